@@ -1,0 +1,27 @@
+/* Calibration files: constants of models/ with their source, shipped (calibrate/defaults/) or fitted. */
+#ifndef CALIBRATE_CALIBRATION_H
+#define CALIBRATE_CALIBRATION_H
+
+#include "base/diag.h"
+#include "base/lookup.h"
+#include "base/yaml.h"
+#include "models/library.h"
+
+G_BEGIN_DECLS
+
+typedef struct Cal Cal;
+
+/* Loads defaults/library.yaml (cited constants, by vendor) and, over it, the calibration `name` (a path or a bare name). `name` NULL:
+ * the file named like `gpu_type` if one is shipped, else none, which is warned about: data sheet and default efficiencies,
+ * marked assumed, wide band. `inputs` (may be NULL): BaseYaml * appended. Returned: full. */
+Cal *cal_load (const char *name, const char *from, const char *gpu_type, const BaseLookup *lookup, GPtrArray *inputs,
+               BaseDiag *warnings, GError **error);
+void cal_free (Cal *cal);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cal, cal_free)
+
+const MdlLibrary *cal_library (const Cal *cal); /* borrowed */
+const char *cal_name (const Cal *cal);          /* "h200_sxm"; "none" */
+
+G_END_DECLS
+
+#endif

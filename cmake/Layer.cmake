@@ -1,0 +1,12 @@
+# forerun_layer(NAME SOURCES … USES …): one static library of one layer. It sees its own include/ folder and those of the layers it
+# names, and no other: an include against the direction of the architecture does not compile.
+function(forerun_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "" "SOURCES;USES")
+  add_library(forerun_${name} STATIC ${LAYER_SOURCES})
+  target_include_directories(forerun_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_include_directories(forerun_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(forerun_${name} PUBLIC PkgConfig::GLIB m PRIVATE forerun_flags)
+  foreach(use IN LISTS LAYER_USES)
+    target_link_libraries(forerun_${name} PUBLIC forerun_${use})
+  endforeach()
+endfunction()

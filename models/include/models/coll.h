@@ -1,0 +1,83 @@
+/* What a collective costs: closed forms over a question that the cluster graph has answered the network part of.
+ *
+ *     time = latency + size / min (bound, link_rate / wire)
+ *
+ * latency: launch, all steps' hop latencies, pipeline fill; bound: what the channels (SMs, copy threads) can move; link_rate: what
+ * the links allow when the collective runs alone, from its traffic on the graph; wire: link bytes per payload byte (LL 2, LL128
+ * 128/120, …). The event engine gets the same latency as a phase and the same traffic as one activity, so that both fidelities
+ * agree where nothing contends. All rates count bytes of `size_B`. */
+#ifndef MODELS_COLL_H
+#define MODELS_COLL_H
+
+#include "models/library.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  MdlOp op;
+  double size_B;            /* nccl-tests' bytes */
+  unsigned n_ranks, n_nodes;  /* nodes: islands between which the network is crossed (an NVL72 domain counts as one) */
+  unsigned ranks_per_node;  /* largest */
+  unsigned n_nics;          /* NICs of a node in use, 0 on one node */
+  MdlHop intra, inter;      /* what a step inside a node, between nodes, is carried by */
+  double intra_latency_s, inter_latency_s;  /* wire latency of the longest such step, from the route; software is added here */
+  double intra_rate_Bps, inter_rate_Bps;    /* what one route of each kind carries alone (payload, no protocol) */
+  double link_rate_Bps;     /* see above; INFINITY when nothing is crossed */
+  unsigned compute_capability; /* 90; 0 for other vendors */
+  gboolean switched;        /* the ranks of a node sit behind a scale-up switch */
+  unsigned max_channels;    /* 0: as the library decides */
+  MdlLaunch launch;
+} MdlCollQuestion;
+
+/* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */
+typedef struct {
+  const char *name;         /* "hop latency" */
+  double value_s;           /* parts sum to the time */
+  char how[160];            /* "14 steps x 0.43 us" */
+  BaseSource source;
+  const char *note;         /* provenance of the constant; borrowed; may be NULL */
+} MdlTerm;
+#define MDL_MAX_TERMS 12
+
+typedef struct {
+  double time_s, latency_s;
+  double bound_Bps;         /* INFINITY: none */
+  double wire;              /* link bytes per payload byte */
+  unsigned channels;        /* 0 for the plain library */
+  unsigned n_steps;
+  gboolean link_bound;      /* the links limit, not the channels, in the size term */
+  BaseSource source;        /* weakest constant used */
+  double band;              /* relative half-width of the error band: 0.05 means +-5 % */
+  unsigned n_terms;
+  MdlTerm term[MDL_MAX_TERMS];
+} MdlCollCost;
+
+/* A row of the table of algorithms. One file a row: coll_ring.c … */
+typedef struct {
+  MdlAlgo algo;
+  const char *summary, *source;
+  guint32 ops;              /* bit (1u << MdlOp) for each operation that it does */
+  /* Bytes that one rank sends, and steps on the longest path. */
+  unsigned (*n_steps) (const MdlCollQuestion *question);
+  /* Adds latency, bound, wire, channels and terms; the caller completes the time. */
+  void (*cost) (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
+  /* The textbook form on alpha and beta alone. */
+  void (*plain) (const MdlCollQuestion *question, MdlCollCost *cost);
+} MdlColl;
+
+extern const MdlColl *const mdl_colls[]; /* ends with NULL */
+const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm does not do it */
+
+/* FALSE and a reason (static text) when the algorithm, protocol and question do not go together: NVLS across nodes or before Hopper,
+ * LL128 off its paths, an algorithm that is not built yet. */
+gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, const char **reason);
+
+/* `library` NULL: the plain library. One rank costs nothing. */
+void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
+
+/* Wire factor of a protocol (link bytes per payload byte) on a hop; needed before the traffic is laid. */
+double mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop);
+
+G_END_DECLS
+
+#endif

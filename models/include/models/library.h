@@ -1,0 +1,27 @@
+/* The constants of a communication library and of copies on one kind of hardware, each with its source. Filled by calibrate/ from
+ * calibrate/defaults/ and calibration files; pure data here. Struct members: library-spec.h of this folder. */
+#ifndef MODELS_LIBRARY_H
+#define MODELS_LIBRARY_H
+
+#include "models/op.h"
+
+G_BEGIN_DECLS
+
+/* How operations reach the GPU. */
+typedef enum {
+  MDL_LAUNCH_GRAPH,      /* CUDA graph replay: no launch cost, buffers registered */
+  MDL_LAUNCH_THREADS,    /* one thread or process a GPU, plain launches (torchrun, mpirun) */
+  MDL_LAUNCH_SERIAL,     /* one thread launches on all GPUs of the node */
+  MDL_LAUNCH_N
+} MdlLaunch;
+extern const BaseName mdl_launch_names[]; /* graph threads serial */
+
+/* What carries a step between two neighbouring ranks. */
+typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_NET_HOST, MDL_HOP_TCP, MDL_HOP_N } MdlHop;
+const char *mdl_hop_name (MdlHop hop);
+
+typedef struct MdlLibrary MdlLibrary;
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,40 @@
+/* Collects all that is wrong with an input, so that a user mends it in one go.
+ * Messages read `path:line:column: what is wrong; what is accepted`. */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include "base/error.h"
+#include "base/mark.h"
+
+G_BEGIN_DECLS
+
+/* Errors kept per file; the rest are counted and the count is said. */
+#define BASE_DIAG_MAX_ERRORS 20
+
+typedef struct BaseDiag BaseDiag;
+
+/* Returned: full, free with base_diag_free. */
+BaseDiag *base_diag_new (void);
+void base_diag_free (BaseDiag *diag);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseDiag, base_diag_free)
+
+void base_diag_error (BaseDiag *diag, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void base_diag_warn (BaseDiag *diag, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* Adds a ready message (a GError of another layer); the mark is put in front when it has a file. Does not take `error`. */
+void base_diag_add_error (BaseDiag *diag, BaseMark mark, const GError *error);
+
+unsigned base_diag_n_errors (const BaseDiag *diag);
+unsigned base_diag_n_warnings (const BaseDiag *diag);
+/* Borrowed, valid as long as diag. `i` below base_diag_n_warnings; warnings are deduplicated and kept in order. */
+const char *base_diag_warning (const BaseDiag *diag, unsigned i);
+
+/* FALSE and *error (BASE_ERROR_INPUT; one message a line, then "N errors, nothing was run") if any error was added. */
+gboolean base_diag_finish (const BaseDiag *diag, GError **error);
+
+/* "path:line:column: " or "" ; returned: full, g_free. */
+char *base_mark_prefix (BaseMark mark);
+
+G_END_DECLS
+
+#endif

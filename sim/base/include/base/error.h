@@ -1,0 +1,20 @@
+/* Error domain shared by every layer. The code decides the exit status; only sim/cli turns one into the other. */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define BASE_ERROR (base_error_quark ())
+
+/* BASE_ERROR_INPUT:      the user's text, flag or file is wrong            -> exit 2
+ * BASE_ERROR_RUN:        the run itself failed (disk full, deadlock, …)    -> exit 1
+ * BASE_ERROR_INFEASIBLE: no plan meets the constraints                     -> exit 3 */
+typedef enum { BASE_ERROR_INPUT, BASE_ERROR_RUN, BASE_ERROR_INFEASIBLE } BaseError;
+
+GQuark base_error_quark (void);
+
+G_END_DECLS
+
+#endif

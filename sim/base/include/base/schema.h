@@ -1,0 +1,83 @@
+/* A table that parses, checks, documents and suggests: one row a key.
+ * The same rows fill C structs, refuse unknown keys ("unknown key 'latancy' in 'link' (did you mean 'latency'?)"), check
+ * ranges and units, and print the reference documentation of docs/. */
+#ifndef BASE_SCHEMA_H
+#define BASE_SCHEMA_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/leaf.h"
+#include "base/lookup.h"
+#include "base/units.h"
+#include "base/yaml.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  BASE_FIELD_NUM,   /* BaseNum of dimension `dim`; takes a scalar or {value, source, note} */
+  BASE_FIELD_STR,   /* BaseStr */
+  BASE_FIELD_ENUM,  /* BaseEnum of `names` */
+  BASE_FIELD_BOOL,  /* BaseBool: true false yes no on off */
+  BASE_FIELD_MAP,   /* embedded struct of schema `sub` (begins with BaseHead) */
+  BASE_FIELD_LIST,  /* BaseList of structs of schema `sub`, `item_size` bytes each */
+  BASE_FIELD_NUMS,  /* BaseNums of dimension `dim`; a lone scalar counts as a list of one */
+  BASE_FIELD_STRS,  /* BaseStrs; likewise */
+  BASE_FIELD_REF,   /* BaseRef: a name looked up in folder `folder`, a path, or an inline mapping of schema `sub` */
+  BASE_FIELD_NODE   /* const BaseYamlNode *: the caller reads it (a key with more than one form) */
+} BaseFieldKind;
+
+typedef struct {
+  const char *name;
+  int code;
+  const char *help;
+} BaseName; /* tables end with name NULL */
+
+typedef struct BaseSchema BaseSchema;
+
+typedef struct {
+  const char *key;
+  BaseFieldKind kind;
+  size_t offset;
+  const char *help;         /* one line of documentation: meaning, what the default is when it is computed */
+  gboolean required;
+  const char *fallback;     /* default as text, parsed by the same parser; NULL: absent */
+  BaseDim dim;              /* NUM, NUMS */
+  const char *min, *max;    /* inclusive bounds as text with units; NULL none. Without min, NUM must be >= 0 */
+  const BaseName *names;    /* ENUM */
+  const BaseSchema *sub;    /* MAP, LIST, REF */
+  size_t item_size;         /* LIST, REF: size of the struct */
+  const char *folder;       /* REF: below the shipped topologies/, scenarios/… ("topologies/gpus") */
+} BaseField; /* tables end with key NULL */
+
+struct BaseSchema {
+  const char *name;         /* as messages and docs say it: "node.nics" */
+  const char *help;
+  const BaseField *fields;
+  /* For mappings whose scalar form is a shorthand: the key that a bare scalar stands for; NULL: a mapping is demanded. */
+  const char *scalar_key;
+  gboolean open;            /* unknown keys are allowed (free maps); never for user schemas */
+};
+
+typedef struct {
+  BaseArena *arena;      /* strings and lists go here */
+  BaseDiag *diag;        /* all errors go here */
+  const BaseLookup *lookup; /* for REF fields; may be NULL if there are none */
+  BaseSource source;     /* default source of numbers of this file */
+  GPtrArray *inputs;     /* BaseYaml *, in load order: every further file read for REF fields is appended (owned by the array) */
+} BaseSchemaContext;
+
+/* Fills *out (zeroed by the caller, or filled before: keys that `node` lacks then keep their value, which is how overrides
+ * work; `overlay` TRUE also skips defaults and required checks). Returns FALSE if any error was added to the diag. */
+gboolean base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay,
+                           const BaseSchemaContext *context, void *out);
+
+/* Reads one scalar node as a quantity; error into the context's diag. For NODE fields. */
+gboolean base_schema_read_num (const BaseField *field, const BaseYamlNode *node, const BaseSchemaContext *context, BaseNum *out);
+
+/* Markdown reference of a schema and all that it embeds, one table a mapping. Returned: full, g_free. */
+char *base_schema_document (const BaseSchema *schema);
+
+G_END_DECLS
+
+#endif

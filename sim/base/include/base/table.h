@@ -1,0 +1,43 @@
+/* A table of results: one writer for people (aligned text), one for machines (TSV), JSON arrays from the same cells. */
+#ifndef BASE_TABLE_H
+#define BASE_TABLE_H
+
+#include <glib.h>
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum { BASE_CELL_TEXT, BASE_CELL_NUMBER, BASE_CELL_INTEGER } BaseCellKind;
+
+typedef struct {
+  const char *key;     /* machine name with unit suffix: "time_s"; TSV header and JSON key */
+  const char *title;   /* head in text output, with unit: "time (us)"; NULL: not shown in text */
+  BaseCellKind kind;
+  double scale;        /* text shows value x scale (1e6 for us); 0 means 1 */
+  const char *format;  /* printf format of the text cell for a double ("%.2f"); NULL: "%g" */
+} BaseColumn; /* tables end with key NULL */
+
+typedef struct BaseTable BaseTable;
+
+BaseTable *base_table_new (const BaseColumn *columns);
+void base_table_free (BaseTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
+
+void base_table_row (BaseTable *table);                                /* begins a row; missing cells are null */
+void base_table_text (BaseTable *table, const char *key, const char *text); /* NULL text: null */
+void base_table_number (BaseTable *table, const char *key, double value);   /* NaN and infinities become null */
+void base_table_integer (BaseTable *table, const char *key, gint64 value);
+unsigned base_table_n_rows (const BaseTable *table);
+
+void base_table_print_text (const BaseTable *table, GString *out); /* right-aligned numbers, '-' for null, no trailing blanks */
+void base_table_print_tsv (const BaseTable *table, GString *out);  /* header line of keys; numbers %.17g; '' for null */
+void base_table_build_json (const BaseTable *table, JsonBuilder *json); /* an array of objects */
+
+/* json_builder_add_double_value that writes null for NaN and infinities, and a whole number when exact below 2^53. */
+void base_json_number (JsonBuilder *json, double value);
+/* Pretty-printed document with a trailing newline; returned: full, g_free. */
+char *base_json_print (JsonBuilder *json);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,49 @@
+/* Quantities with units, parsed from text and printed again.
+ * `b` is bit, `B` byte; k M G T P are powers of 1000, Ki Mi Gi Ti Pi powers of 1024. A bare number is an error where a
+ * unit belongs, except 0. Parsing ignores the locale. */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  BASE_DIM_NUMBER,        /* plain real number                                   1.25          */
+  BASE_DIM_COUNT,         /* whole number >= 0; k M G T allowed ("2 T" tokens)    8             */
+  BASE_DIM_RATIO,         /* plain number or per cent                            0.9   90 %    */
+  BASE_DIM_TIME,          /* s: ps ns us ms s min h days (also day, d)            2 us          */
+  BASE_DIM_BYTES,         /* B: B kB … KiB …, b kb …                              16 GiB        */
+  BASE_DIM_BANDWIDTH,     /* B/s: B/s, b/s with prefixes; also GT/s? no           400 Gb/s      */
+  BASE_DIM_FLOP_RATE,     /* FLOP/s                                              989 TFLOP/s   */
+  BASE_DIM_FLOP,          /* FLOP                                                65.5 TFLOP    */
+  BASE_DIM_POWER,         /* W                                                   700 W         */
+  BASE_DIM_ENERGY,        /* J: J, Wh, kWh                                       1 kWh         */
+  BASE_DIM_MONEY,         /* USD: $…, … USD; k M allowed after a space ("$20 M")  $280000       */
+  BASE_DIM_MONEY_PER_TIME,/* USD/s: $…/h, /s, /day, /month(30 days), /year        $2.50/h       */
+  BASE_DIM_MONEY_PER_ENERGY, /* USD/J: $…/kWh                                    $0.10/kWh     */
+  BASE_DIM_FREQUENCY,     /* 1/s: Hz, and "IOPS" with k M                         337 kIOPS     */
+  BASE_DIM_N
+} BaseDim;
+
+/* Parses `text` into SI (B, B/s, s, FLOP/s, W, J, USD, USD/s, USD/J, 1/s). On failure *error says what is wrong and what
+ * is accepted, with an example in the right dimension ("bandwidth '450' has no unit (e.g. '450 GB/s')"; "'2 us' is a
+ * time where a bandwidth is expected (e.g. '450 GB/s')"). NaN, infinities, overflow and hex floats are refused.
+ * Negative numbers parse (ranges are the schema's business). */
+gboolean base_quantity_parse (const char *text, BaseDim dim, double *value, GError **error);
+
+/* One canonical printing with at most `digits` significant digits, scaled to a readable prefix: "450 GB/s", "2 us",
+ * "16 GiB" when exact in 1024s else "17.2 GB". Returned: full, g_free. base_quantity_parse reads it back. */
+char *base_quantity_format (double value, BaseDim dim, unsigned digits);
+
+const char *base_dim_name (BaseDim dim);    /* "bandwidth" */
+const char *base_dim_unit (BaseDim dim);    /* SI unit as printed in JSON and TSV headers: "B/s", "" if none */
+const char *base_dim_example (BaseDim dim); /* "450 GB/s" */
+
+/* Sizes as nccl-tests' flags write them: 1K = 1024, 8G = 8 GiB; a bare number is bytes; also "1KiB", "8 GiB" and the
+ * decimal "1 GB". FALSE and *error otherwise; fractions of a byte are refused. */
+gboolean base_size_flag_parse (const char *text, guint64 *size_B, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,56 @@
+/* YAML 1.1 documents as a tree with positions, on libyaml.
+ * Refused with a position: more than one document, duplicate keys, non-scalar keys, nesting deeper than BASE_YAML_MAX_DEPTH,
+ * more than BASE_YAML_MAX_NODES nodes after aliases are expanded (an alias is counted as what it stands for), files over
+ * BASE_YAML_MAX_B, invalid UTF-8, NUL bytes, directories, unreadable files (path and errno's text). */
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/mark.h"
+
+G_BEGIN_DECLS
+
+#define BASE_YAML_MAX_B (16u << 20)
+#define BASE_YAML_MAX_DEPTH 64u
+#define BASE_YAML_MAX_NODES 1000000u
+
+typedef enum { BASE_YAML_SCALAR, BASE_YAML_SEQ, BASE_YAML_MAP } BaseYamlKind;
+typedef struct BaseYaml BaseYaml;         /* a document: owns all of its nodes */
+typedef struct BaseYamlNode BaseYamlNode; /* borrowed from its document */
+
+/* Returned: full, free with base_yaml_free; NULL and *error (BASE_ERROR_INPUT) on failure. */
+BaseYaml *base_yaml_load_file (const char *path, GError **error);
+/* `name` stands for the path in messages. An empty document gives an empty mapping. */
+BaseYaml *base_yaml_load_data (const char *name, const char *bytes, gsize n_B, GError **error);
+void base_yaml_free (BaseYaml *yaml);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseYaml, base_yaml_free)
+
+const char *base_yaml_path (const BaseYaml *yaml);
+/* SHA-256 of the bytes read, 64 hex digits, borrowed. */
+const char *base_yaml_sha256 (const BaseYaml *yaml);
+BaseArena *base_yaml_arena (BaseYaml *yaml);
+BaseYamlNode *base_yaml_root (const BaseYaml *yaml);
+
+BaseYamlKind base_yaml_kind (const BaseYamlNode *node);
+BaseMark base_yaml_mark (const BaseYamlNode *node);
+const char *base_yaml_text (const BaseYamlNode *node);   /* scalar's text; NULL for others */
+gboolean base_yaml_is_plain (const BaseYamlNode *node);  /* scalar without quotes */
+gboolean base_yaml_is_null (const BaseYamlNode *node);   /* plain '', '~', 'null' */
+unsigned base_yaml_n (const BaseYamlNode *node);         /* children of a sequence or mapping; 0 for a scalar */
+BaseYamlNode *base_yaml_item (const BaseYamlNode *node, unsigned i); /* i-th item, or i-th value of a mapping */
+const char *base_yaml_key (const BaseYamlNode *map, unsigned i);
+BaseMark base_yaml_key_mark (const BaseYamlNode *map, unsigned i);
+BaseYamlNode *base_yaml_get (const BaseYamlNode *map, const char *key); /* NULL when absent or not a mapping */
+
+/* Puts `value` (YAML flow text: "400 Gb/s", "[1, 2]", "{tp: 8}") at a dotted path ("node.nics.rate", "jobs.0.nodes"),
+ * making missing mappings on the way; list indices must exist. A {value, source, note} leaf is replaced whole. The new
+ * nodes' marks say `label` (e.g. "--set node.nics.rate") with line 0. FALSE and *error on a bad path or bad YAML. */
+gboolean base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *label, GError **error);
+
+/* Text that YAML reads back as this string: plain when safe, quoted otherwise. Returned: full, g_free. */
+char *base_yaml_quote (const char *text);
+
+G_END_DECLS
+
+#endif

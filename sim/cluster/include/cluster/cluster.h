@@ -1,0 +1,102 @@
+/* A cluster as a graph: devices, directed links, and the resources that traffic shares.
+ *
+ * A physical link between two devices is one CluLink with two directions. Each direction is a resource (a capacity that
+ * traffic shares); a link whose duplex is below 1 has a third one for both ways together; a device that is itself a
+ * bottleneck (a host's memory, a PCIe switch that is a bus) has one of its own. Resource numbers are dense: the engine's links
+ * are made from them one to one.
+ *
+ * Size: a node's devices and links are laid out once per distinct kind of node; device and link numbers are base + local. The
+ * fabric is addressed by coordinates. */
+#ifndef CLUSTER_CLUSTER_H
+#define CLUSTER_CLUSTER_H
+
+#include "cluster/spec.h"
+
+G_BEGIN_DECLS
+
+typedef struct Clu Clu;
+typedef guint32 CluDev;
+typedef guint32 CluLinkId;
+typedef guint32 CluRes;
+#define CLU_NONE G_MAXUINT32
+
+typedef enum {
+  CLU_DEV_GPU, CLU_DEV_NVSWITCH, CLU_DEV_PCIE_SWITCH, CLU_DEV_SOCKET, CLU_DEV_MEMORY, CLU_DEV_NIC, CLU_DEV_NVME,
+  CLU_DEV_SWITCH, CLU_DEV_FRONTEND_NIC, CLU_DEV_MANAGEMENT_NIC, CLU_DEV_STORAGE, CLU_DEV_N
+} CluDevKind;
+
+typedef struct {
+  guint32 nodes;           /* 0: as the file says */
+  guint64 seed;
+  GPtrArray *inputs;       /* BaseYaml * appended for the report's list of inputs; may be NULL */
+} CluLoadOptions;
+
+/* Loads a topology by name or path. `sets` (may be NULL, ends with NULL): "path=value" strings applied to the topology before
+ * it is read. Returned: full; NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. */
+Clu *clu_load (const char *name, const char *from, const BaseLookup *lookup, const char *const *sets,
+               const CluLoadOptions *options, BaseDiag *warnings, GError **error);
+/* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. */
+Clu *clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options,
+                    BaseDiag *warnings, GError **error);
+void clu_free (Clu *clu);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Clu, clu_free)
+
+const CluSpec *clu_spec (const Clu *clu);            /* borrowed */
+const char *clu_name (const Clu *clu);
+guint32 clu_n_nodes (const Clu *clu);
+guint32 clu_n_gpus (const Clu *clu);                 /* all nodes */
+guint32 clu_gpus_per_node (const Clu *clu, guint32 node);
+const CluGpuSpec *clu_gpu_spec (const Clu *clu, guint32 node);
+const CluNicSpec *clu_nic_spec (const Clu *clu, guint32 node); /* NULL without NICs */
+/* NVLink domain (scale-up island) of a node: nodes of one domain reach each other over NVLink. */
+guint32 clu_domain_of_node (const Clu *clu, guint32 node);
+gboolean clu_domain_has_sharp (const Clu *clu);
+gboolean clu_fabric_has_sharp (const Clu *clu);
+
+/* Devices. Global GPU g: node-major. */
+CluDev clu_gpu (const Clu *clu, guint32 gpu);
+CluDev clu_node_device (const Clu *clu, guint32 node, CluDevKind kind, guint32 index); /* CLU_NONE if there is none */
+guint32 clu_node_n (const Clu *clu, guint32 node, CluDevKind kind);
+/* "gpu9", "node1.gpu1", "node0.nic3", "node0.host" (memory of socket 0), "node0.host1", "node0.nvme2", "node0.nvme" (all
+ * drives of the node striped: the first), "storage.NAME", a switch's name. CLU_NONE and *error otherwise, saying what exists. */
+CluDev clu_find (const Clu *clu, const char *name, GError **error);
+guint32 clu_n_devices (const Clu *clu);
+CluDevKind clu_dev_kind (const Clu *clu, CluDev dev);
+guint32 clu_dev_node (const Clu *clu, CluDev dev);   /* CLU_NONE for what belongs to no node */
+guint32 clu_dev_index (const Clu *clu, CluDev dev);  /* among its kind in its node */
+char *clu_dev_name (const Clu *clu, CluDev dev);     /* full, g_free: "node1.gpu1" */
+
+/* Links. */
+typedef struct {
+  CluDev a, b;
+  const CluLinkClass *link_class;  /* never NULL: an unnamed link has a class made for it */
+  double lanes;
+  double rate_Bps;                 /* specified, one way */
+  double efficiency, sm_efficiency;
+  double latency_s;
+  double duplex;
+  BaseSource source;               /* weakest of rate, efficiency and latency */
+  CluRes forward, backward, both;  /* a to b, b to a, both ways together (CLU_NONE when full duplex) */
+} CluLink;
+
+guint32 clu_n_links (const Clu *clu);
+void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
+
+/* Resources. Capacity is what is reached: rate x efficiency, B/s. */
+guint32 clu_n_resources (const Clu *clu);
+double clu_resource_capacity (const Clu *clu, CluRes res);
+/* The link class a resource belongs to ("nvlink4"; "host_memory" for a memory's own). Borrowed. */
+const char *clu_resource_class (const Clu *clu, CluRes res);
+CluFamily clu_resource_family (const Clu *clu, CluRes res);
+BaseSource clu_resource_source (const Clu *clu, CluRes res);
+char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> node0.nvswitch0" */
+/* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
+double clu_resource_sm_factor (const Clu *clu, CluRes res);
+
+/* Half of the cluster against the other half, B/s one way: GPUs 0..n/2-1 to the rest, by the fabric's own cut (links between the
+ * two halves of the leaves) where the fabric is regular, else by maximum flow. */
+double clu_bisection_Bps (const Clu *clu);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* Topologies from what a machine says of itself, as text of a topology file. */
+#ifndef CLUSTER_IMPORT_H
+#define CLUSTER_IMPORT_H
+
+#include "base/diag.h"
+#include "base/lookup.h"
+
+G_BEGIN_DECLS
+
+/* NCCL's topology XML (NCCL_TOPO_DUMP_FILE) to topology YAML. `path` names the input in messages. What the file lacks (a link width
+ * of 0, no NIC but a 10 Gb/s eth0) is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
+char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const BaseLookup *lookup,
+                            BaseDiag *warnings, GError **error);
+
+/* The matrix of `nvidia-smi topo -m`. `gpu_type`: the GPU type to name, since the matrix does not say (NULL: an error says so when
+ * it cannot be told from the number of NVLinks). */
+char *clu_import_nvidia_smi_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
+                                  const BaseLookup *lookup, BaseDiag *warnings, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,288 @@
+/* The typed image of topology YAML, as the schema tables fill it. One struct a mapping; docs/topology.md is generated from the
+ * tables. All numbers SI, one way (per direction) unless said. */
+#ifndef CLUSTER_SPEC_H
+#define CLUSTER_SPEC_H
+
+#include "base/leaf.h"
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+/* A class of links, a row of models.md section 1. topologies/links/NAME.yaml */
+typedef struct {
+  BaseHead head;
+  BaseStr name;        /* link_class: nvlink4 */
+  BaseStr summary;
+  BaseEnum family;     /* CluFamily */
+  BaseNum lane_rate;   /* B/s one way of one lane, NVLink or port, as specified */
+  BaseNum lanes;       /* how many are usual (x16, 18 NVLinks, 1 port) */
+  BaseNum efficiency;  /* what a large DMA (copy engine, RDMA) reaches over the specification */
+  BaseNum sm_efficiency; /* what a kernel's loads and stores reach (NCCL's copies); default: efficiency */
+  BaseNum latency;     /* s, one crossing of the link and what stands at its far end */
+  BaseNum duplex;      /* what both ways together reach over twice one way: 1 full duplex, 0.5 one shared medium */
+} CluLinkClass;
+
+typedef enum {
+  CLU_FAMILY_NVLINK, CLU_FAMILY_XGMI, CLU_FAMILY_C2C, CLU_FAMILY_NEURONLINK, CLU_FAMILY_SCALEUP_ETHERNET, /* GPU to GPU */
+  CLU_FAMILY_PCIE, CLU_FAMILY_SOCKET, CLU_FAMILY_MEMORY, CLU_FAMILY_BUS,                               /* inside a node */
+  CLU_FAMILY_INFINIBAND, CLU_FAMILY_ROCE, CLU_FAMILY_EFA, CLU_FAMILY_SLINGSHOT, CLU_FAMILY_OMNIPATH,
+  CLU_FAMILY_ETHERNET, CLU_FAMILY_STORAGE, CLU_FAMILY_N
+} CluFamily;
+
+/* Where a link is described in place: a class, and what differs from it. */
+typedef struct {
+  BaseHead head;
+  BaseRef link_class;  /* `class:` CluLinkClass, named or inline */
+  BaseNum lanes;       /* overrides the class */
+  BaseNum rate;        /* overrides lanes x lane_rate (specification, one way) */
+  BaseNum efficiency, sm_efficiency, latency, duplex;
+} CluLinkSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum fp64, fp32, tf32, fp16, bf16, fp8, int8, fp4; /* FLOP/s dense, tensor cores where there are any */
+} CluPeaks;
+
+/* topologies/gpus/NAME.yaml */
+typedef struct {
+  BaseHead head;
+  BaseStr name;          /* gpu: h200_sxm */
+  BaseStr product;       /* "NVIDIA H200 SXM 141 GB" */
+  BaseEnum vendor;       /* CluVendor */
+  BaseNum compute_capability; /* 90 for sm_90; absent elsewhere */
+  BaseNum compute_units; /* SMs, CUs, TPCs, NeuronCores */
+  BaseNum memory;        /* B */
+  BaseNum memory_bandwidth; /* B/s, read + write, as specified */
+  BaseNum memory_efficiency; /* reached over specified */
+  CluPeaks peak;
+  CluLinkSpec scale_up;  /* `scale_up: {class: nvlink4, lanes: 18}`: all links of one GPU together */
+  CluLinkSpec pcie;      /* `pcie: {class: pcie5}` to its switch or socket */
+  BaseNum power, idle_power; /* W */
+  BaseNum price;         /* USD, if published */
+} CluGpuSpec;
+typedef enum { CLU_VENDOR_NVIDIA, CLU_VENDOR_AMD, CLU_VENDOR_INTEL, CLU_VENDOR_AWS, CLU_VENDOR_OTHER } CluVendor;
+
+/* topologies/nics/NAME.yaml */
+typedef struct {
+  BaseHead head;
+  BaseStr name;          /* nic: cx7_ndr400 */
+  BaseStr product;
+  CluLinkSpec port;      /* `port: {class: ib_ndr}`: the wire, one way; rate = all ports of the adapter */
+  CluLinkSpec pcie;      /* to its switch or socket */
+  BaseBool rdma;         /* default true */
+  BaseBool gpudirect;    /* default true */
+  BaseNum power, price;
+} CluNicSpec;
+
+/* topologies/switches/NAME.yaml */
+typedef struct {
+  BaseHead head;
+  BaseStr name, product;
+  BaseNum radix;         /* ports */
+  BaseNum port_rate;     /* B/s */
+  BaseNum latency;       /* s, port to port */
+  BaseBool sharp;
+  BaseNum power, price;
+} CluSwitchSpec;
+
+/* topologies/storage/NAME.yaml: one drive */
+typedef struct {
+  BaseHead head;
+  BaseStr name, product;
+  BaseNum capacity;
+  BaseNum read, write;   /* B/s */
+  BaseNum read_iops, write_iops;
+  BaseNum latency;       /* s, read */
+  CluLinkSpec pcie;
+  BaseNum power, price;
+} CluDriveSpec;
+
+typedef enum { CLU_SCALE_UP_NONE, CLU_SCALE_UP_SWITCH, CLU_SCALE_UP_FULL_MESH, CLU_SCALE_UP_LINKS, CLU_SCALE_UP_TORUS } CluScaleUpKind;
+
+typedef struct {
+  BaseHead head;
+  BaseNum a, b;          /* GPU numbers in the node */
+  BaseNum lanes;         /* links between the two */
+} CluMeshLink;
+
+/* `nvlink:` — the scale-up network of a node (or of an NVLink domain), whatever its vendor calls it */
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;         /* switch (default when `switches` > 0), full_mesh, links, torus, none */
+  BaseNum switches;      /* NVSwitch chips (planes); every GPU reaches all of them */
+  BaseNums planes;       /* NVLinks of one GPU to each switch (5, 4, 4, 5); default: even */
+  BaseBool sharp;        /* reduction in the switch (NVLS) */
+  BaseList links;        /* CluMeshLink, for kind links: hybrid cube mesh, bridges in pairs */
+  BaseNums dims;         /* torus */
+  BaseNum lanes_used;    /* links of one GPU that are up, if fewer than its type has (a failed plane) */
+  CluLinkSpec link;      /* what differs from the GPU type's scale_up link */
+} CluNvlinkSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum generation, lanes; /* 3..7; 4 8 16 */
+} CluPcieWidth;
+
+typedef struct {
+  BaseHead head;
+  BaseNum generation, lanes; /* of a GPU's slot; default: the GPU type's */
+  BaseNum switch_per;        /* GPUs behind one PCIe switch; 0: GPUs hang on the socket */
+  CluPcieWidth uplink;       /* switch to socket */
+  BaseStrs under_switch;     /* nics, nvme: what stands below the same switches; the rest hangs on the sockets */
+  BaseNum bus;               /* B/s that all traffic through one switch shares (both ways together); absent: non-blocking */
+  CluLinkSpec link;          /* what differs from class pcieN (efficiency, latency) */
+} CluPcieSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum count;
+  CluLinkSpec interconnect;  /* between sockets */
+  BaseNum memory;            /* B/s of one socket's memory: what all copies from and to the host share */
+  BaseNum memory_capacity;
+  BaseEnum vendor;           /* CluCpu: intel, amd, arm, power; NCCL's constants differ by it */
+  CluLinkSpec gpu_link;      /* coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as path to the host */
+} CluSocketSpec;
+typedef enum { CLU_CPU_INTEL, CLU_CPU_AMD, CLU_CPU_ARM, CLU_CPU_POWER, CLU_CPU_OTHER } CluCpu;
+
+typedef struct {
+  BaseHead head;
+  BaseRef type;              /* CluNicSpec */
+  BaseNum count;             /* a node */
+  BaseNum per_gpu;           /* default count / GPUs; when it does not divide: an error at `count` */
+  BaseNum rate;              /* overrides the type's wire */
+} CluNicsSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum drives;
+  BaseRef type;              /* CluDriveSpec */
+  BaseNum raid;              /* 0: striped; other levels are refused for now */
+} CluLocalNvmeSpec;
+
+typedef struct {
+  BaseHead head;
+  CluLocalNvmeSpec local_nvme;
+} CluNodeStorageSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseRef type;              /* CluGpuSpec */
+  BaseNum count;
+} CluGpusSpec;
+
+typedef struct {
+  BaseHead head;
+  CluGpusSpec gpus;
+  CluNvlinkSpec nvlink;
+  CluPcieSpec pcie;
+  CluSocketSpec sockets;
+  CluNicsSpec nics;
+  CluNodeStorageSpec storage;
+  BaseNum power;             /* W of the node beside its GPUs */
+} CluNodeSpec;
+
+typedef enum { CLU_FABRIC_NONE, CLU_FABRIC_SINGLE_SWITCH, CLU_FABRIC_FAT_TREE, CLU_FABRIC_RAIL_OPTIMISED, CLU_FABRIC_DRAGONFLY,
+               CLU_FABRIC_TORUS, CLU_FABRIC_CUSTOM } CluFabricKind;
+typedef enum { CLU_ROUTING_STATIC, CLU_ROUTING_ECMP, CLU_ROUTING_ADAPTIVE } CluRouting;
+
+typedef struct {
+  BaseHead head;
+  BaseRef type;              /* CluSwitchSpec, optional */
+  BaseNum radix;
+  BaseNum latency;           /* s a crossing */
+} CluTierSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum down;              /* ports (or links) to the level below, a switch */
+  BaseNum up;                /* ports to the level above, a switch; absent at the top */
+  BaseNum parallel;          /* cables between a pair; default 1 */
+} CluLevelSpec;
+
+/* custom: named switches and cables. Ends: a switch's name, or "node3.nic0"; [a-b] ranges ("node[0-7].nic0"). */
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseNum latency;
+} CluCustomSwitch;
+typedef struct {
+  BaseHead head;
+  BaseStr from, to;
+  BaseNum count;             /* parallel cables */
+  CluLinkSpec link;          /* inline keys: class, rate, latency … */
+} CluCustomLink;
+
+typedef struct {
+  BaseHead head;
+  BaseNum groups, routers, hosts; /* groups; routers a group; NIC ports a router */
+  BaseNum global_links;      /* of one router to other groups */
+} CluDragonflySpec;
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  CluTierSpec leaf, spine, core;
+  BaseNums oversubscription; /* down over up bandwidth, from the leaf up; the last repeats */
+  BaseList levels;           /* CluLevelSpec: explicit shape of a fat tree from the leaf up, instead of radix */
+  BaseNum pod;               /* nodes a pod (scalable unit) of a rail-optimised fabric; default leaf radix / 2 */
+  BaseNums dims;             /* torus of nodes */
+  CluDragonflySpec dragonfly;
+  BaseList switches, links;  /* custom */
+  CluLinkSpec link;          /* switch-to-switch cables; default: the NIC's wire */
+  BaseEnum routing;          /* CluRouting */
+  BaseNum seed;              /* of the ECMP hash; default: the run's */
+  BaseBool sharp;
+} CluFabricSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum rate;              /* of a node's front-end adapter */
+  BaseEnum kind;             /* fabric kind; single_switch default */
+  BaseNum latency;
+  BaseNums oversubscription;
+} CluFrontendSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseEnum tier;             /* CluTier */
+  BaseNum servers;
+  BaseNum per_server;        /* B/s */
+  BaseNum latency;
+  BaseEnum network;          /* frontend (default) or fabric */
+} CluStorageSpec;
+typedef enum { CLU_TIER_LOCAL_NVME, CLU_TIER_NVMEOF, CLU_TIER_NFS, CLU_TIER_PARALLEL_FS, CLU_TIER_OBJECT, CLU_TIER_BLOCK } CluTier;
+
+typedef struct {
+  BaseHead head;
+  BaseNum node, nic_port, switch_port, cable; /* USD */
+  BaseNum rent;              /* USD/s of a node */
+  BaseNum power;             /* USD/J */
+} CluCostSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum nodes;
+} CluDomainSpec;
+
+/* A topology file. `overrides` holds, per entry, `nodes:` (3, "0-7", [1, 5]) and any key of a node. */
+typedef struct {
+  BaseHead head;
+  BaseStr name;              /* topology: */
+  BaseStr description;
+  BaseNum nodes;
+  CluNodeSpec node;
+  const BaseYamlNode *overrides;
+  const BaseYamlNode *nvlink_domain; /* `node` or {nodes: 18} */
+  CluFabricSpec fabric;
+  CluFrontendSpec frontend;
+  BaseNum management;        /* B/s of the out-of-band network; default 1 Gb/s */
+  BaseList storage;          /* CluStorageSpec */
+  CluCostSpec cost;
+} CluSpec;
+
+extern const BaseSchema clu_schema_topology, clu_schema_gpu, clu_schema_nic, clu_schema_switch, clu_schema_drive, clu_schema_link_class;
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* The engine: a clock, timers, and the flow network. Knows no GPU and no YAML.
+ * Order: all events of one picosecond run in the order they were scheduled; then the flow network is solved once for that
+ * instant; then the clock moves. Same calls, same results, on every machine. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <glib.h>
+
+#include "engine/clock.h"
+
+G_BEGIN_DECLS
+
+typedef struct Eng Eng;
+typedef void (*EngFn) (Eng *eng, void *user, uint64_t arg);
+typedef uint64_t EngTimer; /* slot and generation; 0 is no timer */
+
+Eng *eng_new (void);
+void eng_free (Eng *eng);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Eng, eng_free)
+
+EngTime eng_now (const Eng *eng);
+/* Calls fn (eng, user, arg) at `at` (>= now). */
+EngTimer eng_at (Eng *eng, EngTime at, EngFn fn, void *user, uint64_t arg);
+/* FALSE if it has fired or was cancelled. */
+bool eng_cancel (Eng *eng, EngTimer timer);
+
+typedef struct {
+  uint64_t events;   /* timers and flow ends run */
+  uint64_t solves;   /* instants in which rates were solved */
+  uint64_t solved;   /* flows whose rate was solved, summed over solves */
+  uint64_t flows;    /* flows started */
+} EngStats;
+
+/* Runs until nothing is left or `until` is passed (ENG_TIME_NEVER: to the end). FALSE and *error (BASE_ERROR_RUN) when an
+ * instant never ends (more than 10^8 events without the clock moving, or max_events is passed; 0: no limit) or when flows
+ * remain that cannot move (a link of zero capacity): the message names the time and the count. */
+gboolean eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error);
+EngStats eng_stats (const Eng *eng);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,60 @@
+/* The flow network: activities that share links by weighted max-min fairness.
+ *
+ * An activity f has an amount (progress, e.g. bytes), a rate x_f with x_f <= bound_f, a priority p_f, and on each link l that
+ * it uses a weight a_fl: link units consumed per unit of progress. Feasible: for each l, sum_f a_fl x_f <= capacity_l.
+ * Max-min: x_f / p_f can grow only by shrinking some x_g / p_g that is not larger. Rates are solved once per instant and
+ * only for the part of the network that changed. An activity waits `latency` before it moves; it ends at the first whole
+ * picosecond by which all of its amount has moved.
+ * Source of the fairness: Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2; filling algorithm as there. */
+#ifndef ENGINE_FLOW_H
+#define ENGINE_FLOW_H
+
+#include "engine/engine.h"
+
+G_BEGIN_DECLS
+
+typedef uint32_t EngLink;
+typedef uint64_t EngFlow; /* slot and generation; 0 is none */
+
+typedef struct {
+  EngLink link;
+  double weight; /* > 0 */
+} EngUse;
+
+typedef struct {
+  double amount;       /* >= 0 */
+  double bound_per_s;  /* own rate bound; 0 or INFINITY: none */
+  double priority;     /* > 0; 0 stands for 1 */
+  EngTime latency;
+  const EngUse *uses;  /* copied; the same link may come twice (weights add) */
+  unsigned n_uses;     /* 0 is allowed: then a bound is needed unless amount is 0 */
+  EngFn done;          /* may be NULL */
+  void *user;
+  uint64_t arg;
+} EngFlowSpec;
+
+EngLink eng_link_new (Eng *eng, double capacity_per_s);
+/* n links at once, ids first .. first+n-1. */
+EngLink eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n);
+/* Takes effect from now on. */
+void eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s);
+unsigned eng_n_links (const Eng *eng);
+
+EngFlow eng_flow_start (Eng *eng, const EngFlowSpec *spec);
+/* Stops it without calling done; FALSE if it has ended. */
+bool eng_flow_cancel (Eng *eng, EngFlow flow);
+/* 0 while it waits for its latency; valid after the instant it was started in has been solved. */
+double eng_flow_rate (const Eng *eng, EngFlow flow);
+double eng_flow_remaining (const Eng *eng, EngFlow flow);
+
+/* Units that crossed the link up to now, and the time during which it was used at all / fully (saturated). */
+double eng_link_carried (Eng *eng, EngLink link);
+double eng_link_busy_s (Eng *eng, EngLink link);
+double eng_link_saturated_s (Eng *eng, EngLink link);
+
+/* The oracle: one full solve of the same rules without any incremental state, for tests. rates[i] of flow i. */
+void eng_maxmin_reference (const double *capacity, unsigned n_links, const EngFlowSpec *flows, unsigned n_flows, double *rates);
+
+G_END_DECLS
+
+#endif

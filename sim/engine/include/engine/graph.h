@@ -1,0 +1,53 @@
+/* Task graphs: work with dependencies on in-order streams, with counted resources.
+ * A task starts when all that it comes after has ended, its stream's previous task has ended, and its resources are free.
+ * Kinds: delay (a fixed time), flow (an activity of the flow network), join (no time). */
+#ifndef ENGINE_GRAPH_H
+#define ENGINE_GRAPH_H
+
+#include "engine/flow.h"
+
+G_BEGIN_DECLS
+
+typedef struct EngGraph EngGraph;
+typedef uint32_t EngTask;
+typedef uint32_t EngStream;
+typedef uint32_t EngResource;
+
+#define ENG_NO_TASK UINT32_MAX
+#define ENG_NO_STREAM UINT32_MAX
+
+/* `eng` is borrowed and must outlive the graph. Returned: full. */
+EngGraph *eng_graph_new (Eng *eng);
+void eng_graph_free (EngGraph *graph);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (EngGraph, eng_graph_free)
+
+/* Tasks of one stream run one after the other in the order they were added. `name` is copied. */
+EngStream eng_graph_stream (EngGraph *graph, const char *name);
+EngResource eng_graph_resource (EngGraph *graph, const char *name, unsigned n_units);
+
+/* `kind` is the caller's own code (compute, communication, …), kept for reports; `name` is copied, may be NULL. */
+EngTask eng_graph_delay (EngGraph *graph, EngStream stream, EngTime duration, unsigned kind, const char *name);
+EngTask eng_graph_flow (EngGraph *graph, EngStream stream, const EngFlowSpec *spec, unsigned kind, const char *name);
+EngTask eng_graph_join (EngGraph *graph, EngStream stream, unsigned kind, const char *name);
+void eng_graph_after (EngGraph *graph, EngTask task, EngTask before);
+/* `task` holds n units while it runs; units are granted in task order among those waiting. */
+void eng_graph_hold (EngGraph *graph, EngTask task, EngResource resource, unsigned n_units);
+
+/* Runs all tasks from the engine's present time. FALSE and *error (BASE_ERROR_RUN) on a dependency cycle: names tasks in it. */
+gboolean eng_graph_run (EngGraph *graph, GError **error);
+
+unsigned eng_graph_n_tasks (const EngGraph *graph);
+unsigned eng_graph_n_streams (const EngGraph *graph);
+const char *eng_graph_stream_name (const EngGraph *graph, EngStream stream);
+const char *eng_graph_task_name (const EngGraph *graph, EngTask task); /* "" if none */
+unsigned eng_graph_task_kind (const EngGraph *graph, EngTask task);
+EngStream eng_graph_task_stream (const EngGraph *graph, EngTask task);
+EngTime eng_graph_task_start (const EngGraph *graph, EngTask task);
+EngTime eng_graph_task_end (const EngGraph *graph, EngTask task);
+/* The dependency or stream predecessor that ended last and so let `task` start (ties: the lowest); ENG_NO_TASK if none.
+ * Following it from the last task to end gives the critical path. */
+EngTask eng_graph_task_cause (const EngGraph *graph, EngTask task);
+
+G_END_DECLS
+
+#endif
