@@ -1,0 +1,98 @@
+/* A communicator: ranks on GPUs of a cluster, the library that serves them, and what is switched off. It answers what one operation
+ * costs, as a closed form, as one activity of the flow network, or message by message. */
+#ifndef WORKLOAD_COMM_H
+#define WORKLOAD_COMM_H
+
+#include "cluster/route.h"
+#include "engine/engine.h"
+#include "models/coll.h"
+
+G_BEGIN_DECLS
+
+typedef enum { WRK_MODE_EVENT, WRK_MODE_MODEL } WrkMode;
+typedef enum { WRK_STEPS_FLUID, WRK_STEPS_EXACT } WrkSteps;
+extern const BaseName wrk_mode_names[], wrk_steps_names[];
+
+/* What the scenario or the command line asks of the software. Zeroed with wrk_settings_default. */
+typedef struct {
+  const MdlLibrary *library;    /* NULL: the plain library */
+  MdlLaunch launch;
+  CluDegrade degrade;
+  guint32 disabled_algos;       /* bit (1u << MdlAlgo) */
+  guint32 disabled_protos;      /* bit (1u << MdlProto) */
+  unsigned max_channels;        /* NCCL_MAX_NCHANNELS; 0 none */
+  WrkMode mode;
+  WrkSteps steps;
+  guint64 seed;
+} WrkSettings;
+void wrk_settings_default (WrkSettings *settings);
+
+typedef struct WrkComm WrkComm;
+
+/* `gpus`: n different global GPU numbers in rank order, copied; `clu` and `settings` are borrowed and must outlive the
+ * communicator. FALSE and *error when two ranks that must talk cannot reach each other. Returned: full. */
+WrkComm *wrk_comm_new (const Clu *clu, const WrkSettings *settings, const guint32 *gpus, guint32 n, GError **error);
+void wrk_comm_free (WrkComm *comm);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkComm, wrk_comm_free)
+
+guint32 wrk_comm_n_ranks (const WrkComm *comm);
+guint32 wrk_comm_n_nodes (const WrkComm *comm);
+/* TRUE when the ranks never leave one node (or one NVLink domain): then no NIC or fabric setting can matter. */
+gboolean wrk_comm_is_local (const WrkComm *comm);
+
+/* The traffic of an operation: link bytes per byte of its size, resource by resource; protocol and copy overhead not included. */
+typedef struct {
+  CluRes res;
+  double load;     /* bytes on this resource per byte of size_B */
+  double factor;   /* what of the resource's capacity this kind of copy reaches (SM copies over NVLink) */
+} WrkLoad;
+
+/* An operation priced. Everything that explain, tables and the engine need. */
+typedef struct {
+  MdlOp op;
+  MdlAlgo algo;
+  MdlProto proto;
+  MdlDtype dtype;
+  double size_B;
+  guint32 n_ranks, n_nodes;
+  MdlCollQuestion question;
+  MdlCollCost cost;         /* the closed form */
+  double time_s;            /* the answer in the mode asked for */
+  double time_lo_s, time_hi_s;
+  double algbw_Bps, busbw_Bps;
+  double wire_Bps;          /* what the busiest resource carries while the operation runs: the physical rate beside busbw */
+  char bound_by[64];        /* "latency" or a link class */
+  CluRes bottleneck;        /* CLU_NONE when nothing is crossed */
+  BaseSource provenance;    /* weakest part */
+  GArray *loads;            /* WrkLoad, by resource number */
+  guint64 n_messages;       /* of exact steps */
+  guint64 n_events;         /* the engine ran; 0 in model mode */
+} WrkColl;
+void wrk_coll_clear (WrkColl *coll);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkColl, wrk_coll_clear)
+
+typedef struct {
+  MdlOp op;
+  double size_B;            /* nccl-tests' bytes */
+  MdlDtype dtype;
+  MdlAlgo algo;             /* or MDL_ALGO_AUTO, MDL_ALGO_BEST */
+  MdlProto proto;           /* or MDL_PROTO_AUTO */
+  guint32 root;             /* rank, for broadcast and reduce */
+} WrkCollRequest;
+
+/* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's own
+ * choice is not modelled yet). FALSE and *error (BASE_ERROR_INPUT) when the algorithm or protocol asked for cannot run here: says
+ * why and what can. `out` zeroed before the first use; reused. */
+gboolean wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error);
+
+/* Every algorithm that this communicator knows for `op`, with the reason why it cannot run or NULL; for messages and `list`. */
+typedef struct {
+  MdlAlgo algo;
+  MdlProto proto;
+  const char *reason;
+} WrkChoice;
+GArray *wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request); /* returned: full, of WrkChoice */
+
+G_END_DECLS
+
+#endif

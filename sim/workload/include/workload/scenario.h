@@ -1,0 +1,182 @@
+/* Scenario files: which cluster, what work, and how it is run. */
+#ifndef WORKLOAD_SCENARIO_H
+#define WORKLOAD_SCENARIO_H
+
+#include "workload/comm.h"
+
+G_BEGIN_DECLS
+
+typedef enum { WRK_KIND_COLLECTIVE, WRK_KIND_TRANSFER, WRK_KIND_TRAINING, WRK_KIND_IO, WRK_KIND_SERVING } WrkKind;
+extern const BaseName wrk_kind_names[];
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseEnum op, dtype, algo, proto;
+  BaseNum bytes;
+  BaseNum ranks;          /* default: all GPUs of the cluster */
+  BaseNum repeat;
+  BaseNum root;
+} WrkCollectiveSpec;
+
+typedef enum { WRK_PATH_FASTEST, WRK_PATH_NVLINK, WRK_PATH_PCIE, WRK_PATH_HOST, WRK_PATH_NET } WrkPath;
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseStr from, to;
+  BaseNum bytes, count;   /* count copies at the same time */
+  BaseEnum path;          /* WrkPath */
+} WrkTransferSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseNum count;
+  BaseNum forward, backward;  /* s a micro-batch */
+  BaseNum gradient;           /* B reduced over the data-parallel ranks */
+  BaseNum activation;         /* B sent to the next stage where a boundary follows this layer */
+} WrkLayerSpec;
+typedef enum { WRK_SCHEDULE_GPIPE, WRK_SCHEDULE_1F1B } WrkSchedule;
+typedef struct {
+  BaseHead head;
+  BaseNum dp, pp;
+} WrkParallelSpec;
+typedef struct {
+  BaseHead head;
+  BaseNum bucket;
+  BaseBool overlap;
+} WrkDdpSpec;
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseList layers;            /* WrkLayerSpec */
+  BaseNum micro_batches;
+  WrkParallelSpec parallel;
+  WrkDdpSpec ddp;
+  BaseEnum schedule;
+  BaseNum optimizer;          /* s at the end of a step */
+  BaseBool p2p_overlap;       /* sends between stages beside compute (default true) */
+  BaseEnum algo, proto;       /* of the gradient all-reduce */
+} WrkTrainingSpec;
+
+typedef struct {
+  BaseHead head;
+  const BaseYamlNode *topology; /* a name, or a topology inline */
+  BaseNum nodes;
+  BaseNum gpus_per_node;        /* uses fewer of a node */
+  BaseStr calibration;
+  BaseEnum library;             /* nccl | plain */
+  BaseEnum launch;              /* MdlLaunch */
+} WrkClusterSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description;
+  WrkClusterSpec cluster;
+  const BaseYamlNode *workload;
+  const BaseYamlNode *nccl, *degrade, *report;
+  BaseNum seed;
+} WrkScenarioSpec;
+
+extern const BaseSchema wrk_schema_scenario, wrk_schema_collective, wrk_schema_transfer, wrk_schema_training;
+
+typedef struct {
+  const char *seed;             /* text of --seed or NULL */
+  const char *const *sets;      /* "path=value", ends with NULL; paths as in the scenario; `topology.…` addresses the topology */
+  gboolean has_mode, has_steps;
+  WrkMode mode;
+  WrkSteps steps;
+} WrkScenarioOptions;
+
+/* A scenario read, checked, with its cluster built and its library loaded. */
+typedef struct WrkScenario WrkScenario;
+
+/* Loads `library` (a calibration) through a callback, since calibrations belong to a layer that this one does not see. */
+typedef const MdlLibrary *(*WrkLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type,
+                                              GPtrArray *inputs, BaseDiag *warnings, GError **error);
+
+WrkScenario *wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options,
+                                WrkLibraryLoad load, void *user, GError **error);
+void wrk_scenario_free (WrkScenario *scenario);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkScenario, wrk_scenario_free)
+
+const char *wrk_scenario_name (const WrkScenario *scenario);
+const char *wrk_scenario_description (const WrkScenario *scenario); /* NULL if none */
+WrkKind wrk_scenario_kind (const WrkScenario *scenario);
+const Clu *wrk_scenario_cluster (const WrkScenario *scenario);
+const WrkSettings *wrk_scenario_settings (const WrkScenario *scenario);
+guint64 wrk_scenario_seed (const WrkScenario *scenario);
+const GPtrArray *wrk_scenario_inputs (const WrkScenario *scenario); /* BaseYaml *, the scenario first */
+const BaseDiag *wrk_scenario_warnings (const WrkScenario *scenario);
+
+/* ---- results ---- */
+
+/* What one class of links carried, its busiest member first in mind. */
+typedef struct {
+  const char *link_class;
+  char *busiest;               /* name of the resource, owned */
+  double utilisation;          /* of the busiest over the run */
+  double bytes;                /* all members together */
+} WrkLinkUse;
+
+typedef struct {
+  char *from, *to;             /* owned */
+  double bytes, count;
+  double time_s, time_lo_s, time_hi_s, rate_Bps; /* rate of one of the copies */
+  const char *transport, *path_class, *path; /* "fastest" resolved */
+  char *bottleneck;            /* owned: resource's name; NULL when nothing is crossed */
+  char bound_by[64];
+  double wire_rate_Bps;        /* what the route carries alone */
+  CluRoute route;
+  MdlCollCost cost;
+  BaseSource provenance;
+} WrkTransferResult;
+
+typedef enum {
+  WRK_PART_COMPUTE, WRK_PART_EXPOSED_TP, WRK_PART_EXPOSED_DP, WRK_PART_EXPOSED_PP, WRK_PART_EXPOSED_CP, WRK_PART_EXPOSED_EP,
+  WRK_PART_BUBBLE, WRK_PART_LAUNCH_GAP, WRK_PART_COPY_WAIT, WRK_PART_STRAGGLER_WAIT, WRK_PART_OPTIMIZER, WRK_PART_DATA_STALL,
+  WRK_PART_CHECKPOINT, WRK_PART_N
+} WrkPart;
+extern const char *const wrk_part_names[WRK_PART_N]; /* "compute", "exposed_tp" … */
+
+typedef struct {
+  double step_time_s, step_time_lo_s, step_time_hi_s;
+  double part_s[WRK_PART_N];   /* of the stage that ends last; sums to step_time_s */
+  unsigned stage;              /* which stage that is */
+  double communication_s;      /* all of that stage's communication as it ran, hidden or not */
+  double ideal_bound_s;        /* max (compute, communication): no schedule ends sooner */
+  double comm_compute_ratio, exposed_fraction;
+  unsigned dp, pp, n_buckets;
+  guint32 n_ranks, n_nodes;
+  char bound_by[64];
+  WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
+  BaseSource provenance;
+} WrkTrainingResult;
+
+typedef struct {
+  WrkKind kind;
+  WrkColl coll;                /* kind collective */
+  unsigned repeat;
+  WrkTransferResult transfer;
+  WrkTrainingResult training;
+  GArray *links;               /* WrkLinkUse */
+  GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
+  GPtrArray *spans;            /* WrkSpan *, for a trace; may be NULL */
+  guint64 n_events;
+} WrkResult;
+
+/* One thing that happened, for traces. */
+typedef struct {
+  char *lane;                  /* "stage 0 compute" */
+  char *name;
+  double start_s, end_s;
+} WrkSpan;
+
+/* Returned: full, free with wrk_result_free; NULL and *error on failure. */
+WrkResult *wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error);
+void wrk_result_free (WrkResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkResult, wrk_result_free)
+
+G_END_DECLS
+
+#endif
