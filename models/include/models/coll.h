@@ -45,6 +45,10 @@ typedef struct {
   double wire;              /* link bytes per payload byte */
   unsigned channels;        /* 0 for the plain library */
   unsigned n_steps;
+  /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
+  double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
+  double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the wire's is added by the caller */
+  double piece_B;           /* largest message of a chunked pipeline (tree, broadcast, reduce); 0: not cut */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */
