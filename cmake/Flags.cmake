@@ -6,7 +6,8 @@ target_compile_options(forerun_flags INTERFACE
   $<$<BOOL:${FORERUN_WERROR}>:-Werror>)
 target_compile_definitions(forerun_flags INTERFACE _POSIX_C_SOURCE=200809L)
 if(FORERUN_SANITIZE)
-  target_compile_options(forerun_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_compile_options(forerun_flags INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(forerun_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(FORERUN_COVERAGE)

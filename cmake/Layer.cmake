@@ -1,5 +1,5 @@
-# forerun_layer(NAME SOURCES … USES …): one static library of one layer. It sees its own include/ folder and those of the layers it
-# names, and no other: an include against the direction of the architecture does not compile.
+# forerun_layer(NAME SOURCES … USES …): one static library of one layer. It sees its own include/ folder and those of the layers
+# that it names, and no other: an include against the direction of the architecture does not compile.
 function(forerun_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "" "SOURCES;USES")
   add_library(forerun_${name} STATIC ${LAYER_SOURCES})

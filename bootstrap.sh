@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# Builds forerun on a fresh machine, then runs it or its tests. Prints only talk, on stderr: stdout belongs to forerun.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+
+usage ()
+{
+  cat <<'TEXT'
+usage: bootstrap.sh COMMAND [ARGUMENT...]
+
+  run FILE...   build, then `forerun run FILE...` (paths are relative to where you are)
+  test          build, then run the whole test suite
+  sanitize      the same tests under the address and undefined-behaviour sanitizers
+  build         build only: build/release/forerun
+  packages      install what is missing, nothing else
+  --help        this text
+
+Examples
+  ./bootstrap.sh run scenarios/quickstart.yaml
+  ./bootstrap.sh run scenarios/quickstart.yaml --format json
+
+Missing Debian or Ubuntu packages are installed with apt-get, as root or through sudo; when all are there, neither is asked for.
+Nothing else outside this folder is written.
+
+Environment
+  CC                 the C compiler (default: cc)
+  JOBS               compilers and tests at a time (default: the number of processors)
+  FORERUN_WERROR=ON  warnings are errors in the release build too
+TEXT
+}
+
+say ()
+{
+  printf 'bootstrap: %s\n' "$*" >&2
+}
+
+die ()
+{
+  say "$@"
+  exit 1
+}
+
+# ---- packages ----
+
+# The oldest CMake that CMakeLists.txt accepts is said there and nowhere else.
+cmake_needed ()
+{
+  sed -n 's/^cmake_minimum_required(VERSION \([0-9.]*\)).*/\1/p' "$root/CMakeLists.txt"
+}
+
+have_cmake ()
+{
+  command -v cmake >/dev/null || return 1
+  local needed found
+  needed=$(cmake_needed)
+  found=$(cmake --version | sed -n '1s/^cmake version \([0-9.]*\).*/\1/p')
+  [ "$(printf '%s\n%s\n' "$needed" "$found" | sort -V | head -n 1)" = "$needed" ]
+}
+
+have_compiler ()
+{
+  printf '#include <stdio.h>\n' | "${CC:-cc}" -x c -fsyntax-only - 2>/dev/null
+}
+
+have_library () # module [minimum]
+{
+  pkg-config --exists "$1${2:+ >= $2}" 2>/dev/null
+}
+
+# package|how to see that it is there|what it is for. Files and programs are looked for rather than packages, so that what was built
+# from source counts too, and no root is needed to look.
+requirements ()
+{
+  cat <<'TABLE'
+gcc|have_compiler|the C compiler
+libc6-dev|have_compiler|the headers of the C library
+cmake|have_cmake|configures the build
+ninja-build|command -v ninja|runs the build
+pkg-config|command -v pkg-config|finds the libraries
+libglib2.0-dev|have_library gio-2.0 2.66|containers, options, files
+libjson-glib-dev|have_library json-glib-1.0|JSON output
+libyaml-dev|have_library yaml-0.1|YAML input
+libcunit1-dev|have_library cunit|unit tests
+gnuplot-nox|command -v gnuplot|plots, at run time only
+TABLE
+}
+
+missing_packages () # prints "package|why" lines
+{
+  local package check why
+  while IFS='|' read -r package check why; do
+    eval "$check" >/dev/null 2>&1 || printf '%s|%s\n' "$package" "$why"
+  done < <(requirements)
+}
+
+install_packages () # package...
+{
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo here; as root, run: apt-get install $*"
+    as_root=(sudo)
+    [ -t 0 ] || as_root=(sudo -n)
+  fi
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120)
+  say "running: ${as_root[*]:+${as_root[*]} }apt-get install $*"
+  # An update that fails is not the end: the lists may be there, and a mirror may be down that nothing is needed from.
+  "${apt[@]}" update >&2 </dev/null || say "apt-get update failed; trying with the package lists that are there"
+  "${apt[@]}" install --no-install-recommends "$@" >&2 </dev/null
+}
+
+other_distribution ()
+{
+  say "this is no Debian or Ubuntu (no apt-get): install the above with the package manager of your system, then start again"
+  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel CUnit-devel gnuplot"
+  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml cunit gnuplot"
+  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel cunit-devel gnuplot"
+  exit 1
+}
+
+ensure_packages ()
+{
+  local missing names required
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  say "missing:"
+  while IFS='|' read -r package why; do
+    printf '  %-18s %s\n' "$package" "$why" >&2
+  done <<<"$missing"
+  required=$(grep -v '^gnuplot' <<<"$missing" || true)
+  if [ -z "$required" ]; then
+    say "going on without gnuplot: only plots need it (apt-get install gnuplot-nox)"
+    return 0
+  fi
+  command -v apt-get >/dev/null || other_distribution
+  mapfile -t names < <(cut -d '|' -f 1 <<<"$missing")
+  install_packages "${names[@]}" ||
+    die "the packages could not be installed; is this machine online? (as root: apt-get update && apt-get install ${names[*]})"
+  missing=$(missing_packages | grep -v '^gnuplot' || true)
+  [ -z "$missing" ] && return 0
+  grep -q '^cmake' <<<"$missing" &&
+    say "CMake $(cmake_needed) or newer is needed, this system has $(cmake --version | head -n 1); Debian 12 and Ubuntu 24.04 are new enough"
+  die "still missing after installation: $(cut -d '|' -f 1 <<<"$missing" | tr '\n' ' ')"
+}
+
+# ---- build ----
+
+# A build folder that was copied or moved names a source folder that is not this one; CMake refuses it with a long message.
+configure () # preset
+{
+  local preset=$1 build=$root/build/$1 home fresh=() extra=()
+  [ -z "${FORERUN_WERROR:-}" ] || extra=("-DFORERUN_WERROR=$FORERUN_WERROR")
+  if [ -f "$build/CMakeCache.txt" ]; then
+    home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+    [ "$home" = "$root" ] || fresh=(--fresh)
+  fi
+  if [ -f "$build/build.ninja" ] && [ ${#fresh[@]} -eq 0 ] && [ ${#extra[@]} -eq 0 ]; then
+    return 0
+  fi
+  say "configuring build/$preset"
+  mkdir -p "$build"
+  if ! (cd -- "$root" && cmake --preset "$preset" "${fresh[@]}" "${extra[@]}") >"$build/configure.log" 2>&1; then
+    cat "$build/configure.log" >&2
+    die "cmake could not configure the build (the log is $build/configure.log)"
+  fi
+}
+
+build () # preset target
+{
+  configure "$1"
+  if ! ninja -C "$root/build/$1" -n "$2" 2>/dev/null | grep -q 'no work to do'; then
+    say "building build/$1 ($2), $jobs at a time"
+  fi
+  ninja -C "$root/build/$1" --quiet -j "$jobs" "$2" >&2 || die "the build failed; what the compiler said is above"
+}
+
+run_tests () # preset
+{
+  build "$1" all
+  # Benches assert nothing; all else does.
+  ctest --test-dir "$root/build/$1" -LE bench -j "$jobs" --output-on-failure --no-tests=error
+}
+
+jobs=${JOBS:-$(nproc)}
+case $jobs in
+  '' | 0 | *[!0-9]*)
+    say "JOBS is '$jobs'; a number of at least 1 is accepted"
+    exit 2
+    ;;
+esac
+
+case ${1:-} in
+  run)
+    shift
+    if [ $# -eq 0 ]; then
+      say "run: which scenario? e.g. $0 run scenarios/quickstart.yaml"
+      exit 2
+    fi
+    ensure_packages
+    build release forerun
+    exec "$root/build/release/forerun" run "$@"
+    ;;
+  test | sanitize | build | packages)
+    if [ $# -gt 1 ]; then
+      say "$1 takes no arguments (got '$2')"
+      exit 2
+    fi
+    ensure_packages
+    case $1 in
+      test) run_tests release ;;
+      sanitize) run_tests asan ;;
+      build) build release forerun ;;
+    esac
+    ;;
+  -h | --help | help)
+    usage
+    ;;
+  '')
+    usage >&2
+    exit 2
+    ;;
+  *)
+    say "unknown command '$1'; accepted: run, test, sanitize, build, packages, --help"
+    exit 2
+    ;;
+esac

@@ -1,0 +1,17 @@
+# Whole commands: one ctest a case, tests/golden/AREA/NAME/cmd. How a case is written: golden/run.sh; how it is rewritten:
+# golden/update.sh.
+add_test(NAME golden.runner_refuses_what_is_wrong COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/selftest.sh)
+set_tests_properties(golden.runner_refuses_what_is_wrong PROPERTIES LABELS golden TIMEOUT 120)
+
+if(TARGET forerun)
+  # A case is data, not source: whoever adds a folder has added the test. The glob is looked at again by every build, so that none is
+  # forgotten, and costs a directory listing.
+  file(GLOB cases RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/golden CONFIGURE_DEPENDS golden/*/*/cmd)
+  foreach(cmd IN LISTS cases)
+    get_filename_component(case ${cmd} DIRECTORY)
+    string(REPLACE "/" "." name ${case})
+    add_test(NAME golden.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/run.sh
+             $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} ${PROJECT_VERSION} ${CMAKE_CURRENT_SOURCE_DIR}/golden/${case})
+    set_tests_properties(golden.${name} PROPERTIES LABELS golden TIMEOUT 120 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
