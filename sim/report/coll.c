@@ -1,0 +1,76 @@
+#include "report/coll.h"
+
+#include "json-private.h"
+
+static const BaseColumn columns[] = {
+  { "op", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL },
+  { "dtype", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
+  { "ranks", "ranks", BASE_CELL_INTEGER, 0, NULL },
+  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
+  { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
+  { "channels", "channels", BASE_CELL_INTEGER, 0, NULL },
+  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
+  { "algbw_Bps", "algbw (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "busbw_Bps", "busbw (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "wire_Bps", "wire (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "time_lo_s", "low (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
+  { "time_hi_s", "high (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
+  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL },
+  { "provenance", "provenance", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+BaseTable *
+rep_coll_table_new (void)
+{
+  return base_table_new (columns);
+}
+
+void
+rep_coll_table_add (BaseTable *table, const WrkColl *coll)
+{
+  base_table_row (table);
+  base_table_text (table, "op", mdl_name (mdl_op_names, (int)coll->op));
+  base_table_integer (table, "bytes", (gint64)coll->size_B);
+  base_table_text (table, "dtype", mdl_name (mdl_dtype_names, (int)coll->dtype));
+  base_table_integer (table, "nodes", coll->n_nodes);
+  base_table_integer (table, "ranks", coll->n_ranks);
+  base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
+  base_table_text (table, "proto", mdl_name (mdl_proto_names, (int)coll->proto));
+  if (coll->cost.channels > 0) /* the plain library has none */
+    base_table_integer (table, "channels", coll->cost.channels);
+  base_table_number (table, "time_s", coll->time_s);
+  base_table_number (table, "algbw_Bps", coll->algbw_Bps);
+  base_table_number (table, "busbw_Bps", coll->busbw_Bps);
+  base_table_number (table, "wire_Bps", coll->wire_Bps);
+  base_table_number (table, "time_lo_s", coll->time_lo_s);
+  base_table_number (table, "time_hi_s", coll->time_hi_s);
+  base_table_text (table, "bound_by", coll->bound_by);
+  base_table_text (table, "provenance", base_source_name (coll->provenance));
+}
+
+void
+rep_coll_json_members (const WrkColl *coll, JsonBuilder *json)
+{
+  rep_json_text (json, "op", mdl_name (mdl_op_names, (int)coll->op));
+  rep_json_integer (json, "bytes", (gint64)coll->size_B);
+  rep_json_text (json, "dtype", mdl_name (mdl_dtype_names, (int)coll->dtype));
+  rep_json_integer (json, "nodes", coll->n_nodes);
+  rep_json_integer (json, "ranks", coll->n_ranks);
+  rep_json_text (json, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
+  rep_json_text (json, "proto", mdl_name (mdl_proto_names, (int)coll->proto));
+  if (coll->cost.channels > 0)
+    rep_json_integer (json, "channels", coll->cost.channels);
+  else
+    rep_json_null (json, "channels");
+  rep_json_number (json, "time_s", coll->time_s);
+  rep_json_number (json, "algbw_Bps", coll->algbw_Bps);
+  rep_json_number (json, "busbw_Bps", coll->busbw_Bps);
+  rep_json_number (json, "wire_Bps", coll->wire_Bps);
+  rep_json_number (json, "time_lo_s", coll->time_lo_s);
+  rep_json_number (json, "time_hi_s", coll->time_hi_s);
+  rep_json_text (json, "bound_by", coll->bound_by);
+  rep_json_text (json, "provenance", base_source_name (coll->provenance));
+}

@@ -1,0 +1,43 @@
+/* Tables of priced collectives: rows for people, TSV and JSON from the same cells, and nccl-tests' own text. */
+#ifndef REPORT_COLL_H
+#define REPORT_COLL_H
+
+#include "base/table.h"
+#include "workload/comm.h"
+
+G_BEGIN_DECLS
+
+/* A table with the columns of the contract: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
+ * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. Returned: full, base_table_free. */
+BaseTable *rep_coll_table_new (void);
+void rep_coll_table_add (BaseTable *table, const WrkColl *coll);
+
+/* The keys of one row into an object that is open in `json`. */
+void rep_coll_json_members (const WrkColl *coll, JsonBuilder *json);
+
+/* What nccl-tests prints above its rows. */
+typedef struct {
+  const char *version; /* forerun's */
+  MdlOp op;
+  guint64 min_B, max_B;
+  guint64 step; /* factor (> 1), or bytes */
+  gboolean step_is_factor;
+  MdlLaunch launch;
+  const Clu *clu;
+  const guint32 *gpus; /* global GPU of each rank */
+  guint32 n_ranks;
+  guint32 gpus_per_node;
+} RepNcclTests;
+
+/* Ranks that are listed by name; beyond, their number is said. */
+#define REP_NCCL_TESTS_MAX_RANKS 64u
+
+void rep_nccl_tests_head (GString *out, const RepNcclTests *head);
+/* `root`: the rank for broadcast and reduce; others print -1. In-place repeats out-of-place: nothing tells them apart here. */
+void rep_nccl_tests_row (GString *out, const WrkColl *coll, guint32 root);
+/* `busbw_Bps`: the mean of the rows. */
+void rep_nccl_tests_foot (GString *out, MdlOp op, double busbw_Bps);
+
+G_END_DECLS
+
+#endif

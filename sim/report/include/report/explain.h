@@ -1,0 +1,39 @@
+/* One prediction taken apart: the formula with its numbers, the terms with their sources, the links with their loads, and what else
+ * could have run. */
+#ifndef REPORT_EXPLAIN_H
+#define REPORT_EXPLAIN_H
+
+#include <json-glib/json-glib.h>
+
+#include "workload/scenario.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  MdlAlgo algo;
+  MdlProto proto;
+  char *reason;  /* why it cannot run here, owned; NULL: it can */
+  double time_s; /* closed form; NAN when it cannot run */
+} RepAlternative;
+
+/* Returned: full, of RepAlternative, g_array_unref frees the reasons. */
+GArray *rep_alternatives_new (void);
+
+typedef struct {
+  const Clu *clu;
+  const WrkColl *coll;
+  const GArray *alternatives; /* RepAlternative; NULL: not known */
+} RepExplain;
+
+void rep_explain_text (const RepExplain *explain, GString *out);
+void rep_explain_tsv (const RepExplain *explain, GString *out);       /* the terms */
+void rep_explain_json (const RepExplain *explain, JsonBuilder *json); /* one object */
+
+/* A copy: the route hop by hop, then the terms. */
+void rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfer, GString *out);
+void rep_explain_transfer_tsv (const WrkTransferResult *transfer, GString *out);
+void rep_explain_transfer_json (const Clu *clu, const WrkTransferResult *transfer, JsonBuilder *json);
+
+G_END_DECLS
+
+#endif

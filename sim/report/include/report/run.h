@@ -1,0 +1,21 @@
+/* What a scenario came to: one object per kind of workload. */
+#ifndef REPORT_RUN_H
+#define REPORT_RUN_H
+
+#include <json-glib/json-glib.h>
+
+#include "workload/scenario.h"
+
+G_BEGIN_DECLS
+
+void rep_run_text (const WrkResult *result, GString *out);
+void rep_run_tsv (const WrkResult *result, GString *out);       /* one row, units in the header */
+void rep_run_json (const WrkResult *result, JsonBuilder *json); /* one object; what was not computed is null */
+
+/* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
+ * become threads in the order of their first span. */
+void rep_trace_json (const GPtrArray *spans, GString *out);
+
+G_END_DECLS
+
+#endif

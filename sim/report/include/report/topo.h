@@ -1,0 +1,27 @@
+/* What a machine is: devices, links by class, bisection, a path hop by hop, and a Graphviz picture. */
+#ifndef REPORT_TOPO_H
+#define REPORT_TOPO_H
+
+#include <json-glib/json-glib.h>
+
+#include "cluster/route.h"
+
+G_BEGIN_DECLS
+
+void rep_topo_text (const Clu *clu, GString *out);
+void rep_topo_tsv (const Clu *clu, GString *out);       /* the links by class */
+void rep_topo_json (const Clu *clu, JsonBuilder *json); /* one object */
+
+/* A route as clu_route_find gave it. */
+void rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GString *out);
+void rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out);
+void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, JsonBuilder *json);
+
+/* Undirected graph, a cluster box a node, colours by kind of device, links labelled with class and rate. */
+void rep_topo_dot (const Clu *clu, GString *out);
+
+const char *rep_device_kind_name (CluDevKind kind); /* "gpu", "nvswitch" … */
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,23 @@
+/* One writer a kind of result; run.c chooses. */
+#ifndef REPORT_RUN_PRIVATE_H
+#define REPORT_RUN_PRIVATE_H
+
+#include "base/table.h"
+#include "report/run.h"
+
+void rep_transfer_text (const WrkTransferResult *transfer, GString *out);
+void rep_transfer_tsv (const WrkTransferResult *transfer, GString *out);
+void rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json);
+
+void rep_training_text (const WrkTrainingResult *training, GString *out);
+void rep_training_tsv (const WrkTrainingResult *training, GString *out);
+void rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json);
+
+/* "links": [{link_class, busiest, utilisation, bytes}] into the open object; the table for people. */
+void rep_links_json (const GArray *links, JsonBuilder *json);
+void rep_links_text (const GArray *links, GString *out);
+
+/* "12.3 us (11.9 us to 12.8 us)". Returned: full. */
+char *rep_band (double value_s, double lo_s, double hi_s);
+
+#endif

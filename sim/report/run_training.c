@@ -1,0 +1,150 @@
+#include <math.h>
+
+#include "json-private.h"
+#include "run-private.h"
+
+/* TSV keys of the parts, in WrkPart's order. */
+static const char *const part_keys[WRK_PART_N] = {
+  "breakdown_compute_s",    "breakdown_exposed_tp_s",     "breakdown_exposed_dp_s", "breakdown_exposed_pp_s",
+  "breakdown_exposed_cp_s", "breakdown_exposed_ep_s",     "breakdown_bubble_s",     "breakdown_launch_gap_s",
+  "breakdown_copy_wait_s",  "breakdown_straggler_wait_s", "breakdown_optimizer_s",  "breakdown_data_stall_s",
+  "breakdown_checkpoint_s",
+};
+
+#define SECONDS(key)                     \
+  {                                      \
+    key, NULL, BASE_CELL_NUMBER, 0, NULL \
+  }
+
+static const BaseColumn columns[] = {
+  SECONDS ("step_time_s"),
+  SECONDS ("step_time_lo_s"),
+  SECONDS ("step_time_hi_s"),
+  SECONDS ("communication_s"),
+  SECONDS ("ideal_bound_s"),
+  { "comm_compute_ratio", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "exposed_fraction", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "bound_by", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "dp", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "pp", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "buckets", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "stage", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
+  SECONDS ("breakdown_compute_s"),
+  SECONDS ("breakdown_exposed_tp_s"),
+  SECONDS ("breakdown_exposed_dp_s"),
+  SECONDS ("breakdown_exposed_pp_s"),
+  SECONDS ("breakdown_exposed_cp_s"),
+  SECONDS ("breakdown_exposed_ep_s"),
+  SECONDS ("breakdown_bubble_s"),
+  SECONDS ("breakdown_launch_gap_s"),
+  SECONDS ("breakdown_copy_wait_s"),
+  SECONDS ("breakdown_straggler_wait_s"),
+  SECONDS ("breakdown_optimizer_s"),
+  SECONDS ("breakdown_data_stall_s"),
+  SECONDS ("breakdown_checkpoint_s"),
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static const BaseColumn part_columns[] = {
+  { "part", "part", BASE_CELL_TEXT, 0, NULL },
+  { "time_s", "time (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
+  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+void
+rep_training_tsv (const WrkTrainingResult *training, GString *out)
+{
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  base_table_row (table);
+  base_table_number (table, "step_time_s", training->step_time_s);
+  base_table_number (table, "step_time_lo_s", training->step_time_lo_s);
+  base_table_number (table, "step_time_hi_s", training->step_time_hi_s);
+  base_table_number (table, "communication_s", training->communication_s);
+  base_table_number (table, "ideal_bound_s", training->ideal_bound_s);
+  base_table_number (table, "comm_compute_ratio", training->comm_compute_ratio);
+  base_table_number (table, "exposed_fraction", training->exposed_fraction);
+  base_table_text (table, "bound_by", training->bound_by);
+  base_table_integer (table, "nodes", training->n_nodes);
+  base_table_integer (table, "ranks", training->n_ranks);
+  base_table_integer (table, "dp", training->dp);
+  base_table_integer (table, "pp", training->pp);
+  base_table_integer (table, "buckets", training->n_buckets);
+  base_table_integer (table, "stage", training->stage);
+  base_table_text (table, "provenance", base_source_name (training->provenance));
+
+  for (int p = 0; p < WRK_PART_N; p++)
+    base_table_number (table, part_keys[p], training->part_s[p]);
+  base_table_print_tsv (table, out);
+}
+
+void
+rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
+{
+  rep_json_number (json, "step_time_s", training->step_time_s);
+  rep_json_number (json, "step_time_lo_s", training->step_time_lo_s);
+  rep_json_number (json, "step_time_hi_s", training->step_time_hi_s);
+  /* These need a model with tokens and FLOP; a workload of given times has none. */
+  rep_json_null (json, "tokens_per_s");
+  rep_json_null (json, "tokens_per_s_per_gpu");
+  rep_json_null (json, "model_flops_per_s_per_gpu");
+  rep_json_null (json, "mfu");
+  rep_json_number (json, "comm_compute_ratio", training->comm_compute_ratio);
+  rep_json_number (json, "exposed_fraction", training->exposed_fraction);
+  rep_json_number (json, "communication_s", training->communication_s);
+  rep_json_number (json, "ideal_bound_s", training->ideal_bound_s);
+  rep_json_text (json, "bound_by", training->bound_by);
+  rep_json_null (json, "memory_B");
+  json_builder_set_member_name (json, "breakdown_s");
+  json_builder_begin_object (json);
+  for (int p = 0; p < WRK_PART_N; p++)
+    rep_json_number (json, wrk_part_names[p], training->part_s[p]);
+  json_builder_end_object (json);
+  rep_json_integer (json, "stage", training->stage);
+  rep_json_integer (json, "nodes", training->n_nodes);
+  rep_json_integer (json, "ranks", training->n_ranks);
+  rep_json_integer (json, "dp", training->dp);
+  rep_json_integer (json, "pp", training->pp);
+  rep_json_integer (json, "buckets", training->n_buckets);
+  rep_json_text (json, "provenance", base_source_name (training->provenance));
+}
+
+void
+rep_training_text (const WrkTrainingResult *training, GString *out)
+{
+  g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s),
+                  *ideal = rep_quantity (training->ideal_bound_s, BASE_DIM_TIME),
+                  *communication = rep_quantity (training->communication_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "step time       %s\n", band);
+  g_string_append_printf (out, "bound by        %s; no schedule ends before %s\n", training->bound_by, ideal);
+  g_string_append_printf (out, "parallel        dp %u, pp %u over %u ranks on %u node%s\n", training->dp, training->pp,
+                          training->n_ranks, training->n_nodes, training->n_nodes == 1 ? "" : "s");
+  g_string_append_printf (out, "communication   %s of stage %u, hidden or not", communication, training->stage);
+  if (isfinite (training->comm_compute_ratio))
+    g_string_append_printf (out, ": %.4g of its compute time", training->comm_compute_ratio);
+  if (isfinite (training->exposed_fraction))
+    g_string_append_printf (out, ", %.1f %% of it exposed", training->exposed_fraction * 100);
+  g_string_append_printf (out, "\nprovenance      %s\n", base_source_name (training->provenance));
+
+  g_string_append_printf (out, "\n# where the step's time went, on stage %u, which ends last\n", training->stage);
+  g_autoptr (BaseTable) table = base_table_new (part_columns);
+  for (int p = 0; p < WRK_PART_N; p++) {
+    if (training->part_s[p] == 0)
+      continue;
+    base_table_row (table);
+    base_table_text (table, "part", wrk_part_names[p]);
+    base_table_number (table, "time_s", training->part_s[p]);
+    base_table_number (table, "share", training->part_s[p] / training->step_time_s);
+  }
+  base_table_print_text (table, out);
+  if (training->all_reduce.n_ranks > 1) {
+    const WrkColl *coll = &training->all_reduce;
+    g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "\n# largest of %u gradient bucket%s: %s in %s (%s, %s), bound by %s\n", training->n_buckets,
+                            training->n_buckets == 1 ? "" : "s", size, time, mdl_name (mdl_algo_names, (int)coll->algo),
+                            mdl_name (mdl_proto_names, (int)coll->proto), coll->bound_by);
+  }
+}

@@ -1,0 +1,213 @@
+#include "report/topo.h"
+
+#include <string.h>
+
+#include "base/table.h"
+#include "json-private.h"
+#include "report/envelope.h"
+
+const char *
+rep_device_kind_name (CluDevKind kind)
+{
+  switch (kind) {
+    case CLU_DEV_GPU:
+      return "gpu";
+    case CLU_DEV_NVSWITCH:
+      return "nvswitch";
+    case CLU_DEV_PCIE_SWITCH:
+      return "pcie_switch";
+    case CLU_DEV_SOCKET:
+      return "socket";
+    case CLU_DEV_MEMORY:
+      return "memory";
+    case CLU_DEV_NIC:
+      return "nic";
+    case CLU_DEV_NVME:
+      return "nvme";
+    case CLU_DEV_SWITCH:
+      return "switch";
+    case CLU_DEV_FRONTEND_NIC:
+      return "frontend_nic";
+    case CLU_DEV_MANAGEMENT_NIC:
+      return "management_nic";
+    case CLU_DEV_STORAGE:
+      return "storage";
+    case CLU_DEV_N:
+      break;
+  }
+  g_return_val_if_reached ("?");
+}
+
+/* Links that a person would call the same: class, kinds of ends, rates, latency and provenance. */
+typedef struct {
+  CluDevKind a, b;
+  CluLink like; /* the first of them */
+  guint32 n;
+} LinkGroup;
+
+static gboolean
+group_holds (const LinkGroup *group, const CluLink *link, CluDevKind a, CluDevKind b)
+{
+  const CluLink *like = &group->like;
+  /* Two classes made in place for unnamed links are alike when their numbers and names are. */
+  gboolean same_class = like->link_class == link->link_class || g_strcmp0 (like->link_class->name.v, link->link_class->name.v) == 0;
+  return same_class && group->a == a && group->b == b && like->rate_Bps == link->rate_Bps && like->efficiency == link->efficiency &&
+         like->sm_efficiency == link->sm_efficiency && like->latency_s == link->latency_s && like->duplex == link->duplex &&
+         like->source == link->source;
+}
+
+static GArray *
+link_groups (const Clu *clu)
+{
+  GArray *groups = g_array_new (FALSE, TRUE, sizeof (LinkGroup));
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    CluDevKind a = clu_dev_kind (clu, link.a), b = clu_dev_kind (clu, link.b);
+    LinkGroup *group = NULL;
+    for (guint i = 0; i < groups->len && group == NULL; i++)
+      if (group_holds (&g_array_index (groups, LinkGroup, i), &link, a, b))
+        group = &g_array_index (groups, LinkGroup, i);
+    if (group == NULL) {
+      LinkGroup fresh = { .a = a, .b = b, .like = link };
+      g_array_append_val (groups, fresh);
+      group = &g_array_index (groups, LinkGroup, groups->len - 1);
+    }
+    group->n++;
+  }
+  return groups;
+}
+
+static const BaseColumn link_columns[] = {
+  { "link_class", "link class", BASE_CELL_TEXT, 0, NULL },
+  { "between", "between", BASE_CELL_TEXT, 0, NULL },
+  { "count", "count", BASE_CELL_INTEGER, 0, NULL },
+  { "lanes", "lanes", BASE_CELL_NUMBER, 0, "%g" },
+  { "specified_Bps", "specified (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "reached_Bps", "reached (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "reached_by_kernels_Bps", "by kernels (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
+  { "duplex", "duplex", BASE_CELL_NUMBER, 0, "%.3g" },
+  { "latency_s", "latency (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static BaseTable *
+links_table (const Clu *clu)
+{
+  BaseTable *table = base_table_new (link_columns);
+  g_autoptr (GArray) groups = link_groups (clu);
+  for (guint i = 0; i < groups->len; i++) {
+    const LinkGroup *group = &g_array_index (groups, LinkGroup, i);
+    const CluLink *link = &group->like;
+    g_autofree char *between = g_strdup_printf ("%s - %s", rep_device_kind_name (group->a), rep_device_kind_name (group->b));
+    base_table_row (table);
+    base_table_text (table, "link_class", clu_resource_class (clu, link->forward));
+    base_table_text (table, "between", between);
+    base_table_integer (table, "count", group->n);
+    base_table_number (table, "lanes", link->lanes);
+    base_table_number (table, "specified_Bps", link->rate_Bps);
+    base_table_number (table, "reached_Bps", link->rate_Bps * link->efficiency);
+    base_table_number (table, "reached_by_kernels_Bps", link->rate_Bps * link->sm_efficiency);
+    base_table_number (table, "duplex", link->duplex);
+    base_table_number (table, "latency_s", link->latency_s);
+    base_table_text (table, "source", base_source_name (link->source));
+  }
+  return table;
+}
+
+static void
+count_devices (const Clu *clu, guint32 *n)
+{
+  memset (n, 0, CLU_DEV_N * sizeof *n);
+  for (CluDev dev = 0; dev < clu_n_devices (clu); dev++)
+    n[clu_dev_kind (clu, dev)]++;
+}
+
+static void
+append_node (const Clu *clu, GString *out)
+{
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  const CluSpec *spec = clu_spec (clu);
+  if (spec->description.v != NULL)
+    g_string_append_printf (out, "%s\n", spec->description.v);
+  g_string_append_printf (out, "node 0: %u GPU%s", clu_gpus_per_node (clu, 0), clu_gpus_per_node (clu, 0) == 1 ? "" : "s");
+  if (gpu != NULL && gpu->product.v != NULL)
+    g_string_append_printf (out, " %s", gpu->product.v);
+  else if (gpu != NULL && gpu->name.v != NULL)
+    g_string_append_printf (out, " %s", gpu->name.v);
+  guint32 n_nics = clu_node_n (clu, 0, CLU_DEV_NIC);
+  if (n_nics == 0)
+    g_string_append (out, ", no NIC\n");
+  else
+    g_string_append_printf (out, ", %u NIC%s %s\n", n_nics, n_nics == 1 ? "" : "s",
+                            nic == NULL              ? ""
+                            : nic->product.v != NULL ? nic->product.v
+                            : nic->name.v != NULL    ? nic->name.v
+                                                     : "");
+}
+
+void
+rep_topo_text (const Clu *clu, GString *out)
+{
+  append_node (clu, out);
+  guint32 n[CLU_DEV_N];
+  count_devices (clu, n);
+  g_string_append (out, "devices:");
+  const char *separator = " ";
+  for (int kind = 0; kind < CLU_DEV_N; kind++)
+    if (n[kind] > 0) {
+      g_string_append_printf (out, "%s%u %s", separator, n[kind], rep_device_kind_name ((CluDevKind)kind));
+      separator = ", ";
+    }
+  g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
+  g_string_append_printf (out, "\nbisection: %s one way, half of the GPUs against the rest\n", bisection);
+  g_string_append (out, "\n# links by class; rates one way\n");
+  g_autoptr (BaseTable) table = links_table (clu);
+  base_table_print_text (table, out);
+}
+
+void
+rep_topo_tsv (const Clu *clu, GString *out)
+{
+  g_autoptr (BaseTable) table = links_table (clu);
+  base_table_print_tsv (table, out);
+}
+
+void
+rep_topo_json (const Clu *clu, JsonBuilder *json)
+{
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  json_builder_begin_object (json);
+  rep_json_text (json, "topology", clu_name (clu));
+  rep_json_text (json, "description", clu_spec (clu)->description.v);
+  rep_json_integer (json, "nodes", clu_n_nodes (clu));
+  rep_json_integer (json, "gpus", clu_n_gpus (clu));
+  rep_json_integer (json, "gpus_per_node", clu_gpus_per_node (clu, 0));
+  rep_json_text (json, "gpu", gpu != NULL ? gpu->name.v : NULL);
+  rep_json_text (json, "nic", nic != NULL ? nic->name.v : NULL);
+  rep_json_number (json, "bisection_Bps", clu_bisection_Bps (clu));
+
+  guint32 n[CLU_DEV_N];
+  count_devices (clu, n);
+  json_builder_set_member_name (json, "devices");
+  json_builder_begin_object (json);
+  for (int kind = 0; kind < CLU_DEV_N; kind++)
+    rep_json_integer (json, rep_device_kind_name ((CluDevKind)kind), n[kind]);
+  json_builder_end_object (json);
+
+  unsigned sources[BASE_SOURCE_N];
+  rep_count_sources (clu, sources);
+  json_builder_set_member_name (json, "link_constants");
+  json_builder_begin_object (json);
+  for (int s = 0; s < BASE_SOURCE_N; s++)
+    rep_json_integer (json, base_source_name ((BaseSource)s), sources[s]);
+  json_builder_end_object (json);
+
+  g_autoptr (BaseTable) table = links_table (clu);
+  json_builder_set_member_name (json, "links");
+  base_table_build_json (table, json);
+  json_builder_end_object (json);
+}
