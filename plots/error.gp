@@ -1,0 +1,49 @@
+# How far predictions are from measurements: relative error of the time against message size, the accepted band shaded.
+#
+#   gnuplot -e "data='scores.tsv'; out='error.svg'" plots/error.gp
+#
+# data      TSV with a header line and the columns bytes (B), predicted_s and measured_s (s); or `error` (predicted / measured - 1)
+#           instead of the two times
+# out       file to write; its ending decides the format: .svg, .png, .pdf (default error.svg)
+# series    columns that tell points apart, separated by blanks (default "system op algo proto nodes"; those that are missing or say
+#           the same everywhere are left out)
+# accepted  half the height of the shaded band, as a fraction (default 0.1: ±10 %)
+# limit     what the axis shows, as a fraction; points beyond lie on its edge (default: the largest error)
+# title     headline (default: none)
+if (!exists ("data")) {
+  printerr "data is not set; e.g. gnuplot -e \"data='scores.tsv'; out='error.svg'\" plots/error.gp"
+  exit status 2
+}
+if (!exists ("series")) { series = "system op algo proto nodes" }
+if (!exists ("out")) { out = "error.svg" }
+if (!exists ("accepted")) { accepted = 0.1 }
+given = strstrt ("\t".system ("head -n 1 -- '".data."'")."\t", "\terror\t") > 0
+columns_needed = given ? "bytes error" : "bytes predicted_s measured_s"
+load system ("dirname -- '".ARG0."'")."/common.gp"
+
+error (dummy) = given ? column ("error") : column ("predicted_s") / column ("measured_s") - 1
+stats data using (error (0)) nooutput
+largest = abs (STATS_min) > abs (STATS_max) ? abs (STATS_min) : abs (STATS_max)
+inside = 0
+stats data using (inside = inside + (abs (error (0)) <= accepted), 1) nooutput
+n_rows = STATS_records
+stats data using (abs (error (0))) nooutput
+median = STATS_median
+
+if (!exists ("limit")) { limit = largest }
+limit = limit < 1.5 * accepted ? 1.5 * accepted : limit
+shown (v) = v > limit ? limit : v < -limit ? -limit : v
+
+set ylabel "predicted / measured - 1 (%)"
+set yrange [-105 * limit:105 * limit]
+set format y "%g"
+set xzeroaxis linetype 1 linecolor rgb "#444444" linewidth 1
+set object 1 rectangle from graph 0, first -100 * accepted to graph 1, first 100 * accepted behind \
+  fillcolor rgb "#009E73" fillstyle transparent solid 0.12 noborder
+set label 1 sprintf ("%d of %d within ±%g %%, median |error| %.1f %%", inside, n_rows, 100 * accepted, 100 * median) \
+  at graph 0.01, 0.97 left
+
+mine (i) = label (1) eq name[i] ? 100 * shown (error (0)) : NaN
+plot \
+  for [i = 1:n_series] data using (column ("bytes")):(mine (i)) with points linetype i title (name[i] eq "" ? "predictions" : name[i]), \
+  keyentry with boxes fillstyle solid 0.3 noborder linecolor rgb "#009E73" title sprintf ("+-%g %%", 100 * accepted)

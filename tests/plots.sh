@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The gnuplot scripts draw what they are given, without a warning, and refuse what they cannot draw. usage: plots.sh SOURCE_DIR
+set -euo pipefail
+
+plots=$(realpath -- "$1")/plots
+if ! command -v gnuplot >/dev/null; then
+  echo "skipped: no gnuplot here"
+  exit 77
+fi
+tmp=$(mktemp -d)
+trap 'rm -rf -- "$tmp"' EXIT
+cd -- "$tmp"
+
+failed=0
+fail ()
+{
+  echo "FAILED: $*"
+  [ ! -s said ] || sed 's/^/  /' said
+  failed=1
+}
+
+draws () # script variables text…: an SVG that says each text, and not a word on stderr
+{
+  local script=$1 variables=$2 text
+  shift 2
+  rm -f out.svg
+  if ! gnuplot -e "out='out.svg'; $variables" "$plots/$script" >said 2>&1 || [ -s said ]; then
+    fail "$script with $variables"
+    return 0
+  fi
+  for text in "$@"; do
+    grep -qF -- ">$text<" out.svg || fail "$script with $variables: no '$text' in the picture"
+  done
+}
+
+lacks () # text: the picture drawn last does not say it
+{
+  ! grep -qF -- "$1" out.svg || fail "'$1' is in the picture"
+}
+
+refuses () # script variables message
+{
+  local status=0
+  gnuplot -e "$2" "$plots/$1" >said 2>&1 || status=$?
+  if [ "$status" -ne 2 ] || ! grep -qF -- "$3" said; then
+    fail "$1 with $2: status $status, expected 2 and '$3'"
+  fi
+}
+
+table () # file: rows on stdin, blanks become tabs
+{
+  tr ' ' '\t' >"$1"
+}
+
+table coll.tsv <<'ROWS'
+op bytes nodes algo time_s busbw_Bps time_lo_s time_hi_s
+all_reduce 1024 1 ring 1e-5 1.8e8 9e-6 1.1e-5
+all_reduce 1024 4 ring 4e-5 5e7 3e-5 5e-5
+all_reduce 1048576 1 ring 2e-5 9e10 1.9e-5 2.1e-5
+all_reduce 1048576 4 ring 6e-5 3e10 5e-5 7e-5
+ROWS
+table measured.tsv <<'ROWS'
+bytes nodes busbw_Bps
+1024 1 2e8
+1024 8 2e7
+ROWS
+cp coll.tsv "a b's.tsv"
+table plain.tsv <<'ROWS'
+bytes busbw_Bps
+4096 1e9
+ROWS
+table scores.tsv <<'ROWS'
+bytes predicted_s measured_s
+1024 1.05e-5 1e-5
+2048 1.5e-5 1e-5
+4096 0.91e-5 1e-5
+8192 0.8e-5 1e-5
+ROWS
+head -n 1 coll.tsv >empty.tsv
+
+draws busbw.gp "data='coll.tsv'" '1 node' '4 nodes' 'error band' '1 KiB' '1 MiB' 'bus bandwidth (GB/s)' 'message size'
+lacks 'measured'
+lacks '>ring' # all rows say ring: it tells nothing apart
+draws busbw.gp "data='coll.tsv'; measured='measured.tsv'; bound=1e11; bound_name='four links'; scale='linear'; title='a_b'" \
+  'points: measured' 'measured, not predicted' 'four links' 'a_b'
+draws busbw.gp "data='plain.tsv'" 'predicted' '4 KiB'
+lacks 'error band'
+# 1.05, 0.91 lie within 10 %; of 5, 50, 9, 20 % the median is (9 + 20) / 2 = 14.5.
+draws error.gp "data='scores.tsv'" '2 of 4 within ±10 %, median |error| 14.5 %' 'predictions'
+draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within ±25 %, median |error| 14.5 %'
+
+refuses busbw.gp "out='x.svg'" 'data is not set'
+refuses busbw.gp "data='nowhere.tsv'" 'nowhere.tsv: cannot be read'
+refuses busbw.gp "data='coll.tsv'; y='busbw'" "coll.tsv:1: no column 'busbw'; there are: op"
+refuses busbw.gp "data='coll.tsv'; out='x.gif'" '.svg, .png and .pdf are accepted'
+refuses busbw.gp "data='coll.tsv'; scale='cubic'" 'log and linear are accepted'
+refuses busbw.gp "data='coll.tsv'; measured='plain.tsv'" "plain.tsv:1: no column 'nodes'"
+refuses busbw.gp "data='empty.tsv'" 'empty.tsv: no rows below the header'
+refuses error.gp "data='coll.tsv'" "no column 'predicted_s'"
+refuses error.gp "out='x.svg'" 'data is not set'
+
+[ "$failed" -ne 0 ] || echo "the plots draw what they are given"
+exit "$failed"
