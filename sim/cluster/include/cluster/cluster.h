@@ -38,6 +38,10 @@ Clu *clu_load (const char *name, const char *from, const BaseLookup *lookup, con
 /* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. */
 Clu *clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options,
                     BaseDiag *warnings, GError **error);
+/* Builds from a topology written inside another document (a scenario's `cluster.topology`), already with its sets applied; `owner`
+ * is that document, borrowed: it must outlive the cluster. */
+Clu *clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options,
+                    BaseDiag *warnings, GError **error);
 void clu_free (Clu *clu);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Clu, clu_free)
 

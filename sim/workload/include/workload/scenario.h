@@ -6,6 +6,11 @@
 
 G_BEGIN_DECLS
 
+/* Keys that the product promises and this version does not have: read as raw nodes, so that the error can say so. */
+typedef struct {
+  const BaseYamlNode *node[24];
+} WrkLater;
+
 typedef enum { WRK_KIND_COLLECTIVE, WRK_KIND_TRANSFER, WRK_KIND_TRAINING, WRK_KIND_IO, WRK_KIND_SERVING } WrkKind;
 extern const BaseName wrk_kind_names[];
 
@@ -40,6 +45,7 @@ typedef enum { WRK_SCHEDULE_GPIPE, WRK_SCHEDULE_1F1B } WrkSchedule;
 typedef struct {
   BaseHead head;
   BaseNum dp, pp;
+  WrkLater later;
 } WrkParallelSpec;
 typedef struct {
   BaseHead head;
@@ -57,6 +63,7 @@ typedef struct {
   BaseNum optimizer;          /* s at the end of a step */
   BaseBool p2p_overlap;       /* sends between stages beside compute (default true) */
   BaseEnum algo, proto;       /* of the gradient all-reduce */
+  WrkLater later;
 } WrkTrainingSpec;
 
 typedef struct {
@@ -76,12 +83,15 @@ typedef struct {
   const BaseYamlNode *workload;
   const BaseYamlNode *nccl, *degrade, *report;
   BaseNum seed;
+  WrkLater later;
 } WrkScenarioSpec;
 
-extern const BaseSchema wrk_schema_scenario, wrk_schema_collective, wrk_schema_transfer, wrk_schema_training;
+extern const BaseSchema wrk_schema_scenario, wrk_schema_collective, wrk_schema_transfer, wrk_schema_training,
+  wrk_schema_parallel;
 
 typedef struct {
-  const char *seed;             /* text of --seed or NULL */
+  gboolean has_seed;
+  guint64 seed;                 /* wins over the file's */
   const char *const *sets;      /* "path=value", ends with NULL; paths as in the scenario; `topology.…` addresses the topology */
   gboolean has_mode, has_steps;
   WrkMode mode;

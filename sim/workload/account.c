@@ -1,0 +1,71 @@
+/* Where the time of a step went, on the compute stream of the stage that ends last: work, and for every gap what it waited for. */
+#include "training-private.h"
+
+typedef struct {
+  EngTime part[WRK_PART_N];
+} Parts;
+
+/* A gap before `task`: the task's cause is what the stream waited for. A send's own time is exposed; the wait before it began is the
+ * pipeline's bubble. */
+static void
+add_gap (const EngGraph *graph, EngTask task, EngTime from, EngTime to, Parts *parts)
+{
+  EngTask cause = eng_graph_task_cause (graph, task);
+  if (to <= from)
+    return;
+  if (cause != ENG_NO_TASK && eng_graph_task_kind (graph, cause) == WRK_TASK_GRADIENTS) {
+    parts->part[WRK_PART_EXPOSED_DP] += to - from;
+    return;
+  }
+  EngTime sending = to;
+  while (cause != ENG_NO_TASK && eng_graph_task_kind (graph, cause) == WRK_TASK_SEND) {
+    sending = eng_graph_task_start (graph, cause);
+    cause = eng_graph_task_cause (graph, cause);
+  }
+  sending = MAX (sending, from);
+  parts->part[WRK_PART_EXPOSED_PP] += to - sending;
+  parts->part[WRK_PART_BUBBLE] += sending - from;
+}
+
+static void
+add_work (const EngGraph *graph, EngTask task, Parts *parts)
+{
+  static const WrkPart part_of[] = { [WRK_TASK_FORWARD] = WRK_PART_COMPUTE,
+                                     [WRK_TASK_BACKWARD] = WRK_PART_COMPUTE,
+                                     [WRK_TASK_OPTIMIZER] = WRK_PART_OPTIMIZER,
+                                     [WRK_TASK_GRADIENTS] = WRK_PART_EXPOSED_DP,
+                                     [WRK_TASK_SEND] = WRK_PART_EXPOSED_PP };
+  parts->part[part_of[eng_graph_task_kind (graph, task)]] += eng_graph_task_end (graph, task) - eng_graph_task_start (graph, task);
+}
+
+void
+wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out)
+{
+  guint32 last = 0;
+  for (guint32 s = 1; s < pp; s++)
+    if (eng_graph_task_end (graph, stages[s].end) > eng_graph_task_end (graph, stages[last].end))
+      last = s;
+  const WrkStage *stage = &stages[last];
+  Parts parts = { 0 };
+  EngTime cursor = 0, communication = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
+    EngStream stream = eng_graph_task_stream (graph, t);
+    EngTime length = eng_graph_task_end (graph, t) - eng_graph_task_start (graph, t);
+    gboolean incoming = (last > 0 && stream == stages[last - 1].send_up) || (last + 1 < pp && stream == stages[last + 1].send_down);
+    unsigned kind = eng_graph_task_kind (graph, t);
+    if (kind == WRK_TASK_GRADIENTS || kind == WRK_TASK_SEND)
+      if (incoming || stream == stage->gradients || stream == stage->send_up || stream == stage->send_down ||
+          stream == stage->compute)
+        communication += length;
+    if (stream != stage->compute)
+      continue;
+    add_gap (graph, t, cursor, eng_graph_task_start (graph, t), &parts);
+    add_work (graph, t, &parts);
+    cursor = eng_graph_task_end (graph, t);
+  }
+  for (int p = 0; p < WRK_PART_N; p++)
+    out->part_s[p] = eng_time_to_s (parts.part[p]);
+  out->stage = last;
+  out->step_time_s = eng_time_to_s (cursor);
+  out->communication_s = eng_time_to_s (communication);
+}

@@ -1,0 +1,243 @@
+/* Pricing one operation: which algorithm and protocol, what it costs as a closed form, and what the engine makes of it. */
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+#include "net-private.h"
+
+void
+wrk_coll_clear (WrkColl *coll)
+{
+  if (coll->loads != NULL)
+    g_array_unref (coll->loads);
+  memset (coll, 0, sizeof *coll);
+}
+
+static void
+ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, MdlCollQuestion *q)
+{
+  const WrkSettings *settings = comm->settings;
+  memset (q, 0, sizeof *q);
+  q->op = op;
+  q->size_B = size_B;
+  q->n_ranks = comm->n;
+  q->n_nodes = comm->n_islands;
+  q->ranks_per_node = comm->max_local;
+  q->n_nics = comm->n_islands > 1 && comm->rings != NULL ? comm->rings->n_rings : 0;
+  q->intra = comm->intra.used ? comm->intra.hop : comm->inter.hop;
+  q->inter = comm->inter.used ? comm->inter.hop : comm->intra.hop;
+  q->intra_latency_s = comm->intra.latency_s;
+  q->inter_latency_s = comm->inter.latency_s;
+  q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : (double) INFINITY;
+  q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : (double) INFINITY;
+  q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : (double) INFINITY;
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
+  q->switched = clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
+                (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
+  q->max_channels = settings->max_channels;
+  q->launch = settings->launch;
+}
+
+/* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */
+static const char *
+forbidden (const WrkComm *comm, MdlAlgo algo, MdlProto proto)
+{
+  if (comm->settings->disabled_algos & (1u << algo))
+    return "it is disabled";
+  if (comm->settings->library != NULL && comm->settings->disabled_protos & (1u << proto))
+    return "its protocol is disabled";
+  if (algo == MDL_ALGO_NVLS) {
+    if (comm->n_islands > 1)
+      return "its ranks span more than one NVLink domain (NVLS across nodes is not built yet)";
+    if (!clu_domain_has_sharp (comm->clu))
+      return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
+    if (comm->intra.hop != MDL_HOP_NVLINK)
+      return "its ranks do not reach each other over NVLink";
+  }
+  return NULL;
+}
+
+GArray *
+wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
+{
+  GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
+  MdlCollQuestion q;
+  ask (comm, request->op, request->size_B, NULL, &q);
+  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
+    if (!((*row)->ops & (1u << request->op)))
+      continue;
+    for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
+      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, (*row)->algo, proto) };
+      const char *reason = NULL;
+      if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, &q, &reason))
+        choice.reason = reason;
+      g_array_append_val (choices, choice);
+    }
+  }
+  return choices;
+}
+
+/* "nvls: the node's switches do not reduce; …" and what can run, for an algorithm asked for by name that cannot. */
+static gboolean
+refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
+{
+  g_autoptr (GString) can = g_string_new (NULL);
+  const char *why = NULL;
+  for (guint i = 0; i < choices->len; i++) {
+    const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
+    gboolean asked = (request->algo < 0 || c->algo == request->algo) && (request->proto < 0 || c->proto == request->proto);
+    if (asked && why == NULL)
+      why = c->reason;
+    if (c->reason == NULL)
+      g_string_append_printf (can, "%s%s with %s", can->len > 0 ? ", " : "", mdl_name (mdl_algo_names, c->algo),
+                              mdl_name (mdl_proto_names, c->proto));
+  }
+  if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
+    why = "it is not offered for this operation, or not built yet";
+  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
+               mdl_name (mdl_op_names, request->op),
+               request->algo >= 0 ? mdl_name (mdl_algo_names, request->algo) : "by any algorithm",
+               request->proto >= 0 ? " with " : "", request->proto >= 0 ? mdl_name (mdl_proto_names, request->proto) : "",
+               why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
+  return FALSE;
+}
+
+static gboolean
+price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto, WrkColl *out, GError **error)
+{
+  const WrkTraffic *traffic = wrk_comm_traffic (comm, request->op, algo, request->root, error);
+  if (traffic == NULL)
+    return FALSE;
+  ask (comm, request->op, request->size_B, traffic, &out->question);
+  mdl_coll_cost (comm->settings->library, mdl_coll_find (algo, request->op), proto, &out->question, &out->cost);
+  out->algo = algo;
+  out->proto = proto;
+  return TRUE;
+}
+
+/* Takes the fastest of what can run and was asked for. */
+static gboolean
+choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
+{
+  g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
+  MdlAlgo algo = MDL_ALGO_AUTO;
+  MdlProto proto = MDL_PROTO_AUTO;
+  double least_s = INFINITY;
+  for (guint i = 0; i < choices->len; i++) {
+    const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
+    if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||
+        (request->proto >= 0 && c->proto != request->proto))
+      continue;
+    if (!price_pair (comm, request, c->algo, c->proto, out, error))
+      return FALSE;
+    if (out->cost.time_s < least_s) {
+      least_s = out->cost.time_s;
+      algo = c->algo;
+      proto = c->proto;
+    }
+  }
+  if (algo == MDL_ALGO_AUTO)
+    return refuse (request, choices, error);
+  return price_pair (comm, request, algo, proto, out, error);
+}
+
+static void
+take_loads (WrkComm *comm, const WrkTraffic *traffic, WrkColl *out)
+{
+  if (out->loads == NULL)
+    out->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
+  g_array_set_size (out->loads, 0);
+  g_array_append_vals (out->loads, traffic->loads->data, traffic->loads->len);
+  out->bottleneck = traffic->bottleneck;
+  out->provenance = out->cost.source;
+  for (guint i = 0; i < out->loads->len; i++)
+    out->provenance = MIN (out->provenance, clu_resource_source (comm->clu, g_array_index (out->loads, WrkLoad, i).res));
+}
+
+static void
+name_bound (const WrkComm *comm, WrkColl *out)
+{
+  double moving_s = out->cost.time_s - out->cost.latency_s;
+  if (out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE)
+    g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
+  else
+    g_strlcpy (out->bound_by, clu_resource_class (comm->clu, out->bottleneck), sizeof out->bound_by);
+}
+
+static void
+finish (WrkComm *comm, WrkColl *out)
+{
+  out->time_lo_s = out->time_s / (1 + out->cost.band);
+  out->time_hi_s = out->time_s * (1 + out->cost.band);
+  out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
+  out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
+  out->wire_Bps = 0;
+  for (guint i = 0; i < out->loads->len; i++)
+    out->wire_Bps = fmax (out->wire_Bps, g_array_index (out->loads, WrkLoad, i).load * out->cost.wire * out->algbw_Bps);
+  name_bound (comm, out);
+}
+
+/* One rank has nobody to talk to: no time, no traffic. */
+static void
+price_alone (const WrkCollRequest *request, WrkColl *out)
+{
+  out->algo = request->algo >= 0                                                 ? request->algo
+              : request->op == MDL_OP_ALLTOALL || request->op == MDL_OP_SENDRECV ? MDL_ALGO_PAIRWISE
+                                                                                 : MDL_ALGO_RING;
+  out->proto = request->proto >= 0 ? request->proto : MDL_PROTO_SIMPLE;
+  out->loads = out->loads != NULL ? out->loads : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
+  g_array_set_size (out->loads, 0);
+  memset (&out->cost, 0, sizeof out->cost);
+  out->cost.bound_Bps = INFINITY;
+  out->cost.wire = 1;
+  out->cost.source = out->provenance = BASE_SOURCE_MEASURED;
+  out->bottleneck = CLU_NONE;
+}
+
+gboolean
+wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
+{
+  out->op = request->op;
+  out->dtype = request->dtype;
+  out->size_B = request->size_B;
+  out->n_ranks = comm->n;
+  out->n_nodes = comm->n_nodes;
+  out->n_events = out->n_messages = 0;
+  out->time_s = 0;
+  if (comm->n == 1) {
+    price_alone (request, out);
+    finish (comm, out);
+    return TRUE;
+  }
+  if (!choose (comm, request, out, error))
+    return FALSE;
+  const WrkTraffic *traffic = wrk_comm_traffic (comm, request->op, out->algo, request->root, error);
+  if (traffic == NULL)
+    return FALSE;
+  take_loads (comm, traffic, out);
+  out->time_s = out->cost.time_s;
+  if (comm->settings->mode == WRK_MODE_EVENT) {
+    gboolean messages = comm->settings->steps == WRK_STEPS_EXACT && out->algo != MDL_ALGO_NVLS;
+    if (!(messages ? wrk_coll_run_exact (comm, out, request->root, error) : wrk_coll_run_fluid (comm, out, error)))
+      return FALSE;
+  }
+  finish (comm, out);
+  return TRUE;
+}
+
+gboolean
+wrk_coll_run_fluid (WrkComm *comm, WrkColl *coll, GError **error)
+{
+  g_autoptr (WrkNet) net = wrk_net_new (comm->clu);
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  EngFlowSpec spec;
+  wrk_net_coll_flow (net, coll, uses, &spec);
+  Eng *eng = wrk_net_engine (net);
+  eng_flow_start (eng, &spec);
+  if (!eng_run (eng, ENG_TIME_NEVER, 0, error))
+    return FALSE;
+  coll->time_s = eng_time_to_s (eng_now (eng));
+  coll->n_events = eng_stats (eng).events;
+  return TRUE;
+}

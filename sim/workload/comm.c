@@ -1,0 +1,197 @@
+#include "workload/comm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+
+const BaseName wrk_mode_names[] = {
+  { "event", WRK_MODE_EVENT, "the event engine, with contention" },
+  { "model", WRK_MODE_MODEL, "the closed form, no contention between operations" },
+  { NULL, 0, NULL },
+};
+const BaseName wrk_steps_names[] = {
+  { "fluid", WRK_STEPS_FLUID, "a collective is one pipelined activity" },
+  { "exact", WRK_STEPS_EXACT, "every message of every step" },
+  { NULL, 0, NULL },
+};
+
+void
+wrk_settings_default (WrkSettings *settings)
+{
+  memset (settings, 0, sizeof *settings);
+}
+
+MdlHop
+wrk_hop_of_route (const CluRoute *route)
+{
+  switch (route->transport) {
+    case CLU_TRANSPORT_SHM:
+    case CLU_TRANSPORT_COPY:
+      return MDL_HOP_HOST;
+    case CLU_TRANSPORT_NET_GDR:
+      return MDL_HOP_NET;
+    case CLU_TRANSPORT_NET_HOST:
+      return MDL_HOP_NET_HOST;
+    case CLU_TRANSPORT_TCP:
+      return MDL_HOP_TCP;
+    case CLU_TRANSPORT_P2P:
+    case CLU_TRANSPORT_N:
+    default:
+      return route->path_class <= CLU_PATH_C2C ? MDL_HOP_NVLINK : MDL_HOP_PCIE;
+  }
+}
+
+/* A kernel's loads and stores over the scale-up network carry headers that a copy engine's long packets do not; a NIC reads by
+ * DMA whatever launched it. The plain library knows no software and so no such difference. */
+double
+wrk_comm_copy_factor (const WrkComm *comm, CluTransport transport, CluRes res)
+{
+  if (comm->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
+    return 1;
+  return clu_resource_sm_factor (comm->clu, res);
+}
+
+gboolean
+wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error)
+{
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = comm->settings->degrade;
+  options.nic = nic;
+  options.flow = ((guint64)comm->gpu[from] << 32) | comm->gpu[to];
+  return clu_route_find (comm->clu, comm->dev[from], comm->dev[to], &options, out, error);
+}
+
+static double
+route_rate (const WrkComm *comm, const CluRoute *route)
+{
+  double rate_Bps = INFINITY;
+  for (guint i = 0; i < route->uses->len; i++) {
+    const CluUse *use = &g_array_index (route->uses, CluUse, i);
+    double reach_Bps = clu_resource_capacity (comm->clu, use->res) * wrk_comm_copy_factor (comm, route->transport, use->res);
+    rate_Bps = fmin (rate_Bps, reach_Bps / use->share);
+  }
+  return rate_Bps;
+}
+
+static void
+survey_add (WrkComm *comm, WrkHopSurvey *survey, const CluRoute *route)
+{
+  MdlHop hop = wrk_hop_of_route (route);
+  double rate_Bps = route_rate (comm, route);
+  if (!survey->used) {
+    *survey = (WrkHopSurvey){ TRUE, hop, route->latency_s, rate_Bps };
+    return;
+  }
+  /* hops are listed from the quickest to the slowest: the slowest sets the pace of a ring */
+  survey->hop = MAX (survey->hop, hop);
+  survey->latency_s = fmax (survey->latency_s, route->latency_s);
+  survey->rate_Bps = fmin (survey->rate_Bps, rate_Bps);
+}
+
+/* Looks at every step that the rings take, so that pricing knows the kinds of hop and their slowest members. */
+static gboolean
+survey_hops (WrkComm *comm, GError **error)
+{
+  for (guint32 r = 0; r < comm->rings->n_rings; r++) {
+    const CluRing *ring = &comm->rings->ring[r];
+    for (guint32 i = 0; i < comm->n; i++) {
+      guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
+      if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
+        return FALSE;
+      survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);
+    }
+  }
+  return TRUE;
+}
+
+static void
+number_islands (WrkComm *comm)
+{
+  gboolean wide = !comm->settings->degrade.no_p2p && !comm->settings->degrade.no_nvlink && !comm->settings->degrade.host_only;
+  g_autoptr (GHashTable) islands = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
+  g_autofree guint32 *members = g_new0 (guint32, comm->n);
+  for (guint32 i = 0; i < comm->n; i++) {
+    guint32 node = clu_dev_node (comm->clu, comm->dev[i]);
+    guint32 place = wide ? clu_domain_of_node (comm->clu, node) : node;
+    gpointer key = GUINT_TO_POINTER (place + 1u), known;
+    g_hash_table_add (nodes, GUINT_TO_POINTER (node + 1u));
+    if (g_hash_table_lookup_extended (islands, key, NULL, &known))
+      comm->island[i] = GPOINTER_TO_UINT (known);
+    else {
+      comm->island[i] = comm->n_islands++;
+      g_hash_table_insert (islands, key, GUINT_TO_POINTER (comm->island[i]));
+    }
+    comm->max_local = MAX (comm->max_local, ++members[comm->island[i]]);
+  }
+  comm->n_nodes = g_hash_table_size (nodes);
+}
+
+static void
+traffic_free (gpointer data)
+{
+  WrkTraffic *traffic = data;
+  g_array_unref (traffic->loads);
+  g_free (traffic);
+}
+
+WrkComm *
+wrk_comm_new (const Clu *clu, const WrkSettings *settings, const guint32 *gpus, guint32 n, GError **error)
+{
+  g_return_val_if_fail (n > 0, NULL);
+  WrkComm *comm = g_new0 (WrkComm, 1);
+  comm->clu = clu;
+  comm->settings = settings;
+  comm->n = n;
+  comm->gpu = g_memdup2 (gpus, n * sizeof *gpus);
+  comm->dev = g_new (CluDev, n);
+  comm->island = g_new0 (guint32, n);
+  comm->traffic = g_ptr_array_new_with_free_func (traffic_free);
+  comm->touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  clu_route_init (&comm->route);
+  for (guint32 i = 0; i < n; i++)
+    comm->dev[i] = clu_gpu (clu, gpus[i]);
+  number_islands (comm);
+  if (n > 1 && (!clu_rings_find (clu, gpus, n, &settings->degrade, &comm->rings, error) || !survey_hops (comm, error))) {
+    wrk_comm_free (comm);
+    return NULL;
+  }
+  return comm;
+}
+
+void
+wrk_comm_free (WrkComm *comm)
+{
+  if (comm == NULL)
+    return;
+  if (comm->rings != NULL)
+    clu_rings_free (comm->rings);
+  clu_route_clear (&comm->route);
+  g_ptr_array_unref (comm->traffic);
+  g_array_unref (comm->touched);
+  g_free (comm->gpu);
+  g_free (comm->dev);
+  g_free (comm->island);
+  g_free (comm->load);
+  g_free (comm->effort);
+  g_free (comm);
+}
+
+guint32
+wrk_comm_n_ranks (const WrkComm *comm)
+{
+  return comm->n;
+}
+
+guint32
+wrk_comm_n_nodes (const WrkComm *comm)
+{
+  return comm->n_nodes;
+}
+
+gboolean
+wrk_comm_is_local (const WrkComm *comm)
+{
+  return comm->n_islands == 1;
+}

@@ -1,0 +1,22 @@
+/* A cluster's resources as links of an engine, made when first used: a run pays for the links it touches. */
+#ifndef WORKLOAD_NET_PRIVATE_H
+#define WORKLOAD_NET_PRIVATE_H
+
+#include "engine/flow.h"
+#include "workload/comm.h"
+
+typedef struct WrkNet WrkNet;
+
+WrkNet *wrk_net_new (const Clu *clu);
+void wrk_net_free (WrkNet *net);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkNet, wrk_net_free)
+
+Eng *wrk_net_engine (WrkNet *net);
+EngLink wrk_net_link (WrkNet *net, CluRes res);
+/* Resources in use, in the order of first use: link number i is resource at index i. */
+const GArray *wrk_net_resources (const WrkNet *net);
+
+/* Fills `spec` (and `uses`, which it points into) with the one activity that a priced operation is. */
+void wrk_net_coll_flow (WrkNet *net, const WrkColl *coll, GArray *uses, EngFlowSpec *spec);
+
+#endif

@@ -1,0 +1,160 @@
+/* Running a loaded scenario, and what its results have in common. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario-private.h"
+
+const char *const wrk_part_names[WRK_PART_N] = {
+  [WRK_PART_COMPUTE] = "compute",       [WRK_PART_EXPOSED_TP] = "exposed_tp",
+  [WRK_PART_EXPOSED_DP] = "exposed_dp", [WRK_PART_EXPOSED_PP] = "exposed_pp",
+  [WRK_PART_EXPOSED_CP] = "exposed_cp", [WRK_PART_EXPOSED_EP] = "exposed_ep",
+  [WRK_PART_BUBBLE] = "bubble",         [WRK_PART_LAUNCH_GAP] = "launch_gap",
+  [WRK_PART_COPY_WAIT] = "copy_wait",   [WRK_PART_STRAGGLER_WAIT] = "straggler_wait",
+  [WRK_PART_OPTIMIZER] = "optimizer",   [WRK_PART_DATA_STALL] = "data_stall",
+  [WRK_PART_CHECKPOINT] = "checkpoint",
+};
+
+static void
+link_use_clear (gpointer data)
+{
+  g_free (((WrkLinkUse *)data)->busiest);
+}
+
+static void
+span_free (gpointer data)
+{
+  WrkSpan *span = data;
+  g_free (span->lane);
+  g_free (span->name);
+  g_free (span);
+}
+
+void
+wrk_result_warn (WrkResult *result, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (result->warnings, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+/* Adds what a resource carried to its class; keeps the fullest member's name. */
+static void
+add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double time_s)
+{
+  const char *link_class = clu_resource_class (clu, res);
+  double utilisation = time_s > 0 ? bytes / (clu_resource_capacity (clu, res) * time_s) : 0;
+  WrkLinkUse *row = NULL;
+  for (guint i = 0; i < result->links->len && row == NULL; i++)
+    if (strcmp (g_array_index (result->links, WrkLinkUse, i).link_class, link_class) == 0)
+      row = &g_array_index (result->links, WrkLinkUse, i);
+  if (row == NULL) {
+    WrkLinkUse fresh = { .link_class = link_class, .utilisation = -1 };
+    g_array_append_val (result->links, fresh);
+    row = &g_array_index (result->links, WrkLinkUse, result->links->len - 1);
+  }
+  row->bytes += bytes;
+  if (utilisation > row->utilisation * (1 + 1e-9)) {
+    g_free (row->busiest);
+    row->busiest = clu_resource_name (clu, res);
+    row->utilisation = utilisation;
+  }
+}
+
+static int
+by_utilisation (gconstpointer a, gconstpointer b)
+{
+  const WrkLinkUse *x = a, *y = b;
+  if (x->utilisation != y->utilisation)
+    return x->utilisation > y->utilisation ? -1 : 1;
+  return strcmp (x->link_class, y->link_class);
+}
+
+void
+wrk_result_add_links (WrkResult *result, const Clu *clu, WrkNet *net, double time_s)
+{
+  const GArray *resources = wrk_net_resources (net);
+  for (guint i = 0; i < resources->len; i++)
+    add_link (result, clu, g_array_index (resources, CluRes, i), eng_link_carried (wrk_net_engine (net), i), time_s);
+  g_array_sort (result->links, by_utilisation);
+}
+
+/* An answer that no network setting can move says so. */
+static void
+warn_local (const WrkScenario *scenario, WrkResult *result, const WrkComm *comm)
+{
+  if (wrk_comm_n_ranks (comm) == 1)
+    wrk_result_warn (result, "this collective has one rank: it costs nothing");
+  else if (wrk_comm_is_local (comm) && clu_n_nodes (scenario->clu) > 1)
+    wrk_result_warn (
+        result, "this collective never leaves %s (%u ranks of a cluster of %u GPUs): NICs and fabric cannot move the answer",
+        wrk_comm_n_nodes (comm) == 1 ? "a node" : "an NVLink domain", wrk_comm_n_ranks (comm), clu_n_gpus (scenario->clu));
+}
+
+static gboolean
+run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  const WrkCollectiveSpec *spec = &scenario->collective;
+  guint32 n = spec->ranks.set ? (guint32)spec->ranks.v : scenario->gpus->len;
+  g_autoptr (WrkComm) comm =
+      wrk_comm_new (scenario->clu, &scenario->settings, (const guint32 *)(const void *)scenario->gpus->data, n, error);
+  if (comm == NULL)
+    return FALSE;
+  WrkCollRequest request = { (MdlOp)spec->op.v,     spec->bytes.v,           (MdlDtype)spec->dtype.v,
+                             (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, (guint32)spec->root.v };
+  GError *why = NULL;
+  if (!wrk_coll_price (comm, &request, &result->coll, &why)) {
+    if (g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {
+      wrk_fail_at (error, spec->algo.set ? spec->algo.mark : spec->op.mark, "%s", why->message);
+      g_error_free (why);
+    } else
+      g_propagate_error (error, why);
+    return FALSE;
+  }
+  result->repeat = (unsigned)spec->repeat.v;
+  result->n_events = result->coll.n_events;
+  warn_local (scenario, result, comm);
+  const WrkColl *coll = &result->coll;
+  for (guint i = 0; i < coll->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
+    add_link (result, scenario->clu, load->res, coll->size_B * load->load * coll->cost.wire, coll->time_s);
+  }
+  g_array_sort (result->links, by_utilisation);
+  return TRUE;
+}
+
+WrkResult *
+wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
+{
+  g_autoptr (WrkResult) result = g_new0 (WrkResult, 1);
+  result->kind = scenario->kind;
+  result->repeat = 1;
+  result->links = g_array_new (FALSE, FALSE, sizeof (WrkLinkUse));
+  g_array_set_clear_func (result->links, link_use_clear);
+  result->warnings = g_ptr_array_new_with_free_func (g_free);
+  if (want_spans)
+    result->spans = g_ptr_array_new_with_free_func (span_free);
+  clu_route_init (&result->transfer.route);
+  gboolean ok = scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
+                : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
+                                                      : run_collective (scenario, result, error);
+  return ok ? g_steal_pointer (&result) : NULL;
+}
+
+void
+wrk_result_free (WrkResult *result)
+{
+  if (result == NULL)
+    return;
+  wrk_coll_clear (&result->coll);
+  wrk_coll_clear (&result->training.all_reduce);
+  clu_route_clear (&result->transfer.route);
+  g_free (result->transfer.from);
+  g_free (result->transfer.to);
+  g_free (result->transfer.bottleneck);
+  g_clear_pointer (&result->links, g_array_unref);
+  g_clear_pointer (&result->warnings, g_ptr_array_unref);
+  g_clear_pointer (&result->spans, g_ptr_array_unref);
+  g_free (result);
+}

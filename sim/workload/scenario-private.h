@@ -1,0 +1,63 @@
+/* Inside of a loaded scenario, shared by the runs of each kind. */
+#ifndef WORKLOAD_SCENARIO_PRIVATE_H
+#define WORKLOAD_SCENARIO_PRIVATE_H
+
+#include "net-private.h"
+#include "workload/scenario.h"
+
+struct WrkScenario {
+  BaseYaml *yaml;
+  GPtrArray *inputs;  /* BaseYaml *, yaml first; owned */
+  WrkScenarioSpec spec;
+  WrkKind kind;
+  WrkCollectiveSpec collective;
+  WrkTransferSpec transfer;
+  WrkTrainingSpec training;
+  Clu *clu;
+  WrkSettings settings;
+  BaseDiag *warnings;
+  guint64 seed;
+  GArray *gpus;       /* guint32: the GPUs that the scenario may use, node-major */
+};
+
+/* What a file of another layer needs to say of a bad value, with its place. */
+G_GNUC_PRINTF (3, 4)
+gboolean wrk_fail_at (GError **error, BaseMark mark, const char *format, ...);
+
+gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
+gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
+
+/* Adds what the network carried over `time_s` to result->links, by class, sorted by utilisation (the fullest first). */
+void wrk_result_add_links (WrkResult *result, const Clu *clu, WrkNet *net, double time_s);
+void wrk_result_warn (WrkResult *result, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* One entry of `degrade:`. */
+typedef struct {
+  BaseHead head;
+  BaseBool rdma, gdr, p2p;
+  BaseEnum backend; /* 0 nccl, 1 gloo */
+  BaseEnum network; /* 0 fabric, 1 frontend, 2 management */
+  BaseNum nics;
+  BaseEnum numa;    /* 0 local, 1 remote */
+} WrkDegradeSpec;
+
+/* `nccl:`, the library's variables under their own names. */
+typedef struct {
+  BaseHead head;
+  BaseNum version;
+  BaseNum nvls_enable, p2p_disable, ib_disable, max_nchannels;
+  BaseStrs algo, proto;
+} WrkNcclSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseBool trace;
+  BaseStrs plots;
+} WrkReportSpec;
+
+extern const BaseSchema wrk_schema_degrade, wrk_schema_nccl, wrk_schema_report;
+
+/* Adds an error for each key of `schema` that was written and lies in its WrkLater (at `offset` in `spec`). */
+void wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, BaseDiag *diag);
+
+#endif

@@ -1,0 +1,354 @@
+/* Loading a scenario: the file, the sets laid over it, its cluster, its library, and the checks that need all of them. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "scenario-private.h"
+
+gboolean
+wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *prefix = base_mark_prefix (mark);
+  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s%s", prefix, text);
+  return FALSE;
+}
+
+void
+wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, BaseDiag *diag)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++) {
+    if (field->kind != BASE_FIELD_NODE || field->offset < offset || field->offset >= offset + sizeof (WrkLater))
+      continue;
+    const BaseYamlNode *node = *(const BaseYamlNode *const *)(const void *)((const char *)spec + field->offset);
+    if (node != NULL)
+      base_diag_error (diag, base_yaml_mark (node), "'%s' in '%s' is not built yet; leave it out", field->key, schema->name);
+  }
+}
+
+/* ---- sets ---- */
+
+/* `topology.x=v` goes to the topology: into this file where it is written inline, else to the topology's own loader. */
+static gboolean
+apply_sets (WrkScenario *scenario, const char *const *sets, GPtrArray *topology_sets, GError **error)
+{
+  const BaseYamlNode *cluster = base_yaml_get (base_yaml_root (scenario->yaml), "cluster");
+  const BaseYamlNode *topology = cluster != NULL ? base_yaml_get (cluster, "topology") : NULL;
+  gboolean is_inline = topology != NULL && base_yaml_kind (topology) == BASE_YAML_MAP;
+  for (; sets != NULL && *sets != NULL; sets++) {
+    const char *equals = strchr (*sets, '=');
+    if (equals == NULL || equals == *sets) {
+      g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "--set '%s': expected path.to.key=value (e.g. cluster.nodes=4)", *sets);
+      return FALSE;
+    }
+    g_autofree char *path = g_strndup (*sets, (gsize)(equals - *sets));
+    if (g_str_has_prefix (path, "topology.") && !is_inline) {
+      g_ptr_array_add (topology_sets, g_strdup (*sets + strlen ("topology.")));
+      continue;
+    }
+    g_autofree char *full = g_str_has_prefix (path, "topology.") ? g_strconcat ("cluster.", path, NULL) : g_strdup (path);
+    g_autofree char *label = g_strdup_printf ("--set %s", path);
+    if (!base_yaml_set (scenario->yaml, full, equals + 1, label, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- reading ---- */
+
+static void
+read_workload (WrkScenario *scenario, const BaseSchemaContext *context)
+{
+  const BaseYamlNode *node = scenario->spec.workload;
+  const BaseYamlNode *kind_node = node != NULL ? base_yaml_get (node, "kind") : NULL;
+  if (node == NULL)
+    return;
+  if (kind_node == NULL || base_yaml_text (kind_node) == NULL) {
+    base_diag_error (context->diag, base_yaml_mark (node), "'workload' has no 'kind'; accepted: collective, transfer, training");
+    return;
+  }
+  const char *text = base_yaml_text (kind_node);
+  for (const BaseName *name = wrk_kind_names; name->name != NULL; name++)
+    if (strcmp (name->name, text) == 0) {
+      scenario->kind = (WrkKind)name->code;
+      switch (scenario->kind) {
+        case WRK_KIND_COLLECTIVE:
+          base_schema_read (&wrk_schema_collective, node, FALSE, context, &scenario->collective);
+          return;
+        case WRK_KIND_TRANSFER:
+          base_schema_read (&wrk_schema_transfer, node, FALSE, context, &scenario->transfer);
+          return;
+        case WRK_KIND_TRAINING:
+          base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
+          wrk_refuse_later (&wrk_schema_training, &scenario->training, offsetof (WrkTrainingSpec, later), context->diag);
+          return;
+        case WRK_KIND_IO:
+        case WRK_KIND_SERVING:
+        default:
+          base_diag_error (context->diag, base_yaml_mark (kind_node),
+                           "workload kind '%s' is not built yet; accepted: collective, transfer, training", text);
+          return;
+      }
+    }
+  static const char *const known[] = { "collective", "transfer", "training", NULL };
+  const char *near = base_nearest (text, known);
+  base_diag_error (context->diag, base_yaml_mark (kind_node),
+                   "unknown workload kind '%s'%s%s%s; accepted: collective, transfer, training", text,
+                   near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "");
+}
+
+static void
+take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
+{
+  const BaseYamlNode *list = scenario->spec.degrade;
+  CluDegrade *degrade = &scenario->settings.degrade;
+  if (list == NULL)
+    return;
+  if (base_yaml_kind (list) != BASE_YAML_SEQ) {
+    base_diag_error (context->diag, base_yaml_mark (list), "'degrade' must be a list (e.g. [{rdma: off}, {nics: 1}])");
+    return;
+  }
+  for (unsigned i = 0; i < base_yaml_n (list); i++) {
+    WrkDegradeSpec item = { 0 };
+    if (!base_schema_read (&wrk_schema_degrade, base_yaml_item (list, i), FALSE, context, &item))
+      continue;
+    degrade->no_rdma |= !item.rdma.v;
+    degrade->no_gdr |= !item.gdr.v;
+    degrade->no_p2p |= !item.p2p.v;
+    degrade->host_only |= item.backend.v == 1;
+    degrade->frontend |= item.network.v == 1;
+    degrade->management |= item.network.v == 2;
+    degrade->remote_numa |= item.numa.v == 1;
+    if (item.nics.set)
+      degrade->max_nics = (guint32)item.nics.v;
+  }
+}
+
+/* "only these": bits of all other codes of the table, or 0 when the list is empty. */
+static guint32
+all_but (const BaseStrs *only, const BaseName *names, const BaseSchemaContext *context)
+{
+  guint32 all = 0, wanted = 0;
+  for (const BaseName *name = names; name->name != NULL; name++)
+    if (name->code >= 0)
+      all |= 1u << name->code;
+  for (unsigned i = 0; i < only->n; i++) {
+    gboolean found = FALSE;
+    g_autofree char *lower = g_ascii_strdown (only->item[i].v, -1);
+    for (const BaseName *name = names; name->name != NULL && !found; name++)
+      if (name->code >= 0 && strcmp (name->name, lower) == 0) {
+        wanted |= 1u << name->code;
+        found = TRUE;
+      }
+    if (!found)
+      base_diag_error (context->diag, only->item[i].mark,
+                       "unknown name '%s'; accepted: one or more of those that `forerun list` shows", only->item[i].v);
+  }
+  return only->n > 0 ? all & ~wanted : 0;
+}
+
+static void
+take_nccl (WrkScenario *scenario, const BaseSchemaContext *context)
+{
+  WrkNcclSpec nccl = { 0 };
+  WrkSettings *settings = &scenario->settings;
+  if (scenario->spec.nccl == NULL || !base_schema_read (&wrk_schema_nccl, scenario->spec.nccl, FALSE, context, &nccl))
+    return;
+  if (nccl.nvls_enable.v <= 0)
+    settings->disabled_algos |= 1u << MDL_ALGO_NVLS;
+  settings->degrade.no_p2p |= nccl.p2p_disable.v > 0;
+  settings->degrade.no_rdma |= nccl.ib_disable.v > 0;
+  if (nccl.max_nchannels.set)
+    settings->max_channels = (unsigned)nccl.max_nchannels.v;
+  settings->disabled_algos |= all_but (&nccl.algo, mdl_algo_names, context);
+  settings->disabled_protos |= all_but (&nccl.proto, mdl_proto_names, context);
+}
+
+static gboolean
+read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  BaseSchemaContext context = { base_yaml_arena (scenario->yaml), diag, lookup, BASE_SOURCE_DATASHEET, scenario->inputs };
+  base_schema_read (&wrk_schema_scenario, base_yaml_root (scenario->yaml), FALSE, &context, &scenario->spec);
+  wrk_refuse_later (&wrk_schema_scenario, &scenario->spec, offsetof (WrkScenarioSpec, later), diag);
+  read_workload (scenario, &context);
+  if (scenario->kind == WRK_KIND_TRAINING)
+    wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), diag);
+  take_degrade (scenario, &context);
+  take_nccl (scenario, &context);
+  WrkReportSpec report = { 0 };
+  if (scenario->spec.report != NULL && base_schema_read (&wrk_schema_report, scenario->spec.report, FALSE, &context, &report) &&
+      report.plots.n > 0)
+    base_diag_error (diag, report.plots.mark, "'plots' is not built yet; leave it out or empty");
+  for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
+    base_diag_warn (scenario->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
+  return base_diag_finish (diag, error);
+}
+
+/* ---- the cluster and what fits on it ---- */
+
+static gboolean
+load_cluster (WrkScenario *scenario, const BaseLookup *lookup, GPtrArray *topology_sets, GError **error)
+{
+  const WrkClusterSpec *cluster = &scenario->spec.cluster;
+  CluLoadOptions options = { cluster->nodes.set ? (guint32)cluster->nodes.v : 0, scenario->seed, scenario->inputs };
+  g_ptr_array_add (topology_sets, NULL);
+  const char *const *sets = (const char *const *)topology_sets->pdata;
+  const char *from = base_yaml_path (scenario->yaml);
+  if (base_yaml_kind (cluster->topology) == BASE_YAML_SCALAR) {
+    g_autoptr (GError) why = NULL;
+    scenario->clu = clu_load (base_yaml_text (cluster->topology), from, lookup, sets, &options, scenario->warnings, &why);
+    if (scenario->clu == NULL) {
+      /* an error inside the topology file has its own place; one about the name has this one */
+      g_autofree char *prefix = base_mark_prefix (base_yaml_mark (cluster->topology));
+      if (why->domain == BASE_ERROR && strchr (why->message, '\n') == NULL && strstr (why->message, ".yaml:") == NULL)
+        g_prefix_error (&why, "%s", prefix);
+      g_propagate_error (error, g_steal_pointer (&why));
+      return FALSE;
+    }
+  } else
+    scenario->clu = clu_load_node (cluster->topology, scenario->yaml, lookup, &options, scenario->warnings, error);
+  return scenario->clu != NULL;
+}
+
+static gboolean
+list_gpus (WrkScenario *scenario, GError **error)
+{
+  const WrkClusterSpec *cluster = &scenario->spec.cluster;
+  const Clu *clu = scenario->clu;
+  guint32 first = 0;
+  for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
+    guint32 n = clu_gpus_per_node (clu, node), used = n;
+    if (cluster->gpus_per_node.set) {
+      used = (guint32)cluster->gpus_per_node.v;
+      if (used > n)
+        return wrk_fail_at (error, cluster->gpus_per_node.mark, "gpus_per_node %u is more than the %u GPUs of node %u of '%s'",
+                            used, n, node, clu_name (clu));
+    }
+    for (guint32 i = 0; i < used; i++) {
+      guint32 gpu = first + i;
+      g_array_append_val (scenario->gpus, gpu);
+    }
+    first += n;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_ranks (const WrkScenario *scenario, GError **error)
+{
+  if (scenario->kind == WRK_KIND_COLLECTIVE) {
+    const WrkCollectiveSpec *c = &scenario->collective;
+    double ranks = c->ranks.set ? c->ranks.v : scenario->gpus->len;
+    if (ranks > scenario->gpus->len)
+      return wrk_fail_at (error, c->ranks.mark,
+                          "%.0f ranks need as many GPUs, the cluster has %u (%u nodes); ask for more nodes or fewer ranks", ranks,
+                          scenario->gpus->len, clu_n_nodes (scenario->clu));
+    if (c->root.v >= ranks)
+      return wrk_fail_at (error, c->root.mark, "root %.0f is not one of the %.0f ranks (0 to %.0f)", c->root.v, ranks, ranks - 1);
+  }
+  return TRUE;
+}
+
+static gboolean
+load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOptions *options, GPtrArray *topology_sets,
+           WrkLibraryLoad load, void *user, GError **error)
+{
+  const WrkClusterSpec *cluster = &scenario->spec.cluster;
+  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_ranks (scenario, error))
+    return FALSE;
+  scenario->settings.seed = scenario->seed;
+  scenario->settings.launch = (MdlLaunch)cluster->launch.v;
+  scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
+  scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
+  if (cluster->library.v == 1)
+    return TRUE;
+  scenario->settings.library = load (user, cluster->calibration.v, base_yaml_path (scenario->yaml),
+                                     clu_gpu_spec (scenario->clu, 0)->name.v, scenario->inputs, scenario->warnings, error);
+  return scenario->settings.library != NULL;
+}
+
+WrkScenario *
+wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options, WrkLibraryLoad load, void *user,
+                   GError **error)
+{
+  BaseYaml *yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL)
+    return NULL;
+  g_autoptr (WrkScenario) scenario = g_new0 (WrkScenario, 1);
+  scenario->yaml = yaml;
+  scenario->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  g_ptr_array_add (scenario->inputs, yaml);
+  scenario->warnings = base_diag_new ();
+  scenario->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  wrk_settings_default (&scenario->settings);
+  g_autoptr (GPtrArray) topology_sets = g_ptr_array_new_with_free_func (g_free);
+  if (!apply_sets (scenario, options->sets, topology_sets, error) || !read_file (scenario, lookup, error))
+    return NULL;
+  scenario->seed = options->has_seed ? options->seed : (guint64)scenario->spec.seed.v;
+  if (!load_rest (scenario, lookup, options, topology_sets, load, user, error))
+    return NULL;
+  return g_steal_pointer (&scenario);
+}
+
+void
+wrk_scenario_free (WrkScenario *scenario)
+{
+  if (scenario == NULL)
+    return;
+  g_clear_pointer (&scenario->clu, clu_free);
+  g_clear_pointer (&scenario->warnings, base_diag_free);
+  g_clear_pointer (&scenario->inputs, g_ptr_array_unref);
+  g_clear_pointer (&scenario->gpus, g_array_unref);
+  g_free (scenario);
+}
+
+const char *
+wrk_scenario_name (const WrkScenario *scenario)
+{
+  return scenario->spec.name.v;
+}
+
+const char *
+wrk_scenario_description (const WrkScenario *scenario)
+{
+  return scenario->spec.description.v;
+}
+
+WrkKind
+wrk_scenario_kind (const WrkScenario *scenario)
+{
+  return scenario->kind;
+}
+
+const Clu *
+wrk_scenario_cluster (const WrkScenario *scenario)
+{
+  return scenario->clu;
+}
+
+const WrkSettings *
+wrk_scenario_settings (const WrkScenario *scenario)
+{
+  return &scenario->settings;
+}
+
+guint64
+wrk_scenario_seed (const WrkScenario *scenario)
+{
+  return scenario->seed;
+}
+
+const GPtrArray *
+wrk_scenario_inputs (const WrkScenario *scenario)
+{
+  return scenario->inputs;
+}
+
+const BaseDiag *
+wrk_scenario_warnings (const WrkScenario *scenario)
+{
+  return scenario->warnings;
+}

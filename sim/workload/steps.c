@@ -1,0 +1,174 @@
+/* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form and for
+ * comparing with other simulators; NVLS has no messages (the switch reduces). */
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+#include "net-private.h"
+
+typedef struct {
+  const WrkPipe *pipe;
+  guint32 *sent; /* messages delivered by each edge */
+  guint8 *busy;
+  guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
+  guint32 *heirs;
+  EngFlowSpec *spec; /* of one message of each edge; uses borrowed from `uses` */
+  guint32 index;
+} StepPipe;
+
+typedef struct {
+  StepPipe *pipe;
+  guint n_pipes;
+  GArray *uses; /* EngUse of all edges; specs hold offsets until it stops growing */
+  guint64 n_messages;
+} Steps;
+
+static void
+steps_clear (Steps *steps)
+{
+  for (guint p = 0; p < steps->n_pipes; p++) {
+    g_free (steps->pipe[p].sent);
+    g_free (steps->pipe[p].busy);
+    g_free (steps->pipe[p].heirs_at);
+    g_free (steps->pipe[p].heirs);
+    g_free (steps->pipe[p].spec);
+  }
+  g_free (steps->pipe);
+  g_array_unref (steps->uses);
+}
+
+static gboolean
+may_send (const StepPipe *sp, guint32 e)
+{
+  const WrkPipe *pipe = sp->pipe;
+  guint32 k = sp->sent[e];
+  if (sp->busy[e] || k == pipe->n_pieces)
+    return FALSE;
+  for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
+    if (sp->sent[pipe->need[i]] + pipe->lag <= k)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+try_send (Eng *eng, StepPipe *sp, guint32 e)
+{
+  if (!may_send (sp, e))
+    return;
+  sp->busy[e] = 1;
+  eng_flow_start (eng, &sp->spec[e]);
+}
+
+static void
+delivered (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  guint32 e = (guint32)arg;
+  sp->sent[e]++;
+  sp->busy[e] = 0;
+  try_send (eng, sp, e);
+  for (guint32 i = sp->heirs_at[e]; i < sp->heirs_at[e + 1]; i++)
+    try_send (eng, sp, sp->heirs[i]);
+}
+
+static void
+find_heirs (StepPipe *sp)
+{
+  const WrkPipe *pipe = sp->pipe;
+  guint32 n = pipe->n_edges, n_needs = pipe->need_at[n];
+  sp->heirs_at = g_new0 (guint32, n + 1);
+  sp->heirs = g_new (guint32, MAX (n_needs, 1));
+  for (guint32 i = 0; i < n_needs; i++)
+    sp->heirs_at[pipe->need[i] + 1]++;
+  for (guint32 e = 0; e < n; e++)
+    sp->heirs_at[e + 1] += sp->heirs_at[e];
+  g_autofree guint32 *at = g_memdup2 (sp->heirs_at, (n + 1) * sizeof *at);
+  for (guint32 e = 0; e < n; e++)
+    for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
+      sp->heirs[at[pipe->need[i]]++] = e;
+}
+
+/* One message of an edge: its share of the bytes, the hop's latency, the links of its route. */
+static gboolean
+edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, Steps *steps, StepPipe *sp, guint32 e, GError **error)
+{
+  const WrkEdge *edge = &sp->pipe->edge[e];
+  if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+    return FALSE;
+  gboolean inside = comm->island[edge->from] == comm->island[edge->to];
+  double hop_s = comm->route.latency_s + (inside ? coll->cost.hop_software_s[0] : coll->cost.hop_software_s[1]);
+  EngFlowSpec *spec = &sp->spec[e];
+  spec->amount = coll->size_B * edge->bytes / sp->pipe->n_pieces;
+  /* what the channels move of the whole operation, this edge's part of it */
+  spec->bound_per_s = coll->cost.bound_Bps * edge->bytes;
+  spec->latency = eng_time_from_s (hop_s);
+  spec->done = delivered;
+  spec->user = sp;
+  spec->arg = e;
+  spec->n_uses = comm->route.uses->len;
+  for (guint i = 0; i < comm->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
+    EngUse eng_use = { wrk_net_link (net, use->res),
+                       use->share * coll->cost.wire / wrk_comm_copy_factor (comm, comm->route.transport, use->res) };
+    g_array_append_val (steps->uses, eng_use);
+  }
+  return TRUE;
+}
+
+static gboolean
+prepare (WrkComm *comm, WrkNet *net, const WrkColl *coll, const GPtrArray *pipes, Steps *steps, GError **error)
+{
+  steps->n_pipes = pipes->len;
+  steps->pipe = g_new0 (StepPipe, pipes->len);
+  for (guint p = 0; p < pipes->len; p++) {
+    StepPipe *sp = &steps->pipe[p];
+    sp->pipe = pipes->pdata[p];
+    sp->index = p;
+    sp->sent = g_new0 (guint32, sp->pipe->n_edges);
+    sp->busy = g_new0 (guint8, sp->pipe->n_edges);
+    sp->spec = g_new0 (EngFlowSpec, sp->pipe->n_edges);
+    steps->n_messages += (guint64)sp->pipe->n_edges * sp->pipe->n_pieces;
+    find_heirs (sp);
+    for (guint32 e = 0; e < sp->pipe->n_edges; e++)
+      if (!edge_spec (comm, net, coll, steps, sp, e, error))
+        return FALSE;
+  }
+  const EngUse *use = (const EngUse *)(const void *)steps->uses->data;
+  for (guint p = 0; p < pipes->len; p++)
+    for (guint32 e = 0; e < steps->pipe[p].pipe->n_edges; e++) {
+      steps->pipe[p].spec[e].uses = use;
+      use += steps->pipe[p].spec[e].n_uses;
+    }
+  return TRUE;
+}
+
+static void
+begin (Eng *eng, void *user, uint64_t arg)
+{
+  (void)arg;
+  Steps *steps = user;
+  for (guint p = 0; p < steps->n_pipes; p++)
+    for (guint32 e = 0; e < steps->pipe[p].pipe->n_edges; e++)
+      try_send (eng, &steps->pipe[p], e);
+}
+
+gboolean
+wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
+{
+  g_autoptr (WrkNet) net = wrk_net_new (comm->clu);
+  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, coll->cost.piece_B);
+  Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
+  Eng *eng = wrk_net_engine (net);
+  gboolean ok = prepare (comm, net, coll, pipes, &steps, error);
+  if (ok) {
+    eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);
+    ok = eng_run (eng, ENG_TIME_NEVER, 0, error);
+  }
+  if (ok) {
+    coll->time_s = eng_time_to_s (eng_now (eng));
+    coll->n_events = eng_stats (eng).events;
+    coll->n_messages = steps.n_messages;
+  }
+  steps_clear (&steps);
+  return ok;
+}

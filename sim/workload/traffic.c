@@ -1,0 +1,355 @@
+/* What an algorithm puts on the links: its edges between ranks, and from them the load of every resource. */
+#include <math.h>
+
+#include "comm-private.h"
+
+static void
+pipe_alloc (WrkPipe *pipe, guint32 n_edges, guint32 n_needs)
+{
+  pipe->edge = g_new0 (WrkEdge, n_edges);
+  pipe->need_at = g_new0 (guint32, n_edges + 1);
+  pipe->need = g_new0 (guint32, MAX (n_needs, 1));
+}
+
+void
+wrk_pipe_free (WrkPipe *pipe)
+{
+  if (pipe == NULL)
+    return;
+  g_free (pipe->edge);
+  g_free (pipe->need_at);
+  g_free (pipe->need);
+  g_free (pipe);
+}
+
+/* Appends an edge that needs the edges `need[0..n_need-1]`; returns its number. */
+static guint32
+pipe_add (WrkPipe *pipe, WrkEdge edge, const guint32 *need, guint32 n_need)
+{
+  guint32 e = pipe->n_edges++, at = pipe->need_at[e];
+  pipe->edge[e] = edge;
+  for (guint32 i = 0; i < n_need; i++)
+    pipe->need[at + i] = need[i];
+  pipe->need_at[e + 1] = at + n_need;
+  return e;
+}
+
+static guint32
+n_pieces_of (double bytes, double piece_B)
+{
+  return piece_B > 0 && bytes > piece_B ? (guint32)fmin (ceil (bytes / piece_B), 1 << 20) : 1;
+}
+
+/* Ring: every rank sends in each of its steps what it got in the step before. */
+static WrkPipe *
+ring_pipe (const WrkComm *comm, MdlOp op, const CluRing *ring)
+{
+  guint32 n = comm->n;
+  WrkPipe *pipe = g_new0 (WrkPipe, 1);
+  pipe_alloc (pipe, n, n);
+  pipe->lag = 1;
+  pipe->n_pieces = op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+  for (guint32 i = 0; i < n; i++) {
+    guint32 before = (i + n - 1) % n;
+    WrkEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share * pipe->n_pieces / n };
+    pipe_add (pipe, edge, &before, 1);
+  }
+  return pipe;
+}
+
+/* Broadcast: a chain along the ring from the root; reduce: a chain along it to the root. */
+static WrkPipe *
+chain_pipe (const WrkComm *comm, MdlOp op, const CluRing *ring, guint32 root, double size_B, double piece_B)
+{
+  guint32 n = comm->n, at = 0;
+  while (ring->order[at] != root)
+    at++;
+  if (op == MDL_OP_REDUCE)
+    at = (at + 1) % n;
+  WrkPipe *pipe = g_new0 (WrkPipe, 1);
+  pipe_alloc (pipe, n - 1, n);
+  pipe->n_pieces = n_pieces_of (size_B * ring->share, piece_B);
+  for (guint32 k = 0; k + 1 < n; k++) {
+    guint32 i = (at + k) % n, before = k - 1;
+    WrkEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share };
+    pipe_add (pipe, edge, &before, k > 0 ? 1 : 0);
+  }
+  return pipe;
+}
+
+/* ---- trees ---- */
+
+/* Parent of `v` in an in-order binary tree over 0..n-1 (the lowest set bit of a number is its level; 0 is the root with one child).
+ * Shape: NCCL src/graph/trees.cc:ncclGetBtree. G_MAXUINT32 for the root. */
+static guint32
+btree_parent (guint32 v, guint32 n)
+{
+  if (v == 0)
+    return G_MAXUINT32;
+  guint32 bit = v & (~v + 1);
+  guint32 up = (v ^ bit) | (bit << 1);
+  return up < n ? up : v ^ bit;
+}
+
+/* Second tree of the pair: the first mirrored (n even) or shifted by one (n odd), so that who is inner in one is a leaf in the other.
+ * Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL src/graph/trees.cc:ncclGetDtree. */
+static guint32
+dtree_parent (guint32 tree, guint32 v, guint32 n)
+{
+  if (tree == 0)
+    return btree_parent (v, n);
+  if (n % 2 == 0) {
+    guint32 p = btree_parent (n - 1 - v, n);
+    return p == G_MAXUINT32 ? p : n - 1 - p;
+  }
+  guint32 p = btree_parent ((v + n - 1) % n, n);
+  return p == G_MAXUINT32 ? p : (p + 1) % n;
+}
+
+/* A tree over ranks given by parents, reduce up and broadcast down in one pipeline. */
+static WrkPipe *
+tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, double size_B, double piece_B)
+{
+  WrkPipe *pipe = g_new0 (WrkPipe, 1);
+  pipe_alloc (pipe, 2 * (n - 1), 4 * n);
+  pipe->n_pieces = n_pieces_of (size_B * share, piece_B);
+  g_autofree guint32 *up = g_new (guint32, n), *down = g_new (guint32, n), *need = g_new (guint32, n), *order = g_new (guint32, n);
+  g_autofree guint32 *first = g_new (guint32, n), *next = g_new (guint32, n);
+  for (guint32 v = 0; v < n; v++)
+    first[v] = next[v] = G_MAXUINT32;
+  guint32 root = 0, n_order = 0;
+  for (guint32 v = n; v-- > 0;) {
+    if (parent[v] == G_MAXUINT32) {
+      root = v;
+      continue;
+    }
+    next[v] = first[parent[v]];
+    first[parent[v]] = v;
+  }
+  order[n_order++] = root; /* breadth first: parents before children */
+  for (guint32 k = 0; k < n_order; k++)
+    for (guint32 c = first[order[k]]; c != G_MAXUINT32; c = next[c])
+      order[n_order++] = c;
+  for (guint32 k = n_order; k-- > 1;) { /* up: children first */
+    guint32 v = order[k], n_need = 0;
+    for (guint32 c = first[v]; c != G_MAXUINT32; c = next[c])
+      need[n_need++] = up[c];
+    up[v] = pipe_add (pipe, (WrkEdge){ v, parent[v], nic[v], share }, need, n_need);
+  }
+  for (guint32 k = 1; k < n_order; k++) { /* down: the root has a piece when all its children delivered it */
+    guint32 v = order[k], n_need = 0;
+    if (parent[v] == root)
+      for (guint32 c = first[root]; c != G_MAXUINT32; c = next[c])
+        need[n_need++] = up[c];
+    else
+      need[n_need++] = down[parent[v]];
+    down[v] = pipe_add (pipe, (WrkEdge){ parent[v], v, nic[v], share }, need, n_need);
+  }
+  return pipe;
+}
+
+/* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double binary tree
+ * of the chains' heads; each tree carries half. On one island both trees are the same chain. */
+static void
+tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, double piece_B, GPtrArray *pipes)
+{
+  guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : 1;
+  g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
+  g_autofree guint32 *exit_nic = g_new (guint32, comm->n_islands);
+  guint32 start = 0;
+  /* begin where the ring enters an island, so that no chain wraps around the end of the order */
+  while (comm->n_islands > 1 && start < n && comm->island[ring->order[start]] == comm->island[ring->order[(start + n - 1) % n]])
+    start++;
+  for (guint32 tree = 0; tree < n_trees; tree++) {
+    for (guint32 v = 0; v < comm->n_islands; v++)
+      head[v] = G_MAXUINT32;
+    for (guint32 k = 0; k < n; k++) {
+      guint32 at = (start + k) % n, rank = ring->order[at], island = comm->island[rank];
+      nic[rank] = CLU_NONE;
+      if (head[island] == G_MAXUINT32) {
+        head[island] = rank;
+        parent[rank] = G_MAXUINT32;
+      } else
+        parent[rank] = ring->order[(at + n - 1) % n];
+      exit_nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
+    }
+    for (guint32 v = 0; v < comm->n_islands; v++) {
+      guint32 p = dtree_parent (tree, v, comm->n_islands);
+      if (p != G_MAXUINT32) {
+        parent[head[v]] = head[p];
+        nic[head[v]] = exit_nic[v];
+      }
+    }
+    g_ptr_array_add (pipes, tree_pipe (parent, nic, n, ring->share / n_trees, size_B, piece_B));
+  }
+}
+
+/* The textbook's: a double binary tree over the ranks themselves. */
+static void
+plain_tree_pipes (const WrkComm *comm, double size_B, double piece_B, GPtrArray *pipes)
+{
+  g_autofree guint32 *parent = g_new (guint32, comm->n), *nic = g_new (guint32, comm->n);
+  for (guint32 tree = 0; tree < 2; tree++) {
+    for (guint32 v = 0; v < comm->n; v++) {
+      parent[v] = dtree_parent (tree, v, comm->n);
+      nic[v] = CLU_NONE;
+    }
+    g_ptr_array_add (pipes, tree_pipe (parent, nic, comm->n, .5, size_B, piece_B));
+  }
+}
+
+static WrkPipe *
+pairwise_pipe (const WrkComm *comm, MdlOp op)
+{
+  guint32 n = comm->n;
+  WrkPipe *pipe = g_new0 (WrkPipe, 1);
+  pipe->n_pieces = 1;
+  if (op == MDL_OP_SENDRECV) { /* nccl-tests: each rank sends to the next and receives from the one before */
+    pipe_alloc (pipe, n, 0);
+    for (guint32 i = 0; i < n; i++)
+      pipe_add (pipe, (WrkEdge){ i, (i + 1) % n, CLU_NONE, 1 }, NULL, 0);
+    return pipe;
+  }
+  pipe_alloc (pipe, n * (n - 1), 0);
+  for (guint32 d = 1; d < n; d++)
+    for (guint32 i = 0; i < n; i++)
+      pipe_add (pipe, (WrkEdge){ i, (i + d) % n, CLU_NONE, 1.0 / n }, NULL, 0);
+  return pipe;
+}
+
+GPtrArray *
+wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B)
+{
+  g_autoptr (GPtrArray) pipes = g_ptr_array_new_with_free_func ((GDestroyNotify)wrk_pipe_free);
+  switch (algo) {
+    case MDL_ALGO_RING:
+      for (guint32 r = 0; r < comm->rings->n_rings; r++)
+        g_ptr_array_add (pipes, op == MDL_OP_BROADCAST || op == MDL_OP_REDUCE
+                                    ? chain_pipe (comm, op, &comm->rings->ring[r], root, size_B, piece_B)
+                                    : ring_pipe (comm, op, &comm->rings->ring[r]));
+      break;
+    case MDL_ALGO_TREE:
+      if (comm->settings->library == NULL)
+        plain_tree_pipes (comm, size_B, piece_B, pipes);
+      else
+        for (guint32 r = 0; r < comm->rings->n_rings; r++)
+          tree_pipes_on_ring (comm, &comm->rings->ring[r], size_B, piece_B, pipes);
+      break;
+    case MDL_ALGO_PAIRWISE:
+      g_ptr_array_add (pipes, pairwise_pipe (comm, op));
+      break;
+    default:
+      return NULL;
+  }
+  return g_steal_pointer (&pipes);
+}
+
+/* ---- loads ---- */
+
+static void
+load_add (WrkComm *comm, CluRes res, double bytes, double factor)
+{
+  if (comm->load == NULL) {
+    comm->load = g_new0 (double, clu_n_resources (comm->clu));
+    comm->effort = g_new0 (double, clu_n_resources (comm->clu));
+  }
+  if (comm->load[res] <= 0)
+    g_array_append_val (comm->touched, res);
+  comm->load[res] += bytes;
+  comm->effort[res] += bytes / factor;
+}
+
+static gboolean
+load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
+{
+  for (guint p = 0; p < pipes->len; p++) {
+    const WrkPipe *pipe = pipes->pdata[p];
+    for (guint32 e = 0; e < pipe->n_edges; e++) {
+      const WrkEdge *edge = &pipe->edge[e];
+      if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+        return FALSE;
+      for (guint i = 0; i < comm->route.uses->len; i++) {
+        const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
+        load_add (comm, use->res, edge->bytes * use->share, wrk_comm_copy_factor (comm, comm->route.transport, use->res));
+      }
+    }
+  }
+  return TRUE;
+}
+
+/* In-switch reduction: for all-reduce every rank is read once for each of the n parts (S out), gets its reduced part (S/n in), stores
+ * it through the switch (S/n out), and receives all parts (S in). Gather stores only, scatter reads only.
+ * Source: NCCL src/device/all_reduce.h:runNvls; n+1 transfers against a ring's 2n. */
+static gboolean
+load_nvls (WrkComm *comm, MdlOp op, GError **error)
+{
+  double part = 1.0 / comm->n;
+  double out = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? part : 1;
+  double in = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? 1 : part;
+  for (guint32 i = 0; i < comm->n; i++) {
+    guint32 peer = (i + 1) % comm->n;
+    for (int back = 0; back < 2; back++) {
+      if (!wrk_comm_route (comm, back ? peer : i, back ? i : peer, CLU_NONE, &comm->route, error))
+        return FALSE;
+      /* behind one switch a route is: up to the switch, down from it */
+      const GArray *hops = comm->route.hops;
+      const CluHop *hop = &g_array_index (hops, CluHop, back ? hops->len - 1 : 0);
+      load_add (comm, hop->res, back ? in : out, wrk_comm_copy_factor (comm, comm->route.transport, hop->res));
+    }
+  }
+  return TRUE;
+}
+
+static int
+by_res (gconstpointer a, gconstpointer b)
+{
+  CluRes x = *(const CluRes *)a, y = *(const CluRes *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Takes the scratch loads into a row and clears the scratch. */
+static void
+collect_loads (WrkComm *comm, WrkTraffic *traffic)
+{
+  g_array_sort (comm->touched, by_res);
+  traffic->loads = g_array_sized_new (FALSE, FALSE, sizeof (WrkLoad), comm->touched->len);
+  traffic->rate_Bps = INFINITY;
+  traffic->bottleneck = CLU_NONE;
+  for (guint i = 0; i < comm->touched->len; i++) {
+    CluRes res = g_array_index (comm->touched, CluRes, i);
+    WrkLoad load = { res, comm->load[res], comm->load[res] / comm->effort[res] };
+    double rate_Bps = clu_resource_capacity (comm->clu, res) / comm->effort[res];
+    /* equal resources differ by the last bit of their sums: the first of them is named */
+    if (rate_Bps < traffic->rate_Bps * (1 - 1e-9)) {
+      traffic->rate_Bps = rate_Bps;
+      traffic->bottleneck = res;
+    }
+    g_array_append_val (traffic->loads, load);
+    comm->load[res] = comm->effort[res] = 0;
+  }
+  g_array_set_size (comm->touched, 0);
+}
+
+const WrkTraffic *
+wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
+{
+  for (guint i = 0; i < comm->traffic->len; i++) {
+    const WrkTraffic *known = comm->traffic->pdata[i];
+    if (known->op == op && known->algo == algo && known->root == root)
+      return known;
+  }
+  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
+  gboolean ok = pipes != NULL ? load_edges (comm, pipes, error) : load_nvls (comm, op, error);
+  WrkTraffic *traffic = g_new0 (WrkTraffic, 1);
+  traffic->op = op;
+  traffic->algo = algo;
+  traffic->root = root;
+  collect_loads (comm, traffic);
+  if (!ok) {
+    g_array_unref (traffic->loads);
+    g_free (traffic);
+    return NULL;
+  }
+  g_ptr_array_add (comm->traffic, traffic);
+  return traffic;
+}

@@ -1,0 +1,33 @@
+/* A training step as a task graph: stages, schedules, buckets. */
+#ifndef WORKLOAD_TRAINING_PRIVATE_H
+#define WORKLOAD_TRAINING_PRIVATE_H
+
+#include "engine/graph.h"
+#include "scenario-private.h"
+
+/* Kinds of tasks, as breakdowns read them. */
+typedef enum { WRK_TASK_FORWARD, WRK_TASK_BACKWARD, WRK_TASK_OPTIMIZER, WRK_TASK_GRADIENTS, WRK_TASK_SEND } WrkTaskKind;
+
+/* Layers first..first+n-1 of the expanded list. */
+typedef struct {
+  guint32 first, n;
+  double forward_s, backward_s;  /* of one micro-batch */
+  double out_B;                  /* activation sent to the next stage */
+  EngStream compute, gradients, send_up, send_down;
+  EngTask end;                   /* the stage's step is over */
+} WrkStage;
+
+/* One entry of a stage's order. */
+typedef struct {
+  gboolean backward;
+  guint32 micro_batch;
+} WrkTurn;
+
+/* The order of forwards and backwards of stage `stage` of `pp` over m micro-batches: 2 m turns, caller's array.
+ * gpipe: Huang et al. 2019 (1811.06965); 1f1b: Narayanan et al., SC21 2.2: min (m, pp - 1 - stage) warm-up forwards. */
+void wrk_schedule_order (WrkSchedule schedule, guint32 stage, guint32 pp, guint32 m, WrkTurn *turns);
+
+/* Breaks down the stage that ends last and fills the result from a graph that has run. */
+void wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out);
+
+#endif

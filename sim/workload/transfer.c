@@ -1,0 +1,195 @@
+/* Copies from one device to another, over the path asked for or the fastest of them. */
+#include <math.h>
+#include <string.h>
+
+#include "models/transfer.h"
+#include "scenario-private.h"
+
+static const char *const path_names[] = { "fastest", "nvlink", "pcie", "host", "net" };
+
+static MdlCopy
+copy_of (CluTransport transport)
+{
+  switch (transport) {
+    case CLU_TRANSPORT_SHM:
+    case CLU_TRANSPORT_NET_HOST:
+      return MDL_COPY_HOST;
+    case CLU_TRANSPORT_NET_GDR:
+      return MDL_COPY_RDMA;
+    case CLU_TRANSPORT_TCP:
+      return MDL_COPY_TCP;
+    case CLU_TRANSPORT_P2P:
+    case CLU_TRANSPORT_COPY:
+    case CLU_TRANSPORT_N:
+    default:
+      return MDL_COPY_DMA;
+  }
+}
+
+static gboolean
+route_on_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkPath path, CluRoute *route, GError **error)
+{
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = scenario->settings.degrade;
+  options.degrade.no_nvlink |= path == WRK_PATH_PCIE;
+  options.degrade.no_p2p |= path == WRK_PATH_HOST;
+  return clu_route_find (scenario->clu, from, to, &options, route, error);
+}
+
+/* Whether a route found is of the kind asked for: the pair may have no such path. */
+static gboolean
+is_on_path (const CluRoute *route, WrkPath path)
+{
+  gboolean net = route->path_class == CLU_PATH_NET;
+  gboolean scale_up = route->path_class == CLU_PATH_NVL || route->path_class == CLU_PATH_NVB || route->path_class == CLU_PATH_C2C;
+  switch (path) {
+    case WRK_PATH_NVLINK:
+      return scale_up;
+    case WRK_PATH_PCIE:
+      return !net && !scale_up && route->transport != CLU_TRANSPORT_SHM;
+    case WRK_PATH_HOST:
+      return route->transport == CLU_TRANSPORT_SHM || route->transport == CLU_TRANSPORT_NET_HOST ||
+             route->transport == CLU_TRANSPORT_TCP;
+    case WRK_PATH_NET:
+      return net;
+    case WRK_PATH_FASTEST:
+    default:
+      return TRUE;
+  }
+}
+
+static void
+price (const WrkScenario *scenario, const CluRoute *route, double bytes, MdlCollCost *cost, double *rate_Bps)
+{
+  clu_route_bottleneck (scenario->clu, route, rate_Bps);
+  mdl_transfer_cost (scenario->settings.library, copy_of (route->transport), bytes, route->latency_s, *rate_Bps, cost);
+}
+
+/* Tries the path asked for, or all of them; keeps the least time. */
+static gboolean
+choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferResult *out, GError **error)
+{
+  const WrkTransferSpec *spec = &scenario->transfer;
+  WrkPath asked = (WrkPath)spec->path.v;
+  double least_s = INFINITY;
+  g_autoptr (GError) last = NULL;
+  for (WrkPath path = WRK_PATH_NVLINK; path <= WRK_PATH_NET; path++) {
+    g_auto (CluRoute) route = { 0 };
+    MdlCollCost cost;
+    double rate_Bps = INFINITY;
+    if (asked != WRK_PATH_FASTEST && asked != path)
+      continue;
+    clu_route_init (&route);
+    g_clear_error (&last);
+    if (!route_on_path (scenario, from, to, path, &route, &last) || (asked != WRK_PATH_FASTEST && !is_on_path (&route, path)))
+      continue;
+    price (scenario, &route, spec->bytes.v, &cost, &rate_Bps);
+    if (cost.time_s < least_s) {
+      least_s = cost.time_s;
+      out->cost = cost;
+      out->wire_rate_Bps = rate_Bps;
+      clu_route_clear (&out->route);
+      out->route = route;
+      memset (&route, 0, sizeof route);
+      for (WrkPath p = WRK_PATH_NVLINK; p <= WRK_PATH_NET; p++)
+        if (is_on_path (&out->route, p)) {
+          out->path = path_names[p];
+          break;
+        }
+    }
+  }
+  if (isfinite (least_s))
+    return TRUE;
+  if (last != NULL)
+    return wrk_fail_at (error, spec->to.mark, "%s", last->message);
+  return wrk_fail_at (error, spec->path.mark,
+                      "'%s' and '%s' have no path '%s'; accepted: fastest, or one that joins them (forerun topo %s --path %s %s)",
+                      spec->from.v, spec->to.v, path_names[asked], clu_name (scenario->clu), spec->from.v, spec->to.v);
+}
+
+/* `count` copies at the same time on the engine: they share the route. */
+static gboolean
+run_copies (const WrkScenario *scenario, WrkTransferResult *out, WrkResult *result, GError **error)
+{
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  for (guint i = 0; i < out->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (out->route.uses, CluUse, i);
+    EngUse eng_use = { wrk_net_link (net, use->res), use->share * out->cost.wire };
+    g_array_append_val (uses, eng_use);
+  }
+  EngFlowSpec spec = { .amount = out->bytes,
+                       .bound_per_s = out->cost.bound_Bps,
+                       .latency = eng_time_from_s (out->cost.latency_s),
+                       .uses = (const EngUse *)(const void *)uses->data,
+                       .n_uses = uses->len };
+  Eng *eng = wrk_net_engine (net);
+  for (double i = 0; i < out->count; i++)
+    eng_flow_start (eng, &spec);
+  if (!eng_run (eng, ENG_TIME_NEVER, 0, error))
+    return FALSE;
+  out->time_s = eng_time_to_s (eng_now (eng));
+  result->n_events = eng_stats (eng).events;
+  wrk_result_add_links (result, scenario->clu, net, out->time_s);
+  return TRUE;
+}
+
+static void
+name_bound (const WrkScenario *scenario, WrkTransferResult *out)
+{
+  double rate_Bps;
+  guint32 at = out->route.uses->len > 0 ? clu_route_bottleneck (scenario->clu, &out->route, &rate_Bps) : 0;
+  g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
+  if (out->route.uses->len == 0)
+    return;
+  CluRes res = g_array_index (out->route.uses, CluUse, at).res;
+  out->bottleneck = clu_resource_name (scenario->clu, res);
+  if (out->time_s <= 2 * out->cost.latency_s)
+    return;
+  gboolean software = out->cost.bound_Bps * out->cost.wire < out->wire_rate_Bps;
+  g_strlcpy (out->bound_by, software ? "host" : clu_resource_class (scenario->clu, res), sizeof out->bound_by);
+}
+
+gboolean
+wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  const WrkTransferSpec *spec = &scenario->transfer;
+  WrkTransferResult *out = &result->transfer;
+  GError *why = NULL;
+  CluDev from = clu_find (scenario->clu, spec->from.v, &why);
+  if (why != NULL) {
+    wrk_fail_at (error, spec->from.mark, "%s", why->message);
+    g_error_free (why);
+    return FALSE;
+  }
+  CluDev to = clu_find (scenario->clu, spec->to.v, &why);
+  if (why != NULL) {
+    wrk_fail_at (error, spec->to.mark, "%s", why->message);
+    g_error_free (why);
+    return FALSE;
+  }
+  if (!choose_path (scenario, from, to, out, error))
+    return FALSE;
+  out->from = clu_dev_name (scenario->clu, from);
+  out->to = clu_dev_name (scenario->clu, to);
+  out->bytes = spec->bytes.v;
+  out->count = spec->count.v;
+  out->transport = clu_transport_name (out->route.transport);
+  out->path_class = clu_path_class_name (out->route.path_class);
+  double rate_Bps = fmin (out->cost.bound_Bps, out->wire_rate_Bps / out->cost.wire / out->count);
+  if (scenario->settings.mode == WRK_MODE_EVENT) {
+    if (!run_copies (scenario, out, result, error))
+      return FALSE;
+  } else
+    out->time_s = out->cost.latency_s + (out->bytes > 0 ? out->bytes / rate_Bps : 0);
+  out->time_lo_s = out->time_s / (1 + out->cost.band);
+  out->time_hi_s = out->time_s * (1 + out->cost.band);
+  out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;
+  out->provenance = out->cost.source;
+  for (guint i = 0; i < out->route.uses->len; i++)
+    out->provenance = MIN (out->provenance, clu_resource_source (scenario->clu, g_array_index (out->route.uses, CluUse, i).res));
+  if (from == to)
+    wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
+  name_bound (scenario, out);
+  return TRUE;
+}
