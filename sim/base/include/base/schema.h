@@ -59,6 +59,10 @@ struct BaseSchema {
   gboolean open;            /* unknown keys are allowed (free maps); never for user schemas */
 };
 
+/* Items of one list, and files that name each other in a chain. */
+#define BASE_SCHEMA_MAX_ITEMS 100000u
+#define BASE_SCHEMA_MAX_FILES_DEEP 8u
+
 typedef struct {
   BaseArena *arena;      /* strings and lists go here */
   BaseDiag *diag;        /* all errors go here */
@@ -67,13 +71,23 @@ typedef struct {
   GPtrArray *inputs;     /* BaseYaml *, in load order: every further file read for REF fields is appended (owned by the array) */
 } BaseSchemaContext;
 
-/* Fills *out (zeroed by the caller, or filled before: keys that `node` lacks then keep their value, which is how overrides
+/* A leaf (NUM, STR, ENUM, BOOL; NUMS as a whole or by item) may be written {value, source, note}. A null is an absent key.
+ * An absent NUM with a default has source `assumed` and no mark. An absent MAP still gets the defaults of its keys. In an
+ * overlay a mapping under a REF key changes a copy of what was referenced, and a list replaces the list.
+ * A file named twice under one call is loaded once, and the two BaseRef share one value; the document of `node` and the
+ * arena must outlive *out.
+ * Fills *out (zeroed by the caller, or filled before: keys that `node` lacks then keep their value, which is how overrides
  * work; `overlay` TRUE also skips defaults and required checks). Returns FALSE if any error was added to the diag. */
 gboolean base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay,
                            const BaseSchemaContext *context, void *out);
 
 /* Reads one scalar node as a quantity; error into the context's diag. For NODE fields. */
 gboolean base_schema_read_num (const BaseField *field, const BaseYamlNode *node, const BaseSchemaContext *context, BaseNum *out);
+
+/* What is wrong with the tables themselves: a default or bound that does not parse, a key twice, a part that its kind needs and
+ * lacks; NULL when all is well. For the tests of those who write tables: base_schema_read aborts on such a table when it
+ * meets the fault. Returned: full, g_free. */
+char *base_schema_check (const BaseSchema *schema);
 
 /* Markdown reference of a schema and all that it embeds, one table a mapping. Returned: full, g_free. */
 char *base_schema_document (const BaseSchema *schema);

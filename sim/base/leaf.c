@@ -1,0 +1,13 @@
+#include "base/leaf.h"
+
+#include "base/error.h"
+
+G_DEFINE_QUARK (base - error - quark, base_error)
+
+const char *
+base_source_name (BaseSource source)
+{
+  static const char *const names[BASE_SOURCE_N] = { "assumed", "datasheet", "measured" };
+  g_return_val_if_fail ((unsigned)source < BASE_SOURCE_N, "assumed");
+  return names[source];
+}

@@ -1,0 +1,158 @@
+#include "base/lookup.h"
+
+#include "text-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct BaseLookup {
+  char *shipped;
+};
+
+BaseLookup *
+base_lookup_new (const char *shipped)
+{
+  g_return_val_if_fail (shipped != NULL, NULL);
+  BaseLookup *lookup = g_new0 (BaseLookup, 1);
+  lookup->shipped = g_strdup (shipped);
+  return lookup;
+}
+
+void
+base_lookup_free (BaseLookup *lookup)
+{
+  if (lookup == NULL)
+    return;
+  g_free (lookup->shipped);
+  g_free (lookup);
+}
+
+const char *
+base_lookup_root (const BaseLookup *lookup)
+{
+  return lookup->shipped;
+}
+
+static int
+name_compare (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+list_folder (const char *path, GPtrArray *names)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  for (const char *file; dir != NULL && (file = g_dir_read_name (dir)) != NULL;)
+    if (file[0] != '.' && g_str_has_suffix (file, ".yaml") && strlen (file) > strlen (".yaml"))
+      g_ptr_array_add (names, g_strndup (file, strlen (file) - strlen (".yaml")));
+}
+
+char **
+base_lookup_list (const BaseLookup *lookup, const char *folder)
+{
+  g_return_val_if_fail (lookup != NULL && folder != NULL, NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
+  for (char **f = folders; *f != NULL; f++) {
+    g_autofree char *path = g_build_filename (lookup->shipped, *f, NULL);
+    list_folder (path, names);
+  }
+  g_ptr_array_sort (names, name_compare); /* a folder's own order is the file system's */
+  GPtrArray *unique = g_ptr_array_new ();
+  for (unsigned i = 0; i < names->len; i++)
+    if (i == 0 || strcmp (names->pdata[i], names->pdata[i - 1]) != 0)
+      g_ptr_array_add (unique, g_strdup (names->pdata[i]));
+  g_ptr_array_add (unique, NULL);
+  return (char **)g_ptr_array_free (unique, FALSE);
+}
+
+static gboolean
+is_path (const char *name)
+{
+  return strchr (name, '/') != NULL || g_str_has_suffix (name, ".yaml") || g_str_has_suffix (name, ".yml") ||
+         g_str_has_suffix (name, ".json");
+}
+
+/* The folder that names in `from` are relative to: "." where `from` is no file of a folder (a pipe, a flag). Returned: full. */
+static char *
+folder_of (const char *from)
+{
+  if (from == NULL || g_str_has_prefix (from, "/dev/") || g_str_has_prefix (from, "/proc/"))
+    return g_strdup (".");
+  return g_path_get_dirname (from);
+}
+
+static char *
+join (const char *folder, const char *name)
+{
+  return strcmp (folder, ".") == 0 || g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (folder, name, NULL);
+}
+
+/* A file that is there and is not `from` itself: a scenario that bears its model's name must not find itself. */
+static gboolean
+is_other_file (const char *path, const char *from)
+{
+  struct stat there, self;
+  if (stat (path, &there) != 0)
+    return FALSE;
+  return from == NULL || stat (from, &self) != 0 || there.st_dev != self.st_dev || there.st_ino != self.st_ino;
+}
+
+/* "topologies/gpus:x" is listed by `forerun list gpus`. Returned: full. */
+static char *
+list_kind (const char *folder)
+{
+  g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
+  g_autofree char *base = g_path_get_basename (folders[0] != NULL ? folders[0] : "");
+  return strcmp (base, "defaults") == 0 ? g_strdup ("calibrations") : g_steal_pointer (&base);
+}
+
+static void
+fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const char *beside, GError **error)
+{
+  g_autofree char *shown = base_text_shown (name);
+  g_autofree char *kind = list_kind (folder);
+  g_auto (GStrv) names = base_lookup_list (lookup, folder);
+  const char *nearest = base_nearest (name, (const char *const *)names);
+  GString *hint = g_string_new (NULL);
+  if (nearest != NULL)
+    g_string_append_printf (hint, " (did you mean '%s'?)", nearest);
+  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
+               "no '%s.yaml' in '%s' nor among the shipped %s%s; 'forerun list %s' names them", shown, beside, folder, hint->str,
+               kind);
+  g_string_free (hint, TRUE);
+}
+
+char *
+base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder, const char *from, GError **error)
+{
+  g_return_val_if_fail (lookup != NULL && name != NULL && folder != NULL, NULL);
+  g_autofree char *beside = folder_of (from);
+  if (name[0] == '\0') {
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "an empty name; give a name or a path ending in .yaml");
+    return NULL;
+  }
+  if (is_path (name)) {
+    g_autofree char *path = join (beside, name);
+    if (is_other_file (path, NULL))
+      return g_steal_pointer (&path);
+    g_autofree char *shown = base_text_shown (path);
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "no file '%s'%s", shown,
+                 from != NULL && !g_path_is_absolute (name) ? "; a path is relative to the file that names it" : "");
+    return NULL;
+  }
+  g_autofree char *file = g_strconcat (name, ".yaml", NULL);
+  g_autofree char *near = join (beside, file);
+  if (is_other_file (near, from))
+    return g_steal_pointer (&near);
+  g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
+  for (char **f = folders; *f != NULL; f++) {
+    g_autofree char *path = g_build_filename (lookup->shipped, *f, file, NULL);
+    if (is_other_file (path, from))
+      return g_steal_pointer (&path);
+  }
+  fail_bare (lookup, name, folder, beside, error);
+  return NULL;
+}

@@ -1,0 +1,2 @@
+#include "base/output.h"
+typedef int base_output_empty;

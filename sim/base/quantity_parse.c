@@ -1,0 +1,254 @@
+/* A quantity's text taken apart: number, currency, unit. What is wrong is said with what to write instead. */
+#include "units-private.h"
+
+#include "base/error.h"
+#include "text-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Whole numbers above this are not all doubles. */
+#define COUNT_MAX      9007199254740991.0 /* 2^53 - 1 */
+#define COUNT_MAX_TEXT "9007199254740991"
+
+#define FAIL(error, ...) g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, __VA_ARGS__)
+
+typedef struct {
+  Decimal number;
+  gboolean currency; /* "$" before the number or "USD" behind it */
+  char *unit;        /* without currency and blanks around; owned */
+} Parts;
+
+static void
+parts_clear (Parts *parts)
+{
+  decimal_clear (&parts->number);
+  g_clear_pointer (&parts->unit, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parts, parts_clear)
+
+/* "M USD/year" is "M/year" in dollars. */
+static gboolean
+cut_currency (char *unit)
+{
+  char *at = strstr (unit, "USD");
+  if (at == NULL)
+    return FALSE;
+  char *behind = at + strlen ("USD");
+  while (at > unit && at[-1] == ' ')
+    at--;
+  behind += strspn (behind, " ");
+  memmove (at, behind, strlen (behind) + 1);
+  return TRUE;
+}
+
+static gboolean
+parts_scan (const char *text, Parts *out)
+{
+  const char *p = text + strspn (text, " \t");
+  gboolean negative = p[0] == '-' && p[1] == '$';
+  gboolean dollar = *p == '$' || negative;
+  p += negative + dollar;
+  if (!decimal_scan (&p, &out->number))
+    return FALSE;
+  if (negative)
+    out->number.negative = !out->number.negative;
+  out->unit = g_strstrip (g_strdup (p));
+  out->currency = cut_currency (out->unit) || dollar;
+  return TRUE;
+}
+
+typedef struct {
+  const char *wanted; /* folded */
+  GPtrArray *found;
+} Near;
+
+/* The spellings that differ from a unit only by case or by a common habit: "Gbps", "TFLOPS". */
+static char *
+fold (const char *text)
+{
+  g_autofree char *lower = g_ascii_strdown (text, -1);
+  if (g_str_has_suffix (lower, "bps"))
+    return g_strdup_printf ("%.*sb/s", (int)strlen (lower) - 3, lower);
+  if (g_str_has_suffix (lower, "flops"))
+    return g_strdup_printf ("%.*sflop/s", (int)strlen (lower) - 5, lower);
+  if (g_str_has_suffix (lower, "flops/s"))
+    return g_strdup_printf ("%.*sflop/s", (int)strlen (lower) - 7, lower);
+  return g_steal_pointer (&lower);
+}
+
+static void
+near_visit (const char *text, void *data)
+{
+  Near *near = data;
+  g_autofree char *folded = fold (text);
+  if (text[0] != '\0' && strcmp (folded, near->wanted) == 0 && near->found->len < 2)
+    g_ptr_array_add (near->found, g_strdup (text));
+}
+
+/* "Gbps" and "Kb" mean bits; in "gb" the case of the b says nothing. */
+static gboolean
+says_bits (const char *unit)
+{
+  if (strchr (unit, 'B') != NULL)
+    return FALSE;
+  for (const char *p = unit; *p != '\0'; p++)
+    if (g_ascii_isupper (*p))
+      return TRUE;
+  return g_str_has_suffix (unit, "bps");
+}
+
+/* "; write 'Gb/s' (bits) or 'GB/s' (bytes)", or "". Returned: full. */
+static char *
+hint_for (const UnitDim *dim, const char *unit)
+{
+  for (const UnitHint *hint = dim->hints; hint != NULL && hint->wrong != NULL; hint++)
+    if (g_ascii_strcasecmp (unit, hint->wrong) == 0)
+      return g_strdup_printf ("; write '%s'", hint->right);
+
+  g_autofree char *wanted = fold (unit);
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
+  Near near = { wanted, found };
+  unit_visit (dim, near_visit, &near);
+  if (found->len == 0)
+    return g_strdup ("");
+
+  const char *first = found->pdata[0];
+  gboolean bytes = dim == &unit_dims[BASE_DIM_BYTES] || dim == &unit_dims[BASE_DIM_BANDWIDTH];
+  if (bytes && found->len > 1) {
+    const char *second = found->pdata[1];
+    if (!says_bits (unit) && strchr (unit, 'B') == NULL)
+      return g_strdup_printf ("; write '%s' (bytes) or '%s' (bits)", first, second);
+    if (says_bits (unit))
+      first = second;
+  }
+  if (unit[0] == 'K' && first[0] == 'k' && dim->units->prefixes & UNIT_BINARY)
+    return g_strdup_printf ("; write '%s' (1000) or 'Ki%s' (1024)", first, first + 1);
+  return g_strdup_printf ("; write '%s'", first);
+}
+
+/* Whether `parts` would be right in another dimension; that one, or BASE_DIM_N. */
+static BaseDim
+dim_of (const Parts *parts)
+{
+  for (int dim = 0; dim < BASE_DIM_N; dim++) {
+    Unit unit;
+    if (unit_dims[dim].money == parts->currency && unit_find (&unit_dims[dim], parts->unit, &unit))
+      return (BaseDim)dim;
+  }
+  return BASE_DIM_N;
+}
+
+static void
+fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **error)
+{
+  g_autofree char *shown = base_text_shown (text);
+  g_autofree char *unit = base_text_shown (parts->unit);
+  BaseDim other = dim_of (parts);
+  gboolean bare = parts->unit[0] == '\0' && !parts->currency;
+  if (bare || (want->money && !parts->currency && unit_find (want, parts->unit, &(Unit){ 0 }))) {
+    FAIL (error, "%s '%s' has no %s (e.g. '%s')", want->name, shown, want->money ? "'$'" : "unit", want->example);
+  } else if (strchr (",_'0123456789.", parts->unit[0]) != NULL && parts->unit[0] != '\0') {
+    FAIL (error, "'%s' is not a number that can be read: digits are not grouped, the decimal sign is '.' (e.g. '%s')", shown,
+          want->example);
+  } else if (other != BASE_DIM_N) {
+    const UnitDim *is = &unit_dims[other];
+    FAIL (error, "'%s' is %s %s where %s %s is expected (e.g. '%s')", shown, is->article, is->name, want->article, want->name,
+          want->example);
+  } else {
+    g_autofree char *hint = hint_for (want, parts->unit);
+    FAIL (error, "unknown unit '%s' in %s '%s'%s (e.g. '%s')", unit, want->name, shown, hint, want->example);
+  }
+}
+
+static gboolean
+check_value (const char *text, BaseDim dim, const Decimal *number, double value, GError **error)
+{
+  const UnitDim *want = &unit_dims[dim];
+  if (isfinite (value) && (value != 0 || number->digits[0] == '\0') &&
+      (dim != BASE_DIM_COUNT || (fabs (value) <= COUNT_MAX && floor (value) == value)))
+    return TRUE;
+  g_autofree char *shown = base_text_shown (text);
+  if (!isfinite (value))
+    FAIL (error, "%s '%s' is too large for a number", want->name, shown);
+  else if (value == 0)
+    FAIL (error, "%s '%s' is too small for a number other than 0", want->name, shown);
+  else if (fabs (value) > COUNT_MAX)
+    FAIL (error, "whole number '%s' is too large (at most %s)", shown, COUNT_MAX_TEXT);
+  else
+    FAIL (error, "'%s' is not a whole number (e.g. '%s')", shown, want->example);
+  return FALSE;
+}
+
+gboolean
+base_quantity_parse (const char *text, BaseDim dim, double *value, GError **error)
+{
+  g_return_val_if_fail (text != NULL && (unsigned)dim < BASE_DIM_N, FALSE);
+  const UnitDim *want = &unit_dims[dim];
+  g_auto (Parts) parts = { 0 };
+  if (!parts_scan (text, &parts)) {
+    g_autofree char *shown = base_text_shown (text);
+    FAIL (error, "'%s' is not %s %s (e.g. '%s')", shown, want->article, want->name, want->example);
+    return FALSE;
+  }
+
+  Unit unit = { "", 0, 0, 1, 1 };
+  gboolean bare_zero = parts.unit[0] == '\0' && parts.number.digits[0] == '\0' && !parts.currency;
+  if (!bare_zero && (parts.currency != want->money || !unit_find (want, parts.unit, &unit))) {
+    fail_unit (text, want, &parts, error);
+    return FALSE;
+  }
+  double v = decimal_value (&parts.number, unit.e10) * unit.times / unit.over;
+  if (!check_value (text, dim, &parts.number, v, error))
+    return FALSE;
+  *value = v == 0 ? 0 : v; /* no negative zero: it would print as "-0" */
+  return TRUE;
+}
+
+/* nccl-tests reads a number and one letter (parsesize in src/common.cu): K M G are 2^10 2^20 2^30 there, in either case. */
+static gboolean
+size_unit (const char *text, int *e10, double *times)
+{
+  static const char letters[] = "KMGTP";
+  *e10 = 0;
+  *times = 1;
+  if (text[0] == '\0' || strcmp (text, "B") == 0)
+    return TRUE;
+  const char *at = strchr (letters, g_ascii_toupper (text[0]));
+  if (at != NULL && text[1] == '\0') {
+    *times = ldexp (1, 10 * ((int)(at - letters) + 1));
+    return TRUE;
+  }
+  Unit unit;
+  if (!g_str_has_suffix (text, "B") || !unit_find (&unit_dims[BASE_DIM_BYTES], text, &unit))
+    return FALSE;
+  *e10 = unit.e10;
+  *times = unit.times;
+  return TRUE;
+}
+
+gboolean
+base_size_flag_parse (const char *text, guint64 *size_B, GError **error)
+{
+  g_return_val_if_fail (text != NULL, FALSE);
+  g_auto (Parts) parts = { 0 };
+  int e10;
+  double times;
+  g_autofree char *shown = base_text_shown (text);
+  if (!parts_scan (text, &parts) || parts.currency || !size_unit (parts.unit, &e10, &times)) {
+    FAIL (error, "'%s' is not a size (e.g. '8', '1K' = 1024, '4M', '8G', '1 GB' = 1000000000)", shown);
+    return FALSE;
+  }
+  double v = decimal_value (&parts.number, e10) * times;
+  if (v < 0 || v > COUNT_MAX) {
+    FAIL (error, "size '%s' is out of range (0 to %s bytes)", shown, COUNT_MAX_TEXT);
+    return FALSE;
+  }
+  if (floor (v) != v || (v == 0 && parts.number.digits[0] != '\0')) {
+    FAIL (error, "size '%s' is not a whole number of bytes", shown);
+    return FALSE;
+  }
+  *size_B = (guint64)v;
+  return TRUE;
+}

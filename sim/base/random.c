@@ -1,0 +1,2 @@
+#include "base/random.h"
+typedef int base_random_empty;

@@ -1,0 +1,43 @@
+#ifndef BASE_SCHEMA_PRIVATE_H
+#define BASE_SCHEMA_PRIVATE_H
+
+#include "base/schema.h"
+
+typedef struct {
+  const BaseSchemaContext *context;
+  GHashTable *values;                            /* "path\nschema" -> struct that was read from the file, NULL after errors */
+  const char *chain[BASE_SCHEMA_MAX_FILES_DEEP]; /* files being read for REF fields, outermost first */
+  unsigned n_chain;
+  gboolean failed;
+} SchemaReader;
+
+void schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* "a list", "a mapping", "'text'". Returned: full. */
+char *schema_found (const BaseYamlNode *node);
+
+/* "'rate' must be a bandwidth (e.g. '450 GB/s'), found a list". */
+void schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node);
+
+/* " (did you mean 'x'?)" or "". Returned: full. */
+char *schema_suggestion (const char *word, const char *const *names);
+
+/* The names of a table, ending with NULL. Returned: the container, g_free. */
+const char **schema_names (const BaseName *names);
+
+/* What a field takes, for messages and documentation: "a bandwidth (e.g. '450 GB/s')". Returned: full. */
+char *schema_accepted (const BaseField *field);
+
+/* One leaf or list of leaves into *out, a BaseNum, BaseStr … by the field's kind. `node` is not null. FALSE: error added, *out as it
+ * was. */
+gboolean schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, void *out);
+
+/* The default of a leaf. A bad text aborts: the table is wrong. */
+void schema_read_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, void *out);
+
+void schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, BaseRef *out);
+
+/* A mapping, or the scalar that is short for one, into the struct of `schema`. */
+void schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, void *out);
+
+#endif

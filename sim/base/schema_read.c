@@ -1,0 +1,177 @@
+/* Mappings: each row of a table finds its key, and each key its row. Recursion is bounded by the depth of a document and by the
+ * length of a chain of files. */
+#include "schema-private.h"
+
+#include "text-private.h"
+#include "yaml-private.h"
+
+#include <string.h>
+
+#define KEYS_SHOWN 32u
+
+static const BaseField *
+field_find (const BaseSchema *schema, const char *key)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    if (strcmp (field->key, key) == 0)
+      return field;
+  return NULL;
+}
+
+static void
+fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, BaseMark mark)
+{
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    g_ptr_array_add (keys, (void *)field->key);
+  g_ptr_array_add (keys, NULL);
+  const char *const *names = (const char *const *)keys->pdata;
+  g_autofree char *shown = base_text_shown (key);
+  const char *nearest = base_nearest (key, names);
+  if (nearest != NULL) {
+    schema_fail (reader, mark, "unknown key '%s' in '%s' (did you mean '%s'?)", shown, schema->name, nearest);
+    return;
+  }
+  g_autofree char *list = base_text_list (names, KEYS_SHOWN);
+  schema_fail (reader, mark, "unknown key '%s' in '%s'; accepted: %s", shown, schema->name, list);
+}
+
+static void
+read_list (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseList *out)
+{
+  if (base_yaml_kind (node) != BASE_YAML_SEQ) {
+    schema_fail_kind (reader, field, node);
+    return;
+  }
+  unsigned n = base_yaml_n (node);
+  if (n > BASE_SCHEMA_MAX_ITEMS) {
+    schema_fail (reader, base_yaml_mark (node), "'%s' has %u items; %u is the most", field->key, n, BASE_SCHEMA_MAX_ITEMS);
+    return;
+  }
+  char *item = base_arena_alloc_n (reader->context->arena, n, field->item_size);
+  for (unsigned i = 0; i < n; i++)
+    schema_read_map (reader, field->sub, base_yaml_item (node, i), FALSE, item + i * field->item_size);
+  *out = (BaseList){ n, TRUE, base_yaml_mark (node), item, field->item_size };
+}
+
+static void
+read_field (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, void *out)
+{
+  switch (field->kind) {
+    case BASE_FIELD_NUM:
+    case BASE_FIELD_STR:
+    case BASE_FIELD_ENUM:
+    case BASE_FIELD_BOOL:
+    case BASE_FIELD_NUMS:
+    case BASE_FIELD_STRS:
+      schema_read_leaf (reader, field, node, out);
+      return;
+    case BASE_FIELD_MAP:
+      schema_read_map (reader, field->sub, node, overlay, out);
+      return;
+    case BASE_FIELD_LIST:
+      read_list (reader, field, node, out);
+      return;
+    case BASE_FIELD_REF:
+      schema_read_reference (reader, field, node, overlay, out);
+      return;
+    case BASE_FIELD_NODE:
+      *(const BaseYamlNode **)out = node;
+      return;
+  }
+}
+
+static void fill_defaults (SchemaReader *reader, const BaseSchema *schema, void *out);
+
+static void
+fill_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, void *out)
+{
+  if (field->kind == BASE_FIELD_MAP) {
+    fill_defaults (reader, field->sub, out); /* an absent mapping has the defaults of an empty one */
+  } else if (field->fallback == NULL) {
+    return;
+  } else if (field->kind == BASE_FIELD_REF) {
+    BaseYamlNode name = { .kind = BASE_YAML_SCALAR, .text = field->fallback, .height = 1, .n_nodes = 1 };
+    schema_read_reference (reader, field, &name, FALSE, out);
+    ((BaseRef *)out)->set = FALSE;
+  } else {
+    schema_read_default (reader, schema, field, out);
+  }
+}
+
+static void
+fill_defaults (SchemaReader *reader, const BaseSchema *schema, void *out)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    fill_default (reader, schema, field, (char *)out + field->offset);
+}
+
+/* The mapping that a bare scalar is short for, on the caller's stack. */
+typedef struct {
+  BaseYamlNode map, *item[1];
+  const char *key[1];
+  BaseMark key_mark[1];
+} Shorthand;
+
+static const BaseYamlNode *
+expand_shorthand (const BaseSchema *schema, const BaseYamlNode *node, Shorthand *shorthand)
+{
+  if (base_yaml_kind (node) != BASE_YAML_SCALAR || schema->scalar_key == NULL || base_yaml_is_null (node))
+    return node;
+  BaseYamlNode *value = shorthand->item[0] = (BaseYamlNode *)node;
+  shorthand->key[0] = schema->scalar_key;
+  shorthand->key_mark[0] = value->mark;
+  shorthand->map = (BaseYamlNode){ .kind = BASE_YAML_MAP, .height = 2, .n_nodes = 2, .mark = value->mark, .n = 1 };
+  shorthand->map.item = shorthand->item;
+  shorthand->map.key = shorthand->key;
+  shorthand->map.key_mark = shorthand->key_mark;
+  return &shorthand->map;
+}
+
+static void
+read_absent (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, BaseMark mark, void *out)
+{
+  if (!field->required) {
+    fill_default (reader, schema, field, out);
+    return;
+  }
+  g_autofree char *accepted = schema_accepted (field);
+  schema_fail (reader, mark, "'%s' in '%s' is missing; it is %s", field->key, schema->name, accepted);
+}
+
+void
+schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, void *out)
+{
+  Shorthand shorthand;
+  const BaseYamlNode *map = expand_shorthand (schema, node, &shorthand);
+  if (base_yaml_kind (map) != BASE_YAML_MAP) {
+    g_autofree char *found = schema_found (map);
+    schema_fail (reader, base_yaml_mark (map), "'%s' must be a mapping with keys, found %s", schema->name, found);
+    return;
+  }
+  *(BaseHead *)out = (BaseHead){ TRUE, base_yaml_mark (map) };
+  for (unsigned i = 0; i < base_yaml_n (map) && !schema->open; i++)
+    if (field_find (schema, base_yaml_key (map, i)) == NULL)
+      fail_unknown (reader, schema, base_yaml_key (map, i), base_yaml_key_mark (map, i));
+
+  for (const BaseField *field = schema->fields; field->key != NULL; field++) {
+    void *slot = (char *)out + field->offset;
+    const BaseYamlNode *value = base_yaml_get (map, field->key);
+    if (value != NULL && !base_yaml_is_null (value))
+      read_field (reader, field, value, overlay, slot);
+    else if (!overlay)
+      read_absent (reader, schema, field, value != NULL ? base_yaml_mark (value) : base_yaml_mark (map), slot);
+  }
+}
+
+gboolean
+base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, const BaseSchemaContext *context, void *out)
+{
+  g_return_val_if_fail (schema != NULL && node != NULL && out != NULL, FALSE);
+  g_return_val_if_fail (context != NULL && context->arena != NULL && context->diag != NULL, FALSE);
+  SchemaReader reader = { .context = context };
+  reader.values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  schema_read_map (&reader, schema, node, overlay, out);
+  g_hash_table_unref (reader.values);
+  return !reader.failed;
+}

@@ -1,0 +1,2 @@
+#include "base/table.h"
+typedef int base_table_empty;

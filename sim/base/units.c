@@ -1,0 +1,194 @@
+/* The units that each dimension accepts.
+ * Prefixes: k M G T P E are 10^3 … 10^18 (BIPM, "The International System of Units", 9th edition, table 7), Ki … Ei are
+ * 2^10 … 2^60 (IEC 80000-13:2008, clause 4). A byte is 8 bits. A month is 30 days and a year 365 days: prices are quoted so. */
+#include "units-private.h"
+
+#include <string.h>
+
+const UnitPrefix unit_prefixes_decimal[] = {
+  { "", 0, 1 }, { "k", 3, 1 }, { "M", 6, 1 }, { "G", 9, 1 }, { "T", 12, 1 }, { "P", 15, 1 }, { "E", 18, 1 }, { 0 },
+};
+
+const UnitPrefix unit_prefixes_binary[] = {
+  { "Ki", 0, 0x1p10 },
+  { "Mi", 0, 0x1p20 },
+  { "Gi", 0, 0x1p30 },
+  { "Ti", 0, 0x1p40 },
+  { "Pi", 0, 0x1p50 },
+  { "Ei", 0, 0x1p60 },
+  { 0 },
+};
+
+#define MINUTE_S 60.0
+#define HOUR_S   (60 * MINUTE_S)
+#define DAY_S    (24 * HOUR_S)
+
+static const Unit plain_units[] = { { "", 0, 0, 1, 1 }, { 0 } };
+static const Unit count_units[] = { { "", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+static const Unit ratio_units[] = { { "", 0, 0, 1, 1 }, { "%", 0, -2, 1, 1 }, { 0 } };
+static const Unit time_units[] = {
+  { "ps", 0, -12, 1, 1 },
+  { "ns", 0, -9, 1, 1 },
+  { "us", 0, -6, 1, 1 },
+  { "µs", 0, -6, 1, 1 },
+  { "μs", 0, -6, 1, 1 },
+  { "ms", 0, -3, 1, 1 },
+  { "s", 0, 0, 1, 1 },
+  { "min", 0, 0, MINUTE_S, 1 },
+  { "h", 0, 0, HOUR_S, 1 },
+  { "days", 0, 0, DAY_S, 1 },
+  { "day", 0, 0, DAY_S, 1 },
+  { "d", 0, 0, DAY_S, 1 },
+  { 0 },
+};
+static const Unit byte_units[] = {
+  { "B", UNIT_DECIMAL | UNIT_BINARY, 0, 1, 1 },
+  { "b", UNIT_DECIMAL | UNIT_BINARY, 0, 1, 8 },
+  { 0 },
+};
+static const Unit bandwidth_units[] = {
+  { "B/s", UNIT_DECIMAL | UNIT_BINARY, 0, 1, 1 },
+  { "b/s", UNIT_DECIMAL | UNIT_BINARY, 0, 1, 8 },
+  { 0 },
+};
+static const Unit flop_rate_units[] = { { "FLOP/s", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+static const Unit flop_units[] = { { "FLOP", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+static const Unit power_units[] = { { "W", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+static const Unit energy_units[] = { { "J", UNIT_DECIMAL, 0, 1, 1 }, { "Wh", UNIT_DECIMAL, 0, HOUR_S, 1 }, { 0 } };
+static const Unit money_units[] = { { "", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+static const Unit money_per_time_units[] = {
+  { "/s", UNIT_DECIMAL, 0, 1, 1 },
+  { "/h", UNIT_DECIMAL, 0, 1, HOUR_S },
+  { "/day", UNIT_DECIMAL, 0, 1, DAY_S },
+  { "/month", UNIT_DECIMAL, 0, 1, 30 * DAY_S },
+  { "/year", UNIT_DECIMAL, 0, 1, 365 * DAY_S },
+  { 0 },
+};
+static const Unit money_per_energy_units[] = {
+  { "/kWh", UNIT_DECIMAL, -3, 1, HOUR_S },
+  { "/MWh", UNIT_DECIMAL, -6, 1, HOUR_S },
+  { "/J", UNIT_DECIMAL, 0, 1, 1 },
+  { 0 },
+};
+static const Unit frequency_units[] = { { "Hz", UNIT_DECIMAL, 0, 1, 1 }, { "IOPS", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
+
+static const UnitHint time_hints[] = {
+  { "sec", "s" },
+  { "secs", "s" },
+  { "second", "s" },
+  { "seconds", "s" },
+  { "msec", "ms" },
+  { "usec", "us" },
+  { "nsec", "ns" },
+  { "psec", "ps" },
+  { "m", "min' or 'ms" },
+  { "mins", "min" },
+  { "minute", "min" },
+  { "minutes", "min" },
+  { "hr", "h" },
+  { "hrs", "h" },
+  { "hour", "h" },
+  { "hours", "h" },
+  { "week", "7 days" },
+  { "weeks", "days" },
+  { "month", "30 days" },
+  { "months", "days" },
+  { "year", "365 days" },
+  { "years", "days" },
+  { 0 },
+};
+static const UnitHint byte_hints[] = {
+  { "byte", "B" }, { "bytes", "B" }, { "bit", "b" }, { "bits", "b" }, { 0 },
+};
+static const UnitHint bandwidth_hints[] = {
+  { "GT/s", "GB/s" },
+  { "MT/s", "GB/s" },
+  { 0 },
+};
+static const UnitHint money_per_time_hints[] = {
+  { "/hr", "/h" }, { "/hour", "/h" }, { "/d", "/day" }, { "/mo", "/month" }, { "/yr", "/year" }, { "/sec", "/s" }, { 0 },
+};
+static const UnitHint frequency_hints[] = { { "/s", "Hz" }, { "1/s", "Hz" }, { "iops/s", "IOPS" }, { 0 } };
+
+const UnitDim unit_dims[BASE_DIM_N] = {
+  [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, NULL, FALSE },
+  [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, NULL, FALSE },
+  [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE },
+  [BASE_DIM_TIME] = { "time", "a", "s", "2 us", time_units, time_hints, FALSE },
+  [BASE_DIM_BYTES] = { "size", "a", "B", "16 GiB", byte_units, byte_hints, FALSE },
+  [BASE_DIM_BANDWIDTH] = { "bandwidth", "a", "B/s", "450 GB/s", bandwidth_units, bandwidth_hints, FALSE },
+  [BASE_DIM_FLOP_RATE] = { "compute rate", "a", "FLOP/s", "989 TFLOP/s", flop_rate_units, NULL, FALSE },
+  [BASE_DIM_FLOP] = { "amount of compute", "an", "FLOP", "65.5 TFLOP", flop_units, NULL, FALSE },
+  [BASE_DIM_POWER] = { "power", "a", "W", "700 W", power_units, NULL, FALSE },
+  [BASE_DIM_ENERGY] = { "energy", "an", "J", "1 kWh", energy_units, NULL, FALSE },
+  [BASE_DIM_MONEY] = { "price", "a", "USD", "$280000", money_units, NULL, TRUE },
+  [BASE_DIM_MONEY_PER_TIME] = { "price per time", "a", "USD/s", "$2.50/h", money_per_time_units, money_per_time_hints, TRUE },
+  [BASE_DIM_MONEY_PER_ENERGY] = { "price of energy", "a", "USD/J", "$0.10/kWh", money_per_energy_units, NULL, TRUE },
+  [BASE_DIM_FREQUENCY] = { "frequency", "a", "1/s", "337 kIOPS", frequency_units, frequency_hints, FALSE },
+};
+
+static gboolean
+find_prefixed (const Unit *unit, const UnitPrefix *prefixes, const char *text, Unit *found)
+{
+  for (const UnitPrefix *prefix = prefixes; prefix->text != NULL; prefix++)
+    if (g_str_has_prefix (text, prefix->text) && strcmp (text + strlen (prefix->text), unit->symbol) == 0) {
+      *found = *unit;
+      found->e10 += prefix->e10;
+      found->times *= prefix->times;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+unit_find (const UnitDim *dim, const char *text, Unit *found)
+{
+  for (const Unit *unit = dim->units; unit->symbol != NULL; unit++) {
+    if (strcmp (text, unit->symbol) == 0) {
+      *found = *unit;
+      return TRUE;
+    }
+    if ((unit->prefixes & UNIT_DECIMAL) && find_prefixed (unit, unit_prefixes_decimal, text, found))
+      return TRUE;
+    if ((unit->prefixes & UNIT_BINARY) && find_prefixed (unit, unit_prefixes_binary, text, found))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+void
+unit_visit (const UnitDim *dim, void (*visit) (const char *text, void *data), void *data)
+{
+  for (const Unit *unit = dim->units; unit->symbol != NULL; unit++)
+    for (unsigned kind = 0; kind < 2; kind++) {
+      const UnitPrefix *prefixes = kind == 0 ? unit_prefixes_decimal : unit_prefixes_binary;
+      for (const UnitPrefix *prefix = prefixes; prefix->text != NULL; prefix++) {
+        gboolean bare = prefix->text[0] == '\0';
+        if (!bare && !(unit->prefixes & (kind == 0 ? UNIT_DECIMAL : UNIT_BINARY)))
+          continue;
+        g_autofree char *text = g_strconcat (prefix->text, unit->symbol, NULL);
+        visit (text, data);
+      }
+    }
+}
+
+const char *
+base_dim_name (BaseDim dim)
+{
+  g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
+  return unit_dims[dim].name;
+}
+
+const char *
+base_dim_unit (BaseDim dim)
+{
+  g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
+  return unit_dims[dim].si;
+}
+
+const char *
+base_dim_example (BaseDim dim)
+{
+  g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
+  return unit_dims[dim].example;
+}

@@ -1,0 +1,39 @@
+#ifndef BASE_YAML_PRIVATE_H
+#define BASE_YAML_PRIVATE_H
+
+#include "base/yaml.h"
+
+/* The scalar, list or mapping itself. Schema defaults make scalars of their own, which is why the body is seen here. */
+struct BaseYamlNode {
+  BaseYamlKind kind;
+  gboolean plain;   /* scalar without quotes and without tag !!str */
+  gboolean shared;  /* an alias stands for it somewhere: to be copied before it is changed */
+  unsigned height;  /* 1 for a scalar, 1 + the tallest child otherwise; aliases count as what they stand for */
+  unsigned n_nodes; /* this and all below, aliases expanded; at most BASE_YAML_MAX_NODES */
+  BaseMark mark;
+  const char *text; /* scalar */
+  unsigned n;
+  BaseYamlNode **item;
+  const char **key;   /* mapping */
+  BaseMark *key_mark; /* mapping */
+};
+
+struct BaseYaml {
+  BaseArena *arena;
+  const char *path; /* in the arena */
+  char *sha256;
+  BaseYamlNode *root;
+};
+
+/* One document in `bytes`, all in `arena`. `file` (lives as long as the arena) is put in all marks; `flag` TRUE: lines and columns
+ * are 0, the text is a flag's. An empty document gives NULL without error. */
+gboolean base_yaml_parse (BaseArena *arena, const char *file, gboolean flag, const char *bytes, gsize n_B, BaseYamlNode **root,
+                          GError **error);
+
+/* All bytes of a regular file or a pipe, at most BASE_YAML_MAX_B. `*bytes`: full. */
+gboolean base_yaml_read_bytes (const char *path, char **bytes, gsize *n_B, GError **error);
+
+/* Plain text that YAML takes for null. */
+gboolean base_yaml_text_is_null (const char *text);
+
+#endif
