@@ -28,9 +28,9 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->inter = comm->inter.used ? comm->inter.hop : comm->intra.hop;
   q->intra_latency_s = comm->intra.latency_s;
   q->inter_latency_s = comm->inter.latency_s;
-  q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : (double) INFINITY;
-  q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : (double) INFINITY;
-  q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : (double) INFINITY;
+  q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : HUGE_VAL;
+  q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : HUGE_VAL;
+  q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : HUGE_VAL;
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   q->switched = clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
@@ -96,7 +96,7 @@ refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
     why = "it is not offered for this operation, or not built yet";
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
-               mdl_name (mdl_op_names, request->op),
+               mdl_name (mdl_op_names, (int) request->op),
                request->algo >= 0 ? mdl_name (mdl_algo_names, request->algo) : "by any algorithm",
                request->proto >= 0 ? " with " : "", request->proto >= 0 ? mdl_name (mdl_proto_names, request->proto) : "",
                why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
@@ -123,7 +123,7 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
   g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
-  double least_s = INFINITY;
+  double least_s = HUGE_VAL;
   for (guint i = 0; i < choices->len; i++) {
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||
@@ -189,7 +189,7 @@ price_alone (const WrkCollRequest *request, WrkColl *out)
   out->loads = out->loads != NULL ? out->loads : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   g_array_set_size (out->loads, 0);
   memset (&out->cost, 0, sizeof out->cost);
-  out->cost.bound_Bps = INFINITY;
+  out->cost.bound_Bps = HUGE_VAL;
   out->cost.wire = 1;
   out->cost.source = out->provenance = BASE_SOURCE_MEASURED;
   out->bottleneck = CLU_NONE;

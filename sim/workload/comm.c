@@ -65,7 +65,7 @@ wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluR
 static double
 route_rate (const WrkComm *comm, const CluRoute *route)
 {
-  double rate_Bps = INFINITY;
+  double rate_Bps = HUGE_VAL;
   for (guint i = 0; i < route->uses->len; i++) {
     const CluUse *use = &g_array_index (route->uses, CluUse, i);
     double reach_Bps = clu_resource_capacity (comm->clu, use->res) * wrk_comm_copy_factor (comm, route->transport, use->res);

@@ -20,7 +20,7 @@ wrk_send_price (const Clu *clu, const WrkSettings *settings, const guint32 *from
   if (!wrk_coll_price (comm, &request, out, error))
     return FALSE;
   /* the pair's own answer knows both directions; what the links really get is one direction of every pair */
-  double rate_Bps = INFINITY;
+  double rate_Bps = HUGE_VAL;
   g_autoptr (GHashTable) at = g_hash_table_new (NULL, NULL);
   g_array_set_size (out->loads, 0);
   for (guint32 i = 0; i < n_pairs; i++) {

@@ -313,7 +313,7 @@ collect_loads (WrkComm *comm, WrkTraffic *traffic)
 {
   g_array_sort (comm->touched, by_res);
   traffic->loads = g_array_sized_new (FALSE, FALSE, sizeof (WrkLoad), comm->touched->len);
-  traffic->rate_Bps = INFINITY;
+  traffic->rate_Bps = HUGE_VAL;
   traffic->bottleneck = CLU_NONE;
   for (guint i = 0; i < comm->touched->len; i++) {
     CluRes res = g_array_index (comm->touched, CluRes, i);

@@ -71,12 +71,12 @@ choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferRes
 {
   const WrkTransferSpec *spec = &scenario->transfer;
   WrkPath asked = (WrkPath)spec->path.v;
-  double least_s = INFINITY;
+  double least_s = HUGE_VAL;
   g_autoptr (GError) last = NULL;
   for (WrkPath path = WRK_PATH_NVLINK; path <= WRK_PATH_NET; path++) {
     g_auto (CluRoute) route = { 0 };
     MdlCollCost cost;
-    double rate_Bps = INFINITY;
+    double rate_Bps = HUGE_VAL;
     if (asked != WRK_PATH_FASTEST && asked != path)
       continue;
     clu_route_init (&route);
