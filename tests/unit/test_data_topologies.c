@@ -143,6 +143,20 @@ a_file_is_named_as_what_it_describes (void)
   }
 }
 
+static void
+no_name_stands_for_two_parts (void)
+{
+  /* A bare name is looked up beside the file that names it first: an adapter named as its wire would find itself. */
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (gsize i = 0; i + 1 < G_N_ELEMENTS (kinds); i++) { /* the last are topologies, which lie in a folder of their own */
+    g_auto (GStrv) names = shipped (&kinds[i]);
+    for (char **name = names; name != NULL && *name != NULL; name++)
+      if (!g_hash_table_add (seen, g_strdup (*name)))
+        TEST_STR (*name, "a name of one part only");
+  }
+  TEST_TRUE (g_hash_table_size (seen) > 80);
+}
+
 /* A leaf with a `value` also has a known source and a note; counts the leaves seen. */
 static unsigned
 check_leaves (const BaseYamlNode *node, const char *file)
@@ -333,7 +347,7 @@ mesh_lanes (const CluNvlinkSpec *nvlink, unsigned g)
 {
   double lanes = 0;
   for (unsigned i = 0; i < nvlink->links.n; i++) {
-    const CluMeshLink *link = BASE_LIST_AT (&nvlink->links, CluMeshLink, i);
+    const CluMeshLink *link = BASE_LIST_AT (nvlink->links, CluMeshLink, i);
     if (link->a.v == g || link->b.v == g)
       lanes += link->lanes.v;
   }
@@ -469,6 +483,7 @@ main (void)
   static const TestCase cases[] = {
     { "every file loads without error or warning", every_file_loads_without_error_or_warning },
     { "a file is named as what it describes", a_file_is_named_as_what_it_describes },
+    { "no name stands for two parts", no_name_stands_for_two_parts },
     { "every leaf that names a source is complete", every_leaf_that_names_a_source_is_complete },
     { "every number of a link class says where it comes from", every_number_of_a_link_class_says_where_it_comes_from },
     { "a kernel reaches no more than a DMA, and no link more than its specification",
