@@ -3,8 +3,8 @@
 #   forerun coll all_reduce --topology hgx_h200 --format tsv -o coll.tsv
 #   gnuplot -e "data='coll.tsv'; out='busbw.svg'" plots/busbw.gp
 #
-# data      TSV with a header line and the columns bytes (B) and busbw_Bps (B/s), as forerun writes it; with time_s, time_lo_s and
-#           time_hi_s too, the band is shown
+# data      TSV with a header line and the columns bytes (B) and busbw_Bps (B/s), as forerun writes it; with time_s, time_lo_s
+#           and time_hi_s too, the band is shown
 # measured  the same columns, measured; series of the same name get the colour of their line (default: none)
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default busbw.svg)
 # series    columns that tell lines apart, separated by blanks (default "op algo proto nodes"; those that are missing or say the same
@@ -73,9 +73,11 @@ if (has_band) {
   parts = "for [i = 1:n_series] data using (column ('bytes')):(mine (i, low (y))):(mine (i, high (y)))" \
     ." with filledcurves linetype i fillstyle transparent solid 0.15 noborder notitle, "
 }
-parts = parts."for [i = 1:n_series] data using (column ('bytes')):(mine (i, column (y) / 1e9)) with lines linetype i title key_of (i)"
+parts = parts."for [i = 1:n_series] data using (column ('bytes')):(mine (i, column (y) / 1e9))" \
+  ." with lines linetype i title key_of (i)"
 if (paired ne "") {
-  parts = parts.", for [i in paired] measured using (column ('bytes')):(mine (i + 0, column (y) / 1e9)) with points linetype i + 0 notitle" \
+  parts = parts.", for [i in paired] measured using (column ('bytes')):(mine (i + 0, column (y) / 1e9))" \
+    ." with points linetype i + 0 notitle" \
     .", keyentry with points pointtype 4 linecolor rgb '#666666' title 'points: measured'"
 }
 if (n_strangers > 0) {

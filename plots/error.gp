@@ -45,5 +45,6 @@ set label 1 sprintf ("%d of %d within ±%g %%, median |error| %.1f %%", inside, 
 
 mine (i) = label (1) eq name[i] ? 100 * shown (error (0)) : NaN
 plot \
-  for [i = 1:n_series] data using (column ("bytes")):(mine (i)) with points linetype i title (name[i] eq "" ? "predictions" : name[i]), \
+  for [i = 1:n_series] data using (column ("bytes")):(mine (i)) \
+    with points linetype i title (name[i] eq "" ? "predictions" : name[i]), \
   keyentry with boxes fillstyle solid 0.3 noborder linecolor rgb "#009E73" title sprintf ("+-%g %%", 100 * accepted)

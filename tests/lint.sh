@@ -5,6 +5,7 @@
 #   determinism   no wall clock, no process-wide random numbers, no process identity outside tests
 #   locale        numbers are read by g_ascii_strtod and the unit parser: no function that follows the locale or hides errors
 #   length        no file over 800 lines, no line over 132 characters, no C function over 100 lines
+#   links         a relative link in a Markdown file leads to a file that is there
 #   whitespace    no tabs in C, no blanks at the end of a line, a line end at the end of a file
 set -euo pipefail
 
@@ -98,6 +99,17 @@ lines_of () # pattern file...: file:line:text of matching lines
   [ $# -eq 0 ] || LC_ALL=C grep -HnP "$pattern" "$@" || true
 }
 
+check_links () # file.md...: prints findings
+{
+  local file line target
+  while IFS=: read -r file line target; do
+    target=${target#*](}
+    target=${target%)}
+    case $target in *://* | '#'* | mailto:*) continue ;; esac
+    [ -e "$(dirname -- "$file")/${target%%#*}" ] || echo "$file:$line: link to '$target', which is not there"
+  done < <([ $# -eq 0 ] || grep -HnoP '\]\([^)\s]+\)' "$@" || true)
+}
+
 # g_error is left out: it is GLib's assertion with a message, for a programmer's fault.
 prints='v?f?printf|v?dprintf|puts|putchar|putc|fputs|fputc|perror|psignal'
 logs='g_print|g_printerr|g_log|g_message|g_warning|g_info|g_debug'
@@ -146,6 +158,9 @@ lint () # in the source tree
     { LC_ALL=C grep -P '^[^:]*:\d+:.*(?<![\w.>])(stdout|stderr)\b(?!\s*\()' || true; })
   report determinism < <(code_of "${library[@]}" | calls "$clocks|$dice")
   report locale < <(code_of "${library[@]}" | calls "$readers")
+
+  files . -name '*.md' -not -path './build*' -not -path './.*'
+  report links < <(check_links "${list[@]#./}")
 
   report length < <(LC_ALL=C awk '
     FNR == 801 { print FILENAME ":801: the file goes on beyond 800 lines" }
@@ -227,6 +242,8 @@ self_test ()
   expect models/a.c "// $(printf 'x%.0s' {1..130})$n" length
   expect models/a.c "// $(printf 'ä%.0s' {1..129})$n" ''
   expect models/a.c "void f (void)$n{$n$(printf '  a;\n%.0s' {1..101})$n}$n" length
+  expect docs/a.md "[a](../sim/base/include/base/x.h#top) and [b](https://example.org/x) and [c](#here)$n" ''
+  expect docs/a.md "see [a](nowhere.md)$n" links
   expect models/a.c "int a; $n" whitespace
   expect models/a.c "	int a;$n" whitespace
   expect models/a.c 'int a;' whitespace

@@ -1,6 +1,6 @@
-# Each public header is compiled as the only content of a file, twice in a row (its guard), seeing the include folders of its layer and
-# of those that layers.txt allows, and no other. A header that needs another one before it, or that includes against the direction of
-# the architecture, stops the build.
+# Each public header is compiled as the only content of a file, twice in a row (its guard), seeing the include folders of its
+# layer and of those that layers.txt allows, and no other. A header that needs another one before it, or that includes against the
+# direction of the architecture, stops the build.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/layers.txt)
 file(STRINGS layers.txt rows REGEX "^[a-z]")
 foreach(row IN LISTS rows)

@@ -4,8 +4,8 @@ add_test(NAME golden.runner_refuses_what_is_wrong COMMAND ${CMAKE_CURRENT_SOURCE
 set_tests_properties(golden.runner_refuses_what_is_wrong PROPERTIES LABELS golden TIMEOUT 120)
 
 if(TARGET forerun)
-  # A case is data, not source: whoever adds a folder has added the test. The glob is looked at again by every build, so that none is
-  # forgotten, and costs a directory listing.
+  # A case is data, not source: whoever adds a folder has added the test. The glob is looked at again by every build, so that none
+  # is forgotten, and costs a directory listing.
   file(GLOB cases RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/golden CONFIGURE_DEPENDS golden/*/*/cmd)
   foreach(cmd IN LISTS cases)
     get_filename_component(case ${cmd} DIRECTORY)

@@ -1,5 +1,5 @@
-# The same bytes from gcc and clang, Debug and Release. Under sanitizers, coverage and fuzzing it is left out: it makes builds of its
-# own, which would say nothing new there.
+# The same bytes from gcc and clang, Debug and Release. Under sanitizers, coverage and fuzzing it is left out: it makes builds of
+# its own, which would say nothing new there.
 if(TARGET forerun AND NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
   add_test(NAME repro.compilers_and_build_types COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/repro/run.sh
            ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/repro -DFORERUN_WERROR=${FORERUN_WERROR})
