@@ -27,6 +27,7 @@ typedef struct {
   gboolean switched;        /* the ranks of a node sit behind a scale-up switch */
   unsigned max_channels;    /* 0: as the library decides */
   MdlLaunch launch;
+  gboolean terse;           /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;
 
 /* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */

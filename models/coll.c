@@ -1,0 +1,159 @@
+/* The table of algorithms, what can run where, and the completion of a cost.
+ *
+ *     time = latency + S / min (bound, link rate / wire) + launch
+ * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their launches
+ * together (per_gpu x GPUs): what is missing to that is waited.
+ * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range that
+ * the calibration was fitted on.
+ * Source: launch: NCCL starts one kernel a GPU and call; floors and residuals: measured, docs/models.md.
+ * Check: test_models_coll (serial launches floor small messages), law_models_coll (terms sum to the time). */
+#include "models/coll.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cost-private.h"
+
+/* In NCCL's order, which decides ties. collnet_*, nvls_tree and pat are not built yet. */
+const MdlColl *const mdl_colls[] = { &mdl_coll_tree, &mdl_coll_ring, &mdl_coll_nvls, &mdl_coll_pairwise, NULL };
+
+const MdlColl *
+mdl_coll_find (MdlAlgo algo, MdlOp op)
+{
+  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
+    if ((*row)->algo == algo && (*row)->ops & (1u << op))
+      return *row;
+  return NULL;
+}
+
+static const char *
+why_not_nvls (MdlProto proto, const MdlCollQuestion *question)
+{
+  if (proto != MDL_PROTO_SIMPLE)
+    return "nvls runs by the simple protocol only";
+  if (question->n_nodes > 1)
+    return "nvls stays inside one NVLink domain (across nodes it needs the network's switches, which is not built yet)";
+  if (question->compute_capability < 90)
+    return "nvls needs compute capability 9.0 (Hopper) or later";
+  if (question->intra != MDL_HOP_NVLINK || !question->switched)
+    return "nvls needs GPUs behind an NVSwitch";
+  return NULL;
+}
+
+/* LL128 relies on 128-byte stores arriving whole: NVLink in a node, NIC-to-GPU memory between nodes (NCCL src/graph/tuning.cc). */
+static const char *
+why_not_ll128 (const MdlCollQuestion *question)
+{
+  if (question->n_ranks > question->n_nodes && question->intra != MDL_HOP_NVLINK)
+    return "ll128 needs NVLink inside the node";
+  if (question->n_nodes > 1 && question->inter != MDL_HOP_NVLINK && question->inter != MDL_HOP_NET)
+    return "ll128 needs NICs that read and write GPU memory";
+  if (question->compute_capability > 0 && question->compute_capability < 70)
+    return "ll128 needs compute capability 7.0 (Volta) or later";
+  return NULL;
+}
+
+static const char *
+why_not_pairwise (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question)
+{
+  if (proto == MDL_PROTO_LL128)
+    return "sends and receives run by ll or simple";
+  if (proto != MDL_PROTO_LL)
+    return NULL;
+  if (question->n_nodes > 1)
+    return "sends and receives over the network run by simple";
+  double part_B = question->size_B / (question->op == MDL_OP_ALLTOALL ? fmax ((double) question->n_ranks, 1.0) : 1.0);
+  if (part_B > library->pairwise.ll_up_to.v * mdl_channels_most (library, question))
+    return "a message of this size to each peer goes by simple";
+  return NULL;
+}
+
+gboolean
+mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, const char **reason)
+{
+  const char *why = NULL;
+  if (coll == NULL)
+    why = "the algorithm does not do this operation, or is not built yet";
+  else if (!(coll->ops & (1u << question->op)))
+    why = "the algorithm does not do this operation";
+  else if (library == NULL)
+    why = NULL; /* textbook algorithms know no protocols and no hardware */
+  else if (proto < 0 || proto >= MDL_PROTO_N || !library->protocol[proto].offered.v)
+    why = "the library has no such protocol";
+  else if (coll->algo == MDL_ALGO_NVLS)
+    why = why_not_nvls (proto, question);
+  else if (coll->algo == MDL_ALGO_PAIRWISE)
+    why = why_not_pairwise (library, proto, question);
+  else if (proto == MDL_PROTO_LL128)
+    why = why_not_ll128 (question);
+  if (why != NULL && reason != NULL)
+    *reason = why;
+  return why == NULL;
+}
+
+static void
+add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
+{
+  const MdlLaunchCost *launch = &library->launch[q->launch];
+  double before_s = cost->latency_s;
+  mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us a call", launch->extra.v * 1e6);
+  double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double) MAX (q->ranks_per_node, 1) : 1.0;
+  double floor_s = launch->per_gpu.v * gpus;
+  mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
+                 "%.4g launches x %.3g us one after the other take longer than the call", gpus, launch->per_gpu.v * 1e6);
+  cost->start_s += cost->latency_s - before_s;
+}
+
+static double
+error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
+{
+  const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
+  double band = (q->size_B < library->small_to.v ? &error->small : q->size_B < library->middle_to.v ? &error->middle : &error->large)->v;
+  const MdlRange *range = &library->range;
+  gboolean outside = range->head.set
+                     && ((range->min_size.set && q->size_B < range->min_size.v) || (range->max_size.set && q->size_B > range->max_size.v)
+                         || (range->max_ranks.set && (double) q->n_ranks > range->max_ranks.v)
+                         || (range->max_nodes.set && (double) q->n_nodes > range->max_nodes.v));
+  return outside ? fmax (band * library->outside.v, band) : band;
+}
+
+void
+mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost)
+{
+  memset (cost, 0, sizeof *cost);
+  cost->bound_Bps = HUGE_VAL;
+  cost->wire = 1.0;
+  cost->source = BASE_SOURCE_MEASURED; /* nothing used yet: the weakest of what is used replaces it */
+  if (question->n_ranks <= 1)
+    return;
+  g_return_if_fail (coll != NULL && (coll->ops & (1u << question->op)));
+  cost->n_steps = coll->n_steps (question);
+  if (library == NULL)
+    coll->plain (question, cost);
+  else {
+    g_return_if_fail (proto >= 0 && proto < MDL_PROTO_N);
+    coll->cost (library, proto, question, cost);
+  }
+  double link_Bps = question->link_rate_Bps / cost->wire, rate_Bps = fmin (cost->bound_Bps, link_Bps);
+  double size_s = mdl_time_s (question->size_B, rate_Bps);
+  cost->link_bound = link_Bps <= cost->bound_Bps;
+  if (library != NULL) {
+    add_launch (library, question, size_s, cost);
+    cost->band = error_band (library, question, cost->source);
+  }
+  /* The size term stands beside the latency, not in it. */
+  double latency_s = cost->latency_s;
+  mdl_cost_term (question, cost, "size", size_s, NULL, "%.6g B at %.4g GB/s, %s", question->size_B, rate_Bps * 1e-9,
+                 cost->link_bound ? "what the links allow" : "what the channels move");
+  cost->latency_s = latency_s;
+  cost->time_s = latency_s + size_s;
+}
+
+double
+mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop)
+{
+  (void) hop; /* the same line format on every hop */
+  if (library == NULL || proto < 0 || proto >= MDL_PROTO_N)
+    return 1.0;
+  return fmax (library->protocol[proto].wire.v, 1.0);
+}

@@ -1,0 +1,117 @@
+/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N nodes
+ * stands a double binary tree, each half of the channels on one of the two.
+ *
+ *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
+ *     B = min (ch x stream, link rate / wire)
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next alone, not above its share of the route;
+ * stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ *
+ * Textbook form: two binary trees of height h = ceil (log2 (n+1)), each with half of the data, first reduction and then broadcast,
+ * each a pipeline of k pieces:  T = 2 (2h - 1 + k) (alpha + (S/k) beta),  k = sqrt ((2h - 1) S beta / alpha).
+ *
+ * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
+ * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking (LL128's
+ * piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
+ * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 10 us with alpha 1 us and next to no data), accuracy_models_h200. */
+#include <math.h>
+
+#include "cost-private.h"
+
+static unsigned
+hops_intra (const MdlCollQuestion *q)
+{
+  return q->ranks_per_node > 1 ? q->ranks_per_node - 1 : 0;
+}
+
+static unsigned
+hops_inter (const MdlCollQuestion *q)
+{
+  return mdl_log2_ceil (q->n_nodes);
+}
+
+static unsigned
+n_steps (const MdlCollQuestion *q)
+{
+  return 2 * (hops_intra (q) + hops_inter (q));
+}
+
+/* What one block moves over a hop while it has the route's share of one channel. */
+static double
+hop_rate_Bps (const MdlStep *step, double route_rate_Bps, double wire, double channels)
+{
+  return fmin (step->rate.set ? step->rate.v : HUGE_VAL, route_rate_Bps / (wire * channels));
+}
+
+static double
+piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, const MdlCollQuestion *q, double part_B)
+{
+  if (proto != MDL_PROTO_LL128)
+    return fmin (format->slot.v, part_B);
+  double p = fmax ((double) q->ranks_per_node, 1.0);
+  double depth = 1.0 + log2 (fmax ((double) q->n_nodes, 1.0)) + spec->ll128_rank_weight.v * p;
+  return mdl_cut_piece (&spec->ll128_cuts, part_B, format->slot.v, depth / p);
+}
+
+static void
+tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  const MdlTreeSpec *spec = &library->tree;
+  const MdlProtocol *format = &library->protocol[proto];
+  double channels = mdl_channels (library, proto, q, FALSE);
+  MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels);
+  MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);
+  const BaseNum *stream = &(q->n_ranks > 2 ? &spec->stream : &spec->end_stream)->at[proto];
+
+  cost->channels = (unsigned) channels;
+  cost->wire = format->wire.v;
+  cost->bound_Bps = stream->set ? channels * stream->v : HUGE_VAL;
+  mdl_cost_use (cost, stream);
+  mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
+
+  double up_down_intra = 2.0 * hops_intra (q), up_down_inter = 2.0 * hops_inter (q);
+  mdl_cost_term (q, cost, "hop latency", up_down_intra * intra.latency_s, &intra.step->latency, "%.4g hops x %.3g us", up_down_intra,
+                 intra.latency_s * 1e6);
+  mdl_cost_term (q, cost, "network hop latency", up_down_inter * inter.latency_s, &inter.step->latency, "%.4g hops x %.3g us",
+                 up_down_inter, inter.latency_s * 1e6);
+  cost->hop_software_s[0] = fmax (intra.latency_s - q->intra_latency_s, 0.0);
+  cost->hop_software_s[1] = fmax (inter.latency_s - q->inter_latency_s, 0.0);
+
+  /* The first piece's way, less what the size term counts of it. */
+  double part_B = q->size_B / channels, piece_B = piece_of (spec, format, proto, q, part_B);
+  double fill_s = 0.0;
+  if (up_down_intra > 0.0)
+    fill_s += up_down_intra * mdl_time_s (piece_B, hop_rate_Bps (intra.step, q->intra_rate_Bps, cost->wire, channels));
+  if (up_down_inter > 0.0) {
+    double nics = fmax ((double) q->n_nics, 1.0);
+    fill_s += up_down_inter * mdl_time_s (piece_B, hop_rate_Bps (inter.step, q->inter_rate_Bps * nics, cost->wire, channels));
+  }
+  fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &(up_down_intra > 0.0 ? intra : inter).step->rate, "%.4g hops of %.4g B a channel",
+                 up_down_intra + up_down_inter, piece_B);
+  double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
+  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],
+                 "%.4g further pieces a channel x %.3g us", pieces - 1.0, spec->per_piece.at[proto].v * 1e6);
+  cost->piece_B = piece_B * channels;
+}
+
+static void
+tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  double alpha_s = mdl_plain_alpha_s (q), height = (double) mdl_log2_ceil (q->n_ranks + 1), pieces;
+  cost->bound_Bps = mdl_plain_bound_Bps (q, 2.0);
+  double half_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / 2.0;
+  double latency_s = 2.0 * mdl_plain_pipeline_s (2.0 * height, alpha_s, half_s, &pieces);
+  mdl_cost_term (q, cost, "pipeline", latency_s, NULL, "2 x two trees of height %.4g, %.4g us a hop, %.4g pieces", height, alpha_s * 1e6,
+                 pieces);
+  cost->piece_B = isinf (pieces) ? 0.0 : q->size_B / pieces;
+}
+
+const MdlColl mdl_coll_tree = {
+  .algo = MDL_ALGO_TREE,
+  .summary = "tree: up and down a chain in each node and a double binary tree over the nodes",
+  .source = "Sanders, Speck, Traeff, Parallel Computing 35, 2009; NCCL src/graph/trees.cc, src/device/all_reduce.h",
+  .ops = 1u << MDL_OP_ALL_REDUCE,
+  .n_steps = n_steps,
+  .cost = tree_cost,
+  .plain = tree_plain,
+};

@@ -1,0 +1,56 @@
+/* What the algorithms' files share: terms of an answer, channels in use, steps. Inside models/ only. */
+#ifndef MODELS_COST_PRIVATE_H
+#define MODELS_COST_PRIVATE_H
+
+#include "models/coll.h"
+#include "models/library-spec.h"
+
+G_BEGIN_DECLS
+
+extern const MdlColl mdl_coll_ring, mdl_coll_tree, mdl_coll_nvls, mdl_coll_pairwise;
+
+/* Adds `value_s` to the latency as a term named `name` (static text), explained by `format`. `from`: the constant that it rests
+ * on, NULL for none; its source weakens the answer's. Nothing is added for 0. */
+void mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *name, double value_s, const BaseNum *from,
+                    const char *format, ...) G_GNUC_PRINTF (6, 7);
+/* A constant that entered the answer by another way than a term's. */
+void mdl_cost_use (MdlCollCost *cost, const BaseNum *num);
+
+/* What the size moves at: min (bound, link rate / wire). */
+double mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost);
+/* size / rate; 0 for nothing to move or nothing that limits. */
+double mdl_time_s (double size_B, double rate_Bps);
+
+/* Channels in use, as a real number: NCCL's whole number makes time a saw-tooth over size, which sizes of nccl-tests (powers of two)
+ * never show; the real number keeps time from ever falling as size grows. `ring`: LL's threshold counts ranks. */
+double mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring);
+double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question);
+
+/* Start on the GPU: the spec's start plus what each further channel adds, as a term and in start_s. */
+void mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByProto *start, const MdlByProto *per_channel,
+                     MdlProto proto, double channels);
+
+/* Latency of a short step over `hop`, its wire and channels included, and what of it can never be hidden. */
+typedef struct {
+  const MdlStep *step;
+  double latency_s, floor_s;
+} MdlStepTime;
+MdlStepTime mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels);
+
+/* Piece of a pipeline after the rules that shrink it: `part_B` of a channel in pieces of at most `piece_B`. Follows NCCL's halvings
+ * between their powers of two, so that it never jumps; not above part_B. */
+double mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer_scale);
+
+/* Textbook pipeline over `n_hops` hops with the best number of pieces: latency beyond the size term; *n_pieces >= 1. */
+double mdl_plain_pipeline_s (double n_hops, double alpha_s, double size_s, double *n_pieces);
+/* Longest wire of a step, for the textbook forms. */
+double mdl_plain_alpha_s (const MdlCollQuestion *question);
+/* Rate one rank sends at by its slowest route; `share`: what of the size crosses it. Only where the question has no link rate. */
+double mdl_plain_bound_Bps (const MdlCollQuestion *question, double share);
+
+/* ceil (log2 (n)); 0 for n <= 1. */
+unsigned mdl_log2_ceil (unsigned n);
+
+G_END_DECLS
+
+#endif

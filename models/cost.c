@@ -1,0 +1,156 @@
+/* Parts of a cost that the algorithms share.
+ *
+ * Channels by size. Source: NCCL 5067397c src/enqueue.cc:topoGetAlgoInfo (a channel for every threads x threshold bytes: Simple
+ * 512 x 64, LL 512 x 8, times the ranks in a ring, LL128 640 x 8) and scheduleCollTasksToPlan (cells of 16 KiB of traffic; traffic is
+ * twice the size for all-reduce, four times as much again for LL). Numbers stand in calibrate/defaults/library.yaml.
+ * Check: test_models_coll (8 ranks: one channel of Simple to 32 KiB, 24 from 768 KiB). */
+#include "cost-private.h"
+
+#include <math.h>
+
+void
+mdl_cost_use (MdlCollCost *cost, const BaseNum *num)
+{
+  if (num->set)
+    cost->source = MIN (cost->source, num->source);
+}
+
+void
+mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *name, double value_s, const BaseNum *from,
+               const char *format, ...)
+{
+  if (value_s <= 0.0)
+    return;
+  cost->latency_s += value_s;
+  if (from != NULL)
+    mdl_cost_use (cost, from);
+  g_return_if_fail (cost->n_terms < MDL_MAX_TERMS);
+  MdlTerm *term = &cost->term[cost->n_terms++];
+  *term = (MdlTerm){ .name = name, .value_s = value_s, .source = BASE_SOURCE_MEASURED };
+  if (from != NULL) {
+    term->source = from->source;
+    term->note = from->note;
+  }
+  if (question->terse)
+    return;
+  va_list args;
+  va_start (args, format);
+  g_vsnprintf (term->how, sizeof term->how, format, args);
+  va_end (args);
+}
+
+double
+mdl_time_s (double size_B, double rate_Bps)
+{
+  return size_B > 0.0 && isfinite (rate_Bps) ? size_B / rate_Bps : 0.0;
+}
+
+double
+mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost)
+{
+  return fmin (cost->bound_Bps, question->link_rate_Bps / cost->wire);
+}
+
+double
+mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question)
+{
+  const MdlChannels *spec = &library->channels;
+  double most = 1.0;
+  if (question->n_nodes <= 1 && question->intra == MDL_HOP_PCIE)
+    most = spec->pcie.v;
+  else if (question->n_nodes <= 1 && question->intra != MDL_HOP_NVLINK)
+    most = spec->host.v;
+  else
+    for (unsigned i = 0; i < spec->scale_up.n; i++) {
+      const MdlChannelRow *row = BASE_LIST_AT (spec->scale_up, MdlChannelRow, i);
+      if (row->capability.v <= (double) question->compute_capability)
+        most = question->n_nodes > 1 ? row->nodes.v : row->one_node.v;
+    }
+  if (question->max_channels > 0)
+    most = fmin (most, (double) question->max_channels);
+  return fmax (most, 1.0);
+}
+
+double
+mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring)
+{
+  const MdlProtocol *format = &library->protocol[proto];
+  double quantum_B = format->threads.v * format->bytes_a_thread.v;
+  if (ring && format->a_rank.v)
+    quantum_B *= (double) question->n_ranks;
+  double traffic = (question->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0) * fmax (format->cell_traffic.v, 1.0);
+  quantum_B = fmax (quantum_B, library->channels.cell.v / traffic);
+  double most = mdl_channels_most (library, question);
+  return quantum_B > 0.0 ? CLAMP (question->size_B / quantum_B, 1.0, most) : most;
+}
+
+void
+mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByProto *start, const MdlByProto *per_channel,
+                MdlProto proto, double channels)
+{
+  double first_s = start->at[proto].v, more_s = per_channel->at[proto].v * (channels - 1.0);
+  mdl_cost_term (question, cost, "start", first_s + more_s, &start->at[proto], "%.3g us + %.3g further channels x %.3g us", first_s * 1e6,
+                 channels - 1.0, per_channel->at[proto].v * 1e6);
+  if (more_s > 0.0)
+    mdl_cost_use (cost, &per_channel->at[proto]);
+  cost->start_s += first_s + more_s;
+}
+
+MdlStepTime
+mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels)
+{
+  const MdlStep *step = &hop->at[proto];
+  double wire_s = fmax (route_latency_s - hop->route_latency.v, 0.0);
+  double more_s = step->per_channel.v * (channels - 1.0) + wire_s;
+  MdlStepTime time = { .step = step };
+  time.latency_s = step->latency.v + more_s;
+  time.floor_s = step->floor.set ? fmin (step->floor.v + wire_s, time.latency_s) : time.latency_s;
+  return time;
+}
+
+double
+mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer_scale)
+{
+  for (unsigned i = 0; i < cuts->n; i++) {
+    const MdlCut *cut = BASE_LIST_AT (*cuts, MdlCut, i);
+    double wanted_B = part_B / fmax (cut->fewer.v * fewer_scale, 1.0);
+    if (piece_B > cut->above.v && wanted_B < piece_B)
+      piece_B = fmax (wanted_B, cut->above.v);
+  }
+  return fmin (piece_B, part_B);
+}
+
+double
+mdl_plain_pipeline_s (double n_hops, double alpha_s, double size_s, double *n_pieces)
+{
+  /* (n_hops - 1 + k) (alpha + size/k) is least at k = sqrt ((n_hops - 1) size / alpha). */
+  double behind = n_hops - 1.0;
+  double k = alpha_s > 0.0 ? fmax (sqrt (behind * size_s / alpha_s), 1.0) : HUGE_VAL;
+  *n_pieces = k;
+  return isinf (k) ? 0.0 : (behind + k) * alpha_s + behind * size_s / k;
+}
+
+double
+mdl_plain_alpha_s (const MdlCollQuestion *question)
+{
+  double intra_s = question->n_ranks > question->n_nodes ? question->intra_latency_s : 0.0;
+  return question->n_nodes > 1 ? fmax (intra_s, question->inter_latency_s) : intra_s;
+}
+
+double
+mdl_plain_bound_Bps (const MdlCollQuestion *question, double share)
+{
+  if (isfinite (question->link_rate_Bps) || share <= 0.0)
+    return HUGE_VAL;
+  double intra_Bps = question->n_ranks > question->n_nodes ? question->intra_rate_Bps : HUGE_VAL;
+  return (question->n_nodes > 1 ? fmin (intra_Bps, question->inter_rate_Bps) : intra_Bps) / share;
+}
+
+unsigned
+mdl_log2_ceil (unsigned n)
+{
+  unsigned log2 = 0;
+  while (log2 < 32 && (guint64) 1 << log2 < n)
+    log2++;
+  return log2;
+}

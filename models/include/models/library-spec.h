@@ -1,0 +1,164 @@
+/* Members of MdlLibrary, for the schema table of calibrate/ that fills it and the cost functions that read it. Every number keeps
+ * where it comes from (BaseNum). What is absent (`set` FALSE, 0) is not charged.
+ *
+ * One message of a step costs `latency` when it is short. Part of what it costs is hidden once the data of a step takes time of its
+ * own (`overlap` of it runs beneath the latency), down to `floor`. A latency is given as measured, over a route of `route_latency`;
+ * a longer route adds what it is longer. */
+#ifndef MODELS_LIBRARY_SPEC_H
+#define MODELS_LIBRARY_SPEC_H
+
+#include "base/leaf.h"
+#include "models/library.h"
+#include "models/transfer.h"
+
+G_BEGIN_DECLS
+
+/* One number a protocol. */
+typedef struct {
+  BaseHead head;
+  BaseNum at[MDL_PROTO_N];
+} MdlByProto;
+
+/* A step over one kind of hop by one protocol. */
+typedef struct {
+  BaseHead head;
+  BaseNum latency;     /* s, a short message */
+  BaseNum floor;       /* s, what is never hidden; absent: nothing is hidden */
+  BaseNum per_channel; /* s, on top for each channel after the first that is in use */
+  BaseNum rate;        /* B/s of payload that one channel moves in one operation (receive, reduce, send); absent: not limited */
+} MdlStep;
+
+typedef struct {
+  BaseHead head;
+  BaseNum route_latency; /* s, wire that the latencies below contain */
+  MdlStep at[MDL_PROTO_N];
+} MdlHopSteps;
+
+/* Format and buffers of a protocol. */
+typedef struct {
+  BaseHead head;
+  BaseBool offered;       /* the library has it */
+  BaseNum wire;           /* bytes on the link per byte of payload */
+  BaseNum threads;        /* of a channel's block */
+  BaseNum bytes_a_thread; /* a further channel is used per threads x bytes_a_thread of the operation's size … */
+  BaseBool a_rank;        /* … times the ranks, for a ring */
+  BaseNum cell_traffic;   /* factor on the traffic that is cut into cells */
+  BaseNum slot;           /* B of payload in one slot of the buffer: the piece of a pipeline */
+  BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
+  BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
+  BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
+} MdlProtocol;
+
+typedef struct {
+  BaseHead head;
+  BaseNum capability; /* compute capability from which on the row holds */
+  BaseNum one_node, nodes;
+} MdlChannelRow;
+
+typedef struct {
+  BaseHead head;
+  BaseList scale_up;  /* MdlChannelRow, ascending capability: over NVLink and its like */
+  BaseNum pcie, host; /* one node without */
+  BaseNum cell;       /* B of traffic below which no channel is opened */
+  BaseNum p2p;        /* channels of sends and receives, at most */
+} MdlChannels;
+
+typedef struct {
+  BaseHead head;
+  BaseNum extra;    /* s on top of each call */
+  BaseNum per_gpu;  /* s of CPU for one launch: GPUs that one thread serves wait for each other */
+} MdlLaunchCost;
+
+/* A rule by which a pipeline's piece shrinks: while an operation has fewer than `fewer` pieces a channel, down to `above`. */
+typedef struct {
+  BaseHead head;
+  BaseNum above; /* B */
+  BaseNum fewer;
+} MdlCut;
+
+typedef struct {
+  BaseHead head;
+  MdlByProto start;       /* s, kernel start and end on the GPU, no steps */
+  MdlByProto per_channel; /* s, on top for each channel after the first */
+  MdlHopSteps hop[MDL_HOP_N];
+  BaseNum plateau;        /* factor on the hop latency of Simple all-reduce between nodes */
+  BaseNum plateau_from;   /* B a channel and rank from which on it holds */
+} MdlRingSpec;
+
+typedef struct {
+  BaseHead head;
+  MdlByProto start, per_channel;
+  MdlHopSteps hop[MDL_HOP_N];
+  MdlByProto stream;     /* B/s of payload one channel sustains while one half of its threads reduces and the other broadcasts */
+  MdlByProto end_stream; /* the same where no rank does both (two ranks) */
+  MdlByProto per_piece;  /* s a piece, on the rank that has most to do */
+  BaseList ll128_cuts;   /* MdlCut; `fewer` counts times (1 + log2 nodes + ranks/10) / ranks, ranks of a node */
+  BaseNum ll128_rank_weight; /* the 1/10 above */
+} MdlTreeSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum start, latency;  /* s; latency: of the switch's reduction and of the signals around it */
+  BaseNum channels;
+  BaseNum channels_from_100; /* from compute capability 100 on */
+  BaseNum rate;            /* B/s one channel moves */
+  BaseNum efficiency;      /* of the links, compute capability below 100 */
+  BaseNum efficiency_from_100;
+  BaseNum piece;           /* B of one head and channel */
+  BaseList cuts;           /* MdlCut */
+  BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
+} MdlNvlsSpec;
+
+typedef struct {
+  BaseHead head;
+  MdlByProto start;      /* s */
+  MdlHopSteps hop[MDL_HOP_N]; /* latency: of a round of peers */
+  BaseNum peers;         /* at once on a channel: a round */
+  BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
+  BaseNum channels_a_peer;
+  BaseNum piece;         /* B */
+  BaseNum fill;          /* share of a piece's time that is not overlapped */
+  BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all */
+} MdlPairSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum start; /* s */
+  BaseNum rate;  /* B/s, absent: the route's */
+  BaseNum wire;  /* absent: 1 */
+} MdlCopySpec;
+
+/* Relative half-widths of the error band by size. */
+typedef struct {
+  BaseHead head;
+  BaseNum small, middle, large;
+} MdlErrorSpec;
+
+/* What a calibration was fitted on; the band widens outside. */
+typedef struct {
+  BaseHead head;
+  BaseNum min_size, max_size; /* B */
+  BaseNum max_ranks, max_nodes;
+} MdlRange;
+
+struct MdlLibrary {
+  BaseHead head;
+  BaseStr name;
+  MdlProtocol protocol[MDL_PROTO_N];
+  MdlChannels channels;
+  MdlLaunchCost launch[MDL_LAUNCH_N];
+  MdlRingSpec ring;
+  MdlTreeSpec tree;
+  MdlNvlsSpec nvls;
+  MdlPairSpec pairwise;
+  MdlCopySpec copy[MDL_COPY_N];
+  MdlErrorSpec error;         /* of measured constants, within `range` */
+  MdlErrorSpec assumed_error; /* of all others */
+  BaseNum small_to, middle_to; /* B: limits of the size bands */
+  BaseNum outside;            /* factor on the band outside `range` */
+  MdlRange range;
+};
+
+G_END_DECLS
+
+#endif

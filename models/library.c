@@ -1,0 +1,19 @@
+/* Names of launch modes and hops. */
+#include "models/library.h"
+
+const BaseName mdl_launch_names[] = {
+  { "graph", MDL_LAUNCH_GRAPH, "replayed from a CUDA graph: no launch cost" },
+  { "threads", MDL_LAUNCH_THREADS, "one thread or process a GPU, plain launches" },
+  { "serial", MDL_LAUNCH_SERIAL, "one thread launches on all GPUs of a node in turn" },
+  { NULL, 0, NULL },
+};
+
+const char *
+mdl_hop_name (MdlHop hop)
+{
+  static const char *const name[MDL_HOP_N] = {
+    [MDL_HOP_NVLINK] = "nvlink", [MDL_HOP_PCIE] = "pcie",         [MDL_HOP_HOST] = "host",
+    [MDL_HOP_NET] = "net",       [MDL_HOP_NET_HOST] = "net_host", [MDL_HOP_TCP] = "tcp",
+  };
+  return hop < MDL_HOP_N ? name[hop] : "?";
+}
