@@ -1,2 +1,193 @@
 #include "base/output.h"
-typedef int base_output_empty;
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Names tried for the temporary file before its folder is given up. */
+#define TEMPORARY_TRIES 100u
+
+/* As the kernel's own limit on links met in one path. */
+#define LINKS_MAX 40u
+
+/* Wrong path: the user's input. All else, disk full or no permission: the run's failure. */
+static gboolean
+fail_errno (const char *path, int number, GError **error)
+{
+  gboolean input = number == ENOENT || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG || number == ELOOP;
+  const char *reason = number == EISDIR ? "is a folder; name a file" : number == ENOENT ? "no such folder" : g_strerror (number);
+  g_set_error (error, BASE_ERROR, (int)(input ? BASE_ERROR_INPUT : BASE_ERROR_RUN), "cannot write '%s': %s", path, reason);
+  return FALSE;
+}
+
+/* TRUE, or FALSE with errno. */
+static gboolean
+write_all (int fd, const char *text, gsize n_B)
+{
+  while (n_B > 0) {
+    ssize_t n = write (fd, text, n_B);
+    if (n >= 0) {
+      text += n;
+      n_B -= (gsize)n;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made the other end non-blocking */
+      struct pollfd wait = { .fd = fd, .events = POLLOUT };
+      if (poll (&wait, 1, -1) < 0 && errno != EINTR)
+        return FALSE;
+    } else if (errno != EINTR) {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* What `path` stands for when its last part is a symbolic link, to a file that may not be there yet. NULL with errno. Returned: full. */
+static char *
+follow_links (const char *path)
+{
+  g_autofree char *at = g_strdup (path);
+  for (unsigned i = 0; i < LINKS_MAX; i++) {
+    struct stat st;
+    if (lstat (at, &st) != 0 || !S_ISLNK (st.st_mode))
+      return g_steal_pointer (&at);
+    char target[4096];
+    ssize_t n = readlink (at, target, sizeof target - 1);
+    if (n < 0)
+      return NULL;
+    target[n] = '\0';
+    g_autofree char *folder = g_path_get_dirname (at);
+    char *next = g_path_is_absolute (target) ? g_strdup (target) : g_build_filename (folder, target, NULL);
+    g_free (at);
+    at = next;
+  }
+  errno = ELOOP;
+  return NULL;
+}
+
+static gboolean
+write_in_place (const char *path, const char *text, gsize n_B, GError **error)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0)
+    return fail_errno (path, errno, error);
+  gboolean ok = write_all (fd, text, n_B);
+  int number = errno;
+  if (close (fd) != 0 && ok) {
+    ok = FALSE;
+    number = errno;
+  }
+  return ok || fail_errno (path, number, error);
+}
+
+/* A new file beside `path`; O_EXCL takes no file and follows no link that is there. Modes are the umask's. -1 with errno. */
+static int
+open_temporary (const char *folder, char **name)
+{
+  for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+    g_autofree char *file = g_strdup_printf (".forerun-%ld-%u.tmp", (long)getpid (), i);
+    g_autofree char *try = g_build_filename (folder, file, NULL);
+    int fd = open (try, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd >= 0)
+      *name = g_steal_pointer (&try);
+    if (fd >= 0 || errno != EEXIST)
+      return fd;
+  }
+  errno = EEXIST;
+  return -1;
+}
+
+/* The new name is on disk when its folder is. Some file systems cannot sync a folder: nothing is lost but the guarantee. */
+static void
+sync_folder (const char *folder)
+{
+  int fd = open (folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  if (fd < 0)
+    return;
+  (void)fsync (fd);
+  (void)close (fd);
+}
+
+/* `old`: what is replaced, or NULL. TRUE, or FALSE with errno. */
+static gboolean
+fill_temporary (int fd, const struct stat *old, const char *text, gsize n_B)
+{
+  if (old != NULL) {
+    /* Only root may give a file away; others keep their own. The mode last: a change of owner clears bits of it. */
+    if ((old->st_uid != geteuid () || old->st_gid != getegid ()) && fchown (fd, old->st_uid, old->st_gid) != 0 && errno != EPERM)
+      return FALSE;
+    if (fchmod (fd, old->st_mode & 0777) != 0)
+      return FALSE;
+  }
+  return write_all (fd, text, n_B) && fsync (fd) == 0;
+}
+
+static gboolean
+replace (const char *shown, const char *path, const struct stat *old, const char *text, gsize n_B, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *temporary = NULL;
+  /* A file that its owner made read-only is not replaced behind his back, though its folder would allow it. */
+  if (old != NULL && access (path, W_OK) != 0)
+    return fail_errno (shown, errno, error);
+  int fd = open_temporary (folder, &temporary);
+  if (fd < 0)
+    return fail_errno (shown, errno, error);
+  gboolean ok = fill_temporary (fd, old, text, n_B);
+  int number = errno;
+  if (close (fd) != 0 && ok) {
+    ok = FALSE;
+    number = errno;
+  }
+  if (ok && rename (temporary, path) != 0) {
+    ok = FALSE;
+    number = errno;
+  }
+  if (!ok) {
+    (void)unlink (temporary);
+    return fail_errno (shown, number, error);
+  }
+  sync_folder (folder);
+  return TRUE;
+}
+
+gboolean
+base_output_file (const char *path, const char *text, gsize n_B, GError **error)
+{
+  g_return_val_if_fail (path != NULL && (text != NULL || n_B == 0), FALSE);
+  if (path[0] == '\0') {
+    g_set_error_literal (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "cannot write to an empty path; name a file");
+    return FALSE;
+  }
+  struct stat st;
+  gboolean exists = stat (path, &st) == 0; /* links followed */
+  if ((exists && S_ISDIR (st.st_mode)) || g_str_has_suffix (path, "/"))
+    return fail_errno (path, EISDIR, error);
+  if (!exists && errno != ENOENT)
+    return fail_errno (path, errno, error);
+  if (exists && !S_ISREG (st.st_mode))
+    return write_in_place (path, text, n_B, error);
+  g_autofree char *target = follow_links (path);
+  if (target == NULL)
+    return fail_errno (path, errno, error);
+  return replace (path, target, exists ? &st : NULL, text, n_B, error);
+}
+
+gboolean
+base_output_stdout (const char *text, gsize n_B, gboolean *closed, GError **error)
+{
+  g_return_val_if_fail (text != NULL || n_B == 0, FALSE);
+  if (fflush (stdout) == 0 && write_all (STDOUT_FILENO, text, n_B)) {
+    *closed = FALSE;
+    return TRUE;
+  }
+  if (errno == EPIPE) {
+    *closed = TRUE;
+    return TRUE;
+  }
+  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_RUN, "cannot write to standard output: %s", g_strerror (errno));
+  return FALSE;
+}

@@ -32,8 +32,8 @@ char *schema_accepted (const BaseField *field);
  * was. */
 gboolean schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, void *out);
 
-/* The default of a leaf. A bad text aborts: the table is wrong. */
-void schema_read_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, void *out);
+/* The default of a leaf, read as a user's text is. FALSE and *error: the table is wrong. */
+gboolean schema_read_default (const BaseField *field, BaseArena *arena, void *out, GError **error);
 
 void schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, BaseRef *out);
 

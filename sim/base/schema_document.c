@@ -1,12 +1,257 @@
+/* The tables read by people: reference documentation, and a check of the tables themselves. Both walk a schema and all that it embeds
+ * once, in the order in which they are first named. */
 #include "schema-private.h"
+
+#include <string.h>
+
+static gboolean
+embeds (const BaseField *field)
+{
+  return field->kind == BASE_FIELD_MAP || field->kind == BASE_FIELD_LIST || field->kind == BASE_FIELD_REF;
+}
+
+/* Returned: the container, in order of first mention. */
+static GPtrArray *
+collect (const BaseSchema *schema)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  g_ptr_array_add (all, (void *)schema);
+  for (unsigned i = 0; i < all->len; i++) {
+    const BaseSchema *one = all->pdata[i];
+    for (const BaseField *field = one->fields; field->key != NULL; field++)
+      if (field->sub != NULL && !g_ptr_array_find (all, field->sub, NULL))
+        g_ptr_array_add (all, (void *)field->sub);
+  }
+  return all;
+}
+
+/* A cell of a Markdown table holds no bar and no line break. */
+static void
+append_cell (GString *out, const char *text)
+{
+  for (const char *p = text != NULL ? text : ""; *p != '\0'; p++)
+    if (*p == '|')
+      g_string_append (out, "\\|");
+    else
+      g_string_append_c (out, *p == '\n' ? ' ' : *p);
+}
+
+/* GitHub's anchor of a heading: lower case, blanks to hyphens, other punctuation dropped. */
+static void
+append_link (GString *out, const BaseSchema *schema)
+{
+  g_string_append_printf (out, "[%s](#", schema->name);
+  for (const char *p = schema->name; *p != '\0'; p++)
+    if (g_ascii_isalnum (*p) || *p == '_' || *p == '-')
+      g_string_append_c (out, g_ascii_tolower (*p));
+    else if (*p == ' ')
+      g_string_append_c (out, '-');
+  g_string_append_c (out, ')');
+}
+
+static void
+append_number (GString *out, const BaseField *field, gboolean list)
+{
+  g_string_append_printf (out, "%s%s, e.g. `%s`", base_dim_name (field->dim), list ? " or list" : "",
+                          base_dim_example (field->dim));
+  if (field->min != NULL && field->max != NULL)
+    g_string_append_printf (out, "; %s to %s", field->min, field->max);
+  else if (field->min != NULL)
+    g_string_append_printf (out, "; at least %s", field->min);
+  else if (field->max != NULL)
+    g_string_append_printf (out, "; at most %s", field->max);
+}
+
+static void
+append_value (GString *out, const BaseField *field)
+{
+  switch (field->kind) {
+    case BASE_FIELD_NUM:
+    case BASE_FIELD_NUMS:
+      append_number (out, field, field->kind == BASE_FIELD_NUMS);
+      return;
+    case BASE_FIELD_STR:
+      g_string_append (out, "text");
+      return;
+    case BASE_FIELD_STRS:
+      g_string_append (out, "text or list");
+      return;
+    case BASE_FIELD_BOOL:
+      g_string_append (out, "`true` or `false`");
+      return;
+    case BASE_FIELD_ENUM:
+      for (const BaseName *name = field->names; name->name != NULL; name++)
+        g_string_append_printf (out, "%s`%s`", name == field->names ? "" : ", ", name->name);
+      return;
+    case BASE_FIELD_MAP:
+      g_string_append (out, "mapping, see ");
+      append_link (out, field->sub);
+      return;
+    case BASE_FIELD_LIST:
+      g_string_append (out, "list of ");
+      append_link (out, field->sub);
+      return;
+    case BASE_FIELD_REF:
+      g_string_append_printf (out, "name of a file in `%s`, path, or mapping, see ", field->folder);
+      append_link (out, field->sub);
+      return;
+    case BASE_FIELD_NODE:
+      g_string_append (out, field->sub != NULL ? "see meaning; as a mapping, see " : "see meaning");
+      if (field->sub != NULL)
+        append_link (out, field->sub);
+      return;
+  }
+}
+
+static void
+append_row (GString *out, const BaseField *field)
+{
+  g_autoptr (GString) value = g_string_new (NULL);
+  append_value (value, field);
+  g_string_append_printf (out, "| `%s` | ", field->key);
+  append_cell (out, value->str);
+  g_string_append (out, " | ");
+  if (field->required)
+    g_string_append (out, "**required**");
+  else if (field->fallback != NULL)
+    g_string_append_printf (out, "`%s`", field->fallback);
+  g_string_append (out, " | ");
+  append_cell (out, field->help);
+  g_string_append (out, " |\n");
+}
+
+/* Names that have an explanation are listed below the table. */
+static void
+append_names (GString *out, const BaseField *field)
+{
+  gboolean any = FALSE;
+  for (const BaseName *name = field->names; name->name != NULL; name++)
+    any = any || (name->help != NULL && name->help[0] != '\0');
+  if (!any)
+    return;
+  g_string_append_printf (out, "\n`%s`:\n\n", field->key);
+  for (const BaseName *name = field->names; name->name != NULL; name++)
+    g_string_append_printf (out, "- `%s`%s%s\n", name->name, name->help != NULL ? ": " : "", name->help != NULL ? name->help : "");
+}
+
 char *
 base_schema_document (const BaseSchema *schema)
 {
-  return g_strdup (schema->name);
+  g_return_val_if_fail (schema != NULL, NULL);
+  g_autoptr (GPtrArray) all = collect (schema);
+  GString *out = g_string_new (NULL);
+  for (unsigned i = 0; i < all->len; i++) {
+    const BaseSchema *one = all->pdata[i];
+    g_string_append_printf (out, "%s## %s\n\n", i > 0 ? "\n" : "", one->name);
+    if (one->help != NULL)
+      g_string_append_printf (out, "%s\n\n", one->help);
+    if (one->scalar_key != NULL)
+      g_string_append_printf (out, "A bare value stands for `%s`.\n\n", one->scalar_key);
+    g_string_append (out, "| key | value | default | meaning |\n|---|---|---|---|\n");
+    for (const BaseField *field = one->fields; field->key != NULL; field++)
+      append_row (out, field);
+    for (const BaseField *field = one->fields; field->key != NULL; field++)
+      if (field->kind == BASE_FIELD_ENUM)
+        append_names (out, field);
+  }
+  return g_string_free (out, FALSE);
 }
+
+static gboolean
+is_number (const BaseField *field)
+{
+  return field->kind == BASE_FIELD_NUM || field->kind == BASE_FIELD_NUMS;
+}
+
+/* What the kind needs and the row lacks; NULL when all is there. */
+static const char *
+missing_part (const BaseField *field)
+{
+  if (field->kind == BASE_FIELD_ENUM && field->names == NULL)
+    return "an enumeration without names";
+  if (embeds (field) && field->sub == NULL)
+    return "a mapping without schema";
+  if ((field->kind == BASE_FIELD_LIST || field->kind == BASE_FIELD_REF) && field->item_size < sizeof (BaseHead))
+    return "no item_size";
+  if (field->kind == BASE_FIELD_REF && field->folder == NULL)
+    return "a reference without folder";
+  if (is_number (field) && (unsigned)field->dim >= BASE_DIM_N)
+    return "no dimension";
+  if (!is_number (field) && (field->min != NULL || field->max != NULL))
+    return "bounds on what is no number";
+  if (field->fallback != NULL &&
+      (field->kind == BASE_FIELD_MAP || field->kind == BASE_FIELD_LIST || field->kind == BASE_FIELD_NODE))
+    return "a default on a mapping, list or node";
+  if (field->required && field->fallback != NULL)
+    return "required, and yet a default";
+  if (field->help == NULL || field->help[0] == '\0')
+    return "no help";
+  return NULL;
+}
+
+/* Returned: full, or NULL. */
+static char *
+check_texts (const BaseField *field)
+{
+  const char *const texts[] = { field->min, field->max };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    double v;
+    g_autoptr (GError) error = NULL;
+    if (texts[i] != NULL && !base_quantity_parse (texts[i], field->dim, &v, &error))
+      return g_strdup (error->message);
+  }
+  if (field->fallback == NULL || field->kind == BASE_FIELD_REF)
+    return NULL;
+  g_autoptr (BaseArena) arena = base_arena_new ();
+  g_autoptr (GError) error = NULL;
+  union {
+    BaseNum num;
+    BaseStr str;
+    BaseEnum code;
+    BaseBool flag;
+    BaseNums nums;
+    BaseStrs strs;
+  } out;
+  return schema_read_default (field, arena, &out, &error) ? NULL : g_strdup (error->message);
+}
+
+static char *
+check_schema (const BaseSchema *schema)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++) {
+    const char *missing = missing_part (field);
+    if (missing != NULL)
+      return g_strdup_printf ("schema '%s', key '%s': %s", schema->name, field->key, missing);
+    for (const BaseField *other = schema->fields; other != field; other++) {
+      if (strcmp (other->key, field->key) == 0)
+        return g_strdup_printf ("schema '%s': key '%s' twice", schema->name, field->key);
+      if (other->offset == field->offset)
+        return g_strdup_printf ("schema '%s': keys '%s' and '%s' fill the same place", schema->name, other->key, field->key);
+    }
+    g_autofree char *text = check_texts (field);
+    if (text != NULL)
+      return g_strdup_printf ("schema '%s', key '%s': %s", schema->name, field->key, text);
+  }
+  return NULL;
+}
+
 char *
 base_schema_check (const BaseSchema *schema)
 {
-  (void)schema;
+  g_return_val_if_fail (schema != NULL, NULL);
+  g_autoptr (GPtrArray) all = collect (schema);
+  for (unsigned i = 0; i < all->len; i++) {
+    const BaseSchema *one = all->pdata[i];
+    if (one->name == NULL || one->fields == NULL)
+      return g_strdup_printf ("schema %u below '%s' has no name or no fields", i, schema->name != NULL ? schema->name : "");
+    char *fault = check_schema (one);
+    if (fault != NULL)
+      return fault;
+    gboolean known = one->scalar_key == NULL;
+    for (const BaseField *field = one->fields; field->key != NULL; field++)
+      known = known || strcmp (field->key, one->scalar_key) == 0;
+    if (!known)
+      return g_strdup_printf ("schema '%s': no key '%s' for a bare value", one->name, one->scalar_key);
+  }
   return NULL;
 }

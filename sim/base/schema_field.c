@@ -350,65 +350,72 @@ schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNo
 
 /* The text of a default as a node, so that it goes the way of the user's text; "[1, 2]" is a list. Lives in `arena`. */
 static BaseYamlNode *
-default_node (BaseArena *arena, const BaseField *field)
+default_node (BaseArena *arena, const BaseField *field, GError **error)
 {
   const char *text = field->fallback;
   BaseYamlNode *node = base_arena_alloc (arena, sizeof *node);
   *node = (BaseYamlNode){ .kind = BASE_YAML_SCALAR, .text = text, .height = 1, .n_nodes = 1 };
   if ((field->kind != BASE_FIELD_NUMS && field->kind != BASE_FIELD_STRS) || text[0] != '[')
     return node;
-  g_autoptr (GError) error = NULL;
   BaseYamlNode *list = NULL;
-  if (!base_yaml_parse (arena, "default", TRUE, text, strlen (text), &list, &error))
-    g_error ("schema key '%s': default '%s': %s", field->key, text, error->message);
+  if (!base_yaml_parse (arena, "default", TRUE, text, strlen (text), &list, error))
+    return NULL;
   list->mark = BASE_MARK_NONE;
   for (unsigned i = 0; i < list->n; i++)
     list->item[i]->mark = BASE_MARK_NONE;
   return list;
 }
 
-void
-schema_read_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, void *out)
+/* A default was not written: `set` is cleared again. */
+static void
+clear_set (const BaseField *field, void *out)
 {
-  g_autoptr (BaseDiag) diag = base_diag_new ();
-  BaseSchemaContext context = *reader->context;
-  context.diag = diag;
-  context.source = BASE_SOURCE_ASSUMED;
-  SchemaReader own = { .context = &context };
-  if (!schema_read_leaf (&own, field, default_node (context.arena, field), out)) {
-    g_autoptr (GError) error = NULL;
-    base_diag_finish (diag, &error);
-    g_error ("schema '%s', default of key '%s': %s", schema->name, field->key, error != NULL ? error->message : "");
-  }
   switch (field->kind) {
     case BASE_FIELD_NUM:
       ((BaseNum *)out)->set = FALSE;
-      break;
+      return;
     case BASE_FIELD_STR:
       ((BaseStr *)out)->set = FALSE;
-      break;
+      return;
     case BASE_FIELD_ENUM:
       ((BaseEnum *)out)->set = FALSE;
-      break;
+      return;
     case BASE_FIELD_BOOL:
       ((BaseBool *)out)->set = FALSE;
-      break;
+      return;
     case BASE_FIELD_NUMS:
       ((BaseNums *)out)->set = FALSE;
       for (unsigned i = 0; i < ((BaseNums *)out)->n; i++)
         ((BaseNums *)out)->item[i].set = FALSE;
-      break;
+      return;
     case BASE_FIELD_STRS:
       ((BaseStrs *)out)->set = FALSE;
       for (unsigned i = 0; i < ((BaseStrs *)out)->n; i++)
         ((BaseStrs *)out)->item[i].set = FALSE;
-      break;
+      return;
     case BASE_FIELD_MAP:
     case BASE_FIELD_LIST:
     case BASE_FIELD_REF:
     case BASE_FIELD_NODE:
       g_assert_not_reached ();
   }
+}
+
+gboolean
+schema_read_default (const BaseField *field, BaseArena *arena, void *out, GError **error)
+{
+  BaseYamlNode *node = default_node (arena, field, error);
+  if (node == NULL)
+    return FALSE;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  BaseSchemaContext context = { .arena = arena, .diag = diag, .source = BASE_SOURCE_ASSUMED };
+  SchemaReader reader = { .context = &context };
+  if (!schema_read_leaf (&reader, field, node, out)) {
+    base_diag_finish (diag, error);
+    return FALSE;
+  }
+  clear_set (field, out);
+  return TRUE;
 }
 
 gboolean

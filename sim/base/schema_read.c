@@ -95,7 +95,9 @@ fill_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *f
     schema_read_reference (reader, field, &name, FALSE, out);
     ((BaseRef *)out)->set = FALSE;
   } else {
-    schema_read_default (reader, schema, field, out);
+    g_autoptr (GError) error = NULL;
+    if (!schema_read_default (field, reader->context->arena, out, &error))
+      g_error ("schema '%s', default of key '%s': %s", schema->name, field->key, error->message);
   }
 }
 
