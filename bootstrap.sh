@@ -102,7 +102,7 @@ install_packages () # package...
     as_root=(sudo)
     [ -t 0 ] || as_root=(sudo -n)
   fi
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120)
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
   say "running: ${as_root[*]:+${as_root[*]} }apt-get install $*"
   # An update that fails is not the end: the lists may be there, and a mirror may be down that nothing is needed from.
   "${apt[@]}" update >&2 </dev/null || say "apt-get update failed; trying with the package lists that are there"

@@ -14,4 +14,7 @@ if(TARGET forerun)
              $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} ${PROJECT_VERSION} ${CMAKE_CURRENT_SOURCE_DIR}/golden/${case})
     set_tests_properties(golden.${name} PROPERTIES LABELS golden TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
+
+  add_test(NAME golden.installed_where_it_lies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(golden.installed_where_it_lies PROPERTIES LABELS golden TIMEOUT 120)
 endif()

@@ -1,0 +1,10 @@
+# What no C test reaches: rules that a compiler does not check, with the proof that each can be broken; the plots; bootstrap.sh.
+function(forerun_script_test name)
+  add_test(NAME unit.${name} COMMAND ${ARGN})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+endfunction()
+
+forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
+forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
+forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
+forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
