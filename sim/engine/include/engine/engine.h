@@ -21,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Eng, eng_free)
 EngTime eng_now (const Eng *eng);
 /* Calls fn (eng, user, arg) at `at` (>= now). */
 EngTimer eng_at (Eng *eng, EngTime at, EngFn fn, void *user, uint64_t arg);
-/* FALSE if it has fired or was cancelled. */
+/* FALSE if it has fired or was cancelled (also while its own callback runs). */
 bool eng_cancel (Eng *eng, EngTimer timer);
 
 typedef struct {
@@ -31,11 +31,18 @@ typedef struct {
   uint64_t flows;    /* flows started */
 } EngStats;
 
-/* Runs until nothing is left or `until` is passed (ENG_TIME_NEVER: to the end). FALSE and *error (BASE_ERROR_RUN) when an
+/* Runs until nothing is left or `until` is passed (ENG_TIME_NEVER: to the end). Events at `until` run; if later ones remain, the
+ * clock stands at `until`, else at the last event. eng_run (eng, eng_now (eng), …) settles the present instant. FALSE and *error (BASE_ERROR_RUN) when an
  * instant never ends (more than 10^8 events without the clock moving, or max_events is passed; 0: no limit) or when flows
  * remain that cannot move (a link of zero capacity): the message names the time and the count. */
 gboolean eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error);
 EngStats eng_stats (const Eng *eng);
+
+/* Debugging: events of one picosecond run in an order drawn from `seed` instead of the order of scheduling (0: back to that).
+ * A result that moves hides a dependence on the order of ties; those of the flow network do not move. */
+void eng_set_tie_shuffle (Eng *eng, uint64_t seed);
+/* After how many events without the clock moving eng_run() gives up; 0 for the default, 10^8. */
+void eng_set_instant_limit (Eng *eng, uint64_t n_events);
 
 G_END_DECLS
 

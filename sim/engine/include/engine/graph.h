@@ -25,16 +25,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (EngGraph, eng_graph_free)
 EngStream eng_graph_stream (EngGraph *graph, const char *name);
 EngResource eng_graph_resource (EngGraph *graph, const char *name, unsigned n_units);
 
-/* `kind` is the caller's own code (compute, communication, …), kept for reports; `name` is copied, may be NULL. */
+/* `kind` is the caller's own code (compute, communication, …), kept for reports; `name` is copied, may be NULL.
+ * A flow's spec and its uses are copied; its `done`, if any, is called when it ends, before what comes after it starts. */
 EngTask eng_graph_delay (EngGraph *graph, EngStream stream, EngTime duration, unsigned kind, const char *name);
 EngTask eng_graph_flow (EngGraph *graph, EngStream stream, const EngFlowSpec *spec, unsigned kind, const char *name);
 EngTask eng_graph_join (EngGraph *graph, EngStream stream, unsigned kind, const char *name);
 void eng_graph_after (EngGraph *graph, EngTask task, EngTask before);
-/* `task` holds n units while it runs; units are granted in task order among those waiting. */
+/* `task` holds n units while it runs; units are granted in task order among those waiting: all of a task together, and no task
+ * overtakes a lower one that waits for the same resource. Holding a resource again adds. */
 void eng_graph_hold (EngGraph *graph, EngTask task, EngResource resource, unsigned n_units);
 
-/* Runs all tasks from the engine's present time. FALSE and *error (BASE_ERROR_RUN) on a dependency cycle: names tasks in it. */
+/* Runs all tasks from the engine's present time. FALSE and *error (BASE_ERROR_RUN) on a dependency cycle (names
+ * tasks in it), when a task holds more than its resource has, or when eng_run() fails (names a task that did not end). */
 gboolean eng_graph_run (EngGraph *graph, GError **error);
+/* The same in two steps, for several graphs on one engine: checks and gets ready, then eng_run() runs all that were started.
+ * A graph runs once; tasks are added before that. */
+gboolean eng_graph_start (EngGraph *graph, GError **error);
+unsigned eng_graph_n_done (const EngGraph *graph);
 
 unsigned eng_graph_n_tasks (const EngGraph *graph);
 unsigned eng_graph_n_streams (const EngGraph *graph);
@@ -42,9 +49,11 @@ const char *eng_graph_stream_name (const EngGraph *graph, EngStream stream);
 const char *eng_graph_task_name (const EngGraph *graph, EngTask task); /* "" if none */
 unsigned eng_graph_task_kind (const EngGraph *graph, EngTask task);
 EngStream eng_graph_task_stream (const EngGraph *graph, EngTask task);
+/* ENG_TIME_NEVER if it has not started, or ended. */
 EngTime eng_graph_task_start (const EngGraph *graph, EngTask task);
 EngTime eng_graph_task_end (const EngGraph *graph, EngTask task);
-/* The dependency or stream predecessor that ended last and so let `task` start (ties: the lowest); ENG_NO_TASK if none.
+/* The dependency or stream predecessor that ended last and so let `task` start (ties: the lowest); for a task that then waited
+ * for resources, the task that gave units back when it started; ENG_NO_TASK if none.
  * Following it from the last task to end gives the critical path. */
 EngTask eng_graph_task_cause (const EngGraph *graph, EngTask task);
 

@@ -20,6 +20,8 @@ void eng_queue_free (EngQueue *queue);
 void eng_queue_push (EngQueue *queue, EngEntry entry);
 /* FALSE when empty. */
 bool eng_queue_pop (EngQueue *queue, EngEntry *entry);
+/* Pops the next entry if its time is `at`; FALSE if there is none of that time or an earlier one is pending. */
+bool eng_queue_pop_at (EngQueue *queue, EngTime at, EngEntry *entry);
 /* Time of the next entry, ENG_TIME_NEVER when empty. */
 EngTime eng_queue_peek (EngQueue *queue);
 uint64_t eng_queue_n (const EngQueue *queue);

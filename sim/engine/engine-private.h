@@ -1,0 +1,146 @@
+/* The engine's own state: timers, the flow network, and the seam between them. */
+#ifndef ENGINE_PRIVATE_H
+#define ENGINE_PRIVATE_H
+
+#include "engine/flow.h"
+#include "engine/queue.h"
+#include "heap-private.h"
+
+/* Entries of the queue name a timer, or a flow when this bit of the slot is set. */
+#define ENG_SLOT_FLOW (UINT32_C (1) << 31)
+#define ENG_NO_SLOT   UINT32_MAX
+
+typedef struct {
+  EngFn fn;
+  void *user;
+  uint64_t arg;
+  uint32_t generation; /* moves on when the timer fires or is cancelled */
+  uint32_t next_free;
+} EngTimerSlot;
+
+typedef enum { ENG_FLOW_FREE, ENG_FLOW_WAITING, ENG_FLOW_MOVING, ENG_FLOW_ENDED } EngFlowState;
+
+/* What a solve reads of a flow: half a cache line. */
+typedef struct {
+  uint32_t uses; /* where its links begin in the pool; when `mixed`, their weights follow */
+  uint32_t n_uses;
+  uint32_t seen; /* component number; +1 once its rate is set */
+  uint8_t state; /* EngFlowState */
+  bool mixed;    /* weights differ from link to link */
+  bool bounded;
+  bool pending;  /* an entry of the queue waits for it */
+  double weight; /* a_fl on each link, unless mixed */
+  double priority;
+} EngFlowHead;
+
+/* What progress touches. An endless flow (amount INFINITY) counts `left` down from 0. */
+typedef struct {
+  double amount;
+  double left; /* at `since` */
+  double rate; /* per second, from `since` on */
+  EngTime since;
+} EngFlowMove;
+
+typedef struct {
+  EngFn fn;
+  void *user;
+  uint64_t arg;
+} EngFlowCall;
+
+typedef struct {
+  double capacity;
+  uint32_t *flows; /* those that move on it; ended ones are dropped by the next solve, at the latest when they are `ended` */
+  uint32_t n_flows, n_allocated;
+  uint32_t n_live; /* of flows[], those that have not ended */
+  uint32_t seen;   /* component number */
+  uint32_t spot;   /* place in the list being copied; trusted only if that place names this link */
+  bool dirty, busy, saturated;
+  EngTime since; /* of busy and saturated */
+  EngTime busy_ps, saturated_ps;
+  double carried; /* by flows that have ended */
+} EngLinkState;
+
+/* Filling: what a link has left while levels rise. Weights are counted as integers in `unit`s, so that their sums are exact and
+ * no order shows: all weights equal, the unit is that weight; else it is 2^-96 of the power of two above the largest. */
+typedef struct {
+  uint64_t rest_hi, rest_lo;       /* weight of flows without a rate */
+  uint64_t settled_hi, settled_lo; /* rest when `used` was last brought up to date */
+  double unit;
+  double scale; /* 1 / unit, when mixed */
+  double used;  /* capacity taken by flows with a rate, but for those frozen at `level` */
+  double level; /* of the latest freeze */
+  bool mixed;
+} EngLinkFill;
+
+typedef struct {
+  /* flows, by slot */
+  EngFlowHead *head;
+  EngFlowMove *move;
+  EngFlowCall *call;
+  double *bound;
+  uint32_t *stamp;      /* the one queue entry that counts */
+  uint32_t *generation; /* the handle that counts */
+  uint32_t n_flows, n_allocated;
+  GArray *free_slots; /* uint32_t, last in, first out */
+  GArray *ended;      /* uint32_t: off their links at the next solve, free after it */
+  /* pool of link lists, in words; free blocks by size */
+  uint32_t *pool;
+  uint32_t n_pool, pool_allocated;
+  GArray *pool_free; /* by size class: first free block, ENG_NO_SLOT if none */
+  /* links */
+  EngLinkState *links;
+  EngLinkFill *fill;
+  uint32_t n_links, links_allocated;
+  GArray *dirty; /* uint32_t */
+  /* scratch of a solve */
+  uint32_t component; /* number of the latest; steps by 2 */
+  GArray *members;    /* uint32_t flows of the component */
+  GArray *reached;    /* uint32_t links of the component */
+  EngHeap by_share, by_bound;
+} EngNet;
+
+struct Eng {
+  EngQueue *queue;
+  EngTime now;
+  bool running;
+  EngTimerSlot *timers;
+  uint32_t n_timers, timers_allocated, free_timer;
+  uint64_t n_dead;        /* entries of the queue that will not fire */
+  uint64_t instant_limit; /* events without the clock moving */
+  uint64_t instant_events;
+  bool shuffle;
+  uint64_t shuffle_state;
+  GArray *batch; /* EngEntry, when shuffling */
+  EngStats stats;
+  EngNet net;
+};
+
+/* queue entries of flows */
+void eng_push_flow (Eng *eng, EngTime at, uint32_t flow);
+/* The flow's pending entry, if it has one, will not fire. */
+void eng_drop_flow_entry (Eng *eng, uint32_t flow);
+
+/* flow.c */
+void eng_net_init (EngNet *net);
+void eng_net_clear (EngNet *net);
+void eng_net_fire (Eng *eng, uint32_t flow);
+/* How much of it has moved by now. */
+double eng_net_moved (const Eng *eng, uint32_t flow);
+/* Gives the slots of ended flows back; their links must have dropped them. */
+void eng_net_recycle (Eng *eng);
+/* Flows that should move and have no rate; a link without capacity that one of them waits for. */
+uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
+double eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k);
+/* Sets a rate from now on and schedules the end. */
+void eng_net_set_rate (Eng *eng, uint32_t flow, double rate);
+
+/* link.c */
+void eng_link_mark_dirty (EngNet *net, EngLink link);
+void eng_link_join (EngNet *net, EngLink link, uint32_t flow);
+void eng_link_purge (EngNet *net, EngLink link);
+void eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated);
+
+/* solve.c */
+void eng_net_solve (Eng *eng);
+
+#endif

@@ -1,0 +1,289 @@
+/* The clock and its loop: timers, and the order of things inside one picosecond. */
+#include "engine/engine.h"
+
+#include "base/error.h"
+#include "engine-private.h"
+
+#include <inttypes.h>
+
+/* An instant of this many events is a loop: the largest honest one known, a million flows with a callback each, has 10^6. */
+#define INSTANT_LIMIT UINT64_C (100000000)
+/* Below this many dead entries the queue is not worth going through. */
+#define COMPACT_AT 1024
+
+Eng *
+eng_new (void)
+{
+  Eng *eng = g_new0 (Eng, 1);
+  eng->queue = eng_queue_new ();
+  eng->free_timer = ENG_NO_SLOT;
+  eng->instant_limit = INSTANT_LIMIT;
+  eng->batch = g_array_new (FALSE, FALSE, sizeof (EngEntry));
+  eng_net_init (&eng->net);
+  return eng;
+}
+
+void
+eng_free (Eng *eng)
+{
+  if (eng == NULL)
+    return;
+  eng_net_clear (&eng->net);
+  g_array_unref (eng->batch);
+  g_free (eng->timers);
+  eng_queue_free (eng->queue);
+  g_free (eng);
+}
+
+EngTime
+eng_now (const Eng *eng)
+{
+  return eng->now;
+}
+
+EngStats
+eng_stats (const Eng *eng)
+{
+  return eng->stats;
+}
+
+void
+eng_set_tie_shuffle (Eng *eng, uint64_t seed)
+{
+  eng->shuffle = seed != 0;
+  eng->shuffle_state = seed;
+}
+
+void
+eng_set_instant_limit (Eng *eng, uint64_t n_events)
+{
+  eng->instant_limit = n_events == 0 ? INSTANT_LIMIT : n_events;
+}
+
+static uint32_t
+take_timer_slot (Eng *eng)
+{
+  if (eng->free_timer != ENG_NO_SLOT) {
+    uint32_t slot = eng->free_timer;
+    eng->free_timer = eng->timers[slot].next_free;
+    return slot;
+  }
+  if (eng->n_timers == eng->timers_allocated) {
+    g_assert (eng->timers_allocated < ENG_SLOT_FLOW / 2);
+    eng->timers_allocated = eng->timers_allocated == 0 ? 64 : 2 * eng->timers_allocated;
+    eng->timers = g_renew (EngTimerSlot, eng->timers, eng->timers_allocated);
+  }
+  eng->timers[eng->n_timers].generation = 1;
+  return eng->n_timers++;
+}
+
+static inline void
+give_timer_slot (Eng *eng, uint32_t slot)
+{
+  EngTimerSlot *timer = &eng->timers[slot];
+  if (++timer->generation == 0)
+    timer->generation = 1; /* so that no handle is 0 */
+  timer->next_free = eng->free_timer;
+  eng->free_timer = slot;
+}
+
+EngTimer
+eng_at (Eng *eng, EngTime at, EngFn fn, void *user, uint64_t arg)
+{
+  g_assert (fn != NULL && at >= eng->now);
+  uint32_t slot = take_timer_slot (eng);
+  EngTimerSlot *timer = &eng->timers[slot];
+  timer->fn = fn;
+  timer->user = user;
+  timer->arg = arg;
+  eng_queue_push (eng->queue, (EngEntry){ .at = at, .slot = slot, .generation = timer->generation });
+  return (EngTimer)timer->generation << 32 | slot;
+}
+
+static bool
+is_live (const EngEntry *entry, void *user)
+{
+  const Eng *eng = user;
+  if ((entry->slot & ENG_SLOT_FLOW) != 0)
+    return eng->net.stamp[entry->slot & ~ENG_SLOT_FLOW] == entry->generation;
+  return eng->timers[entry->slot].generation == entry->generation;
+}
+
+/* Drops what will not fire. */
+static void
+compact (Eng *eng)
+{
+  eng_queue_compact (eng->queue, is_live, eng);
+  eng->n_dead = 0;
+}
+
+/* One entry of the queue has become dead. */
+static void
+count_dead (Eng *eng)
+{
+  eng->n_dead++;
+  if (eng->n_dead >= COMPACT_AT && 2 * eng->n_dead > eng_queue_n (eng->queue))
+    compact (eng);
+}
+
+bool
+eng_cancel (Eng *eng, EngTimer timer)
+{
+  uint32_t slot = (uint32_t)timer, generation = (uint32_t)(timer >> 32);
+  if (generation == 0 || slot >= eng->n_timers || eng->timers[slot].generation != generation)
+    return false;
+  give_timer_slot (eng, slot);
+  count_dead (eng);
+  return true;
+}
+
+void
+eng_push_flow (Eng *eng, EngTime at, uint32_t flow)
+{
+  eng_queue_push (eng->queue, (EngEntry){ .at = at, .slot = flow | ENG_SLOT_FLOW, .generation = eng->net.stamp[flow] });
+}
+
+void
+eng_drop_flow_entry (Eng *eng, uint32_t flow)
+{
+  eng->net.stamp[flow]++;
+  count_dead (eng);
+}
+
+/* Runs one entry; dead ones cost nothing and count for nothing. */
+static inline void
+fire (Eng *eng, EngEntry entry)
+{
+  if (!is_live (&entry, eng)) {
+    if (eng->n_dead > 0) /* a compaction does not see what fire_shuffled() has taken out */
+      eng->n_dead--;
+    return;
+  }
+  eng->stats.events++;
+  eng->instant_events++;
+  if ((entry.slot & ENG_SLOT_FLOW) != 0) {
+    eng_net_fire (eng, entry.slot & ~ENG_SLOT_FLOW);
+    return;
+  }
+  EngTimerSlot timer = eng->timers[entry.slot];
+  give_timer_slot (eng, entry.slot);
+  timer.fn (eng, timer.user, timer.arg);
+}
+
+/* splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). */
+static uint64_t
+next_random (uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+/* Debugging: `entry` and all else that is pending at this instant, in an order of the seed's choice. */
+static void
+fire_shuffled (Eng *eng, EngEntry entry)
+{
+  GArray *batch = eng->batch;
+  g_array_set_size (batch, 0);
+  g_array_append_val (batch, entry);
+  while (eng_queue_pop_at (eng->queue, eng->now, &entry))
+    g_array_append_val (batch, entry);
+  EngEntry *entries = (EngEntry *)(void *)batch->data;
+  for (guint i = batch->len; i > 1; i--) {
+    guint j = (guint)(next_random (&eng->shuffle_state) % i);
+    entry = entries[i - 1];
+    entries[i - 1] = entries[j];
+    entries[j] = entry;
+  }
+  for (guint i = 0; i < batch->len; i++)
+    fire (eng, g_array_index (batch, EngEntry, i));
+}
+
+static gboolean
+report_loop (const Eng *eng, uint64_t n_run, uint64_t max_events, GError **error)
+{
+  if (eng->instant_events > eng->instant_limit)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
+                 "at %.12g s: %" PRIu64 " events ran without the clock moving; something starts itself again without taking time",
+                 eng_time_to_s (eng->now), eng->instant_events);
+  else
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "at %.12g s: stopped after %" PRIu64 " events, the limit is %" PRIu64,
+                 eng_time_to_s (eng->now), n_run, max_events);
+  return FALSE;
+}
+
+/* All events of this instant, solving in between as often as a solve makes new ones. */
+static gboolean
+run_instant (Eng *eng, EngTime until, uint64_t run_began, uint64_t max_events, GError **error)
+{
+  EngEntry entry;
+  for (;;) {
+    while (eng_queue_pop_at (eng->queue, eng->now, &entry)) {
+      if (eng->shuffle)
+        fire_shuffled (eng, entry);
+      else
+        fire (eng, entry);
+      bool passed = eng->instant_events > eng->instant_limit;
+      if (max_events != 0 && eng->stats.events - run_began >= max_events) {
+        compact (eng); /* only what will fire counts as left to do */
+        passed = passed || (eng_queue_n (eng->queue) > 0 && eng_queue_peek (eng->queue) <= until);
+      }
+      if (passed)
+        return report_loop (eng, eng->stats.events - run_began, max_events, error);
+    }
+    if (eng->net.dirty->len == 0)
+      return TRUE;
+    eng_net_solve (eng);
+  }
+}
+
+/* The queue has run dry: has all that was started come to its end? */
+static gboolean
+check_drained (const Eng *eng, bool beyond_clock, GError **error)
+{
+  EngLink link = 0;
+  uint64_t n_stuck = eng_net_n_stuck (&eng->net, &link);
+  if (n_stuck > 0)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
+                 "at %.12g s: %" PRIu64 " activities cannot move: their links have no capacity (one of them: link %" PRIu32 ")",
+                 eng_time_to_s (eng->now), n_stuck, link);
+  else if (beyond_clock)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
+                 "at %.12g s: what remains lies beyond the range of the clock, 2^64 ps (213 days)", eng_time_to_s (eng->now));
+  return n_stuck == 0 && !beyond_clock;
+}
+
+static gboolean
+run_until (Eng *eng, EngTime until, uint64_t max_events, GError **error)
+{
+  uint64_t began = eng->stats.events;
+  for (;;) {
+    if (!run_instant (eng, until, began, max_events, error))
+      return FALSE;
+    EngTime next = eng_queue_peek (eng->queue);
+    if (next == ENG_TIME_NEVER) {
+      compact (eng);
+      return check_drained (eng, eng_queue_n (eng->queue) > 0, error);
+    }
+    if (next > until) {
+      if (until > eng->now) {
+        eng->now = until;
+        eng->instant_events = 0;
+      }
+      return TRUE;
+    }
+    eng->now = next;
+    eng->instant_events = 0;
+  }
+}
+
+gboolean
+eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error)
+{
+  g_assert (!eng->running);
+  eng->running = true;
+  gboolean ok = run_until (eng, until, max_events, error);
+  eng->running = false;
+  return ok;
+}

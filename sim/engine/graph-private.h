@@ -1,0 +1,105 @@
+/* A task graph's own state, shared by its builder, its checker and its runner. */
+#ifndef ENGINE_GRAPH_PRIVATE_H
+#define ENGINE_GRAPH_PRIVATE_H
+
+#include "engine/graph.h"
+#include "heap-private.h"
+
+#define GRAPH_NONE UINT32_MAX
+
+typedef enum { TASK_DELAY, TASK_FLOW, TASK_JOIN } TaskType;
+typedef enum { TASK_IDLE, TASK_QUEUED, TASK_RUNNING, TASK_DONE } TaskState;
+
+typedef struct {
+  EngTime start, end; /* ENG_TIME_NEVER until then */
+  uint64_t what;      /* delay: duration; flow: index into flows */
+  EngStream stream;
+  EngTask before, after; /* neighbours in the stream */
+  EngTask cause;
+  uint32_t n_waiting; /* predecessors that have not ended */
+  uint32_t hold;      /* first of its holds */
+  uint32_t name;      /* offset into names */
+  unsigned kind;
+  uint8_t type, state;
+} GraphTask;
+
+/* A flow task's activity, without what a graph does not need. */
+typedef struct {
+  double amount, bound_per_s, priority;
+  EngTime latency;
+  uint32_t uses, n_uses; /* in the graph's pool */
+  uint32_t call;         /* in the graph's calls; GRAPH_NONE: the caller wants no word */
+} GraphFlow;
+
+typedef struct {
+  EngFn fn;
+  void *user;
+  uint64_t arg;
+} GraphCall;
+
+typedef struct {
+  EngTask task, before;
+} GraphEdge;
+
+typedef struct {
+  EngResource resource;
+  uint32_t n_units;
+  uint32_t next; /* of the same task */
+} GraphHold;
+
+typedef struct {
+  uint32_t name;
+  EngTask last;
+} GraphStream;
+
+typedef struct {
+  uint32_t name;
+  uint32_t n_units, n_free;
+  EngHeap waiting;     /* tasks; all keys 0, so by number */
+  EngTask released_by; /* lowest task that gave units back at `released_at` */
+  EngTime released_at;
+  bool marked; /* in graph->marked */
+} GraphResource;
+
+struct EngGraph {
+  Eng *eng; /* borrowed */
+  GArray *tasks, *flows, *calls, *uses, *edges, *holds, *streams, *resources;
+  GByteArray *names; /* NUL-terminated, one after the other; offset 0 is "" */
+  /* successors by task, from edges: those of t are successors[first[t]] … successors[first[t + 1] - 1] */
+  uint32_t *first;
+  EngTask *successors;
+  /* the run */
+  EngHeap ready;  /* all keys 0, so by number */
+  GArray *marked; /* EngResource: may have something to grant */
+  EngTask released_by;
+  EngTime released_at;
+  EngTime began;
+  uint32_t n_done;
+  bool started, dispatching;
+};
+
+static inline GraphTask *
+graph_task (const EngGraph *graph, EngTask task)
+{
+  return &g_array_index (graph->tasks, GraphTask, task);
+}
+
+static inline GraphResource *
+graph_resource (const EngGraph *graph, EngResource resource)
+{
+  return &g_array_index (graph->resources, GraphResource, resource);
+}
+
+static inline const char *
+graph_name (const EngGraph *graph, uint32_t name)
+{
+  return (const char *)graph->names->data + name;
+}
+
+/* graph_check.c: builds first and successors; sets each task's n_waiting; FALSE and *error when tasks wait for each other in a
+ * circle or one holds more than there is. */
+gboolean graph_check (EngGraph *graph, GError **error);
+/* How messages call a task. Returned: full. */
+char *graph_describe_task (const EngGraph *graph, EngTask task);
+
+#endif

@@ -1,0 +1,81 @@
+#include "heap-private.h"
+
+#include <glib.h>
+
+static inline bool
+before (EngHeapItem a, EngHeapItem b)
+{
+  return a.key < b.key || (a.key <= b.key && a.id < b.id);
+}
+
+static void
+sift_down (EngHeap *heap, uint32_t at)
+{
+  EngHeapItem item = heap->items[at];
+  for (;;) {
+    uint32_t child = 2 * at + 1;
+    if (child >= heap->n)
+      break;
+    if (child + 1 < heap->n && before (heap->items[child + 1], heap->items[child]))
+      child++;
+    if (!before (heap->items[child], item))
+      break;
+    heap->items[at] = heap->items[child];
+    at = child;
+  }
+  heap->items[at] = item;
+}
+
+void
+eng_heap_clear (EngHeap *heap)
+{
+  g_free (heap->items);
+  *heap = (EngHeap){ 0 };
+}
+
+void
+eng_heap_append (EngHeap *heap, double key, uint32_t id)
+{
+  if (heap->n == heap->allocated) {
+    heap->allocated = heap->allocated == 0 ? 64 : 2 * heap->allocated;
+    heap->items = g_renew (EngHeapItem, heap->items, heap->allocated);
+  }
+  heap->items[heap->n++] = (EngHeapItem){ .key = key, .id = id };
+}
+
+void
+eng_heap_build (EngHeap *heap)
+{
+  for (uint32_t i = heap->n / 2; i-- > 0;)
+    sift_down (heap, i);
+}
+
+void
+eng_heap_push (EngHeap *heap, double key, uint32_t id)
+{
+  eng_heap_append (heap, key, id);
+  EngHeapItem item = heap->items[heap->n - 1];
+  uint32_t at = heap->n - 1;
+  while (at > 0 && before (item, heap->items[(at - 1) / 2])) {
+    heap->items[at] = heap->items[(at - 1) / 2];
+    at = (at - 1) / 2;
+  }
+  heap->items[at] = item;
+}
+
+void
+eng_heap_pop (EngHeap *heap)
+{
+  heap->n--;
+  if (heap->n > 0) {
+    heap->items[0] = heap->items[heap->n];
+    sift_down (heap, 0);
+  }
+}
+
+void
+eng_heap_raise_top (EngHeap *heap, double key)
+{
+  heap->items[0].key = key;
+  sift_down (heap, 0);
+}

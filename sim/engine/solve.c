@@ -1,0 +1,336 @@
+/* Rates by weighted max-min filling, component by component.
+ *
+ * A component is what a changed link reaches through flows and their links; its solution is a function of itself alone, so solving
+ * the changed ones is the same, bit for bit, as solving all. With w_fl = a_fl p_f and all levels x_f / p_f rising together from 0,
+ *     share_l = (capacity_l - used_l) / rest_l       used_l: by flows with a rate, rest_l: sum of w_fl of those without
+ * is the level at which link l would be full. The least share is the next level: the flows of that link get rate = level p_f, and
+ * leave the rest of their other links. A flow's own bound is a link of its own with share bound_f / p_f. Shares only grow as flows
+ * get their rates, so the keys of the heap are lower bounds, brought up to date when they reach the top.
+ * Source: Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2 (filling).
+ *
+ * Nothing depends on the order in which flows were started: weights are summed as integers (exactly), what is frozen at one level
+ * is taken off a link in one product, and levels nearer to the last than rounding can tell count as the same. */
+#include "engine-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A share within this of the level is the level; a link that lacks less than this of its capacity is full. */
+#define REL_SAME 1e-12
+/* Rounding of capacity - used, in capacities: a share it could explain is the level. */
+#define REL_ROUNDING (8 * 0x1p-53)
+/* Bits kept of a weight below the power of two above the link's largest; 2^32 flows then still fit in 128 bits. */
+#define UNIT_BITS 96
+
+static inline double
+wide_to_double (uint64_t hi, uint64_t lo)
+{
+  return (double)hi * 0x1p64 + (double)lo;
+}
+
+/* A weight in the units of a mixed link; never none, so that a link with flows has a rest. */
+static inline void
+count_weight (const EngLinkFill *fill, double weight, uint64_t *hi, uint64_t *lo)
+{
+  double units = weight * fill->scale, upper = floor (units * 0x1p-64);
+  *hi = (uint64_t)upper;
+  *lo = units < 1.0 ? 1 : (uint64_t)(units - upper * 0x1p64);
+}
+
+static inline double
+rest_of (const EngLinkFill *fill)
+{
+  return wide_to_double (fill->rest_hi, fill->rest_lo) * fill->unit;
+}
+
+/* Capacity taken by all flows that have a rate. */
+static inline double
+used_of (const EngLinkFill *fill)
+{
+  uint64_t lo = fill->settled_lo - fill->rest_lo;
+  uint64_t hi = fill->settled_hi - fill->rest_hi - (fill->settled_lo < fill->rest_lo);
+  return fill->used + wide_to_double (hi, lo) * fill->unit * fill->level;
+}
+
+static inline double
+share_of (const EngLinkState *link, const EngLinkFill *fill)
+{
+  return fmax (0.0, (link->capacity - used_of (fill)) / rest_of (fill));
+}
+
+/* Takes the flow out of the rest of its links; they are full at `level` by so much less. */
+static void
+freeze (Eng *eng, uint32_t flow, double level)
+{
+  EngNet *net = &eng->net;
+  EngFlowHead *head = &net->head[flow];
+  double rate = level * head->priority;
+  head->seen = net->component + 1;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    EngLinkFill *fill = &net->fill[net->pool[head->uses + k]];
+    if (fill->level < level) {
+      fill->used = used_of (fill);
+      fill->settled_hi = fill->rest_hi;
+      fill->settled_lo = fill->rest_lo;
+      fill->level = level;
+    }
+    uint64_t hi = 0, lo = 1;
+    if (fill->mixed)
+      count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+    fill->rest_hi -= hi + (fill->rest_lo < lo);
+    fill->rest_lo -= lo;
+  }
+  eng_net_set_rate (eng, flow, head->bounded ? fmin (rate, net->bound[flow]) : rate);
+}
+
+/* First sight of a flow's use of a link: collects count, least and largest weight. */
+static inline void
+reach_link (EngNet *net, EngLink link, double weight)
+{
+  EngLinkState *state = &net->links[link];
+  EngLinkFill *fill = &net->fill[link];
+  if (state->seen != net->component) {
+    state->seen = net->component;
+    *fill = (EngLinkFill){ .rest_lo = 1, .unit = weight, .scale = weight };
+    g_array_append_val (net->reached, link);
+    return;
+  }
+  fill->rest_lo++;
+  fill->unit = fmin (fill->unit, weight);
+  fill->scale = fmax (fill->scale, weight);
+}
+
+/* Gathers the component of `start`, which has a flow. */
+static void
+gather (EngNet *net, EngLink start)
+{
+  g_array_set_size (net->members, 0);
+  g_array_set_size (net->reached, 0);
+  net->links[start].seen = net->component;
+  net->fill[start] = (EngLinkFill){ .unit = (double)INFINITY };
+  g_array_append_val (net->reached, start);
+  for (guint i = 0; i < net->reached->len; i++) {
+    EngLink link = g_array_index (net->reached, uint32_t, i);
+    eng_link_purge (net, link);
+    const EngLinkState *state = &net->links[link];
+    for (uint32_t j = 0; j < state->n_flows; j++) {
+      uint32_t flow = state->flows[j];
+      EngFlowHead *head = &net->head[flow];
+      if (head->seen == net->component)
+        continue;
+      head->seen = net->component;
+      g_array_append_val (net->members, flow);
+      for (uint32_t k = 0; k < head->n_uses; k++)
+        reach_link (net, net->pool[head->uses + k], eng_net_weight (net, flow, k) * head->priority);
+    }
+  }
+}
+
+/* Chooses each link's unit; true if some link has flows of different weights. */
+static bool
+choose_units (EngNet *net)
+{
+  bool mixed = false;
+  for (guint i = 0; i < net->reached->len; i++) {
+    EngLinkFill *fill = &net->fill[g_array_index (net->reached, uint32_t, i)];
+    if (fill->unit < fill->scale) {
+      int exponent;
+      frexp (fill->scale, &exponent);
+      fill->unit = ldexp (1.0, exponent - UNIT_BITS);
+      fill->scale = ldexp (1.0, UNIT_BITS - exponent);
+      fill->rest_lo = 0;
+      fill->mixed = mixed = true;
+    }
+  }
+  return mixed;
+}
+
+static void
+sum_mixed_weights (EngNet *net)
+{
+  for (guint i = 0; i < net->members->len; i++) {
+    uint32_t flow = g_array_index (net->members, uint32_t, i);
+    const EngFlowHead *head = &net->head[flow];
+    for (uint32_t k = 0; k < head->n_uses; k++) {
+      EngLinkFill *fill = &net->fill[net->pool[head->uses + k]];
+      if (!fill->mixed)
+        continue;
+      uint64_t hi, lo;
+      count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+      fill->rest_lo += lo;
+      fill->rest_hi += hi + (fill->rest_lo < lo);
+    }
+  }
+}
+
+/* Heaps of links by share and of bounded flows by level. */
+static void
+build_heaps (EngNet *net)
+{
+  net->by_share.n = net->by_bound.n = 0;
+  for (guint i = 0; i < net->reached->len; i++) {
+    EngLink link = g_array_index (net->reached, uint32_t, i);
+    EngLinkFill *fill = &net->fill[link];
+    fill->settled_hi = fill->rest_hi;
+    fill->settled_lo = fill->rest_lo;
+    eng_heap_append (&net->by_share, share_of (&net->links[link], fill), link);
+  }
+  for (guint i = 0; i < net->members->len; i++) {
+    uint32_t flow = g_array_index (net->members, uint32_t, i);
+    if (net->head[flow].bounded)
+      eng_heap_append (&net->by_bound, net->bound[flow] / net->head[flow].priority, flow);
+  }
+  eng_heap_build (&net->by_share);
+  eng_heap_build (&net->by_bound);
+}
+
+/* Brings the least link to the top with a true share, of those that still have flows to fill; false when there is none. */
+static bool
+settle_top (EngNet *net, double level, double *share)
+{
+  EngHeap *heap = &net->by_share;
+  while (heap->n > 0) {
+    const EngLinkState *link = &net->links[heap->items[0].id];
+    const EngLinkFill *fill = &net->fill[heap->items[0].id];
+    double rest = rest_of (fill);
+    if (!(rest > 0.0)) {
+      eng_heap_pop (heap);
+      continue;
+    }
+    double left = link->capacity - used_of (fill);
+    *share = left / rest;
+    if (*share <= level * (1.0 + REL_SAME) || left - rest * level <= link->capacity * REL_ROUNDING) {
+      *share = level;
+      return true;
+    }
+    if (*share <= heap->items[0].key)
+      return true;
+    eng_heap_raise_top (heap, *share);
+  }
+  return false;
+}
+
+static void
+fill_component (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  double level = 0.0, share;
+  for (;;) {
+    while (net->by_bound.n > 0 && net->head[net->by_bound.items[0].id].seen != net->component)
+      eng_heap_pop (&net->by_bound);
+    bool any = settle_top (net, level, &share);
+    if (!any)
+      break;
+    if (net->by_bound.n > 0 && net->by_bound.items[0].key <= share) {
+      double bound = net->by_bound.items[0].key;
+      level = bound <= level * (1.0 + REL_SAME) ? level : bound;
+      freeze (eng, net->by_bound.items[0].id, level);
+      eng_heap_pop (&net->by_bound);
+      continue;
+    }
+    level = share;
+    const EngLinkState *link = &net->links[net->by_share.items[0].id];
+    eng_heap_pop (&net->by_share);
+    for (uint32_t i = 0; i < link->n_flows; i++)
+      if (net->head[link->flows[i]].seen == net->component)
+        freeze (eng, link->flows[i], level);
+  }
+}
+
+static void
+note_use (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  for (guint i = 0; i < net->reached->len; i++) {
+    EngLink link = g_array_index (net->reached, uint32_t, i);
+    double used = used_of (&net->fill[link]), capacity = net->links[link].capacity;
+    eng_link_set_use (eng, link, used > 0.0, used > 0.0 && used >= capacity * (1.0 - REL_SAME));
+  }
+}
+
+/* The number of a fresh component; flows and links never carry a number from the future. */
+static void
+next_component (EngNet *net)
+{
+  if (net->component > UINT32_MAX - 4u) {
+    for (uint32_t i = 0; i < net->n_flows; i++)
+      net->head[i].seen = 0;
+    for (uint32_t i = 0; i < net->n_links; i++)
+      net->links[i].seen = 0;
+    net->component = 0;
+  }
+  net->component += 2;
+}
+
+static void
+solve_component (Eng *eng, EngLink start)
+{
+  EngNet *net = &eng->net;
+  gather (net, start);
+  if (choose_units (net))
+    sum_mixed_weights (net);
+  build_heaps (net);
+  fill_component (eng);
+  note_use (eng);
+  eng->stats.solved += net->members->len;
+}
+
+/* Fast path: the one flow of a link, if it is alone on all its links, needs no lists and no heaps; the arithmetic is that of
+ * fill_component(). */
+static bool
+solve_lone (Eng *eng, EngLink start)
+{
+  EngNet *net = &eng->net;
+  uint32_t flow = net->links[start].flows[0];
+  const EngFlowHead *head = &net->head[flow];
+  double level = (double)INFINITY;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLinkState *link = &net->links[net->pool[head->uses + k]];
+    if (link->n_live != 1)
+      return false;
+    level = fmin (level, link->capacity / (eng_net_weight (net, flow, k) * head->priority));
+  }
+  double rate = level * head->priority;
+  if (head->bounded) {
+    level = fmin (level, net->bound[flow] / head->priority);
+    rate = fmin (level * head->priority, net->bound[flow]);
+  }
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    EngLink id = net->pool[head->uses + k];
+    EngLinkState *link = &net->links[id];
+    double used = eng_net_weight (net, flow, k) * head->priority * level;
+    link->seen = net->component;
+    eng_link_purge (net, id);
+    eng_link_set_use (eng, id, used > 0.0, used > 0.0 && used >= link->capacity * (1.0 - REL_SAME));
+  }
+  eng_net_set_rate (eng, flow, rate);
+  eng->stats.solved++;
+  return true;
+}
+
+void
+eng_net_solve (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  next_component (net);
+  uint32_t before = net->component;
+  for (guint i = 0; i < net->dirty->len; i++) {
+    EngLink link = g_array_index (net->dirty, uint32_t, i);
+    EngLinkState *state = &net->links[link];
+    state->dirty = false;
+    if (state->seen >= before)
+      continue;
+    eng_link_purge (net, link);
+    if (state->n_flows == 0) {
+      eng_link_set_use (eng, link, false, false);
+      continue;
+    }
+    if (state->n_flows == 1 && solve_lone (eng, link))
+      continue;
+    next_component (net);
+    solve_component (eng, link);
+  }
+  g_array_set_size (net->dirty, 0);
+  eng_net_recycle (eng);
+  eng->stats.solves++;
+}

@@ -1,0 +1,2 @@
+forerun_test(test_engine_queue LABEL unit SOURCES unit/test_engine_queue.c USES engine)
+forerun_test(test_engine_clock LABEL unit SOURCES unit/test_engine_clock.c USES engine)
