@@ -1,0 +1,154 @@
+#include <glib/gstdio.h>
+
+#include "harness.h"
+#include "training-private.h"
+
+/* The file's folder and the data of a step written inline; the plain library, so that every time follows from the file. */
+static WrkResult *
+run_text (const char *workload, const char *extra)
+{
+  g_autofree char *dir = g_dir_make_tmp ("forerun-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (dir, "step.yaml", NULL);
+  g_autofree char *text = g_strdup_printf (
+    "scenario: step\n"
+    "cluster:\n"
+    "  library: plain\n"
+    "  topology:\n"
+    "    topology: t\n"
+    "    nodes: 1\n"
+    "    node:\n"
+    "      gpus: {type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 GB/s}, "
+    "pcie: {class: {link_class: p, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 10 GB/s}}, count: 8}\n"
+    "      nvlink: {kind: switch, switches: 1}\n"
+    "      sockets: {count: 1, memory: 1 TB/s}\n"
+    "%sworkload:\n  kind: training\n%s",
+    extra, workload);
+  g_autoptr (GError) error = NULL;
+  g_file_set_contents (path, text, -1, NULL);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  WrkScenarioOptions options = { 0 };
+  g_autoptr (WrkScenario) scenario = wrk_scenario_load (path, lookup, &options, NULL, NULL, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, TRUE, &error) : NULL;
+  if (result == NULL)
+    fprintf (stderr, "%s\n", error->message);
+  g_remove (path);
+  g_rmdir (dir);
+  return result;
+}
+
+static double
+total (const WrkTrainingResult *t)
+{
+  double sum_s = 0;
+  for (int p = 0; p < WRK_PART_N; p++)
+    sum_s += t->part_s[p];
+  return sum_s;
+}
+
+static void
+buckets_overlap_as_worked_by_hand (void)
+{
+  /* forward 4 x 1 ms; backward 4 x 2 ms; each bucket 2 x 7/8 x 200 MB / 100 GB/s = 3.5 ms. First ready at 4 + 2 = 6 ms; then end to end:
+   * 6 + 4 x 3.5 = 20 ms; compute ends at 12, so 8 ms are exposed */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n", "");
+  TEST_NEAR (r->training.step_time_s, 20e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 12e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 8e-3, 1e-9);
+  TEST_INT (r->training.n_buckets, 4);
+  TEST_NEAR (r->training.communication_s, 14e-3, 1e-9);
+}
+
+static void
+without_overlap_the_times_add (void)
+{
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {overlap: false}\n", "");
+  TEST_NEAR (r->training.step_time_s, 26e-3, 1e-9);
+}
+
+static void
+a_bucket_closes_when_it_holds_its_cap (void)
+{
+  /* cap 350 MB over layers of 200 MB from the end: 400, 400; 5 layers: 400, 400, 200 */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 5, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {bucket: 350 MB}\n", "");
+  TEST_INT (r->training.n_buckets, 3);
+  TEST_NEAR (r->training.all_reduce.size_B, 400e6, 1e-12);
+}
+
+static void
+pipeline_bubble_is_the_closed_form (void)
+{
+  /* even stages, free sends: (m + p - 1)(F + B) = (8 + 3) x 3 ms for both schedules; stage 0 ends last and waits (p - 1)(F + B) */
+  static const char *const schedule[] = { "gpipe", "1f1b" };
+  for (int i = 0; i < 2; i++) {
+    g_autofree char *text = g_strdup_printf ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, pp: 4}\n  micro_batches: 8\n  schedule: %s\n", schedule[i]);
+    g_autoptr (WrkResult) r = run_text (text, "");
+    TEST_NEAR (r->training.step_time_s, 33e-3, 1e-9);
+    TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE], 9e-3, 1e-9);
+    TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 24e-3, 1e-9);
+    TEST_INT (r->training.stage, 0);
+  }
+}
+
+static void
+sends_between_stages_are_on_the_path (void)
+{
+  /* one micro-batch, two stages, 100 MB at 100 GB/s = 1 ms each way: 1 + 1 + 1 + 2 + 1 + 2 = 8 ms; stage 0 computes 3 ms, two sends
+   * are exposed, and stage 1's 3 ms are its bubble */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n  parallel: {dp: 1, pp: 2}\n", "");
+  TEST_NEAR (r->training.step_time_s, 8e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE] + r->training.part_s[WRK_PART_EXPOSED_PP], 5e-3, 1e-9);
+  TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
+}
+
+static void
+breakdown_sums_to_the_step (void)
+{
+  static const char *const text[] = {
+    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 30 MB, activation: 10 MB}]\n  parallel: {dp: 2, pp: 3}\n  micro_batches: 5\n",
+    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 3 GB, activation: 1 GB}]\n  parallel: {dp: 4, pp: 2}\n  micro_batches: 3\n  p2p_overlap: false\n  optimizer_time: 2 ms\n",
+    "  layers: [{forward: 0, backward: 0, gradient: 1 GB}]\n",
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (text); i++) {
+    g_autoptr (WrkResult) r = run_text (text[i], "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+    TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
+    TEST_TRUE (r->spans->len > 0);
+  }
+}
+
+static void
+one_forward_one_backward_warms_up_by_the_stages_behind (void)
+{
+  WrkTurn turns[12];
+  wrk_schedule_order (WRK_SCHEDULE_1F1B, 1, 4, 6, turns);
+  /* stage 1 of 4: two forwards ahead, then F2 B0 F3 B1 … */
+  static const char *const want = "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5 ";
+  g_autoptr (GString) got = g_string_new (NULL);
+  for (int i = 0; i < 12; i++)
+    g_string_append_printf (got, "%c%u ", turns[i].backward ? 'B' : 'F', turns[i].micro_batch);
+  TEST_STR (got->str, want);
+}
+
+static void
+more_ranks_than_gpus_are_refused (void)
+{
+  WrkResult *r = run_text ("  layers: [{forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 3, pp: 3}\n", "");
+  TEST_TRUE (r == NULL);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "buckets overlap as worked by hand", buckets_overlap_as_worked_by_hand },
+    { "without overlap the times add", without_overlap_the_times_add },
+    { "a bucket closes when it holds its cap", a_bucket_closes_when_it_holds_its_cap },
+    { "the pipeline bubble is the closed form", pipeline_bubble_is_the_closed_form },
+    { "sends between stages are on the path", sends_between_stages_are_on_the_path },
+    { "the breakdown sums to the step", breakdown_sums_to_the_step },
+    { "1F1B warms up by the stages behind", one_forward_one_backward_warms_up_by_the_stages_behind },
+    { "more ranks than GPUs are refused", more_ranks_than_gpus_are_refused },
+    { NULL, NULL },
+  };
+  return test_main ("training steps", cases);
+}
