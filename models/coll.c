@@ -78,7 +78,7 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
     why = "the algorithm does not do this operation";
   else if (library == NULL)
     why = NULL; /* textbook algorithms know no protocols and no hardware */
-  else if (proto < 0 || proto >= MDL_PROTO_N || !library->protocol[proto].offered.v)
+  else if (proto < 0 || proto >= MDL_PROTO_N || !library->protocols.at[proto].offered.v)
     why = "the library has no such protocol";
   else if (coll->algo == MDL_ALGO_NVLS)
     why = why_not_nvls (proto, question);
@@ -94,7 +94,7 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
 static void
 add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
 {
-  const MdlLaunchCost *launch = &library->launch[q->launch];
+  const MdlLaunchCost *launch = &library->launch.at[q->launch];
   double before_s = cost->latency_s;
   mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us a call", launch->extra.v * 1e6);
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double) MAX (q->ranks_per_node, 1) : 1.0;
@@ -155,5 +155,5 @@ mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop)
   (void) hop; /* the same line format on every hop */
   if (library == NULL || proto < 0 || proto >= MDL_PROTO_N)
     return 1.0;
-  return fmax (library->protocol[proto].wire.v, 1.0);
+  return fmax (library->protocols.at[proto].wire.v, 1.0);
 }

@@ -33,7 +33,7 @@ static void
 pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlPairSpec *spec = &library->pairwise;
-  const MdlProtocol *format = &library->protocol[proto];
+  const MdlProtocol *format = &library->protocols.at[proto];
   gboolean all = q->op == MDL_OP_ALLTOALL;
   double local = all ? (double) MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
   double remote = all ? (double) q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;

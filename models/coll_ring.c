@@ -79,7 +79,7 @@ static void
 lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlRingSpec *spec = &library->ring;
-  const MdlProtocol *format = &library->protocol[proto];
+  const MdlProtocol *format = &library->protocols.at[proto];
   double n = (double) q->n_ranks, steps = (double) n_steps (q), inter = (double) n_inter (q);
   double channels = mdl_channels (library, proto, q, TRUE);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
@@ -120,7 +120,7 @@ static void
 chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlRingSpec *spec = &library->ring;
-  const MdlProtocol *format = &library->protocol[proto];
+  const MdlProtocol *format = &library->protocols.at[proto];
   double channels = mdl_channels (library, proto, q, TRUE);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels) };

@@ -56,7 +56,7 @@ static void
 tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlTreeSpec *spec = &library->tree;
-  const MdlProtocol *format = &library->protocol[proto];
+  const MdlProtocol *format = &library->protocols.at[proto];
   double channels = mdl_channels (library, proto, q, FALSE);
   MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels);
   MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);

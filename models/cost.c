@@ -74,7 +74,7 @@ mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question)
 double
 mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring)
 {
-  const MdlProtocol *format = &library->protocol[proto];
+  const MdlProtocol *format = &library->protocols.at[proto];
   double quantum_B = format->threads.v * format->bytes_a_thread.v;
   if (ring && format->a_rank.v)
     quantum_B *= (double) question->n_ranks;

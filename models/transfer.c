@@ -24,7 +24,7 @@ mdl_transfer_cost (const MdlLibrary *library, MdlCopy copy, double size_B, doubl
   cost->n_steps = 1;
   cost->source = BASE_SOURCE_MEASURED;
   if (library != NULL) {
-    const MdlCopySpec *spec = &library->copy[copy];
+    const MdlCopySpec *spec = &library->copies.at[copy];
     mdl_cost_term (&question, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
     cost->start_s = spec->start.v;
     if (spec->wire.set)

@@ -51,6 +51,11 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
+  MdlProtocol at[MDL_PROTO_N];
+} MdlProtocols;
+
+typedef struct {
+  BaseHead head;
   BaseNum capability; /* compute capability from which on the row holds */
   BaseNum one_node, nodes;
 } MdlChannelRow;
@@ -68,6 +73,11 @@ typedef struct {
   BaseNum extra;    /* s on top of each call */
   BaseNum per_gpu;  /* s of CPU for one launch: GPUs that one thread serves wait for each other */
 } MdlLaunchCost;
+
+typedef struct {
+  BaseHead head;
+  MdlLaunchCost at[MDL_LAUNCH_N];
+} MdlLaunchCosts;
 
 /* A rule by which a pipeline's piece shrinks: while an operation has fewer than `fewer` pieces a channel, down to `above`. */
 typedef struct {
@@ -128,6 +138,11 @@ typedef struct {
   BaseNum wire;  /* absent: 1 */
 } MdlCopySpec;
 
+typedef struct {
+  BaseHead head;
+  MdlCopySpec at[MDL_COPY_N];
+} MdlCopies;
+
 /* Relative half-widths of the error band by size. */
 typedef struct {
   BaseHead head;
@@ -144,14 +159,14 @@ typedef struct {
 struct MdlLibrary {
   BaseHead head;
   BaseStr name;
-  MdlProtocol protocol[MDL_PROTO_N];
+  MdlProtocols protocols;
   MdlChannels channels;
-  MdlLaunchCost launch[MDL_LAUNCH_N];
+  MdlLaunchCosts launch;
   MdlRingSpec ring;
   MdlTreeSpec tree;
   MdlNvlsSpec nvls;
   MdlPairSpec pairwise;
-  MdlCopySpec copy[MDL_COPY_N];
+  MdlCopies copies;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_to, middle_to; /* B: limits of the size bands */

@@ -1,0 +1,209 @@
+/* Calibration files: the shipped constants of a vendor's library, and over them what was measured on one kind of hardware. */
+#include "calibrate/calibration.h"
+
+#include <string.h>
+
+#include "library_schema-private.h"
+
+#define DEFAULTS_FOLDER "calibrate/defaults"
+#define GPUS_FOLDER     "topologies/gpus"
+#define MAX_DEPTH       8u /* calibrations that stand over one another */
+
+struct Cal {
+  BaseArena *arena;
+  GPtrArray *documents; /* of BaseYaml: kept here when the caller wants none of them */
+  MdlLibrary library;
+  const char *name;
+};
+
+/* calibrate/defaults/library.yaml */
+typedef struct {
+  BaseHead head;
+  BaseStr summary;
+  const BaseYamlNode *library[4]; /* nccl, rccl, hccl, nccom */
+} Defaults;
+enum { NCCL, RCCL, HCCL, NCCOM };
+
+static const BaseField defaults_fields[] = {
+  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (Defaults, summary), .help = "what the file holds" },
+  { .key = "nccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[NCCL]), .help = "NVIDIA", .required = TRUE },
+  { .key = "rccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[RCCL]), .help = "AMD, what differs from nccl" },
+  { .key = "hccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[HCCL]), .help = "Intel, what differs from nccl" },
+  { .key = "nccom", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[NCCOM]), .help = "AWS, what differs from nccl" },
+  { .key = NULL },
+};
+static const BaseSchema defaults_schema = { .name = "library defaults", .help = "Constants by vendor.", .fields = defaults_fields };
+
+/* A calibration file. */
+typedef struct {
+  BaseHead head;
+  BaseStr name, summary, over;
+  BaseEnum source;
+  const BaseYamlNode *library;
+} File;
+
+static const BaseName source_names[] = {
+  { "measured", BASE_SOURCE_MEASURED, "read off measurements" },
+  { "datasheet", BASE_SOURCE_DATASHEET, "published by the maker" },
+  { "assumed", BASE_SOURCE_ASSUMED, "taken from something similar" },
+  { NULL, 0, NULL },
+};
+static const BaseField file_fields[] = {
+  { .key = "calibration", .kind = BASE_FIELD_STR, .offset = offsetof (File, name), .help = "its name", .required = TRUE },
+  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (File, summary), .help = "what was measured, where" },
+  { .key = "over", .kind = BASE_FIELD_STR, .offset = offsetof (File, over), .help = "calibration whose constants hold where this one has none" },
+  { .key = "source", .kind = BASE_FIELD_ENUM, .offset = offsetof (File, source), .help = "of all numbers that do not say otherwise",
+    .names = source_names, .fallback = "assumed" },
+  { .key = "library", .kind = BASE_FIELD_NODE, .offset = offsetof (File, library), .help = "constants, as in library.yaml", .required = TRUE },
+  { .key = NULL },
+};
+static const BaseSchema file_schema = { .name = "calibration file", .help = "Measured constants.", .fields = file_fields };
+
+/* What a load passes down. */
+typedef struct {
+  Cal *cal;
+  const BaseLookup *lookup;
+  GPtrArray *inputs;
+} Load;
+
+/* Returned: borrowed from load->inputs. */
+static BaseYaml *
+load_document (const Load *load, const char *path, GError **error)
+{
+  BaseYaml *yaml = base_yaml_load_file (path, error);
+  if (yaml != NULL)
+    g_ptr_array_add (load->inputs, yaml);
+  return yaml;
+}
+
+static gboolean
+read_map (const Load *load, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, BaseSource source, void *out, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = { .arena = load->cal->arena, .diag = diag, .lookup = load->lookup, .source = source };
+  base_schema_read (schema, node, overlay, &context, out);
+  return base_diag_finish (diag, error);
+}
+
+/* The library of the vendor that the GPU's file names; NCCL where it names none that has one of its own. */
+static gboolean
+vendor_of (const Load *load, const char *gpu_type, unsigned *out, GError **error)
+{
+  static const struct {
+    const char *vendor;
+    unsigned library;
+  } known[] = { { "amd", RCCL }, { "intel", HCCL }, { "aws", NCCOM } };
+  *out = NCCL;
+  g_autofree char *path = gpu_type != NULL ? base_lookup_find (load->lookup, gpu_type, GPUS_FOLDER, NULL, NULL) : NULL;
+  if (path == NULL)
+    return TRUE; /* a GPU described in place */
+  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL)
+    return FALSE;
+  const BaseYamlNode *node = base_yaml_get (base_yaml_root (yaml), "vendor");
+  const char *vendor = node != NULL ? base_yaml_text (node) : NULL;
+  for (unsigned i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_strcmp0 (vendor, known[i].vendor) == 0)
+      *out = known[i].library;
+  return TRUE;
+}
+
+static gboolean
+load_defaults (const Load *load, const char *gpu_type, GError **error)
+{
+  unsigned vendor;
+  if (!vendor_of (load, gpu_type, &vendor, error))
+    return FALSE;
+  g_autofree char *path = base_lookup_find (load->lookup, "library", DEFAULTS_FOLDER, NULL, error);
+  BaseYaml *yaml = path != NULL ? load_document (load, path, error) : NULL;
+  if (yaml == NULL)
+    return FALSE;
+  Defaults defaults = { 0 };
+  if (!read_map (load, &defaults_schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &defaults, error))
+    return FALSE;
+  if (!read_map (load, &cal_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
+    return FALSE;
+  return vendor == NCCL || defaults.library[vendor] == NULL
+         || read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
+}
+
+/* Lays the calibration `name` over what is loaded, after the one that it stands over. */
+static gboolean
+load_over (const Load *load, const char *name, const char *from, unsigned depth, GError **error)
+{
+  g_autofree char *path = base_lookup_find (load->lookup, name, DEFAULTS_FOLDER, from, error);
+  BaseYaml *yaml = path != NULL ? load_document (load, path, error) : NULL;
+  if (yaml == NULL)
+    return FALSE;
+  File file = { 0 };
+  if (!read_map (load, &file_schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &file, error))
+    return FALSE;
+  if (file.over.set) {
+    if (depth >= MAX_DEPTH) {
+      g_autofree char *at = base_mark_prefix (file.over.mark);
+      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s%u calibrations stand over one another; they must not form a circle", at,
+                   MAX_DEPTH + 1);
+      return FALSE;
+    }
+    if (!load_over (load, file.over.v, path, depth + 1, error))
+      return FALSE;
+  }
+  load->cal->name = file.name.v;
+  return read_map (load, &cal_library_schema, file.library, TRUE, (BaseSource)file.source.v, &load->cal->library, error);
+}
+
+static gboolean
+is_shipped (const BaseLookup *lookup, const char *gpu_type)
+{
+  g_auto (GStrv) names = base_lookup_list (lookup, DEFAULTS_FOLDER);
+  return gpu_type != NULL && g_strv_contains ((const char *const *)names, gpu_type);
+}
+
+static void
+free_document (void *yaml)
+{
+  base_yaml_free (yaml);
+}
+
+Cal *
+cal_load (const char *name, const char *from, const char *gpu_type, const BaseLookup *lookup, GPtrArray *inputs, BaseDiag *warnings,
+          GError **error)
+{
+  g_return_val_if_fail (lookup != NULL, NULL);
+  g_autoptr (Cal) cal = g_new0 (Cal, 1);
+  cal->arena = base_arena_new ();
+  cal->documents = g_ptr_array_new_with_free_func (free_document);
+  cal->name = "none";
+  const Load load = { cal, lookup, inputs != NULL ? inputs : cal->documents };
+  if (!load_defaults (&load, gpu_type, error))
+    return NULL;
+  if (name == NULL && !is_shipped (lookup, gpu_type)) {
+    if (warnings != NULL)
+      base_diag_warn (warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
+                      gpu_type != NULL ? gpu_type : "this GPU", cal->library.name.v != NULL ? cal->library.name.v : "the library");
+  } else if (!load_over (&load, name != NULL ? name : gpu_type, name != NULL ? from : NULL, 0, error))
+    return NULL;
+  return g_steal_pointer (&cal);
+}
+
+void
+cal_free (Cal *cal)
+{
+  if (cal == NULL)
+    return;
+  g_ptr_array_unref (cal->documents);
+  base_arena_free (cal->arena);
+  g_free (cal);
+}
+
+const MdlLibrary *
+cal_library (const Cal *cal)
+{
+  return &cal->library;
+}
+
+const char *
+cal_name (const Cal *cal)
+{
+  return cal->name;
+}

@@ -1,0 +1,243 @@
+/* Schema of a communication library's constants: one row a key, see models/library-spec.h for what each is used for. */
+#include "library_schema-private.h"
+
+#define NUM(type, member, key_, dim_, help_)                                                                                            \
+  {                                                                                                                                     \
+    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_)                            \
+  }
+#define NUM_FROM(type, member, key_, dim_, min_, help_)                                                                                 \
+  {                                                                                                                                     \
+    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .min = (min_)             \
+  }
+#define MAP(type, member, key_, sub_, help_)                                                                                            \
+  {                                                                                                                                     \
+    .key = (key_), .kind = BASE_FIELD_MAP, .offset = offsetof (type, member), .help = (help_), .sub = (sub_)                            \
+  }
+#define LIST(type, member, key_, sub_, item_, help_)                                                                                    \
+  {                                                                                                                                     \
+    .key = (key_), .kind = BASE_FIELD_LIST, .offset = offsetof (type, member), .help = (help_), .sub = (sub_),                          \
+    .item_size = sizeof (item_)                                                                                                         \
+  }
+#define END                                                                                                                             \
+  {                                                                                                                                     \
+    .key = NULL                                                                                                                         \
+  }
+
+static const BaseField times_fields[] = {
+  NUM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_TIME, "by LL"),
+  NUM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_TIME, "by LL128"),
+  NUM (MdlByProto, at[MDL_PROTO_SIMPLE], "simple", BASE_DIM_TIME, "by Simple"),
+  END,
+};
+static const BaseSchema times_schema = { .name = "times by protocol", .help = "One time a protocol.", .fields = times_fields };
+
+static const BaseField rates_fields[] = {
+  NUM_FROM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL"),
+  NUM_FROM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL128"),
+  NUM_FROM (MdlByProto, at[MDL_PROTO_SIMPLE], "simple", BASE_DIM_BANDWIDTH, "1 kB/s", "by Simple"),
+  END,
+};
+static const BaseSchema rates_schema = { .name = "rates by protocol", .help = "One rate a protocol.", .fields = rates_fields };
+
+static const BaseField step_fields[] = {
+  NUM (MdlStep, latency, "latency", BASE_DIM_TIME, "of a short message, its wire of `route_latency` included"),
+  NUM (MdlStep, floor, "floor", BASE_DIM_TIME, "what of it long data never hides; default: all"),
+  NUM (MdlStep, per_channel, "per_channel", BASE_DIM_TIME, "on top for each further channel in use"),
+  NUM_FROM (MdlStep, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves in one operation; default: no limit"),
+  END,
+};
+static const BaseSchema step_schema = { .name = "step", .help = "A step by one protocol over one kind of hop.", .fields = step_fields };
+
+static const BaseField hop_fields[] = {
+  NUM (MdlHopSteps, route_latency, "route_latency", BASE_DIM_TIME, "wire that the latencies contain; a longer route adds the rest"),
+  MAP (MdlHopSteps, at[MDL_PROTO_LL], "ll", &step_schema, "by LL"),
+  MAP (MdlHopSteps, at[MDL_PROTO_LL128], "ll128", &step_schema, "by LL128"),
+  MAP (MdlHopSteps, at[MDL_PROTO_SIMPLE], "simple", &step_schema, "by Simple"),
+  END,
+};
+static const BaseSchema hop_schema = { .name = "hop", .help = "Steps over one kind of hop.", .fields = hop_fields };
+
+#define HOPS(type)                                                                                                                      \
+  MAP (type, hop[MDL_HOP_NVLINK], "nvlink", &hop_schema, "over NVLink and its like"),                                                   \
+    MAP (type, hop[MDL_HOP_PCIE], "pcie", &hop_schema, "GPU to GPU over PCIe"),                                                         \
+    MAP (type, hop[MDL_HOP_HOST], "host", &hop_schema, "through host memory"),                                                          \
+    MAP (type, hop[MDL_HOP_NET], "net", &hop_schema, "by NICs that read and write GPU memory"),                                         \
+    MAP (type, hop[MDL_HOP_NET_HOST], "net_host", &hop_schema, "by NICs, staged in host memory"),                                       \
+    MAP (type, hop[MDL_HOP_TCP], "tcp", &hop_schema, "by sockets, staged in host memory")
+
+static const BaseField protocol_fields[] = {
+  { .key = "offered", .kind = BASE_FIELD_BOOL, .offset = offsetof (MdlProtocol, offered), .help = "the library has it" },
+  NUM_FROM (MdlProtocol, wire, "wire", BASE_DIM_NUMBER, "1", "bytes on the link per byte of payload"),
+  NUM (MdlProtocol, threads, "threads", BASE_DIM_COUNT, "of a channel's block"),
+  NUM (MdlProtocol, bytes_a_thread, "bytes_a_thread", BASE_DIM_BYTES, "size per thread that opens a further channel"),
+  { .key = "a_rank", .kind = BASE_FIELD_BOOL, .offset = offsetof (MdlProtocol, a_rank), .help = "… times the ranks, for a ring" },
+  NUM_FROM (MdlProtocol, cell_traffic, "cell_traffic", BASE_DIM_NUMBER, "1", "factor on the traffic that is cut into cells"),
+  NUM_FROM (MdlProtocol, slot, "slot", BASE_DIM_BYTES, "1 B", "payload of one slot of the buffer: the piece of a pipeline"),
+  NUM_FROM (MdlProtocol, ring_chunk, "ring_chunk", BASE_DIM_BYTES, "1 B", "payload a ring moves a step, channel and loop at most"),
+  NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
+  { .key = "overlap", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlProtocol, overlap), .dim = BASE_DIM_RATIO, .max = "1",
+    .help = "share of a step's data that runs beneath its latency" },
+  END,
+};
+static const BaseSchema protocol_schema = { .name = "protocol", .help = "Format and buffers of a protocol.", .fields = protocol_fields };
+
+static const BaseField protocols_fields[] = {
+  MAP (MdlProtocols, at[MDL_PROTO_LL], "ll", &protocol_schema, "LL"),
+  MAP (MdlProtocols, at[MDL_PROTO_LL128], "ll128", &protocol_schema, "LL128"),
+  MAP (MdlProtocols, at[MDL_PROTO_SIMPLE], "simple", &protocol_schema, "Simple"),
+  END,
+};
+static const BaseSchema protocols_schema = { .name = "protocols", .help = "The protocols.", .fields = protocols_fields };
+
+static const BaseField channel_row_fields[] = {
+  NUM (MdlChannelRow, capability, "capability", BASE_DIM_COUNT, "compute capability from which on the row holds (90: Hopper)"),
+  NUM_FROM (MdlChannelRow, one_node, "one_node", BASE_DIM_COUNT, "1", "channels on one node"),
+  NUM_FROM (MdlChannelRow, nodes, "nodes", BASE_DIM_COUNT, "1", "channels over several nodes"),
+  END,
+};
+static const BaseSchema channel_row_schema = { .name = "channels.scale_up", .help = "Most channels.", .fields = channel_row_fields };
+
+static const BaseField channels_fields[] = {
+  LIST (MdlChannels, scale_up, "scale_up", &channel_row_schema, MdlChannelRow, "by compute capability, ascending"),
+  NUM_FROM (MdlChannels, pcie, "pcie", BASE_DIM_COUNT, "1", "one node without NVLink"),
+  NUM_FROM (MdlChannels, host, "host", BASE_DIM_COUNT, "1", "one node, through host memory"),
+  NUM (MdlChannels, cell, "cell", BASE_DIM_BYTES, "traffic below which no further channel is opened"),
+  NUM_FROM (MdlChannels, p2p, "p2p", BASE_DIM_COUNT, "1", "channels of sends and receives, at most"),
+  END,
+};
+static const BaseSchema channels_schema = { .name = "channels", .help = "How many blocks work.", .fields = channels_fields };
+
+static const BaseField launch_fields[] = {
+  NUM (MdlLaunchCost, extra, "extra", BASE_DIM_TIME, "on top of each call"),
+  NUM (MdlLaunchCost, per_gpu, "per_gpu", BASE_DIM_TIME, "of the CPU for one launch"),
+  END,
+};
+static const BaseSchema launch_schema = { .name = "launch mode", .help = "What a launch costs.", .fields = launch_fields };
+
+static const BaseField launches_fields[] = {
+  MAP (MdlLaunchCosts, at[MDL_LAUNCH_GRAPH], "graph", &launch_schema, "CUDA graph replay"),
+  MAP (MdlLaunchCosts, at[MDL_LAUNCH_THREADS], "threads", &launch_schema, "one thread or process a GPU"),
+  MAP (MdlLaunchCosts, at[MDL_LAUNCH_SERIAL], "serial", &launch_schema, "one thread for the GPUs of a node"),
+  END,
+};
+static const BaseSchema launches_schema = { .name = "launch", .help = "What a launch costs, by mode.", .fields = launches_fields };
+
+static const BaseField cut_fields[] = {
+  NUM_FROM (MdlCut, above, "above", BASE_DIM_BYTES, "1 B", "pieces are not cut below"),
+  NUM_FROM (MdlCut, fewer, "fewer", BASE_DIM_NUMBER, "0", "cut while a channel has fewer pieces"),
+  END,
+};
+static const BaseSchema cut_schema = { .name = "cut", .help = "When a pipeline's piece shrinks.", .fields = cut_fields };
+
+static const BaseField ring_fields[] = {
+  MAP (MdlRingSpec, start, "start", &times_schema, "start and end of the kernel, no steps"),
+  MAP (MdlRingSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
+  HOPS (MdlRingSpec),
+  NUM_FROM (MdlRingSpec, plateau, "plateau", BASE_DIM_NUMBER, "1", "factor on hop latency, Simple all-reduce between nodes"),
+  NUM (MdlRingSpec, plateau_from, "plateau_from", BASE_DIM_BYTES, "size a channel and rank from which on `plateau` holds"),
+  END,
+};
+static const BaseSchema ring_schema = { .name = "ring", .help = "Ring; chain for broadcast and reduce.", .fields = ring_fields };
+
+static const BaseField tree_fields[] = {
+  MAP (MdlTreeSpec, start, "start", &times_schema, "start and end of the kernel"),
+  MAP (MdlTreeSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
+  HOPS (MdlTreeSpec),
+  MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
+  MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
+  MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
+  LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
+  NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER, "weight of a rank of the node against a level of nodes"),
+  END,
+};
+static const BaseSchema tree_schema = { .name = "tree", .help = "Tree all-reduce.", .fields = tree_fields };
+
+static const BaseField nvls_fields[] = {
+  NUM (MdlNvlsSpec, start, "start", BASE_DIM_TIME, "start and end of the kernel"),
+  NUM (MdlNvlsSpec, latency, "latency", BASE_DIM_TIME, "of the reduction in the switch and the signals around it"),
+  NUM_FROM (MdlNvlsSpec, channels, "channels", BASE_DIM_COUNT, "1", "in use"),
+  NUM_FROM (MdlNvlsSpec, channels_from_100, "channels_from_100", BASE_DIM_COUNT, "1", "from compute capability 100 on"),
+  NUM_FROM (MdlNvlsSpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves"),
+  { .key = "efficiency", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlNvlsSpec, efficiency), .dim = BASE_DIM_RATIO, .min = "0.01",
+    .max = "1", .help = "of the links, before compute capability 100" },
+  { .key = "efficiency_from_100", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlNvlsSpec, efficiency_from_100), .dim = BASE_DIM_RATIO,
+    .min = "0.01", .max = "1", .help = "of the links, from compute capability 100 on" },
+  NUM_FROM (MdlNvlsSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one head and channel"),
+  LIST (MdlNvlsSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks"),
+  NUM_FROM (MdlNvlsSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once"),
+  END,
+};
+static const BaseSchema nvls_schema = { .name = "nvls", .help = "Reduction in the NVSwitch.", .fields = nvls_fields };
+
+static const BaseField pairwise_fields[] = {
+  MAP (MdlPairSpec, start, "start", &times_schema, "start and end of the kernel"),
+  HOPS (MdlPairSpec),
+  NUM_FROM (MdlPairSpec, peers, "peers", BASE_DIM_COUNT, "1", "peers at once on a channel"),
+  NUM (MdlPairSpec, ll_up_to, "ll_up_to", BASE_DIM_BYTES, "message a channel that still goes by LL"),
+  NUM_FROM (MdlPairSpec, channels_a_peer, "channels_a_peer", BASE_DIM_COUNT, "1", "channels of one peer in an all-to-all, at most"),
+  NUM_FROM (MdlPairSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "piece of a peer and channel"),
+  { .key = "fill", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlPairSpec, fill), .dim = BASE_DIM_RATIO, .max = "1",
+    .help = "share of the first pieces' time that nothing overlaps" },
+  NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple"),
+  END,
+};
+static const BaseSchema pairwise_schema = { .name = "pairwise", .help = "Sends and receives.", .fields = pairwise_fields };
+
+static const BaseField copy_fields[] = {
+  NUM (MdlCopySpec, start, "start", BASE_DIM_TIME, "of the copier"),
+  NUM_FROM (MdlCopySpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "of the copier; default: the route's"),
+  NUM_FROM (MdlCopySpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte; default 1"),
+  END,
+};
+static const BaseSchema copy_schema = { .name = "copy", .help = "One kind of copy.", .fields = copy_fields };
+
+static const BaseField copies_fields[] = {
+  MAP (MdlCopies, at[MDL_COPY_DMA], "dma", &copy_schema, "copy engine, NVMe"),
+  MAP (MdlCopies, at[MDL_COPY_KERNEL], "kernel", &copy_schema, "loads and stores of a kernel"),
+  MAP (MdlCopies, at[MDL_COPY_HOST], "host", &copy_schema, "staged in host memory by the CPU"),
+  MAP (MdlCopies, at[MDL_COPY_RDMA], "rdma", &copy_schema, "RDMA"),
+  MAP (MdlCopies, at[MDL_COPY_TCP], "tcp", &copy_schema, "sockets"),
+  END,
+};
+static const BaseSchema copies_schema = { .name = "copies", .help = "Copies, by what moves the bytes.", .fields = copies_fields };
+
+static const BaseField error_fields[] = {
+  NUM (MdlErrorSpec, small, "small", BASE_DIM_RATIO, "half-width below `small_to`"),
+  NUM (MdlErrorSpec, middle, "middle", BASE_DIM_RATIO, "half-width below `middle_to`"),
+  NUM (MdlErrorSpec, large, "large", BASE_DIM_RATIO, "half-width above"),
+  END,
+};
+static const BaseSchema error_schema = { .name = "error", .help = "Relative half-width of the error band.", .fields = error_fields };
+
+static const BaseField range_fields[] = {
+  NUM (MdlRange, min_size, "min_size", BASE_DIM_BYTES, "smallest size fitted"),
+  NUM (MdlRange, max_size, "max_size", BASE_DIM_BYTES, "largest size fitted"),
+  NUM (MdlRange, max_ranks, "max_ranks", BASE_DIM_COUNT, "most ranks fitted"),
+  NUM (MdlRange, max_nodes, "max_nodes", BASE_DIM_COUNT, "most nodes fitted"),
+  END,
+};
+static const BaseSchema range_schema = { .name = "range", .help = "What the constants were fitted on.", .fields = range_fields };
+
+static const BaseField library_fields[] = {
+  { .key = "name", .kind = BASE_FIELD_STR, .offset = offsetof (MdlLibrary, name), .help = "NCCL, RCCL, …" },
+  MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
+  MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
+  MAP (MdlLibrary, launch, "launch", &launches_schema, "what a launch costs"),
+  MAP (MdlLibrary, ring, "ring", &ring_schema, "ring"),
+  MAP (MdlLibrary, tree, "tree", &tree_schema, "tree"),
+  MAP (MdlLibrary, nvls, "nvls", &nvls_schema, "reduction in the NVSwitch"),
+  MAP (MdlLibrary, pairwise, "pairwise", &pairwise_schema, "sends and receives"),
+  MAP (MdlLibrary, copies, "copies", &copies_schema, "copies"),
+  MAP (MdlLibrary, error, "error", &error_schema, "of measured constants inside `range`"),
+  MAP (MdlLibrary, assumed_error, "assumed_error", &error_schema, "where a constant is assumed"),
+  NUM (MdlLibrary, small_to, "small_to", BASE_DIM_BYTES, "upper limit of small sizes"),
+  NUM (MdlLibrary, middle_to, "middle_to", BASE_DIM_BYTES, "upper limit of middle sizes"),
+  NUM_FROM (MdlLibrary, outside, "outside", BASE_DIM_NUMBER, "1", "factor on the band outside `range`"),
+  MAP (MdlLibrary, range, "range", &range_schema, "what the constants were fitted on"),
+  END,
+};
+const BaseSchema cal_library_schema = {
+  .name = "library",
+  .help = "Constants of a communication library and of copies on one kind of hardware.",
+  .fields = library_fields,
+};
