@@ -1,0 +1,118 @@
+/* What every verb shares: its flags, its inputs and warnings, and the answer, which is built in memory and written once. */
+#ifndef CLI_PRIVATE_H
+#define CLI_PRIVATE_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/lookup.h"
+#include "base/schema.h"
+#include "calibrate/calibration.h"
+#include "report/envelope.h"
+
+G_BEGIN_DECLS
+
+typedef enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI_FORMAT_TSV, CLI_FORMAT_NCCL_TESTS } CliFormat;
+
+/* ---- flags ---- */
+
+typedef enum {
+  CLI_FLAG_HEADING, /* a group's title in --help */
+  CLI_FLAG_TEXT,    /* char *, owned; the last one given counts */
+  CLI_FLAG_TEXTS,   /* char **, owned; repeatable */
+  CLI_FLAG_PAIR,    /* char **, owned: two words */
+  CLI_FLAG_SWITCH   /* gboolean */
+} CliFlagKind;
+
+typedef struct {
+  CliFlagKind kind;
+  const char *name; /* long name without dashes; a heading's title */
+  char letter;      /* 0: none */
+  size_t offset;    /* in the struct that is filled */
+  const char *arg;  /* placeholder of the value */
+  const char *help; /* meaning, unit, default */
+} CliFlag;          /* tables end with name NULL */
+
+typedef struct Cli Cli;
+
+typedef struct {
+  const char *name, *summary;
+  const char *usage; /* after "forerun NAME " */
+  const char *example;
+  const char *notes; /* further lines of --help; NULL none */
+  const CliFlag *flags;
+  size_t size;       /* of the struct that the flags fill */
+  CliFormat formats; /* the last format that it writes, in the order of CliFormat */
+  /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
+  gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);
+} CliVerb;
+
+struct Cli {
+  const CliVerb *verb;
+  char **command; /* as typed, the program without its folder */
+  /* common flags */
+  char *format_text, *output, *seed_text;
+  char **sets; /* may be NULL */
+  gboolean quiet, help;
+  CliFormat format;
+  guint64 seed;
+  /* what the run gathers */
+  BaseLookup *lookup;  /* NULL until cli_lookup */
+  GPtrArray *yamls;    /* BaseYaml *: inputs that this verb read itself */
+  GPtrArray *inputs;   /* RepInput * */
+  GPtrArray *warnings; /* char * */
+  GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
+  GString *out;        /* the answer */
+  GString *talk;       /* what stderr gets besides warnings, whole lines */
+  char *trace_path;    /* a second file, and its text; NULL none */
+  GString *trace;
+  int status; /* exit status of a run that did not fail */
+};
+
+/* Reads `words` (the verb's own arguments) into *base and the common flags. Returned: the rest, full, g_strfreev; NULL and *error on a
+ * bad flag: says which are near. */
+char **cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error);
+void cli_flags_clear (const CliFlag *flags, void *base);
+void cli_flags_help (const CliVerb *verb, GString *out);
+extern const CliFlag cli_common_flags[];
+
+/* ---- values of flags; `text` NULL leaves *out as it is; messages begin with the verb and the flag ---- */
+
+/* FALSE and *error (BASE_ERROR_INPUT): "forerun VERB: …" */
+gboolean cli_fail (const Cli *cli, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
+gboolean cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseName *names, int *out, GError **error);
+gboolean cli_count_value (const Cli *cli, const char *flag, const char *text, guint64 min, guint64 max, guint64 *out,
+                          GError **error);
+gboolean cli_size_value (const Cli *cli, const char *flag, const char *text, guint64 *out, GError **error);
+/* " (did you mean 'ring'?)" or "". Returned: full. */
+char *cli_hint (const char *word, const char *const *candidates);
+/* "a, b, c" of a name table. Returned: full. */
+char *cli_names_join (const BaseName *names);
+
+/* ---- inputs ---- */
+
+/* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
+gboolean cli_lookup (Cli *cli, GError **error);
+/* All of a file, or of stdin for "-"; at most BASE_YAML_MAX_B. Returned: full, g_free. */
+char *cli_read_file (const char *path, gsize *n_B, GError **error);
+/* Warnings gathered so far, each once. */
+void cli_warn (Cli *cli, const char *text);
+void cli_warn_all (Cli *cli, const BaseDiag *diag);
+/* The library of a calibration; the Cal lives as long as `user`, a Cli. Matches WrkLibraryLoad. */
+const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs,
+                                    BaseDiag *warnings, GError **error);
+const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NULL: none */
+
+/* A cluster by name or path with the --set values applied; `nodes` 0: as the file says. Returned: full. */
+Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error);
+
+/* ---- answers ---- */
+
+/* The envelope of this run; borrowed from cli. `yamls` (may be NULL) are put among the inputs. */
+RepEnvelope cli_envelope (Cli *cli, const GPtrArray *yamls);
+
+extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list, cli_verb_import;
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,234 @@
+/* forerun check: reads and checks files, runs nothing. */
+#include <string.h>
+
+#include "base/table.h"
+#include "base/yaml.h"
+#include "scenario-private.h"
+
+typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART } FileKind;
+
+/* The first key of a file says what it is. */
+typedef struct {
+  const char *key;
+  FileKind kind;
+  const BaseSchema *schema; /* FILE_PART */
+  size_t size;
+} FileType;
+
+static const FileType types[] = {
+  { "topology", FILE_TOPOLOGY, NULL, 0 },
+  { "scenario", FILE_SCENARIO, NULL, 0 },
+  { "gpu", FILE_PART, &clu_schema_gpu, sizeof (CluGpuSpec) },
+  { "nic", FILE_PART, &clu_schema_nic, sizeof (CluNicSpec) },
+  { "switch", FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec) },
+  { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
+  { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
+  { "calibration", FILE_CALIBRATION, NULL, 0 },
+  { NULL, FILE_PART, NULL, 0 },
+};
+
+/* What is said of one file. */
+typedef struct {
+  const char *kind;
+  char *name;
+  gboolean has_cluster;
+  guint32 nodes, gpus;
+} Finding;
+
+static gboolean
+find_type (const BaseYaml *yaml, const FileType **out, GError **error)
+{
+  const BaseYamlNode *root = base_yaml_root (yaml);
+  const char *names[G_N_ELEMENTS (types)] = { NULL };
+  for (size_t i = 0; types[i].key != NULL; i++)
+    names[i] = types[i].key;
+  g_autofree char *accepted = g_strjoinv (", ", (char **)names);
+  const char *path = base_yaml_path (yaml);
+  if (base_yaml_kind (root) != BASE_YAML_MAP || base_yaml_n (root) == 0) {
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: holds no keys; a file begins with one of %s", path, accepted);
+    return FALSE;
+  }
+  const char *key = base_yaml_key (root, 0);
+  for (const FileType *type = types; type->key != NULL; type++)
+    if (strcmp (type->key, key) == 0) {
+      *out = type;
+      return TRUE;
+    }
+  g_autofree char *hint = cli_hint (key, names), *prefix = base_mark_prefix (base_yaml_key_mark (root, 0));
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sfirst key '%s' does not say what this file is%s; it is one of %s",
+               prefix, key, hint, accepted);
+  return FALSE;
+}
+
+static gboolean
+check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
+{
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
+    g_auto (GStrv) halves = g_strsplit (*set, "=", 2);
+    g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
+    if (!base_yaml_set (yaml, halves[0], halves[1], label, error))
+      return FALSE;
+  }
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  BaseSchemaContext context = {
+    .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->yamls
+  };
+  g_autofree void *spec = g_malloc0 (type->size);
+  base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
+  cli_warn_all (cli, diag);
+  return base_diag_finish (diag, error);
+}
+
+static void
+take_cluster (Finding *finding, const Clu *clu)
+{
+  finding->has_cluster = TRUE;
+  finding->nodes = clu_n_nodes (clu);
+  finding->gpus = clu_n_gpus (clu);
+}
+
+static gboolean
+check_scenario (Cli *cli, const char *path, Finding *finding, GError **error)
+{
+  WrkScenarioOptions options = { .has_seed = cli->seed_text != NULL, .seed = cli->seed, .sets = (const char *const *)cli->sets };
+  g_autoptr (WrkScenario) scenario = cli_scenario_load (cli, path, &options, error);
+  if (scenario == NULL)
+    return FALSE;
+  take_cluster (finding, wrk_scenario_cluster (scenario));
+  return TRUE;
+}
+
+static gboolean
+check_topology (Cli *cli, const char *path, Finding *finding, GError **error)
+{
+  g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
+  g_autoptr (Clu) clu = cli_cluster_load (cli, named, 0, error);
+  if (clu == NULL)
+    return FALSE;
+  take_cluster (finding, clu);
+  return TRUE;
+}
+
+static gboolean
+check_calibration (Cli *cli, const char *path, GError **error)
+{
+  g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const MdlLibrary *library = cli_library_load (cli, named, NULL, NULL, cli->yamls, diag, error);
+  cli_warn_all (cli, diag);
+  return library != NULL;
+}
+
+static gboolean
+check_file (Cli *cli, const char *path, Finding *finding, GError **error)
+{
+  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
+  const FileType *type;
+  if (yaml == NULL || !find_type (yaml, &type, error))
+    return FALSE;
+  finding->kind = type->key;
+  finding->name = g_strdup (base_yaml_text (base_yaml_item (base_yaml_root (yaml), 0)));
+  switch (type->kind) {
+    case FILE_TOPOLOGY:
+      return check_topology (cli, path, finding, error);
+    case FILE_SCENARIO:
+      return check_scenario (cli, path, finding, error);
+    case FILE_CALIBRATION:
+      return check_calibration (cli, path, error);
+    case FILE_PART: {
+      /* The document goes to the inputs, which outlive what is read from it. */
+      BaseYaml *kept = g_steal_pointer (&yaml);
+      g_ptr_array_add (cli->yamls, kept);
+      return check_part (cli, kept, type, error);
+    }
+  }
+  g_return_val_if_reached (FALSE);
+}
+
+static const BaseColumn columns[] = {
+  { "path", NULL, BASE_CELL_TEXT, 0, NULL },     { "ok", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "kind", NULL, BASE_CELL_TEXT, 0, NULL },     { "name", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL }, { "gpus", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "errors", NULL, BASE_CELL_TEXT, 0, NULL },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+add_row (BaseTable *table, const char *path, const Finding *finding, const GError *cause)
+{
+  base_table_row (table);
+  base_table_text (table, "path", path);
+  base_table_text (table, "ok", cause == NULL ? "yes" : "no");
+  base_table_text (table, "kind", finding->kind);
+  base_table_text (table, "name", finding->name);
+  if (finding->has_cluster) {
+    base_table_integer (table, "nodes", finding->nodes);
+    base_table_integer (table, "gpus", finding->gpus);
+  }
+  base_table_text (table, "errors", cause != NULL ? cause->message : NULL);
+}
+
+static void
+say (Cli *cli, const char *path, const Finding *finding, const GError *cause)
+{
+  if (cause != NULL) {
+    g_string_append_printf (cli->talk, "%s%s", cause->message, g_str_has_suffix (cause->message, "\n") ? "" : "\n");
+    cli->status = MAX (cli->status, g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT) ? 2 : 1);
+    return;
+  }
+  if (cli->format != CLI_FORMAT_TEXT)
+    return;
+  g_string_append_printf (cli->out, "%s: ok (%s", path, finding->kind);
+  if (finding->has_cluster)
+    g_string_append_printf (cli->out, ", %u node%s, %u GPU%s)\n", finding->nodes, finding->nodes == 1 ? "" : "s", finding->gpus,
+                            finding->gpus == 1 ? "" : "s");
+  else
+    g_string_append_printf (cli->out, " %s)\n", finding->name != NULL ? finding->name : "");
+}
+
+static gboolean
+run (Cli *cli, const void *flags, char **words, GError **error)
+{
+  (void)flags;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which files?");
+  if (!cli_lookup (cli, error))
+    return FALSE;
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  for (char **path = words; *path != NULL; path++) {
+    Finding finding = { 0 };
+    g_autoptr (GError) cause = NULL;
+    if (strcmp (*path, "-") == 0)
+      return cli_fail (cli, error, "a file is read more than once here, which stdin cannot be; give it a name");
+    check_file (cli, *path, &finding, &cause);
+    say (cli, *path, &finding, cause);
+    add_row (table, *path, &finding, cause);
+    g_free (finding.name);
+  }
+  if (cli->format == CLI_FORMAT_TSV)
+    base_table_print_tsv (table, cli->out);
+  if (cli->format == CLI_FORMAT_JSON) {
+    RepEnvelope envelope = cli_envelope (cli, NULL);
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    base_table_build_json (table, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  }
+  return TRUE;
+}
+
+static const CliFlag flags_table[] = { { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL } };
+
+const CliVerb cli_verb_check = {
+  .name = "check",
+  .summary = "reads and checks input files, runs nothing",
+  .usage = "FILE... [flags]",
+  .example = "forerun check scenarios/*.yaml topologies/*.yaml",
+  .notes =
+      "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class or calibration. Files that are\n"
+      "right are listed on stdout, what is wrong with the others on stderr as path:line:column; one wrong file makes exit status "
+      "2.\n",
+  .flags = flags_table,
+  .size = 1,
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

@@ -1,0 +1,158 @@
+/* forerun coll: a table over message sizes, and over numbers of nodes. */
+#include "comm-private.h"
+#include "report/coll.h"
+
+static const CliFlag flags_table[] = {
+  CLI_COLL_FLAGS_WHERE,
+  { CLI_FLAG_HEADING, "sizes: bytes as nccl-tests counts them, 8G is 8 GiB", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (CliCollFlags, min), "SIZE", "smallest size (default: 8)" },
+  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (CliCollFlags, max), "SIZE", "largest size (default: 8G)" },
+  { CLI_FLAG_TEXT, "stepfactor", 'f', offsetof (CliCollFlags, factor), "F", "each size is F times the one before (default: 2)" },
+  { CLI_FLAG_TEXT, "stepbytes", 'i', offsetof (CliCollFlags, step), "SIZE",
+    "each size is SIZE above the one before, in place of -f" },
+  CLI_COLL_FLAGS_HOW,
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+/* The rows of one run, in the form that is asked for. */
+typedef struct {
+  BaseTable *table;
+  GString *text; /* '#' lines, or all of nccl-tests' text */
+  double busbw_sum_Bps;
+  guint n_rows;
+} Rows;
+
+static void
+rows_clear (Rows *rows)
+{
+  base_table_free (rows->table);
+  g_string_free (rows->text, TRUE);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+static void
+begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, const CliComm *comm, Rows *rows)
+{
+  if (cli->format == CLI_FORMAT_TEXT)
+    cli_comm_header (cli, comm, rows->text);
+  if (cli->format != CLI_FORMAT_NCCL_TESTS)
+    return;
+  RepNcclTests head = { .version = FORERUN_VERSION,
+                        .op = question->op,
+                        .min_B = sweep->min_B,
+                        .max_B = sweep->max_B,
+                        .step = sweep->step,
+                        .step_is_factor = sweep->is_factor,
+                        .launch = comm->settings.launch,
+                        .clu = comm->clu,
+                        .gpus = comm->gpus,
+                        .n_ranks = comm->n,
+                        .gpus_per_node = comm->gpus_per_node };
+  rep_nccl_tests_head (rows->text, &head);
+}
+
+static gboolean
+price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliComm *comm, Rows *rows, GError **error)
+{
+  unsigned element_B = mdl_dtype_size_B (question->dtype);
+  g_autoptr (GArray) sizes = cli_sweep_sizes (sweep, question->op, element_B, comm->n);
+  g_auto (WrkColl) coll = { 0 };
+  for (guint i = 0; i < sizes->len; i++) {
+    WrkCollRequest request = { .op = question->op,
+                               .size_B = (double)g_array_index (sizes, guint64, i),
+                               .dtype = question->dtype,
+                               .algo = question->algo,
+                               .proto = question->proto,
+                               .root = question->root };
+    if (!wrk_coll_price (comm->comm, &request, &coll, error)) {
+      g_prefix_error (error, "forerun %s: ", cli->verb->name);
+      return FALSE;
+    }
+    if (++rows->n_rows > CLI_MAX_ROWS)
+      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
+    rows->busbw_sum_Bps += coll.busbw_Bps;
+    if (cli->format == CLI_FORMAT_NCCL_TESTS)
+      rep_nccl_tests_row (rows->text, &coll, question->root);
+    else
+      rep_coll_table_add (rows->table, &coll);
+  }
+  return TRUE;
+}
+
+static void
+write_rows (Cli *cli, const CliQuestion *question, const Rows *rows)
+{
+  RepEnvelope envelope = cli_envelope (cli, NULL);
+  switch (cli->format) {
+    case CLI_FORMAT_TEXT:
+      rep_header_title (cli->out, &envelope, mdl_name (mdl_op_names, (int)question->op));
+      g_string_append (cli->out, rows->text->str);
+      base_table_print_text (rows->table, cli->out);
+      break;
+    case CLI_FORMAT_JSON: {
+      JsonBuilder *json = rep_envelope_open (&envelope);
+      base_table_build_json (rows->table, json);
+      g_autofree char *text = rep_envelope_close (json, &envelope);
+      g_string_append (cli->out, text);
+      break;
+    }
+    case CLI_FORMAT_TSV:
+      base_table_print_tsv (rows->table, cli->out);
+      break;
+    case CLI_FORMAT_NCCL_TESTS:
+      g_string_append (cli->out, rows->text->str);
+      rep_nccl_tests_foot (cli->out, question->op, rows->n_rows > 0 ? rows->busbw_sum_Bps / rows->n_rows : 0);
+      break;
+  }
+}
+
+static gboolean
+answer (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
+{
+  CliSweep sweep;
+  if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
+    return FALSE;
+  if (cli->format == CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
+    return cli_fail (cli, error, "--format nccl-tests shows one number of nodes, -n lists %u; take text, json or tsv",
+                     question->n_nodes);
+  g_auto (Rows) rows = { .table = rep_coll_table_new (), .text = g_string_new (NULL) };
+  for (guint i = 0; i < question->n_nodes; i++) {
+    g_auto (CliComm) comm = { 0 };
+    if (!cli_comm_open (cli, flags, question, question->nodes[i], &comm, error))
+      return FALSE;
+    begin_comm (cli, question, &sweep, &comm, &rows);
+    if (!price_rows (cli, question, &sweep, &comm, &rows, error))
+      return FALSE;
+  }
+  write_rows (cli, question, &rows);
+  return TRUE;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const CliCollFlags *flags = data;
+  if (words[0] == NULL || words[1] != NULL) {
+    g_autofree char *ops = cli_names_join (mdl_op_names);
+    return words[0] == NULL
+               ? cli_fail (cli, error, "which operation? accepted: %s", ops)
+               : cli_fail (cli, error, "one operation at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  }
+  CliQuestion question;
+  gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && answer (cli, flags, &question, error);
+  g_free (question.nodes);
+  return done;
+}
+
+const CliVerb cli_verb_coll = {
+  .name = "coll",
+  .summary = "time and bandwidth of a collective by message size, as nccl-tests would measure it",
+  .usage = "OP --topology T [flags]",
+  .example = "forerun coll all_reduce --topology hgx_h200 -n 2 -b 1M -e 8G -f 2",
+  .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
+           "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table.\n",
+  .flags = flags_table,
+  .size = sizeof (CliCollFlags),
+  .formats = CLI_FORMAT_NCCL_TESTS,
+  .run = run,
+};

@@ -1,0 +1,253 @@
+/* forerun explain: one prediction, term by term. */
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+#include "report/explain.h"
+#include "report/run.h"
+#include "scenario-private.h"
+
+static const CliFlag flags_table[] = {
+  CLI_COLL_FLAGS_WHERE,
+  { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "bytes", 'b', offsetof (CliCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
+  CLI_COLL_FLAGS_HOW,
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+/* What else could run, each priced by the closed form; `settings` are the communicator's own. */
+static gboolean
+list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *settings, GArray **out, GError **error)
+{
+  WrkMode mode = settings->mode;
+  settings->mode = WRK_MODE_MODEL;
+  g_autoptr (GArray) alternatives = rep_alternatives_new ();
+  g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
+  g_auto (WrkColl) coll = { 0 };
+  gboolean done = TRUE;
+  for (guint i = 0; done && i < choices->len; i++) {
+    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    RepAlternative alternative = {
+      .algo = choice->algo, .proto = choice->proto, .reason = g_strdup (choice->reason), .time_s = (double)NAN
+    };
+    if (choice->reason == NULL) {
+      WrkCollRequest one = *request;
+      one.algo = choice->algo;
+      one.proto = choice->proto;
+      done = wrk_coll_price (comm, &one, &coll, error);
+      alternative.time_s = coll.time_s;
+    }
+    g_array_append_val (alternatives, alternative);
+  }
+  settings->mode = mode;
+  if (done)
+    *out = g_steal_pointer (&alternatives);
+  return done;
+}
+
+static void
+write_explain (Cli *cli, const char *what, const GString *header, const RepExplain *explain)
+{
+  RepEnvelope envelope = cli_envelope (cli, NULL);
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    rep_explain_json (explain, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    rep_explain_tsv (explain, cli->out);
+  } else {
+    rep_header_title (cli->out, &envelope, what);
+    g_string_append (cli->out, header->str);
+    rep_explain_text (explain, cli->out);
+  }
+}
+
+static gboolean
+explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
+{
+  unsigned element_B = mdl_dtype_size_B (question->dtype);
+  CliCollFlags one = *flags;
+  one.min = one.max = flags->min != NULL ? flags->min : (char[]){ "1G" };
+  CliSweep sweep;
+  if (question->n_nodes > 1)
+    return cli_fail (cli, error, "one prediction is explained at a time; -n lists %u numbers of nodes", question->n_nodes);
+  if (!cli_sweep_parse (cli, &one, element_B, &sweep, error))
+    return FALSE;
+  g_auto (CliComm) comm = { 0 };
+  if (!cli_comm_open (cli, flags, question, question->nodes[0], &comm, error))
+    return FALSE;
+  WrkCollRequest request = { .op = question->op,
+                             .size_B = (double)cli_size_round (question->op, sweep.min_B, element_B, comm.n),
+                             .dtype = question->dtype,
+                             .algo = question->algo,
+                             .proto = question->proto,
+                             .root = question->root };
+  g_auto (WrkColl) coll = { 0 };
+  g_autoptr (GArray) alternatives = NULL;
+  if (!wrk_coll_price (comm.comm, &request, &coll, error) ||
+      !list_alternatives (comm.comm, &request, &comm.settings, &alternatives, error)) {
+    g_prefix_error (error, "forerun %s: ", cli->verb->name);
+    return FALSE;
+  }
+  g_autoptr (GString) header = g_string_new (NULL);
+  cli_comm_header (cli, &comm, header);
+  RepExplain explain = { .clu = comm.clu, .coll = &coll, .alternatives = alternatives };
+  write_explain (cli, "explain", header, &explain);
+  return TRUE;
+}
+
+/* ---- a scenario ---- */
+
+static void
+append_body (const CliScenarioRun *run, CliFormat format, GString *out)
+{
+  const Clu *clu = wrk_scenario_cluster (run->scenario);
+  const WrkResult *result = run->result;
+  const WrkColl *coll = result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
+  RepExplain explain = { .clu = clu, .coll = coll };
+  if (result->kind == WRK_KIND_TRANSFER) {
+    if (format == CLI_FORMAT_TSV)
+      rep_explain_transfer_tsv (&result->transfer, out);
+    else
+      rep_explain_transfer_text (clu, &result->transfer, out);
+    return;
+  }
+  if (format == CLI_FORMAT_TSV) {
+    rep_explain_tsv (&explain, out);
+    return;
+  }
+  if (result->kind == WRK_KIND_TRAINING)
+    rep_run_text (result, out);
+  if (coll->n_ranks > 1 || result->kind == WRK_KIND_COLLECTIVE) {
+    if (out->len > 0)
+      g_string_append_c (out, '\n');
+    rep_explain_text (&explain, out);
+  }
+}
+
+static void
+build_body (const CliScenarioRun *run, JsonBuilder *json)
+{
+  const Clu *clu = wrk_scenario_cluster (run->scenario);
+  const WrkResult *result = run->result;
+  if (result->kind == WRK_KIND_TRANSFER) {
+    rep_explain_transfer_json (clu, &result->transfer, json);
+    return;
+  }
+  RepExplain explain = { .clu = clu, .coll = result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll };
+  if (result->kind != WRK_KIND_TRAINING) {
+    rep_explain_json (&explain, json);
+    return;
+  }
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "step");
+  rep_run_json (result, json);
+  json_builder_set_member_name (json, "all_reduce");
+  if (explain.coll->n_ranks > 1)
+    rep_explain_json (&explain, json);
+  else
+    json_builder_add_null_value (json);
+  json_builder_end_object (json);
+}
+
+static const char *
+flag_without_meaning (const CliCollFlags *flags)
+{
+  const struct {
+    const char *name, *value;
+  } rows[] = { { "--topology", flags->topology },
+               { "-n", flags->nodes },
+               { "-g", flags->gpus },
+               { "-b", flags->min },
+               { "--dtype", flags->dtype },
+               { "--root", flags->root },
+               { "--algo", flags->algo },
+               { "--proto", flags->proto },
+               { "--disable", flags->disable },
+               { "--max-channels", flags->max_channels },
+               { "--library", flags->library },
+               { "--calibration", flags->calibration },
+               { "--launch", flags->launch } };
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].value != NULL)
+      return rows[i].name;
+  return NULL;
+}
+
+static gboolean
+explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError **error)
+{
+  const char *meaningless = flag_without_meaning (flags);
+  if (meaningless != NULL)
+    return cli_fail (cli, error, "%s goes with an operation; a scenario says it itself (--set changes a key of it)", meaningless);
+  g_auto (CliScenarioRun) run = { 0 };
+  if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
+    return FALSE;
+  RepEnvelope envelope = cli_envelope (cli, wrk_scenario_inputs (run.scenario));
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    build_body (&run, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+    return TRUE;
+  }
+  if (cli->format == CLI_FORMAT_TEXT)
+    cli_scenario_header (cli, &run, &envelope, cli->out);
+  g_autoptr (GString) body = g_string_new (NULL);
+  append_body (&run, cli->format, body);
+  g_string_append (cli->out, body->str);
+  return TRUE;
+}
+
+static gboolean
+is_op (const char *word)
+{
+  for (const BaseName *name = mdl_op_names; name->name != NULL; name++)
+    if (strcmp (name->name, word) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* A word that is nearly an operation was meant as one. */
+static gboolean
+is_near_op (const char *word)
+{
+  const char *names[MDL_OP_N + 1] = { NULL };
+  for (int i = 0; i < MDL_OP_N; i++)
+    names[i] = mdl_op_names[i].name;
+  return base_nearest (word, names) != NULL;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const CliCollFlags *flags = data;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "what? an operation (all_reduce …) or a scenario file");
+  if (words[1] != NULL)
+    return cli_fail (cli, error, "one prediction at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  gboolean is_path = strchr (words[0], '/') != NULL || strchr (words[0], '.') != NULL || strcmp (words[0], "-") == 0;
+  if (!is_op (words[0]) && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
+    return explain_scenario (cli, flags, words[0], error);
+  CliQuestion question;
+  gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && explain_op (cli, flags, &question, error);
+  g_free (question.nodes);
+  return done;
+}
+
+const CliVerb cli_verb_explain = {
+  .name = "explain",
+  .summary = "one prediction taken apart: terms, sources, loads on the links, alternatives",
+  .usage = "OP --topology T [flags] | SCENARIO.yaml [flags]",
+  .example = "forerun explain all_reduce --topology hgx_h200 -n 2 -b 256M --algo ring",
+  .notes =
+      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. The terms sum to the closed form's "
+      "time;\n"
+      "each names the constants in it and where they come from (measured, datasheet, assumed). With a scenario only --mode and\n"
+      "--steps apply beside the common flags.\n",
+  .flags = flags_table,
+  .size = sizeof (CliCollFlags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

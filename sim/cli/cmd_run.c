@@ -1,0 +1,66 @@
+/* forerun run: simulates one scenario. */
+#include <string.h>
+
+#include "report/run.h"
+#include "scenario-private.h"
+
+typedef struct {
+  char *mode, *steps, *trace;
+} Flags;
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
+  { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S", "fluid (default): one pipelined activity; exact: every message" },
+  { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
+  if (words[1] != NULL)
+    return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (flags->trace != NULL && cli->output != NULL && strcmp (flags->trace, cli->output) == 0)
+    return cli_fail (cli, error, "--trace and -o name the same file '%s'", flags->trace);
+  g_auto (CliScenarioRun) done = { 0 };
+  if (!cli_scenario_run (cli, words[0], flags->mode, flags->steps, flags->trace != NULL, &done, error))
+    return FALSE;
+  RepEnvelope envelope = cli_envelope (cli, wrk_scenario_inputs (done.scenario));
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    rep_run_json (done.result, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    rep_run_tsv (done.result, cli->out);
+  } else {
+    cli_scenario_header (cli, &done, &envelope, cli->out);
+    rep_run_text (done.result, cli->out);
+  }
+  if (flags->trace != NULL) {
+    if (done.result->spans == NULL || done.result->spans->len == 0)
+      cli_warn (cli, "this run has no spans to trace: only training steps of the event engine have");
+    cli->trace_path = g_strdup (flags->trace);
+    cli->trace = g_string_new (NULL);
+    rep_trace_json (done.result->spans, cli->trace);
+  }
+  return TRUE;
+}
+
+const CliVerb cli_verb_run = {
+  .name = "run",
+  .summary = "simulates a scenario: a collective, a transfer or a training step on a cluster",
+  .usage = "SCENARIO.yaml [flags]",
+  .example = "forerun run scenarios/quickstart.yaml --format json",
+  .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys: --set "
+           "cluster.nodes=4,\n"
+           "--set workload.bytes='2 GiB', --set topology.node.nics.rate='200 Gb/s'.\n",
+  .flags = flags_table,
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

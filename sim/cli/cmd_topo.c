@@ -1,0 +1,113 @@
+/* forerun topo: what a machine is. */
+#include <string.h>
+
+#include "cli-private.h"
+#include "report/topo.h"
+
+typedef struct {
+  char *nodes;
+  char **path;
+  gboolean dot;
+} Flags;
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "what to show", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N", "build N nodes (default: as many as the file says)" },
+  { CLI_FLAG_PAIR, "path", 0, offsetof (Flags, path), "A B", "the way from device A to device B, hop by hop" },
+  { CLI_FLAG_SWITCH, "dot", 0, offsetof (Flags, dot), NULL, "the graph for Graphviz: forerun topo T --dot | dot -Tsvg" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+typedef struct {
+  CluDev from, to;
+  CluRoute route;
+} Path;
+
+static gboolean
+find_path (const Cli *cli, const Clu *clu, char **names, Path *path, GError **error)
+{
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  path->from = clu_find (clu, names[0], error);
+  if (path->from != CLU_NONE)
+    path->to = clu_find (clu, names[1], error);
+  if (path->from == CLU_NONE || path->to == CLU_NONE ||
+      !clu_route_find (clu, path->from, path->to, &options, &path->route, error)) {
+    g_prefix_error (error, "forerun %s: --path: ", cli->verb->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+write_topo (Cli *cli, const Clu *clu, const Path *path)
+{
+  RepEnvelope envelope = cli_envelope (cli, NULL);
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    if (path != NULL)
+      rep_path_json (clu, path->from, path->to, &path->route, json);
+    else
+      rep_topo_json (clu, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    if (path != NULL)
+      rep_path_tsv (clu, &path->route, cli->out);
+    else
+      rep_topo_tsv (clu, cli->out);
+  } else {
+    rep_header_title (cli->out, &envelope, "topo");
+    rep_header_cluster (cli->out, clu);
+    if (path != NULL)
+      rep_path_text (clu, path->from, path->to, &path->route, cli->out);
+    else
+      rep_topo_text (clu, cli->out);
+  }
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  guint64 nodes = 0;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which topology? a file, or a name of forerun list topologies");
+  if (words[1] != NULL)
+    return cli_fail (cli, error, "one topology at a time, and '%s' is one too many%s", words[1],
+                     flags->path != NULL ? "; --path takes two devices: --path gpu0 node1.gpu3" : "");
+  if (flags->path != NULL && g_strv_length (flags->path) != 2)
+    return cli_fail (cli, error, "--path takes two devices, once: --path gpu0 node1.gpu3");
+  if (flags->dot && flags->path != NULL)
+    return cli_fail (cli, error, "--dot draws the whole graph and --path tells one way through it: take one of them");
+  if (flags->dot && cli->format_text != NULL)
+    return cli_fail (cli, error, "--dot is a format of its own and excludes --format");
+  if (!cli_count_value (cli, "-n", flags->nodes, 1, 1000000, &nodes, error))
+    return FALSE;
+  g_autoptr (Clu) clu = cli_cluster_load (cli, words[0], (guint32)nodes, error);
+  if (clu == NULL)
+    return FALSE;
+  if (flags->dot) {
+    rep_topo_dot (clu, cli->out);
+    return TRUE;
+  }
+  Path path = { 0 };
+  clu_route_init (&path.route);
+  gboolean done = flags->path == NULL || find_path (cli, clu, flags->path, &path, error);
+  if (done)
+    write_topo (cli, clu, flags->path != NULL ? &path : NULL);
+  clu_route_clear (&path.route);
+  return done;
+}
+
+const CliVerb cli_verb_topo = {
+  .name = "topo",
+  .summary = "what a machine is: devices, links and what they reach, bisection, paths",
+  .usage = "TOPOLOGY [flags]",
+  .example = "forerun topo hgx_h200 -n 2 --path gpu0 node1.gpu3",
+  .notes = "TOPOLOGY is a shipped name (forerun list topologies) or a file. Devices: gpu9, node1.gpu1, node0.nic3, node0.host,\n"
+           "node0.nvme2, storage.NAME. Rates are one way; reached is the specified rate times the link's efficiency.\n",
+  .flags = flags_table,
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

@@ -1,0 +1,210 @@
+#include "comm-private.h"
+
+#include <string.h>
+
+#define MAX_NODES         1000000u
+#define MAX_GPUS_PER_NODE 1024u
+#define MAX_CHANNELS      1024u
+#define MAX_NODE_COUNTS   64u
+
+static gboolean
+parse_op (const Cli *cli, const char *text, MdlOp *op, GError **error)
+{
+  int code = 0;
+  if (!cli_name_value (cli, "operation", text, mdl_op_names, &code, error))
+    return FALSE;
+  *op = (MdlOp)code;
+  return TRUE;
+}
+
+static gboolean
+parse_nodes (const Cli *cli, const char *text, CliQuestion *question, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "0", ",", -1);
+  guint n = g_strv_length (words);
+  if (n == 0 || n > MAX_NODE_COUNTS)
+    return cli_fail (cli, error, "-n '%s' lists %u node counts; 1 to %u are accepted, as in -n 1,2,4", text, n, MAX_NODE_COUNTS);
+  g_autofree guint32 *nodes = g_new0 (guint32, n);
+  for (guint i = 0; text != NULL && i < n; i++) {
+    guint64 value = 0;
+    if (!cli_count_value (cli, "-n", words[i], 1, MAX_NODES, &value, error))
+      return FALSE;
+    nodes[i] = (guint32)value;
+  }
+  question->nodes = g_steal_pointer (&nodes);
+  question->n_nodes = n;
+  return TRUE;
+}
+
+/* Bits of the algorithms and protocols named in "a,b,c". */
+static gboolean
+parse_disabled (const Cli *cli, const char *text, WrkSettings *settings, GError **error)
+{
+  if (text == NULL)
+    return TRUE;
+  g_autoptr (GArray) names = g_array_new (TRUE, TRUE, sizeof (BaseName));
+  const BaseName *const tables[] = { mdl_algo_names, mdl_proto_names };
+  for (size_t t = 0; t < G_N_ELEMENTS (tables); t++)
+    for (const BaseName *name = tables[t]; name->name != NULL; name++)
+      if (name->code >= 0) /* neither auto nor best */
+        g_array_append_vals (names, name, 1);
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+  for (char **word = words; *word != NULL; word++) {
+    int code;
+    if (!cli_name_value (cli, "--disable", g_strstrip (*word), (const BaseName *)(gpointer)names->data, &code, error))
+      return FALSE;
+    gboolean is_algo = FALSE;
+    for (const BaseName *name = mdl_algo_names; name->name != NULL; name++)
+      is_algo = is_algo || strcmp (name->name, *word) == 0;
+    if (is_algo)
+      settings->disabled_algos |= 1u << code;
+    else
+      settings->disabled_protos |= 1u << code;
+  }
+  return TRUE;
+}
+
+static const BaseName library_names[] = { { "nccl", 0, NULL }, { "plain", 1, NULL }, { NULL, 0, NULL } };
+
+static gboolean
+parse_software (const Cli *cli, const CliCollFlags *flags, CliQuestion *question, GError **error)
+{
+  WrkSettings *settings = &question->settings;
+  int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
+  guint64 max_channels = 0;
+  if (!cli_name_value (cli, "--library", flags->library, library_names, &plain, error) ||
+      !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
+      !cli_name_value (cli, "--mode", flags->mode, wrk_mode_names, &mode, error) ||
+      !cli_name_value (cli, "--steps", flags->steps, wrk_steps_names, &steps, error) ||
+      !cli_count_value (cli, "--max-channels", flags->max_channels, 1, MAX_CHANNELS, &max_channels, error) ||
+      !parse_disabled (cli, flags->disable, settings, error))
+    return FALSE;
+  question->plain = plain == 1;
+  settings->launch = (MdlLaunch)launch;
+  settings->mode = (WrkMode)mode;
+  settings->steps = (WrkSteps)steps;
+  settings->max_channels = (unsigned)max_channels;
+  if (question->plain && flags->calibration != NULL)
+    return cli_fail (cli, error, "--calibration has no meaning with --library plain, which has no constants but the links' own");
+  if (question->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL))
+    return cli_fail (cli, error, "%s has no meaning with --library plain, which knows no software",
+                     flags->launch != NULL         ? "--launch"
+                     : flags->max_channels != NULL ? "--max-channels"
+                                                   : "--proto");
+  if (settings->mode == WRK_MODE_MODEL && settings->steps == WRK_STEPS_EXACT)
+    return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
+  return TRUE;
+}
+
+static gboolean
+op_has_root (MdlOp op)
+{
+  return op == MDL_OP_BROADCAST || op == MDL_OP_REDUCE;
+}
+
+gboolean
+cli_question_parse (const Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error)
+{
+  memset (question, 0, sizeof *question);
+  wrk_settings_default (&question->settings);
+  question->settings.seed = cli->seed;
+  int dtype = MDL_DTYPE_FP32, algo = MDL_ALGO_AUTO, proto = MDL_PROTO_AUTO;
+  guint64 gpus = 0, root = 0;
+  if (!parse_op (cli, op, &question->op, error) || !cli_name_value (cli, "--dtype", flags->dtype, mdl_dtype_names, &dtype, error) ||
+      !cli_name_value (cli, "--algo", flags->algo, mdl_algo_names, &algo, error) ||
+      !cli_name_value (cli, "--proto", flags->proto, mdl_proto_names, &proto, error) ||
+      !cli_count_value (cli, "-g", flags->gpus, 1, MAX_GPUS_PER_NODE, &gpus, error) ||
+      !cli_count_value (cli, "--root", flags->root, 0, G_MAXUINT32 - 1, &root, error) ||
+      !parse_software (cli, flags, question, error))
+    return FALSE;
+  question->dtype = (MdlDtype)dtype;
+  question->algo = (MdlAlgo)algo;
+  question->proto = (MdlProto)proto;
+  question->gpus = (guint32)gpus;
+  question->root = (guint32)root;
+  if (flags->root != NULL && !op_has_root (question->op))
+    return cli_fail (cli, error, "--root has no meaning for %s; broadcast and reduce have one", op);
+  if (flags->topology == NULL)
+    return cli_fail (cli, error, "--topology is missing: a name of forerun list topologies, or a file");
+  return parse_nodes (cli, flags->nodes, question, error);
+}
+
+/* A cluster that has `nodes` nodes at least: what is asked for stands on the machine as its file says, and on a larger one only where
+ * the file's is too small. */
+static Clu *
+load_cluster (Cli *cli, const char *topology, guint32 nodes, GError **error)
+{
+  Clu *clu = cli_cluster_load (cli, topology, 0, error);
+  if (clu == NULL || nodes <= clu_n_nodes (clu))
+    return clu;
+  clu_free (clu);
+  return cli_cluster_load (cli, topology, nodes, error);
+}
+
+static gboolean
+list_ranks (Cli *cli, const CliQuestion *question, CliComm *comm, GError **error)
+{
+  g_autoptr (GArray) gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint32 first = 0;
+  for (guint32 node = 0; node < comm->n_nodes; node++) {
+    guint32 has = clu_gpus_per_node (comm->clu, node), used = question->gpus != 0 ? question->gpus : has;
+    if (used > has)
+      return cli_fail (cli, error, "-g %u is more than node %u of %s has; 1 to %u is accepted", used, node, clu_name (comm->clu),
+                       has);
+    for (guint32 gpu = first; gpu < first + used; gpu++)
+      g_array_append_val (gpus, gpu);
+    comm->gpus_per_node = MAX (comm->gpus_per_node, used);
+    first += has;
+  }
+  comm->n = gpus->len;
+  comm->gpus = (guint32 *)(gpointer)g_array_free (g_steal_pointer (&gpus), FALSE);
+  if (question->root >= comm->n)
+    return cli_fail (cli, error, "--root %u is not one of the %u ranks; 0 to %u is accepted", question->root, comm->n, comm->n - 1);
+  return TRUE;
+}
+
+gboolean
+cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, CliComm *comm, GError **error)
+{
+  comm->clu = load_cluster (cli, flags->topology, nodes, error);
+  if (comm->clu == NULL)
+    return FALSE;
+  comm->n_nodes = nodes != 0 ? nodes : clu_n_nodes (comm->clu);
+  comm->settings = question->settings;
+  if (!list_ranks (cli, question, comm, error))
+    return FALSE;
+  if (!question->plain) {
+    g_autoptr (BaseDiag) diag = base_diag_new ();
+    const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, 0);
+    comm->settings.library =
+        cli_library_load (cli, flags->calibration, NULL, gpu != NULL ? gpu->name.v : NULL, cli->yamls, diag, error);
+    cli_warn_all (cli, diag);
+    if (comm->settings.library == NULL)
+      return FALSE;
+  }
+  comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
+  return comm->comm != NULL;
+}
+
+void
+cli_comm_clear (CliComm *comm)
+{
+  g_clear_pointer (&comm->comm, wrk_comm_free);
+  g_clear_pointer (&comm->gpus, g_free);
+  g_clear_pointer (&comm->clu, clu_free);
+}
+
+void
+cli_comm_header (const Cli *cli, const CliComm *comm, GString *out)
+{
+  rep_header_cluster (out, comm->clu);
+  g_string_append_printf (out, "# %u rank%s: %u GPU%s on %s%u node%s\n", comm->n, comm->n == 1 ? "" : "s", comm->gpus_per_node,
+                          comm->gpus_per_node == 1 ? "" : "s", comm->n_nodes == 1 ? "" : "each of ", comm->n_nodes,
+                          comm->n_nodes == 1 ? "" : "s");
+  rep_header_settings (out, &comm->settings, cli_calibration_name (cli));
+  if (comm->n == 1)
+    g_string_append (out, "# one rank has nobody to talk to: this collective costs nothing\n");
+  else if (wrk_comm_is_local (comm->comm))
+    g_string_append_printf (out, "# this collective never leaves %s: no NIC and no fabric setting can matter\n",
+                            comm->n_nodes == 1 ? "a node" : "an NVLink domain");
+}

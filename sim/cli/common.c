@@ -1,0 +1,144 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli-private.h"
+
+gboolean
+cli_fail (const Cli *cli, GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "forerun %s: %s", cli->verb->name, what);
+  return FALSE;
+}
+
+char *
+cli_hint (const char *word, const char *const *candidates)
+{
+  const char *near = base_nearest (word, candidates);
+  return near != NULL ? g_strdup_printf (" (did you mean '%s'?)", near) : g_strdup ("");
+}
+
+char *
+cli_names_join (const BaseName *names)
+{
+  GString *out = g_string_new (NULL);
+  for (const BaseName *name = names; name->name != NULL; name++)
+    g_string_append_printf (out, "%s%s", out->len > 0 ? ", " : "", name->name);
+  return g_string_free (out, FALSE);
+}
+
+gboolean
+cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseName *names, int *out, GError **error)
+{
+  if (text == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
+  for (const BaseName *name = names; name->name != NULL; name++) {
+    if (strcmp (name->name, text) == 0) {
+      *out = name->code;
+      return TRUE;
+    }
+    g_ptr_array_add (candidates, (gpointer)name->name);
+  }
+  g_ptr_array_add (candidates, NULL);
+  g_autofree char *hint = cli_hint (text, (const char *const *)candidates->pdata), *accepted = cli_names_join (names);
+  return cli_fail (cli, error, "%s '%s' is not known%s; accepted: %s", flag, text, hint, accepted);
+}
+
+gboolean
+cli_count_value (const Cli *cli, const char *flag, const char *text, guint64 min, guint64 max, guint64 *out, GError **error)
+{
+  if (text == NULL)
+    return TRUE;
+  guint64 value;
+  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, &value, NULL))
+    return cli_fail (cli, error, "%s '%s' is not a whole number; from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is accepted",
+                     flag, text, min, max);
+  if (value < min || value > max)
+    return cli_fail (cli, error, "%s %s is out of range; from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is accepted", flag,
+                     text, min, max);
+  *out = value;
+  return TRUE;
+}
+
+gboolean
+cli_size_value (const Cli *cli, const char *flag, const char *text, guint64 *out, GError **error)
+{
+  if (text == NULL)
+    return TRUE;
+  if (base_size_flag_parse (text, out, error))
+    return TRUE;
+  g_prefix_error (error, "forerun %s: %s: ", cli->verb->name, flag);
+  return FALSE;
+}
+
+void
+cli_warn (Cli *cli, const char *text)
+{
+  if (!g_ptr_array_find_with_equal_func (cli->warnings, text, g_str_equal, NULL))
+    g_ptr_array_add (cli->warnings, g_strdup (text));
+}
+
+void
+cli_warn_all (Cli *cli, const BaseDiag *diag)
+{
+  for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
+    cli_warn (cli, base_diag_warning (diag, i));
+}
+
+const MdlLibrary *
+cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
+                  GError **error)
+{
+  Cli *cli = user;
+  Cal *cal = cal_load (name, from, gpu_type, cli->lookup, inputs, warnings, error);
+  if (cal == NULL)
+    return NULL;
+  g_ptr_array_add (cli->cals, cal);
+  return cal_library (cal);
+}
+
+const char *
+cli_calibration_name (const Cli *cli)
+{
+  return cli->cals->len > 0 ? cal_name (g_ptr_array_index (cli->cals, cli->cals->len - 1)) : NULL;
+}
+
+/* "topology.node.nics.rate=…", as a scenario writes it, addresses the same key as "node.nics.rate=…". */
+static char **
+topology_sets (const Cli *cli)
+{
+  GPtrArray *sets = g_ptr_array_new ();
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++)
+    g_ptr_array_add (sets, g_strdup (g_str_has_prefix (*set, "topology.") ? *set + strlen ("topology.") : *set));
+  g_ptr_array_add (sets, NULL);
+  return (char **)g_ptr_array_free (sets, FALSE);
+}
+
+Clu *
+cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
+{
+  if (!cli_lookup (cli, error))
+    return NULL;
+  g_auto (GStrv) sets = topology_sets (cli);
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  CluLoadOptions options = { .nodes = nodes, .seed = cli->seed, .inputs = cli->yamls };
+  Clu *clu = clu_load (topology, NULL, cli->lookup, (const char *const *)sets, &options, diag, error);
+  cli_warn_all (cli, diag);
+  return clu;
+}
+
+RepEnvelope
+cli_envelope (Cli *cli, const GPtrArray *yamls)
+{
+  if (cli->inputs == NULL)
+    cli->inputs = rep_inputs_new (yamls != NULL ? yamls : cli->yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
+  return (RepEnvelope){ .version = FORERUN_VERSION,
+                        .command = (const char *const *)cli->command,
+                        .seed = cli->seed,
+                        .inputs = cli->inputs,
+                        .warnings = cli->warnings };
+}

@@ -1,0 +1,172 @@
+/* One table of flags a verb drives the parser (GOptionContext) and the help. */
+#include <string.h>
+
+#include "cli-private.h"
+
+const CliFlag cli_common_flags[] = {
+  { CLI_FLAG_HEADING, "output and input", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json or tsv" },
+  { CLI_FLAG_TEXT, "output", 'o', offsetof (Cli, output), "FILE", "write there instead of stdout; replaced only when complete" },
+  { CLI_FLAG_TEXTS, "set", 0, offsetof (Cli, sets), "PATH=VALUE",
+    "change a key of the input, e.g. node.nics.rate='200 Gb/s'; repeatable" },
+  { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all that is random (default: the scenario's, else 1)" },
+  { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings on stderr" },
+  { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+static const CliFlag *
+flag_in (const CliFlag *flags, const char *word)
+{
+  if (word[0] != '-' || word[1] == '\0')
+    return NULL;
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    if (flag->kind == CLI_FLAG_HEADING)
+      continue;
+    if (word[1] == '-') {
+      size_t n = strlen (flag->name);
+      if (strncmp (word + 2, flag->name, n) == 0 && (word[2 + n] == '\0' || word[2 + n] == '='))
+        return flag;
+    } else if (flag->letter != 0 && flag->letter == word[1])
+      return flag;
+  }
+  return NULL;
+}
+
+static const CliFlag *
+flag_find (const CliVerb *verb, const char *word)
+{
+  const CliFlag *flag = flag_in (verb->flags, word);
+  return flag != NULL ? flag : flag_in (cli_common_flags, word);
+}
+
+/* The words as GOption takes them: "-b8" becomes "-b" "8" as getopt allows, "--path A B" becomes "--path=A" "--path=B". */
+static char **
+normalise (const CliVerb *verb, char *const *words)
+{
+  GPtrArray *out = g_ptr_array_new ();
+  g_ptr_array_add (out, g_strdup ("forerun"));
+  for (char *const *word = words; *word != NULL; word++) {
+    if (strcmp (*word, "--") == 0) {
+      for (; *word != NULL; word++)
+        g_ptr_array_add (out, g_strdup (*word));
+      break;
+    }
+    const CliFlag *flag = flag_find (verb, *word);
+    gboolean is_long = g_str_has_prefix (*word, "--");
+    if (flag == NULL || flag->kind == CLI_FLAG_SWITCH) {
+      g_ptr_array_add (out, g_strdup (*word));
+    } else if (flag->kind == CLI_FLAG_PAIR && strchr (*word, '=') == NULL && word[1] != NULL && word[2] != NULL) {
+      g_ptr_array_add (out, g_strdup_printf ("--%s=%s", flag->name, word[1]));
+      g_ptr_array_add (out, g_strdup_printf ("--%s=%s", flag->name, word[2]));
+      word += 2;
+    } else if (!is_long && (*word)[2] != '\0') {
+      g_ptr_array_add (out, g_strdup_printf ("-%c", flag->letter));
+      g_ptr_array_add (out, g_strdup (*word + 2));
+    } else {
+      g_ptr_array_add (out, g_strdup (*word));
+      if (!(is_long && strchr (*word, '=') != NULL) && word[1] != NULL)
+        g_ptr_array_add (out, g_strdup (*++word));
+    }
+  }
+  g_ptr_array_add (out, NULL);
+  return (char **)g_ptr_array_free (out, FALSE);
+}
+
+/* FILENAME, not STRING: GLib converts strings from the locale's character set, which the environment decides. */
+static void
+add_entries (GArray *entries, const CliFlag *flags, void *base)
+{
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    if (flag->kind == CLI_FLAG_HEADING)
+      continue;
+    GOptionArg arg = flag->kind == CLI_FLAG_SWITCH ? G_OPTION_ARG_NONE
+                     : flag->kind == CLI_FLAG_TEXT ? G_OPTION_ARG_FILENAME
+                                                   : G_OPTION_ARG_FILENAME_ARRAY;
+    GOptionEntry entry = {
+      .long_name = flag->name, .short_name = flag->letter, .arg = arg, .arg_data = (char *)base + flag->offset
+    };
+    g_array_append_val (entries, entry);
+  }
+}
+
+/* GLib's messages name the word last: "Unknown option --nods". */
+static void
+explain_option_error (const Cli *cli, const GError *cause, GError **error)
+{
+  const char *space = strrchr (cause->message, ' ');
+  const char *word = space != NULL ? space + 1 : "";
+  if (!g_error_matches (cause, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)) {
+    cli_fail (cli, error, "%s needs a value; see forerun %s --help", word, cli->verb->name);
+    return;
+  }
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  const CliFlag *const tables[] = { cli->verb->flags, cli_common_flags };
+  for (size_t t = 0; t < G_N_ELEMENTS (tables); t++)
+    for (const CliFlag *flag = tables[t]; flag->name != NULL; flag++)
+      if (flag->kind != CLI_FLAG_HEADING)
+        g_ptr_array_add (names, g_strconcat ("--", flag->name, NULL));
+  g_ptr_array_add (names, NULL);
+  g_autofree char *hint = cli_hint (word, (const char *const *)names->pdata);
+  cli_fail (cli, error, "unknown flag %s%s; see forerun %s --help", word, hint, cli->verb->name);
+}
+
+char **
+cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+  add_entries (entries, cli->verb->flags, base);
+  add_entries (entries, cli_common_flags, cli);
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_add_main_entries (context, (const GOptionEntry *)(gpointer)entries->data, NULL);
+  g_auto (GStrv) normal = normalise (cli->verb, words);
+  g_autoptr (GError) cause = NULL;
+  if (!g_option_context_parse_strv (context, &normal, &cause)) {
+    explain_option_error (cli, cause, error);
+    return NULL;
+  }
+  char **rest = normal + 1;
+  if (*rest != NULL && strcmp (*rest, "--") == 0)
+    rest++;
+  return g_strdupv (rest);
+}
+
+void
+cli_flags_clear (const CliFlag *flags, void *base)
+{
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    gpointer at = (char *)base + flag->offset;
+    if (flag->kind == CLI_FLAG_TEXT)
+      g_clear_pointer ((char **)at, g_free);
+    else if (flag->kind == CLI_FLAG_TEXTS || flag->kind == CLI_FLAG_PAIR)
+      g_clear_pointer ((char ***)at, g_strfreev);
+  }
+}
+
+static void
+append_flags (const CliFlag *flags, GString *out)
+{
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    if (flag->kind == CLI_FLAG_HEADING) {
+      g_string_append_printf (out, "\n%s\n", flag->name);
+      continue;
+    }
+    g_autofree char *letter = flag->letter != 0 ? g_strdup_printf ("-%c, ", flag->letter) : g_strdup ("");
+    g_autofree char *left =
+        g_strdup_printf ("%s--%s%s%s", letter, flag->name, flag->arg != NULL ? " " : "", flag->arg != NULL ? flag->arg : "");
+    g_string_append_printf (out, "  %-24s  %s\n", left, flag->help);
+  }
+}
+
+void
+cli_flags_help (const CliVerb *verb, GString *out)
+{
+  g_string_append_printf (out, "forerun %s: %s\n\nusage:    forerun %s %s\nexample:  %s\n", verb->name, verb->summary, verb->name,
+                          verb->usage, verb->example);
+  if (verb->notes != NULL)
+    g_string_append_printf (out, "\n%s", verb->notes);
+  append_flags (verb->flags, out);
+  append_flags (cli_common_flags, out);
+  g_string_append (out, "\nexit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
+}

@@ -1,0 +1,229 @@
+/* forerun: run the cluster before you buy it. Verbs, their order in --help, and the only exit. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/output.h"
+#include "base/yaml.h"
+#include "cli-private.h"
+
+enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3 };
+
+static const CliVerb *const verbs[] = { &cli_verb_run,   &cli_verb_coll, &cli_verb_explain, &cli_verb_topo,
+                                        &cli_verb_check, &cli_verb_list, &cli_verb_import,  NULL };
+
+/* Verbs that the design names and this version does not have. */
+static const char *const planned[] = { "compare", "plan", "fit", "validate", "export", "merge", NULL };
+
+static void
+append_short_help (GString *out)
+{
+  g_string_append (out, "usage: forerun VERB [flags]; forerun VERB --help tells a verb's flags\n");
+  for (const CliVerb *const *verb = verbs; *verb != NULL; verb++)
+    g_string_append_printf (out, "  %-8s %s\n", (*verb)->name, (*verb)->summary);
+  g_string_append (out, "try: forerun coll all_reduce --topology hgx_h200 -n 2\n");
+}
+
+static void
+append_help (GString *out)
+{
+  g_string_append (out, "forerun " FORERUN_VERSION ": run the cluster before you buy it\n\n");
+  g_string_append (out,
+                   "Says how long communication and training take on a GPU cluster that a YAML file describes, what bounds them,\n"
+                   "and how sure the answer is.\n\n");
+  append_short_help (out);
+  g_string_append (out,
+                   "\nforerun --version says the version.\n"
+                   "Data goes to stdout, talk to stderr. Quantities in files carry units (400 Gb/s, 2 us, 16 GiB).\n"
+                   "FORERUN_DATA names the folder with topologies/, scenarios/ and calibrate/ when it is not found by itself.\n"
+                   "exit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
+}
+
+static int
+status_of (const GError *error)
+{
+  if (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT))
+    return EXIT_INPUT;
+  if (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE))
+    return EXIT_INFEASIBLE;
+  return EXIT_RUN;
+}
+
+static int
+report (const GError *error)
+{
+  fputs (error->message, stderr);
+  if (!g_str_has_suffix (error->message, "\n"))
+    fputc ('\n', stderr);
+  return status_of (error);
+}
+
+/* Writes text to `path`, or to stdout for NULL. A reader that has gone away has what it wanted. */
+static gboolean
+write_out (const char *path, const GString *text, GError **error)
+{
+  gboolean closed;
+  return path != NULL ? base_output_file (path, text->str, text->len, error)
+                      : base_output_stdout (text->str, text->len, &closed, error);
+}
+
+static const CliVerb *
+find_verb (const char *name, GError **error)
+{
+  for (const CliVerb *const *verb = verbs; *verb != NULL; verb++)
+    if (strcmp ((*verb)->name, name) == 0)
+      return *verb;
+  if (g_strv_contains (planned, name)) {
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+                 "forerun %s is not built yet in version %s; forerun --help lists what is", name, FORERUN_VERSION);
+    return NULL;
+  }
+  if (name[0] == '-') {
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+                 "forerun: '%s' stands where a verb is expected; flags come after the verb, and forerun --help lists the verbs",
+                 name);
+    return NULL;
+  }
+  const char *names[G_N_ELEMENTS (verbs)] = { NULL };
+  for (size_t i = 0; verbs[i] != NULL; i++)
+    names[i] = verbs[i]->name;
+  g_autofree char *hint = cli_hint (name, names);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "forerun: unknown verb '%s'%s; forerun --help lists the verbs", name,
+               hint);
+  return NULL;
+}
+
+static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
+                                         { "json", CLI_FORMAT_JSON, NULL },
+                                         { "tsv", CLI_FORMAT_TSV, NULL },
+                                         { "nccl-tests", CLI_FORMAT_NCCL_TESTS, NULL },
+                                         { NULL, 0, NULL } };
+
+static gboolean
+check_common (Cli *cli, GError **error)
+{
+  BaseName formats[G_N_ELEMENTS (format_names)] = { { NULL, 0, NULL } };
+  for (int i = 0; i <= (int)cli->verb->formats; i++)
+    formats[i] = format_names[i];
+  int format = CLI_FORMAT_TEXT;
+  if (!cli_name_value (cli, "--format", cli->format_text, formats, &format, error) ||
+      !cli_count_value (cli, "--seed", cli->seed_text, 0, G_MAXINT64, &cli->seed, error))
+    return FALSE;
+  cli->format = (CliFormat)format;
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
+    const char *equals = strchr (*set, '=');
+    if (equals == NULL || equals == *set)
+      return cli_fail (cli, error, "--set '%s' is not PATH=VALUE; for example --set node.nics.rate='200 Gb/s'", *set);
+  }
+  if (cli->output != NULL && *cli->output == '\0')
+    return cli_fail (cli, error, "-o '' names no file");
+  return TRUE;
+}
+
+static gboolean
+run_verb (Cli *cli, char *const *words, GError **error)
+{
+  g_autofree void *flags = g_malloc0 (cli->verb->size);
+  g_auto (GStrv) rest = cli_flags_parse (cli, words, flags, error);
+  gboolean done = rest != NULL;
+  if (done && cli->help)
+    cli_flags_help (cli->verb, cli->out);
+  else if (done)
+    done = check_common (cli, error) && cli->verb->run (cli, flags, rest, error);
+  cli_flags_clear (cli->verb->flags, flags);
+  return done;
+}
+
+static Cli *
+cli_new (const CliVerb *verb, int argc, char **argv)
+{
+  Cli *cli = g_new0 (Cli, 1);
+  cli->verb = verb;
+  cli->command = g_new0 (char *, (gsize)argc + 1);
+  cli->command[0] = g_strdup ("forerun");
+  for (int i = 1; i < argc; i++)
+    cli->command[i] = g_strdup (argv[i]);
+  cli->seed = 1;
+  cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  cli->warnings = g_ptr_array_new_with_free_func (g_free);
+  cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
+  cli->out = g_string_new (NULL);
+  cli->talk = g_string_new (NULL);
+  return cli;
+}
+
+static void
+cli_free (Cli *cli)
+{
+  cli_flags_clear (cli_common_flags, cli);
+  g_strfreev (cli->command);
+  g_ptr_array_unref (cli->cals);
+  g_ptr_array_unref (cli->yamls);
+  g_ptr_array_unref (cli->warnings);
+  g_clear_pointer (&cli->inputs, g_ptr_array_unref);
+  g_clear_pointer (&cli->lookup, base_lookup_free);
+  g_string_free (cli->out, TRUE);
+  g_string_free (cli->talk, TRUE);
+  if (cli->trace != NULL)
+    g_string_free (cli->trace, TRUE);
+  g_free (cli->trace_path);
+  g_free (cli);
+}
+
+/* All of the answer exists before any of it is written; stdout comes last, since it cannot be taken back. */
+static int
+finish (Cli *cli, gboolean done, GError *error)
+{
+  if (!cli->quiet)
+    for (guint i = 0; i < cli->warnings->len; i++)
+      fprintf (stderr, "warning: %s\n", (const char *)g_ptr_array_index (cli->warnings, i));
+  fputs (cli->talk->str, stderr);
+  g_autoptr (GError) cause = error;
+  const char *target = cli->help ? NULL : cli->output;
+  if (done && cli->trace != NULL)
+    done = write_out (cli->trace_path, cli->trace, &cause);
+  if (done)
+    done = write_out (target, cli->out, &cause);
+  return done ? cli->status : report (cause);
+}
+
+static int
+print (const GString *text)
+{
+  g_autoptr (GError) error = NULL;
+  return write_out (NULL, text, &error) ? EXIT_DONE : report (error);
+}
+
+int
+main (int argc, char **argv)
+{
+  struct sigaction ignore = { .sa_handler = SIG_IGN };
+  sigaction (SIGPIPE, &ignore, NULL); /* a reader that stops, as in `| head`, is seen as EPIPE */
+
+  g_autoptr (GString) help = g_string_new (NULL);
+  if (argc < 2) {
+    append_short_help (help);
+    fputs (help->str, stderr);
+    return EXIT_INPUT;
+  }
+  if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0 || strcmp (argv[1], "help") == 0) {
+    append_help (help);
+    return print (help);
+  }
+  if (strcmp (argv[1], "--version") == 0) {
+    g_string_append (help, "forerun " FORERUN_VERSION "\n");
+    return print (help);
+  }
+  GError *error = NULL;
+  const CliVerb *verb = find_verb (argv[1], &error);
+  if (verb == NULL) {
+    int status = report (error);
+    g_error_free (error);
+    return status;
+  }
+  Cli *cli = cli_new (verb, argc, argv);
+  gboolean done = run_verb (cli, argv + 2, &error);
+  int status = finish (cli, done, error);
+  cli_free (cli);
+  return status;
+}

@@ -1,0 +1,66 @@
+#include "scenario-private.h"
+
+#include <string.h>
+
+WrkScenario *
+cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error)
+{
+  WrkScenario *scenario = wrk_scenario_load (path, cli->lookup, options, cli_library_load, cli, error);
+  if (scenario != NULL)
+    cli_warn_all (cli, wrk_scenario_warnings (scenario));
+  return scenario;
+}
+
+gboolean
+cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *steps, gboolean want_spans, CliScenarioRun *run,
+                  GError **error)
+{
+  int mode_code = 0, steps_code = 0;
+  if (!cli_name_value (cli, "--mode", mode, wrk_mode_names, &mode_code, error) ||
+      !cli_name_value (cli, "--steps", steps, wrk_steps_names, &steps_code, error) || !cli_lookup (cli, error))
+    return FALSE;
+  if (mode != NULL && mode_code == WRK_MODE_MODEL && steps != NULL && steps_code == WRK_STEPS_EXACT)
+    return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
+  g_autofree char *path =
+      strcmp (name, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, name, "scenarios", NULL, error);
+  if (path == NULL) {
+    g_prefix_error (error, "forerun %s: ", cli->verb->name);
+    return FALSE;
+  }
+  WrkScenarioOptions options = { .has_seed = cli->seed_text != NULL,
+                                 .seed = cli->seed,
+                                 .sets = (const char *const *)cli->sets,
+                                 .has_mode = mode != NULL,
+                                 .mode = (WrkMode)mode_code,
+                                 .has_steps = steps != NULL,
+                                 .steps = (WrkSteps)steps_code };
+  run->scenario = cli_scenario_load (cli, path, &options, error);
+  if (run->scenario == NULL)
+    return FALSE;
+  cli->seed = wrk_scenario_seed (run->scenario);
+  run->result = wrk_scenario_run (run->scenario, want_spans, error);
+  if (run->result == NULL)
+    return FALSE;
+  for (guint i = 0; i < run->result->warnings->len; i++)
+    cli_warn (cli, g_ptr_array_index (run->result->warnings, i));
+  return TRUE;
+}
+
+void
+cli_scenario_run_clear (CliScenarioRun *run)
+{
+  g_clear_pointer (&run->result, wrk_result_free);
+  g_clear_pointer (&run->scenario, wrk_scenario_free);
+}
+
+void
+cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out)
+{
+  const WrkSettings *settings = wrk_scenario_settings (run->scenario);
+  g_autofree char *what = g_strdup_printf ("scenario %s", wrk_scenario_name (run->scenario));
+  rep_header_title (out, envelope, what);
+  if (wrk_scenario_description (run->scenario) != NULL)
+    g_string_append_printf (out, "# %s\n", wrk_scenario_description (run->scenario));
+  rep_header_cluster (out, wrk_scenario_cluster (run->scenario));
+  rep_header_settings (out, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
+}
