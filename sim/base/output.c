@@ -45,7 +45,8 @@ write_all (int fd, const char *text, gsize n_B)
   return TRUE;
 }
 
-/* What `path` stands for when its last part is a symbolic link, to a file that may not be there yet. NULL with errno. Returned: full. */
+/* What `path` stands for when its last part is a symbolic link, to a file that may not be there yet. NULL with errno.
+ * Returned: full. */
 static char *
 follow_links (const char *path)
 {
@@ -88,7 +89,7 @@ static int
 open_temporary (const char *folder, char **name)
 {
   for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-    g_autofree char *file = g_strdup_printf (".forerun-%ld-%u.tmp", (long)getpid (), i);
+    g_autofree char *file = g_strdup_printf (".forerun-%u.tmp", i);
     g_autofree char *try = g_build_filename (folder, file, NULL);
     int fd = open (try, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0)

@@ -3,12 +3,12 @@
 #include "units-private.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS_MAX 17u /* tells any two doubles apart */
 
-/* |value| rounded to `digits` significant digits: digits as text (trailing zeros cut, "0" for 0) and the power of ten of the first. */
+/* |value| rounded to `digits` significant digits: those as text (trailing zeros cut, "0" for 0), and the power of ten of the
+ * first. */
 static void
 round_digits (double value, unsigned digits, char out[DIGITS_MAX + 1], int *exponent)
 {
@@ -17,7 +17,7 @@ round_digits (double value, unsigned digits, char out[DIGITS_MAX + 1], int *expo
   g_snprintf (format, sizeof format, "%%.%ue", digits - 1);
   g_ascii_formatd (text, sizeof text, format, fabs (value));
   char *e = strchr (text, 'e');
-  *exponent = value == 0 ? 0 : atoi (e + 1);
+  *exponent = value == 0 ? 0 : (int)g_ascii_strtoll (e + 1, NULL, 10);
   unsigned n = 0;
   for (const char *p = text; p < e; p++)
     if (g_ascii_isdigit (*p))
@@ -52,7 +52,7 @@ append_decimal (GString *out, const char *digits, int exponent)
 
 /* value with the largest of the prefixes up to `most` that leaves at least 1; the smallest (none) otherwise. */
 static void
-append_prefixed (GString *out, double value, unsigned digits, const char *space, const char *symbol, int most)
+append_prefixed (GString *out, double value, unsigned digits, const char *symbol, int most)
 {
   char text[DIGITS_MAX + 1];
   int exponent;
@@ -62,7 +62,7 @@ append_prefixed (GString *out, double value, unsigned digits, const char *space,
     best = p;
   append_decimal (out, text, exponent - best->e10);
   if (best->text[0] != '\0' || symbol[0] != '\0')
-    g_string_append_printf (out, "%s%s%s", best->text[0] == '\0' && symbol[0] == '/' ? "" : space, best->text, symbol);
+    g_string_append_printf (out, " %s%s", best->text, symbol);
 }
 
 static void
@@ -115,7 +115,7 @@ append_bytes (GString *out, double v, unsigned digits)
       return;
     }
   }
-  append_prefixed (out, v, digits, " ", "B", 18);
+  append_prefixed (out, v, digits, "B", 18);
 }
 
 static void
@@ -125,7 +125,7 @@ append_count (GString *out, double v, unsigned digits)
   if (v < 1e6 && floor (v) == v && strlen (text) <= digits)
     g_string_append (out, text);
   else
-    append_prefixed (out, v, digits, " ", "", 18);
+    append_prefixed (out, v, digits, "", 18);
 }
 
 char *
@@ -152,12 +152,12 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
       break;
     case BASE_DIM_ENERGY:
       if (v >= 3.6e6)
-        append_prefixed (out, v / 3600, digits, " ", "Wh", 18);
+        append_prefixed (out, v / 3600, digits, "Wh", 18);
       else
-        append_prefixed (out, v, digits, " ", "J", 18);
+        append_prefixed (out, v, digits, "J", 18);
       break;
     case BASE_DIM_MONEY:
-      append_prefixed (out, v, digits, " ", "", v < 1e6 ? 0 : 6);
+      append_prefixed (out, v, digits, "", v < 1e6 ? 0 : 6);
       break;
     case BASE_DIM_MONEY_PER_TIME:
       append_plain (out, v * 3600, digits, 0, "/h");
@@ -166,13 +166,13 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
       append_plain (out, v * 3.6e6, digits, 0, "/kWh");
       break;
     case BASE_DIM_FREQUENCY:
-      append_prefixed (out, v, digits, " ", "Hz", 18);
+      append_prefixed (out, v, digits, "Hz", 18);
       break;
     case BASE_DIM_BANDWIDTH:
     case BASE_DIM_FLOP_RATE:
     case BASE_DIM_FLOP:
     case BASE_DIM_POWER:
-      append_prefixed (out, v, digits, " ", unit_dims[dim].si, 18);
+      append_prefixed (out, v, digits, unit_dims[dim].si, 18);
       break;
     case BASE_DIM_NUMBER:
     case BASE_DIM_RATIO:

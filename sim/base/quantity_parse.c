@@ -149,6 +149,8 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
   gboolean bare = parts->unit[0] == '\0' && !parts->currency;
   if (bare || (want->money && !parts->currency && unit_find (want, parts->unit, &(Unit){ 0 }))) {
     FAIL (error, "%s '%s' has no %s (e.g. '%s')", want->name, shown, want->money ? "'$'" : "unit", want->example);
+  } else if ((parts->unit[0] == 'x' || parts->unit[0] == 'X') && parts->number.digits[0] == '\0') {
+    FAIL (error, "'%s' is hexadecimal; write it in decimal (e.g. '%s')", shown, want->example);
   } else if (strchr (",_'0123456789.", parts->unit[0]) != NULL && parts->unit[0] != '\0') {
     FAIL (error, "'%s' is not a number that can be read: digits are not grouped, the decimal sign is '.' (e.g. '%s')", shown,
           want->example);

@@ -28,8 +28,8 @@ const char **schema_names (const BaseName *names);
 /* What a field takes, for messages and documentation: "a bandwidth (e.g. '450 GB/s')". Returned: full. */
 char *schema_accepted (const BaseField *field);
 
-/* One leaf or list of leaves into *out, a BaseNum, BaseStr … by the field's kind. `node` is not null. FALSE: error added, *out as it
- * was. */
+/* One leaf or list of leaves into *out, a BaseNum, BaseStr … by the field's kind. `node` is not null. FALSE: error added, *out
+ * as it was. */
 gboolean schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, void *out);
 
 /* The default of a leaf, read as a user's text is. FALSE and *error: the table is wrong. */

@@ -1,5 +1,5 @@
-/* The tables read by people: reference documentation, and a check of the tables themselves. Both walk a schema and all that it embeds
- * once, in the order in which they are first named. */
+/* The tables read by people: reference documentation, and a check of the tables themselves. Both walk a schema and all that it
+ * embeds once, in the order in which they are first named. */
 #include "schema-private.h"
 
 #include <string.h>

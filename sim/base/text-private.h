@@ -7,6 +7,9 @@
 /* Characters of a user's text that a message repeats. */
 #define BASE_SHOWN_CHARACTERS 60
 
+/* A character that stays on its line and steers no terminal: no control, format or separator character but the blank. */
+gboolean base_text_is_printable (gunichar c);
+
 /* `text` with control characters and bytes outside UTF-8 written as \xNN, cut after BASE_SHOWN_CHARACTERS with "…".
  * Returned: full, g_free. */
 char *base_text_shown (const char *text);

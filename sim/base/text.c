@@ -1,5 +1,12 @@
 #include "text-private.h"
 
+gboolean
+base_text_is_printable (gunichar c)
+{
+  GUnicodeType type = g_unichar_type (c);
+  return g_unichar_isprint (c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
 char *
 base_text_escape (const char *text, char keep)
 {
@@ -9,7 +16,7 @@ base_text_escape (const char *text, char keep)
     gboolean valid = c != (gunichar)-1 && c != (gunichar)-2;
     if (*p == keep && keep != '\0') {
       g_string_append_c (out, *p++);
-    } else if (valid && g_unichar_isprint (c)) {
+    } else if (valid && base_text_is_printable (c)) {
       const char *next = g_utf8_next_char (p);
       g_string_append_len (out, p, next - p);
       p = next;

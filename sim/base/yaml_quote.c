@@ -1,4 +1,5 @@
 /* Text as a YAML scalar. Plain only when every YAML reader, 1.1 or 1.2, takes it for this very string. */
+#include "text-private.h"
 #include "yaml-private.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ base_yaml_quote (const char *text)
       g_string_append (out, "\\n");
     else if (c == '\t')
       g_string_append (out, "\\t");
-    else if (g_unichar_isprint (c) && c != 0xfeff)
+    else if (base_text_is_printable (c))
       g_string_append_unichar (out, c);
     else if (c < 0x10000)
       g_string_append_printf (out, "\\u%04x", c);

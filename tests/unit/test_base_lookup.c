@@ -1,0 +1,204 @@
+#include "base/lookup.h"
+#include "harness.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+/* A shipped root and a user's folder, made anew for each case. */
+typedef struct {
+  char *root, *shipped, *user, *scenario;
+  BaseLookup *lookup;
+} Place;
+
+static void
+put (const char *folder, const char *file)
+{
+  g_autofree char *path = g_build_filename (folder, file, NULL);
+  g_autofree char *parent = g_path_get_dirname (path);
+  TEST_INT (g_mkdir_with_parents (parent, 0755), 0);
+  TEST_TRUE (g_file_set_contents (path, "gpu: x\n", -1, NULL));
+}
+
+static Place
+place_new (void)
+{
+  Place p;
+  p.root = g_dir_make_tmp ("test-lookup-XXXXXX", NULL);
+  p.shipped = g_build_filename (p.root, "share", NULL);
+  p.user = g_build_filename (p.root, "mine", NULL);
+  p.scenario = g_build_filename (p.user, "run.yaml", NULL);
+  put (p.shipped, "topologies/gpus/h200_sxm.yaml");
+  put (p.shipped, "topologies/gpus/h100_sxm.yaml");
+  put (p.shipped, "topologies/gpus/README.md");
+  put (p.shipped, "topologies/gpus/.hidden.yaml");
+  put (p.shipped, "topologies/nics/cx7_ndr400.yaml");
+  put (p.user, "run.yaml");
+  p.lookup = base_lookup_new (p.shipped);
+  return p;
+}
+
+static void
+remove_tree (const char *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
+    g_autofree char *below = g_build_filename (path, name, NULL);
+    remove_tree (below);
+  }
+  g_remove (path);
+}
+
+static void
+place_free (Place *p)
+{
+  remove_tree (p->root);
+  base_lookup_free (p->lookup);
+  g_free (p->root);
+  g_free (p->shipped);
+  g_free (p->user);
+  g_free (p->scenario);
+}
+
+static char *
+find (const Place *p, const char *name, const char *from)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = base_lookup_find (p->lookup, name, "topologies/gpus:topologies/nics", from, &error);
+  TEST_TRUE ((path == NULL) == (error != NULL));
+  /* Without the temporary root. */
+  const char *text = path != NULL ? path : error->message;
+  g_auto (GStrv) parts = g_strsplit (text, p->root, -1);
+  return g_strjoinv ("ROOT", parts);
+}
+
+static void
+a_bare_name_is_looked_up_beside_the_file_then_among_the_shipped (void)
+{
+  Place p = place_new ();
+  g_autofree char *shipped = find (&p, "h200_sxm", p.scenario);
+  TEST_STR (shipped, "ROOT/share/topologies/gpus/h200_sxm.yaml");
+  g_autofree char *second = find (&p, "cx7_ndr400", p.scenario);
+  TEST_STR (second, "ROOT/share/topologies/nics/cx7_ndr400.yaml");
+  put (p.user, "h200_sxm.yaml");
+  g_autofree char *beside = find (&p, "h200_sxm", p.scenario);
+  TEST_STR (beside, "ROOT/mine/h200_sxm.yaml");
+  place_free (&p);
+}
+
+/* scenarios/h200_sxm.yaml that says `gpus: {type: h200_sxm}` means the GPU, not itself. */
+static void
+a_file_does_not_find_itself (void)
+{
+  Place p = place_new ();
+  put (p.user, "h200_sxm.yaml");
+  g_autofree char *from = g_build_filename (p.user, "h200_sxm.yaml", NULL);
+  g_autofree char *found = find (&p, "h200_sxm", from);
+  TEST_STR (found, "ROOT/share/topologies/gpus/h200_sxm.yaml");
+  place_free (&p);
+}
+
+static void
+a_path_is_relative_to_the_file_that_names_it (void)
+{
+  Place p = place_new ();
+  put (p.user, "gpus/mine.yaml");
+  put (p.user, "config.json");
+  g_autofree char *below = find (&p, "gpus/mine.yaml", p.scenario);
+  TEST_STR (below, "ROOT/mine/gpus/mine.yaml");
+  g_autofree char *json = find (&p, "config.json", p.scenario);
+  TEST_STR (json, "ROOT/mine/config.json");
+  g_autofree char *up = find (&p, "../share/topologies/gpus/h100_sxm.yaml", p.scenario);
+  TEST_STR (up, "ROOT/mine/../share/topologies/gpus/h100_sxm.yaml");
+  g_autofree char *absolute = find (&p, p.scenario, NULL);
+  TEST_STR (absolute, "ROOT/mine/run.yaml");
+  g_autofree char *none = find (&p, "gpus/other.yaml", p.scenario);
+  TEST_STR (none, "no file 'ROOT/mine/gpus/other.yaml'; a path is relative to the file that names it");
+  place_free (&p);
+}
+
+static void
+what_is_not_found_names_the_nearest_and_how_to_list_them (void)
+{
+  Place p = place_new ();
+  g_autofree char *near = find (&p, "h20_sxm", p.scenario);
+  TEST_STR (near,
+            "no 'h20_sxm.yaml' in 'ROOT/mine' nor among the shipped topologies/gpus:topologies/nics (did you mean 'h200_sxm'?); "
+            "'forerun list gpus' names them");
+  g_autofree char *far = find (&p, "trainium", NULL);
+  TEST_HAS (far, "no 'trainium.yaml' in '.' nor among the shipped");
+  TEST_TRUE (strstr (far, "did you mean") == NULL);
+  g_autofree char *empty = find (&p, "", p.scenario);
+  TEST_HAS (empty, "an empty name");
+  place_free (&p);
+}
+
+static void
+standard_input_stands_for_the_working_directory (void)
+{
+  Place p = place_new ();
+  g_autofree char *found = find (&p, "null.yaml", "/dev/stdin");
+  TEST_STR (found, "no file 'null.yaml'; a path is relative to the file that names it");
+  place_free (&p);
+}
+
+static void
+shipped_names_are_sorted_and_said_once (void)
+{
+  Place p = place_new ();
+  put (p.shipped, "topologies/nics/h200_sxm.yaml");
+  g_auto (GStrv) names = base_lookup_list (p.lookup, "topologies/gpus:topologies/nics");
+  g_autofree char *joined = g_strjoinv (" ", names);
+  TEST_STR (joined, "cx7_ndr400 h100_sxm h200_sxm");
+  g_auto (GStrv) none = base_lookup_list (p.lookup, "topologies/nothing");
+  TEST_INT (g_strv_length (none), 0);
+  TEST_STR (base_lookup_root (p.lookup), p.shipped);
+  place_free (&p);
+}
+
+static void
+the_nearest_word_is_one_slip_away (void)
+{
+  static const char *const words[] = { "latency", "rate", "lanes", "h200_sxm", "h100_sxm", "x", NULL };
+  static const struct {
+    const char *word, *nearest;
+  } cases[] = {
+    { "latancy", "latency" },   /* substitution */
+    { "lateny", "latency" },    /* missing letter */
+    { "latenncy", "latency" },  /* letter too many */
+    { "altency", "latency" },   /* two swapped: 1, not 2 */
+    { "LATENCY", "latency" },   /* case */
+    { "lanse", "lanes" },       /* distance 1, limit 5 / 3 = 1 */
+    { "h300_sxm", "h200_sxm" }, /* a tie: the first */
+    { "latncyy", "latency" },   /* distance 2, limit 7 / 3 = 2 */
+    { "ltncyyy", NULL },        /* distance 4 */
+    { "bandwidth", NULL },
+    { "rte", "rate" }, /* limit 3 / 3 = 1 */
+    { "y", "x" },      /* limit at least 1 */
+    { "", NULL },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    test_str (base_nearest (cases[i].word, words), cases[i].nearest, cases[i].word, __FILE__, __LINE__);
+  g_autofree char *endless = g_strnfill (1000000, 'a');
+  TEST_TRUE (base_nearest (endless, words) == NULL);
+  /* At most 4 slips, however long the word: 5 of 30 letters are too many. */
+  static const char *const lengthy[] = { "abcdefghijklmnopqrstuvwxyzabcd", NULL };
+  TEST_STR (base_nearest ("0000efghijklmnopqrstuvwxyzabcd", lengthy), lengthy[0]);
+  TEST_TRUE (base_nearest ("00000fghijklmnopqrstuvwxyzabcd", lengthy) == NULL);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a bare name is looked up beside the file, then among the shipped",
+      a_bare_name_is_looked_up_beside_the_file_then_among_the_shipped },
+    { "a file does not find itself", a_file_does_not_find_itself },
+    { "a path is relative to the file that names it", a_path_is_relative_to_the_file_that_names_it },
+    { "what is not found names the nearest and how to list them", what_is_not_found_names_the_nearest_and_how_to_list_them },
+    { "standard input stands for the working directory", standard_input_stands_for_the_working_directory },
+    { "shipped names are sorted and said once", shipped_names_are_sorted_and_said_once },
+    { "the nearest word is one slip away", the_nearest_word_is_one_slip_away },
+    { 0 },
+  };
+  return test_main ("base/lookup", cases);
+}
