@@ -108,7 +108,7 @@ struct Eng {
   uint64_t n_dead;        /* entries of the queue that will not fire */
   uint64_t instant_limit; /* events without the clock moving */
   uint64_t instant_events;
-  bool shuffle;
+  bool shuffle, in_batch;
   uint64_t shuffle_state;
   GArray *batch; /* EngEntry, when shuffling */
   EngStats stats;

@@ -122,7 +122,7 @@ static void
 count_dead (Eng *eng)
 {
   eng->n_dead++;
-  if (eng->n_dead >= COMPACT_AT && 2 * eng->n_dead > eng_queue_n (eng->queue))
+  if (!eng->in_batch && eng->n_dead >= COMPACT_AT && 2 * eng->n_dead > eng_queue_n (eng->queue))
     compact (eng);
 }
 
@@ -155,8 +155,7 @@ static inline void
 fire (Eng *eng, EngEntry entry)
 {
   if (!is_live (&entry, eng)) {
-    if (eng->n_dead > 0) /* a compaction does not see what fire_shuffled() has taken out */
-      eng->n_dead--;
+    eng->n_dead--;
     return;
   }
   eng->stats.events++;
@@ -196,8 +195,10 @@ fire_shuffled (Eng *eng, EngEntry entry)
     entries[i - 1] = entries[j];
     entries[j] = entry;
   }
+  eng->in_batch = true; /* a compaction would not see what is out of the queue, and lose count of the dead */
   for (guint i = 0; i < batch->len; i++)
     fire (eng, g_array_index (batch, EngEntry, i));
+  eng->in_batch = false;
 }
 
 static gboolean
@@ -213,24 +214,24 @@ report_loop (const Eng *eng, uint64_t n_run, uint64_t max_events, GError **error
   return FALSE;
 }
 
-/* All events of this instant, solving in between as often as a solve makes new ones. */
+/* `entry` and all other events of this instant, solving in between as often as a solve makes new ones. */
 static gboolean
-run_instant (Eng *eng, EngTime until, uint64_t run_began, uint64_t max_events, GError **error)
+run_instant (Eng *eng, EngEntry entry, bool have_entry, EngTime until, uint64_t began, uint64_t max_events, GError **error)
 {
-  EngEntry entry;
   for (;;) {
-    while (eng_queue_pop_at (eng->queue, eng->now, &entry)) {
+    while (have_entry || eng_queue_pop_at (eng->queue, eng->now, &entry)) {
+      have_entry = false;
       if (eng->shuffle)
         fire_shuffled (eng, entry);
       else
         fire (eng, entry);
       bool passed = eng->instant_events > eng->instant_limit;
-      if (max_events != 0 && eng->stats.events - run_began >= max_events) {
+      if (max_events != 0 && eng->stats.events - began >= max_events) {
         compact (eng); /* only what will fire counts as left to do */
         passed = passed || (eng_queue_n (eng->queue) > 0 && eng_queue_peek (eng->queue) <= until);
       }
       if (passed)
-        return report_loop (eng, eng->stats.events - run_began, max_events, error);
+        return report_loop (eng, eng->stats.events - began, max_events, error);
     }
     if (eng->net.dirty->len == 0)
       return TRUE;
@@ -254,28 +255,47 @@ check_drained (const Eng *eng, bool beyond_clock, GError **error)
   return n_stuck == 0 && !beyond_clock;
 }
 
+/* The next entry that will fire, if its time is at most `until`. Dead ones are dropped on the way and do not move the clock. */
+static bool
+pop_live (Eng *eng, EngTime until, EngEntry *entry)
+{
+  EngTime next;
+  while ((next = eng_queue_peek (eng->queue)) <= until && next != ENG_TIME_NEVER) {
+    eng_queue_pop (eng->queue, entry);
+    if (is_live (entry, eng))
+      return true;
+    eng->n_dead--;
+  }
+  return false;
+}
+
 static gboolean
 run_until (Eng *eng, EngTime until, uint64_t max_events, GError **error)
 {
   uint64_t began = eng->stats.events;
+  EngEntry entry = { 0 };
+  bool have_entry = false;
   for (;;) {
-    if (!run_instant (eng, until, began, max_events, error))
+    if (!run_instant (eng, entry, have_entry, until, began, max_events, error))
       return FALSE;
-    EngTime next = eng_queue_peek (eng->queue);
-    if (next == ENG_TIME_NEVER) {
-      compact (eng);
-      return check_drained (eng, eng_queue_n (eng->queue) > 0, error);
-    }
-    if (next > until) {
-      if (until > eng->now) {
-        eng->now = until;
-        eng->instant_events = 0;
-      }
-      return TRUE;
-    }
-    eng->now = next;
+    have_entry = pop_live (eng, until, &entry);
+    if (!have_entry)
+      break;
+    eng->now = entry.at;
     eng->instant_events = 0;
   }
+  if (eng_queue_n (eng->queue) == eng->n_dead) {
+    compact (eng);
+    eng_queue_rewind (eng->queue, eng->now);
+    return check_drained (eng, FALSE, error);
+  }
+  if (until == ENG_TIME_NEVER)
+    return check_drained (eng, TRUE, error);
+  if (until > eng->now) {
+    eng->now = until;
+    eng->instant_events = 0;
+  }
+  return TRUE;
 }
 
 gboolean

@@ -228,6 +228,13 @@ eng_queue_peek (EngQueue *queue)
   return queue->buckets[level][lowest_bit (queue->digits[level])].least;
 }
 
+void
+eng_queue_rewind (EngQueue *queue, EngTime at)
+{
+  g_assert (queue->n == 0);
+  queue->last = at;
+}
+
 uint64_t
 eng_queue_n (const EngQueue *queue)
 {

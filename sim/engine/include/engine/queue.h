@@ -25,6 +25,8 @@ bool eng_queue_pop_at (EngQueue *queue, EngTime at, EngEntry *entry);
 /* Time of the next entry, ENG_TIME_NEVER when empty. */
 EngTime eng_queue_peek (EngQueue *queue);
 uint64_t eng_queue_n (const EngQueue *queue);
+/* Of an empty queue: keys may go back to `at` (what was popped meant nothing). */
+void eng_queue_rewind (EngQueue *queue, EngTime at);
 /* Drops entries for which keep() is false; for owners whose cancelled entries outgrow the live ones. */
 void eng_queue_compact (EngQueue *queue, bool (*keep) (const EngEntry *entry, void *user), void *user);
 

@@ -1,0 +1,487 @@
+#include "engine/flow.h"
+
+#include "base/error.h"
+#include "harness.h"
+
+#include <math.h>
+
+#define S  UINT64_C (1000000000000) /* a second in picoseconds */
+#define US UINT64_C (1000000)
+
+/* Notes when it was called, and for the how-manieth time. */
+typedef struct {
+  EngTime at[128];
+  unsigned n;
+} Ends;
+
+static void
+note_end (Eng *eng, void *user, uint64_t arg)
+{
+  Ends *ends = user;
+  g_assert (arg < G_N_ELEMENTS (ends->at));
+  ends->at[arg] = eng_now (eng);
+  ends->n++;
+}
+
+static EngFlow
+start (Eng *eng, double amount, const EngUse *uses, unsigned n_uses, Ends *ends, uint64_t arg)
+{
+  EngFlowSpec spec = { .amount = amount, .uses = uses, .n_uses = n_uses, .done = note_end, .user = ends, .arg = arg };
+  return eng_flow_start (eng, &spec);
+}
+
+static void
+run (Eng *eng)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean ok = eng_run (eng, ENG_TIME_NEVER, 0, &error);
+  TEST_TRUE (ok);
+  TEST_STR (error == NULL ? NULL : error->message, NULL);
+}
+
+/* Solves the present instant, so that rates can be asked. */
+static void
+settle (Eng *eng)
+{
+  TEST_TRUE (eng_run (eng, eng_now (eng), 0, NULL));
+}
+
+/* 1048576 B / 50e9 B/s = 20.97152 us. A third of the link: 62.91456 us, though 50e9 / 3 is no double. */
+static void
+a_mebibyte_at_50_gigabytes_a_second_takes_20971520_picoseconds (void)
+{
+  for (unsigned n = 1; n <= 100; n++) {
+    g_autoptr (Eng) eng = eng_new ();
+    EngUse use = { .link = eng_link_new (eng, 50e9), .weight = 1 };
+    Ends ends = { 0 };
+    for (unsigned i = 0; i < n; i++)
+      start (eng, 1048576, &use, 1, &ends, i);
+    run (eng);
+    TEST_INT (ends.n, n);
+    for (unsigned i = 0; i < n; i++)
+      TEST_INT (ends.at[i], n * 20971520);
+    TEST_INT (eng_stats (eng).solves, 2); /* all start, all end */
+    TEST_NEAR (eng_link_carried (eng, use.link), n * 1048576.0, 0);
+  }
+}
+
+/* 100 units a second; A has 100, B 300. Both at 50 until 2 s, when A ends and B has 200 left: 2 s more. */
+static void
+two_flows_share_a_link_and_the_rest_speeds_up (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlow a = start (eng, 100, &use, 1, &ends, 0), b = start (eng, 300, &use, 1, &ends, 1);
+  TEST_TRUE (eng_run (eng, S, 0, NULL));
+  TEST_NEAR (eng_flow_rate (eng, a), 50, 0);
+  TEST_NEAR (eng_flow_remaining (eng, b), 250, 1e-15);
+  TEST_NEAR (eng_link_carried (eng, use.link), 100, 1e-15);
+  TEST_TRUE (eng_run (eng, 3 * S, 0, NULL));
+  TEST_NEAR (eng_flow_rate (eng, a), 0, 0); /* has ended */
+  TEST_NEAR (eng_flow_remaining (eng, a), 0, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 100, 0);
+  TEST_NEAR (eng_flow_remaining (eng, b), 100, 1e-15);
+  run (eng);
+  TEST_INT (ends.at[0], 2 * S);
+  TEST_INT (ends.at[1], 4 * S);
+  TEST_NEAR (eng_link_carried (eng, use.link), 400, 0);
+}
+
+/* 100 shared with a flow bound to 20: it gets 20, the other 80. With a bound of 60, both get 50. */
+static void
+a_bounded_flow_leaves_what_it_cannot_take (void)
+{
+  static const double bounds[] = { 20, 60 }, expected[][2] = { { 20, 80 }, { 50, 50 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (bounds); i++) {
+    g_autoptr (Eng) eng = eng_new ();
+    EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+    EngFlowSpec spec = { .amount = 1000, .uses = &use, .n_uses = 1 };
+    EngFlow free_one = eng_flow_start (eng, &spec);
+    spec.bound_per_s = bounds[i];
+    EngFlow bounded = eng_flow_start (eng, &spec);
+    settle (eng);
+    TEST_NEAR (eng_flow_rate (eng, bounded), expected[i][0], 0);
+    TEST_NEAR (eng_flow_rate (eng, free_one), expected[i][1], 0);
+  }
+}
+
+/* Bertsekas and Gallager's example: one flow over three links of 1, 2 and 3, and a short one on each. The long one and the first
+ * share link 0: 1/2 each; the others take what is left, 3/2 and 5/2. */
+static void
+the_parking_lot_gives_the_long_flow_half_of_the_least_link (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  static const double capacity[] = { 1, 2, 3 }, expected[] = { 0.5, 1.5, 2.5 };
+  EngLink first = eng_links_new (eng, capacity, 3);
+  EngUse uses[3];
+  EngFlow shorts[3];
+  Ends ends = { 0 };
+  for (unsigned i = 0; i < 3; i++)
+    uses[i] = (EngUse){ .link = first + i, .weight = 1 };
+  EngFlow whole = start (eng, 10, uses, 3, &ends, 3);
+  for (unsigned i = 0; i < 3; i++)
+    shorts[i] = start (eng, 10, &uses[i], 1, &ends, i);
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, whole), 0.5, 0);
+  for (unsigned i = 0; i < 3; i++)
+    TEST_NEAR (eng_flow_rate (eng, shorts[i]), expected[i], 1e-15);
+  /* 10 at 5/2 is 4 s; at 3/2 is 6 2/3 s; the two on link 0 need 20 s. */
+  run (eng);
+  TEST_INT (ends.at[2], 4 * S);
+  TEST_INT (ends.at[1], 6666666666667);
+  TEST_INT (ends.at[0], 20 * S);
+  TEST_INT (ends.at[3], 20 * S);
+}
+
+/* Capacity 90. Weights 2 and 1: both move at 30, the link carries 60 + 30. Priorities 2 and 1: 60 and 30. */
+static void
+weights_load_the_link_and_priorities_divide_it (void)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    g_autoptr (Eng) eng = eng_new ();
+    EngLink link = eng_link_new (eng, 90);
+    EngUse heavy = { .link = link, .weight = i == 0 ? 2 : 1 }, light = { .link = link, .weight = 1 };
+    EngFlowSpec spec = { .amount = 60, .uses = &heavy, .n_uses = 1, .priority = i == 0 ? 0 : 2 };
+    EngFlow a = eng_flow_start (eng, &spec);
+    spec.uses = &light;
+    spec.priority = 1;
+    EngFlow b = eng_flow_start (eng, &spec);
+    settle (eng);
+    TEST_NEAR (eng_flow_rate (eng, a), i == 0 ? 30 : 60, 1e-15);
+    TEST_NEAR (eng_flow_rate (eng, b), 30, 1e-15);
+    run (eng);
+    TEST_NEAR (eng_link_carried (eng, link), i == 0 ? 180 : 120, 0);
+    /* first case: both end at 2 s; second: 1 s at 60, then b has 30 left at 90: 1/3 s */
+    TEST_INT (eng_now (eng), i == 0 ? 2 * S : S + 333333333334);
+    TEST_NEAR (eng_link_saturated_s (eng, link), eng_time_to_s (eng_now (eng)), 0);
+  }
+}
+
+/* One link named as 0.5 + 0.25 + 0.25 is one use of weight 1, with another link of another weight beside it. */
+static void
+a_link_named_twice_is_one_use_of_the_sum (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  static const double capacity[] = { 100, 1000 };
+  EngLink first = eng_links_new (eng, capacity, 2);
+  EngUse uses[] = { { first, 0.5 }, { first + 1, 3 }, { first, 0.25 }, { first, 0.25 } };
+  EngUse same[] = { { first, 0.5 }, { first, 0.5 } };
+  Ends ends = { 0 };
+  EngFlow a = start (eng, 100, uses, 4, &ends, 0), b = start (eng, 100, same, 2, &ends, 1);
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, a), 50, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 50, 0);
+  run (eng);
+  TEST_INT (ends.at[0], 2 * S);
+  TEST_NEAR (eng_link_carried (eng, first), 200, 0);
+  TEST_NEAR (eng_link_carried (eng, first + 1), 300, 0);
+}
+
+/* B waits 1 s, so A has the link alone: at 1 s A has 100 of 200 left. Both at 50 till A ends at 3 s; B then has 100 at 100. */
+static void
+a_flow_takes_nothing_while_it_waits_for_its_latency (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlow a = start (eng, 200, &use, 1, &ends, 0);
+  EngFlowSpec late = { .amount = 200, .latency = S, .uses = &use, .n_uses = 1, .done = note_end, .user = &ends, .arg = 1 };
+  EngFlow b = eng_flow_start (eng, &late);
+  TEST_TRUE (eng_run (eng, S / 2, 0, NULL));
+  TEST_NEAR (eng_flow_rate (eng, a), 100, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 0, 0);
+  TEST_NEAR (eng_flow_remaining (eng, b), 200, 0);
+  run (eng);
+  TEST_INT (ends.at[0], 3 * S);
+  TEST_INT (ends.at[1], 4 * S);
+}
+
+/* Nothing to move: the end comes when the latency is over, in the same instant if there is none, on links and without. */
+static void
+a_flow_of_nothing_ends_when_its_latency_is_over (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 0), .weight = 1 };
+  Ends ends = { 0 };
+  start (eng, 0, &use, 1, &ends, 0);
+  start (eng, 0, NULL, 0, &ends, 1);
+  EngFlowSpec late = { .latency = 3 * US, .done = note_end, .user = &ends, .arg = 2 };
+  eng_flow_start (eng, &late);
+  TEST_INT (ends.n, 0); /* not from inside the call */
+  run (eng);
+  TEST_INT (ends.n, 3);
+  TEST_INT (ends.at[0], 0);
+  TEST_INT (ends.at[1], 0);
+  TEST_INT (ends.at[2], 3 * US);
+  TEST_NEAR (eng_link_busy_s (eng, use.link), 0, 0);
+}
+
+static void
+start_nothing_again (Eng *eng, void *user, uint64_t arg)
+{
+  EngFlowSpec spec = { .done = start_nothing_again, .user = user, .arg = arg };
+  eng_flow_start (eng, &spec);
+}
+
+static void
+flows_of_nothing_that_start_each_other_are_diagnosed (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  g_autoptr (GError) error = NULL;
+  eng_set_instant_limit (eng, 10000);
+  eng_at (eng, 5 * US, start_nothing_again, NULL, 0);
+  TEST_FALSE (eng_run (eng, ENG_TIME_NEVER, 0, &error));
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_RUN));
+  TEST_HAS (error->message, "at 5e-06 s: 10001 events");
+}
+
+/* 1e-9 units at 100 a second is 1e-11 s = 10 ps; 1e-20 is far under a picosecond and takes one. 101 units at 10 a ps: 10.1 -> 11. */
+static void
+any_amount_takes_at_least_a_picosecond_and_ends_are_never_early (void)
+{
+  static const struct {
+    double amount, capacity;
+    EngTime expected;
+  } rows[] = { { 1e-9, 100, 10 }, { 1e-20, 100, 1 },    { 101, 1e13, 11 },
+               { 100, 1e13, 10 }, { 1e-300, 1e100, 1 }, { 1, 3, 333333333334 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Eng) eng = eng_new ();
+    EngUse use = { .link = eng_link_new (eng, rows[i].capacity), .weight = 1 };
+    Ends ends = { 0 };
+    start (eng, rows[i].amount, &use, 1, &ends, 0);
+    run (eng);
+    TEST_INT (ends.at[0], rows[i].expected);
+  }
+}
+
+/* One unit a picosecond: 2^53 + 2 units take 2^53 + 2 ps, and 2^60 + 2^20 take that, to the picosecond. */
+static void
+transfers_beyond_2_to_the_53_picoseconds_are_not_rounded (void)
+{
+  static const EngTime lengths[] = { (UINT64_C (1) << 53) + 2, (UINT64_C (1) << 54) + 4, (UINT64_C (1) << 60) + (1 << 20) };
+  for (unsigned i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    g_autoptr (Eng) eng = eng_new ();
+    EngUse use = { .link = eng_link_new (eng, 1e12), .weight = 1 };
+    Ends ends = { 0 };
+    EngFlowSpec late = { .amount = (double)lengths[i], .latency = 1, .uses = &use, .n_uses = 1, .done = note_end, .user = &ends };
+    eng_flow_start (eng, &late);
+    run (eng);
+    TEST_INT (ends.n, 1);
+    TEST_TRUE (ends.at[0] == lengths[i] + 1);
+  }
+}
+
+/* 2^64 ps are 18.4 million seconds: 1 unit a second, 20 million units. */
+static void
+a_transfer_that_outlives_the_clock_is_an_error (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  g_autoptr (GError) error = NULL;
+  EngUse use = { .link = eng_link_new (eng, 1), .weight = 1 };
+  Ends ends = { 0 };
+  start (eng, 2e7, &use, 1, &ends, 0);
+  TEST_FALSE (eng_run (eng, ENG_TIME_NEVER, 0, &error));
+  TEST_HAS (error->message, "beyond the range of the clock");
+  TEST_INT (ends.n, 0);
+}
+
+/* 100 units at 100; after half a second the link drops to 10: 50 left take 5 s. At 2 s it is cut, at 7 s mended to 70: 35 left
+ * take half a second. */
+static void
+a_change_of_capacity_holds_from_then_on (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlow flow = start (eng, 100, &use, 1, &ends, 0);
+  TEST_TRUE (eng_run (eng, S / 2, 0, NULL));
+  eng_link_set_capacity (eng, use.link, 10);
+  TEST_TRUE (eng_run (eng, 2 * S, 0, NULL));
+  TEST_NEAR (eng_flow_remaining (eng, flow), 35, 1e-14);
+  eng_link_set_capacity (eng, use.link, 0);
+  g_autoptr (GError) error = NULL;
+  TEST_FALSE (eng_run (eng, 7 * S, 0, &error)); /* nothing else happens: it would stand for ever */
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_RUN));
+  TEST_STR (error->message, "at 2 s: 1 activities cannot move: their links have no capacity (one of them: link 0)");
+  EngFlowSpec pause = { .latency = 5 * S };
+  eng_flow_start (eng, &pause);
+  TEST_TRUE (eng_run (eng, 7 * S - 1, 0, NULL));
+  TEST_NEAR (eng_flow_remaining (eng, flow), 35, 1e-14);
+  eng_link_set_capacity (eng, use.link, 70);
+  run (eng);
+  TEST_INT (ends.at[0], 7 * S - 1 + S / 2);
+  TEST_NEAR (eng_link_carried (eng, use.link), 100, 0);
+  TEST_NEAR (eng_link_busy_s (eng, use.link), 2.5, 1e-12);
+}
+
+/* Cancelled at 1 s: 50 of its 300 have crossed; the other, 100 in all, has 50 left at 100. */
+static void
+a_cancelled_flow_frees_its_share_and_says_nothing (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlow a = start (eng, 300, &use, 1, &ends, 0);
+  start (eng, 100, &use, 1, &ends, 1);
+  EngFlowSpec waiting = { .amount = 1, .latency = 50 * S, .uses = &use, .n_uses = 1, .done = note_end, .user = &ends, .arg = 2 };
+  EngFlow b = eng_flow_start (eng, &waiting);
+  TEST_TRUE (eng_run (eng, S, 0, NULL));
+  TEST_TRUE (eng_flow_cancel (eng, a));
+  TEST_FALSE (eng_flow_cancel (eng, a));
+  TEST_TRUE (eng_flow_cancel (eng, b));
+  TEST_FALSE (eng_flow_cancel (eng, 0));
+  run (eng);
+  TEST_INT (ends.n, 1);
+  TEST_INT (ends.at[1], S + S / 2);
+  TEST_INT (eng_now (eng), S + S / 2);
+  TEST_NEAR (eng_link_carried (eng, use.link), 150, 1e-15);
+}
+
+/* Slots are used again: an old handle must not name the new flow. */
+static void
+old_handles_name_nothing (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlow old = start (eng, 1, &use, 1, &ends, 0);
+  run (eng);
+  EngFlow fresh = start (eng, 100, &use, 1, &ends, 1);
+  TEST_TRUE (fresh != old && (uint32_t)fresh == (uint32_t)old);
+  settle (eng);
+  TEST_FALSE (eng_flow_cancel (eng, old));
+  TEST_NEAR (eng_flow_rate (eng, old), 0, 0);
+  TEST_NEAR (eng_flow_rate (eng, fresh), 100, 0);
+}
+
+/* Endless traffic at a bound of 40 on a link of 100: the others share 60; when they are done the run is over. */
+static void
+endless_flows_load_links_and_do_not_keep_a_run_alive (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  Ends ends = { 0 };
+  EngFlowSpec endless = {
+    .amount = (double)INFINITY, .bound_per_s = 40, .uses = &use, .n_uses = 1, .done = note_end, .user = &ends, .arg = 1
+  };
+  EngFlow background = eng_flow_start (eng, &endless);
+  start (eng, 120, &use, 1, &ends, 0);
+  run (eng);
+  TEST_INT (ends.n, 1);
+  TEST_INT (ends.at[0], 2 * S);
+  TEST_TRUE (isinf (eng_flow_remaining (eng, background)));
+  TEST_NEAR (eng_link_carried (eng, use.link), 200, 1e-15);
+  TEST_TRUE (eng_flow_cancel (eng, background));
+  run (eng);
+  TEST_NEAR (eng_link_carried (eng, use.link), 200, 1e-15);
+}
+
+/* A flow without links needs a bound and runs at it. */
+static void
+a_flow_without_links_runs_at_its_bound (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  Ends ends = { 0 };
+  EngFlowSpec spec = { .amount = 30, .bound_per_s = 10, .done = note_end, .user = &ends };
+  EngFlow flow = eng_flow_start (eng, &spec);
+  TEST_NEAR (eng_flow_rate (eng, flow), 10, 0);
+  run (eng);
+  TEST_INT (ends.at[0], 3 * S);
+  TEST_INT (eng_stats (eng).solved, 0);
+}
+
+/* A bounded flow (10 s at 40 of 100), alone: busy 10 s, never full. From 4 s to 6 s another takes the remaining 60: full for 2 s. */
+static void
+busy_and_saturated_times_are_exact (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { .link = eng_link_new (eng, 100), .weight = 1 };
+  EngFlowSpec steady = { .amount = 400, .bound_per_s = 40, .uses = &use, .n_uses = 1 };
+  EngFlowSpec burst = { .amount = 120, .latency = 4 * S, .uses = &use, .n_uses = 1 };
+  eng_flow_start (eng, &steady);
+  eng_flow_start (eng, &burst);
+  TEST_TRUE (eng_run (eng, 5 * S, 0, NULL));
+  TEST_NEAR (eng_link_busy_s (eng, use.link), 5, 0);
+  TEST_NEAR (eng_link_saturated_s (eng, use.link), 1, 0);
+  TEST_NEAR (eng_link_carried (eng, use.link), 260, 1e-15);
+  run (eng);
+  eng_at (eng, 20 * S, note_end, &(Ends){ 0 }, 0);
+  run (eng);
+  TEST_NEAR (eng_link_busy_s (eng, use.link), 10, 0);
+  TEST_NEAR (eng_link_saturated_s (eng, use.link), 2, 0);
+  TEST_NEAR (eng_link_carried (eng, use.link), 520, 0);
+}
+
+/* 100,000 pairs with a link each: every flow is solved once, at its start; its end leaves an empty link and solves nothing. */
+static void
+independent_transfers_cost_linear_work (void)
+{
+  enum { N = 100000 };
+  g_autoptr (Eng) eng = eng_new ();
+  for (unsigned i = 0; i < N; i++) {
+    EngUse use = { .link = eng_link_new (eng, 1e9), .weight = 1 };
+    EngFlowSpec spec = { .amount = 1e3 + i, .latency = i % 7 * US, .uses = &use, .n_uses = 1 };
+    eng_flow_start (eng, &spec);
+  }
+  run (eng);
+  TEST_INT (eng_stats (eng).flows, N);
+  TEST_INT (eng_stats (eng).solved, N);
+  TEST_INT (eng_now (eng), 1000 * (1000 + 99994) + 6 * US); /* the last one with a latency of 6 us */
+}
+
+/* 64 ranks, all to all, over a non-blocking switch: 63 flows share each port, so 63 x 1 MiB at 50 GB/s = 1,321,205,760 ps, all at
+ * once: one solve to start, one to end. */
+static void
+an_all_to_all_on_a_star_ends_in_one_picosecond (void)
+{
+  enum { N = 64 };
+  g_autoptr (Eng) eng = eng_new ();
+  double capacity[2 * N];
+  for (unsigned i = 0; i < 2 * N; i++)
+    capacity[i] = 50e9;
+  EngLink first = eng_links_new (eng, capacity, 2 * N);
+  for (unsigned i = 0; i < N; i++)
+    for (unsigned j = 0; j < N; j++) {
+      EngUse uses[] = { { first + i, 1 }, { first + N + j, 1 } };
+      EngFlowSpec spec = { .amount = 1048576, .latency = 2 * US, .uses = uses, .n_uses = 2 };
+      if (i != j)
+        eng_flow_start (eng, &spec);
+    }
+  run (eng);
+  TEST_INT (eng_now (eng), 2 * US + 63 * 20971520);
+  TEST_INT (eng_stats (eng).solves, 2);
+  TEST_INT (eng_stats (eng).solved, N * (N - 1));
+  TEST_NEAR (eng_link_carried (eng, first), 63 * 1048576.0, 0);
+  TEST_NEAR (eng_link_saturated_s (eng, first), 63 * 20.97152e-6, 1e-15);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a mebibyte at 50 GB/s takes 20971520 ps", a_mebibyte_at_50_gigabytes_a_second_takes_20971520_picoseconds },
+    { "two flows share a link and the rest speeds up", two_flows_share_a_link_and_the_rest_speeds_up },
+    { "a bounded flow leaves what it cannot take", a_bounded_flow_leaves_what_it_cannot_take },
+    { "the parking lot gives the long flow half of the least link", the_parking_lot_gives_the_long_flow_half_of_the_least_link },
+    { "weights load the link and priorities divide it", weights_load_the_link_and_priorities_divide_it },
+    { "a link named twice is one use of the sum", a_link_named_twice_is_one_use_of_the_sum },
+    { "a flow takes nothing while it waits for its latency", a_flow_takes_nothing_while_it_waits_for_its_latency },
+    { "a flow of nothing ends when its latency is over", a_flow_of_nothing_ends_when_its_latency_is_over },
+    { "flows of nothing that start each other are diagnosed", flows_of_nothing_that_start_each_other_are_diagnosed },
+    { "any amount takes at least a picosecond and ends are never early",
+      any_amount_takes_at_least_a_picosecond_and_ends_are_never_early },
+    { "transfers beyond 2^53 ps are not rounded", transfers_beyond_2_to_the_53_picoseconds_are_not_rounded },
+    { "a transfer that outlives the clock is an error", a_transfer_that_outlives_the_clock_is_an_error },
+    { "a change of capacity holds from then on", a_change_of_capacity_holds_from_then_on },
+    { "a cancelled flow frees its share and says nothing", a_cancelled_flow_frees_its_share_and_says_nothing },
+    { "old handles name nothing", old_handles_name_nothing },
+    { "endless flows load links and do not keep a run alive", endless_flows_load_links_and_do_not_keep_a_run_alive },
+    { "a flow without links runs at its bound", a_flow_without_links_runs_at_its_bound },
+    { "busy and saturated times are exact", busy_and_saturated_times_are_exact },
+    { "independent transfers cost linear work", independent_transfers_cost_linear_work },
+    { "an all-to-all on a star ends in one picosecond", an_all_to_all_on_a_star_ends_in_one_picosecond },
+    { NULL, NULL },
+  };
+  return test_main ("engine flows", cases);
+}
