@@ -77,6 +77,9 @@ static const BaseField protocol_fields[] = {
   NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
   { .key = "overlap", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlProtocol, overlap), .dim = BASE_DIM_RATIO, .max = "1",
     .help = "share of a step's data that runs beneath its latency" },
+  NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in operations of the middle"),
+  { .key = "hand_on", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlProtocol, hand_on), .dim = BASE_DIM_RATIO, .max = "1",
+    .help = "share of a piece that has arrived when the next hop begins to pass it on" },
   END,
 };
 static const BaseSchema protocol_schema = { .name = "protocol", .help = "Format and buffers of a protocol.", .fields = protocol_fields };
@@ -146,6 +149,8 @@ static const BaseField tree_fields[] = {
   MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
   MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
   MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
+  { .key = "registered_piece", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlTreeSpec, registered_piece), .dim = BASE_DIM_RATIO,
+    .min = "0.01", .max = "1", .help = "share of a slot that is Simple's piece under graph replay, which registers buffers" },
   LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
   NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER, "weight of a rank of the node against a level of nodes"),
   END,

@@ -3,10 +3,12 @@
  * All-reduce, all-gather, reduce-scatter. n ranks, ch channels, S bytes; a step moves c = S/(n ch) bytes a channel, in loops of at most
  * `ring_chunk`; 2(n-1) steps for all-reduce, n-1 for the others; one operation more than steps on each rank.
  *     T = start + loops sum over steps of max (floor, latency - hidden) + last + S / min (bound, link rate / wire)
- *     bound  = ch rate n / (steps + 1)         what the channels' blocks move, all operations counted
  *     hidden = overlap x time of the data that runs beneath the latency: all of c where data flows line by line (LL), what is behind
  *              the first slice where slices follow each other (Simple, two slices of a chunk)
- *     last   = min (c, chunk) / rate           the last operation moves no byte over a link: charged where the links bound the rest
+ * A rank's first and last operation only send or only receive: together they count `ends` operations, and ends - 1 of them move no
+ * byte over a link. Where the blocks are the limit, bound = ch rate n / (steps - 1 + ends) counts all operations and last = 0; where
+ * the links are, last = (ends - 1) chunk / rate sqrt (loops): in the first loop all channels pause together, later they drift apart and
+ * fill each other's pauses. The longer of the two holds.
  * Between nodes 2(N-1) or N-1 of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait
  * for data, not for each other.
  *
@@ -89,12 +91,16 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
 
   cost->channels = (unsigned) channels;
   cost->wire = format->wire.v;
-  cost->bound_Bps = channels * rate_Bps * n / (steps + 1.0);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
 
   double part_B = q->size_B / (n * channels);
   double loops = format->ring_chunk.v > 0.0 ? fmax (part_B / format->ring_chunk.v, 1.0) : 1.0;
   double chunk_B = part_B / loops;
+  double pause_s = isfinite (rate_Bps) ? fmax (format->ends.v - 1.0, 0.0) * chunk_B / rate_Bps : 0.0;
+  double blocks_Bps = channels * rate_Bps * n / (steps - 1.0 + fmax (format->ends.v, 1.0));
+  double linked_s = mdl_time_s (q->size_B, q->link_rate_Bps / cost->wire) + sqrt (loops) * pause_s;
+  gboolean blocks_bound = mdl_time_s (q->size_B, blocks_Bps) > linked_s;
+  cost->bound_Bps = blocks_bound ? blocks_Bps : channels * rate_Bps * n / steps;
   double chunk_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / (steps * loops);
   double beneath_B = format->slice.set ? CLAMP (chunk_B - format->slice.v, 0.0, chunk_B / 2.0) : chunk_B;
   double hidden_s = chunk_B > 0.0 ? format->overlap.v * chunk_s * beneath_B / chunk_B : 0.0;
@@ -107,13 +113,11 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   }
   add_hops (q, cost, step, (const double[2]){ steps - inter, inter }, loops, hidden_s);
 
-  if (rate_from != NULL) {
-    if (cost->bound_Bps > q->link_rate_Bps / cost->wire)
-      mdl_cost_term (q, cost, "last operation", chunk_B / rate_Bps, rate_from, "%.4g B a channel at %.3g GB/s, no link", chunk_B,
-                     rate_Bps * 1e-9);
-    else
-      mdl_cost_use (cost, rate_from);
-  }
+  if (rate_from != NULL)
+    mdl_cost_use (cost, rate_from);
+  if (!blocks_bound)
+    mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from, "%.3g x %.4g B a channel at %.3g GB/s, over no link",
+                   sqrt (loops), chunk_B, rate_Bps * 1e-9);
 }
 
 static void
@@ -135,10 +139,11 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
     mdl_cost_use (cost, rate_from);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
   add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, 1.0, 0.0);
-  /* A slot is handed on whole: each hop but the first adds its time to the first piece's way. */
+  /* Each hop but the first adds to the first piece's way what must have arrived before it is handed on. */
   double piece_B = fmin (format->slot.v, q->size_B / channels);
-  double piece_s = mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->slot, "%.4g hops x %.4g B a channel", hops - 1.0, piece_B);
+  double piece_s = format->hand_on.v * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.4g B a channel", hops - 1.0,
+                 format->hand_on.v, piece_B);
   cost->piece_B = piece_B * channels;
 }
 

@@ -3,7 +3,8 @@
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
  *     B = min (ch x stream, link rate / wire)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next alone, not above its share of the route;
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part of a
+ * piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128);
  * stream B/s, what a block sustains when its threads are split between reduction and broadcast.
  *
  * Textbook form: two binary trees of height h = ceil (log2 (n+1)), each with half of the data, first reduction and then broadcast,
@@ -35,16 +36,20 @@ n_steps (const MdlCollQuestion *q)
   return 2 * (hops_intra (q) + hops_inter (q));
 }
 
-/* What one block moves over a hop while it has the route's share of one channel. */
+/* What a piece's way over a hop adds to the first piece: the part of it that must have arrived before it is passed on, at the route's
+ * share of one channel or at what the block moves. */
 static double
-hop_rate_Bps (const MdlStep *step, double route_rate_Bps, double wire, double channels)
+hop_fill_s (const MdlStep *step, const MdlProtocol *format, double piece_B, double route_rate_Bps, double channels)
 {
-  return fmin (step->rate.set ? step->rate.v : HUGE_VAL, route_rate_Bps / (wire * channels));
+  double rate_Bps = fmin (step->rate.set ? step->rate.v : HUGE_VAL, route_rate_Bps / (format->wire.v * channels));
+  return format->hand_on.v * mdl_time_s (piece_B, rate_Bps);
 }
 
 static double
 piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, const MdlCollQuestion *q, double part_B)
 {
+  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_GRAPH && spec->registered_piece.set)
+    return fmin (format->slot.v * spec->registered_piece.v, part_B);
   if (proto != MDL_PROTO_LL128)
     return fmin (format->slot.v, part_B);
   double p = fmax ((double) q->ranks_per_node, 1.0);
@@ -80,13 +85,13 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double part_B = q->size_B / channels, piece_B = piece_of (spec, format, proto, q, part_B);
   double fill_s = 0.0;
   if (up_down_intra > 0.0)
-    fill_s += up_down_intra * mdl_time_s (piece_B, hop_rate_Bps (intra.step, q->intra_rate_Bps, cost->wire, channels));
+    fill_s += up_down_intra * hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels);
   if (up_down_inter > 0.0) {
     double nics = fmax ((double) q->n_nics, 1.0);
-    fill_s += up_down_inter * mdl_time_s (piece_B, hop_rate_Bps (inter.step, q->inter_rate_Bps * nics, cost->wire, channels));
+    fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels);
   }
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &(up_down_intra > 0.0 ? intra : inter).step->rate, "%.4g hops of %.4g B a channel",
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel",
                  up_down_intra + up_down_inter, piece_B);
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
   mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],

@@ -47,6 +47,8 @@ typedef struct {
   BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
   BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
   BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
+  BaseNum ends;           /* a ring's first and last operation together, counted in operations of the middle (which receive and send) */
+  BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 
 typedef struct {
@@ -102,6 +104,7 @@ typedef struct {
   MdlByProto stream;     /* B/s of payload one channel sustains while one half of its threads reduces and the other broadcasts */
   MdlByProto end_stream; /* the same where no rank does both (two ranks) */
   MdlByProto per_piece;  /* s a piece, on the rank that has most to do */
+  BaseNum registered_piece; /* share of a slot that is Simple's piece when graph replay has registered the buffers; absent: all */
   BaseList ll128_cuts;   /* MdlCut; `fewer` counts times (1 + log2 nodes + ranks/10) / ranks, ranks of a node */
   BaseNum ll128_rank_weight; /* the 1/10 above */
 } MdlTreeSpec;
