@@ -39,10 +39,10 @@ typedef struct {
   const char *name, *summary;
   const char *usage; /* after "forerun NAME " */
   const char *example;
-  const char *notes; /* further lines of --help; NULL none */
-  const CliFlag *flags;
-  size_t size;       /* of the struct that the flags fill */
-  CliFormat formats; /* the last format that it writes, in the order of CliFormat */
+  const char *notes;       /* further lines of --help; NULL none */
+  const CliFlag *flags[4]; /* tables in the order of --help, ends with NULL */
+  size_t size;             /* of the struct that they fill; 0 without flags */
+  CliFormat formats;       /* the last format that it writes, in the order of CliFormat */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
   gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);
 } CliVerb;
@@ -69,8 +69,8 @@ struct Cli {
   int status; /* exit status of a run that did not fail */
 };
 
-/* Reads `words` (the verb's own arguments) into *base and the common flags. Returned: the rest, full, g_strfreev; NULL and *error on a
- * bad flag: says which are near. */
+/* Reads `words` (the verb's own arguments) into *base and the common flags. Returned: the rest, full, g_strfreev; NULL and *error
+ * on a bad flag: says which are near. */
 char **cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error);
 void cli_flags_clear (const CliFlag *flags, void *base);
 void cli_flags_help (const CliVerb *verb, GString *out);

@@ -216,8 +216,6 @@ run (Cli *cli, const void *flags, char **words, GError **error)
   return TRUE;
 }
 
-static const CliFlag flags_table[] = { { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL } };
-
 const CliVerb cli_verb_check = {
   .name = "check",
   .summary = "reads and checks input files, runs nothing",
@@ -227,8 +225,6 @@ const CliVerb cli_verb_check = {
       "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class or calibration. Files that are\n"
       "right are listed on stdout, what is wrong with the others on stderr as path:line:column; one wrong file makes exit status "
       "2.\n",
-  .flags = flags_table,
-  .size = 1,
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

@@ -2,15 +2,13 @@
 #include "comm-private.h"
 #include "report/coll.h"
 
-static const CliFlag flags_table[] = {
-  CLI_COLL_FLAGS_WHERE,
+static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "sizes: bytes as nccl-tests counts them, 8G is 8 GiB", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (CliCollFlags, min), "SIZE", "smallest size (default: 8)" },
   { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (CliCollFlags, max), "SIZE", "largest size (default: 8G)" },
   { CLI_FLAG_TEXT, "stepfactor", 'f', offsetof (CliCollFlags, factor), "F", "each size is F times the one before (default: 2)" },
   { CLI_FLAG_TEXT, "stepbytes", 'i', offsetof (CliCollFlags, step), "SIZE",
     "each size is SIZE above the one before, in place of -f" },
-  CLI_COLL_FLAGS_HOW,
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -151,7 +149,7 @@ const CliVerb cli_verb_coll = {
   .example = "forerun coll all_reduce --topology hgx_h200 -n 2 -b 1M -e 8G -f 2",
   .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
            "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table.\n",
-  .flags = flags_table,
+  .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
   .formats = CLI_FORMAT_NCCL_TESTS,
   .run = run,

@@ -7,11 +7,9 @@
 #include "report/run.h"
 #include "scenario-private.h"
 
-static const CliFlag flags_table[] = {
-  CLI_COLL_FLAGS_WHERE,
+static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "bytes", 'b', offsetof (CliCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
-  CLI_COLL_FLAGS_HOW,
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -246,7 +244,7 @@ const CliVerb cli_verb_explain = {
       "time;\n"
       "each names the constants in it and where they come from (measured, datasheet, assumed). With a scenario only --mode and\n"
       "--steps apply beside the common flags.\n",
-  .flags = flags_table,
+  .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
   .formats = CLI_FORMAT_TSV,
   .run = run,

@@ -107,7 +107,7 @@ const CliVerb cli_verb_import = {
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .notes = "KIND is nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) or nvidia-smi-topo (the output of nvidia-smi topo -m).\n"
            "FILE - reads stdin. What the file does not say is assumed, marked so, and warned about.\n",
-  .flags = flags_table,
+  .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_JSON,
   .run = run,

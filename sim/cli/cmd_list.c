@@ -138,8 +138,6 @@ run (Cli *cli, const void *flags, char **words, GError **error)
   return TRUE;
 }
 
-static const CliFlag flags_table[] = { { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL } };
-
 const CliVerb cli_verb_list = {
   .name = "list",
   .summary = "what is shipped and what can be named: topologies, gpus, links, algorithms, scenarios …",
@@ -148,8 +146,6 @@ const CliVerb cli_verb_list = {
   .notes =
       "KIND is one of topologies gpus nics links switches storage scenarios calibrations ops algorithms protocols dtypes families\n"
       "kinds schedules launch-modes modes steps.\n",
-  .flags = flags_table,
-  .size = 1,
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

@@ -59,7 +59,7 @@ const CliVerb cli_verb_run = {
   .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys: --set "
            "cluster.nodes=4,\n"
            "--set workload.bytes='2 GiB', --set topology.node.nics.rate='200 Gb/s'.\n",
-  .flags = flags_table,
+  .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
   .run = run,

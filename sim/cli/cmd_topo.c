@@ -106,7 +106,7 @@ const CliVerb cli_verb_topo = {
   .example = "forerun topo hgx_h200 -n 2 --path gpu0 node1.gpu3",
   .notes = "TOPOLOGY is a shipped name (forerun list topologies) or a file. Devices: gpu9, node1.gpu1, node0.nic3, node0.host,\n"
            "node0.nvme2, storage.NAME. Rates are one way; reached is the specified rate times the link's efficiency.\n",
-  .flags = flags_table,
+  .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
   .run = run,

@@ -16,63 +16,8 @@ typedef struct {
   char *mode, *steps;
 } CliCollFlags;
 
-/* Rows of the table of flags: those of a sweep over sizes, of one size, and the rest. */
-#define CLI_COLL_FLAGS_WHERE                                                                                            \
-  { CLI_FLAG_HEADING, "cluster", 0, 0, NULL, NULL },                                                                    \
-      { CLI_FLAG_TEXT, "topology",                                                                                      \
-        't',           offsetof (CliCollFlags, topology),                                                               \
-        "T",           "a shipped name (forerun list topologies) or a file; needed" },                                  \
-      { CLI_FLAG_TEXT, "nodes",                                                                                         \
-        'n',           offsetof (CliCollFlags, nodes),                                                                  \
-        "N[,N...]",    "nodes in use; more than the topology has are built (default: all of it)" },                     \
-  {                                                                                                                     \
-    CLI_FLAG_TEXT, "gpus", 'g', offsetof (CliCollFlags, gpus), "G", "GPUs in use on each node (default: all of a node)" \
-  }
-#define CLI_COLL_FLAGS_HOW                                                                                                             \
-  { CLI_FLAG_TEXT, "dtype", 'd', offsetof (CliCollFlags, dtype), "TYPE", "element type (default: fp32)" },                             \
-      { CLI_FLAG_TEXT, "root", 'r', offsetof (CliCollFlags, root), "RANK", "root of broadcast and reduce (default: 0)" },              \
-      { CLI_FLAG_HEADING, "algorithm", 0, 0, NULL, NULL }, { CLI_FLAG_TEXT,                                                            \
-                                                             "algo",                                                                   \
-                                                             0,                                                                        \
-                                                             offsetof (CliCollFlags, algo),                                            \
-                                                             "A",                                                                      \
-                                                             "auto (default), best, or a name of forerun list algorithms" },           \
-      { CLI_FLAG_TEXT, "proto", 0, offsetof (CliCollFlags, proto), "P", "auto (default), ll, ll128 or simple" },                       \
-      { CLI_FLAG_TEXT, "disable", 0, offsetof (CliCollFlags, disable), "A[,A...]", "algorithms and protocols that may not be taken" }, \
-      { CLI_FLAG_TEXT,                                                                                                                 \
-        "max-channels",                                                                                                                \
-        0,                                                                                                                             \
-        offsetof (CliCollFlags, max_channels),                                                                                         \
-        "N",                                                                                                                           \
-        "at most so many channels (NCCL_MAX_NCHANNELS)" },                                                                             \
-      { CLI_FLAG_HEADING, "software", 0, 0, NULL, NULL }, { CLI_FLAG_TEXT,                                                             \
-                                                            "library",                                                                 \
-                                                            0,                                                                         \
-                                                            offsetof (CliCollFlags, library),                                          \
-                                                            "L",                                                                       \
-                                                            "nccl (default), or plain: alpha and beta of the links alone" },           \
-      { CLI_FLAG_TEXT,                                                                                                                 \
-        "calibration",                                                                                                                 \
-        0,                                                                                                                             \
-        offsetof (CliCollFlags, calibration),                                                                                          \
-        "NAME|FILE",                                                                                                                   \
-        "measured constants (default: those named like the GPU, if shipped)" },                                                        \
-      { CLI_FLAG_TEXT,                                                                                                                 \
-        "launch",                                                                                                                      \
-        0,                                                                                                                             \
-        offsetof (CliCollFlags, launch),                                                                                               \
-        "L",                                                                                                                           \
-        "graph, threads or serial: how operations reach the GPUs (default: graph)" },                                                  \
-      { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL }, { CLI_FLAG_TEXT,                                                               \
-                                                          "mode",                                                                      \
-                                                          0,                                                                           \
-                                                          offsetof (CliCollFlags, mode),                                               \
-                                                          "M",                                                                         \
-                                                          "event (default): the event engine; model: the closed form" },               \
-  {                                                                                                                                    \
-    CLI_FLAG_TEXT, "steps", 0, offsetof (CliCollFlags, steps), "S",                                                                    \
-        "fluid (default): one pipelined activity; exact: every message"                                                                \
-  }
+/* The rows of --help around those that tell sizes: where it runs, and how. */
+extern const CliFlag cli_coll_flags_where[], cli_coll_flags_how[];
 
 /* A parsed question: everything but the sizes. */
 typedef struct {
@@ -121,9 +66,9 @@ typedef struct {
 } CliSweep;
 
 gboolean cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, CliSweep *sweep, GError **error);
-/* The size that is run when `size_B` is asked for: whole elements, and for all_gather, reduce_scatter and alltoall whole 16-byte pieces
- * for each rank, as nccl-tests rounds (src/all_gather.cu, AllGatherGetCollByteCount); sizes below one such piece a rank keep their
- * elements, where nccl-tests would go down to 0. */
+/* The size that is run when `size_B` is asked for: whole elements, and for all_gather, reduce_scatter and alltoall whole 16-byte
+ * pieces for each rank, as nccl-tests rounds (src/all_gather.cu, AllGatherGetCollByteCount); sizes below one such piece a rank
+ * keep their elements, where nccl-tests would go down to 0. */
 guint64 cli_size_round (MdlOp op, guint64 size_B, unsigned element_B, guint32 n_ranks);
 /* All sizes of a sweep, rounded, equal neighbours once. Returned: full, of guint64. */
 GArray *cli_sweep_sizes (const CliSweep *sweep, MdlOp op, unsigned element_B, guint32 n_ranks);

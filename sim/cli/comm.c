@@ -7,6 +7,41 @@
 #define MAX_CHANNELS      1024u
 #define MAX_NODE_COUNTS   64u
 
+#define FLAG(name, letter, field, arg, help)                               \
+  {                                                                        \
+    CLI_FLAG_TEXT, name, letter, offsetof (CliCollFlags, field), arg, help \
+  }
+#define HEADING(title)                        \
+  {                                           \
+    CLI_FLAG_HEADING, title, 0, 0, NULL, NULL \
+  }
+
+const CliFlag cli_coll_flags_where[] = {
+  HEADING ("cluster"),
+  FLAG ("topology", 't', topology, "T", "a shipped name (forerun list topologies) or a file; needed"),
+  FLAG ("nodes", 'n', nodes, "N[,N...]", "nodes in use; more than the topology has are built (default: all of it)"),
+  FLAG ("gpus", 'g', gpus, "G", "GPUs in use on each node (default: all of a node)"),
+  HEADING (NULL),
+};
+
+const CliFlag cli_coll_flags_how[] = {
+  FLAG ("dtype", 'd', dtype, "TYPE", "element type (default: fp32)"),
+  FLAG ("root", 'r', root, "RANK", "root of broadcast and reduce (default: 0)"),
+  HEADING ("algorithm"),
+  FLAG ("algo", 0, algo, "A", "auto (default), best, or a name of forerun list algorithms"),
+  FLAG ("proto", 0, proto, "P", "auto (default), ll, ll128 or simple"),
+  FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that may not be taken"),
+  FLAG ("max-channels", 0, max_channels, "N", "at most so many channels (NCCL_MAX_NCHANNELS)"),
+  HEADING ("software"),
+  FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
+  FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
+  FLAG ("launch", 0, launch, "L", "graph, threads or serial: how operations reach the GPUs (default: graph)"),
+  HEADING ("engine"),
+  FLAG ("mode", 0, mode, "M", "event (default): the event engine; model: the closed form"),
+  FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),
+  HEADING (NULL),
+};
+
 static gboolean
 parse_op (const Cli *cli, const char *text, MdlOp *op, GError **error)
 {
@@ -129,8 +164,8 @@ cli_question_parse (const Cli *cli, const CliCollFlags *flags, const char *op, C
   return parse_nodes (cli, flags->nodes, question, error);
 }
 
-/* A cluster that has `nodes` nodes at least: what is asked for stands on the machine as its file says, and on a larger one only where
- * the file's is too small. */
+/* A cluster that has `nodes` nodes at least: what is asked for stands on the machine as its file says, and on a larger one only
+ * where the file's is too small. */
 static Clu *
 load_cluster (Cli *cli, const char *topology, guint32 nodes, GError **error)
 {

@@ -36,8 +36,12 @@ flag_in (const CliFlag *flags, const char *word)
 static const CliFlag *
 flag_find (const CliVerb *verb, const char *word)
 {
-  const CliFlag *flag = flag_in (verb->flags, word);
-  return flag != NULL ? flag : flag_in (cli_common_flags, word);
+  for (const CliFlag *const *table = verb->flags; *table != NULL; table++) {
+    const CliFlag *flag = flag_in (*table, word);
+    if (flag != NULL)
+      return flag;
+  }
+  return flag_in (cli_common_flags, word);
 }
 
 /* The words as GOption takes them: "-b8" becomes "-b" "8" as getopt allows, "--path A B" becomes "--path=A" "--path=B". */
@@ -90,6 +94,14 @@ add_entries (GArray *entries, const CliFlag *flags, void *base)
   }
 }
 
+static void
+add_names (GPtrArray *names, const CliFlag *flags)
+{
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++)
+    if (flag->kind != CLI_FLAG_HEADING)
+      g_ptr_array_add (names, g_strconcat ("--", flag->name, NULL));
+}
+
 /* GLib's messages name the word last: "Unknown option --nods". */
 static void
 explain_option_error (const Cli *cli, const GError *cause, GError **error)
@@ -101,11 +113,9 @@ explain_option_error (const Cli *cli, const GError *cause, GError **error)
     return;
   }
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  const CliFlag *const tables[] = { cli->verb->flags, cli_common_flags };
-  for (size_t t = 0; t < G_N_ELEMENTS (tables); t++)
-    for (const CliFlag *flag = tables[t]; flag->name != NULL; flag++)
-      if (flag->kind != CLI_FLAG_HEADING)
-        g_ptr_array_add (names, g_strconcat ("--", flag->name, NULL));
+  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
+    add_names (names, *table);
+  add_names (names, cli_common_flags);
   g_ptr_array_add (names, NULL);
   g_autofree char *hint = cli_hint (word, (const char *const *)names->pdata);
   cli_fail (cli, error, "unknown flag %s%s; see forerun %s --help", word, hint, cli->verb->name);
@@ -116,7 +126,8 @@ cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error)
 {
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
-  add_entries (entries, cli->verb->flags, base);
+  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
+    add_entries (entries, *table, base);
   add_entries (entries, cli_common_flags, cli);
   g_option_context_set_help_enabled (context, FALSE);
   g_option_context_add_main_entries (context, (const GOptionEntry *)(gpointer)entries->data, NULL);
@@ -166,7 +177,8 @@ cli_flags_help (const CliVerb *verb, GString *out)
                           verb->usage, verb->example);
   if (verb->notes != NULL)
     g_string_append_printf (out, "\n%s", verb->notes);
-  append_flags (verb->flags, out);
+  for (const CliFlag *const *table = verb->flags; *table != NULL; table++)
+    append_flags (*table, out);
   append_flags (cli_common_flags, out);
   g_string_append (out, "\nexit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
 }

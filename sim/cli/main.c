@@ -130,7 +130,8 @@ run_verb (Cli *cli, char *const *words, GError **error)
     cli_flags_help (cli->verb, cli->out);
   else if (done)
     done = check_common (cli, error) && cli->verb->run (cli, flags, rest, error);
-  cli_flags_clear (cli->verb->flags, flags);
+  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
+    cli_flags_clear (*table, flags);
   return done;
 }
 

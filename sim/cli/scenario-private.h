@@ -12,7 +12,8 @@ typedef struct {
   WrkResult *result;
 } CliScenarioRun;
 
-/* `name`: a path, "-" for stdin, or a shipped scenario's name. `mode`, `steps`: texts of flags or NULL. Initialise *run with zeroes. */
+/* `name`: a path, "-" for stdin, or a shipped scenario's name. `mode`, `steps`: texts of flags or NULL. Initialise *run with
+ * zeroes. */
 gboolean cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *steps, gboolean want_spans,
                            CliScenarioRun *run, GError **error);
 void cli_scenario_run_clear (CliScenarioRun *run);

@@ -23,7 +23,7 @@ static const BaseColumn columns[] = {
 static CluRes
 bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps)
 {
-  *rate_Bps = (double) INFINITY;
+  *rate_Bps = (double)INFINITY;
   if (route->uses == NULL || route->uses->len == 0)
     return CLU_NONE;
   guint32 i = clu_route_bottleneck (clu, route, rate_Bps);
@@ -76,7 +76,7 @@ rep_hops_json (const Clu *clu, const CluRoute *route, JsonBuilder *json)
   for (guint i = 0; route->hops != NULL && i < route->hops->len; i++) {
     const CluHop *hop = &g_array_index (route->hops, CluHop, i);
     g_autofree char *from = clu_dev_name (clu, hop->from), *to = clu_dev_name (clu, hop->to);
-    CluLink link = { .rate_Bps = (double) NAN, .latency_s = (double) NAN };
+    CluLink link = { .rate_Bps = (double)NAN, .latency_s = (double)NAN };
     if (hop->link != CLU_NONE)
       clu_link (clu, hop->link, &link);
     json_builder_begin_object (json);

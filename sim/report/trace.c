@@ -1,5 +1,5 @@
-/* Trace Event Format: "X" events with ts and dur in microseconds; "M" events name the threads. Written straight to text: a trace of a
- * large step has more events than a tree of JSON nodes should hold. */
+/* Trace Event Format: "X" events with ts and dur in microseconds; "M" events name the threads. Written straight to text: a trace
+ * of a large step has more events than a tree of JSON nodes should hold. */
 #include <string.h>
 
 #include "report/run.h"

@@ -1,7 +1,7 @@
 /* What surrounds an answer: the JSON document that holds `results`, and the '#' lines above a text table.
  *
- * Schema "forerun/1": {schema, version, command, seed, inputs: [{path, sha256}], results, warnings}. Nothing here depends on the time
- * of day, the machine or the folder that the tool was started from by its full path. */
+ * Schema "forerun/1": {schema, version, command, seed, inputs: [{path, sha256}], results, warnings}. Nothing here depends on the
+ * time of day, the machine, or the folder that the program lies in. */
 #ifndef REPORT_ENVELOPE_H
 #define REPORT_ENVELOPE_H
 
@@ -24,8 +24,8 @@ typedef struct {
   const GPtrArray *warnings;  /* char *; NULL: none */
 } RepEnvelope;
 
-/* The files of `yamls` (BaseYaml *; NULL: none) once each, in load order. A path below `root` (NULL: none) is told relative to it, so
- * that the same question gives the same bytes wherever the data is installed. Returned: full, g_ptr_array_unref. */
+/* The files of `yamls` (BaseYaml *; NULL: none) once each, in load order. A path below `root` (NULL: none) is told relative to
+ * it, so that the same question gives the same bytes wherever the data is installed. Returned: full, g_ptr_array_unref. */
 GPtrArray *rep_inputs_new (const GPtrArray *yamls, const char *root);
 /* One more input that is not YAML. */
 void rep_inputs_add (GPtrArray *inputs, const char *path, const char *bytes, gsize n_B);
