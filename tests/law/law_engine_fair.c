@@ -1,0 +1,437 @@
+/* Laws of the flow network, on random networks over time.
+ *
+ * After every change the rates are (1) those of the oracle within 1e-9, (2) feasible, max-min fair and work conserving by the
+ * definition, and (3) bit for bit those of a fresh engine that is given the same flows in another order: the incremental solve is
+ * the full one, and the order of calls does not show. Ends agree with a plain fluid simulation built on the oracle. */
+#include "engine/flow.h"
+
+#include "harness.h"
+
+#include <math.h>
+
+enum { MAX_LINKS = 16, MAX_FLOWS = 40, MAX_USES = 6 };
+
+typedef struct {
+  EngFlowSpec spec;
+  EngUse uses[MAX_USES];
+  EngFlow handle;
+  EngTime moves_from; /* when its latency is over */
+  bool alive;
+} MirrorFlow;
+
+typedef struct {
+  Eng *eng;
+  uint64_t random;
+  unsigned n_links, n_flows;
+  EngLink first;
+  double capacity[MAX_LINKS];
+  MirrorFlow flows[MAX_FLOWS];
+  EngTime changed; /* the latest instant in which the set of moving flows or a capacity changed */
+  unsigned n_checked, n_oracle, n_unfair, n_differ;
+} World;
+
+/* splitmix64: the tests' own numbers, so that they do not lean on another layer. */
+static uint64_t
+draw (uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static unsigned
+below (uint64_t *state, unsigned n)
+{
+  return (unsigned)(draw (state) % n);
+}
+
+static double
+unit (uint64_t *state)
+{
+  return (double)(draw (state) >> 11) * 0x1p-53;
+}
+
+/* Round numbers, thirds, near ties and arbitrary ones, so that ties and rounding occur, and ties are told from what is none. */
+static double
+some_number (uint64_t *state)
+{
+  switch (below (state, 5)) {
+    case 0:
+      return 1;
+    case 1:
+      return 1 + below (state, 4);
+    case 2:
+      return (1 + below (state, 9)) / 3.0;
+    case 3:
+      return 1 + 1e-7 * below (state, 4);
+    default:
+      return 0.01 + 3 * unit (state);
+  }
+}
+
+static void
+draw_spec (uint64_t *random, unsigned n_links, EngLink first, EngFlowSpec *spec, EngUse *uses)
+{
+  bool even = below (random, 2) == 0;
+  *spec = (EngFlowSpec){ .amount = 1 + 50 * some_number (random), .uses = uses, .n_uses = 1 + below (random, MAX_USES) };
+  spec->n_uses = MIN (spec->n_uses, n_links);
+  double weight = some_number (random);
+  for (unsigned k = 0; k < spec->n_uses; k++)
+    uses[k] = (EngUse){ .link = first + below (random, n_links), .weight = even ? weight : some_number (random) };
+  if (below (random, 3) == 0)
+    spec->bound_per_s = 20 * some_number (random);
+  if (below (random, 3) == 0)
+    spec->priority = some_number (random);
+  if (below (random, 2) == 0)
+    spec->latency = below (random, 4) * UINT64_C (100000000000);
+}
+
+/* The flows that move now, in `specs`; where[i] is the flow of specs[i]. */
+static unsigned
+moving_flows (const World *world, EngFlowSpec *specs, unsigned *where)
+{
+  unsigned n = 0;
+  for (unsigned f = 0; f < world->n_flows; f++)
+    if (world->flows[f].alive && world->flows[f].moves_from <= eng_now (world->eng)) {
+      where[n] = f;
+      specs[n++] = world->flows[f].spec;
+    }
+  return n;
+}
+
+/* The definition: no link over its capacity; each flow at its bound, or on a full link where no level is higher than its own. */
+static bool
+is_fair (const double *capacity, unsigned n_links, const EngFlowSpec *specs, unsigned n, const double *rates)
+{
+  double load[MAX_LINKS] = { 0 }, top[MAX_LINKS] = { 0 };
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned k = 0; k < specs[i].n_uses; k++) {
+      double level = rates[i] / (specs[i].priority > 0 ? specs[i].priority : 1);
+      load[specs[i].uses[k].link] += specs[i].uses[k].weight * rates[i];
+      top[specs[i].uses[k].link] = fmax (top[specs[i].uses[k].link], level);
+    }
+  for (unsigned l = 0; l < n_links; l++)
+    if (load[l] > capacity[l] * (1 + 1e-9))
+      return false;
+  for (unsigned i = 0; i < n; i++) {
+    double level = rates[i] / (specs[i].priority > 0 ? specs[i].priority : 1);
+    bool held = specs[i].bound_per_s > 0 && rates[i] >= specs[i].bound_per_s * (1 - 1e-9);
+    for (unsigned k = 0; !held && k < specs[i].n_uses; k++) {
+      EngLink l = specs[i].uses[k].link;
+      held = load[l] >= capacity[l] * (1 - 1e-9) && level >= top[l] * (1 - 1e-9);
+    }
+    if (!held || (specs[i].bound_per_s > 0 && rates[i] > specs[i].bound_per_s))
+      return false;
+  }
+  return true;
+}
+
+/* Rates of a fresh engine that gets the flows in an order of its own. */
+static void
+rates_from_scratch (const World *world, uint64_t *random, const EngFlowSpec *specs, unsigned n, double *rates)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngFlow handles[MAX_FLOWS];
+  unsigned order[MAX_FLOWS];
+  eng_links_new (eng, world->capacity, world->n_links);
+  for (unsigned i = 0; i < n; i++) {
+    unsigned j = below (random, i + 1);
+    order[i] = order[j];
+    order[j] = i;
+  }
+  for (unsigned i = 0; i < n; i++) {
+    EngFlowSpec spec = specs[order[i]];
+    spec.latency = 0;
+    handles[order[i]] = eng_flow_start (eng, &spec);
+  }
+  g_autoptr (GError) ignored = NULL; /* it may say that some cannot move: no matter here */
+  eng_run (eng, 0, 0, &ignored);
+  for (unsigned i = 0; i < n; i++)
+    rates[i] = eng_flow_rate (eng, handles[i]);
+}
+
+static void
+check (World *world)
+{
+  EngFlowSpec specs[MAX_FLOWS] = { 0 };
+  unsigned where[MAX_FLOWS], n = moving_flows (world, specs, where);
+  double expected[MAX_FLOWS], fresh[MAX_FLOWS], rates[MAX_FLOWS];
+  eng_maxmin_reference (world->capacity, world->n_links, specs, n, expected);
+  rates_from_scratch (world, &world->random, specs, n, fresh);
+  for (unsigned i = 0; i < n; i++) {
+    rates[i] = eng_flow_rate (world->eng, world->flows[where[i]].handle);
+    world->n_oracle += !(fabs (rates[i] - expected[i]) <= 1e-9 * expected[i]);
+    world->n_differ += !(rates[i] >= fresh[i] && rates[i] <= fresh[i]);
+  }
+  world->n_unfair += !is_fair (world->capacity, world->n_links, specs, n, rates);
+  world->n_checked++;
+}
+
+/* One picosecond after a change: the rates are solved, unless that very picosecond brings another. */
+static void
+check_later (Eng *eng, void *user, uint64_t arg)
+{
+  (void)arg;
+  World *world = user;
+  if (world->changed < eng_now (eng))
+    check (world);
+}
+
+static void
+note_change (World *world)
+{
+  world->changed = eng_now (world->eng);
+  eng_at (world->eng, world->changed + 1, check_later, world, 0);
+}
+
+static void
+on_done (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng;
+  World *world = user;
+  world->flows[arg].alive = false;
+  note_change (world);
+}
+
+static void
+on_latency_over (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng;
+  World *world = user;
+  if (world->flows[arg].alive)
+    note_change (world);
+}
+
+static void
+start_one (World *world)
+{
+  if (world->n_flows == MAX_FLOWS)
+    return;
+  unsigned f = world->n_flows++;
+  MirrorFlow *flow = &world->flows[f];
+  draw_spec (&world->random, world->n_links, world->first, &flow->spec, flow->uses);
+  flow->spec.done = on_done;
+  flow->spec.user = world;
+  flow->spec.arg = f;
+  flow->alive = true;
+  flow->moves_from = eng_now (world->eng) + flow->spec.latency;
+  flow->handle = eng_flow_start (world->eng, &flow->spec);
+  eng_at (world->eng, flow->moves_from, on_latency_over, world, f);
+}
+
+static void
+act (Eng *eng, void *user, uint64_t arg)
+{
+  (void)arg;
+  World *world = user;
+  unsigned n = 1 + below (&world->random, 4);
+  for (unsigned i = 0; i < n; i++)
+    start_one (world);
+  if (below (&world->random, 4) == 0) {
+    unsigned l = below (&world->random, world->n_links);
+    world->capacity[l] = below (&world->random, 8) == 0 ? 0 : 10 * some_number (&world->random);
+    eng_link_set_capacity (eng, world->first + l, world->capacity[l]);
+  }
+  if (below (&world->random, 5) == 0 && world->n_flows > 0) {
+    MirrorFlow *flow = &world->flows[below (&world->random, world->n_flows)];
+    bool was = eng_flow_cancel (eng, flow->handle);
+    if (was != flow->alive)
+      world->n_oracle++;
+    flow->alive = false;
+  }
+  note_change (world);
+}
+
+/* Mends the cut links, so that all can end. */
+static void
+mend (Eng *eng, void *user, uint64_t arg)
+{
+  (void)arg;
+  World *world = user;
+  for (unsigned l = 0; l < world->n_links; l++)
+    if (world->capacity[l] <= 0) {
+      world->capacity[l] = 5;
+      eng_link_set_capacity (eng, world->first + l, 5);
+    }
+  note_change (world);
+}
+
+static void
+live_through (uint64_t seed, World *world)
+{
+  *world = (World){ .random = seed };
+  g_autoptr (Eng) eng = world->eng = eng_new ();
+  eng_set_tie_shuffle (eng, seed % 3); /* a third in order, the others shuffled */
+  world->n_links = 1 + below (&world->random, MAX_LINKS);
+  for (unsigned l = 0; l < world->n_links; l++)
+    world->capacity[l] = 10 * some_number (&world->random);
+  world->first = eng_links_new (eng, world->capacity, world->n_links);
+  for (unsigned i = 0; i < 12; i++)
+    eng_at (eng, below (&world->random, 40) * UINT64_C (250000000000), act, world, 0);
+  eng_at (eng, UINT64_C (10000000000001), mend, world, 0);
+  g_autoptr (GError) error = NULL;
+  gboolean ok = eng_run (eng, ENG_TIME_NEVER, 0, &error);
+  TEST_TRUE (ok);
+  TEST_STR (error == NULL ? NULL : error->message, NULL);
+  for (unsigned f = 0; f < world->n_flows; f++)
+    TEST_FALSE (world->flows[f].alive);
+}
+
+static void
+rates_are_those_of_the_oracle_fair_and_independent_of_history (void)
+{
+  unsigned n_checked = 0;
+  World *world = g_new (World, 1);
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    live_through (seed, world);
+    n_checked += world->n_checked;
+    TEST_INT (world->n_oracle, 0);
+    TEST_INT (world->n_unfair, 0);
+    TEST_INT (world->n_differ, 0);
+  }
+  g_free (world);
+  TEST_TRUE (n_checked > 60000); /* the checks did take place */
+}
+
+/* A plain fluid simulation: rates of the oracle until the next end, in doubles. */
+static void
+simulate_plainly (const double *capacity, unsigned n_links, EngFlowSpec *specs, unsigned n, double *ends_s)
+{
+  double left[MAX_FLOWS], rates[MAX_FLOWS], now_s = 0;
+  unsigned ids[MAX_FLOWS];
+  for (unsigned i = 0; i < n; i++) {
+    left[i] = specs[i].amount;
+    ids[i] = i;
+  }
+  while (n > 0) {
+    double step_s = (double)INFINITY;
+    unsigned n_left = 0;
+    eng_maxmin_reference (capacity, n_links, specs, n, rates);
+    for (unsigned i = 0; i < n; i++)
+      step_s = fmin (step_s, left[i] / rates[i]);
+    now_s += step_s;
+    for (unsigned i = 0; i < n; i++) {
+      left[i] -= rates[i] * step_s;
+      if (left[i] <= 1e-12 * specs[i].amount) {
+        ends_s[ids[i]] = now_s;
+        continue;
+      }
+      left[n_left] = left[i];
+      ids[n_left] = ids[i];
+      specs[n_left++] = specs[i];
+    }
+    n = n_left;
+  }
+}
+
+static void
+note_end (Eng *eng, void *user, uint64_t arg)
+{
+  ((EngTime *)user)[arg] = eng_now (eng);
+}
+
+/* Each end is rounded up by less than a picosecond, and shifts later ones by as much: n flows, 2 n ps. Rates here are about a unit a
+ * second, so a picosecond is 1e-13 of a flow. */
+static void
+ends_agree_with_a_plain_fluid_simulation (void)
+{
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    uint64_t random = seed;
+    g_autoptr (Eng) eng = eng_new ();
+    double capacity[MAX_LINKS], expected_s[MAX_FLOWS];
+    EngFlowSpec specs[MAX_FLOWS];
+    EngUse uses[MAX_FLOWS][MAX_USES];
+    EngTime ends[MAX_FLOWS] = { 0 };
+    unsigned n_links = 1 + below (&random, MAX_LINKS), n = 1 + below (&random, 20);
+    for (unsigned l = 0; l < n_links; l++)
+      capacity[l] = 10 * some_number (&random);
+    eng_links_new (eng, capacity, n_links);
+    for (unsigned i = 0; i < n; i++) {
+      draw_spec (&random, n_links, 0, &specs[i], uses[i]);
+      specs[i].latency = 0;
+      specs[i].done = note_end;
+      specs[i].user = ends;
+      specs[i].arg = i;
+      eng_flow_start (eng, &specs[i]);
+    }
+    TEST_TRUE (eng_run (eng, ENG_TIME_NEVER, 0, NULL));
+    simulate_plainly (capacity, n_links, specs, n, expected_s);
+    for (unsigned i = 0; i < n; i++)
+      TEST_TRUE (fabs ((double)ends[i] - expected_s[i] * 1e12) <= 2.0 * n + 1e-11 * expected_s[i] * 1e12);
+  }
+}
+
+/* What a link has carried in the end is the amounts times the weights of the flows that crossed it, whatever happened on the way. */
+static void
+links_have_carried_what_the_flows_moved (void)
+{
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    uint64_t random = seed;
+    g_autoptr (Eng) eng = eng_new ();
+    double capacity[MAX_LINKS], expected[MAX_LINKS] = { 0 };
+    unsigned n_links = 1 + below (&random, MAX_LINKS);
+    for (unsigned l = 0; l < n_links; l++)
+      capacity[l] = 10 * some_number (&random);
+    eng_links_new (eng, capacity, n_links);
+    for (unsigned i = 0; i < 30; i++) {
+      EngFlowSpec spec;
+      EngUse uses[MAX_USES];
+      draw_spec (&random, n_links, 0, &spec, uses);
+      for (unsigned k = 0; k < spec.n_uses; k++)
+        expected[uses[k].link] += spec.amount * uses[k].weight;
+      eng_flow_start (eng, &spec);
+    }
+    TEST_TRUE (eng_run (eng, UINT64_C (2000000000000), 0, NULL));
+    for (unsigned l = 0; l < n_links; l++) { /* on the way: no more than the capacity, and full means full */
+      double carried = eng_link_carried (eng, l), time_s = eng_time_to_s (eng_now (eng));
+      TEST_TRUE (carried <= capacity[l] * eng_link_busy_s (eng, l) * (1 + 1e-9));
+      TEST_TRUE (carried >= capacity[l] * eng_link_saturated_s (eng, l) * (1 - 1e-9));
+      TEST_TRUE (eng_link_saturated_s (eng, l) <= eng_link_busy_s (eng, l) && eng_link_busy_s (eng, l) <= time_s);
+    }
+    TEST_TRUE (eng_run (eng, ENG_TIME_NEVER, 0, NULL));
+    for (unsigned l = 0; l < n_links; l++)
+      TEST_NEAR (eng_link_carried (eng, l), expected[l], 1e-12);
+  }
+}
+
+/* All capacities doubled: every end comes in half the time (within the picoseconds of rounding up). */
+static void
+twice_the_capacity_is_half_the_time (void)
+{
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    EngTime last[2];
+    for (unsigned doubled = 0; doubled < 2; doubled++) {
+      uint64_t random = seed;
+      g_autoptr (Eng) eng = eng_new ();
+      unsigned n_links = 1 + below (&random, MAX_LINKS);
+      for (unsigned l = 0; l < n_links; l++)
+        eng_link_new (eng, 10 * some_number (&random) * (1 + doubled));
+      for (unsigned i = 0; i < 20; i++) {
+        EngFlowSpec spec;
+        EngUse uses[MAX_USES];
+        draw_spec (&random, n_links, 0, &spec, uses);
+        spec.latency = 0;
+        spec.bound_per_s *= 1 + doubled;
+        eng_flow_start (eng, &spec);
+      }
+      TEST_TRUE (eng_run (eng, ENG_TIME_NEVER, 0, NULL));
+      last[doubled] = eng_now (eng);
+    }
+    TEST_NEAR ((double)last[0], 2.0 * (double)last[1], 1e-11);
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "rates are those of the oracle, fair, and independent of history",
+      rates_are_those_of_the_oracle_fair_and_independent_of_history },
+    { "ends agree with a plain fluid simulation", ends_agree_with_a_plain_fluid_simulation },
+    { "links have carried what the flows moved", links_have_carried_what_the_flows_moved },
+    { "twice the capacity is half the time", twice_the_capacity_is_half_the_time },
+    { NULL, NULL },
+  };
+  return test_main ("laws of the flow network", cases);
+}

@@ -1,0 +1,3 @@
+# Built beside the tests, run by hand (docs/performance.md); they print and assert no time.
+forerun_bench(bench_queue SOURCES bench/bench_queue.c bench/bench.c USES engine)
+forerun_bench(bench_flow SOURCES bench/bench_flow.c bench/bench.c USES engine)
