@@ -176,6 +176,7 @@ static const BaseSchema nvls_schema = { .name = "nvls", .help = "Reduction in th
 
 static const BaseField pairwise_fields[] = {
   MAP (MdlPairSpec, start, "start", &times_schema, "start and end of the kernel"),
+  MAP (MdlPairSpec, own, "own", &times_schema, "on top in an all-to-all: the copy of a rank's own part"),
   HOPS (MdlPairSpec),
   NUM_FROM (MdlPairSpec, peers, "peers", BASE_DIM_COUNT, "1", "peers at once on a channel"),
   NUM (MdlPairSpec, ll_up_to, "ll_up_to", BASE_DIM_BYTES, "message a channel that still goes by LL"),

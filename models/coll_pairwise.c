@@ -1,8 +1,9 @@
 /* Sends and receives: all-to-all and send/receive to the next rank.
  *
  * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
- *     T = start + rounds x latency + network rounds x network latency + fill + S / min (ch rate, link rate / wire)
- * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too; links do not see it).
+ *     T = start + own + rounds x latency + network rounds x network latency + fill + S / min (ch rate, link rate / wire)
+ * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do not
+ * see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
@@ -49,6 +50,11 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
     mdl_cost_use (cost, &step->rate);
   mdl_cost_term (q, cost, "start", spec->start.at[proto].v, &spec->start.at[proto], "%.3g us", spec->start.at[proto].v * 1e6);
   cost->start_s = spec->start.at[proto].v;
+  if (all) {
+    mdl_cost_term (q, cost, "own part", spec->own.at[proto].v, &spec->own.at[proto], "copy within the rank: %.3g us",
+                   spec->own.at[proto].v * 1e6);
+    cost->start_s += spec->own.at[proto].v;
+  }
   double rounds = ceil (local / at_once), network = ceil (remote / at_once);
   mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds, at_once,
                  intra.latency_s * 1e6);

@@ -125,6 +125,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;      /* s */
+  MdlByProto own;        /* s, on top in an all-to-all: the copy of a rank's own part */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a round of peers */
   BaseNum peers;         /* at once on a channel: a round */
   BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
