@@ -91,6 +91,9 @@ char *cli_names_join (const BaseName *names);
 
 /* ---- inputs ---- */
 
+/* Where bare names of scenarios are looked for, below the shipped data. */
+#define CLI_SCENARIO_FOLDERS "scenarios:scenarios/cases"
+
 /* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
 gboolean cli_lookup (Cli *cli, GError **error);
 /* All of a file, or of stdin for "-"; at most BASE_YAML_MAX_B. Returned: full, g_free. */

@@ -9,7 +9,8 @@
 
 static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "bytes", 'b', offsetof (CliCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
+  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (CliCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
+  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (CliCollFlags, max), "SIZE", "the same size: a line of forerun coll may be kept" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -61,22 +62,37 @@ write_explain (Cli *cli, const char *what, const GString *header, const RepExpla
   }
 }
 
+/* One size, said by -b, by -e, or by both alike. */
+static gboolean
+parse_size (const Cli *cli, const CliCollFlags *flags, unsigned element_B, guint64 *size_B, GError **error)
+{
+  static char fallback[] = "1G";
+  CliCollFlags one = *flags;
+  one.min = flags->min != NULL ? flags->min : flags->max != NULL ? flags->max : fallback;
+  one.max = flags->max != NULL ? flags->max : one.min;
+  CliSweep sweep;
+  if (!cli_sweep_parse (cli, &one, element_B, &sweep, error))
+    return FALSE;
+  if (sweep.min_B != sweep.max_B)
+    return cli_fail (cli, error, "one size is explained at a time; -b %s and -e %s are two", one.min, one.max);
+  *size_B = sweep.min_B;
+  return TRUE;
+}
+
 static gboolean
 explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
-  CliCollFlags one = *flags;
-  one.min = one.max = flags->min != NULL ? flags->min : (char[]){ "1G" };
-  CliSweep sweep;
+  guint64 size_B;
   if (question->n_nodes > 1)
     return cli_fail (cli, error, "one prediction is explained at a time; -n lists %u numbers of nodes", question->n_nodes);
-  if (!cli_sweep_parse (cli, &one, element_B, &sweep, error))
+  if (!parse_size (cli, flags, element_B, &size_B, error))
     return FALSE;
   g_auto (CliComm) comm = { 0 };
   if (!cli_comm_open (cli, flags, question, question->nodes[0], &comm, error))
     return FALSE;
   WrkCollRequest request = { .op = question->op,
-                             .size_B = (double)cli_size_round (question->op, sweep.min_B, element_B, comm.n),
+                             .size_B = (double)cli_size_round (question->op, size_B, element_B, comm.n),
                              .dtype = question->dtype,
                              .algo = question->algo,
                              .proto = question->proto,
@@ -158,6 +174,7 @@ flag_without_meaning (const CliCollFlags *flags)
                { "-n", flags->nodes },
                { "-g", flags->gpus },
                { "-b", flags->min },
+               { "-e", flags->max },
                { "--dtype", flags->dtype },
                { "--root", flags->root },
                { "--algo", flags->algo },

@@ -8,33 +8,33 @@
 
 typedef struct {
   const char *kind;
-  const char *folder;       /* shipped files; NULL: a table of names */
+  const char *folder;       /* shipped files, folders parted by ':'; NULL: a table of names */
+  const char *first_key;    /* that they begin with: other kinds may lie beside them */
   const BaseName *names;    /* or: */
   const BaseSchema *schema; /* the names that `key` of this schema takes */
   const char *key;
-  const char *what; /* for --help and for a wrong kind */
 } ListKind;
 
 static const ListKind kinds[] = {
-  { "topologies", "topologies", NULL, NULL, NULL, "machines: --topology" },
-  { "gpus", "topologies/gpus", NULL, NULL, NULL, "GPU types: node.gpus.type" },
-  { "nics", "topologies/nics", NULL, NULL, NULL, "network adapters: node.nics.type" },
-  { "links", "topologies/links", NULL, NULL, NULL, "link classes" },
-  { "switches", "topologies/switches", NULL, NULL, NULL, "switches: fabric.leaf.type" },
-  { "storage", "topologies/storage", NULL, NULL, NULL, "drives: node.storage.local_nvme.type" },
-  { "scenarios", "scenarios", NULL, NULL, NULL, "questions that forerun run answers" },
-  { "calibrations", "calibrate/defaults", NULL, NULL, NULL, "constants of software on hardware: --calibration" },
-  { "ops", NULL, mdl_op_names, NULL, NULL, "operations of forerun coll" },
-  { "algorithms", NULL, mdl_algo_names, NULL, NULL, "--algo" },
-  { "protocols", NULL, mdl_proto_names, NULL, NULL, "--proto" },
-  { "dtypes", NULL, mdl_dtype_names, NULL, NULL, "--dtype" },
-  { "families", NULL, NULL, &clu_schema_link_class, "family", "families of link classes" },
-  { "kinds", NULL, wrk_kind_names, NULL, NULL, "kinds of workload" },
-  { "schedules", NULL, NULL, &wrk_schema_training, "schedule", "pipeline schedules of a training workload" },
-  { "launch-modes", NULL, mdl_launch_names, NULL, NULL, "--launch" },
-  { "modes", NULL, wrk_mode_names, NULL, NULL, "--mode" },
-  { "steps", NULL, wrk_steps_names, NULL, NULL, "--steps" },
-  { NULL, NULL, NULL, NULL, NULL, NULL },
+  { "topologies", .folder = "topologies", .first_key = "topology" },
+  { "gpus", .folder = "topologies/gpus", .first_key = "gpu" },
+  { "nics", .folder = "topologies/nics", .first_key = "nic" },
+  { "links", .folder = "topologies/links", .first_key = "link_class" },
+  { "switches", .folder = "topologies/switches", .first_key = "switch" },
+  { "storage", .folder = "topologies/storage", .first_key = "drive" },
+  { "scenarios", .folder = CLI_SCENARIO_FOLDERS, .first_key = "scenario" },
+  { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
+  { "ops", .names = mdl_op_names },
+  { "algorithms", .names = mdl_algo_names },
+  { "protocols", .names = mdl_proto_names },
+  { "dtypes", .names = mdl_dtype_names },
+  { "families", .schema = &clu_schema_link_class, .key = "family" },
+  { "kinds", .names = wrk_kind_names },
+  { "schedules", .schema = &wrk_schema_training, .key = "schedule" },
+  { "launch-modes", .names = mdl_launch_names },
+  { "modes", .names = wrk_mode_names },
+  { "steps", .names = wrk_steps_names },
+  { .kind = NULL },
 };
 
 static const BaseColumn columns[] = {
@@ -54,24 +54,46 @@ leaf_text (const BaseYamlNode *root, const char *key)
 }
 
 static gboolean
-list_files (const Cli *cli, const ListKind *kind, BaseTable *table, GError **error)
+list_folder (const Cli *cli, const char *folder, const char *first_key, BaseTable *table, GError **error)
 {
   static const char *const keys[] = { "description", "summary", "product" };
-  g_auto (GStrv) names = base_lookup_list (cli->lookup, kind->folder);
+  g_auto (GStrv) names = base_lookup_list (cli->lookup, folder);
   for (char **name = names; *name != NULL; name++) {
     g_autofree char *file = g_strconcat (*name, ".yaml", NULL);
-    g_autofree char *path = g_build_filename (base_lookup_root (cli->lookup), kind->folder, file, NULL);
+    g_autofree char *path = g_build_filename (base_lookup_root (cli->lookup), folder, file, NULL);
     g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
     if (yaml == NULL)
       return FALSE;
+    const BaseYamlNode *root = base_yaml_root (yaml);
+    if (base_yaml_get (root, first_key) == NULL)
+      continue;
     const char *summary = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS (keys) && summary == NULL; i++)
-      summary = leaf_text (base_yaml_root (yaml), keys[i]);
+      summary = leaf_text (root, keys[i]);
     base_table_row (table);
     base_table_text (table, "name", *name);
     base_table_text (table, "summary", summary);
   }
   return TRUE;
+}
+
+static gboolean
+list_files (const Cli *cli, const ListKind *kind, BaseTable *table, GError **error)
+{
+  g_auto (GStrv) folders = g_strsplit (kind->folder, ":", -1);
+  for (char **folder = folders; *folder != NULL; folder++)
+    if (!list_folder (cli, *folder, kind->first_key, table, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+algo_is_built (int code)
+{
+  gboolean built = code < 0; /* auto and best stand for others */
+  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
+    built = built || (int)(*row)->algo == code;
+  return built;
 }
 
 static void
@@ -84,7 +106,9 @@ list_names (const ListKind *kind, BaseTable *table)
   for (const BaseName *name = names; name != NULL && name->name != NULL; name++) {
     base_table_row (table);
     base_table_text (table, "name", name->name);
-    base_table_text (table, "summary", name->help);
+    gboolean built = names != mdl_algo_names || algo_is_built (name->code);
+    g_autofree char *later = built ? NULL : g_strdup_printf ("%s (not built yet)", name->help != NULL ? name->help : "");
+    base_table_text (table, "summary", built ? name->help : later);
   }
 }
 

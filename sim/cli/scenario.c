@@ -22,7 +22,7 @@ cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *step
   if (mode != NULL && mode_code == WRK_MODE_MODEL && steps != NULL && steps_code == WRK_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
   g_autofree char *path =
-      strcmp (name, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, name, "scenarios", NULL, error);
+      strcmp (name, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, name, CLI_SCENARIO_FOLDERS, NULL, error);
   if (path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
