@@ -1,5 +1,3 @@
-if(TARGET forerun_cluster)
-  foreach(file coll run topo)
-    forerun_test (test_report_${file} LABEL unit SOURCES unit/test_report_${file}.c USES report)
-  endforeach()
-endif()
+foreach(file coll run topo)
+  forerun_test (test_report_${file} LABEL unit SOURCES unit/test_report_${file}.c USES report)
+endforeach()
