@@ -1,6 +1,7 @@
 /* PCG32 (XSH-RR 64/32): O'Neill, HMC-CS-2014-0905, section 6.3.
- * splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with variant 13 of Stafford's
- * mixers. FNV-1a: Fowler, Noll and Vo, 64 bits. The constants below are theirs. Check: the published outputs of each for fixed seeds. */
+ * splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with Stafford's mixer 13.
+ * FNV-1a: Fowler, Noll and Vo, 64 bits.
+ * The constants below are theirs. Check: the published outputs of each for fixed seeds. */
 #include "base/random.h"
 
 #include <math.h>

@@ -123,7 +123,7 @@ what_cannot_be_read_is_said_with_its_position (void)
     { "? {a: 1}\n: 3\n", "f.yaml:1:3: a key must be a word, not a mapping" },
     { "a: &x 1\n*x : 2\n", "f.yaml:2:1: an alias cannot be a key; write the key out" },
     { "&x a: 1\n", "f.yaml:1:1: an anchor on a key is not supported" },
-    { "?\n: 1\n", "f.yaml:2:1: an empty key" },
+    { "?\n: 1\n", "f.yaml:1:2: an empty key" },
     { "~: 1\n", "f.yaml:1:1: an empty key" },
     { "a: &x {b: 1}\nc:\n  <<: *x\n", "f.yaml:3:3: merge keys ('<<') are not supported" },
     { "--- a\n--- b\n", "f.yaml:2:1: more than one document; a file holds one" },

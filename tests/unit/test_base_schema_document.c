@@ -1,0 +1,131 @@
+#include "base/schema.h"
+#include "harness.h"
+
+#include <string.h>
+
+typedef struct {
+  BaseHead head;
+  BaseNum rate;
+} Link;
+
+typedef struct {
+  BaseHead head;
+  BaseNum nodes, speed;
+  BaseEnum kind;
+  Link up, down;
+  BaseList links;
+  BaseRef type;
+  BaseStrs under;
+} Spec;
+
+static const BaseField link_fields[] = {
+  { "rate", BASE_FIELD_NUM, offsetof (Link, rate), "one way | per port", .dim = BASE_DIM_BANDWIDTH, .min = "1 b/s",
+    .max = "1 TB/s" },
+  { 0 },
+};
+static const BaseSchema link_schema = { .name = "Fabric.link", .help = "A cable.", .fields = link_fields, .scalar_key = "rate" };
+static const BaseName kinds[] = { { "torus", 0, "rings in each direction" }, { "none", 1, "no fabric" }, { 0 } };
+static const BaseField fields[] = {
+  { "nodes", BASE_FIELD_NUM, offsetof (Spec, nodes), "how many", .required = TRUE, .dim = BASE_DIM_COUNT, .min = "1" },
+  { "speed", BASE_FIELD_NUM, offsetof (Spec, speed), "how fast", .fallback = "1.5 GHz", .dim = BASE_DIM_FREQUENCY },
+  { "kind", BASE_FIELD_ENUM, offsetof (Spec, kind), "shape", .fallback = "none", .names = kinds },
+  { "up", BASE_FIELD_MAP, offsetof (Spec, up), "up", .sub = &link_schema },
+  { "down", BASE_FIELD_MAP, offsetof (Spec, down), "down", .sub = &link_schema },
+  { "links", BASE_FIELD_LIST, offsetof (Spec, links), "links", .sub = &link_schema, .item_size = sizeof (Link) },
+  { "type", BASE_FIELD_REF, offsetof (Spec, type), "type", .sub = &link_schema, .item_size = sizeof (Link),
+    .folder = "topologies/links" },
+  { "under", BASE_FIELD_STRS, offsetof (Spec, under), "under", .required = FALSE },
+  { 0 },
+};
+static const BaseSchema schema = { .name = "topology", .help = "A cluster.", .fields = fields };
+
+static void
+a_table_is_printed_for_each_mapping_once (void)
+{
+  g_autofree char *text = base_schema_document (&schema);
+  TEST_STR (text, "## topology\n"
+                  "\n"
+                  "A cluster.\n"
+                  "\n"
+                  "| key | value | default | meaning |\n"
+                  "|---|---|---|---|\n"
+                  "| `nodes` | whole number, e.g. `8`; at least 1 | **required** | how many |\n"
+                  "| `speed` | frequency, e.g. `337 kIOPS` | `1.5 GHz` | how fast |\n"
+                  "| `kind` | `torus`, `none` | `none` | shape |\n"
+                  "| `up` | mapping, see [Fabric.link](#fabriclink) |  | up |\n"
+                  "| `down` | mapping, see [Fabric.link](#fabriclink) |  | down |\n"
+                  "| `links` | list of [Fabric.link](#fabriclink) |  | links |\n"
+                  "| `type` | name of a file in `topologies/links`, path, or mapping, see [Fabric.link](#fabriclink) |  | type |\n"
+                  "| `under` | text or list |  | under |\n"
+                  "\n"
+                  "`kind`:\n"
+                  "\n"
+                  "- `torus`: rings in each direction\n"
+                  "- `none`: no fabric\n"
+                  "\n"
+                  "## Fabric.link\n"
+                  "\n"
+                  "A cable.\n"
+                  "\n"
+                  "A bare value stands for `rate`.\n"
+                  "\n"
+                  "| key | value | default | meaning |\n"
+                  "|---|---|---|---|\n"
+                  "| `rate` | bandwidth, e.g. `450 GB/s`; 1 b/s to 1 TB/s |  | one way \\| per port |\n");
+}
+
+static void
+a_sound_table_has_no_fault (void)
+{
+  g_autofree char *fault = base_schema_check (&schema);
+  TEST_STR (fault, NULL);
+}
+
+static void
+faults_of_a_table_are_named (void)
+{
+  static const struct {
+    BaseField field;
+    const char *fault;
+  } cases[] = {
+    { { "x", BASE_FIELD_NUM, 64, "x", .fallback = "450", .dim = BASE_DIM_BANDWIDTH }, "key 'x': bandwidth '450' has no unit" },
+    { { "x", BASE_FIELD_NUM, 64, "x", .min = "fast", .dim = BASE_DIM_TIME }, "key 'x': 'fast' is not a time" },
+    { { "x", BASE_FIELD_NUM, 64, "x", .max = "1", .fallback = "2", .dim = BASE_DIM_NUMBER }, "'x' must be at most 1, found '2'" },
+    { { "x", BASE_FIELD_ENUM, 64, "x", .names = kinds, .fallback = "ring" }, "'x' must be one of torus, none, found 'ring'" },
+    { { "x", BASE_FIELD_NUMS, 64, "x", .fallback = "[1, 2", .dim = BASE_DIM_COUNT }, "a ',' or ']' is missing" },
+    { { "x", BASE_FIELD_BOOL, 64, "x", .fallback = "1" }, "'x' must be true or false" },
+    { { "x", BASE_FIELD_ENUM, 64, "x", .required = FALSE }, "key 'x': an enumeration without names" },
+    { { "x", BASE_FIELD_MAP, 64, "x", .required = FALSE }, "key 'x': a mapping without schema" },
+    { { "x", BASE_FIELD_LIST, 64, "x", .sub = &link_schema }, "key 'x': no item_size" },
+    { { "x", BASE_FIELD_REF, 64, "x", .sub = &link_schema, .item_size = sizeof (Link) }, "key 'x': a reference without folder" },
+    { { "x", BASE_FIELD_STR, 64, "x", .min = "1" }, "key 'x': bounds on what is no number" },
+    { { "x", BASE_FIELD_NODE, 64, "x", .fallback = "1" }, "key 'x': a default on a mapping, list or node" },
+    { { "x", BASE_FIELD_STR, 64, "x", .required = TRUE, .fallback = "1" }, "key 'x': required, and yet a default" },
+    { { "x", BASE_FIELD_STR, 64, NULL, .required = FALSE }, "key 'x': no help" },
+    { { "first", BASE_FIELD_STR, 64, "x", .required = FALSE }, "key 'first' twice" },
+    { { "x", BASE_FIELD_STR, 16, "x", .required = FALSE }, "keys 'first' and 'x' fill the same place" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const BaseField two[] = { { "first", BASE_FIELD_STR, 16, "first", .required = FALSE }, cases[i].field, { 0 } };
+    const BaseSchema inner = { .name = "inner", .fields = two };
+    const BaseField outer_fields[] = { { "inner", BASE_FIELD_MAP, 16, "inner", .sub = &inner }, { 0 } };
+    const BaseSchema outer = { .name = "outer", .fields = outer_fields };
+    g_autofree char *fault = base_schema_check (&outer);
+    test_has (fault, cases[i].fault, "fault", __FILE__, __LINE__);
+  }
+  const BaseSchema no_key = { .name = "link", .fields = link_fields, .scalar_key = "speed" };
+  g_autofree char *fault = base_schema_check (&no_key);
+  TEST_STR (fault, "schema 'link': no key 'speed' for a bare value");
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a table is printed for each mapping, once", a_table_is_printed_for_each_mapping_once },
+    { "a sound table has no fault", a_sound_table_has_no_fault },
+    { "faults of a table are named", faults_of_a_table_are_named },
+    { 0 },
+  };
+  return test_main ("base/schema_document", cases);
+}

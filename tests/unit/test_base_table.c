@@ -1,0 +1,121 @@
+#include "base/table.h"
+#include "harness.h"
+
+#include <math.h>
+#include <string.h>
+
+static const BaseColumn columns[] = {
+  { "size_B", "size (B)", BASE_CELL_INTEGER, 0, NULL },     { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
+  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.1f" }, { "seed", NULL, BASE_CELL_INTEGER, 0, NULL }, /* machines only */
+  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL },      { 0 },
+};
+
+static BaseTable *
+sample (void)
+{
+  BaseTable *table = base_table_new (columns);
+  base_table_row (table);
+  base_table_integer (table, "size_B", 1048576);
+  base_table_text (table, "algo", "ring");
+  base_table_number (table, "time_s", 38.25e-6);
+  base_table_integer (table, "seed", 1);
+  base_table_text (table, "bound_by", "latency");
+  base_table_row (table);
+  base_table_integer (table, "size_B", 8);
+  base_table_text (table, "algo", "a\tb\n\xff");
+  base_table_number (table, "time_s", NAN);
+  base_table_text (table, "bound_by", NULL);
+  base_table_row (table);
+  base_table_text (table, "algo", "twice");
+  base_table_text (table, "algo", "µ");
+  base_table_number (table, "time_s", -0.0);
+  return table;
+}
+
+static void
+text_is_aligned_and_has_no_blanks_at_the_end (void)
+{
+  g_autoptr (BaseTable) table = sample ();
+  TEST_INT (base_table_n_rows (table), 3);
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_text (table, out);
+  TEST_STR (out->str, "size (B)  algorithm  time (us)  bound by\n"
+                      " 1048576  ring            38.2  latency\n" /* 38.25 is a tie: to even */
+                      "       8  a\\tb\\n\xef\xbf\xbd            -  -\n"
+                      "       -  µ                0.0  -\n");
+}
+
+static void
+tsv_has_a_header_of_keys_and_numbers_in_full (void)
+{
+  g_autoptr (BaseTable) table = sample ();
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_tsv (table, out);
+  TEST_STR (out->str, "size_B\talgo\ttime_s\tseed\tbound_by\n"
+                      "1048576\tring\t3.8250000000000001e-05\t1\tlatency\n"
+                      "8\ta\\tb\\n\xef\xbf\xbd\t\t\t\n"
+                      "\tµ\t0\t\t\n");
+}
+
+static void
+json_has_null_for_what_is_missing (void)
+{
+  g_autoptr (BaseTable) table = sample ();
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  base_table_build_json (table, json);
+  g_autofree char *text = base_json_print (json);
+  TEST_TRUE (g_str_has_suffix (text, "]\n"));
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  TEST_TRUE (json_parser_load_from_data (parser, text, -1, NULL));
+  JsonArray *rows = json_node_get_array (json_parser_get_root (parser));
+  TEST_INT (json_array_get_length (rows), 3);
+  JsonObject *first = json_array_get_object_element (rows, 0), *second = json_array_get_object_element (rows, 1);
+  TEST_NEAR (json_object_get_double_member (first, "time_s"), 38.25e-6, 0);
+  TEST_INT (json_object_get_int_member (first, "size_B"), 1048576);
+  TEST_TRUE (json_object_get_null_member (second, "time_s") && json_object_get_null_member (second, "bound_by"));
+  TEST_TRUE (json_object_has_member (second, "seed"));
+  TEST_STR (json_object_get_string_member (second, "algo"), "a\tb\n\xef\xbf\xbd");
+}
+
+static void
+whole_numbers_are_printed_whole_and_undefined_ones_as_null (void)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  json_builder_begin_array (json);
+  base_json_number (json, 4.5e11);
+  base_json_number (json, -0.0);
+  base_json_number (json, 0.1);
+  base_json_number (json, INFINITY);
+  base_json_number (json, NAN);
+  base_json_number (json, -3);
+  json_builder_end_array (json);
+  g_autofree char *text = base_json_print (json);
+  TEST_STR (text, "[\n  450000000000,\n  0,\n  0.10000000000000001,\n  null,\n  null,\n  -3\n]\n");
+}
+
+static void
+an_empty_table_is_a_header (void)
+{
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_tsv (table, out);
+  TEST_STR (out->str, "size_B\talgo\ttime_s\tseed\tbound_by\n");
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  base_table_build_json (table, json);
+  g_autofree char *text = base_json_print (json);
+  TEST_STR (text, "[]\n");
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "text is aligned and has no blanks at the end", text_is_aligned_and_has_no_blanks_at_the_end },
+    { "TSV has a header of keys, and numbers in full", tsv_has_a_header_of_keys_and_numbers_in_full },
+    { "JSON has null for what is missing", json_has_null_for_what_is_missing },
+    { "whole numbers are printed whole, and undefined ones as null", whole_numbers_are_printed_whole_and_undefined_ones_as_null },
+    { "an empty table is a header", an_empty_table_is_a_header },
+    { 0 },
+  };
+  return test_main ("base/table", cases);
+}
