@@ -81,6 +81,7 @@ typedef struct {
   uint32_t *stamp;      /* the one queue entry that counts */
   uint32_t *generation; /* the handle that counts */
   uint32_t n_flows, n_allocated;
+  uint32_t n_moving;  /* past their latency and not ended, moving or not */
   GArray *free_slots; /* uint32_t, last in, first out */
   GArray *ended;      /* uint32_t: off their links at the next solve, free after it */
   /* pool of link lists, in words; free blocks by size */

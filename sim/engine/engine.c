@@ -284,14 +284,14 @@ run_until (Eng *eng, EngTime until, uint64_t max_events, GError **error)
     eng->now = entry.at;
     eng->instant_events = 0;
   }
-  if (eng_queue_n (eng->queue) == eng->n_dead) {
+  bool drained = eng_queue_n (eng->queue) == eng->n_dead;
+  if (drained) {
     compact (eng);
     eng_queue_rewind (eng->queue, eng->now);
-    return check_drained (eng, FALSE, error);
   }
   if (until == ENG_TIME_NEVER)
-    return check_drained (eng, TRUE, error);
-  if (until > eng->now) {
+    return check_drained (eng, !drained, error);
+  if (until > eng->now && !(drained && eng->net.n_moving == 0)) {
     eng->now = until;
     eng->instant_events = 0;
   }

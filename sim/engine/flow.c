@@ -288,6 +288,7 @@ begin_moving (Eng *eng, uint32_t flow)
   EngNet *net = &eng->net;
   EngFlowHead *head = &net->head[flow];
   head->state = ENG_FLOW_MOVING;
+  net->n_moving++;
   net->move[flow].since = eng->now;
   for (uint32_t k = 0; k < head->n_uses; k++)
     eng_link_join (net, net->pool[head->uses + k], flow);
@@ -348,6 +349,7 @@ end_flow (Eng *eng, uint32_t flow, double moved)
   EngFlowHead *head = &net->head[flow];
   if (++net->generation[flow] == 0)
     net->generation[flow] = 1; /* so that no handle is 0 */
+  net->n_moving -= head->state == ENG_FLOW_MOVING;
   if (head->state == ENG_FLOW_WAITING || head->n_uses == 0) {
     give_slot (net, flow);
     return;

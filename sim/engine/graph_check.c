@@ -45,7 +45,7 @@ count_predecessors (EngGraph *graph, uint32_t *n_waiting)
     n_waiting[g_array_index (graph->edges, GraphEdge, i).task]++;
 }
 
-/* Kahn's order: takes away tasks that wait for nothing until none is left. Leaves in n_waiting 0 for those taken; returns how many. */
+/* Kahn's order: takes away tasks that wait for nothing until none is left; their n_waiting becomes 0. Returns how many. */
 static uint32_t
 peel (const EngGraph *graph, uint32_t *n_waiting)
 {

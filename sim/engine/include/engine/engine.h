@@ -31,10 +31,11 @@ typedef struct {
   uint64_t flows;    /* flows started */
 } EngStats;
 
-/* Runs until nothing is left or `until` is passed (ENG_TIME_NEVER: to the end). Events at `until` run; if later ones remain, the
- * clock stands at `until`, else at the last event. eng_run (eng, eng_now (eng), …) settles the present instant. FALSE and *error (BASE_ERROR_RUN) when an
- * instant never ends (more than 10^8 events without the clock moving, or max_events is passed; 0: no limit) or when flows
- * remain that cannot move (a link of zero capacity): the message names the time and the count. */
+/* Runs until nothing is left or `until` is passed (ENG_TIME_NEVER: to the end). Events at `until` run; if anything is left then,
+ * the clock stands at `until`, else at the last event. eng_run (eng, eng_now (eng), 0, error) settles the present instant.
+ * FALSE and *error (BASE_ERROR_RUN) when an instant never ends (more than 10^8 events without the clock moving), when max_events
+ * is passed (0: no limit), or, with no `until`, when flows remain that cannot move (a link of zero capacity) or events beyond the
+ * clock's range: the message names the time and the count. Not from inside a callback. */
 gboolean eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error);
 EngStats eng_stats (const Eng *eng);
 

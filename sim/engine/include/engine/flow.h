@@ -5,6 +5,8 @@
  * Max-min: x_f / p_f can grow only by shrinking some x_g / p_g that is not larger. Rates are solved once per instant and
  * only for the part of the network that changed. An activity waits `latency` before it moves; it ends at the first whole
  * picosecond by which all of its amount has moved.
+ * Rates are a function of the set of activities and capacities alone, bit for bit: neither the order of calls nor history shows.
+ * With weights that are integers (or integers over a power of two), m equal activities act exactly as one of m times the weight.
  * Source of the fairness: Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2; filling algorithm as there. */
 #ifndef ENGINE_FLOW_H
 #define ENGINE_FLOW_H
@@ -18,13 +20,13 @@ typedef uint64_t EngFlow; /* slot and generation; 0 is none */
 
 typedef struct {
   EngLink link;
-  double weight; /* > 0 */
+  double weight; /* 1e-100 … 1e100 */
 } EngUse;
 
 typedef struct {
-  double amount;       /* >= 0 */
+  double amount;       /* >= 0; INFINITY: background, never ends and keeps no run alive */
   double bound_per_s;  /* own rate bound; 0 or INFINITY: none */
-  double priority;     /* > 0; 0 stands for 1 */
+  double priority;     /* 1e-100 … 1e100; 0 stands for 1 */
   EngTime latency;
   const EngUse *uses;  /* copied; the same link may come twice (weights add) */
   unsigned n_uses;     /* 0 is allowed: then a bound is needed unless amount is 0 */
@@ -33,6 +35,7 @@ typedef struct {
   uint64_t arg;
 } EngFlowSpec;
 
+/* Capacities are finite and >= 0. */
 EngLink eng_link_new (Eng *eng, double capacity_per_s);
 /* n links at once, ids first .. first+n-1. */
 EngLink eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n);
@@ -43,11 +46,12 @@ unsigned eng_n_links (const Eng *eng);
 EngFlow eng_flow_start (Eng *eng, const EngFlowSpec *spec);
 /* Stops it without calling done; FALSE if it has ended. */
 bool eng_flow_cancel (Eng *eng, EngFlow flow);
-/* 0 while it waits for its latency; valid after the instant it was started in has been solved. */
+/* 0 while it waits for its latency, and when it has ended; valid after the instant it was started in has been solved. */
 double eng_flow_rate (const Eng *eng, EngFlow flow);
 double eng_flow_remaining (const Eng *eng, EngFlow flow);
 
-/* Units that crossed the link up to now, and the time during which it was used at all / fully (saturated). */
+/* Units that crossed the link up to now (the amounts of ended activities times their weights, exactly; costs a look at those that
+ * move on it), and the time during which it was used at all / fully (saturated). */
 double eng_link_carried (Eng *eng, EngLink link);
 double eng_link_busy_s (Eng *eng, EngLink link);
 double eng_link_saturated_s (Eng *eng, EngLink link);
