@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define DIGITS_MAX 17u /* tells any two doubles apart */
+#define HOUR_S     3600.0
+#define KWH_J      (1000 * HOUR_S)
 
 /* |value| rounded to `digits` significant digits: those as text (trailing zeros cut, "0" for 0), and the power of ten of the
  * first. */
@@ -109,8 +111,10 @@ append_bytes (GString *out, double v, unsigned digits)
 {
   for (const UnitPrefix *p = unit_prefixes_binary; p->text != NULL; p++) {
     double n = v / p->times;
+    if (n < 1 || n >= 1024 || floor (n) != n)
+      continue;
     g_autofree char *text = g_strdup_printf ("%.0f", n);
-    if (n >= 1 && n < 1024 && floor (n) == n && strlen (text) <= digits) {
+    if (strlen (text) <= digits) {
       g_string_append_printf (out, "%s %sB", text, p->text);
       return;
     }
@@ -151,8 +155,8 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
       append_bytes (out, v, digits);
       break;
     case BASE_DIM_ENERGY:
-      if (v >= 3.6e6)
-        append_prefixed (out, v / 3600, digits, "Wh", 18);
+      if (v >= KWH_J)
+        append_prefixed (out, v / HOUR_S, digits, "Wh", 18);
       else
         append_prefixed (out, v, digits, "J", 18);
       break;
@@ -160,10 +164,16 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
       append_prefixed (out, v, digits, "", v < 1e6 ? 0 : 6);
       break;
     case BASE_DIM_MONEY_PER_TIME:
-      append_plain (out, v * 3600, digits, 0, "/h");
+      if (isfinite (v * HOUR_S))
+        append_plain (out, v * HOUR_S, digits, 0, "/h");
+      else
+        append_plain (out, v, digits, 0, "/s");
       break;
     case BASE_DIM_MONEY_PER_ENERGY:
-      append_plain (out, v * 3.6e6, digits, 0, "/kWh");
+      if (isfinite (v * KWH_J))
+        append_plain (out, v * KWH_J, digits, 0, "/kWh");
+      else
+        append_plain (out, v, digits, 0, "/J");
       break;
     case BASE_DIM_FREQUENCY:
       append_prefixed (out, v, digits, "Hz", 18);

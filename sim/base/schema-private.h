@@ -8,6 +8,7 @@ typedef struct {
   GHashTable *values;                            /* "path\nschema" -> struct that was read from the file, NULL after errors */
   const char *chain[BASE_SCHEMA_MAX_FILES_DEEP]; /* files being read for REF fields, outermost first */
   unsigned n_chain;
+  unsigned n_items; /* of all lists so far */
   gboolean failed;
 } SchemaReader;
 
@@ -21,6 +22,10 @@ void schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseY
 
 /* " (did you mean 'x'?)" or "". Returned: full. */
 char *schema_suggestion (const char *word, const char *const *names);
+
+/* Counts `n` more items before memory is spent on them: structs are large, and aliases make many of few bytes. FALSE: error
+ * added. */
+gboolean schema_count_items (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned n);
 
 /* The names of a table, ending with NULL. Returned: the container, g_free. */
 const char **schema_names (const BaseName *names);

@@ -259,15 +259,23 @@ read_bool (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
   return FALSE;
 }
 
-/* How many leaves `node` is: a lone scalar or {value, …} counts as a list of one. */
-static gboolean
-list_length (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned *n)
+gboolean
+schema_count_items (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned n)
 {
-  *n = base_yaml_kind (node) == BASE_YAML_SEQ ? base_yaml_n (node) : 1;
-  if (*n <= BASE_SCHEMA_MAX_ITEMS)
-    return TRUE;
-  schema_fail (reader, base_yaml_mark (node), "'%s' has %u items; %u is the most", field->key, *n, BASE_SCHEMA_MAX_ITEMS);
-  return FALSE;
+  if (n > BASE_SCHEMA_MAX_ITEMS - reader->n_items) {
+    schema_fail (reader, base_yaml_mark (node), "the %u items of '%s' make more than %u in all lists; that is the most", n,
+                 field->key, BASE_SCHEMA_MAX_ITEMS);
+    return FALSE;
+  }
+  reader->n_items += n;
+  return TRUE;
+}
+
+/* How many leaves `node` is: a lone scalar or {value, …} counts as a list of one. */
+static unsigned
+list_length (const BaseYamlNode *node)
+{
+  return base_yaml_kind (node) == BASE_YAML_SEQ ? base_yaml_n (node) : 1;
 }
 
 static const BaseYamlNode *
@@ -280,9 +288,9 @@ static gboolean
 read_numbers (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseNums *out)
 {
   Leaf all;
-  unsigned n;
-  if (!leaf_open (reader, field, node, &all) || !list_length (reader, field, all.value, &n))
+  if (!leaf_open (reader, field, node, &all) || !schema_count_items (reader, field, all.value, list_length (all.value)))
     return FALSE;
+  unsigned n = list_length (all.value);
   gboolean ok = TRUE;
   BaseNum *item = base_arena_alloc_n (reader->context->arena, n, sizeof *item);
   for (unsigned i = 0; i < n; i++) {
@@ -306,8 +314,8 @@ read_numbers (SchemaReader *reader, const BaseField *field, const BaseYamlNode *
 static gboolean
 read_texts (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseStrs *out)
 {
-  unsigned n;
-  if (!list_length (reader, field, node, &n))
+  unsigned n = list_length (node);
+  if (!schema_count_items (reader, field, node, n))
     return FALSE;
   gboolean ok = TRUE;
   BaseStr *item = base_arena_alloc_n (reader->context->arena, n, sizeof *item);

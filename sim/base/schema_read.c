@@ -44,10 +44,8 @@ read_list (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
     return;
   }
   unsigned n = base_yaml_n (node);
-  if (n > BASE_SCHEMA_MAX_ITEMS) {
-    schema_fail (reader, base_yaml_mark (node), "'%s' has %u items; %u is the most", field->key, n, BASE_SCHEMA_MAX_ITEMS);
+  if (!schema_count_items (reader, field, node, n))
     return;
-  }
   char *item = base_arena_alloc_n (reader->context->arena, n, field->item_size);
   for (unsigned i = 0; i < n; i++)
     schema_read_map (reader, field->sub, base_yaml_item (node, i), FALSE, item + i * field->item_size);

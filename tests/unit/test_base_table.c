@@ -23,7 +23,7 @@ sample (void)
   base_table_row (table);
   base_table_integer (table, "size_B", 8);
   base_table_text (table, "algo", "a\tb\n\xff");
-  base_table_number (table, "time_s", NAN);
+  base_table_number (table, "time_s", (double)NAN);
   base_table_text (table, "bound_by", NULL);
   base_table_row (table);
   base_table_text (table, "algo", "twice");
@@ -85,8 +85,8 @@ whole_numbers_are_printed_whole_and_undefined_ones_as_null (void)
   base_json_number (json, 4.5e11);
   base_json_number (json, -0.0);
   base_json_number (json, 0.1);
-  base_json_number (json, INFINITY);
-  base_json_number (json, NAN);
+  base_json_number (json, (double)INFINITY);
+  base_json_number (json, (double)NAN);
   base_json_number (json, -3);
   json_builder_end_array (json);
   g_autofree char *text = base_json_print (json);

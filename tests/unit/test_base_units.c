@@ -74,7 +74,7 @@ quantities_are_read_exactly (void)
     { "  2 us\t", BASE_DIM_TIME, 2e-6 },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (good); i++) {
-    double v = NAN;
+    double v = (double)NAN;
     g_autoptr (GError) error = NULL;
     gboolean ok = base_quantity_parse (good[i].text, good[i].dim, &v, &error);
     test_near (v, good[i].value, 0, good[i].text, __FILE__, __LINE__);
@@ -206,6 +206,8 @@ quantities_are_printed_with_a_readable_prefix (void)
     { 12e6, BASE_DIM_MONEY, 4, "$12 M" },
     { -5, BASE_DIM_MONEY, 4, "-$5" },
     { 2.5 / 3600, BASE_DIM_MONEY_PER_TIME, 4, "$2.5/h" },
+    { 1e306, BASE_DIM_MONEY_PER_TIME, 4, "$1e306/s" }, /* an hour of it is beyond a double */
+    { 1e303, BASE_DIM_MONEY_PER_ENERGY, 4, "$1e303/J" },
     { 0.1e-3 / 3600, BASE_DIM_MONEY_PER_ENERGY, 4, "$0.1/kWh" },
     { 3.6e6, BASE_DIM_ENERGY, 4, "1 kWh" },
     { 500, BASE_DIM_ENERGY, 4, "500 J" },
@@ -214,7 +216,7 @@ quantities_are_printed_with_a_readable_prefix (void)
     { 1.0 / 3, BASE_DIM_RATIO, 4, "0.3333" },
     { 1e-30, BASE_DIM_NUMBER, 4, "1e-30" },
     { -0.0, BASE_DIM_NUMBER, 4, "0" },
-    { NAN, BASE_DIM_TIME, 4, "nan" },
+    { (double)NAN, BASE_DIM_TIME, 4, "nan" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (shown); i++) {
     g_autofree char *text = base_quantity_format (shown[i].value, shown[i].dim, shown[i].digits);
@@ -236,7 +238,7 @@ what_is_printed_is_read_back (void)
       v = floor (base_random_unit (&random) * 1e15);
     g_autofree char *text = base_quantity_format (v, dim, digits);
     g_autoptr (GError) error = NULL;
-    double back = NAN;
+    double back = (double)NAN;
     /* A count of few digits prints as "1.2 k", which is whole; the rest rounds to half a digit, and once more in binary. */
     if (!base_quantity_parse (text, dim, &back, &error) ||
         fabs (back - v) > (5.001 * pow (10, -(double)digits) + 1e-15) * fabs (v)) {
@@ -256,7 +258,7 @@ seventeen_digits_come_back_to_the_last_bit (void)
   BaseRandom random = base_random_stream (2, "round trip");
   unsigned wrong = 0;
   for (unsigned i = 0; i < 20000; i++) {
-    double v = base_random_unit (&random) * pow (10, 40 * base_random_unit (&random) - 20), back = NAN;
+    double v = base_random_unit (&random) * pow (10, 40 * base_random_unit (&random) - 20), back = (double)NAN;
     g_autofree char *text = base_quantity_format (v, dims[i % G_N_ELEMENTS (dims)], 17);
     wrong += !base_quantity_parse (text, dims[i % G_N_ELEMENTS (dims)], &back, NULL) || back != v;
   }

@@ -59,7 +59,7 @@ struct BaseSchema {
   gboolean open;            /* unknown keys are allowed (free maps); never for user schemas */
 };
 
-/* Items of one list, and files that name each other in a chain. */
+/* Items of all lists that one call reads, and files that name each other in a chain. */
 #define BASE_SCHEMA_MAX_ITEMS 100000u
 #define BASE_SCHEMA_MAX_FILES_DEEP 8u
 
