@@ -13,7 +13,7 @@
  * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
  * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking (LL128's
  * piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
- * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 10 us with alpha 1 us and next to no data), accuracy_models_h200. */
+ * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 12 us with alpha 1 us and no data), accuracy_models_h200. */
 #include <math.h>
 
 #include "cost-private.h"

@@ -1,0 +1,274 @@
+/* What must hold for every algorithm, protocol and operation that can run, whatever the constants. */
+#include <math.h>
+
+#include "calibrate/calibration.h"
+#include "harness.h"
+#include "models/coll.h"
+
+static Cal *loaded[6];
+static const MdlLibrary *library[6]; /* the last is the plain one */
+static const char *const calibration[] = { NULL, "h200_sxm", "a100_sxm", "b200", "p5" };
+
+/* Clusters: nodes x ranks a node, hops, and the capability that goes with the calibration. */
+typedef struct {
+  unsigned nodes, local;
+  MdlHop intra, inter;
+} Shape;
+static const Shape shapes[] = {
+  { 1, 2, MDL_HOP_NVLINK, MDL_HOP_NET },      { 1, 8, MDL_HOP_NVLINK, MDL_HOP_NET },   { 1, 72, MDL_HOP_NVLINK, MDL_HOP_NET },
+  { 1, 8, MDL_HOP_PCIE, MDL_HOP_NET },        { 1, 8, MDL_HOP_HOST, MDL_HOP_NET },     { 2, 1, MDL_HOP_NVLINK, MDL_HOP_NET },
+  { 2, 8, MDL_HOP_NVLINK, MDL_HOP_NET_HOST }, { 16, 8, MDL_HOP_NVLINK, MDL_HOP_TCP },  { 129, 7, MDL_HOP_NVLINK, MDL_HOP_NET },
+  { 2048, 8, MDL_HOP_NVLINK, MDL_HOP_NET },   { 16384, 8, MDL_HOP_PCIE, MDL_HOP_NET }, { 131072, 1, MDL_HOP_NET, MDL_HOP_NET },
+};
+
+/* What the links allow for this operation by this algorithm when a rank may send at `rate_Bps`. */
+static double
+link_rate_Bps (MdlAlgo algo, MdlOp op, unsigned n, double rate_Bps)
+{
+  double others = (double)(n - 1) / n;
+  if (op == MDL_OP_BROADCAST || op == MDL_OP_REDUCE || op == MDL_OP_SENDRECV)
+    return rate_Bps;
+  if (op != MDL_OP_ALL_REDUCE)
+    return rate_Bps / others;
+  return algo == MDL_ALGO_TREE ? rate_Bps / (n > 2 ? 2.0 : 1.0) : algo == MDL_ALGO_NVLS ? rate_Bps / (1.0 + 1.0 / n)
+                                                                                          : rate_Bps / (2.0 * others);
+}
+
+static MdlCollQuestion
+question (const Shape *shape, MdlAlgo algo, MdlOp op, double size_B, double rate_Bps, MdlLaunch launch)
+{
+  unsigned n = shape->nodes * shape->local;
+  MdlCollQuestion q = { .op = op, .size_B = size_B, .n_ranks = n, .n_nodes = shape->nodes, .ranks_per_node = shape->local,
+                        .n_nics = shape->nodes > 1 ? MIN (shape->local, 8) : 0, .intra = shape->intra, .inter = shape->inter,
+                        .intra_latency_s = 0.36e-6, .inter_latency_s = 2e-6, .intra_rate_Bps = rate_Bps, .inter_rate_Bps = rate_Bps,
+                        .compute_capability = 90, .switched = shape->intra == MDL_HOP_NVLINK, .launch = launch };
+  q.link_rate_Bps = link_rate_Bps (algo, op, n, rate_Bps);
+  return q;
+}
+
+/* Calls `check` for every library, algorithm, protocol, operation, shape and launch mode that can run. */
+typedef struct {
+  const MdlLibrary *library;
+  const MdlColl *coll;
+  MdlProto proto;
+  MdlOp op;
+  const Shape *shape;
+  MdlLaunch launch;
+} Case;
+typedef void (*Check) (const Case *c);
+
+static void
+for_all (Check check)
+{
+  unsigned n = 0;
+  for (unsigned l = 0; l < G_N_ELEMENTS (library); l++)
+    for (const MdlColl *const *coll = mdl_colls; *coll != NULL; coll++)
+      for (int proto = library[l] != NULL ? 0 : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++)
+        for (int op = 0; op < MDL_OP_N; op++)
+          for (unsigned s = 0; s < G_N_ELEMENTS (shapes); s++)
+            for (int launch = 0; launch < (library[l] != NULL ? (int)MDL_LAUNCH_N : 1); launch++) {
+              const Case c = { library[l], *coll, proto, op, &shapes[s], launch };
+              MdlCollQuestion q = question (c.shape, (*coll)->algo, c.op, 1.0, 100e9, c.launch);
+              if (!((*coll)->ops & (1u << op)) || !mdl_coll_possible (c.library, *coll, c.proto, &q, NULL))
+                continue;
+              check (&c);
+              n++;
+            }
+  TEST_TRUE (n > 1000);
+}
+
+static MdlCollCost
+cost_of (const Case *c, double size_B, double rate_Bps)
+{
+  MdlCollQuestion q = question (c->shape, c->coll->algo, c->op, size_B, rate_Bps, c->launch);
+  MdlCollCost cost;
+  mdl_coll_cost (c->library, c->coll, c->proto, &q, &cost);
+  return cost;
+}
+
+/* CUnit notes every assertion: millions of points are judged here and only what breaks the law is asserted, with its place. */
+static void
+hold (gboolean ok, const char *law, const Case *c, double size_B)
+{
+  if (ok)
+    return;
+  g_printerr ("%s: %s %s %s, %u x %u ranks, launch %d, %.17g B\n", law, mdl_name (mdl_algo_names, c->coll->algo),
+              mdl_name (mdl_proto_names, c->proto), mdl_name (mdl_op_names, c->op), c->shape->nodes, c->shape->local, c->launch, size_B);
+  CU_FAIL ("a law is broken");
+}
+
+static void
+check_finite (const Case *c)
+{
+  for (double size_B = 1.0; size_B <= 1099511627776.0; size_B *= 3.7) {
+    MdlCollCost cost = cost_of (c, size_B, 100e9);
+    hold (isfinite (cost.time_s) && cost.time_s > 0.0 && cost.latency_s >= 0.0 && cost.wire >= 1.0 && cost.bound_Bps > 0.0, "finite and positive", c, size_B);
+    hold (cost.start_s >= 0.0 && cost.start_s <= cost.latency_s * (1.0 + 1e-12) && cost.hop_software_s[0] >= 0.0
+            && cost.hop_software_s[1] >= 0.0 && cost.piece_B >= 0.0 && cost.piece_B <= size_B * (1.0 + 1e-12),
+          "message costs are parts of the whole", c, size_B);
+    hold (isfinite (cost.band) && cost.band >= 0.0 && (c->library == NULL || cost.band > 0.0), "there is a band", c, size_B);
+  }
+  MdlCollCost cost = cost_of (c, 0.0, 100e9);
+  hold (isfinite (cost.time_s) && cost.time_s >= 0.0, "no data is no error", c, 0.0);
+}
+
+static void
+every_answer_is_finite_and_positive (void)
+{
+  for_all (check_finite);
+}
+
+static void
+check_terms (const Case *c)
+{
+  for (double size_B = 1.0; size_B <= 1099511627776.0; size_B *= 11.0) {
+    MdlCollCost cost = cost_of (c, size_B, 100e9);
+    double sum_s = 0.0;
+    for (unsigned i = 0; i < cost.n_terms; i++) {
+      sum_s += cost.term[i].value_s;
+      hold (cost.term[i].how[0] != '\0' && cost.term[i].name != NULL, "a term says how", c, size_B);
+    }
+    hold (fabs (sum_s - cost.time_s) <= 1e-9 * cost.time_s, "terms sum to the time", c, size_B);
+    MdlCollQuestion q = question (c->shape, c->coll->algo, c->op, size_B, 100e9, c->launch);
+    double rate_Bps = fmin (cost.bound_Bps, q.link_rate_Bps / cost.wire);
+    hold (fabs (cost.latency_s + size_B / rate_Bps - cost.time_s) <= 1e-9 * cost.time_s, "time is latency and size", c, size_B);
+  }
+}
+
+static void
+terms_sum_to_the_time (void)
+{
+  for_all (check_terms);
+}
+
+static void
+check_size (const Case *c)
+{
+  double before_s = 0.0;
+  for (double size_B = 1.0; size_B <= 1099511627776.0; size_B *= 1.13) {
+    double time_s = cost_of (c, size_B, 100e9).time_s;
+    hold (time_s >= before_s * (1.0 - 1e-12), "time grows with size", c, size_B);
+    before_s = time_s;
+  }
+}
+
+static void
+time_grows_with_size (void)
+{
+  for_all (check_size);
+}
+
+static void
+check_bandwidth (const Case *c)
+{
+  for (double size_B = 1.0; size_B <= 1099511627776.0; size_B *= 13.0) {
+    double before_s = (double)INFINITY;
+    for (double rate_Bps = 1e8; rate_Bps < 1e13; rate_Bps *= 1.5) {
+      double time_s = cost_of (c, size_B, rate_Bps).time_s;
+      hold (time_s <= before_s * (1.0 + 1e-12), "more bandwidth is never slower", c, size_B);
+      before_s = time_s;
+    }
+  }
+}
+
+static void
+more_bandwidth_is_never_slower (void)
+{
+  for_all (check_bandwidth);
+}
+
+static void
+check_limit (const Case *c)
+{
+  /* Over slow links, which no block is slower than, a large message moves at what the links allow, less the line format; loops of a
+   * ring go on paying their steps, so that the limit is reached within a few per cent where hops are few. */
+  if (c->shape->nodes * c->shape->local > 8 || c->shape->inter == MDL_HOP_TCP)
+    return;
+  double size_B = 1e13;
+  MdlCollQuestion q = question (c->shape, c->coll->algo, c->op, size_B, 1e9, c->launch);
+  MdlCollCost cost;
+  mdl_coll_cost (c->library, c->coll, c->proto, &q, &cost);
+  double reached = size_B / cost.time_s / (q.link_rate_Bps / cost.wire);
+  hold (reached <= 1.0 + 1e-9 && reached > 0.85, "bandwidth tends to its bound", c, size_B);
+}
+
+static void
+bandwidth_tends_to_its_bound (void)
+{
+  for_all (check_limit);
+}
+
+static void
+check_ranks (const Case *c)
+{
+  /* More ranks on one node, and more nodes of as many ranks, at a fixed rate of sending. */
+  for (double size_B = 8.0; size_B <= 1e10; size_B *= 64.0) {
+    double before_s = 0.0;
+    for (unsigned local = 2; local <= 64 && c->shape->nodes == 1; local *= 2) {
+      Shape shape = *c->shape;
+      shape.local = local;
+      const Case more = { c->library, c->coll, c->proto, c->op, &shape, MDL_LAUNCH_GRAPH };
+      double time_s = cost_of (&more, size_B, 100e9).time_s;
+      /* Larger groups spread the same data over more heads or parts: only the small message must not get faster. */
+      hold (size_B > 8.0 || time_s >= before_s * (1.0 - 1e-9), "more ranks are not faster", &more, size_B);
+      before_s = time_s;
+    }
+    before_s = 0.0;
+    for (unsigned nodes = 2; nodes <= 4096 && c->shape->nodes > 1; nodes *= 2) {
+      Shape shape = *c->shape;
+      shape.nodes = nodes;
+      const Case more = { c->library, c->coll, c->proto, c->op, &shape, MDL_LAUNCH_GRAPH };
+      double time_s = cost_of (&more, size_B, 100e9).time_s;
+      hold (size_B > 8.0 || time_s >= before_s * (1.0 - 1e-9), "more nodes are not faster", &more, size_B);
+      before_s = time_s;
+    }
+  }
+}
+
+static void
+small_messages_are_not_faster_among_more_ranks (void)
+{
+  for_all (check_ranks);
+}
+
+static void
+tree_beats_ring_for_small_messages_at_scale (void)
+{
+  /* Ring latency grows with the ranks, tree latency with the logarithm of the nodes. */
+  const Shape shape = { 512, 8, MDL_HOP_NVLINK, MDL_HOP_NET };
+  const Case ring = { library[1], mdl_coll_find (MDL_ALGO_RING, MDL_OP_ALL_REDUCE), MDL_PROTO_LL, MDL_OP_ALL_REDUCE, &shape,
+                      MDL_LAUNCH_GRAPH };
+  Case tree = ring;
+  tree.coll = mdl_coll_find (MDL_ALGO_TREE, MDL_OP_ALL_REDUCE);
+  TEST_TRUE (cost_of (&tree, 8.0, 50e9).time_s * 10.0 < cost_of (&ring, 8.0, 50e9).time_s);
+}
+
+static const TestCase cases[] = {
+  { "every answer is finite and positive", every_answer_is_finite_and_positive },
+  { "terms sum to the time", terms_sum_to_the_time },
+  { "time grows with size", time_grows_with_size },
+  { "more bandwidth is never slower", more_bandwidth_is_never_slower },
+  { "bandwidth tends to its bound", bandwidth_tends_to_its_bound },
+  { "small messages are not faster among more ranks", small_messages_are_not_faster_among_more_ranks },
+  { "tree beats ring for small messages at scale", tree_beats_ring_for_small_messages_at_scale },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++) {
+    g_autoptr (GError) error = NULL;
+    loaded[i] = cal_load (calibration[i], NULL, NULL, lookup, NULL, NULL, &error);
+    if (loaded[i] == NULL) {
+      g_printerr ("%s\n", error->message);
+      return 1;
+    }
+    library[i] = cal_library (loaded[i]);
+  }
+  int status = test_main ("laws of collectives", cases);
+  for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++)
+    cal_free (loaded[i]);
+  return status;
+}

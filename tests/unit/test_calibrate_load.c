@@ -1,0 +1,190 @@
+#include <glib/gstdio.h>
+
+#include "calibrate/calibration.h"
+#include "harness.h"
+#include "models/library-spec.h"
+
+static BaseLookup *lookup;
+
+static Cal *
+load (const char *name, const char *gpu_type, BaseDiag *warnings)
+{
+  g_autoptr (GError) error = NULL;
+  Cal *cal = cal_load (name, NULL, gpu_type, lookup, NULL, warnings, &error);
+  if (cal == NULL)
+    g_printerr ("%s\n", error->message);
+  return cal;
+}
+
+/* Writes `text` to a temporary file, loads it and gives the error's text; NULL when it loads. Returned: full. */
+static char *
+error_of (const char *text)
+{
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp ("cal-XXXXXX.yaml", &path, NULL);
+  g_close (fd, NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", lookup, NULL, NULL, &error);
+  g_remove (path);
+  return cal == NULL ? g_strdup (error->message) : NULL;
+}
+
+static void
+defaults_are_nccls_and_assumed (void)
+{
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (Cal) cal = load (NULL, "no_such_gpu", warnings);
+  TEST_TRUE (cal != NULL);
+  const MdlLibrary *l = cal_library (cal);
+  TEST_STR (cal_name (cal), "none");
+  TEST_STR (l->name.v, "NCCL");
+  TEST_NEAR (l->ring.start.at[MDL_PROTO_LL].v, 6.6e-6, 1e-12);
+  TEST_INT (l->ring.start.at[MDL_PROTO_LL].source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (l->protocols.at[MDL_PROTO_LL128].wire.v, 128.0 / 120.0, 1e-12);
+  TEST_INT (l->protocols.at[MDL_PROTO_LL128].wire.source, BASE_SOURCE_DATASHEET);
+  TEST_INT (base_diag_n_warnings (warnings), 1);
+  TEST_HAS (base_diag_warning (warnings, 0), "no calibration for 'no_such_gpu'");
+}
+
+static void
+a_gpu_with_a_file_of_its_name_is_calibrated (void)
+{
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (Cal) cal = load (NULL, "h200_sxm", warnings);
+  TEST_TRUE (cal != NULL);
+  TEST_STR (cal_name (cal), "h200_sxm");
+  TEST_INT (base_diag_n_warnings (warnings), 0);
+  const MdlLibrary *l = cal_library (cal);
+  TEST_INT (l->ring.start.at[MDL_PROTO_LL].source, BASE_SOURCE_MEASURED);
+  TEST_TRUE (l->ring.start.at[MDL_PROTO_LL].note != NULL);
+  /* What the calibration does not name stays the library's. */
+  TEST_INT (l->ring.hop[MDL_HOP_NET].at[MDL_PROTO_LL].latency.source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (l->ring.hop[MDL_HOP_NET].at[MDL_PROTO_LL].latency.v, 2.7e-6, 1e-12);
+}
+
+static void
+a_calibration_may_stand_over_another (void)
+{
+  g_autoptr (Cal) h200 = load ("h200_sxm", NULL, NULL), p5 = load ("p5", NULL, NULL);
+  TEST_TRUE (h200 != NULL && p5 != NULL);
+  TEST_STR (cal_name (p5), "p5");
+  const MdlLibrary *a = cal_library (h200), *b = cal_library (p5);
+  TEST_NEAR (a->ring.start.at[MDL_PROTO_SIMPLE].v, b->ring.start.at[MDL_PROTO_SIMPLE].v, 0.0);
+  TEST_NEAR (b->tree.hop[MDL_HOP_NET].at[MDL_PROTO_LL].latency.v, 25e-6, 1e-12);
+}
+
+static void
+vendors_have_their_own_library (void)
+{
+  g_autoptr (Cal) amd = load (NULL, "mi300x", NULL), intel = load (NULL, "gaudi3", NULL), aws = load (NULL, "trainium2", NULL);
+  TEST_TRUE (amd != NULL && intel != NULL && aws != NULL);
+  TEST_STR (cal_library (amd)->name.v, "RCCL");
+  TEST_STR (cal_library (intel)->name.v, "HCCL");
+  TEST_STR (cal_library (aws)->name.v, "Neuron collectives");
+  TEST_TRUE (cal_library (amd)->protocols.at[MDL_PROTO_LL].offered.v);
+  TEST_FALSE (cal_library (intel)->protocols.at[MDL_PROTO_LL].offered.v);
+  TEST_TRUE (cal_library (intel)->protocols.at[MDL_PROTO_SIMPLE].offered.v);
+}
+
+static void
+every_shipped_calibration_loads (void)
+{
+  static const char *const names[] = { "h200_sxm", "h100_sxm", "a100_sxm", "b200", "p5" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (Cal) cal = load (names[i], NULL, NULL);
+    TEST_TRUE (cal != NULL);
+    TEST_STR (cal_name (cal), names[i]);
+    TEST_TRUE (cal_library (cal)->error.head.set && cal_library (cal)->range.head.set);
+  }
+}
+
+static void
+inputs_go_to_the_caller (void)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, lookup, inputs, NULL, &error);
+  TEST_TRUE (cal != NULL);
+  TEST_INT (inputs->len, 3); /* library, h100_sxm, h200_sxm */
+  TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
+}
+
+static void
+mistakes_name_their_line (void)
+{
+  static const struct {
+    const char *text, *part;
+  } bad[] = {
+    { "calibration: x\nlibrary: {ring: {strat: {ll: 1 us}}}\n", ":2:18: unknown key 'strat' in 'ring' (did you mean 'start'?)" },
+    { "calibration: x\nlibrary:\n  ring: {start: {ll: 4}}\n", ":3:22: time '4' has no unit" },
+    { "calibration: x\nlibrary: {nvls: {efficiency: 0}}\n", "'efficiency' must be at least 0.01" },
+    { "calibration: x\nlibrary: {protocols: {ll: {wire: 0.5}}}\n", "'wire' must be at least 1" },
+    { "calibration: x\nlibrary: {error: {small: -1 %}}\n", "must not be negative" },
+    { "calibration: x\nsource: mesured\nlibrary: {}\n", "did you mean 'measured'?" },
+    { "library: {}\n", "'calibration'" },
+    { "calibration: x\n", "'library'" },
+    { "calibration: x\nover: h201_sxm\nlibrary: {}\n", "h200_sxm" },
+    { "[]\n", "mapping" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autofree char *message = error_of (bad[i].text);
+    TEST_HAS (message, bad[i].part);
+  }
+}
+
+static void
+an_empty_calibration_changes_nothing (void)
+{
+  g_autofree char *message = error_of ("calibration: x\nlibrary: {}\n");
+  TEST_TRUE (message == NULL);
+}
+
+static void
+a_circle_of_calibrations_is_refused (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("cal-XXXXXX", NULL);
+  g_autofree char *a = g_build_filename (folder, "a.yaml", NULL), *b = g_build_filename (folder, "b.yaml", NULL);
+  g_assert_true (g_file_set_contents (a, "calibration: a\nover: b\nlibrary: {}\n", -1, NULL));
+  g_assert_true (g_file_set_contents (b, "calibration: b\nover: a\nlibrary: {}\n", -1, NULL));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cal) cal = cal_load (a, NULL, "h200_sxm", lookup, NULL, NULL, &error);
+  TEST_TRUE (cal == NULL);
+  TEST_HAS (error != NULL ? error->message : NULL, "circle");
+  g_remove (a);
+  g_remove (b);
+  g_rmdir (folder);
+}
+
+static void
+a_name_that_is_not_shipped_is_an_error (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cal) cal = cal_load ("h201_sxm", NULL, NULL, lookup, NULL, NULL, &error);
+  TEST_TRUE (cal == NULL);
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
+  TEST_HAS (error->message, "h200_sxm");
+}
+
+static const TestCase cases[] = {
+  { "defaults are NCCL's and assumed", defaults_are_nccls_and_assumed },
+  { "a GPU with a file of its name is calibrated", a_gpu_with_a_file_of_its_name_is_calibrated },
+  { "a calibration may stand over another", a_calibration_may_stand_over_another },
+  { "vendors have their own library", vendors_have_their_own_library },
+  { "every shipped calibration loads", every_shipped_calibration_loads },
+  { "inputs go to the caller", inputs_go_to_the_caller },
+  { "mistakes name their line", mistakes_name_their_line },
+  { "an empty calibration changes nothing", an_empty_calibration_changes_nothing },
+  { "a circle of calibrations is refused", a_circle_of_calibrations_is_refused },
+  { "a name that is not shipped is an error", a_name_that_is_not_shipped_is_an_error },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  lookup = base_lookup_new (TEST_SOURCE_DIR);
+  int status = test_main ("calibrations", cases);
+  base_lookup_free (lookup);
+  return status;
+}

@@ -1,0 +1,371 @@
+#include <math.h>
+#include <string.h>
+
+#include "harness.h"
+#include "models/coll.h"
+#include "models/library-spec.h"
+
+#define INF ((double)INFINITY)
+
+static BaseNum
+num (double v)
+{
+  return (BaseNum){ .v = v, .set = TRUE, .source = BASE_SOURCE_MEASURED };
+}
+
+/* n ranks on one node: 1 us of wire a step, 1 GB/s a route; the link rate is to be set. */
+static MdlCollQuestion
+question (MdlOp op, double size_B, unsigned n)
+{
+  return (MdlCollQuestion){ .op = op, .size_B = size_B, .n_ranks = n, .n_nodes = 1, .ranks_per_node = n, .intra = MDL_HOP_NVLINK,
+                            .inter = MDL_HOP_NET, .intra_latency_s = 1e-6, .inter_latency_s = 5e-6, .intra_rate_Bps = 1e9,
+                            .inter_rate_Bps = 0.5e9, .link_rate_Bps = INF, .compute_capability = 90, .switched = TRUE };
+}
+
+/* Round numbers: one channel, nothing limits but the links, wire 2 for LL. */
+static MdlLibrary
+simple_library (void)
+{
+  static MdlChannelRow row = { .capability = { .v = 0 }, .one_node = { .v = 1 }, .nodes = { .v = 1 } };
+  MdlLibrary l = { 0 };
+  l.channels.scale_up = (BaseList){ .n = 1, .set = TRUE, .item = &row, .size = sizeof row };
+  for (unsigned p = 0; p < MDL_PROTO_N; p++) {
+    MdlProtocol *format = &l.protocols.at[p];
+    format->offered.v = TRUE;
+    format->wire = num (p == MDL_PROTO_LL ? 2.0 : 1.0);
+    format->slot = num (1e6);
+    format->ends = num (1.0);
+    format->hand_on = num (1.0);
+    l.ring.start.at[p] = l.tree.start.at[p] = num (10e-6);
+    l.ring.hop[MDL_HOP_NVLINK].at[p].latency = l.tree.hop[MDL_HOP_NVLINK].at[p].latency = num (3e-6);
+    l.ring.hop[MDL_HOP_NET].at[p].latency = l.tree.hop[MDL_HOP_NET].at[p].latency = num (20e-6);
+  }
+  return l;
+}
+
+static double
+time_of (const MdlLibrary *library, MdlAlgo algo, MdlProto proto, const MdlCollQuestion *q)
+{
+  MdlCollCost cost;
+  mdl_coll_cost (library, mdl_coll_find (algo, q->op), proto, q, &cost);
+  return cost.time_s;
+}
+
+static void
+plain_ring_all_reduce_is_lockstep (void)
+{
+  /* 4 ranks, alpha 1 us, beta 1 s/GB, 4 GB: 6 steps of (1 us + 1 s) = 6.000006 s. */
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4e9, 4);
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 6.000006, 1e-12);
+  /* The same from the traffic: a rank sends 6/4 of the size at 1 GB/s. */
+  q.link_rate_Bps = 1e9 * 4.0 / 6.0;
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 6.000006, 1e-12);
+}
+
+static void
+plain_ring_takes_the_longest_hop_in_every_step (void)
+{
+  /* 4 ranks on 2 nodes: 6 steps of 5 us and of 1 GB at 0.5 GB/s: 12.00003 s. */
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4e9, 4);
+  q.n_nodes = 2;
+  q.ranks_per_node = 2;
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 12.00003, 1e-12);
+}
+
+static void
+plain_all_gather_takes_half_the_steps (void)
+{
+  MdlCollQuestion q = question (MDL_OP_ALL_GATHER, 4e9, 4); /* 3 steps of (1 us + 1 s) */
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 3.000003, 1e-12);
+  q.op = MDL_OP_REDUCE_SCATTER;
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 3.000003, 1e-12);
+}
+
+static void
+plain_broadcast_is_the_best_pipeline (void)
+{
+  /* 5 ranks, 4 hops of 1 us, 3 MB at 1 GB/s = 3 ms: k = sqrt (3 x 3 ms / 1 us) = 94.868; (3 + k)(1 us + 3 ms/k) =
+   * 3 us + 94.868 us + 9 ms/94.868 + 3 ms = 3192.737 us. */
+  MdlCollQuestion q = question (MDL_OP_BROADCAST, 3e6, 5);
+  double k = sqrt (9000.0);
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 3e-6 + k * 1e-6 + 9e-3 / k + 3e-3, 1e-12);
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 3192.737e-6, 1e-6);
+  q.n_ranks = q.ranks_per_node = 2; /* one hop: no pipeline, 1 us + 3 ms */
+  TEST_NEAR (time_of (NULL, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 3001e-6, 1e-12);
+}
+
+static void
+plain_tree_is_two_trees_up_and_down (void)
+{
+  /* 7 ranks: h = ceil (log2 8) = 3. No data: 2 x (2 x 3 - 1 + 1) x 1 us = 12 us. */
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 7);
+  TEST_NEAR (time_of (NULL, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), 12e-6, 1e-12);
+  /* Much data: towards twice the size over the route, 2 x 100 GB at 1 GB/s. */
+  q.size_B = 100e9;
+  TEST_NEAR (time_of (NULL, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), 200.0, 1e-3);
+}
+
+static void
+plain_nvls_and_pairs_are_one_exchange (void)
+{
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 8e9, 8);
+  q.link_rate_Bps = 1e9 / 1.125; /* 9 GB at 1 GB/s and 2 us */
+  TEST_NEAR (time_of (NULL, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q), 9.000002, 1e-12);
+  q = question (MDL_OP_ALLTOALL, 8e9, 8); /* 7/8 of it leaves the rank: 7 s + 1 us */
+  TEST_NEAR (time_of (NULL, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 7.000001, 1e-12);
+  q = question (MDL_OP_SENDRECV, 8e9, 8);
+  TEST_NEAR (time_of (NULL, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 8.000001, 1e-12);
+}
+
+static void
+one_rank_costs_nothing (void)
+{
+  MdlLibrary library = simple_library ();
+  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
+    for (unsigned op = 0; op < MDL_OP_N; op++) {
+      if (!((*row)->ops & (1u << op)))
+        continue;
+      MdlCollQuestion q = question (op, 1e9, 1);
+      MdlCollCost cost;
+      mdl_coll_cost (&library, *row, MDL_PROTO_SIMPLE, &q, &cost);
+      TEST_NEAR (cost.time_s, 0.0, 0.0);
+      TEST_INT (cost.n_terms, 0);
+      mdl_coll_cost (NULL, *row, MDL_PROTO_SIMPLE, &q, &cost);
+      TEST_NEAR (cost.time_s, 0.0, 0.0);
+    }
+}
+
+static void
+ring_is_start_and_steps_and_size (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4e9, 4);
+  q.link_rate_Bps = 1e9 * 4.0 / 6.0;
+  /* The latency of 3 us is over a route of 0, this one has 1 us: 10 us + 6 x 4 us + 6 s; LL writes twice as much: 12 s. */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 6.000034, 1e-12);
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 12.000034, 1e-12);
+  MdlCollCost cost;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_INT (cost.n_steps, 6);
+  TEST_INT (cost.channels, 1);
+  TEST_TRUE (cost.link_bound);
+  TEST_NEAR (cost.start_s, 10e-6, 1e-12);
+  TEST_NEAR (cost.hop_software_s[0], 3e-6, 1e-12);
+}
+
+static void
+ring_between_nodes_crosses_the_network_in_some_steps (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 16);
+  q.n_nodes = 2;
+  q.ranks_per_node = 8;
+  /* 30 steps, 2 of them between nodes: 10 + 28 x (3 + 1) + 2 x (20 + 5) us = 172 us. */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 172e-6, 1e-12);
+}
+
+static void
+blocks_bound_a_ring_whose_links_are_wide (void)
+{
+  MdlLibrary library = simple_library ();
+  library.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  library.protocols.at[MDL_PROTO_SIMPLE].ends = num (2.0);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4e9, 4);
+  /* 7 operations of 1 GB at 1 GB/s: 34 us + 7 s. */
+  MdlCollCost cost;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_NEAR (cost.time_s, 7.000034, 1e-12);
+  TEST_FALSE (cost.link_bound);
+  /* Links of half that rate: 6 steps of 2 s, and the last operation of 1 s that crosses none. */
+  q.link_rate_Bps = 0.5e9 * 4.0 / 6.0;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_NEAR (cost.time_s, 13.000034, 1e-12);
+  TEST_TRUE (cost.link_bound);
+}
+
+static void
+long_data_hides_latency_down_to_the_floor (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlStep *step = &library.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL];
+  step->floor = num (1e-6);
+  library.ring.hop[MDL_HOP_NVLINK].route_latency = num (1e-6);
+  library.protocols.at[MDL_PROTO_LL].overlap = num (1.0);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 6000.0, 4);
+  q.link_rate_Bps = 2e9; /* LL: 1 GB/s of payload, 6 us, a step's data 1 us: 10 + 6 x (3 - 1) + 6 = 28 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 28e-6, 1e-12);
+  q.size_B = 60000.0; /* a step's data 10 us: 10 + 6 x 1 + 60 = 76 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 76e-6, 1e-12);
+}
+
+static void
+tree_is_a_pipeline_up_and_down_the_chain (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4e6, 4);
+  q.link_rate_Bps = 0.5e9;
+  /* 6 hops of 3 + 1 us; a piece of 1 MB takes 1 ms a hop on its route, 6 ms; 3 further pieces 2 ms each: 10 + 24 us + 12 ms. */
+  TEST_NEAR (time_of (&library, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), 12.034e-3, 1e-12);
+}
+
+static void
+tree_between_nodes_grows_with_their_logarithm (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 64);
+  q.n_nodes = 8;
+  q.ranks_per_node = 8; /* 10 + 14 x 4 + 2 x 3 x 25 us = 216 us; 64 nodes: 6 for 3: 366 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_TREE, MDL_PROTO_LL, &q), 216e-6, 1e-12);
+  q.n_ranks = 512;
+  q.n_nodes = 64;
+  TEST_NEAR (time_of (&library, MDL_ALGO_TREE, MDL_PROTO_LL, &q), 366e-6, 1e-12);
+}
+
+static void
+nvls_pays_the_switch_and_its_efficiency (void)
+{
+  MdlLibrary library = simple_library ();
+  library.nvls.latency = num (25e-6);
+  library.nvls.efficiency = num (0.5);
+  library.nvls.channels = num (1.0);
+  library.nvls.piece = num (1e6);
+  library.nvls.stages = num (3.0);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 80e6, 8);
+  q.link_rate_Bps = 2e9; /* 1 GB/s: 80 ms; two rounds of 8 heads x 1 MB: 16 ms; 25 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q), 96.025e-3, 1e-12);
+}
+
+static void
+all_to_all_meets_its_peers_in_rounds (void)
+{
+  MdlLibrary library = simple_library ();
+  library.pairwise.start.at[MDL_PROTO_SIMPLE] = num (10e-6);
+  library.pairwise.peers = num (8.0);
+  library.pairwise.piece = num (1.0);
+  library.pairwise.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].latency = num (3e-6);
+  library.pairwise.hop[MDL_HOP_NET].at[MDL_PROTO_SIMPLE].latency = num (20e-6);
+  MdlCollQuestion q = question (MDL_OP_ALLTOALL, 0.0, 16);
+  q.n_nodes = 2;
+  q.ranks_per_node = 8;
+  /* 7 peers of the node in a round of 4 us, 8 others in a round of 25 us. */
+  TEST_NEAR (time_of (&library, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 39e-6, 1e-12);
+  q.n_ranks = 128;
+  q.n_nodes = 16; /* 120 others: 15 rounds */
+  TEST_NEAR (time_of (&library, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 389e-6, 1e-12);
+}
+
+static void
+launches_in_turn_floor_a_small_message (void)
+{
+  MdlLibrary library = simple_library ();
+  library.launch.at[MDL_LAUNCH_SERIAL].per_gpu = num (7e-6);
+  library.launch.at[MDL_LAUNCH_THREADS].extra = num (1e-6);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 8);
+  q.intra_latency_s = 0.0; /* 10 + 14 x 3 = 52 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 52e-6, 1e-12);
+  q.launch = MDL_LAUNCH_THREADS;
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 53e-6, 1e-12);
+  q.launch = MDL_LAUNCH_SERIAL; /* 8 launches of 7 us */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 56e-6, 1e-12);
+  q.size_B = 1e9; /* 1.75 s of data: launches are long over */
+  q.link_rate_Bps = 1e9 / 1.75;
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 1.750052, 1e-12);
+}
+
+static void
+channels_follow_size (void)
+{
+  static MdlChannelRow row = { .capability = { .v = 90 }, .one_node = { .v = 24 }, .nodes = { .v = 16 } };
+  MdlLibrary library = simple_library ();
+  library.channels.scale_up.item = &row;
+  library.channels.cell = num (16384.0);
+  MdlProtocol *format = &library.protocols.at[MDL_PROTO_SIMPLE];
+  format->threads = num (512.0);
+  format->bytes_a_thread = num (64.0); /* a channel for every 32 KiB */
+  static const struct {
+    double size_B;
+    unsigned channels;
+  } expected[] = { { 1024, 1 }, { 32768, 1 }, { 65536, 2 }, { 786431, 23 }, { 786432, 24 }, { 1e9, 24 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (expected); i++) {
+    MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, expected[i].size_B, 8);
+    MdlCollCost cost;
+    mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+    TEST_INT (cost.channels, expected[i].channels);
+    q.max_channels = 4;
+    mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+    TEST_INT (cost.channels, MIN (expected[i].channels, 4));
+  }
+}
+
+static void
+the_weakest_constant_gives_the_source (void)
+{
+  MdlLibrary library = simple_library ();
+  library.error = (MdlErrorSpec){ .head = { .set = TRUE }, .small = num (0.1), .middle = num (0.05), .large = num (0.02) };
+  library.assumed_error = (MdlErrorSpec){ .head = { .set = TRUE }, .small = num (0.5), .middle = num (0.4), .large = num (0.3) };
+  library.small_to = num (65536.0);
+  library.middle_to = num (16777216.0);
+  library.outside = num (2.0);
+  library.range = (MdlRange){ .head = { .set = TRUE }, .max_ranks = num (8.0) };
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1024.0, 4);
+  MdlCollCost cost;
+  const MdlColl *ring = mdl_coll_find (MDL_ALGO_RING, q.op);
+  mdl_coll_cost (&library, ring, MDL_PROTO_LL, &q, &cost);
+  TEST_INT (cost.source, BASE_SOURCE_MEASURED);
+  TEST_NEAR (cost.band, 0.1, 1e-12);
+  q.size_B = 1e9;
+  mdl_coll_cost (&library, ring, MDL_PROTO_LL, &q, &cost);
+  TEST_NEAR (cost.band, 0.02, 1e-12);
+  q.n_ranks = q.ranks_per_node = 16; /* outside what was fitted: twice as wide */
+  mdl_coll_cost (&library, ring, MDL_PROTO_LL, &q, &cost);
+  TEST_NEAR (cost.band, 0.04, 1e-12);
+  q.n_ranks = q.ranks_per_node = 4;
+  library.ring.start.at[MDL_PROTO_LL].source = BASE_SOURCE_ASSUMED;
+  mdl_coll_cost (&library, ring, MDL_PROTO_LL, &q, &cost);
+  TEST_INT (cost.source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (cost.band, 0.3, 1e-12);
+}
+
+static void
+terse_questions_get_the_same_numbers_without_text (void)
+{
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1e6, 8);
+  MdlCollCost full, terse;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_TREE, q.op), MDL_PROTO_LL128, &q, &full);
+  q.terse = TRUE;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_TREE, q.op), MDL_PROTO_LL128, &q, &terse);
+  TEST_TRUE (full.time_s == terse.time_s);
+  TEST_INT (full.n_terms, terse.n_terms);
+  TEST_STR (terse.term[0].how, "");
+  TEST_STR (full.term[1].how, "14 hops x 4 us");
+}
+
+static const TestCase cases[] = {
+  { "plain ring all-reduce is lockstep", plain_ring_all_reduce_is_lockstep },
+  { "plain ring takes the longest hop in every step", plain_ring_takes_the_longest_hop_in_every_step },
+  { "plain all-gather takes half the steps", plain_all_gather_takes_half_the_steps },
+  { "plain broadcast is the best pipeline", plain_broadcast_is_the_best_pipeline },
+  { "plain tree is two trees up and down", plain_tree_is_two_trees_up_and_down },
+  { "plain NVLS and pairs are one exchange", plain_nvls_and_pairs_are_one_exchange },
+  { "one rank costs nothing", one_rank_costs_nothing },
+  { "ring is start and steps and size", ring_is_start_and_steps_and_size },
+  { "ring between nodes crosses the network in some steps", ring_between_nodes_crosses_the_network_in_some_steps },
+  { "blocks bound a ring whose links are wide", blocks_bound_a_ring_whose_links_are_wide },
+  { "long data hides latency down to the floor", long_data_hides_latency_down_to_the_floor },
+  { "tree is a pipeline up and down the chain", tree_is_a_pipeline_up_and_down_the_chain },
+  { "tree between nodes grows with their logarithm", tree_between_nodes_grows_with_their_logarithm },
+  { "NVLS pays the switch and its efficiency", nvls_pays_the_switch_and_its_efficiency },
+  { "all-to-all meets its peers in rounds", all_to_all_meets_its_peers_in_rounds },
+  { "launches in turn floor a small message", launches_in_turn_floor_a_small_message },
+  { "channels follow size", channels_follow_size },
+  { "the weakest constant gives the source", the_weakest_constant_gives_the_source },
+  { "terse questions get the same numbers without text", terse_questions_get_the_same_numbers_without_text },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  return test_main ("models: collectives", cases);
+}

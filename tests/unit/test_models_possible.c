@@ -1,0 +1,159 @@
+#include "harness.h"
+#include "models/coll.h"
+#include "models/library-spec.h"
+
+static MdlLibrary library;
+
+static MdlCollQuestion
+h200 (MdlOp op)
+{
+  return (MdlCollQuestion){ .op = op, .size_B = 1024.0, .n_ranks = 8, .n_nodes = 1, .ranks_per_node = 8, .intra = MDL_HOP_NVLINK,
+                            .inter = MDL_HOP_NET, .compute_capability = 90, .switched = TRUE };
+}
+
+static gboolean
+possible (MdlAlgo algo, MdlProto proto, const MdlCollQuestion *q, const char **reason)
+{
+  *reason = NULL;
+  return mdl_coll_possible (&library, mdl_coll_find (algo, q->op), proto, q, reason);
+}
+
+static void
+what_is_not_built_is_not_in_the_table (void)
+{
+  for (unsigned op = 0; op < MDL_OP_N; op++) {
+    TEST_TRUE (mdl_coll_find (MDL_ALGO_COLLNET_DIRECT, op) == NULL);
+    TEST_TRUE (mdl_coll_find (MDL_ALGO_COLLNET_CHAIN, op) == NULL);
+    TEST_TRUE (mdl_coll_find (MDL_ALGO_NVLS_TREE, op) == NULL);
+    TEST_TRUE (mdl_coll_find (MDL_ALGO_PAT, op) == NULL);
+  }
+  TEST_TRUE (mdl_coll_find (MDL_ALGO_TREE, MDL_OP_BROADCAST) == NULL);
+  TEST_TRUE (mdl_coll_find (MDL_ALGO_RING, MDL_OP_ALLTOALL) == NULL);
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  TEST_FALSE (possible (MDL_ALGO_PAT, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "not built yet");
+}
+
+static void
+every_operation_has_an_algorithm (void)
+{
+  for (unsigned op = 0; op < MDL_OP_N; op++) {
+    gboolean found = FALSE;
+    for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
+      found = found || ((*row)->ops & (1u << op)) != 0;
+    TEST_TRUE (found);
+  }
+}
+
+static void
+nvls_wants_one_domain_of_hopper_behind_a_switch (void)
+{
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  TEST_TRUE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_LL, &q, &reason));
+  TEST_HAS (reason, "simple");
+  q.n_nodes = 2;
+  TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "one NVLink domain");
+  q = h200 (MDL_OP_ALL_REDUCE);
+  q.compute_capability = 80;
+  TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "Hopper");
+  q = h200 (MDL_OP_ALL_REDUCE);
+  q.switched = FALSE;
+  TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "NVSwitch");
+}
+
+static void
+ll128_keeps_to_paths_that_carry_lines_whole (void)
+{
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL128, &q, &reason));
+  q.intra = MDL_HOP_PCIE;
+  TEST_FALSE (possible (MDL_ALGO_RING, MDL_PROTO_LL128, &q, &reason));
+  TEST_HAS (reason, "NVLink");
+  TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  q = h200 (MDL_OP_ALL_REDUCE);
+  q.n_nodes = 2;
+  q.n_ranks = 16;
+  TEST_TRUE (possible (MDL_ALGO_TREE, MDL_PROTO_LL128, &q, &reason));
+  q.inter = MDL_HOP_TCP;
+  TEST_FALSE (possible (MDL_ALGO_TREE, MDL_PROTO_LL128, &q, &reason));
+  TEST_HAS (reason, "NICs");
+  q = h200 (MDL_OP_ALL_REDUCE);
+  q.compute_capability = 61;
+  TEST_FALSE (possible (MDL_ALGO_RING, MDL_PROTO_LL128, &q, &reason));
+  TEST_HAS (reason, "Volta");
+}
+
+static void
+sends_go_by_ll_while_they_are_short (void)
+{
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALLTOALL);
+  TEST_TRUE (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_LL, &q, &reason));
+  TEST_FALSE (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_LL128, &q, &reason));
+  q.size_B = 1e9;
+  TEST_FALSE (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_LL, &q, &reason));
+  TEST_HAS (reason, "simple");
+  TEST_TRUE (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q, &reason));
+  q = h200 (MDL_OP_SENDRECV);
+  q.n_nodes = 2;
+  TEST_FALSE (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_LL, &q, &reason));
+}
+
+static void
+a_library_without_a_protocol_refuses_it (void)
+{
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  library.protocols.at[MDL_PROTO_LL].offered.v = FALSE;
+  TEST_FALSE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  TEST_HAS (reason, "no such protocol");
+  library.protocols.at[MDL_PROTO_LL].offered.v = TRUE;
+}
+
+static void
+textbook_algorithms_run_anywhere (void)
+{
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  q.n_nodes = 2;
+  q.compute_capability = 0;
+  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
+    if ((*row)->ops & (1u << q.op))
+      TEST_TRUE (mdl_coll_possible (NULL, *row, MDL_PROTO_SIMPLE, &q, NULL));
+}
+
+static void
+wire_is_what_a_line_holds (void)
+{
+  library.protocols.at[MDL_PROTO_LL].wire.v = 2.0;
+  TEST_NEAR (mdl_proto_wire (&library, MDL_PROTO_LL, MDL_HOP_NVLINK), 2.0, 0.0);
+  TEST_NEAR (mdl_proto_wire (NULL, MDL_PROTO_LL, MDL_HOP_NVLINK), 1.0, 0.0);
+  TEST_NEAR (mdl_proto_wire (&library, MDL_PROTO_AUTO, MDL_HOP_NVLINK), 1.0, 0.0);
+}
+
+static const TestCase cases[] = {
+  { "what is not built is not in the table", what_is_not_built_is_not_in_the_table },
+  { "every operation has an algorithm", every_operation_has_an_algorithm },
+  { "NVLS wants one domain of Hopper behind a switch", nvls_wants_one_domain_of_hopper_behind_a_switch },
+  { "LL128 keeps to paths that carry lines whole", ll128_keeps_to_paths_that_carry_lines_whole },
+  { "sends go by LL while they are short", sends_go_by_ll_while_they_are_short },
+  { "a library without a protocol refuses it", a_library_without_a_protocol_refuses_it },
+  { "textbook algorithms run anywhere", textbook_algorithms_run_anywhere },
+  { "wire is what a line holds", wire_is_what_a_line_holds },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  for (unsigned p = 0; p < MDL_PROTO_N; p++)
+    library.protocols.at[p].offered.v = TRUE;
+  library.pairwise.ll_up_to.v = 16384.0;
+  return test_main ("models: what can run", cases);
+}
