@@ -28,11 +28,13 @@ typedef enum {
 typedef struct {
   guint32 nodes;           /* 0: as the file says */
   guint64 seed;
-  GPtrArray *inputs;       /* BaseYaml * appended for the report's list of inputs; may be NULL */
+  GPtrArray *inputs;       /* on success the BaseYaml * read are appended, for the report's list of inputs; may be NULL. They stay the
+                              cluster's, valid until clu_free: the array must not free them */
 } CluLoadOptions;
 
 /* Loads a topology by name or path. `sets` (may be NULL, ends with NULL): "path=value" strings applied to the topology before
- * it is read. Returned: full; NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. */
+ * it is read; a path whose first key is a node's and not the topology's is taken in `node` ("nics.rate" is "node.nics.rate"). Numbers
+ * without a source are `datasheet` in shipped files, `assumed` in others. Returned: full; NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. */
 Clu *clu_load (const char *name, const char *from, const BaseLookup *lookup, const char *const *sets,
                const CluLoadOptions *options, BaseDiag *warnings, GError **error);
 /* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. */
@@ -52,6 +54,11 @@ guint32 clu_n_gpus (const Clu *clu);                 /* all nodes */
 guint32 clu_gpus_per_node (const Clu *clu, guint32 node);
 const CluGpuSpec *clu_gpu_spec (const Clu *clu, guint32 node);
 const CluNicSpec *clu_nic_spec (const Clu *clu, guint32 node); /* NULL without NICs */
+/* The node as it is, overrides applied and defaults completed. Borrowed. */
+const CluNodeSpec *clu_node_spec (const Clu *clu, guint32 node);
+/* Nodes of one kind are alike in all devices and links (`overrides` make kinds). */
+guint32 clu_n_kinds (const Clu *clu);
+guint32 clu_kind_of_node (const Clu *clu, guint32 node);
 /* NVLink domain (scale-up island) of a node: nodes of one domain reach each other over NVLink. */
 guint32 clu_domain_of_node (const Clu *clu, guint32 node);
 gboolean clu_domain_has_sharp (const Clu *clu);
@@ -59,6 +66,7 @@ gboolean clu_fabric_has_sharp (const Clu *clu);
 
 /* Devices. Global GPU g: node-major. */
 CluDev clu_gpu (const Clu *clu, guint32 gpu);
+guint32 clu_gpu_number (const Clu *clu, CluDev dev); /* the way back; CLU_NONE for other devices */
 CluDev clu_node_device (const Clu *clu, guint32 node, CluDevKind kind, guint32 index); /* CLU_NONE if there is none */
 guint32 clu_node_n (const Clu *clu, guint32 node, CluDevKind kind);
 /* "gpu9", "node1.gpu1", "node0.nic3", "node0.host" (memory of socket 0), "node0.host1", "node0.nvme2", "node0.nvme" (all
@@ -83,13 +91,17 @@ typedef struct {
   CluRes forward, backward, both;  /* a to b, b to a, both ways together (CLU_NONE when full duplex) */
 } CluLink;
 
+/* A link's latency towards a fabric's switch has half of that switch's crossing (the tier's latency), so that a path sums each switch once.
+ * Cables that adaptive routing loads alike share one resource, a trunk, whose capacity is theirs together: then `forward` and
+ * `backward` of all of them are the trunk's. */
 guint32 clu_n_links (const Clu *clu);
 void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
 
 /* Resources. Capacity is what is reached: rate x efficiency, B/s. */
 guint32 clu_n_resources (const Clu *clu);
 double clu_resource_capacity (const Clu *clu, CluRes res);
-/* The link class a resource belongs to ("nvlink4"; "host_memory" for a memory's own). Borrowed. */
+/* The link class a resource belongs to ("nvlink4"; "host_memory" for a memory's own, "pcie_bus" for a switch that is a bus, the type's
+ * name for a drive, the tier for storage). A drive's capacity is what it reads; written bytes count read / write times. Borrowed. */
 const char *clu_resource_class (const Clu *clu, CluRes res);
 CluFamily clu_resource_family (const Clu *clu, CluRes res);
 BaseSource clu_resource_source (const Clu *clu, CluRes res);
@@ -97,8 +109,9 @@ char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> no
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
 
-/* Half of the cluster against the other half, B/s one way: GPUs 0..n/2-1 to the rest, by the fabric's own cut (links between the
- * two halves of the leaves) where the fabric is regular, else by maximum flow. */
+/* Half of the cluster against the other half, B/s one way as specified (no efficiencies): the most that GPUs 0..n/2-1 can send to the
+ * rest, a maximum flow over the scale-up network of one node or domain (without one: over PCIe), else over adapters and fabric, whose
+ * levels count as a whole (what ideal routing reaches). 0 for a single GPU or nodes that nothing joins. */
 double clu_bisection_Bps (const Clu *clu);
 
 G_END_DECLS

@@ -13,9 +13,11 @@ typedef struct {
   double share; /* bytes on this resource per byte of the transfer; > 1 where a byte crosses twice */
 } CluUse;
 
-/* NCCL's path classes, near to far (src/graph/topo.h). */
-typedef enum { CLU_PATH_LOC, CLU_PATH_NVL, CLU_PATH_NVB, CLU_PATH_C2C, CLU_PATH_PIX, CLU_PATH_PXB, CLU_PATH_PXN, CLU_PATH_PHB,
-               CLU_PATH_SYS, CLU_PATH_NET, CLU_PATH_N } CluPathClass;
+/* NCCL's path classes, near to far (src/graph/topo.h): LOC the same device, NVL scale-up link or switch, NVB by way of other GPUs, C2C
+ * coherent link to the CPU, PIX under one PCIe switch, PXB several, P2C coherent link and then PCIe, PXN by NVLink to another GPU's
+ * adapter, PHB through a socket, SYS between sockets, NET over a network. */
+typedef enum { CLU_PATH_LOC, CLU_PATH_NVL, CLU_PATH_NVB, CLU_PATH_C2C, CLU_PATH_PIX, CLU_PATH_PXB, CLU_PATH_P2C, CLU_PATH_PXN,
+               CLU_PATH_PHB, CLU_PATH_SYS, CLU_PATH_NET, CLU_PATH_N } CluPathClass;
 const char *clu_path_class_name (CluPathClass path_class);
 
 /* How the bytes are carried: what software and which hardware path. */
@@ -40,13 +42,16 @@ typedef struct {
   gboolean management;     /* network: management: the 1 Gb/s out-of-band network */
   gboolean frontend;       /* network: frontend */
   guint32 max_nics;        /* use only the first n NICs of a node; 0: all */
-  gboolean remote_numa;    /* host buffers and NICs on the other socket */
+  gboolean remote_numa;    /* host buffers and NICs on the other socket (on the next one of more than two): staged there, no GDR */
+  gboolean no_pxn;         /* NCCL_PXN_DISABLE=1: a GPU never leaves by another GPU's adapter */
+  CluPathClass p2p_level;  /* NCCL_P2P_LEVEL: P2P up to this class, SHM beyond; 0: wherever the hardware can. NCCL's own default is PXB */
+  CluPathClass gdr_level;  /* NCCL_NET_GDR_LEVEL: likewise for GDR, staged beyond; 0: wherever the hardware can */
 } CluDegrade;
 
 typedef struct {
   CluDegrade degrade;
   guint32 nic;             /* leave by this NIC of the source node (and enter by the same rail); CLU_NONE: the nearest, spread over
-                              equally near ones */
+                              equally near ones that it need not share with other GPUs (NCCL src/graph/topo.cc, ncclTopoGetLocalNet) */
   guint64 flow;            /* distinguishes flows between the same ends for ECMP; static and adaptive ignore it */
 } CluRouteOptions;
 #define CLU_ROUTE_DEFAULT ((CluRouteOptions){ .nic = CLU_NONE })
@@ -55,15 +60,16 @@ typedef struct {
 typedef struct {
   CluLinkId link;          /* CLU_NONE for a device's own resource */
   CluDev from, to;
-  CluRes res;
-  double share;
+  CluRes res;              /* CLU_NONE: nothing that binds (a host memory without a rate) */
+  double share;            /* of the bytes on this resource */
   guint32 n_alternatives;  /* equal links that the bytes are spread over at this step; 1 if none */
 } CluHop;
 
 typedef struct {
   CluTransport transport;
   CluPathClass path_class;
-  double latency_s;        /* sum of the crossings; no software */
+  CluPathClass nic_class;  /* over a network: the farther of the two ends' paths to their adapters; else LOC */
+  double latency_s;        /* sum of the crossings along the first of the alternatives; no software */
   GArray *uses;            /* CluUse, one per resource (shares summed), in path order */
   GArray *hops;            /* CluHop along the first of the alternatives */
 } CluRoute;
@@ -72,12 +78,16 @@ void clu_route_init (CluRoute *route);
 void clu_route_clear (CluRoute *route);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluRoute, clu_route_clear)
 
-/* Finds the route from one device to another; same device: no uses. Two calls with equal arguments give equal routes. FALSE and
+/* Finds the route from one device to another; same device: no uses. Ends: GPUs, host memory, drives, adapters, storage tiers.
+ * GPUs of different nodes on a rail-optimised fabric whose own adapters are on different rails leave by the destination's rail (PXN)
+ * where a scale-up network leads there. Drives and TCP go through host memory, as does storage unless the adapter reaches the GPU.
+ * Inside a torus of GPUs bytes go in dimension order by other GPUs; GPUs of a mesh without a link between them go over PCIe. Two calls with equal arguments give equal routes. FALSE and
  * *error (BASE_ERROR_INPUT) when the one cannot reach the other: says between which devices the path breaks. `out` was
  * initialised; it is reused without allocation where it is large enough. */
 gboolean clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteOptions *options, CluRoute *out, GError **error);
 
-/* The use with the least capacity / share; index into uses, and the rate that the route alone reaches (B/s). */
+/* The use with the least capacity / share; index into uses, and the rate that the route alone reaches (B/s). CLU_NONE and infinity for
+ * a route without uses. */
 guint32 clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps);
 
 G_END_DECLS

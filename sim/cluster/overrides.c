@@ -1,0 +1,192 @@
+/* Nodes that differ: `overrides` makes kinds of nodes. Entries that say the same of different nodes make one kind, so that a cluster has
+ * as many templates as it has different nodes. */
+#include <string.h>
+
+#include "clu-private.h"
+
+typedef struct {
+  CluNodeSpec spec;
+  GPtrArray *links; /* const BaseList *: single links that differ, in order */
+  guint32 number;   /* of its template; CLU_NONE: no node is of this kind in the end */
+} Kind;
+
+static void
+kind_free (gpointer data)
+{
+  Kind *kind = data;
+  g_ptr_array_unref (kind->links);
+  g_free (kind);
+}
+
+/* Nodes of an entry as flags. */
+typedef struct {
+  CluLoader *loader;
+  guint8 *in;
+  guint32 n_nodes;
+} NodeSet;
+
+static void
+take_range (NodeSet *set, const char *text, BaseMark mark)
+{
+  BaseDiag *diag = set->loader->context.diag;
+  g_auto (GStrv) ends = g_strsplit (text, "-", 2);
+  guint64 low, high;
+  gboolean ok = ends[0] != NULL && g_ascii_string_to_unsigned (g_strstrip (ends[0]), 10, 0, G_MAXUINT32, &low, NULL) &&
+                g_ascii_string_to_unsigned (g_strstrip (ends[1] != NULL ? ends[1] : ends[0]), 10, 0, G_MAXUINT32, &high, NULL);
+  if (!ok || high < low) {
+    base_diag_error (diag, mark, "'%s' is no node or range of nodes; accepted: 3, \"0-7\", [1, 5, \"8-9\"]", text);
+    return;
+  }
+  if (high >= set->n_nodes && !set->loader->nodes_given) {
+    base_diag_error (diag, mark, "there is no node %" G_GUINT64_FORMAT "; nodes are 0 to %u", high, set->n_nodes - 1);
+    return;
+  }
+  if (high >= set->n_nodes)
+    base_diag_warn (diag, mark, "an override of node %" G_GUINT64_FORMAT " has no effect: only %u nodes are asked for", high,
+                    set->n_nodes);
+  for (guint64 i = low; i <= high && i < set->n_nodes; i++)
+    set->in[i] = 1;
+}
+
+static void
+take_nodes (NodeSet *set, const BaseYamlNode *node, gboolean nested)
+{
+  BaseMark mark = base_yaml_mark (node);
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_auto (GStrv) parts = g_strsplit (base_yaml_text (node), ",", -1);
+    for (char **part = parts; *part != NULL; part++)
+      take_range (set, *part, mark);
+    return;
+  }
+  if (base_yaml_kind (node) == BASE_YAML_SEQ && !nested) {
+    for (unsigned i = 0; i < base_yaml_n (node); i++)
+      take_nodes (set, base_yaml_item (node, i), TRUE);
+    return;
+  }
+  base_diag_error (set->loader->context.diag, mark, "nodes are a number, a range or a list of these: 3, \"0-7\", [1, 5, \"8-9\"]");
+}
+
+/* One text for what an entry says, apart from the nodes it says it of. */
+static void
+canonical (const BaseYamlNode *node, gboolean top, GString *out)
+{
+  switch (base_yaml_kind (node)) {
+    case BASE_YAML_SCALAR: {
+      const char *text = base_yaml_text (node);
+      g_string_append_printf (out, "%d%" G_GSIZE_FORMAT ":%s", base_yaml_is_plain (node) ? 1 : 0, strlen (text), text);
+      break;
+    }
+    case BASE_YAML_SEQ:
+      g_string_append_c (out, '[');
+      for (unsigned i = 0; i < base_yaml_n (node); i++)
+        canonical (base_yaml_item (node, i), FALSE, out);
+      g_string_append_c (out, ']');
+      break;
+    case BASE_YAML_MAP:
+      g_string_append_c (out, '{');
+      for (unsigned i = 0; i < base_yaml_n (node); i++) {
+        const char *key = base_yaml_key (node, i);
+        if (top && strcmp (key, "nodes") == 0)
+          continue;
+        g_string_append_printf (out, "%" G_GSIZE_FORMAT ":%s", strlen (key), key);
+        canonical (base_yaml_item (node, i), FALSE, out);
+      }
+      g_string_append_c (out, '}');
+      break;
+  }
+}
+
+/* The kind that results from an entry over another kind; NULL on an error. */
+static Kind *
+kind_over (CluLoader *loader, const Kind *base, const BaseYamlNode *entry)
+{
+  CluOverrideSpec *o = base_arena_alloc (loader->context.arena, sizeof *o);
+  o->node = base->spec;
+  unsigned before = base_diag_n_errors (loader->context.diag);
+  if (!base_schema_read (&clu_schema_override, entry, TRUE, &loader->context, o))
+    return NULL;
+  clu_check_node (loader, &o->node);
+  if (base_diag_n_errors (loader->context.diag) != before)
+    return NULL;
+  Kind *kind = g_new0 (Kind, 1);
+  kind->spec = o->node;
+  kind->links = g_ptr_array_new ();
+  for (guint i = 0; i < base->links->len; i++)
+    g_ptr_array_add (kind->links, base->links->pdata[i]);
+  if (o->links.n > 0)
+    g_ptr_array_add (kind->links, &o->links);
+  return kind;
+}
+
+static void
+apply_entry (CluLoader *loader, const BaseYamlNode *entry, GPtrArray *kinds, guint32 *kind_of, GHashTable *made)
+{
+  const BaseYamlNode *nodes = base_yaml_get (entry, "nodes");
+  if (base_yaml_kind (entry) != BASE_YAML_MAP || nodes == NULL) {
+    base_diag_error (loader->context.diag, base_yaml_mark (entry),
+                     "an override needs 'nodes' (e.g. {nodes: 3, nics: {rate: 200 Gb/s}})");
+    return;
+  }
+  guint32 n_nodes = loader->clu->n_nodes;
+  g_autofree guint8 *in = g_new0 (guint8, n_nodes);
+  NodeSet set = { .loader = loader, .in = in, .n_nodes = n_nodes };
+  take_nodes (&set, nodes, FALSE);
+  g_autoptr (GString) says = g_string_new (NULL);
+  canonical (entry, TRUE, says);
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < n_nodes; i++) {
+    if (!in[i])
+      continue;
+    any = TRUE;
+    g_autofree char *key = g_strdup_printf ("%u %s", kind_of[i], says->str);
+    guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (made, key));
+    if (number == 0) {
+      Kind *kind = kind_over (loader, kinds->pdata[kind_of[i]], entry);
+      if (kind == NULL)
+        return;
+      g_ptr_array_add (kinds, kind);
+      number = kinds->len; /* one more than its place: 0 is none */
+      g_hash_table_insert (made, g_steal_pointer (&key), GUINT_TO_POINTER (number));
+    }
+    kind_of[i] = number - 1;
+  }
+  if (!any) { /* still checked, though no node is left that it is about */
+    Kind *kind = kind_over (loader, kinds->pdata[0], entry);
+    if (kind != NULL)
+      kind_free (kind);
+  }
+}
+
+void
+clu_overrides_apply (CluLoader *loader)
+{
+  Clu *clu = loader->clu;
+  g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (kind_free);
+  g_autoptr (GHashTable) made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree guint32 *kind_of = g_new0 (guint32, clu->n_nodes);
+  Kind *first = g_new0 (Kind, 1);
+  first->spec = clu->spec.node;
+  first->links = g_ptr_array_new ();
+  g_ptr_array_add (kinds, first);
+
+  const BaseYamlNode *list = clu->spec.overrides;
+  if (list != NULL && base_yaml_kind (list) != BASE_YAML_SEQ && !base_yaml_is_null (list))
+    base_diag_error (loader->context.diag, base_yaml_mark (list),
+                     "overrides is a list (e.g. [{nodes: 3, nics: {rate: 200 Gb/s}}])");
+  else
+    for (unsigned i = 0; list != NULL && i < base_yaml_n (list); i++)
+      apply_entry (loader, base_yaml_item (list, i), kinds, kind_of, made);
+  if (base_diag_n_errors (loader->context.diag) > 0)
+    return;
+
+  for (guint k = 0; k < kinds->len; k++)
+    ((Kind *)kinds->pdata[k])->number = CLU_NONE;
+  for (guint32 i = 0; i < clu->n_nodes; i++) {
+    Kind *kind = kinds->pdata[kind_of[i]];
+    if (kind->number == CLU_NONE) {
+      kind->number = clu->templates->len;
+      g_ptr_array_add (clu->templates, clu_template_new (loader, &kind->spec, kind->links));
+    }
+    clu->node[i].kind = kind->number;
+  }
+}

@@ -1,0 +1,119 @@
+#include <string.h>
+
+#include "path-private.h"
+
+void
+clu_path_begin (CluPath *path, const Clu *clu, CluRoute *out)
+{
+  path->clu = clu;
+  path->out = out;
+  path->slots = NULL;
+  path->n_slots = 0;
+  g_array_set_size (out->uses, 0);
+  g_array_set_size (out->hops, 0);
+  out->latency_s = 0;
+  out->transport = CLU_TRANSPORT_COPY;
+  out->path_class = out->nic_class = CLU_PATH_LOC;
+}
+
+void
+clu_path_end (CluPath *path)
+{
+  if (path->slots != path->stack)
+    g_free (path->slots);
+  path->slots = NULL;
+}
+
+static guint32 *
+slot_of (const CluPath *path, CluRes res)
+{
+  guint32 mask = path->n_slots - 1, i = (res * 2654435761u) & mask; /* Knuth's multiplicative hash */
+  while (path->slots[i] != 0 && g_array_index (path->out->uses, CluUse, path->slots[i] - 1).res != res)
+    i = (i + 1) & mask;
+  return &path->slots[i];
+}
+
+/* A table of at least twice the uses. */
+static void
+index_uses (CluPath *path)
+{
+  guint32 n = path->n_slots == 0 ? CLU_PATH_SLOTS : 2 * path->n_slots;
+  if (path->slots != path->stack)
+    g_free (path->slots);
+  path->slots = n == CLU_PATH_SLOTS ? path->stack : g_new (guint32, n);
+  path->n_slots = n;
+  memset (path->slots, 0, n * sizeof *path->slots);
+  for (guint i = 0; i < path->out->uses->len; i++)
+    *slot_of (path, g_array_index (path->out->uses, CluUse, i).res) = i + 1;
+}
+
+void
+clu_path_use (CluPath *path, CluRes res, double share)
+{
+  GArray *uses = path->out->uses;
+  enum { SCAN = 24 };
+  if (path->slots == NULL && uses->len < SCAN) {
+    for (guint i = 0; i < uses->len; i++)
+      if (g_array_index (uses, CluUse, i).res == res) {
+        g_array_index (uses, CluUse, i).share += share;
+        return;
+      }
+  } else {
+    if (2 * (uses->len + 1) > path->n_slots)
+      index_uses (path);
+    guint32 *slot = slot_of (path, res);
+    if (*slot != 0) {
+      g_array_index (uses, CluUse, *slot - 1).share += share;
+      return;
+    }
+    *slot = uses->len + 1;
+  }
+  CluUse use = { .res = res, .share = share };
+  g_array_append_val (uses, use);
+}
+
+void
+clu_path_hop (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes res, const CluPart *part, double share)
+{
+  if (!part->shown)
+    return;
+  CluHop hop = { .link = link, .from = from, .to = to, .res = res, .share = share, .n_alternatives = part->n_alternatives };
+  g_array_append_val (path->out->hops, hop);
+}
+
+void
+clu_path_cross (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes first_res, gboolean forward, const CluParams *p,
+                const CluPart *part)
+{
+  CluRes res = first_res + (forward ? 0 : 1);
+  clu_path_use (path, res, part->share);
+  if (clu_params_shared (p))
+    clu_path_use (path, first_res + 2, part->share);
+  clu_path_hop (path, link, from, to, res, part, part->share);
+  if (part->shown)
+    path->out->latency_s += p->latency_s;
+}
+
+void
+clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean forward, const CluPart *part)
+{
+  const CluNode *n = &path->clu->node[node];
+  const CluNodeLink *link = clu_template_link_at (clu_node_template (path->clu, node), local_link);
+  CluDev near = n->dev + link->a, far = part->shown ? clu_link_far (path->clu, node, local_link) : CLU_NONE;
+  clu_path_cross (path, n->link + local_link, forward ? near : far, forward ? far : near, n->res + link->res, forward, &link->p,
+                  part);
+}
+
+void
+clu_path_own (CluPath *path, guint32 node, guint32 local, double weight, const CluPart *part)
+{
+  const CluNode *n = &path->clu->node[node];
+  const CluTemplate *t = clu_node_template (path->clu, node);
+  guint32 own = t->own[local].res;
+  gboolean memory = local - t->first[CLU_DEV_MEMORY] < t->n[CLU_DEV_MEMORY];
+  if (own != CLU_NONE)
+    clu_path_use (path, n->res + own, weight * part->share);
+  if (own != CLU_NONE || memory)
+    clu_path_hop (path, CLU_NONE, n->dev + local, n->dev + local, own != CLU_NONE ? n->res + own : CLU_NONE, part,
+                  weight * part->share);
+}

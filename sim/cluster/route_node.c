@@ -1,0 +1,254 @@
+/* Ways inside a node (and inside an NVLink domain): the host tree, and scale-up links. */
+#include "path-private.h"
+
+#define MAX_CLIMB 5u /* adapter, GPU, PCIe switch, socket */
+
+typedef struct {
+  guint32 n;
+  guint32 dev[MAX_CLIMB], link[MAX_CLIMB]; /* link[i]: from dev[i] to dev[i + 1] */
+} Climb;
+
+static gboolean
+is_kind (const CluTemplate *t, CluDevKind kind, guint32 local)
+{
+  return local - t->first[kind] < t->n[kind];
+}
+
+/* Memory stands at its socket. */
+static guint32
+tree_place (const CluTemplate *t, guint32 local)
+{
+  return is_kind (t, CLU_DEV_MEMORY, local) ? local - t->first[CLU_DEV_MEMORY] + t->first[CLU_DEV_SOCKET] : local;
+}
+
+/* The PCIe link of a device, also where a coherent link is its way to the host. */
+static guint32
+pcie_link (const CluTemplate *t, guint32 local)
+{
+  if (is_kind (t, CLU_DEV_GPU, local) && t->pcie_up[local - t->first[CLU_DEV_GPU]] != CLU_NONE)
+    return t->pcie_up[local - t->first[CLU_DEV_GPU]];
+  return t->up[local];
+}
+
+static guint32
+pcie_parent (const CluTemplate *t, guint32 local)
+{
+  guint32 link = pcie_link (t, local);
+  return link == CLU_NONE ? CLU_NONE : clu_template_link_at (t, link)->b;
+}
+
+static void
+climb (const CluTemplate *t, guint32 local, gboolean by_pcie, Climb *out)
+{
+  out->n = 1;
+  out->dev[0] = local;
+  for (guint32 link = by_pcie ? pcie_link (t, local) : t->up[local]; link != CLU_NONE && out->n < MAX_CLIMB;
+       link = t->up[out->dev[out->n - 1]]) {
+    out->link[out->n - 1] = link;
+    out->dev[out->n++] = clu_template_link_at (t, link)->b;
+  }
+}
+
+guint32
+clu_socket_of (const CluTemplate *t, guint32 local)
+{
+  Climb way;
+  climb (t, tree_place (t, local), FALSE, &way);
+  guint32 root = way.dev[way.n - 1];
+  return is_kind (t, CLU_DEV_SOCKET, root) ? root - t->first[CLU_DEV_SOCKET] : CLU_NONE;
+}
+
+/* An adapter that is part of several GPUs has a link to each; CLU_NONE if the two are not such a pair. */
+static guint32
+on_chip_link (const CluTemplate *t, guint32 nic, guint32 gpu)
+{
+  if (!t->on_chip_nics || !is_kind (t, CLU_DEV_NIC, nic) || !is_kind (t, CLU_DEV_GPU, gpu))
+    return CLU_NONE;
+  guint32 link = t->up[nic], first = clu_template_link_at (t, link)->b;
+  guint32 served = MAX (t->n[CLU_DEV_GPU] / t->n[CLU_DEV_NIC], 1u);
+  return gpu - first < served ? link + (gpu - first) : CLU_NONE;
+}
+
+/* Both climbs, cut where they meet; FALSE when they end at different roots. */
+static gboolean
+meet (const CluTemplate *t, guint32 from, guint32 to, Climb *a, Climb *b)
+{
+  gboolean by_pcie = pcie_parent (t, from) != CLU_NONE && pcie_parent (t, from) == pcie_parent (t, to);
+  climb (t, from, by_pcie, a);
+  climb (t, to, by_pcie, b);
+  for (guint32 i = 0; i < a->n; i++)
+    for (guint32 j = 0; j < b->n; j++)
+      if (a->dev[i] == b->dev[j]) {
+        a->n = i + 1;
+        b->n = j + 1;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static gboolean
+coherent (const CluTemplate *t, const Climb *way)
+{
+  for (guint32 i = 0; i + 1 < way->n; i++)
+    if (clu_template_link_at (t, way->link[i])->p.link_class->family.v == CLU_FAMILY_C2C)
+      return TRUE;
+  return FALSE;
+}
+
+CluPathClass
+clu_host_class (const CluTemplate *t, guint32 from, guint32 to)
+{
+  guint32 x = tree_place (t, from), y = tree_place (t, to);
+  Climb a, b;
+  if (x == y)
+    return from == to ? CLU_PATH_LOC : CLU_PATH_PHB;
+  if (on_chip_link (t, x, y) != CLU_NONE || on_chip_link (t, y, x) != CLU_NONE)
+    return CLU_PATH_PIX;
+  gboolean met = meet (t, x, y, &a, &b);
+  guint32 top_a = a.dev[a.n - 1], top_b = b.dev[b.n - 1];
+  if (!met)
+    return is_kind (t, CLU_DEV_SOCKET, top_a) && is_kind (t, CLU_DEV_SOCKET, top_b) ? CLU_PATH_SYS : CLU_PATH_N;
+  if (!is_kind (t, CLU_DEV_SOCKET, top_a))
+    return CLU_PATH_PIX;
+  gboolean c2c_a = coherent (t, &a), c2c_b = coherent (t, &b);
+  if ((c2c_a && b.n == 1) || (c2c_b && a.n == 1))
+    return CLU_PATH_C2C;
+  return c2c_a || c2c_b ? CLU_PATH_P2C : CLU_PATH_PHB;
+}
+
+/* Passing a device: a PCIe switch that is a bus is crossed. */
+static void
+pass (CluPath *path, guint32 node, const CluTemplate *t, guint32 local, const CluPart *part)
+{
+  if (is_kind (t, CLU_DEV_PCIE_SWITCH, local))
+    clu_path_own (path, node, local, 1, part);
+}
+
+static gboolean
+no_way (const Clu *clu, guint32 node, guint32 local, GError **error)
+{
+  g_autofree char *name = clu_dev_name (clu, clu->node[node].dev + local);
+  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
+               "the path breaks at %s: nothing links it to its host; give its type a 'pcie' link, node.pcie a generation, or "
+               "sockets a gpu_link",
+               name);
+  return FALSE;
+}
+
+gboolean
+clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error)
+{
+  const CluTemplate *t = clu_node_template (path->clu, node);
+  guint32 x = tree_place (t, from), y = tree_place (t, to);
+  Climb a = { .n = 1, .dev = { x } }, b = { .n = 1, .dev = { y } };
+  guint32 direct = on_chip_link (t, x, y) != CLU_NONE ? on_chip_link (t, x, y) : on_chip_link (t, y, x);
+  gboolean met = x == y || direct != CLU_NONE || meet (t, x, y, &a, &b);
+  guint32 n_sockets = t->n[CLU_DEV_SOCKET], top_a = a.dev[a.n - 1], top_b = b.dev[b.n - 1];
+  if (!met && !is_kind (t, CLU_DEV_SOCKET, top_a))
+    return no_way (path->clu, node, top_a, error);
+  if (!met && !is_kind (t, CLU_DEV_SOCKET, top_b))
+    return no_way (path->clu, node, top_b, error);
+
+  if (from != x || is_kind (t, CLU_DEV_NVME, from))
+    clu_path_own (path, node, from, 1, part); /* out of memory, off a drive */
+  if (direct != CLU_NONE)
+    clu_path_node_link (path, node, direct, clu_template_link_at (t, direct)->a == x, part);
+  else {
+    for (guint32 i = 0; i + 1 < a.n; i++) {
+      clu_path_node_link (path, node, a.link[i], TRUE, part);
+      if (i + 2 < a.n || met)
+        pass (path, node, t, a.dev[i + 1], part);
+    }
+    if (!met) {
+      guint32 i = top_a - t->first[CLU_DEV_SOCKET], j = top_b - t->first[CLU_DEV_SOCKET];
+      clu_path_node_link (path, node, t->socket_link[i * n_sockets + j], i < j, part);
+    }
+    for (guint32 i = b.n - 1; i > 0; i--) {
+      clu_path_node_link (path, node, b.link[i - 1], FALSE, part);
+      if (i - 1 > 0)
+        pass (path, node, t, b.dev[i - 1], part);
+    }
+  }
+  if (to != y || is_kind (t, CLU_DEV_NVME, to))
+    clu_path_own (path, node, to, is_kind (t, CLU_DEV_NVME, to) ? t->write_weight : 1, part);
+  return TRUE;
+}
+
+/* --- Scale-up -------------------------------------------------------------------------------------------------------------- */
+
+static guint32
+torus_distance (const CluTemplate *t, guint32 a, guint32 b)
+{
+  guint32 hops = 0;
+  for (guint32 d = 0; d < t->n_torus_dims; d++) {
+    guint32 size = t->torus_dims[d], ahead = (b % size + size - a % size) % size;
+    hops += MIN (ahead, size - ahead);
+    a /= size;
+    b /= size;
+  }
+  return hops;
+}
+
+CluPathClass
+clu_scale_up_class (const Clu *clu, guint32 node_a, guint32 gpu_a, guint32 node_b, guint32 gpu_b)
+{
+  const CluTemplate *a = clu_node_template (clu, node_a), *b = clu_node_template (clu, node_b);
+  if (node_a == node_b && gpu_a == gpu_b)
+    return CLU_PATH_LOC;
+  if (node_a / clu->domain_nodes != node_b / clu->domain_nodes)
+    return CLU_PATH_N;
+  if (a->port != NULL)
+    return b->port != NULL ? CLU_PATH_NVL : CLU_PATH_N;
+  if (node_a != node_b || a->mesh == NULL)
+    return CLU_PATH_N;
+  if (a->mesh[(gsize)gpu_a * a->n[CLU_DEV_GPU] + gpu_b] != CLU_NONE)
+    return CLU_PATH_NVL;
+  return a->scale_up == CLU_SCALE_UP_TORUS && torus_distance (a, gpu_a, gpu_b) > 0 ? CLU_PATH_NVB : CLU_PATH_N;
+}
+
+static void
+mesh_step (CluPath *path, guint32 node, const CluTemplate *t, guint32 from, guint32 to, const CluPart *part)
+{
+  guint32 link = t->mesh[(gsize)from * t->n[CLU_DEV_GPU] + to];
+  clu_path_node_link (path, node, link, clu_template_link_at (t, link)->a == t->first[CLU_DEV_GPU] + from, part);
+}
+
+/* Dimension order, the shorter way round; half of the bytes each way where both are equal. */
+static void
+torus_walk (CluPath *path, guint32 node, const CluTemplate *t, guint32 from, guint32 to, const CluPart *part)
+{
+  guint32 stride = 1;
+  for (guint32 d = 0; d < t->n_torus_dims; stride *= t->torus_dims[d], d++) {
+    guint32 size = t->torus_dims[d], here = from / stride % size, there = to / stride % size;
+    guint32 ahead = (there + size - here) % size, base = from - here * stride;
+    gboolean tie = size > 2 && 2 * ahead == size;
+    for (int way = 0; way < 2 && ahead > 0; way++) {
+      gboolean up = way == 0;
+      if (!tie && up != (2 * ahead <= size))
+        continue;
+      CluPart half = { part->share * (tie ? 0.5 : 1), part->n_alternatives * (tie ? 2 : 1), part->shown && (!tie || up) };
+      guint32 at = here, steps = up ? ahead : size - ahead;
+      for (guint32 s = 0; s < steps; s++) {
+        guint32 next = up ? (at + 1) % size : (at + size - 1) % size;
+        mesh_step (path, node, t, base + at * stride, base + next * stride, &half);
+        at = next;
+      }
+    }
+    from = base + there * stride;
+  }
+}
+
+void
+clu_path_scale_up (CluPath *path, guint32 node_a, guint32 gpu_a, guint32 node_b, guint32 gpu_b, const CluPart *part)
+{
+  const CluTemplate *a = clu_node_template (path->clu, node_a), *b = clu_node_template (path->clu, node_b);
+  if (node_a == node_b && gpu_a == gpu_b)
+    return;
+  if (a->port != NULL) {
+    clu_path_node_link (path, node_a, a->port[gpu_a], TRUE, part);
+    clu_path_node_link (path, node_b, b->port[gpu_b], FALSE, part);
+  } else if (a->mesh[(gsize)gpu_a * a->n[CLU_DEV_GPU] + gpu_b] != CLU_NONE)
+    mesh_step (path, node_a, a, gpu_a, gpu_b, part);
+  else
+    torus_walk (path, node_a, a, gpu_a, gpu_b, part);
+}

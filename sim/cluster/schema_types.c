@@ -1,0 +1,155 @@
+/* Schema tables of the parts that a topology names: link classes, GPUs, NICs, switches, drives. docs/topology.md is printed from
+ * these rows and those of schema.c. */
+#include "spec-private.h"
+
+const char *
+clu_name_of (const BaseName *table, int code)
+{
+  for (const BaseName *row = table; row->name != NULL; row++)
+    if (row->code == code)
+      return row->name;
+  return "?";
+}
+
+const BaseName clu_family_names[] = {
+  { "nvlink", CLU_FAMILY_NVLINK, "NVIDIA NVLink" },
+  { "xgmi", CLU_FAMILY_XGMI, "AMD Infinity Fabric between GPUs" },
+  { "c2c", CLU_FAMILY_C2C, "coherent link between a CPU and its GPU" },
+  { "neuronlink", CLU_FAMILY_NEURONLINK, "AWS NeuronLink" },
+  { "scaleup_ethernet", CLU_FAMILY_SCALEUP_ETHERNET, "Ethernet between accelerators of a node (Gaudi)" },
+  { "pcie", CLU_FAMILY_PCIE, "PCI Express" },
+  { "socket", CLU_FAMILY_SOCKET, "between CPU sockets" },
+  { "memory", CLU_FAMILY_MEMORY, "a host's memory" },
+  { "bus", CLU_FAMILY_BUS, "a shared medium, or a link made for teaching" },
+  { "infiniband", CLU_FAMILY_INFINIBAND, "InfiniBand" },
+  { "roce", CLU_FAMILY_ROCE, "RDMA over Ethernet" },
+  { "efa", CLU_FAMILY_EFA, "AWS Elastic Fabric Adapter" },
+  { "slingshot", CLU_FAMILY_SLINGSHOT, "HPE Slingshot" },
+  { "omnipath", CLU_FAMILY_OMNIPATH, "Omni-Path" },
+  { "ethernet", CLU_FAMILY_ETHERNET, "Ethernet without RDMA" },
+  { "storage", CLU_FAMILY_STORAGE, "a storage tier or a drive" },
+  { NULL, 0, NULL },
+};
+
+static const BaseName vendor_names[] = {
+  { "nvidia", CLU_VENDOR_NVIDIA, "NVIDIA" }, { "amd", CLU_VENDOR_AMD, "AMD" },       { "intel", CLU_VENDOR_INTEL, "Intel" },
+  { "aws", CLU_VENDOR_AWS, "AWS" },          { "other", CLU_VENDOR_OTHER, "other" }, { NULL, 0, NULL },
+};
+
+static const BaseField link_class_fields[] = {
+  CLU_ROW (CluLinkClass, "link_class", name, STR, .help = "name of the class", .required = TRUE),
+  CLU_ROW (CluLinkClass, "summary", summary, STR, .help = "one line for lists"),
+  CLU_ROW (CluLinkClass, "family", family, ENUM, .names = clu_family_names, .help = "kind of link", .fallback = "bus"),
+  CLU_NUM (CluLinkClass, "lane_rate", lane_rate, BANDWIDTH, .min = "1 B/s",
+           .help = "one lane, NVLink or port, one way, as specified"),
+  CLU_NUM (CluLinkClass, "lanes", lanes, NUMBER, .min = "0.001", .max = "65536", .fallback = "1", .help = "how many are usual"),
+  CLU_NUM (CluLinkClass, "efficiency", efficiency, RATIO, .min = "0.001", .max = "1", .fallback = "1",
+           .help = "what a large DMA (copy engine, RDMA) reaches of the specification"),
+  CLU_NUM (CluLinkClass, "sm_efficiency", sm_efficiency, RATIO, .min = "0.001", .max = "1",
+           .help = "what a kernel's loads and stores reach; default: efficiency"),
+  CLU_NUM (CluLinkClass, "latency", latency, TIME, .max = "1 s", .fallback = "0",
+           .help = "one crossing of the link and what stands at its far end"),
+  CLU_NUM (CluLinkClass, "duplex", duplex, RATIO, .min = "0.1", .max = "1", .fallback = "1",
+           .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium"),
+  CLU_END,
+};
+const BaseSchema clu_schema_link_class = {
+  .name = "link_class",
+  .help = "A class of links: what it is specified for, what is reached of it. One file a class in topologies/links.",
+  .fields = link_class_fields,
+};
+
+static const BaseField link_spec_fields[] = { CLU_LINK_ROWS (CluLinkSpec, ), CLU_END };
+const BaseSchema clu_schema_link_spec = {
+  .name = "link",
+  .help = "A link where it is used: a class, and what differs from it. A bare name is the class.",
+  .fields = link_spec_fields,
+  .scalar_key = "class",
+};
+
+static const BaseField peak_fields[] = {
+  CLU_NUM (CluPeaks, "fp64", fp64, FLOP_RATE, .help = "dense, tensor cores where there are any"),
+  CLU_NUM (CluPeaks, "fp32", fp32, FLOP_RATE, .help = "dense"),
+  CLU_NUM (CluPeaks, "tf32", tf32, FLOP_RATE, .help = "dense"),
+  CLU_NUM (CluPeaks, "fp16", fp16, FLOP_RATE, .help = "dense"),
+  CLU_NUM (CluPeaks, "bf16", bf16, FLOP_RATE, .help = "dense"),
+  CLU_NUM (CluPeaks, "fp8", fp8, FLOP_RATE, .help = "dense"),
+  CLU_NUM (CluPeaks, "int8", int8, FLOP_RATE, .help = "dense, operations a second"),
+  CLU_NUM (CluPeaks, "fp4", fp4, FLOP_RATE, .help = "dense"),
+  CLU_END,
+};
+static const BaseSchema peak_schema = { .name = "gpu.peak", .help = "Dense peak rates by number format.", .fields = peak_fields };
+
+static const BaseField gpu_fields[] = {
+  CLU_ROW (CluGpuSpec, "gpu", name, STR, .required = TRUE, .help = "name of the type"),
+  CLU_ROW (CluGpuSpec, "product", product, STR, .help = "the vendor's name"),
+  CLU_ROW (CluGpuSpec, "vendor", vendor, ENUM, .names = vendor_names, .fallback = "nvidia", .help = "who makes it"),
+  CLU_NUM (CluGpuSpec, "compute_capability", compute_capability, COUNT, .help = "90 for sm_90; absent elsewhere"),
+  CLU_NUM (CluGpuSpec, "compute_units", compute_units, COUNT, .help = "SMs, CUs, TPCs, NeuronCores"),
+  CLU_NUM (CluGpuSpec, "memory", memory, BYTES, .min = "1 B", .help = "device memory"),
+  CLU_NUM (CluGpuSpec, "memory_bandwidth", memory_bandwidth, BANDWIDTH, .min = "1 B/s",
+           .help = "read and write together, as specified"),
+  CLU_NUM (CluGpuSpec, "memory_efficiency", memory_efficiency, RATIO, .min = "0.001", .max = "1", .help = "reached over specified"),
+  CLU_ROW (CluGpuSpec, "peak", peak, MAP, .sub = &peak_schema, .help = "dense peak rates"),
+  CLU_ROW (CluGpuSpec, "scale_up", scale_up, MAP, .sub = &clu_schema_link_spec, .help = "all scale-up links of one GPU together"),
+  CLU_ROW (CluGpuSpec, "pcie", pcie, MAP, .sub = &clu_schema_link_spec, .help = "its slot, to a PCIe switch or a socket"),
+  CLU_NUM (CluGpuSpec, "power", power, POWER, .help = "board power at load"),
+  CLU_NUM (CluGpuSpec, "idle_power", idle_power, POWER, .help = "board power when idle"),
+  CLU_NUM (CluGpuSpec, "price", price, MONEY, .help = "if published"),
+  CLU_END,
+};
+const BaseSchema clu_schema_gpu = { .name = "gpu",
+                                    .help = "A GPU or other accelerator. One file a type in topologies/gpus.",
+                                    .fields = gpu_fields };
+
+static const BaseField nic_fields[] = {
+  CLU_ROW (CluNicSpec, "nic", name, STR, .required = TRUE, .help = "name of the type"),
+  CLU_ROW (CluNicSpec, "product", product, STR, .help = "the vendor's name"),
+  CLU_ROW (CluNicSpec, "port", port, MAP, .sub = &clu_schema_link_spec, .required = TRUE,
+           .help = "the wire, one way; all ports of the adapter together"),
+  CLU_ROW (CluNicSpec, "pcie", pcie, MAP, .sub = &clu_schema_link_spec,
+           .help = "to its PCIe switch or socket; absent: the adapter is part of the GPU (Gaudi)"),
+  CLU_ROW (CluNicSpec, "rdma", rdma, BOOL, .fallback = "true", .help = "remote memory access without the CPU; else TCP"),
+  CLU_ROW (CluNicSpec, "gpudirect", gpudirect, BOOL, .fallback = "true",
+           .help = "reads and writes GPU memory; else staged in the host"),
+  CLU_NUM (CluNicSpec, "power", power, POWER, .help = "of the adapter"),
+  CLU_NUM (CluNicSpec, "price", price, MONEY, .help = "if published"),
+  CLU_END,
+};
+const BaseSchema clu_schema_nic = { .name = "nic",
+                                    .help = "A network adapter. One file a type in topologies/nics.",
+                                    .fields = nic_fields };
+
+static const BaseField switch_fields[] = {
+  CLU_ROW (CluSwitchSpec, "switch", name, STR, .required = TRUE, .help = "name of the type"),
+  CLU_ROW (CluSwitchSpec, "product", product, STR, .help = "the vendor's name"),
+  CLU_NUM (CluSwitchSpec, "radix", radix, COUNT, .min = "1", .max = "65536", .help = "ports"),
+  CLU_NUM (CluSwitchSpec, "port_rate", port_rate, BANDWIDTH, .min = "1 B/s", .help = "of one port, one way"),
+  CLU_NUM (CluSwitchSpec, "latency", latency, TIME, .max = "1 s", .help = "port to port"),
+  CLU_ROW (CluSwitchSpec, "sharp", sharp, BOOL, .help = "reduces in the network"),
+  CLU_NUM (CluSwitchSpec, "power", power, POWER, .help = "of the switch"),
+  CLU_NUM (CluSwitchSpec, "price", price, MONEY, .help = "if published"),
+  CLU_END,
+};
+const BaseSchema clu_schema_switch = { .name = "switch",
+                                       .help = "A network switch. One file a type in topologies/switches.",
+                                       .fields = switch_fields };
+
+static const BaseField drive_fields[] = {
+  CLU_ROW (CluDriveSpec, "drive", name, STR, .required = TRUE, .help = "name of the type"),
+  CLU_ROW (CluDriveSpec, "product", product, STR, .help = "the vendor's name"),
+  CLU_NUM (CluDriveSpec, "capacity", capacity, BYTES, .help = "of one drive"),
+  CLU_NUM (CluDriveSpec, "read", read, BANDWIDTH, .min = "1 B/s", .help = "sequential read"),
+  CLU_NUM (CluDriveSpec, "write", write, BANDWIDTH, .min = "1 B/s", .help = "sequential write; default: read"),
+  CLU_NUM (CluDriveSpec, "read_iops", read_iops, FREQUENCY, .help = "random reads a second"),
+  CLU_NUM (CluDriveSpec, "write_iops", write_iops, FREQUENCY, .help = "random writes a second"),
+  CLU_NUM (CluDriveSpec, "latency", latency, TIME, .max = "10 s", .help = "of a read"),
+  CLU_ROW (CluDriveSpec, "pcie", pcie, MAP, .sub = &clu_schema_link_spec,
+           .help = "to its PCIe switch or socket; default: as fast as it reads"),
+  CLU_NUM (CluDriveSpec, "power", power, POWER, .help = "of the drive"),
+  CLU_NUM (CluDriveSpec, "price", price, MONEY, .help = "if published"),
+  CLU_END,
+};
+const BaseSchema clu_schema_drive = { .name = "drive",
+                                      .help = "A drive. One file a type in topologies/storage.",
+                                      .fields = drive_fields };
