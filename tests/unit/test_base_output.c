@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +167,71 @@ a_full_device_is_the_runs_error (void)
   put ("/dev/null", "gone");
 }
 
+/* A limit on the size of files stands in for a full disk: the write fails half-way, with text already in the temporary file. */
+static void
+a_write_that_fails_half_way_leaves_the_old_file_whole (void)
+{
+  Place p = place_new ();
+  put (p.file, "one");
+  struct rlimit old;
+  TEST_INT (getrlimit (RLIMIT_FSIZE, &old), 0);
+  struct rlimit small = { .rlim_cur = 4096, .rlim_max = old.rlim_max };
+  g_autofree char *text = g_strnfill (100000, 'x');
+  g_autoptr (GError) error = NULL;
+  void (*handler) (int) = signal (SIGXFSZ, SIG_IGN);
+  TEST_INT (setrlimit (RLIMIT_FSIZE, &small), 0);
+  TEST_FALSE (base_output_file (p.file, text, 100000, &error));
+  TEST_INT (setrlimit (RLIMIT_FSIZE, &old), 0);
+  signal (SIGXFSZ, handler);
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_RUN));
+  TEST_HAS (error->message, "File too large");
+  g_autofree char *kept = contents (p.file);
+  TEST_STR (kept, "one");
+  TEST_INT (n_files (&p), 1);
+  place_free (&p);
+}
+
+/* Runs with standard output on `fd`, and puts the old one back. */
+static gboolean
+to_stdout (int fd, const char *text, gboolean *closed, GError **error)
+{
+  fflush (stdout);
+  int saved = dup (STDOUT_FILENO);
+  dup2 (fd, STDOUT_FILENO);
+  gboolean ok = base_output_stdout (text, strlen (text), closed, error);
+  dup2 (saved, STDOUT_FILENO);
+  close (saved);
+  return ok;
+}
+
+/* A reader that is slow, on a pipe that somebody made non-blocking: all arrives. A pipe holds 64 KiB. */
+static void *
+read_slowly (void *data)
+{
+  int fd = *(int *)data;
+  gsize n_B = 0;
+  char chunk[1000];
+  for (ssize_t n; (n = read (fd, chunk, sizeof chunk)) > 0;)
+    n_B += (gsize)n;
+  return GSIZE_TO_POINTER (n_B);
+}
+
+static void
+a_slow_reader_gets_all (void)
+{
+  int ends[2];
+  TEST_INT (pipe (ends), 0);
+  TEST_INT (fcntl (ends[1], F_SETFL, O_NONBLOCK), 0);
+  GThread *thread = g_thread_new ("reader", read_slowly, &ends[0]);
+  g_autofree char *text = g_strnfill (1000000, 'x');
+  gboolean closed = TRUE;
+  TEST_TRUE (to_stdout (ends[1], text, &closed, NULL));
+  close (ends[1]);
+  TEST_INT (GPOINTER_TO_SIZE (g_thread_join (thread)), 1000000);
+  TEST_FALSE (closed);
+  close (ends[0]);
+}
+
 /* Permissions bind others than root only. */
 static void
 what_may_not_be_written_stays_whole (void)
@@ -199,19 +265,6 @@ a_temporary_file_of_others_is_not_touched (void)
   g_autofree char *mine = contents (p.file);
   TEST_STR (mine, "mine");
   place_free (&p);
-}
-
-/* Runs with standard output on `fd`, and puts the old one back. */
-static gboolean
-to_stdout (int fd, const char *text, gboolean *closed, GError **error)
-{
-  fflush (stdout);
-  int saved = dup (STDOUT_FILENO);
-  dup2 (fd, STDOUT_FILENO);
-  gboolean ok = base_output_stdout (text, strlen (text), closed, error);
-  dup2 (saved, STDOUT_FILENO);
-  close (saved);
-  return ok;
 }
 
 static void
@@ -252,6 +305,8 @@ main (void)
     { "a symbolic link stays, and what it points to is replaced", a_symbolic_link_stays_and_what_it_points_to_is_replaced },
     { "a wrong path is the user's error", a_wrong_path_is_the_users_error },
     { "a full device is the run's error", a_full_device_is_the_runs_error },
+    { "a write that fails half-way leaves the old file whole", a_write_that_fails_half_way_leaves_the_old_file_whole },
+    { "a slow reader gets all", a_slow_reader_gets_all },
     { "what may not be written stays whole", what_may_not_be_written_stays_whole },
     { "a temporary file of others is not touched", a_temporary_file_of_others_is_not_touched },
     { "standard output tells a closed pipe from a full disk", standard_output_tells_a_closed_pipe_from_a_full_disk },

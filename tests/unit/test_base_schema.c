@@ -219,6 +219,8 @@ what_is_wrong_is_said_with_what_is_accepted (void)
     { "nodes:\n", "f.yaml:1:7: 'nodes' in 'topology' is missing" },
     { "nodes: 1\nstores: [{servers: 2}]\n", "f.yaml:2:10: 'name' in 'storage' is missing; it is text" },
     { "nodes: [1]\n", "f.yaml:1:8: 'nodes' must be a whole number (e.g. '8'), found a list" },
+    { "nodes: 1\ndims: [1, {source: measured}]\n", "f.yaml:2:11: 'dims' has no value" },
+    { "nodes: 1\ndims: {value: 1, sorce: measured}\n", "unknown key 'sorce' in the value of 'dims'" },
     { "nodes: 1\nname: [x]\n", "'name' must be text, found a list" },
     { "nodes: 1\nkind: fat-tree\n",
       "f.yaml:2:7: 'kind' must be one of single_switch, fat_tree, torus, found 'fat-tree' (did you mean 'fat_tree'?)" },
@@ -308,6 +310,22 @@ an_overlay_changes_only_what_it_names (void)
   reading_clear (&r);
 }
 
+/* A note and a source of a list are those of its items, unless an item has its own. */
+static void
+a_list_as_a_whole_may_say_where_it_comes_from (void)
+{
+  Reading r;
+  read_text (&r, "nodes: 1\ndims: {value: [1, {value: 2, source: datasheet}], source: measured, note: by hand}\n");
+  TEST_TRUE (r.ok);
+  TEST_INT (r.spec.dims.n, 2);
+  TEST_INT (r.spec.dims.item[0].source, BASE_SOURCE_MEASURED);
+  TEST_STR (r.spec.dims.item[0].note, "by hand");
+  TEST_INT (r.spec.dims.item[1].source, BASE_SOURCE_DATASHEET);
+  TEST_STR (base_source_name (BASE_SOURCE_MEASURED), "measured");
+  TEST_STR (base_source_name (BASE_SOURCE_ASSUMED), "assumed");
+  reading_clear (&r);
+}
+
 static void
 a_failed_value_keeps_what_was_there (void)
 {
@@ -357,6 +375,7 @@ main (void)
     { "all errors of a file are said in one go", all_errors_of_a_file_are_said_in_one_go },
     { "long lists are refused before memory is spent on them", long_lists_are_refused_before_memory_is_spent_on_them },
     { "an overlay changes only what it names", an_overlay_changes_only_what_it_names },
+    { "a list as a whole may say where it comes from", a_list_as_a_whole_may_say_where_it_comes_from },
     { "a failed value keeps what was there", a_failed_value_keeps_what_was_there },
     { "an error that was said before still fails", an_error_that_was_said_before_still_fails },
     { "a node of more than one form is read as a number", a_node_of_more_than_one_form_is_read_as_a_number },

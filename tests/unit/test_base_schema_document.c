@@ -16,6 +16,10 @@ typedef struct {
   BaseList links;
   BaseRef type;
   BaseStrs under;
+  BaseStr name;
+  BaseBool sharp;
+  BaseNums dims;
+  const BaseYamlNode *domain, *any;
 } Spec;
 
 static const BaseField link_fields[] = {
@@ -24,6 +28,8 @@ static const BaseField link_fields[] = {
   { 0 },
 };
 static const BaseSchema link_schema = { .name = "Fabric.link", .help = "A cable.", .fields = link_fields, .scalar_key = "rate" };
+static const BaseField domain_fields[] = { { "nodes", BASE_FIELD_NUM, 16, "nodes", .dim = BASE_DIM_COUNT }, { 0 } };
+static const BaseSchema domain_schema = { .name = "NVLink domain", .fields = domain_fields };
 static const BaseName kinds[] = { { "torus", 0, "rings in each direction" }, { "none", 1, "no fabric" }, { 0 } };
 static const BaseField fields[] = {
   { "nodes", BASE_FIELD_NUM, offsetof (Spec, nodes), "how many", .required = TRUE, .dim = BASE_DIM_COUNT, .min = "1" },
@@ -35,6 +41,11 @@ static const BaseField fields[] = {
   { "type", BASE_FIELD_REF, offsetof (Spec, type), "type", .sub = &link_schema, .item_size = sizeof (Link),
     .folder = "topologies/links" },
   { "under", BASE_FIELD_STRS, offsetof (Spec, under), "under", .required = FALSE },
+  { "name", BASE_FIELD_STR, offsetof (Spec, name), "name", .required = FALSE },
+  { "sharp", BASE_FIELD_BOOL, offsetof (Spec, sharp), "sharp", .required = FALSE },
+  { "dims", BASE_FIELD_NUMS, offsetof (Spec, dims), "dims", .dim = BASE_DIM_COUNT, .max = "64" },
+  { "domain", BASE_FIELD_NODE, offsetof (Spec, domain), "`node`, or how many", .sub = &domain_schema },
+  { "any", BASE_FIELD_NODE, offsetof (Spec, any), "anything", .required = FALSE },
   { 0 },
 };
 static const BaseSchema schema = { .name = "topology", .help = "A cluster.", .fields = fields };
@@ -57,6 +68,11 @@ a_table_is_printed_for_each_mapping_once (void)
                   "| `links` | list of [Fabric.link](#fabriclink) |  | links |\n"
                   "| `type` | name of a file in `topologies/links`, path, or mapping, see [Fabric.link](#fabriclink) |  | type |\n"
                   "| `under` | text or list |  | under |\n"
+                  "| `name` | text |  | name |\n"
+                  "| `sharp` | `true` or `false` |  | sharp |\n"
+                  "| `dims` | whole number or list, e.g. `8`; at most 64 |  | dims |\n"
+                  "| `domain` | see meaning; as a mapping, see [NVLink domain](#nvlink-domain) |  | `node`, or how many |\n"
+                  "| `any` | see meaning |  | anything |\n"
                   "\n"
                   "`kind`:\n"
                   "\n"
@@ -71,7 +87,13 @@ a_table_is_printed_for_each_mapping_once (void)
                   "\n"
                   "| key | value | default | meaning |\n"
                   "|---|---|---|---|\n"
-                  "| `rate` | bandwidth, e.g. `450 GB/s`; 1 b/s to 1 TB/s |  | one way \\| per port |\n");
+                  "| `rate` | bandwidth, e.g. `450 GB/s`; 1 b/s to 1 TB/s |  | one way \\| per port |\n"
+                  "\n"
+                  "## NVLink domain\n"
+                  "\n"
+                  "| key | value | default | meaning |\n"
+                  "|---|---|---|---|\n"
+                  "| `nodes` | whole number, e.g. `8` |  | nodes |\n");
 }
 
 static void
@@ -116,6 +138,9 @@ faults_of_a_table_are_named (void)
   const BaseSchema no_key = { .name = "link", .fields = link_fields, .scalar_key = "speed" };
   g_autofree char *fault = base_schema_check (&no_key);
   TEST_STR (fault, "schema 'link': no key 'speed' for a bare value");
+  const BaseSchema nameless = { .fields = link_fields };
+  g_autofree char *no_name = base_schema_check (&nameless);
+  TEST_HAS (no_name, "has no name or no fields");
 }
 
 int

@@ -106,6 +106,52 @@ an_empty_table_is_a_header (void)
   TEST_STR (text, "[]\n");
 }
 
+static void
+whole_numbers_may_be_scaled_for_people (void)
+{
+  static const BaseColumn sizes[] = {
+    { "size_B", "size (MiB)", BASE_CELL_INTEGER, 0x1p-20, "%.1f" },
+    { "n", "n", BASE_CELL_INTEGER, 1000, NULL },
+    { "x", "x", BASE_CELL_NUMBER, 0, NULL },
+    { 0 },
+  };
+  g_autoptr (BaseTable) table = base_table_new (sizes);
+  base_table_row (table);
+  base_table_integer (table, "size_B", 1572864); /* 1.5 x 2^20 */
+  base_table_integer (table, "n", 2);
+  base_table_number (table, "x", 0.1);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GString) tsv = g_string_new (NULL);
+  base_table_print_text (table, text);
+  TEST_STR (text->str, "size (MiB)     n    x\n       1.5  2000  0.1\n");
+  base_table_print_tsv (table, tsv);
+  TEST_STR (tsv->str, "size_B\tn\tx\n1572864\t2\t0.10000000000000001\n");
+}
+
+/* A character of East Asian width takes two places, a combining one none. */
+static void
+wide_characters_keep_columns_aligned (void)
+{
+  static const BaseColumn names[] = {
+    { "name", "name", BASE_CELL_TEXT, 0, NULL },
+    { "n", "n", BASE_CELL_INTEGER, 0, NULL },
+    { 0 },
+  };
+  static const char *const rows[] = { "\xe6\x97\xa5", "e\xcc\x81", "\\\r\x01" };
+  g_autoptr (BaseTable) table = base_table_new (names);
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    base_table_row (table);
+    base_table_text (table, "name", rows[i]);
+    base_table_integer (table, "n", i);
+  }
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_text (table, out);
+  TEST_STR (out->str, "name      n\n"
+                      "\xe6\x97\xa5        0\n"
+                      "e\xcc\x81         1\n"
+                      "\\\\\\r\\x01  2\n");
+}
+
 int
 main (void)
 {
@@ -115,6 +161,8 @@ main (void)
     { "JSON has null for what is missing", json_has_null_for_what_is_missing },
     { "whole numbers are printed whole, and undefined ones as null", whole_numbers_are_printed_whole_and_undefined_ones_as_null },
     { "an empty table is a header", an_empty_table_is_a_header },
+    { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
+    { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
     { 0 },
   };
   return test_main ("base/table", cases);

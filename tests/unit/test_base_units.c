@@ -110,6 +110,7 @@ static const struct {
   { "2 m", BASE_DIM_TIME, "; write 'min' or 'ms'" },
   { "2 MS", BASE_DIM_TIME, "; write 'ms'" },
   { "989 TFLOPS", BASE_DIM_FLOP_RATE, "; write 'TFLOP/s'" },
+  { "989 TFLOPs/s", BASE_DIM_FLOP_RATE, "; write 'TFLOP/s'" },
   { "989 tflop/s", BASE_DIM_FLOP_RATE, "; write 'TFLOP/s'" },
   { "280000", BASE_DIM_MONEY, "price '280000' has no '$' (e.g. '$280000')" },
   { "20 M", BASE_DIM_MONEY, "price '20 M' has no '$' (e.g. '$280000')" },

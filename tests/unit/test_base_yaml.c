@@ -2,6 +2,8 @@
 #include "harness.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -315,6 +317,32 @@ a_pipe_is_read_within_the_limit (void)
   close (ends[0]);
 }
 
+static void *
+write_too_much (void *data)
+{
+  int fd = *(int *)data;
+  char chunk[65536];
+  memset (chunk, '#', sizeof chunk);
+  for (gsize n_B = 0; n_B <= BASE_YAML_MAX_B; n_B += sizeof chunk)
+    if (write (fd, chunk, sizeof chunk) < 0)
+      break; /* the reader has had enough */
+  close (fd);
+  return NULL;
+}
+
+static void
+a_pipe_without_end_is_left (void)
+{
+  int ends[2];
+  TEST_INT (pipe (ends), 0);
+  GThread *thread = g_thread_new ("writer", write_too_much, &ends[1]);
+  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", ends[0]);
+  g_autofree char *message = file_error (path);
+  TEST_HAS (message, ": is longer than 16777216 B, the most that is read");
+  close (ends[0]);
+  g_thread_join (thread);
+}
+
 int
 main (void)
 {
@@ -336,7 +364,9 @@ main (void)
     { "files that cannot be read say why", files_that_cannot_be_read_say_why },
     { "a file is loaded with its checksum", a_file_is_loaded_with_its_checksum },
     { "a pipe is read within the limit", a_pipe_is_read_within_the_limit },
+    { "a pipe without end is left", a_pipe_without_end_is_left },
     { 0 },
   };
+  signal (SIGPIPE, SIG_IGN);
   return test_main ("base/yaml", cases);
 }

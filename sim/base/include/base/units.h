@@ -1,6 +1,7 @@
 /* Quantities with units, parsed from text and printed again.
- * `b` is bit, `B` byte; k M G T P are powers of 1000, Ki Mi Gi Ti Pi powers of 1024. A bare number is an error where a
- * unit belongs, except 0. Parsing ignores the locale. */
+ * `b` is bit, `B` byte; k M G T P E are powers of 1000, Ki Mi Gi Ti Pi Ei powers of 1024. A bare number is an error where a
+ * unit belongs, except 0. Parsing ignores the locale. A blank between number and unit may be left out. Decimal prefixes are exact:
+ * "2 us" is the double that 2e-6 is. Printing takes one canonical unit of each dimension, so IOPS come out as Hz. */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 

@@ -1,7 +1,9 @@
 /* YAML 1.1 documents as a tree with positions, on libyaml.
  * Refused with a position: more than one document, duplicate keys, non-scalar keys, nesting deeper than BASE_YAML_MAX_DEPTH,
  * more than BASE_YAML_MAX_NODES nodes after aliases are expanded (an alias is counted as what it stands for), files over
- * BASE_YAML_MAX_B, invalid UTF-8, NUL bytes, directories, unreadable files (path and errno's text). */
+ * BASE_YAML_MAX_B, invalid UTF-8, NUL bytes, directories, devices, unreadable files (path and errno's text). Also refused: merge
+ * keys (`<<`), aliases and anchors on keys, an alias inside what it names, and tags other than !!str. Pipes and /dev/stdin are read
+ * up to BASE_YAML_MAX_B. JSON is YAML. */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
 
@@ -43,7 +45,9 @@ const char *base_yaml_key (const BaseYamlNode *map, unsigned i);
 BaseMark base_yaml_key_mark (const BaseYamlNode *map, unsigned i);
 BaseYamlNode *base_yaml_get (const BaseYamlNode *map, const char *key); /* NULL when absent or not a mapping */
 
-/* Puts `value` (YAML flow text: "400 Gb/s", "[1, 2]", "{tp: 8}") at a dotted path ("node.nics.rate", "jobs.0.nodes"),
+/* An aliased node is copied before it is changed: its anchor and other aliases keep their value. An empty value is a null, which
+ * takes a key back to its default. Among a mapping's keys the longest that the path spells wins ("nics.rate" before "nics").
+ * Puts `value` (YAML flow text: "400 Gb/s", "[1, 2]", "{tp: 8}") at a dotted path ("node.nics.rate", "jobs.0.nodes"),
  * making missing mappings on the way; list indices must exist. A {value, source, note} leaf is replaced whole. The new
  * nodes' marks say `label` (e.g. "--set node.nics.rate") with line 0. FALSE and *error on a bad path or bad YAML. */
 gboolean base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *label, GError **error);
