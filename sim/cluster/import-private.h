@@ -102,7 +102,7 @@ guint32 clu_import_type_lanes (const BaseLookup *lookup, const char *name);
 guint32 clu_import_most_lanes (const BaseLookup *lookup);
 
 /* The shipped NIC type of that wire nearest in rate, and its rate (bit/s). NULL when none is of that wire. Borrowed. */
-const char *clu_import_nic_type (const CluImportNic *nic, double *rate_bps);
+const char *clu_import_nic_type (const CluImportNic *nic, const BaseLookup *lookup, double *rate_bps);
 
 /* What the adapters of a node with such GPUs usually run at (bit/s), for dumps that do not say; 0 not known. */
 double clu_import_usual_nic_rate (guint32 sm);

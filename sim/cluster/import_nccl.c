@@ -92,7 +92,8 @@ read_width (const CluXml *element, guint32 *lanes, GError **error)
 {
   if (!read_count (element, "link_width", 255, 0, lanes, error))
     return FALSE;
-  *lanes = *lanes > 32 ? 0 : *lanes; /* sysfs says 255 of a link that is down */
+  if (*lanes > 32 || (*lanes & (*lanes - 1)) != 0) /* sysfs says 255 of a link that is down */
+    *lanes = 0;
   return TRUE;
 }
 

@@ -77,17 +77,17 @@ static const NicRow nic_rows[] = {
   { CLU_IMPORT_WIRE_INFINIBAND, 200e9, 0, 0, "cx6_hdr200" },
   { CLU_IMPORT_WIRE_INFINIBAND, 400e9, 0, 0, "cx7_ndr400" },
   { CLU_IMPORT_WIRE_INFINIBAND, 800e9, 0, 0, "cx8_xdr800" },
-  { CLU_IMPORT_WIRE_ROCE, 200e9, 0, 0, "roce_200" },
-  { CLU_IMPORT_WIRE_ROCE, 400e9, 0, 0, "roce_400" },
+  { CLU_IMPORT_WIRE_ROCE, 200e9, 0, 0, "cx6_roce200" },
+  { CLU_IMPORT_WIRE_ROCE, 400e9, 0, 0, "cx7_roce400" },
   { CLU_IMPORT_WIRE_EFA, 100e9, CLU_PCI_AMAZON, 0xefa0, "efa_v1_100" },
   { CLU_IMPORT_WIRE_EFA, 100e9, CLU_PCI_AMAZON, 0xefa1, "efa_v2_100" },
   { CLU_IMPORT_WIRE_EFA, 200e9, CLU_PCI_AMAZON, 0xefa2, "efa_v3_200" },
   { CLU_IMPORT_WIRE_EFA, 200e9, CLU_PCI_AMAZON, 0xefa3, "efa_v3_200" },
   { CLU_IMPORT_WIRE_EFA, 100e9, 0, 0, "efa_v2_100" },
   { CLU_IMPORT_WIRE_EFA, 200e9, 0, 0, "efa_v3_200" },
-  { CLU_IMPORT_WIRE_ETHERNET, 10e9, 0, 0, "eth_10g" },
-  { CLU_IMPORT_WIRE_ETHERNET, 25e9, 0, 0, "eth_25g" },
-  { CLU_IMPORT_WIRE_ETHERNET, 100e9, 0, 0, "eth_100g" },
+  { CLU_IMPORT_WIRE_ETHERNET, 10e9, 0, 0, "nic_eth_10g" },
+  { CLU_IMPORT_WIRE_ETHERNET, 25e9, 0, 0, "nic_eth_25g" },
+  { CLU_IMPORT_WIRE_ETHERNET, 100e9, 0, 0, "nic_eth_100g" },
 };
 
 void
@@ -244,7 +244,9 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup 
     if (n == 0)
       clu_import_error (error, gpu->mark, "no shipped GPU type has %u NVLinks; give the type (--gpu NAME)", lanes);
     else
-      clu_import_error (error, gpu->mark, "%u NVLinks a GPU: the type may be %s; say which (--gpu NAME)", lanes, names);
+      clu_import_error (error, gpu->mark,
+                        "%u NVLinks a GPU: the type may be %s, or a card under an NVLink bridge; say which (--gpu NAME)", lanes,
+                        names);
     return FALSE;
   }
   if (n > 0 && gpu->device == 0)
@@ -263,15 +265,22 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup 
   return TRUE;
 }
 
+static gboolean
+is_shipped (const BaseLookup *lookup, const char *name, const char *folder)
+{
+  g_autofree char *path = lookup == NULL ? NULL : base_lookup_find (lookup, name, folder, NULL, NULL);
+  return lookup == NULL || path != NULL;
+}
+
 const char *
-clu_import_nic_type (const CluImportNic *nic, double *rate_bps)
+clu_import_nic_type (const CluImportNic *nic, const BaseLookup *lookup, double *rate_bps)
 {
   const NicRow *best = NULL;
   double best_distance = 0;
   for (gsize i = 0; i < G_N_ELEMENTS (nic_rows); i++) {
     const NicRow *row = &nic_rows[i];
     gboolean same_device = row->vendor == nic->vendor && row->device == nic->device;
-    if (row->wire != nic->wire || (row->vendor != 0 && !same_device))
+    if (row->wire != nic->wire || (row->vendor != 0 && !same_device) || !is_shipped (lookup, row->type, "topologies/nics"))
       continue;
     double distance = nic->rate_bps > 0 ? fabs (log (nic->rate_bps / row->rate_bps)) : 0;
     if (best == NULL || distance < best_distance) {

@@ -16,6 +16,8 @@ typedef struct {
   CluImportShape shape;
   CluImportType type;
   guint32 inline_generation; /* PCIe generation of a type written in place */
+  const BaseLookup *lookup;
+  gboolean has_nics;
   GString *out;
 } Writer;
 
@@ -105,7 +107,8 @@ write_switched (Writer *w)
     leaf_count (w, "    ", "switches", machine->n_nvswitches, MEASURED, machine->origin);
   else
     leaf_count (w, "    ", "switches", 1, ASSUMED, "the dump does not tell the NVSwitch chips apart");
-  if (machine->n_nvswitches > 0 && machine->planes->len == machine->n_nvswitches && planes == shape->lanes) {
+  if (machine->n_nvswitches > 0 && machine->planes->len == machine->n_nvswitches && planes == w->type.lanes &&
+      planes == shape->lanes) {
     put (w, "    planes: [");
     for (guint32 i = 0; i < machine->planes->len; i++)
       put (w, "%s%u", i > 0 ? ", " : "", g_array_index (machine->planes, guint32, i));
@@ -134,7 +137,7 @@ write_nvlink (Writer *w)
     return;
   }
   if (shape->scale_up == CLU_SCALE_UP_NONE) {
-    if (w->type.lanes > 0)
+    if (w->type.lanes > 0 && w->machine->gpus->len * w->machine->n_hosts > 1)
       base_diag_warn (w->machine->diag, gpu->mark, "no NVLink is seen, though GPU type %s has %u; the topology has none",
                       w->type.name != NULL ? w->type.name : "in place", w->type.lanes);
     put (w, "  nvlink: {kind: none}\n");
@@ -216,15 +219,17 @@ write_sockets (Writer *w)
     leaf_count (w, "    ", "count", shape->n_sockets, ASSUMED, "the dump does not tell NUMA nodes apart");
   if (shape->cpu_known)
     put (w, "    vendor: %s\n", cpus[shape->cpu]);
-  if (shape->n_sockets > 1 && shape->cpu == CLU_CPU_AMD)
-    put (w, "    interconnect: {class: xgmi_socket}\n");
-  else if (shape->n_sockets > 1 && shape->cpu == CLU_CPU_INTEL)
-    put (w, "    interconnect: {class: upi}\n");
-  else if (shape->n_sockets > 1 && shape->cpu == CLU_CPU_ARM)
-    put (w, "    interconnect: {class: nvlink_c2c} # assumed: the dump does not say what joins the CPUs\n");
+  if (shape->n_sockets > 1)
+    put (w, "    interconnect: {class: %s} # assumed: %s\n",
+         shape->cpu == CLU_CPU_AMD   ? "xgmi_socket"
+         : shape->cpu == CLU_CPU_ARM ? "nvlink_c2c"
+                                     : "upi",
+         shape->cpu_known ? "usual between CPUs of this vendor" : "the dump does not say whose CPUs they are");
   if (shape->c2c_Bps > 0) {
-    g_autofree char *rate = rate_text (8 * shape->c2c_Bps);
-    put (w, "    gpu_link: {class: nvlink_c2c, rate: {value: %s, source: measured, note: %s}}\n", rate, w->machine->origin);
+    char rate_GBps[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd (rate_GBps, sizeof rate_GBps, "%.15g", shape->c2c_Bps / 1e9);
+    put (w, "    gpu_link: {class: nvlink_c2c, rate: {value: %s GB/s, source: measured, note: %s}}\n", rate_GBps,
+         w->machine->origin);
   }
 }
 
@@ -251,8 +256,12 @@ write_nics (Writer *w)
   if (!rate_known && nic.wire != CLU_IMPORT_WIRE_EFA)
     nic.rate_bps = clu_import_usual_nic_rate (w->type.sm);
   double type_bps = 0;
-  const char *type = clu_import_nic_type (&nic, &type_bps);
-  g_assert (type != NULL); /* every wire has a type */
+  const char *type = clu_import_nic_type (&nic, w->lookup, &type_bps);
+  if (type == NULL) {
+    base_diag_warn (w->machine->diag, nic.mark, "no NIC type for these adapters is shipped; they are left out: add `nics` by hand");
+    return;
+  }
+  w->has_nics = TRUE;
   if (!rate_known) {
     nic.rate_bps = type_bps;
     base_diag_warn (w->machine->diag, nic.mark, "the NICs' rate is not said; %s (%g Gb/s) is assumed", type, type_bps / 1e9);
@@ -273,7 +282,7 @@ write_around (Writer *w)
   const CluImportShape *shape = &w->shape;
   if (w->machine->n_hosts > 1 && shape->scale_up == CLU_SCALE_UP_SWITCH)
     put (w, "nvlink_domain: {nodes: %u}\n", w->machine->n_hosts);
-  if (shape->nics->len > 0)
+  if (w->has_nics)
     put (w, "fabric: {kind: single_switch} # assumed: a dump shows nodes, not what joins them\n");
   if (shape->frontend_bps > 0) {
     g_autofree char *rate = rate_text (shape->frontend_bps);
@@ -293,9 +302,12 @@ clu_import_write (CluImportMachine *machine, const char *name, const BaseLookup 
     return NULL;
   guint32 generation = clu_import_pcie_generation (shape.slot_GTps);
   /* A type written in place needs a PCIe class even where the dump is silent: generation 4, as NCCL assumes (src/graph/topo.cc: 16 GT/s). */
-  Writer w = {
-    .machine = machine, .shape = shape, .type = type, .inline_generation = CLAMP (generation, 3, 7), .out = g_string_new (NULL)
-  };
+  Writer w = { .machine = machine,
+               .shape = shape,
+               .type = type,
+               .inline_generation = CLAMP (generation, 3, 7),
+               .lookup = lookup,
+               .out = g_string_new (NULL) };
   if (generation == 0)
     w.inline_generation = 4;
   g_autofree char *from = base_yaml_quote (machine->path), *quoted = base_yaml_quote (name);

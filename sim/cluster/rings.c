@@ -12,9 +12,11 @@
  * Source: NCCL's user guide and src/graph/search.cc for the principle (one NIC in and out per ring and node, start beside the NIC);
  * the order itself is this program's own. Limits: a mesh of more than 16 ranks a node takes the nearest-neighbour order.
  * Check: DGX-1V 6 rings, MI300X 7; four NICs 4 rings, each starting beside its NIC. */
-#include "cluster/rings.h"
-
+#include <stdlib.h>
 #include <string.h>
+
+#include "clu-private.h"
+#include "cluster/rings.h"
 
 enum {
   MESH_MAX = 16,   /* clu_hamiltonian_rings' limit */
@@ -162,19 +164,18 @@ plan_group (Plan *plan, guint32 n)
   }
 }
 
-/* What makes two groups of members alike: the GPUs' places in nodes that are laid out alike. Nodes with overrides are not compared. */
+/* What makes two groups of members alike: the GPUs' places in nodes of the same kind. */
 static char *
 shape_key (const Plan *plan, guint32 first, guint32 n, guint32 n_nodes)
 {
   GString *key = g_string_new (NULL);
-  gboolean alike = clu_spec (plan->clu)->overrides == NULL;
   guint32 last = CLU_NONE;
   g_string_append_printf (key, "%u", n_nodes);
   for (guint32 i = first; i < first + n; i++) {
     CluDev dev = member_dev (plan, i);
     guint32 node = clu_dev_node (plan->clu, dev);
     if (node != last)
-      g_string_append_printf (key, "/%u:", alike ? 0 : node);
+      g_string_append_printf (key, "/%u:", plan->clu->node[node].kind);
     last = node;
     g_string_append_printf (key, "%u ", clu_dev_index (plan->clu, dev));
   }
@@ -567,14 +568,14 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
   return TRUE;
 }
 
-/* The island's members in the order of one ring that begins at `start`, as members of the plan. Behind a switch that joins several
- * nodes the first and last member stand in one node when it has two, so that both use its NICs. */
+/* The island's members in the order of one ring that begins at `start`, as members of the plan. Where a switch joins several nodes and
+ * the ring goes on between islands, its first and last member stand in one node when that has two, so that both use its NICs. */
 static void
-island_order (const Plan *plan, const Island *island, guint32 ring, guint32 start, guint32 *order)
+island_order (const Plan *plan, const Island *island, guint32 ring, guint32 start, gboolean between, guint32 *order)
 {
   const Local *local = island->local;
   guint32 n = island->n;
-  if (!local->by_switch) {
+  if (!local->by_switch || !between) {
     const guint32 *cycle = &local->order[(gsize)(ring % local->n_orders) * n];
     guint32 at = 0;
     while (cycle[at] != start)
@@ -610,7 +611,7 @@ build_ring (Plan *plan, guint32 k, const GArray *rails, guint32 n, CluRing *ring
   for (guint32 i = 0; i < n_islands; i++) {
     const Island *island = &g_array_index (plan->island, Island, i);
     const Port *port = island->ports == NULL ? NULL : island_port (island, rails, k);
-    island_order (plan, island, k, port == NULL ? 0 : port->start, &order[at]);
+    island_order (plan, island, k, port == NULL ? 0 : port->start, n_islands > 1, &order[at]);
     at += island->n;
     if (port != NULL)
       nic_out[at - 1] = port->nic;

@@ -1,0 +1,386 @@
+/* Rings: the search for lane-disjoint cycles, and orders over nodes, meshes, PCIe trees and NICs. */
+#include <string.h>
+
+#include "cluster/rings.h"
+#include "harness.h"
+
+/* --- the search */
+
+#define MAX_RINGS 64u
+
+/* Rings found, or 0 with a failed check when one visits a GPU twice or two take the same lane. */
+static guint32
+rings_checked (const guint32 *lanes, guint32 n, guint32 max)
+{
+  guint32 orders[MAX_RINGS * 16], used[16 * 16] = { 0 };
+  guint32 found = clu_hamiltonian_rings (lanes, n, max, orders);
+  gboolean ok = found <= max;
+  for (guint32 r = 0; ok && r < found; r++) {
+    guint32 seen = 0;
+    for (guint32 i = 0; i < n; i++) {
+      guint32 a = orders[r * n + i], b = orders[r * n + (i + 1) % n];
+      ok = ok && a < n && ++used[a * n + b] <= lanes[a * n + b];
+      seen |= 1u << a;
+    }
+    ok = ok && seen == (1u << n) - 1;
+  }
+  TEST_TRUE (ok);
+  return ok ? found : 0;
+}
+
+static guint32
+full_mesh_rings (guint32 n, guint32 lanes_a_pair)
+{
+  guint32 lanes[16 * 16];
+  for (guint32 i = 0; i < n * n; i++)
+    lanes[i] = i / n == i % n ? 0 : lanes_a_pair;
+  return rings_checked (lanes, n, MAX_RINGS);
+}
+
+static void
+set_lanes (guint32 *lanes, guint32 n, guint32 a, guint32 b, guint32 count)
+{
+  lanes[a * n + b] = lanes[b * n + a] = count;
+}
+
+/* `nvidia-smi topo -m` of a DGX-1 with V100: six NVLinks a GPU. */
+static const guint32 dgx1v[][3] = { { 0, 1, 1 }, { 0, 2, 1 }, { 0, 3, 2 }, { 0, 4, 2 }, { 1, 2, 2 }, { 1, 3, 1 },
+                                    { 1, 5, 2 }, { 2, 3, 2 }, { 2, 6, 1 }, { 3, 7, 1 }, { 4, 5, 1 }, { 4, 6, 1 },
+                                    { 4, 7, 2 }, { 5, 6, 2 }, { 5, 7, 1 }, { 6, 7, 2 } };
+
+static void
+test_dgx1v (void)
+{
+  guint32 lanes[64] = { 0 };
+  for (gsize i = 0; i < G_N_ELEMENTS (dgx1v); i++)
+    set_lanes (lanes, 8, dgx1v[i][0], dgx1v[i][1], dgx1v[i][2]);
+  TEST_INT (rings_checked (lanes, 8, MAX_RINGS), 6); /* six lanes a GPU, all used */
+  TEST_INT (rings_checked (lanes, 8, 4), 4);         /* no more than asked for */
+}
+
+static void
+test_dgx1p (void)
+{
+  guint32 lanes[64] = { 0 };
+  for (guint32 i = 0; i < 4; i++) {
+    set_lanes (lanes, 8, i, i + 4, 1);
+    for (guint32 j = 0; j < i; j++) {
+      set_lanes (lanes, 8, i, j, 1);
+      set_lanes (lanes, 8, i + 4, j + 4, 1);
+    }
+  }
+  TEST_INT (rings_checked (lanes, 8, MAX_RINGS), 4); /* four lanes a GPU, and four across the quads */
+}
+
+/* A complete digraph of n has n - 1 cycles, but for n = 4 and 6 (Tillson 1980), where one fewer is left. */
+static void
+test_full_meshes (void)
+{
+  for (guint32 n = 2; n <= 16; n++)
+    TEST_INT (full_mesh_rings (n, 1), n == 4 || n == 6 ? n - 2 : n - 1);
+}
+
+/* With two lanes a pair K4 has 6 lanes a GPU and three undirected cycles, each edge in two of them: 6 directed rings. Gaudi: three lanes to
+ * each of seven peers, 21 rings. */
+static void
+test_several_lanes_a_pair (void)
+{
+  TEST_INT (full_mesh_rings (4, 2), 6);
+  TEST_INT (full_mesh_rings (6, 2), 10);
+  TEST_INT (full_mesh_rings (8, 3), 21);
+  TEST_INT (full_mesh_rings (2, 4), 4);
+  TEST_INT (full_mesh_rings (2, 1000), MAX_RINGS);
+}
+
+static void
+test_torus_and_hypercube (void)
+{
+  guint32 torus[256] = { 0 }, cube[256] = { 0 }, cube3[64] = { 0 };
+  for (guint32 i = 0; i < 16; i++) {
+    set_lanes (torus, 16, i, i / 4 * 4 + (i + 1) % 4, 1);
+    set_lanes (torus, 16, i, (i + 4) % 16, 1);
+    for (guint32 bit = 1; bit < 16; bit *= 2) {
+      set_lanes (cube, 16, i, i ^ bit, 1);
+      if (i < 8 && bit < 8)
+        set_lanes (cube3, 8, i, i ^ bit, 1);
+    }
+  }
+  TEST_INT (rings_checked (torus, 16, MAX_RINGS), 4);
+  TEST_INT (rings_checked (cube, 16, MAX_RINGS), 4);
+  TEST_INT (rings_checked (cube3, 8, MAX_RINGS), 2); /* three lanes a GPU, but no three cycles: the search is exhaustive here */
+}
+
+static void
+test_meshes_without_a_ring (void)
+{
+  guint32 pairs[64] = { 0 }, petersen[100] = { 0 };
+  for (guint32 i = 0; i < 8; i += 2)
+    set_lanes (pairs, 8, i, i + 1, 4);
+  TEST_INT (rings_checked (pairs, 8, MAX_RINGS), 0);
+  for (guint32 i = 0; i < 5; i++) { /* 3-regular, connected, and famous for having no Hamiltonian cycle */
+    set_lanes (petersen, 10, i, (i + 1) % 5, 1);
+    set_lanes (petersen, 10, i, i + 5, 1);
+    set_lanes (petersen, 10, i + 5, 5 + (i + 2) % 5, 1);
+  }
+  TEST_INT (rings_checked (petersen, 10, MAX_RINGS), 0);
+  TEST_INT (clu_hamiltonian_rings (pairs, 1, MAX_RINGS, petersen), 0);
+  TEST_INT (clu_hamiltonian_rings (pairs, 8, 0, petersen), 0);
+}
+
+static void
+test_same_lanes_same_rings (void)
+{
+  guint32 lanes[256], a[MAX_RINGS * 16], b[MAX_RINGS * 16];
+  for (guint32 i = 0; i < 256; i++)
+    lanes[i] = i / 16 == i % 16 ? 0 : 1;
+  guint32 n = clu_hamiltonian_rings (lanes, 16, MAX_RINGS, a);
+  TEST_INT (clu_hamiltonian_rings (lanes, 16, MAX_RINGS, b), n);
+  TEST_INT (memcmp (a, b, n * 16 * sizeof *a), 0);
+}
+
+/* --- orders over a cluster */
+
+#define LINK "{class: {link_class: wire, lane_rate: 25 GB/s, latency: 1 us}}"
+#define GPU(lanes) \
+  "{gpu: g, scale_up: {class: {link_class: w, lane_rate: 25 GB/s, latency: 1 us}, lanes: " lanes "}, pcie: " LINK "}"
+#define PCIE        "pcie: {link: {class: {link_class: p, family: pcie, lane_rate: 1 GB/s, lanes: 16}}, "
+#define NICS(count) "nics: {count: " count ", type: {nic: n, port: " LINK ", pcie: " LINK "}}"
+
+static Clu *
+cluster (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  BaseYaml *yaml = base_yaml_load_data ("t.yaml", text, strlen (text), &error);
+  Clu *clu = yaml == NULL ? NULL : clu_load_yaml (yaml, lookup, NULL, NULL, warnings, &error);
+  if (clu == NULL)
+    TEST_STR (error->message, "");
+  return clu;
+}
+
+/* Rings over GPUs 0..n-1, or over `gpus`. */
+static CluRings *
+rings_of (const Clu *clu, const guint32 *gpus, guint32 n, const CluDegrade *degrade)
+{
+  g_autofree guint32 *all = g_new (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    all[i] = gpus != NULL ? gpus[i] : i;
+  CluRings *rings = NULL;
+  g_autoptr (GError) error = NULL;
+  if (clu == NULL || !clu_rings_find (clu, all, n, degrade, &rings, &error)) {
+    TEST_STR (error == NULL ? "no cluster" : error->message, "");
+    return NULL;
+  }
+  double sum = 0;
+  for (guint32 k = 0; k < rings->n_rings; k++)
+    sum += rings->ring[k].share;
+  TEST_NEAR (sum, 1, 1e-12);
+  return rings;
+}
+
+/* "0 1 2 3>0 4 5" : the order, and after a '>' the NIC by which a GPU leaves its node. */
+static char *
+ring_text (const CluRings *rings, guint32 k)
+{
+  GString *text = g_string_new (NULL);
+  for (guint32 i = 0; rings != NULL && k < rings->n_rings && i < rings->n; i++) {
+    g_string_append_printf (text, "%s%u", i > 0 ? " " : "", rings->ring[k].order[i]);
+    if (rings->ring[k].nic_out[i] != CLU_NONE)
+      g_string_append_printf (text, ">%u", rings->ring[k].nic_out[i]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+#define TEST_RING(rings, k, expected)                  \
+  do {                                                 \
+    g_autofree char *text_ = ring_text ((rings), (k)); \
+    TEST_STR (text_, (expected));                      \
+  } while (0)
+
+#define SWITCHED "node: {gpus: {type: " GPU ("1") ", count: 4}, nvlink: {switches: 1}, "
+
+static void
+test_switch_is_one_ring_in_rank_order (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 1, " SWITCHED PCIE "switch_per: 2}}}");
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 4, NULL);
+  TEST_INT (rings->n_rings, 1);
+  TEST_RING (rings, 0, "0 1 2 3");
+  g_autoptr (CluRings) some = rings_of (clu, (const guint32[]){ 3, 0, 2 }, 3, NULL);
+  TEST_RING (some, 0, "0 1 2"); /* positions: ranks in their own order, whatever GPUs they are on */
+  g_autoptr (CluRings) one = rings_of (clu, (const guint32[]){ 2 }, 1, NULL);
+  TEST_INT (one->n_rings, 1);
+  TEST_RING (one, 0, "0");
+}
+
+/* GPUs 0 2 | 1 3 of the ranks stand behind two switches: without P2P over NVLink each switch is entered once. */
+static void
+test_pcie_order_follows_the_tree (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 1, node: {gpus: {type: " GPU (
+      "1") ", count: 8}, nvlink: {kind: none}, " PCIE "switch_per: 2}, sockets: {count: 2, interconnect: " LINK "}}}");
+  const guint32 gpus[] = { 0, 4, 1, 5, 2, 6, 3, 7 };
+  g_autoptr (CluRings) rings = rings_of (clu, gpus, 8, NULL);
+  TEST_INT (rings->n_rings, 1);
+  TEST_RING (rings, 0, "0 2 4 6 7 5 1 3"); /* GPUs 0 1 2 3 | 7 6 4 5: each switch and socket entered once */
+}
+
+static void
+test_mesh_uses_every_lane (void)
+{
+  g_autoptr (GString) links = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (dgx1v); i++)
+    g_string_append_printf (links, "%s{a: %u, b: %u, lanes: %u}", i > 0 ? ", " : "", dgx1v[i][0], dgx1v[i][1], dgx1v[i][2]);
+  g_autofree char *text =
+      g_strdup_printf ("{topology: t, nodes: 1, node: {gpus: {type: " GPU ("6") ", count: 8}, nvlink: {kind: links, links: "
+                                                                                "[%s]}, " PCIE "switch_per: 2}}}",
+                       links->str);
+  g_autoptr (Clu) clu = cluster (text);
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, NULL);
+  double lanes = 0;
+  for (guint32 k = 0; k < rings->n_rings; k++)
+    lanes += rings->ring[k].share * 6;
+  TEST_NEAR (lanes, 6, 1e-12); /* shares in sixths: six lanes in all */
+  TEST_TRUE (rings->n_rings <= 6);
+  /* GPUs 0 to 3 are all linked, with 4, 4, 5 and 5 lanes among them: 4 rings at most */
+  g_autoptr (CluRings) quad = rings_of (clu, NULL, 4, NULL);
+  TEST_TRUE (quad->n_rings >= 2);
+  /* 0 and 5 share no link: through PCIe, in rank order */
+  g_autoptr (CluRings) apart = rings_of (clu, (const guint32[]){ 0, 5 }, 2, NULL);
+  TEST_INT (apart->n_rings, 1);
+  TEST_RING (apart, 0, "0 1");
+  g_autoptr (CluRings) off = rings_of (clu, NULL, 8, &(CluDegrade){ .no_nvlink = TRUE });
+  TEST_INT (off->n_rings, 1);
+}
+
+#define MESH8                                                                      \
+  "node: {gpus: {type: " GPU ("7") ", count: 8}, nvlink: {kind: full_mesh}, " PCIE \
+                                   "switch_per: 1, under_switch: [nics]}, " NICS ("8") "}"
+
+static void
+test_full_mesh_of_eight (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " MESH8 ", fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, NULL);
+  TEST_INT (rings->n_rings, 7);
+  TEST_NEAR (rings->ring[0].share, 1.0 / 7, 1e-12);
+  /* two nodes, eight NICs: eight rings, each a path that no other shares a link with. 56 directed links = 8 paths x 7. */
+  g_autoptr (CluRings) both = rings_of (clu, NULL, 16, NULL);
+  TEST_INT (both->n_rings, 8);
+  guint32 used[64] = { 0 }, most = 0;
+  for (guint32 k = 0; k < 8; k++) {
+    TEST_INT (both->ring[k].order[0], k); /* begins beside NIC k */
+    TEST_INT (both->ring[k].nic_out[7], k);
+    TEST_INT (both->ring[k].nic_out[15], k);
+    for (guint32 i = 0; i < 7; i++) {
+      guint32 at = both->ring[k].order[i] * 8 + both->ring[k].order[i + 1];
+      used[at]++;
+      most = MAX (most, used[at]);
+    }
+  }
+  TEST_INT (most, 1);
+}
+
+static void
+test_rings_between_nodes_begin_beside_their_nic (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE
+                                 "switch_per: 2, under_switch: [nics]}, " NICS ("2") "}, "
+                                                                                     "fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, NULL);
+  TEST_INT (rings->n_rings, 2);
+  TEST_RING (rings, 0, "0 1 2 3>0 4 5 6 7>0");
+  TEST_RING (rings, 1, "2 3 0 1>1 6 7 4 5>1"); /* NIC 1 stands behind the second switch, beside GPUs 2 and 3 */
+  g_autoptr (CluRings) one = rings_of (clu, NULL, 8, &(CluDegrade){ .max_nics = 1 });
+  TEST_INT (one->n_rings, 1);
+  TEST_RING (one, 0, "0 1 2 3>0 4 5 6 7>0");
+  /* interleaved ranks: node by node, rank order inside */
+  g_autoptr (CluRings) mixed = rings_of (clu, (const guint32[]){ 0, 4, 1, 5 }, 4, NULL);
+  TEST_INT (mixed->n_rings, 1); /* only GPUs 0, 1 and 4, 5: both beside NIC 0 */
+  TEST_RING (mixed, 0, "0 2>0 1 3>0");
+  /* different counts: GPUs 2, 3 of the first node, all of the second. The rail that both have is NIC 1's. */
+  g_autoptr (CluRings) uneven = rings_of (clu, (const guint32[]){ 2, 3, 4, 5, 6, 7 }, 6, NULL);
+  TEST_INT (uneven->n_rings, 1);
+  TEST_RING (uneven, 0, "0 1>1 4 5 2 3>1");
+}
+
+static void
+test_domain_counts_as_one_island (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 4, nvlink_domain: {nodes: 2}, " SWITCHED PCIE
+                                 "switch_per: 2, under_switch: [nics]}, " NICS ("2") "}, fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) inside = rings_of (clu, NULL, 8, NULL);
+  TEST_INT (inside->n_rings, 1);
+  TEST_RING (inside, 0, "0 1 2 3 4 5 6 7");
+  /* four NICs a domain: four rings; the first and last GPU of an island stand in one node */
+  g_autoptr (CluRings) both = rings_of (clu, NULL, 16, NULL);
+  TEST_INT (both->n_rings, 4);
+  TEST_RING (both, 0, "0 4 5 6 7 1 2 3>0 8 12 13 14 15 9 10 11>0");
+  TEST_RING (both, 3, "6 0 1 2 3 7 4 5>1 14 8 9 10 11 15 12 13>1");
+  /* without NVLink each node is an island */
+  g_autoptr (CluRings) off = rings_of (clu, NULL, 8, &(CluDegrade){ .no_nvlink = TRUE });
+  TEST_INT (off->n_rings, 2);
+}
+
+static void
+test_several_nics_a_gpu (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE
+                                 "switch_per: 1, under_switch: [nics]}, " NICS ("8") "}, "
+                                                                                     "fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, NULL);
+  TEST_INT (rings->n_rings, 8);
+  TEST_RING (rings, 5, "2 3 0 1>5 6 7 4 5>5"); /* two NICs a GPU: NIC 5 is GPU 2's */
+  g_autoptr (CluRings) one = rings_of (clu, (const guint32[]){ 1, 5 }, 2, NULL);
+  TEST_INT (one->n_rings, 2); /* GPU 1's own two */
+  TEST_RING (one, 0, "0>2 1>2");
+}
+
+static void
+test_other_networks_are_one_ring (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE
+                                 "switch_per: 2, under_switch: [nics]}, " NICS ("2") "}, "
+                                                                                     "fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, &(CluDegrade){ .management = TRUE });
+  TEST_INT (rings->n_rings, 1);
+  TEST_RING (rings, 0, "0 1 2 3 4 5 6 7");
+}
+
+static void
+test_unreachable_nodes_are_said (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE "switch_per: 2}}, fabric: {kind: none}}");
+  CluRings *rings = NULL;
+  g_autoptr (GError) error = NULL;
+  const guint32 gpus[] = { 0, 4 };
+  TEST_FALSE (clu != NULL && clu_rings_find (clu, gpus, 2, NULL, &rings, &error));
+  TEST_TRUE (rings == NULL);
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "DGX-1 with V100 has six rings", test_dgx1v },
+    { "DGX-1 with P100 has four rings", test_dgx1p },
+    { "a full mesh of n has n - 1 rings, of 4 and 6 one fewer", test_full_meshes },
+    { "several lanes a pair give more than their multiple", test_several_lanes_a_pair },
+    { "a torus and a hypercube of 16 have four rings", test_torus_and_hypercube },
+    { "meshes without a ring have none", test_meshes_without_a_ring },
+    { "the same lanes give the same rings", test_same_lanes_same_rings },
+    { "behind a switch one ring goes in rank order", test_switch_is_one_ring_in_rank_order },
+    { "without scale-up the order follows the PCIe tree", test_pcie_order_follows_the_tree },
+    { "a mesh uses every lane, a part of it what it has", test_mesh_uses_every_lane },
+    { "a full mesh of eight has seven rings, and eight paths between nodes", test_full_mesh_of_eight },
+    { "rings between nodes begin beside their NIC", test_rings_between_nodes_begin_beside_their_nic },
+    { "an NVLink domain counts as one island", test_domain_counts_as_one_island },
+    { "a GPU with several NICs has a ring for each", test_several_nics_a_gpu },
+    { "other networks than the NICs' are one ring", test_other_networks_are_one_ring },
+    { "nodes that cannot reach each other are said", test_unreachable_nodes_are_said },
+    { NULL, NULL },
+  };
+  return test_main ("cluster: rings", cases);
+}

@@ -1,0 +1,446 @@
+/* NCCL's topology XML to topology YAML: what the text says, that it loads again, and how bad input is refused. */
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "cluster/import.h"
+#include "harness.h"
+
+#define DATA TEST_SOURCE_DIR "/tests/data/import/"
+
+typedef struct {
+  char *text;
+  BaseDiag *warnings;
+  GError *error;
+} Import;
+
+static void
+import_clear (Import *import)
+{
+  g_free (import->text);
+  base_diag_free (import->warnings);
+  g_clear_error (&import->error);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Import, import_clear)
+
+static Import
+import_text_as (const char *path, const char *bytes, gsize n_B, const char *gpu_type)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  Import import = { .warnings = base_diag_new () };
+  import.text = clu_import_nccl_topo_as (path, bytes, n_B, "imported", gpu_type, lookup, import.warnings, &import.error);
+  CU_ASSERT_EQUAL (import.text == NULL, import.error != NULL);
+  return import;
+}
+
+static Import
+import_file_as (const char *name, const char *gpu_type)
+{
+  g_autofree char *path = g_build_filename (DATA, name, NULL), *bytes = NULL;
+  gsize n_B = 0;
+  CU_ASSERT_TRUE_FATAL (g_file_get_contents (path, &bytes, &n_B, NULL));
+  return import_text_as (name, bytes, n_B, gpu_type);
+}
+
+static Import
+import_file (const char *name)
+{
+  return import_file_as (name, NULL);
+}
+
+static Import
+import_text (const char *text)
+{
+  return import_text_as ("t.xml", text, strlen (text), NULL);
+}
+
+static gboolean
+warned (const Import *import, const char *part)
+{
+  for (unsigned i = 0; i < base_diag_n_warnings (import->warnings); i++)
+    if (strstr (base_diag_warning (import->warnings, i), part) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+static Clu *
+load (const Import *import)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (GError) error = NULL;
+  if (import->text == NULL)
+    return NULL;
+  BaseYaml *yaml = base_yaml_load_data ("imported.yaml", import->text, strlen (import->text), &error);
+  Clu *clu = yaml == NULL ? NULL : clu_load_yaml (yaml, lookup, NULL, NULL, warnings, &error);
+  if (clu == NULL)
+    TEST_STR (error->message, "");
+  return clu;
+}
+
+static void
+test_h200_virtual_machine (void)
+{
+  g_auto (Import) import = import_file ("h200x8_topo.xml");
+  TEST_HAS (import.text, "type: h200_sxm\n");
+  TEST_HAS (import.text, "count: {value: 8, source: measured");
+  TEST_HAS (import.text, "kind: switch\n");
+  TEST_HAS (import.text, "switches: {value: 1, source: assumed");
+  TEST_HAS (import.text, "generation: {value: 5, source: measured"); /* 32 GT/s */
+  TEST_HAS (import.text, "lanes: {value: 16, source: assumed");      /* link_width="0" */
+  TEST_HAS (import.text, "switch_per: {value: 0,");
+  TEST_HAS (import.text, "frontend: {rate: {value: 10 Gb/s, source: measured, note: eth0}}");
+  TEST_TRUE (strstr (import.text, "nics:") == NULL);
+  TEST_INT (base_diag_n_warnings (import.warnings), 3);
+  TEST_TRUE (warned (&import, "h200x8_topo.xml:9:7: eth0 (10 Gb/s, no RDMA) is taken for the front-end"));
+  TEST_TRUE (warned (&import, "x16 is assumed"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_n_gpus (clu), 8);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_NIC), 0);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_PCIE_SWITCH), 0);
+}
+
+/* GPU pairs with two NICs behind two levels of switches: one switch of two GPUs and two NICs, uplink of 16 GT/s x16. */
+static void
+test_a100_switched (void)
+{
+  g_auto (Import) import = import_file ("a100x8_switched.xml");
+  TEST_HAS (import.text, "type: a100_40_sxm\n");
+  TEST_HAS (import.text, "switches: {value: 6, source: measured");
+  TEST_HAS (import.text, "planes: [2, 2, 2, 2, 2, 2]\n");
+  TEST_TRUE (strstr (import.text, "sharp") == NULL); /* NVSwitch of Ampere does not reduce */
+  TEST_HAS (import.text, "switch_per: {value: 2, source: measured");
+  TEST_HAS (import.text, "under_switch: [nics]\n");
+  TEST_HAS (import.text, "vendor: amd\n");
+  TEST_HAS (import.text, "type: cx6_hdr200\n");
+  TEST_TRUE (warned (&import, "mlx5_8 is left out of the fabric"));
+  TEST_TRUE (warned (&import, "mlx5_9 is left out of the fabric"));
+  TEST_TRUE (warned (&import, "2 NUMA nodes without a GPU"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_NIC), 8);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_PCIE_SWITCH), 4);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_SOCKET), 4);
+}
+
+static void
+test_h100_narrow_uplinks (void)
+{
+  g_auto (Import) import = import_file ("h100x8_roce.xml");
+  TEST_HAS (import.text, "type: h100_sxm\n");
+  TEST_HAS (import.text, "planes: [5, 4, 5, 4]\n"); /* the GPUs list the switches in different orders; by bus id all agree */
+  TEST_HAS (import.text, "sharp: true");
+  TEST_HAS (import.text, "switch_per: {value: 1, source: measured");
+  TEST_HAS (import.text, "    uplink:\n      generation: {value: 4, source: measured, note: \"NCCL topology dump: 16 GT/s\"}\n"
+                         "      lanes: {value: 8, source: measured");
+  TEST_HAS (import.text, "type: cx7_roce400\n");
+  TEST_TRUE (warned (&import, "eth0 (25 Gb/s, no RDMA)"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_PCIE_SWITCH), 8);
+}
+
+static void
+test_v100_mesh (void)
+{
+  g_auto (Import) import = import_file ("v100x8_mesh.xml");
+  TEST_HAS (import.text, "type: v100_sxm2\n");
+  TEST_HAS (import.text, "kind: links\n");
+  TEST_HAS (import.text, "- {a: 0, b: 3, lanes: 2}\n");
+  TEST_HAS (import.text, "- {a: 6, b: 7, lanes: 2}\n");
+  TEST_TRUE (strstr (import.text, "{a: 0, b: 5") == NULL);
+  TEST_HAS (import.text, "type: cx4_edr100\n");
+  TEST_INT (base_diag_n_warnings (import.warnings), 0);
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_NVSWITCH), 0);
+}
+
+/* 10 links of 44712 MB/s: 447.12 GB/s. */
+static void
+test_coherent_link (void)
+{
+  g_auto (Import) import = import_file ("gh200.xml");
+  TEST_HAS (import.text, "type: gh200\n");
+  TEST_HAS (import.text, "gpu_link: {class: nvlink_c2c, rate: {value: 447.12 GB/s, source: measured");
+  TEST_HAS (import.text, "vendor: arm\n");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_n_gpus (clu), 1);
+}
+
+static void
+test_domain_of_two_hosts (void)
+{
+  g_auto (Import) import = import_file ("gb200_two_trays.xml");
+  TEST_HAS (import.text, "nodes: 2\n");
+  TEST_HAS (import.text, "count: {value: 4, source: measured");
+  TEST_HAS (import.text, "nvlink_domain: {nodes: 2}\n");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_n_gpus (clu), 8);
+  TEST_INT (clu_domain_of_node (clu, 0), clu_domain_of_node (clu, 1));
+}
+
+static void
+test_uneven_tree_is_warned_about (void)
+{
+  g_auto (Import) import = import_file ("l40s_uneven.xml");
+  TEST_HAS (import.text, "type: l40s\n");
+  TEST_HAS (import.text, "nvlink: {kind: none}\n");
+  TEST_HAS (import.text, "switch_per: {value: 0,");
+  TEST_HAS (import.text, "type: cx6_roce200 # assumed");
+  TEST_TRUE (warned (&import, "0, 1, … are the machine's 0 2 3 1"));
+  TEST_TRUE (warned (&import, "GPUs stand 3, 1 behind the PCIe switches"));
+  TEST_TRUE (warned (&import, "l40s_uneven.xml:28:5: PCI device 0000:83:00.0 is neither GPU, NIC nor bridge"));
+  TEST_TRUE (warned (&import, "the NICs' rate is not said"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_file_without_gpu_elements (void)
+{
+  g_auto (Import) refused = import_file ("cloud_static.xml");
+  TEST_TRUE (refused.text == NULL);
+  TEST_TRUE (g_error_matches (refused.error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
+  TEST_HAS (refused.error->message, "cloud_static.xml:5:7: the GPU's type is not told");
+  g_auto (Import) import = import_file_as ("cloud_static.xml", "a100_40_sxm");
+  TEST_HAS (import.text, "type: a100_40_sxm\n");
+  TEST_HAS (import.text, "switch_per: {value: 2,");
+  TEST_HAS (import.text, "nvlink: # assumed: the file does not list NVLinks\n    kind: switch\n");
+  TEST_HAS (import.text, "type: cx6_hdr200 # assumed");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+  g_auto (Import) wrong = import_file_as ("cloud_static.xml", "a100_40_smx");
+  TEST_TRUE (wrong.text == NULL);
+  TEST_HAS (wrong.error->message, "a100_40_sxm"); /* the nearest */
+}
+
+/* Small machines written here: `gpus` and what else a case needs. */
+#define GPU(bus, dev, device, links)                                                                                       \
+  "<pci busid='" bus "' class='0x030200' vendor='0x10de' device='" device "' link_speed='32.0 GT/s PCIe' link_width='16'>" \
+  "<gpu dev='" dev "' sm='90'>" links "</gpu></pci>"
+#define SYSTEM(body)    "<system version='1'><cpu numaid='0' arch='x86_64' vendor='GenuineIntel'>" body "</cpu></system>"
+#define SWITCHED(count) "<nvlink target='fffffff:ff:ff.0' count='" count "' tclass='0x068000'/>"
+
+static void
+test_type_that_is_not_shipped (void)
+{
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x233b", "") GPU ("0000:02:00.0", "1", "0x233b", "")));
+  TEST_HAS (import.text, "gpu: pci_10de_233b\n");
+  TEST_HAS (import.text, "product: \"GH100 [H200 NVL]\"\n");
+  TEST_HAS (import.text, "pcie: {class: pcie5, lanes: 16}\n");
+  TEST_TRUE (warned (&import, "no GPU type is shipped for GH100 [H200 NVL]"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_unknown_device_is_guessed_by_nvlinks (void)
+{
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0xffff", SWITCHED ("18")) //
+                                                GPU ("0000:02:00.0", "1", "0xffff", SWITCHED ("18"))));
+  CU_ASSERT_PTR_NOT_NULL_FATAL (import.text);
+  TEST_TRUE (warned (&import, "PCI device 10de:ffff is not known; taken for gh200"));
+  TEST_TRUE (warned (&import, "h100_sxm, h200_sxm"));
+}
+
+/* One link down on one GPU: 17 of 18 for all, and it is said. */
+static void
+test_failed_link (void)
+{
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", SWITCHED ("18")) //
+                                                GPU ("0000:02:00.0", "1", "0x2330", SWITCHED ("17"))));
+  TEST_HAS (import.text, "lanes_used: {value: 17, source: measured");
+  TEST_TRUE (warned (&import, "GPUs have 17 to 18 NVLinks to the switch"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_links_that_disagree (void)
+{
+  g_auto (Import) import =
+      import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "<nvlink target='0000:02:00.0' count='6' tclass='0x030200'/>")
+                               GPU ("0000:02:00.0", "1", "0x2330",
+                                    "<nvlink target='0000:01:00.0' count='4' tclass='0x030200'/>"
+                                    "<nvlink target='0000:09:00.0' count='4' tclass='0x030200'/>")));
+  TEST_HAS (import.text, "- {a: 0, b: 1, lanes: 4}\n");
+  TEST_TRUE (warned (&import, "GPU 0 says 6 NVLinks to GPU 1, which says 4; the fewer are taken"));
+  TEST_TRUE (warned (&import, "NVLinks to GPU 0000:09:00.0, which is not in the file, are left out"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_card_under_bridge (void)
+{
+  g_auto (Import) import =
+      import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2331", "<nvlink target='0000:02:00.0' count='12' tclass='0x030200'/>") GPU (
+          "0000:02:00.0", "1", "0x2331", "<nvlink target='0000:01:00.0' count='12' tclass='0x030200'/>")));
+  TEST_HAS (import.text, "type: h100_pcie\n");
+  TEST_HAS (import.text, "- {a: 0, b: 1, lanes: 12}\n");
+  TEST_HAS (import.text, "link: {class: nvlink4, lanes: {value: 12, source: measured");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+#define NIC(bus, net) "<pci busid='" bus "' class='0x020700' vendor='0x15b3' device='0x1021'><nic>" net "</nic></pci>"
+
+static void
+test_merged_ports_are_one_adapter (void)
+{
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "") NIC (
+      "0000:02:00.0", "<net name='mlx5_0' speed='200000' gdr='1'/><net name='mlx5_1' speed='200000' gdr='1'/>"
+                      "<net name='mlx5_0+mlx5_1' speed='400000' gdr='1'/>")));
+  TEST_HAS (import.text, "type: cx7_ndr400\n    count: {value: 1, source: measured, note: mlx5_0+mlx5_1}");
+}
+
+static void
+test_rate_between_types (void)
+{
+  g_auto (Import) import =
+      import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "") NIC ("0000:02:00.0", "<net name='mlx5_0' speed='300000'/>")));
+  TEST_HAS (import.text, "rate: {value: 300 Gb/s, source: measured");
+  TEST_TRUE (warned (&import, "no NIC type of 300 Gb/s is shipped"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_names_cannot_break_the_text (void)
+{
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "") NIC (
+      "0000:02:00.0", "<net name='a: {b&#10;topology: evil, \"#' speed='400000' gdr='1'/>")));
+  TEST_HAS (import.text, "\\ntopology: evil");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_STR (clu_name (clu), "imported");
+}
+
+typedef struct {
+  const char *text;
+  const char *message;
+} Refusal;
+
+static void
+test_refusals (void)
+{
+  static const Refusal cases[] = {
+    { "", "t.xml:1:1: not well-formed XML" },
+    { "<system version=\"1\">\n  <cpu\n", "t.xml:2:3: not well-formed XML" },
+    { "<system version=\"1\"></cpu>", "t.xml:1:21: not well-formed XML" },
+    { "<topology version=\"2.0\"/>", "t.xml:1:1: the top element is <topology>; NCCL's topology has <system version=\"1\">" },
+    { "<!-- x -->\n <system/>", "t.xml:2:2: <system> without a version; version=\"1\" is accepted" },
+    { "<system version=\"2\"/>", "t.xml:1:1: <system> has version '2'; version 1" },
+    { "<system version=\"1\"/><system version=\"1\"/>", "t.xml:1:22: <system> after the end of <system>" },
+    { "<system version=\"1\"><cpu numaid=\"0\"/></system>", "t.xml:1:1: no GPU; " },
+    { "<system version=\"1\"><cpu numaid=\"x\"/></system>", "t.xml:1:21: numaid of <cpu> is 'x'; a whole number up to 65535" },
+    { SYSTEM ("<pci class='0x030200'/>"), "<pci> without a busid" },
+    { SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "") GPU ("0000:01:00.0", "1", "0x2330", "")),
+      "busid 0000:01:00.0 is given twice" },
+    { SYSTEM (GPU ("0000:0A:00.0", "0", "0x2330", "") GPU ("0000:0a:00.0", "1", "0x2330", "")),
+      "busid 0000:0a:00.0 is given twice" },
+    { SYSTEM (GPU ("0000:01:00.0", "-3", "0x2330", "")), "dev of <gpu> is '-3'; a whole number up to 65535" },
+    { SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", SWITCHED ("99999999999"))),
+      "count of <nvlink> is '99999999999'; a whole number up to 1024" },
+    { SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "<nvlink count='1'/>")), "<nvlink> without a target" },
+    { SYSTEM (GPU ("0000:01:00.0", "0", "0x2330", "") NIC ("0000:02:00.0", "<net name='a' speed='fast'/>")),
+      "speed of <net> is 'fast'" },
+    { "<system version=\"1\" name=\"\xff\"/>", "t.xml:1:27: not UTF-8 text" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_auto (Import) import = import_text (cases[i].text);
+    TEST_TRUE (import.text == NULL);
+    TEST_TRUE (g_error_matches (import.error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
+    TEST_HAS (import.error == NULL ? NULL : import.error->message, cases[i].message);
+  }
+}
+
+static void
+test_nul_bytes_are_refused (void)
+{
+  static const char text[] = "<system version=\"1\">\n\0</system>";
+  g_auto (Import) import = import_text_as ("t.xml", text, sizeof text - 1, NULL);
+  TEST_HAS (import.error == NULL ? NULL : import.error->message, "t.xml:2:1: not UTF-8 text (or a NUL byte)");
+}
+
+static void
+test_columns_count_characters (void)
+{
+  /* 26 characters up to name=", two of two bytes each, "> and four blanks: '<' is character 35, byte 37 */
+  g_auto (Import) import = import_text ("<system version=\"1\" name=\"\xc3\xa9\xc3\xa9\">    <cpu numaid=\"x\"/></system>");
+  TEST_HAS (import.error == NULL ? NULL : import.error->message, "t.xml:1:35: numaid");
+}
+
+static void
+test_deep_nesting_is_refused (void)
+{
+  g_autoptr (GString) text = g_string_new ("<system version=\"1\"><cpu>\n");
+  for (unsigned i = 0; i < 100; i++)
+    g_string_append_printf (text, "<pci busid=\"%u\">\n", i);
+  g_auto (Import) import = import_text (text->str);
+  /* <system>, <cpu> and 62 <pci> are 64 levels; the 63rd <pci> is on line 64 */
+  TEST_HAS (import.error == NULL ? NULL : import.error->message, "t.xml:64:1: elements are nested too deeply; at most 64 levels");
+}
+
+static void
+test_large_files_are_refused (void)
+{
+  gsize n_B = 100u << 20;
+  g_autofree char *text = g_malloc (n_B);
+  memset (text, ' ', n_B);
+  g_auto (Import) import = import_text_as ("t.xml", text, n_B, NULL);
+  TEST_HAS (import.error == NULL ? NULL : import.error->message, "bytes are too many; at most 16 MiB");
+}
+
+static void
+test_too_many_gpus_are_refused (void)
+{
+  g_autoptr (GString) text = g_string_new ("<system version=\"1\"><cpu>\n");
+  for (unsigned i = 0; i < 1025; i++)
+    g_string_append_printf (text, "<pci busid=\"%u\" class=\"0x030200\" device=\"0x2330\" vendor=\"0x10de\"/>\n", i);
+  g_string_append (text, "</cpu></system>");
+  g_auto (Import) import = import_text (text->str);
+  TEST_HAS (import.error == NULL ? NULL : import.error->message, "t.xml:1026:1: more than 1024 GPUs in one node");
+}
+
+static void
+test_same_input_same_text (void)
+{
+  g_auto (Import) a = import_file ("v100x8_mesh.xml"), b = import_file ("v100x8_mesh.xml");
+  TEST_STR (a.text, b.text);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a virtual machine with hidden switches and no NIC imports with warnings", test_h200_virtual_machine },
+    { "two levels of PCIe switches become one, storage NICs stay out of the fabric", test_a100_switched },
+    { "narrow uplinks, planes of NVSwitches and RoCE are kept", test_h100_narrow_uplinks },
+    { "a hybrid cube mesh keeps its links", test_v100_mesh },
+    { "a coherent link to the CPU has links times rate", test_coherent_link },
+    { "two hosts of one NVLink domain become two nodes", test_domain_of_two_hosts },
+    { "an uneven PCIe tree is warned about", test_uneven_tree_is_warned_about },
+    { "a file of bus ids alone needs the GPU type", test_file_without_gpu_elements },
+    { "a GPU that is not shipped is written in place", test_type_that_is_not_shipped },
+    { "an unknown device is guessed by compute capability and NVLinks", test_unknown_device_is_guessed_by_nvlinks },
+    { "a failed NVLink lowers lanes_used", test_failed_link },
+    { "GPUs that disagree about a link are warned about", test_links_that_disagree },
+    { "PCIe cards under a bridge name the NVLink class", test_card_under_bridge },
+    { "two ports merged by NCCL are one adapter", test_merged_ports_are_one_adapter },
+    { "a NIC rate between types overrides the type's", test_rate_between_types },
+    { "names from the dump cannot break the text", test_names_cannot_break_the_text },
+    { "bad input is refused with its position", test_refusals },
+    { "NUL bytes are refused", test_nul_bytes_are_refused },
+    { "columns count characters, not bytes", test_columns_count_characters },
+    { "more than 64 levels are refused", test_deep_nesting_is_refused },
+    { "files over 16 MiB are refused", test_large_files_are_refused },
+    { "more than 1024 GPUs are refused", test_too_many_gpus_are_refused },
+    { "the same dump gives the same text", test_same_input_same_text },
+    { NULL, NULL },
+  };
+  return test_main ("import: NCCL topology", cases);
+}
