@@ -83,7 +83,7 @@ static gboolean
 explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
-  guint64 size_B;
+  guint64 size_B = 0;
   if (question->n_nodes > 1)
     return cli_fail (cli, error, "one prediction is explained at a time; -n lists %u numbers of nodes", question->n_nodes);
   if (!parse_size (cli, flags, element_B, &size_B, error))

@@ -160,11 +160,11 @@ number_rest (CluLoader *loader)
 }
 
 static void
-build (CluLoader *loader, const CluLoadOptions *options)
+build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *options)
 {
   Clu *clu = loader->clu;
   BaseDiag *diag = loader->context.diag;
-  if (!base_schema_read (&clu_schema_topology, base_yaml_root (clu->yamls->pdata[0]), FALSE, &loader->context, &clu->spec))
+  if (!base_schema_read (&clu_schema_topology, root, FALSE, &loader->context, &clu->spec))
     return;
   if (options != NULL && options->nodes > 0) {
     if (options->nodes > 1000000) {
@@ -200,25 +200,19 @@ is_shipped (const BaseLookup *lookup, const char *path)
   return strncmp (inside, folder, n) == 0 && (inside[n] == '/' || (n > 0 && folder[n - 1] == '/'));
 }
 
-Clu *
-clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options, BaseDiag *warnings,
-               GError **error)
+/* Reads the topology at `root`, a node of the document at `path`. `clu` holds what it owns already; freed on failure. */
+static Clu *
+load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
+           GError **error)
 {
-  g_autoptr (Clu) clu = g_new0 (Clu, 1);
+  g_autoptr (Clu) clu = fresh;
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  clu->arena = base_arena_new ();
-  clu->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  clu->templates = g_ptr_array_new_with_free_func ((GDestroyNotify)clu_template_free);
   clu->seed = options != NULL ? options->seed : 0;
-  g_ptr_array_add (clu->yamls, yaml);
-  if (!apply_sets (yaml, sets, error))
-    return NULL;
-
   g_autoptr (GHashTable) classes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   CluLoader loader = { .clu = clu, .classes = classes };
   loader.context = (BaseSchemaContext){ .arena = clu->arena, .diag = diag, .lookup = lookup, .inputs = clu->yamls };
-  loader.context.source = is_shipped (lookup, base_yaml_path (yaml)) ? BASE_SOURCE_DATASHEET : BASE_SOURCE_ASSUMED;
-  build (&loader, options);
+  loader.context.source = is_shipped (lookup, path) ? BASE_SOURCE_DATASHEET : BASE_SOURCE_ASSUMED;
+  build (&loader, root, options);
   for (unsigned i = 0; warnings != NULL && i < base_diag_n_warnings (diag); i++)
     base_diag_warn (warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
   if (!base_diag_finish (diag, error))
@@ -226,6 +220,34 @@ clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets
   for (guint i = 0; options != NULL && options->inputs != NULL && i < clu->yamls->len; i++)
     g_ptr_array_add (options->inputs, clu->yamls->pdata[i]);
   return g_steal_pointer (&clu);
+}
+
+static Clu *
+clu_new (void)
+{
+  Clu *clu = g_new0 (Clu, 1);
+  clu->arena = base_arena_new ();
+  clu->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  clu->templates = g_ptr_array_new_with_free_func ((GDestroyNotify)clu_template_free);
+  return clu;
+}
+
+Clu *
+clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options, BaseDiag *warnings,
+               GError **error)
+{
+  g_autoptr (Clu) clu = clu_new ();
+  g_ptr_array_add (clu->yamls, yaml);
+  if (!apply_sets (yaml, sets, error))
+    return NULL;
+  return load_root (g_steal_pointer (&clu), base_yaml_root (yaml), base_yaml_path (yaml), lookup, options, warnings, error);
+}
+
+Clu *
+clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
+               GError **error)
+{
+  return load_root (clu_new (), topology, base_yaml_path (owner), lookup, options, warnings, error);
 }
 
 Clu *
