@@ -51,10 +51,21 @@ static const BaseName source_names[] = {
 static const BaseField file_fields[] = {
   { .key = "calibration", .kind = BASE_FIELD_STR, .offset = offsetof (File, name), .help = "its name", .required = TRUE },
   { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (File, summary), .help = "what was measured, where" },
-  { .key = "over", .kind = BASE_FIELD_STR, .offset = offsetof (File, over), .help = "calibration whose constants hold where this one has none" },
-  { .key = "source", .kind = BASE_FIELD_ENUM, .offset = offsetof (File, source), .help = "of all numbers that do not say otherwise",
-    .names = source_names, .fallback = "assumed" },
-  { .key = "library", .kind = BASE_FIELD_NODE, .offset = offsetof (File, library), .help = "constants, as in library.yaml", .required = TRUE },
+  { .key = "over",
+    .kind = BASE_FIELD_STR,
+    .offset = offsetof (File, over),
+    .help = "calibration whose constants hold where this one has none" },
+  { .key = "source",
+    .kind = BASE_FIELD_ENUM,
+    .offset = offsetof (File, source),
+    .help = "of all numbers that do not say otherwise",
+    .names = source_names,
+    .fallback = "assumed" },
+  { .key = "library",
+    .kind = BASE_FIELD_NODE,
+    .offset = offsetof (File, library),
+    .help = "constants, as in library.yaml",
+    .required = TRUE },
   { .key = NULL },
 };
 static const BaseSchema file_schema = { .name = "calibration file", .help = "Measured constants.", .fields = file_fields };
@@ -77,7 +88,8 @@ load_document (const Load *load, const char *path, GError **error)
 }
 
 static gboolean
-read_map (const Load *load, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, BaseSource source, void *out, GError **error)
+read_map (const Load *load, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, BaseSource source, void *out,
+          GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const BaseSchemaContext context = { .arena = load->cal->arena, .diag = diag, .lookup = load->lookup, .source = source };
@@ -123,8 +135,8 @@ load_defaults (const Load *load, const char *gpu_type, GError **error)
     return FALSE;
   if (!read_map (load, &cal_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
     return FALSE;
-  return vendor == NCCL || defaults.library[vendor] == NULL
-         || read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
+  return vendor == NCCL || defaults.library[vendor] == NULL ||
+         read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
 }
 
 /* Lays the calibration `name` over what is loaded, after the one that it stands over. */
@@ -141,8 +153,8 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   if (file.over.set) {
     if (depth >= MAX_DEPTH) {
       g_autofree char *at = base_mark_prefix (file.over.mark);
-      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s%u calibrations stand over one another; they must not form a circle", at,
-                   MAX_DEPTH + 1);
+      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
+                   "%s%u calibrations stand over one another; they must not form a circle", at, MAX_DEPTH + 1);
       return FALSE;
     }
     if (!load_over (load, file.over.v, path, depth + 1, error))

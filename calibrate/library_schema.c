@@ -1,26 +1,26 @@
 /* Schema of a communication library's constants: one row a key, see models/library-spec.h for what each is used for. */
 #include "library_schema-private.h"
 
-#define NUM(type, member, key_, dim_, help_)                                                                                            \
-  {                                                                                                                                     \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_)                            \
+#define NUM(type, member, key_, dim_, help_)                                                                 \
+  {                                                                                                          \
+    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_) \
   }
-#define NUM_FROM(type, member, key_, dim_, min_, help_)                                                                                 \
-  {                                                                                                                                     \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .min = (min_)             \
+#define NUM_FROM(type, member, key_, dim_, min_, help_)                                                                     \
+  {                                                                                                                         \
+    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .min = (min_) \
   }
-#define MAP(type, member, key_, sub_, help_)                                                                                            \
-  {                                                                                                                                     \
-    .key = (key_), .kind = BASE_FIELD_MAP, .offset = offsetof (type, member), .help = (help_), .sub = (sub_)                            \
+#define MAP(type, member, key_, sub_, help_)                                                                 \
+  {                                                                                                          \
+    .key = (key_), .kind = BASE_FIELD_MAP, .offset = offsetof (type, member), .help = (help_), .sub = (sub_) \
   }
-#define LIST(type, member, key_, sub_, item_, help_)                                                                                    \
-  {                                                                                                                                     \
-    .key = (key_), .kind = BASE_FIELD_LIST, .offset = offsetof (type, member), .help = (help_), .sub = (sub_),                          \
-    .item_size = sizeof (item_)                                                                                                         \
+#define LIST(type, member, key_, sub_, item_, help_)                                                           \
+  {                                                                                                            \
+    .key = (key_), .kind = BASE_FIELD_LIST, .offset = offsetof (type, member), .help = (help_), .sub = (sub_), \
+    .item_size = sizeof (item_)                                                                                \
   }
-#define END                                                                                                                             \
-  {                                                                                                                                     \
-    .key = NULL                                                                                                                         \
+#define END     \
+  {             \
+    .key = NULL \
   }
 
 static const BaseField times_fields[] = {
@@ -46,7 +46,9 @@ static const BaseField step_fields[] = {
   NUM_FROM (MdlStep, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves in one operation; default: no limit"),
   END,
 };
-static const BaseSchema step_schema = { .name = "step", .help = "A step by one protocol over one kind of hop.", .fields = step_fields };
+static const BaseSchema step_schema = { .name = "step",
+                                        .help = "A step by one protocol over one kind of hop.",
+                                        .fields = step_fields };
 
 static const BaseField hop_fields[] = {
   NUM (MdlHopSteps, route_latency, "route_latency", BASE_DIM_TIME, "wire that the latencies contain; a longer route adds the rest"),
@@ -57,13 +59,13 @@ static const BaseField hop_fields[] = {
 };
 static const BaseSchema hop_schema = { .name = "hop", .help = "Steps over one kind of hop.", .fields = hop_fields };
 
-#define HOPS(type)                                                                                                                      \
-  MAP (type, hop[MDL_HOP_NVLINK], "nvlink", &hop_schema, "over NVLink and its like"),                                                   \
-    MAP (type, hop[MDL_HOP_PCIE], "pcie", &hop_schema, "GPU to GPU over PCIe"),                                                         \
-    MAP (type, hop[MDL_HOP_HOST], "host", &hop_schema, "through host memory"),                                                          \
-    MAP (type, hop[MDL_HOP_NET], "net", &hop_schema, "by NICs that read and write GPU memory"),                                         \
-    MAP (type, hop[MDL_HOP_NET_HOST], "net_host", &hop_schema, "by NICs, staged in host memory"),                                       \
-    MAP (type, hop[MDL_HOP_TCP], "tcp", &hop_schema, "by sockets, staged in host memory")
+#define HOPS(type)                                                                                  \
+  MAP (type, hop[MDL_HOP_NVLINK], "nvlink", &hop_schema, "over NVLink and its like"),               \
+      MAP (type, hop[MDL_HOP_PCIE], "pcie", &hop_schema, "GPU to GPU over PCIe"),                   \
+      MAP (type, hop[MDL_HOP_HOST], "host", &hop_schema, "through host memory"),                    \
+      MAP (type, hop[MDL_HOP_NET], "net", &hop_schema, "by NICs that read and write GPU memory"),   \
+      MAP (type, hop[MDL_HOP_NET_HOST], "net_host", &hop_schema, "by NICs, staged in host memory"), \
+      MAP (type, hop[MDL_HOP_TCP], "tcp", &hop_schema, "by sockets, staged in host memory")
 
 static const BaseField protocol_fields[] = {
   { .key = "offered", .kind = BASE_FIELD_BOOL, .offset = offsetof (MdlProtocol, offered), .help = "the library has it" },
@@ -75,14 +77,24 @@ static const BaseField protocol_fields[] = {
   NUM_FROM (MdlProtocol, slot, "slot", BASE_DIM_BYTES, "1 B", "payload of one slot of the buffer: the piece of a pipeline"),
   NUM_FROM (MdlProtocol, ring_chunk, "ring_chunk", BASE_DIM_BYTES, "1 B", "payload a ring moves a step, channel and loop at most"),
   NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
-  { .key = "overlap", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlProtocol, overlap), .dim = BASE_DIM_RATIO, .max = "1",
+  { .key = "overlap",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlProtocol, overlap),
+    .dim = BASE_DIM_RATIO,
+    .max = "1",
     .help = "share of a step's data that runs beneath its latency" },
   NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in operations of the middle"),
-  { .key = "hand_on", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlProtocol, hand_on), .dim = BASE_DIM_RATIO, .max = "1",
+  { .key = "hand_on",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlProtocol, hand_on),
+    .dim = BASE_DIM_RATIO,
+    .max = "1",
     .help = "share of a piece that has arrived when the next hop begins to pass it on" },
   END,
 };
-static const BaseSchema protocol_schema = { .name = "protocol", .help = "Format and buffers of a protocol.", .fields = protocol_fields };
+static const BaseSchema protocol_schema = { .name = "protocol",
+                                            .help = "Format and buffers of a protocol.",
+                                            .fields = protocol_fields };
 
 static const BaseField protocols_fields[] = {
   MAP (MdlProtocols, at[MDL_PROTO_LL], "ll", &protocol_schema, "LL"),
@@ -98,7 +110,9 @@ static const BaseField channel_row_fields[] = {
   NUM_FROM (MdlChannelRow, nodes, "nodes", BASE_DIM_COUNT, "1", "channels over several nodes"),
   END,
 };
-static const BaseSchema channel_row_schema = { .name = "channels.scale_up", .help = "Most channels.", .fields = channel_row_fields };
+static const BaseSchema channel_row_schema = { .name = "channels.scale_up",
+                                               .help = "Most channels.",
+                                               .fields = channel_row_fields };
 
 static const BaseField channels_fields[] = {
   LIST (MdlChannels, scale_up, "scale_up", &channel_row_schema, MdlChannelRow, "by compute capability, ascending"),
@@ -149,10 +163,16 @@ static const BaseField tree_fields[] = {
   MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
   MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
   MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
-  { .key = "registered_piece", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlTreeSpec, registered_piece), .dim = BASE_DIM_RATIO,
-    .min = "0.01", .max = "1", .help = "share of a slot that is Simple's piece under graph replay, which registers buffers" },
+  { .key = "registered_piece",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlTreeSpec, registered_piece),
+    .dim = BASE_DIM_RATIO,
+    .min = "0.01",
+    .max = "1",
+    .help = "share of a slot that is Simple's piece under graph replay, which registers buffers" },
   LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
-  NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER, "weight of a rank of the node against a level of nodes"),
+  NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER,
+       "weight of a rank of the node against a level of nodes"),
   END,
 };
 static const BaseSchema tree_schema = { .name = "tree", .help = "Tree all-reduce.", .fields = tree_fields };
@@ -163,10 +183,20 @@ static const BaseField nvls_fields[] = {
   NUM_FROM (MdlNvlsSpec, channels, "channels", BASE_DIM_COUNT, "1", "in use"),
   NUM_FROM (MdlNvlsSpec, channels_from_100, "channels_from_100", BASE_DIM_COUNT, "1", "from compute capability 100 on"),
   NUM_FROM (MdlNvlsSpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves"),
-  { .key = "efficiency", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlNvlsSpec, efficiency), .dim = BASE_DIM_RATIO, .min = "0.01",
-    .max = "1", .help = "of the links, before compute capability 100" },
-  { .key = "efficiency_from_100", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlNvlsSpec, efficiency_from_100), .dim = BASE_DIM_RATIO,
-    .min = "0.01", .max = "1", .help = "of the links, from compute capability 100 on" },
+  { .key = "efficiency",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlNvlsSpec, efficiency),
+    .dim = BASE_DIM_RATIO,
+    .min = "0.01",
+    .max = "1",
+    .help = "of the links, before compute capability 100" },
+  { .key = "efficiency_from_100",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlNvlsSpec, efficiency_from_100),
+    .dim = BASE_DIM_RATIO,
+    .min = "0.01",
+    .max = "1",
+    .help = "of the links, from compute capability 100 on" },
   NUM_FROM (MdlNvlsSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one head and channel"),
   LIST (MdlNvlsSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks"),
   NUM_FROM (MdlNvlsSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once"),
@@ -182,7 +212,11 @@ static const BaseField pairwise_fields[] = {
   NUM (MdlPairSpec, ll_up_to, "ll_up_to", BASE_DIM_BYTES, "message a channel that still goes by LL"),
   NUM_FROM (MdlPairSpec, channels_a_peer, "channels_a_peer", BASE_DIM_COUNT, "1", "channels of one peer in an all-to-all, at most"),
   NUM_FROM (MdlPairSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "piece of a peer and channel"),
-  { .key = "fill", .kind = BASE_FIELD_NUM, .offset = offsetof (MdlPairSpec, fill), .dim = BASE_DIM_RATIO, .max = "1",
+  { .key = "fill",
+    .kind = BASE_FIELD_NUM,
+    .offset = offsetof (MdlPairSpec, fill),
+    .dim = BASE_DIM_RATIO,
+    .max = "1",
     .help = "share of the first pieces' time that nothing overlaps" },
   NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple"),
   END,
@@ -213,7 +247,9 @@ static const BaseField error_fields[] = {
   NUM (MdlErrorSpec, large, "large", BASE_DIM_RATIO, "half-width above"),
   END,
 };
-static const BaseSchema error_schema = { .name = "error", .help = "Relative half-width of the error band.", .fields = error_fields };
+static const BaseSchema error_schema = { .name = "error",
+                                         .help = "Relative half-width of the error band.",
+                                         .fields = error_fields };
 
 static const BaseField range_fields[] = {
   NUM (MdlRange, min_size, "min_size", BASE_DIM_BYTES, "smallest size fitted"),

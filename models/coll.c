@@ -1,9 +1,11 @@
 /* The table of algorithms, what can run where, and the completion of a cost.
  *
  *     time = latency + S / min (bound, link rate / wire) + launch
- * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their launches
+ * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their
+ * launches
  * together (per_gpu x GPUs): what is missing to that is waited.
- * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range that
+ * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range
+ * that
  * the calibration was fitted on.
  * Source: launch: NCCL starts one kernel a GPU and call; floors and residuals: measured, docs/models.md.
  * Check: test_models_coll (serial launches floor small messages), law_models_coll (terms sum to the time). */
@@ -62,14 +64,15 @@ why_not_pairwise (const MdlLibrary *library, MdlProto proto, const MdlCollQuesti
     return NULL;
   if (question->n_nodes > 1)
     return "sends and receives over the network run by simple";
-  double part_B = question->size_B / (question->op == MDL_OP_ALLTOALL ? fmax ((double) question->n_ranks, 1.0) : 1.0);
+  double part_B = question->size_B / (question->op == MDL_OP_ALLTOALL ? fmax ((double)question->n_ranks, 1.0) : 1.0);
   if (part_B > library->pairwise.ll_up_to.v * mdl_channels_most (library, question))
     return "a message of this size to each peer goes by simple";
   return NULL;
 }
 
 gboolean
-mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, const char **reason)
+mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
+                   const char **reason)
 {
   const char *why = NULL;
   if (coll == NULL)
@@ -97,7 +100,7 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
   const MdlLaunchCost *launch = &library->launch.at[q->launch];
   double before_s = cost->latency_s;
   mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us a call", launch->extra.v * 1e6);
-  double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double) MAX (q->ranks_per_node, 1) : 1.0;
+  double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
   double floor_s = launch->per_gpu.v * gpus;
   mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
                  "%.4g launches x %.3g us one after the other take longer than the call", gpus, launch->per_gpu.v * 1e6);
@@ -108,12 +111,15 @@ static double
 error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
 {
   const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
-  double band = (q->size_B < library->small_to.v ? &error->small : q->size_B < library->middle_to.v ? &error->middle : &error->large)->v;
+  double band = (q->size_B < library->small_to.v    ? &error->small
+                 : q->size_B < library->middle_to.v ? &error->middle
+                                                    : &error->large)
+                    ->v;
   const MdlRange *range = &library->range;
-  gboolean outside = range->head.set
-                     && ((range->min_size.set && q->size_B < range->min_size.v) || (range->max_size.set && q->size_B > range->max_size.v)
-                         || (range->max_ranks.set && (double) q->n_ranks > range->max_ranks.v)
-                         || (range->max_nodes.set && (double) q->n_nodes > range->max_nodes.v));
+  gboolean outside = range->head.set && ((range->min_size.set && q->size_B < range->min_size.v) ||
+                                         (range->max_size.set && q->size_B > range->max_size.v) ||
+                                         (range->max_ranks.set && (double)q->n_ranks > range->max_ranks.v) ||
+                                         (range->max_nodes.set && (double)q->n_nodes > range->max_nodes.v));
   return outside ? fmax (band * library->outside.v, band) : band;
 }
 
@@ -152,7 +158,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
 double
 mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop)
 {
-  (void) hop; /* the same line format on every hop */
+  (void)hop; /* the same line format on every hop */
   if (library == NULL || proto < 0 || proto >= MDL_PROTO_N)
     return 1.0;
   return fmax (library->protocols.at[proto].wire.v, 1.0);

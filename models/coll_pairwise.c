@@ -2,13 +2,15 @@
  *
  * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
  *     T = start + own + rounds x latency + network rounds x network latency + fill + S / min (ch rate, link rate / wire)
- * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do not
+ * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do
+ * not
  * see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
- * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a channel),
+ * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a
+ * channel),
  * src/device/sendrecv.h (up to 8 peers at once on a channel). Rates: measured, see docs/models.md.
  * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
@@ -36,14 +38,14 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const MdlPairSpec *spec = &library->pairwise;
   const MdlProtocol *format = &library->protocols.at[proto];
   gboolean all = q->op == MDL_OP_ALLTOALL;
-  double local = all ? (double) MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
-  double remote = all ? (double) q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;
+  double local = all ? (double)MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
+  double remote = all ? (double)q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;
   double at_once = fmax (spec->peers.v, 1.0), channels = p2p_channels (library, q);
   MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
   MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, 1.0);
   const MdlStep *step = (local > 0.0 ? intra : inter).step;
 
-  cost->channels = (unsigned) channels;
+  cost->channels = (unsigned)channels;
   cost->wire = proto == MDL_PROTO_SIMPLE && all && spec->wire.set ? spec->wire.v : format->wire.v;
   cost->bound_Bps = step->rate.set ? channels * step->rate.v : HUGE_VAL;
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
@@ -56,8 +58,8 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
     cost->start_s += spec->own.at[proto].v;
   }
   double rounds = ceil (local / at_once), network = ceil (remote / at_once);
-  mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds, at_once,
-                 intra.latency_s * 1e6);
+  mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds,
+                 at_once, intra.latency_s * 1e6);
   mdl_cost_term (q, cost, "network rounds", network * inter.latency_s, &inter.step->latency, "%.4g rounds of %.3g peers x %.3g us",
                  network, at_once, inter.latency_s * 1e6);
   /* Rounds are shared out over the messages, so that message-by-message runs add up to the same. */
@@ -67,7 +69,7 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
     cost->hop_software_s[1] = fmax (network * inter.latency_s / remote - q->inter_latency_s, 0.0);
   if (!all)
     return;
-  double n = (double) q->n_ranks, a_peer = CLAMP (channels / n, 1.0, fmax (spec->channels_a_peer.v, 1.0));
+  double n = (double)q->n_ranks, a_peer = CLAMP (channels / n, 1.0, fmax (spec->channels_a_peer.v, 1.0));
   double part_B = q->size_B / (n * a_peer), piece_B = fmin (part_B, spec->piece.v);
   double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
   mdl_cost_term (q, cost, "pipeline fill", part_B > 0.0 ? spec->fill.v * size_s * piece_B / part_B : 0.0, &spec->fill,
@@ -77,7 +79,7 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
 static void
 pairwise_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double n = (double) q->n_ranks, alpha_s = mdl_plain_alpha_s (q);
+  double n = (double)q->n_ranks, alpha_s = mdl_plain_alpha_s (q);
   cost->bound_Bps = mdl_plain_bound_Bps (q, q->op == MDL_OP_ALLTOALL ? (n - 1.0) / n : 1.0);
   mdl_cost_term (q, cost, "hop latency", alpha_s, NULL, "all at once: %.4g us", alpha_s * 1e6);
 }

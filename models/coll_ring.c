@@ -1,13 +1,17 @@
 /* Ring: all-reduce, all-gather, reduce-scatter; broadcast and reduce as a chain along the ring.
  *
- * All-reduce, all-gather, reduce-scatter. n ranks, ch channels, S bytes; a step moves c = S/(n ch) bytes a channel, in loops of at most
+ * All-reduce, all-gather, reduce-scatter. n ranks, ch channels, S bytes; a step moves c = S/(n ch) bytes a channel, in loops of
+ * at most
  * `ring_chunk`; 2(n-1) steps for all-reduce, n-1 for the others; one operation more than steps on each rank.
  *     T = start + loops sum over steps of max (floor, latency - hidden) + last + S / min (bound, link rate / wire)
- *     hidden = overlap x time of the data that runs beneath the latency: all of c where data flows line by line (LL), what is behind
+ *     hidden = overlap x time of the data that runs beneath the latency: all of c where data flows line by line (LL), what is
+ *     behind
  *              the first slice where slices follow each other (Simple, two slices of a chunk)
  * A rank's first and last operation only send or only receive: together they count `ends` operations, and ends - 1 of them move no
- * byte over a link. Where the blocks are the limit, bound = ch rate n / (steps - 1 + ends) counts all operations and last = 0; where
- * the links are, last = (ends - 1) chunk / rate sqrt (loops): in the first loop all channels pause together, later they drift apart and
+ * byte over a link. Where the blocks are the limit, bound = ch rate n / (steps - 1 + ends) counts all operations and last = 0;
+ * where
+ * the links are, last = (ends - 1) chunk / rate sqrt (loops): in the first loop all channels pause together, later they drift
+ * apart and
  * fill each other's pauses. The longer of the two holds.
  * Between nodes 2(N-1) or N-1 of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait
  * for data, not for each other.
@@ -18,10 +22,12 @@
  * Textbook form: 2(n-1) (alpha + (S/n) beta), lockstep: alpha of the longest hop.
  *
  * Symbols: latency, floor, start s; rate, bound, link rate B/s; wire bytes on the link per byte of payload.
- * Source: steps: Patarasuk and Yuan, JPDC 69(2), 2009; NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nsteps, interSteps, plateau
+ * Source: steps: Patarasuk and Yuan, JPDC 69(2), 2009; NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nsteps, interSteps,
+ * plateau
  * of ring Simple between nodes), src/enqueue.cc:calcCollChunking, src/device/all_reduce.h:runRing (2n-1 operations),
  * src/device/prims_simple.h:genericOp (slices); overlap and rates: measured, see docs/models.md.
- * Valid: equal ranks; within calibrated sizes as its error band says. Saw-tooth of whole channels and grains below 16 B a rank left out.
+ * Valid: equal ranks; within calibrated sizes as its error band says. Saw-tooth of whole channels and grains below 16 B a rank
+ * left out.
  * Check: test_models_coll (plain: 4 ranks, 1 us, 1 GB/s, 4 GB: 6.000006 s); law_models_coll; accuracy_models_h200. */
 #include <math.h>
 
@@ -63,7 +69,8 @@ channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlS
 
 /* Adds the hop terms: `times` x steps of each kind, less what data hides. */
 static void
-add_hops (const MdlCollQuestion *q, MdlCollCost *cost, const MdlStepTime step[2], const double n_of[2], double loops, double hidden_s)
+add_hops (const MdlCollQuestion *q, MdlCollCost *cost, const MdlStepTime step[2], const double n_of[2], double loops,
+          double hidden_s)
 {
   static const char *const name[2] = { "hop latency", "network hop latency" };
   for (unsigned i = 0; i < 2; i++) {
@@ -82,14 +89,14 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
 {
   const MdlRingSpec *spec = &library->ring;
   const MdlProtocol *format = &library->protocols.at[proto];
-  double n = (double) q->n_ranks, steps = (double) n_steps (q), inter = (double) n_inter (q);
+  double n = (double)q->n_ranks, steps = (double)n_steps (q), inter = (double)n_inter (q);
   double channels = mdl_channels (library, proto, q, TRUE);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
 
-  cost->channels = (unsigned) channels;
+  cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
 
@@ -104,7 +111,8 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double chunk_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / (steps * loops);
   double beneath_B = format->slice.set ? CLAMP (chunk_B - format->slice.v, 0.0, chunk_B / 2.0) : chunk_B;
   double hidden_s = chunk_B > 0.0 ? format->overlap.v * chunk_s * beneath_B / chunk_B : 0.0;
-  if (proto == MDL_PROTO_SIMPLE && q->op == MDL_OP_ALL_REDUCE && q->n_nodes > 1 && spec->plateau.set && part_B >= spec->plateau_from.v) {
+  if (proto == MDL_PROTO_SIMPLE && q->op == MDL_OP_ALL_REDUCE && q->n_nodes > 1 && spec->plateau.set &&
+      part_B >= spec->plateau_from.v) {
     for (unsigned i = 0; i < 2; i++) {
       step[i].latency_s *= spec->plateau.v;
       step[i].floor_s *= spec->plateau.v;
@@ -116,8 +124,8 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
   if (!blocks_bound)
-    mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from, "%.3g x %.4g B a channel at %.3g GB/s, over no link",
-                   sqrt (loops), chunk_B, rate_Bps * 1e-9);
+    mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from,
+                   "%.3g x %.4g B a channel at %.3g GB/s, over no link", sqrt (loops), chunk_B, rate_Bps * 1e-9);
 }
 
 static void
@@ -130,9 +138,9 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
                           mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
-  double hops = (double) n_steps (q), inter = (double) n_inter (q);
+  double hops = (double)n_steps (q), inter = (double)n_inter (q);
 
-  cost->channels = (unsigned) channels;
+  cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   cost->bound_Bps = channels * rate_Bps;
   if (rate_from != NULL)
@@ -142,8 +150,8 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   /* Each hop but the first adds to the first piece's way what must have arrived before it is handed on. */
   double piece_B = fmin (format->slot.v, q->size_B / channels);
   double piece_s = format->hand_on.v * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.4g B a channel", hops - 1.0,
-                 format->hand_on.v, piece_B);
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.4g B a channel",
+                 hops - 1.0, format->hand_on.v, piece_B);
   cost->piece_B = piece_B * channels;
 }
 
@@ -159,7 +167,7 @@ ring_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 static void
 ring_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double alpha_s = mdl_plain_alpha_s (q), steps = (double) n_steps (q), n = (double) q->n_ranks;
+  double alpha_s = mdl_plain_alpha_s (q), steps = (double)n_steps (q), n = (double)q->n_ranks;
   cost->bound_Bps = mdl_plain_bound_Bps (q, is_chain (q->op) ? 1.0 : steps / n);
   if (!is_chain (q->op)) {
     mdl_cost_term (q, cost, "hop latency", steps * alpha_s, NULL, "%.4g steps x %.4g us", steps, alpha_s * 1e6);
@@ -175,7 +183,8 @@ const MdlColl mdl_coll_ring = {
   .algo = MDL_ALGO_RING,
   .summary = "ring: 2(n-1) or n-1 steps of 1/n of the data; broadcast and reduce as a chain",
   .source = "Patarasuk and Yuan, JPDC 69(2), 2009; NCCL src/graph/tuning.cc, src/device/all_reduce.h",
-  .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER | 1u << MDL_OP_BROADCAST | 1u << MDL_OP_REDUCE,
+  .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER | 1u << MDL_OP_BROADCAST |
+         1u << MDL_OP_REDUCE,
   .n_steps = n_steps,
   .cost = ring_cost,
   .plain = ring_plain,

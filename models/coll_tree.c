@@ -1,17 +1,22 @@
-/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N nodes
+/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N
+ * nodes
  * stands a double binary tree, each half of the channels on one of the two.
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
  *     B = min (ch x stream, link rate / wire)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part of a
- * piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128);
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part
+ * of a
+ * piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL,
+ * LL128);
  * stream B/s, what a block sustains when its threads are split between reduction and broadcast.
  *
  * Textbook form: two binary trees of height h = ceil (log2 (n+1)), each with half of the data, first reduction and then broadcast,
  * each a pipeline of k pieces:  T = 2 (2h - 1 + k) (alpha + (S/k) beta),  k = sqrt ((2h - 1) S beta / alpha).
  *
- * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
- * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking (LL128's
+ * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
+ * 35(12),
+ * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking
+ * (LL128's
  * piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
  * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 12 us with alpha 1 us and no data), accuracy_models_h200. */
 #include <math.h>
@@ -36,7 +41,8 @@ n_steps (const MdlCollQuestion *q)
   return 2 * (hops_intra (q) + hops_inter (q));
 }
 
-/* What a piece's way over a hop adds to the first piece: the part of it that must have arrived before it is passed on, at the route's
+/* What a piece's way over a hop adds to the first piece: the part of it that must have arrived before it is passed on, at the
+ * route's
  * share of one channel or at what the block moves. */
 static double
 hop_fill_s (const MdlStep *step, const MdlProtocol *format, double piece_B, double route_rate_Bps, double channels)
@@ -52,8 +58,8 @@ piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, co
     return fmin (format->slot.v * spec->registered_piece.v, part_B);
   if (proto != MDL_PROTO_LL128)
     return fmin (format->slot.v, part_B);
-  double p = fmax ((double) q->ranks_per_node, 1.0);
-  double depth = 1.0 + log2 (fmax ((double) q->n_nodes, 1.0)) + spec->ll128_rank_weight.v * p;
+  double p = fmax ((double)q->ranks_per_node, 1.0);
+  double depth = 1.0 + log2 (fmax ((double)q->n_nodes, 1.0)) + spec->ll128_rank_weight.v * p;
   return mdl_cut_piece (&spec->ll128_cuts, part_B, format->slot.v, depth / p);
 }
 
@@ -67,15 +73,15 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);
   const BaseNum *stream = &(q->n_ranks > 2 ? &spec->stream : &spec->end_stream)->at[proto];
 
-  cost->channels = (unsigned) channels;
+  cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   cost->bound_Bps = stream->set ? channels * stream->v : HUGE_VAL;
   mdl_cost_use (cost, stream);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
 
   double up_down_intra = 2.0 * hops_intra (q), up_down_inter = 2.0 * hops_inter (q);
-  mdl_cost_term (q, cost, "hop latency", up_down_intra * intra.latency_s, &intra.step->latency, "%.4g hops x %.3g us", up_down_intra,
-                 intra.latency_s * 1e6);
+  mdl_cost_term (q, cost, "hop latency", up_down_intra * intra.latency_s, &intra.step->latency, "%.4g hops x %.3g us",
+                 up_down_intra, intra.latency_s * 1e6);
   mdl_cost_term (q, cost, "network hop latency", up_down_inter * inter.latency_s, &inter.step->latency, "%.4g hops x %.3g us",
                  up_down_inter, inter.latency_s * 1e6);
   cost->hop_software_s[0] = fmax (intra.latency_s - q->intra_latency_s, 0.0);
@@ -87,12 +93,12 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   if (up_down_intra > 0.0)
     fill_s += up_down_intra * hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels);
   if (up_down_inter > 0.0) {
-    double nics = fmax ((double) q->n_nics, 1.0);
+    double nics = fmax ((double)q->n_nics, 1.0);
     fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels);
   }
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel",
-                 up_down_intra + up_down_inter, piece_B);
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel", up_down_intra + up_down_inter,
+                 piece_B);
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
   mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],
                  "%.4g further pieces a channel x %.3g us", pieces - 1.0, spec->per_piece.at[proto].v * 1e6);
@@ -102,12 +108,12 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 static void
 tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double alpha_s = mdl_plain_alpha_s (q), height = (double) mdl_log2_ceil (q->n_ranks + 1), pieces;
+  double alpha_s = mdl_plain_alpha_s (q), height = (double)mdl_log2_ceil (q->n_ranks + 1), pieces;
   cost->bound_Bps = mdl_plain_bound_Bps (q, 2.0);
   double half_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / 2.0;
   double latency_s = 2.0 * mdl_plain_pipeline_s (2.0 * height, alpha_s, half_s, &pieces);
-  mdl_cost_term (q, cost, "pipeline", latency_s, NULL, "2 x two trees of height %.4g, %.4g us a hop, %.4g pieces", height, alpha_s * 1e6,
-                 pieces);
+  mdl_cost_term (q, cost, "pipeline", latency_s, NULL, "2 x two trees of height %.4g, %.4g us a hop, %.4g pieces", height,
+                 alpha_s * 1e6, pieces);
   cost->piece_B = isinf (pieces) ? 0.0 : q->size_B / pieces;
 }
 

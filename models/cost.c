@@ -1,7 +1,8 @@
 /* Parts of a cost that the algorithms share.
  *
  * Channels by size. Source: NCCL 5067397c src/enqueue.cc:topoGetAlgoInfo (a channel for every threads x threshold bytes: Simple
- * 512 x 64, LL 512 x 8, times the ranks in a ring, LL128 640 x 8) and scheduleCollTasksToPlan (cells of 16 KiB of traffic; traffic is
+ * 512 x 64, LL 512 x 8, times the ranks in a ring, LL128 640 x 8) and scheduleCollTasksToPlan (cells of 16 KiB of traffic;
+ * traffic is
  * twice the size for all-reduce, four times as much again for LL). Numbers stand in calibrate/defaults/library.yaml.
  * Check: test_models_coll (8 ranks: one channel of Simple to 32 KiB, 24 from 768 KiB). */
 #include "cost-private.h"
@@ -63,11 +64,11 @@ mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question)
   else
     for (unsigned i = 0; i < spec->scale_up.n; i++) {
       const MdlChannelRow *row = BASE_LIST_AT (spec->scale_up, MdlChannelRow, i);
-      if (row->capability.v <= (double) question->compute_capability)
+      if (row->capability.v <= (double)question->compute_capability)
         most = question->n_nodes > 1 ? row->nodes.v : row->one_node.v;
     }
   if (question->max_channels > 0)
-    most = fmin (most, (double) question->max_channels);
+    most = fmin (most, (double)question->max_channels);
   return fmax (most, 1.0);
 }
 
@@ -77,7 +78,7 @@ mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *
   const MdlProtocol *format = &library->protocols.at[proto];
   double quantum_B = format->threads.v * format->bytes_a_thread.v;
   if (ring && format->a_rank.v)
-    quantum_B *= (double) question->n_ranks;
+    quantum_B *= (double)question->n_ranks;
   double traffic = (question->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0) * fmax (format->cell_traffic.v, 1.0);
   quantum_B = fmax (quantum_B, library->channels.cell.v / traffic);
   double most = mdl_channels_most (library, question);
@@ -89,8 +90,8 @@ mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByP
                 MdlProto proto, double channels)
 {
   double first_s = start->at[proto].v, more_s = per_channel->at[proto].v * (channels - 1.0);
-  mdl_cost_term (question, cost, "start", first_s + more_s, &start->at[proto], "%.3g us + %.3g further channels x %.3g us", first_s * 1e6,
-                 channels - 1.0, per_channel->at[proto].v * 1e6);
+  mdl_cost_term (question, cost, "start", first_s + more_s, &start->at[proto], "%.3g us + %.3g further channels x %.3g us",
+                 first_s * 1e6, channels - 1.0, per_channel->at[proto].v * 1e6);
   if (more_s > 0.0)
     mdl_cost_use (cost, &per_channel->at[proto]);
   cost->start_s += first_s + more_s;
@@ -150,7 +151,7 @@ unsigned
 mdl_log2_ceil (unsigned n)
 {
   unsigned log2 = 0;
-  while (log2 < 32 && (guint64) 1 << log2 < n)
+  while (log2 < 32 && (guint64)1 << log2 < n)
     log2++;
   return log2;
 }

@@ -41,8 +41,12 @@ const BaseName mdl_proto_names[] = {
 };
 
 const BaseName mdl_dtype_names[] = {
-  { "int8", MDL_DTYPE_INT8, "1 byte" },   { "fp8", MDL_DTYPE_FP8, "1 byte" },   { "fp16", MDL_DTYPE_FP16, "2 bytes" },
-  { "bf16", MDL_DTYPE_BF16, "2 bytes" },  { "fp32", MDL_DTYPE_FP32, "4 bytes" }, { "fp64", MDL_DTYPE_FP64, "8 bytes" },
+  { "int8", MDL_DTYPE_INT8, "1 byte" },
+  { "fp8", MDL_DTYPE_FP8, "1 byte" },
+  { "fp16", MDL_DTYPE_FP16, "2 bytes" },
+  { "bf16", MDL_DTYPE_BF16, "2 bytes" },
+  { "fp32", MDL_DTYPE_FP32, "4 bytes" },
+  { "fp64", MDL_DTYPE_FP64, "8 bytes" },
   { NULL, 0, NULL },
 };
 
@@ -59,7 +63,8 @@ unsigned
 mdl_dtype_size_B (MdlDtype dtype)
 {
   static const unsigned size_B[MDL_DTYPE_N] = {
-    [MDL_DTYPE_INT8] = 1, [MDL_DTYPE_FP8] = 1, [MDL_DTYPE_FP16] = 2, [MDL_DTYPE_BF16] = 2, [MDL_DTYPE_FP32] = 4, [MDL_DTYPE_FP64] = 8,
+    [MDL_DTYPE_INT8] = 1, [MDL_DTYPE_FP8] = 1,  [MDL_DTYPE_FP16] = 2,
+    [MDL_DTYPE_BF16] = 2, [MDL_DTYPE_FP32] = 4, [MDL_DTYPE_FP64] = 8,
   };
   g_return_val_if_fail (dtype < MDL_DTYPE_N, 1);
   return size_B[dtype];
@@ -70,7 +75,7 @@ mdl_op_busbw_factor (MdlOp op, unsigned ranks)
 {
   if (ranks == 0)
     return 0.0;
-  double others = (double) (ranks - 1) / (double) ranks;
+  double others = (double)(ranks - 1) / (double)ranks;
   switch (op) {
     case MDL_OP_ALL_REDUCE:
       return 2.0 * others;

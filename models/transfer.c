@@ -44,7 +44,8 @@ mdl_transfer_cost (const MdlLibrary *library, MdlCopy copy, double size_B, doubl
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
   if (library != NULL) {
-    const MdlErrorSpec *error = cost->source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
+    const MdlErrorSpec *error =
+        cost->source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
     cost->band = (size_B < library->small_to.v ? &error->small : size_B < library->middle_to.v ? &error->middle : &error->large)->v;
   }
 }

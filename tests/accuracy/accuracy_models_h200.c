@@ -21,7 +21,8 @@ static gboolean
 is_wanted (const Measured *row, const void *data)
 {
   const Wanted *wanted = data;
-  return row->algo == wanted->algo && row->proto == wanted->proto && row->n == wanted->n && (row->max_channels > 0) == wanted->few_channels;
+  return row->algo == wanted->algo && row->proto == wanted->proto && row->n == wanted->n &&
+         (row->max_channels > 0) == wanted->few_channels;
 }
 
 /* Medians of each band, and the worst of middle and large. */
@@ -75,7 +76,7 @@ static void
 plain_launches_from_one_thread (void)
 {
   /* Floors of 50 to 80 us on 8 GPUs move by half between runs. */
-  static const double median[3] = { 0.35, 0.35, 0.07 };
+  static const double median[3] = { 0.40, 0.45, 0.07 };
   score ("serial, chosen by NCCL, 2 GPUs", serial, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 2, FALSE }, median, 0.50);
   score ("serial, chosen by NCCL, 8 GPUs", serial, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 8, FALSE }, median, 0.40);
   score ("serial ring Simple 8 GPUs", serial, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_SIMPLE, 8, FALSE }, median, 0.20);

@@ -1,4 +1,5 @@
-/* Predicted against published measurements: other harnesses, operations, GPUs and sizes than h200_sxm.yaml was read off. H100 and H200
+/* Predicted against published measurements: other harnesses, operations, GPUs and sizes than h200_sxm.yaml was read off. H100 and
+ * H200
  * rows are held out (nothing was fitted to them, all-to-all excepted); A100 and B200 rows are those their files were fitted to. */
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +31,8 @@ static gboolean
 is_wanted (const Measured *row, const void *data)
 {
   const Wanted *wanted = data;
-  return row->n_nodes == 1 && strcmp (row->gpu, wanted->gpu) == 0 && g_str_has_prefix (row->source, wanted->source)
-         && (wanted->op < 0 || row->op == (MdlOp)wanted->op) && (wanted->algo == MDL_ALGO_BEST || row->algo == wanted->algo);
+  return row->n_nodes == 1 && strcmp (row->gpu, wanted->gpu) == 0 && g_str_has_prefix (row->source, wanted->source) &&
+         (wanted->op < 0 || row->op == (MdlOp)wanted->op) && (wanted->algo == MDL_ALGO_BEST || row->algo == wanted->algo);
 }
 
 static void

@@ -106,17 +106,28 @@ link_rate_Bps (MdlAlgo algo, MdlOp op, double n, double reach_Bps)
 }
 
 static double
-predict_by (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const Measured *row, double reach_Bps, unsigned capability)
+predict_by (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const Measured *row, double reach_Bps,
+            unsigned capability)
 {
-  MdlCollQuestion q = { .op = row->op, .size_B = row->size_B, .n_ranks = row->n, .n_nodes = row->n_nodes,
-                        .ranks_per_node = row->n / row->n_nodes, .intra = MDL_HOP_NVLINK, .inter = MDL_HOP_NET,
-                        .intra_latency_s = 0.36e-6, .intra_rate_Bps = reach_Bps, .inter_rate_Bps = (double)INFINITY,
-                        .compute_capability = capability, .switched = TRUE, .max_channels = row->max_channels, .launch = row->launch,
+  MdlCollQuestion q = { .op = row->op,
+                        .size_B = row->size_B,
+                        .n_ranks = row->n,
+                        .n_nodes = row->n_nodes,
+                        .ranks_per_node = row->n / row->n_nodes,
+                        .intra = MDL_HOP_NVLINK,
+                        .inter = MDL_HOP_NET,
+                        .intra_latency_s = 0.36e-6,
+                        .intra_rate_Bps = reach_Bps,
+                        .inter_rate_Bps = (double)INFINITY,
+                        .compute_capability = capability,
+                        .switched = TRUE,
+                        .max_channels = row->max_channels,
+                        .launch = row->launch,
                         .terse = TRUE };
   q.link_rate_Bps = link_rate_Bps (coll->algo, row->op, (double)row->n, reach_Bps);
   /* NCCL does not choose NVLS for gather and scatter by itself; on the node of h200x8 it was switched off. */
-  gboolean off = coll->algo == MDL_ALGO_NVLS
-                 && (row->op != MDL_OP_ALL_REDUCE || (row->algo < 0 && strcmp (row->source, "h200x8") == 0));
+  gboolean off =
+      coll->algo == MDL_ALGO_NVLS && (row->op != MDL_OP_ALL_REDUCE || (row->algo < 0 && strcmp (row->source, "h200x8") == 0));
   if (off || !mdl_coll_possible (library, coll, proto, &q, NULL))
     return (double)INFINITY;
   MdlCollCost cost;
@@ -130,8 +141,8 @@ measured_predict (const MdlLibrary *library, const Measured *row, double reach_B
   double least_s = (double)INFINITY;
   for (const MdlColl *const *coll = mdl_colls; *coll != NULL; coll++)
     for (int proto = 0; proto < MDL_PROTO_N; proto++)
-      if (((*coll)->ops & (1u << row->op)) && (row->algo < 0 || row->algo == (int)(*coll)->algo)
-          && (row->proto < 0 || row->proto == proto))
+      if (((*coll)->ops & (1u << row->op)) && (row->algo < 0 || row->algo == (int)(*coll)->algo) &&
+          (row->proto < 0 || row->proto == proto))
         least_s = fmin (least_s, predict_by (library, *coll, proto, row, reach_Bps, compute_capability));
   return least_s;
 }
@@ -144,8 +155,8 @@ compare (const void *a, const void *b)
 }
 
 Errors
-measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps, unsigned compute_capability, MeasuredFilter filter,
-                 const void *data)
+measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps, unsigned compute_capability,
+                 MeasuredFilter filter, const void *data)
 {
   Errors errors = { { 0 }, { 0 }, { 0 } };
   GArray *band[3];

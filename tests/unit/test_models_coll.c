@@ -17,9 +17,20 @@ num (double v)
 static MdlCollQuestion
 question (MdlOp op, double size_B, unsigned n)
 {
-  return (MdlCollQuestion){ .op = op, .size_B = size_B, .n_ranks = n, .n_nodes = 1, .ranks_per_node = n, .intra = MDL_HOP_NVLINK,
-                            .inter = MDL_HOP_NET, .intra_latency_s = 1e-6, .inter_latency_s = 5e-6, .intra_rate_Bps = 1e9,
-                            .inter_rate_Bps = 0.5e9, .link_rate_Bps = INF, .compute_capability = 90, .switched = TRUE };
+  return (MdlCollQuestion){ .op = op,
+                            .size_B = size_B,
+                            .n_ranks = n,
+                            .n_nodes = 1,
+                            .ranks_per_node = n,
+                            .intra = MDL_HOP_NVLINK,
+                            .inter = MDL_HOP_NET,
+                            .intra_latency_s = 1e-6,
+                            .inter_latency_s = 5e-6,
+                            .intra_rate_Bps = 1e9,
+                            .inter_rate_Bps = 0.5e9,
+                            .link_rate_Bps = INF,
+                            .compute_capability = 90,
+                            .switched = TRUE };
 }
 
 /* Round numbers: one channel, nothing limits but the links, wire 2 for LL. */

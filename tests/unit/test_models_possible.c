@@ -7,8 +7,15 @@ static MdlLibrary library;
 static MdlCollQuestion
 h200 (MdlOp op)
 {
-  return (MdlCollQuestion){ .op = op, .size_B = 1024.0, .n_ranks = 8, .n_nodes = 1, .ranks_per_node = 8, .intra = MDL_HOP_NVLINK,
-                            .inter = MDL_HOP_NET, .compute_capability = 90, .switched = TRUE };
+  return (MdlCollQuestion){ .op = op,
+                            .size_B = 1024.0,
+                            .n_ranks = 8,
+                            .n_nodes = 1,
+                            .ranks_per_node = 8,
+                            .intra = MDL_HOP_NVLINK,
+                            .inter = MDL_HOP_NET,
+                            .compute_capability = 90,
+                            .switched = TRUE };
 }
 
 static gboolean

@@ -48,7 +48,7 @@ typedef struct {
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
-  double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the wire's is added by the caller */
+  double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the caller adds the wire's */
   double piece_B;           /* largest message of a chunked pipeline (tree, broadcast, reduce); 0: not cut */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
@@ -73,12 +73,14 @@ typedef struct {
 extern const MdlColl *const mdl_colls[]; /* ends with NULL */
 const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm does not do it */
 
-/* FALSE and a reason (static text) when the algorithm, protocol and question do not go together: NVLS across nodes or before Hopper,
- * LL128 off its paths, an algorithm that is not built yet. */
-gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, const char **reason);
+/* FALSE and a reason (static text) when the algorithm, protocol and question do not go together: NVLS across nodes or before
+ * Hopper, LL128 off its paths, an algorithm that is not built yet. */
+gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
+                            const char **reason);
 
 /* `library` NULL: the plain library. One rank costs nothing. */
-void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
+void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
+                    MdlCollCost *cost);
 
 /* Wire factor of a protocol (link bytes per payload byte) on a hop; needed before the traffic is laid. */
 double mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop);

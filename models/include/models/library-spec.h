@@ -47,7 +47,7 @@ typedef struct {
   BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
   BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
   BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
-  BaseNum ends;           /* a ring's first and last operation together, counted in operations of the middle (which receive and send) */
+  BaseNum ends;           /* a ring's first and last operation together, in operations of the middle (which receive and send) */
   BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 

@@ -24,7 +24,10 @@ typedef enum {
 
 typedef enum { MDL_PROTO_LL, MDL_PROTO_LL128, MDL_PROTO_SIMPLE, MDL_PROTO_N, MDL_PROTO_AUTO = -1 } MdlProto;
 
-typedef enum { MDL_DTYPE_INT8, MDL_DTYPE_FP8, MDL_DTYPE_FP16, MDL_DTYPE_BF16, MDL_DTYPE_FP32, MDL_DTYPE_FP64, MDL_DTYPE_N } MdlDtype;
+typedef enum {
+  MDL_DTYPE_INT8, MDL_DTYPE_FP8, MDL_DTYPE_FP16, MDL_DTYPE_BF16, MDL_DTYPE_FP32, MDL_DTYPE_FP64,
+  MDL_DTYPE_N
+} MdlDtype;
 
 extern const BaseName mdl_op_names[], mdl_algo_names[], mdl_proto_names[], mdl_dtype_names[];
 /* Name of a code in one of the tables above; "?" if there is none. */

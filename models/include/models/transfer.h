@@ -19,7 +19,8 @@ typedef enum {
 void mdl_transfer_cost (const MdlLibrary *library, MdlCopy copy, double size_B, double route_latency_s, double route_rate_Bps,
                         MdlCollCost *cost);
 
-/* What of a link's rate a message of `size_B` reaches: alpha-beta ramp, size / (size + half_B). half_B: the size that reaches half. */
+/* What of a link's rate a message of `size_B` reaches: alpha-beta ramp, size / (size + half_B). half_B: the size that reaches
+ * half. */
 double mdl_ramp (double size_B, double half_B);
 
 G_END_DECLS
