@@ -1,6 +1,8 @@
 /* Reading a file whose size and kind are the user's: looked at before it is read, and never read beyond the limit. */
 #include "yaml-private.h"
 
+#include "text-private.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +12,8 @@
 static gboolean
 fail (const char *path, const char *what, GError **error)
 {
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", path, what);
+  g_autofree char *shown = base_text_escape (path, '\0');
+  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", shown, what);
   return FALSE;
 }
 

@@ -2,6 +2,7 @@
  * that it stands for, so that neither deep nor wide "bombs" cost more than the limits. */
 #include "yaml-private.h"
 
+#include "base/diag.h"
 #include "text-private.h"
 
 #include <string.h>
@@ -59,9 +60,8 @@ fail (const Reader *reader, BaseMark mark, const char *format, ...)
   va_start (args, format);
   g_autofree char *body = g_strdup_vprintf (format, args);
   va_end (args);
-  BaseMark where = reader->flag ? (BaseMark){ reader->file, 0, 0 } : mark;
-  g_autofree char *text = where.line == 0 ? g_strdup_printf ("%s: %s", where.file, body)
-                                          : g_strdup_printf ("%s:%u:%u: %s", where.file, where.line, where.column, body);
+  g_autofree char *prefix = base_mark_prefix (reader->flag ? (BaseMark){ reader->file, 0, 0 } : mark);
+  g_autofree char *text = g_strconcat (prefix, body, NULL);
   g_set_error_literal (reader->error, BASE_ERROR, (int)BASE_ERROR_INPUT, text);
   return FALSE;
 }
@@ -125,6 +125,8 @@ fail_parser (const Reader *reader)
   BaseMark mark = to_mark (reader, parser->problem_mark);
   if (parser->error == YAML_READER_ERROR)
     mark = mark_of_byte (reader, parser->problem_offset);
+  else if (character_at (reader, parser->problem_mark.index) == '\0') /* libyaml ends a last line that has no end */
+    mark = mark_of_byte (reader, reader->n_B);
   for (gsize i = 0; i < G_N_ELEMENTS (plain_words); i++)
     if (strcmp (problem, plain_words[i].problem) == 0)
       problem = plain_words[i].plain;

@@ -24,7 +24,8 @@ fail (const Setter *setter, const char *format, ...)
   va_start (args, format);
   g_autofree char *body = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (setter->error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", setter->label, body);
+  g_autofree char *label = base_text_escape (setter->label, '\0');
+  g_set_error (setter->error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", label, body);
   return FALSE;
 }
 
@@ -200,6 +201,8 @@ base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *
   BaseYamlNode *node;
   if (!base_yaml_parse (yaml->arena, setter.label, TRUE, value, strlen (value), &node, error))
     return FALSE;
+  if (node == NULL && value[strspn (value, " \t")] != '\0')
+    return fail (&setter, "the value is empty; put text that begins with '#' in quotes");
   if (node == NULL) { /* `--set key=` takes the key back to its default */
     node = base_arena_alloc (yaml->arena, sizeof *node);
     *node = (BaseYamlNode){ .kind = BASE_YAML_SCALAR, .plain = TRUE, .height = 1, .n_nodes = 1, .text = "" };

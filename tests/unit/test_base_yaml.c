@@ -284,6 +284,17 @@ files_that_cannot_be_read_say_why (void)
   g_rmdir (dir);
 }
 
+/* A name may hold anything but '/' and NUL: it must not forge lines of a report. */
+static void
+control_characters_in_a_name_are_written_out (void)
+{
+  g_autofree char *missing = file_error ("no\nfile\033[2J");
+  TEST_STR (missing, "no\\nfile\\x1b[2J: no such file");
+  g_autoptr (GError) error = NULL;
+  TEST_TRUE (base_yaml_load_data ("f\n.yaml", "[", 1, &error) == NULL);
+  TEST_HAS (error->message, "f\\n.yaml:1:2: a value is missing here");
+}
+
 static void
 a_file_is_loaded_with_its_checksum (void)
 {
@@ -362,6 +373,7 @@ main (void)
     { "the number of values is limited", the_number_of_values_is_limited },
     { "data over the limit is refused unread", data_over_the_limit_is_refused_unread },
     { "files that cannot be read say why", files_that_cannot_be_read_say_why },
+    { "control characters in a name are written out", control_characters_in_a_name_are_written_out },
     { "a file is loaded with its checksum", a_file_is_loaded_with_its_checksum },
     { "a pipe is read within the limit", a_pipe_is_read_within_the_limit },
     { "a pipe without end is left", a_pipe_without_end_is_left },

@@ -98,6 +98,7 @@ a_bad_path_or_value_changes_nothing (void)
     { "a: 1", "b", "--- 1\n--- 2", "--set: more than one document" },
     { "a: 1", "b", "{x: 1, x: 2}", "--set: duplicate key 'x'" },
     { "a: 1", "b", "\xff", "--set: byte 0xff is not UTF-8" },
+    { "a: 1", "b", "#5", "--set: the value is empty; put text that begins with '#' in quotes" },
     { "a: 1", "\xff", "1", "--set: the path is not UTF-8" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
