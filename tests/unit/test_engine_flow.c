@@ -457,23 +457,26 @@ an_all_to_all_on_a_star_ends_in_one_picosecond (void)
   TEST_NEAR (eng_link_saturated_s (eng, first), 63 * 20.97152e-6, 1e-15);
 }
 
-/* Link k, of capacity 0.1 k, has k flows: a tenth each. In doubles 0.1 x 3 / 3 is not 0.1; the rates are equal all the same, since
- * a backbone ties them into one network, and all 210 end at once. */
+/* Link k has k flows and the capacity 0.1 + 0.1 + … (k times): a tenth each. In doubles ten tenths are 0.9999999999999999, so the
+ * shares differ in the last bit; the rates are equal all the same, since a backbone ties them into one network, and all 210 end
+ * at once. */
 static void
 levels_that_only_rounding_tells_apart_are_one (void)
 {
   g_autoptr (Eng) eng = eng_new ();
   EngLink backbone = eng_link_new (eng, 1000);
   EngFlow flows[210];
-  unsigned n = 0;
-  volatile double third = 0.1 * 3; /* as it is at run time */
-  TEST_TRUE (third / 3 > 0.1);
+  unsigned n = 0, n_uneven = 0;
+  double capacity = 0;
   for (unsigned k = 1; k <= 20; k++) {
-    EngUse uses[] = { { eng_link_new (eng, 0.1 * k), 1 }, { backbone, 1 } };
+    capacity += 0.1;
+    n_uneven += capacity / k < 0.1 || capacity / k > 0.1;
+    EngUse uses[] = { { eng_link_new (eng, capacity), 1 }, { backbone, 1 } };
     EngFlowSpec spec = { .amount = 1, .uses = uses, .n_uses = 2 };
     for (unsigned i = 0; i < k; i++)
       flows[n++] = eng_flow_start (eng, &spec);
   }
+  TEST_TRUE (n_uneven > 0);
   settle (eng);
   for (unsigned i = 0; i < n; i++)
     TEST_NEAR (eng_flow_rate (eng, flows[i]), eng_flow_rate (eng, flows[0]), 0);

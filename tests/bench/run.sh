@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs the benches of a build folder one after the other. usage: run.sh BUILD_DIR
+# Each row of bench_flow gets a process of its own, so that the peak memory it prints is its own.
+set -euo pipefail
+
+if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_queue" ]; then
+  echo "usage: run.sh BUILD_DIR (a Release build with tests; $([ $# -eq 1 ] && echo "no bench in '$1/tests'" || echo "one argument"))" >&2
+  exit 2
+fi
+"$1/tests/bench_queue"
+for row in star tree2 tree2over tree3 independent ring link; do
+  "$1/tests/bench_flow" "$row"
+done
