@@ -3,8 +3,8 @@
 # Each row of bench_flow gets a process of its own, so that the peak memory it prints is its own.
 set -euo pipefail
 
-if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_queue" ]; then
-  echo "usage: run.sh BUILD_DIR (a Release build with tests; $([ $# -eq 1 ] && echo "no bench in '$1/tests'" || echo "one argument"))" >&2
+if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_queue" ] || [ ! -x "$1/tests/bench_flow" ]; then
+  echo "usage: run.sh BUILD_DIR, a folder with a Release build of tests/bench_queue and tests/bench_flow" >&2
   exit 2
 fi
 "$1/tests/bench_queue"
