@@ -3,8 +3,8 @@
 #   forerun coll all_reduce --topology hgx_h200 --format tsv -o coll.tsv
 #   gnuplot -e "data='coll.tsv'; out='busbw.svg'" plots/busbw.gp
 #
-# data      TSV with a header line and the columns bytes (B) and busbw_Bps (B/s), as forerun writes it; with time_s, time_lo_s
-#           and time_hi_s too, the band is shown
+# data      TSV with a header line and the columns bytes (B) and busbw_Bps (B/s), as forerun writes it; with time_s,
+#           time_lo_s and time_hi_s too, the band is shown
 # measured  the same columns, measured; series of the same name get the colour of their line (default: none)
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default busbw.svg)
 # series    columns that tell lines apart, separated by blanks (default "op algo proto nodes"; those that are missing or say the same
