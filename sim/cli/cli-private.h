@@ -58,7 +58,7 @@ struct Cli {
   guint64 seed;
   /* what the run gathers */
   BaseLookup *lookup;  /* NULL until cli_lookup */
-  GPtrArray *yamls;    /* BaseYaml *: inputs that this verb read itself */
+  GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *warnings; /* char * */
   GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
@@ -92,7 +92,8 @@ char *cli_names_join (const BaseName *names);
 /* ---- inputs ---- */
 
 /* Where bare names of scenarios are looked for, below the shipped data. */
-#define CLI_SCENARIO_FOLDERS "scenarios:scenarios/cases"
+#define CLI_SCENARIOS_FOLDER "scenarios"
+#define CLI_CASES_FOLDER     "scenarios/cases"
 
 /* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
 gboolean cli_lookup (Cli *cli, GError **error);
@@ -101,7 +102,7 @@ char *cli_read_file (const char *path, gsize *n_B, GError **error);
 /* Warnings gathered so far, each once. */
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);
-/* The library of a calibration; the Cal lives as long as `user`, a Cli. Matches WrkLibraryLoad. */
+/* The library of a calibration, which lives as long as `user`, a Cli. Matches WrkLibraryLoad. */
 const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs,
                                     BaseDiag *warnings, GError **error);
 const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NULL: none */
@@ -111,8 +112,10 @@ Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **e
 
 /* ---- answers ---- */
 
-/* The envelope of this run; borrowed from cli. `yamls` (may be NULL) are put among the inputs. */
-RepEnvelope cli_envelope (Cli *cli, const GPtrArray *yamls);
+/* Puts files among the inputs of the answer; `yamls` (BaseYaml *) need not outlive the call. */
+void cli_take_inputs (Cli *cli, const GPtrArray *yamls);
+/* The envelope of this run; borrowed from cli. */
+RepEnvelope cli_envelope (const Cli *cli);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list, cli_verb_import;
 

@@ -207,7 +207,8 @@ run (Cli *cli, const void *flags, char **words, GError **error)
   if (cli->format == CLI_FORMAT_TSV)
     base_table_print_tsv (table, cli->out);
   if (cli->format == CLI_FORMAT_JSON) {
-    RepEnvelope envelope = cli_envelope (cli, NULL);
+    cli_take_inputs (cli, cli->yamls);
+    RepEnvelope envelope = cli_envelope (cli);
     JsonBuilder *json = rep_envelope_open (&envelope);
     base_table_build_json (table, json);
     g_autofree char *text = rep_envelope_close (json, &envelope);

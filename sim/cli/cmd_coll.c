@@ -80,7 +80,7 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
 static void
 write_rows (Cli *cli, const CliQuestion *question, const Rows *rows)
 {
-  RepEnvelope envelope = cli_envelope (cli, NULL);
+  RepEnvelope envelope = cli_envelope (cli);
   switch (cli->format) {
     case CLI_FORMAT_TEXT:
       rep_header_title (cli->out, &envelope, mdl_name (mdl_op_names, (int)question->op));

@@ -47,7 +47,7 @@ list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *se
 static void
 write_explain (Cli *cli, const char *what, const GString *header, const RepExplain *explain)
 {
-  RepEnvelope envelope = cli_envelope (cli, NULL);
+  RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     rep_explain_json (explain, json);
@@ -199,7 +199,7 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   g_auto (CliScenarioRun) run = { 0 };
   if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
     return FALSE;
-  RepEnvelope envelope = cli_envelope (cli, wrk_scenario_inputs (run.scenario));
+  RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     build_body (&run, json);

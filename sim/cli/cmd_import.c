@@ -85,9 +85,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_string_append (cli->out, yaml);
     return TRUE;
   }
-  cli_envelope (cli, NULL);
   rep_inputs_add (cli->inputs, path, bytes, n_B);
-  RepEnvelope envelope = cli_envelope (cli, NULL);
+  RepEnvelope envelope = cli_envelope (cli);
   JsonBuilder *json = rep_envelope_open (&envelope);
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "topology");

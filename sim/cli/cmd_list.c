@@ -22,7 +22,7 @@ static const ListKind kinds[] = {
   { "links", .folder = "topologies/links", .first_key = "link_class" },
   { "switches", .folder = "topologies/switches", .first_key = "switch" },
   { "storage", .folder = "topologies/storage", .first_key = "drive" },
-  { "scenarios", .folder = CLI_SCENARIO_FOLDERS, .first_key = "scenario" },
+  { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
   { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "ops", .names = mdl_op_names },
   { "algorithms", .names = mdl_algo_names },
@@ -116,7 +116,7 @@ static void
 write_list (Cli *cli, const BaseTable *table)
 {
   if (cli->format == CLI_FORMAT_JSON) {
-    RepEnvelope envelope = cli_envelope (cli, NULL);
+    RepEnvelope envelope = cli_envelope (cli);
     JsonBuilder *json = rep_envelope_open (&envelope);
     base_table_build_json (table, json);
     g_autofree char *text = rep_envelope_close (json, &envelope);

@@ -29,7 +29,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_auto (CliScenarioRun) done = { 0 };
   if (!cli_scenario_run (cli, words[0], flags->mode, flags->steps, flags->trace != NULL, &done, error))
     return FALSE;
-  RepEnvelope envelope = cli_envelope (cli, wrk_scenario_inputs (done.scenario));
+  RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     rep_run_json (done.result, json);

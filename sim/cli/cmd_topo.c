@@ -41,7 +41,7 @@ find_path (const Cli *cli, const Clu *clu, char **names, Path *path, GError **er
 static void
 write_topo (Cli *cli, const Clu *clu, const Path *path)
 {
-  RepEnvelope envelope = cli_envelope (cli, NULL);
+  RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     if (path != NULL)

@@ -216,6 +216,7 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     cli_warn_all (cli, diag);
     if (comm->settings.library == NULL)
       return FALSE;
+    cli_take_inputs (cli, cli->yamls);
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   return comm->comm != NULL;

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/yaml.h"
 #include "cli-private.h"
 
 gboolean
@@ -125,17 +126,23 @@ cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
     return NULL;
   g_auto (GStrv) sets = topology_sets (cli);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  CluLoadOptions options = { .nodes = nodes, .seed = cli->seed, .inputs = cli->yamls };
+  g_autoptr (GPtrArray) yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  CluLoadOptions options = { .nodes = nodes, .seed = cli->seed, .inputs = yamls };
   Clu *clu = clu_load (topology, NULL, cli->lookup, (const char *const *)sets, &options, diag, error);
   cli_warn_all (cli, diag);
+  cli_take_inputs (cli, yamls);
   return clu;
 }
 
-RepEnvelope
-cli_envelope (Cli *cli, const GPtrArray *yamls)
+void
+cli_take_inputs (Cli *cli, const GPtrArray *yamls)
 {
-  if (cli->inputs == NULL)
-    cli->inputs = rep_inputs_new (yamls != NULL ? yamls : cli->yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
+  rep_inputs_add_yamls (cli->inputs, yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
+}
+
+RepEnvelope
+cli_envelope (const Cli *cli)
+{
   return (RepEnvelope){ .version = FORERUN_VERSION,
                         .command = (const char *const *)cli->command,
                         .seed = cli->seed,

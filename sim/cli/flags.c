@@ -137,10 +137,16 @@ cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error)
     explain_option_error (cli, cause, error);
     return NULL;
   }
-  char **rest = normal + 1;
-  if (*rest != NULL && strcmp (*rest, "--") == 0)
-    rest++;
-  return g_strdupv (rest);
+  /* GLib leaves the "--" that ends the flags where it stands before a word with a dash. */
+  GPtrArray *rest = g_ptr_array_new ();
+  gboolean ended = FALSE;
+  for (char **word = normal + 1; *word != NULL; word++)
+    if (!ended && strcmp (*word, "--") == 0)
+      ended = TRUE;
+    else
+      g_ptr_array_add (rest, g_strdup (*word));
+  g_ptr_array_add (rest, NULL);
+  return (char **)g_ptr_array_free (rest, FALSE);
 }
 
 void

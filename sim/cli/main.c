@@ -145,6 +145,7 @@ cli_new (const CliVerb *verb, int argc, char **argv)
   for (int i = 1; i < argc; i++)
     cli->command[i] = g_strdup (argv[i]);
   cli->seed = 1;
+  cli->inputs = rep_inputs_new ();
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
   cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
@@ -161,7 +162,7 @@ cli_free (Cli *cli)
   g_ptr_array_unref (cli->cals);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->warnings);
-  g_clear_pointer (&cli->inputs, g_ptr_array_unref);
+  g_ptr_array_unref (cli->inputs);
   g_clear_pointer (&cli->lookup, base_lookup_free);
   g_string_free (cli->out, TRUE);
   g_string_free (cli->talk, TRUE);

@@ -6,9 +6,21 @@ WrkScenario *
 cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error)
 {
   WrkScenario *scenario = wrk_scenario_load (path, cli->lookup, options, cli_library_load, cli, error);
-  if (scenario != NULL)
+  if (scenario != NULL) {
     cli_warn_all (cli, wrk_scenario_warnings (scenario));
+    cli_take_inputs (cli, wrk_scenario_inputs (scenario));
+  }
   return scenario;
+}
+
+/* The path of a scenario by name; the error is that of the first folder. Returned: full. */
+static char *
+find_scenario (const Cli *cli, const char *name, GError **error)
+{
+  if (strcmp (name, "-") == 0)
+    return g_strdup ("/dev/stdin");
+  char *path = base_lookup_find (cli->lookup, name, CLI_CASES_FOLDER, NULL, NULL);
+  return path != NULL ? path : base_lookup_find (cli->lookup, name, CLI_SCENARIOS_FOLDER, NULL, error);
 }
 
 gboolean
@@ -21,8 +33,7 @@ cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *step
     return FALSE;
   if (mode != NULL && mode_code == WRK_MODE_MODEL && steps != NULL && steps_code == WRK_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
-  g_autofree char *path =
-      strcmp (name, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, name, CLI_SCENARIO_FOLDERS, NULL, error);
+  g_autofree char *path = find_scenario (cli, name, error);
   if (path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;

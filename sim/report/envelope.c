@@ -24,37 +24,44 @@ below_root (const char *path, const char *root)
   return n > 0 && strncmp (path, root, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-static void
-add_once (GPtrArray *inputs, GHashTable *seen, const char *path, const char *sha256)
+GPtrArray *
+rep_inputs_new (void)
 {
-  char *key = g_strconcat (sha256, path, NULL);
-  if (!g_hash_table_add (seen, key))
-    return;
-  RepInput *input = g_new0 (RepInput, 1);
-  input->path = g_strdup (path);
-  input->sha256 = g_strdup (sha256);
-  g_ptr_array_add (inputs, input);
+  return g_ptr_array_new_with_free_func (input_free);
 }
 
-GPtrArray *
-rep_inputs_new (const GPtrArray *yamls, const char *root)
+static gboolean
+input_equal (gconstpointer a, gconstpointer b)
 {
-  GPtrArray *inputs = g_ptr_array_new_with_free_func (input_free);
-  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; yamls != NULL && i < yamls->len; i++) {
+  const RepInput *x = a, *y = b;
+  return strcmp (x->path, y->path) == 0 && strcmp (x->sha256, y->sha256) == 0;
+}
+
+/* Takes path and sum. */
+static void
+add_once (GPtrArray *inputs, char *path, char *sha256)
+{
+  RepInput *input = g_new (RepInput, 1);
+  *input = (RepInput){ path, sha256 };
+  if (g_ptr_array_find_with_equal_func (inputs, input, input_equal, NULL))
+    input_free (input);
+  else
+    g_ptr_array_add (inputs, input);
+}
+
+void
+rep_inputs_add_yamls (GPtrArray *inputs, const GPtrArray *yamls, const char *root)
+{
+  for (guint i = 0; i < yamls->len; i++) {
     const BaseYaml *yaml = g_ptr_array_index (yamls, i);
-    add_once (inputs, seen, below_root (base_yaml_path (yaml), root), base_yaml_sha256 (yaml));
+    add_once (inputs, g_strdup (below_root (base_yaml_path (yaml), root)), g_strdup (base_yaml_sha256 (yaml)));
   }
-  return inputs;
 }
 
 void
 rep_inputs_add (GPtrArray *inputs, const char *path, const char *bytes, gsize n_B)
 {
-  RepInput *input = g_new0 (RepInput, 1);
-  input->path = g_strdup (path);
-  input->sha256 = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)bytes, n_B);
-  g_ptr_array_add (inputs, input);
+  add_once (inputs, g_strdup (path), g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)bytes, n_B));
 }
 
 JsonBuilder *

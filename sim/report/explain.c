@@ -197,8 +197,11 @@ append_head (const RepExplain *explain, GString *out)
     g_string_append_printf (out, ", %u channels", coll->cost.channels);
   g_string_append_printf (out, ", %u steps\n", coll->cost.n_steps);
   g_string_append_printf (out, "algbw %s, busbw %s; the busiest link carries %s\n", alg, bus, wire);
-  g_string_append_printf (out, "bound by %s; provenance %s (its weakest constant), band +-%.3g %%\n\n", coll->bound_by,
-                          base_source_name (coll->provenance), coll->cost.band * 100);
+  g_string_append_printf (out, "bound by %s; provenance %s (its weakest constant)", coll->bound_by,
+                          base_source_name (coll->provenance));
+  if (coll->cost.band > 0)
+    g_string_append_printf (out, "; error band %.3g %% either way", coll->cost.band * 100);
+  g_string_append (out, "\n\n");
 }
 
 void

@@ -11,7 +11,7 @@ void rep_json_number (JsonBuilder *json, const char *key, double value);   /* Na
 void rep_json_integer (JsonBuilder *json, const char *key, gint64 value);
 void rep_json_null (JsonBuilder *json, const char *key);
 
-/* "450 GB/s" with four digits; "-" for NaN and infinity. Returned: full, g_free. */
+/* "450 GB/s" with five digits; "-" for NaN and infinity. Returned: full, g_free. */
 char *rep_quantity (double value, BaseDim dim);
 
 #endif

@@ -40,5 +40,5 @@ rep_json_null (JsonBuilder *json, const char *key)
 char *
 rep_quantity (double value, BaseDim dim)
 {
-  return isfinite (value) ? base_quantity_format (value, dim, 4) : g_strdup ("-");
+  return isfinite (value) ? base_quantity_format (value, dim, 5) : g_strdup ("-");
 }

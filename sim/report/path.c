@@ -53,8 +53,7 @@ hops_table (const Clu *clu, const CluRoute *route)
     base_table_number (table, "share", hop->share);
     base_table_integer (table, "alternatives", hop->n_alternatives);
     base_table_text (table, "source", base_source_name (clu_resource_source (clu, hop->res)));
-    if (hop->res == slowest)
-      base_table_text (table, "bottleneck", "<- bottleneck");
+    base_table_text (table, "bottleneck", hop->res == slowest ? "<- bottleneck" : "");
   }
   return table;
 }

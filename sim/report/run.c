@@ -9,7 +9,7 @@ rep_band (double value_s, double lo_s, double hi_s)
 {
   g_autofree char *value = rep_quantity (value_s, BASE_DIM_TIME), *lo = rep_quantity (lo_s, BASE_DIM_TIME),
                   *hi = rep_quantity (hi_s, BASE_DIM_TIME);
-  return g_strdup_printf ("%s (%s to %s)", value, lo, hi);
+  return lo_s == hi_s ? g_strdup (value) : g_strdup_printf ("%s (%s to %s)", value, lo, hi);
 }
 
 static const BaseColumn link_columns[] = {

@@ -32,7 +32,6 @@ static const char machine[] =
     "         efficiency: 1, latency: 1 us}}}\n"
     "  nics:\n"
     "    count: 1\n"
-    "    per_gpu: 1\n"
     "    type:\n"
     "      nic: toy_nic\n"
     "      port: {class: {link_class: toy_net, family: infiniband, lane_rate: 10 GB/s, lanes: 1, efficiency: 1, latency: 2 us}}\n"
@@ -292,7 +291,7 @@ explanation_sums_its_terms_and_its_loads (void)
 
   g_autoptr (GString) text = g_string_new (NULL);
   rep_explain_text (&explain, text);
-  TEST_HAS (text->str, "= 1 us + 1000000000 B / min (none, 50 GB/s / 1) = 20 ms");
+  TEST_HAS (text->str, "= 1 us + 1000000000 B / min (none, 50 GB/s / 1) = 20.001 ms");
   TEST_HAS (text->str, "this one");
   TEST_HAS (text->str, "2.00 times slower");
   TEST_HAS (text->str, "cannot run: no sharp");
