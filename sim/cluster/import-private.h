@@ -93,9 +93,10 @@ typedef struct {
 void clu_import_type_clear (CluImportType *type);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluImportType, clu_import_type_clear)
 
-/* The type of the machine's GPUs. `lanes`: NVLinks of one of them, 0 none or not told. With no shipped type, *out has no name. FALSE and
- * *error when it cannot be told. */
-gboolean clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup *lookup, CluImportType *out, GError **error);
+/* The type of the machine's GPUs. `lanes`: NVLinks of one of them, 0 none or not told. With no shipped type, *out has no name.
+ * FALSE and *error when it cannot be told. */
+gboolean clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup *lookup, CluImportType *out,
+                              GError **error);
 
 /* Scale-up links of one GPU of a shipped type, and the most of any shipped NVIDIA type; 0 when not known. */
 guint32 clu_import_type_lanes (const BaseLookup *lookup, const char *name);

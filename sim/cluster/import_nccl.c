@@ -1,8 +1,9 @@
 /* NCCL's topology XML: what NCCL_TOPO_DUMP_FILE writes and NCCL_TOPO_FILE reads (clouds ship such files without <gpu> and <net>).
- * Source: NVIDIA/nccl src/graph/xml.cc, xml.h, topo.cc at commit 5067397c: <system version="1"> holds a <cpu> for each NUMA node (host_hash
- * tells hosts of one NVLink domain apart), it holds nested <pci> - upstream ports of PCIe switches, at the leaves devices with <gpu> and
- * <nic>. link_speed and link_width of a nested <pci> are those of its link upwards. tclass 0x068000 of an <nvlink> is an NVSwitch, 0x03… a
- * GPU; the target fffffff:ff:ff.0 is a switch that the machine does not show. <c2c> has MB/s a link. */
+ * Source: NVIDIA/nccl src/graph/xml.cc, xml.h, topo.cc at commit 5067397c: <system version="1"> holds a <cpu> for each NUMA node
+ * (host_hash tells hosts of one NVLink domain apart), it holds nested <pci> - upstream ports of PCIe switches, at the leaves
+ * devices with <gpu> and <nic>. link_speed and link_width of a nested <pci> are those of its link upwards. tclass 0x068000 of an
+ * <nvlink> is an NVSwitch, 0x03… a GPU; the target fffffff:ff:ff.0 is a switch that the machine does not show. <c2c> has MB/s a
+ * link. */
 #include <string.h>
 
 #include "cluster/import.h"
@@ -78,22 +79,25 @@ read_count (const CluXml *element, const char *attribute, guint32 max, guint32 f
   return TRUE;
 }
 
-/* "32.0 GT/s PCIe", "16 GT/s"; 0 where it is not said. */
-static double
-read_speed (const CluXml *element)
-{
-  const char *text = clu_xml_get (element, "link_speed");
-  double GTps = text == NULL ? 0 : g_ascii_strtod (text, NULL);
-  return GTps > 0 && GTps < 1024 ? GTps : 0;
-}
-
+/* link_speed, "32.0 GT/s PCIe" or "16 GT/s", and link_width; 0 where it is not said, or where it cannot be: below PCIe 3 is what
+ * virtual machines make up for their own bridges (QEMU: 2.5 GT/s x1). */
 static gboolean
-read_width (const CluXml *element, guint32 *lanes, GError **error)
+read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes, GError **error)
 {
-  if (!read_count (element, "link_width", 255, 0, lanes, error))
+  const char *text = clu_xml_get (pci, "link_speed");
+  if (!read_count (pci, "link_width", 255, 0, lanes, error))
     return FALSE;
+  *GTps = text == NULL ? 0 : g_ascii_strtod (text, NULL);
   if (*lanes > 32 || (*lanes & (*lanes - 1)) != 0) /* sysfs says 255 of a link that is down */
     *lanes = 0;
+  guint32 generation = clu_import_pcie_generation (*GTps);
+  if (generation == 0 || generation >= 3)
+    *GTps = generation == 0 ? 0 : *GTps;
+  else {
+    base_diag_warn (reader->machine->diag, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
+    *GTps = 0;
+    *lanes = 0;
+  }
   return TRUE;
 }
 
@@ -167,16 +171,14 @@ read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place 
 {
   CluImportMachine *machine = reader->machine;
   guint32 n = g_array_index (reader->hosts, Host, place->host).n_gpus++;
-  CluImportGpu gpu = {
-    .mark = pci->mark, .socket = place->socket, .pcie_switch = place->pcie_switch, .slot_GTps = read_speed (pci)
-  };
+  CluImportGpu gpu = { .mark = pci->mark, .socket = place->socket, .pcie_switch = place->pcie_switch };
   if (n == CLU_IMPORT_MAX_GPUS) {
     clu_import_error (error, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
                       CLU_IMPORT_MAX_GPUS);
     return FALSE;
   }
-  if (!read_width (pci, &gpu.slot_lanes, error) || !read_count (pci, "vendor", 0xffff, 0, &gpu.vendor, error) ||
-      !read_count (pci, "device", 0xffff, 0, &gpu.device, error))
+  if (!read_pcie (reader, pci, &gpu.slot_GTps, &gpu.slot_lanes, error) ||
+      !read_count (pci, "vendor", 0xffff, 0, &gpu.vendor, error) || !read_count (pci, "device", 0xffff, 0, &gpu.device, error))
     return FALSE;
   gpu.number = n;
   if (element != NULL &&
@@ -199,8 +201,8 @@ read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place 
   return TRUE;
 }
 
-/* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter in a file without <net>, which a cloud wrote for
- * NCCL, does RDMA. */
+/* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter in a file without <net>, which a
+ * cloud wrote for NCCL, does RDMA. */
 static CluImportWire
 wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean named, gboolean gdr)
 {
@@ -299,8 +301,8 @@ read_switch (Reader *reader, const CluXml *pci, const Place *place, guint32 *ind
   CluImportSwitch sw = { .mark = pci->mark, .socket = place->socket, .uplink_known = TRUE };
   for (const CluXml *at = pci; at != NULL; at = only_switch_below (at)) {
     guint32 lanes = 0;
-    double GTps = read_speed (at);
-    if (!read_width (at, &lanes, error))
+    double GTps = 0;
+    if (!read_pcie (reader, at, &GTps, &lanes, error))
       return FALSE;
     gboolean narrower = GTps * lanes > 0 && GTps * lanes < sw.uplink_GTps * sw.uplink_lanes;
     if (at == pci || narrower) {

@@ -1,12 +1,12 @@
-/* From the devices of a dump to what a topology file can say: GPUs numbered along the PCIe tree, the same number behind every switch and
- * socket, adapters that divide over the GPUs. What does not fit is said in a warning, never dropped in silence. */
+/* From the devices of a dump to what a topology file can say: GPUs numbered along the PCIe tree, the same number behind every
+ * switch and socket, adapters that divide over the GPUs. What does not fit is said in a warning, never dropped in silence. */
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "import_shape-private.h"
 
-/* An Ethernet adapter without RDMA below this is taken for the front-end even when it is the only one. Assumed: it is the slowest rate that
- * clouds sell as a network between GPU nodes. */
+/* An Ethernet adapter without RDMA below this is taken for the front-end even when it is the only one. Assumed: it is the
+ * slowest rate that clouds sell as a network between GPU nodes. */
 #define FABRIC_LEAST_BPS 25e9
 
 void
@@ -435,11 +435,14 @@ shape_even_nics (CluImportMachine *machine, CluImportShape *shape)
   n_beside = 0;
   for (guint32 i = 0; i < fabric->len; i++)
     n_beside += is_beside_gpu (machine, &g_array_index (fabric, CluImportNic, i)) ? 1 : 0;
-  shape->nics_under_switch = shape->switch_per > 0 && 2 * n_beside > fabric->len;
-  if (shape->switch_per > 0 && n_beside > 0 && n_beside < fabric->len)
+  if (shape->switch_per == 0 || n_beside == 0)
+    return;
+  gboolean even = divides (fabric->len, n_gpus / shape->switch_per);
+  shape->nics_under_switch = even && 2 * n_beside > fabric->len;
+  if (!even || n_beside < fabric->len)
     base_diag_warn (machine->diag, g_array_index (fabric, CluImportNic, 0).mark,
-                    "%u of %u NICs stand behind the GPUs' PCIe switches; a topology file puts all %s", n_beside, fabric->len,
-                    shape->nics_under_switch ? "there" : "on the sockets");
+                    "%u of %u NICs stand behind the GPUs' %u PCIe switches; a topology file puts all %s", n_beside, fabric->len,
+                    n_gpus / shape->switch_per, shape->nics_under_switch ? "there" : "on the sockets");
 }
 
 static void

@@ -1,7 +1,9 @@
-/* The matrix of `nvidia-smi topo -m`: a header of device names, a row for each with its relation to every other, affinities, legends.
- *   X itself, NV# # NVLinks, PIX at most one PCIe bridge, PXB several, PHB a host bridge, NODE several in one NUMA node, SYS between NUMA nodes
- * (SOC in old drivers). The text may hold ANSI underline codes. Source: the legend that nvidia-smi prints.
- * NVLinks hide what PCIe joins two GPUs: PCIe switches and NUMA nodes are then told from the NICs' columns and the NUMA affinity. */
+/* The matrix of `nvidia-smi topo -m`: a header of device names, a row for each with its relation to every other, affinities,
+ * legends.
+ *   X itself, NV# # NVLinks, PIX at most one PCIe bridge, PXB several, PHB a host bridge, NODE several in one NUMA node, SYS
+ * between NUMA nodes (SOC in old drivers). The text may hold ANSI underline codes. Source: the legend that nvidia-smi prints.
+ * NVLinks hide what PCIe joins two GPUs: PCIe switches and NUMA nodes are then told from the NICs' columns and the NUMA
+ * affinity. */
 #include <string.h>
 
 #include "cluster/import.h"
@@ -168,7 +170,8 @@ add_device (Matrix *matrix, const Token *token, GError **error)
   return TRUE;
 }
 
-/* The header is the first line that begins with GPU0 and goes on with no relation: what a terminal shows before it does not matter. */
+/* The header is the first line that begins with GPU0 and goes on with no relation: what a terminal shows before it does not
+ * matter. */
 static gboolean
 read_header (Matrix *matrix, GError **error)
 {
@@ -382,8 +385,8 @@ socket_number (CluImportMachine *machine, gint32 numa)
   return i;
 }
 
-/* Sockets: by the GPUs' NUMA affinity where all have one, else whatever is nearer than SYS to each other. NICs follow a GPU that is nearer
- * than SYS. */
+/* Sockets: by the GPUs' NUMA affinity where all have one, else whatever is nearer than SYS to each other. NICs follow a GPU that
+ * is nearer than SYS. */
 static void
 find_sockets (const Matrix *matrix, guint32 *socket)
 {
@@ -409,8 +412,8 @@ find_sockets (const Matrix *matrix, guint32 *socket)
   }
 }
 
-/* NVLinks of a pair are its own, unless all pairs have the same number and that is more than a GPU has for all its peers together: then it is
- * the number to a switch. */
+/* NVLinks of a pair are its own, unless all pairs have the same number and that is more than a GPU has for all its peers
+ * together: then it is the number to a switch. */
 static gboolean
 is_switched (const Matrix *matrix, const BaseLookup *lookup, guint32 *lanes)
 {

@@ -1,5 +1,5 @@
-/* Which shipped type a device of a dump is. Devices are told by PCI id, the names are those of the PCI ID database (pci.ids, version
- * 2026.08.22, https://pci-ids.ucw.cz); how many NVLinks a type has is read from its own file. */
+/* Which shipped type a device of a dump is. Devices are told by PCI id, the names are those of the PCI ID database (pci.ids,
+ * version 2026.08.22, https://pci-ids.ucw.cz); how many NVLinks a type has is read from its own file. */
 #include <math.h>
 
 #include "base/yaml.h"
@@ -68,8 +68,8 @@ typedef struct {
   const char *type;
 } NicRow;
 
-/* Among equal rates the first; ConnectX generations by pci.ids (1013 ConnectX-4, 1017 and 1019 -5, 101b -6, 1021 -7, 1023 -8); EFA devices
- * efa0 to efa3 of vendor 1d0f. */
+/* Among equal rates the first; ConnectX generations by pci.ids (1013 ConnectX-4, 1017 and 1019 -5, 101b -6, 1021 -7, 1023 -8);
+ * EFA devices efa0 to efa3 of vendor 1d0f. */
 static const NicRow nic_rows[] = {
   { CLU_IMPORT_WIRE_INFINIBAND, 100e9, CLU_PCI_MELLANOX, 0x1013, "cx4_edr100" },
   { CLU_IMPORT_WIRE_INFINIBAND, 200e9, CLU_PCI_MELLANOX, 0x1021, "cx7_ndr200" },
@@ -163,8 +163,8 @@ clu_import_most_lanes (const BaseLookup *lookup)
   return most;
 }
 
-/* Shipped NVIDIA types that have so many NVLinks and, if told, that compute capability; joined by ", ". The first alone is read into
- * `out`. */
+/* Shipped NVIDIA types that have so many NVLinks and, if told, that compute capability; joined by ", ". The first alone is read
+ * into `out`. */
 static char *
 candidates (const BaseLookup *lookup, guint32 sm, guint32 lanes, CluImportType *out, guint32 *n)
 {
@@ -313,7 +313,8 @@ clu_import_wire_of_name (const char *name, CluImportWire fallback)
 double
 clu_import_usual_nic_rate (guint32 sm)
 {
-  /* The compute adapters of NVIDIA's own systems, by their data sheets: DGX-1 4x EDR, DGX A100 8x HDR, DGX H100, H200 and B200 8x NDR. */
+  /* The compute adapters of NVIDIA's own systems, by their data sheets: DGX-1 4x EDR, DGX A100 8x HDR, DGX H100, H200 and B200
+   * 8x NDR. */
   static const struct {
     guint32 from_sm;
     double rate_bps;
@@ -327,8 +328,8 @@ clu_import_usual_nic_rate (guint32 sm)
 const char *
 clu_import_nvlink_class (guint32 sm)
 {
-  /* Compute capability by architecture: Pascal 60, Volta 70, Ampere 80, Hopper 90, Blackwell 100 and above (CUDA C++ Programming Guide,
-   * "Compute Capabilities"); NVLink generation by architecture (their whitepapers). */
+  /* Compute capability by architecture: Pascal 60, Volta 70, Ampere 80, Hopper 90, Blackwell 100 and above (CUDA C++ Programming
+   * Guide, "Compute Capabilities"); NVLink generation by architecture (their whitepapers). */
   static const struct {
     guint32 from_sm;
     const char *link_class;

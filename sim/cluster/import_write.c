@@ -284,6 +284,8 @@ write_around (Writer *w)
     put (w, "nvlink_domain: {nodes: %u}\n", w->machine->n_hosts);
   if (w->has_nics)
     put (w, "fabric: {kind: single_switch} # assumed: a dump shows nodes, not what joins them\n");
+  else if (w->machine->n_hosts > 1)
+    put (w, "fabric: none # no NIC is seen\n");
   if (shape->frontend_bps > 0) {
     g_autofree char *rate = rate_text (shape->frontend_bps);
     g_autofree char *note = base_yaml_quote (shape->frontend_name);
@@ -301,7 +303,8 @@ clu_import_write (CluImportMachine *machine, const char *name, const BaseLookup 
   if (!clu_import_gpu_type (machine, shape.lanes, lookup, &type, error))
     return NULL;
   guint32 generation = clu_import_pcie_generation (shape.slot_GTps);
-  /* A type written in place needs a PCIe class even where the dump is silent: generation 4, as NCCL assumes (src/graph/topo.cc: 16 GT/s). */
+  /* A type written in place needs a PCIe class even where the dump is silent: generation 4, as NCCL assumes (src/graph/topo.cc:
+   * 16 GT/s). */
   Writer w = { .machine = machine,
                .shape = shape,
                .type = type,

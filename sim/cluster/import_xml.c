@@ -1,5 +1,6 @@
 /* XML on GMarkup. GMarkup tells where it stands, not where a tag began: the text is fed to it from one '<' to the next, so that the
- * position of the '<' is known when its element is reported. A '<' inside a comment or a processing instruction begins no element. */
+ * position of the '<' is known when its element is reported. A '<' inside a comment or a processing instruction begins no
+ * element. */
 #include "import_xml-private.h"
 
 #include <string.h>

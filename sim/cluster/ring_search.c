@@ -11,8 +11,8 @@
  * The result is a true optimum when it meets the bound or step 1 refuted every larger k; with the budgets exhausted it is the best
  * that was found. No clock and no address decides, so equal lanes give equal rings.
  *
- * Sources: existence for complete digraphs (all n but 4 and 6): T. Tillson, "A Hamiltonian decomposition of K*2m, 2m >= 8", J. Comb.
- * Theory B 29 (1980); equal-degree bipartite graphs split into perfect matchings: D. Koenig, Math. Ann. 77 (1916).
+ * Sources: existence for complete digraphs (all n but 4 and 6): T. Tillson, "A Hamiltonian decomposition of K*2m, 2m >= 8", J.
+ * Comb. Theory B 29 (1980); equal-degree bipartite graphs split into perfect matchings: D. Koenig, Math. Ann. 77 (1916).
  * Valid: n <= 16, symmetric lanes, at most MAX_RINGS rings.
  * Check: DGX-1V gives 6 rings (all of 6 lanes a GPU), the full mesh of 8 gives 7, of 4 gives 2, of 6 gives 4. */
 #include "cluster/rings.h"

@@ -5,9 +5,11 @@
  *   in a mesh          the cycles of ring_search.c over the links among the ranks, equal ones merged: share = lanes taken;
  *   else               nearest neighbour by path class (NVLink bridge, PCIe switch, host bridge, socket), so that each group of
  *                      near GPUs is entered and left once; of all starts the order with the fewest farthest hops.
- * Between islands ring k enters and leaves by NIC k, with the island's order turned to begin at a GPU nearest to it. NICs in use:
- * the nearest of each rank's GPU, at most ceil (NICs / GPUs) for a GPU that has several equally near. As many rings as the island
- * with the fewest has, all of equal share.
+ * Between islands ring k enters and leaves by NIC k, with the island's order turned to begin at a GPU nearest to it and, behind a
+ * switch, to end at another one as near. Where there is none, the last GPU reaches the NIC over PCIe or, where routes allow it,
+ * over NVLink by the first (PXN): in a mesh that is the link that closes the cycle, which the ring does not use otherwise. NICs
+ * in use: the nearest of each rank's GPU, at most ceil (NICs / GPUs) for a GPU that has several equally near. As many rings as
+ * the island with the fewest has, all of equal share.
  *
  * Source: NCCL's user guide and src/graph/search.cc for the principle (one NIC in and out per ring and node, start beside the NIC);
  * the order itself is this program's own. Limits: a mesh of more than 16 ranks a node takes the nearest-neighbour order.
@@ -32,9 +34,10 @@ typedef struct {
   gboolean by_switch; /* any order is as good */
 } Local;
 
-/* A NIC in use and the member that stands nearest. */
+/* A NIC in use, the member nearest to it that a ring enters by, and the one that it leaves by: another as near where there is
+ * one (two GPUs of one PCIe switch then carry one direction each), else the same (the last GPU goes by way of the first). */
 typedef struct {
-  guint32 nic, start;
+  guint32 nic, start, end;
 } Port;
 
 typedef struct {
@@ -467,9 +470,12 @@ node_ports (Plan *plan, const NodeGroup *group, GArray *ports, GError **error)
   guint32 per_gpu = (n_nics + n_gpus - 1) / n_gpus;
   g_autoptr (GArray) near = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_autofree guint32 *used = g_new0 (guint32, n_nics), *start = g_new0 (guint32, n_nics);
+  g_autofree guint8 *is_near = g_new0 (guint8, (gsize)group->n * n_nics);
   for (guint32 i = 0; i < group->n; i++) {
     if (!nearest_nics (plan, group->node, member_dev (plan, group->first + i), n_nics, near, error))
       return FALSE;
+    for (guint32 k = 0; k < near->len; k++)
+      is_near[(gsize)i * n_nics + g_array_index (near, guint32, k)] = 1;
     for (guint32 take = 0; take < per_gpu && near->len > 0; take++) {
       guint32 least = 0;
       for (guint32 k = 1; k < near->len; k++)
@@ -481,9 +487,14 @@ node_ports (Plan *plan, const NodeGroup *group, GArray *ports, GError **error)
       g_array_remove_index (near, least);
     }
   }
-  for (guint32 nic = 0; nic < n_nics; nic++)
+  for (guint32 nic = 0; nic < n_nics; nic++) {
+    guint32 end = start[nic];
+    for (guint32 i = 1; i < group->n && end == start[nic]; i++)
+      if (is_near[(gsize)((start[nic] + i) % group->n) * n_nics + nic])
+        end = (start[nic] + i) % group->n;
     if (used[nic] > 0)
-      g_array_append_vals (ports, &(Port){ nic, start[nic] }, 1);
+      g_array_append_vals (ports, &(Port){ nic, start[nic], end }, 1);
+  }
   return TRUE;
 }
 
@@ -499,8 +510,10 @@ island_ports (Plan *plan, Island *island, GError **error)
       guint32 before = all->len;
       if (!node_ports (plan, group, all, error))
         return FALSE;
-      for (guint32 p = before; p < all->len; p++)
+      for (guint32 p = before; p < all->len; p++) {
         g_array_index (all, Port, p).start += group->first - island->first;
+        g_array_index (all, Port, p).end += group->first - island->first;
+      }
     }
     ports = g_steal_pointer (&all);
     g_hash_table_insert (plan->ports, g_steal_pointer (&key), ports);
@@ -568,10 +581,11 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
   return TRUE;
 }
 
-/* The island's members in the order of one ring that begins at `start`, as members of the plan. Where a switch joins several nodes and
- * the ring goes on between islands, its first and last member stand in one node when that has two, so that both use its NICs. */
+/* The island's members in the order of one ring that begins at `start`, as members of the plan. Where a switch joins several
+ * nodes and the ring goes on between islands, its first and last member stand in one node when that has two, so that both use
+ * its NICs; `end` is the last where it differs from the first. */
 static void
-island_order (const Plan *plan, const Island *island, guint32 ring, guint32 start, gboolean between, guint32 *order)
+island_order (const Plan *plan, const Island *island, guint32 ring, guint32 start, guint32 end, gboolean between, guint32 *order)
 {
   const Local *local = island->local;
   guint32 n = island->n;
@@ -597,8 +611,13 @@ island_order (const Plan *plan, const Island *island, guint32 ring, guint32 star
   order[at++] = island->first + start;
   for (guint32 i = 0; i < n - (to - from); i++)
     order[at++] = island->first + (to + i) % n;
-  for (guint32 i = 1; i < to - from; i++)
-    order[at++] = island->first + from + (start - from + i) % (to - from);
+  for (guint32 i = 1; i < to - from; i++) {
+    guint32 member = from + (start - from + i) % (to - from);
+    if (member != end)
+      order[at++] = island->first + member;
+  }
+  if (end != start)
+    order[at++] = island->first + end;
 }
 
 static gboolean
@@ -611,7 +630,7 @@ build_ring (Plan *plan, guint32 k, const GArray *rails, guint32 n, CluRing *ring
   for (guint32 i = 0; i < n_islands; i++) {
     const Island *island = &g_array_index (plan->island, Island, i);
     const Port *port = island->ports == NULL ? NULL : island_port (island, rails, k);
-    island_order (plan, island, k, port == NULL ? 0 : port->start, n_islands > 1, &order[at]);
+    island_order (plan, island, k, port == NULL ? 0 : port->start, port == NULL ? 0 : port->end, n_islands > 1, &order[at]);
     at += island->n;
     if (port != NULL)
       nic_out[at - 1] = port->nic;

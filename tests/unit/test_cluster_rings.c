@@ -1,6 +1,7 @@
 /* Rings: the search for lane-disjoint cycles, and orders over nodes, meshes, PCIe trees and NICs. */
 #include <string.h>
 
+#include "base/random.h"
 #include "cluster/rings.h"
 #include "harness.h"
 
@@ -80,8 +81,8 @@ test_full_meshes (void)
     TEST_INT (full_mesh_rings (n, 1), n == 4 || n == 6 ? n - 2 : n - 1);
 }
 
-/* With two lanes a pair K4 has 6 lanes a GPU and three undirected cycles, each edge in two of them: 6 directed rings. Gaudi: three lanes to
- * each of seven peers, 21 rings. */
+/* With two lanes a pair K4 has 6 lanes a GPU and three undirected cycles, each edge in two of them: 6 directed rings. Gaudi:
+ * three lanes to each of seven peers, 21 rings. */
 static void
 test_several_lanes_a_pair (void)
 {
@@ -290,11 +291,11 @@ test_rings_between_nodes_begin_beside_their_nic (void)
                                                                                      "fabric: {kind: single_switch}}");
   g_autoptr (CluRings) rings = rings_of (clu, NULL, 8, NULL);
   TEST_INT (rings->n_rings, 2);
-  TEST_RING (rings, 0, "0 1 2 3>0 4 5 6 7>0");
-  TEST_RING (rings, 1, "2 3 0 1>1 6 7 4 5>1"); /* NIC 1 stands behind the second switch, beside GPUs 2 and 3 */
+  TEST_RING (rings, 0, "0 2 3 1>0 4 6 7 5>0");
+  TEST_RING (rings, 1, "2 0 1 3>1 6 4 5 7>1"); /* NIC 1 is beside GPUs 2 and 3: in by one, out by the other */
   g_autoptr (CluRings) one = rings_of (clu, NULL, 8, &(CluDegrade){ .max_nics = 1 });
   TEST_INT (one->n_rings, 1);
-  TEST_RING (one, 0, "0 1 2 3>0 4 5 6 7>0");
+  TEST_RING (one, 0, "0 2 3 1>0 4 6 7 5>0");
   /* interleaved ranks: node by node, rank order inside */
   g_autoptr (CluRings) mixed = rings_of (clu, (const guint32[]){ 0, 4, 1, 5 }, 4, NULL);
   TEST_INT (mixed->n_rings, 1); /* only GPUs 0, 1 and 4, 5: both beside NIC 0 */
@@ -302,7 +303,7 @@ test_rings_between_nodes_begin_beside_their_nic (void)
   /* different counts: GPUs 2, 3 of the first node, all of the second. The rail that both have is NIC 1's. */
   g_autoptr (CluRings) uneven = rings_of (clu, (const guint32[]){ 2, 3, 4, 5, 6, 7 }, 6, NULL);
   TEST_INT (uneven->n_rings, 1);
-  TEST_RING (uneven, 0, "0 1>1 4 5 2 3>1");
+  TEST_RING (uneven, 0, "0 1>1 4 2 3 5>1");
 }
 
 static void
@@ -316,8 +317,8 @@ test_domain_counts_as_one_island (void)
   /* four NICs a domain: four rings; the first and last GPU of an island stand in one node */
   g_autoptr (CluRings) both = rings_of (clu, NULL, 16, NULL);
   TEST_INT (both->n_rings, 4);
-  TEST_RING (both, 0, "0 4 5 6 7 1 2 3>0 8 12 13 14 15 9 10 11>0");
-  TEST_RING (both, 3, "6 0 1 2 3 7 4 5>1 14 8 9 10 11 15 12 13>1");
+  TEST_RING (both, 0, "0 4 5 6 7 2 3 1>0 8 12 13 14 15 10 11 9>0");
+  TEST_RING (both, 3, "6 0 1 2 3 4 5 7>1 14 8 9 10 11 12 13 15>1");
   /* without NVLink each node is an island */
   g_autoptr (CluRings) off = rings_of (clu, NULL, 8, &(CluDegrade){ .no_nvlink = TRUE });
   TEST_INT (off->n_rings, 2);
@@ -360,6 +361,72 @@ test_unreachable_nodes_are_said (void)
   TEST_TRUE (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
 }
 
+/* Each order visits each position once; a NIC stands where the next GPU is in another node, and there only - unless the two
+ * nodes are one NVLink domain. */
+static void
+check_rings (const Clu *clu, const guint32 *gpus, guint32 n, const char *name)
+{
+  g_autoptr (CluRings) rings = rings_of (clu, gpus, n, NULL);
+  gboolean ok = rings != NULL && rings->n == n && rings->n_rings > 0;
+  g_autofree gboolean *seen = g_new (gboolean, n);
+  for (guint32 k = 0; ok && k < rings->n_rings; k++) {
+    const CluRing *ring = &rings->ring[k];
+    memset (seen, 0, n * sizeof *seen);
+    for (guint32 i = 0; ok && i < n; i++) {
+      guint32 at = ring->order[i], next = ring->order[(i + 1) % n];
+      ok = at < n && !seen[at];
+      if (!ok)
+        break;
+      seen[at] = TRUE;
+      guint32 here = clu_dev_node (clu, clu_gpu (clu, gpus[at])), there = clu_dev_node (clu, clu_gpu (clu, gpus[next]));
+      gboolean leaves = clu_domain_of_node (clu, here) != clu_domain_of_node (clu, there);
+      ok = leaves ? ring->nic_out[i] < clu_node_n (clu, here, CLU_DEV_NIC) : ring->nic_out[i] == CLU_NONE;
+    }
+  }
+  if (!ok)
+    TEST_STR (name, "rings that are in order");
+}
+
+static void
+test_shipped_topologies (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (GStrv) names = base_lookup_list (lookup, "topologies");
+  BaseRandom random = base_random_stream (1, "subsets");
+  guint32 n_checked = 0;
+  for (char **name = names; *name != NULL; name++) {
+    g_autoptr (BaseDiag) warnings = base_diag_new ();
+    g_autoptr (GError) error = NULL;
+    g_autoptr (Clu) one = clu_load (*name, NULL, lookup, NULL, NULL, warnings, &error);
+    if (one == NULL) {
+      TEST_STR (error->message, "");
+      continue;
+    }
+    CluLoadOptions twice = { .nodes = 2 * clu_n_nodes (one) };
+    gboolean joined = clu_spec (one)->fabric.kind.v != CLU_FABRIC_NONE && clu_node_n (one, 0, CLU_DEV_NIC) > 0;
+    g_autoptr (Clu) two = joined ? clu_load (*name, NULL, lookup, NULL, &twice, warnings, &error) : NULL;
+    const Clu *clu = two != NULL ? two : one;
+    TEST_TRUE (!joined || two != NULL);
+    guint32 n_all = clu_n_gpus (clu);
+    g_autofree guint32 *gpus = g_new (guint32, n_all);
+    for (guint32 round = 0; round < 5; round++) {
+      guint32 n = 0;
+      for (guint32 g = 0; g < n_all; g++)
+        if (round == 0 || base_random_below (&random, 5) < round)
+          gpus[n++] = g;
+      for (guint32 i = n; round > 2 && i > 1; i--) { /* ranks in any order */
+        guint32 j = base_random_below (&random, i), t = gpus[i - 1];
+        gpus[i - 1] = gpus[j];
+        gpus[j] = t;
+      }
+      if (n > 0)
+        check_rings (clu, gpus, n, *name);
+    }
+    n_checked++;
+  }
+  TEST_TRUE (n_checked > 15);
+}
+
 int
 main (void)
 {
@@ -379,6 +446,7 @@ main (void)
     { "an NVLink domain counts as one island", test_domain_counts_as_one_island },
     { "a GPU with several NICs has a ring for each", test_several_nics_a_gpu },
     { "other networks than the NICs' are one ring", test_other_networks_are_one_ring },
+    { "any ranks of every shipped topology have rings in order", test_shipped_topologies },
     { "nodes that cannot reach each other are said", test_unreachable_nodes_are_said },
     { NULL, NULL },
   };

@@ -297,6 +297,37 @@ test_merged_ports_are_one_adapter (void)
   TEST_HAS (import.text, "type: cx7_ndr400\n    count: {value: 1, source: measured, note: mlx5_0+mlx5_1}");
 }
 
+/* Three switches of two GPUs, adapters behind two of them: two divide over six GPUs, but not over three switches. */
+static void
+test_nics_that_do_not_divide_over_switches (void)
+{
+#define PAIR(n, more)                                                                                                   \
+  "<pci busid='0000:" n                                                                                                 \
+  "0:00.0' class='0x060400' link_speed='32.0 GT/s PCIe' link_width='16'>" GPU ("0000:" n "1:00.0", n "0", "0x2330", "") \
+      GPU ("0000:" n "2:00.0", n "1", "0x2330", "") more "</pci>"
+  g_auto (Import) import = import_text (SYSTEM (PAIR ("1", NIC ("0000:13:00.0", "<net name='a' speed='400000' gdr='1'/>")) PAIR (
+      "2", NIC ("0000:23:00.0", "<net name='b' speed='400000' gdr='1'/>")) PAIR ("3", "")));
+#undef PAIR
+  TEST_HAS (import.text, "switch_per: {value: 2,");
+  TEST_HAS (import.text, "count: {value: 2, source: measured, note: \"a, b\"}");
+  TEST_TRUE (strstr (import.text, "under_switch") == NULL);
+  TEST_TRUE (warned (&import, "2 of 2 NICs stand behind the GPUs' 3 PCIe switches; a topology file puts all on the sockets"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_made_up_links_are_not_believed (void)
+{
+  g_auto (Import) import =
+      import_text (SYSTEM ("<pci busid='0000:10:00.0' class='0x060400' link_speed='2.5 GT/s PCIe' link_width='1'>" //
+                           GPU ("0000:11:00.0", "0", "0x2330", "") "</pci>"));
+  TEST_HAS (import.text, "    uplink:\n      lanes: {value: 16, source: assumed");
+  TEST_TRUE (warned (&import, "a PCIe link of 2.5 GT/s is older than these GPUs; taken as not said"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
 static void
 test_rate_between_types (void)
 {
@@ -431,6 +462,8 @@ main (void)
     { "GPUs that disagree about a link are warned about", test_links_that_disagree },
     { "PCIe cards under a bridge name the NVLink class", test_card_under_bridge },
     { "two ports merged by NCCL are one adapter", test_merged_ports_are_one_adapter },
+    { "adapters that do not divide over the switches go to the sockets", test_nics_that_do_not_divide_over_switches },
+    { "PCIe links that a virtual machine makes up are not believed", test_made_up_links_are_not_believed },
     { "a NIC rate between types overrides the type's", test_rate_between_types },
     { "names from the dump cannot break the text", test_names_cannot_break_the_text },
     { "bad input is refused with its position", test_refusals },

@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const BaseLookup *lookup,
                             BaseDiag *warnings, GError **error);
 
-/* The same for GPUs of a named type (NULL: as above). Files that clouds ship for NCCL_TOPO_FILE list bus ids only: no GPU type, no NVLinks.
- * NVLinks are then assumed to be the type's, through a switch where its generation has them; with a warning. */
+/* The same for GPUs of a named type (NULL: as above). Files that clouds ship for NCCL_TOPO_FILE list bus ids only: no GPU type,
+ * no NVLinks. NVLinks are then assumed to be the type's, through a switch where its generation has them; with a warning. */
 char *clu_import_nccl_topo_as (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
                                const BaseLookup *lookup, BaseDiag *warnings, GError **error);
 
