@@ -168,10 +168,11 @@ configure () # preset
 build () # preset target
 {
   configure "$1"
-  if ! ninja -C "$root/build/$1" -n "$2" 2>/dev/null | grep -q 'no work to do'; then
-    say "building build/$1 ($2), $jobs at a time"
+  if [ "$2" != forerun ] || [ ! -x "$root/build/$1/forerun" ]; then
+    say "building build/$1, $jobs files at a time"
   fi
-  ninja -C "$root/build/$1" --quiet -j "$jobs" "$2" >&2 || die "the build failed; what the compiler said is above"
+  ninja -C "$root/build/$1" --quiet -j "$jobs" "$2" 2>&1 | sed '/^ninja: no work to do/d' >&2 ||
+    die "the build failed; what the compiler said is above"
 }
 
 run_tests () # preset
