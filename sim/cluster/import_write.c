@@ -143,6 +143,13 @@ write_nvlink (Writer *w)
     put (w, "  nvlink: {kind: none}\n");
     return;
   }
+  gboolean type_read = w->type.name == NULL || w->lookup != NULL; /* else what the type has is not known here */
+  if (link_class == NULL && type_read && w->type.lanes == 0) {
+    base_diag_warn (w->machine->diag, gpu->mark, "NVLinks of a GPU whose compute capability has none (sm_%u) are left out",
+                    w->type.sm);
+    put (w, "  nvlink: {kind: none}\n");
+    return;
+  }
   put (w, "  nvlink:\n");
   if (shape->scale_up == CLU_SCALE_UP_SWITCH)
     write_switched (w);
@@ -153,7 +160,7 @@ write_nvlink (Writer *w)
       put (w, "      - {a: %u, b: %u, lanes: %u}\n", link->a, link->b, link->lanes);
     }
   }
-  if (w->type.name == NULL || (w->type.lanes >= shape->lanes && w->type.lanes > 0))
+  if (w->type.name == NULL || !type_read || (w->type.lanes >= shape->lanes && w->type.lanes > 0))
     return;
   if (w->type.lanes == 0 && link_class != NULL) /* a PCIe card under a bridge: its type names no scale-up link */
     put (w, "    link: {class: %s, lanes: {value: %u, source: measured, note: %s}}\n", link_class, shape->lanes,
