@@ -125,6 +125,9 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
   CluScaleUpKind kind = (CluScaleUpKind)nv->kind.v;
   const char *name = clu_name_of (clu_scale_up_names, nv->kind.v);
   guint32 n = (guint32)node->gpus.count.v;
+  if (loader->clu->wide && kind != CLU_SCALE_UP_SWITCH)
+    error_at (loader, nv->head.set ? nv->head.mark : node->gpus.head.mark,
+              "an NVLink domain wider than a node needs nvlink kind switch, not %s", name);
   if (kind == CLU_SCALE_UP_NONE)
     return;
   if (!gpu->scale_up.head.set && nv->link.link_class.value == NULL && !nv->link.rate.set) {
@@ -146,8 +149,6 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
     error_at (loader, nv->links.mark, "'links' belongs to kind links, not to %s", name);
   if (kind != CLU_SCALE_UP_TORUS && nv->dims.n > 0)
     error_at (loader, nv->dims.mark, "'dims' belongs to kind torus, not to %s", name);
-  if (loader->clu->wide && kind != CLU_SCALE_UP_SWITCH)
-    error_at (loader, nv->head.mark, "an NVLink domain wider than a node needs nvlink kind switch, not %s", name);
 
   switch (kind) {
     case CLU_SCALE_UP_SWITCH:

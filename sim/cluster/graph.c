@@ -441,6 +441,13 @@ clu_resource_sm_factor (const Clu *clu, CluRes res)
   return res_view (clu, res).sm_factor;
 }
 
+gboolean
+clu_resource_is_both_ways (const Clu *clu, CluRes res)
+{
+  g_return_val_if_fail (res < clu->n_res, FALSE);
+  return res_view (clu, res).kind == CLU_RES_BOTH;
+}
+
 char *
 clu_resource_name (const Clu *clu, CluRes res)
 {

@@ -200,6 +200,18 @@ is_shipped (const BaseLookup *lookup, const char *path)
   return strncmp (inside, folder, n) == 0 && (inside[n] == '/' || (n > 0 && folder[n - 1] == '/'));
 }
 
+/* Every file once, however often it was named. */
+static void
+list_inputs (const Clu *clu, GPtrArray *inputs)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < inputs->len; i++)
+    g_hash_table_add (seen, (gpointer)base_yaml_path (inputs->pdata[i]));
+  for (guint i = 0; i < clu->yamls->len; i++)
+    if (g_hash_table_add (seen, (gpointer)base_yaml_path (clu->yamls->pdata[i])))
+      g_ptr_array_add (inputs, base_yaml_ref (clu->yamls->pdata[i]));
+}
+
 /* Reads the topology at `root`, a node of the document at `path`. `clu` holds what it owns already; freed on failure. */
 static Clu *
 load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
@@ -217,8 +229,8 @@ load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLoo
     base_diag_warn (warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
   if (!base_diag_finish (diag, error))
     return NULL;
-  for (guint i = 0; options != NULL && options->inputs != NULL && i < clu->yamls->len; i++)
-    g_ptr_array_add (options->inputs, clu->yamls->pdata[i]);
+  if (options != NULL && options->inputs != NULL)
+    list_inputs (clu, options->inputs);
   return g_steal_pointer (&clu);
 }
 
@@ -247,7 +259,9 @@ Clu *
 clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
                GError **error)
 {
-  return load_root (clu_new (), topology, base_yaml_path (owner), lookup, options, warnings, error);
+  g_autoptr (Clu) clu = clu_new ();
+  g_ptr_array_add (clu->yamls, base_yaml_ref (owner)); /* overrides and marks are read from it as long as the cluster lives */
+  return load_root (g_steal_pointer (&clu), topology, base_yaml_path (owner), lookup, options, warnings, error);
 }
 
 Clu *

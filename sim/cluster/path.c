@@ -68,7 +68,10 @@ clu_path_use (CluPath *path, CluRes res, double share)
     }
     *slot = uses->len + 1;
   }
-  CluUse use = { .res = res, .share = share };
+  CluUse use;
+  memset (&use, 0, sizeof use); /* padding too: equal routes are equal bytes */
+  use.res = res;
+  use.share = share;
   g_array_append_val (uses, use);
 }
 

@@ -97,7 +97,18 @@ adapter_reaches (const End *end, const CluDegrade *degrade, guint32 nic)
          clu_host_class (end->t, end->local, end->t->first[CLU_DEV_NIC] + nic) <= degrade->gdr_level;
 }
 
-/* The GPU of the node by which an adapter is left better than from the end itself: CLU_NONE when there is none. */
+/* Whether an adapter is one of those that GPU g leaves by. */
+static gboolean
+is_own_nic (const CluTemplate *t, guint32 g, guint32 nic)
+{
+  for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
+    if (t->near_nic[i] == nic)
+      return TRUE;
+  return FALSE;
+}
+
+/* The GPU of the node by which an adapter is left better than from the end itself, of several as near the one whose own it is:
+ * CLU_NONE when there is none. */
 static guint32
 proxy_gpu (const Clu *clu, const End *end, const CluDegrade *degrade, guint32 nic)
 {
@@ -110,7 +121,8 @@ proxy_gpu (const Clu *clu, const End *end, const CluDegrade *degrade, guint32 ni
     return CLU_NONE;
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++) {
     CluPathClass c = clu_host_class (t, t->first[CLU_DEV_GPU] + g, dev);
-    if (g != end->index && c <= nearest && c < own && (best == CLU_NONE || c < nearest) &&
+    gboolean better = best == CLU_NONE || c < nearest || (c == nearest && !is_own_nic (t, best, nic) && is_own_nic (t, g, nic));
+    if (g != end->index && c <= nearest && c < own && better &&
         clu_scale_up_class (clu, end->node, end->index, end->node, g) == CLU_PATH_NVL) {
       best = g;
       nearest = c;

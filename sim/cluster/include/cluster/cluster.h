@@ -28,20 +28,21 @@ typedef enum {
 typedef struct {
   guint32 nodes;           /* 0: as the file says */
   guint64 seed;
-  GPtrArray *inputs;       /* on success the BaseYaml * read are appended, for the report's list of inputs; may be NULL. They stay the
-                              cluster's, valid until clu_free: the array must not free them */
+  GPtrArray *inputs;       /* on success a reference (base_yaml_ref) of every file read is appended, for the report's list of inputs;
+                              files that are in it already are not; may be NULL */
 } CluLoadOptions;
 
 /* Loads a topology by name or path. `sets` (may be NULL, ends with NULL): "path=value" strings applied to the topology before
- * it is read; a path whose first key is a node's and not the topology's is taken in `node` ("nics.rate" is "node.nics.rate"). Numbers
- * without a source are `datasheet` in shipped files, `assumed` in others. Returned: full; NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. */
+ * it is read; a path whose first key is a node's and not the topology's is taken in `node` ("nics.rate" is "node.nics.rate").
+ * Numbers without a source are `datasheet` in shipped files, `assumed` in others. Returned: full; NULL and *error
+ * (BASE_ERROR_INPUT, all errors of the file) on failure. */
 Clu *clu_load (const char *name, const char *from, const BaseLookup *lookup, const char *const *sets,
                const CluLoadOptions *options, BaseDiag *warnings, GError **error);
 /* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. */
 Clu *clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options,
                     BaseDiag *warnings, GError **error);
 /* Builds from a topology written inside another document (a scenario's `cluster.topology`), already with its sets applied; `owner`
- * is that document, borrowed: it must outlive the cluster. */
+ * is that document, of which the cluster keeps a reference. */
 Clu *clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options,
                     BaseDiag *warnings, GError **error);
 void clu_free (Clu *clu);
@@ -105,6 +106,8 @@ double clu_resource_capacity (const Clu *clu, CluRes res);
 const char *clu_resource_class (const Clu *clu, CluRes res);
 CluFamily clu_resource_family (const Clu *clu, CluRes res);
 BaseSource clu_resource_source (const Clu *clu, CluRes res);
+/* Whether it counts both directions of a link together. */
+gboolean clu_resource_is_both_ways (const Clu *clu, CluRes res);
 char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> node0.nvswitch0" */
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
