@@ -18,7 +18,7 @@
 
 const CliFlag cli_coll_flags_where[] = {
   HEADING ("cluster"),
-  FLAG ("topology", 't', topology, "T", "a shipped name (forerun list topologies) or a file; needed"),
+  FLAG ("topology", 0, topology, "T", "a shipped name (forerun list topologies) or a file; needed"),
   FLAG ("nodes", 'n', nodes, "N[,N...]", "nodes in use; more than the topology has are built (default: all of it)"),
   FLAG ("gpus", 'g', gpus, "G", "GPUs in use on each node (default: all of a node)"),
   HEADING (NULL),
@@ -35,7 +35,7 @@ const CliFlag cli_coll_flags_how[] = {
   HEADING ("software"),
   FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
   FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
-  FLAG ("launch", 0, launch, "L", "graph, threads or serial: how operations reach the GPUs (default: graph)"),
+  FLAG ("launch", 0, launch, "L", "graph, threads or serial: how operations reach the GPUs (default: threads)"),
   HEADING ("engine"),
   FLAG ("mode", 0, mode, "M", "event (default): the event engine; model: the closed form"),
   FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),
@@ -198,6 +198,24 @@ list_ranks (Cli *cli, const CliQuestion *question, CliComm *comm, GError **error
   return TRUE;
 }
 
+/* Someone who turns a knob of the network and sees no change should hear why. */
+static void
+warn_local (Cli *cli, const CliComm *comm)
+{
+  static const char *const network[] = { "nics", "fabric", "frontend", "oversubscription" };
+  for (char **set = cli->sets; set != NULL && *set != NULL && wrk_comm_is_local (comm->comm); set++) {
+    g_autofree char *path = g_strndup (*set, (gsize)(strchr (*set, '=') - *set));
+    g_auto (GStrv) keys = g_strsplit (path, ".", -1);
+    gboolean is_network = FALSE;
+    for (size_t i = 0; i < G_N_ELEMENTS (network); i++)
+      is_network = is_network || g_strv_contains ((const char *const *)keys, network[i]);
+    g_autofree char *text = g_strdup_printf ("--set %s cannot matter: this collective never leaves %s", path,
+                                             comm->n_nodes == 1 ? "a node" : "an NVLink domain");
+    if (is_network)
+      cli_warn (cli, text);
+  }
+}
+
 gboolean
 cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, CliComm *comm, GError **error)
 {
@@ -219,7 +237,10 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     cli_take_inputs (cli, cli->yamls);
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
-  return comm->comm != NULL;
+  if (comm->comm == NULL)
+    return FALSE;
+  warn_local (cli, comm);
+  return TRUE;
 }
 
 void
