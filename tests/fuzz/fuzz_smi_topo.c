@@ -1,4 +1,5 @@
-/* Any bytes as the matrix of `nvidia-smi topo -m`: refused with a message, or imported - and what is imported is a topology file that loads. */
+/* Any bytes as the matrix of `nvidia-smi topo -m`: refused with a message, or imported - and what is imported is a topology file
+ * that loads. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
  * Behind a switch any order serves and one ring (of the port's rate) is found. In a mesh (DGX-1, MI300X) the links are
  * decomposed into directed Hamiltonian cycles; each is a ring with the rate of the lanes it takes. Without scale-up links
  * the order follows the PCIe tree, so that each switch and socket link is crossed once each way. Between nodes, ring k enters and
- * leaves each node by NIC k: as many rings as usable NICs, each node's GPUs rotated to start beside NIC k. */
+ * leaves each node by NIC k: as many rings as usable NICs, each node's GPUs rotated to start beside NIC k (and, behind a switch, to
+ * end at another GPU beside it). */
 #ifndef CLUSTER_RINGS_H
 #define CLUSTER_RINGS_H
 
@@ -13,7 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint32 *order;     /* positions in `gpus`, n of them, in ring order */
-  guint32 *nic_out;   /* by position in order: NIC by which order[i] leaves its node towards order[i+1]; CLU_NONE inside a node */
+  guint32 *nic_out;   /* by position in order: number in its node of the NIC by which order[i] leaves towards order[i+1]; CLU_NONE
+                         inside a node or NVLink domain, and where the way is not over the NICs (management, front-end, gloo) */
   double share;       /* of the data; all rings sum to 1 */
 } CluRing;
 
@@ -28,7 +30,8 @@ void clu_rings_free (CluRings *rings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CluRings, clu_rings_free)
 
 /* Pure search, for tests: lanes[i * n + j] links from i to j (symmetric, n <= 16). Finds a largest set of directed Hamiltonian
- * cycles that together use no lane twice. orders: n_found x n. Returns n_found (at most max). */
+ * cycles that together use no lane twice: the largest, or the best found within a fixed number of steps (a second at most); at
+ * most 64. orders: room for max x n; each begins at 0. Returns how many were found (at most max; 0 for n < 2). */
 guint32 clu_hamiltonian_rings (const guint32 *lanes, guint32 n, guint32 max, guint32 *orders);
 
 G_END_DECLS
