@@ -144,6 +144,8 @@ alternative_verdict (const WrkColl *coll, const RepAlternative *alternative)
   if (!(coll->cost.time_s > 0) || !isfinite (alternative->time_s))
     return g_strdup ("-");
   double ratio = alternative->time_s / coll->cost.time_s;
+  if (fabs (ratio - 1) < 0.005)
+    return g_strdup ("as fast");
   return ratio < 1 ? g_strdup_printf ("%.2f times faster", 1 / ratio) : g_strdup_printf ("%.2f times slower", ratio);
 }
 
