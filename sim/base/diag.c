@@ -1,5 +1,6 @@
 #include "base/diag.h"
 
+#include "diag-private.h"
 #include "text-private.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 typedef struct {
   char *name; /* NULL: messages of no file */
-  unsigned n_errors;
+  unsigned n_errors, n_kept;
+  GHashTable *places; /* gint64 *: line and column of each error, kept or not */
 } File;
 
 typedef struct {
@@ -27,6 +29,7 @@ static void
 file_free (void *data)
 {
   File *file = data;
+  g_hash_table_unref (file->places);
   g_free (file->name);
   g_free (file);
 }
@@ -81,25 +84,52 @@ file_find (BaseDiag *diag, const char *name)
       return i;
   File *file = g_new0 (File, 1);
   file->name = g_strdup (name);
+  file->places = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   g_ptr_array_add (diag->files, file);
   return diag->files->len - 1;
 }
 
-/* Takes `text`. */
-static void
-error_take (BaseDiag *diag, BaseMark mark, char *text)
+/* FALSE: there is an error at this place already. */
+static gboolean
+add_place (File *file, BaseMark mark)
+{
+  gint64 *place = g_new (gint64, 1);
+  *place = (gint64)mark.line << 32 | mark.column;
+  return g_hash_table_add (file->places, place);
+}
+
+gboolean
+base_diag_is_full (BaseDiag *diag, BaseMark mark)
+{
+  unsigned at = file_find (diag, mark.file); /* first: it may move the array */
+  return ((File *)diag->files->pdata[at])->n_kept == BASE_DIAG_MAX_ERRORS;
+}
+
+void
+base_diag_count (BaseDiag *diag, BaseMark mark)
 {
   unsigned at = file_find (diag, mark.file);
   File *file = diag->files->pdata[at];
+  if (add_place (file, mark)) {
+    file->n_errors++;
+    diag->n_errors++;
+  }
+}
+
+/* Takes `text`. The file has room. */
+static void
+error_take (BaseDiag *diag, BaseMark mark, char *text)
+{
   if (g_hash_table_contains (diag->known, text)) {
     g_free (text);
     return;
   }
+  unsigned at = file_find (diag, mark.file);
+  File *file = diag->files->pdata[at];
+  add_place (file, mark);
+  file->n_errors++;
+  file->n_kept++;
   diag->n_errors++;
-  if (file->n_errors++ >= BASE_DIAG_MAX_ERRORS) {
-    g_free (text);
-    return;
-  }
   Message *message = g_new (Message, 1);
   *message = (Message){ at, mark.line, mark.column, diag->errors->len, text };
   g_ptr_array_add (diag->errors, message);
@@ -120,6 +150,10 @@ format_message (BaseMark mark, const char *format, va_list args)
 void
 base_diag_error (BaseDiag *diag, BaseMark mark, const char *format, ...)
 {
+  if (base_diag_is_full (diag, mark)) {
+    base_diag_count (diag, mark);
+    return;
+  }
   va_list args;
   va_start (args, format);
   error_take (diag, mark, format_message (mark, format, args));
@@ -145,6 +179,10 @@ void
 base_diag_add_error (BaseDiag *diag, BaseMark mark, const GError *error)
 {
   g_return_if_fail (error != NULL);
+  if (base_diag_is_full (diag, mark)) {
+    base_diag_count (diag, mark);
+    return;
+  }
   /* A ready message may be several lines: those of another diag. */
   g_autofree char *body = base_text_escape (error->message, '\n');
   g_autofree char *prefix = base_mark_prefix (mark);
@@ -200,9 +238,9 @@ base_diag_finish (const BaseDiag *diag, GError **error)
     g_string_append_printf (text, "%s\n", message->text);
     const File *file = diag->files->pdata[message->file];
     gboolean last = i + 1 == sorted->len || ((Message *)sorted->pdata[i + 1])->file != message->file;
-    if (last && file->n_errors > BASE_DIAG_MAX_ERRORS)
+    if (last && file->n_errors > file->n_kept)
       g_string_append_printf (text, "%s%s… and %u more\n", file->name != NULL ? file->name : "", file->name != NULL ? ": " : "",
-                              file->n_errors - BASE_DIAG_MAX_ERRORS);
+                              file->n_errors - file->n_kept);
   }
   g_string_append_printf (text, "%u error%s, nothing was run", diag->n_errors, diag->n_errors == 1 ? "" : "s");
   g_set_error_literal (error, BASE_ERROR, (int)BASE_ERROR_INPUT, text->str);

@@ -9,10 +9,14 @@ typedef struct {
   const char *chain[BASE_SCHEMA_MAX_FILES_DEEP]; /* files being read for REF fields, outermost first */
   unsigned n_chain;
   unsigned n_items; /* of all lists so far */
+  unsigned n_said;  /* messages so far, the same counted each time */
   gboolean failed;
 } SchemaReader;
 
 void schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* TRUE: the error is counted, and its text would be thrown away. Asked before a text is put together at length. */
+gboolean schema_fail_unsaid (SchemaReader *reader, BaseMark mark);
 
 /* "a list", "a mapping", "'text'". Returned: full. */
 char *schema_found (const BaseYamlNode *node);

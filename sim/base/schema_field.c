@@ -1,6 +1,7 @@
 /* Leaves: scalars and lists of scalars. */
 #include "schema-private.h"
 
+#include "diag-private.h"
 #include "text-private.h"
 #include "yaml-private.h"
 
@@ -8,13 +9,30 @@
 
 #define NAMES_SHOWN 24u
 
+/* Messages that one reading puts together, most of them the same: an alias can make a million errors of a short file. */
+#define SAID_MAX 1000u
+
+gboolean
+schema_fail_unsaid (SchemaReader *reader, BaseMark mark)
+{
+  BaseDiag *diag = reader->context->diag;
+  if (reader->n_said < SAID_MAX && !base_diag_is_full (diag, mark))
+    return FALSE;
+  base_diag_count (diag, mark);
+  reader->failed = TRUE;
+  return TRUE;
+}
+
 void
 schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...)
 {
+  if (schema_fail_unsaid (reader, mark))
+    return;
   va_list args;
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
+  reader->n_said++;
   base_diag_error (reader->context->diag, mark, "%s", text);
   reader->failed = TRUE;
 }
@@ -98,6 +116,8 @@ schema_accepted (const BaseField *field)
 void
 schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node)
 {
+  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+    return;
   g_autofree char *found = schema_found (node);
   g_autofree char *accepted = schema_accepted (field);
   schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s", field->key, accepted, found);
@@ -234,6 +254,8 @@ read_enum (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
       *out = (BaseEnum){ name->code, TRUE, base_yaml_mark (node) };
       return TRUE;
     }
+  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+    return FALSE;
   g_autofree const char **names = schema_names (field->names);
   g_autofree char *found = schema_found (node);
   g_autofree char *accepted = schema_accepted (field);

@@ -21,6 +21,8 @@ field_find (const BaseSchema *schema, const char *key)
 static void
 fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, BaseMark mark)
 {
+  if (schema_fail_unsaid (reader, mark))
+    return;
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
     g_ptr_array_add (keys, (void *)field->key);
@@ -135,6 +137,8 @@ read_absent (SchemaReader *reader, const BaseSchema *schema, const BaseField *fi
     fill_default (reader, schema, field, out);
     return;
   }
+  if (schema_fail_unsaid (reader, mark))
+    return;
   g_autofree char *accepted = schema_accepted (field);
   schema_fail (reader, mark, "'%s' in '%s' is missing; it is %s", field->key, schema->name, accepted);
 }
@@ -145,6 +149,8 @@ schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlN
   Shorthand shorthand;
   const BaseYamlNode *map = expand_shorthand (schema, node, &shorthand);
   if (base_yaml_kind (map) != BASE_YAML_MAP) {
+    if (schema_fail_unsaid (reader, base_yaml_mark (map)))
+      return;
     g_autofree char *found = schema_found (map);
     schema_fail (reader, base_yaml_mark (map), "'%s' must be a mapping with keys, found %s", schema->name, found);
     return;

@@ -19,6 +19,7 @@ struct BaseYamlNode {
 };
 
 struct BaseYaml {
+  unsigned n_refs;
   BaseArena *arena;
   const char *path; /* in the arena */
   char *sha256;

@@ -7,15 +7,23 @@ static BaseYaml *
 document_new (const char *name)
 {
   BaseYaml *yaml = g_new0 (BaseYaml, 1);
+  yaml->n_refs = 1;
   yaml->arena = base_arena_new ();
   yaml->path = base_arena_strdup (yaml->arena, name);
+  return yaml;
+}
+
+BaseYaml *
+base_yaml_ref (BaseYaml *yaml)
+{
+  yaml->n_refs++;
   return yaml;
 }
 
 void
 base_yaml_free (BaseYaml *yaml)
 {
-  if (yaml == NULL)
+  if (yaml == NULL || --yaml->n_refs > 0)
     return;
   base_arena_free (yaml->arena);
   g_free (yaml->sha256);

@@ -74,6 +74,19 @@ twenty_errors_of_a_file_are_shown_and_the_rest_counted (void)
   TEST_TRUE (strstr (text, "a.yaml:21:") == NULL);
 }
 
+/* Beyond what is shown, errors are told apart by their place: a thousand readings of one place are one error. */
+static void
+errors_that_are_not_shown_are_counted_by_their_place (void)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  for (unsigned i = 0; i < 1000; i++)
+    for (unsigned line = 1; line <= 22; line++)
+      base_diag_error (diag, (BaseMark){ "a.yaml", line, 1 }, "wrong");
+  TEST_INT (base_diag_n_errors (diag), 22);
+  g_autofree char *text = finish (diag);
+  TEST_HAS (text, "a.yaml:20:1: wrong\na.yaml: … and 2 more\n22 errors, nothing was run");
+}
+
 static void
 the_same_message_is_said_once (void)
 {
@@ -132,6 +145,7 @@ main (void)
     { "one error is said in the singular, and a flag has no line", one_error_is_said_in_the_singular_and_a_flag_has_no_line },
     { "files stay in the order of their first error", files_stay_in_the_order_of_their_first_error },
     { "twenty errors of a file are shown and the rest counted", twenty_errors_of_a_file_are_shown_and_the_rest_counted },
+    { "errors that are not shown are counted by their place", errors_that_are_not_shown_are_counted_by_their_place },
     { "the same message is said once", the_same_message_is_said_once },
     { "control characters in a message are written out", control_characters_in_a_message_are_written_out },
     { "a ready message gets its position in front", a_ready_message_gets_its_position_in_front },

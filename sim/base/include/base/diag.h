@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Errors kept per file; the rest are counted and the count is said. */
+/* Errors kept per file; the rest are told apart by their place, and their count is said. */
 #define BASE_DIAG_MAX_ERRORS 20
 
 typedef struct BaseDiag BaseDiag;

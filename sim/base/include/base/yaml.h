@@ -25,6 +25,8 @@ typedef struct BaseYamlNode BaseYamlNode; /* borrowed from its document */
 BaseYaml *base_yaml_load_file (const char *path, GError **error);
 /* `name` stands for the path in messages. An empty document gives an empty mapping. */
 BaseYaml *base_yaml_load_data (const char *name, const char *bytes, gsize n_B, GError **error);
+/* Several owners may hold one document (a cluster, and the list of a report's inputs): each frees its own reference. */
+BaseYaml *base_yaml_ref (BaseYaml *yaml);
 void base_yaml_free (BaseYaml *yaml);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseYaml, base_yaml_free)
 
