@@ -74,16 +74,18 @@ static const BaseSchema file_schema = { .name = "calibration file", .help = "Mea
 typedef struct {
   Cal *cal;
   const BaseLookup *lookup;
-  GPtrArray *inputs;
+  GPtrArray *inputs; /* may be NULL */
 } Load;
 
-/* Returned: borrowed from load->inputs. */
+/* Returned: borrowed from the calibration. */
 static BaseYaml *
 load_document (const Load *load, const char *path, GError **error)
 {
   BaseYaml *yaml = base_yaml_load_file (path, error);
   if (yaml != NULL)
-    g_ptr_array_add (load->inputs, yaml);
+    g_ptr_array_add (load->cal->documents, yaml);
+  if (yaml != NULL && load->inputs != NULL)
+    g_ptr_array_add (load->inputs, base_yaml_ref (yaml));
   return yaml;
 }
 
@@ -186,7 +188,7 @@ cal_load (const char *name, const char *from, const char *gpu_type, const BaseLo
   cal->arena = base_arena_new ();
   cal->documents = g_ptr_array_new_with_free_func (free_document);
   cal->name = "none";
-  const Load load = { cal, lookup, inputs != NULL ? inputs : cal->documents };
+  const Load load = { cal, lookup, inputs };
   if (!load_defaults (&load, gpu_type, error))
     return NULL;
   if (name == NULL && !is_shipped (lookup, gpu_type)) {

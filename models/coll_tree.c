@@ -1,27 +1,29 @@
-/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N
- * nodes
+/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N nodes
  * stands a double binary tree, each half of the channels on one of the two.
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
- *     B = min (ch x stream, link rate / wire)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part
- * of a
- * piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL,
- * LL128);
- * stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ *     B = min (ch x stream, ch x rate of the slowest hop, link rate / wire)
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part of
+ * a piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL,
+ * LL128); stream B/s, what a block sustains when its threads are split between reduction and broadcast.
  *
- * Textbook form: two binary trees of height h = ceil (log2 (n+1)), each with half of the data, first reduction and then broadcast,
- * each a pipeline of k pieces:  T = 2 (2h - 1 + k) (alpha + (S/k) beta),  k = sqrt ((2h - 1) S beta / alpha).
+ * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one leaves of
+ * the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages a piece (one up
+ * and two down in one tree, one up in the other), which hide about half of each other's latency. The first piece takes 2h hops, on which
+ * two children share a link, each further one 4 c beta + alpha/2,
+ *     T = 2h (alpha + 2 c beta) + (k-1) (4 c beta + alpha/2),  k = sqrt ((4h - 4) S beta / alpha)
  *
- * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
- * 35(12),
+ * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
  * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking
- * (LL128's
- * piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
- * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 12 us with alpha 1 us and no data), accuracy_models_h200. */
+ * (LL128's piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
+ * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 6 us with alpha 1 us and no data), test_workload_coll (messages),
+ * accuracy_models_h200. */
 #include <math.h>
 
 #include "cost-private.h"
+
+/* Of a piece through one rank of a double tree: one up and two down where it is inner, one up where it is a leaf. */
+static const double MESSAGES = 4.0;
 
 static unsigned
 hops_intra (const MdlCollQuestion *q)
@@ -64,6 +66,15 @@ piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, co
 }
 
 static void
+cap_by_hop (MdlCollCost *cost, double channels, const MdlStep *step)
+{
+  if (step == NULL || !step->rate.set || channels * step->rate.v >= cost->bound_Bps)
+    return;
+  cost->bound_Bps = channels * step->rate.v;
+  mdl_cost_use (cost, &step->rate);
+}
+
+static void
 tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlTreeSpec *spec = &library->tree;
@@ -77,6 +88,9 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   cost->wire = format->wire.v;
   cost->bound_Bps = stream->set ? channels * stream->v : HUGE_VAL;
   mdl_cost_use (cost, stream);
+  /* Each hop carries all of a channel's part one way: no faster than one channel of it moves. */
+  cap_by_hop (cost, channels, hops_intra (q) > 0.0 ? intra.step : NULL);
+  cap_by_hop (cost, channels, hops_inter (q) > 0.0 ? inter.step : NULL);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
 
   double up_down_intra = 2.0 * hops_intra (q), up_down_inter = 2.0 * hops_inter (q);
@@ -108,13 +122,19 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 static void
 tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double alpha_s = mdl_plain_alpha_s (q), height = (double)mdl_log2_ceil (q->n_ranks + 1), pieces;
+  double alpha_s = mdl_plain_alpha_s (q), hops = 2.0 * (double)mdl_log2_ceil (q->n_ranks), pieces = 1.0;
   cost->bound_Bps = mdl_plain_bound_Bps (q, 2.0);
   double half_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / 2.0;
-  double latency_s = 2.0 * mdl_plain_pipeline_s (2.0 * height, alpha_s, half_s, &pieces);
-  mdl_cost_term (q, cost, "pipeline", latency_s, NULL, "2 x two trees of height %.4g, %.4g us a hop, %.4g pieces", height,
-                 alpha_s * 1e6, pieces);
-  cost->piece_B = isinf (pieces) ? 0.0 : q->size_B / pieces;
+  if (alpha_s > 0.0)
+    pieces = fmax (floor (sqrt (fmax (2.0 * hops - MESSAGES, 1.0) * half_s / alpha_s)), 1.0);
+  else if (half_s > 0.0)
+    pieces = 1024.0; /* without latency more are always better; the rest is below a thousandth */
+  double piece_s = half_s / (2.0 * pieces);
+  mdl_cost_term (q, cost, "hop latency", hops * alpha_s, NULL, "%.4g hops x %.4g us", hops, alpha_s * 1e6);
+  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * alpha_s / 2.0, NULL, "%.4g further pieces x %.4g us", pieces - 1.0, alpha_s * 5e5);
+  mdl_cost_term (q, cost, "pipeline fill", fmax (2.0 * hops - MESSAGES, 0.0) * piece_s, NULL, "(2 x %.4g hops - %.4g) x %.4g us", hops,
+                 MESSAGES, piece_s * 1e6);
+  cost->piece_B = q->size_B / (2.0 * pieces);
 }
 
 const MdlColl mdl_coll_tree = {

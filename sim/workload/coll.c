@@ -35,7 +35,8 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   q->switched = clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
                 (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
-  q->max_channels = settings->max_channels;
+  /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
+  q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
   q->launch = settings->launch;
 }
 
@@ -173,8 +174,11 @@ finish (WrkComm *comm, WrkColl *out)
   out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
   out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
   out->wire_Bps = 0;
-  for (guint i = 0; i < out->loads->len; i++)
-    out->wire_Bps = fmax (out->wire_Bps, g_array_index (out->loads, WrkLoad, i).load * out->cost.wire * out->algbw_Bps);
+  for (guint i = 0; i < out->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (out->loads, WrkLoad, i);
+    if (!clu_resource_is_both_ways (comm->clu, load->res))
+      out->wire_Bps = fmax (out->wire_Bps, load->load * out->cost.wire * out->algbw_Bps);
+  }
   name_bound (comm, out);
 }
 

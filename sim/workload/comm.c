@@ -20,6 +20,7 @@ void
 wrk_settings_default (WrkSettings *settings)
 {
   memset (settings, 0, sizeof *settings);
+  settings->launch = MDL_LAUNCH_THREADS;
 }
 
 MdlHop
@@ -123,7 +124,8 @@ number_islands (WrkComm *comm)
       comm->island[i] = comm->n_islands++;
       g_hash_table_insert (islands, key, GUINT_TO_POINTER (comm->island[i]));
     }
-    comm->max_local = MAX (comm->max_local, ++members[comm->island[i]]);
+    members[comm->island[i]]++;
+    comm->max_local = MAX (comm->max_local, members[comm->island[i]]);
   }
   comm->n_nodes = g_hash_table_size (nodes);
 }

@@ -7,7 +7,7 @@
 
 struct WrkScenario {
   BaseYaml *yaml;
-  GPtrArray *inputs;  /* BaseYaml *, yaml first; the others belong to the cluster and the calibration */
+  GPtrArray *inputs;  /* BaseYaml *, references; yaml first */
   WrkScenarioSpec spec;
   WrkKind kind;
   WrkCollectiveSpec collective;

@@ -279,7 +279,7 @@ wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenario
     return NULL;
   g_autoptr (WrkScenario) scenario = g_new0 (WrkScenario, 1);
   scenario->yaml = yaml;
-  scenario->inputs = g_ptr_array_new ();
+  scenario->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_ptr_array_add (scenario->inputs, yaml);
   scenario->warnings = base_diag_new ();
   scenario->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
@@ -301,7 +301,6 @@ wrk_scenario_free (WrkScenario *scenario)
   g_clear_pointer (&scenario->clu, clu_free);
   g_clear_pointer (&scenario->warnings, base_diag_free);
   g_clear_pointer (&scenario->inputs, g_ptr_array_unref);
-  g_clear_pointer (&scenario->yaml, base_yaml_free);
   g_clear_pointer (&scenario->gpus, g_array_unref);
   g_free (scenario);
 }

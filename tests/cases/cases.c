@@ -171,6 +171,7 @@ let (Case *c, const char *text)
     complain (c, "cannot read 'let %s'", text);
     return;
   }
+  g_strstrip (sides[0]);
   g_autofree char *question = g_strndup (sides[1], (gsize) (colon - sides[1]));
   g_autofree char *line = g_strdup_printf ("%s %s --format json --quiet", c->forerun, question);
   g_auto (GStrv) argv = NULL;

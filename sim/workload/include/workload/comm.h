@@ -60,7 +60,7 @@ typedef struct {
   double time_s;            /* the answer in the mode asked for */
   double time_lo_s, time_hi_s;
   double algbw_Bps, busbw_Bps;
-  double wire_Bps;          /* what the busiest resource carries while the operation runs: the physical rate beside busbw */
+  double wire_Bps;          /* what the busiest direction of a link carries while the operation runs, beside busbw */
   char bound_by[64];        /* "latency" or a link class */
   CluRes bottleneck;        /* CLU_NONE when nothing is crossed */
   BaseSource provenance;    /* weakest part */
