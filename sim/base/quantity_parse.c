@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "text-private.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,6 +49,8 @@ parts_scan (const char *text, Parts *out)
   gboolean negative = p[0] == '-' && p[1] == '$';
   gboolean dollar = *p == '$' || negative;
   p += negative + dollar;
+  if (negative && (*p == '-' || *p == '+'))
+    return FALSE;
   if (!decimal_scan (&p, &out->number))
     return FALSE;
   if (negative)
@@ -105,7 +106,7 @@ hint_for (const UnitDim *dim, const char *unit)
 {
   for (const UnitHint *hint = dim->hints; hint != NULL && hint->wrong != NULL; hint++)
     if (g_ascii_strcasecmp (unit, hint->wrong) == 0)
-      return g_strdup_printf ("; write '%s'", hint->right);
+      return g_strconcat ("; ", hint->advice, NULL);
 
   g_autofree char *wanted = fold (unit);
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
@@ -208,7 +209,8 @@ base_quantity_parse (const char *text, BaseDim dim, double *value, GError **erro
   return TRUE;
 }
 
-/* nccl-tests reads a number and one letter (parsesize in src/common.cu): K M G are 2^10 2^20 2^30 there, in either case. */
+/* nccl-tests reads a number and one letter (parsesize in src/common.cu): K M G are 2^10 2^20 2^30 there, in either case. T and P go on
+ * in the same way. */
 static gboolean
 size_unit (const char *text, int *e10, double *times)
 {

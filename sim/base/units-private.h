@@ -21,9 +21,9 @@ typedef struct {
   double times;
 } UnitPrefix; /* tables end with text NULL */
 
-/* Words that people write for a unit, and what to write instead. */
+/* A word that people write for a unit, in any case, and what to say about it. */
 typedef struct {
-  const char *wrong, *right;
+  const char *wrong, *advice;
 } UnitHint; /* tables end with wrong NULL */
 
 typedef struct {

@@ -72,43 +72,50 @@ static const Unit money_per_energy_units[] = {
 };
 static const Unit frequency_units[] = { { "Hz", UNIT_DECIMAL, 0, 1, 1 }, { "IOPS", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
 
+/* What people write that differs by more than case. */
 static const UnitHint time_hints[] = {
-  { "sec", "s" },
-  { "secs", "s" },
-  { "second", "s" },
-  { "seconds", "s" },
-  { "msec", "ms" },
-  { "usec", "us" },
-  { "nsec", "ns" },
-  { "psec", "ps" },
-  { "m", "min' or 'ms" },
-  { "mins", "min" },
-  { "minute", "min" },
-  { "minutes", "min" },
-  { "hr", "h" },
-  { "hrs", "h" },
-  { "hour", "h" },
-  { "hours", "h" },
-  { "week", "7 days" },
-  { "weeks", "days" },
-  { "month", "30 days" },
-  { "months", "days" },
-  { "year", "365 days" },
-  { "years", "days" },
+  { "sec", "write 's'" },
+  { "secs", "write 's'" },
+  { "second", "write 's'" },
+  { "seconds", "write 's'" },
+  { "msec", "write 'ms'" },
+  { "usec", "write 'us'" },
+  { "nsec", "write 'ns'" },
+  { "psec", "write 'ps'" },
+  { "m", "write 'min' or 'ms'" },
+  { "mins", "write 'min'" },
+  { "minute", "write 'min'" },
+  { "minutes", "write 'min'" },
+  { "hr", "write 'h'" },
+  { "hrs", "write 'h'" },
+  { "hour", "write 'h'" },
+  { "hours", "write 'h'" },
+  { "week", "a week is '7 days'" },
+  { "weeks", "a week is '7 days'" },
+  { "month", "write how many 'days'" },
+  { "months", "write how many 'days'" },
+  { "year", "write how many 'days'" },
+  { "years", "write how many 'days'" },
   { 0 },
 };
 static const UnitHint byte_hints[] = {
-  { "byte", "B" }, { "bytes", "B" }, { "bit", "b" }, { "bits", "b" }, { 0 },
+  { "byte", "write 'B'" }, { "bytes", "write 'B'" }, { "bit", "write 'b'" }, { "bits", "write 'b'" }, { 0 },
 };
 static const UnitHint bandwidth_hints[] = {
-  { "GT/s", "GB/s" },
-  { "MT/s", "GB/s" },
+  { "GT/s", "a transfer is no byte: write what all lanes carry, as 'GB/s'" },
+  { "MT/s", "a transfer is no byte: write what all channels carry, as 'GB/s'" },
   { 0 },
 };
 static const UnitHint money_per_time_hints[] = {
-  { "/hr", "/h" }, { "/hour", "/h" }, { "/d", "/day" }, { "/mo", "/month" }, { "/yr", "/year" }, { "/sec", "/s" }, { 0 },
+  { "/hr", "write '/h'" },
+  { "/hour", "write '/h'" },
+  { "/d", "write '/day'" },
+  { "/mo", "write '/month'" },
+  { "/yr", "write '/year'" },
+  { "/sec", "write '/s'" },
+  { 0 },
 };
-static const UnitHint frequency_hints[] = { { "/s", "Hz" }, { "1/s", "Hz" }, { "iops/s", "IOPS" }, { 0 } };
+static const UnitHint frequency_hints[] = { { "/s", "write 'Hz'" }, { "1/s", "write 'Hz'" }, { "ops/s", "write 'IOPS'" }, { 0 } };
 
 const UnitDim unit_dims[BASE_DIM_N] = {
   [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, NULL, FALSE },
