@@ -209,8 +209,8 @@ base_quantity_parse (const char *text, BaseDim dim, double *value, GError **erro
   return TRUE;
 }
 
-/* nccl-tests reads a number and one letter (parsesize in src/common.cu): K M G are 2^10 2^20 2^30 there, in either case. T and P go on
- * in the same way. */
+/* nccl-tests reads a number and one letter (parsesize in src/common.cu): K M G are 2^10 2^20 2^30 there, in either case. T and P go
+ * on in the same way. */
 static gboolean
 size_unit (const char *text, int *e10, double *times)
 {
