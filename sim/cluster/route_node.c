@@ -99,7 +99,7 @@ CluPathClass
 clu_host_class (const CluTemplate *t, guint32 from, guint32 to)
 {
   guint32 x = tree_place (t, from), y = tree_place (t, to);
-  Climb a, b;
+  Climb a = { .n = 1, .dev = { x } }, b = { .n = 1, .dev = { y } };
   if (x == y)
     return from == to ? CLU_PATH_LOC : CLU_PATH_PHB;
   if (on_chip_link (t, x, y) != CLU_NONE || on_chip_link (t, y, x) != CLU_NONE)

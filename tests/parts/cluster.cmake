@@ -1,3 +1,5 @@
 forerun_test(test_cluster_node LABEL unit SOURCES unit/test_cluster_node.c USES cluster)
 forerun_test(test_cluster_fabric LABEL unit SOURCES unit/test_cluster_fabric.c USES cluster)
 forerun_test(test_cluster_load LABEL unit SOURCES unit/test_cluster_load.c USES cluster)
+forerun_test(law_cluster_routes LABEL law SOURCES law/law_cluster_routes.c USES cluster)
+forerun_bench(bench_cluster SOURCES bench/bench_cluster.c bench/bench.c USES cluster)

@@ -63,7 +63,8 @@ static inline char *
 refused (const char *text)
 {
   char *message;
-  g_autoptr (Clu) clu = try_load_with (text, NULL, NULL, NULL, &message);
+  Clu *clu = try_load_with (text, NULL, NULL, NULL, &message);
+  clu_free (clu);
   return message;
 }
 
@@ -81,12 +82,19 @@ route_with (const Clu *clu, const char *from, const char *to, const CluRouteOpti
   return g_strdup (error->message);
 }
 
+/* The same where it must exist. */
+static inline void
+route_by (const Clu *clu, const char *from, const char *to, const CluRouteOptions *options, CluRoute *out)
+{
+  g_autofree char *message = route_with (clu, from, to, options, out);
+  if (message != NULL)
+    g_error ("%s", message);
+}
+
 static inline void
 route (const Clu *clu, const char *from, const char *to, CluRoute *out)
 {
-  g_autofree char *message = route_with (clu, from, to, &CLU_ROUTE_DEFAULT, out);
-  if (message != NULL)
-    g_error ("%s", message);
+  route_by (clu, from, to, &CLU_ROUTE_DEFAULT, out);
 }
 
 /* Share of a resource on a route by its name; 0 when it is not there. */

@@ -207,6 +207,7 @@ number_of_nodes_is_the_askers (void)
   TEST_HAS (base_diag_warning (warnings, 0), "an override of node 4 has no effect: only 2 nodes are asked for");
   options.nodes = 2000000;
   g_autoptr (Clu) none = try_load_with (SIX, NULL, &options, NULL, &also);
+  TEST_TRUE (none == NULL);
   TEST_HAS (also, "2000000 nodes are asked for; at most 1000000");
 }
 
@@ -217,6 +218,7 @@ inputs_are_listed_while_the_cluster_lives (void)
   CluLoadOptions options = { .inputs = inputs };
   g_autofree char *message = NULL;
   g_autoptr (Clu) clu = try_load_with (SIX, NULL, &options, NULL, &message);
+  TEST_TRUE (clu != NULL);
   TEST_INT (inputs->len, 2); /* the topology, and pcie5 once, however often it is named */
   TEST_STR (base_yaml_path (inputs->pdata[0]), "t.yaml");
   TEST_HAS (base_yaml_path (inputs->pdata[1]), "/pcie5.yaml");

@@ -160,8 +160,8 @@ nccls_own_p2p_level_sends_distant_pairs_through_host_memory (void)
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade.p2p_level = CLU_PATH_PXB;
   g_auto (CluRoute) far = { 0 }, near = { 0 };
-  g_autofree char *none = route_with (clu, "gpu0", "gpu5", &options, &far),
-                  *also_none = route_with (clu, "gpu0", "gpu1", &options, &near);
+  route_by (clu, "gpu0", "gpu5", &options, &far);
+  route_by (clu, "gpu0", "gpu1", &options, &near);
   TEST_INT (far.transport, CLU_TRANSPORT_SHM);
   TEST_NEAR (share_of (clu, &far, "node0.host (memory)"), 2, 0);
   TEST_INT (near.transport, CLU_TRANSPORT_P2P);
@@ -213,7 +213,8 @@ copy_through_host_memory_crosses_it_twice (void)
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade.no_p2p = TRUE;
   g_auto (CluRoute) r;
-  g_autofree char *none = route_with (clu, "gpu0", "gpu4", &options, &r), *text = way (clu, &r);
+  route_by (clu, "gpu0", "gpu4", &options, &r);
+  g_autofree char *text = way (clu, &r);
   TEST_STR (text,
             "node0.gpu0 > node0.pcie_switch0 > node0.socket0 [node0.host] [node0.host] > node0.socket1 > node0.pcie_switch4 > "
             "node0.gpu4");
@@ -228,7 +229,8 @@ sockets_apart_are_sys_and_cost_the_interconnect (void)
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade.no_nvlink = TRUE;
   g_auto (CluRoute) near = { 0 }, far = { 0 }, host = { 0 };
-  g_autofree char *a = route_with (clu, "gpu0", "gpu3", &options, &near), *b = route_with (clu, "gpu0", "gpu4", &options, &far);
+  route_by (clu, "gpu0", "gpu3", &options, &near);
+  route_by (clu, "gpu0", "gpu4", &options, &far);
   TEST_INT (near.path_class, CLU_PATH_PHB);
   TEST_INT (far.path_class, CLU_PATH_SYS);
   TEST_NEAR (near.latency_s, 400e-9, 1e-12); /* slot, uplink, uplink, slot: 4 x 100 ns */
@@ -294,7 +296,8 @@ adapter_without_pcie_is_part_of_its_gpu (void)
   TEST_NEAR (rate_of (clu, &out, NULL), 75e9, 1e-12);
   /* By another chip's ports: over the mesh to that chip on either side. */
   CluRouteOptions options = { .nic = 5 };
-  g_autofree char *none = route_with (clu, "gpu2", "node1.gpu2", &options, &other), *by = way (clu, &other);
+  route_by (clu, "gpu2", "node1.gpu2", &options, &other);
+  g_autofree char *by = way (clu, &other);
   TEST_STR (by, "node0.gpu2 > node0.gpu5 > node0.nic5 > switch > node1.nic5 > node1.gpu5 > node1.gpu2");
   TEST_INT (other.nic_class, CLU_PATH_PXN);
 }
@@ -320,7 +323,7 @@ nvl72_is_one_domain_and_a_second_rack_is_reached_by_nics (void)
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade.no_nvlink = TRUE;
   g_auto (CluRoute) slow;
-  g_autofree char *none = route_with (clu, "gpu0", "gpu71", &options, &slow);
+  route_by (clu, "gpu0", "gpu71", &options, &slow);
   TEST_INT (slow.transport, CLU_TRANSPORT_NET_GDR);
 }
 
