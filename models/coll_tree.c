@@ -1,21 +1,21 @@
-/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N nodes
- * stands a double binary tree, each half of the channels on one of the two.
+/* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N
+ * nodes stands a double binary tree, each half of the channels on one of the two.
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
  *     B = min (ch x stream, ch x rate of the slowest hop, link rate / wire)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part of
- * a piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL,
- * LL128); stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part
+ * of a piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow,
+ * LL, LL128); stream B/s, what a block sustains when its threads are split between reduction and broadcast.
  *
- * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one leaves of
- * the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages a piece (one up
- * and two down in one tree, one up in the other), which hide about half of each other's latency. The first piece takes 2h hops, on which
- * two children share a link, each further one 4 c beta + alpha/2,
- *     T = 2h (alpha + 2 c beta) + (k-1) (4 c beta + alpha/2),  k = sqrt ((4h - 4) S beta / alpha)
+ * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one
+ * leaves of the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages
+ * a piece (one up and two down in one tree, one up in the other), which hide two thirds of each other's latency. The first
+ * piece takes 2h hops, on which two children share a link, each further one 4 c beta + alpha/3,
+ *     T = 2h (alpha + 2 c beta) + (k-1) (4 c beta + alpha/3),  k = sqrt ((2h - 2) S beta / alpha)
  *
- * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
- * 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node), src/enqueue.cc:calcCollChunking
- * (LL128's piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
+ * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
+ * 35(12), 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node),
+ * src/enqueue.cc:calcCollChunking (LL128's piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
  * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 6 us with alpha 1 us and no data), test_workload_coll (messages),
  * accuracy_models_h200. */
 #include <math.h>
@@ -24,6 +24,10 @@
 
 /* Of a piece through one rank of a double tree: one up and two down where it is inner, one up where it is a leaf. */
 static const double MESSAGES = 4.0;
+/* Of a message's latency that the other three do not hide; from runs message by message (test_workload_coll). */
+static const double SHOWN = 1.0 / 3.0;
+/* Without latency more pieces are always better: with so many, a fill of a hop adds less than a thousandth. */
+static const double NO_LATENCY_PIECES = 1024.0;
 
 static unsigned
 hops_intra (const MdlCollQuestion *q)
@@ -122,18 +126,17 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 static void
 tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double alpha_s = mdl_plain_alpha_s (q), hops = 2.0 * (double)mdl_log2_ceil (q->n_ranks), pieces = 1.0;
+  double alpha_s = mdl_plain_alpha_s (q), hops = 2.0 * (double)mdl_log2_ceil (q->n_ranks);
   cost->bound_Bps = mdl_plain_bound_Bps (q, 2.0);
   double half_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / 2.0;
-  if (alpha_s > 0.0)
-    pieces = fmax (floor (sqrt (fmax (2.0 * hops - MESSAGES, 1.0) * half_s / alpha_s)), 1.0);
-  else if (half_s > 0.0)
-    pieces = 1024.0; /* without latency more are always better; the rest is below a thousandth */
+  double fill = fmax (2.0 * hops - MESSAGES, 0.0), pieces = 1.0;
+  if (fill > 0.0 && half_s > 0.0)
+    pieces = alpha_s > 0.0 ? fmax (sqrt (fill * half_s / (2.0 * alpha_s)), 1.0) : NO_LATENCY_PIECES;
   double piece_s = half_s / (2.0 * pieces);
   mdl_cost_term (q, cost, "hop latency", hops * alpha_s, NULL, "%.4g hops x %.4g us", hops, alpha_s * 1e6);
-  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * alpha_s / 2.0, NULL, "%.4g further pieces x %.4g us", pieces - 1.0, alpha_s * 5e5);
-  mdl_cost_term (q, cost, "pipeline fill", fmax (2.0 * hops - MESSAGES, 0.0) * piece_s, NULL, "(2 x %.4g hops - %.4g) x %.4g us", hops,
-                 MESSAGES, piece_s * 1e6);
+  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * SHOWN * alpha_s, NULL, "%.4g further pieces x %.4g us", pieces - 1.0,
+                 SHOWN * alpha_s * 1e6);
+  mdl_cost_term (q, cost, "pipeline fill", fill * piece_s, NULL, "(2 x %.4g hops - %.4g) x %.4g us", hops, MESSAGES, piece_s * 1e6);
   cost->piece_B = q->size_B / (2.0 * pieces);
 }
 

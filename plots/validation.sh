@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws docs/images/ring_h200x{2,8}.{svg,png} and prints the tables of docs/validation.md: ring all-reduce on 2 and 8 H200, predicted against
-# measured, by protocol and by size band. Topology: as NCCL dumped it on the node that was measured.
+# Draws docs/images/ring_h200x{2,8}.{svg,png} and prints the tables of docs/validation.md: ring all-reduce on 2 and 8 H200, predicted
+# against measured, by protocol and by size band. Topology: as NCCL dumped it on the node that was measured.
 #
 #   plots/validation.sh [FORERUN] [IMAGE_FOLDER]     (default build/release/forerun, docs/images)
 set -euo pipefail
