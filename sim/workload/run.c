@@ -54,7 +54,8 @@ add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double ti
     g_array_append_val (result->links, fresh);
     row = &g_array_index (result->links, WrkLinkUse, result->links->len - 1);
   }
-  row->bytes += bytes;
+  if (!clu_resource_is_both_ways (clu, res)) /* its bytes are the two directions' own */
+    row->bytes += bytes;
   if (utilisation > row->utilisation * (1 + 1e-9)) {
     g_free (row->busiest);
     row->busiest = clu_resource_name (clu, res);
