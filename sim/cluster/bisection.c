@@ -192,7 +192,7 @@ flow_inside (const Clu *clu, guint32 first, guint32 last, guint32 boundary)
   return first == last ? flow_over_pcie (clu, first, boundary - clu->node[first].gpu) : 0;
 }
 
-/* --- Over the fabric ------------------------------------------------------------------------------------------------------------ */
+/* --- Over the fabric ------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 is_tree (const CluFabric *f)

@@ -81,8 +81,8 @@ typedef struct {
   guint32 dev, link, res, gpu, nic; /* first global numbers */
 } CluNode;
 
-/* The fabric: switches and cables by coordinates. A vertex below n_switches is a switch, above it an endpoint (vertex - n_switches: global
- * NIC number). */
+/* The fabric: switches and cables by coordinates. A vertex below n_switches is a switch, above it an endpoint (vertex -
+ * n_switches: global NIC number). */
 typedef struct CluFabric CluFabric;
 typedef struct CluPath CluPath;
 
@@ -108,8 +108,8 @@ typedef struct {
   /* The link and direction that a resource belongs to, and how many cables it stands for. */
   void (*resource) (const CluFabric *fabric, guint32 res, guint32 *link, CluResKind *direction, guint32 *n_cables);
   char *(*name) (const CluFabric *fabric, guint32 sw);
-  /* Adds the way from where `from` is attached to where `to` is. CLU_TOP for `to` or `from`: the top level, where storage hangs. FALSE
-   * and *error when there is none. */
+  /* Adds the way from where `from` is attached to where `to` is. CLU_TOP for either: the top level, where storage hangs. FALSE and
+   * *error when there is none. */
   gboolean (*route) (const CluFabric *fabric, CluPath *path, guint32 from, guint32 to, guint64 flow, const CluPart *part,
                      GError **error);
 } CluFabricOps;
@@ -194,8 +194,8 @@ typedef struct {
 const CluLinkClass *clu_loader_class (CluLoader *loader, const char *name, BaseMark mark);
 /* A class for links that name none. */
 const CluLinkClass *clu_class_new (Clu *clu, const char *name, CluFamily family);
-/* Merges specs in order (later wins; NULLs skipped) over a class used when none names one. FALSE and an error at `mark` when no rate
- * can be told; `what` names the link. */
+/* Merges specs in order (later wins; NULLs skipped) over a class used when none names one. FALSE and an error at `mark` when no
+ * rate can be told; `what` names the link. */
 gboolean clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned n, const CluLinkClass *fallback,
                              BaseMark mark, const char *what, CluParams *out);
 /* The same link with a part of its lanes. */
@@ -248,8 +248,8 @@ guint32 clu_tier_radix (const CluTierSpec *tier);
 double clu_tier_latency (const CluTierSpec *tier);
 /* The switches of a level; those of the level below where nothing is said. */
 const CluTierSpec *clu_fabric_tier (const CluFabricSpec *spec, guint32 level);
-/* A cable between two switches: the NIC's wire, what `link` and `fabric.link` differ, and half of each end's crossing. `link` may be
- * NULL. FALSE with an error at `mark`. */
+/* A cable between two switches: the NIC's wire, what `link` and `fabric.link` differ, and half of each end's crossing. `link`
+ * may be NULL. FALSE with an error at `mark`. */
 gboolean clu_fabric_cable (CluLoader *loader, const CluParams *wire, const CluLinkSpec *link, BaseMark mark, double crossings_s,
                            CluParams *out);
 /* Checks that numbers fit; FALSE with an error. */

@@ -1,8 +1,10 @@
 /* A fabric as listed: named switches and cables between them and the nodes' NICs.
  *
- * Ways are those with the fewest cables; NICs pass nothing on. Distances between switches are kept in a table (switches squared, 2 bytes).
- * static: at every switch, the destination's number modulo the equal next cables; ecmp: a hash of seed, ends, flow and step; adaptive:
- * evenly over all shortest paths (a cable's share is the part of the paths that lead through it). */
+ * Ways are those with the fewest cables; NICs pass nothing on. Distances between switches are kept in a table (switches
+ * squared, 2 bytes).
+ * static: at every switch, the destination's number modulo the equal next cables; ecmp: a hash of seed, ends, flow and step;
+ * adaptive: evenly over all shortest paths (a cable's share is the part of the paths that lead through it).
+ * Check: four paths of a diamond with a triple cable carry a quarter each. */
 #include <string.h>
 
 #include "path-private.h"
@@ -76,7 +78,8 @@ distance_from (const CluFabric *f, guint32 from, guint32 to)
   return least;
 }
 
-/* Number of shortest paths from the vertex; memo < 0: not yet known. Paths are as long as distances, which are below MAX_SWITCHES. */
+/* Number of shortest paths from the vertex; memo < 0: not yet known. Paths are as long as distances, which are below
+ * MAX_SWITCHES. */
 static double
 count_paths (const CluFabric *f, guint32 vertex, guint32 to, guint32 left, double *memo)
 {

@@ -1,12 +1,13 @@
 /* Dragonfly: routers of a group joined all to all, groups joined all to all.
  *
- * g groups of a routers with p NICs and h cables to other groups each; a h >= g - 1. Port q = 0 … a h - 1 of group i (router q / h) leads,
- * as its copy q / (g - 1), to the other group number q mod (g - 1), counted without i itself; so each pair of groups has
- * c = a h / (g - 1) cables (rounded down; ports over stay free), and the two ports of a cable name each other.
- * Minimal routes: at most one cable in the source's group, one between groups, one in the destination's; of the c copies those with the
- * fewest cables are taken, one of them (static: by destination, ecmp: by hash) or all evenly (adaptive). Detours over a third group
- * (Valiant) are not taken.
- * Source: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, 3.1 and 4.1. */
+ * g groups of a routers with p NICs and h cables to other groups each; a h >= g - 1. Port q = 0 … a h - 1 of group i (router q
+ * / h) leads, as its copy q / (g - 1), to the other group number q mod (g - 1), counted without i itself; so each pair of
+ * groups has c = a h / (g - 1) cables (rounded down; ports over stay free), and the two ports of a cable name each other.
+ * Minimal routes: at most one cable in the source's group, one between groups, one in the destination's; of the c copies those
+ * with the fewest cables are taken, one of them (static: by destination, ecmp: by hash) or all evenly (adaptive). Detours over
+ * a third group (Valiant) are not taken.
+ * Source: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, 3.1 and 4.1.
+ * Check: no way of 9 groups of 4 routers has more than 3 cables between routers; two copies share a way half and half. */
 #include "path-private.h"
 
 static guint32

@@ -1,11 +1,13 @@
 /* Torus of nodes: one router a node with all of its NICs, cables to the neighbours in each dimension, around the ends.
  *
- * A dimension of two nodes has both of its ways to the same neighbour: one link of two cables. Ways are the shortest in each dimension;
+ * A dimension of two nodes has both of its ways to the same neighbour: one link of two cables. Ways are the shortest in each
+ * dimension;
  * static: dimension after dimension, and at exactly half way round up from even places and down from odd ones
  * ecmp: a hash picks the order of the dimensions and the way at half
- * adaptive: evenly over all shortest paths: an edge from p carries paths (source to p) x paths (beyond the edge to the end) over all
- * paths; their number between two corners k apart is the multinomial (k1 + … + kd)! / (k1! … kd!).
- * Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, ch. 5 and 8. */
+ * adaptive: evenly over all shortest paths: an edge from p carries paths (source to p) x paths (beyond the edge to the end)
+ * over all paths; their number between two corners k apart is the multinomial (k1 + … + kd)! / (k1! … kd!).
+ * Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004, ch. 5 and 8.
+ * Check: shares of all paths between corners of a 4 x 3 torus; half against half is 2 x 4 x 4 cables of a 4 x 4 x 4. */
 #include <math.h>
 
 #include "path-private.h"

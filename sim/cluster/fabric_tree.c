@@ -1,16 +1,20 @@
 /* Folded Clos networks: one switch, fat trees, rail-optimised fabrics.
  *
- * An extended generalised fat tree. Level 0 are the leaves; a switch of level l has `down` ports to the level below and `up` ports above,
- * `parallel` of them to the same switch, hence up / parallel parents. The pods of level l are the subtrees below it: pod P of level l has
+ * An extended generalised fat tree. Level 0 are the leaves; a switch of level l has `down` ports to the level below and `up`
+ * ports above, `parallel` of them to the same switch, hence up / parallel parents. The pods of level l are the subtrees below
+ * it: pod P of level l has
  *     W(l) = parents(0) x … x parents(l-1)
  * switches, numbered x; port u of switch (l, P, x) leads to switch (l + 1, P / children(l+1), x parents(l) + u / parallel(l)).
- * A route climbs to the level where both ends share a pod and comes down by the same x and u, so that its way is told by one port a level.
+ * A route climbs to the level where both ends share a pod and comes down by the same x and u, so that its way is told by one
+ * port a level.
  *     static: u(l) = d / (up(0) … up(l-1)) mod up(l), d the destination's place in leaf order (D-mod-k)
  *     ecmp:   u(l) from a hash of seed, ends, flow and level
- *     adaptive: every way up out of a pod evenly. All cables from a pod of one level to the next then carry the same, always: they are
- *     one resource (a trunk) with their capacity together, which is the same network with fewer numbers.
- * Source: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995 (shape); Zahavi, "D-Mod-K routing", Technion CCIT 776, 2010.
- * Valid: trees that serve all levels whole. Leaves are built as needed, the levels above in full. */
+ *     adaptive: every way up out of a pod evenly. All cables from a pod to the next level then always carry the
+ *       same: they are one resource (a trunk) with their capacity together, the same network with fewer numbers.
+ * Source: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995 (shape); Zahavi, "D-Mod-K routing", Technion CCIT
+ * 776, 2010.
+ * Valid: trees that serve all levels whole. Leaves are built as needed, the levels above in full.
+ * Check: 2, 4 and 6 cables in a tree of 16 x 8 x 8; a shift by a pod, routed statically, shares no cable. */
 #include <math.h>
 
 #include "path-private.h"
@@ -289,7 +293,7 @@ shape_from_radix (Shape *s)
   double ratio = s->wire->rate_Bps / s->cable.rate_Bps / oversubscription (s->spec, 0);
   gboolean rail = f->rails > 0;
   if (radix == 0 && !(rail && s->spec->pod.set)) {
-    shape_error (s, s->spec->head.mark, "the size of the switches is not known; give leaf: {radix: 64}, leaf: {type: …} or levels");
+    shape_error (s, s->spec->head.mark, "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
     return;
   }
   /* One switch does: no port need lead up. */

@@ -1,5 +1,5 @@
-/* Questions about devices, links and resources by number. Numbers are dense and in this order: the nodes', then what lies between them
- * (domain switches, fabric, front-end, management, storage). */
+/* Questions about devices, links and resources by number. Numbers are dense and in this order: the nodes', then what lies
+ * between them (domain switches, fabric, front-end, management, storage). */
 #include "clu-private.h"
 
 #define AFTER(member)                                                                  \

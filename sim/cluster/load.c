@@ -214,8 +214,8 @@ list_inputs (const Clu *clu, GPtrArray *inputs)
 
 /* Reads the topology at `root`, a node of the document at `path`. `clu` holds what it owns already; freed on failure. */
 static Clu *
-load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
-           GError **error)
+load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLookup *lookup, const CluLoadOptions *options,
+           BaseDiag *warnings, GError **error)
 {
   g_autoptr (Clu) clu = fresh;
   g_autoptr (BaseDiag) diag = base_diag_new ();
@@ -256,8 +256,8 @@ clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets
 }
 
 Clu *
-clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options, BaseDiag *warnings,
-               GError **error)
+clu_load_node (const BaseYamlNode *topology, BaseYaml *owner, const BaseLookup *lookup, const CluLoadOptions *options,
+               BaseDiag *warnings, GError **error)
 {
   g_autoptr (Clu) clu = clu_new ();
   g_ptr_array_add (clu->yamls, base_yaml_ref (owner)); /* overrides and marks are read from it as long as the cluster lives */

@@ -1,8 +1,9 @@
 /* Which adapters a device of a node leaves by.
  *
- * NCCL's rule (src/graph/topo.cc, ncclTopoGetLocalNet): the nearest ones by path class; where several GPUs are equally near to the same
- * ones, each takes its part: n NICs over m GPUs are ceil(n / m) a GPU, starting at its own turn. So a p5 GPU has the four adapters of its
- * switch, and two GPUs with two adapters under one switch have one each. Host memory and drives use all nearest ones. */
+ * NCCL's rule (src/graph/topo.cc, ncclTopoGetLocalNet): the nearest ones by path class; where several GPUs are equally near to
+ * the same ones, each takes its part: n NICs over m GPUs are ceil(n / m) a GPU, starting at its own turn. So a p5 GPU has the
+ * four adapters of its switch, and two GPUs with two adapters under one switch have one each. Host memory and drives use all
+ * nearest ones. */
 #include "path-private.h"
 
 static guint32

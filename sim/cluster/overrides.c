@@ -1,5 +1,5 @@
-/* Nodes that differ: `overrides` makes kinds of nodes. Entries that say the same of different nodes make one kind, so that a cluster has
- * as many templates as it has different nodes. */
+/* Nodes that differ: `overrides` makes kinds of nodes. Entries that say the same of different nodes make one kind, so that a
+ * cluster has as many templates as it has different nodes. */
 #include <string.h>
 
 #include "clu-private.h"

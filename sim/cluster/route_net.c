@@ -1,7 +1,7 @@
 /* Ways that leave a node: over adapters and the fabric, over the front-end or the management network, to and from storage.
  *
- * An end of the route is a GPU, host memory, a drive or an adapter. GPUs are reached by the adapter itself (GDR) or staged in the host
- * memory of their socket; drives are always staged. */
+ * An end of the route is a GPU, host memory, a drive or an adapter. GPUs are reached by the adapter itself (GDR) or staged in
+ * the host memory of their socket; drives are always staged. */
 #include "path-private.h"
 
 /* Which network carries it. */

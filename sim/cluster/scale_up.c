@@ -1,6 +1,6 @@
-/* The scale-up network of a node: a switch that every GPU is on with all of its links, or links between pairs. A switch stands for all
- * chips (planes) together: GPUs spread their traffic over them, so that a pair gets all links of a GPU, and a failed plane is fewer
- * lanes (lanes_used). */
+/* The scale-up network of a node: a switch that every GPU is on with all of its links, or links between pairs. A switch stands
+ * for all chips (planes) together: GPUs spread their traffic over them, so that a pair gets all links of a GPU, and a failed
+ * plane is fewer lanes (lanes_used). */
 #include <string.h>
 
 #include "clu-private.h"

@@ -1,5 +1,6 @@
-/* Laws of routes over random clusters: every route is a chain from end to end, what flows into a device flows out of it again, both
- * ways take equally long, equal questions have equal answers. The generator is seeded: a failure names the topology that shows it. */
+/* Laws of routes over random clusters: every route is a chain from end to end, what flows into a device flows out of it again,
+ * both ways take equally long, equal questions have equal answers. The generator is seeded: a failure names the topology that
+ * shows it. */
 #include "../unit/cluster_fixture.h"
 #include "base/random.h"
 
@@ -113,7 +114,7 @@ random_cluster (BaseRandom *random)
   return g_strdup_printf ("topology: t\nnodes: %u\nnode:\n%s%s%s", nodes, thin ? T_THIN : T_HGX, domain, fabric->str);
 }
 
-/* --- Conservation: resources as edges between devices; what one trunk joins counts as one device. ------------------------------- */
+/* --- Conservation: resources as edges between devices; what one trunk joins counts as one device. ----------------------- */
 
 typedef struct {
   const Clu *clu;

@@ -3,3 +3,5 @@ forerun_test(test_cluster_fabric LABEL unit SOURCES unit/test_cluster_fabric.c U
 forerun_test(test_cluster_load LABEL unit SOURCES unit/test_cluster_load.c USES cluster)
 forerun_test(law_cluster_routes LABEL law SOURCES law/law_cluster_routes.c USES cluster)
 forerun_bench(bench_cluster SOURCES bench/bench_cluster.c bench/bench.c USES cluster)
+forerun_test(test_cluster_docs LABEL unit SOURCES unit/test_cluster_docs.c USES cluster)
+target_include_directories(test_cluster_docs PRIVATE ${PROJECT_SOURCE_DIR}/sim/cluster)

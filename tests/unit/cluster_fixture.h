@@ -9,7 +9,8 @@
 #include "cluster/route.h"
 #include "harness.h"
 
-/* Types written in place, with figures for sums by hand: NVLink 18 x 25 GB/s, 200 ns; NIC 50 GB/s, 500 ns, PCIe x16 of 63 GB/s, 100 ns. */
+/* Types written in place, with figures for sums by hand: NVLink 18 x 25 GB/s, 200 ns; NIC 50 GB/s, 500 ns, PCIe x16 of 63 GB/s,
+ * 100 ns. */
 #define T_GPU                                                                                                            \
   "{gpu: g, scale_up: {class: {link_class: nv, family: nvlink, lane_rate: 25 GB/s, latency: 200 ns}, lanes: 18}, pcie: " \
   "{class: pcie5}}"

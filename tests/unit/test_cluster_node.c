@@ -1,7 +1,8 @@
 /* Ways inside one node and one NVLink domain: PCIe trees, buses, meshes, switches, coherent links, drives. */
 #include "cluster_fixture.h"
 
-/* AWS p5 (Smol Training Playbook): a switch has one GPU, four adapters and a drive below it and only a generation 4 x8 link above. */
+/* AWS p5 (Smol Training Playbook): a switch has one GPU, four adapters and a drive below it and only a generation 4 x8 link
+ * above. */
 #define P5                                                                                                                       \
   "topology: p5\n"                                                                                                               \
   "node:\n"                                                                                                                      \

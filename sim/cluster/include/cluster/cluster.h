@@ -28,8 +28,8 @@ typedef enum {
 typedef struct {
   guint32 nodes;           /* 0: as the file says */
   guint64 seed;
-  GPtrArray *inputs;       /* on success a reference (base_yaml_ref) of every file read is appended, for the report's list of inputs;
-                              files that are in it already are not; may be NULL */
+  GPtrArray *inputs;       /* on success a reference (base_yaml_ref) of every file read is appended, for the report's list of
+                              inputs; files that are in it already are not; may be NULL */
 } CluLoadOptions;
 
 /* Loads a topology by name or path. `sets` (may be NULL, ends with NULL): "path=value" strings applied to the topology before
@@ -92,17 +92,18 @@ typedef struct {
   CluRes forward, backward, both;  /* a to b, b to a, both ways together (CLU_NONE when full duplex) */
 } CluLink;
 
-/* A link's latency towards a fabric's switch has half of that switch's crossing (the tier's latency), so that a path sums each switch once.
- * Cables that adaptive routing loads alike share one resource, a trunk, whose capacity is theirs together: then `forward` and
- * `backward` of all of them are the trunk's. */
+/* A link's latency towards a fabric's switch has half of that switch's crossing (the tier's latency), so that a path sums each
+ * switch once. Cables that adaptive routing loads alike share one resource, a trunk, whose capacity is theirs together: then
+ * `forward` and `backward` of all of them are the trunk's. */
 guint32 clu_n_links (const Clu *clu);
 void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
 
 /* Resources. Capacity is what is reached: rate x efficiency, B/s. */
 guint32 clu_n_resources (const Clu *clu);
 double clu_resource_capacity (const Clu *clu, CluRes res);
-/* The link class a resource belongs to ("nvlink4"; "host_memory" for a memory's own, "pcie_bus" for a switch that is a bus, the type's
- * name for a drive, the tier for storage). A drive's capacity is what it reads; written bytes count read / write times. Borrowed. */
+/* The link class a resource belongs to ("nvlink4"; "host_memory" for a memory's own, "pcie_bus" for a switch that is a bus, the
+ * type's name for a drive, the tier for storage). A drive's capacity is what it reads; written bytes count read / write times.
+ * Borrowed. */
 const char *clu_resource_class (const Clu *clu, CluRes res);
 CluFamily clu_resource_family (const Clu *clu, CluRes res);
 BaseSource clu_resource_source (const Clu *clu, CluRes res);
@@ -112,9 +113,9 @@ char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> no
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
 
-/* Half of the cluster against the other half, B/s one way as specified (no efficiencies): the most that GPUs 0..n/2-1 can send to the
- * rest, a maximum flow over the scale-up network of one node or domain (without one: over PCIe), else over adapters and fabric, whose
- * levels count as a whole (what ideal routing reaches). 0 for a single GPU or nodes that nothing joins. */
+/* Half of the cluster against the other half, B/s one way as specified (no efficiencies): the most that GPUs 0..n/2-1 can send
+ * to the rest, a maximum flow over the scale-up network of one node or domain (without one: over PCIe), else over adapters and
+ * fabric, whose levels count as a whole (what ideal routing reaches). 0 for a single GPU or nodes that nothing joins. */
 double clu_bisection_Bps (const Clu *clu);
 
 G_END_DECLS

@@ -13,9 +13,9 @@ typedef struct {
   double share; /* bytes on this resource per byte of the transfer; > 1 where a byte crosses twice */
 } CluUse;
 
-/* NCCL's path classes, near to far (src/graph/topo.h): LOC the same device, NVL scale-up link or switch, NVB by way of other GPUs, C2C
- * coherent link to the CPU, PIX under one PCIe switch, PXB several, P2C coherent link and then PCIe, PXN by NVLink to another GPU's
- * adapter, PHB through a socket, SYS between sockets, NET over a network. */
+/* NCCL's path classes, near to far (src/graph/topo.h): LOC the same device, NVL scale-up link or switch, NVB by way of other
+ * GPUs, C2C coherent link to the CPU, PIX under one PCIe switch, PXB several, P2C coherent link and then PCIe, PXN by NVLink to
+ * another GPU's adapter, PHB through a socket, SYS between sockets, NET over a network. */
 typedef enum { CLU_PATH_LOC, CLU_PATH_NVL, CLU_PATH_NVB, CLU_PATH_C2C, CLU_PATH_PIX, CLU_PATH_PXB, CLU_PATH_P2C, CLU_PATH_PXN,
                CLU_PATH_PHB, CLU_PATH_SYS, CLU_PATH_NET, CLU_PATH_N } CluPathClass;
 const char *clu_path_class_name (CluPathClass path_class);
@@ -44,14 +44,16 @@ typedef struct {
   guint32 max_nics;        /* use only the first n NICs of a node; 0: all */
   gboolean remote_numa;    /* host buffers and NICs on the other socket (on the next one of more than two): staged there, no GDR */
   gboolean no_pxn;         /* NCCL_PXN_DISABLE=1: a GPU never leaves by another GPU's adapter */
-  CluPathClass p2p_level;  /* NCCL_P2P_LEVEL: P2P up to this class, SHM beyond; 0: wherever the hardware can. NCCL's own default is PXB */
+  CluPathClass p2p_level;  /* NCCL_P2P_LEVEL: P2P up to this class, SHM beyond; 0: wherever the hardware can (NCCL's own default
+                              is PXB) */
   CluPathClass gdr_level;  /* NCCL_NET_GDR_LEVEL: likewise for GDR, staged beyond; 0: wherever the hardware can */
 } CluDegrade;
 
 typedef struct {
   CluDegrade degrade;
-  guint32 nic;             /* leave by this NIC of the source node (and enter by the same rail); CLU_NONE: the nearest, spread over
-                              equally near ones that it need not share with other GPUs (NCCL src/graph/topo.cc, ncclTopoGetLocalNet) */
+  guint32 nic;             /* leave by this NIC of the source node (and enter by the same rail); CLU_NONE: the nearest, spread
+                              over equally near ones that it need not share with other GPUs (NCCL src/graph/topo.cc,
+                              ncclTopoGetLocalNet) */
   guint64 flow;            /* distinguishes flows between the same ends for ECMP; static and adaptive ignore it */
 } CluRouteOptions;
 #define CLU_ROUTE_DEFAULT ((CluRouteOptions){ .nic = CLU_NONE })
@@ -79,15 +81,16 @@ void clu_route_clear (CluRoute *route);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluRoute, clu_route_clear)
 
 /* Finds the route from one device to another; same device: no uses. Ends: GPUs, host memory, drives, adapters, storage tiers.
- * GPUs of different nodes on a rail-optimised fabric whose own adapters are on different rails leave by the destination's rail (PXN)
- * where a scale-up network leads there. Drives and TCP go through host memory, as does storage unless the adapter reaches the GPU.
- * Inside a torus of GPUs bytes go in dimension order by other GPUs; GPUs of a mesh without a link between them go over PCIe. Two calls with equal arguments give equal routes. FALSE and
- * *error (BASE_ERROR_INPUT) when the one cannot reach the other: says between which devices the path breaks. `out` was
- * initialised; it is reused without allocation where it is large enough. */
+ * GPUs of different nodes on a rail-optimised fabric whose own adapters are on different rails leave by the destination's rail
+ * (PXN) where a scale-up network leads there. Drives and TCP go through host memory, as does storage unless the adapter reaches
+ * the GPU. Inside a torus of GPUs bytes go in dimension order by other GPUs; GPUs of a mesh without a link between them go over
+ * PCIe. Two calls with equal arguments give equal routes. FALSE and *error (BASE_ERROR_INPUT) when the one cannot reach the
+ * other: says between which devices the path breaks. `out` was initialised; it is reused without allocation where it is large
+ * enough. */
 gboolean clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteOptions *options, CluRoute *out, GError **error);
 
-/* The use with the least capacity / share; index into uses, and the rate that the route alone reaches (B/s). CLU_NONE and infinity for
- * a route without uses. */
+/* The use with the least capacity / share; index into uses, and the rate that the route alone reaches (B/s). CLU_NONE and
+ * infinity for a route without uses. */
 guint32 clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps);
 
 G_END_DECLS

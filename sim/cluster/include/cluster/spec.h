@@ -97,7 +97,9 @@ typedef struct {
   BaseNum power, price;
 } CluDriveSpec;
 
-typedef enum { CLU_SCALE_UP_NONE, CLU_SCALE_UP_SWITCH, CLU_SCALE_UP_FULL_MESH, CLU_SCALE_UP_LINKS, CLU_SCALE_UP_TORUS } CluScaleUpKind;
+typedef enum {
+  CLU_SCALE_UP_NONE, CLU_SCALE_UP_SWITCH, CLU_SCALE_UP_FULL_MESH, CLU_SCALE_UP_LINKS, CLU_SCALE_UP_TORUS
+} CluScaleUpKind;
 
 typedef struct {
   BaseHead head;
@@ -281,7 +283,8 @@ typedef struct {
   CluCostSpec cost;
 } CluSpec;
 
-extern const BaseSchema clu_schema_topology, clu_schema_gpu, clu_schema_nic, clu_schema_switch, clu_schema_drive, clu_schema_link_class;
+extern const BaseSchema clu_schema_topology, clu_schema_gpu, clu_schema_nic, clu_schema_switch, clu_schema_drive;
+extern const BaseSchema clu_schema_link_class;
 
 G_END_DECLS
 
