@@ -10,7 +10,8 @@
 #include "path-private.h"
 
 #define MAX_SWITCHES 4096u
-#define MAX_CABLES   4000000u
+#define MAX_CABLES   1000000u
+#define MAX_STEPS 4000000000u /* switches x cables between them: what the table of distances costs */
 #define MAX_NAME     256u /* of an end, with its ranges: bounds the depth to which it is expanded */
 #define FAR          G_MAXUINT16
 
@@ -381,11 +382,15 @@ build_arcs (CluFabric *f)
   }
   for (guint32 v = 1; v <= n; v++)
     f->arc_first[v] += f->arc_first[v - 1];
-  /* From the back, so that each vertex' arcs stand in the order of the cables. */
-  for (guint32 i = f->n_links; i-- > 0;) {
-    f->arc[--f->arc_first[f->cables[i].b]] = (CluArc){ f->cables[i].a, i, FALSE };
-    f->arc[--f->arc_first[f->cables[i].a]] = (CluArc){ f->cables[i].b, i, TRUE };
-  }
+  /* From the back, so that a vertex' arcs stand in the order of the cables: those to switches first, then those to NICs. */
+  for (int to_switch = 0; to_switch < 2; to_switch++)
+    for (guint32 i = f->n_links; i-- > 0;) {
+      const CluFabricLink *cable = &f->cables[i];
+      if ((cable->a < f->n_switches) == (to_switch == 1))
+        f->arc[--f->arc_first[cable->b]] = (CluArc){ cable->a, i, FALSE };
+      if ((cable->b < f->n_switches) == (to_switch == 1))
+        f->arc[--f->arc_first[cable->a]] = (CluArc){ cable->b, i, TRUE };
+    }
 }
 
 static void
@@ -402,9 +407,9 @@ build_distances (CluFabric *f)
     queue[tail++] = s;
     while (head < tail) {
       guint32 v = queue[head++];
-      for (guint32 i = f->arc_first[v]; i < f->arc_first[v + 1]; i++) {
+      for (guint32 i = f->arc_first[v]; i < f->arc_first[v + 1] && f->arc[i].neighbour < n; i++) {
         guint32 w = f->arc[i].neighbour;
-        if (w >= n || row[w] != FAR)
+        if (row[w] != FAR)
           continue;
         row[w] = (guint16)(row[v] + 1);
         queue[tail++] = w;
@@ -437,6 +442,16 @@ clu_fabric_build_custom (CluLoader *loader, const CluParams *wire)
   for (guint32 i = 0; i < f->n_links; i++) {
     f->cables[i].res = f->n_res;
     f->n_res += clu_params_n_res (&f->cable_params[i]);
+  }
+  guint64 trunks = 0;
+  for (guint32 i = 0; i < f->n_links; i++)
+    trunks += f->cables[i].a < f->n_switches && f->cables[i].b < f->n_switches ? 1 : 0;
+  if (trunks * f->n_switches > MAX_STEPS) {
+    base_diag_error (loader->context.diag, spec->links.mark,
+                     "%u switches with %" G_GUINT64_FORMAT
+                     " cables between them are too many for a custom fabric; take a generated kind",
+                     f->n_switches, trunks);
+    return;
   }
   build_arcs (f);
   build_distances (f);

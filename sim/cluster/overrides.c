@@ -7,7 +7,7 @@
 typedef struct {
   CluNodeSpec spec;
   GPtrArray *links; /* const BaseList *: single links that differ, in order */
-  guint32 number;   /* of its template; CLU_NONE: no node is of this kind in the end */
+  guint32 number;   /* of its template; CLU_NONE: not made */
 } Kind;
 
 static void
@@ -18,10 +18,14 @@ kind_free (gpointer data)
   g_free (kind);
 }
 
-/* Nodes of an entry as flags. */
+/* Nodes of an entry. */
+typedef struct {
+  guint32 low, high; /* both inside */
+} Range;
+
 typedef struct {
   CluLoader *loader;
-  guint8 *in;
+  GArray *ranges; /* Range */
   guint32 n_nodes;
 } NodeSet;
 
@@ -44,8 +48,10 @@ take_range (NodeSet *set, const char *text, BaseMark mark)
   if (high >= set->n_nodes)
     base_diag_warn (diag, mark, "an override of node %" G_GUINT64_FORMAT " has no effect: only %u nodes are asked for", high,
                     set->n_nodes);
-  for (guint64 i = low; i <= high && i < set->n_nodes; i++)
-    set->in[i] = 1;
+  if (low < set->n_nodes) {
+    Range range = { (guint32)low, (guint32)MIN (high, set->n_nodes - 1) };
+    g_array_append_val (set->ranges, range);
+  }
 }
 
 static void
@@ -118,8 +124,32 @@ kind_over (CluLoader *loader, const Kind *base, const BaseYamlNode *entry)
   return kind;
 }
 
+/* What is built up while entries are applied. */
+typedef struct {
+  GPtrArray *kinds; /* Kind * */
+  GHashTable *made; /* "kind says" -> number of the kind + 1 */
+  guint32 *kind_of; /* by node */
+  guint32 *touched; /* by node: the last entry that was applied to it, from 1 */
+} Work;
+
+/* Number of the kind that an entry makes of another; CLU_NONE on an error. */
+static guint32
+kind_made (CluLoader *loader, Work *work, guint32 base, const BaseYamlNode *entry, const char *says)
+{
+  g_autofree char *key = g_strdup_printf ("%u %s", base, says);
+  guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (work->made, key));
+  if (number > 0)
+    return number - 1;
+  Kind *kind = kind_over (loader, work->kinds->pdata[base], entry);
+  if (kind == NULL)
+    return CLU_NONE;
+  g_ptr_array_add (work->kinds, kind);
+  g_hash_table_insert (work->made, g_steal_pointer (&key), GUINT_TO_POINTER (work->kinds->len));
+  return work->kinds->len - 1;
+}
+
 static void
-apply_entry (CluLoader *loader, const BaseYamlNode *entry, GPtrArray *kinds, guint32 *kind_of, GHashTable *made)
+apply_entry (CluLoader *loader, const BaseYamlNode *entry, guint32 number, Work *work)
 {
   const BaseYamlNode *nodes = base_yaml_get (entry, "nodes");
   if (base_yaml_kind (entry) != BASE_YAML_MAP || nodes == NULL) {
@@ -127,33 +157,54 @@ apply_entry (CluLoader *loader, const BaseYamlNode *entry, GPtrArray *kinds, gui
                      "an override needs 'nodes' (e.g. {nodes: 3, nics: {rate: 200 Gb/s}})");
     return;
   }
-  guint32 n_nodes = loader->clu->n_nodes;
-  g_autofree guint8 *in = g_new0 (guint8, n_nodes);
-  NodeSet set = { .loader = loader, .in = in, .n_nodes = n_nodes };
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (Range));
+  NodeSet set = { .loader = loader, .ranges = ranges, .n_nodes = loader->clu->n_nodes };
   take_nodes (&set, nodes, FALSE);
   g_autoptr (GString) says = g_string_new (NULL);
   canonical (entry, TRUE, says);
-  gboolean any = FALSE;
-  for (guint32 i = 0; i < n_nodes; i++) {
-    if (!in[i])
-      continue;
-    any = TRUE;
-    g_autofree char *key = g_strdup_printf ("%u %s", kind_of[i], says->str);
-    guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (made, key));
-    if (number == 0) {
-      Kind *kind = kind_over (loader, kinds->pdata[kind_of[i]], entry);
-      if (kind == NULL)
-        return;
-      g_ptr_array_add (kinds, kind);
-      number = kinds->len; /* one more than its place: 0 is none */
-      g_hash_table_insert (made, g_steal_pointer (&key), GUINT_TO_POINTER (number));
-    }
-    kind_of[i] = number - 1;
+  if (ranges->len == 0) { /* still checked, though no node is left that it is about */
+    kind_made (loader, work, 0, entry, says->str);
+    return;
   }
-  if (!any) { /* still checked, though no node is left that it is about */
-    Kind *kind = kind_over (loader, kinds->pdata[0], entry);
-    if (kind != NULL)
-      kind_free (kind);
+  guint32 last = CLU_NONE, made_of_last = CLU_NONE; /* neighbours are mostly of one kind */
+  for (guint r = 0; r < ranges->len; r++) {
+    const Range *range = &g_array_index (ranges, Range, r);
+    for (guint32 i = range->low; i <= range->high; i++) {
+      if (work->touched[i] == number)
+        continue;
+      work->touched[i] = number;
+      if (work->kind_of[i] != last) {
+        last = work->kind_of[i];
+        made_of_last = kind_made (loader, work, last, entry, says->str);
+        if (made_of_last == CLU_NONE)
+          return;
+      }
+      work->kind_of[i] = made_of_last;
+    }
+  }
+}
+
+/* Templates of the kinds that some node is of. */
+static void
+make_templates (CluLoader *loader, const Work *work)
+{
+  Clu *clu = loader->clu;
+  guint64 n_links = 0;
+  for (guint32 i = 0; i < clu->n_nodes; i++) {
+    Kind *kind = work->kinds->pdata[work->kind_of[i]];
+    if (kind->number == CLU_NONE) {
+      kind->number = clu->templates->len;
+      CluTemplate *t = clu_template_new (loader, &kind->spec, kind->links);
+      g_ptr_array_add (clu->templates, t);
+      n_links += t->links->len;
+      if (n_links > CLU_MAX_KIND_LINKS) {
+        base_diag_error (loader->context.diag, clu->spec.node.head.mark,
+                         "the different kinds of nodes have more than %u links together; fewer overrides, or smaller nodes",
+                         CLU_MAX_KIND_LINKS);
+        return;
+      }
+    }
+    clu->node[i].kind = kind->number;
   }
 }
 
@@ -163,7 +214,8 @@ clu_overrides_apply (CluLoader *loader)
   Clu *clu = loader->clu;
   g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (kind_free);
   g_autoptr (GHashTable) made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_autofree guint32 *kind_of = g_new0 (guint32, clu->n_nodes);
+  g_autofree guint32 *kind_of = g_new0 (guint32, clu->n_nodes), *touched = g_new0 (guint32, clu->n_nodes);
+  Work work = { .kinds = kinds, .made = made, .kind_of = kind_of, .touched = touched };
   Kind *first = g_new0 (Kind, 1);
   first->spec = clu->spec.node;
   first->links = g_ptr_array_new ();
@@ -175,18 +227,10 @@ clu_overrides_apply (CluLoader *loader)
                      "overrides is a list (e.g. [{nodes: 3, nics: {rate: 200 Gb/s}}])");
   else
     for (unsigned i = 0; list != NULL && i < base_yaml_n (list); i++)
-      apply_entry (loader, base_yaml_item (list, i), kinds, kind_of, made);
+      apply_entry (loader, base_yaml_item (list, i), i + 1, &work);
   if (base_diag_n_errors (loader->context.diag) > 0)
     return;
-
   for (guint k = 0; k < kinds->len; k++)
     ((Kind *)kinds->pdata[k])->number = CLU_NONE;
-  for (guint32 i = 0; i < clu->n_nodes; i++) {
-    Kind *kind = kinds->pdata[kind_of[i]];
-    if (kind->number == CLU_NONE) {
-      kind->number = clu->templates->len;
-      g_ptr_array_add (clu->templates, clu_template_new (loader, &kind->spec, kind->links));
-    }
-    clu->node[i].kind = kind->number;
-  }
+  make_templates (loader, &work);
 }

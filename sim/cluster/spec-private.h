@@ -6,8 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* Limits of what is accepted; schema tables hold the same figures as text. */
+/* Limits of what is accepted, beside those in the schema tables: numbers of devices, links and resources, and the links of all
+ * kinds of nodes together, which are held in memory. */
 #define CLU_MAX_DEVICES (1u << 31)
+#define CLU_MAX_KIND_LINKS 8000000u
 
 /* A link of one node that differs from its kind: `links: [{from: gpu3, to: nvswitch0, rate: 100 GB/s}]` in an override. */
 typedef struct {
