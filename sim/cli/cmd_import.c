@@ -12,7 +12,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "topology", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the topology (default: the file's name)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE",
-    "GPU type, which nvidia-smi's matrix does not say (forerun list gpus)" },
+    "GPU type, where the input does not say (forerun list gpus)" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -76,7 +76,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
   g_autoptr (BaseDiag) diag = base_diag_new ();
   g_autofree char *yaml = strcmp (words[0], "nccl-topo") == 0
-                              ? clu_import_nccl_topo (path, bytes, n_B, name, cli->lookup, diag, error)
+                              ? clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error)
                               : clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
   cli_warn_all (cli, diag);
   if (yaml == NULL)

@@ -612,14 +612,7 @@ read_system (Reader *reader, const CluXml *system, GError **error)
 }
 
 char *
-clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const BaseLookup *lookup,
-                      BaseDiag *warnings, GError **error)
-{
-  return clu_import_nccl_topo_as (path, bytes, n_B, name, NULL, lookup, warnings, error);
-}
-
-char *
-clu_import_nccl_topo_as (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
+clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
                          const BaseLookup *lookup, BaseDiag *warnings, GError **error)
 {
   g_return_val_if_fail (path != NULL && name != NULL && (bytes != NULL || n_B == 0), NULL);

@@ -15,7 +15,7 @@ import_and_load (const uint8_t *data, size_t size, const char *gpu_type)
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (GError) error = NULL;
   g_autofree char *text =
-      clu_import_nccl_topo_as ("fuzz.xml", (const char *)data, size, "imported", gpu_type, lookup, warnings, &error);
+      clu_import_nccl_topo ("fuzz.xml", (const char *)data, size, "imported", gpu_type, lookup, warnings, &error);
   if (text == NULL) {
     if (!g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT))
       abort ();

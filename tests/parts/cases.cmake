@@ -7,3 +7,9 @@ foreach (expectation IN LISTS expectations)
   add_test (NAME case.${case_name} COMMAND run_cases $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}/scenarios/cases ${expectation})
   set_tests_properties (case.${case_name} PROPERTIES LABELS case TIMEOUT 300)
 endforeach ()
+
+# The tables of docs/cases.md and docs/validation.md are what the programs print today.
+add_test (NAME case.document COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cases/document.sh $<TARGET_FILE:run_cases> $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties (case.document PROPERTIES LABELS case TIMEOUT 300)
+add_test (NAME accuracy.document COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/validation.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties (accuracy.document PROPERTIES LABELS accuracy TIMEOUT 300)

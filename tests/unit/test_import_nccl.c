@@ -27,7 +27,7 @@ import_text_as (const char *path, const char *bytes, gsize n_B, const char *gpu_
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   Import import = { .warnings = base_diag_new () };
-  import.text = clu_import_nccl_topo_as (path, bytes, n_B, "imported", gpu_type, lookup, import.warnings, &import.error);
+  import.text = clu_import_nccl_topo (path, bytes, n_B, "imported", gpu_type, lookup, import.warnings, &import.error);
   CU_ASSERT_EQUAL (import.text == NULL, import.error != NULL);
   return import;
 }

@@ -7,15 +7,12 @@
 
 G_BEGIN_DECLS
 
-/* NCCL's topology XML (NCCL_TOPO_DUMP_FILE) to topology YAML. `path` names the input in messages. What the file lacks (a link width
- * of 0, no NIC but a 10 Gb/s eth0) is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
-char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const BaseLookup *lookup,
-                            BaseDiag *warnings, GError **error);
-
-/* The same for GPUs of a named type (NULL: as above). Files that clouds ship for NCCL_TOPO_FILE list bus ids only: no GPU type,
- * no NVLinks. NVLinks are then assumed to be the type's, through a switch where its generation has them; with a warning. */
-char *clu_import_nccl_topo_as (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                               const BaseLookup *lookup, BaseDiag *warnings, GError **error);
+/* NCCL's topology XML (NCCL_TOPO_DUMP_FILE) to topology YAML. `path` names the input in messages. `gpu_type`: the GPU type to name
+ * (NULL: as the file says). Files that clouds ship for NCCL_TOPO_FILE list bus ids only, no GPU type and no NVLinks; NVLinks are then
+ * assumed to be the type's, through a switch where its generation has them. What the file lacks (a link width of 0, no NIC but a
+ * 10 Gb/s eth0) is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
+char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
+                            const BaseLookup *lookup, BaseDiag *warnings, GError **error);
 
 /* The matrix of `nvidia-smi topo -m`. `gpu_type`: the GPU type to name, since the matrix does not say (NULL: an error says so when
  * it cannot be told from the number of NVLinks). */
