@@ -60,7 +60,8 @@ have_cmake ()
 
 have_compiler ()
 {
-  printf '#include <stdio.h>\n' | "${CC:-cc}" -x c -fsyntax-only - 2>/dev/null
+  # shellcheck disable=SC2086 # CC may hold a launcher or flags, as CMake allows
+  ${CC:-cc} -x c -fsyntax-only - <<<'#include <stdio.h>' 2>/dev/null
 }
 
 have_library () # module [minimum]

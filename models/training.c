@@ -1,5 +1,6 @@
 /* FLOP and state bytes of a training step, closed forms (see models/training.h for formulas and sources).
- * Valid: dense models, matrix parameters only. Check: 2 B parameters in mixed precision take 36 GB; recomputing makes 3 passes 4. */
+ * Valid: dense models, matrix parameters only. Check: 2 B parameters in mixed precision take 36 GB; recomputing makes
+ * 3 passes 4. */
 #include "models/training.h"
 
 const MdlState mdl_state_mixed_adam = { .weight_B = 2, .gradient_B = 4, .master_B = 4, .first_moment_B = 4, .second_moment_B = 4 };

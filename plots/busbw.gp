@@ -7,7 +7,8 @@
 #           time_lo_s and time_hi_s too, the band is shown
 # measured  the same columns, measured; series of the same name get the colour of their line (default: none)
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default busbw.svg)
-# series    columns that tell lines apart, separated by blanks (default "op algo proto nodes"; those that are missing or say the same
+# series    columns that tell lines apart, separated by blanks (default "op algo proto nodes"; those that are missing or say the
+# same
 #           everywhere are left out)
 # y         the column shown, in B/s (default busbw_Bps)
 # scale     log or linear, of bandwidth; sizes are always logarithmic (default log)

@@ -85,7 +85,6 @@ if (ending eq ".svg") {
 set termoption noenhanced # an underscore in a name is an underscore
 set output out
 
-set encoding utf8
 set border 3
 set tics nomirror out
 set grid linecolor rgb "#dddddd" linewidth 1 linetype 1

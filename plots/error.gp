@@ -7,7 +7,7 @@
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default error.svg)
 # series    columns that tell points apart, separated by blanks (default "system op algo proto nodes"; those that are missing or say
 #           the same everywhere are left out)
-# accepted  half the height of the shaded band, as a fraction (default 0.1: ±10 %)
+# accepted  half the height of the shaded band, as a fraction (default 0.1: +-10 %)
 # limit     what the axis shows, as a fraction; points beyond lie on its edge (default: the largest error)
 # title     headline (default: none)
 if (!exists ("data")) {
@@ -40,7 +40,7 @@ set format y "%g"
 set xzeroaxis linetype 1 linecolor rgb "#444444" linewidth 1
 set object 1 rectangle from graph 0, first -100 * accepted to graph 1, first 100 * accepted behind \
   fillcolor rgb "#009E73" fillstyle transparent solid 0.12 noborder
-set label 1 sprintf ("%d of %d within ±%g %%, median |error| %.1f %%", inside, n_rows, 100 * accepted, 100 * median) \
+set label 1 sprintf ("%d of %d within +-%g %%, median |error| %.1f %%", inside, n_rows, 100 * accepted, 100 * median) \
   at graph 0.01, 0.97 left
 
 mine (i) = label (1) eq name[i] ? 100 * shown (error (0)) : NaN

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a document shows is what the program says: every ```console block of one command, "$ forerun …", is run in the source tree and
-# compared with what stands below it (stdout, then stderr). Only commands that write nothing belong into a document.
+# What a document shows is what the program says: every ```console block of one command, "$ forerun …", is run in the source
+# tree and compared with what stands below it (stdout, then stderr). Only commands that write nothing belong into a document.
 # usage: console.sh [--update] FORERUN SOURCE_DIR DOCUMENT
 set -euo pipefail
 

@@ -10,6 +10,7 @@ fi
 tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
 cd -- "$tmp"
+export LC_ALL=C # the poorest of places
 
 failed=0
 fail ()
@@ -86,8 +87,8 @@ draws busbw.gp "data='coll.tsv'; measured='measured.tsv'; bound=1e11; bound_name
 draws busbw.gp "data='plain.tsv'" 'predicted' '4 KiB'
 lacks 'error band'
 # 1.05, 0.91 lie within 10 %; of 5, 50, 9, 20 % the median is (9 + 20) / 2 = 14.5.
-draws error.gp "data='scores.tsv'" '2 of 4 within ±10 %, median |error| 14.5 %' 'predictions'
-draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within ±25 %, median |error| 14.5 %'
+draws error.gp "data='scores.tsv'" '2 of 4 within +-10 %, median |error| 14.5 %' 'predictions'
+draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within +-25 %, median |error| 14.5 %'
 
 refuses busbw.gp "out='x.svg'" 'data is not set'
 refuses busbw.gp "data='nowhere.tsv'" 'nowhere.tsv: cannot be read'

@@ -217,6 +217,7 @@ static Clu *
 load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLookup *lookup, const CluLoadOptions *options,
            BaseDiag *warnings, GError **error)
 {
+  g_return_val_if_fail (lookup != NULL, NULL);
   g_autoptr (Clu) clu = fresh;
   g_autoptr (BaseDiag) diag = base_diag_new ();
   clu->seed = options != NULL ? options->seed : 0;

@@ -15,14 +15,11 @@ class_load (CluLoader *loader, const char *name, BaseMark mark)
 {
   g_autoptr (GError) error = NULL;
   BaseSchemaContext *context = &loader->context;
-  g_autofree char *path =
-      context->lookup != NULL ? base_lookup_find (context->lookup, name, "topologies/links", mark.file, &error) : NULL;
+  /* Beside the file that asks for the generation; a flag asks from nowhere. */
+  g_autofree char *path = base_lookup_find (context->lookup, name, "topologies/links", mark.line != 0 ? mark.file : NULL, &error);
   g_autoptr (BaseYaml) yaml = path != NULL ? base_yaml_load_file (path, &error) : NULL;
   if (yaml == NULL) {
-    if (error != NULL)
-      base_diag_add_error (context->diag, mark, error);
-    else
-      base_diag_error (context->diag, mark, "link class '%s' is not known; give the class inline under 'link: {class: …}'", name);
+    base_diag_add_error (context->diag, mark, error);
     return NULL;
   }
   CluLinkClass *link_class = base_arena_alloc (context->arena, sizeof *link_class);

@@ -5,8 +5,8 @@ typedef struct {
   EngTime part[WRK_PART_N];
 } Parts;
 
-/* A gap before `task`: the task's cause is what the stream waited for. A send's own time is exposed; the wait before it began is the
- * pipeline's bubble. */
+/* A gap before `task`: the task's cause is what the stream waited for. A send's own time is exposed; the wait before it began
+ * is the pipeline's bubble. */
 static void
 add_gap (const EngGraph *graph, EngTask task, EngTime from, EngTime to, Parts *parts)
 {

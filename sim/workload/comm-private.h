@@ -17,15 +17,15 @@ struct WrkComm {
   const Clu *clu;
   const WrkSettings *settings;
   guint32 n, n_nodes, n_islands, max_local;
-  guint32 *gpu;    /* global GPU of each rank */
+  guint32 *gpu; /* global GPU of each rank */
   CluDev *dev;
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   WrkHopSurvey intra, inter;
-  CluRoute route;  /* scratch */
-  double *load, *effort;  /* scratch, per resource; all zero between uses */
-  GArray *touched;        /* CluRes with load */
-  GPtrArray *traffic;     /* cache: WrkTraffic */
+  CluRoute route;        /* scratch */
+  double *load, *effort; /* scratch, per resource; all zero between uses */
+  GArray *touched;       /* CluRes with load */
+  GPtrArray *traffic;    /* cache: WrkTraffic */
 };
 
 /* Which resources an algorithm loads; a row a (op, algorithm, root). */
@@ -33,8 +33,8 @@ typedef struct {
   MdlOp op;
   MdlAlgo algo;
   guint32 root;
-  GArray *loads;        /* WrkLoad sorted by resource */
-  double rate_Bps;      /* bytes of size_B per second that the links allow, before the protocol's wire factor */
+  GArray *loads;   /* WrkLoad sorted by resource */
+  double rate_Bps; /* bytes of size_B per second that the links allow, before the protocol's wire factor */
   CluRes bottleneck;
 } WrkTraffic;
 
@@ -51,24 +51,24 @@ MdlHop wrk_hop_of_route (const CluRoute *route);
 typedef struct {
   guint32 from, to;
   guint32 nic;
-  double bytes;  /* per byte of size_B */
+  double bytes; /* per byte of size_B */
 } WrkEdge;
 
-/* One pipeline of an algorithm: edges, and which must have delivered before one may send. Message k of an edge needs its own message
- * k-1 sent and, from each edge it needs, message k - lag delivered: lag 1 in a ring (what came in the step before is sent on),
- * 0 in a tree or chain (this very piece). Each edge carries n_pieces equal messages. */
+/* One pipeline of an algorithm: edges, and which must have delivered before one may send. Message k of an edge needs its own
+ * message k-1 sent and, from each edge it needs, message k - lag delivered: lag 1 in a ring (what came in the step before is
+ * sent on), 0 in a tree or chain (this very piece). Each edge carries n_pieces equal messages. */
 typedef struct {
   guint32 n_edges;
   WrkEdge *edge;
   guint32 n_pieces;
   guint32 lag;
-  guint32 *need_at;   /* n_edges + 1 offsets into need */
-  guint32 *need;      /* edge numbers */
+  guint32 *need_at; /* n_edges + 1 offsets into need */
+  guint32 *need;    /* edge numbers */
 } WrkPipe;
 void wrk_pipe_free (WrkPipe *pipe);
 
-/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise). piece_B: largest message of chunked pipes; 0: whole.
- * Returned: full, of WrkPipe *. For NVLS, whose bytes are reduced in the switch: NULL, there are no messages. */
+/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise). piece_B: largest message of chunked pipes; 0:
+ * whole. Returned: full, of WrkPipe *. For NVLS, whose bytes are reduced in the switch: NULL, there are no messages. */
 GPtrArray *wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */

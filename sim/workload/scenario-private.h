@@ -7,7 +7,7 @@
 
 struct WrkScenario {
   BaseYaml *yaml;
-  GPtrArray *inputs;  /* BaseYaml *, references; yaml first */
+  GPtrArray *inputs; /* BaseYaml *, references; yaml first */
   WrkScenarioSpec spec;
   WrkKind kind;
   WrkCollectiveSpec collective;
@@ -17,7 +17,7 @@ struct WrkScenario {
   WrkSettings settings;
   BaseDiag *warnings;
   guint64 seed;
-  GArray *gpus;       /* guint32: the GPUs that the scenario may use, node-major */
+  GArray *gpus; /* guint32: the GPUs that the scenario may use, node-major */
 };
 
 /* What a file of another layer needs to say of a bad value, with its place. */
@@ -38,7 +38,7 @@ typedef struct {
   BaseEnum backend; /* 0 nccl, 1 gloo */
   BaseEnum network; /* 0 fabric, 1 frontend, 2 management */
   BaseNum nics;
-  BaseEnum numa;    /* 0 local, 1 remote */
+  BaseEnum numa; /* 0 local, 1 remote */
 } WrkDegradeSpec;
 
 /* `nccl:`, the library's variables under their own names. */

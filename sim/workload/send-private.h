@@ -4,7 +4,7 @@
 #include "workload/comm.h"
 
 /* Prices `bytes` from each from[i] to its to[i] (global GPU numbers), all pairs at once; loads count bytes per byte of one pair. */
-gboolean wrk_send_price (const Clu *clu, const WrkSettings *settings, const guint32 *from, const guint32 *to, guint32 n_pairs, double bytes,
-                         WrkColl *out, GError **error);
+gboolean wrk_send_price (const Clu *clu, const WrkSettings *settings, const guint32 *from, const guint32 *to, guint32 n_pairs,
+                         double bytes, WrkColl *out, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
-/* Point-to-point sends that many pairs make at the same time (the replicas of two pipeline stages): priced once, as one activity that
- * loads the links of all pairs. */
+/* Point-to-point sends that many pairs make at the same time (the replicas of two pipeline stages): priced once, as one
+ * activity that loads the links of all pairs. */
 #include <math.h>
 
 #include "comm-private.h"

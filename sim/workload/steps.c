@@ -1,5 +1,5 @@
-/* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form and for
- * comparing with other simulators; NVLS has no messages (the switch reduces). */
+/* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form
+ * and for comparing with other simulators; NVLS has no messages (the switch reduces). */
 #include <math.h>
 #include <string.h>
 

@@ -91,8 +91,8 @@ btree_parent (guint32 v, guint32 n)
   return up < n ? up : v ^ bit;
 }
 
-/* Second tree of the pair: the first mirrored (n even) or shifted by one (n odd), so that who is inner in one is a leaf in the other.
- * Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL src/graph/trees.cc:ncclGetDtree. */
+/* Second tree of the pair: the first mirrored (n even) or shifted by one (n odd), so that who is inner in one is a leaf in the
+ * other. Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL src/graph/trees.cc:ncclGetDtree. */
 static guint32
 dtree_parent (guint32 tree, guint32 v, guint32 n)
 {
@@ -148,8 +148,8 @@ tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, d
   return pipe;
 }
 
-/* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double binary tree
- * of the chains' heads; each tree carries half. On one island both trees are the same chain. */
+/* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
+ * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain. */
 static void
 tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, double piece_B, GPtrArray *pipes)
 {
@@ -277,9 +277,9 @@ load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
   return TRUE;
 }
 
-/* In-switch reduction: for all-reduce every rank is read once for each of the n parts (S out), gets its reduced part (S/n in), stores
- * it through the switch (S/n out), and receives all parts (S in). Gather stores only, scatter reads only.
- * Source: NCCL src/device/all_reduce.h:runNvls; n+1 transfers against a ring's 2n. */
+/* In-switch reduction: for all-reduce every rank is read once for each of the n parts (S out), gets its reduced part (S/n in),
+ * stores it through the switch (S/n out), and receives all parts (S in). Gather stores only, scatter reads only. Source: NCCL
+ * src/device/all_reduce.h:runNvls; n+1 transfers against a ring's 2n. */
 static gboolean
 load_nvls (WrkComm *comm, MdlOp op, GError **error)
 {

@@ -11,10 +11,10 @@ typedef enum { WRK_TASK_FORWARD, WRK_TASK_BACKWARD, WRK_TASK_OPTIMIZER, WRK_TASK
 /* Layers first..first+n-1 of the expanded list. */
 typedef struct {
   guint32 first, n;
-  double forward_s, backward_s;  /* of one micro-batch */
-  double out_B;                  /* activation sent to the next stage */
+  double forward_s, backward_s; /* of one micro-batch */
+  double out_B;                 /* activation sent to the next stage */
   EngStream compute, gradients, send_up, send_down;
-  EngTask end;                   /* the stage's step is over */
+  EngTask end; /* the stage's step is over */
 } WrkStage;
 
 /* One entry of a stage's order. */

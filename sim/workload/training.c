@@ -1,5 +1,6 @@
-/* A training step of layers with given times: data-parallel replicas are equal and simulated once, each stage by one compute stream;
- * their collectives and sends load the links of all replicas. Gradients are reduced in buckets, filled from the last layer backwards. */
+/* A training step of layers with given times: data-parallel replicas are equal and simulated once, each stage by one compute
+ * stream; their collectives and sends load the links of all replicas. Gradients are reduced in buckets, filled from the last
+ * layer backwards. */
 #include <math.h>
 #include <string.h>
 
@@ -155,8 +156,8 @@ add_turn (Step *step, guint32 s, WrkTurn turn, gboolean by_layer, Turns *turns)
 
 /* ---- gradients ---- */
 
-/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of its last layer. `first`: the task of the
- * stage's last layer's backward; the tasks of the layers before follow it. */
+/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of its last layer. `first`: the task
+ * of the stage's last layer's backward; the tasks of the layers before follow it. */
 static gboolean
 add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduced, GError **error)
 {

@@ -35,7 +35,8 @@ bench (const char *name, const char *fabric, guint32 nodes, guint32 n_routes)
   g_autoptr (GError) error = NULL;
   double start = bench_now_s ();
   BaseYaml *yaml = base_yaml_load_data ("bench.yaml", text, strlen (text), &error);
-  g_autoptr (Clu) clu = yaml != NULL ? clu_load_yaml (yaml, NULL, NULL, NULL, NULL, &error) : NULL;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (".");
+  g_autoptr (Clu) clu = yaml != NULL ? clu_load_yaml (yaml, lookup, NULL, NULL, NULL, &error) : NULL;
   if (clu == NULL) {
     fprintf (stderr, "%s: %s\n", name, error->message);
     exit (1);

@@ -20,14 +20,13 @@
 
 typedef struct {
   const char *forerun, *folder, *file;
-  GHashTable *value;    /* name -> double * */
-  GString *answers;     /* "a = 0.022" */
+  GHashTable *value; /* name -> double * */
+  GString *answers;  /* "a = 0.022" */
   char *title, *kind, *source, *note;
   unsigned n_checks, n_failed, line;
 } Case;
 
-static void
-complain (Case *c, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void complain (Case *c, const char *format, ...) G_GNUC_PRINTF (2, 3);
 static void
 complain (Case *c, const char *format, ...)
 {
@@ -72,11 +71,11 @@ atom (Expr *e)
     e->at++;
     return -atom (e);
   }
-  if (isalpha ((unsigned char) *e->at)) {
+  if (isalpha ((unsigned char)*e->at)) {
     const char *from = e->at;
-    while (isalnum ((unsigned char) *e->at) || *e->at == '_')
+    while (isalnum ((unsigned char)*e->at) || *e->at == '_')
       e->at++;
-    g_autofree char *name = g_strndup (from, (gsize) (e->at - from));
+    g_autofree char *name = g_strndup (from, (gsize)(e->at - from));
     const double *v = g_hash_table_lookup (e->c->value, name);
     e->bad |= v == NULL;
     return v != NULL ? *v : 0;
@@ -155,9 +154,9 @@ step_into (JsonNode *node, const char *part)
     return NULL;
   if (JSON_NODE_HOLDS_OBJECT (node))
     return json_object_get_member (json_node_get_object (node), part);
-  if (!JSON_NODE_HOLDS_ARRAY (node) || !isdigit ((unsigned char) part[0]))
+  if (!JSON_NODE_HOLDS_ARRAY (node) || !isdigit ((unsigned char)part[0]))
     return NULL;
-  guint i = (guint) strtoul (part, NULL, 10);
+  guint i = (guint)strtoul (part, NULL, 10);
   JsonArray *array = json_node_get_array (node);
   return i < json_array_get_length (array) ? json_array_get_element (array, i) : NULL;
 }
@@ -172,14 +171,14 @@ let (Case *c, const char *text)
     return;
   }
   g_strstrip (sides[0]);
-  g_autofree char *question = g_strndup (sides[1], (gsize) (colon - sides[1]));
+  g_autofree char *question = g_strndup (sides[1], (gsize)(colon - sides[1]));
   g_autofree char *line = g_strdup_printf ("%s %s --format json --quiet", c->forerun, question);
   g_auto (GStrv) argv = NULL;
   g_autofree char *out = NULL, *err = NULL;
   int status = 0;
   g_autoptr (GError) error = NULL;
-  if (!g_shell_parse_argv (line, NULL, &argv, &error)
-      || !g_spawn_sync (c->folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error) || status != 0) {
+  if (!g_shell_parse_argv (line, NULL, &argv, &error) ||
+      !g_spawn_sync (c->folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error) || status != 0) {
     complain (c, "'forerun %s' failed: %s%s", question, error != NULL ? error->message : "", err != NULL ? err : "");
     return;
   }
@@ -196,7 +195,7 @@ let (Case *c, const char *text)
   double *v = g_new (double, 1);
   *v = json_node_get_double (node);
   if (json_node_get_value_type (node) == G_TYPE_INT64)
-    *v = (double) json_node_get_int (node);
+    *v = (double)json_node_get_int (node);
   g_hash_table_insert (c->value, g_strdup (sides[0]), v);
   g_string_append_printf (c->answers, "%s%s = %.4g", c->answers->len > 0 ? ", " : "", sides[0], *v);
 }
@@ -243,7 +242,8 @@ run_case (const char *forerun, const char *folder, const char *file, gboolean ma
   if (c.n_checks == 0 || c.title == NULL || c.kind == NULL || c.source == NULL)
     complain (&c, "a case needs a title, a kind, a source and at least one check");
   if (markdown)
-    printf ("| %.2s | %s | %s | %s | %s | %s |\n", file, c.title, c.kind, c.answers->str, c.n_failed == 0 ? "holds" : "FAILS", c.note != NULL ? c.note : "");
+    printf ("| %.2s | %s | %s | %s | %s | %s |\n", file, c.title, c.kind, c.answers->str, c.n_failed == 0 ? "holds" : "FAILS",
+            c.note != NULL ? c.note : "");
   else
     printf ("%-40s %3u checks  %s\n", file, c.n_checks, c.n_failed == 0 ? "ok" : "FAILED");
   unsigned failed = c.n_failed;
@@ -259,7 +259,7 @@ run_case (const char *forerun, const char *folder, const char *file, gboolean ma
 static int
 by_name (gconstpointer a, gconstpointer b)
 {
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
 int

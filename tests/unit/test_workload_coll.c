@@ -142,8 +142,8 @@ static void
 exact_ring_waits_for_its_slowest_hop (void)
 {
   /* 2 nodes of 2, one ring a NIC: each step waits for the hop between nodes. Two rings of half the bytes each: 6 steps of
-   * 2 x 5 us + 1 MB/2 / 10 GB/s = 6 x (10 + 50) us, with the PCIe hop free; NVLink hops are quicker. The ring leaves by NIC k through
-   * GPU k: the last GPU reaches it over NVLink (2 us more on that hop). */
+   * 2 x 5 us + 1 MB/2 / 10 GB/s = 6 x (10 + 50) us, with the PCIe hop free; NVLink hops are quicker. The ring leaves by NIC k
+   * through GPU k: the last GPU reaches it over NVLink (2 us more on that hop). */
   Bench b = bench_new (2, 2, FALSE);
   bench_open (&b, 4);
   b.settings.steps = WRK_STEPS_EXACT;
@@ -163,7 +163,8 @@ event_and_model_agree_without_contention (void)
     WrkColl coll = { 0 };
     for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
       for (MdlOp op = 0; op < MDL_OP_N; op++)
-        for (double size_B = 8; size_B < 1e10 && ((*row)->ops & (1u << op)) && !((*row)->algo == MDL_ALGO_NVLS && nodes > 1); size_B *= 64) {
+        for (double size_B = 8; size_B < 1e10 && ((*row)->ops & (1u << op)) && !((*row)->algo == MDL_ALGO_NVLS && nodes > 1);
+             size_B *= 64) {
           b.settings.mode = WRK_MODE_EVENT;
           double event_s = price (&b, op, (*row)->algo, size_B, &coll);
           b.settings.mode = WRK_MODE_MODEL;
@@ -188,7 +189,7 @@ messages_agree_with_the_fluid_form_from_a_mebibyte (void)
         b.settings.steps = WRK_STEPS_EXACT;
         double exact_s = price (&b, op, (*row)->algo, size_B, &coll);
         if (fabs (exact_s - fluid_s) > .05 * fluid_s)
-          fprintf (stderr, "%s %s %g B\n", mdl_name (mdl_op_names, (int) op), mdl_name (mdl_algo_names, (*row)->algo), size_B);
+          fprintf (stderr, "%s %s %g B\n", mdl_name (mdl_op_names, (int)op), mdl_name (mdl_algo_names, (*row)->algo), size_B);
         TEST_NEAR (exact_s, fluid_s, .05);
       }
   wrk_coll_clear (&coll);

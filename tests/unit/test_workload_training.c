@@ -10,19 +10,20 @@ run_text (const char *workload, const char *extra)
   g_autofree char *dir = g_dir_make_tmp ("forerun-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (dir, "step.yaml", NULL);
   g_autofree char *text = g_strdup_printf (
-    "scenario: step\n"
-    "cluster:\n"
-    "  library: plain\n"
-    "  topology:\n"
-    "    topology: t\n"
-    "    nodes: 1\n"
-    "    node:\n"
-    "      gpus: {type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 GB/s}, "
-    "pcie: {class: {link_class: p, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 10 GB/s}}, count: 8}\n"
-    "      nvlink: {kind: switch, switches: 1}\n"
-    "      sockets: {count: 1, memory: 1 TB/s}\n"
-    "%sworkload:\n  kind: training\n%s",
-    extra, workload);
+      "scenario: step\n"
+      "cluster:\n"
+      "  library: plain\n"
+      "  topology:\n"
+      "    topology: t\n"
+      "    nodes: 1\n"
+      "    node:\n"
+      "      gpus: {type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: "
+      "100 GB/s}, "
+      "pcie: {class: {link_class: p, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 10 GB/s}}, count: 8}\n"
+      "      nvlink: {kind: switch, switches: 1}\n"
+      "      sockets: {count: 1, memory: 1 TB/s}\n"
+      "%sworkload:\n  kind: training\n%s",
+      extra, workload);
   g_autoptr (GError) error = NULL;
   g_file_set_contents (path, text, -1, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
@@ -48,9 +49,10 @@ total (const WrkTrainingResult *t)
 static void
 buckets_overlap_as_worked_by_hand (void)
 {
-  /* forward 4 x 1 ms; backward 4 x 2 ms; each bucket 2 x 7/8 x 200 MB / 100 GB/s = 3.5 ms. First ready at 4 + 2 = 6 ms; then end to end:
-   * 6 + 4 x 3.5 = 20 ms; compute ends at 12, so 8 ms are exposed */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n", "");
+  /* forward 4 x 1 ms; backward 4 x 2 ms; each bucket 2 x 7/8 x 200 MB / 100 GB/s = 3.5 ms. First ready at 4 + 2 = 6 ms; then
+   * end to end: 6 + 4 x 3.5 = 20 ms; compute ends at 12, so 8 ms are exposed */
+  g_autoptr (WrkResult) r =
+      run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n", "");
   TEST_NEAR (r->training.step_time_s, 20e-3, 1e-9);
   TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 12e-3, 1e-9);
   TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 8e-3, 1e-9);
@@ -61,7 +63,8 @@ buckets_overlap_as_worked_by_hand (void)
 static void
 without_overlap_the_times_add (void)
 {
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {overlap: false}\n", "");
+  g_autoptr (WrkResult) r = run_text (
+      "  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {overlap: false}\n", "");
   TEST_NEAR (r->training.step_time_s, 26e-3, 1e-9);
 }
 
@@ -69,7 +72,8 @@ static void
 a_bucket_closes_when_it_holds_its_cap (void)
 {
   /* cap 350 MB over layers of 200 MB from the end: 400, 400; 5 layers: 400, 400, 200 */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 5, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {bucket: 350 MB}\n", "");
+  g_autoptr (WrkResult) r = run_text (
+      "  layers: [{count: 5, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {bucket: 350 MB}\n", "");
   TEST_INT (r->training.n_buckets, 3);
   TEST_NEAR (r->training.all_reduce.size_B, 400e6, 1e-12);
 }
@@ -80,7 +84,9 @@ pipeline_bubble_is_the_closed_form (void)
   /* even stages, free sends: (m + p - 1)(F + B) = (8 + 3) x 3 ms for both schedules; stage 0 ends last and waits (p - 1)(F + B) */
   static const char *const schedule[] = { "gpipe", "1f1b" };
   for (int i = 0; i < 2; i++) {
-    g_autofree char *text = g_strdup_printf ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, pp: 4}\n  micro_batches: 8\n  schedule: %s\n", schedule[i]);
+    g_autofree char *text = g_strdup_printf (
+        "  layers: [{count: 4, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, pp: 4}\n  micro_batches: 8\n  schedule: %s\n",
+        schedule[i]);
     g_autoptr (WrkResult) r = run_text (text, "");
     TEST_NEAR (r->training.step_time_s, 33e-3, 1e-9);
     TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE], 9e-3, 1e-9);
@@ -94,7 +100,8 @@ sends_between_stages_are_on_the_path (void)
 {
   /* one micro-batch, two stages, 100 MB at 100 GB/s = 1 ms each way: 1 + 1 + 1 + 2 + 1 + 2 = 8 ms; stage 0 computes 3 ms, two sends
    * are exposed, and stage 1's 3 ms are its bubble */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n  parallel: {dp: 1, pp: 2}\n", "");
+  g_autoptr (WrkResult) r =
+      run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n  parallel: {dp: 1, pp: 2}\n", "");
   TEST_NEAR (r->training.step_time_s, 8e-3, 1e-9);
   TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE] + r->training.part_s[WRK_PART_EXPOSED_PP], 5e-3, 1e-9);
   TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
@@ -104,8 +111,10 @@ static void
 breakdown_sums_to_the_step (void)
 {
   static const char *const text[] = {
-    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 30 MB, activation: 10 MB}]\n  parallel: {dp: 2, pp: 3}\n  micro_batches: 5\n",
-    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 3 GB, activation: 1 GB}]\n  parallel: {dp: 4, pp: 2}\n  micro_batches: 3\n  p2p_overlap: false\n  optimizer_time: 2 ms\n",
+    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 30 MB, activation: 10 MB}]\n  parallel: {dp: 2, pp: 3}\n  "
+    "micro_batches: 5\n",
+    "  layers: [{count: 7, forward: 1 ms, backward: 2 ms, gradient: 3 GB, activation: 1 GB}]\n  parallel: {dp: 4, pp: 2}\n  "
+    "micro_batches: 3\n  p2p_overlap: false\n  optimizer_time: 2 ms\n",
     "  layers: [{forward: 0, backward: 0, gradient: 1 GB}]\n",
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (text); i++) {

@@ -1,4 +1,5 @@
-/* Small clusters for tests of the workload layer, written inline with lossless links so that every number can be checked by hand. */
+/* Small clusters for tests of the workload layer, written inline with lossless links so that every number can be checked by
+ * hand. */
 #ifndef WORKLOAD_FIXTURE_H
 #define WORKLOAD_FIXTURE_H
 
@@ -7,33 +8,34 @@
 #include "cluster/cluster.h"
 #include "harness.h"
 
-/* `n_nodes` nodes of `n_gpus` GPUs on one switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on one fabric switch
- * without latency. */
+/* `n_nodes` nodes of `n_gpus` GPUs on one switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on one fabric
+ * switch without latency. */
 static inline Clu *
 fixture_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 {
   g_autofree char *text = g_strdup_printf (
-    "topology: fixture\n"
-    "nodes: %u\n"
-    "node:\n"
-    "  gpus:\n"
-    "    type:\n"
-    "      gpu: fixture_gpu\n"
-    "      compute_capability: 90\n"
-    "      scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 1 us, duplex: 1}, rate: 100 GB/s}\n"
-    "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
-    "    count: %u\n"
-    "  nvlink: {kind: switch, switches: 1, sharp: %s}\n"
-    "  pcie: {switch_per: 1, under_switch: [nics], link: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"
-    "  sockets: {count: 1, memory: 1 TB/s}\n"
-    "  nics:\n"
-    "    type:\n"
-    "      nic: fixture_nic\n"
-    "      port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 5 us, duplex: 1}, rate: 10 GB/s}\n"
-    "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
-    "    count: %u\n"
-    "fabric: {kind: single_switch, leaf: {radix: 1024, latency: 0}}\n",
-    n_nodes, n_gpus, sharp ? "true" : "false", n_gpus);
+      "topology: fixture\n"
+      "nodes: %u\n"
+      "node:\n"
+      "  gpus:\n"
+      "    type:\n"
+      "      gpu: fixture_gpu\n"
+      "      compute_capability: 90\n"
+      "      scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 1 us, duplex: 1}, rate: 100 GB/s}\n"
+      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
+      "    count: %u\n"
+      "  nvlink: {kind: switch, switches: 1, sharp: %s}\n"
+      "  pcie: {switch_per: 1, under_switch: [nics], link: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, "
+      "duplex: 1}, rate: 1 TB/s}}\n"
+      "  sockets: {count: 1, memory: 1 TB/s}\n"
+      "  nics:\n"
+      "    type:\n"
+      "      nic: fixture_nic\n"
+      "      port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 5 us, duplex: 1}, rate: 10 GB/s}\n"
+      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
+      "    count: %u\n"
+      "fabric: {kind: single_switch, leaf: {radix: 1024, latency: 0}}\n",
+      n_nodes, n_gpus, sharp ? "true" : "false", n_gpus);
   g_autoptr (GError) error = NULL;
   BaseYaml *yaml = base_yaml_load_data ("fixture", text, strlen (text), &error);
   g_autoptr (BaseDiag) warnings = base_diag_new ();

@@ -12,13 +12,13 @@ typedef struct {
   double weight_B, gradient_B, master_B, first_moment_B, second_moment_B;
 } MdlState;
 
-/* bf16 weights, fp32 gradients, AdamW in fp32: 2 + 4 + 4 + 4 + 4 = 18 B (Bekman, Machine Learning Engineering, "Memory"; Megatron-LM
- * docs, distributed optimizer). */
+/* bf16 weights, fp32 gradients, AdamW in fp32: 2 + 4 + 4 + 4 + 4 = 18 B (Bekman, Machine Learning Engineering, "Memory";
+ * Megatron-LM docs, distributed optimizer). */
 extern const MdlState mdl_state_mixed_adam;
 
 double mdl_state_B (const MdlState *state);
-/* State of one of `ranks` data-parallel ranks when optimizer state (and master weights), gradients and weights are sharded from ZeRO
- * stage 1, 2 and 3 on. Source: Rajbhandari et al., 1910.02054, section 5. B for `parameters` parameters. */
+/* State of one of `ranks` data-parallel ranks when optimizer state (and master weights), gradients and weights are sharded from
+ * ZeRO stage 1, 2 and 3 on. Source: Rajbhandari et al., 1910.02054, section 5. B for `parameters` parameters. */
 double mdl_state_sharded_B (const MdlState *state, double parameters, unsigned zero_stage, unsigned ranks);
 
 /* FLOP of a step over `tokens` tokens in matrix parameters: forward 2, backward 4, and a second forward where all activations are

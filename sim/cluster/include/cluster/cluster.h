@@ -38,7 +38,8 @@ typedef struct {
  * (BASE_ERROR_INPUT, all errors of the file) on failure. */
 Clu *clu_load (const char *name, const char *from, const BaseLookup *lookup, const char *const *sets,
                const CluLoadOptions *options, BaseDiag *warnings, GError **error);
-/* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. */
+/* Builds from a document already in memory (inline topologies, tests); takes `yaml` also on failure. `lookup` as above, not NULL:
+ * any part may be named. */
 Clu *clu_load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const char *const *sets, const CluLoadOptions *options,
                     BaseDiag *warnings, GError **error);
 /* Builds from a topology written inside another document (a scenario's `cluster.topology`), already with its sets applied; `owner`

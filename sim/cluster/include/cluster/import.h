@@ -8,9 +8,9 @@
 G_BEGIN_DECLS
 
 /* NCCL's topology XML (NCCL_TOPO_DUMP_FILE) to topology YAML. `path` names the input in messages. `gpu_type`: the GPU type to name
- * (NULL: as the file says). Files that clouds ship for NCCL_TOPO_FILE list bus ids only, no GPU type and no NVLinks; NVLinks are then
- * assumed to be the type's, through a switch where its generation has them. What the file lacks (a link width of 0, no NIC but a
- * 10 Gb/s eth0) is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
+ * (NULL: as the file says). Files that clouds ship for NCCL_TOPO_FILE list bus ids only, no GPU type and no NVLinks; NVLinks
+ * are then assumed to be the type's, through a switch where its generation has them. What the file lacks (a link width of 0, no
+ * NIC but a 10 Gb/s eth0) is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
 char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
                             const BaseLookup *lookup, BaseDiag *warnings, GError **error);
 
