@@ -11,8 +11,8 @@
 
 #define MAX_SWITCHES 4096u
 #define MAX_CABLES   1000000u
-#define MAX_STEPS 4000000000u /* switches x cables between them: what the table of distances costs */
-#define MAX_NAME     256u /* of an end, with its ranges: bounds the depth to which it is expanded */
+#define MAX_STEPS    4000000000u /* switches x cables between them: what the table of distances costs */
+#define MAX_NAME     256u        /* of an end, with its ranges: bounds the depth to which it is expanded */
 #define FAR          G_MAXUINT16
 
 /* --- Ways ------------------------------------------------------------------------------------------------------------------- */
