@@ -268,7 +268,7 @@ local_nearest (const guint8 *path_class, guint32 n)
 {
   Local *local = local_new (n, 1);
   g_autofree guint32 *order = g_new (guint32, n);
-  guint32 best[CLU_PATH_N], hops[CLU_PATH_N];
+  guint32 best[CLU_PATH_N] = { 0 }, hops[CLU_PATH_N];
   for (guint32 start = 0; start < (n <= TRY_STARTS ? n : 1); start++) {
     walk_nearest (path_class, n, start, order, hops);
     if (start > 0 && !fewer_far_hops (hops, best))
