@@ -362,6 +362,18 @@ cross_tier (CluPath *path, const CluTierNode *tier, gboolean outward, const CluP
   clu_path_cross (path, tier->link, outward ? link.a : link.b, outward ? link.b : link.a, tier->res, outward, &tier->p, &spread);
 }
 
+/* A tier on the fabric hangs on all top switches by a link that names the first: the hop names the one that the bytes are at. */
+static void
+name_top_switch (CluPath *path, guint tier_hop, gboolean outward)
+{
+  GArray *hops = path->out->hops;
+  CluHop *hop = &g_array_index (hops, CluHop, tier_hop);
+  if (outward)
+    hop->to = g_array_index (hops, CluHop, tier_hop + 1).from;
+  else
+    hop->from = g_array_index (hops, CluHop, tier_hop - 1).to;
+}
+
 /* Between a tier and an end in a node. */
 static gboolean
 storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const CluRouteOptions *options, GError **error)
@@ -391,14 +403,20 @@ storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const Cl
     end->direct = adapter_reaches (end, &options->degrade, k);
     if (reading) {
       cross_tier (path, tier, TRUE, &part);
-      if (!fabric_part (path, tier_end, 0, end, k, options->flow, &part, error) ||
-          !node_part (path, end, dev, CLU_NONE, TRUE, &part, error))
+      guint hop = path->out->hops->len - 1;
+      if (!fabric_part (path, tier_end, 0, end, k, options->flow, &part, error))
+        return FALSE;
+      if (part.shown)
+        name_top_switch (path, hop, TRUE);
+      if (!node_part (path, end, dev, CLU_NONE, TRUE, &part, error))
         return FALSE;
     } else {
       if (!node_part (path, end, dev, CLU_NONE, FALSE, &part, error) ||
           !fabric_part (path, end, k, tier_end, 0, options->flow, &part, error))
         return FALSE;
       cross_tier (path, tier, FALSE, &part);
+      if (part.shown)
+        name_top_switch (path, path->out->hops->len - 1, FALSE);
     }
     path->out->nic_class = MAX (path->out->nic_class, nic_class (end, k, CLU_NONE));
   }

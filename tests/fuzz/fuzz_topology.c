@@ -32,9 +32,8 @@ ask (const Clu *clu, BaseRandom *random)
     g_clear_error (&error);
     if (clu_find (clu, name, &error) != a)
       abort (); /* what is printed is read back */
-    if (clu_n_resources (clu) > 0) {
-      g_autofree char *resource = clu_resource_name (clu, base_random_below (random, clu_n_resources (clu)));
-    }
+    if (clu_n_resources (clu) > 0)
+      g_free (clu_resource_name (clu, base_random_below (random, clu_n_resources (clu))));
   }
   if (clu_n_links (clu) < 100000)
     clu_bisection_Bps (clu);

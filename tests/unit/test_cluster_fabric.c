@@ -476,6 +476,59 @@ storage_on_the_fabric_reaches_gpus_directly (void)
 }
 
 static void
+storage_hangs_on_every_router_of_a_direct_network (void)
+{
+  static const char *const fabrics[] = { "{kind: torus, dims: [4]}",
+                                         "{kind: dragonfly, dragonfly: {groups: 2, routers: 8, hosts: 2, global_links: 1}}" };
+  static const char *const routers[] = { "router1", "group0.router4" }; /* of node 1; of NICs 8 and 9 */
+  for (gsize i = 0; i < G_N_ELEMENTS (fabrics); i++) {
+    g_autofree char *text = g_strdup_printf (STORED ("fabric", "%s"), fabrics[i]);
+    g_autoptr (Clu) clu = load (text);
+    g_auto (CluRoute) r = { 0 }, back = { 0 };
+    route (clu, "storage.fs", "gpu9", &r);
+    TEST_NEAR (rate_of (clu, &r, NULL), 50e9, 1e-12);
+    TEST_INT (r.uses->len, 4); /* the tier, wire, two slots */
+    g_autofree char *hops = way (clu, &r), *expected = NULL;
+    expected = g_strdup_printf ("storage.fs > %s > node1.nic1 > node1.pcie_switch0 > node1.gpu1", routers[i]);
+    TEST_STR (hops, expected);
+    route (clu, "gpu9", "storage.fs", &back);
+    TEST_INT (back.uses->len, 4);
+  }
+}
+
+static void
+tiers_reach_each_other_on_the_front_end_only (void)
+{
+  g_autoptr (Clu) clu = load (
+      "topology: s\nnodes: 2\nnode:\n" T_HGX
+      "fabric: single_switch\nfrontend: 25 GB/s\nstorage: [{name: a, tier: nfs, per_server: 1 GB/s}, "
+      "{name: b, tier: object, servers: 2, per_server: 1 GB/s}, {name: c, tier: nfs, per_server: 1 GB/s, network: fabric}]\n");
+  g_auto (CluRoute) r = { 0 }, none = { 0 };
+  route (clu, "storage.a", "storage.b", &r);
+  g_autofree char *text = way (clu, &r), *message = NULL;
+  TEST_STR (text, "storage.a > frontend > storage.b");
+  TEST_NEAR (rate_of (clu, &r, NULL), 1e9, 1e-12);
+  message = route_with (clu, "storage.a", "storage.c", &CLU_ROUTE_DEFAULT, &none);
+  TEST_HAS (message, "only tiers on the front-end reach each other");
+}
+
+static void
+adapter_of_many_ports_takes_as_many_of_a_switch (void)
+{
+  /* Adapters of three ports, 75 GB/s; switches of 24 ports of 25: eight adapters a switch, and no ninth. */
+#define PORTS(nodes)                                                                                                             \
+  "topology: t\nnodes: " nodes "\nnode:\n  gpus: {type: " T_GPU                                                                  \
+  ", count: 1}\n  nics: {type: {nic: n, port: {class: {link_class: eth, "                                                        \
+  "lane_rate: 25 GB/s}, lanes: 3}}, count: 1}\nfabric: {kind: single_switch, leaf: {type: {switch: s, radix: 24, port_rate: 25 " \
+  "GB/s}}}\n"
+  g_autoptr (Clu) clu = load (PORTS ("8"));
+  TEST_NEAR (clu_bisection_Bps (clu), 4 * 75e9, 1e-12);
+  g_autofree char *message = refused (PORTS ("9"));
+  TEST_HAS (message, "the switch has 8 ports for 9 NICs");
+#undef PORTS
+}
+
+static void
 half_against_half_has_closed_forms (void)
 {
   static const struct {
@@ -534,6 +587,9 @@ main (void)
     { "custom ends must exist", custom_ends_must_exist },
     { "storage comes by the front-end, through the host", storage_comes_by_the_front_end_through_the_host },
     { "storage on the fabric reaches GPUs directly", storage_on_the_fabric_reaches_gpus_directly },
+    { "storage hangs on every router of a direct network", storage_hangs_on_every_router_of_a_direct_network },
+    { "tiers reach each other on the front-end only", tiers_reach_each_other_on_the_front_end_only },
+    { "an adapter of many ports takes as many of a switch", adapter_of_many_ports_takes_as_many_of_a_switch },
     { "half against half has closed forms", half_against_half_has_closed_forms },
     { NULL, NULL },
   };

@@ -3,6 +3,8 @@
 
 #define NODE(extra) "topology: t\nnode:\n  gpus: {type: " T_GPU ", count: 8}\n" extra
 
+#define NICS "  nics: {type: " T_NIC ", count: 8}\n"
+
 static void
 wrong_input_is_refused_with_its_position (void)
 {
@@ -81,6 +83,39 @@ wrong_input_is_refused_with_its_position (void)
     { "topology: t\nnode: {gpus: {type: {gpu: g}, count: 2}, pcie: {switch_per: 1}}\n", "nothing says what a slot is" },
     { "topology: t\nnode: {gpus: {type: no_such_gpu}}\n", "no_such_gpu" },
     { "topology: t\nnode: {gpus: {type: {gpu: g}, count: 1025}}\n", "1024" },
+    { NODE ("  nvlink: {kind: full_mesh, lanes_used: 14, switches: 2}\n"), "'switches' belongs to kind switch, not to full_mesh" },
+    { NODE ("  nvlink: {kind: switch, links: [{a: 0, b: 1}]}\n"), "'links' belongs to kind links, not to switch" },
+    { NODE ("  nvlink: {kind: switch, dims: [2, 4]}\n"), "'dims' belongs to kind torus, not to switch" },
+    { NODE ("  nvlink: {kind: links}\n"), "kind links needs a list 'links'" },
+    { NODE ("  nics: {type: " T_NIC ", per_gpu: 0.3}\n"), "0.3 adapters a GPU are 2.4 for 8 GPUs" },
+    { NODE ("  pcie: {switch_per: 1, under_switch: [nics]}\n  nics: {type: " T_NIC
+            ", count: 8}\noverrides: [{nodes: 0, gpus: {count: 6}}]\n"),
+      "8 adapters do not divide over 6 GPUs" },
+    { NODE ("frontend: 1 GB/s\nstorage: [{name: a.b, tier: nfs, per_server: 1 GB/s}]\n"), "'a.b' cannot name a storage tier" },
+    { NODE ("storage: [{name: a, tier: nfs, per_server: 1 GB/s, network: fabric}]\n"),
+      "storage 'a' cannot hang on a fabric of kind none" },
+    { NODE (NICS "fabric: {kind: dragonfly}\n"), "kind dragonfly needs 'dragonfly:" },
+    { NODE (NICS "fabric: {kind: dragonfly, leaf: {radix: 8}, dragonfly: {groups: 1, routers: 4, hosts: 8}}\n"),
+      "a router needs 11 ports (8 hosts, 3 in its group, 0 global), but has 8" },
+    { NODE (NICS "fabric: {kind: fat_tree, levels: [{down: 8}], oversubscription: 2}\n"),
+      "'levels' already says what is oversubscribed" },
+    { NODE (NICS "fabric: {kind: fat_tree, leaf: {radix: 8}, levels: [{down: 8, up: 1}, {down: 1}]}\n"),
+      "8 ports down and 1 up, but a switch of this level has 8" },
+    { NODE (NICS "fabric: {kind: rail_optimised, leaf: {radix: 8}, pod: 8}\n"),
+      "a leaf of 8 ports cannot have 8 ports down and 8 up" },
+    { NODE (NICS "fabric: {kind: rail_optimised, pod: 3, levels: [{down: 2}]}\n"),
+      "a pod of 3 nodes, but a leaf has 2 ports down" },
+    { NODE (NICS "fabric: {kind: single_switch, leaf: {type: {switch: s, sharp: no}}, sharp: yes}\n"),
+      "does not reduce in the network; leave 'sharp' out" },
+    { NODE (NICS "fabric: {kind: custom, links: [{from: node0.nic0, to: nowhere}]}\n"),
+      "'nowhere' is no switch of this fabric and no NIC" },
+    { NODE (NICS "fabric: {kind: custom, switches: [s], links: [{from: s, to: node0.nic0, count: 1024}, {from: s, to: "
+                 "'node0.nic[0-7]', count: 1025}]}\n"),
+      "1024" },
+    { NODE (NICS "fabric: {kind: fat_tree, levels: [{down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: "
+                 "1, up: 1}, "
+                 "{down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1}]}\n"),
+      "9 levels; at most 8 are built" },
     { "topology: t\n", "node" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -95,7 +95,8 @@ typedef struct {
 
 /* A link's latency towards a fabric's switch has half of that switch's crossing (the tier's latency), so that a path sums each
  * switch once. Cables that adaptive routing loads alike share one resource, a trunk, whose capacity is theirs together: then
- * `forward` and `backward` of all of them are the trunk's. */
+ * `forward` and `backward` of all of them are the trunk's. A storage tier on the fabric is cabled to all top-level switches (every
+ * router of a dragonfly or torus) by one link, whose `b` is the first of them. */
 guint32 clu_n_links (const Clu *clu);
 void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
 
