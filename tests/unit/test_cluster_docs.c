@@ -40,19 +40,18 @@ static char *
 document (void)
 {
   g_autoptr (GError) error = NULL;
-  char *text = NULL;
+  g_autofree char *text = NULL;
   if (!g_file_get_contents (DOCUMENT, &text, NULL, &error))
     g_error ("%s", error->message);
-  return text;
+  return g_strdup (text); /* gcc 12 takes what strstr finds in the text itself for a pointer to the variable */
 }
 
 static void
 reference_is_what_the_tables_print (void)
 {
-  g_autofree char *text = document (), *printed = reference ();
-  const char *mark = strstr (text, MARK);
-  TEST_TRUE (mark != NULL);
-  TEST_TRUE (g_strcmp0 (mark, printed) == 0); /* else: test_cluster_docs --write */
+  g_autofree char *text = document ();
+  g_autofree char *printed = reference ();
+  TEST_STR (strstr (text, MARK), printed); /* else: test_cluster_docs --write */
 }
 
 static void
@@ -79,7 +78,8 @@ examples_load (void)
 static int
 write_reference (void)
 {
-  g_autofree char *text = document (), *printed = reference ();
+  g_autofree char *text = document ();
+  g_autofree char *printed = reference ();
   char *mark = strstr (text, MARK);
   if (mark != NULL)
     *mark = '\0';
