@@ -44,7 +44,7 @@ rep_terms_table (const MdlCollCost *cost)
     base_table_number (table, "value_s", term->value_s);
     if (cost->time_s > 0)
       base_table_number (table, "share", term->value_s / cost->time_s);
-    base_table_text (table, "source", base_source_name (term->source));
+    base_table_text (table, "source", term->source < BASE_SOURCE_N ? base_source_name (term->source) : NULL);
     base_table_text (table, "note", term->note);
   }
   return table;

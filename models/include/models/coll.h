@@ -35,7 +35,7 @@ typedef struct {
   const char *name;         /* "hop latency" */
   double value_s;           /* parts sum to the time */
   char how[160];            /* "14 steps x 0.43 us" */
-  BaseSource source;
+  BaseSource source;        /* of the constant; BASE_SOURCE_N: no constant of the library, the links and the question alone */
   const char *note;         /* provenance of the constant; borrowed; may be NULL */
 } MdlTerm;
 #define MDL_MAX_TERMS 12
@@ -49,7 +49,7 @@ typedef struct {
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
   double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the caller adds the wire's */
-  double piece_B;           /* largest message of a chunked pipeline (tree, broadcast, reduce); 0: not cut */
+  double piece_B;           /* a piece of a chunked pipeline (tree, broadcast, reduce), all channels and trees together; 0: not cut */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */
