@@ -41,6 +41,18 @@ append_device (const Clu *clu, CluDev dev, const char *indent, GString *out)
   g_string_append_printf (out, ", shape=%s, fillcolor=\"%s\"];\n", looks[kind].shape, looks[kind].colour);
 }
 
+/* A host's memory has no link, its rate is its own: shown beside its socket. */
+static void
+append_memories (const Clu *clu, GString *out)
+{
+  for (guint32 node = 0; node < clu_n_nodes (clu); node++)
+    for (guint32 i = 0; i < clu_node_n (clu, node, CLU_DEV_MEMORY); i++) {
+      CluDev memory = clu_node_device (clu, node, CLU_DEV_MEMORY, i), socket = clu_node_device (clu, node, CLU_DEV_SOCKET, i);
+      if (socket != CLU_NONE)
+        g_string_append_printf (out, "  d%u -- d%u [style=dotted];\n", socket, memory);
+    }
+}
+
 void
 rep_topo_dot (const Clu *clu, GString *out)
 {
@@ -69,5 +81,6 @@ rep_topo_dot (const Clu *clu, GString *out)
     append_quoted (out, label);
     g_string_append (out, "];\n");
   }
+  append_memories (clu, out);
   g_string_append (out, "}\n");
 }

@@ -217,7 +217,8 @@ dot_has_a_box_a_node_and_balanced_braces (void)
     TEST_TRUE (depth >= 0);
   }
   TEST_INT (depth, 0);
-  TEST_INT (edges, clu_n_links (m.clu));
+  /* and a dotted one from each socket to its memory */
+  TEST_INT (edges, clu_n_links (m.clu) + clu_node_n (m.clu, 0, CLU_DEV_MEMORY) * clu_n_nodes (m.clu));
 }
 
 /* ---- explanations ---- */
