@@ -12,7 +12,7 @@ wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
   g_autofree char *prefix = base_mark_prefix (mark);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s%s", prefix, text);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, text);
   return FALSE;
 }
 
@@ -30,29 +30,45 @@ wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, Bas
 
 /* ---- sets ---- */
 
-/* `topology.x=v` goes to the topology: into this file where it is written inline, else to the topology's own loader. */
+/* Sets the scenario's own keys and leaves those of the topology for later, when it is known which topology that is. */
 static gboolean
 apply_sets (WrkScenario *scenario, const char *const *sets, GPtrArray *topology_sets, GError **error)
 {
-  const BaseYamlNode *cluster = base_yaml_get (base_yaml_root (scenario->yaml), "cluster");
-  const BaseYamlNode *topology = cluster != NULL ? base_yaml_get (cluster, "topology") : NULL;
-  gboolean is_inline = topology != NULL && base_yaml_kind (topology) == BASE_YAML_MAP;
   for (; sets != NULL && *sets != NULL; sets++) {
     const char *equals = strchr (*sets, '=');
     if (equals == NULL || equals == *sets) {
-      g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "--set '%s': expected path.to.key=value (e.g. cluster.nodes=4)", *sets);
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "--set '%s': expected path.to.key=value (e.g. cluster.nodes=4)",
+                   *sets);
       return FALSE;
     }
     g_autofree char *path = g_strndup (*sets, (gsize)(equals - *sets));
-    if (g_str_has_prefix (path, "topology.") && !is_inline) {
-      g_ptr_array_add (topology_sets, g_strdup (*sets + strlen ("topology.")));
-      continue;
-    }
-    g_autofree char *full = g_str_has_prefix (path, "topology.") ? g_strconcat ("cluster.", path, NULL) : g_strdup (path);
     g_autofree char *label = g_strdup_printf ("--set %s", path);
+    if (g_str_has_prefix (path, "topology."))
+      g_ptr_array_add (topology_sets, g_strdup (*sets + strlen ("topology.")));
+    else if (!base_yaml_set (scenario->yaml, path, equals + 1, label, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* `topology.x=v` goes to the topology: into this file where it is written inline, else to the topology's own loader, for which
+ * the sets stay in the array. */
+static gboolean
+apply_topology_sets (WrkScenario *scenario, GPtrArray *topology_sets, GError **error)
+{
+  const BaseYamlNode *cluster = base_yaml_get (base_yaml_root (scenario->yaml), "cluster");
+  const BaseYamlNode *topology = cluster != NULL ? base_yaml_get (cluster, "topology") : NULL;
+  if (topology == NULL || base_yaml_kind (topology) != BASE_YAML_MAP)
+    return TRUE;
+  for (guint i = 0; i < topology_sets->len; i++) {
+    const char *set = topology_sets->pdata[i], *equals = strchr (set, '=');
+    g_autofree char *path = g_strndup (set, (gsize)(equals - set));
+    g_autofree char *full = g_strconcat ("cluster.topology.", path, NULL);
+    g_autofree char *label = g_strdup_printf ("--set topology.%s", path);
     if (!base_yaml_set (scenario->yaml, full, equals + 1, label, error))
       return FALSE;
   }
+  g_ptr_array_set_size (topology_sets, 0);
   return TRUE;
 }
 
@@ -270,13 +286,11 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   return scenario->settings.library != NULL;
 }
 
-WrkScenario *
-wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options, WrkLibraryLoad load, void *user,
-                   GError **error)
+/* Takes `yaml`. */
+static WrkScenario *
+load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const WrkScenarioOptions *options, WrkLibraryLoad load, void *user,
+           GError **error)
 {
-  BaseYaml *yaml = base_yaml_load_file (path, error);
-  if (yaml == NULL)
-    return NULL;
   g_autoptr (WrkScenario) scenario = g_new0 (WrkScenario, 1);
   scenario->yaml = yaml;
   scenario->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
@@ -285,12 +299,29 @@ wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenario
   scenario->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
   wrk_settings_default (&scenario->settings);
   g_autoptr (GPtrArray) topology_sets = g_ptr_array_new_with_free_func (g_free);
-  if (!apply_sets (scenario, options->sets, topology_sets, error) || !read_file (scenario, lookup, error))
+  if (!apply_sets (scenario, options->sets, topology_sets, error) || !apply_topology_sets (scenario, topology_sets, error) ||
+      !read_file (scenario, lookup, error))
     return NULL;
   scenario->seed = options->has_seed ? options->seed : (guint64)scenario->spec.seed.v;
   if (!load_rest (scenario, lookup, options, topology_sets, load, user, error))
     return NULL;
   return g_steal_pointer (&scenario);
+}
+
+WrkScenario *
+wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options, WrkLibraryLoad load, void *user,
+                   GError **error)
+{
+  BaseYaml *yaml = base_yaml_load_file (path, error);
+  return yaml != NULL ? load_yaml (yaml, lookup, options, load, user, error) : NULL;
+}
+
+WrkScenario *
+wrk_scenario_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup,
+                        const WrkScenarioOptions *options, WrkLibraryLoad load, void *user, GError **error)
+{
+  BaseYaml *yaml = base_yaml_load_data (name, bytes, n_B, error);
+  return yaml != NULL ? load_yaml (yaml, lookup, options, load, user, error) : NULL;
 }
 
 void

@@ -105,8 +105,13 @@ typedef struct WrkScenario WrkScenario;
 typedef const MdlLibrary *(*WrkLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type,
                                               GPtrArray *inputs, BaseDiag *warnings, GError **error);
 
+/* Reads, checks and builds all but the run. `load` is called where the library is not the plain one, and may be NULL where that
+ * is known. NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. Returned: full. */
 WrkScenario *wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options,
                                 WrkLibraryLoad load, void *user, GError **error);
+/* The same from memory; `name` stands for the path in messages, and names are looked up beside it. */
+WrkScenario *wrk_scenario_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup,
+                                     const WrkScenarioOptions *options, WrkLibraryLoad load, void *user, GError **error);
 void wrk_scenario_free (WrkScenario *scenario);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkScenario, wrk_scenario_free)
 
