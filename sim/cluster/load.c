@@ -171,7 +171,8 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
       base_diag_error (diag, BASE_MARK_NONE, "%u nodes are asked for; at most 1000000", options->nodes);
       return;
     }
-    clu->spec.nodes = (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED };
+    clu->spec.nodes =
+        (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = clu->spec.head.mark };
     loader->nodes_given = TRUE;
   }
   read_domain (loader);

@@ -292,7 +292,7 @@ lanes_count (const double *lanes, guint32 n, guint32 *count)
   for (guint32 i = 0; i < n * n; i++) {
     if (lanes[i] > 0 && (thinnest <= 0 || lanes[i] < thinnest))
       thinnest = lanes[i];
-    whole = whole && lanes[i] <= MESH_RINGS && lanes[i] == (double)(guint32)lanes[i];
+    whole = whole && lanes[i] <= (double)MESH_RINGS && lanes[i] == (double)(guint32)lanes[i];
   }
   for (guint32 i = 0; i < n * n; i++) {
     double units = whole ? lanes[i] : lanes[i] > 0 ? lanes[i] / thinnest + 1e-9 : 0;

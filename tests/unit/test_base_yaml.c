@@ -276,6 +276,7 @@ files_that_cannot_be_read_say_why (void)
   TEST_HAS (large, "f.yaml: is 100000000 B long; at most 16777216 B are read");
 
   if (geteuid () != 0) { /* root reads all */
+    TEST_INT (truncate (path, 1), 0); /* its size would be said first */
     TEST_INT (chmod (path, 0), 0);
     g_autofree char *forbidden = file_error (path);
     TEST_HAS (forbidden, "f.yaml: permission denied");
