@@ -59,13 +59,23 @@ is_on_path (const CluRoute *route, WrkPath path)
 }
 
 static void
-price (const WrkScenario *scenario, const CluRoute *route, double bytes, MdlCollCost *cost, double *rate_Bps)
+price (const WrkScenario *scenario, const CluRoute *route, MdlCollCost *cost, double *rate_Bps)
 {
   clu_route_bottleneck (scenario->clu, route, rate_Bps);
-  mdl_transfer_cost (scenario->settings.library, copy_of (route->transport), bytes, route->latency_s, *rate_Bps, cost);
+  mdl_transfer_cost (scenario->settings.library, copy_of (route->transport), scenario->transfer.bytes.v, route->latency_s,
+                     *rate_Bps, cost);
 }
 
-/* Tries the path asked for, or all of them; keeps the least time. */
+/* Of all copies: each has a copier of its own, the route they share. */
+static double
+closed_form_s (const WrkScenario *scenario, const MdlCollCost *cost, double wire_rate_Bps)
+{
+  const WrkTransferSpec *spec = &scenario->transfer;
+  double rate_Bps = fmin (cost->bound_Bps, wire_rate_Bps / cost->wire / spec->count.v);
+  return cost->latency_s + (spec->bytes.v > 0 ? spec->bytes.v / rate_Bps : 0);
+}
+
+/* Tries the path asked for, or all of them; keeps the one by which all copies are there first. */
 static gboolean
 choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferResult *out, GError **error)
 {
@@ -83,9 +93,10 @@ choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferRes
     g_clear_error (&last);
     if (!route_on_path (scenario, from, to, path, &route, &last) || (asked != WRK_PATH_FASTEST && !is_on_path (&route, path)))
       continue;
-    price (scenario, &route, spec->bytes.v, &cost, &rate_Bps);
-    if (cost.time_s < least_s) {
-      least_s = cost.time_s;
+    price (scenario, &route, &cost, &rate_Bps);
+    double time_s = closed_form_s (scenario, &cost, rate_Bps);
+    if (time_s < least_s) {
+      least_s = time_s;
       out->cost = cost;
       out->wire_rate_Bps = rate_Bps;
       clu_route_clear (&out->route);
@@ -146,8 +157,41 @@ name_bound (const WrkScenario *scenario, WrkTransferResult *out)
   out->bottleneck = clu_resource_name (scenario->clu, res);
   if (out->time_s <= 2 * out->cost.latency_s)
     return;
-  gboolean software = out->cost.bound_Bps * out->cost.wire < out->wire_rate_Bps;
+  gboolean software = out->cost.bound_Bps * out->cost.wire * out->count < out->wire_rate_Bps;
   g_strlcpy (out->bound_by, software ? "host" : clu_resource_class (scenario->clu, res), sizeof out->bound_by);
+}
+
+static gboolean
+find_end (const WrkScenario *scenario, const BaseStr *name, CluDev *dev, GError **error)
+{
+  g_autoptr (GError) why = NULL;
+  *dev = clu_find (scenario->clu, name->v, &why);
+  return why == NULL || wrk_fail_at (error, name->mark, "%s", why->message);
+}
+
+/* From a device to itself: there is nothing to move and no way to name. */
+static void
+copy_nothing (WrkTransferResult *out)
+{
+  memset (&out->cost, 0, sizeof out->cost);
+  out->cost.wire = 1;
+  out->cost.bound_Bps = out->wire_rate_Bps = HUGE_VAL;
+  out->cost.source = BASE_SOURCE_MEASURED;
+}
+
+/* By the path asked for, in the mode asked for. */
+static gboolean
+copy (const WrkScenario *scenario, CluDev from, CluDev to, WrkResult *result, GError **error)
+{
+  WrkTransferResult *out = &result->transfer;
+  if (!choose_path (scenario, from, to, out, error))
+    return FALSE;
+  out->transport = clu_transport_name (out->route.transport);
+  out->path_class = clu_path_class_name (out->route.path_class);
+  if (scenario->settings.mode == WRK_MODE_EVENT)
+    return run_copies (scenario, out, result, error);
+  out->time_s = closed_form_s (scenario, &out->cost, out->wire_rate_Bps);
+  return TRUE;
 }
 
 gboolean
@@ -155,41 +199,24 @@ wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
 {
   const WrkTransferSpec *spec = &scenario->transfer;
   WrkTransferResult *out = &result->transfer;
-  GError *why = NULL;
-  CluDev from = clu_find (scenario->clu, spec->from.v, &why);
-  if (why != NULL) {
-    wrk_fail_at (error, spec->from.mark, "%s", why->message);
-    g_error_free (why);
-    return FALSE;
-  }
-  CluDev to = clu_find (scenario->clu, spec->to.v, &why);
-  if (why != NULL) {
-    wrk_fail_at (error, spec->to.mark, "%s", why->message);
-    g_error_free (why);
-    return FALSE;
-  }
-  if (!choose_path (scenario, from, to, out, error))
+  CluDev from, to;
+  if (!find_end (scenario, &spec->from, &from, error) || !find_end (scenario, &spec->to, &to, error))
     return FALSE;
   out->from = clu_dev_name (scenario->clu, from);
   out->to = clu_dev_name (scenario->clu, to);
   out->bytes = spec->bytes.v;
   out->count = spec->count.v;
-  out->transport = clu_transport_name (out->route.transport);
-  out->path_class = clu_path_class_name (out->route.path_class);
-  double rate_Bps = fmin (out->cost.bound_Bps, out->wire_rate_Bps / out->cost.wire / out->count);
-  if (scenario->settings.mode == WRK_MODE_EVENT) {
-    if (!run_copies (scenario, out, result, error))
-      return FALSE;
-  } else
-    out->time_s = out->cost.latency_s + (out->bytes > 0 ? out->bytes / rate_Bps : 0);
+  if (from == to) {
+    copy_nothing (out);
+    wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
+  } else if (!copy (scenario, from, to, result, error))
+    return FALSE;
   out->time_lo_s = out->time_s / (1 + out->cost.band);
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;
   out->provenance = out->cost.source;
   for (guint i = 0; i < out->route.uses->len; i++)
     out->provenance = MIN (out->provenance, clu_resource_source (scenario->clu, g_array_index (out->route.uses, CluUse, i).res));
-  if (from == to)
-    wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
   name_bound (scenario, out);
   return TRUE;
 }
