@@ -5,6 +5,13 @@ typedef struct {
   EngTime part[WRK_PART_N];
 } Parts;
 
+static gboolean
+is_send (const EngGraph *graph, EngTask task)
+{
+  unsigned kind = eng_graph_task_kind (graph, task);
+  return kind == WRK_TASK_SEND_UP || kind == WRK_TASK_SEND_DOWN;
+}
+
 /* A gap before `task`: the task's cause is what the stream waited for. A send's own time is exposed; the wait before it began
  * is the pipeline's bubble. */
 static void
@@ -18,7 +25,7 @@ add_gap (const EngGraph *graph, EngTask task, EngTime from, EngTime to, Parts *p
     return;
   }
   EngTime sending = to;
-  while (cause != ENG_NO_TASK && eng_graph_task_kind (graph, cause) == WRK_TASK_SEND) {
+  while (cause != ENG_NO_TASK && is_send (graph, cause)) {
     sending = eng_graph_task_start (graph, cause);
     cause = eng_graph_task_cause (graph, cause);
   }
@@ -30,12 +37,32 @@ add_gap (const EngGraph *graph, EngTask task, EngTime from, EngTime to, Parts *p
 static void
 add_work (const EngGraph *graph, EngTask task, Parts *parts)
 {
-  static const WrkPart part_of[] = { [WRK_TASK_FORWARD] = WRK_PART_COMPUTE,
-                                     [WRK_TASK_BACKWARD] = WRK_PART_COMPUTE,
-                                     [WRK_TASK_OPTIMIZER] = WRK_PART_OPTIMIZER,
-                                     [WRK_TASK_GRADIENTS] = WRK_PART_EXPOSED_DP,
-                                     [WRK_TASK_SEND] = WRK_PART_EXPOSED_PP };
+  static const WrkPart part_of[] = {
+    [WRK_TASK_FORWARD] = WRK_PART_COMPUTE,      [WRK_TASK_BACKWARD] = WRK_PART_COMPUTE,   [WRK_TASK_OPTIMIZER] = WRK_PART_OPTIMIZER,
+    [WRK_TASK_GRADIENTS] = WRK_PART_EXPOSED_DP, [WRK_TASK_SEND_UP] = WRK_PART_EXPOSED_PP, [WRK_TASK_SEND_DOWN] = WRK_PART_EXPOSED_PP
+  };
   parts->part[part_of[eng_graph_task_kind (graph, task)]] += eng_graph_task_end (graph, task) - eng_graph_task_start (graph, task);
+}
+
+/* Whether a task is communication that stage `s` takes part in: its buckets, and what it sends or is sent. A send may run on its
+ * sender's compute stream. */
+static gboolean
+is_communication_of (const EngGraph *graph, EngTask task, const WrkStage *stages, guint32 s, guint32 pp)
+{
+  const WrkStage *stage = &stages[s], *before = s > 0 ? stage - 1 : NULL, *behind = s + 1 < pp ? stage + 1 : NULL;
+  EngStream stream = eng_graph_task_stream (graph, task);
+  switch (eng_graph_task_kind (graph, task)) {
+    case WRK_TASK_GRADIENTS:
+      return stream == stage->gradients;
+    case WRK_TASK_SEND_UP:
+      return stream == stage->send_up || stream == stage->compute ||
+             (before != NULL && (stream == before->send_up || stream == before->compute));
+    case WRK_TASK_SEND_DOWN:
+      return stream == stage->send_down || stream == stage->compute ||
+             (behind != NULL && (stream == behind->send_down || stream == behind->compute));
+    default:
+      return FALSE;
+  }
 }
 
 void
@@ -50,13 +77,8 @@ wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp,
   EngTime cursor = 0, communication = 0;
   for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
     EngStream stream = eng_graph_task_stream (graph, t);
-    EngTime length = eng_graph_task_end (graph, t) - eng_graph_task_start (graph, t);
-    gboolean incoming = (last > 0 && stream == stages[last - 1].send_up) || (last + 1 < pp && stream == stages[last + 1].send_down);
-    unsigned kind = eng_graph_task_kind (graph, t);
-    if (kind == WRK_TASK_GRADIENTS || kind == WRK_TASK_SEND)
-      if (incoming || stream == stage->gradients || stream == stage->send_up || stream == stage->send_down ||
-          stream == stage->compute)
-        communication += length;
+    if (is_communication_of (graph, t, stages, last, pp))
+      communication += eng_graph_task_end (graph, t) - eng_graph_task_start (graph, t);
     if (stream != stage->compute)
       continue;
     add_gap (graph, t, cursor, eng_graph_task_start (graph, t), &parts);

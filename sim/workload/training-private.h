@@ -6,13 +6,29 @@
 #include "scenario-private.h"
 
 /* Kinds of tasks, as breakdowns read them. */
-typedef enum { WRK_TASK_FORWARD, WRK_TASK_BACKWARD, WRK_TASK_OPTIMIZER, WRK_TASK_GRADIENTS, WRK_TASK_SEND } WrkTaskKind;
+typedef enum {
+  WRK_TASK_FORWARD,
+  WRK_TASK_BACKWARD,
+  WRK_TASK_OPTIMIZER,
+  WRK_TASK_GRADIENTS,
+  WRK_TASK_SEND_UP,  /* an activation, to the next stage */
+  WRK_TASK_SEND_DOWN /* its gradient, to the stage before */
+} WrkTaskKind;
+
+/* What a stage's traffic of one kind is when nothing else runs. */
+typedef struct {
+  double alone_s;    /* all of a step, one after the other; 0: there is none */
+  double band;
+  BaseSource provenance;
+  char bound_by[64];
+} WrkStageTraffic;
 
 /* Layers first..first+n-1 of the expanded list. */
 typedef struct {
   guint32 first, n;
   double forward_s, backward_s; /* of one micro-batch */
   double out_B;                 /* activation sent to the next stage */
+  WrkStageTraffic reduced, sent_up, sent_down;
   EngStream compute, gradients, send_up, send_down;
   EngTask end; /* the stage's step is over */
 } WrkStage;

@@ -103,6 +103,8 @@ cut_stages (Step *step)
 static EngTask
 add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKind kind, const char *name)
 {
+  if (coll->size_B <= 0)
+    return eng_graph_join (step->graph, stream, kind, name);
   if (step->scenario->settings.mode == WRK_MODE_MODEL)
     return eng_graph_delay (step->graph, stream, eng_time_from_s (coll->cost.time_s), kind, name);
   EngFlowSpec spec;
@@ -117,13 +119,30 @@ typedef struct {
   EngTask *forward_first, *backward_first;
 } Turns;
 
-static gboolean
-price_sends (Step *step, guint32 s, WrkColl *up, WrkColl *down, GError **error)
+static void
+note_traffic (const WrkColl *coll, WrkStageTraffic *traffic)
 {
-  const guint32 *here = step->gpu + (gsize)s * step->dp, *there = here + step->dp;
-  double bytes = step->stage[s].out_B;
-  return wrk_send_price (step->scenario->clu, &step->scenario->settings, here, there, step->dp, bytes, up, error) &&
-         wrk_send_price (step->scenario->clu, &step->scenario->settings, there, here, step->dp, bytes, down, error);
+  traffic->alone_s += coll->cost.time_s;
+  traffic->band = coll->cost.band;
+  traffic->provenance = coll->provenance;
+  g_strlcpy (traffic->bound_by, coll->bound_by, sizeof traffic->bound_by);
+}
+
+/* What stage `from` sends to its neighbour `to` for one micro-batch; a boundary whose activation is 0 sends nothing. */
+static gboolean
+price_send (Step *step, guint32 from, guint32 to, WrkColl *out, GError **error)
+{
+  double bytes = step->stage[MIN (from, to)].out_B;
+  WrkStage *stage = &step->stage[from];
+  if (bytes <= 0)
+    return TRUE;
+  if (!wrk_send_price (step->scenario->clu, &step->scenario->settings, step->gpu + (gsize)from * step->dp,
+                       step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
+    return FALSE;
+  WrkStageTraffic *traffic = to > from ? &stage->sent_up : &stage->sent_down;
+  note_traffic (out, traffic);
+  traffic->alone_s *= step->m;
+  return TRUE;
 }
 
 /* ---- compute, in the schedule's order ---- */
@@ -156,40 +175,40 @@ add_turn (Step *step, guint32 s, WrkTurn turn, gboolean by_layer, Turns *turns)
 
 /* ---- gradients ---- */
 
-/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of its last layer. `first`: the task
- * of the stage's last layer's backward; the tasks of the layers before follow it. */
+/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of the last layer that put something into
+ * it. `first`: the task of the stage's last layer's backward; the tasks of the layers before follow it. */
 static gboolean
 add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduced, GError **error)
 {
-  const WrkStage *stage = &step->stage[s];
+  WrkStage *stage = &step->stage[s];
   const WrkDdpSpec *ddp = &step->spec->ddp;
-  gboolean overlap = !ddp->head.set || ddp->overlap.v;
-  double cap_B = ddp->head.set ? ddp->bucket.v : 25 * 1048576.0, held_B = 0;
-  g_autoptr (WrkComm) comm =
-      wrk_comm_new (step->scenario->clu, &step->scenario->settings, step->gpu + (gsize)s * step->dp, step->dp, error);
-  if (comm == NULL)
-    return FALSE;
+  double held_B = 0;
+  EngTask ready = first;
   WrkSettings closed = step->scenario->settings;
   closed.mode = WRK_MODE_MODEL;
-  comm->settings = &closed;
+  g_autoptr (WrkComm) comm = wrk_comm_new (step->scenario->clu, &closed, step->gpu + (gsize)s * step->dp, step->dp, error);
+  if (comm == NULL)
+    return FALSE;
+  g_auto (WrkColl) bucket = { 0 };
   *reduced = ENG_NO_TASK;
-  WrkColl bucket = { 0 };
-  gboolean ok = TRUE;
-  for (guint32 k = stage->n; ok && k-- > 0;) {
-    held_B += step->layer[stage->first + k]->gradient.v;
-    if (held_B <= 0 || (held_B < cap_B && k > 0))
+  for (guint32 k = stage->n; k-- > 0;) {
+    double gradient_B = step->layer[stage->first + k]->gradient.v;
+    held_B += gradient_B;
+    if (gradient_B > 0)
+      ready = first + (stage->n - 1 - k);
+    if (held_B <= 0 || (held_B < ddp->bucket.v && k > 0))
       continue;
     WrkCollRequest request = {
       MDL_OP_ALL_REDUCE, held_B, MDL_DTYPE_FP32, (MdlAlgo)step->spec->algo.v, (MdlProto)step->spec->proto.v, 0
     };
-    ok = (bucket.n_ranks > 0 && bucket.size_B >= held_B && bucket.size_B <= held_B) ||
-         wrk_coll_price (comm, &request, &bucket, error);
-    if (!ok)
-      break;
+    gboolean same = bucket.n_ranks > 0 && bucket.size_B >= held_B && bucket.size_B <= held_B;
+    if (!same && !wrk_coll_price (comm, &request, &bucket, error))
+      return FALSE;
+    note_traffic (&bucket, &stage->reduced);
     char name[48];
     g_snprintf (name, sizeof name, "all_reduce %u", step->out->n_buckets);
     *reduced = add_communication (step, &bucket, stage->gradients, WRK_TASK_GRADIENTS, name);
-    eng_graph_after (step->graph, *reduced, overlap ? first + (stage->n - 1 - k) : last);
+    eng_graph_after (step->graph, *reduced, ddp->overlap.v ? ready : last);
     if (held_B > step->out->all_reduce.size_B || step->out->all_reduce.n_ranks == 0) {
       wrk_coll_clear (&step->out->all_reduce);
       step->out->all_reduce = bucket;
@@ -198,8 +217,7 @@ add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduce
     step->out->n_buckets++;
     held_B = 0;
   }
-  wrk_coll_clear (&bucket);
-  return ok;
+  return TRUE;
 }
 
 static gboolean
@@ -216,40 +234,33 @@ add_stage (Step *step, guint32 s, Turns *turns, EngTask *up_of, EngTask *down_of
   WrkStage *stage = &step->stage[s];
   g_autofree WrkTurn *order = g_new (WrkTurn, 2 * (gsize)step->m);
   gboolean beside = step->spec->p2p_overlap.v;
-  WrkColl up = { 0 }, down = { 0 }, unused = { 0 };
-  gboolean ok = TRUE;
-  if (s + 1 < step->pp)
-    ok = price_sends (step, s, &up, &unused, error);
-  if (ok && s > 0)
-    ok = price_sends (step, s - 1, &unused, &down, error);
+  g_auto (WrkColl) up = { 0 }, down = { 0 };
+  if ((s + 1 < step->pp && !price_send (step, s, s + 1, &up, error)) || (s > 0 && !price_send (step, s, s - 1, &down, error)))
+    return FALSE;
   wrk_schedule_order ((WrkSchedule)step->spec->schedule.v, s, step->pp, step->m, order);
-  for (guint32 i = 0; ok && i < 2 * step->m; i++) {
+  for (guint32 i = 0; i < 2 * step->m; i++) {
     guint32 mb = order[i].micro_batch;
     gsize at = (gsize)s * step->m + mb;
     add_turn (step, s, order[i], mb + 1 == step->m && reduces (step), turns);
     if (!order[i].backward && s + 1 < step->pp) {
-      up_of[at] = add_communication (step, &up, beside ? stage->send_up : stage->compute, WRK_TASK_SEND, "send activation");
+      up_of[at] = add_communication (step, &up, beside ? stage->send_up : stage->compute, WRK_TASK_SEND_UP, "send activation");
       eng_graph_after (step->graph, up_of[at], turns->forward[at]);
     }
     if (order[i].backward && s > 0) {
-      down_of[at] = add_communication (step, &down, beside ? stage->send_down : stage->compute, WRK_TASK_SEND, "send gradient");
+      down_of[at] =
+          add_communication (step, &down, beside ? stage->send_down : stage->compute, WRK_TASK_SEND_DOWN, "send gradient");
       eng_graph_after (step->graph, down_of[at], turns->backward[at]);
     }
   }
   EngTask reduced = ENG_NO_TASK;
   gsize final = (gsize)s * step->m + step->m - 1;
-  if (ok && reduces (step))
-    ok = add_buckets (step, s, turns->backward_first[final], turns->backward[final], &reduced, error);
-  if (ok) {
-    stage->end =
-        eng_graph_delay (step->graph, stage->compute, eng_time_from_s (step->spec->optimizer.v), WRK_TASK_OPTIMIZER, "optimizer");
-    if (reduced != ENG_NO_TASK)
-      eng_graph_after (step->graph, stage->end, reduced);
-  }
-  wrk_coll_clear (&up);
-  wrk_coll_clear (&down);
-  wrk_coll_clear (&unused);
-  return ok;
+  if (reduces (step) && !add_buckets (step, s, turns->backward_first[final], turns->backward[final], &reduced, error))
+    return FALSE;
+  stage->end =
+      eng_graph_delay (step->graph, stage->compute, eng_time_from_s (step->spec->optimizer.v), WRK_TASK_OPTIMIZER, "optimizer");
+  if (reduced != ENG_NO_TASK)
+    eng_graph_after (step->graph, stage->end, reduced);
+  return TRUE;
 }
 
 static gboolean
@@ -273,35 +284,64 @@ build (Step *step, GError **error)
 
 /* ---- the answer ---- */
 
+/* The traffic of stages next to each other that takes longest alone: what stage `s` sends and what it is sent. */
+static const WrkStageTraffic *
+longest_send (const Step *step, guint32 s)
+{
+  const WrkStage *stage = &step->stage[s];
+  const WrkStageTraffic *candidates[] = { &stage->sent_up, &stage->sent_down, s > 0 ? &stage[-1].sent_up : NULL,
+                                          s + 1 < step->pp ? &stage[1].sent_down : NULL };
+  const WrkStageTraffic *longest = candidates[0];
+  for (guint i = 1; i < G_N_ELEMENTS (candidates); i++)
+    if (candidates[i] != NULL && candidates[i]->alone_s > longest->alone_s)
+      longest = candidates[i];
+  return longest;
+}
+
+/* Communication bounds a step when more of it shows than there is compute, or when it takes longer than the compute that it could
+ * hide behind. */
+static const char *
+find_bound (const Step *step, const WrkStageTraffic *sends)
+{
+  const WrkTrainingResult *out = step->out;
+  const WrkStageTraffic *reduced = &step->stage[out->stage].reduced;
+  double compute_s = out->part_s[WRK_PART_COMPUTE], dp_s = out->part_s[WRK_PART_EXPOSED_DP],
+         pp_s = out->part_s[WRK_PART_EXPOSED_PP];
+  if (out->part_s[WRK_PART_BUBBLE] > fmax (compute_s, dp_s + pp_s))
+    return "bubble";
+  if (dp_s + pp_s > compute_s || (dp_s + pp_s > 0 && fmax (reduced->alone_s, sends->alone_s) > compute_s))
+    return dp_s >= pp_s ? step->out->all_reduce.bound_by : sends->bound_by;
+  return "compute";
+}
+
 static void
 summarise (Step *step)
 {
   WrkTrainingResult *out = step->out;
-  double compute_s = out->part_s[WRK_PART_COMPUTE], exposed_s = out->part_s[WRK_PART_EXPOSED_DP] + out->part_s[WRK_PART_EXPOSED_PP];
-  double band = out->all_reduce.cost.band;
+  const WrkStageTraffic *reduced = &step->stage[out->stage].reduced, *sends = longest_send (step, out->stage);
+  double compute_s = out->part_s[WRK_PART_COMPUTE], dp_s = out->part_s[WRK_PART_EXPOSED_DP],
+         pp_s = out->part_s[WRK_PART_EXPOSED_PP];
   out->dp = step->dp;
   out->pp = step->pp;
   out->n_ranks = step->dp * step->pp;
   out->n_nodes = clu_dev_node (step->scenario->clu, clu_gpu (step->scenario->clu, step->gpu[out->n_ranks - 1])) + 1;
-  out->comm_compute_ratio = compute_s > 0 ? out->communication_s / compute_s : (double) NAN;
-  out->exposed_fraction = out->communication_s > 0 ? exposed_s / out->communication_s : (double) NAN;
-  out->ideal_bound_s = fmax (compute_s, out->communication_s) + out->part_s[WRK_PART_OPTIMIZER];
+  out->comm_compute_ratio = compute_s > 0 ? out->communication_s / compute_s : (double)NAN;
+  out->exposed_fraction = out->communication_s > 0 ? (dp_s + pp_s) / out->communication_s : (double)NAN;
+  /* buckets go one after the other, and so do sends one way; all else may run beside them */
+  out->ideal_bound_s = fmax (compute_s, fmax (reduced->alone_s, sends->alone_s)) + out->part_s[WRK_PART_OPTIMIZER];
   /* compute times are given; what the models may be wrong about is the communication that shows */
-  out->step_time_lo_s = out->step_time_s - exposed_s * (1 - 1 / (1 + band));
-  out->step_time_hi_s = out->step_time_s + exposed_s * band;
+  out->step_time_lo_s = out->step_time_s - dp_s * (1 - 1 / (1 + reduced->band)) - pp_s * (1 - 1 / (1 + sends->band));
+  out->step_time_hi_s = out->step_time_s + dp_s * reduced->band + pp_s * sends->band;
   out->provenance = BASE_SOURCE_MEASURED;
   for (guint32 l = 0; l < step->n_layers; l++)
     out->provenance = MIN (out->provenance, MIN (step->layer[l]->forward.source, step->layer[l]->backward.source));
-  if (out->all_reduce.n_ranks > 0)
-    out->provenance = MIN (out->provenance, out->all_reduce.provenance);
-  const char *bound = "compute";
-  if (exposed_s > compute_s && out->part_s[WRK_PART_EXPOSED_DP] >= out->part_s[WRK_PART_EXPOSED_PP] && out->all_reduce.n_ranks > 0)
-    bound = out->all_reduce.bound_by;
-  else if (exposed_s > compute_s)
-    bound = "latency";
-  if (out->part_s[WRK_PART_BUBBLE] > fmax (compute_s, exposed_s))
-    bound = "bubble";
-  g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
+  for (guint32 s = 0; s < step->pp; s++) {
+    const WrkStageTraffic *traffic[] = { &step->stage[s].reduced, &step->stage[s].sent_up, &step->stage[s].sent_down };
+    for (guint i = 0; i < G_N_ELEMENTS (traffic); i++)
+      if (traffic[i]->alone_s > 0)
+        out->provenance = MIN (out->provenance, traffic[i]->provenance);
+  }
+  g_strlcpy (out->bound_by, find_bound (step, sends), sizeof out->bound_by);
 }
 
 static void
