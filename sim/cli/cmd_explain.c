@@ -113,13 +113,31 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
 
 /* ---- a scenario ---- */
 
+static const WrkColl *
+collective_of (const WrkResult *result)
+{
+  return result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
+}
+
+/* *out stays NULL where the run has no collective, or only one rank in it. */
+static gboolean
+alternatives_of (const CliScenarioRun *run, GArray **out, GError **error)
+{
+  if (run->result->kind == WRK_KIND_TRANSFER || collective_of (run->result)->n_ranks < 2)
+    return TRUE;
+  WrkSettings settings = *wrk_scenario_settings (run->scenario);
+  WrkCollRequest request;
+  g_autoptr (WrkComm) comm = wrk_scenario_comm (run->scenario, run->result, &settings, &request, error);
+  return comm != NULL && list_alternatives (comm, &request, &settings, out, error);
+}
+
 static void
-append_body (const CliScenarioRun *run, CliFormat format, GString *out)
+append_body (const CliScenarioRun *run, const GArray *alternatives, CliFormat format, GString *out)
 {
   const Clu *clu = wrk_scenario_cluster (run->scenario);
   const WrkResult *result = run->result;
-  const WrkColl *coll = result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
-  RepExplain explain = { .clu = clu, .coll = coll };
+  const WrkColl *coll = collective_of (result);
+  RepExplain explain = { .clu = clu, .coll = coll, .alternatives = alternatives };
   if (result->kind == WRK_KIND_TRANSFER) {
     if (format == CLI_FORMAT_TSV)
       rep_explain_transfer_tsv (&result->transfer, out);
@@ -141,7 +159,7 @@ append_body (const CliScenarioRun *run, CliFormat format, GString *out)
 }
 
 static void
-build_body (const CliScenarioRun *run, JsonBuilder *json)
+build_body (const CliScenarioRun *run, const GArray *alternatives, JsonBuilder *json)
 {
   const Clu *clu = wrk_scenario_cluster (run->scenario);
   const WrkResult *result = run->result;
@@ -149,7 +167,7 @@ build_body (const CliScenarioRun *run, JsonBuilder *json)
     rep_explain_transfer_json (clu, &result->transfer, json);
     return;
   }
-  RepExplain explain = { .clu = clu, .coll = result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll };
+  RepExplain explain = { .clu = clu, .coll = collective_of (result), .alternatives = alternatives };
   if (result->kind != WRK_KIND_TRAINING) {
     rep_explain_json (&explain, json);
     return;
@@ -199,10 +217,13 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   g_auto (CliScenarioRun) run = { 0 };
   if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
     return FALSE;
+  g_autoptr (GArray) alternatives = NULL;
+  if (!alternatives_of (&run, &alternatives, error))
+    return FALSE;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
-    build_body (&run, json);
+    build_body (&run, alternatives, json);
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
     return TRUE;
@@ -210,7 +231,7 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   if (cli->format == CLI_FORMAT_TEXT)
     cli_scenario_header (cli, &run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
-  append_body (&run, cli->format, body);
+  append_body (&run, alternatives, cli->format, body);
   g_string_append (cli->out, body->str);
   return TRUE;
 }

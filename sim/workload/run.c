@@ -93,6 +93,31 @@ warn_local (const WrkScenario *scenario, WrkResult *result, const WrkComm *comm)
         wrk_comm_n_nodes (comm) == 1 ? "a node" : "an NVLink domain", wrk_comm_n_ranks (comm), clu_n_gpus (scenario->clu));
 }
 
+static WrkCollRequest
+collective_request (const WrkCollectiveSpec *spec)
+{
+  return (WrkCollRequest){ (MdlOp)spec->op.v,     spec->bytes.v,           (MdlDtype)spec->dtype.v,
+                           (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, (guint32)spec->root.v };
+}
+
+WrkComm *
+wrk_scenario_comm (const WrkScenario *scenario, const WrkResult *result, const WrkSettings *settings, WrkCollRequest *request,
+                   GError **error)
+{
+  const guint32 *gpus = (const guint32 *)(const void *)scenario->gpus->data;
+  const WrkTrainingResult *training = &result->training;
+  if (result->kind == WRK_KIND_TRAINING) {
+    const WrkTrainingSpec *spec = &scenario->training;
+    g_return_val_if_fail (training->all_reduce.n_ranks > 0, NULL);
+    *request = (WrkCollRequest){ training->all_reduce.op, training->all_reduce.size_B, training->all_reduce.dtype,
+                                 (MdlAlgo)spec->algo.v,   (MdlProto)spec->proto.v,     0 };
+    return wrk_comm_new (scenario->clu, settings, gpus + (gsize)training->all_reduce_stage * training->dp, training->dp, error);
+  }
+  g_return_val_if_fail (result->coll.n_ranks > 0, NULL);
+  *request = collective_request (&scenario->collective);
+  return wrk_comm_new (scenario->clu, settings, gpus, result->coll.n_ranks, error);
+}
+
 static gboolean
 run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
 {
@@ -102,8 +127,7 @@ run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
       wrk_comm_new (scenario->clu, &scenario->settings, (const guint32 *)(const void *)scenario->gpus->data, n, error);
   if (comm == NULL)
     return FALSE;
-  WrkCollRequest request = { (MdlOp)spec->op.v,     spec->bytes.v,           (MdlDtype)spec->dtype.v,
-                             (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, (guint32)spec->root.v };
+  WrkCollRequest request = collective_request (spec);
   GError *why = NULL;
   if (!wrk_coll_price (comm, &request, &result->coll, &why)) {
     if (g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {

@@ -212,6 +212,7 @@ add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduce
     if (held_B > step->out->all_reduce.size_B || step->out->all_reduce.n_ranks == 0) {
       wrk_coll_clear (&step->out->all_reduce);
       step->out->all_reduce = bucket;
+      step->out->all_reduce_stage = s;
       memset (&bucket, 0, sizeof bucket);
     }
     step->out->n_buckets++;

@@ -165,6 +165,7 @@ typedef struct {
   guint32 n_ranks, n_nodes;
   char bound_by[64];
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
+  unsigned all_reduce_stage;   /* whose it is */
   BaseSource provenance;
 } WrkTrainingResult;
 
@@ -191,6 +192,12 @@ typedef struct {
 WrkResult *wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error);
 void wrk_result_free (WrkResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkResult, wrk_result_free)
+
+/* The communicator of a run's collective (of a training step: of its largest gradient bucket), and what was asked of it, so that what
+ * else could have run can be priced. `settings` as for wrk_comm_new. Only for results whose collective has more than 0 ranks.
+ * Returned: full, free with wrk_comm_free before the scenario; NULL and *error on failure. */
+WrkComm *wrk_scenario_comm (const WrkScenario *scenario, const WrkResult *result, const WrkSettings *settings,
+                            WrkCollRequest *request, GError **error);
 
 G_END_DECLS
 
