@@ -24,6 +24,9 @@ struct WrkScenario {
 G_GNUC_PRINTF (3, 4)
 gboolean wrk_fail_at (GError **error, BaseMark mark, const char *format, ...);
 
+/* What a scenario of this kind needs of its cluster; part of loading. */
+gboolean wrk_check_transfer (const WrkScenario *scenario, GError **error);
+gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 

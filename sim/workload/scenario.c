@@ -82,7 +82,9 @@ read_workload (WrkScenario *scenario, const BaseSchemaContext *context)
   if (node == NULL)
     return;
   if (kind_node == NULL || base_yaml_text (kind_node) == NULL) {
-    base_diag_error (context->diag, base_yaml_mark (node), "'workload' has no 'kind'; accepted: collective, transfer, training");
+    base_diag_error (context->diag, base_yaml_mark (kind_node != NULL ? kind_node : node),
+                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: collective, transfer, training"
+                                       : "'workload' has no 'kind'; accepted: collective, transfer, training");
     return;
   }
   const char *text = base_yaml_text (kind_node);
@@ -142,27 +144,68 @@ take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
   }
 }
 
-/* "only these": bits of all other codes of the table, or 0 when the list is empty. */
-static guint32
-all_but (const BaseStrs *only, const BaseName *names, const BaseSchemaContext *context)
+/* "unknown name 'x' (did you mean 'y'?); accepted: …" of a table's names. */
+static void
+refuse_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
 {
-  guint32 all = 0, wanted = 0;
+  g_autoptr (GPtrArray) known = g_ptr_array_new ();
+  for (; names->name != NULL; names++)
+    if (names->code >= 0)
+      g_ptr_array_add (known, (gpointer)(guintptr)names->name);
+  g_ptr_array_add (known, NULL);
+  g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
+  const char *near = base_nearest (text, (const char *const *)known->pdata);
+  base_diag_error (diag, mark, "unknown name '%s'%s%s%s; accepted: %s", text, near != NULL ? " (did you mean '" : "",
+                   near != NULL ? near : "", near != NULL ? "'?)" : "", accepted);
+}
+
+/* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */
+static gboolean
+is_same_name (const char *a, const char *b)
+{
+  for (;;) {
+    while (*a == '_')
+      a++;
+    while (*b == '_')
+      b++;
+    if (g_ascii_tolower (*a) != g_ascii_tolower (*b))
+      return FALSE;
+    if (*a == '\0')
+      return TRUE;
+    a++;
+    b++;
+  }
+}
+
+/* Codes that a list in NCCL's own form leaves switched off: "Ring,Tree" keeps these, "^Tree" all others. NCCL src/graph/tuning.cc
+ * parseList. Items of a YAML list count as if commas joined them. 0 when there is no list. */
+static guint32
+switched_off (const BaseStrs *list, const BaseName *names, const BaseSchemaContext *context)
+{
+  guint32 all = 0, named = 0;
+  gboolean negated = FALSE;
   for (const BaseName *name = names; name->name != NULL; name++)
     if (name->code >= 0)
       all |= 1u << name->code;
-  for (unsigned i = 0; i < only->n; i++) {
-    gboolean found = FALSE;
-    g_autofree char *lower = g_ascii_strdown (only->item[i].v, -1);
-    for (const BaseName *name = names; name->name != NULL && !found; name++)
-      if (name->code >= 0 && strcmp (name->name, lower) == 0) {
-        wanted |= 1u << name->code;
-        found = TRUE;
-      }
-    if (!found)
-      base_diag_error (context->diag, only->item[i].mark,
-                       "unknown name '%s'; accepted: one or more of those that `forerun list` shows", only->item[i].v);
+  for (unsigned i = 0; i < list->n; i++) {
+    const char *text = list->item[i].v;
+    if (i == 0 && *text == '^') {
+      negated = TRUE;
+      text++;
+    }
+    g_auto (GStrv) words = g_strsplit (text, ",", -1);
+    for (char **word = words; *word != NULL; word++) {
+      const BaseName *name = names;
+      g_strstrip (*word);
+      while (name->name != NULL && (name->code < 0 || !is_same_name (name->name, *word)))
+        name++;
+      if (name->name != NULL)
+        named |= 1u << name->code;
+      else
+        refuse_name (*word, list->item[i].mark, names, context->diag);
+    }
   }
-  return only->n > 0 ? all & ~wanted : 0;
+  return list->n == 0 ? 0 : negated ? named : all & ~named;
 }
 
 static void
@@ -178,8 +221,8 @@ take_nccl (WrkScenario *scenario, const BaseSchemaContext *context)
   settings->degrade.no_rdma |= nccl.ib_disable.v > 0;
   if (nccl.max_nchannels.set)
     settings->max_channels = (unsigned)nccl.max_nchannels.v;
-  settings->disabled_algos |= all_but (&nccl.algo, mdl_algo_names, context);
-  settings->disabled_protos |= all_but (&nccl.proto, mdl_proto_names, context);
+  settings->disabled_algos |= switched_off (&nccl.algo, mdl_algo_names, context);
+  settings->disabled_protos |= switched_off (&nccl.proto, mdl_proto_names, context);
 }
 
 static gboolean
@@ -255,17 +298,32 @@ list_gpus (WrkScenario *scenario, GError **error)
 static gboolean
 check_ranks (const WrkScenario *scenario, GError **error)
 {
-  if (scenario->kind == WRK_KIND_COLLECTIVE) {
-    const WrkCollectiveSpec *c = &scenario->collective;
-    double ranks = c->ranks.set ? c->ranks.v : scenario->gpus->len;
-    if (ranks > scenario->gpus->len)
-      return wrk_fail_at (error, c->ranks.mark,
-                          "%.0f ranks need as many GPUs, the cluster has %u (%u nodes); ask for more nodes or fewer ranks", ranks,
-                          scenario->gpus->len, clu_n_nodes (scenario->clu));
-    if (c->root.v >= ranks)
-      return wrk_fail_at (error, c->root.mark, "root %.0f is not one of the %.0f ranks (0 to %.0f)", c->root.v, ranks, ranks - 1);
-  }
+  const WrkCollectiveSpec *c = &scenario->collective;
+  double ranks = c->ranks.set ? c->ranks.v : scenario->gpus->len;
+  if (ranks > scenario->gpus->len)
+    return wrk_fail_at (error, c->ranks.mark,
+                        "%.0f ranks need as many GPUs, the cluster has %u (%u nodes); ask for more nodes or fewer ranks", ranks,
+                        scenario->gpus->len, clu_n_nodes (scenario->clu));
+  if (c->root.v >= ranks)
+    return wrk_fail_at (error, c->root.mark, "root %.0f is not one of the %.0f ranks (0 to %.0f)", c->root.v, ranks, ranks - 1);
   return TRUE;
+}
+
+/* Whether the work fits on the cluster. */
+static gboolean
+check_workload (const WrkScenario *scenario, GError **error)
+{
+  switch (scenario->kind) {
+    case WRK_KIND_TRANSFER:
+      return wrk_check_transfer (scenario, error);
+    case WRK_KIND_TRAINING:
+      return wrk_check_training (scenario, error);
+    case WRK_KIND_COLLECTIVE:
+    case WRK_KIND_IO:
+    case WRK_KIND_SERVING:
+    default:
+      return check_ranks (scenario, error);
+  }
 }
 
 static gboolean
@@ -273,7 +331,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_ranks (scenario, error))
+  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_workload (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
@@ -317,8 +375,8 @@ wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenario
 }
 
 WrkScenario *
-wrk_scenario_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup,
-                        const WrkScenarioOptions *options, WrkLibraryLoad load, void *user, GError **error)
+wrk_scenario_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup, const WrkScenarioOptions *options,
+                        WrkLibraryLoad load, void *user, GError **error)
 {
   BaseYaml *yaml = base_yaml_load_data (name, bytes, n_B, error);
   return yaml != NULL ? load_yaml (yaml, lookup, options, load, user, error) : NULL;

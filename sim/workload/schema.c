@@ -273,7 +273,7 @@ static const BaseField layer_fields[] = {
     .max = "1 PB",
     .fallback = "0",
     .offset = AT (WrkLayerSpec, activation),
-    .help = "of one micro-batch, sent on where a stage ends after this layer (its gradient comes back as large)" },
+    .help = "of one micro-batch, sent on where a stage ends after this layer (its gradient comes back as large); 0: no send" },
   { .key = NULL },
 };
 static const BaseSchema layer_schema = { .name = "layers", .help = "A layer, or several equal ones.", .fields = layer_fields };
@@ -497,8 +497,11 @@ static const BaseField nccl_fields[] = {
     .max = "64",
     .offset = AT (WrkNcclSpec, max_nchannels),
     .help = "at most so many channels" },
-  { .key = "NCCL_ALGO", .kind = BASE_FIELD_STRS, .offset = AT (WrkNcclSpec, algo), .help = "only these algorithms" },
-  { .key = "NCCL_PROTO", .kind = BASE_FIELD_STRS, .offset = AT (WrkNcclSpec, proto), .help = "only these protocols" },
+  { .key = "NCCL_ALGO",
+    .kind = BASE_FIELD_STRS,
+    .offset = AT (WrkNcclSpec, algo),
+    .help = "only these algorithms, in NCCL's own form: `Ring,Tree`, `^Tree` for all others; or a list" },
+  { .key = "NCCL_PROTO", .kind = BASE_FIELD_STRS, .offset = AT (WrkNcclSpec, proto), .help = "only these protocols, likewise" },
   { .key = NULL },
 };
 const BaseSchema wrk_schema_nccl = { .name = "nccl", .help = "NCCL's variables under their own names.", .fields = nccl_fields };
@@ -508,7 +511,7 @@ static const BaseField report_fields[] = {
     .kind = BASE_FIELD_BOOL,
     .fallback = "false",
     .offset = AT (WrkReportSpec, trace),
-    .help = "reserved: files are written only where a flag names them (run --trace FILE)" },
+    .help = "no effect: files are written only where a flag names them (`run --trace FILE`)" },
   { .key = "plots", .kind = BASE_FIELD_STRS, .offset = AT (WrkReportSpec, plots), .help = "not built yet" },
   { .key = NULL },
 };

@@ -49,7 +49,7 @@ place (Step *step, GError **error)
   const WrkParallelSpec *parallel = &step->spec->parallel;
   const GArray *gpus = step->scenario->gpus;
   BaseMark mark = parallel->head.set ? parallel->head.mark : base_yaml_mark (step->scenario->spec.workload);
-  double pp = parallel->head.set ? parallel->pp.v : 1;
+  double pp = parallel->pp.v;
   if (!parallel->dp.set && fmod (gpus->len, pp) > 0)
     return wrk_fail_at (error, mark, "%u GPUs do not divide into %.0f pipeline stages; accepted: a pp that divides them, or a dp",
                         gpus->len, pp);
@@ -58,7 +58,8 @@ place (Step *step, GError **error)
     return wrk_fail_at (error, mark, "dp %.0f x pp %.0f needs %.0f GPUs, the cluster has %u; ask for more nodes", dp, pp, dp * pp,
                         gpus->len);
   if (pp > step->n_layers)
-    return wrk_fail_at (error, mark, "%.0f pipeline stages for %u layers; accepted: at most one stage a layer", pp, step->n_layers);
+    return wrk_fail_at (error, mark, "pp %.0f for %u layer%s; accepted: at most one stage a layer", pp, step->n_layers,
+                        step->n_layers == 1 ? "" : "s");
   step->dp = (guint32)dp;
   step->pp = (guint32)pp;
   step->m = (guint32)step->spec->micro_batches.v;
@@ -175,8 +176,8 @@ add_turn (Step *step, guint32 s, WrkTurn turn, gboolean by_layer, Turns *turns)
 
 /* ---- gradients ---- */
 
-/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of the last layer that put something into
- * it. `first`: the task of the stage's last layer's backward; the tasks of the layers before follow it. */
+/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of the last layer that put something
+ * into it. `first`: the task of the stage's last layer's backward; the tasks of the layers before follow it. */
 static gboolean
 add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduced, GError **error)
 {
@@ -366,6 +367,15 @@ say_what_is_left_out (const Step *step, WrkResult *result)
     wrk_result_warn (result, "dp %u x pp %u uses %u of %u GPUs", step->dp, step->pp, step->out->n_ranks, scenario->gpus->len);
   if (step->out->n_nodes == 1 && clu_n_nodes (scenario->clu) > 1)
     wrk_result_warn (result, "this step never leaves a node: NICs and fabric cannot move the answer");
+}
+
+gboolean
+wrk_check_training (const WrkScenario *scenario, GError **error)
+{
+  Step step = { .scenario = scenario, .spec = &scenario->training };
+  gboolean ok = expand_layers (&step, error) && place (&step, error);
+  g_free (step.layer);
+  return ok;
 }
 
 gboolean

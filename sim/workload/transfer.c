@@ -169,6 +169,13 @@ find_end (const WrkScenario *scenario, const BaseStr *name, CluDev *dev, GError 
   return why == NULL || wrk_fail_at (error, name->mark, "%s", why->message);
 }
 
+gboolean
+wrk_check_transfer (const WrkScenario *scenario, GError **error)
+{
+  CluDev dev;
+  return find_end (scenario, &scenario->transfer.from, &dev, error) && find_end (scenario, &scenario->transfer.to, &dev, error);
+}
+
 /* From a device to itself: there is nothing to move and no way to name. */
 static void
 copy_nothing (WrkTransferResult *out)
