@@ -2,6 +2,10 @@ forerun_test (test_workload_coll LABEL unit SOURCES unit/test_workload_coll.c US
 target_include_directories (test_workload_coll PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_training LABEL unit SOURCES unit/test_workload_training.c USES workload)
 target_include_directories (test_workload_training PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+foreach (file scenario)
+  forerun_test (test_workload_${file} LABEL unit SOURCES unit/test_workload_${file}.c USES workload)
+  target_include_directories (test_workload_${file} PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+endforeach ()
 
 forerun_fuzz (scenario SOURCES fuzz/fuzz_scenario.c USES workload calibrate)
 target_include_directories (fuzz_scenario PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
