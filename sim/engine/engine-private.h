@@ -2,6 +2,7 @@
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
 
+#include "base/random.h"
 #include "engine/flow.h"
 #include "engine/queue.h"
 #include "heap-private.h"
@@ -110,8 +111,8 @@ struct Eng {
   uint64_t instant_limit; /* events without the clock moving */
   uint64_t instant_events;
   bool shuffle, in_batch;
-  uint64_t shuffle_state;
-  GArray *batch; /* EngEntry, when shuffling */
+  BaseRandom ties; /* when shuffling */
+  GArray *batch;   /* EngEntry, when shuffling */
   EngStats stats;
   EngNet net;
 };

@@ -51,7 +51,7 @@ void
 eng_set_tie_shuffle (Eng *eng, uint64_t seed)
 {
   eng->shuffle = seed != 0;
-  eng->shuffle_state = seed;
+  eng->ties = base_random_stream (seed, "ties");
 }
 
 void
@@ -169,16 +169,6 @@ fire (Eng *eng, EngEntry entry)
   timer.fn (eng, timer.user, timer.arg);
 }
 
-/* splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). */
-static uint64_t
-next_random (uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
 /* Debugging: `entry` and all else that is pending at this instant, in an order of the seed's choice. */
 static void
 fire_shuffled (Eng *eng, EngEntry entry)
@@ -190,7 +180,7 @@ fire_shuffled (Eng *eng, EngEntry entry)
     g_array_append_val (batch, entry);
   EngEntry *entries = (EngEntry *)(void *)batch->data;
   for (guint i = batch->len; i > 1; i--) {
-    guint j = (guint)(next_random (&eng->shuffle_state) % i);
+    guint j = base_random_below (&eng->ties, i);
     entry = entries[i - 1];
     entries[i - 1] = entries[j];
     entries[j] = entry;

@@ -63,12 +63,3 @@ bench_peak_B (void)
   struct rusage usage;
   return getrusage (RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0.0;
 }
-
-uint64_t
-bench_draw (uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
-  return z ^ z >> 31;
-}

@@ -2,9 +2,6 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 enum { BENCH_REPEATS = 7 };
 
 typedef struct {
@@ -20,7 +17,5 @@ void bench_print (const char *name, double n, const char *things, BenchTimes tim
 void bench_print_machine (void);
 /* Most memory this process has held so far, in bytes; 0 if the system does not say. */
 double bench_peak_B (void);
-
-uint64_t bench_draw (uint64_t *state);
 
 #endif

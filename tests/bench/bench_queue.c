@@ -1,11 +1,11 @@
 /* Event queue and timers in the hold model: n events are pending; each step takes the next and schedules one later.
  * Source of the model: Jones, "An empirical comparison of priority-queue and event-set implementations", CACM 29(4), 1986. */
+#include "base/random.h"
 #include "engine/engine.h"
 #include "engine/queue.h"
 
 #include "bench.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,9 +18,9 @@ static EngTime draws[N_DRAWS];
 static void
 make_draws (void)
 {
-  uint64_t state = 1;
+  BaseRandom random = base_random_stream (1, "hold");
   for (size_t i = 0; i < N_DRAWS; i++)
-    draws[i] = (EngTime)(-log (((double)(bench_draw (&state) >> 11) + 0.5) * 0x1p-53) * 1e6) + 1;
+    draws[i] = (EngTime)base_random_exponential (&random, 1e6) + 1;
 }
 
 static double

@@ -3,6 +3,7 @@
  * After every change the rates are (1) those of the oracle within 1e-9, (2) feasible, max-min fair and work conserving by the
  * definition, and (3) bit for bit those of a fresh engine that is given the same flows in another order: the incremental solve is
  * the full one, and the order of calls does not show. Ends agree with a plain fluid simulation built on the oracle. */
+#include "base/random.h"
 #include "engine/flow.h"
 
 #include "harness.h"
@@ -21,7 +22,7 @@ typedef struct {
 
 typedef struct {
   Eng *eng;
-  uint64_t random;
+  BaseRandom random;
   unsigned n_links, n_flows;
   EngLink first;
   double capacity[MAX_LINKS];
@@ -30,61 +31,40 @@ typedef struct {
   unsigned n_checked, n_oracle, n_unfair, n_differ;
 } World;
 
-/* splitmix64: the tests' own numbers, so that they do not lean on another layer. */
-static uint64_t
-draw (uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static unsigned
-below (uint64_t *state, unsigned n)
-{
-  return (unsigned)(draw (state) % n);
-}
-
-static double
-unit (uint64_t *state)
-{
-  return (double)(draw (state) >> 11) * 0x1p-53;
-}
-
 /* Round numbers, thirds, near ties and arbitrary ones, so that ties and rounding occur, and ties are told from what is none. */
 static double
-some_number (uint64_t *state)
+some_number (BaseRandom *random)
 {
-  switch (below (state, 5)) {
+  switch (base_random_below (random, 5)) {
     case 0:
       return 1;
     case 1:
-      return 1 + below (state, 4);
+      return 1 + base_random_below (random, 4);
     case 2:
-      return (1 + below (state, 9)) / 3.0;
+      return (1 + base_random_below (random, 9)) / 3.0;
     case 3:
-      return 1 + 1e-7 * below (state, 4);
+      return 1 + 1e-7 * base_random_below (random, 4);
     default:
-      return 0.01 + 3 * unit (state);
+      return 0.01 + 3 * base_random_unit (random);
   }
 }
 
 static void
-draw_spec (uint64_t *random, unsigned n_links, EngLink first, EngFlowSpec *spec, EngUse *uses)
+draw_spec (BaseRandom *random, unsigned n_links, EngLink first, EngFlowSpec *spec, EngUse *uses)
 {
-  bool even = below (random, 2) == 0;
-  *spec = (EngFlowSpec){ .amount = 1 + 50 * some_number (random), .uses = uses, .n_uses = 1 + below (random, MAX_USES) };
+  bool even = base_random_below (random, 2) == 0;
+  *spec =
+      (EngFlowSpec){ .amount = 1 + 50 * some_number (random), .uses = uses, .n_uses = 1 + base_random_below (random, MAX_USES) };
   spec->n_uses = MIN (spec->n_uses, n_links);
   double weight = some_number (random);
   for (unsigned k = 0; k < spec->n_uses; k++)
-    uses[k] = (EngUse){ .link = first + below (random, n_links), .weight = even ? weight : some_number (random) };
-  if (below (random, 3) == 0)
+    uses[k] = (EngUse){ .link = first + base_random_below (random, n_links), .weight = even ? weight : some_number (random) };
+  if (base_random_below (random, 3) == 0)
     spec->bound_per_s = 20 * some_number (random);
-  if (below (random, 3) == 0)
+  if (base_random_below (random, 3) == 0)
     spec->priority = some_number (random);
-  if (below (random, 2) == 0)
-    spec->latency = below (random, 4) * UINT64_C (100000000000);
+  if (base_random_below (random, 2) == 0)
+    spec->latency = base_random_below (random, 4) * UINT64_C (100000000000);
 }
 
 /* The flows that move now, in `specs`; where[i] is the flow of specs[i]. */
@@ -129,14 +109,14 @@ is_fair (const double *capacity, unsigned n_links, const EngFlowSpec *specs, uns
 
 /* Rates of a fresh engine that gets the flows in an order of its own. */
 static void
-rates_from_scratch (const World *world, uint64_t *random, const EngFlowSpec *specs, unsigned n, double *rates)
+rates_from_scratch (const World *world, BaseRandom *random, const EngFlowSpec *specs, unsigned n, double *rates)
 {
   g_autoptr (Eng) eng = eng_new ();
   EngFlow handles[MAX_FLOWS];
   unsigned order[MAX_FLOWS];
   eng_links_new (eng, world->capacity, world->n_links);
   for (unsigned i = 0; i < n; i++) {
-    unsigned j = below (random, i + 1);
+    unsigned j = base_random_below (random, i + 1);
     order[i] = order[j];
     order[j] = i;
   }
@@ -225,16 +205,16 @@ act (Eng *eng, void *user, uint64_t arg)
 {
   (void)arg;
   World *world = user;
-  unsigned n = 1 + below (&world->random, 4);
+  unsigned n = 1 + base_random_below (&world->random, 4);
   for (unsigned i = 0; i < n; i++)
     start_one (world);
-  if (below (&world->random, 4) == 0) {
-    unsigned l = below (&world->random, world->n_links);
-    world->capacity[l] = below (&world->random, 8) == 0 ? 0 : 10 * some_number (&world->random);
+  if (base_random_below (&world->random, 4) == 0) {
+    unsigned l = base_random_below (&world->random, world->n_links);
+    world->capacity[l] = base_random_below (&world->random, 8) == 0 ? 0 : 10 * some_number (&world->random);
     eng_link_set_capacity (eng, world->first + l, world->capacity[l]);
   }
-  if (below (&world->random, 5) == 0 && world->n_flows > 0) {
-    MirrorFlow *flow = &world->flows[below (&world->random, world->n_flows)];
+  if (base_random_below (&world->random, 5) == 0 && world->n_flows > 0) {
+    MirrorFlow *flow = &world->flows[base_random_below (&world->random, world->n_flows)];
     bool was = eng_flow_cancel (eng, flow->handle);
     if (was != flow->alive)
       world->n_oracle++;
@@ -260,15 +240,15 @@ mend (Eng *eng, void *user, uint64_t arg)
 static void
 live_through (uint64_t seed, World *world)
 {
-  *world = (World){ .random = seed };
+  *world = (World){ .random = base_random_stream (seed, "law") };
   g_autoptr (Eng) eng = world->eng = eng_new ();
   eng_set_tie_shuffle (eng, seed % 3); /* a third in order, the others shuffled */
-  world->n_links = 1 + below (&world->random, MAX_LINKS);
+  world->n_links = 1 + base_random_below (&world->random, MAX_LINKS);
   for (unsigned l = 0; l < world->n_links; l++)
     world->capacity[l] = 10 * some_number (&world->random);
   world->first = eng_links_new (eng, world->capacity, world->n_links);
   for (unsigned i = 0; i < 12; i++)
-    eng_at (eng, below (&world->random, 40) * UINT64_C (250000000000), act, world, 0);
+    eng_at (eng, base_random_below (&world->random, 40) * UINT64_C (250000000000), act, world, 0);
   eng_at (eng, UINT64_C (10000000000001), mend, world, 0);
   g_autoptr (GError) error = NULL;
   gboolean ok = eng_run (eng, ENG_TIME_NEVER, 0, &error);
@@ -337,13 +317,13 @@ static void
 ends_agree_with_a_plain_fluid_simulation (void)
 {
   for (uint64_t seed = 1; seed <= 1000; seed++) {
-    uint64_t random = seed;
+    BaseRandom random = base_random_stream (seed, "law");
     g_autoptr (Eng) eng = eng_new ();
     double capacity[MAX_LINKS], expected_s[MAX_FLOWS];
     EngFlowSpec specs[MAX_FLOWS];
     EngUse uses[MAX_FLOWS][MAX_USES];
     EngTime ends[MAX_FLOWS] = { 0 };
-    unsigned n_links = 1 + below (&random, MAX_LINKS), n = 1 + below (&random, 20);
+    unsigned n_links = 1 + base_random_below (&random, MAX_LINKS), n = 1 + base_random_below (&random, 20);
     for (unsigned l = 0; l < n_links; l++)
       capacity[l] = 10 * some_number (&random);
     eng_links_new (eng, capacity, n_links);
@@ -368,10 +348,10 @@ static void
 links_have_carried_what_the_flows_moved (void)
 {
   for (uint64_t seed = 1; seed <= 300; seed++) {
-    uint64_t random = seed;
+    BaseRandom random = base_random_stream (seed, "law");
     g_autoptr (Eng) eng = eng_new ();
     double capacity[MAX_LINKS], expected[MAX_LINKS] = { 0 };
-    unsigned n_links = 1 + below (&random, MAX_LINKS);
+    unsigned n_links = 1 + base_random_below (&random, MAX_LINKS);
     for (unsigned l = 0; l < n_links; l++)
       capacity[l] = 10 * some_number (&random);
     eng_links_new (eng, capacity, n_links);
@@ -403,9 +383,9 @@ twice_the_capacity_is_half_the_time (void)
   for (uint64_t seed = 1; seed <= 300; seed++) {
     EngTime last[2];
     for (unsigned doubled = 0; doubled < 2; doubled++) {
-      uint64_t random = seed;
+      BaseRandom random = base_random_stream (seed, "law");
       g_autoptr (Eng) eng = eng_new ();
-      unsigned n_links = 1 + below (&random, MAX_LINKS);
+      unsigned n_links = 1 + base_random_below (&random, MAX_LINKS);
       for (unsigned l = 0; l < n_links; l++)
         eng_link_new (eng, 10 * some_number (&random) * (1 + doubled));
       for (unsigned i = 0; i < 20; i++) {
@@ -455,15 +435,15 @@ note_planned_end (Eng *eng, void *user, uint64_t arg)
 }
 
 static void
-plan (uint64_t *random, unsigned n_links, Planned *planned, EngTime *end)
+plan (BaseRandom *random, unsigned n_links, Planned *planned, EngTime *end)
 {
   draw_spec (random, n_links, 0, &planned->spec, planned->uses);
   for (unsigned k = 0; k < planned->spec.n_uses; k++)
-    planned->uses[k].weight = 1 + below (random, 4);
-  planned->spec.priority = 1 + below (random, 2);
-  planned->spec.amount = 10 * (1 + below (random, 3));
-  planned->copies = 1 + below (random, 5);
-  planned->start = below (random, 3) * UINT64_C (1000000000000);
+    planned->uses[k].weight = 1 + base_random_below (random, 4);
+  planned->spec.priority = 1 + base_random_below (random, 2);
+  planned->spec.amount = 10 * (1 + base_random_below (random, 3));
+  planned->copies = 1 + base_random_below (random, 5);
+  planned->start = base_random_below (random, 3) * UINT64_C (1000000000000);
   planned->end = end;
   planned->spec.done = note_planned_end;
   planned->spec.user = end;
@@ -472,10 +452,10 @@ plan (uint64_t *random, unsigned n_links, Planned *planned, EngTime *end)
 static void
 run_variant (Variant variant, EngTime *ends, unsigned n)
 {
-  uint64_t random = variant.seed, order = variant.order;
+  BaseRandom random = base_random_stream (variant.seed, "plan"), order = base_random_stream (variant.order, "order");
   g_autoptr (Eng) eng = eng_new ();
   Planned planned[MAX_FLOWS] = { 0 };
-  unsigned places[MAX_FLOWS], n_links = 1 + below (&random, MAX_LINKS);
+  unsigned places[MAX_FLOWS], n_links = 1 + base_random_below (&random, MAX_LINKS);
   for (unsigned l = 0; l < n_links; l++)
     eng_link_new (eng, 10 * some_number (&random));
   eng_set_tie_shuffle (eng, variant.order);
@@ -485,7 +465,7 @@ run_variant (Variant variant, EngTime *ends, unsigned n)
     planned[i].spec.uses = planned[i].uses;
     for (unsigned k = 0; variant.fold && k < planned[i].spec.n_uses; k++)
       planned[i].uses[k].weight *= planned[i].copies;
-    unsigned j = variant.order == 0 ? i : below (&order, i + 1);
+    unsigned j = variant.order == 0 ? i : base_random_below (&order, i + 1);
     places[i] = places[j];
     places[j] = i;
   }

@@ -1,15 +1,6 @@
+#include "base/random.h"
 #include "engine/queue.h"
 #include "harness.h"
-
-/* splitmix64: the tests' own numbers, so that they do not lean on another layer. */
-static uint64_t
-draw (uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C (0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C (0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
 
 static void
 push (EngQueue *queue, EngTime at, uint32_t slot)
@@ -92,13 +83,14 @@ random_pushes_and_pops_agree_with_a_sorted_array (void)
   for (uint64_t seed = 1; seed <= 300; seed++) {
     EngQueue *queue = eng_queue_new ();
     GArray *model = g_array_new (FALSE, FALSE, sizeof (EngEntry));
-    uint64_t random = seed;
+    BaseRandom random = base_random_stream (seed, "queue");
     EngTime last = 0;
     uint32_t n_pushed = 0, n_wrong = 0;
     for (unsigned step = 0; step < 400; step++) {
-      if (draw (&random) % 3 != 0) {
-        unsigned bits = (unsigned)(draw (&random) % 40);
-        EngEntry entry = { .at = last + (draw (&random) & ((UINT64_C (1) << bits) - 1)), .slot = n_pushed++ };
+      if (base_random_below (&random, 3) != 0) {
+        unsigned bits = base_random_below (&random, 40);
+        EngTime ahead = (EngTime)base_random_u32 (&random) << 8 >> (40 - bits);
+        EngEntry entry = { .at = last + ahead, .slot = n_pushed++ };
         eng_queue_push (queue, entry);
         g_array_append_val (model, entry);
       } else if (model->len > 0) {
