@@ -15,7 +15,8 @@ static const CliFlag size_flags[] = {
 /* The rows of one run, in the form that is asked for. */
 typedef struct {
   BaseTable *table;
-  GString *text; /* '#' lines, or all of nccl-tests' text */
+  GString *text;     /* '#' lines, or all of nccl-tests' text */
+  JsonBuilder *json; /* nccl-tests' document; else NULL */
   double busbw_sum_Bps;
   guint n_rows;
 } Rows;
@@ -25,6 +26,7 @@ rows_clear (Rows *rows)
 {
   base_table_free (rows->table);
   g_string_free (rows->text, TRUE);
+  g_clear_object (&rows->json);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
 
@@ -33,7 +35,7 @@ begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, 
 {
   if (cli->format == CLI_FORMAT_TEXT)
     cli_comm_header (cli, comm, rows->text);
-  if (cli->format != CLI_FORMAT_NCCL_TESTS)
+  if (cli->format != CLI_FORMAT_NCCL_TESTS && cli->format != CLI_FORMAT_NCCL_TESTS_JSON)
     return;
   RepNcclTests head = { .version = FORERUN_VERSION,
                         .op = question->op,
@@ -46,7 +48,10 @@ begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, 
                         .gpus = comm->gpus,
                         .n_ranks = comm->n,
                         .gpus_per_node = comm->gpus_per_node };
-  rep_nccl_tests_head (rows->text, &head);
+  if (cli->format == CLI_FORMAT_NCCL_TESTS)
+    rep_nccl_tests_head (rows->text, &head);
+  else
+    rows->json = rep_nccl_tests_json_open (&head, (const char *const *)cli->command);
 }
 
 static gboolean
@@ -71,6 +76,8 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
     rows->busbw_sum_Bps += coll.busbw_Bps;
     if (cli->format == CLI_FORMAT_NCCL_TESTS)
       rep_nccl_tests_row (rows->text, &coll, question->root);
+    else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
+      rep_nccl_tests_json_row (rows->json, &coll, question->root);
     else
       rep_coll_table_add (rows->table, &coll);
   }
@@ -78,8 +85,9 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
 }
 
 static void
-write_rows (Cli *cli, const CliQuestion *question, const Rows *rows)
+write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
 {
+  double mean_Bps = rows->n_rows > 0 ? rows->busbw_sum_Bps / rows->n_rows : 0;
   RepEnvelope envelope = cli_envelope (cli);
   switch (cli->format) {
     case CLI_FORMAT_TEXT:
@@ -99,8 +107,13 @@ write_rows (Cli *cli, const CliQuestion *question, const Rows *rows)
       break;
     case CLI_FORMAT_NCCL_TESTS:
       g_string_append (cli->out, rows->text->str);
-      rep_nccl_tests_foot (cli->out, question->op, rows->n_rows > 0 ? rows->busbw_sum_Bps / rows->n_rows : 0);
+      rep_nccl_tests_foot (cli->out, question->op, mean_Bps);
       break;
+    case CLI_FORMAT_NCCL_TESTS_JSON: {
+      g_autofree char *text = rep_nccl_tests_json_close (g_steal_pointer (&rows->json), mean_Bps);
+      g_string_append (cli->out, text);
+      break;
+    }
   }
 }
 
@@ -110,8 +123,8 @@ answer (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError
   CliSweep sweep;
   if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
     return FALSE;
-  if (cli->format == CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
-    return cli_fail (cli, error, "--format nccl-tests shows one number of nodes, -n lists %u; take text, json or tsv",
+  if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
+    return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
   g_auto (Rows) rows = { .table = rep_coll_table_new (), .text = g_string_new (NULL) };
   for (guint i = 0; i < question->n_nodes; i++) {
@@ -148,9 +161,10 @@ const CliVerb cli_verb_coll = {
   .usage = "OP --topology T [flags]",
   .example = "forerun coll all_reduce --topology hgx_h200 -n 2 -b 1M -e 8G -f 2",
   .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
-           "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table.\n",
+           "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table,\n"
+           "nccl-tests-json the document of its -J.\n",
   .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
-  .formats = CLI_FORMAT_NCCL_TESTS,
+  .formats = CLI_FORMAT_NCCL_TESTS_JSON,
   .run = run,
 };

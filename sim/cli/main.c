@@ -97,6 +97,7 @@ static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
                                          { "json", CLI_FORMAT_JSON, NULL },
                                          { "tsv", CLI_FORMAT_TSV, NULL },
                                          { "nccl-tests", CLI_FORMAT_NCCL_TESTS, NULL },
+                                         { "nccl-tests-json", CLI_FORMAT_NCCL_TESTS_JSON, NULL },
                                          { NULL, 0, NULL } };
 
 static gboolean

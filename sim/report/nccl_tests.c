@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "nccl_tests-private.h"
 #include "report/coll.h"
 
-static const char *
-type_name (MdlDtype dtype)
+const char *
+rep_nccl_tests_type (MdlDtype dtype)
 {
   switch (dtype) {
     case MDL_DTYPE_INT8:
@@ -29,8 +30,8 @@ type_name (MdlDtype dtype)
 }
 
 /* sendrecv_perf prints the default reduction though it reduces nothing. */
-static const char *
-redop_name (MdlOp op)
+const char *
+rep_nccl_tests_redop (MdlOp op)
 {
   return op == MDL_OP_ALL_REDUCE || op == MDL_OP_REDUCE || op == MDL_OP_REDUCE_SCATTER || op == MDL_OP_SENDRECV ? "sum" : "none";
 }
@@ -46,6 +47,26 @@ static gboolean
 op_counts_a_part (MdlOp op)
 {
   return op == MDL_OP_ALL_GATHER || op == MDL_OP_REDUCE_SCATTER || op == MDL_OP_ALLTOALL;
+}
+
+guint64
+rep_nccl_tests_count (const WrkColl *coll)
+{
+  guint64 count = (guint64)coll->size_B / mdl_dtype_size_B (coll->dtype);
+  return op_counts_a_part (coll->op) ? count / MAX (coll->n_ranks, 1u) : count;
+}
+
+char *
+rep_nccl_tests_root (MdlOp op, guint32 root)
+{
+  return op_has_root (op) ? g_strdup_printf ("%6u", root) : g_strdup ("    -1");
+}
+
+const char *
+rep_nccl_tests_gpu (const Clu *clu, CluDev dev)
+{
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, clu_dev_node (clu, dev));
+  return gpu == NULL ? "GPU" : gpu->product.v != NULL ? gpu->product.v : gpu->name.v != NULL ? gpu->name.v : "GPU";
 }
 
 /* As many decimals, up to two, as leave the field its width. */
@@ -86,10 +107,8 @@ rep_nccl_tests_head (GString *out, const RepNcclTests *head)
     CluDev dev = clu_gpu (head->clu, head->gpus[rank]);
     guint32 node = clu_dev_node (head->clu, dev);
     g_autofree char *host = g_strdup_printf ("node%u", node);
-    const CluGpuSpec *gpu = clu_gpu_spec (head->clu, node);
-    const char *name = gpu == NULL ? "GPU" : gpu->product.v != NULL ? gpu->product.v : gpu->name.v != NULL ? gpu->name.v : "GPU";
     g_string_append_printf (out, "#  Rank %2u Group %2d Pid %6d on %10s device %2u [%04x:%02x:%02x] %s\n", rank, 0, 0, host,
-                            clu_dev_index (head->clu, dev), 0u, 0u, 0u, name);
+                            clu_dev_index (head->clu, dev), 0u, 0u, 0u, rep_nccl_tests_gpu (head->clu, dev));
   }
   if (head->n_ranks > REP_NCCL_TESTS_MAX_RANKS)
     g_string_append_printf (out, "#  ... and %u more ranks\n", head->n_ranks - REP_NCCL_TESTS_MAX_RANKS);
@@ -105,12 +124,10 @@ void
 rep_nccl_tests_row (GString *out, const WrkColl *coll, guint32 root)
 {
   guint64 size_B = (guint64)coll->size_B;
-  guint64 count = size_B / mdl_dtype_size_B (coll->dtype);
-  if (op_counts_a_part (coll->op))
-    count /= MAX (coll->n_ranks, 1u);
-  g_autofree char *root_text = op_has_root (coll->op) ? g_strdup_printf ("%u", root) : g_strdup ("-1");
-  g_string_append_printf (out, "%12" G_GUINT64_FORMAT "  %12" G_GUINT64_FORMAT "  %8s  %6s  %6s", size_B, count,
-                          type_name (coll->dtype), redop_name (coll->op), root_text);
+  g_autofree char *root_text = rep_nccl_tests_root (coll->op, root);
+  g_string_append_printf (out, "%12" G_GUINT64_FORMAT "  %12" G_GUINT64_FORMAT "  %8s  %6s  %6s", size_B,
+                          rep_nccl_tests_count (coll), rep_nccl_tests_type (coll->dtype), rep_nccl_tests_redop (coll->op),
+                          root_text);
   for (int place = 0; place < 2; place++) {
     append_field (out, coll->time_s * 1e6, 7);
     append_field (out, coll->algbw_Bps * 1e-9, 6);

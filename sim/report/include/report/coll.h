@@ -38,6 +38,12 @@ void rep_nccl_tests_row (GString *out, const WrkColl *coll, guint32 root);
 /* `busbw_Bps`: the mean of the rows. */
 void rep_nccl_tests_foot (GString *out, MdlOp op, double busbw_Bps);
 
+/* The same as nccl-tests writes it for -J, layout version 3. `command` ends with NULL. Returned: full, where rows are due. */
+JsonBuilder *rep_nccl_tests_json_open (const RepNcclTests *head, const char *const *command);
+void rep_nccl_tests_json_row (JsonBuilder *json, const WrkColl *coll, guint32 root);
+/* Takes `json`. Returned: full, g_free. */
+char *rep_nccl_tests_json_close (JsonBuilder *json, double busbw_Bps);
+
 G_END_DECLS
 
 #endif
