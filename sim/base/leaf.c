@@ -1,9 +1,5 @@
 #include "base/leaf.h"
 
-#include "base/error.h"
-
-G_DEFINE_QUARK (base - error - quark, base_error)
-
 const char *
 base_source_name (BaseSource source)
 {

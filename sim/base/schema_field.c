@@ -133,14 +133,14 @@ typedef struct {
 static gboolean
 read_source (SchemaReader *reader, const BaseYamlNode *node, BaseSource *source)
 {
-  static const char *const names[] = { "measured", "datasheet", "assumed", NULL };
-  static const BaseSource codes[] = { BASE_SOURCE_MEASURED, BASE_SOURCE_DATASHEET, BASE_SOURCE_ASSUMED };
-  const char *text = base_yaml_text (node);
-  for (unsigned i = 0; text != NULL && names[i] != NULL; i++)
-    if (strcmp (text, names[i]) == 0) {
-      *source = codes[i];
+  const char *text = base_yaml_text (node), *names[BASE_SOURCE_N + 1] = { NULL };
+  for (unsigned i = 0; i < BASE_SOURCE_N; i++) {
+    names[i] = base_source_name ((BaseSource)i);
+    if (g_strcmp0 (text, names[i]) == 0) {
+      *source = (BaseSource)i;
       return TRUE;
     }
+  }
   g_autofree char *found = schema_found (node);
   g_autofree char *hint = schema_suggestion (text != NULL ? text : "", names);
   schema_fail (reader, base_yaml_mark (node), "'source' must be one of measured, datasheet, assumed, found %s%s", found, hint);
@@ -198,16 +198,19 @@ bound (const BaseField *field, const char *text)
 static gboolean
 check_range (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, double v)
 {
+  gboolean below = field->min == NULL ? v < 0 : v < bound (field, field->min);
+  gboolean above = field->max != NULL && v > bound (field, field->max);
+  if (!below && !above)
+    return TRUE;
+  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+    return FALSE;
   g_autofree char *found = schema_found (node);
   BaseMark mark = base_yaml_mark (node);
-  if (field->min == NULL && v < 0)
+  if (below && field->min == NULL)
     schema_fail (reader, mark, "'%s' must not be negative, found %s", field->key, found);
-  else if (field->min != NULL && v < bound (field, field->min))
-    schema_fail (reader, mark, "'%s' must be at least %s, found %s", field->key, field->min, found);
-  else if (field->max != NULL && v > bound (field, field->max))
-    schema_fail (reader, mark, "'%s' must be at most %s, found %s", field->key, field->max, found);
   else
-    return TRUE;
+    schema_fail (reader, mark, "'%s' must be at %s %s, found %s", field->key, below ? "least" : "most",
+                 below ? field->min : field->max, found);
   return FALSE;
 }
 

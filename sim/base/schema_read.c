@@ -156,7 +156,7 @@ schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlN
     return;
   }
   *(BaseHead *)out = (BaseHead){ TRUE, base_yaml_mark (map) };
-  for (unsigned i = 0; i < base_yaml_n (map) && !schema->open; i++)
+  for (unsigned i = 0; i < base_yaml_n (map); i++)
     if (field_find (schema, base_yaml_key (map, i)) == NULL)
       fail_unknown (reader, schema, base_yaml_key (map, i), base_yaml_key_mark (map, i));
 

@@ -56,7 +56,6 @@ struct BaseSchema {
   const BaseField *fields;
   /* For mappings whose scalar form is a shorthand: the key that a bare scalar stands for; NULL: a mapping is demanded. */
   const char *scalar_key;
-  gboolean open;            /* unknown keys are allowed (free maps); never for user schemas */
 };
 
 /* Items of all lists that one call reads, and files that name each other in a chain. */

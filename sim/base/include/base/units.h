@@ -15,7 +15,7 @@ typedef enum {
   BASE_DIM_RATIO,         /* plain number or per cent                            0.9   90 %    */
   BASE_DIM_TIME,          /* s: ps ns us ms s min h days (also day, d)            2 us          */
   BASE_DIM_BYTES,         /* B: B kB … KiB …, b kb …                              16 GiB        */
-  BASE_DIM_BANDWIDTH,     /* B/s: B/s, b/s with prefixes; also GT/s? no           400 Gb/s      */
+  BASE_DIM_BANDWIDTH,     /* B/s: B/s, b/s with prefixes (no GT/s)                400 Gb/s      */
   BASE_DIM_FLOP_RATE,     /* FLOP/s                                              989 TFLOP/s   */
   BASE_DIM_FLOP,          /* FLOP                                                65.5 TFLOP    */
   BASE_DIM_POWER,         /* W                                                   700 W         */
