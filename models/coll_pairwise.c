@@ -62,18 +62,19 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
                  at_once, intra.latency_s * 1e6);
   mdl_cost_term (q, cost, "network rounds", network * inter.latency_s, &inter.step->latency, "%.4g rounds of %.3g peers x %.3g us",
                  network, at_once, inter.latency_s * 1e6);
-  /* Rounds are shared out over the messages, so that message-by-message runs add up to the same. */
-  if (local > 0.0)
-    cost->hop_software_s[0] = fmax (rounds * intra.latency_s / local - q->intra_latency_s, 0.0);
-  if (remote > 0.0)
-    cost->hop_software_s[1] = fmax (network * inter.latency_s / remote - q->inter_latency_s, 0.0);
+  /* Message by message all leave at once, since nothing is forwarded: the last of them has waited for all rounds. */
+  double rounds_s = rounds * intra.latency_s + network * inter.latency_s;
+  cost->hop_software_s[0] = fmax (rounds_s - q->intra_latency_s, 0.0);
+  cost->hop_software_s[1] = fmax (rounds_s - q->inter_latency_s, 0.0);
   if (!all)
     return;
   double n = (double)q->n_ranks, a_peer = CLAMP (channels / n, 1.0, fmax (spec->channels_a_peer.v, 1.0));
   double part_B = q->size_B / (n * a_peer), piece_B = fmin (part_B, spec->piece.v);
   double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", part_B > 0.0 ? spec->fill.v * size_s * piece_B / part_B : 0.0, &spec->fill,
-                 "%.3g x the first %.4g B a peer and channel", spec->fill.v, piece_B);
+  double fill_s = part_B > 0.0 ? spec->fill.v * size_s * piece_B / part_B : 0.0;
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->fill, "%.3g x the first %.4g B a peer and channel", spec->fill.v,
+                 piece_B);
+  cost->start_s += fill_s;
 }
 
 static void

@@ -120,7 +120,7 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
   mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],
                  "%.4g further pieces a channel x %.3g us", pieces - 1.0, spec->per_piece.at[proto].v * 1e6);
-  cost->piece_B = piece_B * channels;
+  cost->piece_B = format->hand_on.v * piece_B * channels;
 }
 
 static void
@@ -137,7 +137,7 @@ tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
   mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * SHOWN * alpha_s, NULL, "%.4g further pieces x %.4g us", pieces - 1.0,
                  SHOWN * alpha_s * 1e6);
   mdl_cost_term (q, cost, "pipeline fill", fill * piece_s, NULL, "(2 x %.4g hops - %.4g) x %.4g us", hops, MESSAGES, piece_s * 1e6);
-  cost->piece_B = q->size_B / (2.0 * pieces);
+  cost->piece_B = q->size_B / pieces;
 }
 
 const MdlColl mdl_coll_tree = {

@@ -56,19 +56,22 @@ typedef struct {
 
 /* One pipeline of an algorithm: edges, and which must have delivered before one may send. Message k of an edge needs its own
  * message k-1 sent and, from each edge it needs, message k - lag delivered: lag 1 in a ring (what came in the step before is
- * sent on), 0 in a tree or chain (this very piece). Each edge carries n_pieces equal messages. */
+ * sent on), 0 in a tree or chain (this very piece). Each edge carries n_pieces messages, each `piece` of what it carries in all,
+ * the last one what remains. */
 typedef struct {
   guint32 n_edges;
   WrkEdge *edge;
   guint32 n_pieces;
+  double piece;
   guint32 lag;
   guint32 *need_at; /* n_edges + 1 offsets into need */
   guint32 *need;    /* edge numbers */
 } WrkPipe;
 void wrk_pipe_free (WrkPipe *pipe);
 
-/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise). piece_B: largest message of chunked pipes; 0:
- * whole. Returned: full, of WrkPipe *. For NVLS, whose bytes are reduced in the switch: NULL, there are no messages. */
+/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise). piece_B: a piece of chunked pipes, all of
+ * them together; 0: whole. Returned: full, of WrkPipe *. For NVLS, whose bytes are reduced in the switch: NULL, there are no
+ * messages. */
 GPtrArray *wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */

@@ -1,5 +1,11 @@
 /* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form
- * and for comparing with other simulators; NVLS has no messages (the switch reduces). */
+ * and for comparing with other simulators; NVLS has no messages (the switch reduces).
+ *
+ * The plain library sends as the textbook has it: an edge takes its next message when the one before has arrived, so that each
+ * costs alpha + size x beta. NCCL keeps several slots of a connection on their way (NCCL 5067397c src/include/device.h:NCCL_STEPS):
+ * an edge takes its next message when the one before has left, and latencies of messages in a row overlap. How many fit is not
+ * limited here: links and channels are what binds.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +14,13 @@
 
 typedef struct {
   const WrkPipe *pipe;
-  guint32 *sent; /* messages delivered by each edge */
+  guint32 *sent;      /* messages that have left each edge */
+  guint32 *delivered; /* … and have arrived */
   guint8 *busy;
+  EngTime *flight;   /* latency of each edge behind the bytes; 0 where the message holds the edge meanwhile */
   guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
   guint32 *heirs;
-  EngFlowSpec *spec; /* of one message of each edge; uses borrowed from `uses` */
+  EngFlowSpec *spec; /* of each edge, of all its messages; uses borrowed from `uses` */
   guint32 index;
 } StepPipe;
 
@@ -28,6 +36,8 @@ steps_clear (Steps *steps)
 {
   for (guint p = 0; p < steps->n_pipes; p++) {
     g_free (steps->pipe[p].sent);
+    g_free (steps->pipe[p].delivered);
+    g_free (steps->pipe[p].flight);
     g_free (steps->pipe[p].busy);
     g_free (steps->pipe[p].heirs_at);
     g_free (steps->pipe[p].heirs);
@@ -45,7 +55,7 @@ may_send (const StepPipe *sp, guint32 e)
   if (sp->busy[e] || k == pipe->n_pieces)
     return FALSE;
   for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
-    if (sp->sent[pipe->need[i]] + pipe->lag <= k)
+    if (sp->delivered[pipe->need[i]] + pipe->lag <= k)
       return FALSE;
   return TRUE;
 }
@@ -56,19 +66,34 @@ try_send (Eng *eng, StepPipe *sp, guint32 e)
   if (!may_send (sp, e))
     return;
   sp->busy[e] = 1;
-  eng_flow_start (eng, &sp->spec[e]);
+  EngFlowSpec message = sp->spec[e];
+  guint32 before = sp->pipe->n_pieces - 1;
+  message.amount *= sp->sent[e] < before ? sp->pipe->piece : 1 - before * sp->pipe->piece;
+  eng_flow_start (eng, &message);
 }
 
 static void
-delivered (Eng *eng, void *user, uint64_t arg)
+arrived (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  guint32 e = (guint32)arg;
+  sp->delivered[e]++;
+  for (guint32 i = sp->heirs_at[e]; i < sp->heirs_at[e + 1]; i++)
+    try_send (eng, sp, sp->heirs[i]);
+}
+
+static void
+left (Eng *eng, void *user, uint64_t arg)
 {
   StepPipe *sp = user;
   guint32 e = (guint32)arg;
   sp->sent[e]++;
   sp->busy[e] = 0;
   try_send (eng, sp, e);
-  for (guint32 i = sp->heirs_at[e]; i < sp->heirs_at[e + 1]; i++)
-    try_send (eng, sp, sp->heirs[i]);
+  if (sp->flight[e] > 0)
+    eng_at (eng, eng_now (eng) + sp->flight[e], arrived, sp, arg);
+  else
+    arrived (eng, sp, arg);
 }
 
 static void
@@ -88,7 +113,7 @@ find_heirs (StepPipe *sp)
       sp->heirs[at[pipe->need[i]]++] = e;
 }
 
-/* One message of an edge: its share of the bytes, the hop's latency, the links of its route. */
+/* The messages of an edge: its share of the bytes, the hop's latency, the links of its route. */
 static gboolean
 edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, Steps *steps, StepPipe *sp, guint32 e, GError **error)
 {
@@ -98,11 +123,14 @@ edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, Steps *steps, StepPi
   gboolean inside = comm->island[edge->from] == comm->island[edge->to];
   double hop_s = comm->route.latency_s + (inside ? coll->cost.hop_software_s[0] : coll->cost.hop_software_s[1]);
   EngFlowSpec *spec = &sp->spec[e];
-  spec->amount = coll->size_B * edge->bytes / sp->pipe->n_pieces;
+  spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
   spec->bound_per_s = coll->cost.bound_Bps * edge->bytes;
-  spec->latency = eng_time_from_s (hop_s);
-  spec->done = delivered;
+  if (comm->settings->library != NULL)
+    sp->flight[e] = eng_time_from_s (hop_s);
+  else
+    spec->latency = eng_time_from_s (hop_s);
+  spec->done = left;
   spec->user = sp;
   spec->arg = e;
   spec->n_uses = comm->route.uses->len;
@@ -125,6 +153,8 @@ prepare (WrkComm *comm, WrkNet *net, const WrkColl *coll, const GPtrArray *pipes
     sp->pipe = pipes->pdata[p];
     sp->index = p;
     sp->sent = g_new0 (guint32, sp->pipe->n_edges);
+    sp->delivered = g_new0 (guint32, sp->pipe->n_edges);
+    sp->flight = g_new0 (EngTime, sp->pipe->n_edges);
     sp->busy = g_new0 (guint8, sp->pipe->n_edges);
     sp->spec = g_new0 (EngFlowSpec, sp->pipe->n_edges);
     steps->n_messages += (guint64)sp->pipe->n_edges * sp->pipe->n_pieces;
@@ -155,8 +185,13 @@ begin (Eng *eng, void *user, uint64_t arg)
 gboolean
 wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
 {
+  /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
+  static const double MOST_PIECES_A_STEP = 32;
   g_autoptr (WrkNet) net = wrk_net_new (comm->clu);
-  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, coll->cost.piece_B);
+  double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
+  if (comm->settings->library != NULL && piece_B > 0)
+    piece_B = fmax (piece_B, least_B);
+  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, piece_B);
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = wrk_net_engine (net);
   gboolean ok = prepare (comm, net, coll, pipes, &steps, error);

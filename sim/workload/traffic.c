@@ -34,10 +34,12 @@ pipe_add (WrkPipe *pipe, WrkEdge edge, const guint32 *need, guint32 n_need)
   return e;
 }
 
-static guint32
-n_pieces_of (double bytes, double piece_B)
+static void
+pipe_cut (WrkPipe *pipe, double size_B, double piece_B)
 {
-  return piece_B > 0 && bytes > piece_B ? (guint32)fmin (ceil (bytes / piece_B), 1 << 20) : 1;
+  static const double ROUNDING = 1e-9; /* no further piece for the last bits of a quotient */
+  pipe->piece = piece_B > 0 && size_B > piece_B ? fmax (piece_B / size_B, 1.0 / (1 << 20)) : 1;
+  pipe->n_pieces = (guint32)ceil (1 / pipe->piece - ROUNDING);
 }
 
 /* Ring: every rank sends in each of its steps what it got in the step before. */
@@ -49,6 +51,7 @@ ring_pipe (const WrkComm *comm, MdlOp op, const CluRing *ring)
   pipe_alloc (pipe, n, n);
   pipe->lag = 1;
   pipe->n_pieces = op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+  pipe->piece = 1.0 / pipe->n_pieces;
   for (guint32 i = 0; i < n; i++) {
     guint32 before = (i + n - 1) % n;
     WrkEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share * pipe->n_pieces / n };
@@ -68,7 +71,7 @@ chain_pipe (const WrkComm *comm, MdlOp op, const CluRing *ring, guint32 root, do
     at = (at + 1) % n;
   WrkPipe *pipe = g_new0 (WrkPipe, 1);
   pipe_alloc (pipe, n - 1, n);
-  pipe->n_pieces = n_pieces_of (size_B * ring->share, piece_B);
+  pipe_cut (pipe, size_B, piece_B);
   for (guint32 k = 0; k + 1 < n; k++) {
     guint32 i = (at + k) % n, before = k - 1;
     WrkEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share };
@@ -112,7 +115,7 @@ tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, d
 {
   WrkPipe *pipe = g_new0 (WrkPipe, 1);
   pipe_alloc (pipe, 2 * (n - 1), 4 * n);
-  pipe->n_pieces = n_pieces_of (size_B * share, piece_B);
+  pipe_cut (pipe, size_B, piece_B);
   g_autofree guint32 *up = g_new (guint32, n), *down = g_new (guint32, n), *need = g_new (guint32, n), *order = g_new (guint32, n);
   g_autofree guint32 *first = g_new (guint32, n), *next = g_new (guint32, n);
   for (guint32 v = 0; v < n; v++)
@@ -204,6 +207,7 @@ pairwise_pipe (const WrkComm *comm, MdlOp op)
   guint32 n = comm->n;
   WrkPipe *pipe = g_new0 (WrkPipe, 1);
   pipe->n_pieces = 1;
+  pipe->piece = 1;
   if (op == MDL_OP_SENDRECV) { /* nccl-tests: each rank sends to the next and receives from the one before */
     pipe_alloc (pipe, n, 0);
     for (guint32 i = 0; i < n; i++)

@@ -49,7 +49,7 @@ typedef struct {
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
   double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the caller adds the wire's */
-  double piece_B;           /* a piece of a chunked pipeline (tree, broadcast, reduce), all channels and trees together; 0: not cut */
+  double piece_B;           /* what one hop hands to the next in a chunked pipeline, over all channels and trees; 0: not cut */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */
