@@ -4,19 +4,14 @@
 
 #include "clu-private.h"
 
-typedef struct {
-  CluNodeSpec spec;
-  GPtrArray *links; /* const BaseList *: single links that differ, in order */
-  guint32 number;   /* of its template; CLU_NONE: not made */
-} Kind;
-
-static void
-kind_free (gpointer data)
-{
-  Kind *kind = data;
-  g_ptr_array_unref (kind->links);
-  g_free (kind);
-}
+/* What it has of its own alone: thousands of entries about one node are thousands of kinds, each over the one before. */
+typedef struct Kind Kind;
+struct Kind {
+  const Kind *base;        /* the kind that its entry was applied to; NULL: the topology's own node */
+  const CluNodeSpec *spec; /* in the loader's arena */
+  const BaseList *links;   /* CluLinkOverride: single links that differ from those of `base`; NULL: none */
+  guint32 number;          /* of its template; CLU_NONE: not made */
+};
 
 /* Nodes of an entry. */
 typedef struct {
@@ -107,20 +102,15 @@ static Kind *
 kind_over (CluLoader *loader, const Kind *base, const BaseYamlNode *entry)
 {
   CluOverrideSpec *o = base_arena_alloc (loader->context.arena, sizeof *o);
-  o->node = base->spec;
+  o->node = *base->spec;
   unsigned before = base_diag_n_errors (loader->context.diag);
   if (!base_schema_read (&clu_schema_override, entry, TRUE, &loader->context, o))
     return NULL;
   clu_check_node (loader, &o->node);
   if (base_diag_n_errors (loader->context.diag) != before)
     return NULL;
-  Kind *kind = g_new0 (Kind, 1);
-  kind->spec = o->node;
-  kind->links = g_ptr_array_new ();
-  for (guint i = 0; i < base->links->len; i++)
-    g_ptr_array_add (kind->links, base->links->pdata[i]);
-  if (o->links.n > 0)
-    g_ptr_array_add (kind->links, &o->links);
+  Kind *kind = g_new (Kind, 1);
+  *kind = (Kind){ .base = base, .spec = &o->node, .links = o->links.n > 0 ? &o->links : NULL, .number = CLU_NONE };
   return kind;
 }
 
@@ -184,6 +174,21 @@ apply_entry (CluLoader *loader, const BaseYamlNode *entry, guint32 number, Work 
   }
 }
 
+/* The single links that differ, those of the first entry first. Returned: the container, of const BaseList *. */
+static GPtrArray *
+kind_links (const Kind *kind)
+{
+  GPtrArray *links = g_ptr_array_new ();
+  guint n = 0;
+  for (const Kind *at = kind; at != NULL; at = at->base)
+    n += at->links != NULL ? 1 : 0;
+  g_ptr_array_set_size (links, (gint)n);
+  for (const Kind *at = kind; at != NULL; at = at->base)
+    if (at->links != NULL)
+      links->pdata[--n] = (gpointer)at->links;
+  return links;
+}
+
 /* Templates of the kinds that some node is of. */
 static void
 make_templates (CluLoader *loader, const Work *work)
@@ -194,7 +199,8 @@ make_templates (CluLoader *loader, const Work *work)
     Kind *kind = work->kinds->pdata[work->kind_of[i]];
     if (kind->number == CLU_NONE) {
       kind->number = clu->templates->len;
-      CluTemplate *t = clu_template_new (loader, &kind->spec, kind->links);
+      g_autoptr (GPtrArray) links = kind_links (kind);
+      CluTemplate *t = clu_template_new (loader, kind->spec, links);
       g_ptr_array_add (clu->templates, t);
       n_links += t->links->len;
       if (n_links > CLU_MAX_KIND_LINKS) {
@@ -212,13 +218,12 @@ void
 clu_overrides_apply (CluLoader *loader)
 {
   Clu *clu = loader->clu;
-  g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (kind_free);
+  g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GHashTable) made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autofree guint32 *kind_of = g_new0 (guint32, clu->n_nodes), *touched = g_new0 (guint32, clu->n_nodes);
   Work work = { .kinds = kinds, .made = made, .kind_of = kind_of, .touched = touched };
-  Kind *first = g_new0 (Kind, 1);
-  first->spec = clu->spec.node;
-  first->links = g_ptr_array_new ();
+  Kind *first = g_new (Kind, 1);
+  *first = (Kind){ .spec = &clu->spec.node, .number = CLU_NONE };
   g_ptr_array_add (kinds, first);
 
   const BaseYamlNode *list = clu->spec.overrides;
@@ -230,7 +235,5 @@ clu_overrides_apply (CluLoader *loader)
       apply_entry (loader, base_yaml_item (list, i), i + 1, &work);
   if (base_diag_n_errors (loader->context.diag) > 0)
     return;
-  for (guint k = 0; k < kinds->len; k++)
-    ((Kind *)kinds->pdata[k])->number = CLU_NONE;
   make_templates (loader, &work);
 }

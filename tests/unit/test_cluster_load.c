@@ -209,6 +209,24 @@ single_link_can_differ (void)
   TEST_TRUE (share_of (clu, &half, "node2.pcie_switch1 <-> node2.socket0") == 1);
 }
 
+/* Ten thousand entries about one link of node 2, 100 GB/s to 10,099 GB/s: the last one holds. What an entry costs in memory does
+ * not depend on how many came before it, else this test would need half a gigabyte. */
+static void
+changes_of_one_link_follow_each_other (void)
+{
+  g_autoptr (GString) text = g_string_new (SIX "overrides:\n");
+  for (unsigned i = 0; i < 10000; i++)
+    g_string_append_printf (text, "  - {nodes: 2, links: [{from: gpu3, to: nvswitch, rate: %u GB/s}]}\n", 100 + i);
+  g_autoptr (Clu) clu = load (text->str);
+  TEST_INT (clu_n_kinds (clu), 2);
+  for (CluLinkId i = 0; i < clu_n_links (clu); i++) {
+    CluLink link;
+    clu_link (clu, i, &link);
+    if (link.a == clu_node_device (clu, 2, CLU_DEV_GPU, 3) && clu_dev_kind (clu, link.b) == CLU_DEV_NVSWITCH)
+      TEST_NEAR (link.rate_Bps, 10099e9, 1e-12);
+  }
+}
+
 static void
 settings_reach_into_the_node (void)
 {
@@ -350,6 +368,7 @@ main (void)
     { "equal overrides make one kind", equal_overrides_make_one_kind },
     { "nodes of different size are numbered through", nodes_of_different_size_are_numbered_through },
     { "a single link can differ", single_link_can_differ },
+    { "changes of one link follow each other", changes_of_one_link_follow_each_other },
     { "settings reach into the node", settings_reach_into_the_node },
     { "the number of nodes is the asker's", number_of_nodes_is_the_askers },
     { "inputs are listed while the cluster lives", inputs_are_listed_while_the_cluster_lives },
