@@ -36,6 +36,11 @@ typedef struct {
 typedef struct Cli Cli;
 
 typedef struct {
+  char *path;
+  GString *bytes;
+} CliFile;
+
+typedef struct {
   const char *name, *summary;
   const char *usage; /* after "forerun NAME " */
   const char *example;
@@ -64,8 +69,7 @@ struct Cli {
   GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
-  char *trace_path;    /* a second file, and its text; NULL none */
-  GString *trace;
+  GPtrArray *files;    /* CliFile *: further files that flags name */
   int status; /* exit status of a run that did not fail */
 };
 
@@ -114,6 +118,9 @@ Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **e
 
 /* Puts files among the inputs of the answer; `yamls` (BaseYaml *) need not outlive the call. */
 void cli_take_inputs (Cli *cli, const GPtrArray *yamls);
+/* One more file to write when all is done, before the answer; takes `bytes`. FALSE and *error when `path` is -o's or another
+ * file's: `flag` asked for it. */
+gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error);
 /* The envelope of this run; borrowed from cli. */
 RepEnvelope cli_envelope (const Cli *cli);
 

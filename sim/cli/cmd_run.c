@@ -1,6 +1,4 @@
 /* forerun run: simulates one scenario. */
-#include <string.h>
-
 #include "report/run.h"
 #include "scenario-private.h"
 
@@ -24,8 +22,6 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  if (flags->trace != NULL && cli->output != NULL && strcmp (flags->trace, cli->output) == 0)
-    return cli_fail (cli, error, "--trace and -o name the same file '%s'", flags->trace);
   g_auto (CliScenarioRun) done = { 0 };
   if (!cli_scenario_run (cli, words[0], flags->mode, flags->steps, flags->trace != NULL, &done, error))
     return FALSE;
@@ -44,9 +40,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (flags->trace != NULL) {
     if (done.result->spans == NULL || done.result->spans->len == 0)
       cli_warn (cli, "this run has no spans to trace: only training steps of the event engine have");
-    cli->trace_path = g_strdup (flags->trace);
-    cli->trace = g_string_new (NULL);
-    rep_trace_json (done.result->spans, cli->trace);
+    GString *trace = g_string_new (NULL);
+    rep_trace_json (done.result->spans, trace);
+    return cli_add_file (cli, "--trace", flags->trace, trace, error);
   }
   return TRUE;
 }

@@ -140,6 +140,24 @@ cli_take_inputs (Cli *cli, const GPtrArray *yamls)
   rep_inputs_add_yamls (cli->inputs, yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
 }
 
+gboolean
+cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error)
+{
+  gboolean taken = cli->output != NULL && strcmp (cli->output, path) == 0, twice = FALSE;
+  for (guint i = 0; i < cli->files->len; i++)
+    twice = twice || strcmp (((const CliFile *)g_ptr_array_index (cli->files, i))->path, path) == 0;
+  if (taken || twice || *path == '\0') {
+    g_string_free (bytes, TRUE);
+    return *path == '\0' ? cli_fail (cli, error, "%s '' names no file", flag)
+           : taken       ? cli_fail (cli, error, "%s and -o name the same file '%s'", flag, path)
+                         : cli_fail (cli, error, "%s names '%s', which another flag names too", flag, path);
+  }
+  CliFile *file = g_new (CliFile, 1);
+  *file = (CliFile){ g_strdup (path), bytes };
+  g_ptr_array_add (cli->files, file);
+  return TRUE;
+}
+
 RepEnvelope
 cli_envelope (const Cli *cli)
 {

@@ -136,6 +136,15 @@ run_verb (Cli *cli, char *const *words, GError **error)
   return done;
 }
 
+static void
+file_free (gpointer data)
+{
+  CliFile *file = data;
+  g_free (file->path);
+  g_string_free (file->bytes, TRUE);
+  g_free (file);
+}
+
 static Cli *
 cli_new (const CliVerb *verb, int argc, char **argv)
 {
@@ -150,6 +159,7 @@ cli_new (const CliVerb *verb, int argc, char **argv)
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
   cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
+  cli->files = g_ptr_array_new_with_free_func (file_free);
   cli->out = g_string_new (NULL);
   cli->talk = g_string_new (NULL);
   return cli;
@@ -160,6 +170,7 @@ cli_free (Cli *cli)
 {
   cli_flags_clear (cli_common_flags, cli);
   g_strfreev (cli->command);
+  g_ptr_array_unref (cli->files);
   g_ptr_array_unref (cli->cals);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->warnings);
@@ -167,9 +178,6 @@ cli_free (Cli *cli)
   g_clear_pointer (&cli->lookup, base_lookup_free);
   g_string_free (cli->out, TRUE);
   g_string_free (cli->talk, TRUE);
-  if (cli->trace != NULL)
-    g_string_free (cli->trace, TRUE);
-  g_free (cli->trace_path);
   g_free (cli);
 }
 
@@ -183,8 +191,10 @@ finish (Cli *cli, gboolean done, GError *error)
   fputs (cli->talk->str, stderr);
   g_autoptr (GError) cause = error;
   const char *target = cli->help ? NULL : cli->output;
-  if (done && cli->trace != NULL)
-    done = write_out (cli->trace_path, cli->trace, &cause);
+  for (guint i = 0; done && i < cli->files->len; i++) {
+    const CliFile *file = g_ptr_array_index (cli->files, i);
+    done = write_out (file->path, file->bytes, &cause);
+  }
   if (done)
     done = write_out (target, cli->out, &cause);
   return done ? cli->status : report (cause);
