@@ -222,10 +222,11 @@ oversubscription (const CluFabricSpec *spec, guint32 level)
   return o->n == 0 ? 1 : o->item[MIN (level, o->n - 1)].v;
 }
 
+/* Never more than can be built: a cable may be slow without bound. */
 static guint32
 ups_for (double down, double ratio)
 {
-  return (guint32)MAX (1, ceil (down * ratio - 1e-9));
+  return (guint32)CLAMP (ceil (down * ratio - 1e-9), 1.0, CLU_MAX_DEVICES - 1.0);
 }
 
 /* The most down ports of a switch of `radix` that leave enough for the way up; `ratio`: up cables a down port. 0: none. */

@@ -97,12 +97,17 @@ wrong_input_is_refused_with_its_position (void)
     { NODE (NICS "fabric: {kind: dragonfly}\n"), "kind dragonfly needs 'dragonfly:" },
     { NODE (NICS "fabric: {kind: dragonfly, leaf: {radix: 8}, dragonfly: {groups: 1, routers: 4, hosts: 8}}\n"),
       "a router needs 11 ports (8 hosts, 3 in its group, 0 global), but has 8" },
+    { NODE (NICS "fabric: {kind: dragonfly, dragonfly: {groups: 1, routers: 6000, hosts: 8}}\n"),
+      "would have 17997000 cables between routers; at most 16777216 are built" }, /* 6000 x 5999 / 2 */
     { NODE (NICS "fabric: {kind: fat_tree, levels: [{down: 8}], oversubscription: 2}\n"),
       "'levels' already says what is oversubscribed" },
     { NODE (NICS "fabric: {kind: fat_tree, leaf: {radix: 8}, levels: [{down: 8, up: 1}, {down: 1}]}\n"),
       "8 ports down and 1 up, but a switch of this level has 8" },
     { NODE (NICS "fabric: {kind: rail_optimised, leaf: {radix: 8}, pod: 8}\n"),
       "a leaf of 8 ports cannot have 8 ports down and 8 up" },
+    /* 2 x 50 GB/s over the rate is 2^32 + 29.5 cables, which is not 30 of them. */
+    { NODE (NICS "fabric: {kind: rail_optimised, leaf: {radix: 64}, pod: 2, link: {rate: 23.283064205467145 B/s}}\n"),
+      "a leaf of 64 ports cannot have 2 ports down and 2147483647 up" },
     { NODE (NICS "fabric: {kind: rail_optimised, pod: 3, levels: [{down: 2}]}\n"),
       "a pod of 3 nodes, but a leaf has 2 ports down" },
     { NODE (NICS "fabric: {kind: single_switch, leaf: {type: {switch: s, sharp: no}}, sharp: yes}\n"),
