@@ -10,6 +10,9 @@
  * Check: no way of 9 groups of 4 routers has more than 3 cables between routers; two copies share a way half and half. */
 #include "path-private.h"
 
+/* Cables between routers. What walks over all of them (a bisection) holds them in memory; the largest machines have under a million. */
+#define MAX_CABLES (1u << 24)
+
 static guint32
 local_links (const CluFabric *f)
 {
@@ -179,7 +182,12 @@ clu_fabric_build_dragonfly (CluLoader *loader, const CluParams *wire)
   if (!clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * crossing_s, &f->cable))
     return;
   guint64 links = (guint64)f->groups * f->routers * (f->routers - 1) / 2 + (guint64)f->groups * (f->groups - 1) / 2 * f->copies;
-  if (!clu_fabric_fits (loader, routers, "routers") || !clu_fabric_fits (loader, 3 * links, "resources"))
+  if (links > MAX_CABLES) {
+    base_diag_error (diag, d->head.mark, "the fabric would have %" G_GUINT64_FORMAT " cables between routers; at most %u are built",
+                     links, MAX_CABLES);
+    return;
+  }
+  if (!clu_fabric_fits (loader, routers, "routers"))
     return;
   f->n_switches = (guint32)routers;
   f->n_links = (guint32)links;
