@@ -226,7 +226,6 @@ clu_template_res_at (const CluTemplate *t, guint32 res)
 }
 /* Kind of a local device, and its number among its kind. */
 CluDevKind clu_template_kind (const CluTemplate *t, guint32 local, guint32 *index);
-guint32 clu_template_parent (const CluTemplate *t, guint32 local); /* CLU_NONE at the root */
 
 /* --- overrides.c */
 /* Makes the templates and gives every node its own. Nothing is made when there are errors. */

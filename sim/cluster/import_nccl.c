@@ -13,8 +13,8 @@
 /* More NVSwitch chips than any NVLink domain has (72 GPUs: 18) are not told apart. */
 #define MAX_PLANES    64u
 #define HIDDEN_SWITCH "fffffff:ff:ff.0"
-#define CLASS_BRIDGE \
-  0x06u /* PCI class codes (pci.ids): base class of bridges, displays, networks; 0207 InfiniBand, 0680 other bridge */
+/* PCI class codes (pci.ids): base class of bridges, displays, networks; 0207 InfiniBand, 0680 other bridge. */
+#define CLASS_BRIDGE     0x06u
 #define CLASS_DISPLAY    0x03u
 #define CLASS_NETWORK    0x02u
 #define CLASS_INFINIBAND 0x0207u

@@ -217,11 +217,9 @@ read_cell (const Token *token, gboolean itself, Cell *cell, GError **error)
     clu_import_error (error, token->mark, "'%.40s' is no relation of two devices; X NV# PIX PXB PHB NODE SYS are accepted",
                       token->text);
   else if (itself != (cell->kind == CELL_SELF)) {
-    clu_import_error (error, token->mark,
-                      itself ? "'%.40s' where a device meets itself; X is accepted"
-                             : "'%.40s' between two devices; NV# PIX "
-                               "PXB PHB NODE SYS are accepted",
-                      token->text);
+    clu_import_error (error, token->mark, "'%.40s' %s", token->text,
+                      itself ? "where a device meets itself; X is accepted"
+                             : "between two devices; NV# PIX PXB PHB NODE SYS are accepted");
     return FALSE;
   }
   return known;

@@ -380,6 +380,7 @@ local_find (Plan *plan, const Island *island, const guint32 *starts, guint32 n_s
     *out = local_in_rank_order (1);
     return TRUE;
   }
+  gsize n_pairs = (gsize)n * n;
   gboolean scale_up = scale_up_is_used (&plan->options.degrade);
   g_autofree guint8 *path_class = NULL;
   g_autofree double *lanes = NULL;
@@ -395,8 +396,8 @@ local_find (Plan *plan, const Island *island, const guint32 *starts, guint32 n_s
       if (join == JOIN_SWITCH) /* one switch joins all of an island */
         return local_switched (plan, island, out, error);
       if (path_class == NULL) {
-        path_class = g_new0 (guint8, (gsize)n * n);
-        lanes = g_new0 (double, (gsize)n *n);
+        path_class = g_new0 (guint8, n_pairs);
+        lanes = g_new0 (double, n_pairs);
       }
       path_class[i * n + j] = (guint8)plan->route.path_class;
       if (join == JOIN_LINK) {

@@ -58,13 +58,6 @@ clu_template_kind (const CluTemplate *t, guint32 local, guint32 *index)
   g_return_val_if_reached (CLU_DEV_N);
 }
 
-guint32
-clu_template_parent (const CluTemplate *t, guint32 local)
-{
-  guint32 link = t->up[local];
-  return link == CLU_NONE ? CLU_NONE : clu_template_link_at (t, link)->b;
-}
-
 static gboolean
 stands_under_switch (const CluNodeSpec *spec, const char *what)
 {

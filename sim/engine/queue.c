@@ -20,7 +20,7 @@
 #define BLOCKS_PER_SLAB 32u
 
 G_STATIC_ASSERT (sizeof (gulong) == 8); /* g_bit_storage takes a gulong */
-G_STATIC_ASSERT (DIGIT_BITS *N_LEVELS >= 64);
+G_STATIC_ASSERT (64u <= DIGIT_BITS * N_LEVELS);
 
 typedef struct Block Block;
 struct Block {
