@@ -65,8 +65,47 @@ is_communication_of (const EngGraph *graph, EngTask task, const WrkStage *stages
   }
 }
 
+/* The stage whose send a task is. */
+static guint32
+sender_of (const EngGraph *graph, EngTask task, const WrkStage *stages, guint32 pp)
+{
+  EngStream stream = eng_graph_task_stream (graph, task);
+  guint32 s = 0;
+  while (s + 1 < pp && stream != stages[s].send_up && stream != stages[s].send_down && stream != stages[s].compute)
+    s++;
+  return s;
+}
+
+/* Every task starts when its cause ends, so the chain back from the end has no gaps. */
+static void
+walk_critical (const EngGraph *graph, EngTask end, const WrkStage *stages, guint32 pp, WrkCritical *critical)
+{
+  g_autofree EngTime *sent = g_new0 (EngTime, 2 * (gsize)pp); /* up and down, by stage */
+  EngTime compute = 0, reduced = 0, all_sent = 0;
+  for (EngTask t = end; t != ENG_NO_TASK; t = eng_graph_task_cause (graph, t)) {
+    EngTime length = eng_graph_task_end (graph, t) - eng_graph_task_start (graph, t);
+    unsigned kind = eng_graph_task_kind (graph, t);
+    if (is_send (graph, t)) {
+      sent[2 * (gsize)sender_of (graph, t, stages, pp) + (kind == WRK_TASK_SEND_DOWN)] += length;
+      all_sent += length;
+    } else if (kind == WRK_TASK_GRADIENTS)
+      reduced += length;
+    else
+      compute += length;
+  }
+  gsize most = 0;
+  for (gsize i = 1; i < 2 * (gsize)pp; i++)
+    if (sent[i] > sent[most])
+      most = i;
+  critical->compute_s = eng_time_to_s (compute);
+  critical->reduced_s = eng_time_to_s (reduced);
+  critical->sent_s = eng_time_to_s (all_sent);
+  critical->send_stage = (guint32)(most / 2);
+  critical->send_kind = most % 2 == 0 ? WRK_TASK_SEND_UP : WRK_TASK_SEND_DOWN;
+}
+
 void
-wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out)
+wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out, WrkCritical *critical)
 {
   guint32 last = 0;
   for (guint32 s = 1; s < pp; s++)
@@ -90,4 +129,5 @@ wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp,
   out->stage = last;
   out->step_time_s = eng_time_to_s (cursor);
   out->communication_s = eng_time_to_s (communication);
+  walk_critical (graph, stage->end, stages, pp, critical);
 }

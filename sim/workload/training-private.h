@@ -43,7 +43,15 @@ typedef struct {
  * gpipe: Huang et al. 2019 (1811.06965); 1f1b: Narayanan et al., SC21 2.2: min (m, pp - 1 - stage) warm-up forwards. */
 void wrk_schedule_order (WrkSchedule schedule, guint32 stage, guint32 pp, guint32 m, WrkTurn *turns);
 
+/* What the longest chain of tasks, each of which let the next one start, consists of: it is as long as the step. */
+typedef struct {
+  double compute_s, reduced_s, sent_s; /* compute with the optimizer's */
+  guint32 send_stage;                  /* whose sends take most of sent_s … */
+  WrkTaskKind send_kind;               /* … and which way */
+} WrkCritical;
+
 /* Breaks down the stage that ends last and fills the result from a graph that has run. */
-void wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out);
+void wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out,
+                           WrkCritical *critical);
 
 #endif

@@ -300,24 +300,21 @@ longest_send (const Step *step, guint32 s)
   return longest;
 }
 
-/* Communication bounds a step when more of it shows than there is compute, or when it takes longer than the compute that it could
- * hide behind. */
+/* What most of the critical path consists of. Where that is compute, other stages' may weigh more than the stage's own: a bubble. */
 static const char *
-find_bound (const Step *step, const WrkStageTraffic *sends)
+find_bound (const Step *step, const WrkCritical *critical)
 {
   const WrkTrainingResult *out = step->out;
-  const WrkStageTraffic *reduced = &step->stage[out->stage].reduced;
-  double compute_s = out->part_s[WRK_PART_COMPUTE], dp_s = out->part_s[WRK_PART_EXPOSED_DP],
-         pp_s = out->part_s[WRK_PART_EXPOSED_PP];
-  if (out->part_s[WRK_PART_BUBBLE] > fmax (compute_s, dp_s + pp_s))
-    return "bubble";
-  if (dp_s + pp_s > compute_s || (dp_s + pp_s > 0 && fmax (reduced->alone_s, sends->alone_s) > compute_s))
-    return dp_s >= pp_s ? step->out->all_reduce.bound_by : sends->bound_by;
-  return "compute";
+  const WrkStage *sender = &step->stage[critical->send_stage];
+  if (critical->reduced_s + critical->sent_s > critical->compute_s)
+    return critical->reduced_s >= critical->sent_s   ? out->all_reduce.bound_by
+           : critical->send_kind == WRK_TASK_SEND_UP ? sender->sent_up.bound_by
+                                                     : sender->sent_down.bound_by;
+  return out->part_s[WRK_PART_BUBBLE] > out->part_s[WRK_PART_COMPUTE] ? "bubble" : "compute";
 }
 
 static void
-summarise (Step *step)
+summarise (Step *step, const WrkCritical *critical)
 {
   WrkTrainingResult *out = step->out;
   const WrkStageTraffic *reduced = &step->stage[out->stage].reduced, *sends = longest_send (step, out->stage);
@@ -343,7 +340,7 @@ summarise (Step *step)
       if (traffic[i]->alone_s > 0)
         out->provenance = MIN (out->provenance, traffic[i]->provenance);
   }
-  g_strlcpy (out->bound_by, find_bound (step, sends), sizeof out->bound_by);
+  g_strlcpy (out->bound_by, find_bound (step, critical), sizeof out->bound_by);
 }
 
 static void
@@ -393,8 +390,9 @@ wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans,
     ok = build (&step, error) && eng_graph_run (step.graph, error);
   }
   if (ok) {
-    wrk_training_account (step.graph, step.stage, step.pp, step.out);
-    summarise (&step);
+    WrkCritical critical;
+    wrk_training_account (step.graph, step.stage, step.pp, step.out, &critical);
+    summarise (&step, &critical);
     say_what_is_left_out (&step, result);
     wrk_result_add_links (result, scenario->clu, step.net, step.out->step_time_s);
     result->n_events = eng_stats (wrk_net_engine (step.net)).events;

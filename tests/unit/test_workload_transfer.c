@@ -1,0 +1,170 @@
+/* Copies on a cluster whose every time follows from the fixture: NVLink 2 us and 100 GB/s, PCIe 50 GB/s, host memory 40 GB/s and
+ * crossed twice, adapters 10 us and 10 GB/s from GPU to GPU of another node. */
+#include <math.h>
+
+#include "models/library-spec.h"
+#include "models/transfer.h"
+#include "scenario_fixture.h"
+
+#define COPY(from, to, more) "{kind: transfer, from: " from ", to: " to ", bytes: 1 GB" more "}"
+
+static void
+times_follow_from_the_route_in_both_fidelities (void)
+{
+  static const struct {
+    const char *workload, *extra, *path, *bound_by;
+    double time_s;
+  } rows[] = {
+    { COPY ("gpu0", "gpu1", ""), "", "nvlink", "nv", 2e-6 + 0.01 },
+    { COPY ("gpu0", "gpu1", ", path: nvlink"), "", "nvlink", "nv", 2e-6 + 0.01 },
+    { COPY ("gpu0", "gpu1", ", path: pcie"), "", "pcie", "pci", 0.02 },
+    { COPY ("gpu0", "gpu1", ", path: host"), "", "host", "host_memory", 0.05 },
+    { COPY ("gpu0", "gpu1", ""), "degrade: [{p2p: off}]\n", "host", "host_memory", 0.05 },
+    { COPY ("gpu0", "node1.gpu1", ""), "", "net", "ib", 10e-6 + 0.1 },
+    { COPY ("gpu0", "node1.gpu1", ", path: net"), "", "net", "ib", 10e-6 + 0.1 },
+    /* staged by the CPU on both sides, memory 40 GB/s crossed twice on either: the adapters still bound */
+    { COPY ("gpu0", "node1.gpu1", ""), "degrade: [{gdr: off}]\n", "host", "ib", 10e-6 + 0.1 },
+    { COPY ("gpu0", "node0.host", ""), "", "pcie", "host_memory", 1 / 40.0 },
+    /* four copies share the way, and the memory is the one of both */
+    { COPY ("gpu0", "gpu1", ", count: 4"), "", "nvlink", "nv", 2e-6 + 0.04 },
+    { COPY ("gpu0", "gpu1", ", path: host, count: 4"), "", "host", "host_memory", 0.2 },
+    { COPY ("gpu0", "node1.gpu1", ", count: 3"), "", "net", "ib", 10e-6 + 0.3 },
+    { "{kind: transfer, from: gpu0, to: node1.gpu0, bytes: 0}", "", "net", "latency", 10e-6 },
+    { "{kind: transfer, from: gpu0, to: node1.gpu0, bytes: 100 kB}", "", "net", "latency", 20e-6 },
+    { "{kind: transfer, from: gpu0, to: node1.gpu0, bytes: 101 kB}", "", "net", "ib", 20.1e-6 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+      g_autoptr (WrkResult) r = scenario_run (2, 2, rows[i].workload, rows[i].extra, mode);
+      test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
+      TEST_STR (r->transfer.path, rows[i].path);
+      TEST_STR (r->transfer.bound_by, rows[i].bound_by);
+      TEST_INT (r->n_events > 0, mode == WRK_MODE_EVENT);
+    }
+}
+
+static void
+links_carry_what_all_copies_move (void)
+{
+  g_autoptr (WrkResult) r = scenario_run (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "", WRK_MODE_EVENT);
+  TEST_INT (r->links->len, 1);
+  const WrkLinkUse *use = &g_array_index (r->links, WrkLinkUse, 0);
+  TEST_STR (use->link_class, "nv");
+  TEST_NEAR (use->bytes, 8e9, 1e-12); /* 4 GB up to the switch and down from it */
+  TEST_NEAR (use->utilisation, 0.04 / (0.04 + 2e-6), 1e-9);
+}
+
+static void
+nothing_is_copied_from_a_device_to_itself (void)
+{
+  static const char *const paths[] = { "", ", path: host", ", path: net" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (paths); i++) {
+    g_autofree char *workload = g_strdup_printf (COPY ("gpu1", "node0.gpu1", "%s"), paths[i]);
+    g_autoptr (WrkResult) r = scenario_run (2, 1, workload, "", i == 0 ? WRK_MODE_MODEL : WRK_MODE_EVENT);
+    TEST_NEAR (r->transfer.time_s, 0, 0);
+    TEST_STR (r->transfer.path, NULL);
+    TEST_INT (r->warnings->len, 1);
+    TEST_HAS (g_ptr_array_index (r->warnings, 0), "'gpu1' and 'node0.gpu1' are the same device: nothing is copied");
+  }
+}
+
+/* The scenario loads and its run is refused with these words. */
+static void
+expect_refusal (const char *workload, const char *const *sets, const char *want)
+{
+  g_autofree char *text = scenario_text (2, 2, workload, "");
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (scenario);
+  TEST_TRUE (wrk_scenario_run (scenario, FALSE, &error) == NULL);
+  TEST_TRUE (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
+  test_has (error != NULL ? error->message : "", want, workload, __FILE__, __LINE__);
+}
+
+static void
+a_path_that_does_not_join_them_is_refused_at_its_place (void)
+{
+  expect_refusal (COPY ("gpu0", "node1.gpu1", ", path: nvlink"), NULL,
+                  "s.yaml:24:75: 'gpu0' and 'node1.gpu1' have no path 'nvlink'");
+  expect_refusal (COPY ("gpu0", "gpu1", ", path: net"), NULL, "s.yaml:24:69: 'gpu0' and 'gpu1' have no path 'net'");
+  static const char *const apart[] = { "topology.fabric=none", NULL };
+  expect_refusal (COPY ("gpu0", "node1.gpu1", ""), apart, "s.yaml:24:44: ");
+}
+
+/* ---- a library whose host copies are slow: 8 GB/s a copier and 5 us to start, a tenth of error ---- */
+
+static BaseNum
+num (double v, BaseSource source)
+{
+  return (BaseNum){ .v = v, .set = TRUE, .source = source };
+}
+
+static const MdlLibrary *
+slow_copies (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
+             GError **error)
+{
+  (void)name, (void)from, (void)gpu_type, (void)inputs, (void)warnings, (void)error;
+  MdlLibrary *library = user;
+  library->copies.at[MDL_COPY_HOST].start = num (5e-6, BASE_SOURCE_MEASURED);
+  library->copies.at[MDL_COPY_HOST].rate = num (8e9, BASE_SOURCE_MEASURED);
+  library->copies.at[MDL_COPY_DMA].start = num (1e-6, BASE_SOURCE_MEASURED);
+  library->assumed_error.small = library->assumed_error.middle = library->assumed_error.large = num (.1, BASE_SOURCE_ASSUMED);
+  library->error = library->assumed_error;
+  return library;
+}
+
+static WrkResult *
+run_with_library (const char *workload)
+{
+  g_autofree char *text = scenario_text (2, 1, workload, "");
+  g_auto (GStrv) halves = g_strsplit (text, "library: plain", 2);
+  g_autofree char *nccl = g_strconcat (halves[0], "library: nccl", halves[1], NULL);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  g_autofree MdlLibrary *library = g_new0 (MdlLibrary, 1);
+  WrkScenarioOptions options = { 0 };
+  g_autoptr (WrkScenario) scenario =
+      wrk_scenario_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, slow_copies, library, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL)
+    g_error ("%s", error->message);
+  return result;
+}
+
+static void
+each_copy_has_a_copier_of_its_own (void)
+{
+  /* one: its copier's 8 GB/s; four want 32 GB/s of the 40 / 2 that memory gives: 5 GB/s each */
+  g_autoptr (WrkResult) one = run_with_library (COPY ("gpu0", "gpu1", ", path: host"));
+  TEST_NEAR (one->transfer.time_s, 5e-6 + 1 / 8.0, 1e-9);
+  TEST_STR (one->transfer.bound_by, "host");
+  TEST_NEAR (one->transfer.time_hi_s, one->transfer.time_s * 1.1, 1e-12);
+  TEST_NEAR (one->transfer.time_lo_s, one->transfer.time_s / 1.1, 1e-12);
+  g_autoptr (WrkResult) four = run_with_library (COPY ("gpu0", "gpu1", ", path: host, count: 4"));
+  TEST_NEAR (four->transfer.time_s, 5e-6 + 1 / 5.0, 1e-9);
+  TEST_STR (four->transfer.bound_by, "host_memory");
+  TEST_NEAR (four->transfer.rate_Bps, 1e9 / (5e-6 + 1 / 5.0), 1e-9);
+}
+
+static void
+a_copy_takes_the_quickest_way (void)
+{
+  g_autoptr (WrkResult) r = run_with_library (COPY ("gpu0", "gpu1", ""));
+  TEST_STR (r->transfer.path, "nvlink");
+  TEST_NEAR (r->transfer.time_s, 1e-6 + 2e-6 + 0.01, 1e-9);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "times follow from the route in both fidelities", times_follow_from_the_route_in_both_fidelities },
+    { "links carry what all copies move", links_carry_what_all_copies_move },
+    { "nothing is copied from a device to itself", nothing_is_copied_from_a_device_to_itself },
+    { "a path that does not join them is refused at its place", a_path_that_does_not_join_them_is_refused_at_its_place },
+    { "each copy has a copier of its own", each_copy_has_a_copier_of_its_own },
+    { "a copy takes the quickest way", a_copy_takes_the_quickest_way },
+    { NULL, NULL },
+  };
+  return test_main ("transfers", cases);
+}
