@@ -613,7 +613,7 @@ read_system (Reader *reader, const CluXml *system, GError **error)
 
 char *
 clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                         const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+                      const BaseLookup *lookup, BaseDiag *warnings, GError **error)
 {
   g_return_val_if_fail (path != NULL && name != NULL && (bytes != NULL || n_B == 0), NULL);
   g_autoptr (BaseDiag) unheard = warnings == NULL ? base_diag_new () : NULL;

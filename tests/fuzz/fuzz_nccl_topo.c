@@ -1,38 +1,12 @@
-/* Any bytes as a topology XML: refused with a message, or imported - and what is imported is a topology file that loads. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cluster/cluster.h"
-#include "cluster/import.h"
+/* Any bytes as a topology XML of NCCL. */
+#include "fuzz_import.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static void
-import_and_load (const uint8_t *data, size_t size, const char *gpu_type)
-{
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (GError) error = NULL;
-  g_autofree char *text =
-      clu_import_nccl_topo ("fuzz.xml", (const char *)data, size, "imported", gpu_type, lookup, warnings, &error);
-  if (text == NULL) {
-    if (!g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT))
-      abort ();
-    return;
-  }
-  BaseYaml *yaml = base_yaml_load_data ("imported.yaml", text, strlen (text), &error);
-  g_autoptr (Clu) clu = yaml == NULL ? NULL : clu_load_yaml (yaml, lookup, NULL, NULL, warnings, &error);
-  if (clu == NULL) {
-    g_printerr ("%s\n%s\n", text, error->message);
-    abort ();
-  }
-}
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  import_and_load (data, size, NULL);
-  import_and_load (data, size, "a100_80_sxm");
+  import_and_load (clu_import_nccl_topo, "fuzz.xml", data, size, NULL);
+  import_and_load (clu_import_nccl_topo, "fuzz.xml", data, size, "a100_80_sxm");
   return 0;
 }

@@ -17,7 +17,7 @@ main (int argc, char **argv)
       gsize n_B = 0;
       if (!g_file_get_contents (path, &bytes, &n_B, NULL))
         continue;
-      LLVMFuzzerTestOneInput ((const uint8_t *) bytes, n_B);
+      LLVMFuzzerTestOneInput ((const uint8_t *)bytes, n_B);
       n++;
     }
   }

@@ -29,7 +29,7 @@ test_near (double a, double b, double rel, const char *what, const char *file, i
   gboolean ok = fabs (a - b) <= rel * fabs (b) || a == b;
   if (!ok)
     fprintf (stderr, "%s:%d: %s is %.17g, expected %.17g within %g\n", file, line, what, a, b, rel);
-  CU_assertImplementation (ok, (unsigned) line, what, file, "", CU_FALSE);
+  CU_assertImplementation (ok, (unsigned)line, what, file, "", CU_FALSE);
 }
 
 void
@@ -38,7 +38,7 @@ test_str (const char *a, const char *b, const char *what, const char *file, int 
   gboolean ok = g_strcmp0 (a, b) == 0;
   if (!ok)
     fprintf (stderr, "%s:%d: %s is\n  %s\nexpected\n  %s\n", file, line, what, a ? a : "(null)", b ? b : "(null)");
-  CU_assertImplementation (ok, (unsigned) line, what, file, "", CU_FALSE);
+  CU_assertImplementation (ok, (unsigned)line, what, file, "", CU_FALSE);
 }
 
 void
@@ -47,5 +47,13 @@ test_has (const char *text, const char *part, const char *what, const char *file
   gboolean ok = text != NULL && strstr (text, part) != NULL;
   if (!ok)
     fprintf (stderr, "%s:%d: %s is\n  %s\nexpected to contain\n  %s\n", file, line, what, text ? text : "(null)", part);
-  CU_assertImplementation (ok, (unsigned) line, what, file, "", CU_FALSE);
+  CU_assertImplementation (ok, (unsigned)line, what, file, "", CU_FALSE);
+}
+
+void
+test_int (long long a, long long b, const char *what, const char *file, int line)
+{
+  if (a != b)
+    fprintf (stderr, "%s:%d: %s is %lld, expected %lld\n", file, line, what, a, b);
+  CU_assertImplementation (a == b, (unsigned)line, what, file, "", CU_FALSE);
 }

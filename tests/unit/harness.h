@@ -25,8 +25,11 @@ void test_str (const char *a, const char *b, const char *what, const char *file,
 void test_has (const char *text, const char *part, const char *what, const char *file, int line);
 #define TEST_HAS(text, part) test_has ((text), (part), #text, __FILE__, __LINE__)
 
+/* Equal whole numbers, and says both when not. */
+void test_int (long long a, long long b, const char *what, const char *file, int line);
+#define TEST_INT(a, b) test_int ((long long)(a), (long long)(b), #a, __FILE__, __LINE__)
+
 #define TEST_TRUE(x) CU_ASSERT_TRUE (x)
 #define TEST_FALSE(x) CU_ASSERT_FALSE (x)
-#define TEST_INT(a, b) CU_ASSERT_EQUAL ((long long) (a), (long long) (b))
 
 #endif

@@ -1,7 +1,6 @@
 #include "base/lookup.h"
-#include "harness.h"
+#include "folder_fixture.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 /* A shipped root and a user's folder, made anew for each case. */
@@ -9,15 +8,6 @@ typedef struct {
   char *root, *shipped, *user, *scenario;
   BaseLookup *lookup;
 } Place;
-
-static void
-put (const char *folder, const char *file)
-{
-  g_autofree char *path = g_build_filename (folder, file, NULL);
-  g_autofree char *parent = g_path_get_dirname (path);
-  TEST_INT (g_mkdir_with_parents (parent, 0755), 0);
-  TEST_TRUE (g_file_set_contents (path, "gpu: x\n", -1, NULL));
-}
 
 static Place
 place_new (void)
@@ -27,31 +17,20 @@ place_new (void)
   p.shipped = g_build_filename (p.root, "share", NULL);
   p.user = g_build_filename (p.root, "mine", NULL);
   p.scenario = g_build_filename (p.user, "run.yaml", NULL);
-  put (p.shipped, "topologies/gpus/h200_sxm.yaml");
-  put (p.shipped, "topologies/gpus/h100_sxm.yaml");
-  put (p.shipped, "topologies/gpus/README.md");
-  put (p.shipped, "topologies/gpus/.hidden.yaml");
-  put (p.shipped, "topologies/nics/cx7_ndr400.yaml");
-  put (p.user, "run.yaml");
+  folder_put (p.shipped, "topologies/gpus/h200_sxm.yaml", "gpu: x\n");
+  folder_put (p.shipped, "topologies/gpus/h100_sxm.yaml", "gpu: x\n");
+  folder_put (p.shipped, "topologies/gpus/README.md", "gpu: x\n");
+  folder_put (p.shipped, "topologies/gpus/.hidden.yaml", "gpu: x\n");
+  folder_put (p.shipped, "topologies/nics/cx7_ndr400.yaml", "gpu: x\n");
+  folder_put (p.user, "run.yaml", "gpu: x\n");
   p.lookup = base_lookup_new (p.shipped);
   return p;
 }
 
 static void
-remove_tree (const char *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
-    g_autofree char *below = g_build_filename (path, name, NULL);
-    remove_tree (below);
-  }
-  g_remove (path);
-}
-
-static void
 place_free (Place *p)
 {
-  remove_tree (p->root);
+  folder_remove (p->root);
   base_lookup_free (p->lookup);
   g_free (p->root);
   g_free (p->shipped);
@@ -67,8 +46,7 @@ find (const Place *p, const char *name, const char *from)
   TEST_TRUE ((path == NULL) == (error != NULL));
   /* Without the temporary root. */
   const char *text = path != NULL ? path : error->message;
-  g_auto (GStrv) parts = g_strsplit (text, p->root, -1);
-  return g_strjoinv ("ROOT", parts);
+  return folder_hidden (p->root, text);
 }
 
 static void
@@ -79,7 +57,7 @@ a_bare_name_is_looked_up_beside_the_file_then_among_the_shipped (void)
   TEST_STR (shipped, "ROOT/share/topologies/gpus/h200_sxm.yaml");
   g_autofree char *second = find (&p, "cx7_ndr400", p.scenario);
   TEST_STR (second, "ROOT/share/topologies/nics/cx7_ndr400.yaml");
-  put (p.user, "h200_sxm.yaml");
+  folder_put (p.user, "h200_sxm.yaml", "gpu: x\n");
   g_autofree char *beside = find (&p, "h200_sxm", p.scenario);
   TEST_STR (beside, "ROOT/mine/h200_sxm.yaml");
   place_free (&p);
@@ -90,7 +68,7 @@ static void
 a_file_does_not_find_itself (void)
 {
   Place p = place_new ();
-  put (p.user, "h200_sxm.yaml");
+  folder_put (p.user, "h200_sxm.yaml", "gpu: x\n");
   g_autofree char *from = g_build_filename (p.user, "h200_sxm.yaml", NULL);
   g_autofree char *found = find (&p, "h200_sxm", from);
   TEST_STR (found, "ROOT/share/topologies/gpus/h200_sxm.yaml");
@@ -101,8 +79,8 @@ static void
 a_path_is_relative_to_the_file_that_names_it (void)
 {
   Place p = place_new ();
-  put (p.user, "gpus/mine.yaml");
-  put (p.user, "config.json");
+  folder_put (p.user, "gpus/mine.yaml", "gpu: x\n");
+  folder_put (p.user, "config.json", "gpu: x\n");
   g_autofree char *below = find (&p, "gpus/mine.yaml", p.scenario);
   TEST_STR (below, "ROOT/mine/gpus/mine.yaml");
   g_autofree char *json = find (&p, "config.json", p.scenario);
@@ -145,7 +123,7 @@ static void
 shipped_names_are_sorted_and_said_once (void)
 {
   Place p = place_new ();
-  put (p.shipped, "topologies/nics/h200_sxm.yaml");
+  folder_put (p.shipped, "topologies/nics/h200_sxm.yaml", "gpu: x\n");
   g_auto (GStrv) names = base_lookup_list (p.lookup, "topologies/gpus:topologies/nics");
   g_autofree char *joined = g_strjoinv (" ", names);
   TEST_STR (joined, "cx7_ndr400 h100_sxm h200_sxm");

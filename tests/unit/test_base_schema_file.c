@@ -1,8 +1,7 @@
 /* References: keys that name a file, a path, or hold the mapping itself. */
 #include "base/schema.h"
-#include "harness.h"
+#include "folder_fixture.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 typedef struct {
@@ -47,15 +46,6 @@ typedef struct {
   BaseSchemaContext context;
 } Place;
 
-static void
-put (const Place *p, const char *file, const char *text)
-{
-  g_autofree char *path = g_build_filename (p->root, file, NULL);
-  g_autofree char *parent = g_path_get_dirname (path);
-  TEST_INT (g_mkdir_with_parents (parent, 0755), 0);
-  TEST_TRUE (g_file_set_contents (path, text, -1, NULL));
-}
-
 static Place
 place_new (void)
 {
@@ -63,26 +53,15 @@ place_new (void)
   p.lookup = base_lookup_new (p.root);
   p.inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   p.context = (BaseSchemaContext){ p.arena, p.diag, p.lookup, BASE_SOURCE_DATASHEET, p.inputs };
-  put (&p, "topologies/gpus/h100.yaml", "gpu: h100\nmemory: 80 GB\n");
-  put (&p, "topologies/gpus/h200.yaml", "gpu: h200\nmemory: 141 GB\n");
+  folder_put (p.root, "topologies/gpus/h100.yaml", "gpu: h100\nmemory: 80 GB\n");
+  folder_put (p.root, "topologies/gpus/h200.yaml", "gpu: h200\nmemory: 141 GB\n");
   return p;
-}
-
-static void
-remove_tree (const char *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
-    g_autofree char *below = g_build_filename (path, name, NULL);
-    remove_tree (below);
-  }
-  g_remove (path);
 }
 
 static void
 place_free (Place *p)
 {
-  remove_tree (p->root);
+  folder_remove (p->root);
   g_free (p->root);
   base_lookup_free (p->lookup);
   base_arena_free (p->arena);
@@ -95,15 +74,14 @@ static char *
 read_node (const Place *p, const char *text, gboolean overlay, Gpus *out)
 {
   g_autofree char *path = g_build_filename (p->root, "mine/node.yaml", NULL);
-  put (p, "mine/node.yaml", text);
+  folder_put (p->root, "mine/node.yaml", text);
   g_autoptr (GError) error = NULL;
   BaseYaml *yaml = base_yaml_load_file (path, &error);
   g_assert_no_error (error);
   g_ptr_array_add (p->inputs, yaml); /* lives as long as what it fills */
   gboolean ok = base_schema_read (&gpus_schema, base_yaml_root (yaml), overlay, &p->context, out);
   TEST_INT (ok, base_diag_finish (p->diag, &error));
-  g_auto (GStrv) parts = g_strsplit (ok ? "" : error->message, p->root, -1);
-  return g_strjoinv ("ROOT", parts);
+  return folder_hidden (p->root, ok ? "" : error->message);
 }
 
 static void
@@ -148,8 +126,8 @@ static void
 errors_in_a_referenced_file_carry_its_own_positions (void)
 {
   Place p = place_new ();
-  put (&p, "mine/bad.yaml", "gpu: bad\nmemory: 80\n");
-  put (&p, "mine/torn.yaml", "gpu: [\n");
+  folder_put (p.root, "mine/bad.yaml", "gpu: bad\nmemory: 80\n");
+  folder_put (p.root, "mine/torn.yaml", "gpu: [\n");
   Gpus node = { 0 };
   g_autofree char *errors = read_node (&p, "type: bad\nspare: torn\ncount: -1\n", FALSE, &node);
   TEST_HAS (errors, "ROOT/mine/bad.yaml:2:9: size '80' has no unit (e.g. '16 GiB')\n");
@@ -187,8 +165,8 @@ static void
 files_that_name_each_other_in_a_circle_are_refused (void)
 {
   Place p = place_new ();
-  put (&p, "topologies/gpus/a.yaml", "memory: 1 GB\nnext: b\n");
-  put (&p, "topologies/gpus/b.yaml", "memory: 1 GB\nnext: a\n");
+  folder_put (p.root, "topologies/gpus/a.yaml", "memory: 1 GB\nnext: b\n");
+  folder_put (p.root, "topologies/gpus/b.yaml", "memory: 1 GB\nnext: a\n");
   Gpus node = { 0 };
   g_autofree char *errors = read_node (&p, "type: a\n", FALSE, &node);
   TEST_STR (errors, "ROOT/topologies/gpus/b.yaml:2:7: 'ROOT/topologies/gpus/a.yaml' refers to itself\n1 error, nothing was run");
@@ -202,7 +180,7 @@ a_chain_of_files_is_limited (void)
   for (unsigned i = 0; i < 12; i++) {
     g_autofree char *file = g_strdup_printf ("topologies/gpus/c%u.yaml", i);
     g_autofree char *text = g_strdup_printf ("memory: 1 GB\nnext: c%u\n", i + 1);
-    put (&p, file, text);
+    folder_put (p.root, file, text);
   }
   Gpus node = { 0 };
   g_autofree char *errors = read_node (&p, "type: c0\n", FALSE, &node);
@@ -234,7 +212,7 @@ static void
 a_reference_set_by_a_flag_is_found_too (void)
 {
   Place p = place_new ();
-  put (&p, "mine/node.yaml", "type: h200\n");
+  folder_put (p.root, "mine/node.yaml", "type: h200\n");
   g_autofree char *path = g_build_filename (p.root, "mine/node.yaml", NULL);
   BaseYaml *yaml = base_yaml_load_file (path, NULL);
   g_ptr_array_add (p.inputs, yaml);

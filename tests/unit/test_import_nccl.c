@@ -1,35 +1,10 @@
 /* NCCL's topology XML to topology YAML: what the text says, that it loads again, and how bad input is refused. */
-#include <string.h>
-
-#include "cluster/cluster.h"
-#include "cluster/import.h"
-#include "harness.h"
-
-#define DATA TEST_SOURCE_DIR "/tests/data/import/"
-
-typedef struct {
-  char *text;
-  BaseDiag *warnings;
-  GError *error;
-} Import;
-
-static void
-import_clear (Import *import)
-{
-  g_free (import->text);
-  base_diag_free (import->warnings);
-  g_clear_error (&import->error);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Import, import_clear)
+#include "import_fixture.h"
 
 static Import
 import_text_as (const char *path, const char *bytes, gsize n_B, const char *gpu_type)
 {
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Import import = { .warnings = base_diag_new () };
-  import.text = clu_import_nccl_topo (path, bytes, n_B, "imported", gpu_type, lookup, import.warnings, &import.error);
-  CU_ASSERT_EQUAL (import.text == NULL, import.error != NULL);
-  return import;
+  return import_with (clu_import_nccl_topo, path, bytes, n_B, gpu_type);
 }
 
 static Import
@@ -51,30 +26,6 @@ static Import
 import_text (const char *text)
 {
   return import_text_as ("t.xml", text, strlen (text), NULL);
-}
-
-static gboolean
-warned (const Import *import, const char *part)
-{
-  for (unsigned i = 0; i < base_diag_n_warnings (import->warnings); i++)
-    if (strstr (base_diag_warning (import->warnings, i), part) != NULL)
-      return TRUE;
-  return FALSE;
-}
-
-static Clu *
-load (const Import *import)
-{
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (GError) error = NULL;
-  if (import->text == NULL)
-    return NULL;
-  BaseYaml *yaml = base_yaml_load_data ("imported.yaml", import->text, strlen (import->text), &error);
-  Clu *clu = yaml == NULL ? NULL : clu_load_yaml (yaml, lookup, NULL, NULL, warnings, &error);
-  if (clu == NULL)
-    TEST_STR (error->message, "");
-  return clu;
 }
 
 static void
