@@ -211,6 +211,9 @@ static const BaseField pairwise_fields[] = {
   NUM_FROM (MdlPairSpec, peers, "peers", BASE_DIM_COUNT, "1", "peers at once on a channel"),
   NUM (MdlPairSpec, ll_up_to, "ll_up_to", BASE_DIM_BYTES, "message a channel that still goes by LL"),
   NUM_FROM (MdlPairSpec, channels_a_peer, "channels_a_peer", BASE_DIM_COUNT, "1", "channels of one peer in an all-to-all, at most"),
+  NUM_FROM (MdlPairSpec, net_channels, "net_channels", BASE_DIM_COUNT, "1", "channels of one peer on another node, at most"),
+  NUM_FROM (MdlPairSpec, net_share, "net_share", BASE_DIM_NUMBER, "1",
+            "halved while times the ranks they exceed so many times all channels; default: never"),
   NUM_FROM (MdlPairSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "piece of a peer and channel"),
   { .key = "fill",
     .kind = BASE_FIELD_NUM,
@@ -218,7 +221,7 @@ static const BaseField pairwise_fields[] = {
     .dim = BASE_DIM_RATIO,
     .max = "1",
     .help = "share of the first pieces' time that nothing overlaps" },
-  NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple"),
+  NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple over NVLink"),
   END,
 };
 static const BaseSchema pairwise_schema = { .name = "pairwise", .help = "Sends and receives.", .fields = pairwise_fields };
@@ -260,8 +263,26 @@ static const BaseField range_fields[] = {
 };
 static const BaseSchema range_schema = { .name = "range", .help = "What the constants were fitted on.", .fields = range_fields };
 
+static const BaseField plugin_fields[] = {
+  { .key = "class",
+    .kind = BASE_FIELD_STR,
+    .offset = offsetof (MdlPlugin, link_class),
+    .help = "link class of the network's ports",
+    .required = TRUE },
+  NUM (MdlPlugin, latency, "latency", BASE_DIM_TIME, "what its software adds to a message"),
+  { .key = "simple_only",
+    .kind = BASE_FIELD_BOOL,
+    .offset = offsetof (MdlPlugin, simple_only),
+    .help = "LL and LL128 are switched off" },
+  END,
+};
+static const BaseSchema plugin_schema = { .name = "plugin",
+                                          .help = "Software by which the library reaches one kind of network.",
+                                          .fields = plugin_fields };
+
 static const BaseField library_fields[] = {
   { .key = "name", .kind = BASE_FIELD_STR, .offset = offsetof (MdlLibrary, name), .help = "NCCL, RCCL, …" },
+  LIST (MdlLibrary, plugins, "plugins", &plugin_schema, MdlPlugin, "networks with software of their own, by link class"),
   MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
   MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
   MAP (MdlLibrary, launch, "launch", &launches_schema, "what a launch costs"),

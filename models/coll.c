@@ -55,6 +55,13 @@ why_not_ll128 (const MdlCollQuestion *question)
   return NULL;
 }
 
+static gboolean
+keeps_to_simple (const MdlLibrary *library, const MdlCollQuestion *question)
+{
+  const MdlPlugin *plugin = mdl_plugin (library, question);
+  return plugin != NULL && plugin->simple_only.v;
+}
+
 static const char *
 why_not_pairwise (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question)
 {
@@ -89,6 +96,8 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
     why = why_not_pairwise (library, proto, question);
   else if (proto == MDL_PROTO_LL128)
     why = why_not_ll128 (question);
+  if (why == NULL && proto != MDL_PROTO_SIMPLE && library != NULL && keeps_to_simple (library, question))
+    why = "the plugin of this network keeps to simple: stores that arrive out of order would break LL and LL128";
   if (why != NULL && reason != NULL)
     *reason = why;
   return why == NULL;

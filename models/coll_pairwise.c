@@ -7,10 +7,13 @@
  * see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
  *
+ * ch: all channels of the library between peers of one node. A peer on another node is served by c of them, c halved while
+ * c n > 4 ch: one peer gets 2 channels up to 32 ranks with 16 channels, 1 beyond.
+ *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
- * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a
- * channel),
+ * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/graph/paths.cc:ncclTopoComputeP2pChannels (channels a
+ * peer of another node, versions 2.21 to 2.28), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a channel),
  * src/device/sendrecv.h (up to 8 peers at once on a channel). Rates: measured, see docs/models.md.
  * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
@@ -32,6 +35,26 @@ p2p_channels (const MdlLibrary *library, const MdlCollQuestion *q)
   return q->max_channels > 0 ? most : fmax (fmin (p2p, library->channels.p2p.v), 1.0);
 }
 
+/* Channels that serve one peer on another node. */
+static double
+net_channels (const MdlPairSpec *spec, const MdlCollQuestion *q, double channels)
+{
+  double a_peer = fmax (spec->net_channels.v, 1.0);
+  while (spec->net_share.set && a_peer > 1.0 && a_peer * (double)q->n_ranks > spec->net_share.v * channels)
+    a_peer /= 2.0;
+  return fmin (fmax (a_peer, 1.0), channels);
+}
+
+static void
+bound_by (MdlCollCost *cost, const MdlCollQuestion *q, double rate_Bps, const BaseNum *from)
+{
+  if (!from->set || rate_Bps >= cost->bound_Bps)
+    return;
+  cost->bound_Bps = rate_Bps;
+  if (rate_Bps < q->link_rate_Bps / cost->wire)
+    mdl_cost_use (cost, from);
+}
+
 static void
 pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -42,14 +65,19 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double remote = all ? (double)q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;
   double at_once = fmax (spec->peers.v, 1.0), channels = p2p_channels (library, q);
   MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
-  MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, 1.0);
-  const MdlStep *step = (local > 0.0 ? intra : inter).step;
+  MdlStepTime inter = mdl_network_step_time (library, spec->hop, proto, q, 1.0, cost);
 
   cost->channels = (unsigned)channels;
-  cost->wire = proto == MDL_PROTO_SIMPLE && all && spec->wire.set ? spec->wire.v : format->wire.v;
-  cost->bound_Bps = step->rate.set ? channels * step->rate.v : HUGE_VAL;
-  if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
-    mdl_cost_use (cost, &step->rate);
+  /* Measured behind a switch of one node, where all links are full at once; adapters and PCIe carry no more than the payload. */
+  gboolean crowded = all && proto == MDL_PROTO_SIMPLE && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->wire.set;
+  cost->wire = crowded ? spec->wire.v : format->wire.v;
+  cost->bound_Bps = HUGE_VAL;
+  if (local > 0.0)
+    bound_by (cost, q, channels * intra.step->rate.v, &intra.step->rate);
+  if (remote > 0.0) {
+    double share = all ? remote / (double)q->n_ranks : 1.0;
+    bound_by (cost, q, fmin (channels, remote * net_channels (spec, q, channels)) * inter.step->rate.v / share, &inter.step->rate);
+  }
   mdl_cost_term (q, cost, "start", spec->start.at[proto].v, &spec->start.at[proto], "%.3g us", spec->start.at[proto].v * 1e6);
   cost->start_s = spec->start.at[proto].v;
   if (all) {

@@ -13,8 +13,9 @@
  * the links are, last = (ends - 1) chunk / rate sqrt (loops): in the first loop all channels pause together, later they drift
  * apart and
  * fill each other's pauses. The longer of the two holds.
- * Between nodes 2(N-1) or N-1 of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait
- * for data, not for each other.
+ * Between nodes 2N or N of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait for
+ * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
+ * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
  * Broadcast, reduce: pieces of one slot through n-1 hops,
  *     T = start + sum of hops (latency + c/r) + (S/ch - c) ch / min (bound, link rate / wire)
@@ -45,11 +46,16 @@ n_steps (const MdlCollQuestion *q)
   return (q->n_ranks - 1) * (q->op == MDL_OP_ALL_REDUCE ? 2 : 1);
 }
 
-/* Steps that cross from one island to the next. */
+/* Steps that cross from one island to the next, on the way of the slowest chunk. Two rounds of the ring less two steps (one round
+ * less one) lead a chunk over every crossing of the round, unless what is left out are crossings: with one rank a node all are. */
 static unsigned
 n_inter (const MdlCollQuestion *q)
 {
-  return q->n_nodes > 1 ? (q->n_nodes - 1) * (q->op == MDL_OP_ALL_REDUCE ? 2 : 1) : 0;
+  if (q->n_nodes <= 1)
+    return 0;
+  unsigned rounds = q->op == MDL_OP_ALL_REDUCE ? 2 : 1;
+  unsigned left_out = rounds + 1 > q->ranks_per_node ? rounds + 1 - MAX (q->ranks_per_node, 1) : 0;
+  return MIN (rounds * q->n_nodes - left_out, n_steps (q));
 }
 
 /* The slowest block's rate over the hops in use; HUGE_VAL where the library gives none. */
@@ -92,7 +98,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double n = (double)q->n_ranks, steps = (double)n_steps (q), inter = (double)n_inter (q);
   double channels = mdl_channels (library, proto, q, TRUE);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
-                          mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels) };
+                          mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
 
@@ -137,7 +143,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   const MdlProtocol *format = &library->protocols.at[proto];
   double channels = mdl_channels (library, proto, q, TRUE);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
-                          mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels) };
+                          mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
   double hops = (double)n_steps (q), inter = (double)n_inter (q);

@@ -85,7 +85,7 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   const MdlProtocol *format = &library->protocols.at[proto];
   double channels = mdl_channels (library, proto, q, FALSE);
   MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels);
-  MdlStepTime inter = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);
+  MdlStepTime inter = mdl_network_step_time (library, spec->hop, proto, q, channels, cost);
   const BaseNum *stream = &(q->n_ranks > 2 ? &spec->stream : &spec->end_stream)->at[proto];
 
   cost->channels = (unsigned)channels;

@@ -37,6 +37,11 @@ typedef struct {
   double latency_s, floor_s;
 } MdlStepTime;
 MdlStepTime mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels);
+/* The same between nodes: what the network's plugin adds is in it, and used. `hop`: all kinds. */
+MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q,
+                                   double channels, MdlCollCost *cost);
+/* The plugin that serves the network between the nodes; NULL: none. */
+const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* Piece of a pipeline after the rules that shrink it: `part_B` of a channel in pieces of at most `piece_B`. Follows NCCL's halvings
  * between their powers of two, so that it never jumps; not above part_B. */

@@ -109,6 +109,33 @@ mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, d
   return time;
 }
 
+const MdlPlugin *
+mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question)
+{
+  if (question->n_nodes <= 1 || (question->inter != MDL_HOP_NET && question->inter != MDL_HOP_NET_HOST))
+    return NULL;
+  for (unsigned i = 0; i < library->plugins.n; i++) {
+    const MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
+    if (g_strcmp0 (plugin->link_class.v, question->network) == 0)
+      return plugin;
+  }
+  return NULL;
+}
+
+MdlStepTime
+mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q,
+                       double channels, MdlCollCost *cost)
+{
+  MdlStepTime time = mdl_step_time (&hop[q->inter], proto, q->inter_latency_s, channels);
+  const MdlPlugin *plugin = mdl_plugin (library, q);
+  if (plugin == NULL)
+    return time;
+  time.latency_s += plugin->latency.v;
+  time.floor_s += plugin->latency.v;
+  mdl_cost_use (cost, &plugin->latency);
+  return time;
+}
+
 double
 mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer_scale)
 {

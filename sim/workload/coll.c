@@ -30,6 +30,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->inter_latency_s = comm->inter.latency_s;
   q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : HUGE_VAL;
   q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : HUGE_VAL;
+  q->network = comm->network;
   q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : HUGE_VAL;
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;

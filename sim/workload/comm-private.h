@@ -22,6 +22,7 @@ struct WrkComm {
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   WrkHopSurvey intra, inter;
+  const char *network;   /* link class by which the first route between islands leaves its adapter; NULL: none does */
   CluRoute route;        /* scratch */
   double *load, *effort; /* scratch, per resource; all zero between uses */
   GArray *touched;       /* CluRes with load */

@@ -90,6 +90,19 @@ survey_add (WrkComm *comm, WrkHopSurvey *survey, const CluRoute *route)
   survey->rate_Bps = fmin (survey->rate_Bps, rate_Bps);
 }
 
+/* The link class of the network: of the first link that leaves an adapter. */
+static const char *
+network_of (const WrkComm *comm, const CluRoute *route)
+{
+  for (guint i = 0; i < route->hops->len; i++) {
+    const CluHop *hop = &g_array_index (route->hops, CluHop, i);
+    if (clu_dev_kind (comm->clu, hop->from) == CLU_DEV_NIC && clu_dev_kind (comm->clu, hop->to) != CLU_DEV_NIC &&
+        clu_resource_family (comm->clu, hop->res) != CLU_FAMILY_PCIE)
+      return clu_resource_class (comm->clu, hop->res);
+  }
+  return NULL;
+}
+
 /* Looks at every step that the rings take, so that pricing knows the kinds of hop and their slowest members. */
 static gboolean
 survey_hops (WrkComm *comm, GError **error)
@@ -100,6 +113,8 @@ survey_hops (WrkComm *comm, GError **error)
       guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
       if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
         return FALSE;
+      if (comm->network == NULL && comm->island[a] != comm->island[b])
+        comm->network = network_of (comm, &comm->route);
       survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);
     }
   }

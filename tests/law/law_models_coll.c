@@ -7,7 +7,7 @@
 
 static Cal *loaded[6];
 static const MdlLibrary *library[6]; /* the last is the plain one */
-static const char *const calibration[] = { NULL, "h200_sxm", "a100_sxm", "b200", "p5" };
+static const char *const calibration[] = { NULL, "h200_sxm", "a100_sxm", "b200", "gb200" };
 
 /* Clusters: nodes x ranks a node, hops, and the capability that goes with the calibration. */
 typedef struct {

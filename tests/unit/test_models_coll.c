@@ -117,6 +117,54 @@ plain_tree_is_two_trees_up_and_down (void)
 }
 
 static void
+a_ring_crosses_the_network_once_a_node_and_round (void)
+{
+  /* 2 nodes of 4, LL, start 10 us, hops of 3 us in a node and 20 us between, routes of 1 and 5 us: 14 steps, 4 of them between
+   * nodes (two rounds of two crossings): 10 + 10 x (3 + 1) + 4 x (20 + 5) = 150 us.
+   * All-gather: 7 steps, 2 of them: 10 + 20 + 50 = 80. */
+  MdlLibrary l = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 8);
+  q.n_nodes = 2;
+  q.ranks_per_node = 4;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 150e-6, 1e-9);
+  q.op = MDL_OP_ALL_GATHER;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 80e-6, 1e-9);
+  /* 4 nodes of one: all 6 steps cross, 10 + 6 x 25; of two: 14 steps, 7 cross, 10 + 7 x 4 + 7 x 25. */
+  q = question (MDL_OP_ALL_REDUCE, 0.0, 4);
+  q.n_nodes = 4;
+  q.ranks_per_node = 1;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 160e-6, 1e-9);
+  q.n_ranks = 8;
+  q.ranks_per_node = 2;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 213e-6, 1e-9);
+  /* A plugin adds to each crossing: 7 x 8 us. */
+  MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE }, .latency = num (8e-6) };
+  l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
+  q.network = "efa2";
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 269e-6, 1e-9);
+}
+
+static void
+a_peer_on_another_node_gets_two_channels_while_ranks_are_few (void)
+{
+  /* 16 channels of 1 GB/s: 2 of them for a peer to 32 ranks (2 x 32 = 4 x 16), then 1. 4 GB: 2 s, then 4 s. */
+  MdlLibrary l = simple_library ();
+  static MdlChannelRow row = { .one_node = { .v = 16 }, .nodes = { .v = 16 } };
+  l.channels.scale_up = (BaseList){ .n = 1, .set = TRUE, .item = &row, .size = sizeof row };
+  l.channels.p2p = num (16);
+  l.pairwise.net_channels = num (2);
+  l.pairwise.net_share = num (4);
+  l.pairwise.hop[MDL_HOP_NET].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  MdlCollQuestion q = question (MDL_OP_SENDRECV, 4e9, 32);
+  q.n_nodes = 4;
+  q.ranks_per_node = 8;
+  TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 2.0, 1e-4);
+  q.n_ranks = 40;
+  q.n_nodes = 5;
+  TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 4.0, 1e-4);
+}
+
+static void
 plain_nvls_and_pairs_are_one_exchange (void)
 {
   MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 8e9, 8);
@@ -171,8 +219,8 @@ ring_between_nodes_crosses_the_network_in_some_steps (void)
   MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 16);
   q.n_nodes = 2;
   q.ranks_per_node = 8;
-  /* 30 steps, 2 of them between nodes: 10 + 28 x (3 + 1) + 2 x (20 + 5) us = 172 us. */
-  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 172e-6, 1e-12);
+  /* 30 steps, 4 of them between nodes: 10 + 26 x (3 + 1) + 4 x (20 + 5) us = 214 us. */
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 214e-6, 1e-12);
 }
 
 static void
@@ -372,6 +420,8 @@ static const TestCase cases[] = {
   { "channels follow size", channels_follow_size },
   { "the weakest constant gives the source", the_weakest_constant_gives_the_source },
   { "terse questions get the same numbers without text", terse_questions_get_the_same_numbers_without_text },
+  { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },
+  { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { NULL, NULL },
 };
 

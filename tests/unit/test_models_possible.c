@@ -75,6 +75,29 @@ nvls_wants_one_domain_of_hopper_behind_a_switch (void)
 }
 
 static void
+a_plugin_may_keep_to_simple (void)
+{
+  static MdlPlugin plugin = { .link_class = { .v = "efa1", .set = TRUE }, .simple_only = { .v = TRUE, .set = TRUE } };
+  library.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
+  const char *reason;
+  MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
+  q.network = "efa1";
+  TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason)); /* one node: the network is not crossed */
+  q.n_nodes = 2;
+  q.n_ranks = 16;
+  TEST_FALSE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  TEST_HAS (reason, "keeps to simple");
+  TEST_FALSE (possible (MDL_ALGO_TREE, MDL_PROTO_LL128, &q, &reason));
+  TEST_TRUE (possible (MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q, &reason));
+  q.network = "ib_ndr";
+  TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  q.network = "efa1";
+  q.inter = MDL_HOP_TCP; /* sockets do not go through the plugin */
+  TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  library.plugins = (BaseList){ 0 };
+}
+
+static void
 ll128_keeps_to_paths_that_carry_lines_whole (void)
 {
   const char *reason;
@@ -148,6 +171,7 @@ static const TestCase cases[] = {
   { "what is not built is not in the table", what_is_not_built_is_not_in_the_table },
   { "every operation has an algorithm", every_operation_has_an_algorithm },
   { "NVLS wants one domain of Hopper behind a switch", nvls_wants_one_domain_of_hopper_behind_a_switch },
+  { "a network's plugin may keep to simple", a_plugin_may_keep_to_simple },
   { "LL128 keeps to paths that carry lines whole", ll128_keeps_to_paths_that_carry_lines_whole },
   { "sends go by LL while they are short", sends_go_by_ll_while_they_are_short },
   { "a library without a protocol refuses it", a_library_without_a_protocol_refuses_it },

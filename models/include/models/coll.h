@@ -22,6 +22,7 @@ typedef struct {
   MdlHop intra, inter;      /* what a step inside a node, between nodes, is carried by */
   double intra_latency_s, inter_latency_s;  /* wire latency of the longest such step, from the route; software is added here */
   double intra_rate_Bps, inter_rate_Bps;    /* what one route of each kind carries alone (payload, no protocol) */
+  const char *network;      /* link class of the NICs between nodes ("efa2"); borrowed, NULL where there is none */
   double link_rate_Bps;     /* see above; INFINITY when nothing is crossed */
   unsigned compute_capability; /* 90; 0 for other vendors */
   gboolean switched;        /* the ranks of a node sit behind a scale-up switch */

@@ -130,9 +130,11 @@ typedef struct {
   BaseNum peers;         /* at once on a channel: a round */
   BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
   BaseNum channels_a_peer;
+  BaseNum net_channels;  /* of one peer on another node … */
+  BaseNum net_share;     /* … halved while times the ranks they are more than so many times all channels */
   BaseNum piece;         /* B */
   BaseNum fill;          /* share of a piece's time that is not overlapped */
-  BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all */
+  BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all over NVLink in one node */
 } MdlPairSpec;
 
 typedef struct {
@@ -160,9 +162,18 @@ typedef struct {
   BaseNum max_ranks, max_nodes;
 } MdlRange;
 
+/* A network that the library reaches through software of its own beside the library's InfiniBand path. */
+typedef struct {
+  BaseHead head;
+  BaseStr link_class;
+  BaseNum latency;      /* s, what its software adds to a message */
+  BaseBool simple_only; /* stores may arrive out of order: LL and LL128 are switched off */
+} MdlPlugin;
+
 struct MdlLibrary {
   BaseHead head;
   BaseStr name;
+  BaseList plugins; /* MdlPlugin */
   MdlProtocols protocols;
   MdlChannels channels;
   MdlLaunchCosts launch;
