@@ -1,14 +1,12 @@
-#include <glib/gstdio.h>
+#include <string.h>
 
 #include "harness.h"
 #include "training-private.h"
 
-/* The file's folder and the data of a step written inline; the plain library, so that every time follows from the file. */
+/* A step written inline; the plain library, so that every time follows from the file. */
 static WrkResult *
 run_text (const char *workload, const char *extra)
 {
-  g_autofree char *dir = g_dir_make_tmp ("forerun-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (dir, "step.yaml", NULL);
   g_autofree char *text = g_strdup_printf (
       "scenario: step\n"
       "cluster:\n"
@@ -25,15 +23,13 @@ run_text (const char *workload, const char *extra)
       "%sworkload:\n  kind: training\n%s",
       extra, workload);
   g_autoptr (GError) error = NULL;
-  g_file_set_contents (path, text, -1, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   WrkScenarioOptions options = { 0 };
-  g_autoptr (WrkScenario) scenario = wrk_scenario_load (path, lookup, &options, NULL, NULL, &error);
+  g_autoptr (WrkScenario) scenario =
+      wrk_scenario_load_data ("step.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, TRUE, &error) : NULL;
   if (result == NULL)
     fprintf (stderr, "%s\n", error->message);
-  g_remove (path);
-  g_rmdir (dir);
   return result;
 }
 
