@@ -3,11 +3,14 @@
 # Each row of bench_flow gets a process of its own, so that the peak memory it prints is its own.
 set -euo pipefail
 
-if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_queue" ] || [ ! -x "$1/tests/bench_flow" ]; then
-  echo "usage: run.sh BUILD_DIR, a folder with a Release build of tests/bench_queue and tests/bench_flow" >&2
-  exit 2
-fi
+for bench in queue flow cluster; do
+  if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_$bench" ]; then
+    echo "usage: run.sh BUILD_DIR, the folder of a Release build with its benches (tests/bench_$bench)" >&2
+    exit 2
+  fi
+done
 "$1/tests/bench_queue"
 for row in star tree2 tree2over tree3 independent ring link; do
   "$1/tests/bench_flow" "$row"
 done
+"$1/tests/bench_cluster"
