@@ -228,7 +228,8 @@ rep_explain_text (const RepExplain *explain, GString *out)
   if (coll->bottleneck != CLU_NONE) {
     g_autofree char *name = clu_resource_name (explain->clu, coll->bottleneck),
                     *capacity = rep_quantity (clu_resource_capacity (explain->clu, coll->bottleneck), BASE_DIM_BANDWIDTH);
-    g_string_append_printf (out, "\nbottleneck  %s (%s, reaches %s, %s)\n", name,
+    gboolean channels = coll->cost.bound_Bps < coll->question.link_rate_Bps / coll->cost.wire;
+    g_string_append_printf (out, "\n%s  %s (%s, reaches %s, %s)\n", channels ? "first link to bind" : "bottleneck", name,
                             clu_resource_class (explain->clu, coll->bottleneck), capacity,
                             base_source_name (clu_resource_source (explain->clu, coll->bottleneck)));
   }

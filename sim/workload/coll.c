@@ -157,12 +157,15 @@ take_loads (WrkComm *comm, const WrkTraffic *traffic, WrkColl *out)
     out->provenance = MIN (out->provenance, clu_resource_source (comm->clu, g_array_index (out->loads, WrkLoad, i).res));
 }
 
+/* What to improve first: where the channels move less than the links allow, a faster link changes nothing. */
 static void
 name_bound (const WrkComm *comm, WrkColl *out)
 {
   double moving_s = out->cost.time_s - out->cost.latency_s;
   if (out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE)
     g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
+  else if (!out->cost.link_bound)
+    g_strlcpy (out->bound_by, "channels", sizeof out->bound_by);
   else
     g_strlcpy (out->bound_by, clu_resource_class (comm->clu, out->bottleneck), sizeof out->bound_by);
 }

@@ -61,7 +61,7 @@ typedef struct {
   double time_lo_s, time_hi_s;
   double algbw_Bps, busbw_Bps;
   double wire_Bps;          /* what the busiest direction of a link carries while the operation runs, beside busbw */
-  char bound_by[64];        /* "latency" or a link class */
+  char bound_by[64];        /* "latency", "channels" or a link class */
   CluRes bottleneck;        /* CLU_NONE when nothing is crossed */
   BaseSource provenance;    /* weakest part */
   GArray *loads;            /* WrkLoad, by resource number */
