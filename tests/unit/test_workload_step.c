@@ -1,5 +1,5 @@
-/* Training steps over several nodes, taken apart by hand. The fixture's NVLink takes 2 us and 100 GB/s from GPU to GPU, its adapters
- * 10 us and 10 GB/s. F and B are a layer's forward and backward. */
+/* Training steps over several nodes, taken apart by hand. The fixture's NVLink takes 2 us and 100 GB/s from GPU to GPU, its
+ * adapters 10 us and 10 GB/s. F and B are a layer's forward and backward. */
 #include <math.h>
 
 #include "base/random.h"
@@ -81,8 +81,8 @@ data_parallel_ranks_are_what_the_stages_leave (void)
 static void
 stages_on_different_nodes_send_over_their_adapters (void)
 {
-  /* dp 2, pp 2 on two nodes of two: stage 0 is node 0. A send is 10 us + 10 MB / 10 GB/s = 1.01 ms, each replica by its own adapter.
-   * F S F B S B = 1 + 1.01 + 1 + 2 + 1.01 + 2 ms */
+  /* dp 2, pp 2 on two nodes of two: stage 0 is node 0. A send is 10 us + 10 MB / 10 GB/s = 1.01 ms, each replica by its own
+   * adapter. F S F B S B = 1 + 1.01 + 1 + 2 + 1.01 + 2 ms */
   for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
     g_autoptr (WrkResult) r =
         scenario_run (2, 2, "{kind: training, " LAYERS (2, ", activation: 10 MB") ", parallel: {dp: 2, pp: 2}}", "", mode);
@@ -167,10 +167,10 @@ a_pair_across_nodes_sets_the_pace_of_all_sends (void)
 static void
 stages_that_share_an_adapter_slow_each_other_down (void)
 {
-  /* three nodes of two with one adapter in use; dp 3: stage 0 is node 0 and half of node 1, stage 1 the rest. Each all-reduce of 30 MB
-   * crosses node 1's adapter with 2 x 2/3 x 30 MB: 4 ms alone. Stage 1 is ready at 4 ms, stage 0 at 6.
-   * Without contention stage 0 ends at 10 ms. With it: stage 1 alone to 6, both at half rate to 10, stage 0 alone to 12. Latencies of
-   * four steps come on top, at most 14 us each. */
+  /* three nodes of two with one adapter in use; dp 3: stage 0 is node 0 and half of node 1, stage 1 the rest. Each all-reduce of
+   * 30 MB crosses node 1's adapter with 2 x 2/3 x 30 MB: 4 ms alone. Stage 1 is ready at 4 ms, stage 0 at 6.
+   * Without contention stage 0 ends at 10 ms. With it: stage 1 alone to 6, both at half rate to 10, stage 0 alone to 12. Latencies
+   * of four steps come on top, at most 14 us each. */
   static const char *const text = "{kind: training, " LAYERS (2, ", gradient: 30 MB") ", parallel: {dp: 3, pp: 2}, algo: ring}";
   g_autoptr (WrkResult) event = scenario_run (2, 3, text, "degrade: [{nics: 1}]\n", WRK_MODE_EVENT);
   g_autoptr (WrkResult) model = scenario_run (2, 3, text, "degrade: [{nics: 1}]\n", WRK_MODE_MODEL);
