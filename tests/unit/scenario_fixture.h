@@ -62,18 +62,27 @@ scenario_load (const char *text, const char *const *sets, const WrkScenarioOptio
   return scenario;
 }
 
-/* Runs it; the test ends when it cannot be loaded or run. Returned: full. */
+/* Runs it; the test ends when it cannot be loaded or run. Returned: full. *scenario, full, owns the names of link classes in the
+ * result. */
 static inline WrkResult *
-scenario_run (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, WrkMode mode)
+scenario_run_kept (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, WrkMode mode, WrkScenario **scenario)
 {
   g_autofree char *text = scenario_text (n_gpus, n_nodes, workload, extra);
   WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, &options, NULL);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  *scenario = scenario_load (text, NULL, &options, NULL);
+  WrkResult *result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s\n%s", workload, error != NULL ? error->message : "not loaded");
   return result;
+}
+
+/* The same, where no link is asked for its class. */
+static inline WrkResult *
+scenario_run (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, WrkMode mode)
+{
+  g_autoptr (WrkScenario) scenario = NULL;
+  return scenario_run_kept (n_gpus, n_nodes, workload, extra, mode, &scenario);
 }
 
 #endif

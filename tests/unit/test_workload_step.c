@@ -84,8 +84,9 @@ stages_on_different_nodes_send_over_their_adapters (void)
   /* dp 2, pp 2 on two nodes of two: stage 0 is node 0. A send is 10 us + 10 MB / 10 GB/s = 1.01 ms, each replica by its own
    * adapter. F S F B S B = 1 + 1.01 + 1 + 2 + 1.01 + 2 ms */
   for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-    g_autoptr (WrkResult) r =
-        scenario_run (2, 2, "{kind: training, " LAYERS (2, ", activation: 10 MB") ", parallel: {dp: 2, pp: 2}}", "", mode);
+    g_autoptr (WrkScenario) scenario = NULL;
+    g_autoptr (WrkResult) r = scenario_run_kept (
+        2, 2, "{kind: training, " LAYERS (2, ", activation: 10 MB") ", parallel: {dp: 2, pp: 2}}", "", mode, &scenario);
     TEST_NEAR (r->training.step_time_s, 8.02e-3, 1e-9);
     TEST_NEAR (part (r, WRK_PART_EXPOSED_PP), 1.01e-3, 1e-9); /* the wait for the gradient while it travels */
     TEST_NEAR (part (r, WRK_PART_BUBBLE), 4.01e-3, 1e-9);     /* 1.01 + 1 + 2 ms before */

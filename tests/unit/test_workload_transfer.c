@@ -46,12 +46,8 @@ times_follow_from_the_route_in_both_fidelities (void)
 static void
 links_carry_what_all_copies_move (void)
 {
-  g_autofree char *text = scenario_text (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "");
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_EVENT };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, &options, NULL); /* owns the names of link classes */
-  CU_ASSERT_PTR_NOT_NULL_FATAL (scenario);
-  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, NULL);
-  CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (WrkResult) r = scenario_run_kept (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "", WRK_MODE_EVENT, &scenario);
   TEST_INT (r->links->len, 1);
   const WrkLinkUse *use = &g_array_index (r->links, WrkLinkUse, 0);
   TEST_STR (use->link_class, "nv");
