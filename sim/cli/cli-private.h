@@ -65,6 +65,7 @@ struct Cli {
   BaseLookup *lookup;  /* NULL until cli_lookup */
   GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
   GPtrArray *inputs;   /* RepInput * */
+  GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
   GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
   GString *out;        /* the answer */
@@ -114,6 +115,10 @@ const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NU
 /* A cluster by name or path with the --set values applied; `nodes` 0: as the file says. Returned: full. */
 Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error);
 
+/* After a failure to read the file `path`: if its first key says that it is another kind of file than `wanted` ("scenario"), that
+ * is the error, and not what its keys are not. */
+void cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error);
+
 /* ---- answers ---- */
 
 /* Puts files among the inputs of the answer; `yamls` (BaseYaml *) need not outlive the call. */
@@ -121,6 +126,8 @@ void cli_take_inputs (Cli *cli, const GPtrArray *yamls);
 /* One more file to write when all is done, before the answer; takes `bytes`. FALSE and *error when `path` is -o's or another
  * file's: `flag` asked for it. */
 gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error);
+/* FALSE and *error when -o or another flag names a file that this run has read: an answer never takes the place of its question. */
+gboolean cli_spare_inputs (const Cli *cli, GError **error);
 /* The envelope of this run; borrowed from cli. */
 RepEnvelope cli_envelope (const Cli *cli);
 

@@ -60,6 +60,23 @@ find_type (const BaseYaml *yaml, const FileType **out, GError **error)
   return FALSE;
 }
 
+void
+cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error)
+{
+  /* what is read twice without harm: stdin and pipes are not */
+  if (!g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return;
+  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, NULL);
+  const FileType *type = NULL;
+  if (yaml == NULL || !find_type (yaml, &type, NULL) || strcmp (type->key, wanted) == 0)
+    return;
+  g_autofree char *prefix = base_mark_prefix (base_yaml_key_mark (base_yaml_root (yaml), 0));
+  g_clear_error (error);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "%sa file that begins with '%s'; forerun %s takes one that begins with '%s'", prefix, type->key, cli->verb->name,
+               wanted);
+}
+
 static gboolean
 check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
 {
@@ -199,6 +216,7 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     g_autoptr (GError) cause = NULL;
     if (strcmp (*path, "-") == 0)
       return cli_fail (cli, error, "a file is read more than once here, which stdin cannot be; give it a name");
+    g_ptr_array_add (cli->read, g_strdup (*path));
     check_file (cli, *path, &finding, &cause);
     say (cli, *path, &finding, cause);
     add_row (table, *path, &finding, cause);

@@ -11,8 +11,7 @@ typedef struct {
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "topology", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the topology (default: the file's name)" },
-  { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE",
-    "GPU type, where the input does not say (forerun list gpus)" },
+  { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -73,6 +72,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autofree char *bytes = cli_read_file (words[1], &n_B, error);
   if (bytes == NULL)
     return FALSE;
+  if (strcmp (words[1], "-") != 0)
+    g_ptr_array_add (cli->read, g_strdup (words[1]));
   g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
   g_autoptr (BaseDiag) diag = base_diag_new ();
   g_autofree char *yaml = strcmp (words[0], "nccl-topo") == 0

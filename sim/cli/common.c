@@ -1,6 +1,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <sys/stat.h>
+
 #include "base/yaml.h"
 #include "cli-private.h"
 
@@ -54,11 +56,13 @@ cli_count_value (const Cli *cli, const char *flag, const char *text, guint64 min
 {
   if (text == NULL)
     return TRUE;
-  guint64 value;
-  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, &value, NULL))
+  guint64 value = 0;
+  const char *digits = *text == '-' ? text + 1 : text;
+  gboolean whole = *digits != '\0' && digits[strspn (digits, "0123456789")] == '\0';
+  if (!whole)
     return cli_fail (cli, error, "%s '%s' is not a whole number; from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is accepted",
                      flag, text, min, max);
-  if (value < min || value > max)
+  if (!g_ascii_string_to_unsigned (text, 10, min, max, &value, NULL))
     return cli_fail (cli, error, "%s %s is out of range; from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " is accepted", flag,
                      text, min, max);
   *out = value;
@@ -131,6 +135,8 @@ cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
   Clu *clu = clu_load (topology, NULL, cli->lookup, (const char *const *)sets, &options, diag, error);
   cli_warn_all (cli, diag);
   cli_take_inputs (cli, yamls);
+  if (clu == NULL)
+    cli_tell_kind (cli, topology, "topology", error);
   return clu;
 }
 
@@ -138,6 +144,29 @@ void
 cli_take_inputs (Cli *cli, const GPtrArray *yamls)
 {
   rep_inputs_add_yamls (cli->inputs, yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
+  for (guint i = 0; i < yamls->len; i++)
+    g_ptr_array_add (cli->read, g_strdup (base_yaml_path (g_ptr_array_index (yamls, i))));
+}
+
+static gboolean
+spare (const Cli *cli, const char *path, GError **error)
+{
+  struct stat target, input;
+  if (path == NULL || stat (path, &target) != 0 || !S_ISREG (target.st_mode))
+    return TRUE;
+  for (guint i = 0; i < cli->read->len; i++)
+    if (stat (g_ptr_array_index (cli->read, i), &input) == 0 && input.st_dev == target.st_dev && input.st_ino == target.st_ino)
+      return cli_fail (cli, error, "'%s' is an input of this run and is not replaced; name another file to write", path);
+  return TRUE;
+}
+
+gboolean
+cli_spare_inputs (const Cli *cli, GError **error)
+{
+  gboolean good = spare (cli, cli->output, error);
+  for (guint i = 0; good && i < cli->files->len; i++)
+    good = spare (cli, ((const CliFile *)g_ptr_array_index (cli->files, i))->path, error);
+  return good;
 }
 
 gboolean

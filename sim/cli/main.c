@@ -130,7 +130,7 @@ run_verb (Cli *cli, char *const *words, GError **error)
   if (done && cli->help)
     cli_flags_help (cli->verb, cli->out);
   else if (done)
-    done = check_common (cli, error) && cli->verb->run (cli, flags, rest, error);
+    done = check_common (cli, error) && cli->verb->run (cli, flags, rest, error) && cli_spare_inputs (cli, error);
   for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
     cli_flags_clear (*table, flags);
   return done;
@@ -156,6 +156,7 @@ cli_new (const CliVerb *verb, int argc, char **argv)
     cli->command[i] = g_strdup (argv[i]);
   cli->seed = 1;
   cli->inputs = rep_inputs_new ();
+  cli->read = g_ptr_array_new_with_free_func (g_free);
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
   cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
@@ -175,6 +176,7 @@ cli_free (Cli *cli)
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->warnings);
   g_ptr_array_unref (cli->inputs);
+  g_ptr_array_unref (cli->read);
   g_clear_pointer (&cli->lookup, base_lookup_free);
   g_string_free (cli->out, TRUE);
   g_string_free (cli->talk, TRUE);

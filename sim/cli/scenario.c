@@ -6,10 +6,12 @@ WrkScenario *
 cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error)
 {
   WrkScenario *scenario = wrk_scenario_load (path, cli->lookup, options, cli_library_load, cli, error);
-  if (scenario != NULL) {
-    cli_warn_all (cli, wrk_scenario_warnings (scenario));
-    cli_take_inputs (cli, wrk_scenario_inputs (scenario));
+  if (scenario == NULL) {
+    cli_tell_kind (cli, path, "scenario", error);
+    return NULL;
   }
+  cli_warn_all (cli, wrk_scenario_warnings (scenario));
+  cli_take_inputs (cli, wrk_scenario_inputs (scenario));
   return scenario;
 }
 
