@@ -300,7 +300,7 @@ longest_send (const Step *step, guint32 s)
   return longest;
 }
 
-/* What most of the critical path consists of. Where that is compute, other stages' may weigh more than the stage's own: a bubble. */
+/* What most of the critical path consists of. Where that is compute, waiting for other stages may outweigh the stage's own. */
 static const char *
 find_bound (const Step *step, const WrkCritical *critical)
 {

@@ -8,6 +8,8 @@ foreach (file scenario transfer step)
   forerun_test (test_workload_${file} LABEL unit SOURCES unit/test_workload_${file}.c USES workload)
   target_include_directories (test_workload_${file} PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 endforeach ()
+forerun_test (test_workload_docs LABEL unit SOURCES unit/test_workload_docs.c USES workload calibrate)
+target_include_directories (test_workload_docs PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 
 forerun_fuzz (scenario SOURCES fuzz/fuzz_scenario.c USES workload calibrate)
 target_include_directories (fuzz_scenario PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
