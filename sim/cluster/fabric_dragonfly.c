@@ -10,7 +10,8 @@
  * Check: no way of 9 groups of 4 routers has more than 3 cables between routers; two copies share a way half and half. */
 #include "path-private.h"
 
-/* Cables between routers. What walks over all of them (a bisection) holds them in memory; the largest machines have under a million. */
+/* Cables between routers. What walks over all of them (a bisection) holds them in memory; the largest machines have under a
+ * million. */
 #define MAX_CABLES (1u << 24)
 
 static guint32
