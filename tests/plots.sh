@@ -90,6 +90,36 @@ lacks 'error band'
 draws error.gp "data='scores.tsv'" '2 of 4 within +-10 %, median |error| 14.5 %' 'predictions'
 draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within +-25 %, median |error| 14.5 %'
 
+# Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
+table winners.tsv <<'ROWS'
+bytes nodes ranks algo proto best margin
+1024 1 8 tree ll 1 0.5
+1024 1 8 ring ll 0 -0.3
+2048 1 8 ring simple 1 0.1
+4096 1 8 nvls simple 1 2
+1024 64 512 tree ll 1 0
+2048 64 512 tree ll128 1 0.2
+ROWS
+printf '4096\t64\t512\tfuture\tsimple\t1\t\n' >>winners.tsv
+table crossovers.tsv <<'ROWS'
+nodes from_B algo instead_of
+1 1500 ring tree
+1 3000 nvls ring
+ROWS
+head -n 1 crossovers.tsv >no_crossovers.tsv
+sed 's/\t1\t\([^\t]*\)$/\t0\t\1/' winners.tsv >nobody.tsv
+
+draws winners.gp "data='winners.tsv'; crossovers='crossovers.tsv'; title='a_b'" 'a_b' '64 (512)' 'nodes (ranks)' tree ring nvls \
+  future 'takes over' LL 128 S '1 KiB' 'message size'
+draws winners.gp "data='winners.tsv'" 'pale: small lead'
+lacks 'takes over'
+draws winners.gp "data='winners.tsv'; crossovers='no_crossovers.tsv'" '1 (8)'
+lacks 'takes over'
+refuses winners.gp "out='x.svg'" 'data is not set'
+refuses winners.gp "data='coll.tsv'" "no column 'ranks'"
+refuses winners.gp "data='winners.tsv'; crossovers='coll.tsv'" "no column 'from_B'"
+refuses winners.gp "data='nobody.tsv'" 'best is 1 in no row'
+
 refuses busbw.gp "out='x.svg'" 'data is not set'
 refuses busbw.gp "data='nowhere.tsv'" 'nowhere.tsv: cannot be read'
 refuses busbw.gp "data='coll.tsv'; y='busbw'" "coll.tsv:1: no column 'busbw'; there are: op"

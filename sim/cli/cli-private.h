@@ -131,7 +131,8 @@ gboolean cli_spare_inputs (const Cli *cli, GError **error);
 /* The envelope of this run; borrowed from cli. */
 RepEnvelope cli_envelope (const Cli *cli);
 
-extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list, cli_verb_import;
+extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
+    cli_verb_import;
 
 G_END_DECLS
 

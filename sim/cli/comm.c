@@ -37,7 +37,7 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
   FLAG ("launch", 0, launch, "L", "graph, threads or serial: how operations reach the GPUs (default: threads)"),
   HEADING ("engine"),
-  FLAG ("mode", 0, mode, "M", "event (default): the event engine; model: the closed form"),
+  FLAG ("mode", 0, mode, "M", "event: the event engine; model: the closed form (default: event; of compare: model)"),
   FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),
   HEADING (NULL),
 };

@@ -1,0 +1,400 @@
+/* forerun compare: which algorithm wins, by size and by number of nodes. */
+#include <string.h>
+
+#include "comm-private.h"
+#include "plot-private.h"
+#include "report/compare.h"
+
+typedef struct {
+  CliCollFlags coll; /* first: the tables that it shares with `coll` fill it */
+  char *plot, *tuner_conf;
+} Flags;
+G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F.svg",
+    "a map of winners, and in F_busbw.svg the bandwidths; .png, .pdf too" },
+  { CLI_FLAG_TEXT, "tuner-conf", 0, offsetof (Flags, tuner_conf), "FILE", "the winners as NCCL's example tuner plugin reads them" },
+  { CLI_FLAG_HEADING, "sizes: bytes as nccl-tests counts them, 8G is 8 GiB", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (Flags, coll.min), "SIZE", "smallest size (default: 8)" },
+  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (Flags, coll.max), "SIZE", "largest size (default: 8G)" },
+  { CLI_FLAG_TEXT, "stepfactor", 'f', offsetof (Flags, coll.factor), "F", "each size is F times the one before (default: 2)" },
+  { CLI_FLAG_TEXT, "stepbytes", 'i', offsetof (Flags, coll.step), "SIZE",
+    "each size is SIZE above the one before, in place of -f" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+/* One number of nodes, as it is priced. */
+typedef struct {
+  const CliQuestion *question;
+  WrkComm *comm;
+  guint n_rows; /* so far, of all numbers of nodes */
+} Pricer;
+
+static WrkCollRequest
+request_of (const Pricer *pricer, guint64 size_B)
+{
+  return (WrkCollRequest){ .op = pricer->question->op,
+                           .size_B = (double)size_B,
+                           .dtype = pricer->question->dtype,
+                           .algo = MDL_ALGO_AUTO,
+                           .proto = pricer->question->proto,
+                           .root = pricer->question->root };
+}
+
+/* Appends a RepCompareRow for each algorithm that can run, by its fastest protocol; the first of equals. */
+static gboolean
+price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
+{
+  WrkCollRequest request = request_of (pricer, size_B);
+  g_autoptr (GArray) choices = wrk_comm_choices (pricer->comm, &request);
+  g_auto (WrkColl) coll = { 0 };
+  for (guint i = 0; i < choices->len; i++) {
+    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    if (choice->reason != NULL || (pricer->question->proto >= 0 && choice->proto != pricer->question->proto))
+      continue;
+    request.algo = choice->algo;
+    request.proto = choice->proto;
+    if (!wrk_coll_price (pricer->comm, &request, &coll, error))
+      return FALSE;
+    RepCompareRow *last = rows->len > 0 ? &g_array_index (rows, RepCompareRow, rows->len - 1) : NULL;
+    RepCompareRow row = { .coll = coll };
+    row.coll.loads = NULL;
+    if (last == NULL || last->coll.algo != choice->algo) /* choices of one algorithm follow one another */
+      g_array_append_val (rows, row);
+    else if (coll.time_s < last->coll.time_s)
+      *last = row;
+  }
+  rep_compare_rank ((RepCompareRow *)(gpointer)rows->data, rows->len);
+  return TRUE;
+}
+
+/* ---- where the winner changes ---- */
+
+typedef struct {
+  guint64 size_B;
+  MdlAlgo algo;
+  MdlProto proto;
+  unsigned channels;
+} Winner;
+
+/* FALSE when nothing can run. */
+static gboolean
+winner_of (const GArray *rows, guint64 size_B, Winner *winner)
+{
+  for (guint i = 0; i < rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (rows, RepCompareRow, i);
+    if (!row->best)
+      continue;
+    *winner = (Winner){ size_B, row->coll.algo, row->coll.proto, row->coll.cost.channels };
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_same (const Winner *a, const Winner *b)
+{
+  return a->algo == b->algo && a->proto == b->proto;
+}
+
+static void
+add_winner (GArray *spans, const Winner *winner)
+{
+  RepCompareSpan *last = spans->len > 0 ? &g_array_index (spans, RepCompareSpan, spans->len - 1) : NULL;
+  if (last != NULL && last->algo == winner->algo && last->proto == winner->proto) {
+    last->channels = MAX (last->channels, winner->channels);
+    return;
+  }
+  RepCompareSpan span = { winner->size_B, winner->algo, winner->proto, winner->channels };
+  g_array_append_val (spans, span);
+}
+
+/* Parts of the way between two sizes to which a change of winners is placed, and changes between them that are followed. */
+#define PARTS       256u
+#define MAX_CHANGES 8u
+
+/* Adds what wins between `low`, which is in `spans`, and `high`, by halving the way to each change. */
+static gboolean
+follow (const Pricer *pricer, Winner low, const Winner *high, GArray *spans, GError **error)
+{
+  unsigned element_B = mdl_dtype_size_B (pricer->question->dtype);
+  guint64 step_B = MAX ((high->size_B - low.size_B) / PARTS, (guint64)element_B);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (RepCompareRow));
+  for (unsigned change = 0; change < MAX_CHANGES && !is_same (&low, high); change++) {
+    Winner before = low, after = *high;
+    while (after.size_B - before.size_B > step_B) {
+      guint64 middle_B = cli_size_round (pricer->question->op, before.size_B + (after.size_B - before.size_B) / 2, element_B,
+                                         wrk_comm_n_ranks (pricer->comm));
+      Winner middle;
+      if (middle_B <= before.size_B)
+        break; /* no size between */
+      g_array_set_size (rows, 0);
+      if (!price_size (pricer, middle_B, rows, error))
+        return FALSE;
+      if (!winner_of (rows, middle_B, &middle))
+        break;
+      if (is_same (&middle, &low))
+        before = middle;
+      else
+        after = middle;
+    }
+    add_winner (spans, &before); /* its channels */
+    add_winner (spans, &after);
+    low = after;
+  }
+  add_winner (spans, high);
+  return TRUE;
+}
+
+/* ---- one number of nodes ---- */
+
+static gboolean
+price_column (Cli *cli, Pricer *pricer, RepCompare *compare, RepCompareColumn *column, GError **error)
+{
+  unsigned element_B = mdl_dtype_size_B (pricer->question->dtype);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (RepCompareRow));
+  Winner last = { 0 };
+  gboolean has_last = FALSE;
+  for (guint s = 0; s < compare->sizes->len; s++) {
+    guint64 size_B = cli_size_round (pricer->question->op, g_array_index (compare->sizes, guint64, s), element_B,
+                                     wrk_comm_n_ranks (pricer->comm));
+    g_array_set_size (rows, 0);
+    if (!price_size (pricer, size_B, rows, error)) {
+      g_prefix_error (error, "forerun %s: ", cli->verb->name);
+      return FALSE;
+    }
+    pricer->n_rows += rows->len;
+    if (pricer->n_rows > CLI_MAX_ROWS)
+      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
+    for (guint i = 0; i < rows->len; i++) {
+      RepCompareRow *row = &g_array_index (rows, RepCompareRow, i);
+      row->column = compare->columns->len - 1;
+      row->size = s;
+    }
+    g_array_append_vals (compare->rows, rows->data, rows->len);
+    Winner winner;
+    if (!winner_of (rows, size_B, &winner))
+      continue;
+    if (!has_last || winner.size_B <= last.size_B)
+      add_winner (column->spans, &winner);
+    else if (!follow (pricer, last, &winner, column->spans, error))
+      return FALSE;
+    last = winner;
+    has_last = TRUE;
+  }
+  return TRUE;
+}
+
+/* Why an algorithm runs with no protocol at this size; NULL where one can. The last reason is the most general: protocols are
+ * asked after the cluster. */
+static const char *
+why_not (const GArray *choices, MdlAlgo algo, MdlProto proto)
+{
+  const char *why = NULL;
+  for (guint i = 0; i < choices->len; i++) {
+    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    if (choice->algo != algo || (proto >= 0 && choice->proto != proto))
+      continue;
+    if (choice->reason == NULL)
+      return NULL;
+    why = choice->reason;
+  }
+  return why;
+}
+
+/* "nvls on 2, 4 nodes: its ranks span …": numbers of nodes with one reason share a line. */
+static void
+note_left_out (const Pricer *pricer, guint64 size_B, guint32 nodes, GHashTable *seen, GPtrArray *keys)
+{
+  WrkCollRequest request = request_of (pricer, size_B);
+  g_autoptr (GArray) choices = wrk_comm_choices (pricer->comm, &request);
+  for (int algo = 0; algo < MDL_ALGO_N; algo++) {
+    const char *why = why_not (choices, (MdlAlgo)algo, pricer->question->proto);
+    if (why == NULL || pricer->question->settings.disabled_algos & (1u << algo)) /* who disables it knows */
+      continue;
+    g_autofree char *key = g_strdup_printf ("%s\n%s", mdl_name (mdl_algo_names, algo), why);
+    GString *counts = g_hash_table_lookup (seen, key);
+    if (counts == NULL) {
+      counts = g_string_new (NULL);
+      g_hash_table_insert (seen, g_strdup (key), counts);
+      g_ptr_array_add (keys, g_strdup (key));
+    }
+    g_string_append_printf (counts, "%s%u", counts->len > 0 ? ", " : "", nodes);
+  }
+}
+
+static void
+free_string (gpointer data)
+{
+  g_string_free (data, TRUE);
+}
+
+static void
+tell_left_out (Cli *cli, GHashTable *seen, const GPtrArray *keys, RepCompare *compare)
+{
+  for (guint i = 0; i < keys->len; i++) {
+    const char *key = g_ptr_array_index (keys, i), *why = strchr (key, '\n');
+    const GString *counts = g_hash_table_lookup (seen, key);
+    char *line = g_strdup_printf ("%.*s on %s node%s: %s", (int)(why - key), key, counts->str,
+                                  strcmp (counts->str, "1") == 0 ? "" : "s", why + 1);
+    g_ptr_array_add (compare->left_out, line);
+    if (cli->format == CLI_FORMAT_TEXT)
+      continue;
+    g_autofree char *warning = g_strconcat ("left out: ", line, NULL);
+    cli_warn (cli, warning);
+  }
+}
+
+/* ---- files ---- */
+
+static gboolean
+add_plots (Cli *cli, const Flags *flags, const RepCompare *compare, const char *topology, GError **error)
+{
+  const char *op = mdl_name (mdl_op_names, (int)compare->op);
+  g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology);
+  g_autofree char *quoted = cli_plot_quote (title);
+  g_autofree char *settings = g_strdup_printf ("; title=%s", quoted);
+  g_autoptr (GString) rows = g_string_new (NULL), crossovers = g_string_new (NULL), curves = g_string_new (NULL);
+  rep_compare_tsv (compare, rows);
+  rep_compare_crossovers_tsv (compare, crossovers);
+  rep_compare_curves_tsv (compare, curves);
+  const CliPlotData map[] = { { "data", "", rows }, { "crossovers", "_crossovers", crossovers } };
+  if (!cli_plot_draw (cli, "--plot", flags->plot, "winners.gp", map, G_N_ELEMENTS (map), settings, error))
+    return FALSE;
+  g_autofree char *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
+  g_autofree char *busbw_quoted = cli_plot_quote (busbw_title);
+  g_autofree char *busbw_settings = g_strdup_printf ("; series='algo nodes'; title=%s", busbw_quoted);
+  g_autofree char *path = cli_plot_path (flags->plot, "_busbw", NULL);
+  const CliPlotData lines[] = { { "data", "", curves } };
+  return cli_plot_draw (cli, "--plot", path, "busbw.gp", lines, G_N_ELEMENTS (lines), busbw_settings, error);
+}
+
+static gboolean
+add_files (Cli *cli, const Flags *flags, const RepCompare *compare, const char *topology, gboolean plain, GError **error)
+{
+  if (flags->tuner_conf != NULL) {
+    const char *constants = cli_calibration_name (cli);
+    GString *text = g_string_new (NULL);
+    gboolean has_say = rep_tuner_conf (compare, FORERUN_VERSION, topology, plain || constants == NULL ? "none" : constants, text);
+    if (!has_say) {
+      g_string_free (text, TRUE);
+      return cli_fail (cli, error, "--tuner-conf: NCCL's tuner has no say in %s", mdl_name (mdl_op_names, (int)compare->op));
+    }
+    if (!cli_add_file (cli, "--tuner-conf", flags->tuner_conf, text, error))
+      return FALSE;
+  }
+  if (flags->plot == NULL)
+    return TRUE;
+  if (compare->rows->len == 0)
+    return cli_fail (cli, error, "--plot: no algorithm can run here, there is nothing to draw");
+  return add_plots (cli, flags, compare, topology, error);
+}
+
+static void
+write_answer (Cli *cli, const RepCompare *compare, const GString *header)
+{
+  RepEnvelope envelope = cli_envelope (cli);
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    rep_compare_json (compare, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    rep_compare_tsv (compare, cli->out);
+  } else {
+    g_autofree char *what = g_strdup_printf ("compare %s", mdl_name (mdl_op_names, (int)compare->op));
+    rep_header_title (cli->out, &envelope, what);
+    g_string_append (cli->out, header->str);
+    rep_compare_text (compare, cli->out);
+  }
+}
+
+/* ---- the verb ---- */
+
+static gboolean
+answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **error)
+{
+  unsigned element_B = mdl_dtype_size_B (question->dtype);
+  CliSweep sweep;
+  if (!cli_sweep_parse (cli, &flags->coll, element_B, &sweep, error))
+    return FALSE;
+  g_autoptr (RepCompare) compare = rep_compare_new (question->op);
+  g_array_unref (compare->sizes);
+  compare->sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, element_B, 1); /* whole elements; each column rounds further */
+  compare->max_B = g_array_index (compare->sizes, guint64, compare->sizes->len - 1);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_string);
+  g_autoptr (GPtrArray) keys = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) header = g_string_new (NULL), nodes = g_string_new (NULL), ranks = g_string_new (NULL);
+  g_autofree char *topology = NULL;
+  Pricer pricer = { .question = question };
+  for (guint i = 0; i < question->n_nodes; i++) {
+    g_auto (CliComm) comm = { 0 };
+    if (!cli_comm_open (cli, &flags->coll, question, question->nodes[i], &comm, error))
+      return FALSE;
+    if (comm.n == 1)
+      return cli_fail (cli, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
+    pricer.comm = comm.comm;
+    RepCompareColumn *column = rep_compare_add_column (compare, comm.n_nodes, comm.n);
+    if (!price_column (cli, &pricer, compare, column, error))
+      return FALSE;
+    note_left_out (&pricer, compare->max_B, comm.n_nodes, seen, keys);
+    g_string_append_printf (nodes, "%s%u", i > 0 ? ", " : "", comm.n_nodes);
+    g_string_append_printf (ranks, "%s%u", i > 0 ? ", " : "", comm.n);
+    g_free (topology);
+    topology = g_strdup (clu_name (comm.clu));
+    if (i + 1 == question->n_nodes) { /* the constants are the same for all */
+      rep_header_cluster (header, comm.clu);
+      g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str,
+                              strcmp (nodes->str, "1") == 0 ? "" : "s");
+      rep_header_settings (header, &comm.settings, question->plain ? NULL : cli_calibration_name (cli));
+    }
+  }
+  tell_left_out (cli, seen, keys, compare);
+  if (!add_files (cli, flags, compare, topology, question->plain, error))
+    return FALSE;
+  write_answer (cli, compare, header);
+  return TRUE;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  if (words[0] == NULL || words[1] != NULL) {
+    g_autofree char *ops = cli_names_join (mdl_op_names);
+    return words[0] == NULL
+               ? cli_fail (cli, error, "which operation? accepted: %s", ops)
+               : cli_fail (cli, error, "one operation at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  }
+  if (flags->coll.algo != NULL)
+    return cli_fail (cli, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
+  if (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error))
+    return FALSE;
+  CliQuestion question;
+  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);
+  /* Thousands of prices: the closed form unless the engine is asked for. */
+  if (done && flags->coll.mode == NULL && flags->coll.steps == NULL)
+    question.settings.mode = WRK_MODE_MODEL;
+  if (done && flags->tuner_conf != NULL && question.plain)
+    done = cli_fail (cli, error, "--tuner-conf needs --library nccl: the plain library knows no protocols");
+  done = done && answer (cli, flags, &question, error);
+  g_free (question.nodes);
+  return done;
+}
+
+const CliVerb cli_verb_compare = {
+  .name = "compare",
+  .summary = "which algorithm wins, by bytes and by scale; a map, and a tuner file for NCCL",
+  .usage = "OP --topology T [--nodes N,N,...] [flags]",
+  .example = "forerun compare all_reduce --topology dgx_h100 --nodes 1,2,4,8,16 -b 8 -e 8G --plot map.svg",
+  .notes =
+      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. Each algorithm stands by its fastest\n"
+      "protocol. The closed form prices (--mode model) unless --mode event or --steps is given. What cannot run is left out and\n"
+      "told; --disable leaves out more.\n",
+  .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_how },
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

@@ -1,0 +1,314 @@
+#include "report/compare.h"
+
+#include <math.h>
+
+#include "coll-private.h"
+#include "json-private.h"
+
+static void
+column_free (gpointer data)
+{
+  RepCompareColumn *column = data;
+  g_array_unref (column->spans);
+  g_free (column);
+}
+
+RepCompare *
+rep_compare_new (MdlOp op)
+{
+  RepCompare *compare = g_new0 (RepCompare, 1);
+  compare->op = op;
+  compare->sizes = g_array_new (FALSE, FALSE, sizeof (guint64));
+  compare->columns = g_ptr_array_new_with_free_func (column_free);
+  compare->rows = g_array_new (FALSE, FALSE, sizeof (RepCompareRow));
+  compare->left_out = g_ptr_array_new_with_free_func (g_free);
+  return compare;
+}
+
+void
+rep_compare_free (RepCompare *compare)
+{
+  if (compare == NULL)
+    return;
+  g_array_unref (compare->sizes);
+  g_ptr_array_unref (compare->columns);
+  g_array_unref (compare->rows);
+  g_ptr_array_unref (compare->left_out);
+  g_free (compare);
+}
+
+RepCompareColumn *
+rep_compare_add_column (RepCompare *compare, guint32 nodes, guint32 ranks)
+{
+  RepCompareColumn *column = g_new0 (RepCompareColumn, 1);
+  *column = (RepCompareColumn){ nodes, ranks, g_array_new (FALSE, FALSE, sizeof (RepCompareSpan)) };
+  g_ptr_array_add (compare->columns, column);
+  return column;
+}
+
+void
+rep_compare_rank (RepCompareRow *rows, guint n)
+{
+  guint best = 0;
+  for (guint i = 1; i < n; i++)
+    if (rows[i].coll.time_s < rows[best].coll.time_s)
+      best = i;
+  for (guint i = 0; i < n; i++) {
+    double other_s = HUGE_VAL;
+    for (guint k = 0; k < n; k++)
+      if (k != i)
+        other_s = fmin (other_s, rows[k].coll.time_s);
+    rows[i].best = i == best;
+    rows[i].margin = n > 1 && rows[i].coll.time_s > 0 ? other_s / rows[i].coll.time_s - 1 : (double)NAN;
+  }
+}
+
+/* ---- rows ---- */
+
+static const BaseColumn row_columns[] = { REP_COLL_COLUMNS,
+                                          { "best", NULL, BASE_CELL_INTEGER, 0, NULL },
+                                          { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
+                                          { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
+
+/* Sizes that are rounded to the same are one row: the later is left out. */
+static gboolean
+is_repeated (const RepCompare *compare, guint i)
+{
+  const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+  for (guint k = i; k-- > 0;) {
+    const RepCompareRow *before = &g_array_index (compare->rows, RepCompareRow, k);
+    if (before->column != row->column || before->size + 1 < row->size)
+      return FALSE;
+    if (before->size + 1 == row->size && before->coll.algo == row->coll.algo)
+      return before->coll.size_B == row->coll.size_B;
+  }
+  return FALSE;
+}
+
+void
+rep_compare_tsv (const RepCompare *compare, GString *out)
+{
+  g_autoptr (BaseTable) table = base_table_new (row_columns);
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    if (is_repeated (compare, i))
+      continue;
+    rep_coll_table_add (table, &row->coll);
+    base_table_integer (table, "best", row->best ? 1 : 0);
+    base_table_number (table, "margin", row->margin);
+  }
+  base_table_print_tsv (table, out);
+}
+
+void
+rep_compare_json (const RepCompare *compare, JsonBuilder *json)
+{
+  json_builder_begin_array (json);
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    if (is_repeated (compare, i))
+      continue;
+    json_builder_begin_object (json);
+    rep_coll_json_members (&row->coll, json);
+    json_builder_set_member_name (json, "best");
+    json_builder_add_boolean_value (json, row->best);
+    rep_json_number (json, "margin", row->margin);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+/* More lines than a picture can show say less: the first, the middle and the last number of nodes. */
+static gboolean
+is_drawn (const RepCompare *compare, guint column)
+{
+  guint n = compare->columns->len;
+  return n <= 3 || column == 0 || column == n / 2 || column == n - 1;
+}
+
+void
+rep_compare_curves_tsv (const RepCompare *compare, GString *out)
+{
+  static const BaseColumn columns[] = {
+    { "op", NULL, BASE_CELL_TEXT, 0, NULL },          { "bytes", NULL, BASE_CELL_INTEGER, 0, NULL },
+    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },    { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
+    { "busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL }
+  };
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    const WrkColl *coll = &row->coll;
+    if (is_repeated (compare, i) || !is_drawn (compare, row->column))
+      continue;
+    base_table_row (table);
+    base_table_text (table, "op", mdl_name (mdl_op_names, (int)coll->op));
+    base_table_integer (table, "bytes", (gint64)coll->size_B);
+    base_table_integer (table, "nodes", coll->n_nodes);
+    base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
+    base_table_number (table, "busbw_Bps", coll->busbw_Bps);
+  }
+  base_table_print_tsv (table, out);
+}
+
+void
+rep_compare_crossovers_tsv (const RepCompare *compare, GString *out)
+{
+  static const BaseColumn columns[] = {
+    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },   { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
+    { "from_B", NULL, BASE_CELL_INTEGER, 0, NULL },  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
+    { "instead_of", NULL, BASE_CELL_TEXT, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL }
+  };
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  for (guint c = 0; c < compare->columns->len; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    for (guint i = 1; i < column->spans->len; i++) {
+      const RepCompareSpan *before = &g_array_index (column->spans, RepCompareSpan, i - 1);
+      const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
+      if (span->algo == before->algo)
+        continue;
+      base_table_row (table);
+      base_table_integer (table, "nodes", column->nodes);
+      base_table_integer (table, "ranks", column->ranks);
+      base_table_integer (table, "from_B", (gint64)span->from_B);
+      base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)span->algo));
+      base_table_text (table, "instead_of", mdl_name (mdl_algo_names, (int)before->algo));
+    }
+  }
+  base_table_print_tsv (table, out);
+}
+
+/* ---- for people ---- */
+
+static char
+letter_of (MdlAlgo algo)
+{
+  static const char letters[MDL_ALGO_N] = {
+    [MDL_ALGO_TREE] = 'T',          [MDL_ALGO_RING] = 'R',    [MDL_ALGO_COLLNET_DIRECT] = 'D',
+    [MDL_ALGO_COLLNET_CHAIN] = 'C', [MDL_ALGO_NVLS] = 'N',    [MDL_ALGO_NVLS_TREE] = 'M',
+    [MDL_ALGO_PAT] = 'A',           [MDL_ALGO_PAIRWISE] = 'P'
+  };
+  g_return_val_if_fail (algo >= 0 && algo < MDL_ALGO_N, '?');
+  return letters[algo];
+}
+
+/* "R ll128 +12 %" */
+static char *
+cell_text (const RepCompareRow *row, gboolean has_protocols)
+{
+  g_autofree char *margin = isnan (row->margin)  ? g_strdup ("")
+                            : row->margin >= 9.0 ? g_strdup_printf (" x%.0f", row->margin + 1)
+                                                 : g_strdup_printf (" +%.0f %%", 100 * row->margin);
+  return g_strdup_printf ("%c%s%s%s", letter_of (row->coll.algo), has_protocols ? " " : "",
+                          has_protocols ? mdl_name (mdl_proto_names, (int)row->coll.proto) : "", margin);
+}
+
+static void
+append_matrix (const RepCompare *compare, gboolean has_protocols, GString *out)
+{
+  guint n = compare->columns->len;
+  g_autofree BaseColumn *columns = g_new0 (BaseColumn, n + 2);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  columns[0] = (BaseColumn){ "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL };
+  for (guint c = 0; c < n; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    char *key = g_strdup_printf ("column%u", c);
+    char *title = g_strdup_printf ("%u node%s", column->nodes, column->nodes == 1 ? "" : "s");
+    g_ptr_array_add (names, key);
+    g_ptr_array_add (names, title);
+    columns[c + 1] = (BaseColumn){ key, title, BASE_CELL_TEXT, 0, NULL };
+  }
+  g_autofree const RepCompareRow **winner = g_new0 (const RepCompareRow *, (gsize)compare->sizes->len *n);
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    if (row->best)
+      winner[row->size * n + row->column] = row;
+  }
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  for (guint s = 0; s < compare->sizes->len; s++) {
+    base_table_row (table);
+    base_table_integer (table, "bytes", (gint64)g_array_index (compare->sizes, guint64, s));
+    for (guint c = 0; c < n; c++) {
+      const RepCompareRow *row = winner[s * n + c];
+      g_autofree char *text = row != NULL ? cell_text (row, has_protocols) : NULL;
+      base_table_text (table, columns[c + 1].key, text);
+    }
+  }
+  base_table_print_text (table, out);
+}
+
+/* "# a cell: …; T tree, R ring" names those that were compared. */
+static void
+append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
+{
+  gboolean seen[MDL_ALGO_N] = { FALSE };
+  guint n_best = 0, n_narrow = 0;
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    seen[row->coll.algo] = TRUE;
+    if (row->best && !isnan (row->margin)) {
+      n_best++;
+      n_narrow += row->coll.time_s * (1 + row->margin) <= row->coll.time_hi_s;
+    }
+  }
+  g_string_append_printf (out, "# a cell: the fastest%s, and how much longer the next algorithm takes;",
+                          has_protocols ? " with its protocol" : "");
+  const char *separator = "";
+  for (int algo = 0; algo < MDL_ALGO_N; algo++)
+    if (seen[algo]) {
+      g_string_append_printf (out, "%s %c %s", separator, letter_of ((MdlAlgo)algo), mdl_name (mdl_algo_names, algo));
+      separator = ",";
+    }
+  g_string_append_c (out, '\n');
+  if (n_best > 0)
+    g_string_append_printf (out, "# %u of %u leads are within the error band of the winner's time\n", n_narrow, n_best);
+}
+
+/* "275 KiB": powers of 1024 to four digits, as the sizes of a sweep are. Returned: full. */
+static char *
+size_text (guint64 size_B)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+  size_t u = 0;
+  double value = (double)size_B;
+  for (; value >= 1024 && u + 1 < G_N_ELEMENTS (units); u++)
+    value /= 1024;
+  return g_strdup_printf ("%.4g %s", value, units[u]);
+}
+
+/* "1 node: tree, from 88 KiB ring, from 1.2 MiB nvls" */
+static void
+append_crossovers (const RepCompare *compare, GString *out)
+{
+  g_string_append (out, "\n# which algorithm is the fastest from which size on\n");
+  for (guint c = 0; c < compare->columns->len; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    g_string_append_printf (out, "%5u node%s ", column->nodes, column->nodes == 1 ? ": " : "s:");
+    if (column->spans->len == 0)
+      g_string_append (out, " nothing to compare");
+    for (guint i = 0; i < column->spans->len; i++) {
+      const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
+      if (i > 0 && g_array_index (column->spans, RepCompareSpan, i - 1).algo == span->algo)
+        continue;
+      g_autofree char *size = size_text (span->from_B);
+      if (i > 0)
+        g_string_append_printf (out, ", from %s", size);
+      g_string_append_printf (out, " %s", mdl_name (mdl_algo_names, (int)span->algo));
+    }
+    g_string_append_c (out, '\n');
+  }
+}
+
+void
+rep_compare_text (const RepCompare *compare, GString *out)
+{
+  gboolean has_protocols = FALSE; /* the plain library has no channels and no protocols */
+  for (guint i = 0; i < compare->rows->len; i++)
+    has_protocols = has_protocols || g_array_index (compare->rows, RepCompareRow, i).coll.cost.channels > 0;
+  append_legend (compare, has_protocols, out);
+  append_matrix (compare, has_protocols, out);
+  append_crossovers (compare, out);
+  if (compare->left_out->len > 0)
+    g_string_append (out, "\n# left out\n");
+  for (guint i = 0; i < compare->left_out->len; i++)
+    g_string_append_printf (out, "%s\n", (const char *)g_ptr_array_index (compare->left_out, i));
+}

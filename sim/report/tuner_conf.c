@@ -1,0 +1,68 @@
+/* The file that NCCL's example tuner plugin reads (NCCL_TUNER_CONFIG_FILE), so that NCCL takes what forerun predicts fastest.
+ * Layout: NVIDIA/nccl plugins/tuner/example, README.md at 51c58fd6b3bd and plugin.c at 35512d6f6b73: lines
+ * collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff; -1 is any; the largest size is
+ * 4294967295; lines are read into 256 bytes, so that a longer comment would run over into a line of its own. The plugin answers 1
+ * channel for channels -1, hence the number that was predicted with. */
+#include <string.h>
+
+#include "report/compare.h"
+
+#define MAX_B          4294967295u
+#define MAX_LINE_CHARS 200
+
+/* The operations of which NCCL's tuner decides, by the plugin's names, and the algorithms that NCCL has for each
+ * (src/graph/tuning.cc, ncclTopoTuneModel). */
+static const struct {
+  MdlOp op;
+  const char *name;
+  guint32 algos;
+} offered[] = {
+#define BIT(algo) (1u << MDL_ALGO_##algo)
+  { MDL_OP_BROADCAST, "broadcast", BIT (RING) },
+  { MDL_OP_REDUCE, "reduce", BIT (RING) },
+  { MDL_OP_ALL_GATHER, "allgather", BIT (RING) | BIT (COLLNET_DIRECT) | BIT (NVLS) | BIT (PAT) },
+  { MDL_OP_REDUCE_SCATTER, "reducescatter", BIT (RING) | BIT (COLLNET_DIRECT) | BIT (NVLS) | BIT (PAT) },
+  { MDL_OP_ALL_REDUCE, "allreduce",
+    BIT (TREE) | BIT (RING) | BIT (COLLNET_DIRECT) | BIT (COLLNET_CHAIN) | BIT (NVLS) | BIT (NVLS_TREE) },
+#undef BIT
+};
+
+static void
+append_comment (GString *out, const char *what, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_strdelimit (valid, "\r\n", ' ');
+  g_autofree char *cut = g_utf8_substring (valid, 0, MIN (g_utf8_strlen (valid, -1), MAX_LINE_CHARS / 4));
+  g_string_append_printf (out, "# %s%s%s\n", what, cut, strlen (cut) < strlen (valid) ? "..." : "");
+}
+
+gboolean
+rep_tuner_conf (const RepCompare *compare, const char *version, const char *topology, const char *library, GString *out)
+{
+  size_t op = 0;
+  while (op < G_N_ELEMENTS (offered) && offered[op].op != compare->op)
+    op++;
+  if (op == G_N_ELEMENTS (offered))
+    return FALSE;
+  append_comment (out, "what NCCL should take, predicted by forerun ", version);
+  append_comment (out, "topology ", topology);
+  append_comment (out, "constants ", library);
+  g_string_append (
+      out, "# for NCCL's example tuner plugin: NCCL_TUNER_PLUGIN and NCCL_TUNER_CONFIG_FILE; other sizes, those from 4 GiB on and\n"
+           "# other numbers of nodes or ranks are left to NCCL\n"
+           "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n");
+  for (guint c = 0; c < compare->columns->len; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    for (guint i = 0; i < column->spans->len; i++) {
+      const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
+      guint64 to_B = i + 1 < column->spans->len ? g_array_index (column->spans, RepCompareSpan, i + 1).from_B - 1 : compare->max_B;
+      if (span->from_B > MAX_B || !(offered[op].algos & (1u << span->algo)))
+        continue;
+      g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", offered[op].name,
+                              span->from_B, MIN (to_B, (guint64)MAX_B), mdl_name (mdl_algo_names, (int)span->algo),
+                              mdl_name (mdl_proto_names, (int)span->proto), span->channels > 0 ? (int)span->channels : -1,
+                              column->nodes, column->ranks);
+    }
+  }
+  return TRUE;
+}
