@@ -10,6 +10,8 @@ foreach (file scenario transfer step)
 endforeach ()
 forerun_test (test_workload_docs LABEL unit SOURCES unit/test_workload_docs.c USES workload calibrate)
 target_include_directories (test_workload_docs PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test (test_calibrate_docs LABEL unit SOURCES unit/test_calibrate_docs.c USES calibrate)
+target_include_directories (test_calibrate_docs PRIVATE ${PROJECT_SOURCE_DIR}/calibrate)
 
 forerun_fuzz (scenario SOURCES fuzz/fuzz_scenario.c USES workload calibrate)
 target_include_directories (fuzz_scenario PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)

@@ -1,0 +1,55 @@
+/* docs/calibration.md: its reference is what the schema tables print, its example loads. `test_calibrate_docs --write` renews the
+ * reference. */
+#include <glib/gstdio.h>
+
+#include "calibrate/calibration.h"
+#include "document.h"
+#include "library_schema-private.h"
+
+#define DOCUMENT TEST_SOURCE_DIR "/docs/calibration.md"
+
+static const BaseSchema *const schemas[] = { &cal_library_schema, NULL };
+
+static void
+reference_is_what_the_tables_print (void)
+{
+  document_check_reference (DOCUMENT, schemas);
+}
+
+static void
+the_example_stands_over_a_shipped_one (void)
+{
+  g_autofree char *text = document_read (DOCUMENT);
+  const char *at = text;
+  g_autofree char *example = document_next_example (&at), *more = document_next_example (&at);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *dir = g_dir_make_tmp ("forerun-XXXXXX", &error);
+  g_assert_no_error (error);
+  g_autofree char *path = g_build_filename (dir, "my_h200.yaml", NULL);
+  TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", lookup, NULL, NULL, &error);
+  g_autoptr (Cal) under = cal_load ("h200_sxm", NULL, "h200_sxm", lookup, NULL, NULL, NULL);
+  g_remove (path);
+  g_rmdir (dir);
+  if (cal == NULL)
+    g_error ("%s", error->message);
+  TEST_STR (more, NULL);
+  TEST_STR (cal_name (cal), "my_h200");
+  const MdlLibrary *library = cal_library (cal);
+  TEST_NEAR (library->ring.start.at[MDL_PROTO_SIMPLE].v, 14e-6, 1e-12);
+  TEST_NEAR (library->ring.start.at[MDL_PROTO_LL].v, cal_library (under)->ring.start.at[MDL_PROTO_LL].v, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const TestCase cases[] = {
+    { "the reference is what the tables print", reference_is_what_the_tables_print },
+    { "the example stands over a shipped one", the_example_stands_over_a_shipped_one },
+    { NULL, NULL },
+  };
+  if (argc == 2 && strcmp (argv[1], "--write") == 0)
+    return document_write (DOCUMENT, schemas);
+  return test_main ("calibration docs", cases);
+}
