@@ -24,15 +24,9 @@ char *schema_found (const BaseYamlNode *node);
 /* "'rate' must be a bandwidth (e.g. '450 GB/s'), found a list". */
 void schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node);
 
-/* " (did you mean 'x'?)" or "". Returned: full. */
-char *schema_suggestion (const char *word, const char *const *names);
-
 /* Counts `n` more items before memory is spent on them: structs are large, and aliases make many of few bytes. FALSE: error
  * added. */
 gboolean schema_count_items (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned n);
-
-/* The names of a table, ending with NULL. Returned: the container, g_free. */
-const char **schema_names (const BaseName *names);
 
 /* What a field takes, for messages and documentation: "a bandwidth (e.g. '450 GB/s')". Returned: full. */
 char *schema_accepted (const BaseField *field);

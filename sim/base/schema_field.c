@@ -54,8 +54,9 @@ schema_found (const BaseYamlNode *node)
   return g_strdup_printf ("'%s'", text);
 }
 
-const char **
-schema_names (const BaseName *names)
+/* The names of a table, ending with NULL. Returned: the container, g_free. */
+static const char **
+names_of (const BaseName *names)
 {
   unsigned n = 0;
   while (names[n].name != NULL)
@@ -66,8 +67,9 @@ schema_names (const BaseName *names)
   return list;
 }
 
-char *
-schema_suggestion (const char *word, const char *const *names)
+/* " (did you mean 'x'?)" or "". Returned: full. */
+static char *
+suggestion (const char *word, const char *const *names)
 {
   const char *nearest = base_nearest (word, names);
   return nearest == NULL ? g_strdup ("") : g_strdup_printf (" (did you mean '%s'?)", nearest);
@@ -95,7 +97,7 @@ schema_accepted (const BaseField *field)
     case BASE_FIELD_STRS:
       return g_strdup ("text or a list of such");
     case BASE_FIELD_ENUM: {
-      g_autofree const char **names = schema_names (field->names);
+      g_autofree const char **names = names_of (field->names);
       g_autofree char *list = base_text_list (names, NAMES_SHOWN);
       return g_strdup_printf ("one of %s", list);
     }
@@ -142,7 +144,7 @@ read_source (SchemaReader *reader, const BaseYamlNode *node, BaseSource *source)
     }
   }
   g_autofree char *found = schema_found (node);
-  g_autofree char *hint = schema_suggestion (text != NULL ? text : "", names);
+  g_autofree char *hint = suggestion (text != NULL ? text : "", names);
   schema_fail (reader, base_yaml_mark (node), "'source' must be one of measured, datasheet, assumed, found %s%s", found, hint);
   return FALSE;
 }
@@ -168,7 +170,7 @@ leaf_open (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
       out->note = base_yaml_text (item);
     } else {
       g_autofree char *shown = base_text_shown (key);
-      g_autofree char *hint = schema_suggestion (key, keys);
+      g_autofree char *hint = suggestion (key, keys);
       if (strcmp (key, "note") == 0)
         schema_fail (reader, base_yaml_mark (item), "'note' of '%s' must be text", field->key);
       else
@@ -259,10 +261,10 @@ read_enum (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
     }
   if (schema_fail_unsaid (reader, base_yaml_mark (node)))
     return FALSE;
-  g_autofree const char **names = schema_names (field->names);
+  g_autofree const char **names = names_of (field->names);
   g_autofree char *found = schema_found (node);
   g_autofree char *accepted = schema_accepted (field);
-  g_autofree char *hint = schema_suggestion (text != NULL ? text : "", names);
+  g_autofree char *hint = suggestion (text != NULL ? text : "", names);
   schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s%s", field->key, accepted, found, hint);
   return FALSE;
 }

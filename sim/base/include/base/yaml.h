@@ -47,11 +47,11 @@ const char *base_yaml_key (const BaseYamlNode *map, unsigned i);
 BaseMark base_yaml_key_mark (const BaseYamlNode *map, unsigned i);
 BaseYamlNode *base_yaml_get (const BaseYamlNode *map, const char *key); /* NULL when absent or not a mapping */
 
-/* An aliased node is copied before it is changed: its anchor and other aliases keep their value. An empty value is a null, which
- * takes a key back to its default. Among a mapping's keys the longest that the path spells wins ("nics.rate" before "nics").
- * Puts `value` (YAML flow text: "400 Gb/s", "[1, 2]", "{tp: 8}") at a dotted path ("node.nics.rate", "jobs.0.nodes"),
+/* Puts `value` (YAML flow text: "400 Gb/s", "[1, 2]", "{tp: 8}") at a dotted path ("node.nics.rate", "jobs.0.nodes"),
  * making missing mappings on the way; list indices must exist. A {value, source, note} leaf is replaced whole. The new
- * nodes' marks say `label` (e.g. "--set node.nics.rate") with line 0. FALSE and *error on a bad path or bad YAML. */
+ * nodes' marks say `label` (e.g. "--set node.nics.rate") with line 0. FALSE and *error on a bad path or bad YAML.
+ * An aliased node is copied before it is changed: its anchor and other aliases keep their value. An empty value is a null, which
+ * takes a key back to its default. Among a mapping's keys the longest that the path spells wins ("nics.rate" before "nics"). */
 gboolean base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *label, GError **error);
 
 /* Text that YAML reads back as this string: plain when safe, quoted otherwise. Returned: full, g_free. */
