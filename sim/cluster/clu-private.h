@@ -260,8 +260,6 @@ void clu_fabric_emit (const CluFabric *fabric, CluPath *path, guint32 link, gboo
 
 /* --- graph.c */
 guint32 clu_node_of_dev (const Clu *clu, CluDev dev); /* CLU_NONE outside nodes */
-guint32 clu_node_of_link (const Clu *clu, CluLinkId link);
-guint32 clu_node_of_res (const Clu *clu, CluRes res);
 guint32 clu_node_of_gpu (const Clu *clu, guint32 gpu);
 guint32 clu_node_of_nic (const Clu *clu, guint32 nic);
 static inline const CluTemplate *

@@ -2,61 +2,51 @@
  * between them (domain switches, fabric, front-end, management, storage). */
 #include "clu-private.h"
 
-#define AFTER(member)                                                                  \
-  static guint32 after_##member (const Clu *clu, guint32 number)                       \
-  {                                                                                    \
-    guint32 low = 0, high = clu->n_nodes;                                              \
-    while (high - low > 1) {                                                           \
-      guint32 middle = low + (high - low) / 2;                                         \
-      if (clu->node[middle].member <= number)                                          \
-        low = middle;                                                                  \
-      else                                                                             \
-        high = middle;                                                                 \
-    }                                                                                  \
-    return low;                                                                        \
-  }                                                                                    \
-  static guint32 node_by_##member (const Clu *clu, guint32 number)                     \
-  {                                                                                    \
-    if (number >= clu->node[clu->n_nodes].member)                                      \
-      return CLU_NONE;                                                                 \
-    return clu->uniform ? number / clu->node[1].member : after_##member (clu, number); \
-  }
+#include <stddef.h>
 
-/* The last node whose first number is not above: nodes without any (no NICs) share their first number with the next one. */
-AFTER (dev)
-AFTER (link)
-AFTER (res)
-AFTER (gpu)
-AFTER (nic)
+/* A node's first number of one kind, whose offset in CluNode is `at`. */
+static inline guint32
+first_number (const Clu *clu, guint32 node, gsize at)
+{
+  return *(const guint32 *)(const void *)((const char *)&clu->node[node] + at);
+}
+
+/* The node that bears a number: the last one whose first number is not above it, since nodes without any (no NICs) share theirs
+ * with the next. CLU_NONE for what lies between nodes. */
+static inline guint32
+node_of (const Clu *clu, guint32 number, gsize at)
+{
+  guint32 low = 0, high = clu->n_nodes;
+  if (number >= first_number (clu, high, at))
+    return CLU_NONE;
+  if (clu->uniform)
+    return number / first_number (clu, 1, at);
+  while (high - low > 1) {
+    guint32 middle = low + (high - low) / 2;
+    if (first_number (clu, middle, at) <= number)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
 
 guint32
 clu_node_of_dev (const Clu *clu, CluDev dev)
 {
-  return node_by_dev (clu, dev);
-}
-
-guint32
-clu_node_of_link (const Clu *clu, CluLinkId link)
-{
-  return node_by_link (clu, link);
-}
-
-guint32
-clu_node_of_res (const Clu *clu, CluRes res)
-{
-  return node_by_res (clu, res);
+  return node_of (clu, dev, offsetof (CluNode, dev));
 }
 
 guint32
 clu_node_of_gpu (const Clu *clu, guint32 gpu)
 {
-  return node_by_gpu (clu, gpu);
+  return node_of (clu, gpu, offsetof (CluNode, gpu));
 }
 
 guint32
 clu_node_of_nic (const Clu *clu, guint32 nic)
 {
-  return node_by_nic (clu, nic);
+  return node_of (clu, nic, offsetof (CluNode, nic));
 }
 
 /* --- What there is -------------------------------------------------------------------------------------------------------- */
@@ -320,7 +310,7 @@ void
 clu_link (const Clu *clu, CluLinkId link, CluLink *out)
 {
   g_return_if_fail (link < clu->n_links);
-  guint32 node = clu_node_of_link (clu, link);
+  guint32 node = node_of (clu, link, offsetof (CluNode, link));
   if (node != CLU_NONE) {
     guint32 local = link - clu->node[node].link;
     const CluNodeLink *l = clu_template_link_at (clu_node_template (clu, node), local);
@@ -363,7 +353,7 @@ static ResView
 res_view (const Clu *clu, CluRes res)
 {
   ResView view = { .n_cables = 1, .sm_factor = 1 };
-  guint32 node = clu_node_of_res (clu, res);
+  guint32 node = node_of (clu, res, offsetof (CluNode, res));
   if (node != CLU_NONE) {
     const CluTemplate *t = clu_node_template (clu, node);
     const CluNodeRes *r = clu_template_res_at (t, res - clu->node[node].res);
