@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* A shorter word is part of too much. */
+#define PART_MIN 3u
+
 /* Names are shorter; a longer word is no slip of a finger. */
 #define WORD_MAX 64u
 
@@ -32,6 +35,18 @@ distance (const char *a, gsize n_a, const char *b, gsize n_b)
   return last[n_b];
 }
 
+/* Whether `word` stands in `name` between underscores: "h200" in "h200_sxm" and "hgx_h200". */
+static gboolean
+is_part (const char *word, gsize n, const char *name)
+{
+  for (const char *at = name; at != NULL; at = strchr (at, '_')) {
+    at += *at == '_';
+    if (g_ascii_strncasecmp (at, word, n) == 0 && (at[n] == '_' || at[n] == '\0'))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 const char *
 base_nearest (const char *word, const char *const *candidates)
 {
@@ -39,6 +54,9 @@ base_nearest (const char *word, const char *const *candidates)
   gsize n = strlen (word);
   if (n == 0 || n > WORD_MAX)
     return NULL;
+  for (gsize i = 0; n >= PART_MIN && candidates[i] != NULL; i++)
+    if (is_part (word, n, candidates[i]))
+      return candidates[i];
   gsize limit = CLAMP (n / 3, 1, 4);
   const char *nearest = NULL;
   unsigned best = 0;

@@ -139,6 +139,10 @@ read_absent (SchemaReader *reader, const BaseSchema *schema, const BaseField *fi
   }
   if (schema_fail_unsaid (reader, mark))
     return;
+  if (field->kind == BASE_FIELD_NODE && field->help != NULL) { /* of what form it is, only its reader knows */
+    schema_fail (reader, mark, "'%s' in '%s' is missing (%s)", field->key, schema->name, field->help);
+    return;
+  }
   g_autofree char *accepted = schema_accepted (field);
   schema_fail (reader, mark, "'%s' in '%s' is missing; it is %s", field->key, schema->name, accepted);
 }

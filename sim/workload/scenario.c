@@ -215,6 +215,8 @@ take_nccl (WrkScenario *scenario, const BaseSchemaContext *context)
   WrkSettings *settings = &scenario->settings;
   if (scenario->spec.nccl == NULL || !base_schema_read (&wrk_schema_nccl, scenario->spec.nccl, FALSE, context, &nccl))
     return;
+  if (nccl.version.set)
+    base_diag_warn (context->diag, nccl.version.mark, "'version' has no effect: the constants are those of one NCCL");
   if (nccl.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS;
   settings->degrade.no_p2p |= nccl.p2p_disable.v > 0;
@@ -223,6 +225,18 @@ take_nccl (WrkScenario *scenario, const BaseSchemaContext *context)
     settings->max_channels = (unsigned)nccl.max_nchannels.v;
   settings->disabled_algos |= switched_off (&nccl.algo, mdl_algo_names, context);
   settings->disabled_protos |= switched_off (&nccl.proto, mdl_proto_names, context);
+}
+
+static void
+take_report (const WrkScenario *scenario, const BaseSchemaContext *context)
+{
+  WrkReportSpec report = { 0 };
+  if (scenario->spec.report == NULL || !base_schema_read (&wrk_schema_report, scenario->spec.report, FALSE, context, &report))
+    return;
+  if (report.plots.n > 0)
+    base_diag_error (context->diag, report.plots.mark, "'plots' is not built yet; leave it out or empty");
+  if (report.trace.v)
+    base_diag_warn (context->diag, report.trace.mark, "'trace' has no effect: only flags name files to write (run --trace FILE)");
 }
 
 static gboolean
@@ -237,10 +251,7 @@ read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
     wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), diag);
   take_degrade (scenario, &context);
   take_nccl (scenario, &context);
-  WrkReportSpec report = { 0 };
-  if (scenario->spec.report != NULL && base_schema_read (&wrk_schema_report, scenario->spec.report, FALSE, &context, &report) &&
-      report.plots.n > 0)
-    base_diag_error (diag, report.plots.mark, "'plots' is not built yet; leave it out or empty");
+  take_report (scenario, &context);
   for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
     base_diag_warn (scenario->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
   return base_diag_finish (diag, error);

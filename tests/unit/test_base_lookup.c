@@ -136,7 +136,7 @@ shipped_names_are_sorted_and_said_once (void)
 static void
 the_nearest_word_is_one_slip_away (void)
 {
-  static const char *const words[] = { "latency", "rate", "lanes", "h200_sxm", "h100_sxm", "x", NULL };
+  static const char *const words[] = { "latency", "rate", "lanes", "b200", "h200_sxm", "h100_sxm", "x", NULL };
   static const struct {
     const char *word, *nearest;
   } cases[] = {
@@ -152,6 +152,9 @@ the_nearest_word_is_one_slip_away (void)
     { "bandwidth", NULL },
     { "rte", "rate" }, /* limit 3 / 3 = 1 */
     { "y", "x" },      /* limit at least 1 */
+    { "H200", "h200_sxm" },  /* a part says more than one slip from "b200" */
+    { "sxm", "h200_sxm" },   /* a tie: the first */
+    { "h20", NULL },         /* no whole part; 5 letters from "h200_sxm" */
     { "", NULL },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -25,7 +25,8 @@ char **base_lookup_list (const BaseLookup *lookup, const char *folder);
 
 const char *base_lookup_root (const BaseLookup *lookup);
 
-/* The candidate nearest to `word` by edit distance (a swap of neighbours counts once, case is no difference), or NULL when none is
+/* The first candidate that has `word` (three letters or more) between its underscores, as "hgx_h200" has "h200"; else the one
+ * nearest to `word` by edit distance (a swap of neighbours counts once, case is no difference), or NULL when none is
  * near (distance above a third of the length, at least 1 and at most 4). Ties: the first. Borrowed from `candidates` (ends with
  * NULL). */
 const char *base_nearest (const char *word, const char *const *candidates);
