@@ -47,10 +47,15 @@ index_uses (CluPath *path)
     *slot_of (path, g_array_index (path->out->uses, CluUse, i).res) = i + 1;
 }
 
+/* Of 10^30 bytes less than one: no part of a transfer, and further from nothing than what a sum of products rounds to. */
+#define LEAST_SHARE 1e-30
+
 void
 clu_path_use (CluPath *path, CluRes res, double share)
 {
   GArray *uses = path->out->uses;
+  if (share < LEAST_SHARE)
+    return;
   enum { SCAN = 24 };
   if (path->slots == NULL && uses->len < SCAN) {
     for (guint i = 0; i < uses->len; i++)

@@ -102,8 +102,8 @@ static const BaseField pcie_fields[] = {
   CLU_ROW (CluPcieSpec, "uplink", uplink, MAP, .sub = &width_schema, .help = "switch to socket; default: as a GPU's slot"),
   CLU_ROW (CluPcieSpec, "under_switch", under_switch, STRS,
            .help = "nics, nvme: what stands below the same switches; the rest hangs on the sockets"),
-  CLU_NUM (CluPcieSpec, "bus", bus, BANDWIDTH, .min = "1 B/s",
-           .help = "what all traffic through one switch shares, both ways together; absent: non-blocking"),
+  CLU_RATE (CluPcieSpec, "bus", bus,
+            .help = "what all traffic through one switch shares, both ways together; absent: non-blocking"),
   CLU_ROW (CluPcieSpec, "link", link, MAP, .sub = &clu_schema_link_spec,
            .help = "what differs from class pcieN on slots and uplinks"),
   CLU_END,
@@ -113,8 +113,8 @@ static const BaseSchema pcie_schema = { .name = "node.pcie", .help = "PCI Expres
 static const BaseField socket_fields[] = {
   CLU_NUM (CluSocketSpec, "count", count, COUNT, .min = "1", .max = "64", .fallback = "1", .help = "CPU sockets"),
   CLU_ROW (CluSocketSpec, "interconnect", interconnect, MAP, .sub = &clu_schema_link_spec, .help = "between each two sockets"),
-  CLU_NUM (CluSocketSpec, "memory", memory, BANDWIDTH, .min = "1 B/s",
-           .help = "one socket's memory: what all copies from and to the host share; absent: no bottleneck"),
+  CLU_RATE (CluSocketSpec, "memory", memory,
+            .help = "one socket's memory: what all copies from and to the host share; absent: no bottleneck"),
   CLU_NUM (CluSocketSpec, "memory_capacity", memory_capacity, BYTES, .help = "of one socket"),
   CLU_ROW (CluSocketSpec, "vendor", vendor, ENUM, .names = cpu_names, .fallback = "intel",
            .help = "the CPU's vendor; NCCL's constants differ by it"),
@@ -132,7 +132,7 @@ static const BaseField nics_fields[] = {
   CLU_NUM (CluNicsSpec, "count", count, COUNT, .max = "1024", .help = "adapters a node; default: per_gpu x GPUs"),
   CLU_NUM (CluNicsSpec, "per_gpu", per_gpu, NUMBER, .min = "0.0009765625", .max = "1024",
            .help = "adapters a GPU; default: count / GPUs"),
-  CLU_NUM (CluNicsSpec, "rate", rate, BANDWIDTH, .min = "1 B/s", .help = "wire of one adapter, one way; default: the type's"),
+  CLU_RATE (CluNicsSpec, "rate", rate, .help = "wire of one adapter, one way; default: the type's"),
   CLU_END,
 };
 static const BaseSchema nics_schema = { .name = "node.nics", .help = "Adapters on the fabric.", .fields = nics_fields };
@@ -296,8 +296,7 @@ static const BaseSchema fabric_schema = {
 };
 
 static const BaseField frontend_fields[] = {
-  CLU_NUM (CluFrontendSpec, "rate", rate, BANDWIDTH, .required = TRUE, .min = "1 B/s",
-           .help = "a node's front-end adapter, one way"),
+  CLU_RATE (CluFrontendSpec, "rate", rate, .required = TRUE, .help = "a node's front-end adapter, one way"),
   CLU_ROW (CluFrontendSpec, "kind", kind, ENUM, .names = frontend_names, .fallback = "single_switch", .help = "shape"),
   CLU_NUM (CluFrontendSpec, "latency", latency, TIME, .max = "1 s", .fallback = "0",
            .help = "from adapter to adapter or storage server"),
@@ -316,7 +315,7 @@ static const BaseField storage_fields[] = {
   CLU_ROW (CluStorageSpec, "name", name, STR, .required = TRUE, .help = "name: `storage.NAME` in workloads"),
   CLU_ROW (CluStorageSpec, "tier", tier, ENUM, .names = clu_tier_names, .required = TRUE, .help = "kind"),
   CLU_NUM (CluStorageSpec, "servers", servers, COUNT, .min = "1", .max = "1000000", .fallback = "1", .help = "servers"),
-  CLU_NUM (CluStorageSpec, "per_server", per_server, BANDWIDTH, .required = TRUE, .min = "1 B/s", .help = "one server, one way"),
+  CLU_RATE (CluStorageSpec, "per_server", per_server, .required = TRUE, .help = "one server, one way"),
   CLU_NUM (CluStorageSpec, "latency", latency, TIME, .max = "10 s", .fallback = "0", .help = "of a request at the server"),
   CLU_ROW (CluStorageSpec, "network", network, ENUM, .names = network_names, .fallback = "frontend",
            .help = "what it is reached by"),
@@ -357,8 +356,8 @@ static const BaseField topology_fields[] = {
            .help = "network between the nodes; needed with more than one node"),
   CLU_ROW (CluSpec, "frontend", frontend, MAP, .sub = &frontend_schema,
            .help = "network of storage and checkpoints; absent: there is none"),
-  CLU_NUM (CluSpec, "management", management, BANDWIDTH, .min = "1 B/s", .fallback = "1 Gb/s",
-           .help = "a node's adapter on the out-of-band network, all on one switch"),
+  CLU_RATE (CluSpec, "management", management, .fallback = "1 Gb/s",
+            .help = "a node's adapter on the out-of-band network, all on one switch"),
   CLU_ROW (CluSpec, "storage", storage, LIST, .sub = &storage_schema, .item_size = sizeof (CluStorageSpec),
            .help = "storage tiers outside the nodes"),
   CLU_ROW (CluSpec, "cost", cost, MAP, .sub = &cost_schema, .help = "prices"),

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 /* Limits of what is accepted, beside those in the schema tables: numbers of devices, links and resources, and the links of all
  * kinds of nodes together, which are held in memory. */
-#define CLU_MAX_DEVICES (1u << 31)
+#define CLU_MAX_DEVICES    (1u << 31)
 #define CLU_MAX_KIND_LINKS 8000000u
 
 /* A link of one node that differs from its kind: `links: [{from: gpu3, to: nvswitch0, rate: 100 GB/s}]` in an override. */
@@ -38,6 +38,8 @@ const char *clu_name_of (const BaseName *table, int code);
     .key = (text), .kind = BASE_FIELD_##what, .offset = offsetof (T, member), __VA_ARGS__ \
   }
 #define CLU_NUM(T, text, member, dimension, ...) CLU_ROW (T, text, member, NUM, .dim = BASE_DIM_##dimension, __VA_ARGS__)
+/* Rates, specified. No link, memory or drive is near an EB/s, and all of a cluster's together stay far from where doubles end. */
+#define CLU_RATE(T, text, member, ...) CLU_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)
 #define CLU_END \
   {             \
     .key = NULL \
@@ -50,8 +52,7 @@ const char *clu_name_of (const BaseName *table, int code);
            .folder = "topologies/links", .help = "link class: a name in topologies/links, a path, or the class inline"), \
       CLU_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                             \
                .help = "lanes, NVLinks or ports together; default: the class's"),                                        \
-      CLU_NUM (T, "rate", at rate, BANDWIDTH, .min = "1 B/s",                                                            \
-               .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),                         \
+      CLU_RATE (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),    \
       CLU_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                        \
                .help = "what a large DMA reaches of the rate; default: the class's"),                                    \
       CLU_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                                  \

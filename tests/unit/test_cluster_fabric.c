@@ -303,6 +303,24 @@ management_keeps_to_the_node_inside_it (void)
 }
 
 /* Nine groups of four routers, two NICs and two global cables each: 72 NICs, one cable between each two groups. */
+/* 200 steps in each of two dimensions: one of 400! / (200! 200!) = 1e119 paths has no part of a byte. What leaves the first router
+ * leaves it half and half, once more half by each way round. */
+static void
+paths_without_a_part_of_the_bytes_are_left_out (void)
+{
+  g_autoptr (Clu) clu =
+      load ("topology: t\nnodes: 160000\nnode:\n" T_THIN "fabric: {kind: torus, routing: adaptive, dims: [400, 400]}\n");
+  g_auto (CluRoute) r = { 0 };
+  route (clu, "node0.gpu0", "node80200.gpu0", &r);
+  guint n_small = 0;
+  for (guint i = 0; i < r.uses->len; i++)
+    n_small += g_array_index (r.uses, CluUse, i).share < 1e-30 ? 1 : 0;
+  TEST_INT (n_small, 0);
+  TEST_NEAR (share_of (clu, &r, "router0 -> router1"), 0.25, 1e-9);
+  TEST_NEAR (share_of (clu, &r, "router0 -> router400"), 0.25, 1e-9);
+  TEST_INT (r.hops->len, 2 + 1 + 400 + 1 + 2);
+}
+
 #define DRAGONFLY(routing)                                                                \
   "topology: df\nnodes: 72\nnode:\n" T_THIN "fabric: {kind: dragonfly, routing: " routing \
   ", dragonfly: {groups: 9, routers: 4, hosts: 2, global_links: 2}}\n"
@@ -579,6 +597,7 @@ main (void)
     { "every degradation changes path or transport", every_degradation_changes_path_or_transport },
     { "fewer NICs serve far GPUs too", fewer_nics_serve_far_gpus_too },
     { "the management network is not used inside a node", management_keeps_to_the_node_inside_it },
+    { "paths without a part of the bytes are left out", paths_without_a_part_of_the_bytes_are_left_out },
     { "a dragonfly takes at most one global cable", dragonfly_takes_at_most_one_global_cable },
     { "a dragonfly's copies are chosen or shared", dragonfly_copies_are_chosen_or_shared },
     { "a torus of nodes spreads over all shortest ways", torus_of_nodes_spreads_over_all_shortest_ways },

@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 
 typedef struct {
   CluRes res;
-  double share; /* bytes on this resource per byte of the transfer; > 1 where a byte crosses twice */
+  double share; /* bytes on this resource per byte of the transfer; > 1 where a byte crosses twice; at least 1e-30: of all shortest
+                   paths over a large torus most have less, and are left out */
 } CluUse;
 
 /* NCCL's path classes, near to far (src/graph/topo.h): LOC the same device, NVL scale-up link or switch, NVB by way of other
