@@ -1,4 +1,6 @@
 /* forerun coll: a table over message sizes, and over numbers of nodes. */
+#include <string.h>
+
 #include "comm-private.h"
 #include "report/coll.h"
 
@@ -19,6 +21,9 @@ typedef struct {
   JsonBuilder *json; /* nccl-tests' document; else NULL */
   double busbw_sum_Bps;
   guint n_rows;
+  char **above;        /* paths of --set that concern links between switches; NULL: none */
+  guint8 *is_above;    /* of the cluster at hand: whether a resource is such a link; NULL where nobody asks */
+  gboolean above_used; /* some row loads one */
 } Rows;
 
 static void
@@ -27,8 +32,62 @@ rows_clear (Rows *rows)
   base_table_free (rows->table);
   g_string_free (rows->text, TRUE);
   g_clear_object (&rows->json);
+  g_strfreev (rows->above);
+  g_free (rows->is_above);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+/* Who asks for a thinner fabric and sees no change should hear why. */
+static char **
+sets_above_the_leaves (const Cli *cli)
+{
+  static const char *const keys[] = { "oversubscription", "spine", "core" };
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
+    g_autofree char *path = g_strndup (*set, (gsize)(strchr (*set, '=') - *set));
+    g_auto (GStrv) parts = g_strsplit (path, ".", -1);
+    for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
+      if (g_strv_contains ((const char *const *)parts, keys[i]) && g_strv_contains ((const char *const *)parts, "fabric")) {
+        g_ptr_array_add (paths, g_steal_pointer (&path));
+        break;
+      }
+  }
+  if (paths->len == 0)
+    return NULL;
+  g_ptr_array_add (paths, NULL);
+  return (char **)g_ptr_array_free (g_steal_pointer (&paths), FALSE);
+}
+
+static void
+mark_above (Rows *rows, const Clu *clu)
+{
+  g_clear_pointer (&rows->is_above, g_free);
+  if (rows->above == NULL)
+    return;
+  rows->is_above = g_new0 (guint8, clu_n_resources (clu));
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    if (clu_dev_kind (clu, link.a) == CLU_DEV_SWITCH && clu_dev_kind (clu, link.b) == CLU_DEV_SWITCH)
+      rows->is_above[link.forward] = rows->is_above[link.backward] = 1;
+  }
+}
+
+static void
+watch_above (Rows *rows, const WrkColl *coll)
+{
+  for (guint i = 0; rows->is_above != NULL && !rows->above_used && i < coll->loads->len; i++)
+    rows->above_used = rows->is_above[g_array_index (coll->loads, WrkLoad, i).res];
+}
+
+static void
+warn_above (Cli *cli, const Rows *rows, gboolean local)
+{
+  for (char **path = rows->above; path != NULL && *path != NULL && !rows->above_used && !local; path++) {
+    g_autofree char *text = g_strdup_printf ("--set %s cannot matter: this traffic crosses no link between switches", *path);
+    cli_warn (cli, text);
+  }
+}
 
 static void
 begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, const CliComm *comm, Rows *rows)
@@ -74,6 +133,7 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
     if (++rows->n_rows > CLI_MAX_ROWS)
       return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
     rows->busbw_sum_Bps += coll.busbw_Bps;
+    watch_above (rows, &coll);
     if (cli->format == CLI_FORMAT_NCCL_TESTS)
       rep_nccl_tests_row (rows->text, &coll, question->root);
     else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
@@ -126,15 +186,19 @@ answer (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
-  g_auto (Rows) rows = { .table = rep_coll_table_new (), .text = g_string_new (NULL) };
+  g_auto (Rows) rows = { .table = rep_coll_table_new (), .text = g_string_new (NULL), .above = sets_above_the_leaves (cli) };
+  gboolean local = FALSE;
   for (guint i = 0; i < question->n_nodes; i++) {
     g_auto (CliComm) comm = { 0 };
     if (!cli_comm_open (cli, flags, question, question->nodes[i], &comm, error))
       return FALSE;
     begin_comm (cli, question, &sweep, &comm, &rows);
+    mark_above (&rows, comm.clu);
+    local = local || wrk_comm_is_local (comm.comm); /* which has its own warning */
     if (!price_rows (cli, question, &sweep, &comm, &rows, error))
       return FALSE;
   }
+  warn_above (cli, &rows, local);
   write_rows (cli, question, &rows);
   return TRUE;
 }
