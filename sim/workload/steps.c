@@ -21,7 +21,6 @@ typedef struct {
   guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
   guint32 *heirs;
   EngFlowSpec *spec; /* of each edge, of all its messages; uses borrowed from `uses` */
-  guint32 index;
 } StepPipe;
 
 typedef struct {
@@ -113,32 +112,96 @@ find_heirs (StepPipe *sp)
       sp->heirs[at[pipe->need[i]]++] = e;
 }
 
-/* The messages of an edge: its share of the bytes, the hop's latency, the links of its route. */
+/* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route, appended to `uses`. */
 static gboolean
-edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, Steps *steps, StepPipe *sp, guint32 e, GError **error)
+edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkEdge *edge, GArray *uses, EngFlowSpec *spec, EngTime *hop,
+           GError **error)
 {
-  const WrkEdge *edge = &sp->pipe->edge[e];
   if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
     return FALSE;
   gboolean inside = comm->island[edge->from] == comm->island[edge->to];
-  double hop_s = comm->route.latency_s + (inside ? coll->cost.hop_software_s[0] : coll->cost.hop_software_s[1]);
-  EngFlowSpec *spec = &sp->spec[e];
+  *hop = eng_time_from_s (comm->route.latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
   spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
   spec->bound_per_s = coll->cost.bound_Bps * edge->bytes;
-  if (comm->settings->library != NULL)
-    sp->flight[e] = eng_time_from_s (hop_s);
-  else
-    spec->latency = eng_time_from_s (hop_s);
-  spec->done = left;
-  spec->user = sp;
-  spec->arg = e;
   spec->n_uses = comm->route.uses->len;
   for (guint i = 0; i < comm->route.uses->len; i++) {
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     EngUse eng_use = { wrk_net_link (net, use->res),
                        use->share * coll->cost.wire / wrk_comm_copy_factor (comm, comm->route.transport, use->res) };
-    g_array_append_val (steps->uses, eng_use);
+    g_array_append_val (uses, eng_use);
+  }
+  return TRUE;
+}
+
+/* ---- messages that wait for nothing: all-to-all of n ranks has n (n - 1), of which nothing is kept here ---- */
+
+static gboolean
+is_loose (const WrkPipe *pipe)
+{
+  return pipe->n_pieces == 1 && pipe->need_at[pipe->n_edges] == 0;
+}
+
+static void
+landed (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng, (void)user, (void)arg; /* that the clock has come here is all */
+}
+
+/* The bytes have left; `arg` is how long the last of them flies. */
+static void
+left_loose (Eng *eng, void *user, uint64_t arg)
+{
+  eng_at (eng, eng_time_add (eng_now (eng), arg), landed, user, 0);
+}
+
+static gboolean
+start_loose (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkPipe *pipe, GError **error)
+{
+  EngTime start = eng_time_from_s (coll->cost.start_s), hop;
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  for (guint32 e = 0; e < pipe->n_edges; e++) {
+    EngFlowSpec spec = { 0 };
+    g_array_set_size (uses, 0);
+    if (!edge_spec (comm, net, coll, &pipe->edge[e], uses, &spec, &hop, error))
+      return FALSE;
+    spec.uses = (const EngUse *)(const void *)uses->data;
+    spec.latency = start;
+    if (comm->settings->library == NULL)
+      spec.latency = eng_time_add (start, hop);
+    else if (hop > 0) {
+      spec.done = left_loose;
+      spec.arg = hop;
+    }
+    eng_flow_start (wrk_net_engine (net), &spec);
+  }
+  return TRUE;
+}
+
+/* ---- messages that wait for others ---- */
+
+static gboolean
+prepare_pipe (WrkComm *comm, WrkNet *net, const WrkColl *coll, StepPipe *sp, GArray *uses, GError **error)
+{
+  guint32 n = sp->pipe->n_edges;
+  sp->sent = g_new0 (guint32, n);
+  sp->delivered = g_new0 (guint32, n);
+  sp->flight = g_new0 (EngTime, n);
+  sp->busy = g_new0 (guint8, n);
+  sp->spec = g_new0 (EngFlowSpec, n);
+  find_heirs (sp);
+  for (guint32 e = 0; e < n; e++) {
+    EngFlowSpec *spec = &sp->spec[e];
+    EngTime hop;
+    if (!edge_spec (comm, net, coll, &sp->pipe->edge[e], uses, spec, &hop, error))
+      return FALSE;
+    if (comm->settings->library != NULL)
+      sp->flight[e] = hop;
+    else
+      spec->latency = hop;
+    spec->done = left;
+    spec->user = sp;
+    spec->arg = e;
   }
   return TRUE;
 }
@@ -146,25 +209,22 @@ edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, Steps *steps, StepPi
 static gboolean
 prepare (WrkComm *comm, WrkNet *net, const WrkColl *coll, const GPtrArray *pipes, Steps *steps, GError **error)
 {
-  steps->n_pipes = pipes->len;
   steps->pipe = g_new0 (StepPipe, pipes->len);
   for (guint p = 0; p < pipes->len; p++) {
-    StepPipe *sp = &steps->pipe[p];
-    sp->pipe = pipes->pdata[p];
-    sp->index = p;
-    sp->sent = g_new0 (guint32, sp->pipe->n_edges);
-    sp->delivered = g_new0 (guint32, sp->pipe->n_edges);
-    sp->flight = g_new0 (EngTime, sp->pipe->n_edges);
-    sp->busy = g_new0 (guint8, sp->pipe->n_edges);
-    sp->spec = g_new0 (EngFlowSpec, sp->pipe->n_edges);
-    steps->n_messages += (guint64)sp->pipe->n_edges * sp->pipe->n_pieces;
-    find_heirs (sp);
-    for (guint32 e = 0; e < sp->pipe->n_edges; e++)
-      if (!edge_spec (comm, net, coll, steps, sp, e, error))
+    const WrkPipe *pipe = pipes->pdata[p];
+    steps->n_messages += (guint64)pipe->n_edges * pipe->n_pieces;
+    if (is_loose (pipe)) {
+      if (!start_loose (comm, net, coll, pipe, error))
         return FALSE;
+      continue;
+    }
+    StepPipe *sp = &steps->pipe[steps->n_pipes++];
+    sp->pipe = pipe;
+    if (!prepare_pipe (comm, net, coll, sp, steps->uses, error))
+      return FALSE;
   }
   const EngUse *use = (const EngUse *)(const void *)steps->uses->data;
-  for (guint p = 0; p < pipes->len; p++)
+  for (guint p = 0; p < steps->n_pipes; p++)
     for (guint32 e = 0; e < steps->pipe[p].pipe->n_edges; e++) {
       steps->pipe[p].spec[e].uses = use;
       use += steps->pipe[p].spec[e].n_uses;
@@ -196,7 +256,8 @@ wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
   Eng *eng = wrk_net_engine (net);
   gboolean ok = prepare (comm, net, coll, pipes, &steps, error);
   if (ok) {
-    eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);
+    if (steps.n_pipes > 0)
+      eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);
     ok = eng_run (eng, ENG_TIME_NEVER, 0, error);
   }
   if (ok) {
