@@ -3,9 +3,6 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0>=2.66 gobject-2.0 gio-2.0)
 pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
-if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
-  pkg_check_modules(CUNIT IMPORTED_TARGET cunit)
-endif()
 
 # Optional: what the probe (CUDA, NCCL) and sweeps over many machines (MPI) are built with. Nothing in the simulator needs them; a
 # build says what it found and goes on.
