@@ -13,12 +13,13 @@ measure () # topology operation algorithm expected_ms
 {
   local out cost
   cost=$(mktemp)
-  out=$(/usr/bin/time -o "$cost" -f '%e %M' "$forerun" coll "$2" --topology "$data/$1.yaml" -b 1G -e 1G --algo "$3" --library plain \
-    --steps exact --format tsv)
+  out=$(/usr/bin/time -o "$cost" -f '%e %M' "$forerun" coll "$2" --topology "$data/$1.yaml" -b 1G -e 1G --algo "$3" \
+    --library plain --steps exact --format tsv)
   awk -F '\t' -v topology="$1" -v op="$2" -v expected="$4" -v cost="$(cat "$cost")" '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_s") at = i }
     NR == 2 { split (cost, c, " ")
-              printf "%-10s %-11s %14.4f %14.4f %9.2f %8.0f\n", topology, op, $at * 1e3, expected, c[1], c[2] * 1.024e-3 }' <<<"$out"
+              printf "%-10s %-11s %14.4f %14.4f %9.2f %8.0f\n", topology, op, $at * 1e3, expected, c[1], c[2] * 1.024e-3
+            }' <<<"$out"
   rm -f -- "$cost"
 }
 measure star_1024 all_reduce ring 46.9997

@@ -193,8 +193,8 @@ WrkResult *wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError 
 void wrk_result_free (WrkResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkResult, wrk_result_free)
 
-/* The communicator of a run's collective (of a training step: of its largest gradient bucket), and what was asked of it, so that what
- * else could have run can be priced. `settings` as for wrk_comm_new. Only for results whose collective has more than 0 ranks.
+/* The communicator of a run's collective (of a training step: of its largest gradient bucket), and what was asked of it, so that
+ * what else could have run can be priced. `settings` as for wrk_comm_new. Only for results whose collective has more than 0 ranks.
  * Returned: full, free with wrk_comm_free before the scenario; NULL and *error on failure. */
 WrkComm *wrk_scenario_comm (const WrkScenario *scenario, const WrkResult *result, const WrkSettings *settings,
                             WrkCollRequest *request, GError **error);
