@@ -4,7 +4,7 @@
 #   process       only sim/cli prints, logs or ends the process; stdout and stderr are named there and in sim/base/output.c alone
 #   determinism   no wall clock, no process-wide random numbers, no process identity outside tests
 #   locale        numbers are read by g_ascii_strtod and the unit parser: no function that follows the locale or hides errors
-#   length        no file over 800 lines, no line over 132 characters, no C function over 100 lines
+#   length        no file over 800 lines, no line over 132 characters, no C function over 80 lines
 #   links         a relative link in a Markdown file leads to a file that is there
 #   whitespace    no tabs in C, no blanks at the end of a line, a line end at the end of a file
 set -euo pipefail
@@ -170,8 +170,8 @@ lint () # in the source tree
     FNR == 1 { start = 0 }
     /^\{/ { start = FNR }
     /^\}/ {
-      if (start && FNR - start - 1 > 100)
-        print FILENAME ":" start ": " FNR - start - 1 " lines in a function; 100 are accepted"
+      if (start && FNR - start - 1 > 80)
+        print FILENAME ":" start ": " FNR - start - 1 " lines in a function; 80 are accepted"
       start = 0
     }' "${layers[@]}")
   report whitespace < <(lines_of '[ \t]$' "${all[@]}" | sed 's/^\([^:]*:[0-9]*\):.*/\1: blanks at the end of the line/')
@@ -241,7 +241,7 @@ self_test ()
   expect models/a.c "$(printf 'int a;\n%.0s' {1..800})$n" ''
   expect models/a.c "// $(printf 'x%.0s' {1..130})$n" length
   expect models/a.c "// $(printf 'ä%.0s' {1..129})$n" ''
-  expect models/a.c "void f (void)$n{$n$(printf '  a;\n%.0s' {1..101})$n}$n" length
+  expect models/a.c "void f (void)$n{$n$(printf '  a;\n%.0s' {1..81})$n}$n" length
   expect docs/a.md "[a](../sim/base/include/base/x.h#top) and [b](https://example.org/x) and [c](#here)$n" ''
   expect docs/a.md "see [a](nowhere.md)$n" links
   expect models/a.c "int a; $n" whitespace
