@@ -236,9 +236,8 @@ check_drained (const Eng *eng, bool beyond_clock, GError **error)
   EngLink link = 0;
   uint64_t n_stuck = eng_net_n_stuck (&eng->net, &link);
   if (n_stuck > 0)
-    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
-                 "at %.12g s: %" PRIu64 " activities cannot move: their links have no capacity (one of them: link %" PRIu32 ")",
-                 eng_time_to_s (eng->now), n_stuck, link);
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "at %.12g s: %" PRIu64 " activit%s cannot move: no capacity on link %" PRIu32,
+                 eng_time_to_s (eng->now), n_stuck, n_stuck == 1 ? "y" : "ies", link);
   else if (beyond_clock)
     g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
                  "at %.12g s: what remains lies beyond the range of the clock, 2^64 ps (213 days)", eng_time_to_s (eng->now));

@@ -111,7 +111,10 @@ report_circle (const EngGraph *graph, const uint32_t *n_waiting, GError **error)
   g_autofree char *last = graph_describe_task (graph, lowest);
   if (n > NAMED)
     g_string_append_printf (text, "%" PRIu32 " more, the last of which waits for ", n - NAMED);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "%" PRIu32 " tasks wait for each other in a circle: %s%s", n, text->str, last);
+  if (n == 1)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "a task waits for itself: %s", last);
+  else
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "%" PRIu32 " tasks wait for each other in a circle: %s%s", n, text->str, last);
 }
 
 static gboolean

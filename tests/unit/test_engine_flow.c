@@ -304,7 +304,7 @@ a_change_of_capacity_holds_from_then_on (void)
   g_autoptr (GError) error = NULL;
   TEST_FALSE (eng_run (eng, ENG_TIME_NEVER, 0, &error)); /* it would stand for ever */
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_RUN));
-  TEST_STR (error->message, "at 2 s: 1 activities cannot move: their links have no capacity (one of them: link 0)");
+  TEST_STR (error->message, "at 2 s: 1 activity cannot move: no capacity on link 0");
   TEST_TRUE (eng_run (eng, 7 * S, 0, NULL)); /* till then it may */
   TEST_TRUE (eng_now (eng) == 7 * S);
   TEST_NEAR (eng_flow_remaining (eng, flow), 35, 1e-14);
