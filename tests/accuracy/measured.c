@@ -93,6 +93,35 @@ measured_read_csv (const char *name)
   return rows;
 }
 
+GArray *
+measured_read_ops (const char *name, const char *setting)
+{
+  g_autofree char *text = read_data (name);
+  if (text == NULL)
+    return NULL;
+  GArray *rows = g_array_new (FALSE, TRUE, sizeof (Measured));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
+    g_auto (GStrv) cell = g_strsplit (*line, ",", -1);
+    if (g_strv_length (cell) != 8) {
+      fprintf (stderr, "%s: bad row '%s'\n", name, *line);
+      continue;
+    }
+    if (strcmp (cell[0], setting != NULL ? setting : "default") != 0)
+      continue;
+    Measured row = { .n_nodes = 1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO };
+    g_strlcpy (row.source, "ops", sizeof row.source);
+    g_strlcpy (row.gpu, "h200_sxm", sizeof row.gpu);
+    row.n = (unsigned)atoi (cell[1]);
+    row.op = (MdlOp)code_of (mdl_op_names, cell[2]);
+    row.launch = (MdlLaunch)code_of (mdl_launch_names, cell[3]);
+    row.size_B = g_ascii_strtod (cell[4], NULL);
+    row.time_s = g_ascii_strtod (cell[5], NULL) * 1e-6;
+    g_array_append_val (rows, row);
+  }
+  return rows;
+}
+
 static double
 link_rate_Bps (MdlAlgo algo, MdlOp op, double n, double reach_Bps)
 {
@@ -155,19 +184,16 @@ compare (const void *a, const void *b)
 }
 
 Errors
-measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps, unsigned compute_capability,
-                 MeasuredFilter filter, const void *data)
+measured_bands (const GArray *rows, const double *error)
 {
   Errors errors = { { 0 }, { 0 }, { 0 } };
   GArray *band[3];
   for (unsigned b = 0; b < 3; b++)
     band[b] = g_array_new (FALSE, FALSE, sizeof (double));
   for (guint i = 0; i < rows->len; i++) {
-    const Measured *row = &g_array_index (rows, Measured, i);
-    if (!filter (row, data))
-      continue;
-    double error = fabs (measured_predict (library, row, reach_Bps, compute_capability) / row->time_s - 1.0);
-    g_array_append_val (band[row->size_B < 65536.0 ? 0 : row->size_B < 16777216.0 ? 1 : 2], error);
+    double size_B = g_array_index (rows, Measured, i).size_B, size = fabs (error[i]);
+    if (!isnan (error[i]))
+      g_array_append_val (band[size_B < 65536.0 ? 0 : size_B < 16777216.0 ? 1 : 2], size);
   }
   for (unsigned b = 0; b < 3; b++) {
     g_array_sort (band[b], compare);
@@ -179,6 +205,20 @@ measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps
     g_array_unref (band[b]);
   }
   return errors;
+}
+
+Errors
+measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps, unsigned compute_capability,
+                 MeasuredFilter filter, const void *data)
+{
+  g_autofree double *error = g_new (double, MAX (rows->len, 1));
+  for (guint i = 0; i < rows->len; i++) {
+    const Measured *row = &g_array_index (rows, Measured, i);
+    error[i] = (double)NAN;
+    if (filter (row, data))
+      error[i] = measured_predict (library, row, reach_Bps, compute_capability) / row->time_s - 1.0;
+  }
+  return measured_bands (rows, error);
 }
 
 void

@@ -19,6 +19,9 @@ GArray *measured_read_nccl_tests (const char *name, MdlLaunch launch);
 /* tests/data/collectives/collectives.csv. */
 GArray *measured_read_csv (const char *name);
 
+/* tests/data/h200x8/ops.csv, rows of `setting` (NULL: NCCL's own choice); source "ops". */
+GArray *measured_read_ops (const char *name, const char *setting);
+
 /* Behind a switch where a kernel reaches `reach_Bps` a GPU, one way. */
 double measured_predict (const MdlLibrary *library, const Measured *row, double reach_Bps, unsigned compute_capability);
 
@@ -30,6 +33,8 @@ typedef struct {
 typedef gboolean (*MeasuredFilter) (const Measured *row, const void *data);
 Errors measured_errors (const MdlLibrary *library, const GArray *rows, double reach_Bps, unsigned compute_capability,
                         MeasuredFilter filter, const void *data);
+/* The same of any errors: `error[i]` is relative, with sign, of rows[i]; NAN: left out. */
+Errors measured_bands (const GArray *rows, const double *error);
 void measured_print (const char *what, const Errors *errors);
 
 #endif

@@ -6,3 +6,5 @@ forerun_test(accuracy_models_h200 LABEL accuracy SOURCES accuracy/accuracy_model
 target_link_libraries(accuracy_models_h200 PRIVATE accuracy_measured)
 forerun_test(accuracy_models_others LABEL accuracy SOURCES accuracy/accuracy_models_others.c USES calibrate)
 target_link_libraries(accuracy_models_others PRIVATE accuracy_measured)
+forerun_test(accuracy_workload LABEL accuracy SOURCES accuracy/accuracy_workload.c USES calibrate workload)
+target_link_libraries(accuracy_workload PRIVATE accuracy_measured)
