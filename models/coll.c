@@ -158,7 +158,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   }
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;
-  mdl_cost_term (question, cost, "size", size_s, NULL, "%.6g B at %.4g GB/s, %s", question->size_B, rate_Bps * 1e-9,
+  mdl_cost_term (question, cost, "size", size_s, NULL, "%.0f B at %.4g GB/s, %s", question->size_B, rate_Bps * 1e-9,
                  cost->link_bound ? "what the links allow" : "what the channels move");
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;

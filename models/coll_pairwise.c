@@ -100,7 +100,7 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double part_B = q->size_B / (n * a_peer), piece_B = fmin (part_B, spec->piece.v);
   double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
   double fill_s = part_B > 0.0 ? spec->fill.v * size_s * piece_B / part_B : 0.0;
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->fill, "%.3g x the first %.4g B a peer and channel", spec->fill.v,
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->fill, "%.3g x the first %.0f B a peer and channel", spec->fill.v,
                  piece_B);
   cost->start_s += fill_s;
 }

@@ -131,7 +131,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
     mdl_cost_use (cost, rate_from);
   if (blocks_bound)
     return;
-  mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from, "%.3g x %.4g B a channel at %.3g GB/s, over no link",
+  mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from, "%.3g x %.0f B a channel at %.3g GB/s, over no link",
                  sqrt (loops), chunk_B, rate_Bps * 1e-9);
   cost->start_s += sqrt (loops) * pause_s; /* no message shows it */
 }
@@ -158,7 +158,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   /* Each hop but the first adds to the first piece's way what must have arrived before it is handed on. */
   double piece_B = fmin (format->slot.v, q->size_B / channels);
   double piece_s = format->hand_on.v * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.4g B a channel",
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.0f B a channel",
                  hops - 1.0, format->hand_on.v, piece_B);
   cost->piece_B = format->hand_on.v * piece_B * channels;
 }

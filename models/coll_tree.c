@@ -115,7 +115,7 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
     fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels);
   }
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel", up_down_intra + up_down_inter,
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.0f B a channel", up_down_intra + up_down_inter,
                  piece_B);
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
   mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],

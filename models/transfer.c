@@ -39,7 +39,7 @@ mdl_transfer_cost (const MdlLibrary *library, MdlCopy copy, double size_B, doubl
   double link_Bps = route_rate_Bps / cost->wire, rate_Bps = fmin (cost->bound_Bps, link_Bps);
   double latency_s = cost->latency_s, size_s = mdl_time_s (size_B, rate_Bps);
   cost->link_bound = link_Bps <= cost->bound_Bps;
-  mdl_cost_term (&question, cost, "size", size_s, NULL, "%.6g B at %.4g GB/s, %s", size_B, rate_Bps * 1e-9,
+  mdl_cost_term (&question, cost, "size", size_s, NULL, "%.0f B at %.4g GB/s, %s", size_B, rate_Bps * 1e-9,
                  cost->link_bound ? "what the route carries" : "what the copier moves");
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
