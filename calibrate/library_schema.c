@@ -222,6 +222,10 @@ static const BaseField pairwise_fields[] = {
     .max = "1",
     .help = "share of the first pieces' time that nothing overlaps" },
   NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple over NVLink"),
+  MAP (MdlPairSpec, alone_start, "alone_start", &times_schema, "start and end of one send and one receive over NVLink"),
+  NUM (MdlPairSpec, second_peer, "second_peer", BASE_DIM_TIME, "on top where these are with different peers"),
+  MAP (MdlPairSpec, alone, "alone", &rates_schema, "what a channel moves that one peer over NVLink has for itself"),
+  NUM_FROM (MdlPairSpec, part, "part", BASE_DIM_BYTES, "1 B", "of a channel, above which one stream takes further channels"),
   END,
 };
 static const BaseSchema pairwise_schema = { .name = "pairwise", .help = "Sends and receives.", .fields = pairwise_fields };

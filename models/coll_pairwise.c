@@ -3,12 +3,14 @@
  * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
  *     T = start + own + rounds x latency + network rounds x network latency + fill + S / min (ch rate, link rate / wire)
  * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do
- * not
- * see it).
+ * not see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
  *
  * ch: all channels of the library between peers of one node. A peer on another node is served by c of them, c halved while
  * c n > 4 ch: one peer gets 2 channels up to 32 ranks with 16 channels, 1 beyond.
+ *
+ * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power of two
+ * with ch n <= all channels, and S / part where that is more; LL up to `ll_up_to` for each of all channels, Simple above.
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
@@ -55,12 +57,43 @@ bound_by (MdlCollCost *cost, const MdlCollQuestion *q, double rate_Bps, const Ba
     mdl_cost_use (cost, from);
 }
 
+/* One send and one receive over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes `part`, so
+ * that the time stands still until all channels are in use. Which protocol follows from the size alone, NCCL_PROTO has no say. */
+static void
+stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  const MdlPairSpec *spec = &library->pairwise;
+  double channels = p2p_channels (library, q), share = channels;
+  while (share > 1.0 && share * (double)q->n_ranks > channels)
+    share /= 2.0;
+  if (proto == MDL_PROTO_SIMPLE && q->size_B <= spec->ll_up_to.v * channels && spec->alone.at[MDL_PROTO_LL].set)
+    proto = MDL_PROTO_LL;
+  const MdlProtocol *format = &library->protocols.at[proto];
+  MdlStepTime hop = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
+  double used = CLAMP (q->size_B / spec->part.v, share, channels);
+  cost->channels = (unsigned)used;
+  cost->wire = format->wire.v;
+  cost->bound_Bps = HUGE_VAL;
+  bound_by (cost, q, used * spec->alone.at[proto].v, &spec->alone.at[proto]);
+  mdl_cost_term (q, cost, "start", spec->alone_start.at[proto].v, &spec->alone_start.at[proto], "%.3g us",
+                 spec->alone_start.at[proto].v * 1e6);
+  double second_s = q->n_ranks > 2 ? spec->second_peer.v : 0.0;
+  mdl_cost_term (q, cost, "second peer", second_s, &spec->second_peer, "receives from another than it sends to: %.3g us", second_s * 1e6);
+  cost->start_s = spec->alone_start.at[proto].v + second_s;
+  mdl_cost_term (q, cost, "hop latency", hop.latency_s, &hop.step->latency, "1 hop x %.3g us", hop.latency_s * 1e6);
+  cost->hop_software_s[0] = fmax (hop.latency_s - q->intra_latency_s, 0.0);
+}
+
 static void
 pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlPairSpec *spec = &library->pairwise;
   const MdlProtocol *format = &library->protocols.at[proto];
   gboolean all = q->op == MDL_OP_ALLTOALL;
+  if (!all && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->alone.at[proto].set && spec->part.set) {
+    stream_cost (library, proto, q, cost);
+    return;
+  }
   double local = all ? (double)MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
   double remote = all ? (double)q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;
   double at_once = fmax (spec->peers.v, 1.0), channels = p2p_channels (library, q);

@@ -17,7 +17,8 @@
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
- * Broadcast, reduce: pieces of one slot through n-1 hops,
+ * Broadcast, reduce: the root (or the far end) does not wait for the others: operations in a row, as benchmarks time them, follow each
+ * other down the chain, and each costs start, size, and one hop of a rank in the middle. A single one: pieces of one slot through n-1 hops,
  *     T = start + sum of hops (latency + c/r) + (S/ch - c) ch / min (bound, link rate / wire)
  *
  * Textbook form: 2(n-1) (alpha + (S/n) beta), lockstep: alpha of the longest hop.
@@ -154,7 +155,12 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
-  add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, 1.0, 0.0);
+  if (q->repeated) { /* what the busiest rank adds to the root's part: it receives before it sends */
+    hops = fmin (hops, 2.0);
+    inter = fmin (inter, hops - 1.0);
+    add_hops (q, cost, step, (const double[2]){ hops - 1.0 - inter, inter }, 1.0, 0.0);
+  } else
+    add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, 1.0, 0.0);
   /* Each hop but the first adds to the first piece's way what must have arrived before it is handed on. */
   double piece_B = fmin (format->slot.v, q->size_B / channels);
   double piece_s = format->hand_on.v * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));

@@ -118,6 +118,7 @@ parse_software (const Cli *cli, const CliCollFlags *flags, CliQuestion *question
   settings->launch = (MdlLaunch)launch;
   settings->mode = (WrkMode)mode;
   settings->steps = (WrkSteps)steps;
+  settings->repeated = TRUE; /* as nccl-tests measures */
   settings->max_channels = (unsigned)max_channels;
   if (question->plain && flags->calibration != NULL)
     return cli_fail (cli, error, "--calibration has no meaning with --library plain, which has no constants but the links' own");

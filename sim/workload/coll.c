@@ -39,6 +39,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
   q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
   q->launch = settings->launch;
+  q->repeated = settings->repeated && settings->steps != WRK_STEPS_EXACT;
 }
 
 /* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */

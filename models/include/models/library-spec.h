@@ -135,6 +135,10 @@ typedef struct {
   BaseNum piece;         /* B */
   BaseNum fill;          /* share of a piece's time that is not overlapped */
   BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all over NVLink in one node */
+  MdlByProto alone_start; /* s, of one send and one receive over NVLink */
+  BaseNum second_peer;    /* s, on top where they are with different peers */
+  MdlByProto alone;       /* B/s of a channel that has one peer over NVLink for itself */
+  BaseNum part;           /* B of a channel from which on one stream takes further ones */
 } MdlPairSpec;
 
 typedef struct {

@@ -23,6 +23,7 @@ typedef struct {
   unsigned max_channels;        /* NCCL_MAX_NCHANNELS; 0 none */
   WrkMode mode;
   WrkSteps steps;
+  gboolean repeated;            /* what a benchmark's loop measures: operations in a row, not one alone */
   guint64 seed;
 } WrkSettings;
 void wrk_settings_default (WrkSettings *settings);
