@@ -197,7 +197,8 @@ check_pcie (CluLoader *loader, CluNodeSpec *node)
   if (pcie->uplink.head.set && pcie->switch_per.v == 0)
     error_at (loader, pcie->uplink.head.mark, "an uplink is a PCIe switch's, but there is none; give switch_per");
   if (pcie->switch_per.v > 0 && fmod (n, pcie->switch_per.v) != 0)
-    error_at (loader, pcie->switch_per.mark, "%u GPUs do not divide over PCIe switches of %.0f", n, pcie->switch_per.v);
+    error_at (loader, pcie->switch_per.mark, "%u GPUs do not divide over PCIe switches of %.0f; give a switch_per that divides %u",
+              n, pcie->switch_per.v, n);
   for (unsigned i = 0; i < pcie->under_switch.n; i++) {
     const BaseStr *what = &pcie->under_switch.item[i];
     if (g_strcmp0 (what->v, "nics") != 0 && g_strcmp0 (what->v, "nvme") != 0)
@@ -229,8 +230,9 @@ check_nics (CluLoader *loader, CluNodeSpec *node)
       error_at (loader, nics->per_gpu.mark, "%g adapters a GPU are %g for %.0f GPUs; a whole number up to 1024 is needed",
                 nics->per_gpu.v, nics->count.v, gpus);
   } else if (nics->per_gpu.set && nics->per_gpu.v * gpus != nics->count.v)
-    error_at (loader, nics->per_gpu.mark, "%g adapters a GPU and %.0f GPUs make %g, but count is %.0f", nics->per_gpu.v, gpus,
-              nics->per_gpu.v * gpus, nics->count.v);
+    error_at (loader, nics->per_gpu.mark,
+              "%g adapters a GPU and %.0f GPUs make %g, but count is %.0f; give count %g, or per_gpu %g", nics->per_gpu.v, gpus,
+              nics->per_gpu.v * gpus, nics->count.v, nics->per_gpu.v * gpus, nics->count.v / gpus);
   if (nics->count.v > 0 && nics->type.value == NULL)
     error_at (loader, nics->head.mark, "nics needs 'type' (a name in topologies/nics, or inline)");
   if (!divides (nics->count.v, gpus))
