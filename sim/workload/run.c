@@ -1,4 +1,5 @@
 /* Running a loaded scenario, and what its results have in common. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,31 @@ run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
   return TRUE;
 }
 
+/* Takes lane and name. */
+static void
+add_span (WrkResult *result, char *lane, char *name, double start_s, double end_s)
+{
+  WrkSpan *span = g_new (WrkSpan, 1);
+  *span = (WrkSpan){ .lane = lane, .name = name, .start_s = start_s, .end_s = end_s };
+  g_ptr_array_add (result->spans, span);
+}
+
+/* One operation or copy, all of it at once: what does not grow with the bytes, then the bytes. */
+static void
+take_single_spans (const WrkScenario *scenario, WrkResult *result)
+{
+  gboolean copy = scenario->kind == WRK_KIND_TRANSFER;
+  const MdlCollCost *cost = copy ? &result->transfer.cost : &result->coll.cost;
+  double time_s = copy ? result->transfer.time_s : result->coll.time_s, latency_s = fmin (cost->latency_s, time_s);
+  double bytes = copy ? result->transfer.bytes : result->coll.size_B;
+  g_autofree char *lane =
+      copy ? g_strdup_printf ("%s -> %s", result->transfer.from, result->transfer.to)
+           : g_strdup_printf ("%s %s %s", mdl_name (mdl_op_names, (int)result->coll.op),
+                              mdl_name (mdl_algo_names, result->coll.algo), mdl_name (mdl_proto_names, result->coll.proto));
+  add_span (result, g_strdup (lane), g_strdup ("latency"), 0, latency_s);
+  add_span (result, g_strdup (lane), g_strdup_printf ("%.0f B", bytes), latency_s, time_s);
+}
+
 WrkResult *
 wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
 {
@@ -164,6 +190,8 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
   gboolean ok = scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
                 : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
                                                       : run_collective (scenario, result, error);
+  if (ok && want_spans && scenario->kind != WRK_KIND_TRAINING)
+    take_single_spans (scenario, result);
   return ok ? g_steal_pointer (&result) : NULL;
 }
 
