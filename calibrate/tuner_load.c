@@ -1,0 +1,207 @@
+/* Constants of NCCL's tuner: those of the first version, and over them, in order, what each later one changed. */
+#include "calibrate/tuner.h"
+
+#include <string.h>
+
+#include "tuner_schema-private.h"
+
+#define DEFAULTS_FOLDER "calibrate/defaults"
+#define FILE_NAME       "nccl_tuner"
+#define LATEST_PATCH    99u /* "2.28" stands for the last release of the series */
+
+struct CalTuner {
+  BaseArena *arena;
+  BaseYaml *yaml;
+  MdlTunerSpec spec;
+  char *version;
+};
+
+typedef struct {
+  BaseHead head;
+  BaseStr summary, first, newest;
+  const BaseYamlNode *constants;
+  BaseList changes;
+} File;
+
+typedef struct {
+  BaseHead head;
+  BaseStr from, what;
+  const BaseYamlNode *constants;
+} Change;
+
+static const BaseField change_fields[] = {
+  { .key = "from",
+    .kind = BASE_FIELD_STR,
+    .offset = offsetof (Change, from),
+    .help = "first version that has it",
+    .required = TRUE },
+  { .key = "what", .kind = BASE_FIELD_STR, .offset = offsetof (Change, what), .help = "in words", .required = TRUE },
+  { .key = "constants",
+    .kind = BASE_FIELD_NODE,
+    .offset = offsetof (Change, constants),
+    .help = "what differs from the version before",
+    .required = TRUE },
+  { .key = NULL },
+};
+static const BaseSchema change_schema = { .name = "change of a version", .help = "A release of NCCL.", .fields = change_fields };
+
+static const BaseField file_fields[] = {
+  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (File, summary), .help = "what the file holds" },
+  { .key = "first", .kind = BASE_FIELD_STR, .offset = offsetof (File, first), .help = "oldest version known", .required = TRUE },
+  { .key = "newest", .kind = BASE_FIELD_STR, .offset = offsetof (File, newest), .help = "newest version known", .required = TRUE },
+  { .key = "constants",
+    .kind = BASE_FIELD_NODE,
+    .offset = offsetof (File, constants),
+    .help = "all constants, of the oldest version",
+    .required = TRUE },
+  { .key = "changes",
+    .kind = BASE_FIELD_LIST,
+    .offset = offsetof (File, changes),
+    .help = "ascending versions",
+    .sub = &change_schema,
+    .item_size = sizeof (Change) },
+  { .key = NULL },
+};
+static const BaseSchema file_schema = { .name = "constants of NCCL's tuner", .help = "By version.", .fields = file_fields };
+
+/* Reads a number and moves past it. */
+static gboolean
+read_part (const char **at, unsigned *out)
+{
+  if (!g_ascii_isdigit (**at))
+    return FALSE;
+  unsigned n = 0;
+  for (unsigned digits = 0; g_ascii_isdigit (**at); (*at)++, digits++) {
+    if (digits == 4)
+      return FALSE;
+    n = 10u * n + (unsigned)(**at - '0');
+  }
+  *out = n;
+  return TRUE;
+}
+
+/* "2.28" or "2.28.9" to a number that orders versions. */
+static gboolean
+read_version (const char *text, guint64 *out)
+{
+  unsigned major, minor, patch = LATEST_PATCH;
+  if (!read_part (&text, &major) || *text++ != '.' || !read_part (&text, &minor))
+    return FALSE;
+  if (*text == '.' && (text++, !read_part (&text, &patch)))
+    return FALSE;
+  if (*text != '\0')
+    return FALSE;
+  *out = ((guint64)major * 10000u + minor) * 10000u + patch;
+  return TRUE;
+}
+
+static guint64
+version_at (const BaseStr *text, BaseDiag *diag)
+{
+  guint64 version = 0;
+  if (text->v != NULL && !read_version (text->v, &version))
+    base_diag_error (diag, text->mark, "'%s' is no version of NCCL; accepted: as '2.28' or '2.28.9'", text->v);
+  return version;
+}
+
+/* Over the constants of the first version those of each change up to `wanted`. */
+static void
+take_constants (const File *file, guint64 wanted, const BaseSchemaContext *context, MdlTunerSpec *spec)
+{
+  base_schema_read (&cal_tuner_schema, file->constants, FALSE, context, spec);
+  guint64 before = version_at (&file->first, context->diag);
+  for (unsigned i = 0; i < file->changes.n; i++) {
+    const Change *change = BASE_LIST_AT (file->changes, Change, i);
+    guint64 from = version_at (&change->from, context->diag);
+    if (from <= before)
+      base_diag_error (context->diag, change->from.mark,
+                       "version %s does not come after the one before; accepted: ascending versions", change->from.v);
+    before = from;
+    if (from <= wanted)
+      base_schema_read (&cal_tuner_schema, change->constants, TRUE, context, spec);
+  }
+}
+
+static gboolean
+pick_version (const File *file, const char *version, BaseDiag *warnings, BaseDiag *diag, guint64 *out, GError **error)
+{
+  guint64 first = version_at (&file->first, diag), newest = version_at (&file->newest, diag);
+  if (!base_diag_finish (diag, error))
+    return FALSE;
+  guint64 wanted = newest;
+  if (version != NULL && !read_version (version, &wanted)) {
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "'%s' is no version of NCCL; accepted: %s to %s, as '2.28' or '2.28.9'",
+                 version, file->first.v, file->newest.v);
+    return FALSE;
+  }
+  if (wanted < first) {
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "how NCCL %s chooses is not known; accepted: %s to %s", version,
+                 file->first.v, file->newest.v);
+    return FALSE;
+  }
+  guint64 series = newest / 10000u * 10000u + LATEST_PATCH;
+  if (wanted > series && warnings != NULL)
+    base_diag_warn (warnings, BASE_MARK_NONE, "how NCCL %s chooses is not known: taken as in %s", version, file->newest.v);
+  *out = wanted;
+  return TRUE;
+}
+
+static gboolean
+load (CalTuner *tuner, const char *version, const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+{
+  g_autofree char *path = base_lookup_find (lookup, FILE_NAME, DEFAULTS_FOLDER, NULL, error);
+  tuner->yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
+  if (tuner->yaml == NULL)
+    return FALSE;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = { .arena = tuner->arena, .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET };
+  File file = { 0 };
+  base_schema_read (&file_schema, base_yaml_root (tuner->yaml), FALSE, &context, &file);
+  guint64 wanted;
+  if (!base_diag_finish (diag, error) || !pick_version (&file, version, warnings, diag, &wanted, error))
+    return FALSE;
+  take_constants (&file, wanted, &context, &tuner->spec);
+  if (base_diag_n_errors (diag) == 0)
+    cal_tuner_check (&tuner->spec, diag);
+  if (!base_diag_finish (diag, error))
+    return FALSE;
+  tuner->version = g_strdup (version != NULL ? version : file.newest.v);
+  return TRUE;
+}
+
+CalTuner *
+cal_tuner_load (const char *version, const BaseLookup *lookup, GPtrArray *inputs, BaseDiag *warnings, GError **error)
+{
+  g_return_val_if_fail (lookup != NULL, NULL);
+  g_autoptr (CalTuner) tuner = g_new0 (CalTuner, 1);
+  tuner->arena = base_arena_new ();
+  if (!load (tuner, version, lookup, warnings, error))
+    return NULL;
+  if (inputs != NULL)
+    g_ptr_array_add (inputs, base_yaml_ref (tuner->yaml));
+  return g_steal_pointer (&tuner);
+}
+
+void
+cal_tuner_free (CalTuner *tuner)
+{
+  if (tuner == NULL)
+    return;
+  if (tuner->yaml != NULL)
+    base_yaml_free (tuner->yaml);
+  base_arena_free (tuner->arena);
+  g_free (tuner->version);
+  g_free (tuner);
+}
+
+const MdlTunerSpec *
+cal_tuner_spec (const CalTuner *tuner)
+{
+  return &tuner->spec;
+}
+
+const char *
+cal_tuner_version (const CalTuner *tuner)
+{
+  return tuner->version;
+}

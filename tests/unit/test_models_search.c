@@ -1,0 +1,287 @@
+#include "harness.h"
+#include "tuner_fixture.h"
+
+static CalTuner *constants;
+
+static MdlSearch
+search (const MdlSearchQuestion *q)
+{
+  MdlSearch found;
+  mdl_search (&cal_tuner_spec (constants)->search, q, &found);
+  return found;
+}
+
+static void
+same_graph (const MdlGraph *graph, unsigned channels, double intra_GBps, double inter_GBps)
+{
+  TEST_INT (graph->channels, channels);
+  TEST_NEAR (graph->intra_Bps, intra_GBps * 1e9, 1e-9);
+  TEST_NEAR (graph->inter_Bps, inter_GBps * 1e9, 1e-9);
+}
+
+/* 18 links x 20.6 = 370.8: six rings of 60 (360), twelve of 30 when split; kernels get two channels each. */
+static void
+eight_hopper_gpus_have_twelve_rings_of_30_and_24_channels (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (8, 1);
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 12, 30, 30);
+  same_graph (&found.tree, 12, 30, 30);
+  TEST_INT (found.split, 2);
+  TEST_INT (found.channels, 24);
+  TEST_INT (found.ring.intra, MDL_PATH_NVL);
+  TEST_FALSE (found.one_gpu);
+}
+
+/* Two chains may go opposite ways between two GPUs: each GPU sends six of the twelve, 6 x 60 = 360. */
+static void
+two_gpus_have_faster_trees_than_rings (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (2, 1);
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 12, 30, 30);
+  same_graph (&found.tree, 12, 60, 60);
+}
+
+/* Eight heads at s need 7 s + 2 s <= 370.8: 40 of the list (41.2). Outside nothing binds on one node: up to 60, below 2 x 40. */
+static void
+nvls_has_a_head_a_gpu (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (8, 1);
+  MdlSearch found = search (&q);
+  same_graph (&found.nvls, 8, 40, 60);
+  TEST_INT (found.nvls_channels, 16);
+}
+
+static void
+nvls_is_not_found_where_switches_do_not_reduce (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 1);
+  q.reduces = FALSE;
+  TEST_INT (search (&q).nvls.channels, 0);
+  q = hgx_hopper (8, 1);
+  q.capability = 80;
+  TEST_INT (search (&q).nvls.channels, 0);
+  q = hgx_hopper (1, 1);
+  TEST_INT (search (&q).nvls.channels, 0);
+}
+
+/* 12 links x 20 = 240: six rings of 40, split into twelve of 20. */
+static void
+a100_has_twelve_rings_of_20 (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 1);
+  q.capability = 80;
+  q.nvlinks = 12;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 12, 20, 20);
+  same_graph (&found.tree, 12, 20, 20);
+  TEST_INT (found.channels, 24);
+}
+
+/* 18 x 40.1 = 721.8: eight rings of 90, split into sixteen of 45. NVLS: 9 s <= 721.8, 80. */
+static void
+b200_has_sixteen_rings_of_45 (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 1);
+  q.capability = 100;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 16, 45, 45);
+  same_graph (&found.nvls, 8, 80, 90);
+  TEST_INT (found.channels, 32);
+}
+
+/* A NIC carries 50, its PCIe 48: one ring of 48 each. Eight: each GPU sends seven of them on by NVLink, 7 x 48 = 336 of 370.8. */
+static void
+nodes_with_a_400G_nic_a_gpu_have_eight_rings_of_48 (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (8, 2);
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 8, 48, 48);
+  TEST_INT (found.channels, 16);
+  TEST_TRUE (found.one_gpu); /* no second GPU is beside the NIC */
+}
+
+/* NVLS heads at 48 are six (7 x 48 = 336), at 40 eight (9 x 40 = 360); their NICs carry 48 still. */
+static void
+nvls_over_nodes_prefers_more_heads (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (8, 2);
+  MdlSearch found = search (&q);
+  same_graph (&found.nvls, 8, 40, 48);
+}
+
+/* 25 carries 24 once. Trees may go faster inside, below twice the outside: 30, 40, 42, 45, and 48 (7 x 48 = 336). */
+static void
+nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 4);
+  q.nic_Bps = 25e9;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 8, 24, 24);
+  same_graph (&found.tree, 8, 48, 24);
+}
+
+/* Four of 48, few enough to be split. */
+static void
+nodes_with_four_400G_nics_have_eight_rings_of_24 (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 2);
+  q.nics = 4;
+  q.gpus_per_switch = 2;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 8, 24, 24);
+  TEST_INT (found.split, 2);
+  TEST_FALSE (found.one_gpu);
+}
+
+/* Entering and leaving by one NIC costs NVLink once more: 8 x 48 = 384 is too much, 8 x 45 = 360 is not. */
+static void
+keeping_to_a_rail_costs_speed (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 2);
+  q.same_rail = TRUE;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 8, 45, 45);
+  TEST_INT (found.ring.inter, MDL_PATH_PXN);
+}
+
+/* One ring of 48, split in two of 24: 4 channels, as more than 45 is asked for before the split. */
+static void
+one_gpu_a_node_has_its_nic_alone (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (1, 16);
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 2, 24, 24);
+  TEST_INT (found.channels, 4);
+  TEST_TRUE (found.one_gpu);
+  TEST_INT (found.ring.intra, MDL_PATH_LOC);
+}
+
+/* DGX-1V: six directed rings of one link, 20 GB/s. */
+static void
+a_mesh_has_the_rings_that_are_given (void)
+{
+  const MdlSearchQuestion q = { .gpus = 8,
+                                .nodes = 1,
+                                .capability = 70,
+                                .nvlinks = 6,
+                                .mesh_rings = 6,
+                                .mesh_ring_Bps = 20e9,
+                                .path = MDL_PATH_NVB,
+                                .cpu = MDL_CPU_INTEL };
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 6, 20, 20);
+  TEST_INT (found.channels, 12);
+}
+
+/* PCIe gen 4 x16 is 24. Under switches two rings of 12 beat one of 20; through an Intel host bridge 20 counts 24, and 12 14.4. */
+static void
+without_nvlink_pcie_and_the_processor_decide (void)
+{
+  MdlSearchQuestion q = { .gpus = 4, .nodes = 1, .capability = 80, .pcie_generation = 4, .pcie_lanes = 16, .path = MDL_PATH_PXB };
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 2, 12, 12);
+  q.path = MDL_PATH_PHB;
+  found = search (&q);
+  same_graph (&found.ring, 1, 20, 20);
+  q.path = MDL_PATH_SYS;
+  q.cpu = MDL_CPU_AMD; /* 16 between sockets: 15, the next that two rings carry is 7 (14) */
+  found = search (&q);
+  same_graph (&found.ring, 1, 15, 15);
+}
+
+static void
+sharp_has_a_head_a_nic (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 4);
+  TEST_INT (search (&q).collnet_direct.channels, 0);
+  q.collnet = TRUE;
+  MdlSearch found = search (&q);
+  TEST_INT (found.collnet_direct.channels, 8);
+  TEST_INT (found.heads, 8);
+  same_graph (&found.collnet_chain, 8, 48, 48);
+  q.nics = 4;
+  q.gpus_per_switch = 2;
+  TEST_INT (search (&q).heads, 4);
+}
+
+static void
+settings_bound_the_channels_in_use (void)
+{
+  MdlSearchQuestion q = hgx_hopper (8, 1);
+  q.max_channels = 4;
+  MdlSearch found = search (&q);
+  TEST_INT (found.channels, 4);
+  TEST_INT (found.ring.channels, 12);
+  q.max_channels = 0;
+  q.min_channels = 100;
+  TEST_INT (search (&q).channels, 64);
+}
+
+static void
+one_rank_has_no_graph (void)
+{
+  const MdlSearchQuestion q = hgx_hopper (1, 1);
+  MdlSearch found = search (&q);
+  TEST_INT (found.ring.channels, 0);
+  TEST_INT (found.channels, 1);
+}
+
+/* A wider link never carries less. */
+static void
+more_links_and_faster_nics_never_have_less (void)
+{
+  double before = 0.0;
+  for (unsigned links = 1; links <= 36; links++) {
+    MdlSearchQuestion q = hgx_hopper (8, 1);
+    q.nvlinks = links;
+    MdlSearch found = search (&q);
+    double now = found.ring.channels * found.ring.intra_Bps;
+    TEST_TRUE (now >= before * 0.999);
+    TEST_TRUE (now <= links * 20.6e9 * 1.001);
+    before = now;
+  }
+  before = 0.0;
+  for (unsigned gbit = 10; gbit <= 400; gbit += 10) {
+    MdlSearchQuestion q = hgx_hopper (8, 2);
+    q.nic_Bps = gbit * 1e9 / 8.0;
+    MdlSearch found = search (&q);
+    double now = found.ring.channels * found.ring.inter_Bps;
+    TEST_TRUE (now >= before * 0.999);
+    TEST_TRUE (now <= 8 * q.nic_Bps * 1.001);
+    before = now;
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "eight Hopper GPUs have twelve rings of 30 and 24 channels", eight_hopper_gpus_have_twelve_rings_of_30_and_24_channels },
+    { "two GPUs have faster trees than rings", two_gpus_have_faster_trees_than_rings },
+    { "NVLS has a head a GPU", nvls_has_a_head_a_gpu },
+    { "NVLS is not found where switches do not reduce", nvls_is_not_found_where_switches_do_not_reduce },
+    { "A100 has twelve rings of 20", a100_has_twelve_rings_of_20 },
+    { "B200 has sixteen rings of 45", b200_has_sixteen_rings_of_45 },
+    { "nodes with a 400G NIC a GPU have eight rings of 48", nodes_with_a_400G_nic_a_gpu_have_eight_rings_of_48 },
+    { "NVLS over nodes prefers more heads", nvls_over_nodes_prefers_more_heads },
+    { "nodes with a 200G NIC a GPU have eight rings of 24", nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 },
+    { "nodes with four 400G NICs have eight rings of 24", nodes_with_four_400G_nics_have_eight_rings_of_24 },
+    { "keeping to a rail costs speed", keeping_to_a_rail_costs_speed },
+    { "one GPU a node has its NIC alone", one_gpu_a_node_has_its_nic_alone },
+    { "a mesh has the rings that are given", a_mesh_has_the_rings_that_are_given },
+    { "without NVLink PCIe and the processor decide", without_nvlink_pcie_and_the_processor_decide },
+    { "SHARP has a head a NIC", sharp_has_a_head_a_nic },
+    { "settings bound the channels in use", settings_bound_the_channels_in_use },
+    { "one rank has no graph", one_rank_has_no_graph },
+    { "more links and faster NICs never have less", more_links_and_faster_nics_never_have_less },
+    { NULL, NULL },
+  };
+  constants = tuner_fixture ("2.30.7");
+  if (constants == NULL)
+    return 1;
+  int status = test_main ("models: graph search", cases);
+  cal_tuner_free (constants);
+  return status;
+}
