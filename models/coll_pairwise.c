@@ -10,7 +10,9 @@
  * c n > 4 ch: one peer gets 2 channels up to 32 ranks with 16 channels, 1 beyond.
  *
  * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power of two
- * with ch n <= all channels, and S / part where that is more; LL up to `ll_up_to` for each of all channels, Simple above.
+ * with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only receives, a
+ * channel's threads are not divided and the links bind. NCCL goes by LL up to 512 KiB, where Simple would be faster already, and time
+ * falls there; the model takes the faster.
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
@@ -57,8 +59,8 @@ bound_by (MdlCollCost *cost, const MdlCollQuestion *q, double rate_Bps, const Ba
     mdl_cost_use (cost, from);
 }
 
-/* One send and one receive over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes `part`, so
- * that the time stands still until all channels are in use. Which protocol follows from the size alone, NCCL_PROTO has no say. */
+/* Each rank sends and receives over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes `part`,
+ * so that the time stands still until all channels are in use. */
 static void
 stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -66,8 +68,6 @@ stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   double channels = p2p_channels (library, q), share = channels;
   while (share > 1.0 && share * (double)q->n_ranks > channels)
     share /= 2.0;
-  if (proto == MDL_PROTO_SIMPLE && q->size_B <= spec->ll_up_to.v * channels && spec->alone.at[MDL_PROTO_LL].set)
-    proto = MDL_PROTO_LL;
   const MdlProtocol *format = &library->protocols.at[proto];
   MdlStepTime hop = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
   double used = CLAMP (q->size_B / spec->part.v, share, channels);
@@ -90,7 +90,7 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const MdlPairSpec *spec = &library->pairwise;
   const MdlProtocol *format = &library->protocols.at[proto];
   gboolean all = q->op == MDL_OP_ALLTOALL;
-  if (!all && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->alone.at[proto].set && spec->part.set) {
+  if (!all && !q->one_way && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->alone.at[proto].set && spec->part.set) {
     stream_cost (library, proto, q, cost);
     return;
   }

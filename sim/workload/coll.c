@@ -67,6 +67,7 @@ wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
   GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
   MdlCollQuestion q;
   ask (comm, request->op, request->size_B, NULL, &q);
+  q.one_way = request->one_way;
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
     if (!((*row)->ops & (1u << request->op)))
       continue;
@@ -113,6 +114,7 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
   if (traffic == NULL)
     return FALSE;
   ask (comm, request->op, request->size_B, traffic, &out->question);
+  out->question.one_way = request->one_way;
   mdl_coll_cost (comm->settings->library, mdl_coll_find (algo, request->op), proto, &out->question, &out->cost);
   out->algo = algo;
   out->proto = proto;

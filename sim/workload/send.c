@@ -83,7 +83,7 @@ wrk_send_price (const Clu *clu, const WrkSettings *settings, const guint32 *from
   g_autoptr (WrkComm) comm = wrk_comm_new (clu, &closed, pair, 2, error);
   if (comm == NULL)
     return FALSE;
-  WrkCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
+  WrkCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0, TRUE };
   if (!wrk_coll_price (comm, &request, out, error) || !load_pairs (comm, from, to, n_pairs, out->loads, error))
     return FALSE;
   double rate_Bps = HUGE_VAL;

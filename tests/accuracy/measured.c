@@ -152,6 +152,8 @@ predict_by (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, cons
                         .switched = TRUE,
                         .max_channels = row->max_channels,
                         .launch = row->launch,
+                        .one_way = g_str_has_prefix (row->source, "microsoft/vidur"), /* torch send here, receive there */
+                        .repeated = TRUE,
                         .terse = TRUE };
   q.link_rate_Bps = link_rate_Bps (coll->algo, row->op, (double)row->n, reach_Bps);
   /* NCCL does not choose NVLS for gather and scatter by itself; on the node of h200x8 it was switched off. */

@@ -28,6 +28,7 @@ typedef struct {
   gboolean switched;        /* the ranks of a node sit behind a scale-up switch */
   unsigned max_channels;    /* 0: as the library decides */
   MdlLaunch launch;
+  gboolean one_way;  /* sendrecv: one rank of the pair sends, the other receives */
   gboolean repeated; /* one of many in a row, as benchmarks time them: ranks whose part is done go on to the next */
   gboolean terse;           /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;

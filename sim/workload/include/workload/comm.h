@@ -79,6 +79,7 @@ typedef struct {
   MdlAlgo algo;             /* or MDL_ALGO_AUTO, MDL_ALGO_BEST */
   MdlProto proto;           /* or MDL_PROTO_AUTO */
   guint32 root;             /* rank, for broadcast and reduce */
+  gboolean one_way;         /* sendrecv of two ranks: the first sends, the second receives */
 } WrkCollRequest;
 
 /* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's own
