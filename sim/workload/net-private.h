@@ -16,6 +16,12 @@ EngLink wrk_net_link (WrkNet *net, CluRes res);
 /* Resources in use, in the order of first use: link number i is resource at index i. */
 const GArray *wrk_net_resources (const WrkNet *net);
 
+/* Counts bytes on a resource for the report, whatever the fidelity; `factor`: what of its capacity this kind of copy reaches. */
+void wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor);
+void wrk_net_count_coll (WrkNet *net, const WrkColl *coll);
+/* What was counted on the resource of link number `link`: bytes, and as a part of its capacity, B. */
+void wrk_net_counted (const WrkNet *net, EngLink link, double *bytes, double *effort_B);
+
 /* Fills `spec` (and `uses`, which it points into) with the one activity that a priced operation is. */
 void wrk_net_coll_flow (WrkNet *net, const WrkColl *coll, GArray *uses, EngFlowSpec *spec);
 

@@ -3,11 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+typedef struct {
+  double bytes, effort_B;
+} Count;
+
 struct WrkNet {
   const Clu *clu;
   Eng *eng;
   GHashTable *link_of; /* CluRes + 1 -> EngLink + 1 */
   GArray *res;         /* CluRes of each link */
+  GArray *count;       /* Count of each link */
 };
 
 WrkNet *
@@ -18,6 +23,7 @@ wrk_net_new (const Clu *clu)
   net->eng = eng_new ();
   net->link_of = g_hash_table_new (NULL, NULL);
   net->res = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  net->count = g_array_new (FALSE, TRUE, sizeof (Count));
   return net;
 }
 
@@ -29,6 +35,7 @@ wrk_net_free (WrkNet *net)
   eng_free (net->eng);
   g_hash_table_unref (net->link_of);
   g_array_unref (net->res);
+  g_array_unref (net->count);
   g_free (net);
 }
 
@@ -47,6 +54,7 @@ wrk_net_link (WrkNet *net, CluRes res)
   EngLink link = eng_link_new (net->eng, clu_resource_capacity (net->clu, res));
   g_hash_table_insert (net->link_of, key, GUINT_TO_POINTER (link + 1u));
   g_array_append_val (net->res, res);
+  g_array_set_size (net->count, net->res->len);
   return link;
 }
 
@@ -54,6 +62,32 @@ const GArray *
 wrk_net_resources (const WrkNet *net)
 {
   return net->res;
+}
+
+void
+wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor)
+{
+  EngLink link = wrk_net_link (net, res);
+  Count *count = &g_array_index (net->count, Count, link);
+  count->bytes += bytes;
+  count->effort_B += bytes / factor;
+}
+
+void
+wrk_net_count_coll (WrkNet *net, const WrkColl *coll)
+{
+  for (guint i = 0; i < coll->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
+    wrk_net_count (net, load->res, coll->size_B * load->load * coll->cost.wire, load->factor);
+  }
+}
+
+void
+wrk_net_counted (const WrkNet *net, EngLink link, double *bytes, double *effort_B)
+{
+  const Count *count = &g_array_index (net->count, Count, link);
+  *bytes = count->bytes;
+  *effort_B = count->effort_B;
 }
 
 void

@@ -40,12 +40,12 @@ wrk_result_warn (WrkResult *result, const char *format, ...)
   va_end (args);
 }
 
-/* Adds what a resource carried to its class; keeps the fullest member's name. */
+/* Adds what a resource carried to its class; keeps the fullest member's name. `effort_B`: what of its capacity that took. */
 static void
-add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double time_s)
+add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double effort_B, double time_s)
 {
   const char *link_class = clu_resource_class (clu, res);
-  double utilisation = time_s > 0 ? bytes / (clu_resource_capacity (clu, res) * time_s) : 0;
+  double utilisation = time_s > 0 ? effort_B / (clu_resource_capacity (clu, res) * time_s) : 0;
   WrkLinkUse *row = NULL;
   for (guint i = 0; i < result->links->len && row == NULL; i++)
     if (strcmp (g_array_index (result->links, WrkLinkUse, i).link_class, link_class) == 0)
@@ -74,11 +74,14 @@ by_utilisation (gconstpointer a, gconstpointer b)
 }
 
 void
-wrk_result_add_links (WrkResult *result, const Clu *clu, WrkNet *net, double time_s)
+wrk_result_add_links (WrkResult *result, const Clu *clu, const WrkNet *net, double time_s)
 {
   const GArray *resources = wrk_net_resources (net);
-  for (guint i = 0; i < resources->len; i++)
-    add_link (result, clu, g_array_index (resources, CluRes, i), eng_link_carried (wrk_net_engine (net), i), time_s);
+  for (guint i = 0; i < resources->len; i++) {
+    double bytes, effort_B;
+    wrk_net_counted (net, i, &bytes, &effort_B);
+    add_link (result, clu, g_array_index (resources, CluRes, i), bytes, effort_B, time_s);
+  }
   g_array_sort (result->links, by_utilisation);
 }
 
@@ -141,12 +144,9 @@ run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
   result->repeat = (unsigned)spec->repeat.v;
   result->n_events = result->coll.n_events;
   warn_local (scenario, result, comm);
-  const WrkColl *coll = &result->coll;
-  for (guint i = 0; i < coll->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
-    add_link (result, scenario->clu, load->res, coll->size_B * load->load * coll->cost.wire, coll->time_s);
-  }
-  g_array_sort (result->links, by_utilisation);
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  wrk_net_count_coll (net, &result->coll);
+  wrk_result_add_links (result, scenario->clu, net, result->coll.time_s);
   return TRUE;
 }
 

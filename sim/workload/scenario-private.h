@@ -30,8 +30,8 @@ gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 
-/* Adds what the network carried over `time_s` to result->links, by class, sorted by utilisation (the fullest first). */
-void wrk_result_add_links (WrkResult *result, const Clu *clu, WrkNet *net, double time_s);
+/* Adds what was counted on the network over `time_s` to result->links, by class, sorted by utilisation (the fullest first). */
+void wrk_result_add_links (WrkResult *result, const Clu *clu, const WrkNet *net, double time_s);
 void wrk_result_warn (WrkResult *result, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* One entry of `degrade:`. */

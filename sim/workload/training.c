@@ -108,6 +108,7 @@ add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKin
   double stretch = step->end > 0 ? 1 + coll->cost.band : step->end < 0 ? 1 / (1 + coll->cost.band) : 1;
   if (coll->size_B <= 0)
     return eng_graph_join (step->graph, stream, kind, name);
+  wrk_net_count_coll (step->net, coll);
   if (step->scenario->settings.mode == WRK_MODE_MODEL)
     return eng_graph_delay (step->graph, stream, eng_time_from_s (coll->cost.time_s * stretch), kind, name);
   EngFlowSpec spec;

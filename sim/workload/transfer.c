@@ -120,9 +120,8 @@ choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferRes
 
 /* `count` copies at the same time on the engine: they share the route. */
 static gboolean
-run_copies (const WrkScenario *scenario, WrkTransferResult *out, WrkResult *result, GError **error)
+run_copies (WrkNet *net, WrkTransferResult *out, guint64 *n_events, GError **error)
 {
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   for (guint i = 0; i < out->route.uses->len; i++) {
     const CluUse *use = &g_array_index (out->route.uses, CluUse, i);
@@ -140,8 +139,7 @@ run_copies (const WrkScenario *scenario, WrkTransferResult *out, WrkResult *resu
   if (!eng_run (eng, ENG_TIME_NEVER, 0, error))
     return FALSE;
   out->time_s = eng_time_to_s (eng_now (eng));
-  result->n_events = eng_stats (eng).events;
-  wrk_result_add_links (result, scenario->clu, net, out->time_s);
+  *n_events = eng_stats (eng).events;
   return TRUE;
 }
 
@@ -195,9 +193,16 @@ copy (const WrkScenario *scenario, CluDev from, CluDev to, WrkResult *result, GE
     return FALSE;
   out->transport = clu_transport_name (out->route.transport);
   out->path_class = clu_path_class_name (out->route.path_class);
-  if (scenario->settings.mode == WRK_MODE_EVENT)
-    return run_copies (scenario, out, result, error);
-  out->time_s = closed_form_s (scenario, &out->cost, out->wire_rate_Bps);
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  if (scenario->settings.mode == WRK_MODE_MODEL)
+    out->time_s = closed_form_s (scenario, &out->cost, out->wire_rate_Bps);
+  else if (!run_copies (net, out, &result->n_events, error))
+    return FALSE;
+  for (guint i = 0; i < out->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (out->route.uses, CluUse, i);
+    wrk_net_count (net, use->res, out->bytes * out->count * use->share * out->cost.wire, 1);
+  }
+  wrk_result_add_links (result, scenario->clu, net, out->time_s);
   return TRUE;
 }
 
