@@ -39,7 +39,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   }
   if (flags->trace != NULL) {
     if (done.result->spans == NULL || done.result->spans->len == 0)
-      cli_warn (cli, "this run has no spans to trace: only training steps of the event engine have");
+      cli_warn (cli, "this run has no spans to trace");
     GString *trace = g_string_new (NULL);
     rep_trace_json (done.result->spans, trace);
     return cli_add_file (cli, "--trace", flags->trace, trace, error);
