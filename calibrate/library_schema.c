@@ -182,6 +182,9 @@ static const BaseField nvls_fields[] = {
   NUM (MdlNvlsSpec, latency, "latency", BASE_DIM_TIME, "of the reduction in the switch and the signals around it"),
   NUM_FROM (MdlNvlsSpec, channels, "channels", BASE_DIM_COUNT, "1", "in use"),
   NUM_FROM (MdlNvlsSpec, channels_from_100, "channels_from_100", BASE_DIM_COUNT, "1", "from compute capability 100 on"),
+  NUM_FROM (MdlNvlsSpec, channels_from_100_nodes, "channels_from_100_nodes", BASE_DIM_COUNT, "1",
+            "likewise over several nodes; default: as on one"),
+  NUM (MdlNvlsSpec, net, "net", BASE_DIM_TIME, "on top over several nodes: to the network's switches and back, without the wire"),
   NUM_FROM (MdlNvlsSpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves"),
   { .key = "efficiency",
     .kind = BASE_FIELD_NUM,
@@ -203,6 +206,64 @@ static const BaseField nvls_fields[] = {
   END,
 };
 static const BaseSchema nvls_schema = { .name = "nvls", .help = "Reduction in the NVSwitch.", .fields = nvls_fields };
+
+static const BaseField cap_fields[] = {
+  NUM (MdlCapRow, capability, "capability", BASE_DIM_COUNT, "compute capability from which on the row holds (90: Hopper)"),
+  NUM_FROM (MdlCapRow, two_nodes, "two_nodes", BASE_DIM_BANDWIDTH, "1 kB/s", "busbw of a head on two nodes, at most"),
+  NUM_FROM (MdlCapRow, nodes, "nodes", BASE_DIM_BANDWIDTH, "1 kB/s", "the same on more"),
+  END,
+};
+static const BaseSchema cap_schema = { .name = "nvls_tree.caps", .help = "Most busbw of one head.", .fields = cap_fields };
+
+static const BaseField nvls_tree_fields[] = {
+  NUM (MdlNvlsTreeSpec, start, "start", BASE_DIM_TIME, "start and end of the kernel"),
+  NUM (MdlNvlsTreeSpec, latency, "latency", BASE_DIM_TIME, "of the reduction in the node's switch and the signals around it"),
+  NUM (MdlNvlsTreeSpec, hop, "hop", BASE_DIM_TIME, "of a hop between nodes, on top of the tree's over the same transport"),
+  NUM_FROM (MdlNvlsTreeSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one head and channel"),
+  NUM_FROM (MdlNvlsTreeSpec, far_piece, "far_piece", BASE_DIM_BYTES, "1 B", "the same from `far_nodes` nodes on"),
+  NUM_FROM (MdlNvlsTreeSpec, far_nodes, "far_nodes", BASE_DIM_COUNT, "2", "nodes from which on `far_piece` holds; default: never"),
+  LIST (MdlNvlsTreeSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks"),
+  NUM_FROM (MdlNvlsTreeSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once in a node"),
+  LIST (MdlNvlsTreeSpec, caps, "caps", &cap_schema, MdlCapRow, "by compute capability, ascending"),
+  END,
+};
+static const BaseSchema nvls_tree_schema = { .name = "nvls_tree",
+                                             .help = "Reduction in the NVSwitches, a double tree over the nodes.",
+                                             .fields = nvls_tree_fields };
+
+#define SHARE(type, member, key_, help_)                                                                       \
+  {                                                                                                            \
+    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_),                 \
+    .dim = BASE_DIM_RATIO, .min = "0.01", .max = "1"                                                           \
+  }
+
+static const BaseField collnet_fields[] = {
+  NUM (MdlCollnetSpec, start, "start", BASE_DIM_TIME, "start and end of the kernel"),
+  NUM (MdlCollnetSpec, hop, "hop", BASE_DIM_TIME, "of a message inside the node, without the wire"),
+  NUM (MdlCollnetSpec, peer, "peer", BASE_DIM_TIME, "on top for each peer that a head serves (direct)"),
+  NUM (MdlCollnetSpec, net, "net", BASE_DIM_TIME, "to the network's switches and back, without the wire"),
+  SHARE (MdlCollnetSpec, efficiency, "efficiency", "of the links, before compute capability 90; default: all"),
+  SHARE (MdlCollnetSpec, efficiency_from_90, "efficiency_from_90", "of the links, from compute capability 90 on; default: all"),
+  NUM_FROM (MdlCollnetSpec, channel, "channel", BASE_DIM_BYTES, "1 B", "size that opens a further channel; default: all are open"),
+  NUM_FROM (MdlCollnetSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one channel (direct: and head)"),
+  LIST (MdlCollnetSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks; a chain counts `fewer` times its ranks"),
+  NUM_FROM (MdlCollnetSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once (direct)"),
+  END,
+};
+static const BaseSchema collnet_schema = { .name = "collnet",
+                                           .help = "Reduction in the network's switches.",
+                                           .fields = collnet_fields };
+
+static const BaseField pat_fields[] = {
+  NUM (MdlPatSpec, start, "start", BASE_DIM_TIME, "start and end of the kernel"),
+  NUM (MdlPatSpec, per_rank, "per_rank", BASE_DIM_TIME, "for each rank"),
+  SHARE (MdlPatSpec, hop_share, "hop_share", "of the tree's hop latency that a phase takes"),
+  SHARE (MdlPatSpec, efficiency, "efficiency", "of the links; default: all"),
+  LIST (MdlPatSpec, gather_cuts, "gather_cuts", &cut_schema, MdlCut, "how an all-gather's piece, a slot, shrinks"),
+  LIST (MdlPatSpec, scatter_cuts, "scatter_cuts", &cut_schema, MdlCut, "how a reduce-scatter's piece, a slot, shrinks"),
+  END,
+};
+static const BaseSchema pat_schema = { .name = "pat", .help = "Parallel aggregated trees.", .fields = pat_fields };
 
 static const BaseField pairwise_fields[] = {
   MAP (MdlPairSpec, start, "start", &times_schema, "start and end of the kernel"),
@@ -297,6 +358,10 @@ static const BaseField library_fields[] = {
   MAP (MdlLibrary, copies, "copies", &copies_schema, "copies"),
   MAP (MdlLibrary, error, "error", &error_schema, "of measured constants inside `range`"),
   MAP (MdlLibrary, assumed_error, "assumed_error", &error_schema, "where a constant is assumed"),
+  MAP (MdlLibrary, nvls_tree, "nvls_tree", &nvls_tree_schema, "reduction in the NVSwitches, a double tree over the nodes"),
+  MAP (MdlLibrary, collnet_direct, "collnet_direct", &collnet_schema, "reduction in the network, all ranks of a node at once"),
+  MAP (MdlLibrary, collnet_chain, "collnet_chain", &collnet_schema, "reduction in the network, a chain in the node"),
+  MAP (MdlLibrary, pat, "pat", &pat_schema, "parallel aggregated trees"),
   NUM (MdlLibrary, small_to, "small_to", BASE_DIM_BYTES, "upper limit of small sizes"),
   NUM (MdlLibrary, middle_to, "middle_to", BASE_DIM_BYTES, "upper limit of middle sizes"),
   NUM_FROM (MdlLibrary, outside, "outside", BASE_DIM_NUMBER, "1", "factor on the band outside `range`"),

@@ -16,8 +16,10 @@
 
 #include "cost-private.h"
 
-/* In NCCL's order, which decides ties. collnet_*, nvls_tree and pat are not built yet. */
-const MdlColl *const mdl_colls[] = { &mdl_coll_tree, &mdl_coll_ring, &mdl_coll_nvls, &mdl_coll_pairwise, NULL };
+/* In NCCL's order, which decides ties. */
+const MdlColl *const mdl_colls[] = { &mdl_coll_tree, &mdl_coll_ring,      &mdl_coll_collnet_direct, &mdl_coll_collnet_chain,
+                                     &mdl_coll_nvls, &mdl_coll_nvls_tree, &mdl_coll_pat,            &mdl_coll_pairwise,
+                                     NULL };
 
 const MdlColl *
 mdl_coll_find (MdlAlgo algo, MdlOp op)
@@ -25,20 +27,6 @@ mdl_coll_find (MdlAlgo algo, MdlOp op)
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
     if ((*row)->algo == algo && (*row)->ops & (1u << op))
       return *row;
-  return NULL;
-}
-
-static const char *
-why_not_nvls (MdlProto proto, const MdlCollQuestion *question)
-{
-  if (proto != MDL_PROTO_SIMPLE)
-    return "nvls runs by the simple protocol only";
-  if (question->n_nodes > 1)
-    return "nvls stays inside one NVLink domain (across nodes it needs the network's switches, which is not built yet)";
-  if (question->compute_capability < 90)
-    return "nvls needs compute capability 9.0 (Hopper) or later";
-  if (question->intra != MDL_HOP_NVLINK || !question->switched)
-    return "nvls needs GPUs behind an NVSwitch";
   return NULL;
 }
 
@@ -83,15 +71,15 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
 {
   const char *why = NULL;
   if (coll == NULL)
-    why = "the algorithm does not do this operation, or is not built yet";
+    why = "the algorithm does not do this operation";
   else if (!(coll->ops & (1u << question->op)))
     why = "the algorithm does not do this operation";
   else if (library == NULL)
     why = NULL; /* textbook algorithms know no protocols and no hardware */
   else if (proto < 0 || proto >= MDL_PROTO_N || !library->protocols.at[proto].offered.v)
     why = "the library has no such protocol";
-  else if (coll->algo == MDL_ALGO_NVLS)
-    why = why_not_nvls (proto, question);
+  else if (coll->why_not != NULL)
+    why = coll->why_not (proto, question);
   else if (coll->algo == MDL_ALGO_PAIRWISE)
     why = why_not_pairwise (library, proto, question);
   else if (proto == MDL_PROTO_LL128)

@@ -1,18 +1,21 @@
-/* NVLS: reduction and multicast in the NVSwitch (NVLink SHARP), one NVLink domain. Each rank is head of one n-th of the data: it
- * loads the sum of its part through the switch and stores it to all.
+/* NVLS: reduction and multicast in the NVSwitch (NVLink SHARP) of one NVLink domain; over several nodes together with switches of
+ * the network that reduce (InfiniBand SHARP). Each rank is head of a part of the data, one n-th on one node, one h-th of h ranks
+ * a node on several: it loads the sum of its part through the switch, has the network add the other nodes' sums, and stores the
+ * result to all.
  *
- *     T = start + latency + (stages - 1) x piece time + S / min (ch rate, link rate / wire)
- *     piece time = heads ch piece / min (…):  one round of pieces over all heads and channels
- *     wire = 1 / efficiency
- * The traffic (egress and ingress S (1 + 1/n) for all-reduce) is in the link rate of the question. piece B, halved while few
- * rounds are
- * left; stages: copy in, reduce and multicast, copy out.
+ *     T = start + latency + net + (stages - 1) x round + net piece + S / min (ch rate, link rate / wire)
+ *     round = heads ch piece / min (…):  one round of pieces over all heads and channels
+ *     wire = 1 / efficiency on one node; over several the link rate has it, on the links inside the nodes alone
+ * The traffic (egress and ingress S (1 + 1/n) for all-reduce; S/h each way a NIC) is in the link rate of the question. piece B,
+ * halved while few rounds are left; stages: copy in, reduce and multicast, copy out. net, net piece: over several nodes, the
+ * latency up to the network's switches and back, and a round of pieces over the NICs.
  *
- * Textbook form: 2 alpha + S / link rate.
+ * Textbook form: 2 alpha (+ alpha_net) + S / link rate.
  *
- * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nvlsEfficiency .85 Hopper, .74 Blackwell; hardware latency 25 us),
- * src/enqueue.cc:calcCollChunking (pieces), src/device/all_reduce.h (NVLS), src/transport/nvls.cc.
- * Valid: compute capability 90 and later behind NVSwitch. Check: accuracy_models_others (5 to 8 H200 and B200 at 8 GiB). */
+ * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nvlsEfficiency .85 Hopper, .74 Blackwell; latency 25 us, 18 between
+ * nodes), src/enqueue.cc:calcCollChunking (pieces), src/device/all_reduce.h (NVLS), src/transport/nvls.cc.
+ * Valid: compute capability 90 and later behind NVSwitch; over several nodes all-reduce alone. Check: accuracy_models_others (5
+ * to 8 H200 and B200 at 8 GiB), test_models_sharp (2 nodes: 25 + 18 us). */
 #include <math.h>
 
 #include "cost-private.h"
@@ -23,53 +26,108 @@ n_steps (const MdlCollQuestion *q)
   return q->op == MDL_OP_ALL_REDUCE ? 2 : 1;
 }
 
+const char *
+mdl_why_not_nvls_node (const MdlCollQuestion *q)
+{
+  if (q->compute_capability < 90)
+    return "nvls needs compute capability 9.0 (Hopper) or later";
+  if (q->intra != MDL_HOP_NVLINK || !q->switched)
+    return "nvls needs GPUs behind an NVSwitch";
+  return NULL;
+}
+
+static const char *
+why_not (MdlProto proto, const MdlCollQuestion *q)
+{
+  if (proto != MDL_PROTO_SIMPLE)
+    return "nvls runs by the simple protocol only";
+  if (q->n_nodes > 1 && q->op != MDL_OP_ALL_REDUCE)
+    return "nvls over several NVLink domains does all_reduce only (gathering and scattering in the network are not modelled)";
+  if (q->n_nodes > 1 && q->ranks_per_node < 2)
+    return "nvls needs several ranks a node";
+  if (q->n_nodes > 1 && q->inter != MDL_HOP_NET && q->inter != MDL_HOP_NET_HOST)
+    return "nvls over several NVLink domains needs RDMA adapters between them";
+  return mdl_why_not_nvls_node (q);
+}
+
+const BaseNum *
+mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability)
+{
+  return compute_capability >= 100 ? &library->nvls.efficiency_from_100 : &library->nvls.efficiency;
+}
+
+double
+mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability)
+{
+  const BaseNum *efficiency = library != NULL ? mdl_nvls_efficiency_of (library, compute_capability) : NULL;
+  return efficiency != NULL && efficiency->set ? efficiency->v : 1.0;
+}
+
+double
+mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  const MdlNvlsSpec *spec = &library->nvls;
+  const BaseNum *most = &spec->channels;
+  if (q->compute_capability >= 100)
+    most = q->n_nodes > 1 && spec->channels_from_100_nodes.set ? &spec->channels_from_100_nodes : &spec->channels_from_100;
+  double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
+  double channels = fmax (q->max_channels > 0 ? fmin (most->v, (double)q->max_channels) : most->v, 1.0);
+  return cell_B > 0.0 ? CLAMP (q->size_B / cell_B, 1.0, channels) : channels;
+}
+
 static void
 nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   (void)proto; /* Simple alone */
   const MdlNvlsSpec *spec = &library->nvls;
-  gboolean from_100 = q->compute_capability >= 100;
-  const BaseNum *most = from_100 ? &spec->channels_from_100 : &spec->channels;
-  const BaseNum *efficiency = from_100 ? &spec->efficiency_from_100 : &spec->efficiency;
-  double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
-  double channels = fmax (q->max_channels > 0 ? fmin (most->v, (double)q->max_channels) : most->v, 1.0);
-  if (cell_B > 0.0)
-    channels = CLAMP (q->size_B / cell_B, 1.0, channels);
+  gboolean wide = q->n_nodes > 1;
+  double channels = mdl_nvls_channels (library, q);
 
   cost->channels = (unsigned)channels;
-  cost->wire = 1.0 / efficiency->v;
+  cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability);
   cost->bound_Bps = spec->rate.set ? channels * spec->rate.v : HUGE_VAL;
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, &spec->rate);
-  mdl_cost_use (cost, efficiency);
+  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
   mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
   cost->start_s = spec->start.v;
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us a reduction through the switch",
                  spec->latency.v * 1e6);
+  if (wide)
+    mdl_cost_term (q, cost, "network latency", spec->net.v + q->inter_latency_s, &spec->net,
+                   "%.3g us up to the switches and back, wire %.3g us", (spec->net.v + q->inter_latency_s) * 1e6,
+                   q->inter_latency_s * 1e6);
   cost->hop_software_s[0] = fmax (spec->latency.v / (double)n_steps (q) - q->intra_latency_s, 0.0);
 
-  double heads = (double)q->n_ranks, part_B = q->size_B / (channels * heads);
+  double heads = (double)(wide ? q->ranks_per_node : q->n_ranks), part_B = q->size_B / (channels * heads);
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, spec->piece.v, 1.0);
-  double round_s = mdl_time_s (piece_B * channels * heads, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (spec->stages.v - 1.0) * round_s, &spec->piece,
-                 "%.3g rounds of %.4g B a head and channel", spec->stages.v - 1.0, piece_B);
-  cost->piece_B = piece_B * channels * heads;
+  double round_B = piece_B * channels * heads, fill_s = (spec->stages.v - 1.0) * mdl_time_s (round_B, mdl_cost_rate (q, cost));
+  if (wide)
+    fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.4g B a head and channel%s",
+                 spec->stages.v - 1.0, piece_B, wide ? ", and one over the network" : "");
+  cost->piece_B = round_B;
 }
 
 static void
 nvls_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  double alpha_s = mdl_plain_alpha_s (q);
-  cost->bound_Bps = mdl_plain_bound_Bps (q, q->op == MDL_OP_ALL_REDUCE ? 1.0 + 1.0 / (double)q->n_ranks : 1.0);
-  mdl_cost_term (q, cost, "hop latency", 2.0 * alpha_s, NULL, "to the switch and back: 2 x %.4g us", alpha_s * 1e6);
+  unsigned heads = q->n_nodes > 1 ? MAX (q->ranks_per_node, 1) : q->n_ranks;
+  cost->bound_Bps = mdl_plain_bound_Bps (q, q->op == MDL_OP_ALL_REDUCE ? 1.0 + 1.0 / (double)heads : 1.0);
+  double inside_s = q->n_ranks > q->n_nodes ? 2.0 * q->intra_latency_s : 0.0;
+  mdl_cost_term (q, cost, "hop latency", inside_s, NULL, "to the switch and back: 2 x %.4g us", q->intra_latency_s * 1e6);
+  if (q->n_nodes > 1)
+    mdl_cost_term (q, cost, "network hop latency", q->inter_latency_s, NULL, "to the network's switches and back: %.4g us",
+                   q->inter_latency_s * 1e6);
 }
 
 const MdlColl mdl_coll_nvls = {
   .algo = MDL_ALGO_NVLS,
-  .summary = "NVLS: reduction and multicast in the NVSwitch of one NVLink domain",
+  .summary = "NVLS: reduction and multicast in the NVSwitch; over several nodes with switches that reduce",
   .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, src/transport/nvls.cc",
   .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER,
   .n_steps = n_steps,
   .cost = nvls_cost,
   .plain = nvls_plain,
+  .why_not = why_not,
 };

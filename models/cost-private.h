@@ -7,7 +7,8 @@
 
 G_BEGIN_DECLS
 
-extern const MdlColl mdl_coll_ring, mdl_coll_tree, mdl_coll_nvls, mdl_coll_pairwise;
+extern const MdlColl mdl_coll_ring, mdl_coll_tree, mdl_coll_collnet_direct, mdl_coll_collnet_chain, mdl_coll_nvls,
+    mdl_coll_nvls_tree, mdl_coll_pat, mdl_coll_pairwise;
 
 /* Adds `value_s` to the latency as a term named `name` (static text), explained by `format`. `from`: the constant that it rests
  * on, NULL for none; its source weakens the answer's. Nothing is added for 0. */
@@ -26,6 +27,12 @@ double mdl_time_s (double size_B, double rate_Bps);
  * never show; the real number keeps time from ever falling as size grows. `ring`: LL's threshold counts ranks. */
 double mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring);
 double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question);
+
+/* NVLS, alone and over several nodes (coll_nvls.c): channels in use, the constant of the links' efficiency, and why a node cannot
+ * (static text, NULL if it can). */
+double mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *question);
+const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability);
+const char *mdl_why_not_nvls_node (const MdlCollQuestion *question);
 
 /* Start on the GPU: the spec's start plus what each further channel adds, as a term and in start_s. */
 void mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByProto *start, const MdlByProto *per_channel,

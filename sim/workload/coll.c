@@ -50,15 +50,7 @@ forbidden (const WrkComm *comm, MdlAlgo algo, MdlProto proto)
     return "it is disabled";
   if (comm->settings->library != NULL && comm->settings->disabled_protos & (1u << proto))
     return "its protocol is disabled";
-  if (algo == MDL_ALGO_NVLS) {
-    if (comm->n_islands > 1)
-      return "its ranks span more than one NVLink domain (NVLS across nodes is not built yet)";
-    if (!clu_domain_has_sharp (comm->clu))
-      return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
-    if (comm->intra.hop != MDL_HOP_NVLINK)
-      return "its ranks do not reach each other over NVLink";
-  }
-  return NULL;
+  return wrk_why_not_here (comm, algo);
 }
 
 GArray *
@@ -98,7 +90,7 @@ refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
                               mdl_name (mdl_proto_names, c->proto));
   }
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
-    why = "it is not offered for this operation, or not built yet";
+    why = "it is not offered for this operation";
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
                mdl_name (mdl_op_names, (int) request->op),
                request->algo >= 0 ? mdl_name (mdl_algo_names, request->algo) : "by any algorithm",
@@ -121,7 +113,8 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
   return TRUE;
 }
 
-/* Takes the fastest of what can run and was asked for. */
+/* Takes the fastest of what can run and was asked for. The library's own choice leaves reduction in the network's switches out:
+ * NCCL has it off unless told (src/init.cc:NCCL_COLLNET_ENABLE). */
 static gboolean
 choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
 {
@@ -132,7 +125,8 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
   for (guint i = 0; i < choices->len; i++) {
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||
-        (request->proto >= 0 && c->proto != request->proto))
+        (request->proto >= 0 && c->proto != request->proto) ||
+        (request->algo == MDL_ALGO_AUTO && wrk_needs_fabric_sharp (comm, c->algo)))
       continue;
     if (!price_pair (comm, request, c->algo, c->proto, out, error))
       return FALSE;
@@ -229,7 +223,7 @@ wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GErr
   take_loads (comm, traffic, out);
   out->time_s = out->cost.time_s;
   if (comm->settings->mode == WRK_MODE_EVENT) {
-    gboolean messages = comm->settings->steps == WRK_STEPS_EXACT && out->algo != MDL_ALGO_NVLS;
+    gboolean messages = comm->settings->steps == WRK_STEPS_EXACT && wrk_algo_has_messages (out->algo);
     if (!(messages ? wrk_coll_run_exact (comm, out, request->root, error) : wrk_coll_run_fluid (comm, out, error)))
       return FALSE;
   }

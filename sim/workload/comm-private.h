@@ -70,10 +70,25 @@ typedef struct {
 } WrkPipe;
 void wrk_pipe_free (WrkPipe *pipe);
 
-/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise). piece_B: a piece of chunked pipes, all of
- * them together; 0: whole. Returned: full, of WrkPipe *. For NVLS, whose bytes are reduced in the switch: NULL, there are no
- * messages. */
+/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise and PAT). piece_B: a piece of chunked pipes, all of
+ * them together; 0: whole. Returned: full, of WrkPipe *. NULL where switches reduce: there are no messages. */
 GPtrArray *wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B);
+gboolean wrk_algo_has_messages (MdlAlgo algo);
+
+/* Parent of island `v` of n in tree 0 or 1 of a double binary tree; G_MAXUINT32 for the root. */
+guint32 wrk_dtree_parent (guint32 tree, guint32 v, guint32 n);
+/* Where a ring enters an island, so that no chain from there on wraps around the end of the order. */
+guint32 wrk_ring_start (const WrkComm *comm, const CluRing *ring);
+
+/* Into the scratch loads: `bytes` on a resource that reaches `factor` of its capacity; an edge's bytes along its route; all of an
+ * algorithm whose bytes switches reduce. */
+void wrk_load_add (WrkComm *comm, CluRes res, double bytes, double factor);
+gboolean wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error);
+gboolean wrk_load_in_switches (WrkComm *comm, MdlOp op, MdlAlgo algo, GError **error);
+/* Whether the network's switches reduce for an algorithm on these ranks. */
+gboolean wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo);
+/* What an algorithm lacks here, switches that reduce above all (static text); NULL for nothing. */
+const char *wrk_why_not_here (const WrkComm *comm, MdlAlgo algo);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */
 gboolean wrk_coll_run_fluid (WrkComm *comm, WrkColl *coll, GError **error);

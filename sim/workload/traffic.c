@@ -96,8 +96,8 @@ btree_parent (guint32 v, guint32 n)
 
 /* Second tree of the pair: the first mirrored (n even) or shifted by one (n odd), so that who is inner in one is a leaf in the
  * other. Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL src/graph/trees.cc:ncclGetDtree. */
-static guint32
-dtree_parent (guint32 tree, guint32 v, guint32 n)
+guint32
+wrk_dtree_parent (guint32 tree, guint32 v, guint32 n)
 {
   if (tree == 0)
     return btree_parent (v, n);
@@ -151,6 +151,15 @@ tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, d
   return pipe;
 }
 
+guint32
+wrk_ring_start (const WrkComm *comm, const CluRing *ring)
+{
+  guint32 n = comm->n, start = 0;
+  while (comm->n_islands > 1 && start < n && comm->island[ring->order[start]] == comm->island[ring->order[(start + n - 1) % n]])
+    start++;
+  return start;
+}
+
 /* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
  * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain. */
 static void
@@ -159,10 +168,7 @@ tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, dou
   guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : 1;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
   g_autofree guint32 *exit_nic = g_new (guint32, comm->n_islands);
-  guint32 start = 0;
-  /* begin where the ring enters an island, so that no chain wraps around the end of the order */
-  while (comm->n_islands > 1 && start < n && comm->island[ring->order[start]] == comm->island[ring->order[(start + n - 1) % n]])
-    start++;
+  guint32 start = wrk_ring_start (comm, ring);
   for (guint32 tree = 0; tree < n_trees; tree++) {
     for (guint32 v = 0; v < comm->n_islands; v++)
       head[v] = G_MAXUINT32;
@@ -177,7 +183,7 @@ tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, dou
       exit_nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
     }
     for (guint32 v = 0; v < comm->n_islands; v++) {
-      guint32 p = dtree_parent (tree, v, comm->n_islands);
+      guint32 p = wrk_dtree_parent (tree, v, comm->n_islands);
       if (p != G_MAXUINT32) {
         parent[head[v]] = head[p];
         nic[head[v]] = exit_nic[v];
@@ -194,7 +200,7 @@ plain_tree_pipes (const WrkComm *comm, double size_B, double piece_B, GPtrArray 
   g_autofree guint32 *parent = g_new (guint32, comm->n), *nic = g_new (guint32, comm->n);
   for (guint32 tree = 0; tree < 2; tree++) {
     for (guint32 v = 0; v < comm->n; v++) {
-      parent[v] = dtree_parent (tree, v, comm->n);
+      parent[v] = wrk_dtree_parent (tree, v, comm->n);
       nic[v] = CLU_NONE;
     }
     g_ptr_array_add (pipes, tree_pipe (parent, nic, comm->n, .5, size_B, piece_B));
@@ -221,6 +227,33 @@ pairwise_pipe (const WrkComm *comm, MdlOp op)
   return pipe;
 }
 
+/* PAT: a phase a bit of n - 1. Gather from the highest bit down, rank to rank + 2^bit; scatter from the lowest up, rank to
+ * rank - 2^bit. Of the n trees' n - 1 edges each, those of the bit's length: one part for each offset whose lowest set bit it is.
+ * A phase sends what its rank got in all phases before. Source: Jeaugey, arXiv:2506.20252. */
+static WrkPipe *
+pat_pipe (const WrkComm *comm, MdlOp op, double size_B, double piece_B)
+{
+  guint32 n = comm->n, phases = 0;
+  while (phases < 31 && (1u << phases) < n)
+    phases++;
+  gboolean gather = op == MDL_OP_ALL_GATHER;
+  WrkPipe *pipe = g_new0 (WrkPipe, 1);
+  pipe_alloc (pipe, n * phases, n * phases * phases / 2);
+  pipe_cut (pipe, size_B, piece_B);
+  for (guint32 k = 0; k < phases; k++) {
+    guint32 far = 1u << (gather ? phases - 1 - k : k), parts = ((n - 1) / far + 1) / 2;
+    for (guint32 i = 0; i < n; i++) {
+      guint32 need[32];
+      for (guint32 before = 0; before < k; before++) {
+        guint32 way = (1u << (gather ? phases - 1 - before : before)) % n;
+        need[before] = before * n + (gather ? i + n - way : i + way) % n;
+      }
+      pipe_add (pipe, (WrkEdge){ i, (gather ? i + far : i + n - far) % n, CLU_NONE, (double)parts / n }, need, k);
+    }
+  }
+  return pipe;
+}
+
 GPtrArray *
 wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B)
 {
@@ -239,6 +272,9 @@ wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, doubl
         for (guint32 r = 0; r < comm->rings->n_rings; r++)
           tree_pipes_on_ring (comm, &comm->rings->ring[r], size_B, piece_B, pipes);
       break;
+    case MDL_ALGO_PAT:
+      g_ptr_array_add (pipes, pat_pipe (comm, op, size_B, piece_B));
+      break;
     case MDL_ALGO_PAIRWISE:
       g_ptr_array_add (pipes, pairwise_pipe (comm, op));
       break;
@@ -250,8 +286,8 @@ wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, doubl
 
 /* ---- loads ---- */
 
-static void
-load_add (WrkComm *comm, CluRes res, double bytes, double factor)
+void
+wrk_load_add (WrkComm *comm, CluRes res, double bytes, double factor)
 {
   if (comm->load == NULL) {
     comm->load = g_new0 (double, clu_n_resources (comm->clu));
@@ -263,43 +299,26 @@ load_add (WrkComm *comm, CluRes res, double bytes, double factor)
   comm->effort[res] += bytes / factor;
 }
 
+gboolean
+wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error)
+{
+  if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+    return FALSE;
+  for (guint i = 0; i < comm->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
+    wrk_load_add (comm, use->res, edge->bytes * use->share, wrk_comm_copy_factor (comm, comm->route.transport, use->res));
+  }
+  return TRUE;
+}
+
 static gboolean
 load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
 {
   for (guint p = 0; p < pipes->len; p++) {
     const WrkPipe *pipe = pipes->pdata[p];
-    for (guint32 e = 0; e < pipe->n_edges; e++) {
-      const WrkEdge *edge = &pipe->edge[e];
-      if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+    for (guint32 e = 0; e < pipe->n_edges; e++)
+      if (!wrk_load_edge (comm, &pipe->edge[e], error))
         return FALSE;
-      for (guint i = 0; i < comm->route.uses->len; i++) {
-        const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
-        load_add (comm, use->res, edge->bytes * use->share, wrk_comm_copy_factor (comm, comm->route.transport, use->res));
-      }
-    }
-  }
-  return TRUE;
-}
-
-/* In-switch reduction: for all-reduce every rank is read once for each of the n parts (S out), gets its reduced part (S/n in),
- * stores it through the switch (S/n out), and receives all parts (S in). Gather stores only, scatter reads only. Source: NCCL
- * src/device/all_reduce.h:runNvls; n+1 transfers against a ring's 2n. */
-static gboolean
-load_nvls (WrkComm *comm, MdlOp op, GError **error)
-{
-  double part = 1.0 / comm->n;
-  double out = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? part : 1;
-  double in = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? 1 : part;
-  for (guint32 i = 0; i < comm->n; i++) {
-    guint32 peer = (i + 1) % comm->n;
-    for (int back = 0; back < 2; back++) {
-      if (!wrk_comm_route (comm, back ? peer : i, back ? i : peer, CLU_NONE, &comm->route, error))
-        return FALSE;
-      /* behind one switch a route is: up to the switch, down from it */
-      const GArray *hops = comm->route.hops;
-      const CluHop *hop = &g_array_index (hops, CluHop, back ? hops->len - 1 : 0);
-      load_add (comm, hop->res, back ? in : out, wrk_comm_copy_factor (comm, comm->route.transport, hop->res));
-    }
   }
   return TRUE;
 }
@@ -343,7 +362,7 @@ wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **
       return known;
   }
   g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
-  gboolean ok = pipes != NULL ? load_edges (comm, pipes, error) : load_nvls (comm, op, error);
+  gboolean ok = pipes != NULL ? load_edges (comm, pipes, error) : wrk_load_in_switches (comm, op, algo, error);
   WrkTraffic *traffic = g_new0 (WrkTraffic, 1);
   traffic->op = op;
   traffic->algo = algo;

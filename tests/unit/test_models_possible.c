@@ -18,6 +18,15 @@ h200 (MdlOp op)
                             .switched = TRUE };
 }
 
+static MdlCollQuestion
+two_nodes (MdlOp op)
+{
+  MdlCollQuestion q = h200 (op);
+  q.n_ranks = 16;
+  q.n_nodes = 2;
+  return q;
+}
+
 static gboolean
 possible (MdlAlgo algo, MdlProto proto, const MdlCollQuestion *q, const char **reason)
 {
@@ -26,20 +35,22 @@ possible (MdlAlgo algo, MdlProto proto, const MdlCollQuestion *q, const char **r
 }
 
 static void
-what_is_not_built_is_not_in_the_table (void)
+algorithms_are_offered_where_nccl_offers_them (void)
 {
+  /* NCCL src/graph/tuning.cc: CollNet and NVLSTree all-reduce, PAT gathers and scatters, trees no broadcast of their own. */
   for (unsigned op = 0; op < MDL_OP_N; op++) {
-    TEST_TRUE (mdl_coll_find (MDL_ALGO_COLLNET_DIRECT, op) == NULL);
-    TEST_TRUE (mdl_coll_find (MDL_ALGO_COLLNET_CHAIN, op) == NULL);
-    TEST_TRUE (mdl_coll_find (MDL_ALGO_NVLS_TREE, op) == NULL);
-    TEST_TRUE (mdl_coll_find (MDL_ALGO_PAT, op) == NULL);
+    gboolean all_reduce = op == MDL_OP_ALL_REDUCE, part = op == MDL_OP_ALL_GATHER || op == MDL_OP_REDUCE_SCATTER;
+    TEST_TRUE ((mdl_coll_find (MDL_ALGO_COLLNET_DIRECT, op) != NULL) == all_reduce);
+    TEST_TRUE ((mdl_coll_find (MDL_ALGO_COLLNET_CHAIN, op) != NULL) == all_reduce);
+    TEST_TRUE ((mdl_coll_find (MDL_ALGO_NVLS_TREE, op) != NULL) == all_reduce);
+    TEST_TRUE ((mdl_coll_find (MDL_ALGO_PAT, op) != NULL) == part);
   }
   TEST_TRUE (mdl_coll_find (MDL_ALGO_TREE, MDL_OP_BROADCAST) == NULL);
   TEST_TRUE (mdl_coll_find (MDL_ALGO_RING, MDL_OP_ALLTOALL) == NULL);
   const char *reason;
   MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
   TEST_FALSE (possible (MDL_ALGO_PAT, MDL_PROTO_SIMPLE, &q, &reason));
-  TEST_HAS (reason, "not built yet");
+  TEST_HAS (reason, "does not do this operation");
 }
 
 static void
@@ -54,16 +65,18 @@ every_operation_has_an_algorithm (void)
 }
 
 static void
-nvls_wants_one_domain_of_hopper_behind_a_switch (void)
+nvls_wants_hopper_behind_a_switch (void)
 {
   const char *reason;
   MdlCollQuestion q = h200 (MDL_OP_ALL_REDUCE);
   TEST_TRUE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
   TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_LL, &q, &reason));
   TEST_HAS (reason, "simple");
-  q.n_nodes = 2;
+  q = two_nodes (MDL_OP_ALL_REDUCE); /* with the network's help, which the caller knows */
+  TEST_TRUE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
+  q.op = MDL_OP_ALL_GATHER;
   TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
-  TEST_HAS (reason, "one NVLink domain");
+  TEST_HAS (reason, "all_reduce only");
   q = h200 (MDL_OP_ALL_REDUCE);
   q.compute_capability = 80;
   TEST_FALSE (possible (MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q, &reason));
@@ -95,6 +108,48 @@ a_plugin_may_keep_to_simple (void)
   q.inter = MDL_HOP_TCP; /* sockets do not go through the plugin */
   TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
   library.plugins = (BaseList){ 0 };
+}
+
+static void
+switch_algorithms_want_several_nodes_of_several_ranks (void)
+{
+  static const MdlAlgo algos[] = { MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN, MDL_ALGO_NVLS_TREE };
+  for (unsigned i = 0; i < G_N_ELEMENTS (algos); i++) {
+    const char *reason;
+    MdlCollQuestion q = two_nodes (MDL_OP_ALL_REDUCE);
+    TEST_TRUE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason));
+    TEST_FALSE (possible (algos[i], MDL_PROTO_LL128, &q, &reason));
+    TEST_HAS (reason, "simple");
+    q = h200 (MDL_OP_ALL_REDUCE);
+    TEST_FALSE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason));
+    TEST_HAS (reason, "several nodes");
+    q = two_nodes (MDL_OP_ALL_REDUCE);
+    q.switched = FALSE;
+    TEST_TRUE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason) == (algos[i] == MDL_ALGO_COLLNET_CHAIN));
+    q = two_nodes (MDL_OP_ALL_REDUCE);
+    q.inter = MDL_HOP_TCP;
+    TEST_TRUE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason) == (algos[i] == MDL_ALGO_NVLS_TREE));
+    q.inter = MDL_HOP_NET;
+    q.n_ranks = 18;
+    q.ranks_per_node = 9;
+    TEST_TRUE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason) == (algos[i] == MDL_ALGO_NVLS_TREE));
+    q.n_ranks = 2;
+    q.ranks_per_node = 1;
+    TEST_TRUE (possible (algos[i], MDL_PROTO_SIMPLE, &q, &reason) == (algos[i] != MDL_ALGO_NVLS_TREE));
+  }
+}
+
+static void
+pat_wants_one_gpu_a_node (void)
+{
+  const char *reason;
+  MdlCollQuestion q = two_nodes (MDL_OP_ALL_GATHER);
+  TEST_FALSE (possible (MDL_ALGO_PAT, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "one GPU a node");
+  q.n_ranks = 2;
+  q.ranks_per_node = 1;
+  TEST_TRUE (possible (MDL_ALGO_PAT, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_FALSE (possible (MDL_ALGO_PAT, MDL_PROTO_LL, &q, &reason));
 }
 
 static void
@@ -168,10 +223,12 @@ wire_is_what_a_line_holds (void)
 }
 
 static const TestCase cases[] = {
-  { "what is not built is not in the table", what_is_not_built_is_not_in_the_table },
+  { "algorithms are offered where NCCL offers them", algorithms_are_offered_where_nccl_offers_them },
   { "every operation has an algorithm", every_operation_has_an_algorithm },
-  { "NVLS wants one domain of Hopper behind a switch", nvls_wants_one_domain_of_hopper_behind_a_switch },
+  { "NVLS wants Hopper behind a switch", nvls_wants_hopper_behind_a_switch },
   { "a network's plugin may keep to simple", a_plugin_may_keep_to_simple },
+  { "switch algorithms want several nodes of several ranks", switch_algorithms_want_several_nodes_of_several_ranks },
+  { "PAT wants one GPU a node", pat_wants_one_gpu_a_node },
   { "LL128 keeps to paths that carry lines whole", ll128_keeps_to_paths_that_carry_lines_whole },
   { "sends go by LL while they are short", sends_go_by_ll_while_they_are_short },
   { "a library without a protocol refuses it", a_library_without_a_protocol_refuses_it },

@@ -154,6 +154,12 @@ exact_ring_waits_for_its_slowest_hop (void)
   bench_close (&b);
 }
 
+static gboolean
+can_run (const Bench *b, const MdlColl *coll, MdlOp op)
+{
+  return (coll->ops & (1u << op)) && wrk_why_not_here (b->comm, coll->algo) == NULL;
+}
+
 static void
 event_and_model_agree_without_contention (void)
 {
@@ -163,8 +169,7 @@ event_and_model_agree_without_contention (void)
     WrkColl coll = { 0 };
     for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
       for (MdlOp op = 0; op < MDL_OP_N; op++)
-        for (double size_B = 8; size_B < 1e10 && ((*row)->ops & (1u << op)) && !((*row)->algo == MDL_ALGO_NVLS && nodes > 1);
-             size_B *= 64) {
+        for (double size_B = 8; size_B < 1e10 && can_run (&b, *row, op); size_B *= 64) {
           b.settings.mode = WRK_MODE_EVENT;
           double event_s = price (&b, op, (*row)->algo, size_B, &coll);
           b.settings.mode = WRK_MODE_MODEL;
@@ -183,7 +188,7 @@ messages_agree_with_the_fluid_form_from_a_mebibyte (void)
   WrkColl coll = { 0 };
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
     for (MdlOp op = 0; op < MDL_OP_N; op++)
-      for (double size_B = 1048576; size_B < 1e10 && ((*row)->ops & (1u << op)) && (*row)->algo != MDL_ALGO_NVLS; size_B *= 16) {
+      for (double size_B = 1048576; size_B < 1e10 && can_run (&b, *row, op); size_B *= 16) {
         b.settings.steps = WRK_STEPS_FLUID;
         double fluid_s = price (&b, op, (*row)->algo, size_B, &coll);
         b.settings.steps = WRK_STEPS_EXACT;

@@ -71,19 +71,25 @@ typedef struct {
   void (*cost) (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
   /* The textbook form on alpha and beta alone. */
   void (*plain) (const MdlCollQuestion *question, MdlCollCost *cost);
+  /* Why protocol and question do not suit a library's form (static text), NULL if they do; absent: mdl_coll_possible knows. */
+  const char *(*why_not) (MdlProto proto, const MdlCollQuestion *question);
 } MdlColl;
 
 extern const MdlColl *const mdl_colls[]; /* ends with NULL */
 const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm does not do it */
 
 /* FALSE and a reason (static text) when the algorithm, protocol and question do not go together: NVLS across nodes or before
- * Hopper, LL128 off its paths, an algorithm that is not built yet. */
+ * Hopper, LL128 off its paths, PAT with several GPUs a node. What switches reduce the caller knows. */
 gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                             const char **reason);
 
 /* `library` NULL: the plain library. One rank costs nothing. */
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);
+
+/* What NVLS reaches of the links behind an NVSwitch that reduces, by compute capability; 1 for the plain library. In a node alone
+ * it is the answer's wire factor; over several nodes only the links inside the nodes suffer it, so that the traffic has it. */
+double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability);
 
 /* Wire factor of a protocol (link bytes per payload byte) on a hop; needed before the traffic is laid. */
 double mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop);

@@ -114,6 +114,8 @@ typedef struct {
   BaseNum start, latency;  /* s; latency: of the switch's reduction and of the signals around it */
   BaseNum channels;
   BaseNum channels_from_100; /* from compute capability 100 on */
+  BaseNum channels_from_100_nodes; /* the same over several nodes; absent: as on one */
+  BaseNum net;             /* s on top over several nodes, whose network's switches reduce; the wire's latency comes on top */
   BaseNum rate;            /* B/s one channel moves */
   BaseNum efficiency;      /* of the links, compute capability below 100 */
   BaseNum efficiency_from_100;
@@ -121,6 +123,48 @@ typedef struct {
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
 } MdlNvlsSpec;
+
+/* Most busbw of one head of NVLSTree. */
+typedef struct {
+  BaseHead head;
+  BaseNum capability; /* compute capability from which on the row holds */
+  BaseNum two_nodes, nodes; /* B/s */
+} MdlCapRow;
+
+typedef struct {
+  BaseHead head;
+  BaseNum start, latency;  /* s; latency: through the switch of a node */
+  BaseNum hop;             /* s, what a hop between nodes takes on top of the tree's over the same transport */
+  BaseNum piece;           /* B of one head and channel */
+  BaseNum far_piece;       /* the same from `far_nodes` nodes on */
+  BaseNum far_nodes;
+  BaseList cuts;           /* MdlCut */
+  BaseNum stages;          /* rounds of pieces under way at once in a node */
+  BaseList caps;           /* MdlCapRow, ascending capability */
+} MdlNvlsTreeSpec;
+
+/* CollNet, direct or chain. */
+typedef struct {
+  BaseHead head;
+  BaseNum start;   /* s */
+  BaseNum hop;     /* s, a message inside the node, without its wire */
+  BaseNum peer;    /* s, on top for each peer served (direct) */
+  BaseNum net;     /* s, up to the network's switches and back, without the wire; one rank a node: the tree's hop */
+  BaseNum efficiency, efficiency_from_90; /* of the links, by compute capability; absent: 1 */
+  BaseNum channel; /* B of size for which a further channel is used; absent: all are */
+  BaseNum piece;   /* B of one channel (and head: direct) */
+  BaseList cuts;   /* MdlCut; a chain's `fewer` counts times the ranks of a node */
+  BaseNum stages;  /* rounds of pieces under way at once (direct) */
+} MdlCollnetSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum start;
+  BaseNum per_rank;  /* s for each rank */
+  BaseNum hop_share; /* share of the tree's hop latency over the same transport that a phase takes, the wire in full */
+  BaseNum efficiency; /* of the links; absent: 1 */
+  BaseList gather_cuts, scatter_cuts; /* MdlCut of the slot, the piece */
+} MdlPatSpec;
 
 typedef struct {
   BaseHead head;
@@ -188,6 +232,9 @@ struct MdlLibrary {
   MdlCopies copies;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
+  MdlNvlsTreeSpec nvls_tree;
+  MdlCollnetSpec collnet_direct, collnet_chain;
+  MdlPatSpec pat;
   BaseNum small_to, middle_to; /* B: limits of the size bands */
   BaseNum outside;            /* factor on the band outside `range` */
   MdlRange range;

@@ -82,8 +82,9 @@ typedef struct {
   gboolean one_way;         /* sendrecv of two ranks: the first sends, the second receives */
 } WrkCollRequest;
 
-/* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's own
- * choice is not modelled yet). FALSE and *error (BASE_ERROR_INPUT) when the algorithm or protocol asked for cannot run here: says
+/* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's
+ * own choice is not modelled yet); AUTO leaves out what NCCL does not take unless NCCL_COLLNET_ENABLE is set, reduction in the
+ * network's switches. FALSE and *error (BASE_ERROR_INPUT) when the algorithm or protocol asked for cannot run here: says
  * why and what can. `out` zeroed before the first use; reused. */
 gboolean wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error);
 

@@ -1,0 +1,195 @@
+/* CollNet: reduction in the network's switches (InfiniBand SHARP), all-reduce. Each rail's NICs send their part up a tree of
+ * switches, which add, and get the sum back: S/h each way a NIC where a ring moves 2 (n-1)/n S/h, n + 1 transfers for 2n.
+ *
+ * Direct: every rank sends 1/h of its data to each of the h heads of its node (a GPU beside each NIC), the heads add, send, get
+ * the sum and send it to every rank.
+ *     T = start + 2 (hop + (p-1) peer) + net + (stages - 1) x round + S / (link rate / wire)
+ *     round = h ch c / rate: one round of pieces over all heads and channels;   wire = 1 / efficiency
+ * Chain: along a chain in the node to the NIC and back, a chain a rail; the middle rank reduces and broadcasts at once, as in a
+ * tree.
+ *     T = start + 2 (p-1) (hop + c/r) + net + c ch / NICs' rate + (S/ch - c) ch/B
+ *     B = min (ch x the tree's stream, link rate)
+ * p ranks a node, ch channels, c B piece of a channel, r B/s what a block moves to the next or its share of the route, over the
+ * share `hand_on` of the piece; net s, up to the switches and back, the wire's latency on top; with one rank a node the tree's
+ * hop instead.
+ *
+ * Textbook form: direct 2 alpha + alpha_net, chain 2 (p-1) alpha + alpha_net, each + S / link rate. No messages: the switches
+ * reduce.
+ *
+ * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latencies; busbw x .85 from capability 90 on, direct),
+ * src/enqueue.cc: topoGetAlgoInfo (channels), calcCollChunking (pieces), src/graph/connect.cc (depths), src/device/all_reduce.h
+ * (scatter, reduce, broadcast, gather); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
+ * Valid: RDMA networks whose switches reduce at line rate, two nodes or more of at most 8 ranks (NCCL_MAX_DIRECT_ARITY + 1); how
+ * many jobs or trees a switch serves is not limited. Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
+ * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
+#include <math.h>
+
+#include "cost-private.h"
+
+/* Source: NCCL 5067397c src/include/device.h: NCCL_MAX_DIRECT_ARITY 7 others. */
+enum { MAX_LOCAL = 8 };
+
+static unsigned
+direct_steps (const MdlCollQuestion *q)
+{
+  return q->ranks_per_node > 1 ? 4 : 2;
+}
+
+static unsigned
+chain_steps (const MdlCollQuestion *q)
+{
+  return 2 * (q->ranks_per_node > 1 ? q->ranks_per_node - 1 : 0) + 2;
+}
+
+static const char *
+why_not (MdlProto proto, const MdlCollQuestion *q)
+{
+  if (proto != MDL_PROTO_SIMPLE)
+    return "collnet runs by the simple protocol only";
+  if (q->n_nodes < 2)
+    return "collnet needs ranks on several nodes";
+  if (q->ranks_per_node > MAX_LOCAL)
+    return "collnet serves at most 8 ranks a node";
+  if (q->inter != MDL_HOP_NET && q->inter != MDL_HOP_NET_HOST)
+    return "collnet needs RDMA adapters between the nodes";
+  return NULL;
+}
+
+static const char *
+why_not_direct (MdlProto proto, const MdlCollQuestion *q)
+{
+  if (q->ranks_per_node > 1 && (q->intra != MDL_HOP_NVLINK || !q->switched))
+    return "collnet_direct needs GPUs behind an NVSwitch (collnet_chain does not)";
+  return why_not (proto, q);
+}
+
+/* Up to the switches and back. */
+static void
+add_net (const MdlLibrary *library, const MdlCollnetSpec *spec, const MdlCollQuestion *q, double channels, MdlCollCost *cost)
+{
+  if (q->ranks_per_node > 1) {
+    double net_s = spec->net.v + q->inter_latency_s;
+    mdl_cost_term (q, cost, "network latency", net_s, &spec->net, "%.3g us up to the switches and back, wire %.3g us", net_s * 1e6,
+                   q->inter_latency_s * 1e6);
+    return;
+  }
+  MdlStepTime inter = mdl_step_time (&library->tree.hop[q->inter], MDL_PROTO_SIMPLE, q->inter_latency_s, channels);
+  mdl_cost_term (q, cost, "network latency", inter.latency_s, &inter.step->latency, "%.3g us, one hop as the tree's",
+                 inter.latency_s * 1e6);
+}
+
+static void
+add_start (const MdlCollnetSpec *spec, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
+  cost->start_s = spec->start.v;
+}
+
+static void
+direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  (void)proto; /* Simple alone */
+  const MdlCollnetSpec *spec = &library->collnet_direct;
+  const BaseNum *efficiency = q->compute_capability >= 90 ? &spec->efficiency_from_90 : &spec->efficiency;
+  double channels = mdl_channels_most (library, q), heads = (double)MAX (q->ranks_per_node, 1), others = heads - 1.0;
+
+  cost->channels = (unsigned)channels;
+  cost->wire = efficiency->set ? 1.0 / efficiency->v : 1.0;
+  mdl_cost_use (cost, efficiency);
+  add_start (spec, q, cost);
+  if (others > 0.0) {
+    double each_s = spec->hop.v + others * spec->peer.v + q->intra_latency_s;
+    mdl_cost_term (q, cost, "hop latency", 2.0 * each_s, &spec->hop, "to the heads and back: 2 x (%.3g us + %.4g peers x %.3g us)",
+                   (spec->hop.v + q->intra_latency_s) * 1e6, others, spec->peer.v * 1e6);
+    mdl_cost_use (cost, &spec->peer);
+  }
+  add_net (library, spec, q, channels, cost);
+
+  double piece_B = mdl_cut_piece (&spec->cuts, q->size_B / (channels * heads), spec->piece.v, 1.0);
+  double stages = others > 0.0 ? spec->stages.v : spec->stages.v / 2.0; /* a rank alone neither scatters nor gathers */
+  double round_s = mdl_time_s (piece_B * channels * heads, mdl_cost_rate (q, cost));
+  mdl_cost_term (q, cost, "pipeline fill", (stages - 1.0) * round_s, &spec->stages, "%.3g rounds of %.4g B a head and channel",
+                 stages - 1.0, piece_B);
+  cost->piece_B = piece_B * channels * heads;
+}
+
+static void
+chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  const MdlCollnetSpec *spec = &library->collnet_chain;
+  const MdlProtocol *format = &library->protocols.at[proto];
+  double p = (double)MAX (q->ranks_per_node, 1), hops = 2.0 * (p - 1.0);
+  double channels = mdl_channels_most (library, q);
+  if (spec->channel.set)
+    channels = CLAMP (q->size_B / spec->channel.v, 1.0, channels);
+  const MdlStep *step = &library->tree.hop[q->intra].at[proto];
+  const BaseNum *stream = &(p > 2.0 ? &library->tree.stream : &library->tree.end_stream)->at[proto];
+
+  cost->channels = (unsigned)channels;
+  cost->wire = format->wire.v;
+  if (hops > 0.0) {
+    if (stream->set)
+      cost->bound_Bps = channels * stream->v;
+    mdl_cost_use (cost, stream);
+    if (step->rate.set && channels * step->rate.v < cost->bound_Bps) {
+      cost->bound_Bps = channels * step->rate.v;
+      mdl_cost_use (cost, &step->rate);
+    }
+  }
+  add_start (spec, q, cost);
+  double hop_s = spec->hop.v + q->intra_latency_s;
+  mdl_cost_term (q, cost, "hop latency", hops * hop_s, &spec->hop, "%.4g hops x %.3g us", hops, hop_s * 1e6);
+  add_net (library, spec, q, channels, cost);
+
+  /* The first piece's way, less what the size term counts of it. */
+  double part_B = q->size_B / channels, piece_B = mdl_cut_piece (&spec->cuts, part_B, spec->piece.v, p);
+  double hop_Bps = fmin (step->rate.set ? step->rate.v : HUGE_VAL, q->intra_rate_Bps / (cost->wire * channels));
+  double fill_s = hops * format->hand_on.v * mdl_time_s (piece_B, hop_Bps);
+  fill_s += mdl_time_s (piece_B * channels, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
+  fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel", hops, piece_B);
+  cost->piece_B = piece_B * channels;
+}
+
+static void
+add_plain (const MdlCollQuestion *q, MdlCollCost *cost, double hops)
+{
+  cost->bound_Bps = mdl_plain_bound_Bps (q, 1.0);
+  mdl_cost_term (q, cost, "hop latency", hops * q->intra_latency_s + q->inter_latency_s, NULL,
+                 "in the node: %.4g x %.4g us; to the switches and back: %.4g us", hops, q->intra_latency_s * 1e6,
+                 q->inter_latency_s * 1e6);
+}
+
+static void
+direct_plain (const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  add_plain (q, cost, q->ranks_per_node > 1 ? 2.0 : 0.0);
+}
+
+static void
+chain_plain (const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  add_plain (q, cost, (double)chain_steps (q) - 2.0);
+}
+
+const MdlColl mdl_coll_collnet_direct = {
+  .algo = MDL_ALGO_COLLNET_DIRECT,
+  .summary = "CollNet direct: every rank to the heads of its node, heads to switches that reduce",
+  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h; Graham et al., COM-HPC 2016",
+  .ops = 1u << MDL_OP_ALL_REDUCE,
+  .n_steps = direct_steps,
+  .cost = direct_cost,
+  .plain = direct_plain,
+  .why_not = why_not_direct,
+};
+
+const MdlColl mdl_coll_collnet_chain = {
+  .algo = MDL_ALGO_COLLNET_CHAIN,
+  .summary = "CollNet chain: a chain in each node to the NIC, switches that reduce",
+  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h; Graham et al., COM-HPC 2016",
+  .ops = 1u << MDL_OP_ALL_REDUCE,
+  .n_steps = chain_steps,
+  .cost = chain_cost,
+  .plain = chain_plain,
+  .why_not = why_not,
+};

@@ -1,0 +1,123 @@
+/* NVLSTree: NVLS inside each node, a double binary tree over the nodes. Each of the h heads (a GPU of every node, with its NIC)
+ * sums its part S/h through the switch, sends it up one of two trees of the heads beside the same rail, gets the sum from above
+ * and stores it to its node through the switch. Half of the channels use the first tree, half the second.
+ *
+ *     T = start + latency + 2 ceil (log2 N) a + (stages - 1) x round + 2 ceil (log2 N) x piece + S / min (bound, link rate)
+ *     a     = the tree's hop over the same transport + `hop`
+ *     round = h ch c / rate:  one round of pieces over all heads and channels;   piece = h ch c / (NICs x NIC rate)
+ *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r)
+ * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
+ * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
+ * The link rate has NVLS's efficiency on the links inside the node and the NICs as they are: a rank of a double tree sends and
+ * receives up to twice its part, so that NICs carry 2 S/h each way, and S/h between two nodes, where neither tree has an inner
+ * rank.
+ *
+ * Textbook form: (2 alpha + 2 ceil (log2 N) alpha_net) + S / link rate. No messages: the switches reduce.
+ *
+ * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latency 25 + 2 log2 N x 20.9 us against the tree's 14;
+ * perChMaxNVLSTreeBws), src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
+ * src/device/all_reduce.h (NVLS_TREE: scatter, gather, reduce, broadcast). Trees: Sanders, Speck, Traeff, Parallel Computing
+ * 35(12), 2009.
+ * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more; the pieces of capability 100 by NIC
+ * rate are left out. Check: test_models_sharp (16 nodes, no data: 25 + 8 x 20.9 us), test_workload_sharp (loads), case 09 (AWS
+ * p5). */
+#include <math.h>
+
+#include "cost-private.h"
+
+static unsigned
+n_steps (const MdlCollQuestion *q)
+{
+  return 2 + 2 * mdl_log2_ceil (q->n_nodes);
+}
+
+static const char *
+why_not (MdlProto proto, const MdlCollQuestion *q)
+{
+  if (proto != MDL_PROTO_SIMPLE)
+    return "nvls_tree runs by the simple protocol only";
+  if (q->n_nodes < 2)
+    return "nvls_tree needs ranks on several nodes (nvls serves one)";
+  if (q->ranks_per_node < 2)
+    return "nvls_tree needs several ranks a node";
+  return mdl_why_not_nvls_node (q);
+}
+
+/* What NCCL's figure for a head allows of the whole; HUGE_VAL where it has none. */
+static double
+cap_Bps (const MdlNvlsTreeSpec *spec, const MdlCollQuestion *q, const BaseNum **from)
+{
+  *from = NULL;
+  for (unsigned i = 0; i < spec->caps.n; i++) {
+    const MdlCapRow *row = BASE_LIST_AT (spec->caps, MdlCapRow, i);
+    if (row->capability.v <= (double)q->compute_capability)
+      *from = q->n_nodes > 2 ? &row->nodes : &row->two_nodes;
+  }
+  if (*from == NULL || !(*from)->set)
+    return HUGE_VAL;
+  double n = (double)q->n_ranks;
+  return (double)q->ranks_per_node * (*from)->v * n / (2.0 * (n - 1.0));
+}
+
+static void
+nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  (void)proto; /* Simple alone */
+  const MdlNvlsTreeSpec *spec = &library->nvls_tree;
+  double channels = mdl_nvls_channels (library, q), heads = (double)q->ranks_per_node;
+  const BaseNum *cap, *rate = &library->nvls.rate;
+  double capped_Bps = cap_Bps (spec, q, &cap);
+  MdlStepTime inter = mdl_step_time (&library->tree.hop[q->inter], MDL_PROTO_SIMPLE, q->inter_latency_s, channels);
+
+  cost->channels = (unsigned)channels;
+  cost->bound_Bps = fmin (capped_Bps, rate->set ? channels * rate->v : HUGE_VAL);
+  if (cost->bound_Bps < q->link_rate_Bps)
+    mdl_cost_use (cost, capped_Bps <= cost->bound_Bps ? cap : rate);
+  /* A head's channels have connections of their own; sockets are copied by one thread of each head's process. */
+  double streams = q->inter == MDL_HOP_TCP ? 1.0 : channels;
+  if (inter.step->rate.set && heads * streams * inter.step->rate.v < cost->bound_Bps) {
+    cost->bound_Bps = heads * streams * inter.step->rate.v;
+    mdl_cost_use (cost, &inter.step->rate);
+  }
+  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
+  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
+  cost->start_s = spec->start.v;
+  mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us through the node's switch",
+                 spec->latency.v * 1e6);
+
+  double hops = 2.0 * (double)mdl_log2_ceil (q->n_nodes);
+  double hop_s = inter.latency_s + spec->hop.v;
+  mdl_cost_term (q, cost, "network hop latency", hops * hop_s, &spec->hop, "%.4g hops x %.3g us (the tree's %.3g us + %.3g us)",
+                 hops, hop_s * 1e6, inter.latency_s * 1e6, spec->hop.v * 1e6);
+  mdl_cost_use (cost, &inter.step->latency);
+
+  gboolean far = spec->far_nodes.set && (double)q->n_nodes >= spec->far_nodes.v;
+  double part_B = q->size_B / (channels * heads);
+  double piece_B = mdl_cut_piece (&spec->cuts, part_B, (far ? &spec->far_piece : &spec->piece)->v, 1.0);
+  double round_B = piece_B * channels * heads, round_s = mdl_time_s (round_B, mdl_cost_rate (q, cost));
+  double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
+  mdl_cost_term (q, cost, "pipeline fill", (spec->stages.v - 1.0) * round_s + hops * net_s, &spec->stages,
+                 "%.3g rounds of %.4g B a head and channel in the node, %.4g between nodes", spec->stages.v - 1.0, piece_B, hops);
+  cost->piece_B = round_B;
+}
+
+static void
+nvls_tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  double hops = 2.0 * (double)mdl_log2_ceil (q->n_nodes);
+  cost->bound_Bps = mdl_plain_bound_Bps (q, 1.0 + 1.0 / (double)MAX (q->ranks_per_node, 1));
+  mdl_cost_term (q, cost, "hop latency", 2.0 * q->intra_latency_s + hops * q->inter_latency_s, NULL,
+                 "to the switch and back: 2 x %.4g us; up and down the tree: %.4g x %.4g us", q->intra_latency_s * 1e6, hops,
+                 q->inter_latency_s * 1e6);
+}
+
+const MdlColl mdl_coll_nvls_tree = {
+  .algo = MDL_ALGO_NVLS_TREE,
+  .summary = "NVLSTree: reduction in each node's NVSwitch, a double binary tree over the nodes",
+  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, src/transport/nvls.cc",
+  .ops = 1u << MDL_OP_ALL_REDUCE,
+  .n_steps = n_steps,
+  .cost = nvls_tree_cost,
+  .plain = nvls_tree_plain,
+  .why_not = why_not,
+};

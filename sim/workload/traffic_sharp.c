@@ -1,0 +1,251 @@
+/* Traffic of the algorithms whose bytes switches reduce: NVLS, NVLSTree, CollNet. They have no messages, only loads.
+ *
+ * Inside an island behind a switch that reduces (NVLS): for all-reduce every rank is read once for each of the h parts (S out), a
+ * head gets its reduced part (S/h in), stores it through the switch (S/h out), and all receive all parts (S in). Gather stores
+ * only, scatter reads only. n + 1 transfers against a ring's 2n.
+ *
+ * In the network's switches (SHARP): the heads of one rail, one an island, hang on a tree of switches, which is laid along the
+ * routes between them and the first island's: each link of the tree carries the rail's share once towards the root and once from
+ * it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
+ *
+ * Source: NCCL 5067397c src/device/all_reduce.h (runNvls, runCollnetDirect, runTreeSplit), src/graph/connect.cc,
+ * src/transport/nvls.cc (heads); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016. */
+#include "comm-private.h"
+
+/* Ranks by island, in rank order; `heads`: what every island can have. */
+typedef struct {
+  guint32 *at;   /* n_islands + 1 offsets into rank */
+  guint32 *rank;
+  guint32 heads;
+} Members;
+
+static void
+members_init (Members *m, const WrkComm *comm)
+{
+  m->at = g_new0 (guint32, comm->n_islands + 2);
+  m->rank = g_new (guint32, comm->n);
+  for (guint32 i = 0; i < comm->n; i++)
+    m->at[comm->island[i] + 2]++;
+  m->heads = comm->n;
+  for (guint32 v = 0; v < comm->n_islands; v++) {
+    m->heads = MIN (m->heads, m->at[v + 2]);
+    m->at[v + 2] += m->at[v + 1];
+  }
+  for (guint32 i = 0; i < comm->n; i++)
+    m->rank[m->at[comm->island[i] + 1]++] = i;
+}
+
+static void
+members_clear (Members *m)
+{
+  g_free (m->at);
+  g_free (m->rank);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Members, members_clear)
+
+/* The first `heads` of the n ranks are heads. `reach`: of the links' rate. */
+static gboolean
+load_nvls (WrkComm *comm, const guint32 *rank, guint32 n, guint32 heads, MdlOp op, double reach, GError **error)
+{
+  for (guint32 i = 0; i < n && n > 1; i++) {
+    guint32 peer = rank[(i + 1) % n];
+    double part = i < heads ? 1.0 / heads : 0;
+    double out = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? part : 1;
+    double in = op == MDL_OP_ALL_REDUCE ? 1 + part : op == MDL_OP_ALL_GATHER ? 1 : part;
+    for (int back = 0; back < 2; back++) {
+      if (!wrk_comm_route (comm, back ? peer : rank[i], back ? rank[i] : peer, CLU_NONE, &comm->route, error))
+        return FALSE;
+      /* behind one switch a route is: up to the switch, down from it */
+      const GArray *hops = comm->route.hops;
+      const CluHop *hop = &g_array_index (hops, CluHop, back ? hops->len - 1 : 0);
+      wrk_load_add (comm, hop->res, back ? in : out, reach * wrk_comm_copy_factor (comm, comm->route.transport, hop->res));
+    }
+  }
+  return TRUE;
+}
+
+/* Every island by itself, its links at NVLS's efficiency: the links outside have their own. */
+static gboolean
+load_nvls_islands (WrkComm *comm, const Members *m, GError **error)
+{
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  unsigned capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
+  double reach = mdl_nvls_efficiency (comm->settings->library, capability);
+  for (guint32 v = 0; v < comm->n_islands; v++)
+    if (!load_nvls (comm, m->rank + m->at[v], m->at[v + 1] - m->at[v], m->heads, MDL_OP_ALL_REDUCE, reach, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Adds what of a route is not in the tree yet; `most`: the share of each resource that is. */
+static void
+load_branch (WrkComm *comm, double share, double *most, GArray *seen)
+{
+  for (guint i = 0; i < comm->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
+    if (use->share <= most[use->res])
+      continue;
+    double factor = wrk_comm_copy_factor (comm, comm->route.transport, use->res);
+    wrk_load_add (comm, use->res, share * (use->share - most[use->res]), factor);
+    most[use->res] = use->share;
+    g_array_append_val (seen, use->res);
+  }
+}
+
+/* One rail's tree of switches: `share` of the bytes from every head towards the root, and back from it. `nic`: of each head, NULL
+ * for the nearest. `most`: scratch, per resource, zero before and after. */
+static gboolean
+load_rail (WrkComm *comm, const guint32 *head, const guint32 *nic, double share, double *most, GError **error)
+{
+  g_autoptr (GArray) seen = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  for (int back = 0; back < 2; back++) {
+    for (guint32 v = 1; v < comm->n_islands; v++) {
+      guint32 from = back ? 0 : v, to = back ? v : 0;
+      if (!wrk_comm_route (comm, head[from], head[to], nic != NULL ? nic[from] : CLU_NONE, &comm->route, error))
+        return FALSE;
+      load_branch (comm, share, most, seen);
+    }
+    for (guint i = 0; i < seen->len; i++)
+      most[g_array_index (seen, CluRes, i)] = 0;
+    g_array_set_size (seen, 0);
+  }
+  return TRUE;
+}
+
+/* Head j of every island is on rail j. */
+static gboolean
+load_rails_of_heads (WrkComm *comm, const Members *m, GError **error)
+{
+  g_autofree double *most = g_new0 (double, clu_n_resources (comm->clu));
+  g_autofree guint32 *head = g_new (guint32, comm->n_islands);
+  for (guint32 j = 0; j < m->heads; j++) {
+    for (guint32 v = 0; v < comm->n_islands; v++)
+      head[v] = m->rank[m->at[v] + j];
+    if (!load_rail (comm, head, NULL, 1.0 / m->heads, most, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Double binary tree of the heads of each rail, each tree with half of the rail's share, up and down. */
+static gboolean
+load_trees_of_heads (WrkComm *comm, const Members *m, GError **error)
+{
+  double share = 0.5 / m->heads;
+  for (guint32 j = 0; j < m->heads; j++)
+    for (guint32 tree = 0; tree < 2; tree++)
+      for (guint32 v = 0; v < comm->n_islands; v++) {
+        guint32 p = wrk_dtree_parent (tree, v, comm->n_islands);
+        if (p == G_MAXUINT32)
+          continue;
+        const WrkEdge up = { m->rank[m->at[v] + j], m->rank[m->at[p] + j], CLU_NONE, share };
+        const WrkEdge down = { up.to, up.from, CLU_NONE, share };
+        if (!wrk_load_edge (comm, &up, error) || !wrk_load_edge (comm, &down, error))
+          return FALSE;
+      }
+  return TRUE;
+}
+
+/* Every rank to each head of its island, and the sums back. */
+static gboolean
+load_direct (WrkComm *comm, const Members *m, GError **error)
+{
+  for (guint32 v = 0; v < comm->n_islands; v++)
+    for (guint32 i = m->at[v]; i < m->at[v + 1]; i++)
+      for (guint32 j = m->at[v]; j < m->at[v] + m->heads; j++) {
+        if (i == j)
+          continue;
+        const WrkEdge to = { m->rank[i], m->rank[j], CLU_NONE, 1.0 / m->heads };
+        const WrkEdge back = { to.to, to.from, CLU_NONE, to.bytes };
+        if (!wrk_load_edge (comm, &to, error) || !wrk_load_edge (comm, &back, error))
+          return FALSE;
+      }
+  return TRUE;
+}
+
+/* On ring k a chain along the ring's order from an island's last rank to its first, beside NIC k, and back. */
+static gboolean
+load_chain (WrkComm *comm, const CluRing *ring, double *most, GError **error)
+{
+  guint32 n = comm->n, start = wrk_ring_start (comm, ring);
+  g_autofree guint32 *head = g_new (guint32, comm->n_islands), *nic = g_new (guint32, comm->n_islands);
+  for (guint32 v = 0; v < comm->n_islands; v++)
+    head[v] = G_MAXUINT32;
+  for (guint32 k = 0; k < n; k++) {
+    guint32 at = (start + k) % n, rank = ring->order[at], island = comm->island[rank];
+    nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
+    if (head[island] == G_MAXUINT32) {
+      head[island] = rank;
+      continue;
+    }
+    const WrkEdge up = { rank, ring->order[(at + n - 1) % n], CLU_NONE, ring->share };
+    const WrkEdge down = { up.to, up.from, CLU_NONE, ring->share };
+    if (!wrk_load_edge (comm, &up, error) || !wrk_load_edge (comm, &down, error))
+      return FALSE;
+  }
+  return load_rail (comm, head, nic, ring->share, most, error);
+}
+
+static gboolean
+load_chains (WrkComm *comm, GError **error)
+{
+  g_autofree double *most = g_new0 (double, clu_n_resources (comm->clu));
+  for (guint32 r = 0; r < comm->rings->n_rings; r++)
+    if (!load_chain (comm, &comm->rings->ring[r], most, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+wrk_algo_has_messages (MdlAlgo algo)
+{
+  return algo != MDL_ALGO_NVLS && algo != MDL_ALGO_NVLS_TREE && algo != MDL_ALGO_COLLNET_DIRECT && algo != MDL_ALGO_COLLNET_CHAIN;
+}
+
+gboolean
+wrk_load_in_switches (WrkComm *comm, MdlOp op, MdlAlgo algo, GError **error)
+{
+  g_return_val_if_fail (!wrk_algo_has_messages (algo), FALSE);
+  g_auto (Members) m;
+  members_init (&m, comm);
+  if (algo == MDL_ALGO_COLLNET_CHAIN)
+    return load_chains (comm, error);
+  if (algo == MDL_ALGO_COLLNET_DIRECT)
+    return load_direct (comm, &m, error) && load_rails_of_heads (comm, &m, error);
+  if (comm->n_islands == 1) /* the efficiency is the answer's wire factor */
+    return load_nvls (comm, m.rank, comm->n, comm->n, op, 1, error);
+  return load_nvls_islands (comm, &m, error) &&
+         (algo == MDL_ALGO_NVLS ? load_rails_of_heads (comm, &m, error) : load_trees_of_heads (comm, &m, error));
+}
+
+gboolean
+wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo)
+{
+  return algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && comm->n_islands > 1);
+}
+
+const char *
+wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
+{
+  gboolean wide = comm->n_islands > 1, in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
+  if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
+    return "it needs one GPU a node";
+  if (wrk_algo_has_messages (algo))
+    return NULL;
+  if (in_node && !clu_domain_has_sharp (comm->clu))
+    return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
+  if (in_node && comm->intra.used && comm->intra.hop != MDL_HOP_NVLINK)
+    return "its ranks do not reach each other over NVLink";
+  if (!wide)
+    return in_node && algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
+  if (!wrk_needs_fabric_sharp (comm, algo))
+    return NULL;
+  if (!clu_fabric_has_sharp (comm->clu))
+    return algo == MDL_ALGO_NVLS
+               ? "its ranks span more than one NVLink domain and the network's switches do not reduce (topology: "
+                 "`fabric: {sharp: true}` where they do)"
+               : "the network's switches do not reduce (topology: `fabric: {sharp: true}` where they do)";
+  if (comm->settings->degrade.management || comm->settings->degrade.frontend || comm->inter.hop == MDL_HOP_TCP)
+    return "only RDMA over the fabric reaches the network's reducing switches";
+  return NULL;
+}

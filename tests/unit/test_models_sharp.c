@@ -1,0 +1,182 @@
+/* Closed forms of NVLSTree, NVLS over several nodes, CollNet and PAT against sums by hand. */
+#include <math.h>
+
+#include "harness.h"
+#include "models/coll.h"
+#include "models/library-spec.h"
+
+static BaseNum
+num (double v)
+{
+  return (BaseNum){ .v = v, .set = TRUE, .source = BASE_SOURCE_ASSUMED };
+}
+
+static MdlChannelRow two_channels = { .capability = { .v = 0 },
+                                      .one_node = { .v = 2, .set = TRUE },
+                                      .nodes = { .v = 2, .set = TRUE } };
+static MdlCapRow cap_row;
+
+/* NCCL's latencies; two channels, pieces of 1 MB, nothing limits but the links. */
+static MdlLibrary
+nccl (void)
+{
+  MdlLibrary l = { 0 };
+  l.channels.scale_up = (BaseList){ .n = 1, .set = TRUE, .item = &two_channels, .size = sizeof two_channels };
+  for (unsigned p = 0; p < MDL_PROTO_N; p++) {
+    l.protocols.at[p].offered.v = TRUE;
+    l.protocols.at[p].wire = num (1);
+    l.protocols.at[p].slot = num (1e6);
+    l.protocols.at[p].hand_on = num (1);
+    l.tree.hop[MDL_HOP_NET].at[p].latency = num (14e-6);
+  }
+  l.nvls.latency = l.nvls_tree.latency = num (25e-6);
+  l.nvls.net = num (18e-6);
+  l.nvls_tree.hop = num (6.9e-6);
+  l.nvls.channels = num (2);
+  l.nvls.efficiency = num (.5);
+  l.nvls.stages = l.nvls_tree.stages = l.collnet_direct.stages = num (4);
+  l.nvls.piece = l.nvls_tree.piece = l.collnet_direct.piece = l.collnet_chain.piece = num (1e6);
+  l.collnet_direct.hop = num (3.7e-6);
+  l.collnet_direct.peer = num (.4e-6);
+  l.collnet_direct.net = num (31e-6);
+  l.collnet_chain.hop = num (2.8e-6);
+  l.collnet_chain.net = num (30e-6);
+  l.pat.start = num (8e-6);
+  l.pat.per_rank = num (2.8e-6);
+  l.pat.hop_share = num (1 / 3.5);
+  return l;
+}
+
+/* Nodes of `local` ranks; no wire latency; 10 GB/s a NIC, one a rank. */
+static MdlCollQuestion
+question (MdlOp op, double size_B, unsigned nodes, unsigned local)
+{
+  return (MdlCollQuestion){ .op = op,
+                            .size_B = size_B,
+                            .n_ranks = nodes * local,
+                            .n_nodes = nodes,
+                            .ranks_per_node = local,
+                            .n_nics = local,
+                            .intra = MDL_HOP_NVLINK,
+                            .inter = MDL_HOP_NET,
+                            .intra_rate_Bps = 100e9,
+                            .inter_rate_Bps = 10e9,
+                            .link_rate_Bps = 40e9,
+                            .compute_capability = 90,
+                            .switched = TRUE,
+                            .launch = MDL_LAUNCH_GRAPH };
+}
+
+static MdlCollCost
+cost_of (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q)
+{
+  MdlCollCost cost;
+  mdl_coll_cost (library, mdl_coll_find (algo, q->op), MDL_PROTO_SIMPLE, q, &cost);
+  return cost;
+}
+
+static double
+latency_us (MdlAlgo algo, MdlOp op, unsigned nodes, unsigned local)
+{
+  MdlLibrary l = nccl ();
+  MdlCollQuestion q = question (op, 0, nodes, local);
+  return cost_of (&l, algo, &q).time_s * 1e6;
+}
+
+static void
+latencies_are_those_of_nccl_s_model (void)
+{
+  /* NVLSTree: 25 + 2 log2 16 x 20.9; NVLS over nodes: 25 + 18; CollNet direct: 2 (3.7 + 7 x .4) + 31, with one rank a node the
+   * tree's 14; chain: 2 x 7 x 2.8 + 30; PAT on 8: 8 + 8 x 2.8 + 3 x 14/3.5. */
+  TEST_NEAR (latency_us (MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, 16, 8), 192.2, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE, 16, 8), 43, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, 16, 8), 44, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, 16, 1), 14, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, 16, 8), 69.2, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, 16, 1), 14, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_PAT, MDL_OP_ALL_GATHER, 8, 1), 42.4, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_PAT, MDL_OP_REDUCE_SCATTER, 8, 1), 42.4, 1e-9);
+}
+
+static void
+the_network_s_switches_cost_the_same_for_any_number_of_nodes (void)
+{
+  static const MdlAlgo algos[] = { MDL_ALGO_NVLS, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN };
+  for (unsigned i = 0; i < G_N_ELEMENTS (algos); i++)
+    TEST_NEAR (latency_us (algos[i], MDL_OP_ALL_REDUCE, 2, 8), latency_us (algos[i], MDL_OP_ALL_REDUCE, 1024, 8), 1e-12);
+}
+
+static void
+pieces_fill_the_pipeline (void)
+{
+  /* 400 MB, 4 ranks a node, 2 channels: rounds of 4 x 2 x 1 MB = 8 MB, 0.2 ms at 40 GB/s of links and 0.2 ms over 4 NICs of 10
+   * GB/s; the bytes 10 ms. NVLSTree on 4 nodes: 3 rounds and 4 hops. NVLS: 3 rounds and the network once. Direct: 3 rounds. */
+  MdlLibrary l = nccl ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 400e6, 4, 4);
+  MdlCollCost tree = cost_of (&l, MDL_ALGO_NVLS_TREE, &q), nvls = cost_of (&l, MDL_ALGO_NVLS, &q);
+  MdlCollCost direct = cost_of (&l, MDL_ALGO_COLLNET_DIRECT, &q);
+  TEST_NEAR (tree.time_s, 25e-6 + 4 * 20.9e-6 + 3 * .2e-3 + 4 * .2e-3 + 10e-3, 1e-12);
+  TEST_NEAR (nvls.time_s, 43e-6 + 3 * .2e-3 + .2e-3 + 10e-3, 1e-12);
+  TEST_NEAR (direct.time_s, 2 * (3.7e-6 + 3 * .4e-6) + 31e-6 + 3 * .2e-3 + 10e-3, 1e-12);
+  TEST_NEAR (nvls.wire, 1, 0); /* over several nodes the traffic has NVLS's efficiency */
+  /* Chain of 4: pieces of 1 MB on 2 channels, 6 hops at 100/2 GB/s a channel, 2 MB over 4 NICs, less the piece that the size
+   * counts, 2 MB at 40 GB/s: 6 x 20 us + 50 us - 50 us. */
+  MdlCollCost chain = cost_of (&l, MDL_ALGO_COLLNET_CHAIN, &q);
+  TEST_NEAR (chain.time_s, 6 * 2.8e-6 + 30e-6 + 120e-6 + 10e-3, 1e-12);
+}
+
+static void
+efficiency_and_caps_limit_the_rate (void)
+{
+  MdlLibrary l = nccl ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 40e9, 4, 4);
+  /* a cap of 15 GB/s busbw on each of 4 heads, 16 ranks: 60 x 16 / 30 = 32 GB/s of the size, 1.25 s */
+  cap_row = (MdlCapRow){ .capability = num (90), .two_nodes = num (20e9), .nodes = num (15e9) };
+  l.nvls_tree.caps = (BaseList){ .n = 1, .set = TRUE, .item = &cap_row, .size = sizeof cap_row };
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps, 32e9, 1e-12);
+  q.compute_capability = 80; /* no row */
+  TEST_TRUE (isinf (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps));
+  q.compute_capability = 90;
+  l.collnet_direct.efficiency_from_90 = num (.8);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_COLLNET_DIRECT, &q).wire, 1.25, 1e-12);
+  l.pat.efficiency = num (.75);
+  q = question (MDL_OP_ALL_GATHER, 40e9, 4, 1);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_PAT, &q).wire, 4.0 / 3, 1e-12);
+  /* sockets: a stream of 1 GB/s a head, not a channel */
+  q = question (MDL_OP_ALL_REDUCE, 40e9, 4, 4);
+  q.inter = MDL_HOP_TCP;
+  l.tree.hop[MDL_HOP_TCP].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps, 4e9, 1e-12);
+}
+
+static void
+textbook_forms_are_alphas_and_bytes (void)
+{
+  /* 8 nodes of 4: 1 us inside, 5 us between, 40 GB at 40 GB/s. NVLSTree 2 x 1 + 2 x 3 x 5; NVLS and direct 2 x 1 + 5; chain 2 x 3
+   * x 1 + 5 us. PAT on 8 nodes: 3 x 5 us. */
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 40e9, 8, 4);
+  q.intra_latency_s = 1e-6;
+  q.inter_latency_s = 5e-6;
+  TEST_NEAR (cost_of (NULL, MDL_ALGO_NVLS_TREE, &q).time_s, 1 + 32e-6, 1e-14);
+  TEST_NEAR (cost_of (NULL, MDL_ALGO_NVLS, &q).time_s, 1 + 7e-6, 1e-14);
+  TEST_NEAR (cost_of (NULL, MDL_ALGO_COLLNET_DIRECT, &q).time_s, 1 + 7e-6, 1e-14);
+  TEST_NEAR (cost_of (NULL, MDL_ALGO_COLLNET_CHAIN, &q).time_s, 1 + 11e-6, 1e-14);
+  q = question (MDL_OP_ALL_GATHER, 40e9, 8, 1);
+  q.inter_latency_s = 5e-6;
+  TEST_NEAR (cost_of (NULL, MDL_ALGO_PAT, &q).time_s, 1 + 15e-6, 1e-14);
+}
+
+static const TestCase cases[] = {
+  { "latencies are those of NCCL's model", latencies_are_those_of_nccl_s_model },
+  { "the network's switches cost the same for any number of nodes", the_network_s_switches_cost_the_same_for_any_number_of_nodes },
+  { "pieces fill the pipeline", pieces_fill_the_pipeline },
+  { "efficiency and caps limit the rate", efficiency_and_caps_limit_the_rate },
+  { "textbook forms are alphas and bytes", textbook_forms_are_alphas_and_bytes },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  return test_main ("models: switches that reduce, and PAT", cases);
+}

@@ -1,0 +1,426 @@
+/* Traffic and times of the algorithms that switches reduce for, and of PAT, on small clusters: every load by hand. */
+#include <math.h>
+
+#include "calibrate/calibration.h"
+#include "comm-private.h"
+#include "workload_fixture.h"
+
+typedef struct {
+  Clu *clu;
+  WrkSettings settings;
+  WrkComm *comm;
+} Bench;
+
+/* `n_nodes` nodes of `n_gpus` GPUs behind one reducing switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on
+ * a fat tree with leaves of four adapters and two spines; everything reduces where `sharp`. */
+static Clu *
+tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
+{
+  g_autofree char *text = g_strdup_printf (
+      "topology: fixture\n"
+      "nodes: %u\n"
+      "node:\n"
+      "  gpus:\n"
+      "    type:\n"
+      "      gpu: fixture_gpu\n"
+      "      compute_capability: 90\n"
+      "      scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 1 us, duplex: 1}, rate: 100 GB/s}\n"
+      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
+      "    count: %u\n"
+      "  nvlink: {kind: switch, switches: 1, sharp: %s}\n"
+      "  pcie: {switch_per: 1, under_switch: [nics], link: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, "
+      "duplex: 1}, rate: 1 TB/s}}\n"
+      "  sockets: {count: 1, memory: 1 TB/s}\n"
+      "  nics:\n"
+      "    type:\n"
+      "      nic: fixture_nic\n"
+      "      port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 5 us, duplex: 1}, rate: 10 GB/s}\n"
+      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
+      "    count: %u\n"
+      "fabric: {kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, core: {radix: 8, latency: 0}, "
+      "routing: adaptive, sharp: %s}\n",
+      n_nodes, n_gpus, sharp ? "true" : "false", n_gpus, sharp ? "true" : "false");
+  g_autoptr (GError) error = NULL;
+  BaseYaml *yaml = base_yaml_load_data ("fixture", text, strlen (text), &error);
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  CluLoadOptions options = { 0, 1, NULL };
+  Clu *clu = yaml != NULL ? clu_load_yaml (yaml, lookup, NULL, &options, warnings, &error) : NULL;
+  if (clu == NULL)
+    g_error ("fixture: %s", error->message);
+  return clu;
+}
+
+static Bench
+bench_new (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
+{
+  Bench b = { .clu = tree_cluster (n_gpus, n_nodes, sharp) };
+  wrk_settings_default (&b.settings);
+  return b;
+}
+
+/* One GPU a node on one fabric switch: all hops alike. */
+static Bench
+one_gpu_nodes (unsigned n)
+{
+  Bench b = { .clu = fixture_cluster (1, n, FALSE) };
+  wrk_settings_default (&b.settings);
+  return b;
+}
+
+static void
+bench_open (Bench *b, guint32 n)
+{
+  g_autofree guint32 *gpus = g_new (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    gpus[i] = i;
+  g_autoptr (GError) error = NULL;
+  b->comm = wrk_comm_new (b->clu, &b->settings, gpus, n, &error);
+  if (b->comm == NULL)
+    g_error ("%s", error->message);
+}
+
+static void
+bench_close (Bench *b)
+{
+  g_clear_pointer (&b->comm, wrk_comm_free);
+  clu_free (b->clu);
+}
+
+/* Least and greatest load of the resources whose names have all of `part`; their number. */
+typedef struct {
+  double least, most, sum;
+  unsigned n;
+} Loads;
+
+static Loads
+loads_of (const Bench *b, MdlAlgo algo, MdlOp op, const char *from, const char *to)
+{
+  Loads l = { HUGE_VAL, 0, 0, 0 };
+  const WrkTraffic *t = wrk_comm_traffic (b->comm, op, algo, 0, NULL);
+  for (guint i = 0; t != NULL && i < t->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (t->loads, WrkLoad, i);
+    g_autofree char *name = clu_resource_name (b->clu, load->res);
+    const char *arrow = strstr (name, "->"), *first = strstr (name, from);
+    if (arrow == NULL || first == NULL || first > arrow || strstr (arrow, to) == NULL)
+      continue;
+    l.least = fmin (l.least, load->load);
+    l.most = fmax (l.most, load->load);
+    l.sum += load->load;
+    l.n++;
+  }
+  return l;
+}
+
+static void
+expect_alike (const Bench *b, MdlAlgo algo, MdlOp op, const char *from, const char *to, unsigned n, double load)
+{
+  Loads l = loads_of (b, algo, op, from, to);
+  TEST_INT (l.n, n);
+  TEST_NEAR (l.least, load, 1e-12);
+  TEST_NEAR (l.most, load, 1e-12);
+}
+
+static const MdlAlgo in_network[] = { MDL_ALGO_NVLS, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN };
+static const MdlAlgo in_switches[] = { MDL_ALGO_NVLS, MDL_ALGO_NVLS_TREE, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN };
+
+static void
+each_link_of_a_reduction_tree_carries_a_share_once_each_way (void)
+{
+  /* 8 nodes of 2, a half of the bytes on each of 2 rails; a leaf has 2 nodes, the trunk to the spines both rails */
+  Bench b = bench_new (2, 8, TRUE);
+  bench_open (&b, 16);
+  for (unsigned i = 0; i < G_N_ELEMENTS (in_network); i++) {
+    expect_alike (&b, in_network[i], MDL_OP_ALL_REDUCE, "nic", "leaf", 16, .5);
+    expect_alike (&b, in_network[i], MDL_OP_ALL_REDUCE, "leaf", "nic", 16, .5);
+    expect_alike (&b, in_network[i], MDL_OP_ALL_REDUCE, "leaf", "spine", 4, 1);
+    expect_alike (&b, in_network[i], MDL_OP_ALL_REDUCE, "spine", "leaf", 4, 1);
+  }
+  bench_close (&b);
+}
+
+static void
+links_inside_nodes_carry_what_the_algorithm_says (void)
+{
+  /* 4 ranks a node. NVLS: S read, S/4 stored, both ways. Direct: 3 of 4 parts to the heads, 3 of 4 sums to the peers. Chain: S up
+   * and S down on every ring; ends of a chain send one of them, and the 4 rings begin at 4 GPUs: (4 x 2 - 2) / 4 a GPU. */
+  Bench b = bench_new (4, 2, TRUE);
+  bench_open (&b, 8);
+  expect_alike (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.25);
+  expect_alike (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.25);
+  expect_alike (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.5);
+  expect_alike (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.5);
+  bench_close (&b);
+}
+
+static void
+heads_of_nvls_tree_send_at_most_twice_their_part (void)
+{
+  /* 8 nodes, 2 heads with a half each: each of 4 trees has 7 edges of a quarter, up and down: 14 in all. Two nodes: a quarter up
+   * in one tree, a quarter down in the other. */
+  Bench b = bench_new (2, 8, TRUE);
+  bench_open (&b, 16);
+  Loads l = loads_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "nic", "leaf");
+  TEST_INT (l.n, 16);
+  TEST_NEAR (l.sum, 14, 1e-12);
+  TEST_NEAR (l.most, 1, 1e-12);
+  bench_close (&b);
+  b = bench_new (2, 2, TRUE);
+  bench_open (&b, 4);
+  expect_alike (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "nic", "> switch", 4, .5);
+  bench_close (&b);
+}
+
+static void
+nodes_need_not_be_alike (void)
+{
+  /* 3 ranks on 2 nodes: one head; the second node has one rank, which no switch serves */
+  Bench b = bench_new (2, 2, TRUE);
+  bench_open (&b, 3);
+  expect_alike (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "nic0", "> switch", 2, 1);
+  Loads l = loads_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "gpu", "nvswitch");
+  TEST_INT (l.n, 2);
+  TEST_NEAR (l.most, 2, 1e-12); /* the head: S read, S stored */
+  TEST_NEAR (l.least, 1, 1e-12);
+  bench_close (&b);
+}
+
+static void
+pat_sends_each_part_over_each_tree_once (void)
+{
+  /* n nodes of one GPU: n - 1 parts of 1/n out of each NIC and into it, a phase a bit, the phases of each rank in order */
+  for (unsigned n = 2; n <= 9; n++) {
+    Bench b = one_gpu_nodes (n);
+    bench_open (&b, n);
+    for (unsigned k = 0; k < 2; k++) {
+      MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
+      g_autoptr (GPtrArray) pipes = wrk_comm_pipes (b.comm, op, MDL_ALGO_PAT, 0, 1e6, 0);
+      TEST_INT (pipes->len, 1);
+      const WrkPipe *pipe = pipes->pdata[0];
+      unsigned phases = (unsigned)ceil (log2 (n));
+      TEST_INT (pipe->n_edges, n * phases);
+      double sum = 0;
+      for (guint32 e = 0; e < pipe->n_edges; e++) {
+        sum += pipe->edge[e].bytes;
+        TEST_INT (pipe->need_at[e + 1] - pipe->need_at[e], e / n);
+        for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
+          TEST_INT (pipe->edge[pipe->need[i]].to, pipe->edge[e].from);
+      }
+      TEST_NEAR (sum, n - 1.0, 1e-12);
+      expect_alike (&b, MDL_ALGO_PAT, op, "nic", "> switch", n, (n - 1.0) / n);
+    }
+    bench_close (&b);
+  }
+}
+
+static void
+pat_gathers_every_part_everywhere (void)
+{
+  /* Follows the parts: rank r passes on, over the distance of the phase, each part whose origin is an even multiple of it behind.
+   * */
+  for (guint32 n = 2; n <= 9; n++) {
+    Bench b = bench_new (1, n, TRUE);
+    bench_open (&b, n);
+    g_autoptr (GPtrArray) pipes = wrk_comm_pipes (b.comm, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 0, 1e6, 0);
+    const WrkPipe *pipe = pipes->pdata[0];
+    gboolean has[9][9] = { { FALSE } };
+    for (guint32 r = 0; r < n; r++)
+      has[r][r] = TRUE;
+    for (guint32 e = 0; e < pipe->n_edges; e++) {
+      const WrkEdge *edge = &pipe->edge[e];
+      guint32 far = (edge->to + n - edge->from) % n, parts = 0;
+      for (guint32 behind = 0; behind + far < n; behind += 2 * far) {
+        guint32 origin = (edge->from + n - behind) % n;
+        TEST_TRUE (has[edge->from][origin]);
+        has[edge->to][origin] = TRUE;
+        parts++;
+      }
+      TEST_NEAR (edge->bytes, (double)parts / n, 1e-12);
+    }
+    for (guint32 r = 0; r < n; r++)
+      for (guint32 o = 0; o < n; o++)
+        TEST_TRUE (has[r][o]);
+    bench_close (&b);
+  }
+}
+
+static double
+price (Bench *b, MdlOp op, MdlAlgo algo, double size_B, WrkColl *coll)
+{
+  g_autoptr (GError) error = NULL;
+  WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, MDL_PROTO_AUTO, 0 };
+  if (!wrk_coll_price (b->comm, &request, coll, &error)) {
+    fprintf (stderr, "%s\n", error->message);
+    CU_FAIL ("cannot price");
+    return 0;
+  }
+  return coll->time_s;
+}
+
+static Cal *calibration;
+
+static void
+event_and_model_agree_by_both_libraries (void)
+{
+  for (unsigned nccl = 0; nccl < 2; nccl++) {
+    Bench b = bench_new (4, 5, TRUE);
+    b.settings.library = nccl ? cal_library (calibration) : NULL;
+    bench_open (&b, 20);
+    WrkColl coll = { 0 };
+    for (unsigned i = 0; i < G_N_ELEMENTS (in_switches); i++)
+      for (double size_B = 8; size_B < 1e10; size_B *= 64) {
+        b.settings.mode = WRK_MODE_EVENT;
+        double event_s = price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll);
+        b.settings.steps = WRK_STEPS_EXACT; /* there are no messages: the same */
+        TEST_NEAR (price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll), event_s, 1e-12);
+        b.settings.steps = WRK_STEPS_FLUID;
+        b.settings.mode = WRK_MODE_MODEL;
+        TEST_NEAR (event_s, price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll), .01);
+      }
+    wrk_coll_clear (&coll);
+    bench_close (&b);
+  }
+}
+
+static void
+pat_messages_agree_with_the_fluid_form_from_a_mebibyte (void)
+{
+  for (unsigned nccl = 0; nccl < 2; nccl++)
+    for (unsigned n = 2; n <= 16; n += 7) {
+      Bench b = one_gpu_nodes (n);
+      b.settings.library = nccl ? cal_library (calibration) : NULL;
+      bench_open (&b, n);
+      WrkColl coll = { 0 };
+      for (double size_B = 1048576; size_B < 1e10; size_B *= 16)
+        for (unsigned k = 0; k < 2; k++) {
+          MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
+          b.settings.steps = WRK_STEPS_FLUID;
+          double fluid_s = price (&b, op, MDL_ALGO_PAT, size_B, &coll);
+          b.settings.steps = WRK_STEPS_EXACT;
+          TEST_NEAR (price (&b, op, MDL_ALGO_PAT, size_B, &coll), fluid_s, .05);
+          TEST_TRUE (coll.n_messages >= (guint64)n * (guint64)ceil (log2 (n)));
+        }
+      wrk_coll_clear (&coll);
+      bench_close (&b);
+    }
+}
+
+static void
+plain_pat_is_phases_of_alpha_and_bytes (void)
+{
+  /* 4 nodes: 2 phases of two wires of 5 us and 3/4 of 40 MB at 10 GB/s: 20 us + 3 ms; 2 phases x 4 messages */
+  Bench b = one_gpu_nodes (4);
+  bench_open (&b, 4);
+  WrkColl coll = { 0 };
+  TEST_NEAR (price (&b, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 40e6, &coll), 3.02e-3, 1e-9);
+  b.settings.steps = WRK_STEPS_EXACT;
+  TEST_NEAR (price (&b, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 40e6, &coll), 3.02e-3, 1e-9);
+  TEST_INT (coll.n_messages, 8);
+  wrk_coll_clear (&coll);
+  bench_close (&b);
+}
+
+static void
+switches_gain_at_most_two_parts_in_n_over_a_ring (void)
+{
+  /* 8 nodes of one GPU: the ring moves 2 x 7/8 of the bytes out of each NIC, the chain all of them once: 1.75 */
+  Bench b = bench_new (1, 8, TRUE);
+  b.settings.mode = WRK_MODE_MODEL;
+  bench_open (&b, 8);
+  WrkColl coll = { 0 };
+  double before = HUGE_VAL;
+  for (double size_B = 8; size_B < 1e11; size_B *= 32) {
+    double ring_s = price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, size_B, &coll);
+    double gain = ring_s / price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_COLLNET_CHAIN, size_B, &coll);
+    TEST_TRUE (gain <= before * (1 + 1e-9) && gain >= 1.75 * (1 - 1e-9));
+    before = gain;
+  }
+  TEST_NEAR (before, 1.75, 1e-3);
+  wrk_coll_clear (&coll);
+  bench_close (&b);
+}
+
+static void
+nvls_efficiency_holds_inside_nodes_alone (void)
+{
+  Bench b = bench_new (2, 2, TRUE);
+  b.settings.library = cal_library (calibration);
+  bench_open (&b, 4);
+  const WrkTraffic *t = wrk_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
+  double efficiency = mdl_nvls_efficiency (b.settings.library, 90);
+  TEST_TRUE (efficiency > .5 && efficiency < 1);
+  for (guint i = 0; i < t->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (t->loads, WrkLoad, i);
+    g_autofree char *name = clu_resource_name (b.clu, load->res);
+    TEST_NEAR (load->factor, strstr (name, "nvswitch") != NULL ? efficiency : 1, 1e-9);
+  }
+  bench_close (&b);
+}
+
+/* The reason why `algo` cannot run; "" if it can. */
+static const char *
+reason_of (Bench *b, MdlAlgo algo, MdlOp op)
+{
+  WrkCollRequest request = { op, 1e6, MDL_DTYPE_FP32, algo, MDL_PROTO_SIMPLE, 0 };
+  g_autoptr (GArray) choices = wrk_comm_choices (b->comm, &request);
+  for (guint i = 0; i < choices->len; i++) {
+    const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
+    if (c->algo == algo && c->proto == MDL_PROTO_SIMPLE)
+      return c->reason != NULL ? c->reason : "";
+  }
+  return "not offered";
+}
+
+static void
+what_cannot_run_says_what_is_missing (void)
+{
+  Bench b = bench_new (2, 2, FALSE);
+  bench_open (&b, 4);
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE), "fabric: {sharp: true}");
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "fabric: {sharp: true}");
+  TEST_HAS (reason_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE), "nvlink: {sharp: true}");
+  TEST_HAS (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE), "nvlink: {sharp: true}");
+  TEST_HAS (reason_of (&b, MDL_ALGO_PAT, MDL_OP_ALL_GATHER), "one GPU a node");
+  bench_close (&b);
+  b = bench_new (2, 2, TRUE);
+  bench_open (&b, 2);
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "all on one node");
+  TEST_HAS (reason_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE), "all on one node");
+  TEST_STR (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE), "");
+  g_clear_pointer (&b.comm, wrk_comm_free);
+  b.settings.degrade.no_rdma = TRUE;
+  bench_open (&b, 4);
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "RDMA");
+  TEST_STR (reason_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE), "");
+  bench_close (&b);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "each link of a reduction tree carries a share once each way", each_link_of_a_reduction_tree_carries_a_share_once_each_way },
+    { "links inside nodes carry what the algorithm says", links_inside_nodes_carry_what_the_algorithm_says },
+    { "heads of NVLSTree send at most twice their part", heads_of_nvls_tree_send_at_most_twice_their_part },
+    { "nodes need not be alike", nodes_need_not_be_alike },
+    { "PAT sends each part over each tree once", pat_sends_each_part_over_each_tree_once },
+    { "PAT gathers every part everywhere", pat_gathers_every_part_everywhere },
+    { "event and model agree by both libraries", event_and_model_agree_by_both_libraries },
+    { "PAT's messages agree with the fluid form from a mebibyte on", pat_messages_agree_with_the_fluid_form_from_a_mebibyte },
+    { "plain PAT is phases of alpha and bytes", plain_pat_is_phases_of_alpha_and_bytes },
+    { "switches gain at most two parts in n over a ring", switches_gain_at_most_two_parts_in_n_over_a_ring },
+    { "NVLS's efficiency holds inside nodes alone", nvls_efficiency_holds_inside_nodes_alone },
+    { "what cannot run says what is missing", what_cannot_run_says_what_is_missing },
+    { NULL, NULL },
+  };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  calibration = cal_load (NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  if (calibration == NULL) {
+    g_printerr ("%s\n", error->message);
+    return 1;
+  }
+  int status = test_main ("switches that reduce, and PAT", cases);
+  cal_free (calibration);
+  return status;
+}
