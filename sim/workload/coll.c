@@ -39,6 +39,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
   q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
   q->launch = settings->launch;
+  q->one_way = settings->one_way;
   q->repeated = settings->repeated && settings->steps != WRK_STEPS_EXACT;
 }
 
@@ -59,7 +60,6 @@ wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
   GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
   MdlCollQuestion q;
   ask (comm, request->op, request->size_B, NULL, &q);
-  q.one_way = request->one_way;
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
     if (!((*row)->ops & (1u << request->op)))
       continue;
@@ -106,7 +106,6 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
   if (traffic == NULL)
     return FALSE;
   ask (comm, request->op, request->size_B, traffic, &out->question);
-  out->question.one_way = request->one_way;
   mdl_coll_cost (comm->settings->library, mdl_coll_find (algo, request->op), proto, &out->question, &out->cost);
   out->algo = algo;
   out->proto = proto;

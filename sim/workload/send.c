@@ -77,13 +77,14 @@ wrk_send_price (const Clu *clu, const WrkSettings *settings, const guint32 *from
   guint32 slowest = 0;
   WrkSettings closed = *settings;
   closed.mode = WRK_MODE_MODEL;
+  closed.one_way = TRUE;
   if (!find_slowest (clu, settings, from, to, n_pairs, &slowest, error))
     return FALSE;
   const guint32 pair[2] = { from[slowest], to[slowest] };
   g_autoptr (WrkComm) comm = wrk_comm_new (clu, &closed, pair, 2, error);
   if (comm == NULL)
     return FALSE;
-  WrkCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0, TRUE };
+  WrkCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
   if (!wrk_coll_price (comm, &request, out, error) || !load_pairs (comm, from, to, n_pairs, out->loads, error))
     return FALSE;
   double rate_Bps = HUGE_VAL;

@@ -23,6 +23,7 @@ typedef struct {
   unsigned max_channels;        /* NCCL_MAX_NCHANNELS; 0 none */
   WrkMode mode;
   WrkSteps steps;
+  gboolean one_way;             /* sendrecv: one rank of a pair sends, the other receives */
   gboolean repeated;            /* what a benchmark's loop measures: operations in a row, not one alone */
   guint64 seed;
 } WrkSettings;
@@ -79,7 +80,6 @@ typedef struct {
   MdlAlgo algo;             /* or MDL_ALGO_AUTO, MDL_ALGO_BEST */
   MdlProto proto;           /* or MDL_PROTO_AUTO */
   guint32 root;             /* rank, for broadcast and reduce */
-  gboolean one_way;         /* sendrecv of two ranks: the first sends, the second receives */
 } WrkCollRequest;
 
 /* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's
