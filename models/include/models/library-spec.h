@@ -228,13 +228,13 @@ struct MdlLibrary {
   MdlRingSpec ring;
   MdlTreeSpec tree;
   MdlNvlsSpec nvls;
+  MdlNvlsTreeSpec nvls_tree;
+  MdlCollnetSpec collnet_direct, collnet_chain;
+  MdlPatSpec pat;
   MdlPairSpec pairwise;
   MdlCopies copies;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
-  MdlNvlsTreeSpec nvls_tree;
-  MdlCollnetSpec collnet_direct, collnet_chain;
-  MdlPatSpec pat;
   BaseNum small_to, middle_to; /* B: limits of the size bands */
   BaseNum outside;            /* factor on the band outside `range` */
   MdlRange range;
