@@ -105,7 +105,7 @@ mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, d
   double more_s = step->per_channel.v * (channels - 1.0) + wire_s;
   MdlStepTime time = { .step = step };
   time.latency_s = step->latency.v + more_s;
-  time.floor_s = step->floor.set ? fmin (step->floor.v + wire_s, time.latency_s) : time.latency_s;
+  time.floor_s = step->floor.set ? fmin (step->floor.v, time.latency_s) : time.latency_s; /* data hides wire as any latency */
   return time;
 }
 
@@ -131,7 +131,8 @@ mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlPro
   if (plugin == NULL)
     return time;
   time.latency_s += plugin->latency.v;
-  time.floor_s += plugin->latency.v;
+  if (!time.step->floor.set)
+    time.floor_s = time.latency_s;
   mdl_cost_use (cost, &plugin->latency);
   return time;
 }

@@ -91,7 +91,8 @@ vendors_have_their_own_library (void)
 static void
 every_shipped_calibration_loads (void)
 {
-  static const char *const names[] = { "h200_sxm", "h100_sxm", "a100_sxm", "b200", "gb200", "a100_40_sxm", "a100_80_sxm" };
+  static const char *const names[] = { "h200_sxm", "h100_sxm", "gh200", "a100_sxm", "a100_40_sxm", "a100_80_sxm", "b200",
+                                       "gb200",    "gb300" };
   for (unsigned i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autoptr (Cal) cal = load (names[i], NULL, NULL);
     TEST_TRUE (cal != NULL);

@@ -242,7 +242,8 @@ a_link_class_has_the_rate_that_its_standard_prints (void)
     { "ib_edr", 12.5 },      { "ib_hdr", 25 },           { "ib_ndr", 50 },
     { "ib_xdr", 100 },       { "roce_100", 12.5 },       { "roce_200", 25 },
     { "roce_400", 50 },      { "efa1", 12.5 },           { "efa2", 12.5 },
-    { "efa3", 25 },          { "slingshot11", 25 },      { "tcpx", 25 },
+    { "efa3", 25 },          { "efa4", 50 },             { "slingshot11", 25 },
+    { "tcpx", 25 },
     { "tcpxo", 25 },         { "omnipath100", 12.5 },    { "omnipath400", 50 },
     { "omnipath800", 100 },  { "neuronlink3", 4 * 128 }, { "eth_1g", 0.125 },
     { "gaudi2_eth", 262.5 }, { "gaudi3_eth", 21 * 25 },
@@ -395,7 +396,8 @@ a_cluster_has_the_network_that_its_maker_prints (void)
   } rows[] = {
     { "dgx1_v100", 4 * 100 },  { "dgx2_v100", 8 * 100 },   { "dgx_a100", 8 * 200 },    { "hgx_a100", 4 * 200 },
     { "dgx_h100", 8 * 400 },   { "hgx_h200", 8 * 400 },    { "hgx_b200", 8 * 400 },    { "p4d", 4 * 100 },
-    { "p5", 32 * 100 },        { "p5en", 16 * 200 },       { "a3_mega", 8 * 200 },     { "mi300x", 8 * 400 },
+    { "p5", 32 * 100 },        { "p5en", 16 * 200 },       { "p6_b200", 8 * 400 },    { "a3_mega", 8 * 200 },
+    { "mi300x", 8 * 400 },
     { "gaudi2", 8 * 3 * 100 }, { "gaudi3", 8 * 3 * 200 },  { "trn2", 16 * 200 },       { "gh200", 400 },
     { "pcie_8gpu", 2 * 200 },  { "gb200_nvl72", 4 * 400 }, { "gb300_nvl72", 4 * 800 },
   };

@@ -145,6 +145,26 @@ a_ring_crosses_the_network_once_a_node_and_round (void)
 }
 
 static void
+long_data_hide_the_networks_latency_down_to_its_floor (void)
+{
+  /* 2 nodes of 4, 14 steps, 4 of them between nodes: 20 us, a route of 5 us and a plugin of 8 us, of which data hide all but 3 us;
+   * steps in the node, without a floor, cost 3 + 1 us each. 1 GB at 1 GB/s: 10 + 10 x 4 + 4 x 3 us + 1 s. */
+  MdlLibrary l = simple_library ();
+  MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE }, .latency = num (8e-6) };
+  l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
+  l.protocols.at[MDL_PROTO_SIMPLE].overlap = num (1.0);
+  l.ring.hop[MDL_HOP_NET].at[MDL_PROTO_SIMPLE].floor = num (3e-6);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1e9, 8);
+  q.n_nodes = 2;
+  q.ranks_per_node = 4;
+  q.network = "efa2";
+  q.link_rate_Bps = 1e9;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 1.000062, 1e-9);
+  q.size_B = 0.0; /* nothing to hide behind: 10 + 40 + 4 x 33 us */
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 182e-6, 1e-9);
+}
+
+static void
 a_peer_on_another_node_gets_two_channels_while_ranks_are_few (void)
 {
   /* 16 channels of 1 GB/s: 2 of them for a peer to 32 ranks (2 x 32 = 4 x 16), then 1. 4 GB: 2 s, then 4 s. */
@@ -421,6 +441,7 @@ static const TestCase cases[] = {
   { "the weakest constant gives the source", the_weakest_constant_gives_the_source },
   { "terse questions get the same numbers without text", terse_questions_get_the_same_numbers_without_text },
   { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },
+  { "long data hide the network's latency down to its floor", long_data_hide_the_networks_latency_down_to_its_floor },
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { NULL, NULL },
 };
