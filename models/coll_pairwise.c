@@ -9,10 +9,10 @@
  * ch: all channels of the library between peers of one node. A peer on another node is served by c of them, c halved while
  * c n > 4 ch: one peer gets 2 channels up to 32 ranks with 16 channels, 1 beyond.
  *
- * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power of two
- * with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only receives, a
- * channel's threads are not divided and the links bind. NCCL goes by LL up to 512 KiB, where Simple would be faster already, and time
- * falls there; the model takes the faster.
+ * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power
+ * of two with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only
+ * receives, a channel's threads are not divided and the links bind. NCCL goes by LL up to 512 KiB, where Simple would be faster
+ * already, and time falls there; the model takes the faster.
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
@@ -59,8 +59,8 @@ bound_by (MdlCollCost *cost, const MdlCollQuestion *q, double rate_Bps, const Ba
     mdl_cost_use (cost, from);
 }
 
-/* Each rank sends and receives over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes `part`,
- * so that the time stands still until all channels are in use. */
+/* Each rank sends and receives over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes
+ * `part`, so that the time stands still until all channels are in use. */
 static void
 stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -78,7 +78,8 @@ stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   mdl_cost_term (q, cost, "start", spec->alone_start.at[proto].v, &spec->alone_start.at[proto], "%.3g us",
                  spec->alone_start.at[proto].v * 1e6);
   double second_s = q->n_ranks > 2 ? spec->second_peer.v : 0.0;
-  mdl_cost_term (q, cost, "second peer", second_s, &spec->second_peer, "receives from another than it sends to: %.3g us", second_s * 1e6);
+  mdl_cost_term (q, cost, "second peer", second_s, &spec->second_peer, "receives from another than it sends to: %.3g us",
+                 second_s * 1e6);
   cost->start_s = spec->alone_start.at[proto].v + second_s;
   mdl_cost_term (q, cost, "hop latency", hop.latency_s, &hop.step->latency, "1 hop x %.3g us", hop.latency_s * 1e6);
   cost->hop_software_s[0] = fmax (hop.latency_s - q->intra_latency_s, 0.0);

@@ -17,8 +17,9 @@
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
- * Broadcast, reduce: the root (or the far end) does not wait for the others: operations in a row, as benchmarks time them, follow each
- * other down the chain, and each costs start, size, and one hop of a rank in the middle. A single one: pieces of one slot through n-1 hops,
+ * Broadcast, reduce: the root (or the far end) does not wait for the others: operations in a row, as benchmarks time them,
+ * follow each other down the chain, and each costs start, size, and one hop of a rank in the middle. A single one: pieces of
+ * one slot through n-1 hops,
  *     T = start + sum of hops (latency + c/r) + (S/ch - c) ch / min (bound, link rate / wire)
  *
  * Textbook form: 2(n-1) (alpha + (S/n) beta), lockstep: alpha of the longest hop.
