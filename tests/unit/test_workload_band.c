@@ -1,4 +1,4 @@
-/* The error band of a step: what hides today may show when communication is slower than predicted. */
+/* Steps by a shipped library: bytes on links, and the error band, since what hides today may show when communication is slower. */
 #include "calibrate/calibration.h"
 #include "scenario_fixture.h"
 
@@ -12,33 +12,76 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
   return *cal != NULL ? cal_library (*cal) : NULL;
 }
 
-/* Ten layers on two nodes by the closed form, a bucket of 400 MB each. Returned: full. */
-static WrkResult *
-run_step (double forward_s, double backward_s, const char *overlap)
+/* A result and what it borrows names from. */
+typedef struct {
+  Cal *cal;
+  WrkScenario *scenario;
+  WrkResult *result;
+} Run;
+
+static void
+run_clear (Run *run)
+{
+  wrk_result_free (run->result);
+  wrk_scenario_free (run->scenario);
+  cal_free (run->cal);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
+
+/* On two nodes; the test ends when it cannot be run. */
+static Run
+run_on_two_nodes (const char *workload, WrkMode mode)
 {
   g_autofree char *text = g_strdup_printf (
-      "scenario: s\ncluster: {topology: hgx_h100, nodes: 2}\nworkload: {kind: training, layers: [{count: 10, forward: %.12f s, "
-      "backward: %.12f s, gradient: 400 MB}], algo: ring, proto: simple, ddp: {overlap: %s}}\n",
-      forward_s, backward_s, overlap);
+      "scenario: s\ncluster: {topology: hgx_h100, nodes: 2}\nworkload: {%s, algo: ring, proto: simple}\n", workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  Cal *cal = NULL;
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
-  WrkScenario *scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, load_library, &cal, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
-  if (result == NULL)
+  Run run = { 0 };
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  run.scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, load_library, &run.cal, &error);
+  run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, FALSE, &error) : NULL;
+  if (run.result == NULL)
     g_error ("%s", error->message);
-  wrk_scenario_free (scenario);
-  cal_free (cal);
-  return result;
+  return run;
+}
+
+/* Ten layers by the closed form, a bucket of 400 MB each. */
+static Run
+run_step (double forward_s, double backward_s, const char *overlap)
+{
+  g_autofree char *workload = g_strdup_printf (
+      "kind: training, layers: [{count: 10, forward: %.12f s, backward: %.12f s, gradient: 400 MB}], ddp: {overlap: %s}", forward_s,
+      backward_s, overlap);
+  return run_on_two_nodes (workload, WRK_MODE_MODEL);
+}
+
+static void
+a_step_puts_on_the_links_what_its_buckets_put_there (void)
+{
+  /* three buckets: three times the bytes of one all-reduce on every class, whatever a kernel reaches of it */
+  g_auto (Run) one_run = run_on_two_nodes ("kind: collective, op: all_reduce, bytes: 400 MB, dtype: fp32", WRK_MODE_EVENT);
+  const WrkResult *one = one_run.result;
+  TEST_INT (one->links->len, 3);
+  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+    g_auto (Run) run = run_on_two_nodes ("kind: training, layers: [{count: 3, forward: 0, backward: 0, gradient: 400 MB}]", mode);
+    const WrkResult *r = run.result;
+    TEST_INT (r->links->len, one->links->len);
+    for (guint i = 0; i < one->links->len; i++) {
+      const WrkLinkUse *alone = &g_array_index (one->links, WrkLinkUse, i), *use = &g_array_index (r->links, WrkLinkUse, i);
+      TEST_STR (use->link_class, alone->link_class);
+      TEST_NEAR (use->bytes, 3 * alone->bytes, 1e-9);
+      TEST_NEAR (use->utilisation, alone->utilisation, 1e-3); /* three end to end, nothing beside */
+      TEST_TRUE (use->utilisation <= 1);
+    }
+  }
 }
 
 static void
 what_shows_scales_with_the_band (void)
 {
   /* 10 F + 10 B and ten buckets end to end */
-  g_autoptr (WrkResult) r = run_step (1e-3, 2e-3, "false");
-  const WrkTrainingResult *t = &r->training;
+  g_auto (Run) r = run_step (1e-3, 2e-3, "false");
+  const WrkTrainingResult *t = &r.result->training;
   double bucket_s = t->all_reduce.cost.time_s, band = t->all_reduce.cost.band;
   TEST_TRUE (band > 0);
   TEST_NEAR (t->step_time_s, 30e-3 + 10 * bucket_s, 1e-9);
@@ -51,11 +94,11 @@ what_hides_may_show_at_the_slow_end (void)
 {
   /* a backward pass that is just longer than a bucket: only the last one shows. Slower buckets queue: ready after the forward
    * passes and the first backward, then ten end to end */
-  g_autoptr (WrkResult) probe = run_step (1e-3, 2e-3, "true");
-  double bucket_s = probe->training.all_reduce.cost.time_s, band = probe->training.all_reduce.cost.band;
+  g_auto (Run) probe = run_step (1e-3, 2e-3, "true");
+  double bucket_s = probe.result->training.all_reduce.cost.time_s, band = probe.result->training.all_reduce.cost.band;
   double backward_s = bucket_s * (1 + band / 2);
-  g_autoptr (WrkResult) r = run_step (1e-3, backward_s, "true");
-  const WrkTrainingResult *t = &r->training;
+  g_auto (Run) r = run_step (1e-3, backward_s, "true");
+  const WrkTrainingResult *t = &r.result->training;
   TEST_NEAR (t->step_time_s, 10e-3 + 10 * backward_s + bucket_s, 1e-9);
   TEST_NEAR (t->step_time_hi_s, 10e-3 + backward_s + 10 * bucket_s * (1 + band), 1e-9);
   TEST_NEAR (t->step_time_lo_s, 10e-3 + 10 * backward_s + bucket_s / (1 + band), 1e-9);
@@ -65,6 +108,7 @@ int
 main (void)
 {
   static const TestCase cases[] = {
+    { "a step puts on the links what its buckets put there", a_step_puts_on_the_links_what_its_buckets_put_there },
     { "what shows scales with the band", what_shows_scales_with_the_band },
     { "what hides may show at the slow end", what_hides_may_show_at_the_slow_end },
     { NULL, NULL },

@@ -124,7 +124,7 @@ guint64 wrk_scenario_seed (const WrkScenario *scenario);
 const GPtrArray *wrk_scenario_inputs (const WrkScenario *scenario); /* BaseYaml *, the scenario first */
 const BaseDiag *wrk_scenario_warnings (const WrkScenario *scenario);
 
-/* ---- results ---- */
+/* ---- results: names that are not said to be owned are borrowed from the scenario ---- */
 
 /* What one class of links carried, its busiest member first in mind. */
 typedef struct {
