@@ -54,10 +54,9 @@ mdl_tuner_explain (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlA
   char how[MDL_TUNER_HOW];
   double rate_Bps = mdl_tuner_rate_Bps (tuner, question->op, algo, proto, how) * f.rate;
   double size_s = question->size_B / rate_Bps * f.penalty;
+  char by_size[24] = "";
   if (f.rate < 1.0)
-    add (&terms, "size", size_s, NULL, "%.6g MB at %.4g GB/s: %.90s x %.2g (size)", question->size_B / 1e6, rate_Bps / 1e9, how,
-         f.rate);
-  else
-    add (&terms, "size", size_s, NULL, "%.6g MB at %.4g GB/s: %.110s", question->size_B / 1e6, rate_Bps / 1e9, how);
+    g_snprintf (by_size, sizeof by_size, " (%.2g by size)", f.rate);
+  add (&terms, "size", size_s, NULL, "%.6g MB at %.4g GB/s%s: %.110s", question->size_B / 1e6, rate_Bps / 1e9, by_size, how);
   return terms.n;
 }

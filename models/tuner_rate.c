@@ -99,14 +99,14 @@ at_most (double rate_Bps, double limit_Bps, const char *what, char *how)
 {
   if (limit_Bps >= rate_Bps)
     return rate_Bps;
-  say (how, ", at most %.4g GB/s (%s)", limit_Bps / 1e9, what);
+  say (how, ", at most %.4g %s", limit_Bps / 1e9, what);
   return limit_Bps;
 }
 
 static double
 scaled (double rate_Bps, double factor, const char *what, char *how)
 {
-  say (how, " x %.4g (%s)", factor, what);
+  say (how, ", x %.4g %s", factor, what);
   return rate_Bps * factor;
 }
 
@@ -141,7 +141,7 @@ tree_busbw (const MdlTuner *tuner, MdlProto proto, double rate_Bps, char *how)
     rate_Bps =
         at_most (scaled (rate_Bps, share, "LL128", how), k * of_generation (tuner, &spec->ll128.tree_channel), "channels", how);
   }
-  return tuner->search.one_gpu ? scaled (rate_Bps, spec->tree.one_gpu.v, "one GPU has the NIC", how) : rate_Bps;
+  return tuner->search.one_gpu ? scaled (rate_Bps, spec->tree.one_gpu.v, "one GPU", how) : rate_Bps;
 }
 
 /* Of one channel; NVLSTree is `tree`. */
@@ -191,7 +191,7 @@ direct_busbw (const MdlTuner *tuner, MdlOp op, double rate_Bps, char *how)
   }
   double factor = p / graph->channels;
   factor -= (factor - 1.0) / 2.0;
-  rate_Bps = scaled (rate_Bps, 1.0 / factor, "GPUs without a NIC", how);
+  rate_Bps = scaled (rate_Bps, 1.0 / factor, "GPUs a NIC", how);
   return tuner->comm.min_capability >= 90 ? scaled (rate_Bps, spec->direct_from_90.v, "CollNet direct", how) : rate_Bps;
 }
 
@@ -219,7 +219,7 @@ mdl_tuner_rate_Bps (const MdlTuner *tuner, MdlOp op, MdlAlgo algo, MdlProto prot
   double rate_Bps = graph->channels * each_Bps;
   if (how != NULL)
     how[0] = '\0';
-  say (how, "%u channels x %.4g GB/s", graph->channels, each_Bps / 1e9);
+  say (how, "%u x %.4g GB/s", graph->channels, each_Bps / 1e9);
   if (algo == MDL_ALGO_RING)
     rate_Bps = ring_busbw (tuner, op, proto, rate_Bps, how);
   else if (algo == MDL_ALGO_TREE)
@@ -229,7 +229,7 @@ mdl_tuner_rate_Bps (const MdlTuner *tuner, MdlOp op, MdlAlgo algo, MdlProto prot
   else if (algo == MDL_ALGO_COLLNET_DIRECT)
     rate_Bps = direct_busbw (tuner, op, rate_Bps, how);
   double factor = ratio (tuner, op, algo);
-  return factor < 1.0 || factor > 1.0 ? scaled (rate_Bps, factor, "of busbw", how) : rate_Bps;
+  return factor < 1.0 || factor > 1.0 ? scaled (rate_Bps, factor, "busbw", how) : rate_Bps;
 }
 
 static const char *

@@ -319,7 +319,7 @@ explanations_sum_to_the_time (void)
   TEST_INT (mdl_tuner_explain (&t, &q, MDL_ALGO_RING, MDL_PROTO_LL, term), 3);
   TEST_STR (term[0].how, "6.6 us");
   TEST_STR (term[1].how, "14 steps x 0.6 us");
-  TEST_STR (term[2].how, "1 MB at 80.57 GB/s: 12 channels x 30 GB/s x 0.5 (LL), at most 141 GB/s (LL) x 0.5714 (of busbw)");
+  TEST_STR (term[2].how, "1 MB at 80.57 GB/s: 12 x 30 GB/s, x 0.5 LL, at most 141 LL, x 0.5714 busbw");
   TEST_HAS (term[0].note, "tuning.cc:baseLatencies");
 }
 
