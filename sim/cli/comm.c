@@ -64,6 +64,9 @@ parse_nodes (const Cli *cli, const char *text, CliQuestion *question, GError **e
     guint64 value = 0;
     if (!cli_count_value (cli, "-n", words[i], 1, MAX_NODES, &value, error))
       return FALSE;
+    for (guint k = 0; k < i; k++)
+      if (nodes[k] == value)
+        return cli_fail (cli, error, "-n '%s' lists %u twice; each number of nodes once is accepted", text, nodes[k]);
     nodes[i] = (guint32)value;
   }
   question->nodes = g_steal_pointer (&nodes);
