@@ -1,0 +1,98 @@
+/* Measurements to hold predictions against: a folder with systems.yaml, which says on which topology and how each file was
+ * measured, the files themselves (CSV with a header line, or nccl-tests' output), and margins.yaml, which says how far off a
+ * prediction may be. The keys of both are described in docs/measurements.md, from the tables that read them. */
+#ifndef CLI_MEASURED_PRIVATE_H
+#define CLI_MEASURED_PRIVATE_H
+
+#include "cli-private.h"
+#include "models/library.h"
+
+G_BEGIN_DECLS
+
+enum { CLI_LIBRARY_NCCL, CLI_LIBRARY_PLAIN };
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, topology, calibration, source, gpu, note;
+  BaseEnum library; /* CLI_LIBRARY_… */
+  BaseEnum launch;
+  BaseBool p2p;
+  BaseStrs disable;
+} CliSystem;
+
+/* A part of a file: lines below "## TITLE" of nccl-tests' output, rows of a CSV whose `setting` is the title. */
+typedef struct {
+  BaseHead head;
+  BaseStr title;
+  BaseStrs systems;
+  BaseEnum algo, proto;
+  BaseNum nodes, gpus, max_channels;
+} CliSection;
+
+typedef struct {
+  BaseHead head;
+  BaseStr path;
+  BaseStrs systems;
+  BaseEnum op;
+  BaseList sections; /* CliSection */
+} CliMeasuredFile;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseList systems; /* CliSystem */
+  BaseList files;   /* CliMeasuredFile */
+} CliMeasurements;
+
+/* How far off a row of the scoreboard may be; what a limit does not name it holds for. */
+typedef struct {
+  BaseHead head;
+  BaseStrs systems;
+  BaseStr note;
+  BaseNum nodes, median, p95;
+  BaseEnum op, algo, proto, band;
+} CliLimit;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseNum small_to, middle_to;
+  BaseList limits; /* CliLimit: the first that fits counts */
+} CliMargins;
+
+gboolean cli_names_hold (const BaseStrs *names, const char *name);
+
+extern const BaseSchema cli_schema_measurements, cli_schema_margins;
+
+/* One measured point. */
+typedef struct {
+  guint system; /* which of the systems */
+  MdlOp op;
+  MdlAlgo algo;
+  MdlProto proto;
+  MdlDtype dtype;
+  guint32 nodes, gpus; /* gpus: of a node */
+  guint32 max_channels;
+  double size_B, time_s;
+} CliMeasured;
+
+typedef struct {
+  CliMeasurements spec;
+  CliMargins margins; /* name unset: there is no margins.yaml */
+  GArray *points;     /* CliMeasured, in the order of the files */
+  guint n_skipped;    /* points of parts that systems.yaml does not list */
+  guint n_impossible; /* points that cannot be predicted: counted by who predicts */
+} CliData;
+
+/* Reads all of `folder`; `margins` NULL: its margins.yaml, if there is one. Strings live as long as `cli`. FALSE and *error on
+ * anything that is wrong. Initialise *data with zeroes; cli_data_clear after it, also on failure. */
+gboolean cli_data_load (Cli *cli, const char *folder, const char *margins, CliData *data, GError **error);
+void cli_data_clear (CliData *data);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
+
+/* One file of measurements, by its ending; appends to data->points. */
+gboolean cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error);
+
+G_END_DECLS
+
+#endif

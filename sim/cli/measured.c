@@ -1,0 +1,343 @@
+/* Files of measurements: CSV with a header line, and what nccl-tests prints.
+ *
+ * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
+ * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, setting, source, gpu. No quotes.
+ * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "measured-private.h"
+
+/* Where a row stands, and what it belongs to. */
+typedef struct {
+  const char *path;
+  unsigned line;
+  const CliMeasuredFile *file;
+  CliData *data;
+} Reader;
+
+static gboolean fail_at (const Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+static gboolean
+fail_at (const Reader *reader, GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%u: %s", reader->path, reader->line, what);
+  return FALSE;
+}
+
+static gboolean
+read_positive (const Reader *reader, const char *what, const char *text, double *out, GError **error)
+{
+  char *end = NULL;
+  *out = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !isfinite (*out) || !(*out > 0))
+    return fail_at (reader, error, "%s '%s': a number above 0 is accepted", what, text);
+  return TRUE;
+}
+
+static gboolean
+read_count (const Reader *reader, const char *what, const char *text, guint64 max, guint32 *out, GError **error)
+{
+  guint64 value;
+  if (!g_ascii_string_to_unsigned (text, 10, 1, max, &value, NULL))
+    return fail_at (reader, error, "%s '%s': 1 to %" G_GUINT64_FORMAT " is accepted", what, text, max);
+  *out = (guint32)value;
+  return TRUE;
+}
+
+/* `text` NULL or empty leaves *out as it is. */
+static gboolean
+read_name (const Reader *reader, const char *what, const char *text, const BaseName *names, int *out, GError **error)
+{
+  if (text == NULL || *text == '\0')
+    return TRUE;
+  for (const BaseName *name = names; name->name != NULL; name++)
+    if (strcmp (name->name, text) == 0) {
+      *out = name->code;
+      return TRUE;
+    }
+  g_autofree char *accepted = cli_names_join (names);
+  return fail_at (reader, error, "%s '%s' is not known; accepted: %s", what, text, accepted);
+}
+
+static const CliSection *
+find_section (const CliMeasuredFile *file, const char *title)
+{
+  for (guint i = 0; i < file->sections.n; i++) {
+    const CliSection *section = BASE_LIST_AT (file->sections, CliSection, i);
+    if (strcmp (section->title.v, title) == 0)
+      return section;
+  }
+  return NULL;
+}
+
+static void
+take_section (const CliSection *section, CliMeasured *point)
+{
+  point->algo = section->algo.set ? (MdlAlgo)section->algo.v : MDL_ALGO_AUTO;
+  point->proto = section->proto.set ? (MdlProto)section->proto.v : MDL_PROTO_AUTO;
+  point->nodes = (guint32)section->nodes.v;
+  point->gpus = section->gpus.set ? (guint32)section->gpus.v : 0;
+  point->max_channels = section->max_channels.set ? (guint32)section->max_channels.v : 0;
+}
+
+gboolean
+cli_names_hold (const BaseStrs *names, const char *name)
+{
+  for (guint i = 0; i < names->n; i++)
+    if (strcmp (names->item[i].v, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* The first of the part's or the file's systems that the row's own words do not contradict; a NULL word says nothing. */
+static gboolean
+find_system (const Reader *reader, const CliSection *section, const char *source, const char *gpu, const char *launch, guint *out,
+             GError **error)
+{
+  const BaseStrs *names = section != NULL && section->systems.n > 0 ? &section->systems : &reader->file->systems;
+  int launch_code = -1;
+  if (!read_name (reader, "launch", launch, mdl_launch_names, &launch_code, error))
+    return FALSE;
+  for (guint i = 0; i < reader->data->spec.systems.n; i++) {
+    const CliSystem *system = BASE_LIST_AT (reader->data->spec.systems, CliSystem, i);
+    gboolean named = names->n == 0 || cli_names_hold (names, system->name.v);
+    if (named && (source == NULL || system->source.v == NULL || strcmp (source, system->source.v) == 0) &&
+        (gpu == NULL || system->gpu.v == NULL || strcmp (gpu, system->gpu.v) == 0) &&
+        (launch_code < 0 || launch_code == system->launch.v)) {
+      *out = i;
+      return TRUE;
+    }
+  }
+  return fail_at (reader, error, "no system of systems.yaml fits%s%s%s%s%s%s", source != NULL ? " source " : "",
+                  source != NULL ? source : "", gpu != NULL ? " gpu " : "", gpu != NULL ? gpu : "",
+                  launch != NULL ? " launch " : "", launch != NULL ? launch : "");
+}
+
+static gboolean
+add_point (const Reader *reader, const CliMeasured *point, GError **error)
+{
+  if (point->gpus == 0)
+    return fail_at (reader, error, "how many GPUs? a column gpus, or `gpus` of the section in systems.yaml, says");
+  if (point->op == MDL_OP_N)
+    return fail_at (reader, error, "which operation? a column op, or `op` of the file in systems.yaml, says");
+  g_array_append_vals (reader->data->points, point, 1);
+  return TRUE;
+}
+
+static CliMeasured
+point_of_file (const CliMeasuredFile *file)
+{
+  return (CliMeasured){ .op = file->op.set ? (MdlOp)file->op.v : MDL_OP_N,
+                        .algo = MDL_ALGO_AUTO,
+                        .proto = MDL_PROTO_AUTO,
+                        .dtype = MDL_DTYPE_FP32,
+                        .nodes = 1 };
+}
+
+/* ---- CSV ---- */
+
+enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, SETTING, SOURCE, GPU, N_COLUMNS };
+static const char *const column_names[N_COLUMNS][2] = {
+  [SIZE] = { "size_B", "bytes" },  [TIME] = { "time_us", "median_us" },  [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },     [GPUS] = { "gpus_per_node", "gpus" }, [ALGO] = { "algo", NULL },
+  [PROTO] = { "proto", NULL },     [LAUNCH] = { "launch", NULL },        [DTYPE] = { "dtype", NULL },
+  [SETTING] = { "setting", NULL }, [SOURCE] = { "source", NULL },        [GPU] = { "gpu", NULL },
+};
+
+static gboolean
+read_header (const Reader *reader, char *const *cells, int *at, GError **error)
+{
+  for (int c = 0; c < N_COLUMNS; c++) {
+    at[c] = -1;
+    for (int i = 0; cells[i] != NULL; i++)
+      if (strcmp (cells[i], column_names[c][0]) == 0 || g_strcmp0 (cells[i], column_names[c][1]) == 0)
+        at[c] = i;
+  }
+  for (int c = SIZE; c <= TIME; c++)
+    if (at[c] < 0)
+      return fail_at (reader, error, "no column '%s' or '%s' in the header", column_names[c][0], column_names[c][1]);
+  return TRUE;
+}
+
+/* The cell of column `c`; NULL where there is none. */
+static const char *
+cell_of (char *const *cells, const int *at, int c)
+{
+  return at[c] >= 0 ? cells[at[c]] : NULL;
+}
+
+static gboolean
+read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **error)
+{
+  CliMeasured point = point_of_file (reader->file);
+  const char *setting = cell_of (cells, at, SETTING), *nodes = cell_of (cells, at, NODES), *gpus = cell_of (cells, at, GPUS);
+  const CliSection *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
+  if (setting != NULL && reader->file->sections.n > 0 && section == NULL) {
+    reader->data->n_skipped++;
+    return TRUE;
+  }
+  if (section != NULL)
+    take_section (section, &point);
+  int op = (int)point.op, algo = point.algo, proto = point.proto, dtype = (int)point.dtype;
+  if (!read_positive (reader, column_names[SIZE][0], cell_of (cells, at, SIZE), &point.size_B, error) ||
+      !read_positive (reader, column_names[TIME][0], cell_of (cells, at, TIME), &point.time_s, error) ||
+      (nodes != NULL && !read_count (reader, "nodes", nodes, 1000000, &point.nodes, error)) ||
+      (gpus != NULL && !read_count (reader, "gpus", gpus, 1024, &point.gpus, error)) ||
+      !read_name (reader, "op", cell_of (cells, at, OP), mdl_op_names, &op, error) ||
+      !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
+      !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
+      !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||
+      !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
+                    &point.system, error))
+    return FALSE;
+  point.op = (MdlOp)op;
+  point.algo = (MdlAlgo)algo;
+  point.proto = (MdlProto)proto;
+  point.dtype = (MdlDtype)dtype;
+  point.time_s *= 1e-6;
+  return add_point (reader, &point, error);
+}
+
+static gboolean
+read_csv (Reader *reader, char *const *lines, GError **error)
+{
+  int at[N_COLUMNS];
+  guint n_cells = 0;
+  for (char *const *line = lines; *line != NULL; line++, reader->line++) {
+    if (**line == '\0' || **line == '#')
+      continue;
+    g_auto (GStrv) cells = g_strsplit (*line, ",", -1);
+    if (n_cells == 0) {
+      n_cells = g_strv_length (cells);
+      if (!read_header (reader, cells, at, error))
+        return FALSE;
+    } else if (g_strv_length (cells) != n_cells)
+      return fail_at (reader, error, "%u cells where the header has %u", g_strv_length (cells), n_cells);
+    else if (!read_csv_row (reader, cells, at, error))
+      return FALSE;
+  }
+  return n_cells > 0 || fail_at (reader, error, "no header line");
+}
+
+/* ---- nccl-tests ---- */
+
+/* src/common.cu, test_typenames */
+static const BaseName type_names[] = {
+  { "float", MDL_DTYPE_FP32, NULL },    { "half", MDL_DTYPE_FP16, NULL },  { "double", MDL_DTYPE_FP64, NULL },
+  { "bfloat16", MDL_DTYPE_BF16, NULL }, { "int8", MDL_DTYPE_INT8, NULL },  { "uint8", MDL_DTYPE_INT8, NULL },
+  { "f8e4m3", MDL_DTYPE_FP8, NULL },    { "f8e5m2", MDL_DTYPE_FP8, NULL }, { NULL, 0, NULL }
+};
+enum { ROW_SIZE, ROW_COUNT, ROW_TYPE, ROW_REDOP, ROW_ROOT, ROW_TIME, ROW_LEAST };
+
+static gboolean
+read_table_row (const Reader *reader, const char *line, const CliSection *section, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit_set (line, " \t", -1);
+  char *cells[ROW_LEAST];
+  guint n = 0;
+  for (char **word = words; *word != NULL && n < ROW_LEAST; word++)
+    if (**word != '\0')
+      cells[n++] = *word;
+  if (n < ROW_LEAST)
+    return fail_at (reader, error, "%u words; a row of nccl-tests' table has size, count, type, redop, root, time …", n);
+  CliMeasured point = point_of_file (reader->file);
+  int dtype = MDL_DTYPE_FP32;
+  if (strcmp (cells[ROW_SIZE], "0") == 0)
+    return TRUE; /* nothing was sent */
+  if (section != NULL)
+    take_section (section, &point);
+  if (!read_positive (reader, "size", cells[ROW_SIZE], &point.size_B, error) ||
+      !read_name (reader, "type", cells[ROW_TYPE], type_names, &dtype, error) ||
+      !read_positive (reader, "time", cells[ROW_TIME], &point.time_s, error) ||
+      !find_system (reader, section, NULL, NULL, NULL, &point.system, error))
+    return FALSE;
+  point.dtype = (MdlDtype)dtype;
+  point.time_s *= 1e-6;
+  return add_point (reader, &point, error);
+}
+
+static gboolean
+read_table (Reader *reader, char *const *lines, GError **error)
+{
+  g_autoptr (GPtrArray) seen = g_ptr_array_new ();
+  gboolean titled = FALSE;
+  for (char *const *line = lines; *line != NULL; line++)
+    titled = titled || g_str_has_prefix (*line, "## ");
+  /* without titles all of the file is the one part that is described */
+  const CliSection *section =
+      !titled && reader->file->sections.n == 1 ? BASE_LIST_AT (reader->file->sections, CliSection, 0) : NULL;
+  if (section != NULL)
+    g_ptr_array_add (seen, (gpointer)section);
+  for (char *const *line = lines; *line != NULL; line++, reader->line++) {
+    if (g_str_has_prefix (*line, "## ")) {
+      section = find_section (reader->file, *line + strlen ("## "));
+      if (section != NULL)
+        g_ptr_array_add (seen, (gpointer)section);
+    } else if (**line == '#' || (*line)[strspn (*line, " \t")] == '\0')
+      continue;
+    else if (section == NULL)
+      reader->data->n_skipped++;
+    else if (!read_table_row (reader, *line, section, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < reader->file->sections.n; i++) {
+    const CliSection *wanted = BASE_LIST_AT (reader->file->sections, CliSection, i);
+    if (!g_ptr_array_find (seen, wanted, NULL)) {
+      g_autofree char *mark = base_mark_prefix (wanted->title.mark);
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sno part '%s' in %s", mark, wanted->title.v, reader->path);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Shipped data are told relative to their folder, so that the answer does not depend on where it lies. */
+static const char *
+told_path (const Cli *cli, const char *path)
+{
+  const char *root = cli->lookup != NULL ? base_lookup_root (cli->lookup) : "";
+  size_t n = strlen (root);
+  return n > 0 && strncmp (path, root, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static gboolean
+check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
+{
+  for (guint k = 0; k < names->n; k++) {
+    gboolean known = FALSE;
+    for (guint i = 0; i < spec->systems.n; i++)
+      known = known || strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, names->item[k].v) == 0;
+    if (known)
+      continue;
+    g_autofree char *mark = base_mark_prefix (names->item[k].mark);
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sno system is named '%s'", mark, names->item[k].v);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error)
+{
+  gboolean known = check_names (&data->spec, &file->systems, error);
+  for (guint i = 0; known && i < file->sections.n; i++)
+    known = check_names (&data->spec, &BASE_LIST_AT (file->sections, CliSection, i)->systems, error);
+  if (!known)
+    return FALSE;
+  gsize n_B = 0;
+  g_autofree char *text = cli_read_file (path, &n_B, error);
+  if (text == NULL)
+    return FALSE;
+  rep_inputs_add (cli->inputs, told_path (cli, path), text, n_B);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    g_strchomp (*line); /* a line may end as on Windows */
+  Reader reader = { path, 1, file, data };
+  return g_str_has_suffix (path, ".csv") ? read_csv (&reader, lines, error) : read_table (&reader, lines, error);
+}
