@@ -10,8 +10,8 @@
  *     T = start + 2 (p-1) (hop + c/r) + net + c ch / NICs' rate + (S/ch - c) ch/B
  *     B = min (ch x the tree's stream, link rate)
  * p ranks a node, ch channels, c B piece of a channel, r B/s what a block moves to the next or its share of the route, over the
- * share `hand_on` of the piece; net s, up to the switches and back, the wire's latency on top; with one rank a node the tree's
- * hop instead.
+ * share `hand_on` of the piece; net s, up to the switches and back; hop and net as NCCL's tuner has them, what a wire is
+ * longer than the tree's `route_latency` on top; with one rank a node the tree's hop instead of net.
  *
  * Textbook form: direct 2 alpha + alpha_net, chain 2 (p-1) alpha + alpha_net, each + S / link rate. No messages: the switches
  * reduce.
@@ -68,12 +68,12 @@ static void
 add_net (const MdlLibrary *library, const MdlCollnetSpec *spec, const MdlCollQuestion *q, double channels, MdlCollCost *cost)
 {
   if (q->ranks_per_node > 1) {
-    double net_s = spec->net.v + q->inter_latency_s;
-    mdl_cost_term (q, cost, "network latency", net_s, &spec->net, "%.3g us up to the switches and back, wire %.3g us", net_s * 1e6,
-                   q->inter_latency_s * 1e6);
+    double longer_s = mdl_longer_s (&library->tree.hop[q->inter], q->inter_latency_s);
+    mdl_cost_term (q, cost, "network latency", spec->net.v + longer_s, &spec->net,
+                   "%.3g us up to the switches and back, %.3g us for a longer wire", spec->net.v * 1e6, longer_s * 1e6);
     return;
   }
-  MdlStepTime inter = mdl_step_time (&library->tree.hop[q->inter], MDL_PROTO_SIMPLE, q->inter_latency_s, channels);
+  MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
   mdl_cost_term (q, cost, "network latency", inter.latency_s, &inter.step->latency, "%.3g us, one hop as the tree's",
                  inter.latency_s * 1e6);
 }
@@ -98,9 +98,9 @@ direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   mdl_cost_use (cost, efficiency);
   add_start (spec, q, cost);
   if (others > 0.0) {
-    double each_s = spec->hop.v + others * spec->peer.v + q->intra_latency_s;
-    mdl_cost_term (q, cost, "hop latency", 2.0 * each_s, &spec->hop, "to the heads and back: 2 x (%.3g us + %.4g peers x %.3g us)",
-                   (spec->hop.v + q->intra_latency_s) * 1e6, others, spec->peer.v * 1e6);
+    double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);
+    mdl_cost_term (q, cost, "hop latency", 2.0 * (hop_s + others * spec->peer.v), &spec->hop,
+                   "to the heads and back: 2 x (%.3g us + %.4g peers x %.3g us)", hop_s * 1e6, others, spec->peer.v * 1e6);
     mdl_cost_use (cost, &spec->peer);
   }
   add_net (library, spec, q, channels, cost);
@@ -137,7 +137,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
     }
   }
   add_start (spec, q, cost);
-  double hop_s = spec->hop.v + q->intra_latency_s;
+  double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);
   mdl_cost_term (q, cost, "hop latency", hops * hop_s, &spec->hop, "%.4g hops x %.3g us", hops, hop_s * 1e6);
   add_net (library, spec, q, channels, cost);
 

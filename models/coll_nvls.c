@@ -93,10 +93,11 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   cost->start_s = spec->start.v;
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us a reduction through the switch",
                  spec->latency.v * 1e6);
-  if (wide)
-    mdl_cost_term (q, cost, "network latency", spec->net.v + q->inter_latency_s, &spec->net,
-                   "%.3g us up to the switches and back, wire %.3g us", (spec->net.v + q->inter_latency_s) * 1e6,
-                   q->inter_latency_s * 1e6);
+  if (wide) {
+    double longer_s = mdl_longer_s (&library->tree.hop[q->inter], q->inter_latency_s);
+    mdl_cost_term (q, cost, "network latency", spec->net.v + longer_s, &spec->net,
+                   "%.3g us up to the switches and back, %.3g us for a longer wire", spec->net.v * 1e6, longer_s * 1e6);
+  }
   cost->hop_software_s[0] = fmax (spec->latency.v / (double)n_steps (q) - q->intra_latency_s, 0.0);
 
   double heads = (double)(wide ? q->ranks_per_node : q->n_ranks), part_B = q->size_B / (channels * heads);

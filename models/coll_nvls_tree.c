@@ -67,7 +67,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   double channels = mdl_nvls_channels (library, q), heads = (double)q->ranks_per_node;
   const BaseNum *cap, *rate = &library->nvls.rate;
   double capped_Bps = cap_Bps (spec, q, &cap);
-  MdlStepTime inter = mdl_step_time (&library->tree.hop[q->inter], MDL_PROTO_SIMPLE, q->inter_latency_s, channels);
+  MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
 
   cost->channels = (unsigned)channels;
   cost->bound_Bps = fmin (capped_Bps, rate->set ? channels * rate->v : HUGE_VAL);

@@ -4,7 +4,7 @@
  * the other way. The far hops carry least.
  *
  *     T = start + n per_rank + ceil (log2 n) a + S / min (bound, link rate / wire)
- *     a = hop_share x the tree's hop over the same transport, its wire in full;   bound = ch rate n / (n - 1);   wire = 1 /
+ *     a = hop_share x the tree's hop over the same transport, wire and plugin in full;   bound = ch rate n / (n - 1);   wire = 1 /
  *     efficiency
  * n ranks; the link rate counts the (n-1)/n S that each rank sends. A phase sends what the phases before brought, piece by piece;
  * each moves its own share of the bytes, so that phases add no fill of their own.
@@ -41,7 +41,7 @@ pat_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, M
 {
   const MdlPatSpec *spec = &library->pat;
   double n = (double)q->n_ranks, phases = (double)n_steps (q), channels = mdl_channels (library, proto, q, FALSE);
-  MdlStepTime inter = mdl_step_time (&library->tree.hop[q->inter], proto, q->inter_latency_s, channels);
+  MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, proto, q, channels, cost);
 
   cost->channels = (unsigned)channels;
   cost->wire = spec->efficiency.set ? 1.0 / spec->efficiency.v : 1.0;

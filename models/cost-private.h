@@ -50,6 +50,9 @@ MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps 
 /* The plugin that serves the network between the nodes; NULL: none. */
 const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 
+/* What a route is longer than the one that a hop's latencies contain. */
+double mdl_longer_s (const MdlHopSteps *hop, double route_latency_s);
+
 /* Piece of a pipeline after the rules that shrink it: `part_B` of a channel in pieces of at most `piece_B`. Follows NCCL's halvings
  * between their powers of two, so that it never jumps; not above part_B. */
 double mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer_scale);

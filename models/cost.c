@@ -97,6 +97,12 @@ mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByP
   cost->start_s += first_s + more_s;
 }
 
+double
+mdl_longer_s (const MdlHopSteps *hop, double route_latency_s)
+{
+  return fmax (route_latency_s - hop->route_latency.v, 0.0);
+}
+
 MdlStepTime
 mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels)
 {

@@ -80,11 +80,14 @@ refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
 {
   g_autoptr (GString) can = g_string_new (NULL);
   const char *why = NULL;
+  MdlAlgo of = MDL_ALGO_AUTO;
   for (guint i = 0; i < choices->len; i++) {
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     gboolean asked = (request->algo < 0 || c->algo == request->algo) && (request->proto < 0 || c->proto == request->proto);
-    if (asked && why == NULL)
+    if (asked && (why == NULL || c->algo == of)) { /* the last protocol, Simple, is what most algorithms need */
       why = c->reason;
+      of = c->algo;
+    }
     if (c->reason == NULL)
       g_string_append_printf (can, "%s%s with %s", can->len > 0 ? ", " : "", mdl_name (mdl_algo_names, c->algo),
                               mdl_name (mdl_proto_names, c->proto));

@@ -115,7 +115,7 @@ typedef struct {
   BaseNum channels;
   BaseNum channels_from_100; /* from compute capability 100 on */
   BaseNum channels_from_100_nodes; /* the same over several nodes; absent: as on one */
-  BaseNum net;             /* s on top over several nodes, whose network's switches reduce; the wire's latency comes on top */
+  BaseNum net;             /* s on top over several nodes, whose network's switches reduce; contains the tree's route_latency */
   BaseNum rate;            /* B/s one channel moves */
   BaseNum efficiency;      /* of the links, compute capability below 100 */
   BaseNum efficiency_from_100;
@@ -147,9 +147,9 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum start;   /* s */
-  BaseNum hop;     /* s, a message inside the node, without its wire */
+  BaseNum hop;     /* s, a message inside the node; contains the tree's route_latency, as `net` does */
   BaseNum peer;    /* s, on top for each peer served (direct) */
-  BaseNum net;     /* s, up to the network's switches and back, without the wire; one rank a node: the tree's hop */
+  BaseNum net;     /* s, up to the network's switches and back; one rank a node: the tree's hop */
   BaseNum efficiency, efficiency_from_90; /* of the links, by compute capability; absent: 1 */
   BaseNum channel; /* B of size for which a further channel is used; absent: all are */
   BaseNum piece;   /* B of one channel (and head: direct) */
