@@ -204,24 +204,35 @@ why_not (const GArray *choices, MdlAlgo algo, MdlProto proto)
   return why;
 }
 
-/* "nvls on 2, 4 nodes: its ranks span …": numbers of nodes with one reason share a line. */
+/* "nvls on 2, 4 nodes: its ranks span …": numbers of nodes with one reason share a line. `key`: who, a line end, the reason. */
 static void
-note_left_out (const Pricer *pricer, guint64 size_B, guint32 nodes, GHashTable *seen, GPtrArray *keys)
+note (const char *key, guint32 nodes, GHashTable *seen, GPtrArray *keys)
 {
-  WrkCollRequest request = request_of (pricer, size_B);
+  GString *counts = g_hash_table_lookup (seen, key);
+  if (counts == NULL) {
+    counts = g_string_new (NULL);
+    g_hash_table_insert (seen, g_strdup (key), counts);
+    g_ptr_array_add (keys, g_strdup (key));
+  }
+  g_string_append_printf (counts, "%s%u", counts->len > 0 ? ", " : "", nodes);
+}
+
+/* Of the last column: the algorithms without any row, with the reason at the largest size. */
+static void
+note_left_out (const Pricer *pricer, const RepCompare *compare, GHashTable *seen, GPtrArray *keys)
+{
+  guint last = compare->columns->len - 1;
+  guint32 priced = pricer->question->settings.disabled_algos; /* who disables one knows */
+  for (guint i = compare->rows->len; i-- > 0 && g_array_index (compare->rows, RepCompareRow, i).column == last;)
+    priced |= 1u << g_array_index (compare->rows, RepCompareRow, i).coll.algo;
+  WrkCollRequest request = request_of (pricer, compare->max_B);
   g_autoptr (GArray) choices = wrk_comm_choices (pricer->comm, &request);
   for (int algo = 0; algo < MDL_ALGO_N; algo++) {
-    const char *why = why_not (choices, (MdlAlgo)algo, pricer->question->proto);
-    if (why == NULL || pricer->question->settings.disabled_algos & (1u << algo)) /* who disables it knows */
+    const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->question->proto);
+    if (why == NULL)
       continue;
     g_autofree char *key = g_strdup_printf ("%s\n%s", mdl_name (mdl_algo_names, algo), why);
-    GString *counts = g_hash_table_lookup (seen, key);
-    if (counts == NULL) {
-      counts = g_string_new (NULL);
-      g_hash_table_insert (seen, g_strdup (key), counts);
-      g_ptr_array_add (keys, g_strdup (key));
-    }
-    g_string_append_printf (counts, "%s%u", counts->len > 0 ? ", " : "", nodes);
+    note (key, wrk_comm_n_nodes (pricer->comm), seen, keys);
   }
 }
 
@@ -313,6 +324,19 @@ write_answer (Cli *cli, const RepCompare *compare, const GString *header)
 
 /* ---- the verb ---- */
 
+/* The constants are the same for all numbers of nodes: the header is of the last. */
+static void
+append_header (const Cli *cli, const CliQuestion *question, const CliComm *comm, GString *nodes, GString *ranks, GString *header)
+{
+  const char *comma = nodes->len > 0 ? ", " : "";
+  g_string_append_printf (nodes, "%s%u", comma, comm->n_nodes);
+  g_string_append_printf (ranks, "%s%u", comma, comm->n);
+  g_string_truncate (header, 0);
+  rep_header_cluster (header, comm->clu);
+  g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str, strcmp (nodes->str, "1") == 0 ? "" : "s");
+  rep_header_settings (header, &comm->settings, question->plain ? NULL : cli_calibration_name (cli));
+}
+
 static gboolean
 answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **error)
 {
@@ -333,24 +357,21 @@ answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **erro
     g_auto (CliComm) comm = { 0 };
     if (!cli_comm_open (cli, &flags->coll, question, question->nodes[i], &comm, error))
       return FALSE;
-    if (comm.n == 1)
-      return cli_fail (cli, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
+    if (comm.n == 1) {
+      note ("all algorithms\none rank has nobody to talk to", comm.n_nodes, seen, keys);
+      continue;
+    }
     pricer.comm = comm.comm;
     RepCompareColumn *column = rep_compare_add_column (compare, comm.n_nodes, comm.n);
     if (!price_column (cli, &pricer, compare, column, error))
       return FALSE;
-    note_left_out (&pricer, compare->max_B, comm.n_nodes, seen, keys);
-    g_string_append_printf (nodes, "%s%u", i > 0 ? ", " : "", comm.n_nodes);
-    g_string_append_printf (ranks, "%s%u", i > 0 ? ", " : "", comm.n);
+    note_left_out (&pricer, compare, seen, keys);
+    append_header (cli, question, &comm, nodes, ranks, header);
     g_free (topology);
     topology = g_strdup (clu_name (comm.clu));
-    if (i + 1 == question->n_nodes) { /* the constants are the same for all */
-      rep_header_cluster (header, comm.clu);
-      g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str,
-                              strcmp (nodes->str, "1") == 0 ? "" : "s");
-      rep_header_settings (header, &comm.settings, question->plain ? NULL : cli_calibration_name (cli));
-    }
   }
+  if (compare->columns->len == 0)
+    return cli_fail (cli, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
   tell_left_out (cli, seen, keys, compare);
   if (!add_files (cli, flags, compare, topology, question->plain, error))
     return FALSE;

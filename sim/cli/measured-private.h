@@ -90,7 +90,10 @@ gboolean cli_data_load (Cli *cli, const char *folder, const char *margins, CliDa
 void cli_data_clear (CliData *data);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
 
-/* One file of measurements, by its ending; appends to data->points. */
+/* The text of one file of measurements, by the ending of its path; appends to data->points. `text` ends with a NUL behind n_B. */
+gboolean cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data,
+                             GError **error);
+/* The same from the file. */
 gboolean cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error);
 
 G_END_DECLS

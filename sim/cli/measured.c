@@ -9,6 +9,10 @@
 
 #include "measured-private.h"
 
+/* Sizes as `coll` takes them, to the byte; times of a day and more are no operation's. */
+#define MAX_SIZE_B  0x1p50
+#define MAX_TIME_US 1e11
+
 /* Where a row stands, and what it belongs to. */
 typedef struct {
   const char *path;
@@ -31,12 +35,12 @@ fail_at (const Reader *reader, GError **error, const char *format, ...)
 }
 
 static gboolean
-read_positive (const Reader *reader, const char *what, const char *text, double *out, GError **error)
+read_positive (const Reader *reader, const char *what, const char *text, double max, double *out, GError **error)
 {
   char *end = NULL;
   *out = g_ascii_strtod (text, &end);
-  if (end == text || *end != '\0' || !isfinite (*out) || !(*out > 0))
-    return fail_at (reader, error, "%s '%s': a number above 0 is accepted", what, text);
+  if (end == text || *end != '\0' || !(*out > 0) || !(*out <= max))
+    return fail_at (reader, error, "%s '%s': a number above 0, at most %g, is accepted", what, text, max);
   return TRUE;
 }
 
@@ -185,8 +189,8 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
   if (section != NULL)
     take_section (section, &point);
   int op = (int)point.op, algo = point.algo, proto = point.proto, dtype = (int)point.dtype;
-  if (!read_positive (reader, column_names[SIZE][0], cell_of (cells, at, SIZE), &point.size_B, error) ||
-      !read_positive (reader, column_names[TIME][0], cell_of (cells, at, TIME), &point.time_s, error) ||
+  if (!read_positive (reader, column_names[SIZE][0], cell_of (cells, at, SIZE), MAX_SIZE_B, &point.size_B, error) ||
+      !read_positive (reader, column_names[TIME][0], cell_of (cells, at, TIME), MAX_TIME_US, &point.time_s, error) ||
       (nodes != NULL && !read_count (reader, "nodes", nodes, 1000000, &point.nodes, error)) ||
       (gpus != NULL && !read_count (reader, "gpus", gpus, 1024, &point.gpus, error)) ||
       !read_name (reader, "op", cell_of (cells, at, OP), mdl_op_names, &op, error) ||
@@ -252,9 +256,9 @@ read_table_row (const Reader *reader, const char *line, const CliSection *sectio
     return TRUE; /* nothing was sent */
   if (section != NULL)
     take_section (section, &point);
-  if (!read_positive (reader, "size", cells[ROW_SIZE], &point.size_B, error) ||
+  if (!read_positive (reader, "size", cells[ROW_SIZE], MAX_SIZE_B, &point.size_B, error) ||
       !read_name (reader, "type", cells[ROW_TYPE], type_names, &dtype, error) ||
-      !read_positive (reader, "time", cells[ROW_TIME], &point.time_s, error) ||
+      !read_positive (reader, "time", cells[ROW_TIME], MAX_TIME_US, &point.time_s, error) ||
       !find_system (reader, section, NULL, NULL, NULL, &point.system, error))
     return FALSE;
   point.dtype = (MdlDtype)dtype;
@@ -323,6 +327,20 @@ check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
 }
 
 gboolean
+cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data, GError **error)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    g_strchomp (*line); /* a line may end as on Windows */
+  Reader reader = { path, 1, file, data };
+  if (strlen (text) < n_B) {
+    reader.line = g_strv_length (lines);
+    return fail_at (&reader, error, "a NUL byte; a text file is accepted");
+  }
+  return g_str_has_suffix (path, ".csv") ? read_csv (&reader, lines, error) : read_table (&reader, lines, error);
+}
+
+gboolean
 cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error)
 {
   gboolean known = check_names (&data->spec, &file->systems, error);
@@ -335,9 +353,5 @@ cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliD
   if (text == NULL)
     return FALSE;
   rep_inputs_add (cli->inputs, told_path (cli, path), text, n_B);
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  for (char **line = lines; *line != NULL; line++)
-    g_strchomp (*line); /* a line may end as on Windows */
-  Reader reader = { path, 1, file, data };
-  return g_str_has_suffix (path, ".csv") ? read_csv (&reader, lines, error) : read_table (&reader, lines, error);
+  return cli_measured_parse (path, text, n_B, file, data, error);
 }
