@@ -259,6 +259,30 @@ base_json_number (JsonBuilder *json, double value)
     json_builder_add_double_value (json, value);
 }
 
+/* json-glib 1.6 ends each number that has no point with ".0", also 3e-09, and 3e-09.0 is no JSON: takes the end off where an
+ * exponent stands before it, outside strings. */
+static void
+drop_points_of_exponents (char *text)
+{
+  gboolean quoted = FALSE;
+  char *to = text;
+  for (const char *from = text; *from != '\0';) {
+    quoted ^= *from == '"';
+    if (quoted && *from == '\\')
+      *to++ = *from++;
+    gboolean exponent = !quoted && *from == 'e' && (from[1] == '-' || from[1] == '+');
+    *to++ = *from++;
+    if (!exponent)
+      continue;
+    *to++ = *from++;
+    while (g_ascii_isdigit (*from))
+      *to++ = *from++;
+    if (from[0] == '.' && from[1] == '0')
+      from += 2;
+  }
+  *to = '\0';
+}
+
 char *
 base_json_print (JsonBuilder *json)
 {
@@ -269,5 +293,6 @@ base_json_print (JsonBuilder *json)
   json_generator_set_root (generator, root);
   json_node_unref (root);
   g_autofree char *text = json_generator_to_data (generator, NULL);
+  drop_points_of_exponents (text);
   return g_strconcat (text, "\n", NULL);
 }

@@ -93,6 +93,21 @@ whole_numbers_are_printed_whole_and_undefined_ones_as_null (void)
   TEST_STR (text, "[\n  450000000000,\n  0,\n  0.10000000000000001,\n  null,\n  null,\n  -3\n]\n");
 }
 
+/* JSON has a point before an exponent or none, and no point after it; text is left as it is. */
+static void
+exponents_without_a_point_are_json (void)
+{
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  json_builder_begin_array (json);
+  base_json_number (json, 3e-9);
+  base_json_number (json, -1e22);
+  base_json_number (json, 2.5e-7);
+  json_builder_add_string_value (json, "\\ \"3e-09.0\" 1e+22.0");
+  json_builder_end_array (json);
+  g_autofree char *text = base_json_print (json);
+  TEST_STR (text, "[\n  3e-09,\n  -1e+22,\n  2.4999999999999999e-07,\n  \"\\\\ \\\"3e-09.0\\\" 1e+22.0\"\n]\n");
+}
+
 static void
 an_empty_table_is_a_header (void)
 {
@@ -160,6 +175,7 @@ main (void)
     { "TSV has a header of keys, and numbers in full", tsv_has_a_header_of_keys_and_numbers_in_full },
     { "JSON has null for what is missing", json_has_null_for_what_is_missing },
     { "whole numbers are printed whole, and undefined ones as null", whole_numbers_are_printed_whole_and_undefined_ones_as_null },
+    { "exponents without a point are JSON", exponents_without_a_point_are_json },
     { "an empty table is a header", an_empty_table_is_a_header },
     { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
     { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
