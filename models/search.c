@@ -106,6 +106,13 @@ socket_Bps (const MdlSearchSpec *spec, const MdlSearchQuestion *q)
   }
 }
 
+/* Whether a GPU's neighbour reaches the GPU's NIC as well as it does itself. */
+static gboolean
+shares_nics (const MdlSearchQuestion *q)
+{
+  return q->gpus_per_switch >= 2 || q->nic_path >= MDL_PATH_PHB;
+}
+
 static Node
 node_of (const MdlSearchSpec *spec, const MdlSearchQuestion *q)
 {
@@ -123,6 +130,8 @@ node_of (const MdlSearchSpec *spec, const MdlSearchQuestion *q)
   node.p2p = intel && q->path >= MDL_PATH_PHB ? spec->sockets.intel_p2p.v : 1.0;
   node.nic_p2p = intel && q->nic_path == MDL_PATH_PHB ? spec->sockets.intel_p2p.v : 1.0;
   node.ends = MAX (1, MIN (q->gpus, q->nics * MAX (1, q->gpus_per_switch)));
+  if (shares_nics (q))
+    node.ends = MAX (1, q->gpus);
   node.total_Bps = links_Bps > 0.0 ? links_Bps : node.pcie_Bps;
   if (node.inter)
     node.max_Bps = MIN (node.pcie_Bps, q->nic_Bps);
@@ -166,7 +175,7 @@ static gboolean
 returns_over_nvlink (const Node *node)
 {
   const MdlSearchQuestion *q = node->q;
-  return node->inter && (q->same_rail || q->nics == 1) && q->gpus_per_switch < 2 && !q->no_pxn && q->nvlinks > 0.0;
+  return node->inter && (q->same_rail || q->nics == 1) && !shares_nics (q) && !q->no_pxn && q->nvlinks > 0.0;
 }
 
 static gboolean
@@ -327,10 +336,11 @@ find_ring (const Node *node, MdlSearch *out)
   MdlGraph *ring = &out->ring;
   ring->intra = q->path;
   ring->inter = !node->inter ? MDL_PATH_LOC : returns_over_nvlink (node) ? MAX (q->nic_path, MDL_PATH_PXN) : q->nic_path;
-  ring->same = q->switched && !node->inter;
   unsigned max = (unsigned)node->spec->max_search.v;
   out->split = 1;
   find_best (node, ring_fits, 1, max, node->total_Bps, ring);
+  /* behind a switch, a PCIe tree or a single NIC one order serves all channels */
+  ring->same = ring->channels <= 1 || (node->inter ? q->nics == 1 : q->switched || q->mesh_rings == 0);
   if (ring->channels > 0)
     out->split = split (node, max, ring);
   else
@@ -346,7 +356,7 @@ find_tree (const Node *node, MdlSearch *out)
   tree->inter = node->inter ? q->nic_path : MDL_PATH_LOC;
   Fits fits = simple_tree_fits;
   out->one_gpu = q->gpus == 1;
-  if (node->inter && q->gpus > 1 && q->gpus_per_switch < 2) {
+  if (node->inter && q->gpus > 1 && !shares_nics (q)) {
     if (q->capability >= node->spec->simpler_tree.v)
       out->one_gpu = TRUE;
     else if (q->nvlinks > 0.0 && !q->no_pxn && q->nic_path <= MDL_PATH_PXB) {

@@ -122,6 +122,25 @@ nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 (void)
   same_graph (&found.tree, 8, 48, 24);
 }
 
+/* One 10 Gb/s port that all GPUs reach through the processor: 1.2 of 1.25, trees twice that inside. As NCCL 2.28.9 prints it. */
+static void
+a_port_for_all_gpus_carries_one_ring (void)
+{
+  MdlSearchQuestion q = hgx_hopper (4, 2);
+  q.nics = 1;
+  q.nic_Bps = 10e9 / 8.0;
+  q.nic_path = MDL_PATH_PHB;
+  MdlSearch found = search (&q);
+  same_graph (&found.ring, 1, 1.2, 1.2);
+  same_graph (&found.tree, 1, 2.4, 1.2);
+  TEST_TRUE (found.ring.same);
+  TEST_FALSE (found.one_gpu);
+  TEST_INT (found.ring.inter, MDL_PATH_PHB);
+  TEST_INT (found.channels, 2);
+  q = hgx_hopper (8, 2);
+  TEST_FALSE (search (&q).ring.same);
+}
+
 /* Four of 48, few enough to be split. */
 static void
 nodes_with_four_400G_nics_have_eight_rings_of_24 (void)
@@ -267,6 +286,7 @@ main (void)
     { "nodes with a 400G NIC a GPU have eight rings of 48", nodes_with_a_400G_nic_a_gpu_have_eight_rings_of_48 },
     { "NVLS over nodes prefers more heads", nvls_over_nodes_prefers_more_heads },
     { "nodes with a 200G NIC a GPU have eight rings of 24", nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 },
+    { "a port for all GPUs carries one ring", a_port_for_all_gpus_carries_one_ring },
     { "nodes with four 400G NICs have eight rings of 24", nodes_with_four_400G_nics_have_eight_rings_of_24 },
     { "keeping to a rail costs speed", keeping_to_a_rail_costs_speed },
     { "one GPU a node has its NIC alone", one_gpu_a_node_has_its_nic_alone },

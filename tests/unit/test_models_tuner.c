@@ -119,6 +119,63 @@ pat_is_for_one_gpu_a_node (void)
   TEST_HAS (t.cell[MDL_OP_ALL_GATHER][MDL_ALGO_PAT][MDL_PROTO_SIMPLE].reason, "one GPU a node");
 }
 
+/* What NCCL 2.28.9 printed of its tuner (NCCL_DEBUG_SUBSYS=TUNING) on a node of 8x H200, NVLS off; us and GB/s with one decimal,
+ * LL, LL128, Simple. Several nodes were feigned on it (NCCL_HOSTID), with one 10 Gb/s Ethernet port each. */
+static void
+tables_are_those_that_nccl_prints (void)
+{
+  static const struct {
+    unsigned gpus, nodes;
+    MdlOp op;
+    MdlAlgo algo;
+    double latency_us[MDL_PROTO_N], rate_GBps[MDL_PROTO_N];
+  } row[] = {
+    { 2, 1, MDL_OP_BROADCAST, MDL_ALGO_RING, { 7.2, 15.9, 11.8 }, { 141.0, 331.2, 360.0 } },
+    { 2, 1, MDL_OP_ALL_GATHER, MDL_ALGO_RING, { 7.2, 15.9, 11.8 }, { 282.0, 662.4, 720.0 } },
+    { 2, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 7.8, 17.8, 15.2 }, { 141.0, 331.2, 360.0 } },
+    { 2, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 8.0, 16.5, 16.4 }, { 61.1, 180.6, 232.2 } },
+    { 4, 1, MDL_OP_REDUCE_SCATTER, MDL_ALGO_RING, { 8.4, 19.7, 18.6 }, { 188.0, 441.6, 480.0 } },
+    { 4, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 10.2, 25.4, 28.8 }, { 94.0, 220.8, 240.0 } },
+    { 4, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 10.4, 21.5, 32.4 }, { 43.6, 128.8, 165.6 } },
+    { 8, 1, MDL_OP_REDUCE, MDL_ALGO_RING, { 7.2, 15.9, 11.8 }, { 141.0, 331.2, 360.0 } },
+    { 8, 1, MDL_OP_ALL_GATHER, MDL_ALGO_RING, { 10.8, 27.3, 32.2 }, { 161.1, 378.5, 411.4 } },
+    { 8, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 15.0, 40.6, 56.0 }, { 80.6, 189.3, 205.7 } },
+    { 8, 1, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 15.2, 31.5, 64.4 }, { 43.6, 128.8, 165.6 } },
+    { 4, 2, MDL_OP_BROADCAST, MDL_ALGO_RING, { 9.3, 18.0, 22.4 }, { 0.6, 0.0, 1.2 } },
+    { 4, 2, MDL_OP_ALL_GATHER, MDL_ALGO_RING, { 15.3, 29.4, 42.8 }, { 0.7, 0.0, 1.4 } },
+    { 4, 2, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 24.0, 44.8, 77.2 }, { 0.3, 0.0, 0.7 } },
+    { 4, 2, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 20.4, 38.5, 60.4 }, { 0.3, 0.0, 1.1 } },
+    { 2, 4, MDL_OP_ALL_GATHER, MDL_ALGO_RING, { 18.7, 33.6, 64.0 }, { 0.7, 0.0, 1.4 } },
+    { 2, 4, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 30.8, 53.2, 119.6 }, { 0.3, 0.0, 0.7 } },
+    { 2, 4, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 28.0, 50.5, 72.4 }, { 0.1, 0.0, 0.6 } },
+    { 1, 4, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, { 0.0, 0.0, 27.2 }, { 0.0, 0.0, 0.9 } },
+    { 1, 4, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 36.6, 65.0, 92.4 }, { 0.4, 0.0, 0.8 } },
+    { 1, 8, MDL_OP_REDUCE, MDL_ALGO_RING, { 9.3, 18.0, 22.4 }, { 0.6, 0.0, 1.2 } },
+    { 1, 8, MDL_OP_REDUCE_SCATTER, MDL_ALGO_PAT, { 0.0, 0.0, 42.4 }, { 0.0, 0.0, 0.9 } },
+    { 1, 8, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, { 76.6, 133.0, 204.4 }, { 0.3, 0.0, 0.7 } },
+    { 1, 8, MDL_OP_ALL_REDUCE, MDL_ALGO_TREE, { 36.8, 65.0, 92.4 }, { 0.1, 0.0, 0.5 } },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
+    MdlSearchQuestion q = hgx_hopper (row[i].gpus, row[i].nodes);
+    q.reduces = FALSE;
+    q.nics = row[i].nodes > 1 ? 1 : 0;
+    q.nic_Bps = 10e9 / 8.0;
+    q.nic_path = MDL_PATH_PHB;
+    const MdlTunerComm comm = comm_of (&q);
+    MdlTuner t;
+    prepare (constants, &q, &comm, &t);
+    TEST_INT (t.search.channels, row[i].nodes > 1 ? 2 : 24);
+    for (int proto = 0; proto < MDL_PROTO_N; proto++) {
+      const MdlTunerCell *c = &t.cell[row[i].op][row[i].algo][proto];
+      TEST_INT (c->reason == NULL, row[i].rate_GBps[proto] > 0.0);
+      if (c->reason != NULL)
+        continue;
+      TEST_TRUE (fabs (c->latency_s * 1e6 - row[i].latency_us[proto]) <= 0.0501);
+      TEST_TRUE (fabs (c->rate_Bps / 1e9 - row[i].rate_GBps[proto]) <= 0.0501);
+    }
+  }
+}
+
 /* As measured on the 8x H200 node, powers of two. */
 static void
 switch_points_are_those_measured (void)
@@ -378,6 +435,7 @@ main (void)
     { "cells of two nodes are as by hand", cells_of_two_nodes_are_as_by_hand },
     { "SHARP is as by hand", sharp_is_as_by_hand },
     { "PAT is for one GPU a node", pat_is_for_one_gpu_a_node },
+    { "tables are those that NCCL prints", tables_are_those_that_nccl_prints },
     { "switch points are those measured", switch_points_are_those_measured },
     { "trees are corrected by size", trees_are_corrected_by_size },
     { "rings between nodes have a plateau", rings_between_nodes_have_a_plateau },
