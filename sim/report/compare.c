@@ -46,6 +46,20 @@ rep_compare_add_column (RepCompare *compare, guint32 nodes, guint32 ranks)
   return column;
 }
 
+gboolean
+rep_compare_has_collnet (const RepCompare *compare)
+{
+  for (guint c = 0; c < compare->columns->len; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    for (guint i = 0; i < column->spans->len; i++) {
+      MdlAlgo algo = g_array_index (column->spans, RepCompareSpan, i).algo;
+      if (algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && column->nodes > 1))
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 void
 rep_compare_rank (RepCompareRow *rows, guint n)
 {
@@ -307,6 +321,10 @@ rep_compare_text (const RepCompare *compare, GString *out)
   append_legend (compare, has_protocols, out);
   append_matrix (compare, has_protocols, out);
   append_crossovers (compare, out);
+  if (rep_compare_has_collnet (compare))
+    g_string_append (
+        out, "# CollNet, and NVLS over several NVLink domains, reduce in the network's switches: NCCL takes them only with\n"
+             "# NCCL_COLLNET_ENABLE=1; --disable leaves them out\n");
   if (compare->left_out->len > 0)
     g_string_append (out, "\n# left out\n");
   for (guint i = 0; i < compare->left_out->len; i++)

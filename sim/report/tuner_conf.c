@@ -49,8 +49,10 @@ rep_tuner_conf (const RepCompare *compare, const char *version, const char *topo
   append_comment (out, "constants ", library);
   g_string_append (
       out, "# for NCCL's example tuner plugin: NCCL_TUNER_PLUGIN and NCCL_TUNER_CONFIG_FILE; other sizes, those from 4 GiB on and\n"
-           "# other numbers of nodes or ranks are left to NCCL\n"
-           "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n");
+           "# other numbers of nodes or ranks are left to NCCL\n");
+  if (rep_compare_has_collnet (compare))
+    g_string_append (out, "# NCCL_COLLNET_ENABLE=1 is needed for collnet, and for nvls over several NVLink domains\n");
+  g_string_append (out, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n");
   for (guint c = 0; c < compare->columns->len; c++) {
     const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
     for (guint i = 0; i < column->spans->len; i++) {

@@ -171,6 +171,21 @@ the_tuner_file_has_a_line_a_span (void)
 }
 
 static void
+what_reduces_in_switches_of_the_network_is_told (void)
+{
+  g_autoptr (RepCompare) compare = sample ();
+  add_span (g_ptr_array_index (compare->columns, 0), 2097152, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
+  TEST_FALSE (rep_compare_has_collnet (compare)); /* on one node */
+  add_span (rep_compare_add_column (compare, 2, 16), 8, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
+  TEST_TRUE (rep_compare_has_collnet (compare));
+  g_autoptr (GString) text = g_string_new (NULL), conf = g_string_new (NULL);
+  rep_compare_text (compare, text);
+  TEST_HAS (text->str, "NCCL_COLLNET_ENABLE=1");
+  TEST_TRUE (rep_tuner_conf (compare, "1", "toy", "none", conf));
+  TEST_HAS (conf->str, "NCCL_COLLNET_ENABLE=1");
+}
+
+static void
 the_tuner_file_names_only_what_nccl_offers (void)
 {
   g_autoptr (RepCompare) compare = sample ();
@@ -209,6 +224,7 @@ static const TestCase cases[] = {
   { "a change of protocol is no crossover", a_change_of_protocol_is_no_crossover },
   { "curves are of the first, the middle and the last", curves_are_of_the_first_the_middle_and_the_last },
   { "the tuner file has a line a span", the_tuner_file_has_a_line_a_span },
+  { "what reduces in switches of the network is told", what_reduces_in_switches_of_the_network_is_told },
   { "the tuner file names only what NCCL offers", the_tuner_file_names_only_what_nccl_offers },
   { "comments of the tuner file stay on their line", comments_of_the_tuner_file_stay_on_their_line },
   { NULL, NULL },

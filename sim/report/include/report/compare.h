@@ -47,6 +47,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (RepCompare, rep_compare_free)
 /* Returned: borrowed, the new last column. */
 RepCompareColumn *rep_compare_add_column (RepCompare *compare, guint32 nodes, guint32 ranks);
 
+/* Something wins that NCCL takes with NCCL_COLLNET_ENABLE=1 only, or may: CollNet, or NVLS on several nodes, which reduces in the
+ * network's switches where the nodes do not share an NVLink domain. */
+gboolean rep_compare_has_collnet (const RepCompare *compare);
+
 /* Marks the fastest of `n` rows of one size and column, and fills their margins. The first wins a tie. */
 void rep_compare_rank (RepCompareRow *rows, guint n);
 
