@@ -1,5 +1,5 @@
 /* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form
- * and for comparing with other simulators; NVLS has no messages (the switch reduces).
+ * and for comparing with other simulators; where switches reduce (traffic_sharp.c) there are no messages.
  *
  * The plain library sends as the textbook has it: an edge takes its next message when the one before has arrived, so that each
  * costs alpha + size x beta. NCCL keeps several slots of a connection on their way (NCCL 5067397c src/include/device.h:NCCL_STEPS):
