@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "harness.h"
 #include "tuner_fixture.h"
 
@@ -273,6 +275,62 @@ more_links_and_faster_nics_never_have_less (void)
   }
 }
 
+/* A number below `n`, from a fixed sequence. */
+static unsigned
+next_below (guint32 *state, unsigned n)
+{
+  *state = *state * 1664525u + 1013904223u;
+  return (*state >> 8) % n;
+}
+
+static void
+graph_is_sane (const MdlGraph *graph, unsigned most)
+{
+  TEST_TRUE (graph->channels <= most);
+  if (graph->channels > 0)
+    TEST_TRUE (isfinite (graph->intra_Bps) && graph->intra_Bps > 0.0 && isfinite (graph->inter_Bps) && graph->inter_Bps > 0.0);
+}
+
+/* Odd machines too: several ranks always have a ring and a tree, of finite rates, and as many of one as of the other. */
+static void
+every_machine_has_rings_and_trees (void)
+{
+  static const unsigned capabilities[] = { 60, 70, 75, 80, 86, 89, 90, 100, 120 };
+  guint32 state = 1;
+  for (unsigned i = 0; i < 20000; i++) {
+    MdlSearchQuestion q = { .gpus = 1 + next_below (&state, 72), .nodes = 1 + next_below (&state, 5) };
+    q.capability = capabilities[next_below (&state, G_N_ELEMENTS (capabilities))];
+    q.nvlinks = next_below (&state, 20);
+    q.switched = next_below (&state, 2) > 0;
+    q.reduces = next_below (&state, 2) > 0;
+    q.mesh_rings = q.switched ? 0 : next_below (&state, 9);
+    q.mesh_ring_Bps = next_below (&state, 60) * 1e9;
+    q.pcie_generation = next_below (&state, 8);
+    q.pcie_lanes = next_below (&state, 17);
+    q.gpus_per_switch = next_below (&state, 5);
+    q.path = (MdlPath)next_below (&state, MDL_PATH_N);
+    q.nics = q.nodes > 1 ? next_below (&state, 33) : 0;
+    q.nic_Bps = next_below (&state, 1000) * 1e8;
+    q.nic_path = (MdlPath)next_below (&state, MDL_PATH_N);
+    q.no_pxn = next_below (&state, 2) > 0;
+    q.same_rail = next_below (&state, 2) > 0;
+    q.collnet = next_below (&state, 2) > 0;
+    q.cpu = (MdlCpu)next_below (&state, MDL_CPU_N);
+    q.cpu_model = (MdlCpuModel)next_below (&state, MDL_CPU_MODEL_N);
+    q.max_channels = next_below (&state, 4) * 7;
+    MdlSearch found = search (&q);
+    if (q.gpus * q.nodes < 2)
+      continue;
+    TEST_TRUE (found.ring.channels >= 1 && found.ring.channels == found.tree.channels && found.channels >= 1);
+    TEST_TRUE (found.channels <= 64);
+    graph_is_sane (&found.ring, 32);
+    graph_is_sane (&found.tree, 32);
+    graph_is_sane (&found.nvls, MIN (32, q.gpus));
+    graph_is_sane (&found.collnet_direct, 8);
+    graph_is_sane (&found.collnet_chain, 32);
+  }
+}
+
 int
 main (void)
 {
@@ -295,6 +353,7 @@ main (void)
     { "SHARP has a head a NIC", sharp_has_a_head_a_nic },
     { "settings bound the channels in use", settings_bound_the_channels_in_use },
     { "one rank has no graph", one_rank_has_no_graph },
+    { "every machine has rings and trees", every_machine_has_rings_and_trees },
     { "more links and faster NICs never have less", more_links_and_faster_nics_never_have_less },
     { NULL, NULL },
   };
