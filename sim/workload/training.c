@@ -433,6 +433,17 @@ find_band (const WrkScenario *scenario, const Step *middle, WrkTrainingResult *o
   return TRUE;
 }
 
+/* The closed form prices each operation as if it were alone. */
+static void
+warn_crowded (const WrkScenario *scenario, WrkResult *result)
+{
+  static const double ROUNDING = 1e-3;
+  const WrkLinkUse *first = result->links->len > 0 ? &g_array_index (result->links, WrkLinkUse, 0) : NULL;
+  if (scenario->settings.mode == WRK_MODE_MODEL && first != NULL && first->utilisation > 1 + ROUNDING)
+    wrk_result_warn (result, "mode model knows no contention: it asks %.0f %% of what %s (%s) carries; --mode event shares links",
+                     first->utilisation * 100, first->busiest, first->link_class);
+}
+
 gboolean
 wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
 {
@@ -445,6 +456,7 @@ wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans,
     summarise (&step, &critical);
     say_what_is_left_out (&step, result);
     wrk_result_add_links (result, scenario->clu, step.net, step.out->step_time_s);
+    warn_crowded (scenario, result);
     result->n_events = eng_stats (wrk_net_engine (step.net)).events;
     if (want_spans)
       take_spans (step.graph, result->spans);
