@@ -83,8 +83,8 @@ find_section (const CliMeasuredFile *file, const char *title)
 static void
 take_section (const CliSection *section, CliMeasured *point)
 {
-  point->algo = section->algo.set ? (MdlAlgo)section->algo.v : MDL_ALGO_AUTO;
-  point->proto = section->proto.set ? (MdlProto)section->proto.v : MDL_PROTO_AUTO;
+  if (section == NULL)
+    return;
   point->nodes = (guint32)section->nodes.v;
   point->gpus = section->gpus.set ? (guint32)section->gpus.v : 0;
   point->max_channels = section->max_channels.set ? (guint32)section->max_channels.v : 0;
@@ -97,6 +97,19 @@ cli_names_hold (const BaseStrs *names, const char *name)
     if (strcmp (names->item[i].v, name) == 0)
       return TRUE;
   return FALSE;
+}
+
+/* What a part was asked for (NCCL_ALGO, NCCL_PROTO) holds for collectives: sends and receives go by LL or Simple as their size has
+ * it, whatever is asked (tests/data/h200x8/ops.csv: `ll`, `simple` and `default` take the same time there). */
+static void
+take_choice (const CliSection *section, MdlOp op, int *algo, int *proto)
+{
+  if (section == NULL || op == MDL_OP_ALLTOALL || op == MDL_OP_SENDRECV)
+    return;
+  if (section->algo.set)
+    *algo = section->algo.v;
+  if (section->proto.set)
+    *proto = section->proto.v;
 }
 
 /* The first of the part's or the file's systems that the row's own words do not contradict; a NULL word says nothing. */
@@ -186,14 +199,15 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
     reader->data->n_skipped++;
     return TRUE;
   }
-  if (section != NULL)
-    take_section (section, &point);
-  int op = (int)point.op, algo = point.algo, proto = point.proto, dtype = (int)point.dtype;
+  take_section (section, &point);
+  int op = (int)point.op, algo = MDL_ALGO_AUTO, proto = MDL_PROTO_AUTO, dtype = (int)point.dtype;
+  if (!read_name (reader, "op", cell_of (cells, at, OP), mdl_op_names, &op, error))
+    return FALSE;
+  take_choice (section, (MdlOp)op, &algo, &proto);
   if (!read_positive (reader, column_names[SIZE][0], cell_of (cells, at, SIZE), MAX_SIZE_B, &point.size_B, error) ||
       !read_positive (reader, column_names[TIME][0], cell_of (cells, at, TIME), MAX_TIME_US, &point.time_s, error) ||
       (nodes != NULL && !read_count (reader, "nodes", nodes, 1000000, &point.nodes, error)) ||
       (gpus != NULL && !read_count (reader, "gpus", gpus, 1024, &point.gpus, error)) ||
-      !read_name (reader, "op", cell_of (cells, at, OP), mdl_op_names, &op, error) ||
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
       !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
       !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||
@@ -254,8 +268,11 @@ read_table_row (const Reader *reader, const char *line, const CliSection *sectio
   int dtype = MDL_DTYPE_FP32;
   if (strcmp (cells[ROW_SIZE], "0") == 0)
     return TRUE; /* nothing was sent */
-  if (section != NULL)
-    take_section (section, &point);
+  take_section (section, &point);
+  int algo = MDL_ALGO_AUTO, proto = MDL_PROTO_AUTO;
+  take_choice (section, point.op, &algo, &proto);
+  point.algo = (MdlAlgo)algo;
+  point.proto = (MdlProto)proto;
   if (!read_positive (reader, "size", cells[ROW_SIZE], MAX_SIZE_B, &point.size_B, error) ||
       !read_name (reader, "type", cells[ROW_TYPE], type_names, &dtype, error) ||
       !read_positive (reader, "time", cells[ROW_TIME], MAX_TIME_US, &point.time_s, error) ||

@@ -64,8 +64,8 @@ static const BaseSchema system_schema = { .name = "systems", .help = "A machine 
 static const BaseField section_fields[] = {
   NEEDED ("title", CliSection, title, "what stands after '## ', or in the column `setting`"),
   { .key = "systems", .kind = BASE_FIELD_STRS, .offset = offsetof (CliSection, systems), .help = "in place of the file's" },
-  ENUM ("algo", CliSection, algo, mdl_algo_names, "algorithm that was asked for; default: the library's choice"),
-  ENUM ("proto", CliSection, proto, mdl_proto_names, "protocol that was asked for; default: the library's choice"),
+  ENUM ("algo", CliSection, algo, mdl_algo_names, "NCCL_ALGO; default: the library's choice; sends have none"),
+  ENUM ("proto", CliSection, proto, mdl_proto_names, "NCCL_PROTO; default: the library's choice; it holds for no send"),
   { .key = "nodes",
     .kind = BASE_FIELD_NUM,
     .offset = offsetof (CliSection, nodes),

@@ -2,7 +2,8 @@
  * Layout: NVIDIA/nccl plugins/tuner/example, README.md at 51c58fd6b3bd and plugin.c at 35512d6f6b73: lines
  * collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff; -1 is any; the largest size is
  * 4294967295; lines are read into 256 bytes, so that a longer comment would run over into a line of its own. The plugin answers 1
- * channel for channels -1, hence the number that was predicted with. */
+ * channel for channels -1, hence the number that was predicted with. NCCL asks it for the larger of what a rank sends and receives
+ * (src/enqueue.cc, ncclFuncMaxSendRecvCount), which is the size that nccl-tests tells. */
 #include <string.h>
 
 #include "report/compare.h"
