@@ -238,6 +238,7 @@ static const BaseSchema nvls_tree_schema = { .name = "nvls_tree",
   }
 
 static const BaseField collnet_fields[] = {
+  NUM_FROM (MdlCollnetSpec, ranks, "ranks", BASE_DIM_COUNT, "1", "of a node, at most; default: any"),
   NUM (MdlCollnetSpec, start, "start", BASE_DIM_TIME, "start and end of the kernel"),
   NUM (MdlCollnetSpec, hop, "hop", BASE_DIM_TIME, "of a message inside the node"),
   NUM (MdlCollnetSpec, peer, "peer", BASE_DIM_TIME, "on top for each peer that a head serves (direct)"),

@@ -79,7 +79,7 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
   else if (proto < 0 || proto >= MDL_PROTO_N || !library->protocols.at[proto].offered.v)
     why = "the library has no such protocol";
   else if (coll->why_not != NULL)
-    why = coll->why_not (proto, question);
+    why = coll->why_not (library, proto, question);
   else if (coll->algo == MDL_ALGO_PAIRWISE)
     why = why_not_pairwise (library, proto, question);
   else if (proto == MDL_PROTO_LL128)

@@ -19,15 +19,12 @@
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latencies; busbw x .85 from capability 90 on, direct),
  * src/enqueue.cc: topoGetAlgoInfo (channels), calcCollChunking (pieces), src/graph/connect.cc (depths), src/device/all_reduce.h
  * (scatter, reduce, broadcast, gather); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
- * Valid: RDMA networks whose switches reduce at line rate, two nodes or more of at most 8 ranks (NCCL_MAX_DIRECT_ARITY + 1); how
+ * Valid: RDMA networks whose switches reduce at line rate, two nodes or more of at most `ranks` ranks; how
  * many jobs or trees a switch serves is not limited. Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
  * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
 #include <math.h>
 
 #include "cost-private.h"
-
-/* Source: NCCL 5067397c src/include/device.h: NCCL_MAX_DIRECT_ARITY 7 others. */
-enum { MAX_LOCAL = 8 };
 
 static unsigned
 direct_steps (const MdlCollQuestion *q)
@@ -42,25 +39,31 @@ chain_steps (const MdlCollQuestion *q)
 }
 
 static const char *
-why_not (MdlProto proto, const MdlCollQuestion *q)
+why_not (const MdlCollnetSpec *spec, MdlProto proto, const MdlCollQuestion *q)
 {
   if (proto != MDL_PROTO_SIMPLE)
     return "collnet runs by the simple protocol only";
   if (q->n_nodes < 2)
     return "collnet needs ranks on several nodes";
-  if (q->ranks_per_node > MAX_LOCAL)
-    return "collnet serves at most 8 ranks a node";
+  if (spec->ranks.set && (double)q->ranks_per_node > spec->ranks.v)
+    return "collnet does not serve so many ranks a node (at most 8 in NCCL)";
   if (q->inter != MDL_HOP_NET && q->inter != MDL_HOP_NET_HOST)
     return "collnet needs RDMA adapters between the nodes";
   return NULL;
 }
 
 static const char *
-why_not_direct (MdlProto proto, const MdlCollQuestion *q)
+why_not_direct (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
   if (q->ranks_per_node > 1 && (q->intra != MDL_HOP_NVLINK || !q->switched))
     return "collnet_direct needs GPUs behind an NVSwitch (collnet_chain does not)";
-  return why_not (proto, q);
+  return why_not (&library->collnet_direct, proto, q);
+}
+
+static const char *
+why_not_chain (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
+{
+  return why_not (&library->collnet_chain, proto, q);
 }
 
 /* Up to the switches and back. */
@@ -191,5 +194,5 @@ const MdlColl mdl_coll_collnet_chain = {
   .n_steps = chain_steps,
   .cost = chain_cost,
   .plain = chain_plain,
-  .why_not = why_not,
+  .why_not = why_not_chain,
 };

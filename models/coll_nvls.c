@@ -37,8 +37,9 @@ mdl_why_not_nvls_node (const MdlCollQuestion *q)
 }
 
 static const char *
-why_not (MdlProto proto, const MdlCollQuestion *q)
+why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
+  (void)library;
   if (proto != MDL_PROTO_SIMPLE)
     return "nvls runs by the simple protocol only";
   if (q->n_nodes > 1 && q->op != MDL_OP_ALL_REDUCE)

@@ -32,8 +32,9 @@ n_steps (const MdlCollQuestion *q)
 }
 
 static const char *
-why_not (MdlProto proto, const MdlCollQuestion *q)
+why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
+  (void)library;
   if (proto != MDL_PROTO_SIMPLE)
     return "nvls_tree runs by the simple protocol only";
   if (q->n_nodes < 2)

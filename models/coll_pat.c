@@ -27,8 +27,9 @@ n_steps (const MdlCollQuestion *q)
 }
 
 static const char *
-why_not (MdlProto proto, const MdlCollQuestion *q)
+why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
+  (void)library;
   if (proto != MDL_PROTO_SIMPLE)
     return "pat runs by the simple protocol only";
   if (q->n_nodes != q->n_ranks)

@@ -107,7 +107,7 @@ MdlStepTime
 mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels)
 {
   const MdlStep *step = &hop->at[proto];
-  double wire_s = fmax (route_latency_s - hop->route_latency.v, 0.0);
+  double wire_s = mdl_longer_s (hop, route_latency_s);
   double more_s = step->per_channel.v * (channels - 1.0) + wire_s;
   MdlStepTime time = { .step = step };
   time.latency_s = step->latency.v + more_s;

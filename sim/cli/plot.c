@@ -2,6 +2,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static const char *const endings[] = { ".svg", ".png", ".pdf", NULL };
 
@@ -70,8 +71,8 @@ run_gnuplot (const char *folder, const char *commands, const char *script, const
   if (!g_spawn_sync (folder, (char **)words, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
                      &status, &cause))
     return fail_run (error, "gnuplot cannot be run", cause->message);
-  if (!g_spawn_check_wait_status (status, &cause))
-    return fail_run (error, "gnuplot failed", *said != '\0' ? said : cause->message);
+  if (!WIFEXITED (status) || WEXITSTATUS (status) != 0)
+    return fail_run (error, "gnuplot failed", *said != '\0' ? said : "it says nothing");
   g_autofree char *path = g_build_filename (folder, picture, NULL), *bytes = NULL;
   gsize n_B = 0;
   if (!g_file_get_contents (path, &bytes, &n_B, &cause))

@@ -45,12 +45,17 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
 
 /* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */
 static const char *
-forbidden (const WrkComm *comm, MdlAlgo algo, MdlProto proto)
+forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto)
 {
   if (comm->settings->disabled_algos & (1u << algo))
     return "it is disabled";
   if (comm->settings->library != NULL && comm->settings->disabled_protos & (1u << proto))
     return "its protocol is disabled";
+  /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
+  gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
+  if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
+      request->op != MDL_OP_ALL_GATHER)
+    return "the NVSwitch does not add this data type";
   return wrk_why_not_here (comm, algo);
 }
 
@@ -64,7 +69,7 @@ wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
     if (!((*row)->ops & (1u << request->op)))
       continue;
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
-      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, (*row)->algo, proto) };
+      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto) };
       const char *reason = NULL;
       if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, &q, &reason))
         choice.reason = reason;

@@ -227,7 +227,7 @@ wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo)
 const char *
 wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
 {
-  gboolean wide = comm->n_islands > 1, in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
+  gboolean in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
   if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
     return "it needs one GPU a node";
   if (wrk_algo_has_messages (algo))
@@ -236,8 +236,8 @@ wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
     return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
   if (in_node && comm->intra.used && comm->intra.hop != MDL_HOP_NVLINK)
     return "its ranks do not reach each other over NVLink";
-  if (!wide)
-    return in_node && algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
+  if (comm->n_islands == 1)
+    return algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
   if (!wrk_needs_fabric_sharp (comm, algo))
     return NULL;
   if (!clu_fabric_has_sharp (comm->clu))

@@ -243,5 +243,6 @@ main (void)
   for (unsigned p = 0; p < MDL_PROTO_N; p++)
     library.protocols.at[p].offered.v = TRUE;
   library.pairwise.ll_up_to.v = 16384.0;
+  library.collnet_direct.ranks = library.collnet_chain.ranks = (BaseNum){ .v = 8.0, .set = TRUE };
   return test_main ("models: what can run", cases);
 }

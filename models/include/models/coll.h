@@ -71,8 +71,8 @@ typedef struct {
   void (*cost) (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
   /* The textbook form on alpha and beta alone. */
   void (*plain) (const MdlCollQuestion *question, MdlCollCost *cost);
-  /* Why protocol and question do not suit a library's form (static text), NULL if they do; absent: mdl_coll_possible knows. */
-  const char *(*why_not) (MdlProto proto, const MdlCollQuestion *question);
+  /* Why protocol and question do not suit the library's form (static text), NULL if they do; absent: mdl_coll_possible knows. */
+  const char *(*why_not) (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question);
 } MdlColl;
 
 extern const MdlColl *const mdl_colls[]; /* ends with NULL */

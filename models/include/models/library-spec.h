@@ -146,6 +146,7 @@ typedef struct {
 /* CollNet, direct or chain. */
 typedef struct {
   BaseHead head;
+  BaseNum ranks;   /* of a node, at most; absent: any */
   BaseNum start;   /* s */
   BaseNum hop;     /* s, a message inside the node; contains the tree's route_latency, as `net` does */
   BaseNum peer;    /* s, on top for each peer served (direct) */
