@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "calibrate/tuner.h"
 #include "library_schema-private.h"
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
@@ -13,6 +14,7 @@ struct Cal {
   BaseArena *arena;
   GPtrArray *documents; /* of BaseYaml: kept here when the caller wants none of them */
   MdlLibrary library;
+  CalTuner *tuner; /* NCCL's; NULL with other libraries */
   const char *name;
 };
 
@@ -122,6 +124,17 @@ vendor_of (const Load *load, const char *gpu_type, unsigned *out, GError **error
   return TRUE;
 }
 
+/* NCCL's choice, as its newest version known makes it. */
+static gboolean
+load_tuner (const Load *load, GError **error)
+{
+  load->cal->tuner = cal_tuner_load (NULL, load->lookup, load->inputs, NULL, error);
+  if (load->cal->tuner == NULL)
+    return FALSE;
+  load->cal->library.tuner = cal_tuner_spec (load->cal->tuner);
+  return TRUE;
+}
+
 static gboolean
 load_defaults (const Load *load, const char *gpu_type, GError **error)
 {
@@ -137,7 +150,9 @@ load_defaults (const Load *load, const char *gpu_type, GError **error)
     return FALSE;
   if (!read_map (load, &cal_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
     return FALSE;
-  return vendor == NCCL || defaults.library[vendor] == NULL ||
+  if (vendor == NCCL)
+    return load_tuner (load, error);
+  return defaults.library[vendor] == NULL ||
          read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
 }
 
@@ -205,6 +220,7 @@ cal_free (Cal *cal)
 {
   if (cal == NULL)
     return;
+  g_clear_pointer (&cal->tuner, cal_tuner_free);
   g_ptr_array_unref (cal->documents);
   base_arena_free (cal->arena);
   g_free (cal);

@@ -340,6 +340,11 @@ static const BaseField plugin_fields[] = {
     .kind = BASE_FIELD_BOOL,
     .offset = offsetof (MdlPlugin, simple_only),
     .help = "LL and LL128 are switched off" },
+  { .key = "groups",
+    .kind = BASE_FIELD_BOOL,
+    .offset = offsetof (MdlPlugin, groups),
+    .help = "the adapters beside one GPU are one device to the library",
+    .fallback = "no" },
   END,
 };
 static const BaseSchema plugin_schema = { .name = "plugin",

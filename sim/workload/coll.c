@@ -120,8 +120,8 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
   return TRUE;
 }
 
-/* Takes the fastest of what can run and was asked for. The library's own choice leaves reduction in the network's switches out:
- * NCCL has it off unless told (src/init.cc:NCCL_COLLNET_ENABLE). */
+/* Takes NCCL's own choice where it is asked for and known, else the fastest of what can run and was asked for. Without being told
+ * NCCL leaves reduction in the network's switches off (src/init.cc:NCCL_COLLNET_ENABLE). */
 static gboolean
 choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
 {
@@ -129,6 +129,8 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
+  if (request->algo == MDL_ALGO_AUTO && wrk_comm_nccl_choice (comm, request, choices, &algo, &proto))
+    return price_pair (comm, request, algo, proto, out, error);
   for (guint i = 0; i < choices->len; i++) {
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||

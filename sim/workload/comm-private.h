@@ -3,6 +3,7 @@
 #define WORKLOAD_COMM_PRIVATE_H
 
 #include "cluster/rings.h"
+#include "models/tuner.h"
 #include "workload/comm.h"
 
 /* What the routes of one kind of step (inside an island, between islands) have in common: their slowest member. */
@@ -11,6 +12,7 @@ typedef struct {
   MdlHop hop;
   double latency_s; /* longest */
   double rate_Bps;  /* least, with the copy factor */
+  CluPathClass path; /* farthest; between islands of a rank to its adapter */
 } WrkHopSurvey;
 
 struct WrkComm {
@@ -22,12 +24,18 @@ struct WrkComm {
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   WrkHopSurvey intra, inter;
+  double network_Bps;    /* that link's rate as specified */
+  MdlTuner *tuner;       /* the library's own choice; made at the first question */
   const char *network;   /* link class by which the first route between islands leaves its adapter; NULL: none does */
   CluRoute route;        /* scratch */
   double *load, *effort; /* scratch, per resource; all zero between uses */
   GArray *touched;       /* CluRes with load */
   GPtrArray *traffic;    /* cache: WrkTraffic */
 };
+
+/* What NCCL would take for `request` of all that `choices` (WrkChoice) offers. FALSE when its choice is not modelled for this
+ * library, or falls on nothing that can run. */
+gboolean wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto);
 
 /* Which resources an algorithm loads; a row a (op, algorithm, root). */
 typedef struct {

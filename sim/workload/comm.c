@@ -80,27 +80,34 @@ survey_add (WrkComm *comm, WrkHopSurvey *survey, const CluRoute *route)
 {
   MdlHop hop = wrk_hop_of_route (route);
   double rate_Bps = route_rate (comm, route);
+  CluPathClass path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
   if (!survey->used) {
-    *survey = (WrkHopSurvey){ TRUE, hop, route->latency_s, rate_Bps };
+    *survey = (WrkHopSurvey){ TRUE, hop, route->latency_s, rate_Bps, path };
     return;
   }
   /* hops are listed from the quickest to the slowest: the slowest sets the pace of a ring */
   survey->hop = MAX (survey->hop, hop);
+  survey->path = MAX (survey->path, path);
   survey->latency_s = fmax (survey->latency_s, route->latency_s);
   survey->rate_Bps = fmin (survey->rate_Bps, rate_Bps);
 }
 
-/* The link class of the network: of the first link that leaves an adapter. */
-static const char *
-network_of (const WrkComm *comm, const CluRoute *route)
+/* The network's link class and rate: of the first link that leaves an adapter. */
+static void
+find_network (WrkComm *comm, const CluRoute *route)
 {
   for (guint i = 0; i < route->hops->len; i++) {
     const CluHop *hop = &g_array_index (route->hops, CluHop, i);
     if (clu_dev_kind (comm->clu, hop->from) == CLU_DEV_NIC && clu_dev_kind (comm->clu, hop->to) != CLU_DEV_NIC &&
         clu_resource_family (comm->clu, hop->res) != CLU_FAMILY_PCIE)
-      return clu_resource_class (comm->clu, hop->res);
+    {
+      CluLink link;
+      clu_link (comm->clu, hop->link, &link);
+      comm->network = clu_resource_class (comm->clu, hop->res);
+      comm->network_Bps = link.rate_Bps;
+      return;
+    }
   }
-  return NULL;
 }
 
 /* Looks at every step that the rings take, so that pricing knows the kinds of hop and their slowest members. */
@@ -114,7 +121,7 @@ survey_hops (WrkComm *comm, GError **error)
       if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
         return FALSE;
       if (comm->network == NULL && comm->island[a] != comm->island[b])
-        comm->network = network_of (comm, &comm->route);
+        find_network (comm, &comm->route);
       survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);
     }
   }
@@ -185,6 +192,7 @@ wrk_comm_free (WrkComm *comm)
   if (comm->rings != NULL)
     clu_rings_free (comm->rings);
   clu_route_clear (&comm->route);
+  g_free (comm->tuner);
   g_ptr_array_unref (comm->traffic);
   g_array_unref (comm->touched);
   g_free (comm->gpu);

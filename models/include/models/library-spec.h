@@ -217,11 +217,13 @@ typedef struct {
   BaseStr link_class;
   BaseNum latency;      /* s, what its software adds to a message */
   BaseBool simple_only; /* stores may arrive out of order: LL and LL128 are switched off */
+  BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
 
 struct MdlLibrary {
   BaseHead head;
   BaseStr name;
+  const struct MdlTunerSpec *tuner; /* no key of the file: set by who loads it; NULL: none */
   BaseList plugins; /* MdlPlugin */
   MdlProtocols protocols;
   MdlChannels channels;

@@ -22,6 +22,12 @@ const char *mdl_hop_name (MdlHop hop);
 
 typedef struct MdlLibrary MdlLibrary;
 
+/* Constants of the library's own choice of algorithms (models/tuner.h); NULL: it has none that is modelled. */
+const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
+
+/* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
+gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
+
 G_END_DECLS
 
 #endif

@@ -119,7 +119,7 @@ typedef struct {
   BaseNum capability;           /* least */
 } MdlTunerPat;
 
-typedef struct {
+typedef struct MdlTunerSpec {
   BaseHead head;
   MdlTunerTimes base;
   MdlTunerSteps step;

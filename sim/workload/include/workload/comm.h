@@ -82,10 +82,10 @@ typedef struct {
   guint32 root;             /* rank, for broadcast and reduce */
 } WrkCollRequest;
 
-/* Prices one operation in the settings' mode and steps. AUTO and BEST take the fastest possible pair by the closed form (NCCL's
- * own choice is not modelled yet); AUTO leaves out what NCCL does not take unless NCCL_COLLNET_ENABLE is set, reduction in the
- * network's switches. FALSE and *error (BASE_ERROR_INPUT) when the algorithm or protocol asked for cannot run here: says
- * why and what can. `out` zeroed before the first use; reused. */
+/* Prices one operation in the settings' mode and steps. BEST takes the fastest possible pair by the closed form. AUTO takes NCCL's
+ * own choice (models/tuner.h) where the library has one, else what BEST takes, but for reduction in the network's switches, which
+ * NCCL leaves off unless NCCL_COLLNET_ENABLE is set. FALSE and *error (BASE_ERROR_INPUT) when the algorithm or protocol asked
+ * for cannot run here: says why and what can. `out` zeroed before the first use; reused. */
 gboolean wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error);
 
 /* Every algorithm that this communicator knows for `op`, with the reason why it cannot run or NULL; for messages and `list`. */

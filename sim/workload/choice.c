@@ -1,0 +1,121 @@
+/* NCCL's own choice of algorithm and protocol: what its tuner is told of a communicator, and what it makes of it. */
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+
+/* Lanes of the first link that a rank leaves by inside its island; 0 where that is no scale-up link. */
+static double
+scale_up_lanes (WrkComm *comm)
+{
+  for (guint32 r = 0; comm->rings != NULL && r < comm->rings->n_rings; r++)
+    for (guint32 i = 0; i < comm->n; i++) {
+      guint32 a = comm->rings->ring[r].order[i], b = comm->rings->ring[r].order[(i + 1) % comm->n];
+      if (comm->island[a] != comm->island[b] || !wrk_comm_route (comm, a, b, CLU_NONE, &comm->route, NULL))
+        continue;
+      const CluHop *hop = &g_array_index (comm->route.hops, CluHop, 0);
+      if (comm->route.path_class != CLU_PATH_NVL || hop->link == CLU_NONE)
+        return 0;
+      CluLink link;
+      clu_link (comm->clu, hop->link, &link);
+      return link.lanes;
+    }
+  return 0;
+}
+
+static void
+ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
+{
+  const WrkSettings *settings = comm->settings;
+  guint32 node = clu_dev_node (comm->clu, comm->dev[0]);
+  const CluNodeSpec *node_spec = clu_node_spec (comm->clu, node);
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, node);
+  memset (q, 0, sizeof *q);
+  q->gpus = comm->max_local;
+  q->nodes = comm->n_islands;
+  q->capability = (unsigned)gpu->compute_capability.v;
+  q->switched = clu_node_device (comm->clu, node, CLU_DEV_NVSWITCH, 0) != CLU_NONE && comm->intra.hop == MDL_HOP_NVLINK;
+  double lanes = comm->intra.used && comm->intra.hop == MDL_HOP_NVLINK ? scale_up_lanes (comm) : 0;
+  if (q->switched)
+    q->nvlinks = lanes;
+  else if (lanes > 0 && comm->n_islands == 1) { /* a mesh: the rings that were found over it */
+    q->nvlinks = lanes;
+    q->mesh_rings = comm->rings->n_rings;
+    q->mesh_ring_Bps = mdl_search_nvlink_Bps (spec, q->capability);
+  }
+  q->reduces = q->switched && clu_domain_has_sharp (comm->clu) && !(settings->disabled_algos & (1u << MDL_ALGO_NVLS));
+  q->pcie_generation = (unsigned)node_spec->pcie.generation.v;
+  q->pcie_lanes = (unsigned)node_spec->pcie.lanes.v;
+  if (q->pcie_generation == 0) { /* as the GPU's own slot: class pcieN */
+    const CluLinkClass *slot = gpu->pcie.link_class.value;
+    const char *digit = slot != NULL && slot->name.v != NULL && g_str_has_prefix (slot->name.v, "pcie") ? slot->name.v + 4 : "0";
+    q->pcie_generation = (unsigned)g_ascii_digit_value (*digit);
+    q->pcie_lanes = slot != NULL ? (unsigned)(gpu->pcie.lanes.set ? gpu->pcie.lanes.v : slot->lanes.v) : 0;
+  }
+  q->gpus_per_switch = (unsigned)node_spec->pcie.switch_per.v;
+  q->path = comm->intra.used ? (MdlPath)comm->intra.path : MDL_PATH_LOC;
+  q->nics = comm->n_islands > 1 ? comm->rings->n_rings : 0;
+  q->nic_Bps = comm->network_Bps;
+  if (q->nics > q->gpus && mdl_library_groups (settings->library, comm->network)) {
+    q->nic_Bps *= (double)q->nics / q->gpus;
+    q->nics = q->gpus;
+  }
+  q->nic_path = comm->inter.used ? (MdlPath)comm->inter.path : MDL_PATH_LOC;
+  q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
+  q->cpu_model = MDL_CPU_MODEL_OLDER; /* no key says which; it matters for traffic between sockets alone */
+  q->max_channels = settings->max_channels;
+}
+
+/* Made once a communicator; NULL where the library's choice is not modelled. */
+static const MdlTuner *
+prepared (WrkComm *comm)
+{
+  const struct MdlTunerSpec *spec = comm->settings->library != NULL ? mdl_library_tuner (comm->settings->library) : NULL;
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  if (spec == NULL || comm->n < 2 || !gpu->compute_capability.set || comm->settings->degrade.host_only)
+    return NULL;
+  if (comm->tuner == NULL) {
+    MdlSearchQuestion question;
+    MdlSearch search;
+    ask_search (comm, &spec->search, &question);
+    mdl_search (&spec->search, &question, &search);
+    MdlTunerComm tuned = { .ranks = comm->n,
+                           .nodes = comm->n_islands,
+                           .max_local = comm->max_local,
+                           .min_capability = question.capability,
+                           .max_capability = question.capability,
+                           .cpu = question.cpu,
+                           .switched = question.switched };
+    comm->tuner = g_new (MdlTuner, 1);
+    mdl_tuner_prepare (spec, &tuned, &search, comm->tuner);
+  }
+  return comm->tuner;
+}
+
+gboolean
+wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto)
+{
+  if (request->op >= MDL_TUNER_OPS)
+    return FALSE;
+  const MdlTuner *tuner = prepared (comm);
+  if (tuner == NULL)
+    return FALSE;
+  MdlTunerQuestion question = { .op = request->op,
+                                .size_B = request->size_B,
+                                .dtype = request->dtype,
+                                .reduction = MDL_REDUCTION_SUM,
+                                .disabled_algos = comm->settings->disabled_algos,
+                                .disabled_protos = comm->settings->disabled_protos };
+  double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N], least_s = HUGE_VAL;
+  mdl_tuner_table (tuner, &question, time_s);
+  for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */
+    const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
+    if (c->reason != NULL || c->algo >= MDL_ALGO_PAIRWISE || (request->proto >= 0 && c->proto != request->proto) ||
+        time_s[c->algo][c->proto] >= least_s)
+      continue;
+    least_s = time_s[c->algo][c->proto];
+    *algo = c->algo;
+    *proto = c->proto;
+  }
+  return least_s < HUGE_VAL;
+}
