@@ -5,8 +5,8 @@
  * only, scatter reads only. n + 1 transfers against a ring's 2n.
  *
  * In the network's switches (SHARP): the heads of one rail, one an island, hang on a tree of switches, which is laid along the
- * routes between them and the first island's: each link of the tree carries the rail's share once towards the root and once from
- * it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
+ * routes between them and the first island's, each switch with one way on: a link carries the rail's share once towards the root
+ * and once from it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
  *
  * Source: NCCL 5067397c src/device/all_reduce.h (runNvls, runCollnetDirect, runTreeSplit), src/graph/connect.cc,
  * src/transport/nvls.cc (heads); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016. */
@@ -77,37 +77,96 @@ load_nvls_islands (WrkComm *comm, const Members *m, GError **error)
   return TRUE;
 }
 
-/* Adds what of a route is not in the tree yet; `most`: the share of each resource that is. */
+/* Scratch while a tree of switches is laid: what is in it already. */
+typedef struct {
+  double *most;  /* share of each resource */
+  guint8 *known; /* devices whose way on is in the tree */
+  GArray *seen;  /* CluRes with `most` */
+  GArray *reached; /* CluDev that are known */
+} Tree;
+
 static void
-load_branch (WrkComm *comm, double share, double *most, GArray *seen)
+tree_init (Tree *tree, const WrkComm *comm)
 {
+  tree->most = g_new0 (double, clu_n_resources (comm->clu));
+  tree->known = g_new0 (guint8, clu_n_devices (comm->clu));
+  tree->seen = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  tree->reached = g_array_new (FALSE, FALSE, sizeof (CluDev));
+}
+
+static void
+tree_empty (Tree *tree)
+{
+  for (guint i = 0; i < tree->seen->len; i++)
+    tree->most[g_array_index (tree->seen, CluRes, i)] = 0;
+  for (guint i = 0; i < tree->reached->len; i++)
+    tree->known[g_array_index (tree->reached, CluDev, i)] = 0;
+  g_array_set_size (tree->seen, 0);
+  g_array_set_size (tree->reached, 0);
+}
+
+static void
+tree_clear (Tree *tree)
+{
+  g_free (tree->most);
+  g_free (tree->known);
+  g_array_unref (tree->seen);
+  g_array_unref (tree->reached);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tree, tree_clear)
+
+static gboolean
+is_hop (const GArray *hops, guint from, guint to, CluRes res)
+{
+  for (guint i = from; i < to; i++)
+    if (g_array_index (hops, CluHop, i).res == res)
+      return TRUE;
+  return FALSE;
+}
+
+/* Adds what of a route is not in the tree yet: on the way up until a device whose way on is known, on the way back from the last
+ * one that is reached. */
+static void
+load_branch (WrkComm *comm, double share, gboolean back, Tree *tree)
+{
+  const GArray *hops = comm->route.hops;
+  guint first = 0, end = hops->len;
+  if (back)
+    for (first = hops->len; first > 0 && !tree->known[g_array_index (hops, CluHop, first - 1).to];)
+      first--;
+  else
+    for (end = 0; end < hops->len && !tree->known[g_array_index (hops, CluHop, end).from];)
+      end++;
   for (guint i = 0; i < comm->route.uses->len; i++) {
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
-    if (use->share <= most[use->res])
+    if (use->share <= tree->most[use->res] || is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
     double factor = wrk_comm_copy_factor (comm, comm->route.transport, use->res);
-    wrk_load_add (comm, use->res, share * (use->share - most[use->res]), factor);
-    most[use->res] = use->share;
-    g_array_append_val (seen, use->res);
+    wrk_load_add (comm, use->res, share * (use->share - tree->most[use->res]), factor);
+    tree->most[use->res] = use->share;
+    g_array_append_val (tree->seen, use->res);
+  }
+  for (guint i = first; i < end; i++) {
+    const CluHop *hop = &g_array_index (hops, CluHop, i);
+    CluDev dev = back ? hop->to : hop->from;
+    tree->known[dev] = 1;
+    g_array_append_val (tree->reached, dev);
   }
 }
 
 /* One rail's tree of switches: `share` of the bytes from every head towards the root, and back from it. `nic`: of each head, NULL
- * for the nearest. `most`: scratch, per resource, zero before and after. */
+ * for the nearest. `tree`: empty before and after. */
 static gboolean
-load_rail (WrkComm *comm, const guint32 *head, const guint32 *nic, double share, double *most, GError **error)
+load_rail (WrkComm *comm, const guint32 *head, const guint32 *nic, double share, Tree *tree, GError **error)
 {
-  g_autoptr (GArray) seen = g_array_new (FALSE, FALSE, sizeof (CluRes));
   for (int back = 0; back < 2; back++) {
     for (guint32 v = 1; v < comm->n_islands; v++) {
       guint32 from = back ? 0 : v, to = back ? v : 0;
       if (!wrk_comm_route (comm, head[from], head[to], nic != NULL ? nic[from] : CLU_NONE, &comm->route, error))
         return FALSE;
-      load_branch (comm, share, most, seen);
+      load_branch (comm, share, back, tree);
     }
-    for (guint i = 0; i < seen->len; i++)
-      most[g_array_index (seen, CluRes, i)] = 0;
-    g_array_set_size (seen, 0);
+    tree_empty (tree);
   }
   return TRUE;
 }
@@ -116,12 +175,13 @@ load_rail (WrkComm *comm, const guint32 *head, const guint32 *nic, double share,
 static gboolean
 load_rails_of_heads (WrkComm *comm, const Members *m, GError **error)
 {
-  g_autofree double *most = g_new0 (double, clu_n_resources (comm->clu));
+  g_auto (Tree) tree;
+  tree_init (&tree, comm);
   g_autofree guint32 *head = g_new (guint32, comm->n_islands);
   for (guint32 j = 0; j < m->heads; j++) {
     for (guint32 v = 0; v < comm->n_islands; v++)
       head[v] = m->rank[m->at[v] + j];
-    if (!load_rail (comm, head, NULL, 1.0 / m->heads, most, error))
+    if (!load_rail (comm, head, NULL, 1.0 / m->heads, &tree, error))
       return FALSE;
   }
   return TRUE;
@@ -165,7 +225,7 @@ load_direct (WrkComm *comm, const Members *m, GError **error)
 
 /* On ring k a chain along the ring's order from an island's last rank to its first, beside NIC k, and back. */
 static gboolean
-load_chain (WrkComm *comm, const CluRing *ring, double *most, GError **error)
+load_chain (WrkComm *comm, const CluRing *ring, Tree *tree, GError **error)
 {
   guint32 n = comm->n, start = wrk_ring_start (comm, ring);
   g_autofree guint32 *head = g_new (guint32, comm->n_islands), *nic = g_new (guint32, comm->n_islands);
@@ -183,15 +243,16 @@ load_chain (WrkComm *comm, const CluRing *ring, double *most, GError **error)
     if (!wrk_load_edge (comm, &up, error) || !wrk_load_edge (comm, &down, error))
       return FALSE;
   }
-  return load_rail (comm, head, nic, ring->share, most, error);
+  return load_rail (comm, head, nic, ring->share, tree, error);
 }
 
 static gboolean
 load_chains (WrkComm *comm, GError **error)
 {
-  g_autofree double *most = g_new0 (double, clu_n_resources (comm->clu));
+  g_auto (Tree) tree;
+  tree_init (&tree, comm);
   for (guint32 r = 0; r < comm->rings->n_rings; r++)
-    if (!load_chain (comm, &comm->rings->ring[r], most, error))
+    if (!load_chain (comm, &comm->rings->ring[r], &tree, error))
       return FALSE;
   return TRUE;
 }

@@ -14,7 +14,7 @@ typedef struct {
 /* `n_nodes` nodes of `n_gpus` GPUs behind one reducing switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on
  * a fat tree with leaves of four adapters and two spines; everything reduces where `sharp`. */
 static Clu *
-tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
+tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp, const char *routing)
 {
   g_autofree char *text = g_strdup_printf (
       "topology: fixture\n"
@@ -38,8 +38,8 @@ tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
       "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
       "    count: %u\n"
       "fabric: {kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, core: {radix: 8, latency: 0}, "
-      "routing: adaptive, sharp: %s}\n",
-      n_nodes, n_gpus, sharp ? "true" : "false", n_gpus, sharp ? "true" : "false");
+      "routing: %s, sharp: %s}\n",
+      n_nodes, n_gpus, sharp ? "true" : "false", n_gpus, routing, sharp ? "true" : "false");
   g_autoptr (GError) error = NULL;
   BaseYaml *yaml = base_yaml_load_data ("fixture", text, strlen (text), &error);
   g_autoptr (BaseDiag) warnings = base_diag_new ();
@@ -54,7 +54,7 @@ tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 static Bench
 bench_new (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 {
-  Bench b = { .clu = tree_cluster (n_gpus, n_nodes, sharp) };
+  Bench b = { .clu = tree_cluster (n_gpus, n_nodes, sharp, "adaptive") };
   wrk_settings_default (&b.settings);
   return b;
 }
@@ -137,6 +137,26 @@ each_link_of_a_reduction_tree_carries_a_share_once_each_way (void)
     expect_alike (&b, in_network[i], MDL_OP_ALL_REDUCE, "spine", "leaf", 4, 1);
   }
   bench_close (&b);
+}
+
+static void
+a_reduction_tree_leaves_each_switch_by_one_link (void)
+{
+  /* Where routes are not spread, the four nodes of a leaf may have different ways to a spine; their sum has one. Up: 3 leaves
+   * without the root's; back: the root's leaf to the spines that lead to the other 3, one at least. Each NIC all of it. */
+  static const char *const routings[] = { "static", "ecmp" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (routings); i++) {
+    Bench b = { .clu = tree_cluster (1, 16, TRUE, routings[i]) };
+    wrk_settings_default (&b.settings);
+    bench_open (&b, 16);
+    Loads up = loads_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "leaf", "spine");
+    Loads down = loads_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "spine", "leaf");
+    TEST_TRUE (up.sum >= 4 && up.sum <= 6 && up.most <= 2);
+    TEST_TRUE (down.sum >= 4 && down.sum <= 6 && down.most <= 2);
+    expect_alike (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "nic", "leaf", 16, 1);
+    expect_alike (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "leaf", "nic", 16, 1);
+    bench_close (&b);
+  }
 }
 
 static void
@@ -440,6 +460,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "each link of a reduction tree carries a share once each way", each_link_of_a_reduction_tree_carries_a_share_once_each_way },
+    { "a reduction tree leaves each switch by one link", a_reduction_tree_leaves_each_switch_by_one_link },
     { "links inside nodes carry what the algorithm says", links_inside_nodes_carry_what_the_algorithm_says },
     { "heads of NVLSTree send at most twice their part", heads_of_nvls_tree_send_at_most_twice_their_part },
     { "nodes need not be alike", nodes_need_not_be_alike },
