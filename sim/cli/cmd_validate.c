@@ -113,6 +113,7 @@ predict_group (Cli *cli, const Flags *flags, const char *folder, CliData *data, 
   g_auto (WrkColl) coll = { 0 };
   gboolean done = cli_question_parse (cli, &coll_flags, mdl_name (mdl_op_names, (int)first->op), &question, error);
   question.settings.degrade.no_p2p = !system->p2p.v;
+  question.settings.one_way = system->one_way.v;
   done = done && cli_comm_open (cli, &coll_flags, &question, first->nodes, &comm, error);
   if (!done) {
     g_autofree char *mark = base_mark_prefix (system->name.mark);

@@ -16,7 +16,7 @@ typedef struct {
   BaseStr name, topology, calibration, source, gpu, note;
   BaseEnum library; /* CLI_LIBRARY_… */
   BaseEnum launch;
-  BaseBool p2p;
+  BaseBool p2p, one_way;
   BaseStrs disable;
 } CliSystem;
 
