@@ -210,6 +210,7 @@ static const BaseField search_fields[] = {
     .required = TRUE },
   NUMS (MdlSearchSpec, pcie_lane, "pcie_lane", BASE_DIM_BANDWIDTH, "one lane, generations 1 to 6"),
   MAP (MdlSearchSpec, sockets, "sockets", &socket_schema, "between processors"),
+  NUM (MdlSearchSpec, reply, "reply", BASE_DIM_RATIO, "of what a NIC sends to a GPU, what goes back; below capability 80"),
   MAP (MdlSearchSpec, one_node, "one_node", &speeds_schema, "tried on one node"),
   MAP (MdlSearchSpec, nodes, "nodes", &speeds_schema, "tried on several"),
   NUM_FROM (MdlSearchSpec, max_search, "max_search", BASE_DIM_COUNT, "1", "channels of a search at most"),

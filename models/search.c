@@ -127,7 +127,9 @@ node_of (const MdlSearchSpec *spec, const MdlSearchQuestion *q)
     node.pcie_Bps = q->pcie_lanes * spec->pcie_lane.item[MIN (q->pcie_generation, spec->pcie_lane.n) - 1].v;
   node.socket_Bps = socket_Bps (spec, q);
   gboolean intel = q->cpu == MDL_CPU_INTEL;
-  node.p2p = intel && q->path >= MDL_PATH_PHB ? spec->sockets.intel_p2p.v : 1.0;
+  /* two GPUs of one socket go through its bridge; of two PCIe switches each is on its own socket */
+  gboolean bridge = q->path == MDL_PATH_PHB || (q->path > MDL_PATH_PHB && q->gpus > 2 * MAX (1, q->gpus_per_switch));
+  node.p2p = intel && bridge ? spec->sockets.intel_p2p.v : 1.0;
   node.nic_p2p = intel && q->nic_path == MDL_PATH_PHB ? spec->sockets.intel_p2p.v : 1.0;
   node.ends = MAX (1, MIN (q->gpus, q->nics * MAX (1, q->gpus_per_switch)));
   if (shares_nics (q))
@@ -140,9 +142,9 @@ node_of (const MdlSearchSpec *spec, const MdlSearchQuestion *q)
   return node;
 }
 
-/* NICs, and the PCIe of GPUs beside them. */
+/* NICs, and the PCIe of GPUs beside them. `both`: some of these get from a NIC and send to one. */
 static gboolean
-network_fits (const Node *node, unsigned k, double inter_Bps)
+network_fits (const Node *node, unsigned k, double inter_Bps, gboolean both)
 {
   const MdlSearchQuestion *q = node->q;
   if (!node->inter)
@@ -151,60 +153,96 @@ network_fits (const Node *node, unsigned k, double inter_Bps)
     return FALSE;
   unsigned entries = MIN (q->nics, q->gpus);
   double at_one = ceil ((double)k / entries) * inter_Bps;
-  return carries (node->pcie_Bps, at_one * node->nic_p2p) &&
+  double reply = both && q->capability < 80 ? 1.0 + node->spec->reply.v : 1.0;
+  return carries (node->pcie_Bps, at_one * node->nic_p2p * reply) &&
          (q->nic_path < MDL_PATH_SYS || carries (node->socket_Bps, k * inter_Bps));
 }
 
-/* Neighbours inside a node; `through` chains pass the most loaded GPU. */
+/* What k channels put on one GPU and, one way, between sockets. */
+typedef struct {
+  double through; /* channels that the most loaded GPU passes on inside the node */
+  double out;     /* channels that it sends to the NIC besides, where that is by the same link */
+  double across;  /* channels between sockets */
+} Load;
+
+/* Neighbours inside a node. */
 static gboolean
-inside_fits (const Node *node, unsigned k, double through, double intra_Bps)
+inside_fits (const Node *node, unsigned k, Load load, double intra_Bps, double inter_Bps)
 {
   const MdlSearchQuestion *q = node->q;
   if (q->gpus < 2)
     return TRUE;
   if (q->switched && node->nvlink_Bps > 0.0)
-    return carries (node->nvlink_Bps, through * intra_Bps);
+    return carries (node->nvlink_Bps, load.through * intra_Bps);
   if (q->mesh_rings > 0)
     return k <= q->mesh_rings * times (q->mesh_ring_Bps, intra_Bps);
-  return carries (node->pcie_Bps, k * intra_Bps * node->p2p) &&
-         (q->path < MDL_PATH_SYS || carries (node->socket_Bps, k * intra_Bps));
+  return carries (node->pcie_Bps, load.through * intra_Bps * node->p2p + load.out * inter_Bps) &&
+         (q->path < MDL_PATH_SYS || carries (node->socket_Bps, load.across * intra_Bps));
+}
+
+/* Whether a ring's last GPU can reach the first one's NIC over NVLink alone. */
+static gboolean
+can_return (const Node *node)
+{
+  const MdlSearchQuestion *q = node->q;
+  return node->inter && q->gpus > 1 && !shares_nics (q) && !q->no_pxn && q->nvlinks > 0.0;
 }
 
 /* A ring that must leave by the NIC by which it came goes back to that NIC's GPU over NVLink. */
 static gboolean
-returns_over_nvlink (const Node *node)
+must_return (const Node *node)
 {
-  const MdlSearchQuestion *q = node->q;
-  return node->inter && (q->same_rail || q->nics == 1) && !shares_nics (q) && !q->no_pxn && q->nvlinks > 0.0;
+  return can_return (node) && (node->q->same_rail || node->q->nics == 1);
 }
 
+static double
+half (unsigned k)
+{
+  return ceil (k / 2.0);
+}
+
+/* On one node a ring crosses to the other socket and back, between nodes it may leave there (not through AMD's processors). */
 static gboolean
 ring_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 {
   const MdlSearchQuestion *q = node->q;
-  double through = k;
-  if (node->inter && node->ends == q->gpus && !returns_over_nvlink (node))
-    through -= floor ((double)k / q->gpus);
-  return network_fits (node, k, inter_Bps) && inside_fits (node, k, through, intra_Bps);
+  Load load = { .through = k, .across = node->inter && q->nics > 1 && !q->same_rail && q->cpu != MDL_CPU_AMD ? half (k) : k };
+  if (node->inter && node->nvlink_Bps > 0.0 && node->ends == q->gpus && !must_return (node))
+    load.through -= floor ((double)k / q->gpus);
+  return network_fits (node, k, inter_Bps, 2 * k > node->ends) && inside_fits (node, k, load, intra_Bps, inter_Bps);
+}
+
+/* Chains of which the last GPU sends to nobody; `out`: share of the traffic with the NIC that one GPU has. */
+static gboolean
+tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps, double out)
+{
+  const MdlSearchQuestion *q = node->q;
+  Load load = { .through = k, .out = node->inter ? k * out : 0.0, .across = half (k) };
+  if (node->inter ? node->nvlink_Bps > 0.0 && node->ends == q->gpus : q->gpus == 2)
+    load.through -= floor ((double)k / q->gpus);
+  return network_fits (node, k, inter_Bps, out >= 1.0) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 
 /* All of a tree's traffic with the NIC by the GPU beside it. */
 static gboolean
 simple_tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 {
-  const MdlSearchQuestion *q = node->q;
-  double through = k;
-  if (node->inter ? node->ends == q->gpus : q->gpus == 2)
-    through -= floor ((double)k / q->gpus);
-  return network_fits (node, k, inter_Bps) && inside_fits (node, k, through, intra_Bps);
+  return tree_fits (node, k, intra_Bps, inter_Bps, 1.0);
 }
 
-/* The second GPU of each tree's chain carries half, to the first one's NIC. */
+/* The first two GPUs of a chain have half each. */
+static gboolean
+balanced_tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
+{
+  return tree_fits (node, k, intra_Bps, inter_Bps, 0.5);
+}
+
+/* The same where the second GPU's half goes to the first one's NIC by NVLink. */
 static gboolean
 pxn_tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 {
   const MdlSearchQuestion *q = node->q;
-  if (!simple_tree_fits (node, k, intra_Bps, inter_Bps))
+  if (!balanced_tree_fits (node, k, intra_Bps, inter_Bps))
     return FALSE;
   double through = k - (node->ends == q->gpus ? floor ((double)k / q->gpus) : 0.0);
   double back = ceil ((double)k / MIN (q->nics, q->gpus)) / 2.0;
@@ -214,15 +252,15 @@ pxn_tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 static gboolean
 nvls_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 {
-  return network_fits (node, k, inter_Bps) && carries (node->nvlink_Bps, (k - 1.0 + node->spec->head_cost.v) * intra_Bps);
+  return network_fits (node, k, inter_Bps, TRUE) && carries (node->nvlink_Bps, (k - 1.0 + node->spec->head_cost.v) * intra_Bps);
 }
 
 /* A head sends a part to each other GPU and gets one from each. */
 static gboolean
 direct_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
 {
-  double through = 1.0 + (k - 1.0) / MAX (1, node->q->gpus - 1);
-  return network_fits (node, k, inter_Bps) && (node->q->gpus < 2 || inside_fits (node, k, through, intra_Bps));
+  Load load = { .through = 1.0 + (k - 1.0) / MAX (1, node->q->gpus - 1), .out = ceil ((double)k / node->ends), .across = half (k) };
+  return network_fits (node, k, inter_Bps, TRUE) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 
 static double
@@ -335,10 +373,13 @@ find_ring (const Node *node, MdlSearch *out)
   const MdlSearchQuestion *q = node->q;
   MdlGraph *ring = &out->ring;
   ring->intra = q->path;
-  ring->inter = !node->inter ? MDL_PATH_LOC : returns_over_nvlink (node) ? MAX (q->nic_path, MDL_PATH_PXN) : q->nic_path;
+  ring->inter = node->inter ? q->nic_path : MDL_PATH_LOC;
   unsigned max = (unsigned)node->spec->max_search.v;
   out->split = 1;
   find_best (node, ring_fits, 1, max, node->total_Bps, ring);
+  /* going back to the NIC is tried before leaving by another */
+  if (must_return (node) || (can_return (node) && carries (node->nvlink_Bps, ring->channels * ring->intra_Bps)))
+    ring->inter = MAX (ring->inter, MDL_PATH_PXN);
   /* behind a switch, a PCIe tree or a single NIC one order serves all channels */
   ring->same = ring->channels <= 1 || (node->inter ? q->nics == 1 : q->switched || q->mesh_rings == 0);
   if (ring->channels > 0)
@@ -354,12 +395,13 @@ find_tree (const Node *node, MdlSearch *out)
   MdlGraph *tree = &out->tree;
   *tree = out->ring;
   tree->inter = node->inter ? q->nic_path : MDL_PATH_LOC;
-  Fits fits = simple_tree_fits;
+  Fits fits = q->gpus > 1 ? balanced_tree_fits : simple_tree_fits;
   out->one_gpu = q->gpus == 1;
   if (node->inter && q->gpus > 1 && !shares_nics (q)) {
-    if (q->capability >= node->spec->simpler_tree.v)
+    if (q->capability >= node->spec->simpler_tree.v) {
       out->one_gpu = TRUE;
-    else if (q->nvlinks > 0.0 && !q->no_pxn && q->nic_path <= MDL_PATH_PXB) {
+      fits = simple_tree_fits;
+    } else if (q->nvlinks > 0.0 && !q->no_pxn && q->nic_path <= MDL_PATH_PXB) {
       fits = pxn_tree_fits;
       tree->inter = MDL_PATH_PXN;
     } else
@@ -390,8 +432,8 @@ find_collnet (const Node *node, MdlSearch *out)
   unsigned max = MIN ((unsigned)node->spec->direct_heads.v, q->gpus);
   find_best (node, direct_fits, 1, MIN (max, q->nics), total_Bps, direct);
   out->heads = direct->channels;
-  split (node, max, direct);
-  raise_speed (node, direct_fits, FALSE, direct);
+  if (split (node, max, direct) == 1) /* parts share their heads, so that a search for as many finds none */
+    raise_speed (node, direct_fits, FALSE, direct);
 }
 
 static void

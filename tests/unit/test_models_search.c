@@ -143,6 +143,48 @@ a_port_for_all_gpus_carries_one_ring (void)
   TEST_FALSE (search (&q).ring.same);
 }
 
+/* What the search of NCCL 2.28.9 itself finds when it is given such nodes as XML: eight GPUs behind a switch, Intel processors,
+ * `per` GPUs and their share of the NICs behind each PCIe switch. */
+static void
+graphs_are_those_that_nccl_finds (void)
+{
+  g_autoptr (CalTuner) release = tuner_fixture ("2.28.9");
+  static const struct {
+    unsigned capability, links, nics, per, generation;
+    double nic_Gbps;
+    unsigned ring_n;
+    double ring_GBps;
+    double tree_GBps;      /* inside; as many as rings, outside as fast as these */
+    gboolean one_gpu, pxn; /* pxn: rings go back to the NIC by which they came */
+    unsigned heads;
+    double nvls_intra_GBps, nvls_inter_GBps;
+  } row[] = {
+    { 90, 18, 8, 1, 5, 400, 8, 48, 48, TRUE, FALSE, 8, 40, 48 },   { 90, 18, 8, 1, 5, 200, 8, 24, 48, TRUE, TRUE, 8, 24, 24 },
+    { 90, 18, 8, 2, 5, 400, 8, 48, 48, FALSE, FALSE, 8, 40, 48 },  { 90, 18, 4, 2, 5, 400, 8, 24, 48, FALSE, FALSE, 4, 48, 48 },
+    { 90, 18, 32, 1, 5, 100, 32, 12, 12, TRUE, FALSE, 8, 12, 12 }, { 100, 18, 8, 1, 5, 400, 8, 48, 96, TRUE, TRUE, 8, 48, 48 },
+    { 80, 12, 8, 2, 4, 200, 8, 24, 30, FALSE, FALSE, 0, 0, 0 },    { 80, 12, 4, 2, 4, 100, 4, 12, 24, FALSE, FALSE, 0, 0, 0 },
+    { 70, 6, 4, 2, 3, 100, 4, 12, 24, FALSE, FALSE, 0, 0, 0 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
+    MdlSearchQuestion q = hgx_hopper (8, 2);
+    q.capability = row[i].capability;
+    q.nvlinks = row[i].links;
+    q.nics = row[i].nics;
+    q.gpus_per_switch = row[i].per;
+    q.pcie_generation = row[i].generation;
+    q.nic_Bps = row[i].nic_Gbps * 1e9 / 8.0;
+    MdlSearch found;
+    mdl_search (&cal_tuner_spec (release)->search, &q, &found);
+    same_graph (&found.ring, row[i].ring_n, row[i].ring_GBps, row[i].ring_GBps);
+    same_graph (&found.tree, row[i].ring_n, row[i].tree_GBps, row[i].ring_GBps);
+    TEST_INT (found.one_gpu, row[i].one_gpu);
+    TEST_INT (found.ring.inter, row[i].pxn ? MDL_PATH_PXN : MDL_PATH_PIX);
+    TEST_INT (found.nvls.channels, row[i].heads);
+    if (row[i].heads > 0)
+      same_graph (&found.nvls, row[i].heads, row[i].nvls_intra_GBps, row[i].nvls_inter_GBps);
+  }
+}
+
 /* Four of 48, few enough to be split. */
 static void
 nodes_with_four_400G_nics_have_eight_rings_of_24 (void)
@@ -344,6 +386,7 @@ main (void)
     { "nodes with a 400G NIC a GPU have eight rings of 48", nodes_with_a_400G_nic_a_gpu_have_eight_rings_of_48 },
     { "NVLS over nodes prefers more heads", nvls_over_nodes_prefers_more_heads },
     { "nodes with a 200G NIC a GPU have eight rings of 24", nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 },
+    { "graphs are those that NCCL finds", graphs_are_those_that_nccl_finds },
     { "a port for all GPUs carries one ring", a_port_for_all_gpus_carries_one_ring },
     { "nodes with four 400G NICs have eight rings of 24", nodes_with_four_400G_nics_have_eight_rings_of_24 },
     { "keeping to a rail costs speed", keeping_to_a_rail_costs_speed },

@@ -60,6 +60,7 @@ typedef struct {
   BaseList nvlink;      /* MdlNvlinkRow, ascending */
   BaseNums pcie_lane;   /* B/s of a lane, generations 1 to 6 */
   MdlSocketRates sockets;
+  BaseNum reply;        /* of what a NIC sends to a GPU, the share that goes back; below capability 80 */
   MdlSpeeds one_node, nodes;
   BaseNum max_search;   /* channels of a search */
   BaseNum max_channels; /* channels in use */
