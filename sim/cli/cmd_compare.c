@@ -1,4 +1,5 @@
 /* forerun compare: which algorithm wins, by size and by number of nodes. */
+#include <math.h>
 #include <string.h>
 
 #include "comm-private.h"
@@ -43,6 +44,25 @@ request_of (const Pricer *pricer, guint64 size_B)
                            .root = pricer->question->root };
 }
 
+/* Adds to all rows of a size what the library itself would take. */
+static gboolean
+add_own_choice (const Pricer *pricer, WrkCollRequest *request, GArray *rows, GError **error)
+{
+  g_auto (WrkColl) own = { 0 };
+  gboolean known = rows->len > 0 && wrk_comm_knows_choice (pricer->comm, request->op);
+  request->algo = MDL_ALGO_AUTO;
+  request->proto = pricer->question->proto;
+  if (known && !wrk_coll_price (pricer->comm, request, &own, error))
+    return FALSE;
+  for (guint i = 0; i < rows->len; i++) {
+    RepCompareRow *row = &g_array_index (rows, RepCompareRow, i);
+    row->own_algo = known ? (int)own.algo : -1;
+    row->own_proto = known ? (int)own.proto : -1;
+    row->own_time_s = known ? own.time_s : (double)NAN;
+  }
+  return TRUE;
+}
+
 /* Appends a RepCompareRow for each algorithm that can run, by its fastest protocol; the first of equals. */
 static gboolean
 price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
@@ -67,7 +87,7 @@ price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
       *last = row;
   }
   rep_compare_rank ((RepCompareRow *)(gpointer)rows->data, rows->len);
-  return TRUE;
+  return add_own_choice (pricer, &request, rows, error);
 }
 
 /* ---- where the winner changes ---- */

@@ -82,6 +82,9 @@ rep_compare_rank (RepCompareRow *rows, guint n)
 static const BaseColumn row_columns[] = { REP_COLL_COLUMNS,
                                           { "best", NULL, BASE_CELL_INTEGER, 0, NULL },
                                           { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
+                                          { "own_algo", NULL, BASE_CELL_TEXT, 0, NULL },
+                                          { "own_proto", NULL, BASE_CELL_TEXT, 0, NULL },
+                                          { "own_time_s", NULL, BASE_CELL_NUMBER, 0, NULL },
                                           { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
 
 /* Sizes that are rounded to the same are one row: the later is left out. */
@@ -110,6 +113,9 @@ rep_compare_tsv (const RepCompare *compare, GString *out)
     rep_coll_table_add (table, &row->coll);
     base_table_integer (table, "best", row->best ? 1 : 0);
     base_table_number (table, "margin", row->margin);
+    base_table_text (table, "own_algo", row->own_algo >= 0 ? mdl_name (mdl_algo_names, row->own_algo) : NULL);
+    base_table_text (table, "own_proto", row->own_proto >= 0 ? mdl_name (mdl_proto_names, row->own_proto) : NULL);
+    base_table_number (table, "own_time_s", row->own_time_s);
   }
   base_table_print_tsv (table, out);
 }
@@ -127,6 +133,9 @@ rep_compare_json (const RepCompare *compare, JsonBuilder *json)
     json_builder_set_member_name (json, "best");
     json_builder_add_boolean_value (json, row->best);
     rep_json_number (json, "margin", row->margin);
+    rep_json_text (json, "own_algo", row->own_algo >= 0 ? mdl_name (mdl_algo_names, row->own_algo) : NULL);
+    rep_json_text (json, "own_proto", row->own_proto >= 0 ? mdl_name (mdl_proto_names, row->own_proto) : NULL);
+    rep_json_number (json, "own_time_s", row->own_time_s);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
@@ -205,15 +214,23 @@ letter_of (MdlAlgo algo)
   return letters[algo];
 }
 
-/* "R ll128 +12 %" */
+/* Whether the library itself takes something slower than the winner. */
+static gboolean
+is_own_slower (const RepCompareRow *row)
+{
+  return row->own_algo >= 0 && row->own_time_s > row->coll.time_s * (1 + 1e-9);
+}
+
+/* "R ll128 +12 %", "T ll +9 % *" where the library itself takes another */
 static char *
 cell_text (const RepCompareRow *row, gboolean has_protocols)
 {
   g_autofree char *margin = isnan (row->margin)  ? g_strdup ("")
                             : row->margin >= 9.0 ? g_strdup_printf (" x%.0f", row->margin + 1)
                                                  : g_strdup_printf (" +%.0f %%", 100 * row->margin);
-  return g_strdup_printf ("%c%s%s%s", letter_of (row->coll.algo), has_protocols ? " " : "",
-                          has_protocols ? mdl_name (mdl_proto_names, (int)row->coll.proto) : "", margin);
+  return g_strdup_printf ("%c%s%s%s%s", letter_of (row->coll.algo), has_protocols ? " " : "",
+                          has_protocols ? mdl_name (mdl_proto_names, (int)row->coll.proto) : "", margin,
+                          is_own_slower (row) ? " *" : "");
 }
 
 static void
@@ -250,6 +267,38 @@ append_matrix (const RepCompare *compare, gboolean has_protocols, GString *out)
   base_table_print_text (table, out);
 }
 
+static int
+by_value (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* What the library's own choices cost against the fastest. */
+static void
+append_own (const RepCompare *compare, GString *out)
+{
+  g_autoptr (GArray) loss = g_array_new (FALSE, FALSE, sizeof (double));
+  guint n = 0;
+  for (guint i = 0; i < compare->rows->len; i++) {
+    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    if (!row->best || row->own_algo < 0)
+      continue;
+    n++;
+    double more = row->own_time_s / row->coll.time_s - 1;
+    if (is_own_slower (row))
+      g_array_append_val (loss, more);
+  }
+  g_array_sort (loss, by_value);
+  if (n > 0 && loss->len == 0)
+    g_string_append_printf (out, "# NCCL itself takes the fastest in all %u cells\n", n);
+  else if (n > 0)
+    g_string_append_printf (out,
+                            "# *: NCCL itself takes another, in %u of %u cells, %.3g %% slower in the median, %.3g %% at most\n",
+                            loss->len, n, 100 * g_array_index (loss, double, loss->len / 2),
+                            100 * g_array_index (loss, double, loss->len - 1));
+}
+
 /* "# a cell: …; T tree, R ring" names those that were compared. */
 static void
 append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
@@ -275,6 +324,7 @@ append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
   g_string_append_c (out, '\n');
   if (n_best > 0)
     g_string_append_printf (out, "# %u of %u leads are within the error band of the winner's time\n", n_narrow, n_best);
+  append_own (compare, out);
 }
 
 /* "275 KiB": powers of 1024 to four digits, as the sizes of a sweep are. Returned: full. */

@@ -4,6 +4,9 @@
 
 #include "comm-private.h"
 
+G_STATIC_ASSERT ((int)MDL_PATH_NET == (int)CLU_PATH_NET && (int)MDL_PATH_PXN == (int)CLU_PATH_PXN);
+G_STATIC_ASSERT ((int)MDL_CPU_OTHER == (int)CLU_CPU_OTHER && (int)MDL_CPU_AMD == (int)CLU_CPU_AMD);
+
 /* Lanes of the first link that a rank leaves by inside its island; 0 where that is no scale-up link. */
 static double
 scale_up_lanes (WrkComm *comm)
@@ -62,7 +65,8 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   }
   q->nic_path = comm->inter.used ? (MdlPath)comm->inter.path : MDL_PATH_LOC;
   q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
-  q->cpu_model = MDL_CPU_MODEL_OLDER; /* no key says which; it matters for traffic between sockets alone */
+  /* no key says which; machines of Hopper's time have it, and it matters for traffic between sockets alone */
+  q->cpu_model = q->capability >= 90 ? MDL_CPU_MODEL_SAPPHIRE : MDL_CPU_MODEL_OLDER;
   q->max_channels = settings->max_channels;
 }
 
@@ -90,6 +94,12 @@ prepared (WrkComm *comm)
     mdl_tuner_prepare (spec, &tuned, &search, comm->tuner);
   }
   return comm->tuner;
+}
+
+gboolean
+wrk_comm_knows_choice (WrkComm *comm, MdlOp op)
+{
+  return op < MDL_TUNER_OPS && prepared (comm) != NULL;
 }
 
 gboolean

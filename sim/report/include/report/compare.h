@@ -29,6 +29,9 @@ typedef struct {
   guint column, size; /* which of columns, which of sizes */
   gboolean best;
   double margin; /* time of the fastest other algorithm over this one's, less 1; NAN where there is no other */
+  /* What the library itself takes at this size, the same in all rows of it; proto and algo -1 and NAN where that is not known. */
+  int own_algo, own_proto;
+  double own_time_s;
 } RepCompareRow;
 
 typedef struct {

@@ -88,6 +88,9 @@ typedef struct {
  * for cannot run here: says why and what can. `out` zeroed before the first use; reused. */
 gboolean wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error);
 
+/* Whether AUTO is the library's own choice for `op` here, not the fastest predicted. */
+gboolean wrk_comm_knows_choice (WrkComm *comm, MdlOp op);
+
 /* Every algorithm that this communicator knows for `op`, with the reason why it cannot run or NULL; for messages and `list`. */
 typedef struct {
   MdlAlgo algo;
