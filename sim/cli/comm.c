@@ -28,7 +28,7 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("dtype", 'd', dtype, "TYPE", "element type (default: fp32)"),
   FLAG ("root", 'r', root, "RANK", "root of broadcast and reduce (default: 0)"),
   HEADING ("algorithm"),
-  FLAG ("algo", 0, algo, "A", "auto (default): NCCL's choice; best: the fastest; or one of forerun list algorithms"),
+  FLAG ("algo", 0, algo, "A", "auto (default): NCCL's choice; best: the fastest; or one of them (not of compare: it takes all)"),
   FLAG ("proto", 0, proto, "P", "auto (default), ll, ll128 or simple"),
   FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that may not be taken"),
   FLAG ("max-channels", 0, max_channels, "N", "at most so many channels (NCCL_MAX_NCHANNELS)"),

@@ -15,6 +15,7 @@ struct WrkScenario {
   WrkTrainingSpec training;
   Clu *clu;
   WrkSettings settings;
+  BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
   GArray *gpus; /* guint32: the GPUs that the scenario may use, node-major */

@@ -139,8 +139,10 @@ take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
     degrade->frontend |= item.network.v == 1;
     degrade->management |= item.network.v == 2;
     degrade->remote_numa |= item.numa.v == 1;
-    if (item.nics.set)
+    if (item.nics.set) {
       degrade->max_nics = (guint32)item.nics.v;
+      scenario->degrade_nics = item.nics.mark;
+    }
   }
 }
 
@@ -306,6 +308,20 @@ list_gpus (WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+/* More NICs than any node has switch nothing off: whoever wrote that meant another cluster. */
+static gboolean
+check_nics (const WrkScenario *scenario, GError **error)
+{
+  const Clu *clu = scenario->clu;
+  guint32 most = 0, asked = scenario->settings.degrade.max_nics;
+  for (guint32 node = 0; node < clu_n_nodes (clu); node++)
+    most = MAX (most, clu_node_n (clu, node, CLU_DEV_NIC));
+  if (asked > most)
+    return wrk_fail_at (error, scenario->degrade_nics, "nics must be at most %u, found %u: no node of '%s' has more", most, asked,
+                        clu_name (clu));
+  return TRUE;
+}
+
 static gboolean
 check_ranks (const WrkScenario *scenario, GError **error)
 {
@@ -342,7 +358,8 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_workload (scenario, error))
+  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
+      !check_workload (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;

@@ -264,6 +264,8 @@ each_degradation_is_a_setting (void)
   expect_error (ON COLLECTIVE "degrade: [{rmda: off}]\n", NULL,
                 "s.yaml:4:12: unknown key 'rmda' in 'degrade' (did you mean 'rdma'?)");
   expect_error (ON COLLECTIVE "degrade: [{nics: 0}]\n", NULL, "s.yaml:4:18: ");
+  expect_error (ON COLLECTIVE "degrade: [{rdma: off}, {nics: 9}]\n", NULL,
+                "s.yaml:4:31: nics must be at most 1, found 9: no node of 'teach_nic' has more");
 }
 
 static void
