@@ -32,35 +32,25 @@ extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names
 /* Name of a code in a table that ends with NULL; "?" if it is not there. Borrowed. */
 const char *clu_name_of (const BaseName *table, int code);
 
-/* Rows of schema tables: what every row says, then designated initialisers. */
-#define CLU_ROW(T, text, member, what, ...)                                               \
-  {                                                                                       \
-    .key = (text), .kind = BASE_FIELD_##what, .offset = offsetof (T, member), __VA_ARGS__ \
-  }
-#define CLU_NUM(T, text, member, dimension, ...) CLU_ROW (T, text, member, NUM, .dim = BASE_DIM_##dimension, __VA_ARGS__)
 /* Rates, specified. No link, memory or drive is near an EB/s, and all of a cluster's together stay far from where doubles end. */
-#define CLU_RATE(T, text, member, ...) CLU_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)
-#define CLU_END \
-  {             \
-    .key = NULL \
-  }
+#define CLU_RATE(T, text, member, ...) BASE_ROW_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)
 
 /* The keys of a link described in place. `at`: what stands before CluLinkSpec's members in T ("link."; nothing for CluLinkSpec
  * itself). */
-#define CLU_LINK_ROWS(T, at)                                                                                             \
-  CLU_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),            \
-           .folder = "topologies/links", .help = "link class: a name in topologies/links, a path, or the class inline"), \
-      CLU_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                             \
-               .help = "lanes, NVLinks or ports together; default: the class's"),                                        \
-      CLU_RATE (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),    \
-      CLU_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                        \
-               .help = "what a large DMA reaches of the rate; default: the class's"),                                    \
-      CLU_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                                  \
-               .help = "what a kernel's loads and stores reach; default: the class's"),                                  \
-      CLU_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                             \
-               .help = "one crossing of the link and what stands at its far end; default: the class's"),                 \
-      CLU_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                                  \
-               .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium")
+#define CLU_LINK_ROWS(T, at)                                                                                              \
+  BASE_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),            \
+            .folder = "topologies/links", .help = "link class: a name in topologies/links, a path, or the class inline"), \
+      BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                         \
+                    .help = "lanes, NVLinks or ports together; default: the class's"),                                    \
+      CLU_RATE (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),     \
+      BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                    \
+                    .help = "what a large DMA reaches of the rate; default: the class's"),                                \
+      BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                              \
+                    .help = "what a kernel's loads and stores reach; default: the class's"),                              \
+      BASE_ROW_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                         \
+                    .help = "one crossing of the link and what stands at its far end; default: the class's"),             \
+      BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                              \
+                    .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium")
 
 G_END_DECLS
 
