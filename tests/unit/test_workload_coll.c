@@ -3,37 +3,10 @@
 #include "comm-private.h"
 #include "workload_fixture.h"
 
-typedef struct {
-  Clu *clu;
-  WrkSettings settings;
-  WrkComm *comm;
-} Bench;
-
 static Bench
 bench_new (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 {
-  Bench b = { .clu = fixture_cluster (n_gpus, n_nodes, sharp) };
-  wrk_settings_default (&b.settings);
-  return b;
-}
-
-static void
-bench_open (Bench *b, guint32 n)
-{
-  g_autofree guint32 *gpus = g_new (guint32, n);
-  for (guint32 i = 0; i < n; i++)
-    gpus[i] = i;
-  g_autoptr (GError) error = NULL;
-  b->comm = wrk_comm_new (b->clu, &b->settings, gpus, n, &error);
-  if (b->comm == NULL)
-    g_error ("%s", error->message);
-}
-
-static void
-bench_close (Bench *b)
-{
-  g_clear_pointer (&b->comm, wrk_comm_free);
-  clu_free (b->clu);
+  return bench_on (fixture_cluster (n_gpus, n_nodes, sharp));
 }
 
 static double

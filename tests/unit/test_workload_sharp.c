@@ -5,86 +5,29 @@
 #include "comm-private.h"
 #include "workload_fixture.h"
 
-typedef struct {
-  Clu *clu;
-  WrkSettings settings;
-  WrkComm *comm;
-} Bench;
-
 /* `n_nodes` nodes of `n_gpus` GPUs behind one reducing switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on
  * a fat tree with leaves of four adapters and two spines; everything reduces where `sharp`. */
 static Clu *
 tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp, const char *routing)
 {
-  g_autofree char *text = g_strdup_printf (
-      "topology: fixture\n"
-      "nodes: %u\n"
-      "node:\n"
-      "  gpus:\n"
-      "    type:\n"
-      "      gpu: fixture_gpu\n"
-      "      compute_capability: 90\n"
-      "      scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 1 us, duplex: 1}, rate: 100 GB/s}\n"
-      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
-      "    count: %u\n"
-      "  nvlink: {kind: switch, switches: 1, sharp: %s}\n"
-      "  pcie: {switch_per: 1, under_switch: [nics], link: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, "
-      "duplex: 1}, rate: 1 TB/s}}\n"
-      "  sockets: {count: 1, memory: 1 TB/s}\n"
-      "  nics:\n"
-      "    type:\n"
-      "      nic: fixture_nic\n"
-      "      port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 5 us, duplex: 1}, rate: 10 GB/s}\n"
-      "      pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}\n"
-      "    count: %u\n"
-      "fabric: {kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, core: {radix: 8, latency: 0}, "
-      "routing: %s, sharp: %s}\n",
-      n_nodes, n_gpus, sharp ? "true" : "false", n_gpus, routing, sharp ? "true" : "false");
-  g_autoptr (GError) error = NULL;
-  BaseYaml *yaml = base_yaml_load_data ("fixture", text, strlen (text), &error);
-  g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  CluLoadOptions options = { 0, 1, NULL };
-  Clu *clu = yaml != NULL ? clu_load_yaml (yaml, lookup, NULL, &options, warnings, &error) : NULL;
-  if (clu == NULL)
-    g_error ("fixture: %s", error->message);
-  return clu;
+  g_autofree char *fabric =
+      g_strdup_printf ("{kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, "
+                       "core: {radix: 8, latency: 0}, routing: %s, sharp: %s}",
+                       routing, sharp ? "true" : "false");
+  return fixture_cluster_on (n_gpus, n_nodes, sharp, fabric);
 }
 
 static Bench
 bench_new (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 {
-  Bench b = { .clu = tree_cluster (n_gpus, n_nodes, sharp, "adaptive") };
-  wrk_settings_default (&b.settings);
-  return b;
+  return bench_on (tree_cluster (n_gpus, n_nodes, sharp, "adaptive"));
 }
 
 /* One GPU a node on one fabric switch: all hops alike. */
 static Bench
 one_gpu_nodes (unsigned n)
 {
-  Bench b = { .clu = fixture_cluster (1, n, FALSE) };
-  wrk_settings_default (&b.settings);
-  return b;
-}
-
-static void
-bench_open (Bench *b, guint32 n)
-{
-  g_autofree guint32 *gpus = g_new (guint32, n);
-  for (guint32 i = 0; i < n; i++)
-    gpus[i] = i;
-  g_autoptr (GError) error = NULL;
-  b->comm = wrk_comm_new (b->clu, &b->settings, gpus, n, &error);
-  if (b->comm == NULL)
-    g_error ("%s", error->message);
-}
-
-static void
-bench_close (Bench *b)
-{
-  g_clear_pointer (&b->comm, wrk_comm_free);
-  clu_free (b->clu);
+  return bench_on (fixture_cluster (1, n, FALSE));
 }
 
 /* Least and greatest load of the resources whose names have all of `part`; their number. */
