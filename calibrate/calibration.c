@@ -27,12 +27,12 @@ typedef struct {
 enum { NCCL, RCCL, HCCL, NCCOM };
 
 static const BaseField defaults_fields[] = {
-  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (Defaults, summary), .help = "what the file holds" },
-  { .key = "nccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[NCCL]), .help = "NVIDIA", .required = TRUE },
-  { .key = "rccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[RCCL]), .help = "AMD, what differs from nccl" },
-  { .key = "hccl", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[HCCL]), .help = "Intel, what differs from nccl" },
-  { .key = "nccom", .kind = BASE_FIELD_NODE, .offset = offsetof (Defaults, library[NCCOM]), .help = "AWS, what differs from nccl" },
-  { .key = NULL },
+  BASE_ROW (Defaults, "summary", summary, STR, .help = "what the file holds"),
+  BASE_ROW (Defaults, "nccl", library[NCCL], NODE, .help = "NVIDIA", .required = TRUE),
+  BASE_ROW (Defaults, "rccl", library[RCCL], NODE, .help = "AMD, what differs from nccl"),
+  BASE_ROW (Defaults, "hccl", library[HCCL], NODE, .help = "Intel, what differs from nccl"),
+  BASE_ROW (Defaults, "nccom", library[NCCOM], NODE, .help = "AWS, what differs from nccl"),
+  BASE_ROW_END,
 };
 static const BaseSchema defaults_schema = { .name = "library defaults", .help = "Constants by vendor.", .fields = defaults_fields };
 
@@ -51,24 +51,13 @@ static const BaseName source_names[] = {
   { NULL, 0, NULL },
 };
 static const BaseField file_fields[] = {
-  { .key = "calibration", .kind = BASE_FIELD_STR, .offset = offsetof (File, name), .help = "its name", .required = TRUE },
-  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (File, summary), .help = "what was measured, where" },
-  { .key = "over",
-    .kind = BASE_FIELD_STR,
-    .offset = offsetof (File, over),
-    .help = "calibration whose constants hold where this one has none" },
-  { .key = "source",
-    .kind = BASE_FIELD_ENUM,
-    .offset = offsetof (File, source),
-    .help = "of all numbers that do not say otherwise",
-    .names = source_names,
-    .fallback = "assumed" },
-  { .key = "library",
-    .kind = BASE_FIELD_NODE,
-    .offset = offsetof (File, library),
-    .help = "constants, as in library.yaml",
-    .required = TRUE },
-  { .key = NULL },
+  BASE_ROW (File, "calibration", name, STR, .help = "its name", .required = TRUE),
+  BASE_ROW (File, "summary", summary, STR, .help = "what was measured, where"),
+  BASE_ROW (File, "over", over, STR, .help = "calibration whose constants hold where this one has none"),
+  BASE_ROW (File, "source", source, ENUM, .help = "of all numbers that do not say otherwise", .names = source_names,
+            .fallback = "assumed"),
+  BASE_ROW (File, "library", library, NODE, .help = "constants, as in library.yaml", .required = TRUE),
+  BASE_ROW_END,
 };
 static const BaseSchema file_schema = { .name = "calibration file", .help = "Measured constants.", .fields = file_fields };
 

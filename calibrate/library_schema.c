@@ -1,33 +1,19 @@
 /* Schema of a communication library's constants: one row a key, see models/library-spec.h for what each is used for. */
 #include "library_schema-private.h"
 
-#define NUM(type, member, key_, dim_, help_)                                                                 \
-  {                                                                                                          \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_) \
-  }
-#define NUM_FROM(type, member, key_, dim_, min_, help_)                                                                     \
-  {                                                                                                                         \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .min = (min_) \
-  }
-#define MAP(type, member, key_, sub_, help_)                                                                 \
-  {                                                                                                          \
-    .key = (key_), .kind = BASE_FIELD_MAP, .offset = offsetof (type, member), .help = (help_), .sub = (sub_) \
-  }
-#define LIST(type, member, key_, sub_, item_, help_)                                                           \
-  {                                                                                                            \
-    .key = (key_), .kind = BASE_FIELD_LIST, .offset = offsetof (type, member), .help = (help_), .sub = (sub_), \
-    .item_size = sizeof (item_)                                                                                \
-  }
-#define END     \
-  {             \
-    .key = NULL \
-  }
+/* No key is required: the help says what holds without it. */
+#define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .help = (help_))
+#define NUM_FROM(type, member, key_, dim_, min_, help_) \
+  BASE_ROW (type, key_, member, NUM, .dim = (dim_), .min = (min_), .help = (help_))
+#define MAP(type, member, key_, sub_, help_) BASE_ROW (type, key_, member, MAP, .sub = (sub_), .help = (help_))
+#define LIST(type, member, key_, sub_, item_, help_) \
+  BASE_ROW (type, key_, member, LIST, .sub = (sub_), .item_size = sizeof (item_), .help = (help_))
 
 static const BaseField times_fields[] = {
   NUM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_TIME, "by LL"),
   NUM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_TIME, "by LL128"),
   NUM (MdlByProto, at[MDL_PROTO_SIMPLE], "simple", BASE_DIM_TIME, "by Simple"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema times_schema = { .name = "times by protocol", .help = "One time a protocol.", .fields = times_fields };
 
@@ -35,7 +21,7 @@ static const BaseField rates_fields[] = {
   NUM_FROM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL"),
   NUM_FROM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL128"),
   NUM_FROM (MdlByProto, at[MDL_PROTO_SIMPLE], "simple", BASE_DIM_BANDWIDTH, "1 kB/s", "by Simple"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema rates_schema = { .name = "rates by protocol", .help = "One rate a protocol.", .fields = rates_fields };
 
@@ -44,7 +30,7 @@ static const BaseField step_fields[] = {
   NUM (MdlStep, floor, "floor", BASE_DIM_TIME, "what of it long data never hides; default: all"),
   NUM (MdlStep, per_channel, "per_channel", BASE_DIM_TIME, "on top for each further channel in use"),
   NUM_FROM (MdlStep, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves in one operation; default: no limit"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema step_schema = { .name = "step",
                                         .help = "A step by one protocol over one kind of hop.",
@@ -55,7 +41,7 @@ static const BaseField hop_fields[] = {
   MAP (MdlHopSteps, at[MDL_PROTO_LL], "ll", &step_schema, "by LL"),
   MAP (MdlHopSteps, at[MDL_PROTO_LL128], "ll128", &step_schema, "by LL128"),
   MAP (MdlHopSteps, at[MDL_PROTO_SIMPLE], "simple", &step_schema, "by Simple"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema hop_schema = { .name = "hop", .help = "Steps over one kind of hop.", .fields = hop_fields };
 
@@ -68,29 +54,20 @@ static const BaseSchema hop_schema = { .name = "hop", .help = "Steps over one ki
       MAP (type, hop[MDL_HOP_TCP], "tcp", &hop_schema, "by sockets, staged in host memory")
 
 static const BaseField protocol_fields[] = {
-  { .key = "offered", .kind = BASE_FIELD_BOOL, .offset = offsetof (MdlProtocol, offered), .help = "the library has it" },
+  BASE_ROW (MdlProtocol, "offered", offered, BOOL, .help = "the library has it"),
   NUM_FROM (MdlProtocol, wire, "wire", BASE_DIM_NUMBER, "1", "bytes on the link per byte of payload"),
   NUM (MdlProtocol, threads, "threads", BASE_DIM_COUNT, "of a channel's block"),
   NUM (MdlProtocol, bytes_a_thread, "bytes_a_thread", BASE_DIM_BYTES, "size per thread that opens a further channel"),
-  { .key = "a_rank", .kind = BASE_FIELD_BOOL, .offset = offsetof (MdlProtocol, a_rank), .help = "… times the ranks, for a ring" },
+  BASE_ROW (MdlProtocol, "a_rank", a_rank, BOOL, .help = "… times the ranks, for a ring"),
   NUM_FROM (MdlProtocol, cell_traffic, "cell_traffic", BASE_DIM_NUMBER, "1", "factor on the traffic that is cut into cells"),
   NUM_FROM (MdlProtocol, slot, "slot", BASE_DIM_BYTES, "1 B", "payload of one slot of the buffer: the piece of a pipeline"),
   NUM_FROM (MdlProtocol, ring_chunk, "ring_chunk", BASE_DIM_BYTES, "1 B", "payload a ring moves a step, channel and loop at most"),
   NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
-  { .key = "overlap",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlProtocol, overlap),
-    .dim = BASE_DIM_RATIO,
-    .max = "1",
-    .help = "share of a step's data that runs beneath its latency" },
+  BASE_ROW_NUM (MdlProtocol, "overlap", overlap, RATIO, .max = "1", .help = "share of a step's data that runs beneath its latency"),
   NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in operations of the middle"),
-  { .key = "hand_on",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlProtocol, hand_on),
-    .dim = BASE_DIM_RATIO,
-    .max = "1",
-    .help = "share of a piece that has arrived when the next hop begins to pass it on" },
-  END,
+  BASE_ROW_NUM (MdlProtocol, "hand_on", hand_on, RATIO, .max = "1",
+                .help = "share of a piece that has arrived when the next hop begins to pass it on"),
+  BASE_ROW_END,
 };
 static const BaseSchema protocol_schema = { .name = "protocol",
                                             .help = "Format and buffers of a protocol.",
@@ -100,7 +77,7 @@ static const BaseField protocols_fields[] = {
   MAP (MdlProtocols, at[MDL_PROTO_LL], "ll", &protocol_schema, "LL"),
   MAP (MdlProtocols, at[MDL_PROTO_LL128], "ll128", &protocol_schema, "LL128"),
   MAP (MdlProtocols, at[MDL_PROTO_SIMPLE], "simple", &protocol_schema, "Simple"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema protocols_schema = { .name = "protocols", .help = "The protocols.", .fields = protocols_fields };
 
@@ -108,7 +85,7 @@ static const BaseField channel_row_fields[] = {
   NUM (MdlChannelRow, capability, "capability", BASE_DIM_COUNT, "compute capability from which on the row holds (90: Hopper)"),
   NUM_FROM (MdlChannelRow, one_node, "one_node", BASE_DIM_COUNT, "1", "channels on one node"),
   NUM_FROM (MdlChannelRow, nodes, "nodes", BASE_DIM_COUNT, "1", "channels over several nodes"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema channel_row_schema = { .name = "channels.scale_up",
                                                .help = "Most channels.",
@@ -120,14 +97,14 @@ static const BaseField channels_fields[] = {
   NUM_FROM (MdlChannels, host, "host", BASE_DIM_COUNT, "1", "one node, through host memory"),
   NUM (MdlChannels, cell, "cell", BASE_DIM_BYTES, "traffic below which no further channel is opened"),
   NUM_FROM (MdlChannels, p2p, "p2p", BASE_DIM_COUNT, "1", "channels of sends and receives, at most"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema channels_schema = { .name = "channels", .help = "How many blocks work.", .fields = channels_fields };
 
 static const BaseField launch_fields[] = {
   NUM (MdlLaunchCost, extra, "extra", BASE_DIM_TIME, "on top of each call"),
   NUM (MdlLaunchCost, per_gpu, "per_gpu", BASE_DIM_TIME, "of the CPU for one launch"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema launch_schema = { .name = "launch mode", .help = "What a launch costs.", .fields = launch_fields };
 
@@ -135,14 +112,14 @@ static const BaseField launches_fields[] = {
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_GRAPH], "graph", &launch_schema, "CUDA graph replay"),
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_THREADS], "threads", &launch_schema, "one thread or process a GPU"),
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_SERIAL], "serial", &launch_schema, "one thread for the GPUs of a node"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema launches_schema = { .name = "launch", .help = "What a launch costs, by mode.", .fields = launches_fields };
 
 static const BaseField cut_fields[] = {
   NUM_FROM (MdlCut, above, "above", BASE_DIM_BYTES, "1 B", "pieces are not cut below"),
   NUM_FROM (MdlCut, fewer, "fewer", BASE_DIM_NUMBER, "0", "cut while a channel has fewer pieces"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema cut_schema = { .name = "cut", .help = "When a pipeline's piece shrinks.", .fields = cut_fields };
 
@@ -152,7 +129,7 @@ static const BaseField ring_fields[] = {
   HOPS (MdlRingSpec),
   NUM_FROM (MdlRingSpec, plateau, "plateau", BASE_DIM_NUMBER, "1", "factor on hop latency, Simple all-reduce between nodes"),
   NUM (MdlRingSpec, plateau_from, "plateau_from", BASE_DIM_BYTES, "size a channel and rank from which on `plateau` holds"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema ring_schema = { .name = "ring", .help = "Ring; chain for broadcast and reduce.", .fields = ring_fields };
 
@@ -163,17 +140,12 @@ static const BaseField tree_fields[] = {
   MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
   MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
   MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
-  { .key = "registered_piece",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlTreeSpec, registered_piece),
-    .dim = BASE_DIM_RATIO,
-    .min = "0.01",
-    .max = "1",
-    .help = "share of a slot that is Simple's piece under graph replay, which registers buffers" },
+  BASE_ROW_NUM (MdlTreeSpec, "registered_piece", registered_piece, RATIO, .min = "0.01", .max = "1",
+                .help = "share of a slot that is Simple's piece under graph replay, which registers buffers"),
   LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
   NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER,
        "weight of a rank of the node against a level of nodes"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema tree_schema = { .name = "tree", .help = "Tree all-reduce.", .fields = tree_fields };
 
@@ -186,24 +158,14 @@ static const BaseField nvls_fields[] = {
             "likewise over several nodes; default: as on one"),
   NUM (MdlNvlsSpec, net, "net", BASE_DIM_TIME, "on top over several nodes: to the network's switches and back"),
   NUM_FROM (MdlNvlsSpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves"),
-  { .key = "efficiency",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlNvlsSpec, efficiency),
-    .dim = BASE_DIM_RATIO,
-    .min = "0.01",
-    .max = "1",
-    .help = "of the links, before compute capability 100" },
-  { .key = "efficiency_from_100",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlNvlsSpec, efficiency_from_100),
-    .dim = BASE_DIM_RATIO,
-    .min = "0.01",
-    .max = "1",
-    .help = "of the links, from compute capability 100 on" },
+  BASE_ROW_NUM (MdlNvlsSpec, "efficiency", efficiency, RATIO, .min = "0.01", .max = "1",
+                .help = "of the links, before compute capability 100"),
+  BASE_ROW_NUM (MdlNvlsSpec, "efficiency_from_100", efficiency_from_100, RATIO, .min = "0.01", .max = "1",
+                .help = "of the links, from compute capability 100 on"),
   NUM_FROM (MdlNvlsSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one head and channel"),
   LIST (MdlNvlsSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks"),
   NUM_FROM (MdlNvlsSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema nvls_schema = { .name = "nvls", .help = "Reduction in the NVSwitch.", .fields = nvls_fields };
 
@@ -211,7 +173,7 @@ static const BaseField cap_fields[] = {
   NUM (MdlCapRow, capability, "capability", BASE_DIM_COUNT, "compute capability from which on the row holds (90: Hopper)"),
   NUM_FROM (MdlCapRow, two_nodes, "two_nodes", BASE_DIM_BANDWIDTH, "1 kB/s", "busbw of a head on two nodes, at most"),
   NUM_FROM (MdlCapRow, nodes, "nodes", BASE_DIM_BANDWIDTH, "1 kB/s", "the same on more"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema cap_schema = { .name = "nvls_tree.caps", .help = "Most busbw of one head.", .fields = cap_fields };
 
@@ -225,17 +187,14 @@ static const BaseField nvls_tree_fields[] = {
   LIST (MdlNvlsTreeSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks"),
   NUM_FROM (MdlNvlsTreeSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once in a node"),
   LIST (MdlNvlsTreeSpec, caps, "caps", &cap_schema, MdlCapRow, "by compute capability, ascending"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema nvls_tree_schema = { .name = "nvls_tree",
                                              .help = "Reduction in the NVSwitches, a double tree over the nodes.",
                                              .fields = nvls_tree_fields };
 
-#define SHARE(type, member, key_, help_)                                                                       \
-  {                                                                                                            \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_),                 \
-    .dim = BASE_DIM_RATIO, .min = "0.01", .max = "1"                                                           \
-  }
+#define SHARE(type, member, key_, help_) \
+  BASE_ROW (type, key_, member, NUM, .dim = BASE_DIM_RATIO, .min = "0.01", .max = "1", .help = (help_))
 
 static const BaseField collnet_fields[] = {
   NUM_FROM (MdlCollnetSpec, ranks, "ranks", BASE_DIM_COUNT, "1", "of a node, at most; default: any"),
@@ -249,7 +208,7 @@ static const BaseField collnet_fields[] = {
   NUM_FROM (MdlCollnetSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one channel (direct: and head)"),
   LIST (MdlCollnetSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks; a chain counts `fewer` times its ranks"),
   NUM_FROM (MdlCollnetSpec, stages, "stages", BASE_DIM_NUMBER, "1", "rounds of pieces under way at once (direct)"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema collnet_schema = { .name = "collnet",
                                            .help = "Reduction in the network's switches.",
@@ -262,7 +221,7 @@ static const BaseField pat_fields[] = {
   SHARE (MdlPatSpec, efficiency, "efficiency", "of the links; default: all"),
   LIST (MdlPatSpec, gather_cuts, "gather_cuts", &cut_schema, MdlCut, "how an all-gather's piece, a slot, shrinks"),
   LIST (MdlPatSpec, scatter_cuts, "scatter_cuts", &cut_schema, MdlCut, "how a reduce-scatter's piece, a slot, shrinks"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema pat_schema = { .name = "pat", .help = "Parallel aggregated trees.", .fields = pat_fields };
 
@@ -277,18 +236,13 @@ static const BaseField pairwise_fields[] = {
   NUM_FROM (MdlPairSpec, net_share, "net_share", BASE_DIM_NUMBER, "1",
             "halved while times the ranks they exceed so many times all channels; default: never"),
   NUM_FROM (MdlPairSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "piece of a peer and channel"),
-  { .key = "fill",
-    .kind = BASE_FIELD_NUM,
-    .offset = offsetof (MdlPairSpec, fill),
-    .dim = BASE_DIM_RATIO,
-    .max = "1",
-    .help = "share of the first pieces' time that nothing overlaps" },
+  BASE_ROW_NUM (MdlPairSpec, "fill", fill, RATIO, .max = "1", .help = "share of the first pieces' time that nothing overlaps"),
   NUM_FROM (MdlPairSpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte of an all-to-all by Simple over NVLink"),
   MAP (MdlPairSpec, alone_start, "alone_start", &times_schema, "start and end of one send and one receive over NVLink"),
   NUM (MdlPairSpec, second_peer, "second_peer", BASE_DIM_TIME, "on top where these are with different peers"),
   MAP (MdlPairSpec, alone, "alone", &rates_schema, "what a channel moves that one peer over NVLink has for itself"),
   NUM_FROM (MdlPairSpec, part, "part", BASE_DIM_BYTES, "1 B", "of a channel, above which one stream takes further channels"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema pairwise_schema = { .name = "pairwise", .help = "Sends and receives.", .fields = pairwise_fields };
 
@@ -296,7 +250,7 @@ static const BaseField copy_fields[] = {
   NUM (MdlCopySpec, start, "start", BASE_DIM_TIME, "of the copier"),
   NUM_FROM (MdlCopySpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "of the copier; default: the route's"),
   NUM_FROM (MdlCopySpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte; default 1"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema copy_schema = { .name = "copy", .help = "One kind of copy.", .fields = copy_fields };
 
@@ -306,7 +260,7 @@ static const BaseField copies_fields[] = {
   MAP (MdlCopies, at[MDL_COPY_HOST], "host", &copy_schema, "staged in host memory by the CPU"),
   MAP (MdlCopies, at[MDL_COPY_RDMA], "rdma", &copy_schema, "RDMA"),
   MAP (MdlCopies, at[MDL_COPY_TCP], "tcp", &copy_schema, "sockets"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema copies_schema = { .name = "copies", .help = "Copies, by what moves the bytes.", .fields = copies_fields };
 
@@ -314,7 +268,7 @@ static const BaseField error_fields[] = {
   NUM (MdlErrorSpec, small, "small", BASE_DIM_RATIO, "half-width below `small_to`"),
   NUM (MdlErrorSpec, middle, "middle", BASE_DIM_RATIO, "half-width below `middle_to`"),
   NUM (MdlErrorSpec, large, "large", BASE_DIM_RATIO, "half-width above"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema error_schema = { .name = "error",
                                          .help = "Relative half-width of the error band.",
@@ -325,34 +279,24 @@ static const BaseField range_fields[] = {
   NUM (MdlRange, max_size, "max_size", BASE_DIM_BYTES, "largest size fitted"),
   NUM (MdlRange, max_ranks, "max_ranks", BASE_DIM_COUNT, "most ranks fitted"),
   NUM (MdlRange, max_nodes, "max_nodes", BASE_DIM_COUNT, "most nodes fitted"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema range_schema = { .name = "range", .help = "What the constants were fitted on.", .fields = range_fields };
 
 static const BaseField plugin_fields[] = {
-  { .key = "class",
-    .kind = BASE_FIELD_STR,
-    .offset = offsetof (MdlPlugin, link_class),
-    .help = "link class of the network's ports",
-    .required = TRUE },
+  BASE_ROW (MdlPlugin, "class", link_class, STR, .help = "link class of the network's ports", .required = TRUE),
   NUM (MdlPlugin, latency, "latency", BASE_DIM_TIME, "what its software adds to a message"),
-  { .key = "simple_only",
-    .kind = BASE_FIELD_BOOL,
-    .offset = offsetof (MdlPlugin, simple_only),
-    .help = "LL and LL128 are switched off" },
-  { .key = "groups",
-    .kind = BASE_FIELD_BOOL,
-    .offset = offsetof (MdlPlugin, groups),
-    .help = "the adapters beside one GPU are one device to the library",
-    .fallback = "no" },
-  END,
+  BASE_ROW (MdlPlugin, "simple_only", simple_only, BOOL, .help = "LL and LL128 are switched off"),
+  BASE_ROW (MdlPlugin, "groups", groups, BOOL, .help = "the adapters beside one GPU are one device to the library",
+            .fallback = "no"),
+  BASE_ROW_END,
 };
 static const BaseSchema plugin_schema = { .name = "plugin",
                                           .help = "Software by which the library reaches one kind of network.",
                                           .fields = plugin_fields };
 
 static const BaseField library_fields[] = {
-  { .key = "name", .kind = BASE_FIELD_STR, .offset = offsetof (MdlLibrary, name), .help = "NCCL, RCCL, …" },
+  BASE_ROW (MdlLibrary, "name", name, STR, .help = "NCCL, RCCL, …"),
   LIST (MdlLibrary, plugins, "plugins", &plugin_schema, MdlPlugin, "networks with software of their own, by link class"),
   MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
   MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
@@ -372,7 +316,7 @@ static const BaseField library_fields[] = {
   NUM (MdlLibrary, middle_to, "middle_to", BASE_DIM_BYTES, "upper limit of middle sizes"),
   NUM_FROM (MdlLibrary, outside, "outside", BASE_DIM_NUMBER, "1", "factor on the band outside `range`"),
   MAP (MdlLibrary, range, "range", &range_schema, "what the constants were fitted on"),
-  END,
+  BASE_ROW_END,
 };
 const BaseSchema cal_library_schema = {
   .name = "library",

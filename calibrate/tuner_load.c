@@ -30,37 +30,20 @@ typedef struct {
 } Change;
 
 static const BaseField change_fields[] = {
-  { .key = "from",
-    .kind = BASE_FIELD_STR,
-    .offset = offsetof (Change, from),
-    .help = "first version that has it",
-    .required = TRUE },
-  { .key = "what", .kind = BASE_FIELD_STR, .offset = offsetof (Change, what), .help = "in words", .required = TRUE },
-  { .key = "constants",
-    .kind = BASE_FIELD_NODE,
-    .offset = offsetof (Change, constants),
-    .help = "what differs from the version before",
-    .required = TRUE },
-  { .key = NULL },
+  BASE_ROW (Change, "from", from, STR, .help = "first version that has it", .required = TRUE),
+  BASE_ROW (Change, "what", what, STR, .help = "in words", .required = TRUE),
+  BASE_ROW (Change, "constants", constants, NODE, .help = "what differs from the version before", .required = TRUE),
+  BASE_ROW_END,
 };
 static const BaseSchema change_schema = { .name = "change of a version", .help = "A release of NCCL.", .fields = change_fields };
 
 static const BaseField file_fields[] = {
-  { .key = "summary", .kind = BASE_FIELD_STR, .offset = offsetof (File, summary), .help = "what the file holds" },
-  { .key = "first", .kind = BASE_FIELD_STR, .offset = offsetof (File, first), .help = "oldest version known", .required = TRUE },
-  { .key = "newest", .kind = BASE_FIELD_STR, .offset = offsetof (File, newest), .help = "newest version known", .required = TRUE },
-  { .key = "constants",
-    .kind = BASE_FIELD_NODE,
-    .offset = offsetof (File, constants),
-    .help = "all constants, of the oldest version",
-    .required = TRUE },
-  { .key = "changes",
-    .kind = BASE_FIELD_LIST,
-    .offset = offsetof (File, changes),
-    .help = "ascending versions",
-    .sub = &change_schema,
-    .item_size = sizeof (Change) },
-  { .key = NULL },
+  BASE_ROW (File, "summary", summary, STR, .help = "what the file holds"),
+  BASE_ROW (File, "first", first, STR, .help = "oldest version known", .required = TRUE),
+  BASE_ROW (File, "newest", newest, STR, .help = "newest version known", .required = TRUE),
+  BASE_ROW (File, "constants", constants, NODE, .help = "all constants, of the oldest version", .required = TRUE),
+  BASE_ROW (File, "changes", changes, LIST, .help = "ascending versions", .sub = &change_schema, .item_size = sizeof (Change)),
+  BASE_ROW_END,
 };
 static const BaseSchema file_schema = { .name = "constants of NCCL's tuner", .help = "By version.", .fields = file_fields };
 

@@ -1,36 +1,15 @@
 /* Schema of the constants of NCCL's tuner: one row a key, see models/tuner.h and models/search.h for what each is used for. */
 #include "tuner_schema-private.h"
 
-#define NUM(type, member, key_, dim_, help_)                                                                                   \
-  {                                                                                                                            \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .required = TRUE \
-  }
-#define NUM_FROM(type, member, key_, dim_, min_, help_)                                                                      \
-  {                                                                                                                          \
-    .key = (key_), .kind = BASE_FIELD_NUM, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .min = (min_), \
-    .required = TRUE                                                                                                         \
-  }
-#define NUMS(type, member, key_, dim_, help_)                                                                                   \
-  {                                                                                                                             \
-    .key = (key_), .kind = BASE_FIELD_NUMS, .offset = offsetof (type, member), .help = (help_), .dim = (dim_), .required = TRUE \
-  }
-#define MAP(type, member, key_, sub_, help_)                                                                                   \
-  {                                                                                                                            \
-    .key = (key_), .kind = BASE_FIELD_MAP, .offset = offsetof (type, member), .help = (help_), .sub = (sub_), .required = TRUE \
-  }
-#define YES(type, member, key_, help_)                                                                           \
-  {                                                                                                              \
-    .key = (key_), .kind = BASE_FIELD_BOOL, .offset = offsetof (type, member), .help = (help_), .required = TRUE \
-  }
-#define ONE_OF(type, member, key_, names_, help_)                                                                  \
-  {                                                                                                                \
-    .key = (key_), .kind = BASE_FIELD_ENUM, .offset = offsetof (type, member), .help = (help_), .names = (names_), \
-    .required = TRUE                                                                                               \
-  }
-#define END     \
-  {             \
-    .key = NULL \
-  }
+/* Every key is needed. */
+#define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .required = TRUE, .help = (help_))
+#define NUM_FROM(type, member, key_, dim_, min_, help_) \
+  BASE_ROW (type, key_, member, NUM, .dim = (dim_), .min = (min_), .required = TRUE, .help = (help_))
+#define NUMS(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUMS, .dim = (dim_), .required = TRUE, .help = (help_))
+#define MAP(type, member, key_, sub_, help_)  BASE_ROW (type, key_, member, MAP, .sub = (sub_), .required = TRUE, .help = (help_))
+#define YES(type, member, key_, help_)        BASE_ROW (type, key_, member, BOOL, .required = TRUE, .help = (help_))
+#define ONE_OF(type, member, key_, names_, help_) \
+  BASE_ROW (type, key_, member, ENUM, .names = (names_), .required = TRUE, .help = (help_))
 
 static const BaseField times_fields[] = {
   NUMS (MdlTunerTimes, at[MDL_ALGO_TREE], "tree", BASE_DIM_TIME, "LL, LL128, Simple"),
@@ -40,7 +19,7 @@ static const BaseField times_fields[] = {
   NUMS (MdlTunerTimes, at[MDL_ALGO_NVLS], "nvls", BASE_DIM_TIME, "likewise"),
   NUMS (MdlTunerTimes, at[MDL_ALGO_NVLS_TREE], "nvls_tree", BASE_DIM_TIME, "likewise"),
   NUMS (MdlTunerTimes, at[MDL_ALGO_PAT], "pat", BASE_DIM_TIME, "likewise"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema times_schema = { .name = "times by algorithm", .help = "Three times each.", .fields = times_fields };
 
@@ -48,7 +27,7 @@ static const BaseField step_fields[] = {
   MAP (MdlTunerSteps, at[MDL_TUNER_NVLINK], "nvlink", &times_schema, "over NVLink"),
   MAP (MdlTunerSteps, at[MDL_TUNER_PCIE], "pcie", &times_schema, "over anything else inside a node"),
   MAP (MdlTunerSteps, at[MDL_TUNER_NET], "net", &times_schema, "between nodes"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema step_schema = { .name = "latency of a step", .help = "By what it crosses.", .fields = step_fields };
 
@@ -57,7 +36,7 @@ static const BaseField rates_fields[] = {
   NUMS (MdlTunerRates, at[MDL_GENERATION_AMPERE], "ampere", BASE_DIM_BANDWIDTH, "below 90"),
   NUMS (MdlTunerRates, at[MDL_GENERATION_HOPPER], "hopper", BASE_DIM_BANDWIDTH, "below 100"),
   NUMS (MdlTunerRates, at[MDL_GENERATION_BLACKWELL], "blackwell", BASE_DIM_BANDWIDTH, "from 100 on"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema rates_schema = { .name = "rates by generation",
                                          .help = "What one channel reaches.",
@@ -70,7 +49,7 @@ static const BaseField ll_fields[] = {
   NUM (MdlTunerLl, ring, "ring", BASE_DIM_RATIO, "share of the rings' rate"),
   NUM (MdlTunerLl, ring_one_way, "ring_one_way", BASE_DIM_RATIO, "the same where nothing is reduced or kept, on one node"),
   NUM_FROM (MdlTunerLl, tree, "tree", BASE_DIM_NUMBER, "1", "the trees' rate over this"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema ll_schema = { .name = "tuner's LL", .help = "Rates of LL.", .fields = ll_fields };
 
@@ -85,7 +64,7 @@ static const BaseField ll128_fields[] = {
   NUMS (MdlTunerLl128, capabilities, "capabilities", BASE_DIM_COUNT, "these compute capabilities alone; none: no list"),
   NUM (MdlTunerLl128, mixed, "mixed", BASE_DIM_COUNT, "unequal capabilities only from here on; 0: never"),
   NUM (MdlTunerLl128, pxn, "pxn", BASE_DIM_COUNT, "capability from which the network may be reached by PXN"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema ll128_schema = { .name = "tuner's LL128",
                                          .help = "Rates of LL128, and where it is trusted.",
@@ -100,7 +79,7 @@ static const BaseField ring_fields[] = {
   NUM_FROM (MdlTunerRing, plateau, "plateau", BASE_DIM_NUMBER, "1", "factor on the latency of Simple all-reduce between nodes"),
   NUM_FROM (MdlTunerRing, plateau_before_80, "plateau_before_80", BASE_DIM_NUMBER, "1", "the same below capability 80"),
   NUM (MdlTunerRing, plateau_from, "plateau_from", BASE_DIM_BYTES, "a channel and rank, from which on it holds"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema ring_schema = { .name = "tuner's rings", .help = "What is special to rings.", .fields = ring_fields };
 
@@ -115,7 +94,7 @@ static const BaseField tree_fields[] = {
   NUM (MdlTunerTree, correction_n, "correction_n", BASE_DIM_COUNT, "how many of them count"),
   NUM (MdlTunerTree, net_alone, "net_alone", BASE_DIM_COUNT,
        "1: all algorithms take the tree's network latency with one GPU a node"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema tree_schema = { .name = "tuner's trees", .help = "What is special to trees.", .fields = tree_fields };
 
@@ -132,7 +111,7 @@ static const BaseField nvls_fields[] = {
   NUM (MdlTunerNvls, gather_ranks, "gather_ranks", BASE_DIM_COUNT, "of a node at most, for all-gather and reduce-scatter"),
   NUM (MdlTunerNvls, correction_n, "correction_n", BASE_DIM_COUNT, "factors of the tree's correction that count for NVLSTree"),
   NUM (MdlTunerNvls, correction_capability, "correction_capability", BASE_DIM_COUNT, "from here on, with x86 processors"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema nvls_schema = { .name = "tuner's NVLS",
                                         .help = "What is special to NVLS and NVLSTree.",
@@ -148,7 +127,7 @@ static const BaseField collnet_fields[] = {
   NUM (MdlTunerCollnet, direct_ranks, "direct_ranks", BASE_DIM_COUNT, "of a node at most, CollNet direct"),
   NUM (MdlTunerCollnet, chain_ranks, "chain_ranks", BASE_DIM_COUNT, "CollNet chain"),
   NUM (MdlTunerCollnet, nodes, "nodes", BASE_DIM_COUNT, "least"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema collnet_schema = { .name = "tuner's CollNet",
                                            .help = "What is special to SHARP.",
@@ -160,14 +139,14 @@ static const BaseField pat_fields[] = {
   NUM_FROM (MdlTunerPat, net_share, "net_share", BASE_DIM_NUMBER, "1", "divides the network latency of each doubling of nodes"),
   NUM (MdlTunerPat, per_rank, "per_rank", BASE_DIM_TIME, "for each rank"),
   NUM (MdlTunerPat, capability, "capability", BASE_DIM_COUNT, "least compute capability"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema pat_schema = { .name = "tuner's PAT", .help = "What is special to PAT.", .fields = pat_fields };
 
 static const BaseField nvlink_fields[] = {
   NUM (MdlNvlinkRow, capability, "capability", BASE_DIM_COUNT, "from here on"),
   NUM_FROM (MdlNvlinkRow, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "one link, one way"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema nvlink_schema = { .name = "rate of an NVLink", .help = "As NCCL takes it.", .fields = nvlink_fields };
 
@@ -178,7 +157,7 @@ static const BaseField socket_fields[] = {
   NUM_FROM (MdlSocketRates, power, "power", BASE_DIM_BANDWIDTH, "1 kB/s", "POWER9"),
   NUM_FROM (MdlSocketRates, other, "other", BASE_DIM_BANDWIDTH, "1 kB/s", "others"),
   NUM_FROM (MdlSocketRates, intel_p2p, "intel_p2p", BASE_DIM_NUMBER, "1", "factor on traffic through Intel's host bridge"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema socket_schema = { .name = "links of processors", .help = "As NCCL takes them.", .fields = socket_fields };
 
@@ -186,7 +165,7 @@ static const BaseField speeds_fields[] = {
   NUMS (MdlSpeeds, below_90, "below_90", BASE_DIM_BANDWIDTH, "capability below 90, descending"),
   NUMS (MdlSpeeds, from_90, "from_90", BASE_DIM_BANDWIDTH, "below 100"),
   NUMS (MdlSpeeds, from_100, "from_100", BASE_DIM_BANDWIDTH, "from 100 on"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema speeds_schema = { .name = "speeds of a channel", .help = "What a search tries.", .fields = speeds_fields };
 
@@ -194,20 +173,15 @@ static const BaseField by_capability_fields[] = {
   NUM (MdlByCapability, below_90, "below_90", BASE_DIM_COUNT, "capability below 90"),
   NUM (MdlByCapability, from_90, "from_90", BASE_DIM_COUNT, "below 100"),
   NUM (MdlByCapability, from_100, "from_100", BASE_DIM_COUNT, "from 100 on"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema by_capability_schema = { .name = "number by capability",
                                                  .help = "A count.",
                                                  .fields = by_capability_fields };
 
 static const BaseField search_fields[] = {
-  { .key = "nvlink",
-    .kind = BASE_FIELD_LIST,
-    .offset = offsetof (MdlSearchSpec, nvlink),
-    .help = "rate of one NVLink, ascending capability",
-    .sub = &nvlink_schema,
-    .item_size = sizeof (MdlNvlinkRow),
-    .required = TRUE },
+  BASE_ROW (MdlSearchSpec, "nvlink", nvlink, LIST, .help = "rate of one NVLink, ascending capability", .sub = &nvlink_schema,
+            .item_size = sizeof (MdlNvlinkRow), .required = TRUE),
   NUMS (MdlSearchSpec, pcie_lane, "pcie_lane", BASE_DIM_BANDWIDTH, "one lane, generations 1 to 6"),
   MAP (MdlSearchSpec, sockets, "sockets", &socket_schema, "between processors"),
   NUM (MdlSearchSpec, reply, "reply", BASE_DIM_RATIO, "of what a NIC sends to a GPU, what goes back; below capability 80"),
@@ -234,7 +208,7 @@ static const BaseField search_fields[] = {
   MAP (MdlSearchSpec, nvls_channels_nodes, "nvls_channels_nodes", &by_capability_schema, "several nodes"),
   NUM_FROM (MdlSearchSpec, collnet_more, "collnet_more", BASE_DIM_NUMBER, "1",
             "more channels in use where CollNet's chain is faster inside"),
-  END,
+  BASE_ROW_END,
 };
 static const BaseSchema search_schema = { .name = "tuner's search",
                                           .help = "What the graph search takes links for, and tries.",
@@ -254,7 +228,7 @@ static const BaseField fields[] = {
   NUM_FROM (MdlTunerSpec, fp8_factor, "fp8_factor", BASE_DIM_NUMBER, "1", "on the time of such a ring"),
   NUM_FROM (MdlTunerSpec, batch, "batch", BASE_DIM_COUNT, "1", "operations that all but rings start together"),
   MAP (MdlTunerSpec, search, "search", &search_schema, "graph search"),
-  END,
+  BASE_ROW_END,
 };
 const BaseSchema cal_tuner_schema = { .name = "NCCL's tuner", .help = "Constants by which NCCL chooses.", .fields = fields };
 
