@@ -6,7 +6,7 @@
 /* Whole doubles up to here are exact (2^53). */
 #define EXACT_MAX 9007199254740992.0
 
-typedef enum { CELL_NULL, CELL_TEXT, CELL_NUMBER, CELL_INTEGER } CellKind;
+typedef enum { CELL_NULL, CELL_TEXT, CELL_NUMBER, CELL_INTEGER, CELL_BOOL } CellKind;
 
 typedef struct {
   CellKind kind;
@@ -103,6 +103,12 @@ base_table_integer (BaseTable *table, const char *key, gint64 value)
   *cell_at (table, key, BASE_CELL_INTEGER) = (Cell){ .kind = CELL_INTEGER, .integer = value };
 }
 
+void
+base_table_bool (BaseTable *table, const char *key, gboolean value)
+{
+  *cell_at (table, key, BASE_CELL_BOOL) = (Cell){ .kind = CELL_BOOL, .integer = value ? 1 : 0 };
+}
+
 /* Control characters would break lines and columns: written as C does. */
 static void
 append_escaped (GString *out, const char *text)
@@ -136,6 +142,7 @@ cell_shown (const Cell *cell, const BaseColumn *column)
       return g_string_free (text, FALSE);
     }
     case CELL_INTEGER:
+    case CELL_BOOL:
       if (scale == 1 && column->format == NULL)
         return g_strdup_printf ("%" G_GINT64_FORMAT, cell->integer);
       return g_strdup (
@@ -218,10 +225,37 @@ base_table_print_tsv (const BaseTable *table, GString *out)
         append_escaped (out, row[i].text);
       else if (row[i].kind == CELL_NUMBER)
         g_string_append (out, g_ascii_dtostr (buffer, sizeof buffer, row[i].number)); /* %.17g */
-      else if (row[i].kind == CELL_INTEGER)
+      else if (row[i].kind == CELL_INTEGER || row[i].kind == CELL_BOOL)
         g_string_append_printf (out, "%" G_GINT64_FORMAT, row[i].integer);
     }
     g_string_append_c (out, '\n');
+  }
+}
+
+void
+base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json)
+{
+  g_return_if_fail (row < table->rows->len);
+  const Cell *cells = table->rows->pdata[row];
+  for (unsigned i = 0; i < table->n_columns; i++) {
+    json_builder_set_member_name (json, table->columns[i].key);
+    switch (cells[i].kind) {
+      case CELL_TEXT:
+        json_builder_add_string_value (json, cells[i].text);
+        break;
+      case CELL_NUMBER:
+        base_json_number (json, cells[i].number);
+        break;
+      case CELL_INTEGER:
+        json_builder_add_int_value (json, cells[i].integer);
+        break;
+      case CELL_BOOL:
+        json_builder_add_boolean_value (json, cells[i].integer != 0);
+        break;
+      case CELL_NULL:
+        json_builder_add_null_value (json);
+        break;
+    }
   }
 }
 
@@ -230,19 +264,8 @@ base_table_build_json (const BaseTable *table, JsonBuilder *json)
 {
   json_builder_begin_array (json);
   for (unsigned r = 0; r < table->rows->len; r++) {
-    const Cell *row = table->rows->pdata[r];
     json_builder_begin_object (json);
-    for (unsigned i = 0; i < table->n_columns; i++) {
-      json_builder_set_member_name (json, table->columns[i].key);
-      if (row[i].kind == CELL_TEXT)
-        json_builder_add_string_value (json, row[i].text);
-      else if (row[i].kind == CELL_NUMBER)
-        base_json_number (json, row[i].number);
-      else if (row[i].kind == CELL_INTEGER)
-        json_builder_add_int_value (json, row[i].integer);
-      else
-        json_builder_add_null_value (json);
-    }
+    base_table_build_members (table, r, json);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);

@@ -1,7 +1,6 @@
 #include "report/coll.h"
 
 #include "coll-private.h"
-#include "json-private.h"
 
 static const BaseColumn columns[] = { REP_COLL_COLUMNS, { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
 
@@ -37,23 +36,7 @@ rep_coll_table_add (BaseTable *table, const WrkColl *coll)
 void
 rep_coll_json_members (const WrkColl *coll, JsonBuilder *json)
 {
-  rep_json_text (json, "op", mdl_name (mdl_op_names, (int)coll->op));
-  rep_json_integer (json, "bytes", (gint64)coll->size_B);
-  rep_json_text (json, "dtype", mdl_name (mdl_dtype_names, (int)coll->dtype));
-  rep_json_integer (json, "nodes", coll->n_nodes);
-  rep_json_integer (json, "ranks", coll->n_ranks);
-  rep_json_text (json, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
-  rep_json_text (json, "proto", mdl_name (mdl_proto_names, (int)coll->proto));
-  if (coll->cost.channels > 0)
-    rep_json_integer (json, "channels", coll->cost.channels);
-  else
-    rep_json_null (json, "channels");
-  rep_json_number (json, "time_s", coll->time_s);
-  rep_json_number (json, "algbw_Bps", coll->algbw_Bps);
-  rep_json_number (json, "busbw_Bps", coll->busbw_Bps);
-  rep_json_number (json, "wire_Bps", coll->wire_Bps);
-  rep_json_number (json, "time_lo_s", coll->time_lo_s);
-  rep_json_number (json, "time_hi_s", coll->time_hi_s);
-  rep_json_text (json, "bound_by", coll->bound_by);
-  rep_json_text (json, "provenance", base_source_name (coll->provenance));
+  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  rep_coll_table_add (table, coll);
+  base_table_build_members (table, 0, json);
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "coll-private.h"
-#include "json-private.h"
 
 static void
 column_free (gpointer data)
@@ -80,7 +79,7 @@ rep_compare_rank (RepCompareRow *rows, guint n)
 /* ---- rows ---- */
 
 static const BaseColumn row_columns[] = { REP_COLL_COLUMNS,
-                                          { "best", NULL, BASE_CELL_INTEGER, 0, NULL },
+                                          { "best", NULL, BASE_CELL_BOOL, 0, NULL },
                                           { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
                                           { "own_algo", NULL, BASE_CELL_TEXT, 0, NULL },
                                           { "own_proto", NULL, BASE_CELL_TEXT, 0, NULL },
@@ -102,43 +101,36 @@ is_repeated (const RepCompare *compare, guint i)
   return FALSE;
 }
 
-void
-rep_compare_tsv (const RepCompare *compare, GString *out)
+static BaseTable *
+rows_table (const RepCompare *compare)
 {
-  g_autoptr (BaseTable) table = base_table_new (row_columns);
+  BaseTable *table = base_table_new (row_columns);
   for (guint i = 0; i < compare->rows->len; i++) {
     const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
     if (is_repeated (compare, i))
       continue;
     rep_coll_table_add (table, &row->coll);
-    base_table_integer (table, "best", row->best ? 1 : 0);
+    base_table_bool (table, "best", row->best);
     base_table_number (table, "margin", row->margin);
     base_table_text (table, "own_algo", row->own_algo >= 0 ? mdl_name (mdl_algo_names, row->own_algo) : NULL);
     base_table_text (table, "own_proto", row->own_proto >= 0 ? mdl_name (mdl_proto_names, row->own_proto) : NULL);
     base_table_number (table, "own_time_s", row->own_time_s);
   }
+  return table;
+}
+
+void
+rep_compare_tsv (const RepCompare *compare, GString *out)
+{
+  g_autoptr (BaseTable) table = rows_table (compare);
   base_table_print_tsv (table, out);
 }
 
 void
 rep_compare_json (const RepCompare *compare, JsonBuilder *json)
 {
-  json_builder_begin_array (json);
-  for (guint i = 0; i < compare->rows->len; i++) {
-    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
-    if (is_repeated (compare, i))
-      continue;
-    json_builder_begin_object (json);
-    rep_coll_json_members (&row->coll, json);
-    json_builder_set_member_name (json, "best");
-    json_builder_add_boolean_value (json, row->best);
-    rep_json_number (json, "margin", row->margin);
-    rep_json_text (json, "own_algo", row->own_algo >= 0 ? mdl_name (mdl_algo_names, row->own_algo) : NULL);
-    rep_json_text (json, "own_proto", row->own_proto >= 0 ? mdl_name (mdl_proto_names, row->own_proto) : NULL);
-    rep_json_number (json, "own_time_s", row->own_time_s);
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  g_autoptr (BaseTable) table = rows_table (compare);
+  base_table_build_json (table, json);
 }
 
 /* More lines than a picture can show say less: the first, the middle and the last number of nodes. */

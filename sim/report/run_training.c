@@ -3,19 +3,12 @@
 #include "json-private.h"
 #include "run-private.h"
 
-/* TSV keys of the parts, in WrkPart's order. */
-static const char *const part_keys[WRK_PART_N] = {
-  "breakdown_compute_s",    "breakdown_exposed_tp_s",     "breakdown_exposed_dp_s", "breakdown_exposed_pp_s",
-  "breakdown_exposed_cp_s", "breakdown_exposed_ep_s",     "breakdown_bubble_s",     "breakdown_launch_gap_s",
-  "breakdown_copy_wait_s",  "breakdown_straggler_wait_s", "breakdown_optimizer_s",  "breakdown_data_stall_s",
-  "breakdown_checkpoint_s",
-};
-
 #define SECONDS(key)                     \
   {                                      \
     key, NULL, BASE_CELL_NUMBER, 0, NULL \
   }
 
+enum { FIRST_PART = 15 };
 static const BaseColumn columns[] = {
   SECONDS ("step_time_s"),
   SECONDS ("step_time_lo_s"),
@@ -32,6 +25,7 @@ static const BaseColumn columns[] = {
   { "buckets", NULL, BASE_CELL_INTEGER, 0, NULL },
   { "stage", NULL, BASE_CELL_INTEGER, 0, NULL },
   { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
+  /* from FIRST_PART on the parts, in WrkPart's order */
   SECONDS ("breakdown_compute_s"),
   SECONDS ("breakdown_exposed_tp_s"),
   SECONDS ("breakdown_exposed_dp_s"),
@@ -47,6 +41,7 @@ static const BaseColumn columns[] = {
   SECONDS ("breakdown_checkpoint_s"),
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 1);
 
 static const BaseColumn part_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL },
@@ -75,9 +70,8 @@ rep_training_tsv (const WrkTrainingResult *training, GString *out)
   base_table_integer (table, "buckets", training->n_buckets);
   base_table_integer (table, "stage", training->stage);
   base_table_text (table, "provenance", base_source_name (training->provenance));
-
   for (int p = 0; p < WRK_PART_N; p++)
-    base_table_number (table, part_keys[p], training->part_s[p]);
+    base_table_number (table, columns[FIRST_PART + p].key, training->part_s[p]);
   base_table_print_tsv (table, out);
 }
 

@@ -12,10 +12,10 @@ static const BaseColumn columns[] = {
   { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-void
-rep_transfer_tsv (const WrkTransferResult *transfer, GString *out)
+static BaseTable *
+table_of (const WrkTransferResult *transfer)
 {
-  g_autoptr (BaseTable) table = base_table_new (columns);
+  BaseTable *table = base_table_new (columns);
   base_table_row (table);
   base_table_text (table, "from", transfer->from);
   base_table_text (table, "to", transfer->to);
@@ -32,27 +32,21 @@ rep_transfer_tsv (const WrkTransferResult *transfer, GString *out)
   base_table_text (table, "bottleneck", transfer->bottleneck);
   base_table_text (table, "bound_by", transfer->bound_by);
   base_table_text (table, "provenance", base_source_name (transfer->provenance));
+  return table;
+}
+
+void
+rep_transfer_tsv (const WrkTransferResult *transfer, GString *out)
+{
+  g_autoptr (BaseTable) table = table_of (transfer);
   base_table_print_tsv (table, out);
 }
 
 void
 rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json)
 {
-  rep_json_text (json, "from", transfer->from);
-  rep_json_text (json, "to", transfer->to);
-  rep_json_number (json, "bytes", transfer->bytes);
-  rep_json_number (json, "count", transfer->count);
-  rep_json_number (json, "time_s", transfer->time_s);
-  rep_json_number (json, "time_lo_s", transfer->time_lo_s);
-  rep_json_number (json, "time_hi_s", transfer->time_hi_s);
-  rep_json_number (json, "rate_Bps", transfer->rate_Bps);
-  rep_json_text (json, "path", transfer->path);
-  rep_json_text (json, "path_class", transfer->path_class);
-  rep_json_text (json, "transport", transfer->transport);
-  rep_json_number (json, "wire_rate_Bps", transfer->wire_rate_Bps);
-  rep_json_text (json, "bottleneck", transfer->bottleneck);
-  rep_json_text (json, "bound_by", transfer->bound_by);
-  rep_json_text (json, "provenance", base_source_name (transfer->provenance));
+  g_autoptr (BaseTable) table = table_of (transfer);
+  base_table_build_members (table, 0, json);
 }
 
 void

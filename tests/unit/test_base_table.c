@@ -122,6 +122,33 @@ an_empty_table_is_a_header (void)
 }
 
 static void
+yes_and_no_are_1_and_0_in_tsv_and_booleans_in_json (void)
+{
+  static const BaseColumn switches[] = { { "best", NULL, BASE_CELL_BOOL, 0, NULL }, { 0 } };
+  g_autoptr (BaseTable) table = base_table_new (switches);
+  for (int i = 0; i < 3; i++)
+    base_table_row (table);
+  base_table_bool (table, "best", FALSE);
+  base_table_row (table);
+  base_table_bool (table, "best", TRUE);
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_tsv (table, out);
+  TEST_STR (out->str, "best\n\n\n0\n1\n");
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  json_builder_begin_array (json);
+  for (unsigned row = 1; row < 4; row++) {
+    json_builder_begin_object (json);
+    base_table_build_members (table, row, json);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+  g_autofree char *text = base_json_print (json);
+  g_auto (GStrv) words = g_strsplit_set (text, " \n", -1);
+  g_autofree char *tight = g_strjoinv ("", words);
+  TEST_STR (tight, "[{\"best\":null},{\"best\":false},{\"best\":true}]");
+}
+
+static void
 whole_numbers_may_be_scaled_for_people (void)
 {
   static const BaseColumn sizes[] = {
@@ -177,6 +204,7 @@ main (void)
     { "whole numbers are printed whole, and undefined ones as null", whole_numbers_are_printed_whole_and_undefined_ones_as_null },
     { "exponents without a point are JSON", exponents_without_a_point_are_json },
     { "an empty table is a header", an_empty_table_is_a_header },
+    { "yes and no are 1 and 0 in TSV and booleans in JSON", yes_and_no_are_1_and_0_in_tsv_and_booleans_in_json },
     { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
     { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
     { 0 },

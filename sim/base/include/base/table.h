@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-typedef enum { BASE_CELL_TEXT, BASE_CELL_NUMBER, BASE_CELL_INTEGER } BaseCellKind;
+typedef enum { BASE_CELL_TEXT, BASE_CELL_NUMBER, BASE_CELL_INTEGER, BASE_CELL_BOOL } BaseCellKind;
 
 typedef struct {
   const char *key;     /* machine name with unit suffix: "time_s"; TSV header and JSON key */
@@ -27,11 +27,13 @@ void base_table_row (BaseTable *table);                                /* begins
 void base_table_text (BaseTable *table, const char *key, const char *text); /* NULL text: null */
 void base_table_number (BaseTable *table, const char *key, double value);   /* NaN and infinities become null */
 void base_table_integer (BaseTable *table, const char *key, gint64 value);
+void base_table_bool (BaseTable *table, const char *key, gboolean value); /* 1 or 0; in JSON true or false */
 unsigned base_table_n_rows (const BaseTable *table);
 
 void base_table_print_text (const BaseTable *table, GString *out); /* right-aligned numbers, '-' for null, no trailing blanks */
 void base_table_print_tsv (const BaseTable *table, GString *out);  /* header line of keys; numbers %.17g; '' for null */
 void base_table_build_json (const BaseTable *table, JsonBuilder *json); /* an array of objects */
+void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json); /* a row into the open object */
 
 /* json_builder_add_double_value that writes null for NaN and infinities, and a whole number when exact below 2^53. */
 void base_json_number (JsonBuilder *json, double value);
