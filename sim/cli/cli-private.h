@@ -68,6 +68,7 @@ struct Cli {
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
   GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
+  char *cal_key;       /* what the last of them was asked for by, where communicators share it */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */

@@ -220,6 +220,26 @@ warn_local (Cli *cli, const CliComm *comm)
   }
 }
 
+/* Constants of a GPU (NULL: none). Those of the last communicator where they are asked for by the same names: the numbers of nodes
+ * of a sweep and the measurements of a system share them. */
+static const MdlLibrary *
+library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, GError **error)
+{
+  const char *type = gpu != NULL ? gpu->name.v : NULL;
+  g_autofree char *key = g_strdup_printf ("%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "");
+  if (g_strcmp0 (key, cli->cal_key) == 0)
+    return cal_library (g_ptr_array_index (cli->cals, cli->cals->len - 1));
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const MdlLibrary *library = cli_library_load (cli, calibration, NULL, type, cli->yamls, diag, error);
+  cli_warn_all (cli, diag);
+  if (library == NULL)
+    return NULL;
+  cli_take_inputs (cli, cli->yamls);
+  g_free (cli->cal_key);
+  cli->cal_key = g_steal_pointer (&key);
+  return library;
+}
+
 gboolean
 cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, CliComm *comm, GError **error)
 {
@@ -231,14 +251,9 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
   if (!list_ranks (cli, question, comm, error))
     return FALSE;
   if (!question->plain) {
-    g_autoptr (BaseDiag) diag = base_diag_new ();
-    const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, 0);
-    comm->settings.library =
-        cli_library_load (cli, flags->calibration, NULL, gpu != NULL ? gpu->name.v : NULL, cli->yamls, diag, error);
-    cli_warn_all (cli, diag);
+    comm->settings.library = library_of (cli, flags->calibration, clu_gpu_spec (comm->clu, 0), error);
     if (comm->settings.library == NULL)
       return FALSE;
-    cli_take_inputs (cli, cli->yamls);
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   if (comm->comm == NULL)

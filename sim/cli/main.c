@@ -173,6 +173,7 @@ cli_free (Cli *cli)
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
   g_ptr_array_unref (cli->cals);
+  g_free (cli->cal_key);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->warnings);
   g_ptr_array_unref (cli->inputs);
