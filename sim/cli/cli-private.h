@@ -124,6 +124,7 @@ void cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError
 
 /* Puts files among the inputs of the answer; `yamls` (BaseYaml *) need not outlive the call. */
 void cli_take_inputs (Cli *cli, const GPtrArray *yamls);
+void cli_take_input (Cli *cli, const char *path, const char *bytes, gsize n_B); /* one that is not YAML */
 /* One more file to write when all is done, before the answer; takes `bytes`. FALSE and *error when `path` is -o's or another
  * file's: `flag` asked for it. */
 gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error);

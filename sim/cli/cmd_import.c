@@ -86,7 +86,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_string_append (cli->out, yaml);
     return TRUE;
   }
-  rep_inputs_add (cli->inputs, path, bytes, n_B);
+  rep_inputs_add (cli->inputs, path, NULL, bytes, n_B);
   RepEnvelope envelope = cli_envelope (cli);
   JsonBuilder *json = rep_envelope_open (&envelope);
   json_builder_begin_object (json);

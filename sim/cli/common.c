@@ -140,12 +140,33 @@ cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
   return clu;
 }
 
+/* Where shipped data lie: paths below it are told without it. */
+static const char *
+data_root (const Cli *cli)
+{
+  return cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL;
+}
+
+static void
+take_path (Cli *cli, const char *path)
+{
+  if (!g_ptr_array_find_with_equal_func (cli->read, path, g_str_equal, NULL))
+    g_ptr_array_add (cli->read, g_strdup (path));
+}
+
 void
 cli_take_inputs (Cli *cli, const GPtrArray *yamls)
 {
-  rep_inputs_add_yamls (cli->inputs, yamls, cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL);
+  rep_inputs_add_yamls (cli->inputs, yamls, data_root (cli));
   for (guint i = 0; i < yamls->len; i++)
-    g_ptr_array_add (cli->read, g_strdup (base_yaml_path (g_ptr_array_index (yamls, i))));
+    take_path (cli, base_yaml_path (g_ptr_array_index (yamls, i)));
+}
+
+void
+cli_take_input (Cli *cli, const char *path, const char *bytes, gsize n_B)
+{
+  rep_inputs_add (cli->inputs, path, data_root (cli), bytes, n_B);
+  take_path (cli, path);
 }
 
 static gboolean

@@ -318,15 +318,6 @@ read_table (Reader *reader, char *const *lines, GError **error)
   return TRUE;
 }
 
-/* Shipped data are told relative to their folder, so that the answer does not depend on where it lies. */
-static const char *
-told_path (const Cli *cli, const char *path)
-{
-  const char *root = cli->lookup != NULL ? base_lookup_root (cli->lookup) : "";
-  size_t n = strlen (root);
-  return n > 0 && strncmp (path, root, n) == 0 && path[n] == '/' ? path + n + 1 : path;
-}
-
 static gboolean
 check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
 {
@@ -369,6 +360,6 @@ cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliD
   g_autofree char *text = cli_read_file (path, &n_B, error);
   if (text == NULL)
     return FALSE;
-  rep_inputs_add (cli->inputs, told_path (cli, path), text, n_B);
+  cli_take_input (cli, path, text, n_B);
   return cli_measured_parse (path, text, n_B, file, data, error);
 }

@@ -59,9 +59,10 @@ rep_inputs_add_yamls (GPtrArray *inputs, const GPtrArray *yamls, const char *roo
 }
 
 void
-rep_inputs_add (GPtrArray *inputs, const char *path, const char *bytes, gsize n_B)
+rep_inputs_add (GPtrArray *inputs, const char *path, const char *root, const char *bytes, gsize n_B)
 {
-  add_once (inputs, g_strdup (path), g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)bytes, n_B));
+  add_once (inputs, g_strdup (below_root (path, root)),
+            g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)bytes, n_B));
 }
 
 JsonBuilder *

@@ -188,6 +188,7 @@ envelope_holds_command_inputs_results_and_warnings (void)
   g_ptr_array_add (yamls, base_yaml_load_data ("mine.yaml", "abc", 3, &error));
   g_autoptr (GPtrArray) inputs = rep_inputs_new ();
   rep_inputs_add_yamls (inputs, yamls, "/shipped/root/");
+  rep_inputs_add (inputs, "/shipped/root/topologies/x.yaml", "/shipped/root/", "abc", 3); /* the same again */
   g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
   g_ptr_array_add (warnings, (gpointer) "assumed \xff bytes");
   const char *const command[] = { "forerun", "coll", "all_reduce", NULL };

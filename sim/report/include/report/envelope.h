@@ -30,7 +30,7 @@ GPtrArray *rep_inputs_new (void);
  * it, so that the same question gives the same bytes wherever the data is installed. */
 void rep_inputs_add_yamls (GPtrArray *inputs, const GPtrArray *yamls, const char *root);
 /* One more input that is not YAML. */
-void rep_inputs_add (GPtrArray *inputs, const char *path, const char *bytes, gsize n_B);
+void rep_inputs_add (GPtrArray *inputs, const char *path, const char *root, const char *bytes, gsize n_B);
 
 /* A builder that stands where the value of "results" is due. Returned: full, given to rep_envelope_close. */
 JsonBuilder *rep_envelope_open (const RepEnvelope *envelope);
