@@ -45,7 +45,7 @@ typedef struct {
   const char *usage; /* after "forerun NAME " */
   const char *example;
   const char *notes;       /* further lines of --help; NULL none */
-  const CliFlag *flags[4]; /* tables in the order of --help, ends with NULL */
+  const CliFlag *flags[5]; /* tables in the order of --help, ends with NULL */
   size_t size;             /* of the struct that they fill; 0 without flags */
   CliFormat formats;       /* the last format that it writes, in the order of CliFormat */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */

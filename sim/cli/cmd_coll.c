@@ -4,16 +4,6 @@
 #include "comm-private.h"
 #include "report/coll.h"
 
-static const CliFlag size_flags[] = {
-  { CLI_FLAG_HEADING, "sizes: bytes as nccl-tests counts them, 8G is 8 GiB", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (CliCollFlags, min), "SIZE", "smallest size (default: 8)" },
-  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (CliCollFlags, max), "SIZE", "largest size (default: 8G)" },
-  { CLI_FLAG_TEXT, "stepfactor", 'f', offsetof (CliCollFlags, factor), "F", "each size is F times the one before (default: 2)" },
-  { CLI_FLAG_TEXT, "stepbytes", 'i', offsetof (CliCollFlags, step), "SIZE",
-    "each size is SIZE above the one before, in place of -f" },
-  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
-};
-
 /* The rows of one run, in the form that is asked for. */
 typedef struct {
   BaseTable *table;
@@ -207,12 +197,8 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const CliCollFlags *flags = data;
-  if (words[0] == NULL || words[1] != NULL) {
-    g_autofree char *ops = cli_names_join (mdl_op_names);
-    return words[0] == NULL
-               ? cli_fail (cli, error, "which operation? accepted: %s", ops)
-               : cli_fail (cli, error, "one operation at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  }
+  if (!cli_one_op (cli, words, error))
+    return FALSE;
   CliQuestion question;
   gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && answer (cli, flags, &question, error);
   g_free (question.nodes);
@@ -227,7 +213,7 @@ const CliVerb cli_verb_coll = {
   .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
            "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table,\n"
            "nccl-tests-json the document of its -J.\n",
-  .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
+  .flags = { cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
   .formats = CLI_FORMAT_NCCL_TESTS_JSON,
   .run = run,

@@ -17,12 +17,6 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F.svg",
     "a map of winners, and in F_busbw.svg the bandwidths; .png, .pdf too" },
   { CLI_FLAG_TEXT, "tuner-conf", 0, offsetof (Flags, tuner_conf), "FILE", "the winners as NCCL's example tuner plugin reads them" },
-  { CLI_FLAG_HEADING, "sizes: bytes as nccl-tests counts them, 8G is 8 GiB", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (Flags, coll.min), "SIZE", "smallest size (default: 8)" },
-  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (Flags, coll.max), "SIZE", "largest size (default: 8G)" },
-  { CLI_FLAG_TEXT, "stepfactor", 'f', offsetof (Flags, coll.factor), "F", "each size is F times the one before (default: 2)" },
-  { CLI_FLAG_TEXT, "stepbytes", 'i', offsetof (Flags, coll.step), "SIZE",
-    "each size is SIZE above the one before, in place of -f" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -403,12 +397,8 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  if (words[0] == NULL || words[1] != NULL) {
-    g_autofree char *ops = cli_names_join (mdl_op_names);
-    return words[0] == NULL
-               ? cli_fail (cli, error, "which operation? accepted: %s", ops)
-               : cli_fail (cli, error, "one operation at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  }
+  if (!cli_one_op (cli, words, error))
+    return FALSE;
   if (flags->coll.algo != NULL)
     return cli_fail (cli, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
   if (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error))
@@ -434,7 +424,7 @@ const CliVerb cli_verb_compare = {
       "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. Each algorithm stands by its fastest\n"
       "protocol. The closed form prices (--mode model) unless --mode event or --steps is given. What cannot run is left out and\n"
       "told; --disable leaves out more.\n",
-  .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_how },
+  .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
   .run = run,

@@ -16,8 +16,11 @@ typedef struct {
   char *mode, *steps;
 } CliCollFlags;
 
-/* The rows of --help around those that tell sizes: where it runs, and how. */
-extern const CliFlag cli_coll_flags_where[], cli_coll_flags_how[];
+/* The rows of --help: where it runs, sizes of a sweep, and how. */
+extern const CliFlag cli_coll_flags_where[], cli_coll_flags_sizes[], cli_coll_flags_how[];
+
+/* FALSE and *error unless `words` is one word, which is to be an operation. */
+gboolean cli_one_op (const Cli *cli, char **words, GError **error);
 
 /* A parsed question: everything but the sizes. */
 typedef struct {

@@ -24,6 +24,15 @@ const CliFlag cli_coll_flags_where[] = {
   HEADING (NULL),
 };
 
+const CliFlag cli_coll_flags_sizes[] = {
+  HEADING ("sizes: bytes as nccl-tests counts them, 8G is 8 GiB"),
+  FLAG ("minbytes", 'b', min, "SIZE", "smallest size (default: 8)"),
+  FLAG ("maxbytes", 'e', max, "SIZE", "largest size (default: 8G)"),
+  FLAG ("stepfactor", 'f', factor, "F", "each size is F times the one before (default: 2)"),
+  FLAG ("stepbytes", 'i', step, "SIZE", "each size is SIZE above the one before, in place of -f"),
+  HEADING (NULL),
+};
+
 const CliFlag cli_coll_flags_how[] = {
   FLAG ("dtype", 'd', dtype, "TYPE", "element type (default: fp32)"),
   FLAG ("root", 'r', root, "RANK", "root of broadcast and reduce (default: 0)"),
@@ -41,6 +50,16 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),
   HEADING (NULL),
 };
+
+gboolean
+cli_one_op (const Cli *cli, char **words, GError **error)
+{
+  g_autofree char *ops = cli_names_join (mdl_op_names);
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which operation? accepted: %s", ops);
+  return words[1] == NULL ||
+         cli_fail (cli, error, "one operation at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+}
 
 static gboolean
 parse_op (const Cli *cli, const char *text, MdlOp *op, GError **error)
