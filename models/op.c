@@ -50,15 +50,6 @@ const BaseName mdl_dtype_names[] = {
   { NULL, 0, NULL },
 };
 
-const char *
-mdl_name (const BaseName *table, int code)
-{
-  for (const BaseName *row = table; row->name != NULL; row++)
-    if (row->code == code)
-      return row->name;
-  return "?";
-}
-
 unsigned
 mdl_dtype_size_B (MdlDtype dtype)
 {

@@ -115,14 +115,9 @@ fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const
   g_autofree char *shown = base_text_shown (name);
   g_autofree char *kind = list_kind (folder);
   g_auto (GStrv) names = base_lookup_list (lookup, folder);
-  const char *nearest = base_nearest (name, (const char *const *)names);
-  GString *hint = g_string_new (NULL);
-  if (nearest != NULL)
-    g_string_append_printf (hint, " (did you mean '%s'?)", nearest);
+  g_autofree char *hint = base_hint (name, (const char *const *)names);
   g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
-               "no '%s.yaml' in '%s' nor among the shipped %s%s; 'forerun list %s' names them", shown, beside, folder, hint->str,
-               kind);
-  g_string_free (hint, TRUE);
+               "no '%s.yaml' in '%s' nor among the shipped %s%s; 'forerun list %s' names them", shown, beside, folder, hint, kind);
 }
 
 char *

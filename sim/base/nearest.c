@@ -72,3 +72,10 @@ base_nearest (const char *word, const char *const *candidates)
   }
   return nearest;
 }
+
+char *
+base_hint (const char *word, const char *const *candidates)
+{
+  const char *nearest = base_nearest (word, candidates);
+  return nearest != NULL ? g_strdup_printf (" (did you mean '%s'?)", nearest) : g_strdup ("");
+}

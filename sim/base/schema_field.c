@@ -67,14 +67,6 @@ names_of (const BaseName *names)
   return list;
 }
 
-/* " (did you mean 'x'?)" or "". Returned: full. */
-static char *
-suggestion (const char *word, const char *const *names)
-{
-  const char *nearest = base_nearest (word, names);
-  return nearest == NULL ? g_strdup ("") : g_strdup_printf (" (did you mean '%s'?)", nearest);
-}
-
 static char *
 accepted_number (const BaseField *field)
 {
@@ -144,7 +136,7 @@ read_source (SchemaReader *reader, const BaseYamlNode *node, BaseSource *source)
     }
   }
   g_autofree char *found = schema_found (node);
-  g_autofree char *hint = suggestion (text != NULL ? text : "", names);
+  g_autofree char *hint = base_hint (text != NULL ? text : "", names);
   schema_fail (reader, base_yaml_mark (node), "'source' must be one of measured, datasheet, assumed, found %s%s", found, hint);
   return FALSE;
 }
@@ -170,7 +162,7 @@ leaf_open (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
       out->note = base_yaml_text (item);
     } else {
       g_autofree char *shown = base_text_shown (key);
-      g_autofree char *hint = suggestion (key, keys);
+      g_autofree char *hint = base_hint (key, keys);
       if (strcmp (key, "note") == 0)
         schema_fail (reader, base_yaml_mark (item), "'note' of '%s' must be text", field->key);
       else
@@ -254,17 +246,17 @@ static gboolean
 read_enum (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseEnum *out)
 {
   const char *text = base_yaml_text (node);
-  for (const BaseName *name = field->names; text != NULL && name->name != NULL; name++)
-    if (strcmp (text, name->name) == 0) {
-      *out = (BaseEnum){ name->code, TRUE, base_yaml_mark (node) };
-      return TRUE;
-    }
+  const BaseName *name = text != NULL ? base_name_find (field->names, text) : NULL;
+  if (name != NULL) {
+    *out = (BaseEnum){ name->code, TRUE, base_yaml_mark (node) };
+    return TRUE;
+  }
   if (schema_fail_unsaid (reader, base_yaml_mark (node)))
     return FALSE;
   g_autofree const char **names = names_of (field->names);
   g_autofree char *found = schema_found (node);
   g_autofree char *accepted = schema_accepted (field);
-  g_autofree char *hint = suggestion (text != NULL ? text : "", names);
+  g_autofree char *hint = base_hint (text != NULL ? text : "", names);
   schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s%s", field->key, accepted, found, hint);
   return FALSE;
 }

@@ -54,7 +54,7 @@ find_type (const BaseYaml *yaml, const FileType **out, GError **error)
       *out = type;
       return TRUE;
     }
-  g_autofree char *hint = cli_hint (key, names), *prefix = base_mark_prefix (base_yaml_key_mark (root, 0));
+  g_autofree char *hint = base_hint (key, names), *prefix = base_mark_prefix (base_yaml_key_mark (root, 0));
   g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sfirst key '%s' does not say what this file is%s; it is one of %s",
                prefix, key, hint, accepted);
   return FALSE;

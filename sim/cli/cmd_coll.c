@@ -141,7 +141,7 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
   RepEnvelope envelope = cli_envelope (cli);
   switch (cli->format) {
     case CLI_FORMAT_TEXT:
-      rep_header_title (cli->out, &envelope, mdl_name (mdl_op_names, (int)question->op));
+      rep_header_title (cli->out, &envelope, base_name (mdl_op_names, (int)question->op));
       g_string_append (cli->out, rows->text->str);
       base_table_print_text (rows->table, cli->out);
       break;

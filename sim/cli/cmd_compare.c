@@ -245,7 +245,7 @@ note_left_out (const Pricer *pricer, const RepCompare *compare, GHashTable *seen
     const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->question->proto);
     if (why == NULL)
       continue;
-    g_autofree char *key = g_strdup_printf ("%s\n%s", mdl_name (mdl_algo_names, algo), why);
+    g_autofree char *key = g_strdup_printf ("%s\n%s", base_name (mdl_algo_names, algo), why);
     note (key, wrk_comm_n_nodes (pricer->comm), seen, keys);
   }
 }
@@ -277,7 +277,7 @@ tell_left_out (Cli *cli, GHashTable *seen, const GPtrArray *keys, RepCompare *co
 static gboolean
 add_plots (Cli *cli, const Flags *flags, const RepCompare *compare, const char *topology, GError **error)
 {
-  const char *op = mdl_name (mdl_op_names, (int)compare->op);
+  const char *op = base_name (mdl_op_names, (int)compare->op);
   g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology);
   g_autofree char *quoted = cli_plot_quote (title);
   g_autofree char *settings = g_strdup_printf ("; title=%s", quoted);
@@ -305,7 +305,7 @@ add_files (Cli *cli, const Flags *flags, const RepCompare *compare, const char *
     gboolean has_say = rep_tuner_conf (compare, FORERUN_VERSION, topology, plain || constants == NULL ? "none" : constants, text);
     if (!has_say) {
       g_string_free (text, TRUE);
-      return cli_fail (cli, error, "--tuner-conf: NCCL's tuner has no say in %s", mdl_name (mdl_op_names, (int)compare->op));
+      return cli_fail (cli, error, "--tuner-conf: NCCL's tuner has no say in %s", base_name (mdl_op_names, (int)compare->op));
     }
     if (!cli_add_file (cli, "--tuner-conf", flags->tuner_conf, text, error))
       return FALSE;
@@ -329,7 +329,7 @@ write_answer (Cli *cli, const RepCompare *compare, const GString *header)
   } else if (cli->format == CLI_FORMAT_TSV) {
     rep_compare_tsv (compare, cli->out);
   } else {
-    g_autofree char *what = g_strdup_printf ("compare %s", mdl_name (mdl_op_names, (int)compare->op));
+    g_autofree char *what = g_strdup_printf ("compare %s", base_name (mdl_op_names, (int)compare->op));
     rep_header_title (cli->out, &envelope, what);
     g_string_append (cli->out, header->str);
     rep_compare_text (compare, cli->out);

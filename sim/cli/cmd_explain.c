@@ -236,15 +236,6 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   return TRUE;
 }
 
-static gboolean
-is_op (const char *word)
-{
-  for (const BaseName *name = mdl_op_names; name->name != NULL; name++)
-    if (strcmp (name->name, word) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* A word that is nearly an operation was meant as one. */
 static gboolean
 is_near_op (const char *word)
@@ -264,7 +255,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[1] != NULL)
     return cli_fail (cli, error, "one prediction at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   gboolean is_path = strchr (words[0], '/') != NULL || strchr (words[0], '.') != NULL || strcmp (words[0], "-") == 0;
-  if (!is_op (words[0]) && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
+  if (base_name_find (mdl_op_names, words[0]) == NULL && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
     return explain_scenario (cli, flags, words[0], error);
   CliQuestion question;
   gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && explain_op (cli, flags, &question, error);

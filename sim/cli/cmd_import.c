@@ -29,7 +29,7 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   if (g_strv_contains (planned, words[0]))
     return cli_fail (cli, error, "import of %s is not built yet; accepted: %s", words[0], accepted);
   if (!g_strv_contains (kinds, words[0])) {
-    g_autofree char *hint = cli_hint (words[0], kinds);
+    g_autofree char *hint = base_hint (words[0], kinds);
     return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", words[0], hint, accepted);
   }
   if (n == 1)

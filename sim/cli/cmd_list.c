@@ -136,7 +136,7 @@ fail_kind (const Cli *cli, const char *word, GError **error)
   g_autofree char *accepted = g_strjoinv (", ", (char **)names);
   if (word == NULL)
     return cli_fail (cli, error, "which kind? accepted: %s", accepted);
-  g_autofree char *hint = cli_hint (word, names);
+  g_autofree char *hint = base_hint (word, names);
   return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", word, hint, accepted);
 }
 

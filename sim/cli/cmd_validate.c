@@ -49,7 +49,7 @@ flags_of (const CliSystem *system, const CliMeasured *point, const char *folder,
   coll.gpus = g_strdup_printf ("%u", point->gpus);
   gboolean plain = system->library.v == CLI_LIBRARY_PLAIN; /* knows no launches and no channels */
   coll.library = g_strdup (plain ? "plain" : "nccl");
-  coll.launch = plain ? NULL : g_strdup (mdl_name (mdl_launch_names, system->launch.v));
+  coll.launch = plain ? NULL : g_strdup (base_name (mdl_launch_names, system->launch.v));
   coll.calibration = g_strdup (system->calibration.v);
   coll.max_channels = point->max_channels > 0 && !plain ? g_strdup_printf ("%u", point->max_channels) : NULL;
   g_autoptr (GString) disabled = g_string_new (NULL);
@@ -111,7 +111,7 @@ predict_group (Cli *cli, const Flags *flags, const char *folder, CliData *data, 
   CliQuestion question;
   g_auto (CliComm) comm = { 0 };
   g_auto (WrkColl) coll = { 0 };
-  gboolean done = cli_question_parse (cli, &coll_flags, mdl_name (mdl_op_names, (int)first->op), &question, error);
+  gboolean done = cli_question_parse (cli, &coll_flags, base_name (mdl_op_names, (int)first->op), &question, error);
   question.settings.degrade.no_p2p = !system->p2p.v;
   question.settings.one_way = system->one_way.v;
   done = done && cli_comm_open (cli, &coll_flags, &question, first->nodes, &comm, error);

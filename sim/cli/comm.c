@@ -110,10 +110,7 @@ parse_disabled (const Cli *cli, const char *text, WrkSettings *settings, GError 
     int code;
     if (!cli_name_value (cli, "--disable", g_strstrip (*word), (const BaseName *)(gpointer)names->data, &code, error))
       return FALSE;
-    gboolean is_algo = FALSE;
-    for (const BaseName *name = mdl_algo_names; name->name != NULL; name++)
-      is_algo = is_algo || strcmp (name->name, *word) == 0;
-    if (is_algo)
+    if (base_name_find (mdl_algo_names, *word) != NULL)
       settings->disabled_algos |= 1u << code;
     else
       settings->disabled_protos |= 1u << code;

@@ -18,13 +18,6 @@ cli_fail (const Cli *cli, GError **error, const char *format, ...)
 }
 
 char *
-cli_hint (const char *word, const char *const *candidates)
-{
-  const char *near = base_nearest (word, candidates);
-  return near != NULL ? g_strdup_printf (" (did you mean '%s'?)", near) : g_strdup ("");
-}
-
-char *
 cli_names_join (const BaseName *names)
 {
   GString *out = g_string_new (NULL);
@@ -38,16 +31,16 @@ cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseNa
 {
   if (text == NULL)
     return TRUE;
-  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
-  for (const BaseName *name = names; name->name != NULL; name++) {
-    if (strcmp (name->name, text) == 0) {
-      *out = name->code;
-      return TRUE;
-    }
-    g_ptr_array_add (candidates, (gpointer)name->name);
+  const BaseName *known = base_name_find (names, text);
+  if (known != NULL) {
+    *out = known->code;
+    return TRUE;
   }
+  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
+  for (const BaseName *name = names; name->name != NULL; name++)
+    g_ptr_array_add (candidates, (gpointer)name->name);
   g_ptr_array_add (candidates, NULL);
-  g_autofree char *hint = cli_hint (text, (const char *const *)candidates->pdata), *accepted = cli_names_join (names);
+  g_autofree char *hint = base_hint (text, (const char *const *)candidates->pdata), *accepted = cli_names_join (names);
   return cli_fail (cli, error, "%s '%s' is not known%s; accepted: %s", flag, text, hint, accepted);
 }
 

@@ -117,7 +117,7 @@ explain_option_error (const Cli *cli, const GError *cause, GError **error)
     add_names (names, *table);
   add_names (names, cli_common_flags);
   g_ptr_array_add (names, NULL);
-  g_autofree char *hint = cli_hint (word, (const char *const *)names->pdata);
+  g_autofree char *hint = base_hint (word, (const char *const *)names->pdata);
   cli_fail (cli, error, "unknown flag %s%s; see forerun %s --help", word, hint, cli->verb->name);
 }
 

@@ -87,7 +87,7 @@ find_verb (const char *name, GError **error)
   const char *names[G_N_ELEMENTS (verbs)] = { NULL };
   for (size_t i = 0; verbs[i] != NULL; i++)
     names[i] = verbs[i]->name;
-  g_autofree char *hint = cli_hint (name, names);
+  g_autofree char *hint = base_hint (name, names);
   g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "forerun: unknown verb '%s'%s; forerun --help lists the verbs", name,
                hint);
   return NULL;

@@ -60,11 +60,11 @@ read_name (const Reader *reader, const char *what, const char *text, const BaseN
 {
   if (text == NULL || *text == '\0')
     return TRUE;
-  for (const BaseName *name = names; name->name != NULL; name++)
-    if (strcmp (name->name, text) == 0) {
-      *out = name->code;
-      return TRUE;
-    }
+  const BaseName *known = base_name_find (names, text);
+  if (known != NULL) {
+    *out = known->code;
+    return TRUE;
+  }
   g_autofree char *accepted = cli_names_join (names);
   return fail_at (reader, error, "%s '%s' is not known; accepted: %s", what, text, accepted);
 }

@@ -123,7 +123,7 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
   CluNvlinkSpec *nv = &node->nvlink;
   complete_scale_up_kind (nv);
   CluScaleUpKind kind = (CluScaleUpKind)nv->kind.v;
-  const char *name = clu_name_of (clu_scale_up_names, nv->kind.v);
+  const char *name = base_name (clu_scale_up_names, nv->kind.v);
   guint32 n = (guint32)node->gpus.count.v;
   if (loader->clu->wide && kind != CLU_SCALE_UP_SWITCH)
     error_at (loader, nv->head.set ? nv->head.mark : node->gpus.head.mark,
@@ -278,7 +278,7 @@ check_fabric_keys (CluLoader *loader, const CluFabricSpec *f)
 {
   CluFabricKind kind = (CluFabricKind)f->kind.v;
   gboolean tree = kind == CLU_FABRIC_FAT_TREE || kind == CLU_FABRIC_RAIL_OPTIMISED;
-  const char *name = clu_name_of (clu_fabric_names, f->kind.v);
+  const char *name = base_name (clu_fabric_names, f->kind.v);
   const struct {
     gboolean set, fits;
     BaseMark mark;
@@ -330,7 +330,7 @@ check_tiers (CluLoader *loader, const CluSpec *spec)
       error_at (
           loader, tier->network.mark,
           "storage '%s' cannot hang on a fabric of kind %s; accepted: single_switch, fat_tree, rail_optimised, dragonfly, torus",
-          tier->name.v, clu_name_of (clu_fabric_names, spec->fabric.kind.v));
+          tier->name.v, base_name (clu_fabric_names, spec->fabric.kind.v));
   }
 }
 

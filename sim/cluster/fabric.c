@@ -102,7 +102,7 @@ clu_fabric_build (CluLoader *loader, const CluParams *wire)
   if (wire == NULL) {
     base_diag_error (loader->context.diag, spec->head.mark,
                      "a fabric of kind %s, but no node has adapters on it; give 'node.nics' or 'fabric: none'",
-                     clu_name_of (clu_fabric_names, spec->kind.v));
+                     base_name (clu_fabric_names, spec->kind.v));
     return;
   }
   fabric->clu = clu;

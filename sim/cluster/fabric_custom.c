@@ -266,12 +266,8 @@ vertex_of (Reader *r, const char *name, BaseMark mark)
   g_autofree const char **names = g_new0 (const char *, spec->switches.n + 1);
   for (unsigned i = 0; i < spec->switches.n; i++)
     names[i] = BASE_LIST_AT (spec->switches, CluCustomSwitch, i)->name.v;
-  const char *near = base_nearest (name, names);
-  if (near != NULL)
-    base_diag_error (r->loader->context.diag, mark,
-                     "'%s' is no switch of this fabric (did you mean '%s'?) and no NIC (as node3.nic0)", name, near);
-  else
-    base_diag_error (r->loader->context.diag, mark, "'%s' is no switch of this fabric and no NIC (as node3.nic0)", name);
+  g_autofree char *hint = base_hint (name, names);
+  base_diag_error (r->loader->context.diag, mark, "'%s' is no switch of this fabric%s and no NIC (as node3.nic0)", name, hint);
   return CLU_NONE;
 }
 

@@ -139,7 +139,7 @@ number_rest (CluLoader *loader)
     if (spec->tier.v == CLU_TIER_LOCAL_NVME)
       continue; /* stands in the nodes */
     CluTierNode *tier = &clu->tier[clu->n_tiers++];
-    const CluLinkClass *c = clu_class_new (clu, clu_name_of (clu_tier_names, spec->tier.v), CLU_FAMILY_STORAGE);
+    const CluLinkClass *c = clu_class_new (clu, base_name (clu_tier_names, spec->tier.v), CLU_FAMILY_STORAGE);
     BaseSource source = MIN (clu_num_source (&spec->per_server), spec->latency.set ? spec->latency.source : BASE_SOURCE_MEASURED);
     const CluTierSpec *top = clu_fabric_tier (&clu->spec.fabric, MAX (clu->fabric.n_levels, 1u) - 1);
     double crossing_s = (spec->network.v == 0 ? clu->spec.frontend.latency.v : clu_tier_latency (top)) / 2;

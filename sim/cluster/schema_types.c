@@ -2,15 +2,6 @@
  * these rows and those of schema.c. */
 #include "spec-private.h"
 
-const char *
-clu_name_of (const BaseName *table, int code)
-{
-  for (const BaseName *row = table; row->name != NULL; row++)
-    if (row->code == code)
-      return row->name;
-  return "?";
-}
-
 const BaseName clu_family_names[] = {
   { "nvlink", CLU_FAMILY_NVLINK, "NVIDIA NVLink" },
   { "xgmi", CLU_FAMILY_XGMI, "AMD Infinity Fabric between GPUs" },

@@ -14,13 +14,13 @@ void
 rep_coll_table_add (BaseTable *table, const WrkColl *coll)
 {
   base_table_row (table);
-  base_table_text (table, "op", mdl_name (mdl_op_names, (int)coll->op));
+  base_table_text (table, "op", base_name (mdl_op_names, (int)coll->op));
   base_table_integer (table, "bytes", (gint64)coll->size_B);
-  base_table_text (table, "dtype", mdl_name (mdl_dtype_names, (int)coll->dtype));
+  base_table_text (table, "dtype", base_name (mdl_dtype_names, (int)coll->dtype));
   base_table_integer (table, "nodes", coll->n_nodes);
   base_table_integer (table, "ranks", coll->n_ranks);
-  base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
-  base_table_text (table, "proto", mdl_name (mdl_proto_names, (int)coll->proto));
+  base_table_text (table, "algo", base_name (mdl_algo_names, (int)coll->algo));
+  base_table_text (table, "proto", base_name (mdl_proto_names, (int)coll->proto));
   if (coll->cost.channels > 0) /* the plain library has none */
     base_table_integer (table, "channels", coll->cost.channels);
   base_table_number (table, "time_s", coll->time_s);

@@ -112,8 +112,8 @@ rows_table (const RepCompare *compare)
     rep_coll_table_add (table, &row->coll);
     base_table_bool (table, "best", row->best);
     base_table_number (table, "margin", row->margin);
-    base_table_text (table, "own_algo", row->own_algo >= 0 ? mdl_name (mdl_algo_names, row->own_algo) : NULL);
-    base_table_text (table, "own_proto", row->own_proto >= 0 ? mdl_name (mdl_proto_names, row->own_proto) : NULL);
+    base_table_text (table, "own_algo", row->own_algo >= 0 ? base_name (mdl_algo_names, row->own_algo) : NULL);
+    base_table_text (table, "own_proto", row->own_proto >= 0 ? base_name (mdl_proto_names, row->own_proto) : NULL);
     base_table_number (table, "own_time_s", row->own_time_s);
   }
   return table;
@@ -156,10 +156,10 @@ rep_compare_curves_tsv (const RepCompare *compare, GString *out)
     if (is_repeated (compare, i) || !is_drawn (compare, row->column))
       continue;
     base_table_row (table);
-    base_table_text (table, "op", mdl_name (mdl_op_names, (int)coll->op));
+    base_table_text (table, "op", base_name (mdl_op_names, (int)coll->op));
     base_table_integer (table, "bytes", (gint64)coll->size_B);
     base_table_integer (table, "nodes", coll->n_nodes);
-    base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)coll->algo));
+    base_table_text (table, "algo", base_name (mdl_algo_names, (int)coll->algo));
     base_table_number (table, "busbw_Bps", coll->busbw_Bps);
   }
   base_table_print_tsv (table, out);
@@ -185,8 +185,8 @@ rep_compare_crossovers_tsv (const RepCompare *compare, GString *out)
       base_table_integer (table, "nodes", column->nodes);
       base_table_integer (table, "ranks", column->ranks);
       base_table_integer (table, "from_B", (gint64)span->from_B);
-      base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)span->algo));
-      base_table_text (table, "instead_of", mdl_name (mdl_algo_names, (int)before->algo));
+      base_table_text (table, "algo", base_name (mdl_algo_names, (int)span->algo));
+      base_table_text (table, "instead_of", base_name (mdl_algo_names, (int)before->algo));
     }
   }
   base_table_print_tsv (table, out);
@@ -221,7 +221,7 @@ cell_text (const RepCompareRow *row, gboolean has_protocols)
                             : row->margin >= 9.0 ? g_strdup_printf (" x%.0f", row->margin + 1)
                                                  : g_strdup_printf (" +%.0f %%", 100 * row->margin);
   return g_strdup_printf ("%c%s%s%s%s", letter_of (row->coll.algo), has_protocols ? " " : "",
-                          has_protocols ? mdl_name (mdl_proto_names, (int)row->coll.proto) : "", margin,
+                          has_protocols ? base_name (mdl_proto_names, (int)row->coll.proto) : "", margin,
                           is_own_slower (row) ? " *" : "");
 }
 
@@ -310,7 +310,7 @@ append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
   const char *separator = "";
   for (int algo = 0; algo < MDL_ALGO_N; algo++)
     if (seen[algo]) {
-      g_string_append_printf (out, "%s %c %s", separator, letter_of ((MdlAlgo)algo), mdl_name (mdl_algo_names, algo));
+      g_string_append_printf (out, "%s %c %s", separator, letter_of ((MdlAlgo)algo), base_name (mdl_algo_names, algo));
       separator = ",";
     }
   g_string_append_c (out, '\n');
@@ -348,7 +348,7 @@ append_crossovers (const RepCompare *compare, GString *out)
       g_autofree char *size = size_text (span->from_B);
       if (i > 0)
         g_string_append_printf (out, ", from %s", size);
-      g_string_append_printf (out, " %s", mdl_name (mdl_algo_names, (int)span->algo));
+      g_string_append_printf (out, " %s", base_name (mdl_algo_names, (int)span->algo));
     }
     g_string_append_c (out, '\n');
   }

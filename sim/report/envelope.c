@@ -157,10 +157,10 @@ rep_header_settings (GString *out, const WrkSettings *settings, const char *cali
   if (settings->library != NULL) {
     if (calibration != NULL)
       g_string_append_printf (out, ", constants %s", calibration);
-    g_string_append_printf (out, ", launch %s", mdl_name (mdl_launch_names, (int)settings->launch));
+    g_string_append_printf (out, ", launch %s", base_name (mdl_launch_names, (int)settings->launch));
   }
-  g_string_append_printf (out, ", mode %s", mdl_name (wrk_mode_names, (int)settings->mode));
+  g_string_append_printf (out, ", mode %s", base_name (wrk_mode_names, (int)settings->mode));
   if (settings->mode == WRK_MODE_EVENT)
-    g_string_append_printf (out, ", steps %s", mdl_name (wrk_steps_names, (int)settings->steps));
+    g_string_append_printf (out, ", steps %s", base_name (wrk_steps_names, (int)settings->steps));
   g_string_append_c (out, '\n');
 }

@@ -157,8 +157,8 @@ alternatives_table (const RepExplain *explain)
     const RepAlternative *alternative = &g_array_index (explain->alternatives, RepAlternative, i);
     g_autofree char *verdict = alternative_verdict (explain->coll, alternative);
     base_table_row (table);
-    base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)alternative->algo));
-    base_table_text (table, "proto", mdl_name (mdl_proto_names, (int)alternative->proto));
+    base_table_text (table, "algo", base_name (mdl_algo_names, (int)alternative->algo));
+    base_table_text (table, "proto", base_name (mdl_proto_names, (int)alternative->proto));
     base_table_number (table, "time_s", alternative->time_s);
     base_table_text (table, "slower", verdict);
   }
@@ -190,11 +190,11 @@ append_head (const RepExplain *explain, GString *out)
                   *bus = rep_quantity (coll->busbw_Bps, BASE_DIM_BANDWIDTH),
                   *alg = rep_quantity (coll->algbw_Bps, BASE_DIM_BANDWIDTH),
                   *wire = rep_quantity (coll->wire_Bps, BASE_DIM_BANDWIDTH);
-  g_string_append_printf (out, "%s of %s (%.0f B, %s) over %u rank%s on %u node%s: %s\n", mdl_name (mdl_op_names, (int)coll->op),
-                          size, coll->size_B, mdl_name (mdl_dtype_names, (int)coll->dtype), coll->n_ranks,
+  g_string_append_printf (out, "%s of %s (%.0f B, %s) over %u rank%s on %u node%s: %s\n", base_name (mdl_op_names, (int)coll->op),
+                          size, coll->size_B, base_name (mdl_dtype_names, (int)coll->dtype), coll->n_ranks,
                           coll->n_ranks == 1 ? "" : "s", coll->n_nodes, coll->n_nodes == 1 ? "" : "s", band);
-  g_string_append_printf (out, "algorithm %s, protocol %s", mdl_name (mdl_algo_names, (int)coll->algo),
-                          mdl_name (mdl_proto_names, (int)coll->proto));
+  g_string_append_printf (out, "algorithm %s, protocol %s", base_name (mdl_algo_names, (int)coll->algo),
+                          base_name (mdl_proto_names, (int)coll->proto));
   if (coll->cost.channels > 0)
     g_string_append_printf (out, ", %u channels", coll->cost.channels);
   g_string_append_printf (out, ", %u steps\n", coll->cost.n_steps);
@@ -290,8 +290,8 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
   for (guint i = 0; explain->alternatives != NULL && i < explain->alternatives->len; i++) {
     const RepAlternative *alternative = &g_array_index (explain->alternatives, RepAlternative, i);
     json_builder_begin_object (json);
-    rep_json_text (json, "algo", mdl_name (mdl_algo_names, (int)alternative->algo));
-    rep_json_text (json, "proto", mdl_name (mdl_proto_names, (int)alternative->proto));
+    rep_json_text (json, "algo", base_name (mdl_algo_names, (int)alternative->algo));
+    rep_json_text (json, "proto", base_name (mdl_proto_names, (int)alternative->proto));
     rep_json_number (json, "time_s", alternative->time_s);
     rep_json_text (json, "reason", alternative->reason);
     json_builder_end_object (json);

@@ -91,7 +91,7 @@ void
 rep_nccl_tests_head (GString *out, const RepNcclTests *head)
 {
   gboolean threads = head->launch != MDL_LAUNCH_SERIAL;
-  const char *op = mdl_name (mdl_op_names, (int)head->op);
+  const char *op = base_name (mdl_op_names, (int)head->op);
   g_string_append_printf (
       out, "# forerun %s: predicted, not measured; in nccl-tests' columns and units, in-place taken as out-of-place\n",
       head->version);
@@ -142,5 +142,5 @@ rep_nccl_tests_foot (GString *out, MdlOp op, double busbw_Bps)
 {
   g_string_append_printf (out, "# %-20s : %d %s\n", "Out of bounds values", 0, "OK");
   g_string_append_printf (out, "# %-20s : %g \n", "Avg bus bandwidth", isfinite (busbw_Bps) ? busbw_Bps * 1e-9 : 0.0);
-  g_string_append_printf (out, "#\n# Collective test concluded: %s_perf\n", mdl_name (mdl_op_names, (int)op));
+  g_string_append_printf (out, "#\n# Collective test concluded: %s_perf\n", base_name (mdl_op_names, (int)op));
 }

@@ -106,7 +106,7 @@ void
 rep_run_json (const WrkResult *result, JsonBuilder *json)
 {
   json_builder_begin_object (json);
-  rep_json_text (json, "kind", mdl_name (wrk_kind_names, (int)result->kind));
+  rep_json_text (json, "kind", base_name (wrk_kind_names, (int)result->kind));
   switch (result->kind) {
     case WRK_KIND_COLLECTIVE:
       rep_coll_json_members (&result->coll, json);

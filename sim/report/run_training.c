@@ -138,7 +138,7 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
     const WrkColl *coll = &training->all_reduce;
     g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);
     g_string_append_printf (out, "\n# largest of %u gradient bucket%s: %s in %s (%s, %s), bound by %s\n", training->n_buckets,
-                            training->n_buckets == 1 ? "" : "s", size, time, mdl_name (mdl_algo_names, (int)coll->algo),
-                            mdl_name (mdl_proto_names, (int)coll->proto), coll->bound_by);
+                            training->n_buckets == 1 ? "" : "s", size, time, base_name (mdl_algo_names, (int)coll->algo),
+                            base_name (mdl_proto_names, (int)coll->proto), coll->bound_by);
   }
 }

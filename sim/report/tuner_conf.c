@@ -62,8 +62,8 @@ rep_tuner_conf (const RepCompare *compare, const char *version, const char *topo
       if (span->from_B > MAX_B || !(offered[op].algos & (1u << span->algo)))
         continue;
       g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", offered[op].name,
-                              span->from_B, MIN (to_B, (guint64)MAX_B), mdl_name (mdl_algo_names, (int)span->algo),
-                              mdl_name (mdl_proto_names, (int)span->proto), span->channels > 0 ? (int)span->channels : -1,
+                              span->from_B, MIN (to_B, (guint64)MAX_B), base_name (mdl_algo_names, (int)span->algo),
+                              base_name (mdl_proto_names, (int)span->proto), span->channels > 0 ? (int)span->channels : -1,
                               column->nodes, column->ranks);
     }
   }

@@ -161,11 +161,11 @@ table_of (const GArray *scores)
     base_table_text (table, "system", score->system != NULL ? score->system : "all");
     if (score->system != NULL) {
       base_table_integer (table, "nodes", score->nodes);
-      base_table_text (table, "op", mdl_name (mdl_op_names, (int)score->op));
-      base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)score->algo));
-      base_table_text (table, "proto", mdl_name (mdl_proto_names, (int)score->proto));
+      base_table_text (table, "op", base_name (mdl_op_names, (int)score->op));
+      base_table_text (table, "algo", base_name (mdl_algo_names, (int)score->algo));
+      base_table_text (table, "proto", base_name (mdl_proto_names, (int)score->proto));
     }
-    base_table_text (table, "band", mdl_name (rep_band_names, (int)score->band));
+    base_table_text (table, "band", base_name (rep_band_names, (int)score->band));
     base_table_integer (table, "points", score->n);
     base_table_number (table, "median", score->median);
     base_table_number (table, "p95", score->p95);
@@ -224,9 +224,9 @@ rep_validate_points_tsv (const GArray *points, GString *out)
     base_table_text (table, "system", point->system);
     base_table_integer (table, "nodes", point->nodes);
     base_table_integer (table, "ranks", point->ranks);
-    base_table_text (table, "op", mdl_name (mdl_op_names, (int)point->op));
-    base_table_text (table, "algo", mdl_name (mdl_algo_names, (int)point->algo));
-    base_table_text (table, "proto", mdl_name (mdl_proto_names, (int)point->proto));
+    base_table_text (table, "op", base_name (mdl_op_names, (int)point->op));
+    base_table_text (table, "algo", base_name (mdl_algo_names, (int)point->algo));
+    base_table_text (table, "proto", base_name (mdl_proto_names, (int)point->proto));
     base_table_integer (table, "bytes", (gint64)point->size_B);
     base_table_number (table, "measured_s", point->measured_s);
     base_table_number (table, "predicted_s", point->predicted_s);

@@ -94,15 +94,15 @@ refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
       of = c->algo;
     }
     if (c->reason == NULL)
-      g_string_append_printf (can, "%s%s with %s", can->len > 0 ? ", " : "", mdl_name (mdl_algo_names, c->algo),
-                              mdl_name (mdl_proto_names, c->proto));
+      g_string_append_printf (can, "%s%s with %s", can->len > 0 ? ", " : "", base_name (mdl_algo_names, c->algo),
+                              base_name (mdl_proto_names, c->proto));
   }
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
     why = "it is not offered for this operation";
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
-               mdl_name (mdl_op_names, (int) request->op),
-               request->algo >= 0 ? mdl_name (mdl_algo_names, request->algo) : "by any algorithm",
-               request->proto >= 0 ? " with " : "", request->proto >= 0 ? mdl_name (mdl_proto_names, request->proto) : "",
+               base_name (mdl_op_names, (int) request->op),
+               request->algo >= 0 ? base_name (mdl_algo_names, request->algo) : "by any algorithm",
+               request->proto >= 0 ? " with " : "", request->proto >= 0 ? base_name (mdl_proto_names, request->proto) : "",
                why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
   return FALSE;
 }

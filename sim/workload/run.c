@@ -169,8 +169,8 @@ take_single_spans (const WrkScenario *scenario, WrkResult *result)
   double bytes = copy ? result->transfer.bytes : result->coll.size_B;
   g_autofree char *lane =
       copy ? g_strdup_printf ("%s -> %s", result->transfer.from, result->transfer.to)
-           : g_strdup_printf ("%s %s %s", mdl_name (mdl_op_names, (int)result->coll.op),
-                              mdl_name (mdl_algo_names, result->coll.algo), mdl_name (mdl_proto_names, result->coll.proto));
+           : g_strdup_printf ("%s %s %s", base_name (mdl_op_names, (int)result->coll.op),
+                              base_name (mdl_algo_names, result->coll.algo), base_name (mdl_proto_names, result->coll.proto));
   add_span (result, g_strdup (lane), g_strdup ("latency"), 0, latency_s);
   add_span (result, g_strdup (lane), g_strdup_printf ("%.0f B", bytes), latency_s, time_s);
 }

@@ -111,10 +111,9 @@ read_workload (WrkScenario *scenario, const BaseSchemaContext *context)
       }
     }
   static const char *const known[] = { "collective", "transfer", "training", NULL };
-  const char *near = base_nearest (text, known);
+  g_autofree char *hint = base_hint (text, known);
   base_diag_error (context->diag, base_yaml_mark (kind_node),
-                   "unknown workload kind '%s'%s%s%s; accepted: collective, transfer, training", text,
-                   near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "");
+                   "unknown workload kind '%s'%s; accepted: collective, transfer, training", text, hint);
 }
 
 static void
@@ -156,9 +155,8 @@ refuse_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *d
       g_ptr_array_add (known, (gpointer)(guintptr)names->name);
   g_ptr_array_add (known, NULL);
   g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
-  const char *near = base_nearest (text, (const char *const *)known->pdata);
-  base_diag_error (diag, mark, "unknown name '%s'%s%s%s; accepted: %s", text, near != NULL ? " (did you mean '" : "",
-                   near != NULL ? near : "", near != NULL ? "'?)" : "", accepted);
+  g_autofree char *hint = base_hint (text, (const char *const *)known->pdata);
+  base_diag_error (diag, mark, "unknown name '%s'%s; accepted: %s", text, hint, accepted);
 }
 
 /* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */

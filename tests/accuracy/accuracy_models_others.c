@@ -44,8 +44,8 @@ score (const char *gpu, const char *source, int op, int algo, const double media
   g_assert (h < N_HARDWARE);
   const Wanted wanted = { gpu, source, op, algo };
   Errors errors = measured_errors (cal_library (cal[h]), rows, hardware[h].reach_Bps, hardware[h].capability, is_wanted, &wanted);
-  g_autofree char *what = g_strdup_printf ("%s %.12s %s %s", gpu, source, op < 0 ? "all" : mdl_name (mdl_op_names, op),
-                                           algo == MDL_ALGO_BEST ? "" : mdl_name (mdl_algo_names, algo));
+  g_autofree char *what = g_strdup_printf ("%s %.12s %s %s", gpu, source, op < 0 ? "all" : base_name (mdl_op_names, op),
+                                           algo == MDL_ALGO_BEST ? "" : base_name (mdl_algo_names, algo));
   measured_print (what, &errors);
   TEST_TRUE (errors.n[0] + errors.n[1] + errors.n[2] > 0);
   for (unsigned b = 0; b < 3; b++) {

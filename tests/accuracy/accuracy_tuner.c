@@ -71,8 +71,8 @@ score (const char *what, const GArray *rows, double from_B, unsigned *n_known, u
       right++;
     else
       printf ("  %s, %u GPUs, %.0f B: chose %s %s, predicted %s %s\n", what, row->n, row->size_B,
-              mdl_name (mdl_algo_names, was->algo), mdl_name (mdl_proto_names, was->proto),
-              mdl_name (mdl_algo_names, (int)choice.algo), mdl_name (mdl_proto_names, (int)choice.proto));
+              base_name (mdl_algo_names, was->algo), base_name (mdl_proto_names, was->proto),
+              base_name (mdl_algo_names, (int)choice.algo), base_name (mdl_proto_names, (int)choice.proto));
   }
   printf ("  %s: %u of %u known choices predicted\n", what, right, known);
   *n_known += known;
@@ -114,7 +114,7 @@ what_the_choice_costs_is_printed (void)
     gboolean same = (int)choice.algo == best->algo && (int)choice.proto == best->proto; /* what is left is noise */
     if (!same && row->time_s / best->time_s > 1.0 + NEAR)
       printf ("  %u GPUs, %.0f B: %s %s is %.0f %% faster than the choice\n", row->n, row->size_B,
-              mdl_name (mdl_algo_names, best->algo), mdl_name (mdl_proto_names, best->proto),
+              base_name (mdl_algo_names, best->algo), base_name (mdl_proto_names, best->proto),
               100.0 * (row->time_s / best->time_s - 1.0));
   }
   TEST_TRUE (asked >= 40);

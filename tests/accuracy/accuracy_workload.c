@@ -168,7 +168,7 @@ operations_on_two_to_eight_gpus (void)
       if (row[i].op == MDL_OP_ALL_REDUCE && gpus[g] == 2)
         continue; /* not in the file */
       Errors errors = errors_of (&vm, ops, is_op, &row[i].op);
-      g_autofree char *what = g_strdup_printf ("%u H200, %s", gpus[g], mdl_name (mdl_op_names, (int)row[i].op));
+      g_autofree char *what = g_strdup_printf ("%u H200, %s", gpus[g], base_name (mdl_op_names, (int)row[i].op));
       hold (what, &errors, row[i].median, row[i].worst);
     }
 }

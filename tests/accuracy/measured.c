@@ -58,10 +58,8 @@ measured_read_nccl_tests (const char *name, MdlLaunch launch)
 static int
 code_of (const BaseName *table, const char *name)
 {
-  for (; table->name != NULL; table++)
-    if (strcmp (table->name, name) == 0)
-      return table->code;
-  return G_MAXINT;
+  const BaseName *known = base_name_find (table, name);
+  return known != NULL ? known->code : G_MAXINT;
 }
 
 GArray *

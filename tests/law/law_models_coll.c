@@ -104,8 +104,8 @@ hold (gboolean ok, const char *law, const Case *c, double size_B)
 {
   if (ok)
     return;
-  g_printerr ("%s: %s %s %s, %u x %u ranks, launch %d, %.17g B\n", law, mdl_name (mdl_algo_names, c->coll->algo),
-              mdl_name (mdl_proto_names, c->proto), mdl_name (mdl_op_names, (int)c->op), c->shape->nodes, c->shape->local,
+  g_printerr ("%s: %s %s %s, %u x %u ranks, launch %d, %.17g B\n", law, base_name (mdl_algo_names, c->coll->algo),
+              base_name (mdl_proto_names, c->proto), base_name (mdl_op_names, (int)c->op), c->shape->nodes, c->shape->local,
               c->launch, size_B);
   CU_FAIL ("a law is broken");
 }

@@ -28,13 +28,13 @@ one_rank_has_no_busbw_where_nothing_travels (void)
 static void
 names_and_codes_belong_together (void)
 {
-  TEST_STR (mdl_name (mdl_op_names, MDL_OP_REDUCE_SCATTER), "reduce_scatter");
-  TEST_STR (mdl_name (mdl_algo_names, MDL_ALGO_NVLS_TREE), "nvls_tree");
-  TEST_STR (mdl_name (mdl_algo_names, MDL_ALGO_AUTO), "auto");
-  TEST_STR (mdl_name (mdl_proto_names, MDL_PROTO_LL128), "ll128");
-  TEST_STR (mdl_name (mdl_dtype_names, MDL_DTYPE_BF16), "bf16");
-  TEST_STR (mdl_name (mdl_launch_names, MDL_LAUNCH_SERIAL), "serial");
-  TEST_STR (mdl_name (mdl_op_names, 99), "?");
+  TEST_STR (base_name (mdl_op_names, MDL_OP_REDUCE_SCATTER), "reduce_scatter");
+  TEST_STR (base_name (mdl_algo_names, MDL_ALGO_NVLS_TREE), "nvls_tree");
+  TEST_STR (base_name (mdl_algo_names, MDL_ALGO_AUTO), "auto");
+  TEST_STR (base_name (mdl_proto_names, MDL_PROTO_LL128), "ll128");
+  TEST_STR (base_name (mdl_dtype_names, MDL_DTYPE_BF16), "bf16");
+  TEST_STR (base_name (mdl_launch_names, MDL_LAUNCH_SERIAL), "serial");
+  TEST_STR (base_name (mdl_op_names, 99), "?");
   TEST_STR (mdl_hop_name (MDL_HOP_NET_HOST), "net_host");
 }
 
@@ -42,15 +42,15 @@ static void
 every_code_has_one_name (void)
 {
   for (int op = 0; op < MDL_OP_N; op++)
-    TEST_FALSE (g_str_equal (mdl_name (mdl_op_names, op), "?"));
+    TEST_FALSE (g_str_equal (base_name (mdl_op_names, op), "?"));
   for (int algo = 0; algo < MDL_ALGO_N; algo++)
-    TEST_FALSE (g_str_equal (mdl_name (mdl_algo_names, algo), "?"));
+    TEST_FALSE (g_str_equal (base_name (mdl_algo_names, algo), "?"));
   for (int proto = 0; proto < MDL_PROTO_N; proto++)
-    TEST_FALSE (g_str_equal (mdl_name (mdl_proto_names, proto), "?"));
+    TEST_FALSE (g_str_equal (base_name (mdl_proto_names, proto), "?"));
   for (int dtype = 0; dtype < MDL_DTYPE_N; dtype++)
-    TEST_FALSE (g_str_equal (mdl_name (mdl_dtype_names, dtype), "?"));
+    TEST_FALSE (g_str_equal (base_name (mdl_dtype_names, dtype), "?"));
   for (int launch = 0; launch < MDL_LAUNCH_N; launch++)
-    TEST_FALSE (g_str_equal (mdl_name (mdl_launch_names, launch), "?"));
+    TEST_FALSE (g_str_equal (base_name (mdl_launch_names, launch), "?"));
 }
 
 static void

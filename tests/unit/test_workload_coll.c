@@ -167,7 +167,7 @@ messages_agree_with_the_fluid_form_from_a_mebibyte (void)
         b.settings.steps = WRK_STEPS_EXACT;
         double exact_s = price (&b, op, (*row)->algo, size_B, &coll);
         if (fabs (exact_s - fluid_s) > .05 * fluid_s)
-          fprintf (stderr, "%s %s %g B\n", mdl_name (mdl_op_names, (int)op), mdl_name (mdl_algo_names, (*row)->algo), size_B);
+          fprintf (stderr, "%s %s %g B\n", base_name (mdl_op_names, (int)op), base_name (mdl_algo_names, (*row)->algo), size_B);
         TEST_NEAR (exact_s, fluid_s, .05);
       }
   wrk_coll_clear (&coll);

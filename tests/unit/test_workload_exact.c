@@ -46,8 +46,8 @@ compare_all (WrkComm *comm, WrkSettings *settings, double size_B, double least, 
       gboolean agree = exact_s >= least * fluid_s && exact_s <= most * fluid_s;
       if (!agree)
         fprintf (stderr, "%u nodes, %s %s %s of %g B: %g s by messages, %g s at once\n", wrk_comm_n_nodes (comm),
-                 mdl_name (mdl_op_names, (int)op), mdl_name (mdl_algo_names, choice->algo),
-                 mdl_name (mdl_proto_names, choice->proto), size_B, exact_s, fluid_s);
+                 base_name (mdl_op_names, (int)op), base_name (mdl_algo_names, choice->algo),
+                 base_name (mdl_proto_names, choice->proto), size_B, exact_s, fluid_s);
       TEST_TRUE (agree);
       n++;
     }

@@ -30,8 +30,6 @@ typedef enum {
 } MdlDtype;
 
 extern const BaseName mdl_op_names[], mdl_algo_names[], mdl_proto_names[], mdl_dtype_names[];
-/* Name of a code in one of the tables above; "?" if there is none. */
-const char *mdl_name (const BaseName *table, int code);
 
 unsigned mdl_dtype_size_B (MdlDtype dtype);
 

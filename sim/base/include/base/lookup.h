@@ -30,6 +30,8 @@ const char *base_lookup_root (const BaseLookup *lookup);
  * near (distance above a third of the length, at least 1 and at most 4). Ties: the first. Borrowed from `candidates` (ends with
  * NULL). */
 const char *base_nearest (const char *word, const char *const *candidates);
+/* " (did you mean 'x'?)" of the nearest, or "". Returned: full, g_free. */
+char *base_hint (const char *word, const char *const *candidates);
 
 G_END_DECLS
 

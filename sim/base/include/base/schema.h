@@ -33,6 +33,9 @@ typedef struct {
   const char *help;
 } BaseName; /* tables end with name NULL */
 
+const BaseName *base_name_find (const BaseName *table, const char *name); /* NULL if it is not there */
+const char *base_name (const BaseName *table, int code);                  /* "?" if it is not there */
+
 typedef struct BaseSchema BaseSchema;
 
 typedef struct {
