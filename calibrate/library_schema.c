@@ -29,6 +29,8 @@ static const BaseField step_fields[] = {
   NUM (MdlStep, latency, "latency", BASE_DIM_TIME, "of a short message, its wire of `route_latency` included"),
   NUM (MdlStep, floor, "floor", BASE_DIM_TIME, "what of it long data never hides; default: all"),
   NUM (MdlStep, per_channel, "per_channel", BASE_DIM_TIME, "on top for each further channel in use"),
+  NUM (MdlStep, halving, "halving", BASE_DIM_TIME, "less for each time that a short operation halves its threads"),
+  NUM (MdlStep, slice, "slice", BASE_DIM_TIME, "on top for a second slice of a ring's chunk"),
   NUM_FROM (MdlStep, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves in one operation; default: no limit"),
   BASE_ROW_END,
 };
@@ -57,6 +59,7 @@ static const BaseField protocol_fields[] = {
   BASE_ROW (MdlProtocol, "offered", offered, BOOL, .help = "the library has it"),
   NUM_FROM (MdlProtocol, wire, "wire", BASE_DIM_NUMBER, "1", "bytes on the link per byte of payload"),
   NUM (MdlProtocol, threads, "threads", BASE_DIM_COUNT, "of a channel's block"),
+  NUM (MdlProtocol, least_threads, "least_threads", BASE_DIM_COUNT, "of a ring's only channel, halved while short; default: never"),
   NUM (MdlProtocol, bytes_a_thread, "bytes_a_thread", BASE_DIM_BYTES, "size per thread that opens a further channel"),
   BASE_ROW (MdlProtocol, "a_rank", a_rank, BOOL, .help = "… times the ranks, for a ring"),
   NUM_FROM (MdlProtocol, cell_traffic, "cell_traffic", BASE_DIM_NUMBER, "1", "factor on the traffic that is cut into cells"),
@@ -64,7 +67,8 @@ static const BaseField protocol_fields[] = {
   NUM_FROM (MdlProtocol, ring_chunk, "ring_chunk", BASE_DIM_BYTES, "1 B", "payload a ring moves a step, channel and loop at most"),
   NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
   BASE_ROW_NUM (MdlProtocol, "overlap", overlap, RATIO, .max = "1", .help = "share of a step's data that runs beneath its latency"),
-  NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in operations of the middle"),
+  NUM_FROM (MdlProtocol, copy, "copy", BASE_DIM_NUMBER, "0.1", "an operation that copies, in ones that reduce; default: 1"),
+  NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in ones that reduce"),
   BASE_ROW_NUM (MdlProtocol, "hand_on", hand_on, RATIO, .max = "1",
                 .help = "share of a piece that has arrived when the next hop begins to pass it on"),
   BASE_ROW_END,
@@ -123,10 +127,32 @@ static const BaseField cut_fields[] = {
 };
 static const BaseSchema cut_schema = { .name = "cut", .help = "When a pipeline's piece shrinks.", .fields = cut_fields };
 
+static const BaseField shares_fields[] = {
+  BASE_ROW_NUM (MdlByProto, "ll", at[MDL_PROTO_LL], RATIO, .help = "by LL"),
+  BASE_ROW_NUM (MdlByProto, "ll128", at[MDL_PROTO_LL128], RATIO, .help = "by LL128"),
+  BASE_ROW_NUM (MdlByProto, "simple", at[MDL_PROTO_SIMPLE], RATIO, .help = "by Simple"),
+  BASE_ROW_END,
+};
+static const BaseSchema shares_schema = { .name = "shares by protocol", .help = "One share a protocol.", .fields = shares_fields };
+
+static const BaseField chain_fields[] = {
+  MAP (MdlChainSpec, start, "start", &times_schema, "start and end of the kernel"),
+  MAP (MdlChainSpec, middle, "middle", &times_schema,
+       "what receiving before sending adds where operations follow each other; default: a hop's latency"),
+  MAP (MdlChainSpec, reduce, "reduce", &times_schema, "less for a reduce, which stores nothing on its way"),
+  MAP (MdlChainSpec, rate, "rate", &rates_schema, "payload one channel moves"),
+  MAP (MdlChainSpec, hand_on, "hand_on", &shares_schema,
+       "share of a piece that has arrived when the next hop begins to pass it on, waits included"),
+  BASE_ROW_END,
+};
+static const BaseSchema chain_schema = { .name = "chain", .help = "Broadcast and reduce along a ring.", .fields = chain_fields };
+
 static const BaseField ring_fields[] = {
   MAP (MdlRingSpec, start, "start", &times_schema, "start and end of the kernel, no steps"),
   MAP (MdlRingSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
+  MAP (MdlRingSpec, halving, "halving", &times_schema, "less for each time that a short operation halves its threads"),
   HOPS (MdlRingSpec),
+  MAP (MdlRingSpec, chain, "chain", &chain_schema, "broadcast and reduce; what is absent is the ring's own"),
   NUM_FROM (MdlRingSpec, plateau, "plateau", BASE_DIM_NUMBER, "1", "factor on hop latency, Simple all-reduce between nodes"),
   NUM (MdlRingSpec, plateau_from, "plateau_from", BASE_DIM_BYTES, "size a channel and rank from which on `plateau` holds"),
   BASE_ROW_END,

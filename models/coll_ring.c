@@ -1,34 +1,35 @@
 /* Ring: all-reduce, all-gather, reduce-scatter; broadcast and reduce as a chain along the ring.
  *
  * All-reduce, all-gather, reduce-scatter. n ranks, ch channels, S bytes; a step moves c = S/(n ch) bytes a channel, in loops of
- * at most
- * `ring_chunk`; 2(n-1) steps for all-reduce, n-1 for the others; one operation more than steps on each rank.
- *     T = start + loops sum over steps of max (floor, latency - hidden) + last + S / min (bound, link rate / wire)
- *     hidden = overlap x time of the data that runs beneath the latency: all of c where data flows line by line (LL), what is
- *     behind
- *              the first slice where slices follow each other (Simple, two slices of a chunk)
- * A rank's first and last operation only send or only receive: together they count `ends` operations, and ends - 1 of them move no
- * byte over a link. Where the blocks are the limit, bound = ch rate n / (steps - 1 + ends) counts all operations and last = 0;
- * where
- * the links are, last = (ends - 1) chunk / rate sqrt (loops): in the first loop all channels pause together, later they drift
- * apart and
- * fill each other's pauses. The longer of the two holds.
+ * at most `ring_chunk`; 2(n-1) steps for all-reduce, n-1 for the others. Two limits, of which the longer holds:
+ *   the links   T = start + loops steps max (floor, latency - hidden) + last + S / (link rate / wire)
+ *   the blocks  T = start + loops (steps (latency' + (slices - 1) slice) + operations c / rate)
+ *     hidden     = overlap x time of the data that runs beneath the latency: all of c where data flows line by line (LL), what is
+ *                  behind the first slice where slices follow each other (Simple). A block handles slice after slice, so nothing
+ *                  of Simple's hides there: latency' = latency, and a chunk of more than one `slice` (at most two) pays for both
+ *     operations = those that receive, reduce and send + copy x those that receive, store and send + ends, the first and the
+ *                  last, which only send or only receive
+ *     last       = half of ends c / rate sqrt (loops), which moves no byte over a link: in the first loop all channels pause
+ *                  together, later they drift apart and fill each other's pauses
+ * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
+ * the start and a step.
  * Between nodes 2N or N of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait for
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
- * Broadcast, reduce: the root (or the far end) does not wait for the others: operations in a row, as benchmarks time them,
- * follow each other down the chain, and each costs start, size, and one hop of a rank in the middle. A single one: pieces of
- * one slot through n-1 hops,
- *     T = start + sum of hops (latency + c/r) + (S/ch - c) ch / min (bound, link rate / wire)
+ * Broadcast, reduce: pieces of one slot through n-1 hops,
+ *     T = start + hops latency + (hops - 1) hand_on piece + S / min (bound, link rate / wire)
+ * Of k operations in a row, as benchmarks time them, which follow each other down the chain,
+ *     T = start + middle + (hops - 1) (latency + hand_on piece) / k + S / min (bound, link rate / wire)
+ * where `middle` is what a rank adds that receives before it sends.
  *
  * Textbook form: 2(n-1) (alpha + (S/n) beta), lockstep: alpha of the longest hop.
  *
- * Symbols: latency, floor, start s; rate, bound, link rate B/s; wire bytes on the link per byte of payload.
+ * Symbols: latency, floor, start, slice s; rate, bound, link rate B/s; wire bytes on the link per byte of payload.
  * Source: steps: Patarasuk and Yuan, JPDC 69(2), 2009; NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nsteps, interSteps,
- * plateau
- * of ring Simple between nodes), src/enqueue.cc:calcCollChunking, src/device/all_reduce.h:runRing (2n-1 operations),
- * src/device/prims_simple.h:genericOp (slices); overlap and rates: measured, see docs/models.md.
+ * plateau of ring Simple between nodes), src/enqueue.cc:topoGetAlgoInfo (threads), calcCollChunking,
+ * src/device/all_reduce.h:runRing (2n-1 operations), all_gather.h, reduce_scatter.h, src/device/prims_simple.h:genericOp (slices);
+ * overlap, latencies and rates: measured, see docs/models.md.
  * Valid: equal ranks; within calibrated sizes as its error band says. Saw-tooth of whole channels and grains below 16 B a rank
  * left out.
  * Check: test_models_coll (plain: 4 ranks, 1 us, 1 GB/s, 4 GB: 6.000006 s); law_models_coll; accuracy_models_h200. */
@@ -75,21 +76,121 @@ channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlS
   return rate_Bps;
 }
 
-/* Adds the hop terms: `times` x steps of each kind, less what data hides. */
+/* How often a short operation's threads are halved, a real number between NCCL's whole ones. */
+static double
+halvings (const MdlProtocol *format, const MdlCollQuestion *q)
+{
+  if (!format->least_threads.set)
+    return 0.0;
+  double wanted = q->size_B / format->bytes_a_thread.v / (format->a_rank.v ? (double)q->n_ranks : 1.0);
+  return log2 (format->threads.v / CLAMP (wanted, format->least_threads.v, format->threads.v));
+}
+
+/* Adds the hop terms: `n_of` steps of each kind that take `each_s`. */
 static void
-add_hops (const MdlCollQuestion *q, MdlCollCost *cost, const MdlStepTime step[2], const double n_of[2], double loops,
-          double hidden_s)
+add_hops (const MdlCollQuestion *q, MdlCollCost *cost, const MdlStepTime step[2], const double n_of[2], const double each_s[2])
 {
   static const char *const name[2] = { "hop latency", "network hop latency" };
   for (unsigned i = 0; i < 2; i++) {
     if (n_of[i] <= 0.0)
       continue;
-    double each_s = fmax (step[i].floor_s, step[i].latency_s - hidden_s);
-    mdl_cost_term (q, cost, name[i], loops * n_of[i] * each_s, &step[i].step->latency,
-                   "%.4g steps x %.3g us (a short message: %.3g us)%s", n_of[i] * loops, each_s * 1e6, step[i].latency_s * 1e6,
-                   each_s < step[i].latency_s ? ", partly hidden behind the data" : "");
-    cost->hop_software_s[i] = fmax (loops * each_s - (i == 0 ? q->intra_latency_s : q->inter_latency_s), 0.0);
+    mdl_cost_term (q, cost, name[i], n_of[i] * each_s[i], &step[i].step->latency,
+                   "%.4g steps x %.3g us (a short message: %.3g us)%s", n_of[i], each_s[i] * 1e6, step[i].latency_s * 1e6,
+                   each_s[i] < step[i].latency_s ? ", partly hidden behind the data" : "");
   }
+}
+
+/* Start, halved threads taken off. */
+static void
+add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost, double channels, double halved)
+{
+  MdlByProto start = spec->start;
+  start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
+  mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
+}
+
+/* One limit's answer. */
+typedef struct {
+  double each_s[2]; /* of a step inside a node, between nodes */
+  double slices_s;  /* second slices, all steps */
+  double last_s;    /* over no link */
+  double rate_Bps;  /* of the size, the wire not counted */
+  double time_s;    /* all of it, start apart */
+} Limit;
+
+/* What a ring's operations are made of. */
+typedef struct {
+  double steps, inter; /* of one loop */
+  double operations;   /* in those that reduce */
+  double loops, chunk_B, slices;
+} Round;
+
+static Round
+round_of (const MdlProtocol *format, const MdlCollQuestion *q, double channels)
+{
+  double n = (double)q->n_ranks, copy = format->copy.set ? format->copy.v : 1.0, ends = fmax (format->ends.v, 1.0);
+  double reducing = q->op == MDL_OP_ALL_REDUCE ? n - 1.0 : q->op == MDL_OP_REDUCE_SCATTER ? n - 2.0 : 0.0;
+  double copying = q->op == MDL_OP_REDUCE_SCATTER ? 0.0 : n - 2.0;
+  double part_B = q->size_B / (n * channels);
+  Round round = { .steps = (double)n_steps (q), .inter = (double)n_inter (q), .operations = reducing + copy * copying + ends };
+  round.loops = format->ring_chunk.v > 0.0 ? fmax (part_B / format->ring_chunk.v, 1.0) : 1.0;
+  round.chunk_B = part_B / round.loops;
+  round.slices = format->slice.v > 0.0 ? CLAMP (round.chunk_B / format->slice.v, 1.0, 2.0) : 1.0;
+  return round;
+}
+
+static Limit
+limit_of (const MdlProtocol *format, const MdlCollQuestion *q, const Round *round, const MdlStepTime step[2], double rate_Bps,
+          double last_s)
+{
+  Limit limit = { .rate_Bps = rate_Bps, .last_s = last_s };
+  gboolean blocks = last_s < 0.0;
+  double chunk_s = mdl_time_s (q->size_B, rate_Bps) / (round->steps * round->loops), beneath = 1.0;
+  if (format->slice.set)
+    beneath = blocks || round->chunk_B <= 0.0 ? 0.0 : CLAMP (1.0 - format->slice.v / round->chunk_B, 0.0, 0.5);
+  double hidden_s = format->overlap.v * chunk_s * beneath, n_of[2] = { round->steps - round->inter, round->inter };
+  limit.last_s = fmax (last_s, 0.0);
+  for (unsigned i = 0; i < 2; i++) {
+    limit.each_s[i] = fmax (step[i].floor_s, step[i].latency_s - hidden_s);
+    limit.slices_s += blocks ? round->loops * n_of[i] * (round->slices - 1.0) * step[i].step->slice.v : 0.0;
+    limit.time_s += round->loops * n_of[i] * limit.each_s[i];
+  }
+  limit.time_s += limit.slices_s + limit.last_s + mdl_time_s (q->size_B, rate_Bps);
+  return limit;
+}
+
+/* Blocks whose waits are the longer limit, but which move bytes faster than the links do: the bytes are then those of the links,
+ * and what these take longer passes beneath the waits. */
+static void
+hide_beneath_links (Limit *blocks, const Limit *links, const MdlCollQuestion *q, const Round *round)
+{
+  double beneath_s = mdl_time_s (q->size_B, links->rate_Bps) - mdl_time_s (q->size_B, blocks->rate_Bps);
+  if (beneath_s <= 0.0)
+    return;
+  blocks->rate_Bps = HUGE_VAL;
+  double of_slices_s = fmin (beneath_s, blocks->slices_s);
+  blocks->slices_s -= of_slices_s;
+  double hops_s = 0.0, n_of[2] = { round->steps - round->inter, round->inter };
+  for (unsigned i = 0; i < 2; i++)
+    hops_s += round->loops * n_of[i] * blocks->each_s[i];
+  double left = hops_s > 0.0 ? fmax (1.0 - (beneath_s - of_slices_s) / hops_s, 0.0) : 0.0;
+  for (unsigned i = 0; i < 2; i++)
+    blocks->each_s[i] *= left;
+}
+
+/* Raises both kinds' latencies where a ring of Simple between nodes waits longer. */
+static void
+add_plateau (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, double channels, MdlStepTime step[2],
+             MdlCollCost *cost)
+{
+  if (proto != MDL_PROTO_SIMPLE || q->op != MDL_OP_ALL_REDUCE || q->n_nodes <= 1 || !spec->plateau.set ||
+      q->size_B / ((double)q->n_ranks * channels) < spec->plateau_from.v)
+    return;
+  for (unsigned i = 0; i < 2; i++) {
+    step[i].latency_s *= spec->plateau.v;
+    step[i].floor_s *= spec->plateau.v;
+  }
+  mdl_cost_use (cost, &spec->plateau);
 }
 
 static void
@@ -97,45 +198,47 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
 {
   const MdlRingSpec *spec = &library->ring;
   const MdlProtocol *format = &library->protocols.at[proto];
-  double n = (double)q->n_ranks, steps = (double)n_steps (q), inter = (double)n_inter (q);
-  double channels = mdl_channels (library, proto, q, TRUE);
+  double n = (double)q->n_ranks, channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
+  for (unsigned i = 0; i < 2; i++)
+    step[i].latency_s = fmax (step[i].latency_s - halved * step[i].step->halving.v, 0.0);
 
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
-  mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
+  add_start (spec, proto, q, cost, channels, halved);
+  add_plateau (spec, proto, q, channels, step, cost);
+  Round round = round_of (format, q, channels);
+  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * format->ends.v / 2.0 * round.chunk_B / rate_Bps : 0.0;
+  Limit links = limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
+  Limit blocks = limit_of (format, q, &round, step, channels * rate_Bps * n / round.operations, -1.0);
+  gboolean waits = blocks.time_s > links.time_s;
+  if (waits)
+    hide_beneath_links (&blocks, &links, q, &round);
+  const Limit *longer = waits ? &blocks : &links;
 
-  double part_B = q->size_B / (n * channels);
-  double loops = format->ring_chunk.v > 0.0 ? fmax (part_B / format->ring_chunk.v, 1.0) : 1.0;
-  double chunk_B = part_B / loops;
-  double pause_s = isfinite (rate_Bps) ? fmax (format->ends.v - 1.0, 0.0) * chunk_B / rate_Bps : 0.0;
-  double blocks_Bps = channels * rate_Bps * n / (steps - 1.0 + fmax (format->ends.v, 1.0));
-  double linked_s = mdl_time_s (q->size_B, q->link_rate_Bps / cost->wire) + sqrt (loops) * pause_s;
-  gboolean blocks_bound = mdl_time_s (q->size_B, blocks_Bps) > linked_s;
-  cost->bound_Bps = blocks_bound ? blocks_Bps : channels * rate_Bps * n / steps;
-  double chunk_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) / (steps * loops);
-  double beneath_B = format->slice.set ? CLAMP (chunk_B - format->slice.v, 0.0, chunk_B / 2.0) : chunk_B;
-  double hidden_s = chunk_B > 0.0 ? format->overlap.v * chunk_s * beneath_B / chunk_B : 0.0;
-  if (proto == MDL_PROTO_SIMPLE && q->op == MDL_OP_ALL_REDUCE && q->n_nodes > 1 && spec->plateau.set &&
-      part_B >= spec->plateau_from.v) {
-    for (unsigned i = 0; i < 2; i++) {
-      step[i].latency_s *= spec->plateau.v;
-      step[i].floor_s *= spec->plateau.v;
-    }
-    mdl_cost_use (cost, &spec->plateau);
-  }
-  add_hops (q, cost, step, (const double[2]){ steps - inter, inter }, loops, hidden_s);
-
+  cost->bound_Bps = waits ? blocks.rate_Bps : HUGE_VAL;
+  double n_of[2] = { round.loops * (round.steps - round.inter), round.loops * round.inter };
+  add_hops (q, cost, step, n_of, longer->each_s);
+  double message_s = longer->slices_s / round.steps;
+  cost->hop_software_s[0] = fmax (round.loops * longer->each_s[0] + message_s - q->intra_latency_s, 0.0);
+  cost->hop_software_s[1] = fmax (round.loops * longer->each_s[1] + message_s - q->inter_latency_s, 0.0);
+  mdl_cost_term (q, cost, "second slices", longer->slices_s, &step[q->n_ranks > q->n_nodes ? 0 : 1].step->slice,
+                 "%.4g steps, %.3g of a second slice", round.loops * round.steps, round.slices - 1.0);
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
-  if (blocks_bound)
-    return;
-  mdl_cost_term (q, cost, "last operation", sqrt (loops) * pause_s, rate_from, "%.3g x %.0f B a channel at %.3g GB/s, over no link",
-                 sqrt (loops), chunk_B, rate_Bps * 1e-9);
-  cost->start_s += sqrt (loops) * pause_s; /* no message shows it */
+  mdl_cost_term (q, cost, "last operation", longer->last_s, rate_from, "%.3g x %.0f B a channel at %.3g GB/s, over no link",
+                 sqrt (round.loops), round.chunk_B, rate_Bps * 1e-9);
+  cost->start_s += longer->last_s; /* no message shows it */
+}
+
+/* `own` where a chain has a constant of its own, else the ring's. */
+static const BaseNum *
+chain_or (const BaseNum *own, const BaseNum *ring)
+{
+  return own->set ? own : ring;
 }
 
 static void
@@ -143,31 +246,48 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
 {
   const MdlRingSpec *spec = &library->ring;
   const MdlProtocol *format = &library->protocols.at[proto];
-  double channels = mdl_channels (library, proto, q, TRUE);
+  double channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
-  double hops = (double)n_steps (q), inter = (double)n_inter (q);
-
+  if (spec->chain.rate.at[proto].set && q->intra == MDL_HOP_NVLINK && spec->chain.rate.at[proto].v < rate_Bps) {
+    rate_from = &spec->chain.rate.at[proto];
+    rate_Bps = rate_from->v;
+  } else if (q->op == MDL_OP_BROADCAST && format->copy.set)
+    rate_Bps /= format->copy.v;
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   cost->bound_Bps = channels * rate_Bps;
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
-  mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
-  if (q->repeated) { /* what the busiest rank adds to the root's part: it receives before it sends */
-    hops = fmin (hops, 2.0);
-    inter = fmin (inter, hops - 1.0);
-    add_hops (q, cost, step, (const double[2]){ hops - 1.0 - inter, inter }, 1.0, 0.0);
-  } else
-    add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, 1.0, 0.0);
-  /* Each hop but the first adds to the first piece's way what must have arrived before it is handed on. */
-  double piece_B = fmin (format->slot.v, q->size_B / channels);
-  double piece_s = format->hand_on.v * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, &format->hand_on, "%.4g hops x %.3g of %.0f B a channel",
-                 hops - 1.0, format->hand_on.v, piece_B);
-  cost->piece_B = format->hand_on.v * piece_B * channels;
+
+  MdlRingSpec start = *spec;
+  start.start.at[proto] = *chain_or (&spec->chain.start.at[proto], &spec->start.at[proto]);
+  if (q->op == MDL_OP_REDUCE)
+    start.start.at[proto].v -= fmin (spec->chain.reduce.at[proto].v, start.start.at[proto].v);
+  add_start (&start, proto, q, cost, channels, halved);
+
+  /* One alone waits for every hop; of k in a row each waits for a k-th of all but the first, and to receive before it sends. */
+  double hops = (double)n_steps (q), inter = (double)n_inter (q), k = fmax ((double)q->in_a_row, 1.0), each_s[2];
+  const BaseNum *middle = &spec->chain.middle.at[proto];
+  for (unsigned i = 0; i < 2; i++) {
+    double once_s = middle->set && i == 0 ? middle->v : step[i].latency_s;
+    each_s[i] =
+        k > 1.0 ? (hops - 1.0) / hops * (step[i].latency_s / k + (hops > 1.0 ? once_s / (hops - 1.0) : 0.0)) : step[i].latency_s;
+    cost->hop_software_s[i] = fmax (each_s[i] - (i == 0 ? q->intra_latency_s : q->inter_latency_s), 0.0);
+  }
+  add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, each_s);
+  const BaseNum *hand_on = chain_or (&spec->chain.hand_on.at[proto], &format->hand_on);
+  double piece_B = fmin (format->slot.v, q->size_B / channels), share = hand_on->v / k;
+  double piece_s = share * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, hand_on, "%.4g hops x %.3g of %.0f B a channel", hops - 1.0,
+                 share, piece_B);
+  /* Messages are pieces; what is more than a piece is a wait before it. */
+  double message = fmin (share, 1.0);
+  cost->piece_B = message * piece_B * channels;
+  for (unsigned i = 0; i < 2; i++)
+    cost->hop_software_s[i] += piece_s * (1.0 - message / fmax (share, 1e-300));
 }
 
 static void

@@ -199,6 +199,7 @@ flag_without_meaning (const CliCollFlags *flags)
                { "--proto", flags->proto },
                { "--disable", flags->disable },
                { "--max-channels", flags->max_channels },
+               { "--iters", flags->iters },
                { "--library", flags->library },
                { "--calibration", flags->calibration },
                { "--launch", flags->launch } };

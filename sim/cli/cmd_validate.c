@@ -29,9 +29,11 @@ static gint
 compare_groups (gconstpointer a, gconstpointer b)
 {
   const CliMeasured *x = *(const CliMeasured *const *)a, *y = *(const CliMeasured *const *)b;
-  const guint32 keys[][2] = {
-    { x->system, y->system }, { x->nodes, y->nodes }, { x->gpus, y->gpus }, { x->max_channels, y->max_channels }
-  };
+  const guint32 keys[][2] = { { x->system, y->system },
+                              { x->nodes, y->nodes },
+                              { x->gpus, y->gpus },
+                              { x->max_channels, y->max_channels },
+                              { x->iters, y->iters } };
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;
@@ -52,12 +54,13 @@ flags_of (const CliSystem *system, const CliMeasured *point, const char *folder,
   coll.launch = plain ? NULL : g_strdup (base_name (mdl_launch_names, system->launch.v));
   coll.calibration = g_strdup (system->calibration.v);
   coll.max_channels = point->max_channels > 0 && !plain ? g_strdup_printf ("%u", point->max_channels) : NULL;
+  coll.iters = point->iters > 0 ? g_strdup_printf ("%u", point->iters) : NULL;
   g_autoptr (GString) disabled = g_string_new (NULL);
   for (guint i = 0; i < system->disable.n; i++)
     g_string_append_printf (disabled, "%s%s", i > 0 ? "," : "", system->disable.item[i].v);
   coll.disable = disabled->len > 0 ? g_strdup (disabled->str) : NULL;
   char *const texts[] = { coll.library, coll.topology,    coll.nodes,        coll.gpus,
-                          coll.launch,  coll.calibration, coll.max_channels, coll.disable };
+                          coll.launch,  coll.calibration, coll.max_channels, coll.disable, coll.iters };
   for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
     if (texts[i] != NULL)
       g_ptr_array_add (keep, texts[i]);

@@ -11,7 +11,7 @@ typedef struct {
   char *topology, *nodes, *gpus;
   char *min, *max, *factor, *step;
   char *dtype, *root;
-  char *algo, *proto, *disable, *max_channels;
+  char *algo, *proto, *disable, *max_channels, *iters;
   char *library, *calibration, *launch;
   char *mode, *steps;
 } CliCollFlags;

@@ -6,6 +6,8 @@
 #define MAX_GPUS_PER_NODE 1024u
 #define MAX_CHANNELS      1024u
 #define MAX_NODE_COUNTS   64u
+#define MAX_ITERS         1000000u
+#define NCCL_TESTS_ITERS  20 /* NVIDIA/nccl-tests src/common.cu, -n */
 
 #define FLAG(name, letter, field, arg, help)                               \
   {                                                                        \
@@ -41,6 +43,7 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("proto", 0, proto, "P", "auto (default), ll, ll128 or simple"),
   FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that may not be taken"),
   FLAG ("max-channels", 0, max_channels, "N", "at most so many channels (NCCL_MAX_NCHANNELS)"),
+  FLAG ("iters", 0, iters, "N", "operations in a row, as nccl-tests' -n (default: 20)"),
   HEADING ("software"),
   FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
   FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
@@ -125,19 +128,20 @@ parse_software (const Cli *cli, const CliCollFlags *flags, CliQuestion *question
 {
   WrkSettings *settings = &question->settings;
   int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
-  guint64 max_channels = 0;
+  guint64 max_channels = 0, iters = NCCL_TESTS_ITERS;
   if (!cli_name_value (cli, "--library", flags->library, library_names, &plain, error) ||
       !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
       !cli_name_value (cli, "--mode", flags->mode, wrk_mode_names, &mode, error) ||
       !cli_name_value (cli, "--steps", flags->steps, wrk_steps_names, &steps, error) ||
       !cli_count_value (cli, "--max-channels", flags->max_channels, 1, MAX_CHANNELS, &max_channels, error) ||
+      !cli_count_value (cli, "--iters", flags->iters, 1, MAX_ITERS, &iters, error) ||
       !parse_disabled (cli, flags->disable, settings, error))
     return FALSE;
   question->plain = plain == 1;
   settings->launch = (MdlLaunch)launch;
   settings->mode = (WrkMode)mode;
   settings->steps = (WrkSteps)steps;
-  settings->repeated = TRUE; /* as nccl-tests measures */
+  settings->in_a_row = (unsigned)iters;
   settings->max_channels = (unsigned)max_channels;
   if (question->plain && flags->calibration != NULL)
     return cli_fail (cli, error, "--calibration has no meaning with --library plain, which has no constants but the links' own");

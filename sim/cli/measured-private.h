@@ -73,6 +73,7 @@ typedef struct {
   MdlDtype dtype;
   guint32 nodes, gpus; /* gpus: of a node */
   guint32 max_channels;
+  guint32 iters; /* operations in a row; 0: as nccl-tests does unless told */
   double size_B, time_s;
 } CliMeasured;
 

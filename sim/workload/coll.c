@@ -40,7 +40,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
   q->launch = settings->launch;
   q->one_way = settings->one_way;
-  q->repeated = settings->repeated && settings->steps != WRK_STEPS_EXACT;
+  q->in_a_row = settings->steps != WRK_STEPS_EXACT ? settings->in_a_row : 0;
 }
 
 /* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */

@@ -51,7 +51,7 @@ bench_open (Bench *b, const Machine *m)
     b->settings.launch = m->launch;
     b->settings.disabled_algos = m->disabled;
     b->settings.mode = WRK_MODE_MODEL;
-    b->settings.repeated = TRUE; /* all of the data are loops of operations in a row */
+    b->settings.in_a_row = 20; /* all of the data are loops of operations in a row */
     guint32 n = 0, per_node = clu_gpus_per_node (b->clu, 0);
     g_autofree guint32 *gpus = g_new (guint32, (gsize)m->nodes * m->per_node);
     for (guint32 v = 0; v < m->nodes; v++)

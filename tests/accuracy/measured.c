@@ -101,7 +101,7 @@ measured_read_ops (const char *name, const char *setting)
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
     g_auto (GStrv) cell = g_strsplit (*line, ",", -1);
-    if (g_strv_length (cell) != 8) {
+    if (g_strv_length (cell) != 9) {
       fprintf (stderr, "%s: bad row '%s'\n", name, *line);
       continue;
     }
@@ -115,6 +115,7 @@ measured_read_ops (const char *name, const char *setting)
     row.launch = (MdlLaunch)code_of (mdl_launch_names, cell[3]);
     row.size_B = g_ascii_strtod (cell[4], NULL);
     row.time_s = g_ascii_strtod (cell[5], NULL) * 1e-6;
+    row.iters = (unsigned)atoi (cell[8]);
     g_array_append_val (rows, row);
   }
   return rows;
@@ -151,7 +152,7 @@ predict_by (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, cons
                         .max_channels = row->max_channels,
                         .launch = row->launch,
                         .one_way = g_str_has_prefix (row->source, "microsoft/vidur"), /* torch send here, receive there */
-                        .repeated = TRUE,
+                        .in_a_row = row->iters > 0 ? row->iters : 20,
                         .terse = TRUE };
   q.link_rate_Bps = link_rate_Bps (coll->algo, row->op, (double)row->n, reach_Bps);
   /* NCCL does not choose NVLS for gather and scatter by itself; on the node of h200x8 it was switched off. */

@@ -8,7 +8,7 @@ typedef struct {
   char source[64], gpu[16], nccl[16];
   MdlOp op;
   int algo, proto; /* MDL_ALGO_AUTO, MDL_PROTO_AUTO: not recorded, the fastest predicted stands for it */
-  unsigned n, n_nodes, max_channels;
+  unsigned n, n_nodes, max_channels, iters; /* iters 0: 20 */
   MdlLaunch launch;
   double size_B, time_s;
 } Measured;

@@ -29,7 +29,7 @@ typedef struct {
   unsigned max_channels;    /* 0: as the library decides */
   MdlLaunch launch;
   gboolean one_way;  /* sendrecv: one rank of the pair sends, the other receives */
-  gboolean repeated; /* one of many in a row, as benchmarks time them: ranks whose part is done go on to the next */
+  unsigned in_a_row; /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
   gboolean terse;           /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;
 

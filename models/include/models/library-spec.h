@@ -25,6 +25,8 @@ typedef struct {
   BaseNum latency;     /* s, a short message */
   BaseNum floor;       /* s, what is never hidden; absent: nothing is hidden */
   BaseNum per_channel; /* s, on top for each channel after the first that is in use */
+  BaseNum halving;     /* s, less for each time that a short operation halves its threads */
+  BaseNum slice;       /* s, on top for a second slice of a ring's chunk */
   BaseNum rate;        /* B/s of payload that one channel moves in one operation (receive, reduce, send); absent: not limited */
 } MdlStep;
 
@@ -40,6 +42,7 @@ typedef struct {
   BaseBool offered;       /* the library has it */
   BaseNum wire;           /* bytes on the link per byte of payload */
   BaseNum threads;        /* of a channel's block */
+  BaseNum least_threads;  /* of a ring's only channel, halved while an operation is short; absent: never */
   BaseNum bytes_a_thread; /* a further channel is used per threads x bytes_a_thread of the operation's size … */
   BaseBool a_rank;        /* … times the ranks, for a ring */
   BaseNum cell_traffic;   /* factor on the traffic that is cut into cells */
@@ -47,7 +50,8 @@ typedef struct {
   BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
   BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
   BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
-  BaseNum ends;           /* a ring's first and last operation together, in operations of the middle (which receive and send) */
+  BaseNum copy;           /* an operation that stores twice and reduces nothing, in operations that reduce; absent: 1 */
+  BaseNum ends;           /* a ring's first and last operation together, in operations that reduce */
   BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 
@@ -88,11 +92,23 @@ typedef struct {
   BaseNum fewer;
 } MdlCut;
 
+/* Broadcast and reduce along a ring; what is absent is the ring's own. */
+typedef struct {
+  BaseHead head;
+  MdlByProto start;   /* s */
+  MdlByProto middle;  /* s, what receiving before sending adds where operations follow each other; absent: a hop's latency */
+  MdlByProto reduce;  /* s, less for a reduce, which stores nothing on its way */
+  MdlByProto rate;    /* B/s of a channel */
+  MdlByProto hand_on; /* share of a piece that has arrived when the next hop begins to pass it on, waits included */
+} MdlChainSpec;
+
 typedef struct {
   BaseHead head;
   MdlByProto start;       /* s, kernel start and end on the GPU, no steps */
   MdlByProto per_channel; /* s, on top for each channel after the first */
+  MdlByProto halving;     /* s, less for each time that a short operation halves its threads */
   MdlHopSteps hop[MDL_HOP_N];
+  MdlChainSpec chain;
   BaseNum plateau;        /* factor on the hop latency of Simple all-reduce between nodes */
   BaseNum plateau_from;   /* B a channel and rank from which on it holds */
 } MdlRingSpec;

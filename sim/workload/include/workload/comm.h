@@ -24,7 +24,7 @@ typedef struct {
   WrkMode mode;
   WrkSteps steps;
   gboolean one_way;             /* sendrecv: one rank of a pair sends, the other receives */
-  gboolean repeated;            /* what a benchmark's loop measures: operations in a row, not one alone */
+  unsigned in_a_row;            /* operations that follow each other, as in a benchmark's loop; 0: one alone */
   guint64 seed;
 } WrkSettings;
 void wrk_settings_default (WrkSettings *settings);
