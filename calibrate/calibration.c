@@ -16,6 +16,7 @@ struct Cal {
   MdlLibrary library;
   CalTuner *tuner; /* NCCL's; NULL with other libraries */
   const char *name;
+  const char *version; /* of NCCL, as the calibration names it; NULL: none does */
 };
 
 /* calibrate/defaults/library.yaml */
@@ -39,7 +40,7 @@ static const BaseSchema defaults_schema = { .name = "library defaults", .help = 
 /* A calibration file. */
 typedef struct {
   BaseHead head;
-  BaseStr name, summary, over;
+  BaseStr name, summary, over, nccl;
   BaseEnum source;
   const BaseYamlNode *library;
 } File;
@@ -54,6 +55,8 @@ static const BaseField file_fields[] = {
   BASE_ROW (File, "calibration", name, STR, .help = "its name", .required = TRUE),
   BASE_ROW (File, "summary", summary, STR, .help = "what was measured, where"),
   BASE_ROW (File, "over", over, STR, .help = "calibration whose constants hold where this one has none"),
+  BASE_ROW (File, "nccl", nccl, STR,
+            .help = "version of NCCL that was measured, whose choice is taken unless another is asked for"),
   BASE_ROW (File, "source", source, ENUM, .help = "of all numbers that do not say otherwise", .names = source_names,
             .fallback = "assumed"),
   BASE_ROW (File, "library", library, NODE, .help = "constants, as in library.yaml", .required = TRUE),
@@ -113,23 +116,26 @@ vendor_of (const Load *load, const char *gpu_type, unsigned *out, GError **error
   return TRUE;
 }
 
-/* NCCL's choice, as its newest version known makes it. */
+/* NCCL's choice and what else depends on its version: the one asked for, else that of the calibration, else the newest known. */
 static gboolean
-load_tuner (const Load *load, GError **error)
+load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **error)
 {
-  load->cal->tuner = cal_tuner_load (NULL, load->lookup, load->inputs, NULL, error);
+  MdlLibrary *library = &load->cal->library;
+  load->cal->tuner = cal_tuner_load (version != NULL ? version : load->cal->version, load->lookup, load->inputs, warnings, error);
   if (load->cal->tuner == NULL)
     return FALSE;
-  load->cal->library.tuner = cal_tuner_spec (load->cal->tuner);
+  library->tuner = cal_tuner_spec (load->cal->tuner);
+  library->version = cal_tuner_version (load->cal->tuner);
+  if (library->tuner->cell.set)
+    library->channels.cell = library->tuner->cell;
+  if (library->tuner->peer_rate.v > 0.0)
+    library->pairwise.peer_rate = library->tuner->peer_rate;
   return TRUE;
 }
 
 static gboolean
-load_defaults (const Load *load, const char *gpu_type, GError **error)
+load_defaults (const Load *load, unsigned vendor, GError **error)
 {
-  unsigned vendor;
-  if (!vendor_of (load, gpu_type, &vendor, error))
-    return FALSE;
   g_autofree char *path = base_lookup_find (load->lookup, "library", DEFAULTS_FOLDER, NULL, error);
   BaseYaml *yaml = path != NULL ? load_document (load, path, error) : NULL;
   if (yaml == NULL)
@@ -139,9 +145,7 @@ load_defaults (const Load *load, const char *gpu_type, GError **error)
     return FALSE;
   if (!read_map (load, &cal_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
     return FALSE;
-  if (vendor == NCCL)
-    return load_tuner (load, error);
-  return defaults.library[vendor] == NULL ||
+  return vendor == NCCL || defaults.library[vendor] == NULL ||
          read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
 }
 
@@ -167,6 +171,8 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
       return FALSE;
   }
   load->cal->name = file.name.v;
+  if (file.nccl.set)
+    load->cal->version = file.nccl.v;
   return read_map (load, &cal_library_schema, file.library, TRUE, (BaseSource)file.source.v, &load->cal->library, error);
 }
 
@@ -184,8 +190,8 @@ free_document (void *yaml)
 }
 
 Cal *
-cal_load (const char *name, const char *from, const char *gpu_type, const BaseLookup *lookup, GPtrArray *inputs, BaseDiag *warnings,
-          GError **error)
+cal_load (const char *name, const char *from, const char *gpu_type, const char *nccl, const BaseLookup *lookup, GPtrArray *inputs,
+          BaseDiag *warnings, GError **error)
 {
   g_return_val_if_fail (lookup != NULL, NULL);
   g_autoptr (Cal) cal = g_new0 (Cal, 1);
@@ -193,7 +199,8 @@ cal_load (const char *name, const char *from, const char *gpu_type, const BaseLo
   cal->documents = g_ptr_array_new_with_free_func (free_document);
   cal->name = "none";
   const Load load = { cal, lookup, inputs };
-  if (!load_defaults (&load, gpu_type, error))
+  unsigned vendor;
+  if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error))
     return NULL;
   if (name == NULL && !is_shipped (lookup, gpu_type)) {
     if (warnings != NULL)
@@ -201,6 +208,13 @@ cal_load (const char *name, const char *from, const char *gpu_type, const BaseLo
                       gpu_type != NULL ? gpu_type : "this GPU", cal->library.name.v != NULL ? cal->library.name.v : "the library");
   } else if (!load_over (&load, name != NULL ? name : gpu_type, name != NULL ? from : NULL, 0, error))
     return NULL;
+  if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
+    return NULL;
+  if (vendor != NCCL && nccl != NULL) {
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "a version of NCCL is asked for, but the library here is %s",
+                 cal->library.name.v);
+    return NULL;
+  }
   return g_steal_pointer (&cal);
 }
 

@@ -100,6 +100,7 @@ static const BaseField channels_fields[] = {
   NUM_FROM (MdlChannels, pcie, "pcie", BASE_DIM_COUNT, "1", "one node without NVLink"),
   NUM_FROM (MdlChannels, host, "host", BASE_DIM_COUNT, "1", "one node, through host memory"),
   NUM (MdlChannels, cell, "cell", BASE_DIM_BYTES, "traffic below which no further channel is opened"),
+  NUM_FROM (MdlChannels, steps, "steps", BASE_DIM_COUNT, "1", "slots of a connection's buffer"),
   NUM_FROM (MdlChannels, p2p, "p2p", BASE_DIM_COUNT, "1", "channels of sends and receives, at most"),
   BASE_ROW_END,
 };

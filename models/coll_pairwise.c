@@ -6,8 +6,9 @@
  * not see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
  *
- * ch: all channels of the library between peers of one node. A peer on another node is served by c of them, c halved while
- * c n > 4 ch: one peer gets 2 channels up to 32 ranks with 16 channels, 1 beyond.
+ * ch: all channels of the library between peers of one node. A peer on another node is served by c of them. Versions 2.21 to 2.28:
+ * c = 2, halved while c n > 4 ch: 2 channels up to 32 ranks with 16 channels, 1 beyond. From 2.29 on: c the power of two above NIC
+ * rate / 14 GB/s, halved while c ceil (n / 8) > ch: at 400 Gb/s and 16 channels 4 to 32 ranks, 2 to 64, 1 beyond.
  *
  * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power
  * of two with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only
@@ -17,7 +18,7 @@
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
  * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/graph/paths.cc:ncclTopoComputeP2pChannels (channels a
- * peer of another node, versions 2.21 to 2.28), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a channel),
+ * peer of another node), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a channel),
  * src/device/sendrecv.h (up to 8 peers at once on a channel). Rates: measured, see docs/models.md.
  * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
@@ -39,11 +40,19 @@ p2p_channels (const MdlLibrary *library, const MdlCollQuestion *q)
   return q->max_channels > 0 ? most : fmax (fmin (p2p, library->channels.p2p.v), 1.0);
 }
 
-/* Channels that serve one peer on another node. */
+/* Channels that serve one peer on another node. From 2.29 on: as many as the adapter is worth, halved while eight peers at a time
+ * would take more than there are. */
 static double
 net_channels (const MdlPairSpec *spec, const MdlCollQuestion *q, double channels)
 {
   double a_peer = fmax (spec->net_channels.v, 1.0);
+  if (spec->peer_rate.set && q->nic_Bps > 0.0) {
+    a_peer = exp2 (ceil (log2 (fmax (ceil (q->nic_Bps / spec->peer_rate.v), 1.0))));
+    double batches = ceil ((double)q->n_ranks / fmax (spec->peers.v, 1.0));
+    while (a_peer > 1.0 && a_peer * batches > channels)
+      a_peer /= 2.0;
+    return fmin (a_peer, channels);
+  }
   while (spec->net_share.set && a_peer > 1.0 && a_peer * (double)q->n_ranks > spec->net_share.v * channels)
     a_peer /= 2.0;
   return fmin (fmax (a_peer, 1.0), channels);

@@ -67,6 +67,7 @@ mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question)
       if (row->capability.v <= (double)question->compute_capability)
         most = question->n_nodes > 1 ? row->nodes.v : row->one_node.v;
     }
+  most = fmax (most, (double)question->min_channels);
   if (question->max_channels > 0)
     most = fmin (most, (double)question->max_channels);
   return fmax (most, 1.0);

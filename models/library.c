@@ -1,5 +1,7 @@
-/* Names of launch modes and hops. */
+/* Names of launch modes and hops; what NCCL's variables make of the constants. */
 #include "models/library.h"
+
+#include <math.h>
 
 #include "models/library-spec.h"
 
@@ -18,6 +20,68 @@ mdl_hop_name (MdlHop hop)
     [MDL_HOP_NET] = "net",       [MDL_HOP_NET_HOST] = "net_host", [MDL_HOP_TCP] = "tcp",
   };
   return hop < MDL_HOP_N ? name[hop] : "?";
+}
+
+const char *
+mdl_library_version (const MdlLibrary *library)
+{
+  return library->version;
+}
+
+static void
+scale (BaseNum *num, double factor)
+{
+  if (!num->set || factor == 1.0)
+    return;
+  num->v *= factor;
+  num->source = MIN (num->source, BASE_SOURCE_ASSUMED);
+}
+
+/* All that one block moves by a protocol. */
+static void
+scale_blocks (MdlLibrary *library, MdlProto proto, double factor)
+{
+  MdlHopSteps *const hops[] = { library->ring.hop, library->tree.hop, library->pairwise.hop };
+  for (unsigned i = 0; i < G_N_ELEMENTS (hops); i++)
+    for (unsigned hop = 0; hop < MDL_HOP_N; hop++)
+      scale (&hops[i][hop].at[proto].rate, factor);
+  MdlByProto *const rates[] = { &library->ring.chain.rate, &library->tree.stream, &library->tree.end_stream,
+                                &library->pairwise.alone };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rates); i++)
+    scale (&rates[i]->at[proto], factor);
+}
+
+static void
+take_threads (MdlLibrary *library, MdlProto proto, unsigned threads)
+{
+  MdlProtocol *format = &library->protocols.at[proto];
+  if (threads == 0 || !format->threads.set || format->threads.v <= 0.0)
+    return;
+  scale_blocks (library, proto, threads / format->threads.v);
+  format->threads.v = threads;
+  format->least_threads.v = MIN (format->least_threads.v, threads);
+}
+
+MdlLibrary *
+mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env)
+{
+  MdlLibrary *out = g_memdup2 (library, sizeof *library);
+  take_threads (out, MDL_PROTO_LL, env->threads);
+  take_threads (out, MDL_PROTO_SIMPLE, env->threads);
+  take_threads (out, MDL_PROTO_LL128, env->ll128_threads);
+  MdlProtocol *simple = &out->protocols.at[MDL_PROTO_SIMPLE];
+  if (env->buffer_B > 0.0 && simple->slot.v > 0.0 && out->channels.steps.v > 0.0) {
+    double factor = env->buffer_B / (out->channels.steps.v * simple->slot.v);
+    simple->slot.v *= factor;
+    simple->ring_chunk.v *= factor;
+    out->pairwise.piece.v = fmin (out->pairwise.piece.v, simple->slot.v);
+  }
+  if (env->net_channels > 0) {
+    out->pairwise.net_channels = (BaseNum){ .set = TRUE, .v = env->net_channels, .source = BASE_SOURCE_DATASHEET };
+    out->pairwise.net_share.set = FALSE;
+    out->pairwise.peer_rate.set = FALSE;
+  }
+  return out;
 }
 
 const struct MdlTunerSpec *

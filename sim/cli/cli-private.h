@@ -64,6 +64,7 @@ struct Cli {
   /* what the run gathers */
   BaseLookup *lookup;  /* NULL until cli_lookup */
   GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
+  GPtrArray *kept;     /* BaseYaml *: likewise, but no inputs of the answer */
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
@@ -107,8 +108,8 @@ char *cli_read_file (const char *path, gsize *n_B, GError **error);
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);
 /* The library of a calibration, which lives as long as `user`, a Cli. Matches WrkLibraryLoad. */
-const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs,
-                                    BaseDiag *warnings, GError **error);
+const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
+                                    GPtrArray *inputs, BaseDiag *warnings, GError **error);
 const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NULL: none */
 
 /* A cluster by name or path with the --set values applied; `nodes` 0: as the file says. Returned: full. */

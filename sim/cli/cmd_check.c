@@ -131,7 +131,7 @@ check_calibration (Cli *cli, const char *path, GError **error)
 {
   g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = cli_library_load (cli, named, NULL, NULL, cli->yamls, diag, error);
+  const MdlLibrary *library = cli_library_load (cli, named, NULL, NULL, NULL, cli->yamls, diag, error);
   cli_warn_all (cli, diag);
   return library != NULL;
 }

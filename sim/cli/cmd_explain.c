@@ -200,6 +200,7 @@ flag_without_meaning (const CliCollFlags *flags)
                { "--disable", flags->disable },
                { "--max-channels", flags->max_channels },
                { "--iters", flags->iters },
+               { "--nccl", flags->nccl != NULL ? flags->nccl[0] : NULL },
                { "--library", flags->library },
                { "--calibration", flags->calibration },
                { "--launch", flags->launch } };

@@ -37,7 +37,7 @@ compare_groups (gconstpointer a, gconstpointer b)
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
+  return g_strcmp0 (x->nccl, y->nccl);
 }
 
 /* The line of `forerun coll` that asks for what was measured. Texts are owned by `keep`. */
@@ -59,8 +59,8 @@ flags_of (const CliSystem *system, const CliMeasured *point, const char *folder,
   for (guint i = 0; i < system->disable.n; i++)
     g_string_append_printf (disabled, "%s%s", i > 0 ? "," : "", system->disable.item[i].v);
   coll.disable = disabled->len > 0 ? g_strdup (disabled->str) : NULL;
-  char *const texts[] = { coll.library, coll.topology,    coll.nodes,        coll.gpus,
-                          coll.launch,  coll.calibration, coll.max_channels, coll.disable, coll.iters };
+  char *const texts[] = { coll.library,     coll.topology,     coll.nodes,   coll.gpus, coll.launch,
+                          coll.calibration, coll.max_channels, coll.disable, coll.iters };
   for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
     if (texts[i] != NULL)
       g_ptr_array_add (keep, texts[i]);
@@ -102,6 +102,33 @@ predict_point (Cli *cli, const CliSystem *system, CliComm *comm, const CliMeasur
   return TRUE;
 }
 
+/* The communicator of `first`, by the rules of the NCCL that was measured; where these are not known, by the calibration's. */
+static gboolean
+open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, CliCollFlags *flags, CliQuestion *question, CliComm *comm,
+           GError **error)
+{
+  g_autofree char *version = first->nccl != NULL ? g_strconcat ("version=", first->nccl, NULL) : NULL;
+  char *variables[] = { version, NULL };
+  flags->nccl = system->library.v != CLI_LIBRARY_PLAIN && version != NULL ? variables : NULL;
+  for (;;) {
+    g_autoptr (GError) cause = NULL;
+    gboolean done = cli_question_parse (cli, flags, base_name (mdl_op_names, (int)first->op), question, &cause);
+    question->settings.degrade.no_p2p = !system->p2p.v;
+    question->settings.one_way = system->one_way.v;
+    if (done && cli_comm_open (cli, flags, question, first->nodes, comm, &cause))
+      break;
+    if (flags->nccl == NULL || strstr (cause->message, "--nccl") == NULL) {
+      g_propagate_error (error, g_steal_pointer (&cause));
+      return FALSE;
+    }
+    cli_comm_clear (comm);
+    g_clear_pointer (&question->nodes, g_free);
+    flags->nccl = NULL;
+  }
+  flags->nccl = NULL;
+  return TRUE;
+}
+
 /* Points members[0..n-1] share a communicator. */
 static gboolean
 predict_group (Cli *cli, const Flags *flags, const char *folder, CliData *data, gpointer *members, guint n, GArray *points,
@@ -111,13 +138,10 @@ predict_group (Cli *cli, const Flags *flags, const char *folder, CliData *data, 
   const CliSystem *system = BASE_LIST_AT (data->spec.systems, CliSystem, first->system);
   g_autoptr (GPtrArray) keep = g_ptr_array_new_with_free_func (g_free);
   CliCollFlags coll_flags = flags_of (system, first, folder, flags, keep);
-  CliQuestion question;
+  CliQuestion question = { 0 };
   g_auto (CliComm) comm = { 0 };
   g_auto (WrkColl) coll = { 0 };
-  gboolean done = cli_question_parse (cli, &coll_flags, base_name (mdl_op_names, (int)first->op), &question, error);
-  question.settings.degrade.no_p2p = !system->p2p.v;
-  question.settings.one_way = system->one_way.v;
-  done = done && cli_comm_open (cli, &coll_flags, &question, first->nodes, &comm, error);
+  gboolean done = open_comm (cli, system, first, &coll_flags, &question, &comm, error);
   if (!done) {
     g_autofree char *mark = base_mark_prefix (system->name.mark);
     g_prefix_error (error, "%ssystem '%s': ", mark, system->name.v);

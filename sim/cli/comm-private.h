@@ -14,6 +14,7 @@ typedef struct {
   char *algo, *proto, *disable, *max_channels, *iters;
   char *library, *calibration, *launch;
   char *mode, *steps;
+  char **nccl; /* NAME=VALUE, ends with NULL; may be NULL */
 } CliCollFlags;
 
 /* The rows of --help: where it runs, sizes of a sweep, and how. */
@@ -37,12 +38,13 @@ typedef struct {
 } CliQuestion;
 
 /* FALSE and *error on any flag that is wrong. Fills *question, whose `nodes` is freed with g_free. */
-gboolean cli_question_parse (const Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error);
+gboolean cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error);
 
 /* The ranks on their cluster. */
 typedef struct {
   Clu *clu;
   WrkSettings settings;
+  MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   guint32 *gpus; /* global GPU of each rank */
   guint32 n;
   guint32 n_nodes, gpus_per_node;

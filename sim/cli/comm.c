@@ -43,6 +43,8 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("proto", 0, proto, "P", "auto (default), ll, ll128 or simple"),
   FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that may not be taken"),
   FLAG ("max-channels", 0, max_channels, "N", "at most so many channels (NCCL_MAX_NCHANNELS)"),
+  { CLI_FLAG_TEXTS, "nccl", 0, offsetof (CliCollFlags, nccl), "NAME=VALUE",
+    "a variable of NCCL's (NCCL_CROSS_NIC=0), or version=2.28; repeatable (docs/nccl.md)" },
   FLAG ("iters", 0, iters, "N", "operations in a row, as nccl-tests' -n (default: 20)"),
   HEADING ("software"),
   FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
@@ -121,15 +123,28 @@ parse_disabled (const Cli *cli, const char *text, WrkSettings *settings, GError 
   return TRUE;
 }
 
+/* NCCL's variables; --disable and --max-channels are read after them and win. */
+static gboolean
+take_variables (Cli *cli, const CliCollFlags *flags, WrkSettings *settings, GError **error)
+{
+  if (flags->nccl == NULL)
+    return TRUE;
+  BaseYaml *yaml = wrk_nccl_parse ((const char *const *)flags->nccl, "--nccl", settings, error);
+  if (yaml != NULL)
+    g_ptr_array_add (cli->kept, yaml);
+  return yaml != NULL;
+}
+
 static const BaseName library_names[] = { { "nccl", 0, NULL }, { "plain", 1, NULL }, { NULL, 0, NULL } };
 
 static gboolean
-parse_software (const Cli *cli, const CliCollFlags *flags, CliQuestion *question, GError **error)
+parse_software (Cli *cli, const CliCollFlags *flags, CliQuestion *question, GError **error)
 {
   WrkSettings *settings = &question->settings;
   int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
   guint64 max_channels = 0, iters = NCCL_TESTS_ITERS;
-  if (!cli_name_value (cli, "--library", flags->library, library_names, &plain, error) ||
+  if (!take_variables (cli, flags, settings, error) ||
+      !cli_name_value (cli, "--library", flags->library, library_names, &plain, error) ||
       !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
       !cli_name_value (cli, "--mode", flags->mode, wrk_mode_names, &mode, error) ||
       !cli_name_value (cli, "--steps", flags->steps, wrk_steps_names, &steps, error) ||
@@ -142,12 +157,14 @@ parse_software (const Cli *cli, const CliCollFlags *flags, CliQuestion *question
   settings->mode = (WrkMode)mode;
   settings->steps = (WrkSteps)steps;
   settings->in_a_row = (unsigned)iters;
-  settings->max_channels = (unsigned)max_channels;
+  if (max_channels > 0)
+    settings->max_channels = (unsigned)max_channels;
   if (question->plain && flags->calibration != NULL)
     return cli_fail (cli, error, "--calibration has no meaning with --library plain, which has no constants but the links' own");
-  if (question->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL))
+  if (question->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL))
     return cli_fail (cli, error, "%s has no meaning with --library plain, which knows no software",
                      flags->launch != NULL         ? "--launch"
+                     : flags->nccl != NULL         ? "--nccl"
                      : flags->max_channels != NULL ? "--max-channels"
                                                    : "--proto");
   if (settings->mode == WRK_MODE_MODEL && settings->steps == WRK_STEPS_EXACT)
@@ -162,7 +179,7 @@ op_has_root (MdlOp op)
 }
 
 gboolean
-cli_question_parse (const Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error)
+cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error)
 {
   memset (question, 0, sizeof *question);
   wrk_settings_default (&question->settings);
@@ -243,14 +260,15 @@ warn_local (Cli *cli, const CliComm *comm)
 /* Constants of a GPU (NULL: none). Those of the last communicator where they are asked for by the same names: the numbers of nodes
  * of a sweep and the measurements of a system share them. */
 static const MdlLibrary *
-library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, GError **error)
+library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, const char *nccl, GError **error)
 {
   const char *type = gpu != NULL ? gpu->name.v : NULL;
-  g_autofree char *key = g_strdup_printf ("%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "");
+  g_autofree char *key =
+      g_strdup_printf ("%s\n%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "", nccl != NULL ? nccl : "");
   if (g_strcmp0 (key, cli->cal_key) == 0)
     return cal_library (g_ptr_array_index (cli->cals, cli->cals->len - 1));
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = cli_library_load (cli, calibration, NULL, type, cli->yamls, diag, error);
+  const MdlLibrary *library = cli_library_load (cli, calibration, NULL, type, nccl, cli->yamls, diag, error);
   cli_warn_all (cli, diag);
   if (library == NULL)
     return NULL;
@@ -271,9 +289,14 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
   if (!list_ranks (cli, question, comm, error))
     return FALSE;
   if (!question->plain) {
-    comm->settings.library = library_of (cli, flags->calibration, clu_gpu_spec (comm->clu, 0), error);
-    if (comm->settings.library == NULL)
+    const MdlLibrary *library =
+        library_of (cli, flags->calibration, clu_gpu_spec (comm->clu, 0), comm->settings.nccl_version, error);
+    if (library == NULL) {
+      wrk_nccl_tell_place (&comm->settings, error);
       return FALSE;
+    }
+    comm->library = mdl_library_with (library, &comm->settings.env);
+    comm->settings.library = comm->library;
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   if (comm->comm == NULL)
@@ -286,6 +309,7 @@ void
 cli_comm_clear (CliComm *comm)
 {
   g_clear_pointer (&comm->comm, wrk_comm_free);
+  g_clear_pointer (&comm->library, g_free);
   g_clear_pointer (&comm->gpus, g_free);
   g_clear_pointer (&comm->clu, clu_free);
 }

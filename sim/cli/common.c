@@ -88,11 +88,11 @@ cli_warn_all (Cli *cli, const BaseDiag *diag)
 }
 
 const MdlLibrary *
-cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
-                  GError **error)
+cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+                  BaseDiag *warnings, GError **error)
 {
   Cli *cli = user;
-  Cal *cal = cal_load (name, from, gpu_type, cli->lookup, inputs, warnings, error);
+  Cal *cal = cal_load (name, from, gpu_type, nccl, cli->lookup, inputs, warnings, error);
   if (cal == NULL)
     return NULL;
   g_ptr_array_add (cli->cals, cal);

@@ -157,6 +157,7 @@ cli_new (const CliVerb *verb, int argc, char **argv)
   cli->seed = 1;
   cli->inputs = rep_inputs_new ();
   cli->read = g_ptr_array_new_with_free_func (g_free);
+  cli->kept = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
   cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
@@ -175,6 +176,7 @@ cli_free (Cli *cli)
   g_ptr_array_unref (cli->cals);
   g_free (cli->cal_key);
   g_ptr_array_unref (cli->yamls);
+  g_ptr_array_unref (cli->kept);
   g_ptr_array_unref (cli->warnings);
   g_ptr_array_unref (cli->inputs);
   g_ptr_array_unref (cli->read);

@@ -73,6 +73,7 @@ typedef struct {
   MdlDtype dtype;
   guint32 nodes, gpus; /* gpus: of a node */
   guint32 max_channels;
+  const char *nccl; /* version, owned by the data; NULL: not said */
   guint32 iters; /* operations in a row; 0: as nccl-tests does unless told */
   double size_B, time_s;
 } CliMeasured;
@@ -81,6 +82,7 @@ typedef struct {
   CliMeasurements spec;
   CliMargins margins; /* name unset: there is no margins.yaml */
   GArray *points;     /* CliMeasured, in the order of the files */
+  GPtrArray *versions; /* char *: of NCCL, each once; in the order of the files */
   guint n_skipped;    /* points of parts that systems.yaml does not list */
   guint n_impossible; /* points that cannot be predicted: counted by who predicts */
 } CliData;

@@ -1,8 +1,8 @@
 /* Files of measurements: CSV with a header line, and what nccl-tests prints.
  *
  * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
- * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, setting, source, gpu. No
- * quotes.
+ * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, setting,
+ * source, gpu. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <math.h>
 #include <stdarg.h>
@@ -161,12 +161,22 @@ point_of_file (const CliMeasuredFile *file)
 
 /* ---- CSV ---- */
 
-enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, SETTING, SOURCE, GPU, N_COLUMNS };
+enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, SETTING, SOURCE, GPU, NCCL, N_COLUMNS };
 static const char *const column_names[N_COLUMNS][2] = {
-  [SIZE] = { "size_B", "bytes" },  [TIME] = { "time_us", "median_us" },  [OP] = { "op", NULL },
-  [NODES] = { "nodes", NULL },     [GPUS] = { "gpus_per_node", "gpus" }, [ALGO] = { "algo", NULL },
-  [PROTO] = { "proto", NULL },     [LAUNCH] = { "launch", NULL },        [DTYPE] = { "dtype", NULL },
-  [ITERS] = { "iters", NULL },     [SETTING] = { "setting", NULL }, [SOURCE] = { "source", NULL },        [GPU] = { "gpu", NULL },
+  [SIZE] = { "size_B", "bytes" },
+  [TIME] = { "time_us", "median_us" },
+  [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },
+  [GPUS] = { "gpus_per_node", "gpus" },
+  [ALGO] = { "algo", NULL },
+  [PROTO] = { "proto", NULL },
+  [LAUNCH] = { "launch", NULL },
+  [DTYPE] = { "dtype", NULL },
+  [ITERS] = { "iters", NULL },
+  [NCCL] = { "nccl", NULL },
+  [SETTING] = { "setting", NULL },
+  [SOURCE] = { "source", NULL },
+  [GPU] = { "gpu", NULL },
 };
 
 static gboolean
@@ -189,6 +199,21 @@ static const char *
 cell_of (char *const *cells, const int *at, int c)
 {
   return at[c] >= 0 ? cells[at[c]] : NULL;
+}
+
+/* The data's own copy of a version; NULL where none is told. */
+static const char *
+keep_version (CliData *data, const char *text)
+{
+  if (text == NULL || *text == '\0')
+    return NULL;
+  if (data->versions == NULL)
+    data->versions = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < data->versions->len; i++)
+    if (strcmp (data->versions->pdata[i], text) == 0)
+      return data->versions->pdata[i];
+  g_ptr_array_add (data->versions, g_strdup (text));
+  return data->versions->pdata[data->versions->len - 1];
 }
 
 static gboolean
@@ -218,6 +243,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
                     &point.system, error))
     return FALSE;
+  point.nccl = keep_version (reader->data, cell_of (cells, at, NCCL));
   point.op = (MdlOp)op;
   point.algo = (MdlAlgo)algo;
   point.proto = (MdlProto)proto;

@@ -156,4 +156,5 @@ cli_data_clear (CliData *data)
 {
   if (data->points != NULL)
     g_array_unref (data->points);
+  g_clear_pointer (&data->versions, g_ptr_array_unref);
 }

@@ -155,6 +155,8 @@ rep_header_settings (GString *out, const WrkSettings *settings, const char *cali
 {
   g_string_append_printf (out, "# library %s", settings->library != NULL ? "nccl" : "plain (alpha and beta of the links alone)");
   if (settings->library != NULL) {
+    if (mdl_library_version (settings->library) != NULL)
+      g_string_append_printf (out, " %s", mdl_library_version (settings->library));
     if (calibration != NULL)
       g_string_append_printf (out, ", constants %s", calibration);
     g_string_append_printf (out, ", launch %s", base_name (mdl_launch_names, (int)settings->launch));

@@ -26,6 +26,17 @@ scale_up_lanes (WrkComm *comm)
   return 0;
 }
 
+unsigned
+wrk_comm_nics (const WrkComm *comm, double *each_Bps)
+{
+  unsigned n = comm->n_islands > 1 ? comm->rings->n_rings : 0;
+  *each_Bps = comm->network_Bps;
+  if (n <= comm->max_local || comm->settings->library == NULL || !mdl_library_groups (comm->settings->library, comm->network))
+    return n;
+  *each_Bps *= (double)n / comm->max_local;
+  return comm->max_local;
+}
+
 static void
 ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
 {
@@ -57,17 +68,16 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   }
   q->gpus_per_switch = (unsigned)node_spec->pcie.switch_per.v;
   q->path = comm->intra.used ? (MdlPath)comm->intra.path : MDL_PATH_LOC;
-  q->nics = comm->n_islands > 1 ? comm->rings->n_rings : 0;
-  q->nic_Bps = comm->network_Bps;
-  if (q->nics > q->gpus && mdl_library_groups (settings->library, comm->network)) {
-    q->nic_Bps *= (double)q->nics / q->gpus;
-    q->nics = q->gpus;
-  }
+  q->nics = wrk_comm_nics (comm, &q->nic_Bps);
   q->nic_path = comm->inter.used ? (MdlPath)comm->inter.path : MDL_PATH_LOC;
   q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
   /* no key says which; machines of Hopper's time have it, and it matters for traffic between sockets alone */
   q->cpu_model = q->capability >= 90 ? MDL_CPU_MODEL_SAPPHIRE : MDL_CPU_MODEL_OLDER;
+  q->min_channels = settings->min_channels;
   q->max_channels = settings->max_channels;
+  q->no_pxn = settings->degrade.no_pxn;
+  q->same_rail = settings->same_rail;
+  q->collnet = settings->collnet && wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) == NULL;
 }
 
 /* Made once a communicator; NULL where the library's choice is not modelled. */
@@ -114,8 +124,8 @@ wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray
                                 .size_B = request->size_B,
                                 .dtype = request->dtype,
                                 .reduction = MDL_REDUCTION_SUM,
-                                .disabled_algos = comm->settings->disabled_algos,
-                                .disabled_protos = comm->settings->disabled_protos };
+                                .disabled_algos = wrk_off_algos (comm->settings, request->op),
+                                .disabled_protos = wrk_off_protos (comm->settings, request->op) };
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N], least_s = HUGE_VAL;
   mdl_tuner_table (tuner, &question, time_s);
   for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */

@@ -38,6 +38,8 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
                 (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
   q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
+  q->min_channels = settings->degrade.host_only ? 0 : settings->min_channels;
+  wrk_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
   q->one_way = settings->one_way;
   q->in_a_row = settings->steps != WRK_STEPS_EXACT ? settings->in_a_row : 0;
@@ -47,9 +49,9 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
 static const char *
 forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto)
 {
-  if (comm->settings->disabled_algos & (1u << algo))
+  if (wrk_off_algos (comm->settings, request->op) & (1u << algo))
     return "it is disabled";
-  if (comm->settings->library != NULL && comm->settings->disabled_protos & (1u << proto))
+  if (comm->settings->library != NULL && wrk_off_protos (comm->settings, request->op) & (1u << proto))
     return "its protocol is disabled";
   /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
   gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
@@ -135,7 +137,7 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||
         (request->proto >= 0 && c->proto != request->proto) ||
-        (request->algo == MDL_ALGO_AUTO && wrk_needs_fabric_sharp (comm, c->algo)))
+        (request->algo == MDL_ALGO_AUTO && !comm->settings->collnet && wrk_needs_fabric_sharp (comm, c->algo)))
       continue;
     if (!price_pair (comm, request, c->algo, c->proto, out, error))
       return FALSE;

@@ -37,6 +37,10 @@ struct WrkComm {
  * library, or falls on nothing that can run. */
 gboolean wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto);
 
+/* Adapters of a node in use as the library sees them, those beside one GPU grouped where its network's plugin groups them, and the
+ * rate of each (B/s). 0 on one island. */
+unsigned wrk_comm_nics (const WrkComm *comm, double *each_Bps);
+
 /* Which resources an algorithm loads; a row a (op, algorithm, root). */
 typedef struct {
   MdlOp op;

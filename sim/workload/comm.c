@@ -23,6 +23,18 @@ wrk_settings_default (WrkSettings *settings)
   settings->launch = MDL_LAUNCH_THREADS;
 }
 
+guint32
+wrk_off_algos (const WrkSettings *settings, MdlOp op)
+{
+  return settings->disabled_algos | settings->op_off_algos[op];
+}
+
+guint32
+wrk_off_protos (const WrkSettings *settings, MdlOp op)
+{
+  return settings->disabled_protos | settings->op_off_protos[op];
+}
+
 MdlHop
 wrk_hop_of_route (const CluRoute *route)
 {
@@ -110,6 +122,16 @@ find_network (WrkComm *comm, const CluRoute *route)
   }
 }
 
+static gboolean
+no_shm (const WrkComm *comm, guint32 a, guint32 b, GError **error)
+{
+  g_autofree char *from = clu_dev_name (comm->clu, comm->dev[a]), *to = clu_dev_name (comm->clu, comm->dev[b]);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not modelled",
+               from, to);
+  return FALSE;
+}
+
 /* Looks at every step that the rings take, so that pricing knows the kinds of hop and their slowest members. */
 static gboolean
 survey_hops (WrkComm *comm, GError **error)
@@ -120,6 +142,8 @@ survey_hops (WrkComm *comm, GError **error)
       guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
       if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
         return FALSE;
+      if (comm->route.transport == CLU_TRANSPORT_SHM && comm->settings->no_shm)
+        return no_shm (comm, a, b, error);
       if (comm->network == NULL && comm->island[a] != comm->island[b])
         find_network (comm, &comm->route);
       survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);

@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_SCENARIO_PRIVATE_H
 #define WORKLOAD_SCENARIO_PRIVATE_H
 
+#include "nccl_env-private.h"
 #include "net-private.h"
 #include "workload/scenario.h"
 
@@ -15,6 +16,7 @@ struct WrkScenario {
   WrkTrainingSpec training;
   Clu *clu;
   WrkSettings settings;
+  MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
@@ -45,21 +47,13 @@ typedef struct {
   BaseEnum numa; /* 0 local, 1 remote */
 } WrkDegradeSpec;
 
-/* `nccl:`, the library's variables under their own names. */
-typedef struct {
-  BaseHead head;
-  BaseNum version;
-  BaseNum nvls_enable, p2p_disable, ib_disable, max_nchannels;
-  BaseStrs algo, proto;
-} WrkNcclSpec;
-
 typedef struct {
   BaseHead head;
   BaseBool trace;
   BaseStrs plots;
 } WrkReportSpec;
 
-extern const BaseSchema wrk_schema_degrade, wrk_schema_nccl, wrk_schema_report;
+extern const BaseSchema wrk_schema_degrade, wrk_schema_report;
 
 /* Adds an error for each key of `schema` that was written and lies in its WrkLater (at `offset` in `spec`). */
 void wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, BaseDiag *diag);

@@ -145,88 +145,6 @@ take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
   }
 }
 
-/* "unknown name 'x' (did you mean 'y'?); accepted: …" of a table's names. */
-static void
-refuse_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
-{
-  g_autoptr (GPtrArray) known = g_ptr_array_new ();
-  for (; names->name != NULL; names++)
-    if (names->code >= 0)
-      g_ptr_array_add (known, (gpointer)(guintptr)names->name);
-  g_ptr_array_add (known, NULL);
-  g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
-  g_autofree char *hint = base_hint (text, (const char *const *)known->pdata);
-  base_diag_error (diag, mark, "unknown name '%s'%s; accepted: %s", text, hint, accepted);
-}
-
-/* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */
-static gboolean
-is_same_name (const char *a, const char *b)
-{
-  for (;;) {
-    while (*a == '_')
-      a++;
-    while (*b == '_')
-      b++;
-    if (g_ascii_tolower (*a) != g_ascii_tolower (*b))
-      return FALSE;
-    if (*a == '\0')
-      return TRUE;
-    a++;
-    b++;
-  }
-}
-
-/* Codes that a list in NCCL's own form leaves switched off: "Ring,Tree" keeps these, "^Tree" all others. NCCL src/graph/tuning.cc
- * parseList. Items of a YAML list count as if commas joined them. 0 when there is no list. */
-static guint32
-switched_off (const BaseStrs *list, const BaseName *names, const BaseSchemaContext *context)
-{
-  guint32 all = 0, named = 0;
-  gboolean negated = FALSE;
-  for (const BaseName *name = names; name->name != NULL; name++)
-    if (name->code >= 0)
-      all |= 1u << name->code;
-  for (unsigned i = 0; i < list->n; i++) {
-    const char *text = list->item[i].v;
-    if (i == 0 && *text == '^') {
-      negated = TRUE;
-      text++;
-    }
-    g_auto (GStrv) words = g_strsplit (text, ",", -1);
-    for (char **word = words; *word != NULL; word++) {
-      const BaseName *name = names;
-      g_strstrip (*word);
-      while (name->name != NULL && (name->code < 0 || !is_same_name (name->name, *word)))
-        name++;
-      if (name->name != NULL)
-        named |= 1u << name->code;
-      else
-        refuse_name (*word, list->item[i].mark, names, context->diag);
-    }
-  }
-  return list->n == 0 ? 0 : negated ? named : all & ~named;
-}
-
-static void
-take_nccl (WrkScenario *scenario, const BaseSchemaContext *context)
-{
-  WrkNcclSpec nccl = { 0 };
-  WrkSettings *settings = &scenario->settings;
-  if (scenario->spec.nccl == NULL || !base_schema_read (&wrk_schema_nccl, scenario->spec.nccl, FALSE, context, &nccl))
-    return;
-  if (nccl.version.set)
-    base_diag_warn (context->diag, nccl.version.mark, "'version' has no effect: the constants are those of one NCCL");
-  if (nccl.nvls_enable.v <= 0)
-    settings->disabled_algos |= 1u << MDL_ALGO_NVLS;
-  settings->degrade.no_p2p |= nccl.p2p_disable.v > 0;
-  settings->degrade.no_rdma |= nccl.ib_disable.v > 0;
-  if (nccl.max_nchannels.set)
-    settings->max_channels = (unsigned)nccl.max_nchannels.v;
-  settings->disabled_algos |= switched_off (&nccl.algo, mdl_algo_names, context);
-  settings->disabled_protos |= switched_off (&nccl.proto, mdl_proto_names, context);
-}
-
 static void
 take_report (const WrkScenario *scenario, const BaseSchemaContext *context)
 {
@@ -250,7 +168,8 @@ read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
   if (scenario->kind == WRK_KIND_TRAINING)
     wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), diag);
   take_degrade (scenario, &context);
-  take_nccl (scenario, &context);
+  if (scenario->spec.nccl != NULL)
+    wrk_nccl_read (scenario->spec.nccl, &context, &scenario->settings);
   take_report (scenario, &context);
   for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
     base_diag_warn (scenario->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
@@ -365,9 +284,16 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
   if (cluster->library.v == 1)
     return TRUE;
-  scenario->settings.library = load (user, cluster->calibration.v, base_yaml_path (scenario->yaml),
-                                     clu_gpu_spec (scenario->clu, 0)->name.v, scenario->inputs, scenario->warnings, error);
-  return scenario->settings.library != NULL;
+  const MdlLibrary *library =
+      load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
+            scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
+  if (library == NULL) {
+    wrk_nccl_tell_place (&scenario->settings, error);
+    return FALSE;
+  }
+  scenario->library = mdl_library_with (library, &scenario->settings.env);
+  scenario->settings.library = scenario->library;
+  return TRUE;
 }
 
 /* Takes `yaml`. */
@@ -414,6 +340,7 @@ wrk_scenario_free (WrkScenario *scenario)
   if (scenario == NULL)
     return;
   g_clear_pointer (&scenario->clu, clu_free);
+  g_free (scenario->library);
   g_clear_pointer (&scenario->warnings, base_diag_free);
   g_clear_pointer (&scenario->inputs, g_ptr_array_unref);
   g_clear_pointer (&scenario->gpus, g_array_unref);

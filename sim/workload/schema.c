@@ -206,24 +206,6 @@ const BaseSchema wrk_schema_degrade = { .name = "degrade",
                                         .help = "Something that does not work as it should.",
                                         .fields = degrade_fields };
 
-static const BaseField nccl_fields[] = {
-  BASE_ROW_NUM (WrkNcclSpec, "version", version, NUMBER, .min = "2", .max = "3",
-                .help = "kept for the record; constants do not differ by version yet"),
-  BASE_ROW_NUM (WrkNcclSpec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
-                .help = "0: no reduction in the switch"),
-  BASE_ROW_NUM (WrkNcclSpec, "NCCL_P2P_DISABLE", p2p_disable, COUNT, .max = "1", .fallback = "0",
-                .help = "1: GPUs of a node talk through host memory"),
-  BASE_ROW_NUM (WrkNcclSpec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0",
-                .help = "1: sockets instead of RDMA"),
-  BASE_ROW_NUM (WrkNcclSpec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64",
-                .help = "at most so many channels"),
-  BASE_ROW (WrkNcclSpec, "NCCL_ALGO", algo, STRS,
-            .help = "only these algorithms, in NCCL's own form: `Ring,Tree`, `^Tree` for all others; or a list"),
-  BASE_ROW (WrkNcclSpec, "NCCL_PROTO", proto, STRS, .help = "only these protocols, likewise"),
-  BASE_ROW_END,
-};
-const BaseSchema wrk_schema_nccl = { .name = "nccl", .help = "NCCL's variables under their own names.", .fields = nccl_fields };
-
 static const BaseField report_fields[] = {
   BASE_ROW (WrkReportSpec, "trace", trace, BOOL, .fallback = "false",
             .help = "no effect: files are written only where a flag names them (`run --trace FILE`)"),

@@ -116,7 +116,7 @@ main (void)
     return 1;
   for (unsigned h = 0; h < N_HARDWARE; h++) {
     g_autoptr (GError) error = NULL;
-    cal[h] = cal_load (hardware[h].calibration, NULL, NULL, lookup, NULL, NULL, &error);
+    cal[h] = cal_load (hardware[h].calibration, NULL, NULL, NULL, lookup, NULL, NULL, &error);
     if (cal[h] == NULL) {
       fprintf (stderr, "%s\n", error->message);
       return 1;

@@ -275,7 +275,7 @@ main (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++) {
     g_autoptr (GError) error = NULL;
-    loaded[i] = cal_load (calibration[i], NULL, NULL, lookup, NULL, NULL, &error);
+    loaded[i] = cal_load (calibration[i], NULL, NULL, NULL, lookup, NULL, NULL, &error);
     if (loaded[i] == NULL) {
       g_printerr ("%s\n", error->message);
       return 1;

@@ -10,7 +10,7 @@ static Cal *
 load (const char *name, const char *gpu_type, BaseDiag *warnings)
 {
   g_autoptr (GError) error = NULL;
-  Cal *cal = cal_load (name, NULL, gpu_type, lookup, NULL, warnings, &error);
+  Cal *cal = cal_load (name, NULL, gpu_type, NULL, lookup, NULL, warnings, &error);
   if (cal == NULL)
     g_printerr ("%s\n", error->message);
   return cal;
@@ -25,7 +25,7 @@ error_of (const char *text)
   g_close (fd, NULL);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", lookup, NULL, NULL, &error);
+  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   g_remove (path);
   return cal == NULL ? g_strdup (error->message) : NULL;
 }
@@ -106,7 +106,7 @@ inputs_go_to_the_caller (void)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, lookup, inputs, NULL, &error);
+  g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
   TEST_TRUE (cal != NULL);
   TEST_INT (inputs->len, 4); /* library, nccl_tuner, h100_sxm, h200_sxm */
   TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
@@ -150,7 +150,7 @@ a_circle_of_calibrations_is_refused (void)
   g_assert_true (g_file_set_contents (a, "calibration: a\nover: b\nlibrary: {}\n", -1, NULL));
   g_assert_true (g_file_set_contents (b, "calibration: b\nover: a\nlibrary: {}\n", -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load (a, NULL, "h200_sxm", lookup, NULL, NULL, &error);
+  g_autoptr (Cal) cal = cal_load (a, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   TEST_TRUE (cal == NULL);
   TEST_HAS (error != NULL ? error->message : NULL, "circle");
   g_remove (a);
@@ -162,7 +162,7 @@ static void
 a_name_that_is_not_shipped_is_an_error (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load ("h201_sxm", NULL, NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cal) cal = cal_load ("h201_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
   TEST_TRUE (cal == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
   TEST_HAS (error->message, "h200_sxm");

@@ -3,12 +3,12 @@
 #include "scenario_fixture.h"
 
 static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
-              GError **error)
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl,
+              GPtrArray *inputs, BaseDiag *warnings, GError **error)
 {
   Cal **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, lookup, inputs, warnings, error);
+  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
   return *cal != NULL ? cal_library (*cal) : NULL;
 }
 

@@ -17,11 +17,11 @@ typedef struct {
 } User;
 
 static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
-              GError **error)
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl,
+              GPtrArray *inputs, BaseDiag *warnings, GError **error)
 {
   User *user = data;
-  user->cal = cal_load (name, from, gpu_type, user->lookup, inputs, warnings, error);
+  user->cal = cal_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
   return user->cal != NULL ? cal_library (user->cal) : NULL;
 }
 

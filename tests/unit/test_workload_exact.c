@@ -8,7 +8,7 @@ load_constants (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cal *cal = cal_load ("h200_sxm", NULL, "h200_sxm", lookup, NULL, warnings, &error);
+  Cal *cal = cal_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, warnings, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;

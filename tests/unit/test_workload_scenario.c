@@ -217,7 +217,8 @@ nccl_variables_are_settings (void)
   g_autoptr (WrkScenario) s =
       with_lines ("nccl: {version: 2.28, NCCL_NVLS_ENABLE: 0, NCCL_P2P_DISABLE: 1, NCCL_IB_DISABLE: 1, NCCL_MAX_NCHANNELS: 4}\n");
   const WrkSettings *settings = wrk_scenario_settings (s);
-  TEST_INT (settings->disabled_algos, 1u << MDL_ALGO_NVLS);
+  TEST_INT (settings->disabled_algos, 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE);
+  TEST_STR (settings->nccl_version, "2.28");
   TEST_TRUE (settings->degrade.no_p2p && settings->degrade.no_rdma && !settings->degrade.no_gdr);
   TEST_INT (settings->max_channels, 4);
 }
@@ -235,13 +236,13 @@ nccl_lists_of_algorithms_are_read_as_it_reads_them (void)
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *line = g_strdup_printf ("nccl: {NCCL_ALGO: %s}\n", rows[i].value);
     g_autoptr (WrkScenario) s = with_lines (line);
-    guint32 off = wrk_scenario_settings (s)->disabled_algos;
+    guint32 off = wrk_off_algos (wrk_scenario_settings (s), MDL_OP_ALL_REDUCE);
     TEST_INT ((off & (1u << MDL_ALGO_RING)) == 0, rows[i].ring);
     TEST_INT ((off & (1u << MDL_ALGO_TREE)) == 0, rows[i].tree);
     TEST_INT ((off & (1u << MDL_ALGO_NVLS_TREE)) == 0, rows[i].nvls_tree);
   }
   g_autoptr (WrkScenario) s = with_lines ("nccl: {NCCL_PROTO: \"LL,LL128\"}\n");
-  TEST_INT (wrk_scenario_settings (s)->disabled_protos, 1u << MDL_PROTO_SIMPLE);
+  TEST_INT (wrk_off_protos (wrk_scenario_settings (s), MDL_OP_REDUCE), 1u << MDL_PROTO_SIMPLE);
   expect_error (ON COLLECTIVE "nccl: {NCCL_ALGO: Rings}\n", NULL,
                 "s.yaml:4:19: unknown name 'Rings' (did you mean 'ring'?); accepted: ");
 }

@@ -421,7 +421,7 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cal_load (NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  calibration = cal_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;

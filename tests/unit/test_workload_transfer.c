@@ -101,10 +101,10 @@ num (double v, BaseSource source)
 }
 
 static const MdlLibrary *
-slow_copies (void *user, const char *name, const char *from, const char *gpu_type, GPtrArray *inputs, BaseDiag *warnings,
-             GError **error)
+slow_copies (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+             BaseDiag *warnings, GError **error)
 {
-  (void)name, (void)from, (void)gpu_type, (void)inputs, (void)warnings, (void)error;
+  (void)name, (void)from, (void)gpu_type, (void)nccl, (void)inputs, (void)warnings, (void)error;
   MdlLibrary *library = user;
   library->copies.at[MDL_COPY_HOST].start = num (5e-6, BASE_SOURCE_MEASURED);
   library->copies.at[MDL_COPY_HOST].rate = num (8e9, BASE_SOURCE_MEASURED);

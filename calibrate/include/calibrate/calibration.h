@@ -13,10 +13,11 @@ typedef struct Cal Cal;
 
 /* Loads defaults/library.yaml (cited constants, by vendor) and, over it, the calibration `name` (a path or a bare name). `name`
  * NULL: the file named like `gpu_type` if one is shipped, else none, which is warned about: data sheet and default
- * efficiencies, marked assumed, wide band. `inputs` (may be NULL): a reference of each file read is appended. Returned:
+ * efficiencies, marked assumed, wide band. `nccl`: version of NCCL whose choice is taken ("2.28", "2.28.9"); NULL: that of the
+ * calibration, else the newest known. `inputs` (may be NULL): a reference of each file read is appended. Returned:
  * full. */
-Cal *cal_load (const char *name, const char *from, const char *gpu_type, const BaseLookup *lookup, GPtrArray *inputs,
-               BaseDiag *warnings, GError **error);
+Cal *cal_load (const char *name, const char *from, const char *gpu_type, const char *nccl, const BaseLookup *lookup,
+               GPtrArray *inputs, BaseDiag *warnings, GError **error);
 void cal_free (Cal *cal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cal, cal_free)
 

@@ -26,7 +26,8 @@ typedef struct {
   double link_rate_Bps;     /* see above; INFINITY when nothing is crossed */
   unsigned compute_capability; /* 90; 0 for other vendors */
   gboolean switched;        /* the ranks of a node sit behind a scale-up switch */
-  unsigned max_channels;    /* 0: as the library decides */
+  unsigned min_channels, max_channels; /* 0: as the library decides */
+  double nic_Bps;           /* of an adapter, as specified; 0: not known */
   MdlLaunch launch;
   gboolean one_way;  /* sendrecv: one rank of the pair sends, the other receives */
   unsigned in_a_row; /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */

@@ -70,7 +70,8 @@ typedef struct {
   BaseHead head;
   BaseList scale_up;  /* MdlChannelRow, ascending capability: over NVLink and its like */
   BaseNum pcie, host; /* one node without */
-  BaseNum cell;       /* B of traffic below which no channel is opened */
+  BaseNum cell;       /* B of traffic below which no channel is opened; the version's, where that is known */
+  BaseNum steps;      /* slots of a connection's buffer */
   BaseNum p2p;        /* channels of sends and receives, at most */
 } MdlChannels;
 
@@ -191,8 +192,9 @@ typedef struct {
   BaseNum peers;         /* at once on a channel: a round */
   BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
   BaseNum channels_a_peer;
-  BaseNum net_channels;  /* of one peer on another node … */
+  BaseNum net_channels;  /* of one peer on another node, unless peer_rate says … */
   BaseNum net_share;     /* … halved while times the ranks they are more than so many times all channels */
+  BaseNum peer_rate;     /* B/s of an adapter for each of these channels; no key of the file: the version's */
   BaseNum piece;         /* B */
   BaseNum fill;          /* share of a piece's time that is not overlapped */
   BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all over NVLink in one node */
@@ -240,6 +242,7 @@ struct MdlLibrary {
   BaseHead head;
   BaseStr name;
   const struct MdlTunerSpec *tuner; /* no key of the file: set by who loads it; NULL: none */
+  const char *version;              /* likewise: "2.28.9"; NULL: unknown */
   BaseList plugins; /* MdlPlugin */
   MdlProtocols protocols;
   MdlChannels channels;

@@ -22,6 +22,20 @@ const char *mdl_hop_name (MdlHop hop);
 
 typedef struct MdlLibrary MdlLibrary;
 
+/* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
+const char *mdl_library_version (const MdlLibrary *library);
+
+/* What NCCL's variables make of a library's constants; 0: as they are. */
+typedef struct {
+  double buffer_B;        /* NCCL_BUFFSIZE: of a Simple connection, all slots */
+  unsigned threads;       /* NCCL_NTHREADS: of a block by LL and Simple */
+  unsigned ll128_threads; /* NCCL_LL128_NTHREADS */
+  unsigned net_channels;  /* NCCL_NCHANNELS_PER_NET_PEER */
+} MdlLibraryEnv;
+/* A copy with these laid over it. Its lists and texts stay those of `library`, which must outlive it. Blocks of fewer threads are
+ * taken to move as much less (bytes under way are a thread's, times threads), which is assumed. Returned: full, g_free. */
+MdlLibrary *mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env);
+
 /* Constants of the library's own choice of algorithms (models/tuner.h); NULL: it has none that is modelled. */
 const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 

@@ -20,6 +20,15 @@ typedef struct {
   CluDegrade degrade;
   guint32 disabled_algos;       /* bit (1u << MdlAlgo) */
   guint32 disabled_protos;      /* bit (1u << MdlProto) */
+  /* NCCL's variables (docs/nccl.md); what they degrade is in `degrade` */
+  const char *nccl_version;     /* "2.28.9"; NULL: the calibration's. For who loads the library */
+  BaseMark nccl_mark;           /* where that stands */
+  MdlLibraryEnv env;            /* likewise: to be laid over it by mdl_library_with */
+  guint32 op_off_algos[MDL_OP_N], op_off_protos[MDL_OP_N]; /* NCCL_ALGO, NCCL_PROTO: bits as above, by operation */
+  gboolean collnet;             /* NCCL_COLLNET_ENABLE=1 */
+  gboolean no_shm;              /* NCCL_SHM_DISABLE=1 */
+  gboolean same_rail;           /* NCCL_CROSS_NIC=0 */
+  unsigned min_channels;        /* NCCL_MIN_NCHANNELS; 0 none */
   unsigned max_channels;        /* NCCL_MAX_NCHANNELS; 0 none */
   WrkMode mode;
   WrkSteps steps;
@@ -28,6 +37,17 @@ typedef struct {
   guint64 seed;
 } WrkSettings;
 void wrk_settings_default (WrkSettings *settings);
+
+/* NCCL's variables as "NAME=VALUE" (ends with NULL) into *settings, as `nccl:` of a scenario takes them. `label` stands for the
+ * file in messages. Returned: full, the document in which the settings' texts live; NULL and *error on anything wrong. */
+BaseYaml *wrk_nccl_parse (const char *const *pairs, const char *label, WrkSettings *settings, GError **error);
+
+/* Puts the place of settings->nccl_version before an error of loading a library that is about it. */
+void wrk_nccl_tell_place (const WrkSettings *settings, GError **error);
+
+/* Which algorithms and protocols may not be taken for `op`: bits as in WrkSettings. */
+guint32 wrk_off_algos (const WrkSettings *settings, MdlOp op);
+guint32 wrk_off_protos (const WrkSettings *settings, MdlOp op);
 
 typedef struct WrkComm WrkComm;
 

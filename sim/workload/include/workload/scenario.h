@@ -103,7 +103,7 @@ typedef struct WrkScenario WrkScenario;
 
 /* Loads `library` (a calibration) through a callback, since calibrations belong to a layer that this one does not see. */
 typedef const MdlLibrary *(*WrkLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type,
-                                              GPtrArray *inputs, BaseDiag *warnings, GError **error);
+                                              const char *nccl, GPtrArray *inputs, BaseDiag *warnings, GError **error);
 
 /* Reads, checks and builds all but the run. `load` is called where the library is not the plain one, and may be NULL where that
  * is known. NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. Returned: full. */

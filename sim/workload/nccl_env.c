@@ -1,0 +1,269 @@
+/* NCCL's version and variables, under their own names: from `nccl:` of a scenario or --nccl of a command line into settings.
+ *
+ * What each moves here, and where NCCL reads it, is told in docs/nccl.md. A value that NCCL itself would not take is refused, and
+ * so is one whose effect is not modelled. */
+#include <string.h>
+
+#include "nccl_env-private.h"
+
+typedef struct {
+  BaseHead head;
+  BaseStr version;
+  BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
+  BaseNum min_nchannels, max_nchannels, net_channels, threads, ll128_threads, buffer;
+  BaseStr p2p_level, gdr_level;
+  BaseStrs algo, proto;
+} Spec;
+
+static const BaseField fields[] = {
+  BASE_ROW (Spec, "version", version, STR,
+            .help = "whose choice and rules are taken, as `2.28` or `2.28.9`; default: as the calibration was measured with"),
+  BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
+            .help = "only these algorithms, in NCCL's own form: `Ring,Tree`, `^Tree` for all others, `ring;allreduce:tree` by "
+                    "operation; or a list"),
+  BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "only these protocols, likewise"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "at least so many channels"),
+  BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "at most so many channels"),
+  BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
+                .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
+  BASE_ROW_NUM (Spec, "NCCL_COLLNET_ENABLE", collnet_enable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: `auto` may take reduction in the network's switches (CollNet, NVLS over nodes)"),
+  BASE_ROW_NUM (Spec, "NCCL_P2P_DISABLE", p2p_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: GPUs of a node talk through host memory"),
+  BASE_ROW (Spec, "NCCL_P2P_LEVEL", p2p_level, STR,
+            .help = "P2P only as near as this: `LOC`, `NVL`, `PIX`, `PXB`, `PHB`, `SYS`, or 0 to 5 as in NCCL"),
+  BASE_ROW_NUM (Spec, "NCCL_SHM_DISABLE", shm_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: no host memory between GPUs of a node; refused where they need it"),
+  BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0", .help = "1: sockets instead of RDMA"),
+  BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "NICs reach GPU memory only as near as this, likewise"),
+  BASE_ROW_NUM (Spec, "NCCL_PXN_DISABLE", pxn_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: a GPU never leaves by another GPU's NIC"),
+  BASE_ROW_NUM (Spec, "NCCL_CROSS_NIC", cross_nic, COUNT, .max = "2", .fallback = "2",
+                .help = "0: the search lets a ring leave a node only by the NIC by which it entered"),
+  BASE_ROW_NUM (Spec, "NCCL_NCHANNELS_PER_NET_PEER", net_channels, COUNT, .min = "1", .max = "64",
+                .help = "channels of sends and receives for a peer on another node; default: the version's rule"),
+  BASE_ROW_NUM (Spec, "NCCL_BUFFSIZE", buffer, COUNT, .min = "65536", .max = "1 G",
+                .help = "bytes of a Simple connection's buffer, a multiple of 4096: slots and chunks shrink and grow with it"),
+  BASE_ROW_NUM (Spec, "NCCL_NTHREADS", threads, COUNT, .min = "64", .max = "512",
+                .help = "threads of a block by LL and Simple, a multiple of 32"),
+  BASE_ROW_NUM (Spec, "NCCL_LL128_NTHREADS", ll128_threads, COUNT, .min = "160", .max = "640",
+                .help = "threads of a block by LL128, a multiple of 32"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_nccl = { .name = "nccl",
+                                     .help = "NCCL's version and variables, under their own names.",
+                                     .fields = fields };
+
+/* ---- lists of algorithms and protocols ---- */
+
+/* NCCL's names of operations (src/misc/strongstream.cc has none: src/graph/tuning.cc:ncclFuncToString). */
+static const BaseName function_names[] = {
+  { "AllReduce", MDL_OP_ALL_REDUCE, NULL },
+  { "AllGather", MDL_OP_ALL_GATHER, NULL },
+  { "ReduceScatter", MDL_OP_REDUCE_SCATTER, NULL },
+  { "Broadcast", MDL_OP_BROADCAST, NULL },
+  { "Reduce", MDL_OP_REDUCE, NULL },
+  { NULL, 0, NULL },
+};
+
+/* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */
+static gboolean
+is_same_name (const char *a, const char *b)
+{
+  for (;;) {
+    while (*a == '_')
+      a++;
+    while (*b == '_')
+      b++;
+    if (g_ascii_tolower (*a) != g_ascii_tolower (*b))
+      return FALSE;
+    if (*a == '\0')
+      return TRUE;
+    a++;
+    b++;
+  }
+}
+
+/* The name's row; NULL after "unknown name 'x' (did you mean 'y'?); accepted: …". Negative codes (auto) are no names of NCCL's. */
+static const BaseName *
+find_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
+{
+  g_autoptr (GPtrArray) known = g_ptr_array_new ();
+  for (const BaseName *name = names; name->name != NULL; name++) {
+    if (name->code >= 0 && is_same_name (name->name, text))
+      return name;
+    if (name->code >= 0)
+      g_ptr_array_add (known, (gpointer)(guintptr)name->name);
+  }
+  g_ptr_array_add (known, NULL);
+  g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
+  g_autofree char *hint = base_hint (text, (const char *const *)known->pdata);
+  base_diag_error (diag, mark, "unknown name '%s'%s; accepted: %s", text, hint, accepted);
+  return NULL;
+}
+
+/* Codes that a list in NCCL's own form leaves switched off: "Ring,Tree" keeps these, "^Tree" all others. */
+static guint32
+off_by_list (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
+{
+  guint32 all = 0, named = 0;
+  gboolean negated = *text == '^';
+  for (const BaseName *name = names; name->name != NULL; name++)
+    if (name->code >= 0)
+      all |= 1u << name->code;
+  g_auto (GStrv) words = g_strsplit (text + (negated ? 1 : 0), ",", -1);
+  for (char **word = words; *word != NULL; word++) {
+    const BaseName *name = find_name (g_strstrip (*word), mark, names, diag);
+    if (name != NULL)
+      named |= 1u << name->code;
+  }
+  return negated ? named : all & ~named;
+}
+
+/* "ring;allreduce:tree": the first list without a name is that of all operations, a named one that of its own (NCCL
+ * src/graph/tuning.cc:parseList, from 2.24 on). Items of a YAML list count as if commas joined them. */
+static void
+switch_off (const BaseStrs *list, const BaseName *names, BaseDiag *diag, guint32 *off)
+{
+  if (list->n == 0)
+    return;
+  g_autoptr (GString) joined = g_string_new (NULL);
+  for (unsigned i = 0; i < list->n; i++)
+    g_string_append_printf (joined, "%s%s", i > 0 ? "," : "", list->item[i].v);
+  BaseMark mark = list->item[0].mark;
+  g_auto (GStrv) parts = g_strsplit (joined->str, ";", -1);
+  for (char **part = parts; *part != NULL; part++) {
+    char *colon = strchr (g_strstrip (*part), ':');
+    if (colon == NULL && part != parts) {
+      base_diag_error (diag, mark, "'%s' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'", *part);
+      return;
+    }
+    if (colon == NULL) {
+      guint32 of_all = off_by_list (*part, mark, names, diag);
+      for (int op = 0; op < (int)MDL_OP_N; op++)
+        off[op] = of_all;
+      continue;
+    }
+    *colon = '\0';
+    const BaseName *function = find_name (*part, mark, function_names, diag);
+    if (function != NULL)
+      off[function->code] = off_by_list (colon + 1, mark, names, diag);
+  }
+}
+
+/* ---- the others ---- */
+
+/* NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL. NCCL src/graph/paths.cc:ncclGetUserP2pLevel, levelsOldToNew. */
+static CluPathClass
+read_level (const BaseStr *text, BaseDiag *diag)
+{
+  static const BaseName levels[] = {
+    { "LOC", CLU_PATH_LOC, NULL },
+    { "NVL", CLU_PATH_NVL, NULL },
+    { "PIX", CLU_PATH_PIX, NULL },
+    { "PXB", CLU_PATH_PXB, NULL },
+    { "PHB", CLU_PATH_PHB, NULL },
+    { "SYS", CLU_PATH_SYS, NULL },
+    { NULL, 0, NULL },
+  };
+  static const CluPathClass numbered[] = { CLU_PATH_LOC, CLU_PATH_PIX, CLU_PATH_PXB, CLU_PATH_PHB, CLU_PATH_SYS, CLU_PATH_SYS };
+  if (g_ascii_isdigit (text->v[0]) && text->v[1] == '\0' && text->v[0] - '0' < (int)G_N_ELEMENTS (numbered))
+    return numbered[text->v[0] - '0'];
+  const BaseName *name = find_name (text->v, text->mark, levels, diag);
+  return name != NULL ? (CluPathClass)name->code : CLU_PATH_SYS;
+}
+
+static unsigned
+multiple_of (const BaseNum *num, unsigned unit, BaseDiag *diag)
+{
+  unsigned value = num->set ? (unsigned)num->v : 0;
+  if (value % unit != 0)
+    base_diag_error (diag, num->mark, "%u is no multiple of %u; accepted: %u, %u, …", value, unit, value / unit * unit,
+                     value / unit * unit + unit);
+  return value;
+}
+
+static void
+take_routes (const Spec *spec, WrkSettings *settings, BaseDiag *diag)
+{
+  CluDegrade *degrade = &settings->degrade;
+  degrade->no_p2p |= spec->p2p_disable.v > 0;
+  degrade->no_rdma |= spec->ib_disable.v > 0;
+  degrade->no_pxn |= spec->pxn_disable.v > 0;
+  settings->no_shm = spec->shm_disable.v > 0;
+  settings->same_rail = spec->cross_nic.v <= 0;
+  if (spec->p2p_level.set) {
+    degrade->p2p_level = read_level (&spec->p2p_level, diag);
+    degrade->no_p2p |= degrade->p2p_level == CLU_PATH_LOC;
+  }
+  if (spec->gdr_level.set) {
+    degrade->gdr_level = read_level (&spec->gdr_level, diag);
+    degrade->no_gdr |= degrade->gdr_level == CLU_PATH_LOC;
+  }
+}
+
+gboolean
+wrk_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, WrkSettings *settings)
+{
+  Spec spec = { 0 };
+  if (!base_schema_read (&wrk_schema_nccl, node, FALSE, context, &spec))
+    return FALSE;
+  unsigned before = base_diag_n_errors (context->diag);
+  settings->nccl_version = spec.version.v;
+  settings->nccl_mark = spec.version.mark;
+  if (spec.nvls_enable.v <= 0)
+    settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
+  settings->collnet = spec.collnet_enable.v > 0;
+  take_routes (&spec, settings, context->diag);
+  settings->min_channels = spec.min_nchannels.set ? (unsigned)spec.min_nchannels.v : 0;
+  if (spec.max_nchannels.set)
+    settings->max_channels = (unsigned)spec.max_nchannels.v;
+  if (spec.min_nchannels.set && spec.max_nchannels.set && spec.min_nchannels.v > spec.max_nchannels.v)
+    base_diag_error (context->diag, spec.min_nchannels.mark, "NCCL_MIN_NCHANNELS %.0f is above NCCL_MAX_NCHANNELS %.0f",
+                     spec.min_nchannels.v, spec.max_nchannels.v);
+  settings->env.net_channels = spec.net_channels.set ? (unsigned)spec.net_channels.v : 0;
+  settings->env.threads = multiple_of (&spec.threads, 32, context->diag);
+  settings->env.ll128_threads = multiple_of (&spec.ll128_threads, 32, context->diag);
+  settings->env.buffer_B = multiple_of (&spec.buffer, 4096, context->diag);
+  switch_off (&spec.algo, mdl_algo_names, context->diag, settings->op_off_algos);
+  switch_off (&spec.proto, mdl_proto_names, context->diag, settings->op_off_protos);
+  return base_diag_n_errors (context->diag) == before;
+}
+
+void
+wrk_nccl_tell_place (const WrkSettings *settings, GError **error)
+{
+  if (settings->nccl_version == NULL || error == NULL || *error == NULL ||
+      strstr ((*error)->message, settings->nccl_version) == NULL)
+    return;
+  g_autofree char *prefix = base_mark_prefix (settings->nccl_mark);
+  g_prefix_error (error, "%s", prefix);
+}
+
+BaseYaml *
+wrk_nccl_parse (const char *const *pairs, const char *label, WrkSettings *settings, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (; pairs != NULL && *pairs != NULL; pairs++) {
+    const char *equals = strchr (*pairs, '=');
+    if (equals == NULL || equals == *pairs || strpbrk (*pairs, "\r\n") != NULL) {
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)",
+                   label, *pairs);
+      return NULL;
+    }
+    g_autofree char *name = g_strndup (*pairs, (gsize)(equals - *pairs));
+    g_auto (GStrv) halves = g_strsplit (equals + 1, "'", -1);
+    g_autofree char *value = g_strjoinv ("''", halves);
+    g_string_append_printf (text, "%s: '%s'\n", name, value);
+  }
+  BaseYaml *yaml = base_yaml_load_data (label, text->str, text->len, error);
+  if (yaml == NULL)
+    return NULL;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = { base_yaml_arena (yaml), diag, NULL, BASE_SOURCE_DATASHEET, NULL };
+  wrk_nccl_read (base_yaml_root (yaml), &context, settings);
+  if (base_diag_finish (diag, error))
+    return yaml;
+  base_yaml_free (yaml);
+  return NULL;
+}

@@ -1,0 +1,212 @@
+/* NCCL's version and variables: what each of them moves. */
+#include "calibrate/calibration.h"
+#include "comm-private.h"
+#include "workload_fixture.h"
+
+static BaseLookup *lookup;
+
+/* A communicator of the library as variables ("A=1 B=2") leave it, on `nodes` small nodes of 8, or on a node of 8 H200. */
+#define H200 0
+typedef struct {
+  Bench bench;
+  Cal *cal;
+  MdlLibrary *library;
+  BaseYaml *yaml;
+} Tuned;
+
+static void
+open_tuned (Tuned *t, const char *variables, unsigned nodes)
+{
+  g_autoptr (GError) error = NULL;
+  const CluLoadOptions options = { .nodes = 1 };
+  *t = (Tuned){ .bench = bench_on (nodes == H200 ? clu_load ("hgx_h200", NULL, lookup, NULL, &options, NULL, &error)
+                                                 : fixture_cluster (8, nodes, TRUE)) };
+  WrkSettings *settings = &t->bench.settings;
+  g_auto (GStrv) pairs = g_strsplit (variables, " ", -1);
+  if (*variables != '\0')
+    t->yaml = wrk_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
+  if (error == NULL)
+    t->cal = cal_load ("h200_sxm", NULL, "h200_sxm", settings->nccl_version, lookup, NULL, NULL, &error);
+  if (t->cal == NULL)
+    g_error ("%s: %s", variables, error->message);
+  t->library = mdl_library_with (cal_library (t->cal), &settings->env);
+  settings->library = t->library;
+  settings->mode = WRK_MODE_MODEL;
+  bench_open (&t->bench, 8 * MAX (nodes, 1));
+}
+
+static void
+close_tuned (Tuned *t)
+{
+  bench_close (&t->bench);
+  g_free (t->library);
+  cal_free (t->cal);
+  if (t->yaml != NULL)
+    base_yaml_free (t->yaml);
+}
+
+/* The answer under `variables`. */
+static WrkColl
+ask (const char *variables, unsigned nodes, MdlOp op, double size_B, MdlAlgo algo, MdlProto proto)
+{
+  g_autoptr (GError) error = NULL;
+  Tuned t;
+  open_tuned (&t, variables, nodes);
+  WrkColl coll = { 0 };
+  const WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, proto, 0 };
+  if (!wrk_coll_price (t.bench.comm, &request, &coll, &error))
+    g_error ("%s: %s", variables, error->message);
+  WrkColl answer = coll;
+  answer.loads = NULL; /* freed with the cluster */
+  wrk_coll_clear (&coll);
+  close_tuned (&t);
+  return answer;
+}
+
+static void
+channels_are_bounded_and_raised (void)
+{
+  /* 24 channels from 768 KiB on; 32 KiB of a size for each */
+  TEST_INT (ask ("", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 24);
+  TEST_INT (ask ("NCCL_MAX_NCHANNELS=4", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 4);
+  TEST_INT (ask ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
+  TEST_INT (ask ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 2);
+}
+
+static void
+threads_open_channels_sooner_and_move_less (void)
+{
+  /* 256 threads x 64 B: a channel for every 16 KiB */
+  WrkColl few = ask ("NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  TEST_INT (few.cost.channels, 4);
+  WrkColl one = ask ("NCCL_MAX_NCHANNELS=1", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  WrkColl half = ask ("NCCL_MAX_NCHANNELS=1 NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  TEST_NEAR (half.cost.bound_Bps, one.cost.bound_Bps / 2, 1e-9);
+  TEST_INT (half.provenance, BASE_SOURCE_ASSUMED);
+}
+
+static void
+buffers_cut_a_ring_into_loops (void)
+{
+  /* 4 MiB: 8 slots of 512 KiB, chunks of 2 MiB. 1 GiB on 8 ranks and 24 channels is 5.33 MiB a rank and channel: 2.67 loops of 14
+   * steps; with a quarter of the buffer 10.67. Each step waits once a loop, and long data hides less of it in short chunks. */
+  WrkColl whole = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  WrkColl quarter = ask ("NCCL_BUFFSIZE=1048576", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  TEST_TRUE (quarter.time_s > whole.time_s);
+  TEST_TRUE (quarter.cost.hop_software_s[0] >= 4 * whole.cost.hop_software_s[0]);
+}
+
+static void
+channels_to_a_peer_follow_the_version (void)
+{
+  /* Adapters of 10 GB/s. Up to 2.28 two channels of 20 GB/s a peer to 32 ranks, one beyond; from 2.29 one for each 14 GB/s of an
+   * adapter. 40 ranks: 1 in both, 2 where told. */
+  double two = ask ("version=2.28", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
+  double one = ask ("version=2.28", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
+  TEST_NEAR (two / one, 2, 1e-9);
+  TEST_NEAR (ask ("version=2.29", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, one, 1e-9);
+  TEST_NEAR (ask ("NCCL_NCHANNELS_PER_NET_PEER=2", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps,
+             two, 1e-9);
+}
+
+static void
+cells_follow_the_version (void)
+{
+  /* LL's traffic counts four times: all-gather of 2 ranks' worth; 8 ranks open a channel for every 32 KiB by threads x 8 B x ranks,
+   * LL128 for every 16 KiB of traffic, 32 KiB from 2.29 on */
+  TEST_INT (ask ("version=2.28", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
+  TEST_INT (ask ("version=2.29", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 4);
+}
+
+static void
+lists_hold_for_all_operations_or_for_one (void)
+{
+  TEST_INT (ask ("NCCL_ALGO=Ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+  TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_TREE);
+  TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_GATHER, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+  TEST_INT (ask ("NCCL_ALGO=allreduce:^tree,ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
+  WrkColl listed = ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+  WrkColl named = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
+  TEST_NEAR (listed.time_s, named.time_s, 0);
+}
+
+static void
+the_choice_follows_the_version (void)
+{
+  /* 2.19 gives LL on a ring of Hopper 87.7 GB/s of busbw at most and a third of the channels, 2.21 141 GB/s and half of them: LL
+   * holds out longer. 12 x 30 GB/s: a third of 360 is 120, above 87.7; a half is 180, above 141. */
+  WrkColl old =
+      ask ("version=2.19 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+  WrkColl now =
+      ask ("version=2.28 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+  TEST_INT (old.proto, MDL_PROTO_LL128);
+  TEST_INT (now.proto, MDL_PROTO_LL);
+}
+
+static void
+what_reduces_is_switched (void)
+{
+  TEST_INT (ask ("", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
+  TEST_INT (ask ("NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+}
+
+static void
+what_cannot_be_is_refused (void)
+{
+  static const struct {
+    const char *pair, *message;
+  } rows[] = {
+    { "NCCL_NTHREADS=100", "--nccl:1:16: 100 is no multiple of 32; accepted: 96, 128, …" },
+    { "NCCL_P2P_LEVEL=NVX", "--nccl:1:17: unknown name 'NVX' (did you mean 'NVL'?); accepted: LOC, NVL, PIX, PXB, PHB, SYS" },
+    { "NCCL_CROSS_NICS=0", "--nccl:1:1: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
+    { "NCCL_ALGO", "--nccl 'NCCL_ALGO': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)" },
+    { "NCCL_ALGO=ring;tree",
+      "--nccl:1:12: 'tree' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    WrkSettings settings;
+    g_autoptr (GError) error = NULL;
+    const char *pairs[] = { rows[i].pair, NULL };
+    wrk_settings_default (&settings);
+    TEST_TRUE (wrk_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
+    TEST_TRUE (g_str_has_prefix (error->message, rows[i].message));
+  }
+}
+
+static void
+host_memory_that_is_needed_and_switched_off_is_refused (void)
+{
+  g_autoptr (GError) error = NULL;
+  Bench b = bench_on (fixture_cluster (8, 1, FALSE));
+  static const guint32 gpus[] = { 0, 1 };
+  b.settings.no_shm = TRUE;
+  g_autoptr (WrkComm) fine = wrk_comm_new (b.clu, &b.settings, gpus, 2, &error);
+  TEST_TRUE (fine != NULL);
+  b.settings.degrade.no_p2p = TRUE;
+  TEST_TRUE (wrk_comm_new (b.clu, &b.settings, gpus, 2, &error) == NULL);
+  TEST_TRUE (error != NULL && g_str_has_prefix (error->message, "NCCL_SHM_DISABLE=1: node0.gpu0 and node0.gpu1 have no P2P"));
+  clu_free (b.clu);
+}
+
+static const TestCase cases[] = {
+  { "channels are bounded and raised", channels_are_bounded_and_raised },
+  { "threads open channels sooner and move less", threads_open_channels_sooner_and_move_less },
+  { "buffers cut a ring into loops", buffers_cut_a_ring_into_loops },
+  { "channels to a peer follow the version", channels_to_a_peer_follow_the_version },
+  { "cells follow the version", cells_follow_the_version },
+  { "lists hold for all operations or for one", lists_hold_for_all_operations_or_for_one },
+  { "the choice follows the version", the_choice_follows_the_version },
+  { "what reduces is switched", what_reduces_is_switched },
+  { "what cannot be is refused", what_cannot_be_is_refused },
+  { "host memory that is needed and switched off is refused", host_memory_that_is_needed_and_switched_off_is_refused },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  lookup = base_lookup_new (TEST_SOURCE_DIR);
+  int status = test_main ("NCCL's version and variables", cases);
+  base_lookup_free (lookup);
+  return status;
+}
