@@ -135,8 +135,8 @@ several_nodes_over_efa (void)
   errors = errors_of (&p4de, published, is_of_nodes, &a100);
   /* At 4 and 8 MiB the tree is chosen, where the ring ran. */
   hold ("2 x p4de, all-reduce", &errors, (const double[3]){ 0.15, 0.10, 0.10 }, 0.65);
-  /* Timed from PyTorch, some 40 us a call above these constants, and below 16 MiB unsteady: large messages alone. AWS's plugin brings
-   * a tuner of its own, which is not modelled: NCCL's takes the ring where NVLSTree is faster. */
+  /* Timed from PyTorch, some 40 us a call above these constants, and below 16 MiB unsteady: large messages alone. AWS's plugin
+   * brings a tuner of its own, which is not modelled: NCCL's takes the ring where NVLSTree is faster. */
   const Machine p6 = { "p6_b200", NULL, 4, 8, 0, MDL_LAUNCH_THREADS, "2.27.7" };
   const Wanted b200 = { "stas00", "b200", "2.27.7", MDL_OP_ALL_REDUCE, 67108864.0 };
   errors = errors_of (&p6, published, is_of_nodes, &b200);
