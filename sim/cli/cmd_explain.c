@@ -219,6 +219,8 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   g_auto (CliScenarioRun) run = { 0 };
   if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
     return FALSE;
+  if (run.result->jobs != NULL)
+    return cli_fail (cli, error, "explain takes one workload apart, and '%s' has jobs; forerun run answers these", path);
   g_autoptr (GArray) alternatives = NULL;
   if (!alternatives_of (&run, &alternatives, error))
     return FALSE;

@@ -179,6 +179,7 @@ struct Clu {
   guint32 management_dev;
   guint32 n_tiers;
   CluTierNode *tier;
+  double *background_Bps; /* of each resource, taken by others; NULL: nothing is */
 };
 
 /* What reading needs beside the graph. */

@@ -1,6 +1,7 @@
 /* Questions about devices, links and resources by number. Numbers are dense and in this order: the nodes', then what lies
  * between them (domain switches, fabric, front-end, management, storage). */
 #include "clu-private.h"
+#include "cluster/background.h"
 
 #include <stddef.h>
 
@@ -396,10 +397,16 @@ clu_n_resources (const Clu *clu)
 }
 
 double
-clu_resource_capacity (const Clu *clu, CluRes res)
+clu_resource_whole_capacity (const Clu *clu, CluRes res)
 {
   g_return_val_if_fail (res < clu->n_res, 0);
   return res_view (clu, res).capacity_Bps;
+}
+
+double
+clu_resource_capacity (const Clu *clu, CluRes res)
+{
+  return clu_resource_whole_capacity (clu, res) - (clu->background_Bps != NULL ? clu->background_Bps[res] : 0);
 }
 
 const char *

@@ -286,6 +286,7 @@ clu_free (Clu *clu)
   g_clear_pointer (&clu->templates, g_ptr_array_unref);
   g_free (clu->node);
   g_free (clu->tier);
+  g_free (clu->background_Bps);
   g_clear_pointer (&clu->yamls, g_ptr_array_unref);
   base_arena_free (clu->arena);
   g_free (clu);

@@ -20,4 +20,8 @@ void rep_links_text (const GArray *links, GString *out);
 /* "12.3 us (11.9 us to 12.8 us)", or "12.3 us" without a band. Returned: full. */
 char *rep_band (double value_s, double lo_s, double hi_s);
 
+void rep_jobs_text (const WrkResult *result, GString *out);
+void rep_jobs_tsv (const WrkResult *result, GString *out);
+void rep_jobs_json_members (const WrkResult *result, JsonBuilder *json);
+
 #endif

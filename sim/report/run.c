@@ -56,6 +56,11 @@ rep_links_text (const GArray *links, GString *out)
 void
 rep_run_text (const WrkResult *result, GString *out)
 {
+  if (result->jobs != NULL) {
+    rep_jobs_text (result, out);
+    rep_links_text (result->links, out);
+    return;
+  }
   switch (result->kind) {
     case WRK_KIND_COLLECTIVE: {
       g_autoptr (BaseTable) table = rep_coll_table_new ();
@@ -83,6 +88,10 @@ rep_run_text (const WrkResult *result, GString *out)
 void
 rep_run_tsv (const WrkResult *result, GString *out)
 {
+  if (result->jobs != NULL) {
+    rep_jobs_tsv (result, out);
+    return;
+  }
   switch (result->kind) {
     case WRK_KIND_COLLECTIVE: {
       g_autoptr (BaseTable) table = rep_coll_table_new ();
@@ -102,11 +111,9 @@ rep_run_tsv (const WrkResult *result, GString *out)
   }
 }
 
-void
-rep_run_json (const WrkResult *result, JsonBuilder *json)
+static void
+build_workload (const WrkResult *result, JsonBuilder *json)
 {
-  json_builder_begin_object (json);
-  rep_json_text (json, "kind", base_name (wrk_kind_names, (int)result->kind));
   switch (result->kind) {
     case WRK_KIND_COLLECTIVE:
       rep_coll_json_members (&result->coll, json);
@@ -123,6 +130,17 @@ rep_run_json (const WrkResult *result, JsonBuilder *json)
     case WRK_KIND_SERVING:
       break;
   }
+}
+
+void
+rep_run_json (const WrkResult *result, JsonBuilder *json)
+{
+  json_builder_begin_object (json);
+  rep_json_text (json, "kind", result->jobs != NULL ? "jobs" : base_name (wrk_kind_names, (int)result->kind));
+  if (result->jobs != NULL)
+    rep_jobs_json_members (result, json);
+  else
+    build_workload (result, json);
   rep_links_json (result->links, json);
   rep_json_integer (json, "events", (gint64)result->n_events);
   json_builder_end_object (json);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario-private.h"
+#include "jobs-private.h"
 
 const char *const wrk_part_names[WRK_PART_N] = {
   [WRK_PART_COMPUTE] = "compute",       [WRK_PART_EXPOSED_TP] = "exposed_tp",
@@ -187,10 +187,11 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
   if (want_spans)
     result->spans = g_ptr_array_new_with_free_func (span_free);
   clu_route_init (&result->transfer.route);
-  gboolean ok = scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
+  gboolean ok = scenario->jobs != NULL                ? wrk_jobs_run (scenario, result, want_spans, error)
+                : scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
                 : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
                                                       : run_collective (scenario, result, error);
-  if (ok && want_spans && scenario->kind != WRK_KIND_TRAINING)
+  if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING)
     take_single_spans (scenario, result);
   return ok ? g_steal_pointer (&result) : NULL;
 }
@@ -209,5 +210,6 @@ wrk_result_free (WrkResult *result)
   g_clear_pointer (&result->links, g_array_unref);
   g_clear_pointer (&result->warnings, g_ptr_array_unref);
   g_clear_pointer (&result->spans, g_ptr_array_unref);
+  g_clear_pointer (&result->jobs, g_ptr_array_unref);
   g_free (result);
 }

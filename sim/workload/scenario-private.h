@@ -6,6 +6,14 @@
 #include "net-private.h"
 #include "workload/scenario.h"
 
+typedef struct WrkJob WrkJob;
+
+/* `background:` */
+typedef struct {
+  BaseHead head;
+  BaseNum load, seed;
+} WrkBackgroundSpec;
+
 struct WrkScenario {
   BaseYaml *yaml;
   GPtrArray *inputs; /* BaseYaml *, references; yaml first */
@@ -14,12 +22,14 @@ struct WrkScenario {
   WrkCollectiveSpec collective;
   WrkTransferSpec transfer;
   WrkTrainingSpec training;
+  WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
   MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
+  GPtrArray *jobs; /* WrkJob *; NULL: one workload */
   GArray *gpus; /* guint32: the GPUs that the scenario may use, node-major */
 };
 
@@ -27,11 +37,19 @@ struct WrkScenario {
 G_GNUC_PRINTF (3, 4)
 gboolean wrk_fail_at (GError **error, BaseMark mark, const char *format, ...);
 
+/* Reads a workload of any kind into kind and its spec; errors go to the context's diag. */
+void wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
+/* Whether the work fits on the cluster. */
+gboolean wrk_check_workload (const WrkScenario *scenario, GError **error);
 /* What a scenario of this kind needs of its cluster; part of loading. */
 gboolean wrk_check_transfer (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
+
+/* The flow that one copy of a priced transfer is (uses hold its links), and its bytes, all copies, counted for the report. */
+void wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, GArray *uses, EngFlowSpec *spec);
+void wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer);
 
 /* Adds what was counted on the network over `time_s` to result->links, by class, sorted by utilisation (the fullest first). */
 void wrk_result_add_links (WrkResult *result, const Clu *clu, const WrkNet *net, double time_s);

@@ -2,7 +2,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "scenario-private.h"
+#include "cluster/background.h"
+#include "jobs-private.h"
 
 gboolean
 wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
@@ -74,10 +75,9 @@ apply_topology_sets (WrkScenario *scenario, GPtrArray *topology_sets, GError **e
 
 /* ---- reading ---- */
 
-static void
-read_workload (WrkScenario *scenario, const BaseSchemaContext *context)
+void
+wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
 {
-  const BaseYamlNode *node = scenario->spec.workload;
   const BaseYamlNode *kind_node = node != NULL ? base_yaml_get (node, "kind") : NULL;
   if (node == NULL)
     return;
@@ -101,6 +101,7 @@ read_workload (WrkScenario *scenario, const BaseSchemaContext *context)
         case WRK_KIND_TRAINING:
           base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
           wrk_refuse_later (&wrk_schema_training, &scenario->training, offsetof (WrkTrainingSpec, later), context->diag);
+          wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), context->diag);
           return;
         case WRK_KIND_IO:
         case WRK_KIND_SERVING:
@@ -157,16 +158,31 @@ take_report (const WrkScenario *scenario, const BaseSchemaContext *context)
     base_diag_warn (context->diag, report.trace.mark, "'trace' has no effect: only flags name files to write (run --trace FILE)");
 }
 
+/* One workload, or several as jobs. */
+static void
+read_work (WrkScenario *scenario, const BaseSchemaContext *context)
+{
+  const BaseYamlNode *workload = scenario->spec.workload, *jobs = scenario->spec.jobs;
+  if (workload != NULL && jobs != NULL)
+    base_diag_error (context->diag, base_yaml_mark (jobs), "a scenario has 'workload' or 'jobs', not both");
+  else if (jobs != NULL)
+    wrk_jobs_read (scenario, context);
+  else if (workload != NULL)
+    wrk_read_workload (scenario, workload, context);
+  else if (scenario->spec.head.set)
+    base_diag_error (context->diag, base_yaml_mark (base_yaml_root (scenario->yaml)),
+                     "'workload' in 'scenario' is missing; it is a mapping with 'kind' (or 'jobs', a list of several)");
+  if (scenario->spec.background != NULL)
+    base_schema_read (&wrk_schema_background, scenario->spec.background, FALSE, context, &scenario->background);
+}
+
 static gboolean
 read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   BaseSchemaContext context = { base_yaml_arena (scenario->yaml), diag, lookup, BASE_SOURCE_DATASHEET, scenario->inputs };
   base_schema_read (&wrk_schema_scenario, base_yaml_root (scenario->yaml), FALSE, &context, &scenario->spec);
-  wrk_refuse_later (&wrk_schema_scenario, &scenario->spec, offsetof (WrkScenarioSpec, later), diag);
-  read_workload (scenario, &context);
-  if (scenario->kind == WRK_KIND_TRAINING)
-    wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), diag);
+  read_work (scenario, &context);
   take_degrade (scenario, &context);
   if (scenario->spec.nccl != NULL)
     wrk_nccl_read (scenario->spec.nccl, &context, &scenario->settings);
@@ -253,9 +269,8 @@ check_ranks (const WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
-/* Whether the work fits on the cluster. */
-static gboolean
-check_workload (const WrkScenario *scenario, GError **error)
+gboolean
+wrk_check_workload (const WrkScenario *scenario, GError **error)
 {
   switch (scenario->kind) {
     case WRK_KIND_TRANSFER:
@@ -271,12 +286,40 @@ check_workload (const WrkScenario *scenario, GError **error)
 }
 
 static gboolean
+check_one (WrkScenario *scenario, GError **error)
+{
+  return wrk_check_workload (scenario, error);
+}
+
+static gboolean
+set_background (WrkScenario *scenario, GError **error)
+{
+  const WrkBackgroundSpec *spec = &scenario->background;
+  CluBackground taken;
+  if (scenario->spec.background == NULL || spec->load.v <= 0)
+    return TRUE;
+  if (!clu_background_set (scenario->clu, spec->load.v, spec->seed.set ? (guint64)spec->seed.v : scenario->seed, &taken, error))
+    return FALSE;
+  if (taken.n_links == 0) {
+    base_diag_warn (scenario->warnings, spec->load.mark,
+                    "'background' has no effect: '%s' has no links between switches that others could load",
+                    clu_name (scenario->clu));
+    return TRUE;
+  }
+  g_autofree char *fullest = clu_resource_name (scenario->clu, taken.fullest);
+  base_diag_warn (scenario->warnings, BASE_MARK_NONE,
+                  "background: others take %.3g %% of %u directions between switches in the mean, at most %.3g %% of %s",
+                  taken.mean * 100, taken.n_links, taken.most * 100, fullest);
+  return TRUE;
+}
+
+static gboolean
 load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOptions *options, GPtrArray *topology_sets,
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
   if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
-      !check_workload (scenario, error))
+      !set_background (scenario, error) || !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
@@ -339,12 +382,19 @@ wrk_scenario_free (WrkScenario *scenario)
 {
   if (scenario == NULL)
     return;
+  g_clear_pointer (&scenario->jobs, g_ptr_array_unref);
   g_clear_pointer (&scenario->clu, clu_free);
   g_free (scenario->library);
   g_clear_pointer (&scenario->warnings, base_diag_free);
   g_clear_pointer (&scenario->inputs, g_ptr_array_unref);
   g_clear_pointer (&scenario->gpus, g_array_unref);
   g_free (scenario);
+}
+
+gboolean
+wrk_scenario_has_jobs (const WrkScenario *scenario)
+{
+  return scenario->jobs != NULL;
 }
 
 const char *

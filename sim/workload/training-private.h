@@ -50,6 +50,13 @@ typedef struct {
   WrkTaskKind send_kind;               /* … and which way */
 } WrkCritical;
 
+/* A step that shares an engine with other work: started now, over when the engine has run. NULL and *error on failure. Returned:
+ * full, and to be freed before the network. */
+typedef struct WrkStepRun WrkStepRun;
+WrkStepRun *wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **error);
+double wrk_step_time_s (const WrkStepRun *run);
+void wrk_step_free (WrkStepRun *run);
+
 /* Breaks down the stage that ends last and fills the result from a graph that has run. */
 void wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out,
                            WrkCritical *critical);

@@ -389,18 +389,24 @@ step_clear (Step *step)
   g_clear_pointer (&step->stage, g_free);
 }
 
-/* Builds a step's graph and runs it into *out and *critical. *step is to be cleared in any case. */
+/* Builds a step's graph on a network, which the step takes. */
 static gboolean
-run_step (const WrkScenario *scenario, int end, Step *step, WrkTrainingResult *out, WrkCritical *critical, GError **error)
+build_step (const WrkScenario *scenario, int end, Step *step, WrkNet *net, WrkTrainingResult *out, GError **error)
 {
-  *step = (Step){ .scenario = scenario, .spec = &scenario->training, .out = out, .end = end };
-  step->net = wrk_net_new (scenario->clu);
+  *step = (Step){ .scenario = scenario, .spec = &scenario->training, .out = out, .end = end, .net = net };
   step->graph = eng_graph_new (wrk_net_engine (step->net));
   step->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   if (!expand_layers (step, error) || !place (step, error))
     return FALSE;
   cut_stages (step);
-  if (!build (step, error) || !eng_graph_run (step->graph, error))
+  return build (step, error);
+}
+
+/* Builds a step's graph and runs it into *out and *critical. *step is to be cleared in any case. */
+static gboolean
+run_step (const WrkScenario *scenario, int end, Step *step, WrkTrainingResult *out, WrkCritical *critical, GError **error)
+{
+  if (!build_step (scenario, end, step, wrk_net_new (scenario->clu), out, error) || !eng_graph_run (step->graph, error))
     return FALSE;
   wrk_training_account (step->graph, step->stage, step->pp, out, critical);
   return TRUE;
@@ -464,4 +470,37 @@ wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans,
   }
   step_clear (&step);
   return ok;
+}
+
+struct WrkStepRun {
+  Step step;
+  WrkTrainingResult out;
+};
+
+WrkStepRun *
+wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **error)
+{
+  WrkStepRun *run = g_new0 (WrkStepRun, 1);
+  if (build_step (scenario, 0, &run->step, net, &run->out, error) && eng_graph_start (run->step.graph, error))
+    return run;
+  wrk_step_free (run);
+  return NULL;
+}
+
+double
+wrk_step_time_s (const WrkStepRun *run)
+{
+  WrkTrainingResult out = { 0 };
+  WrkCritical critical;
+  wrk_training_account (run->step.graph, run->step.stage, run->step.pp, &out, &critical);
+  return out.step_time_s;
+}
+
+void
+wrk_step_free (WrkStepRun *run)
+{
+  run->step.net = NULL; /* the others' too */
+  step_clear (&run->step);
+  wrk_coll_clear (&run->out.all_reduce);
+  g_free (run);
 }

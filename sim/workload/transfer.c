@@ -118,21 +118,38 @@ choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferRes
                       spec->from.v, spec->to.v, path_names[asked], clu_name (scenario->clu), spec->from.v, spec->to.v);
 }
 
+void
+wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, GArray *uses, EngFlowSpec *spec)
+{
+  g_array_set_size (uses, 0);
+  for (guint i = 0; i < transfer->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (transfer->route.uses, CluUse, i);
+    EngUse eng_use = { wrk_net_link (net, use->res), use->share * transfer->cost.wire };
+    g_array_append_val (uses, eng_use);
+  }
+  *spec = (EngFlowSpec){ .amount = transfer->bytes,
+                         .bound_per_s = transfer->cost.bound_Bps,
+                         .latency = eng_time_from_s (transfer->cost.latency_s),
+                         .uses = (const EngUse *)(const void *)uses->data,
+                         .n_uses = uses->len };
+}
+
+void
+wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer)
+{
+  for (guint i = 0; i < transfer->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (transfer->route.uses, CluUse, i);
+    wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share * transfer->cost.wire, 1);
+  }
+}
+
 /* `count` copies at the same time on the engine: they share the route. */
 static gboolean
 run_copies (WrkNet *net, WrkTransferResult *out, guint64 *n_events, GError **error)
 {
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  for (guint i = 0; i < out->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (out->route.uses, CluUse, i);
-    EngUse eng_use = { wrk_net_link (net, use->res), use->share * out->cost.wire };
-    g_array_append_val (uses, eng_use);
-  }
-  EngFlowSpec spec = { .amount = out->bytes,
-                       .bound_per_s = out->cost.bound_Bps,
-                       .latency = eng_time_from_s (out->cost.latency_s),
-                       .uses = (const EngUse *)(const void *)uses->data,
-                       .n_uses = uses->len };
+  EngFlowSpec spec;
+  wrk_transfer_flow (net, out, uses, &spec);
   Eng *eng = wrk_net_engine (net);
   for (double i = 0; i < out->count; i++)
     eng_flow_start (eng, &spec);
@@ -198,10 +215,7 @@ copy (const WrkScenario *scenario, CluDev from, CluDev to, WrkResult *result, GE
     out->time_s = closed_form_s (scenario, &out->cost, out->wire_rate_Bps);
   else if (!run_copies (net, out, &result->n_events, error))
     return FALSE;
-  for (guint i = 0; i < out->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (out->route.uses, CluUse, i);
-    wrk_net_count (net, use->res, out->bytes * out->count * use->share * out->cost.wire, 1);
-  }
+  wrk_transfer_count (net, out);
   wrk_result_add_links (result, scenario->clu, net, out->time_s);
   return TRUE;
 }

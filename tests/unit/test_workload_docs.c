@@ -2,14 +2,14 @@
  * reference. */
 #include "calibrate/calibration.h"
 #include "document.h"
-#include "scenario-private.h"
+#include "jobs-private.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
-static const BaseSchema *const schemas[] = { &wrk_schema_scenario, &wrk_schema_collective,
-                                             &wrk_schema_transfer, &wrk_schema_training,
-                                             &wrk_schema_nccl,     &wrk_schema_degrade,
-                                             &wrk_schema_report,   NULL };
+static const BaseSchema *const schemas[] = {
+  &wrk_schema_scenario, &wrk_schema_collective, &wrk_schema_transfer,   &wrk_schema_training, &wrk_schema_nccl,
+  &wrk_schema_degrade,  &wrk_schema_job,        &wrk_schema_background, &wrk_schema_report,   NULL
+};
 
 typedef struct {
   const BaseLookup *lookup;
@@ -17,8 +17,8 @@ typedef struct {
 } User;
 
 static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl,
-              GPtrArray *inputs, BaseDiag *warnings, GError **error)
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+              BaseDiag *warnings, GError **error)
 {
   User *user = data;
   user->cal = cal_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
@@ -64,7 +64,7 @@ examples_run (void)
     run_example (example);
     g_free (example);
   }
-  TEST_INT (n, 6);
+  TEST_INT (n, 8);
 }
 
 int

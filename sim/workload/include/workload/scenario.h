@@ -81,9 +81,9 @@ typedef struct {
   BaseStr name, description;
   WrkClusterSpec cluster;
   const BaseYamlNode *workload;
-  const BaseYamlNode *nccl, *degrade, *report;
+  const BaseYamlNode *jobs;     /* several in place of `workload` */
+  const BaseYamlNode *nccl, *degrade, *background, *report;
   BaseNum seed;
-  WrkLater later;
 } WrkScenarioSpec;
 
 extern const BaseSchema wrk_schema_scenario, wrk_schema_collective, wrk_schema_transfer, wrk_schema_training,
@@ -115,6 +115,8 @@ WrkScenario *wrk_scenario_load_data (const char *name, const char *bytes, gsize 
 void wrk_scenario_free (WrkScenario *scenario);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkScenario, wrk_scenario_free)
 
+/* Whether it has `jobs` in place of one workload. */
+gboolean wrk_scenario_has_jobs (const WrkScenario *scenario);
 const char *wrk_scenario_name (const WrkScenario *scenario);
 const char *wrk_scenario_description (const WrkScenario *scenario); /* NULL if none */
 WrkKind wrk_scenario_kind (const WrkScenario *scenario);
@@ -178,8 +180,20 @@ typedef struct {
   GArray *links;               /* WrkLinkUse */
   GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
   GPtrArray *spans;            /* WrkSpan *, for a trace; may be NULL */
+  GPtrArray *jobs;             /* WrkJobResult *, in the scenario's order, and links those of all; NULL: one workload */
   guint64 n_events;
 } WrkResult;
+
+/* One of several jobs. */
+typedef struct {
+  char *name, *nodes;          /* owned; nodes as written, or a transfer's ends */
+  double time_s, alone_s;      /* beside the others, and alone: all repeats, all copies, one step */
+  WrkResult *alone;            /* owned: the whole answer of the job alone */
+} WrkJobResult;
+
+/* What a result of one workload comes to: all repeats, the last copy, the step. */
+double wrk_result_time_s (const WrkResult *result);
+const char *wrk_result_bound_by (const WrkResult *result);
 
 /* One thing that happened, for traces. */
 typedef struct {

@@ -1,0 +1,26 @@
+/* Other people's traffic on a cluster's fabric. */
+#ifndef CLUSTER_BACKGROUND_H
+#define CLUSTER_BACKGROUND_H
+
+#include "cluster/cluster.h"
+
+G_BEGIN_DECLS
+
+/* What became of it: shares of capacities, 0 to 1. */
+typedef struct {
+  guint32 n_links;   /* directions between switches that carry some; 0: the fabric has no such links, nothing is taken */
+  double mean, most; /* over these; of the fullest */
+  CluRes fullest;    /* CLU_NONE without any */
+} CluBackground;
+
+/* Takes a share of the capacity of the fabric's links away for good: clu_resource_capacity is what is left. `load`: mean share, 0
+ * to 0.9; `seed` draws who sends to whom. The model stands in background.c. FALSE and *error when adapters cannot reach each
+ * other. */
+gboolean clu_background_set (Clu *clu, double load, guint64 seed, CluBackground *out, GError **error);
+
+/* What a resource reaches without it. */
+double clu_resource_whole_capacity (const Clu *clu, CluRes res);
+
+G_END_DECLS
+
+#endif

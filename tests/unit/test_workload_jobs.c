@@ -1,0 +1,218 @@
+/* Several jobs at once, and other people's traffic: who shares what, by hand. */
+#include <string.h>
+
+#include "cluster/background.h"
+#include "workload/scenario.h"
+#include "workload_fixture.h"
+
+/* 4 nodes of 2 GPUs; an adapter of 10 GB/s a node; two nodes a leaf, one cable of 10 GB/s up. No latency anywhere. */
+#define CLUSTER                                                                                                                 \
+  "scenario: s\n"                                                                                                               \
+  "cluster:\n"                                                                                                                  \
+  "  library: plain\n"                                                                                                          \
+  "  topology:\n"                                                                                                               \
+  "    topology: t\n"                                                                                                           \
+  "    nodes: 4\n"                                                                                                              \
+  "    node:\n"                                                                                                                 \
+  "      gpus:\n"                                                                                                               \
+  "        type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 " \
+  "GB/s}, "                                                                                                                     \
+  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
+  "        count: 2\n"                                                                                                          \
+  "      nvlink: {kind: switch, switches: 1}\n"                                                                                 \
+  "      sockets: {count: 1, memory: 1 TB/s}\n"                                                                                 \
+  "      nics:\n"                                                                                                               \
+  "        type: {nic: n, port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 0, duplex: 1}, rate: 10 "  \
+  "GB/s}, "                                                                                                                     \
+  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
+  "        count: 1\n"                                                                                                          \
+  "    fabric: {kind: fat_tree, leaf: {radix: 3, latency: 0}, spine: {radix: 2, latency: 0}, oversubscription: 2, routing: "    \
+  "adaptive}\n"
+
+static WrkScenario *
+load (const char *work, WrkMode mode, GError **error)
+{
+  g_autofree char *text = g_strconcat (CLUSTER, work, NULL);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  return wrk_scenario_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
+}
+
+static WrkResult *
+run (const char *work, WrkMode mode)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkScenario) scenario = load (work, mode, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL)
+    g_error ("%s", error->message);
+  return result;
+}
+
+static const WrkJobResult *
+job_of (const WrkResult *result, guint i)
+{
+  return result->jobs->pdata[i];
+}
+
+#define TWO_COPIES                                                                          \
+  "jobs:\n"                                                                                 \
+  "  - {name: long, workload: {kind: transfer, from: gpu0, to: node2.gpu0, bytes: 2 GB}}\n" \
+  "  - {name: short, workload: {kind: transfer, from: node1.gpu0, to: node3.gpu0, bytes: 1 GB}}\n"
+
+static void
+two_copies_share_the_uplink_of_their_leaf (void)
+{
+  /* 10 GB/s up: 5 each until the short one's 1 GB is over at 0.2 s; the long one has 1 GB left, at 10 GB/s. */
+  g_autoptr (WrkResult) result = run (TWO_COPIES, WRK_MODE_EVENT);
+  TEST_INT (result->jobs->len, 2);
+  TEST_NEAR (job_of (result, 0)->alone_s, 0.2, 1e-9);
+  TEST_NEAR (job_of (result, 1)->alone_s, 0.1, 1e-9);
+  TEST_NEAR (job_of (result, 0)->time_s, 0.3, 1e-9);
+  TEST_NEAR (job_of (result, 1)->time_s, 0.2, 1e-9);
+  const WrkLinkUse *fullest = &g_array_index (result->links, WrkLinkUse, 0);
+  TEST_STR (fullest->link_class, "ib");
+  TEST_NEAR (fullest->utilisation, 1, 1e-9); /* 3 GB in 0.3 s */
+}
+
+static void
+the_closed_form_answers_each_as_if_alone_and_says_so (void)
+{
+  g_autoptr (WrkResult) result = run (TWO_COPIES, WRK_MODE_MODEL);
+  TEST_NEAR (job_of (result, 0)->time_s, 0.2, 1e-9);
+  TEST_TRUE (g_str_has_prefix (result->warnings->pdata[0], "mode model knows no contention: each job is answered as if"));
+}
+
+static void
+what_is_repeated_keeps_loading_the_links (void)
+{
+  /* Ring over 2 nodes of 2 GPUs, plain: 4 ranks, 1.5 bytes a byte over each adapter: 1 GB takes 0.15 s alone, three of them 0.45.
+   * The copy of 3 GB the same way takes 0.3 s alone. Both on the uplink of 10 GB/s: max-min over progress gives x + 1.5 x = 10, so
+   * 4 GB/s each. The ring's 3 GB and the copy's end together, at 0.75 s. */
+  g_autoptr (WrkResult) result =
+      run ("jobs:\n"
+           "  - {name: ring, nodes: '0,2', workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring, repeat: 3}}\n"
+           "  - {name: copy, workload: {kind: transfer, from: node1.gpu0, to: node3.gpu0, bytes: 3 GB}}\n",
+           WRK_MODE_EVENT);
+  TEST_NEAR (job_of (result, 0)->alone_s, 0.45, 1e-9);
+  TEST_NEAR (job_of (result, 1)->alone_s, 0.3, 1e-9);
+  TEST_NEAR (job_of (result, 0)->time_s, 0.75, 1e-9);
+  TEST_NEAR (job_of (result, 1)->time_s, 0.75, 1e-9);
+}
+
+static void
+a_training_step_waits_for_what_shares_its_links (void)
+{
+  /* Node 0 and 2: backward 10 ms, then one bucket of 100 MB by ring, 15 ms alone. The copy of 1 GB takes the uplink too from 0 on:
+   * alone 10 GB/s for 10 ms (0.1 GB of it), then 4 GB/s each: the bucket takes 25 ms. */
+  g_autoptr (WrkResult) result = run (
+      "jobs:\n"
+      "  - {name: step, nodes: [0, 2], workload: {kind: training, algo: ring, layers: [{forward: 0 ms, backward: 10 ms, gradient: "
+      "100 MB}]}}\n"
+      "  - {name: copy, workload: {kind: transfer, from: node1.gpu0, to: node3.gpu0, bytes: 1 GB}}\n",
+      WRK_MODE_EVENT);
+  TEST_NEAR (job_of (result, 0)->alone_s, 0.025, 1e-9);
+  TEST_NEAR (job_of (result, 0)->time_s, 0.035, 1e-9);
+}
+
+static void
+jobs_on_leaves_of_their_own_do_not_meet (void)
+{
+  g_autoptr (WrkResult) result = run ("jobs:\n"
+                                      "  - {nodes: 0-1, workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}}\n"
+                                      "  - {nodes: 2-3, workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}}\n",
+                                      WRK_MODE_EVENT);
+  TEST_STR (job_of (result, 1)->name, "job 1");
+  TEST_NEAR (job_of (result, 0)->time_s, job_of (result, 0)->alone_s, 0);
+}
+
+static void
+background_takes_its_mean_share_of_links_between_switches (void)
+{
+  static const char *const ring = "workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}\n";
+  g_autofree char *loaded = g_strconcat (ring, "background: {load: 30 %}\n", NULL);
+  g_autoptr (WrkResult) alone = run (ring, WRK_MODE_EVENT);
+  /* 4 directions of one cable each: the cycle over 4 nodes crosses leaves 2 or 4 times, each direction alike: 30 % of each. */
+  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+    g_autoptr (WrkResult) result = run (loaded, mode);
+    TEST_NEAR (result->coll.time_s, alone->coll.time_s / 0.7, 1e-6);
+  }
+}
+
+static void
+background_of_many_nodes_has_the_load_that_is_asked_for_and_follows_the_seed (void)
+{
+  CluBackground taken[2];
+  double capacity[2] = { 0, 0 };
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    Clu *clu = fixture_cluster_on (1, 64, FALSE,
+                                   "{kind: fat_tree, leaf: {radix: 12, latency: 0}, spine: {radix: 64, latency: 0}, "
+                                   "oversubscription: 2, routing: ecmp}");
+    TEST_TRUE (clu_background_set (clu, 0.2, 1 + i, &taken[i], &error));
+    double mean = 0;
+    for (CluRes res = 0; res < clu_n_resources (clu); res++) {
+      double share = 1 - clu_resource_capacity (clu, res) / clu_resource_whole_capacity (clu, res);
+      mean += share / taken[i].n_links;
+      capacity[i] += clu_resource_capacity (clu, res) * (1 + res % 7);
+    }
+    TEST_NEAR (mean, 0.2, 1e-9);
+    TEST_NEAR (taken[i].mean, 0.2, 1e-9);
+    TEST_TRUE (taken[i].most <= 0.9 && taken[i].most > 0.2);
+    clu_free (clu);
+  }
+  TEST_TRUE (fabs (capacity[0] - capacity[1]) > 1);
+}
+
+static void
+what_cannot_be_is_refused_with_its_place (void)
+{
+  static const struct {
+    const char *work, *message;
+  } rows[] = {
+    { "", "s.yaml:1:1: 'workload' in 'scenario' is missing; it is a mapping with 'kind' (or 'jobs', a list of several)" },
+    { "jobs: []\n", "s.yaml:17:7: 'jobs' must be a list of mappings" },
+    { "jobs: [{workload: {kind: collective, op: all_reduce, bytes: 1 GB}}]\n",
+      "s.yaml:17:8: job 'job 0' has no 'nodes' (e.g. nodes: 0-15)" },
+    { "jobs: [{nodes: 0-4, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}]\n",
+      "s.yaml:17:16: node 4 is not one of the cluster's 4 (0 to 3)" },
+    { "jobs: [{nodes: x, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}]\n",
+      "s.yaml:17:16: 'x' are no nodes; accepted: a number, a range as 0-15, or a list of these" },
+    { "jobs:\n  - {name: a, nodes: 0-1, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}\n"
+      "  - {nodes: 1, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}\n",
+      "s.yaml:19:13: node 1 belongs to 'a' already; each has nodes of its own" },
+    { "jobs: [{nodes: 0, workload: {kind: transfer, from: gpu0, to: gpu1, bytes: 1 GB}}]\n",
+      "s.yaml:17:16: a transfer's ends name their nodes; leave 'nodes' out" },
+    { "workload: {kind: collective, op: all_reduce, bytes: 1 GB}\njobs: []\n",
+      "s.yaml:18:7: a scenario has 'workload' or 'jobs', not both" },
+    { "workload: {kind: collective, op: all_reduce, bytes: 1 GB}\nbackground: {load: 95 %}\n",
+      "s.yaml:18:20: 'load' must be at most 90 %, found '95 %'" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    TEST_TRUE (load (rows[i].work, WRK_MODE_EVENT, &error) == NULL);
+    gboolean ok = error != NULL && g_str_has_prefix (error->message, rows[i].message);
+    if (!ok)
+      g_printerr ("%s\nexpected %s\n", error != NULL ? error->message : "no error", rows[i].message);
+    TEST_TRUE (ok);
+  }
+}
+
+static const TestCase cases[] = {
+  { "two copies share the uplink of their leaf", two_copies_share_the_uplink_of_their_leaf },
+  { "the closed form answers each as if alone and says so", the_closed_form_answers_each_as_if_alone_and_says_so },
+  { "what is repeated keeps loading the links", what_is_repeated_keeps_loading_the_links },
+  { "a training step waits for what shares its links", a_training_step_waits_for_what_shares_its_links },
+  { "jobs on leaves of their own do not meet", jobs_on_leaves_of_their_own_do_not_meet },
+  { "background takes its mean share of links between switches", background_takes_its_mean_share_of_links_between_switches },
+  { "background of many nodes has the load that is asked for and follows the seed",
+    background_of_many_nodes_has_the_load_that_is_asked_for_and_follows_the_seed },
+  { "what cannot be is refused with its place", what_cannot_be_is_refused_with_its_place },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  return test_main ("jobs and background", cases);
+}
