@@ -1,7 +1,8 @@
 /* Sends and receives: all-to-all and send/receive to the next rank.
  *
  * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
- *     T = start + own + rounds x latency + network rounds x network latency + fill + S / min (ch rate, link rate / wire)
+ *     T = start + own + rounds x latency + network rounds x network latency + posts + fill + S / min (ch rate, link rate / wire)
+ * posts: one proxy thread of a process posts a message to each peer on another node, one after the other.
  * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do
  * not see it).
  * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
@@ -131,10 +132,13 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double rounds = ceil (local / at_once), network = ceil (remote / at_once);
   mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds,
                  at_once, intra.latency_s * 1e6);
+  double posts_s = all ? remote * spec->post.v : 0.0;
+  mdl_cost_term (q, cost, "posts", posts_s, &spec->post, "%.4g peers on other nodes x %.3g us of one CPU thread", remote,
+                 spec->post.v * 1e6);
   mdl_cost_term (q, cost, "network rounds", network * inter.latency_s, &inter.step->latency, "%.4g rounds of %.3g peers x %.3g us",
                  network, at_once, inter.latency_s * 1e6);
   /* Message by message all leave at once, since nothing is forwarded: the last of them has waited for all rounds. */
-  double rounds_s = rounds * intra.latency_s + network * inter.latency_s;
+  double rounds_s = rounds * intra.latency_s + network * inter.latency_s + posts_s;
   cost->hop_software_s[0] = fmax (rounds_s - q->intra_latency_s, 0.0);
   cost->hop_software_s[1] = fmax (rounds_s - q->inter_latency_s, 0.0);
   if (!all)

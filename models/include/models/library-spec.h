@@ -189,6 +189,7 @@ typedef struct {
   MdlByProto start;      /* s */
   MdlByProto own;        /* s, on top in an all-to-all: the copy of a rank's own part */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a round of peers */
+  BaseNum post;          /* s, CPU of one message to another node: one proxy thread serves all peers in turn */
   BaseNum peers;         /* at once on a channel: a round */
   BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
   BaseNum channels_a_peer;
