@@ -128,6 +128,7 @@ load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **
   library->version = cal_tuner_version (load->cal->tuner);
   if (library->tuner->cell.set)
     library->channels.cell = library->tuner->cell;
+  library->pairwise.ll_share = library->tuner->ll_share;
   if (library->tuner->peer_rate.v > 0.0)
     library->pairwise.peer_rate = library->tuner->peer_rate;
   return TRUE;

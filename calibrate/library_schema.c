@@ -256,6 +256,7 @@ static const BaseField pairwise_fields[] = {
   MAP (MdlPairSpec, start, "start", &times_schema, "start and end of the kernel"),
   MAP (MdlPairSpec, own, "own", &times_schema, "on top in an all-to-all: the copy of a rank's own part"),
   HOPS (MdlPairSpec),
+  NUM (MdlPairSpec, per_peer, "per_peer", BASE_DIM_TIME, "for each peer of a round after the first, over NVLink"),
   NUM (MdlPairSpec, post, "post", BASE_DIM_TIME, "CPU of one message to another node; one thread serves all peers in turn"),
   NUM_FROM (MdlPairSpec, peers, "peers", BASE_DIM_COUNT, "1", "peers at once on a channel"),
   NUM (MdlPairSpec, ll_up_to, "ll_up_to", BASE_DIM_BYTES, "message a channel that still goes by LL"),

@@ -228,6 +228,8 @@ static const BaseField fields[] = {
   NUM_FROM (MdlTunerSpec, fp8_factor, "fp8_factor", BASE_DIM_NUMBER, "1", "on the time of such a ring"),
   NUM_FROM (MdlTunerSpec, batch, "batch", BASE_DIM_COUNT, "1", "operations that all but rings start together"),
   NUM_FROM (MdlTunerSpec, cell, "cell", BASE_DIM_BYTES, "1 B", "traffic below which no channel is opened"),
+  NUM (MdlTunerSpec, ll_share, "ll_share", BASE_DIM_NUMBER,
+       "channels that count for what a peer is sent by LL: so many times all, over the peers; 0: one"),
   NUM (MdlTunerSpec, peer_rate, "peer_rate", BASE_DIM_BANDWIDTH,
        "of an adapter, for which a peer on another node is given a channel; 0: two channels a peer"),
   MAP (MdlTunerSpec, search, "search", &search_schema, "graph search"),

@@ -17,9 +17,9 @@
 #include "cost-private.h"
 
 /* In NCCL's order, which decides ties. */
-const MdlColl *const mdl_colls[] = { &mdl_coll_tree, &mdl_coll_ring,      &mdl_coll_collnet_direct, &mdl_coll_collnet_chain,
-                                     &mdl_coll_nvls, &mdl_coll_nvls_tree, &mdl_coll_pat,            &mdl_coll_pairwise,
-                                     NULL };
+const MdlColl *const mdl_colls[] = { &mdl_coll_tree,          &mdl_coll_ring,     &mdl_coll_collnet_direct,
+                                     &mdl_coll_collnet_chain, &mdl_coll_nvls,     &mdl_coll_nvls_tree,
+                                     &mdl_coll_pat,           &mdl_coll_pairwise, NULL };
 
 const MdlColl *
 mdl_coll_find (MdlAlgo algo, MdlOp op)
@@ -50,21 +50,6 @@ keeps_to_simple (const MdlLibrary *library, const MdlCollQuestion *question)
   return plugin != NULL && plugin->simple_only.v;
 }
 
-static const char *
-why_not_pairwise (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question)
-{
-  if (proto == MDL_PROTO_LL128)
-    return "sends and receives run by ll or simple";
-  if (proto != MDL_PROTO_LL)
-    return NULL;
-  if (question->n_nodes > 1)
-    return "sends and receives over the network run by simple";
-  double part_B = question->size_B / (question->op == MDL_OP_ALLTOALL ? fmax ((double)question->n_ranks, 1.0) : 1.0);
-  if (part_B > library->pairwise.ll_up_to.v * mdl_channels_most (library, question))
-    return "a message of this size to each peer goes by simple";
-  return NULL;
-}
-
 gboolean
 mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                    const char **reason)
@@ -80,8 +65,6 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
     why = "the library has no such protocol";
   else if (coll->why_not != NULL)
     why = coll->why_not (library, proto, question);
-  else if (coll->algo == MDL_ALGO_PAIRWISE)
-    why = why_not_pairwise (library, proto, question);
   else if (proto == MDL_PROTO_LL128)
     why = why_not_ll128 (question);
   if (why == NULL && proto != MDL_PROTO_SIMPLE && library != NULL && keeps_to_simple (library, question))

@@ -1,7 +1,9 @@
 /* Sends and receives: all-to-all and send/receive to the next rank.
  *
  * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
- *     T = start + own + rounds x latency + network rounds x network latency + posts + fill + S / min (ch rate, link rate / wire)
+ *     T = start + own + further peers + rounds x latency + network rounds x network latency + posts + fill
+ *         + S / min (ch rate, link rate / wire)
+ * further peers: what a peer of a round adds after the first.
  * posts: one proxy thread of a process posts a message to each peer on another node, one after the other.
  * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do
  * not see it).
@@ -11,10 +13,13 @@
  * c = 2, halved while c n > 4 ch: 2 channels up to 32 ranks with 16 channels, 1 beyond. From 2.29 on: c the power of two above NIC
  * rate / 14 GB/s, halved while c ceil (n / 8) > ch: at 400 Gb/s and 16 channels 4 to 32 ranks, 2 to 64, 1 beyond.
  *
+ * LL or Simple: LL up to 16 KiB for each channel that a peer may have: of versions to 2.28 twice all channels over the peers (an
+ * all-to-all's own part counts as one; a rank that sends to one and receives from another has two), from 2.29 on one.
+ *
  * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power
  * of two with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only
- * receives, a channel's threads are not divided and the links bind. NCCL goes by LL up to 512 KiB, where Simple would be faster
- * already, and time falls there; the model takes the faster.
+ * receives, a channel's threads are not divided and the links bind. NCCL goes by LL where Simple would be faster already, so that
+ * time falls where it changes.
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
@@ -101,7 +106,8 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const MdlPairSpec *spec = &library->pairwise;
   const MdlProtocol *format = &library->protocols.at[proto];
   gboolean all = q->op == MDL_OP_ALLTOALL;
-  if (!all && !q->one_way && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->alone.at[proto].set && spec->part.set) {
+  if (!all && (!q->one_way || proto == MDL_PROTO_LL) && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK &&
+      spec->alone.at[proto].set && spec->part.set) {
     stream_cost (library, proto, q, cost);
     return;
   }
@@ -129,6 +135,10 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
                    spec->own.at[proto].v * 1e6);
     cost->start_s += spec->own.at[proto].v;
   }
+  double further = all && q->intra == MDL_HOP_NVLINK ? fmax (fmin (local, at_once) - 1.0, 0.0) : 0.0;
+  mdl_cost_term (q, cost, "further peers", further * spec->per_peer.v, &spec->per_peer, "%.4g x %.3g us", further,
+                 spec->per_peer.v * 1e6);
+  cost->start_s += further * spec->per_peer.v;
   double rounds = ceil (local / at_once), network = ceil (remote / at_once);
   mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds,
                  at_once, intra.latency_s * 1e6);
@@ -160,6 +170,31 @@ pairwise_plain (const MdlCollQuestion *q, MdlCollCost *cost)
   mdl_cost_term (q, cost, "hop latency", alpha_s, NULL, "all at once: %.4g us", alpha_s * 1e6);
 }
 
+/* The longest message to a peer that still goes by LL: so much for each of the channels that it may have. */
+static double
+longest_ll_B (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  const MdlPairSpec *spec = &library->pairwise;
+  double all = p2p_channels (library, q), peers = q->op == MDL_OP_ALLTOALL ? fmax ((double)q->n_ranks, 1.0) : 2.0;
+  double channels = spec->ll_share.v > 0.0 ? CLAMP (spec->ll_share.v * all / peers, 1.0, all) : 1.0;
+  return spec->ll_up_to.v * channels;
+}
+
+/* NCCL_PROTO moves nothing here: the size of a message decides. */
+static const char *
+why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
+{
+  if (proto == MDL_PROTO_LL128)
+    return "sends and receives run by ll or simple";
+  if (q->n_nodes > 1)
+    return proto == MDL_PROTO_LL ? "sends and receives over the network run by simple" : NULL;
+  double part_B = q->size_B / (q->op == MDL_OP_ALLTOALL ? fmax ((double)q->n_ranks, 1.0) : 1.0);
+  gboolean is_short = library->protocols.at[MDL_PROTO_LL].offered.v && part_B <= longest_ll_B (library, q);
+  if (proto == MDL_PROTO_LL && !is_short)
+    return "a message of this size to each peer goes by simple";
+  return proto == MDL_PROTO_SIMPLE && is_short ? "a message of this size to each peer goes by ll" : NULL;
+}
+
 const MdlColl mdl_coll_pairwise = {
   .algo = MDL_ALGO_PAIRWISE,
   .summary = "sends and receives between pairs, eight peers at once on a channel",
@@ -168,4 +203,5 @@ const MdlColl mdl_coll_pairwise = {
   .n_steps = n_steps,
   .cost = pairwise_cost,
   .plain = pairwise_plain,
+  .why_not = why_not,
 };

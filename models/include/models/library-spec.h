@@ -189,9 +189,11 @@ typedef struct {
   MdlByProto start;      /* s */
   MdlByProto own;        /* s, on top in an all-to-all: the copy of a rank's own part */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a round of peers */
+  BaseNum per_peer;      /* s, for each peer of a round after the first, over NVLink */
   BaseNum post;          /* s, CPU of one message to another node: one proxy thread serves all peers in turn */
   BaseNum peers;         /* at once on a channel: a round */
   BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
+  BaseNum ll_share;      /* channels that count for that: so many times all over the peers; 0: one. No key: the version's */
   BaseNum channels_a_peer;
   BaseNum net_channels;  /* of one peer on another node, unless peer_rate says … */
   BaseNum net_share;     /* … halved while times the ranks they are more than so many times all channels */
