@@ -122,8 +122,10 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   gboolean crowded = all && proto == MDL_PROTO_SIMPLE && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->wire.set;
   cost->wire = crowded ? spec->wire.v : format->wire.v;
   cost->bound_Bps = HUGE_VAL;
-  if (local > 0.0)
-    bound_by (cost, q, channels * intra.step->rate.v, &intra.step->rate);
+  if (local > 0.0) { /* over NVLink the copy of a rank's own part is in the measured rate */
+    double crosses = all && q->intra != MDL_HOP_NVLINK ? local / (local + 1.0) : 1.0;
+    bound_by (cost, q, channels * intra.step->rate.v / crosses, &intra.step->rate);
+  }
   if (remote > 0.0) {
     double share = all ? remote / (double)q->n_ranks : 1.0;
     bound_by (cost, q, fmin (channels, remote * net_channels (spec, q, channels)) * inter.step->rate.v / share, &inter.step->rate);

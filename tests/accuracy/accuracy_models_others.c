@@ -63,7 +63,7 @@ hopper_rows_that_were_not_fitted (void)
     score ("h100_sxm", "aiconfigurator", op, MDL_ALGO_BEST, median, 0.35);
   }
   score ("h100_sxm", "aws-samples", MDL_OP_ALL_REDUCE, MDL_ALGO_BEST, median, 0.30);
-  score ("h100_sxm", "microsoft/vidur", MDL_OP_SENDRECV, MDL_ALGO_BEST, (const double[3]){ 0.2, 0.15, 0.05 }, 0.20);
+  score ("h100_sxm", "microsoft/vidur", MDL_OP_SENDRECV, MDL_ALGO_BEST, (const double[3]){ 0.2, 0.15, 0.05 }, 0.25);
 }
 
 static void
