@@ -324,11 +324,37 @@ static const BaseSchema plugin_schema = { .name = "plugin",
                                           .help = "Software by which the library reaches one kind of network.",
                                           .fields = plugin_fields };
 
+static const BaseField graph_fields[] = {
+  NUM (MdlGraphSpec, channels, "channels", BASE_DIM_COUNT, "of the search"),
+  NUM (MdlGraphSpec, intra, "intra", BASE_DIM_BANDWIDTH, "of a channel inside a node"),
+  NUM (MdlGraphSpec, inter, "inter", BASE_DIM_BANDWIDTH, "between nodes"),
+  BASE_ROW (MdlGraphSpec, "path_intra", path_intra, STR, .help = "farthest path class inside: `NVL`, `PIX`, …"),
+  BASE_ROW (MdlGraphSpec, "path_inter", path_inter, STR, .help = "farthest to the NIC"),
+  BASE_ROW (MdlGraphSpec, "same", same, BOOL, .help = "all channels take one order of GPUs"),
+  BASE_ROW_END,
+};
+static const BaseSchema graph_schema = { .name = "graph", .help = "What the search found for one kind.", .fields = graph_fields };
+
+static const BaseField graphs_fields[] = {
+  NUM_FROM (MdlGraphsSpec, gpus, "gpus", BASE_DIM_COUNT, "1", "of a node that took part"),
+  NUM_FROM (MdlGraphsSpec, nodes, "nodes", BASE_DIM_COUNT, "1", "that took part; default: any number"),
+  MAP (MdlGraphsSpec, ring, "ring", &graph_schema, "of rings"),
+  MAP (MdlGraphsSpec, tree, "tree", &graph_schema, "of trees"),
+  MAP (MdlGraphsSpec, nvls, "nvls", &graph_schema, "of NVLS"),
+  MAP (MdlGraphsSpec, collnet_direct, "collnet_direct", &graph_schema, "of CollNet direct"),
+  MAP (MdlGraphsSpec, collnet_chain, "collnet_chain", &graph_schema, "of CollNet's chain"),
+  BASE_ROW_END,
+};
+static const BaseSchema graphs_schema = { .name = "graphs",
+                                          .help = "Graphs that NCCL's own search found (`import nccl-log`, `nccl-graph`).",
+                                          .fields = graphs_fields };
+
 static const BaseField library_fields[] = {
   BASE_ROW (MdlLibrary, "name", name, STR, .help = "NCCL, RCCL, …"),
   LIST (MdlLibrary, plugins, "plugins", &plugin_schema, MdlPlugin, "networks with software of their own, by link class"),
   MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
   MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
+  MAP (MdlLibrary, graphs, "graphs", &graphs_schema, "graphs that NCCL's own search found, in place of those found here"),
   MAP (MdlLibrary, launch, "launch", &launches_schema, "what a launch costs"),
   MAP (MdlLibrary, ring, "ring", &ring_schema, "ring"),
   MAP (MdlLibrary, tree, "tree", &tree_schema, "tree"),

@@ -22,8 +22,11 @@
  * Check: tests/unit/test_models_search.c: 8x H200 12 x 30 GB/s, as measured. */
 #include "models/search.h"
 
+
 #include <math.h>
 #include <string.h>
+
+#include "models/library-spec.h"
 
 typedef struct {
   const MdlSearchSpec *spec;
@@ -491,4 +494,37 @@ mdl_search (const MdlSearchSpec *spec, const MdlSearchQuestion *question, MdlSea
   find_nvls (&node, out);
   out->channels = in_use (&node, out);
   out->latency_inter_s = node.inter ? question->nic_latency_s : 0.0;
+}
+
+static void
+take_graph (const MdlGraphSpec *spec, MdlGraph *graph)
+{
+  if (!spec->head.set) {
+    *graph = (MdlGraph){ 0 };
+    return;
+  }
+  graph->channels = (unsigned)spec->channels.v;
+  graph->intra_Bps = spec->intra.v;
+  graph->inter_Bps = spec->inter.v;
+  graph->same = spec->same.v;
+  for (MdlPath path = 0; path < MDL_PATH_N; path++) {
+    if (g_strcmp0 (spec->path_intra.v, mdl_path_name (path)) == 0)
+      graph->intra = path;
+    if (g_strcmp0 (spec->path_inter.v, mdl_path_name (path)) == 0)
+      graph->inter = path;
+  }
+}
+
+gboolean
+mdl_search_take (const MdlLibrary *library, unsigned gpus, unsigned nodes, MdlSearch *search)
+{
+  const MdlGraphsSpec *graphs = &library->graphs;
+  if (!graphs->head.set || graphs->gpus.v != gpus || (graphs->nodes.set && graphs->nodes.v != nodes))
+    return FALSE;
+  take_graph (&graphs->ring, &search->ring);
+  take_graph (&graphs->tree, &search->tree);
+  take_graph (&graphs->nvls, &search->nvls);
+  take_graph (&graphs->collnet_direct, &search->collnet_direct);
+  take_graph (&graphs->collnet_chain, &search->collnet_chain);
+  return TRUE;
 }

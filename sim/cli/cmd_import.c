@@ -1,23 +1,28 @@
 /* forerun import: what a machine says of itself, as a topology file. */
 #include <string.h>
 
+#include "calibrate/import.h"
 #include "cli-private.h"
 #include "cluster/import.h"
 
+#define MAX_LOG_B ((gsize)1 << 30) /* of all ranks, for hours */
+
 typedef struct {
-  char *name, *gpu;
+  char *name, *gpu, *choices;
 } Flags;
 
 static const CliFlag flags_table[] = {
-  { CLI_FLAG_HEADING, "topology", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the topology (default: the file's name)" },
+  { CLI_FLAG_HEADING, "topology or calibration", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's name)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
+  { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv", "of nccl-log: also write what NCCL took for which size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", NULL };
-static const char *const planned[] = { "hf-config", "nccl-tests", "nvbandwidth",        "fio", "gdsio", "slurm-topology",
-                                       "nccl-log",  "nccl-graph", "p2p-bandwidth-test", NULL };
+enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH };
+static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", NULL };
+static const char *const planned[] = { "hf-config", "nccl-tests",     "nvbandwidth",        "fio",
+                                       "gdsio",     "slurm-topology", "p2p-bandwidth-test", NULL };
 
 static gboolean
 check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
@@ -36,12 +41,19 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
     return cli_fail (cli, error, "which file? - reads stdin");
   if (n > 2)
     return cli_fail (cli, error, "one file at a time, and '%s' is one too many", words[2]);
+  gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
+  if (graphs && flags->gpu == NULL)
+    return cli_fail (cli, error,
+                     "%s does not say which GPUs ran: --gpu TYPE names the calibration that the graphs stand over (e.g. h100_sxm)",
+                     words[0]);
+  if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
+    return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
   if (flags->gpu != NULL && strcmp (words[0], "nccl-topo") == 0)
     return cli_fail (cli, error, "--gpu has no meaning for nccl-topo, whose file says the GPU type itself");
   if (flags->name != NULL && *flags->name == '\0')
     return cli_fail (cli, error, "--name '' is empty");
   if (cli->sets != NULL)
-    return cli_fail (cli, error, "--set has no meaning here: change the topology that comes out");
+    return cli_fail (cli, error, "--set has no meaning here: change the file that comes out");
   return TRUE;
 }
 
@@ -61,6 +73,40 @@ name_from (const char *path)
   return name;
 }
 
+/* As tests/data/h200x8/nccl_choices.csv has them. */
+static gboolean
+write_choices (Cli *cli, const Flags *flags, const GArray *choices, GError **error)
+{
+  if (flags->choices == NULL)
+    return TRUE;
+  if (choices->len == 0)
+    cli_warn (cli, "the log tells no choices ('… Bytes -> Algo …'); NCCL_DEBUG_SUBSYS=TUNING logs them");
+  GString *out = g_string_new ("gpus,op,bytes,algo,proto,channels\n");
+  for (guint i = 0; i < choices->len; i++) {
+    const CalChoice *choice = &g_array_index (choices, CalChoice, i);
+    g_string_append_printf (out, "%u,%s,%" G_GUINT64_FORMAT ",%s,%s,%u\n", choice->ranks, base_name (mdl_op_names, (int)choice->op),
+                            choice->bytes, base_name (mdl_algo_names, choice->algo), base_name (mdl_proto_names, choice->proto),
+                            choice->channels);
+  }
+  return cli_add_file (cli, "--choices", flags->choices, out, error);
+}
+
+/* What comes out, by kind. Returned: full; NULL and *error on failure. */
+static char *
+convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
+         BaseDiag *diag, GError **error)
+{
+  if (g_str_equal (kind, kinds[NCCL_TOPO]))
+    return clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+  if (g_str_equal (kind, kinds[SMI_TOPO]))
+    return clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+  if (g_str_equal (kind, kinds[NCCL_GRAPH]))
+    return cal_import_nccl_graph (path, bytes, n_B, name, flags->gpu, diag, error);
+  g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
+  g_autofree char *yaml = cal_import_nccl_log (path, bytes, n_B, name, flags->gpu, choices, diag, error);
+  return yaml != NULL && write_choices (cli, flags, choices, error) ? g_steal_pointer (&yaml) : NULL;
+}
+
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
@@ -69,16 +115,15 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   const char *path = strcmp (words[1], "-") == 0 ? "stdin" : words[1];
   gsize n_B;
-  g_autofree char *bytes = cli_read_file (words[1], &n_B, error);
+  gsize max_B = g_str_equal (words[0], kinds[NCCL_LOG]) ? MAX_LOG_B : BASE_YAML_MAX_B;
+  g_autofree char *bytes = cli_read_file (words[1], max_B, &n_B, error);
   if (bytes == NULL)
     return FALSE;
   if (strcmp (words[1], "-") != 0)
     g_ptr_array_add (cli->read, g_strdup (words[1]));
   g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  g_autofree char *yaml = strcmp (words[0], "nccl-topo") == 0
-                              ? clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error)
-                              : clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+  g_autofree char *yaml = convert (cli, flags, words[0], path, bytes, n_B, name, diag, error);
   cli_warn_all (cli, diag);
   if (yaml == NULL)
     return FALSE;
@@ -90,7 +135,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   RepEnvelope envelope = cli_envelope (cli);
   JsonBuilder *json = rep_envelope_open (&envelope);
   json_builder_begin_object (json);
-  json_builder_set_member_name (json, "topology");
+  gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
+  json_builder_set_member_name (json, graphs ? "calibration" : "topology");
   json_builder_add_string_value (json, name);
   json_builder_set_member_name (json, "yaml");
   json_builder_add_string_value (json, yaml);
@@ -102,10 +148,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_import = {
   .name = "import",
-  .summary = "makes a topology file from what a machine says of itself",
+  .summary = "makes a topology or calibration file from what a machine says of itself",
   .usage = "KIND FILE [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
-  .notes = "KIND is nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) or nvidia-smi-topo (the output of nvidia-smi topo -m).\n"
+  .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
+           "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
+           "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
            "FILE - reads stdin. What the file does not say is assumed, marked so, and warned about.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),

@@ -80,7 +80,7 @@ fail_read (const char *path, const char *why, GError **error)
 }
 
 static gboolean
-read_all (int fd, const char *path, GByteArray *bytes, GError **error)
+read_all (int fd, const char *path, gsize max_B, GByteArray *bytes, GError **error)
 {
   struct stat status;
   if (fstat (fd, &status) == 0 && S_ISDIR (status.st_mode))
@@ -95,13 +95,15 @@ read_all (int fd, const char *path, GByteArray *bytes, GError **error)
     if (n == 0)
       return TRUE;
     g_byte_array_append (bytes, block, (guint)n);
-    if (bytes->len > BASE_YAML_MAX_B)
-      return fail_read (path, "is larger than 16 MiB, the most that is read", error);
+    if (bytes->len > max_B) {
+      g_autofree char *why = g_strdup_printf ("is larger than %zu MiB, the most that is read", (size_t)(max_B >> 20));
+      return fail_read (path, why, error);
+    }
   }
 }
 
 char *
-cli_read_file (const char *path, gsize *n_B, GError **error)
+cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error)
 {
   gboolean from_stdin = strcmp (path, "-") == 0;
   int fd = from_stdin ? STDIN_FILENO : open (path, O_RDONLY | O_CLOEXEC);
@@ -110,7 +112,7 @@ cli_read_file (const char *path, gsize *n_B, GError **error)
     return NULL;
   }
   GByteArray *bytes = g_byte_array_new ();
-  gboolean done = read_all (fd, from_stdin ? "stdin" : path, bytes, error);
+  gboolean done = read_all (fd, from_stdin ? "stdin" : path, max_B, bytes, error);
   if (!from_stdin)
     close (fd);
   if (!done) {

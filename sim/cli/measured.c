@@ -387,7 +387,7 @@ cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliD
   if (!known)
     return FALSE;
   gsize n_B = 0;
-  g_autofree char *text = cli_read_file (path, &n_B, error);
+  g_autofree char *text = cli_read_file (path, BASE_YAML_MAX_B, &n_B, error);
   if (text == NULL)
     return FALSE;
   cli_take_input (cli, path, text, n_B);

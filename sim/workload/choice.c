@@ -93,6 +93,7 @@ prepared (WrkComm *comm)
     MdlSearch search;
     ask_search (comm, &spec->search, &question);
     mdl_search (&spec->search, &question, &search);
+    mdl_search_take (comm->settings->library, comm->max_local, comm->n_islands, &search);
     MdlTunerComm tuned = { .ranks = comm->n,
                            .nodes = comm->n_islands,
                            .max_local = comm->max_local,

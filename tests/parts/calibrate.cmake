@@ -7,3 +7,5 @@ target_include_directories(test_calibrate_tuner PRIVATE ${PROJECT_SOURCE_DIR}/ca
 forerun_test(accuracy_tuner LABEL accuracy SOURCES accuracy/accuracy_tuner.c USES calibrate)
 target_link_libraries(accuracy_tuner PRIVATE accuracy_measured)
 target_include_directories(accuracy_tuner PRIVATE unit)
+forerun_test (test_calibrate_import LABEL unit SOURCES unit/test_calibrate_import.c USES calibrate)
+forerun_fuzz (nccl_log SOURCES fuzz/fuzz_nccl_log.c USES calibrate)

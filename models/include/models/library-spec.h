@@ -241,6 +241,22 @@ typedef struct {
   BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
 
+/* Graphs that NCCL's own search found, as its log or dump tells (models/search.h: MdlGraph). They stand in place of those that
+ * are found here, for communicators of as many GPUs a node and nodes. */
+typedef struct {
+  BaseHead head;
+  BaseNum channels;
+  BaseNum intra, inter; /* B/s of a channel */
+  BaseStr path_intra, path_inter;
+  BaseBool same;
+} MdlGraphSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum gpus, nodes; /* of a node; nodes absent: any number */
+  MdlGraphSpec ring, tree, nvls, collnet_direct, collnet_chain;
+} MdlGraphsSpec;
+
 struct MdlLibrary {
   BaseHead head;
   BaseStr name;
@@ -249,6 +265,7 @@ struct MdlLibrary {
   BaseList plugins; /* MdlPlugin */
   MdlProtocols protocols;
   MdlChannels channels;
+  MdlGraphsSpec graphs;
   MdlLaunchCosts launch;
   MdlRingSpec ring;
   MdlTreeSpec tree;

@@ -9,6 +9,8 @@
 #include "base/leaf.h"
 #include "models/op.h"
 
+struct MdlLibrary;
+
 G_BEGIN_DECLS
 
 /* NCCL's path classes, near to far, in the order of CluPathClass (src/graph/topo.h: PATH_LOC …). */
@@ -131,6 +133,10 @@ double mdl_search_nvlink_Bps (const MdlSearchSpec *spec, unsigned capability);
 
 /* A communicator of one rank has no graphs: all channels 0 but `channels` 1. */
 void mdl_search (const MdlSearchSpec *spec, const MdlSearchQuestion *question, MdlSearch *out);
+
+/* Lays the graphs that a library's calibration holds over what was found, where they are of such a communicator. TRUE where they
+ * are. */
+gboolean mdl_search_take (const struct MdlLibrary *library, unsigned gpus, unsigned nodes, MdlSearch *search);
 
 G_END_DECLS
 
