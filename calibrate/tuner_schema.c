@@ -227,6 +227,8 @@ static const BaseField fields[] = {
   NUM (MdlTunerSpec, fp8_ranks, "fp8_ranks", BASE_DIM_COUNT, "rings of more ranks lose precision in 8-bit floats"),
   NUM_FROM (MdlTunerSpec, fp8_factor, "fp8_factor", BASE_DIM_NUMBER, "1", "on the time of such a ring"),
   NUM_FROM (MdlTunerSpec, batch, "batch", BASE_DIM_COUNT, "1", "operations that all but rings start together"),
+  NUM (MdlTunerSpec, tree_threads, "tree_threads", BASE_DIM_COUNT,
+       "threads that blocks of trees always run; 0: as many as NCCL_NTHREADS tells"),
   NUM_FROM (MdlTunerSpec, cell, "cell", BASE_DIM_BYTES, "1 B", "traffic below which no channel is opened"),
   NUM (MdlTunerSpec, ll_share, "ll_share", BASE_DIM_NUMBER,
        "channels that count for what a peer is sent by LL: so many times all, over the peers; 0: one"),

@@ -64,6 +64,7 @@ mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability)
   return efficiency != NULL && efficiency->set ? efficiency->v : 1.0;
 }
 
+/* Bounded by NCCL_MAX_CTAS and NCCL_MIN_CTAS, not by NCCL_MAX_NCHANNELS: src/transport/nvls.cc:ncclNvlsInit. */
 double
 mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
 {
@@ -72,7 +73,8 @@ mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
   if (q->compute_capability >= 100)
     most = q->n_nodes > 1 && spec->channels_from_100_nodes.set ? &spec->channels_from_100_nodes : &spec->channels_from_100;
   double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
-  double channels = fmax (q->max_channels > 0 ? fmin (most->v, (double)q->max_channels) : most->v, 1.0);
+  double channels = q->max_ctas > 0 ? fmin (most->v, (double)q->max_ctas) : most->v;
+  channels = fmax (channels, fmax ((double)q->min_ctas, 1.0));
   return cell_B > 0.0 ? CLAMP (q->size_B / cell_B, 1.0, channels) : channels;
 }
 
@@ -83,6 +85,8 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   const MdlNvlsSpec *spec = &library->nvls;
   gboolean wide = q->n_nodes > 1;
   double channels = mdl_nvls_channels (library, q);
+  if (wide && q->max_channels > 0) /* over the network's switches it shares the channels of all others */
+    channels = fmin (channels, (double)q->max_channels);
 
   cost->channels = (unsigned)channels;
   cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "models/library-spec.h"
+#include "models/tuner.h"
 
 const BaseName mdl_launch_names[] = {
   { "graph", MDL_LAUNCH_GRAPH, "replayed from a CUDA graph: no launch cost" },
@@ -37,18 +38,22 @@ scale (BaseNum *num, double factor)
   num->source = MIN (num->source, BASE_SOURCE_ASSUMED);
 }
 
-/* All that one block moves by a protocol. */
+/* All that one block moves by a protocol. Sends and receives run all threads that there are, whatever was told; so do trees from
+ * NCCL 2.22 on. */
 static void
 scale_blocks (MdlLibrary *library, MdlProto proto, double factor)
 {
-  MdlHopSteps *const hops[] = { library->ring.hop, library->tree.hop, library->pairwise.hop };
-  for (unsigned i = 0; i < G_N_ELEMENTS (hops); i++)
-    for (unsigned hop = 0; hop < MDL_HOP_N; hop++)
-      scale (&hops[i][hop].at[proto].rate, factor);
-  MdlByProto *const rates[] = { &library->ring.chain.rate, &library->tree.stream, &library->tree.end_stream,
-                                &library->pairwise.alone };
-  for (unsigned i = 0; i < G_N_ELEMENTS (rates); i++)
-    scale (&rates[i]->at[proto], factor);
+  gboolean trees = library->tuner != NULL && library->tuner->tree_threads.v <= 0.0;
+  for (unsigned hop = 0; hop < MDL_HOP_N; hop++) {
+    scale (&library->ring.hop[hop].at[proto].rate, factor);
+    if (trees)
+      scale (&library->tree.hop[hop].at[proto].rate, factor);
+  }
+  scale (&library->ring.chain.rate.at[proto], factor);
+  if (trees) {
+    scale (&library->tree.stream.at[proto], factor);
+    scale (&library->tree.end_stream.at[proto], factor);
+  }
 }
 
 static void
@@ -90,13 +95,26 @@ mdl_library_tuner (const MdlLibrary *library)
   return library->tuner;
 }
 
-gboolean
-mdl_library_groups (const MdlLibrary *library, const char *link_class)
+static const MdlPlugin *
+plugin_of (const MdlLibrary *library, const char *link_class)
 {
   for (unsigned i = 0; i < library->plugins.n; i++) {
     const MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
     if (g_strcmp0 (plugin->link_class.v, link_class) == 0)
-      return plugin->groups.v;
+      return plugin;
   }
-  return FALSE;
+  return NULL;
+}
+
+gboolean
+mdl_library_plugged (const MdlLibrary *library, const char *link_class)
+{
+  return plugin_of (library, link_class) != NULL;
+}
+
+gboolean
+mdl_library_groups (const MdlLibrary *library, const char *link_class)
+{
+  const MdlPlugin *plugin = plugin_of (library, link_class);
+  return plugin != NULL && plugin->groups.v;
 }

@@ -157,8 +157,11 @@ parse_software (Cli *cli, const CliCollFlags *flags, CliQuestion *question, GErr
   settings->mode = (WrkMode)mode;
   settings->steps = (WrkSteps)steps;
   settings->in_a_row = (unsigned)iters;
-  if (max_channels > 0)
+  if (max_channels > 0) {
     settings->max_channels = (unsigned)max_channels;
+    settings->min_channels = MIN (settings->min_channels, settings->max_channels);
+    settings->min_ctas = MIN (settings->min_ctas, settings->max_channels);
+  }
   if (question->plain && flags->calibration != NULL)
     return cli_fail (cli, error, "--calibration has no meaning with --library plain, which has no constants but the links' own");
   if (question->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL))
@@ -297,6 +300,7 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     }
     comm->library = mdl_library_with (library, &comm->settings.env);
     comm->settings.library = comm->library;
+    wrk_nccl_settle (comm->clu, &comm->settings);
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   if (comm->comm == NULL)

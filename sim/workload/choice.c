@@ -73,8 +73,8 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
   /* no key says which; machines of Hopper's time have it, and it matters for traffic between sockets alone */
   q->cpu_model = q->capability >= 90 ? MDL_CPU_MODEL_SAPPHIRE : MDL_CPU_MODEL_OLDER;
-  q->min_channels = settings->min_channels;
-  q->max_channels = settings->max_channels;
+  q->min_channels = wrk_min_channels (settings);
+  q->max_channels = wrk_max_channels (settings);
   q->no_pxn = settings->degrade.no_pxn;
   q->same_rail = settings->same_rail;
   q->collnet = settings->collnet && wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) == NULL;

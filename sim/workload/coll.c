@@ -37,8 +37,10 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->switched = clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
                 (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
-  q->max_channels = settings->degrade.host_only ? 1 : settings->max_channels;
-  q->min_channels = settings->degrade.host_only ? 0 : settings->min_channels;
+  q->max_channels = settings->degrade.host_only ? 1 : wrk_max_channels (settings);
+  q->min_channels = settings->degrade.host_only ? 0 : wrk_min_channels (settings);
+  q->min_ctas = settings->min_ctas;
+  q->max_ctas = settings->max_ctas;
   wrk_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
   q->one_way = settings->one_way;

@@ -41,6 +41,13 @@ gboolean wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, con
  * rate of each (B/s). 0 on one island. */
 unsigned wrk_comm_nics (const WrkComm *comm, double *each_Bps);
 
+/* Bounds of the channels of all but NVLS, by all settings together; 0: none. */
+unsigned wrk_min_channels (const WrkSettings *settings);
+unsigned wrk_max_channels (const WrkSettings *settings);
+
+/* FALSE and *error where a route takes the host memory that NCCL_SHM_DISABLE takes away. */
+gboolean wrk_check_shm (const Clu *clu, const WrkSettings *settings, const CluRoute *route, CluDev from, CluDev to, GError **error);
+
 /* Which resources an algorithm loads; a row a (op, algorithm, root). */
 typedef struct {
   MdlOp op;

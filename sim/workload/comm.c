@@ -35,6 +35,20 @@ wrk_off_protos (const WrkSettings *settings, MdlOp op)
   return settings->disabled_protos | settings->op_off_protos[op];
 }
 
+unsigned
+wrk_min_channels (const WrkSettings *settings)
+{
+  return MAX (settings->min_channels, settings->min_ctas);
+}
+
+unsigned
+wrk_max_channels (const WrkSettings *settings)
+{
+  if (settings->max_channels == 0 || settings->max_ctas == 0)
+    return MAX (settings->max_channels, settings->max_ctas);
+  return MIN (settings->max_channels, settings->max_ctas);
+}
+
 MdlHop
 wrk_hop_of_route (const CluRoute *route)
 {
@@ -66,13 +80,27 @@ wrk_comm_copy_factor (const WrkComm *comm, CluTransport transport, CluRes res)
 }
 
 gboolean
+wrk_check_shm (const Clu *clu, const WrkSettings *settings, const CluRoute *route, CluDev from, CluDev to, GError **error)
+{
+  if (!settings->no_shm || route->transport != CLU_TRANSPORT_SHM)
+    return TRUE;
+  g_autofree char *a = clu_dev_name (clu, from), *b = clu_dev_name (clu, to);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not "
+               "modelled",
+               a, b);
+  return FALSE;
+}
+
+gboolean
 wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error)
 {
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade = comm->settings->degrade;
   options.nic = nic;
   options.flow = ((guint64)comm->gpu[from] << 32) | comm->gpu[to];
-  return clu_route_find (comm->clu, comm->dev[from], comm->dev[to], &options, out, error);
+  return clu_route_find (comm->clu, comm->dev[from], comm->dev[to], &options, out, error) &&
+         wrk_check_shm (comm->clu, comm->settings, out, comm->dev[from], comm->dev[to], error);
 }
 
 static double
@@ -122,16 +150,6 @@ find_network (WrkComm *comm, const CluRoute *route)
   }
 }
 
-static gboolean
-no_shm (const WrkComm *comm, guint32 a, guint32 b, GError **error)
-{
-  g_autofree char *from = clu_dev_name (comm->clu, comm->dev[a]), *to = clu_dev_name (comm->clu, comm->dev[b]);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not modelled",
-               from, to);
-  return FALSE;
-}
-
 /* Looks at every step that the rings take, so that pricing knows the kinds of hop and their slowest members. */
 static gboolean
 survey_hops (WrkComm *comm, GError **error)
@@ -142,8 +160,6 @@ survey_hops (WrkComm *comm, GError **error)
       guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
       if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
         return FALSE;
-      if (comm->route.transport == CLU_TRANSPORT_SHM && comm->settings->no_shm)
-        return no_shm (comm, a, b, error);
       if (comm->network == NULL && comm->island[a] != comm->island[b])
         find_network (comm, &comm->route);
       survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);

@@ -10,7 +10,7 @@ typedef struct {
   BaseHead head;
   BaseStr version;
   BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
-  BaseNum min_nchannels, max_nchannels, net_channels, threads, ll128_threads, buffer;
+  BaseNum min_nchannels, max_nchannels, min_ctas, max_ctas, net_channels, threads, ll128_threads, buffer;
   BaseStr p2p_level, gdr_level;
   BaseStrs algo, proto;
 } Spec;
@@ -24,6 +24,10 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "only these protocols, likewise"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "at least so many channels"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "at most so many channels"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64",
+                .help = "likewise, and at least so many of NVLS"),
+  BASE_ROW_NUM (Spec, "NCCL_MAX_CTAS", max_ctas, COUNT, .min = "1", .max = "64",
+                .help = "likewise, and at most so many of NVLS, which NCCL_MAX_NCHANNELS does not bound"),
   BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
                 .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
   BASE_ROW_NUM (Spec, "NCCL_COLLNET_ENABLE", collnet_enable, COUNT, .max = "1", .fallback = "0",
@@ -31,10 +35,11 @@ static const BaseField fields[] = {
   BASE_ROW_NUM (Spec, "NCCL_P2P_DISABLE", p2p_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: GPUs of a node talk through host memory"),
   BASE_ROW (Spec, "NCCL_P2P_LEVEL", p2p_level, STR,
-            .help = "P2P only as near as this: `LOC`, `NVL`, `PIX`, `PXB`, `PHB`, `SYS`, or 0 to 5 as in NCCL"),
+            .help = "P2P only as near as this: `LOC`, `NVL`, `NVB`, `C2C`, `PIX`, `PXB`, `P2C`, `PXN`, `PHB`, `SYS`, or 0 to 5"),
   BASE_ROW_NUM (Spec, "NCCL_SHM_DISABLE", shm_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: no host memory between GPUs of a node; refused where they need it"),
-  BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0", .help = "1: sockets instead of RDMA"),
+  BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: sockets instead of RDMA; nothing where a plugin brings its own network (EFA)"),
   BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "NICs reach GPU memory only as near as this, likewise"),
   BASE_ROW_NUM (Spec, "NCCL_PXN_DISABLE", pxn_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: a GPU never leaves by another GPU's NIC"),
@@ -56,7 +61,8 @@ const BaseSchema wrk_schema_nccl = { .name = "nccl",
 
 /* ---- lists of algorithms and protocols ---- */
 
-/* NCCL's names of operations (src/misc/strongstream.cc has none: src/graph/tuning.cc:ncclFuncToString). */
+/* The operations that NCCL tunes, by its names for them (src/graph/tuning.cc:ncclFuncStr). All others are sends and receives, which
+ * no list moves. */
 static const BaseName function_names[] = {
   { "AllReduce", MDL_OP_ALL_REDUCE, NULL },
   { "AllGather", MDL_OP_ALL_GATHER, NULL },
@@ -84,16 +90,24 @@ is_same_name (const char *a, const char *b)
   }
 }
 
-/* The name's row; NULL after "unknown name 'x' (did you mean 'y'?); accepted: …". Negative codes (auto) are no names of NCCL's. */
+/* Names of our tables that are none of NCCL's: auto, best, and sends and receives, which its tuner never sees. */
+static gboolean
+is_known_to_nccl (const BaseName *name, const BaseName *names)
+{
+  return name->code >= 0 && (names != mdl_algo_names || name->code != MDL_ALGO_PAIRWISE);
+}
+
+/* The name's row; NULL after "unknown name 'x' (did you mean 'y'?); accepted: …". */
 static const BaseName *
 find_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
 {
   g_autoptr (GPtrArray) known = g_ptr_array_new ();
   for (const BaseName *name = names; name->name != NULL; name++) {
-    if (name->code >= 0 && is_same_name (name->name, text))
+    if (!is_known_to_nccl (name, names))
+      continue;
+    if (is_same_name (name->name, text))
       return name;
-    if (name->code >= 0)
-      g_ptr_array_add (known, (gpointer)(guintptr)name->name);
+    g_ptr_array_add (known, (gpointer)(guintptr)name->name);
   }
   g_ptr_array_add (known, NULL);
   g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
@@ -109,7 +123,7 @@ off_by_list (const char *text, BaseMark mark, const BaseName *names, BaseDiag *d
   guint32 all = 0, named = 0;
   gboolean negated = *text == '^';
   for (const BaseName *name = names; name->name != NULL; name++)
-    if (name->code >= 0)
+    if (is_known_to_nccl (name, names))
       all |= 1u << name->code;
   g_auto (GStrv) words = g_strsplit (text + (negated ? 1 : 0), ",", -1);
   for (char **word = words; *word != NULL; word++) {
@@ -140,8 +154,8 @@ switch_off (const BaseStrs *list, const BaseName *names, BaseDiag *diag, guint32
     }
     if (colon == NULL) {
       guint32 of_all = off_by_list (*part, mark, names, diag);
-      for (int op = 0; op < (int)MDL_OP_N; op++)
-        off[op] = of_all;
+      for (const BaseName *function = function_names; function->name != NULL; function++)
+        off[function->code] = of_all;
       continue;
     }
     *colon = '\0';
@@ -160,8 +174,12 @@ read_level (const BaseStr *text, BaseDiag *diag)
   static const BaseName levels[] = {
     { "LOC", CLU_PATH_LOC, NULL },
     { "NVL", CLU_PATH_NVL, NULL },
+    { "NVB", CLU_PATH_NVB, NULL },
+    { "C2C", CLU_PATH_C2C, NULL },
     { "PIX", CLU_PATH_PIX, NULL },
     { "PXB", CLU_PATH_PXB, NULL },
+    { "P2C", CLU_PATH_P2C, NULL },
+    { "PXN", CLU_PATH_PXN, NULL },
     { "PHB", CLU_PATH_PHB, NULL },
     { "SYS", CLU_PATH_SYS, NULL },
     { NULL, 0, NULL },
@@ -188,6 +206,7 @@ take_routes (const Spec *spec, WrkSettings *settings, BaseDiag *diag)
 {
   CluDegrade *degrade = &settings->degrade;
   degrade->no_p2p |= spec->p2p_disable.v > 0;
+  settings->rdma_by_variable = !degrade->no_rdma && spec->ib_disable.v > 0;
   degrade->no_rdma |= spec->ib_disable.v > 0;
   degrade->no_pxn |= spec->pxn_disable.v > 0;
   settings->no_shm = spec->shm_disable.v > 0;
@@ -202,6 +221,39 @@ take_routes (const Spec *spec, WrkSettings *settings, BaseDiag *diag)
   }
 }
 
+/* The most at least and the least at most hold; NCCL would let some of the former win. */
+static void
+take_channels (const Spec *spec, WrkSettings *settings, BaseDiag *diag)
+{
+  const BaseNum *least[] = { &spec->min_nchannels, &spec->min_ctas }, *most[] = { &spec->max_nchannels, &spec->max_ctas };
+  static const char *const name[] = { "NCHANNELS", "CTAS" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (least); i++)
+    for (unsigned j = 0; j < G_N_ELEMENTS (most); j++)
+      if (least[i]->set && most[j]->set && least[i]->v > most[j]->v)
+        base_diag_error (diag, least[i]->mark, "NCCL_MIN_%s %.0f is above NCCL_MAX_%s %.0f; accepted: at most that", name[i],
+                         least[i]->v, name[j], most[j]->v);
+  settings->min_channels = spec->min_nchannels.set ? (unsigned)spec->min_nchannels.v : 0;
+  if (spec->max_nchannels.set)
+    settings->max_channels = (unsigned)spec->max_nchannels.v;
+  settings->min_ctas = spec->min_ctas.set ? (unsigned)spec->min_ctas.v : 0;
+  settings->max_ctas = spec->max_ctas.set ? (unsigned)spec->max_ctas.v : 0;
+}
+
+/* NCCL reads a number up to the first character that belongs to none, so that "4M" is 4 bytes: src/misc/param.cc:ncclLoadParam. */
+static void
+refuse_units (const BaseYamlNode *node, BaseDiag *diag)
+{
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    const BaseYamlNode *item = base_yaml_item (node, i);
+    const char *text = base_yaml_text (item);
+    if (text == NULL || !g_str_has_prefix (base_yaml_key (node, i), "NCCL_") || !g_ascii_isdigit (*text))
+      continue;
+    gsize digits = strspn (text, "0123456789");
+    if (text[digits] != '\0')
+      base_diag_error (diag, base_yaml_mark (item), "NCCL reads '%s' as %.*s; accepted: a plain number", text, (int)digits, text);
+  }
+}
+
 gboolean
 wrk_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, WrkSettings *settings)
 {
@@ -209,18 +261,16 @@ wrk_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, WrkSe
   if (!base_schema_read (&wrk_schema_nccl, node, FALSE, context, &spec))
     return FALSE;
   unsigned before = base_diag_n_errors (context->diag);
+  refuse_units (node, context->diag);
+  if (base_diag_n_errors (context->diag) > before)
+    return FALSE;
   settings->nccl_version = spec.version.v;
   settings->nccl_mark = spec.version.mark;
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);
-  settings->min_channels = spec.min_nchannels.set ? (unsigned)spec.min_nchannels.v : 0;
-  if (spec.max_nchannels.set)
-    settings->max_channels = (unsigned)spec.max_nchannels.v;
-  if (spec.min_nchannels.set && spec.max_nchannels.set && spec.min_nchannels.v > spec.max_nchannels.v)
-    base_diag_error (context->diag, spec.min_nchannels.mark, "NCCL_MIN_NCHANNELS %.0f is above NCCL_MAX_NCHANNELS %.0f",
-                     spec.min_nchannels.v, spec.max_nchannels.v);
+  take_channels (&spec, settings, context->diag);
   settings->env.net_channels = spec.net_channels.set ? (unsigned)spec.net_channels.v : 0;
   settings->env.threads = multiple_of (&spec.threads, 32, context->diag);
   settings->env.ll128_threads = multiple_of (&spec.ll128_threads, 32, context->diag);
@@ -228,6 +278,16 @@ wrk_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, WrkSe
   switch_off (&spec.algo, mdl_algo_names, context->diag, settings->op_off_algos);
   switch_off (&spec.proto, mdl_proto_names, context->diag, settings->op_off_protos);
   return base_diag_n_errors (context->diag) == before;
+}
+
+void
+wrk_nccl_settle (const Clu *clu, WrkSettings *settings)
+{
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  const CluLinkClass *port = nic != NULL ? nic->port.link_class.value : NULL;
+  if (settings->rdma_by_variable && settings->library != NULL && port != NULL &&
+      mdl_library_plugged (settings->library, port->name.v))
+    settings->degrade.no_rdma = FALSE;
 }
 
 void

@@ -336,6 +336,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   }
   scenario->library = mdl_library_with (library, &scenario->settings.env);
   scenario->settings.library = scenario->library;
+  wrk_nccl_settle (scenario->clu, &scenario->settings);
   return TRUE;
 }
 

@@ -11,7 +11,8 @@ pair_route (const Clu *clu, const WrkSettings *settings, guint32 from, guint32 t
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade = settings->degrade;
   options.flow = ((guint64)from << 32) | to;
-  return clu_route_find (clu, clu_gpu (clu, from), clu_gpu (clu, to), &options, out, error);
+  CluDev a = clu_gpu (clu, from), b = clu_gpu (clu, to);
+  return clu_route_find (clu, a, b, &options, out, error) && wrk_check_shm (clu, settings, out, a, b, error);
 }
 
 /* Replicas may sit differently: some pairs in a node, others across. The stage goes on when the slowest has arrived. */

@@ -86,6 +86,39 @@ threads_open_channels_sooner_and_move_less (void)
 }
 
 static void
+threads_of_trees_and_pairs_are_not_told (void)
+{
+  /* trees always run 640 threads from 2.22 on, sends and receives in all versions */
+  const double size_B = 1 << 30;
+  static const struct {
+    const char *version;
+    double tree;
+  } rows[] = { { "2.21", 0.5 }, { "2.22", 1.0 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *one = g_strdup_printf ("version=%s NCCL_MAX_NCHANNELS=1", rows[i].version);
+    g_autofree char *half = g_strconcat (one, " NCCL_NTHREADS=256", NULL);
+    TEST_NEAR (ask (half, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
+               rows[i].tree * ask (one, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps, 1e-9);
+    TEST_NEAR (ask (half, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s,
+               ask (one, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s, 0);
+  }
+}
+
+static void
+nvls_has_channels_of_its_own (void)
+{
+  /* 16 on Hopper: NCCL_MAX_NCHANNELS leaves them alone, NCCL_MAX_CTAS and NCCL_MIN_CTAS do not */
+  TEST_INT (ask ("NCCL_MAX_NCHANNELS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 16);
+  TEST_INT (ask ("NCCL_MAX_CTAS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 4);
+  TEST_INT (ask ("NCCL_MIN_CTAS=20", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 20);
+  /* 24 of a ring: the least of both bounds */
+  TEST_INT (ask ("NCCL_MAX_CTAS=4 NCCL_MAX_NCHANNELS=6", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE)
+                .cost.channels,
+            4);
+  TEST_INT (ask ("NCCL_MIN_CTAS=32", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
+}
+
+static void
 buffers_cut_a_ring_into_loops (void)
 {
   /* 4 MiB: 8 slots of 512 KiB, chunks of 2 MiB. 1 GiB on 8 ranks and 24 channels is 5.33 MiB a rank and channel: 2.67 loops of 14
@@ -125,6 +158,9 @@ lists_hold_for_all_operations_or_for_one (void)
   TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_TREE);
   TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_GATHER, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
   TEST_INT (ask ("NCCL_ALGO=allreduce:^tree,ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
+  /* sends and receives are not tuned */
+  TEST_INT (ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALLTOALL, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo,
+            MDL_ALGO_PAIRWISE);
   WrkColl listed = ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
   WrkColl named = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
   TEST_NEAR (listed.time_s, named.time_s, 0);
@@ -157,7 +193,11 @@ what_cannot_be_is_refused (void)
     const char *pair, *message;
   } rows[] = {
     { "NCCL_NTHREADS=100", "--nccl:1:16: 100 is no multiple of 32; accepted: 96, 128, …" },
-    { "NCCL_P2P_LEVEL=NVX", "--nccl:1:17: unknown name 'NVX' (did you mean 'NVL'?); accepted: LOC, NVL, PIX, PXB, PHB, SYS" },
+    { "NCCL_P2P_LEVEL=NVX", "--nccl:1:17: unknown name 'NVX' (did you mean 'NVL'?); accepted: LOC, NVL, NVB, C2C, PIX, "
+      "PXB, P2C, PXN, PHB, SYS" },
+    { "NCCL_ALGO=pairwise", "--nccl:1:12: unknown name 'pairwise'; accepted: tree, ring, " },
+    { "NCCL_PROTO=alltoall:LL", "--nccl:1:13: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
+    { "NCCL_BUFFSIZE=64M", "--nccl:1:16: NCCL reads '64M' as 64; accepted: a plain number" },
     { "NCCL_CROSS_NICS=0", "--nccl:1:1: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
     { "NCCL_ALGO", "--nccl 'NCCL_ALGO': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)" },
     { "NCCL_ALGO=ring;tree",
@@ -171,6 +211,54 @@ what_cannot_be_is_refused (void)
     TEST_TRUE (wrk_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
     TEST_TRUE (g_str_has_prefix (error->message, rows[i].message));
   }
+}
+
+static void
+networks_of_a_plugin_do_not_know_ib_disable (void)
+{
+  static const struct {
+    const char *topology;
+    gboolean no_rdma;
+  } rows[] = { { "hgx_h200", TRUE }, { "p5", FALSE } }; /* InfiniBand, EFA */
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    const CluLoadOptions options = { .nodes = 2 };
+    Clu *clu = clu_load (rows[i].topology, NULL, lookup, NULL, &options, NULL, &error);
+    g_autoptr (Cal) cal = cal_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+    const char *pairs[] = { "NCCL_IB_DISABLE=1", NULL };
+    WrkSettings settings;
+    wrk_settings_default (&settings);
+    g_autoptr (BaseYaml) yaml = wrk_nccl_parse (pairs, "--nccl", &settings, &error);
+    TEST_TRUE (yaml != NULL && settings.degrade.no_rdma);
+    settings.library = cal_library (cal);
+    wrk_nccl_settle (clu, &settings);
+    TEST_INT (settings.degrade.no_rdma, rows[i].no_rdma);
+    settings.degrade.no_rdma = TRUE; /* what a scenario degrades stays so */
+    settings.rdma_by_variable = FALSE;
+    wrk_nccl_settle (clu, &settings);
+    TEST_TRUE (settings.degrade.no_rdma);
+    clu_free (clu);
+  }
+}
+
+/* GPUs 0 and 5 of a hybrid cube mesh have no NVLink between them, though no ring needs one. */
+static void
+host_memory_between_a_pair_is_refused_for_pairs_alone (void)
+{
+  g_autoptr (GError) error = NULL;
+  const CluLoadOptions options = { .nodes = 1 };
+  Bench b = bench_on (clu_load ("dgx1_v100", NULL, lookup, NULL, &options, NULL, &error));
+  b.settings.no_shm = TRUE;
+  b.settings.degrade.p2p_level = CLU_PATH_NVL;
+  bench_open (&b, 8);
+  WrkColl coll = { 0 };
+  const WrkCollRequest reduce = { MDL_OP_ALL_REDUCE, 1e6, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 0 };
+  TEST_TRUE (wrk_coll_price (b.comm, &reduce, &coll, &error));
+  wrk_coll_clear (&coll);
+  const WrkCollRequest pairs = { MDL_OP_ALLTOALL, 1e6, MDL_DTYPE_FP32, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+  TEST_TRUE (!wrk_coll_price (b.comm, &pairs, &coll, &error));
+  TEST_TRUE (error != NULL && g_str_has_prefix (error->message, "NCCL_SHM_DISABLE=1: node0.gpu"));
+  bench_close (&b);
 }
 
 static void
@@ -191,6 +279,8 @@ host_memory_that_is_needed_and_switched_off_is_refused (void)
 static const TestCase cases[] = {
   { "channels are bounded and raised", channels_are_bounded_and_raised },
   { "threads open channels sooner and move less", threads_open_channels_sooner_and_move_less },
+  { "threads of trees and pairs are not told", threads_of_trees_and_pairs_are_not_told },
+  { "NVLS has channels of its own", nvls_has_channels_of_its_own },
   { "buffers cut a ring into loops", buffers_cut_a_ring_into_loops },
   { "channels to a peer follow the version", channels_to_a_peer_follow_the_version },
   { "cells follow the version", cells_follow_the_version },
@@ -198,6 +288,8 @@ static const TestCase cases[] = {
   { "the choice follows the version", the_choice_follows_the_version },
   { "what reduces is switched", what_reduces_is_switched },
   { "what cannot be is refused", what_cannot_be_is_refused },
+  { "networks of a plugin do not know NCCL_IB_DISABLE", networks_of_a_plugin_do_not_know_ib_disable },
+  { "host memory between a pair is refused for pairs alone", host_memory_between_a_pair_is_refused_for_pairs_alone },
   { "host memory that is needed and switched off is refused", host_memory_that_is_needed_and_switched_off_is_refused },
   { NULL, NULL },
 };

@@ -39,6 +39,9 @@ MdlLibrary *mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *en
 /* Constants of the library's own choice of algorithms (models/tuner.h); NULL: it has none that is modelled. */
 const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 
+/* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
+gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
+
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
 

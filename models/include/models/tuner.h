@@ -132,6 +132,7 @@ typedef struct MdlTunerSpec {
   MdlTunerPat pat;
   BaseNum fp8_ranks, fp8_factor; /* a ring of more ranks loses precision in 8-bit floats: factor on its time */
   BaseNum batch;                /* operations that all but rings start together */
+  BaseNum tree_threads;         /* that blocks of trees always run; 0: as many as NCCL_NTHREADS tells */
   BaseNum cell;                 /* B of traffic below which no channel is opened */
   BaseNum ll_share;             /* channels whose share of a message may go by LL: so many times all over the peers; 0: one */
   BaseNum peer_rate;            /* B/s of an adapter for which a peer on another node is given a channel; 0: two a peer */

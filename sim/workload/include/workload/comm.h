@@ -28,7 +28,9 @@ typedef struct {
   gboolean collnet;             /* NCCL_COLLNET_ENABLE=1 */
   gboolean no_shm;              /* NCCL_SHM_DISABLE=1 */
   gboolean same_rail;           /* NCCL_CROSS_NIC=0 */
+  gboolean rdma_by_variable;    /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
   unsigned min_channels;        /* NCCL_MIN_NCHANNELS; 0 none */
+  unsigned min_ctas, max_ctas;  /* NCCL_MIN_CTAS, NCCL_MAX_CTAS; 0 none */
   unsigned max_channels;        /* NCCL_MAX_NCHANNELS; 0 none */
   WrkMode mode;
   WrkSteps steps;
@@ -44,6 +46,9 @@ BaseYaml *wrk_nccl_parse (const char *const *pairs, const char *label, WrkSettin
 
 /* Puts the place of settings->nccl_version before an error of loading a library that is about it. */
 void wrk_nccl_tell_place (const WrkSettings *settings, GError **error);
+
+/* Once library and cluster are known: takes back what NCCL's variables do not move on this network. */
+void wrk_nccl_settle (const Clu *clu, WrkSettings *settings);
 
 /* Which algorithms and protocols may not be taken for `op`: bits as in WrkSettings. */
 guint32 wrk_off_algos (const WrkSettings *settings, MdlOp op);
