@@ -131,6 +131,10 @@ load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **
   library->pairwise.ll_share = library->tuner->ll_share;
   if (library->tuner->peer_rate.v > 0.0)
     library->pairwise.peer_rate = library->tuner->peer_rate;
+  if (library->tuner->peer_share.set) {
+    library->pairwise.net_share = library->tuner->peer_share;
+    library->pairwise.net_share.set = library->tuner->peer_share.v > 0.0;
+  }
   return TRUE;
 }
 

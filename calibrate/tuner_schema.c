@@ -234,6 +234,8 @@ static const BaseField fields[] = {
        "channels that count for what a peer is sent by LL: so many times all, over the peers; 0: one"),
   NUM (MdlTunerSpec, peer_rate, "peer_rate", BASE_DIM_BANDWIDTH,
        "of an adapter, for which a peer on another node is given a channel; 0: two channels a peer"),
+  NUM (MdlTunerSpec, peer_share, "peer_share", BASE_DIM_NUMBER,
+       "two channels a peer are halved while times the ranks they are more than so many times all channels; 0: never"),
   MAP (MdlTunerSpec, search, "search", &search_schema, "graph search"),
   BASE_ROW_END,
 };

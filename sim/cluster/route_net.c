@@ -236,7 +236,8 @@ pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions
     gboolean reached = TRUE;
     for (guint32 i = 0; i < out->to.n && reached; i++) {
       guint32 k = out->to.nic[i];
-      reached = k < n && (clu_host_class (from->t, from->local, from->t->first[CLU_DEV_NIC] + k) <= CLU_PATH_PXB ||
+      reached = k < n && (degrade->same_rail ||
+                          clu_host_class (from->t, from->local, from->t->first[CLU_DEV_NIC] + k) <= CLU_PATH_PXB ||
                           proxy_gpu (clu, from, degrade, k) != CLU_NONE);
     }
     if (reached) {

@@ -76,7 +76,7 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->min_channels = wrk_min_channels (settings);
   q->max_channels = wrk_max_channels (settings);
   q->no_pxn = settings->degrade.no_pxn;
-  q->same_rail = settings->same_rail;
+  q->same_rail = settings->degrade.same_rail;
   q->collnet = settings->collnet && wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) == NULL;
 }
 

@@ -210,7 +210,7 @@ take_routes (const Spec *spec, WrkSettings *settings, BaseDiag *diag)
   degrade->no_rdma |= spec->ib_disable.v > 0;
   degrade->no_pxn |= spec->pxn_disable.v > 0;
   settings->no_shm = spec->shm_disable.v > 0;
-  settings->same_rail = spec->cross_nic.v <= 0;
+  degrade->same_rail = spec->cross_nic.v <= 0;
   if (spec->p2p_level.set) {
     degrade->p2p_level = read_level (&spec->p2p_level, diag);
     degrade->no_p2p |= degrade->p2p_level == CLU_PATH_LOC;

@@ -224,6 +224,24 @@ other_rail_is_left_by_the_gpu_that_stands_there (void)
   TEST_HAS (text_by, "pod0.rail3");
 }
 
+/* NCCL_CROSS_NIC=0 where PXN is off: GPU 1 goes to adapter 6 itself, over both sockets, and never sees the spine. */
+static void
+other_rail_is_left_by_the_gpu_itself_without_pxn (void)
+{
+  g_autoptr (Clu) clu = load (RAIL);
+  g_auto (CluRoute) far = { 0 }, near = { 0 };
+  CluRouteOptions options = { .nic = CLU_NONE, .degrade = { .no_pxn = TRUE, .same_rail = TRUE } };
+  route_by (clu, "node0.gpu1", "node1.gpu6", &options, &far);
+  g_autofree char *text = way (clu, &far), *text_near = NULL;
+  TEST_STR (text,
+            "node0.gpu1 > node0.pcie_switch0 > node0.socket0 > node0.socket1 > node0.pcie_switch3 > node0.nic6 > pod0.rail6 > "
+            "node1.nic6 > node1.pcie_switch3 > node1.gpu6");
+  options.degrade.no_pxn = FALSE; /* PXN is nearer */
+  route_by (clu, "node0.gpu1", "node1.gpu6", &options, &near);
+  text_near = way (clu, &near);
+  TEST_HAS (text_near, "node0.gpu1 > node0.nvswitch0 > node0.gpu6 > ");
+}
+
 static void
 rails_without_spines_do_not_meet (void)
 {
@@ -593,6 +611,7 @@ main (void)
     { "switches' crossings count once each", switches_crossings_count_once_each },
     { "one rail inside a pod never crosses a spine", one_rail_inside_a_pod_never_crosses_a_spine },
     { "another rail is left by the GPU that stands there", other_rail_is_left_by_the_gpu_that_stands_there },
+  { "another rail is left by the GPU itself without PXN", other_rail_is_left_by_the_gpu_itself_without_pxn },
     { "rails without spines do not meet", rails_without_spines_do_not_meet },
     { "every degradation changes path or transport", every_degradation_changes_path_or_transport },
     { "fewer NICs serve far GPUs too", fewer_nics_serve_far_gpus_too },

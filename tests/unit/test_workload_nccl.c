@@ -137,6 +137,7 @@ channels_to_a_peer_follow_the_version (void)
   double two = ask ("version=2.28", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
   double one = ask ("version=2.28", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
   TEST_NEAR (two / one, 2, 1e-9);
+  TEST_NEAR (ask ("version=2.19", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, two, 1e-9);
   TEST_NEAR (ask ("version=2.29", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, one, 1e-9);
   TEST_NEAR (ask ("NCCL_NCHANNELS_PER_NET_PEER=2", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps,
              two, 1e-9);
@@ -148,6 +149,9 @@ cells_follow_the_version (void)
   /* LL's traffic counts four times: all-gather of 2 ranks' worth; 8 ranks open a channel for every 32 KiB by threads x 8 B x ranks,
    * LL128 for every 16 KiB of traffic, 32 KiB from 2.29 on */
   TEST_INT (ask ("version=2.28", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
+  TEST_INT (ask ("version=2.23", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
+  /* 512 B in 2.22: threads decide, a channel for every 640 x 8 B */
+  TEST_INT (ask ("version=2.22", 1, MDL_OP_ALL_GATHER, 98304, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 98304 / 5120);
   TEST_INT (ask ("version=2.29", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 4);
 }
 

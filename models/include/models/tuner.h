@@ -136,6 +136,7 @@ typedef struct MdlTunerSpec {
   BaseNum cell;                 /* B of traffic below which no channel is opened */
   BaseNum ll_share;             /* channels whose share of a message may go by LL: so many times all over the peers; 0: one */
   BaseNum peer_rate;            /* B/s of an adapter for which a peer on another node is given a channel; 0: two a peer */
+  BaseNum peer_share;           /* else: halved while times the ranks they are more than so many times all channels; 0: never */
   MdlSearchSpec search;
 } MdlTunerSpec;
 

@@ -45,6 +45,7 @@ typedef struct {
   guint32 max_nics;        /* use only the first n NICs of a node; 0: all */
   gboolean remote_numa;    /* host buffers and NICs on the other socket (on the next one of more than two): staged there, no GDR */
   gboolean no_pxn;         /* NCCL_PXN_DISABLE=1: a GPU never leaves by another GPU's adapter */
+  gboolean same_rail;      /* NCCL_CROSS_NIC=0: a GPU leaves by the adapter of its peer's rail, however far inside the node */
   CluPathClass p2p_level;  /* NCCL_P2P_LEVEL: P2P up to this class, SHM beyond; 0: wherever the hardware can (NCCL's own default
                               is PXB) */
   CluPathClass gdr_level;  /* NCCL_NET_GDR_LEVEL: likewise for GDR, staged beyond; 0: wherever the hardware can */

@@ -27,7 +27,6 @@ typedef struct {
   guint32 op_off_algos[MDL_OP_N], op_off_protos[MDL_OP_N]; /* NCCL_ALGO, NCCL_PROTO: bits as above, by operation */
   gboolean collnet;             /* NCCL_COLLNET_ENABLE=1 */
   gboolean no_shm;              /* NCCL_SHM_DISABLE=1 */
-  gboolean same_rail;           /* NCCL_CROSS_NIC=0 */
   gboolean rdma_by_variable;    /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
   unsigned min_channels;        /* NCCL_MIN_NCHANNELS; 0 none */
   unsigned min_ctas, max_ctas;  /* NCCL_MIN_CTAS, NCCL_MAX_CTAS; 0 none */
