@@ -285,6 +285,18 @@ wrk_check_workload (const WrkScenario *scenario, GError **error)
   }
 }
 
+/* The plain library has no software for NCCL's version and variables to move; routes and lists of algorithms it has. */
+static void
+warn_plain (const WrkScenario *scenario)
+{
+  const WrkSettings *s = &scenario->settings;
+  const MdlLibraryEnv *env = &s->env;
+  gboolean counts = s->min_channels > 0 || s->max_channels > 0 || s->min_ctas > 0 || s->max_ctas > 0 || env->net_channels > 0;
+  if (s->nccl_version != NULL || counts || env->buffer_B > 0.0 || env->threads > 0 || env->ll128_threads > 0)
+    base_diag_warn (scenario->warnings, base_yaml_mark (scenario->spec.nccl),
+                    "'nccl': version, channels, threads and buffers have no effect with 'library: plain', which knows no software");
+}
+
 static gboolean
 check_one (WrkScenario *scenario, GError **error)
 {
@@ -325,8 +337,10 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
   scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
   scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
-  if (cluster->library.v == 1)
+  if (cluster->library.v == 1) {
+    warn_plain (scenario);
     return TRUE;
+  }
   const MdlLibrary *library =
       load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
             scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
