@@ -128,7 +128,7 @@ load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **
   library->version = cal_tuner_version (load->cal->tuner);
   if (library->tuner->cell.set)
     library->channels.cell = library->tuner->cell;
-  library->pairwise.ll_share = library->tuner->ll_share;
+  library->pairwise.ll_in_use = library->tuner->ll_in_use;
   if (library->tuner->peer_rate.v > 0.0)
     library->pairwise.peer_rate = library->tuner->peer_rate;
   if (library->tuner->peer_share.set) {

@@ -3,7 +3,7 @@
  *     time = latency + S / min (bound, link rate / wire) + launch
  * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their
  * launches
- * together (per_gpu x GPUs): what is missing to that is waited.
+ * together (per_gpu x GPUs): what is missing to that is waited. Of an all-to-all the CPU puts each peer into the plan.
  * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range
  * that
  * the calibration was fitted on.
@@ -74,6 +74,14 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
   return why == NULL;
 }
 
+/* Of a plain all-to-all: each peer beyond the first is a send and a receive more to put into the plan. */
+static double
+enqueue_s (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  gboolean plain = q->launch != MDL_LAUNCH_GRAPH && q->op == MDL_OP_ALLTOALL;
+  return plain ? library->pairwise.enqueue.v * (fmax ((double)q->n_ranks, 2.0) - 2.0) : 0.0;
+}
+
 static void
 add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
 {
@@ -81,9 +89,9 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
   double before_s = cost->latency_s;
   mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us a call", launch->extra.v * 1e6);
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
-  double floor_s = launch->per_gpu.v * gpus;
+  double each_s = launch->per_gpu.v + enqueue_s (library, q), floor_s = each_s * gpus;
   mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
-                 "%.4g launches x %.3g us one after the other take longer than the call", gpus, launch->per_gpu.v * 1e6);
+                 "%.4g launches x %.3g us one after the other take longer than the call", gpus, each_s * 1e6);
   cost->start_s += cost->latency_s - before_s;
 }
 

@@ -1,31 +1,33 @@
 /* Sends and receives: all-to-all and send/receive to the next rank.
  *
- * Peers are served `peers` at a time on a channel, in rounds; inside a node first by the schedule, then between nodes.
- *     T = start + own + further peers + rounds x latency + network rounds x network latency + posts + fill
- *         + S / min (ch rate, link rate / wire)
- * further peers: what a peer of a round adds after the first.
- * posts: one proxy thread of a process posts a message to each peer on another node, one after the other.
- * S: what one rank sends, its own part of an all-to-all included (the channels copy that part too, at the cost of `own`; links do
- * not see it).
- * fill = share of the time of the first piece of each peer and channel (all-to-all; one stream to one peer has none).
+ *     T = start + late ranks + further (w - 1) + rounds x hop + posts + fill + S / min (ch rate, link rate / wire)
  *
- * ch: all channels of the library between peers of one node. A peer on another node is served by c of them. Versions 2.21 to 2.28:
- * c = 2, halved while c n > 4 ch: 2 channels up to 32 ranks with 16 channels, 1 beyond. From 2.29 on: c the power of two above NIC
- * rate / 14 GB/s, halved while c ceil (n / 8) > ch: at 400 Gb/s and 16 channels 4 to 32 ranks, 2 to 64, 1 beyond.
+ * late ranks = doubling x log2 (ranks of a node / 2): the last of more kernels starts later.
+ * A message of m bytes (S/n to each rank in an all-to-all, the own included, which is copied; S in a send/receive) is cut over c
+ * channels. One peer may have p of the library's P channels: all over NVLink, 2 over PCIe and host memory, fewer over the network
+ * (below). c begins at p, halved while c n > P; falls to m / least part; doubles, up to p, while m/c is above the largest part.
+ *     w = ceil (n c / P) messages share the busiest channel, k = min (w, n - 1) of them leave the rank; 8 run at once: rounds
+ *     ch rate = c r / k for one message, r: what a channel moves, however many peers share its threads
+ * Doubling makes time fall just above a largest part, as in NCCL; below a least part c is taken as a real number, so that time
+ * stands still where NCCL adds channels one by one.
+ *     fill = share x one chunk of each message and channel at the links' rate (Simple, NVLink in one node): nothing else moves
+ *     while the first or the last is under way
+ *     posts = peers on other nodes x (posts x post + poll x peers that run at once): one proxy thread serves them one after the
+ *     other and looks after all others between two of them
+ * Behind a switch of one node channels of a and links of b B/s move (a^-x + b^-x)^(-1/x) together. Between nodes a peer has, in
+ * versions 2.21 to 2.28, 2 channels, halved while p n > 4 P: 2 up to 32 ranks with 16 channels, 1 beyond. From 2.29 on: the power
+ * of two above NIC rate / 14 GB/s, halved while p ceil (n / 8) > P: at 400 Gb/s and 16 channels 4 to 32 ranks, 2 to 64, 1 beyond.
+ * Where one rank of a pair only sends and the other only receives, a channel has twice the threads for it.
  *
- * LL or Simple: LL up to 16 KiB for each channel that a peer may have: of versions to 2.28 twice all channels over the peers (an
- * all-to-all's own part counts as one; a rank that sends to one and receives from another has two), from 2.29 on one.
- *
- * Send and receive over NVLink: T = start + second peer + latency + S / min (ch alone, link rate / wire), ch: the largest power
- * of two with ch n <= all channels, and S / part where that is more. Where one rank of a pair only sends and the other only
- * receives, a channel's threads are not divided and the links bind. NCCL goes by LL where Simple would be faster already, so that
- * time falls where it changes.
+ * LL or Simple: LL up to 16 KiB x p, from 2.29 on 16 KiB x the channels that Simple would take; not between nodes. It is no
+ * question of which is faster: on 8 H200 LL takes 32 us for 512 KiB, Simple 26 us for 1 MiB.
  *
  * Textbook form: alpha + (n-1)/n S beta for all-to-all, alpha + S beta for send/receive.
  *
- * Source: NCCL 5067397c src/init.cc:ncclP2pSchedule (rounds), src/graph/paths.cc:ncclTopoComputeP2pChannels (channels a
- * peer of another node), src/enqueue.cc:addP2pToPlan (channels a peer, LL up to 16 KiB a channel),
- * src/device/sendrecv.h (up to 8 peers at once on a channel). Rates: measured, see docs/models.md.
+ * Source: NCCL 2.28.9 and 2.29.2 (tags v2.28.9-1, v2.29.2-1) src/enqueue.cc:scheduleP2pTasksToPlan, addP2pToPlan (channels, parts,
+ * LL), src/graph/paths.cc:ncclTopoComputeP2pChannels (p), src/include/channel.h:ncclP2pChannelBaseForRound and
+ * src/include/device.h:ncclP2pChannelForPart (peers beside each other, so that w is even), src/device/sendrecv.h (threads),
+ * src/proxy.cc:progressOps (one thread). Rates: measured, see docs/models.md.
  * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
 
@@ -37,13 +39,12 @@ n_steps (const MdlCollQuestion *q)
   return q->op == MDL_OP_SENDRECV ? 1 : q->n_ranks - 1;
 }
 
+/* All channels of the library for sends and receives, rounded up to a power of two. */
 static double
 p2p_channels (const MdlLibrary *library, const MdlCollQuestion *q)
 {
-  double most = mdl_channels_most (library, q);
-  /* NCCL rounds its channels up to a power of two for sends and receives. */
-  double p2p = exp2 (ceil (log2 (most)));
-  return q->max_channels > 0 ? most : fmax (fmin (p2p, library->channels.p2p.v), 1.0);
+  double p2p = exp2 (ceil (log2 (mdl_channels_most (library, q))));
+  return q->max_channels > 0 ? p2p : fmax (fmin (p2p, library->channels.p2p.v), 1.0);
 }
 
 /* Channels that serve one peer on another node. From 2.29 on: as many as the adapter is worth, halved while eight peers at a time
@@ -51,116 +52,182 @@ p2p_channels (const MdlLibrary *library, const MdlCollQuestion *q)
 static double
 net_channels (const MdlPairSpec *spec, const MdlCollQuestion *q, double channels)
 {
-  double a_peer = fmax (spec->net_channels.v, 1.0);
+  double a_peer = fmax (spec->net_channels.v, 1.0), n = (double)q->n_ranks;
   if (spec->peer_rate.set && q->nic_Bps > 0.0) {
     a_peer = exp2 (ceil (log2 (fmax (ceil (q->nic_Bps / spec->peer_rate.v), 1.0))));
-    double batches = ceil ((double)q->n_ranks / fmax (spec->peers.v, 1.0));
+    double batches = ceil (n / fmax (spec->peers.v, 1.0));
     while (a_peer > 1.0 && a_peer * batches > channels)
       a_peer /= 2.0;
-    return fmin (a_peer, channels);
+    return a_peer;
   }
-  while (spec->net_share.set && a_peer > 1.0 && a_peer * (double)q->n_ranks > spec->net_share.v * channels)
+  while (spec->net_share.set && a_peer > 1.0 && a_peer * n > spec->net_share.v * channels)
     a_peer /= 2.0;
-  return fmin (fmax (a_peer, 1.0), channels);
+  return a_peer;
 }
 
-static void
-bound_by (MdlCollCost *cost, const MdlCollQuestion *q, double rate_Bps, const BaseNum *from)
+/* Channels that one peer may have, the least over all peers: a peer on another node lowers it for those beside it. */
+static double
+peer_channels (const MdlPairSpec *spec, const MdlCollQuestion *q, double channels)
 {
-  if (!from->set || rate_Bps >= cost->bound_Bps)
-    return;
-  cost->bound_Bps = rate_Bps;
-  if (rate_Bps < q->link_rate_Bps / cost->wire)
-    mdl_cost_use (cost, from);
+  double most = channels;
+  if (q->n_ranks > q->n_nodes && q->intra != MDL_HOP_NVLINK && spec->path_channels.set)
+    most = spec->path_channels.v;
+  if (q->n_nodes > 1)
+    most = fmin (most, net_channels (spec, q, channels));
+  return CLAMP (exp2 (ceil (log2 (most))), 1.0, channels);
 }
 
-/* Each rank sends and receives over NVLink. Channels: the same share for each rank's peers, more where a channel's part passes
- * `part`, so that the time stands still until all channels are in use. */
-static void
-stream_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
+/* How the sends of one rank are spread. */
+typedef struct {
+  gboolean all;         /* all-to-all */
+  double message_B;     /* to each peer */
+  double local, remote; /* peers */
+  double channels;      /* of the library */
+  double a_peer;        /* that one message takes */
+  double works, sends;  /* on the busiest channel: messages, and those of them that leave the rank */
+  double chunk_B;
+} Spread;
+
+static double
+chunk_B (const MdlPairSpec *spec, MdlProto proto, const MdlCollQuestion *q)
 {
-  const MdlPairSpec *spec = &library->pairwise;
-  double channels = p2p_channels (library, q), share = channels;
+  return proto == MDL_PROTO_LL        ? spec->ll_chunk.v
+         : q->n_nodes > 1             ? spec->net_chunk.v
+         : q->intra == MDL_HOP_NVLINK ? spec->chunk.v
+                                      : spec->path_chunk.v;
+}
+
+/* Channels that a message takes; from 2.29 on LL takes as many as Simple would. */
+static double
+message_channels (const MdlPairSpec *spec, MdlProto proto, const MdlCollQuestion *q, double message_B, double channels)
+{
+  double most = peer_channels (spec, q, channels), share = most;
   while (share > 1.0 && share * (double)q->n_ranks > channels)
     share /= 2.0;
-  const MdlProtocol *format = &library->protocols.at[proto];
-  MdlStepTime hop = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
-  double used = CLAMP (q->size_B / spec->part.v, share, channels);
-  cost->channels = (unsigned)used;
-  cost->wire = format->wire.v;
-  cost->bound_Bps = HUGE_VAL;
-  bound_by (cost, q, used * spec->alone.at[proto].v, &spec->alone.at[proto]);
-  mdl_cost_term (q, cost, "start", spec->alone_start.at[proto].v, &spec->alone_start.at[proto], "%.3g us",
-                 spec->alone_start.at[proto].v * 1e6);
-  double second_s = q->n_ranks > 2 ? spec->second_peer.v : 0.0;
-  mdl_cost_term (q, cost, "second peer", second_s, &spec->second_peer, "receives from another than it sends to: %.3g us",
-                 second_s * 1e6);
-  cost->start_s = spec->alone_start.at[proto].v + second_s;
-  mdl_cost_term (q, cost, "hop latency", hop.latency_s, &hop.step->latency, "1 hop x %.3g us", hop.latency_s * 1e6);
-  cost->hop_software_s[0] = fmax (hop.latency_s - q->intra_latency_s, 0.0);
+  double step_B = chunk_B (spec, spec->ll_in_use.v > 0.0 ? MDL_PROTO_SIMPLE : proto, q);
+  double least_B = step_B * (q->n_nodes > 1 ? spec->net_least_part.v : spec->least_part.v);
+  double most_B = step_B * (q->n_nodes > 1 ? spec->net_most_part.v : spec->most_part.v);
+  double used = least_B > 0.0 ? CLAMP (message_B / least_B, 1.0, share) : share;
+  while (most_B > 0.0 && message_B > most_B * used && used <= most / 2.0)
+    used *= 2.0;
+  return used;
+}
+
+static Spread
+spread_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
+{
+  const MdlPairSpec *spec = &library->pairwise;
+  double n = (double)q->n_ranks;
+  Spread s = { .all = q->op == MDL_OP_ALLTOALL };
+  s.message_B = q->size_B / (s.all ? n : 1.0);
+  s.local = s.all ? (double)MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
+  s.remote = s.all ? n - 1.0 - s.local : q->n_nodes > 1 ? 1.0 : 0.0;
+  s.channels = p2p_channels (library, q);
+  s.chunk_B = chunk_B (spec, proto, q);
+  s.a_peer = message_channels (spec, proto, q, s.message_B, s.channels);
+  s.works = s.all ? fmax (ceil (n * s.a_peer / s.channels - 1e-9), 1.0) : 1.0;
+  s.sends = s.all ? fmin (s.works, n - 1.0) : 1.0;
+  return s;
+}
+
+/* What the channels move of the question's size in a second, the slower of two kinds of peers throughout. */
+static double
+channels_rate_Bps (const MdlPairSpec *spec, const Spread *s, const MdlCollQuestion *q, const MdlStep *step)
+{
+  if (!step->rate.set)
+    return HUGE_VAL;
+  double rate_Bps = step->rate.v * (q->one_way && spec->one_way.set ? spec->one_way.v : 1.0);
+  return s->a_peer * rate_Bps * (s->all ? (double)q->n_ranks : 1.0) / s->sends;
+}
+
+/* The channels' rate beside the links': behind a switch of one node neither reaches its own where they come near each other. What
+ * is lost counts against the slower of the two. */
+static void
+bound_by (const MdlPairSpec *spec, const MdlCollQuestion *q, gboolean switched, double rate_Bps, const BaseNum *from,
+          MdlCollCost *cost)
+{
+  cost->bound_Bps = rate_Bps;
+  double link_Bps = q->link_rate_Bps / cost->wire;
+  if (rate_Bps < link_Bps)
+    mdl_cost_use (cost, from);
+  if (!switched || !spec->blend.set || !isfinite (rate_Bps) || !isfinite (link_Bps))
+    return;
+  double slower_Bps = fmin (rate_Bps, link_Bps), faster_Bps = fmax (rate_Bps, link_Bps);
+  double lost = pow (1.0 + pow (slower_Bps / faster_Bps, spec->blend.v), 1.0 / spec->blend.v);
+  mdl_cost_use (cost, &spec->blend);
+  if (rate_Bps < link_Bps)
+    cost->bound_Bps = rate_Bps / lost;
+  else
+    cost->wire *= lost;
+}
+
+/* Latency: the kernel, the hop of each batch of works, what the proxy posts; message by message all leave at once, since nothing is
+ * forwarded: the last of them has waited for all. */
+static void
+latencies (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, const Spread *s, MdlStepTime hop, MdlCollCost *cost)
+{
+  const MdlPairSpec *spec = &library->pairwise;
+  mdl_cost_term (q, cost, "start", spec->start.at[proto].v, &spec->start.at[proto], "%.3g us", spec->start.at[proto].v * 1e6);
+  double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 2)) - 1.0, late_s = doublings * spec->doubling.v;
+  mdl_cost_term (q, cost, "late ranks", late_s, &spec->doubling, "%.3g doublings of two ranks x %.3g us", doublings,
+                 spec->doubling.v * 1e6);
+  double further_s = (s->works - 1.0) * spec->further.v;
+  mdl_cost_term (q, cost, "further peers", further_s, &spec->further, "%.4g more on the same channel x %.3g us", s->works - 1.0,
+                 spec->further.v * 1e6);
+  cost->start_s = spec->start.at[proto].v + late_s + further_s;
+  double rounds = ceil (s->works / fmax (spec->peers.v, 1.0));
+  mdl_cost_term (q, cost, "rounds", rounds * hop.latency_s, &hop.step->latency,
+                 "%.4g x %.3g us: %.4g peers on a channel, %.3g at once", rounds, hop.latency_s * 1e6, s->works, spec->peers.v);
+  double others = fmin (s->remote - 1.0, fmax (spec->peers.v, 1.0) * s->channels);
+  double posts_s = s->remote * (spec->posts.v * spec->post.v + spec->poll.v * fmax (others, 0.0));
+  mdl_cost_term (q, cost, "posts", posts_s, &spec->post, "%.4g peers one by one: %.3g posts x %.3g us, %.4g polls x %.3g us",
+                 s->remote, spec->posts.v, spec->post.v * 1e6, fmax (others, 0.0), spec->poll.v * 1e6);
+  if (others > 0.0)
+    mdl_cost_use (cost, &spec->poll);
+  double messages_s = rounds * hop.latency_s + posts_s;
+  cost->hop_software_s[0] = fmax (messages_s - q->intra_latency_s, 0.0);
+  cost->hop_software_s[1] = fmax (messages_s - q->inter_latency_s, 0.0);
 }
 
 static void
 pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlPairSpec *spec = &library->pairwise;
-  const MdlProtocol *format = &library->protocols.at[proto];
-  gboolean all = q->op == MDL_OP_ALLTOALL;
-  if (!all && (!q->one_way || proto == MDL_PROTO_LL) && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK &&
-      spec->alone.at[proto].set && spec->part.set) {
-    stream_cost (library, proto, q, cost);
-    return;
-  }
-  double local = all ? (double)MIN (MAX (q->ranks_per_node, 1), q->n_ranks) - 1.0 : q->n_nodes > 1 ? 0.0 : 1.0;
-  double remote = all ? (double)q->n_ranks - 1.0 - local : q->n_nodes > 1 ? 1.0 : 0.0;
-  double at_once = fmax (spec->peers.v, 1.0), channels = p2p_channels (library, q);
-  MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
-  MdlStepTime inter = mdl_network_step_time (library, spec->hop, proto, q, 1.0, cost);
-
-  cost->channels = (unsigned)channels;
+  Spread s = spread_of (library, proto, q);
+  MdlStepTime hop = s.remote > 0.0 ? mdl_network_step_time (library, spec->hop, proto, q, 1.0, cost)
+                                   : mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, 1.0);
+  if (q->one_way && spec->one_way.set) /* as many more threads hand a slot on */
+    hop.latency_s -= hop.step->latency.v * (1.0 - 1.0 / spec->one_way.v);
+  cost->channels = (unsigned)fmin (s.all ? s.a_peer * (double)q->n_ranks : s.a_peer, s.channels);
+  gboolean switched = q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK;
+  cost->wire = library->protocols.at[proto].wire.v;
   /* Measured behind a switch of one node, where all links are full at once; adapters and PCIe carry no more than the payload. */
-  gboolean crowded = all && proto == MDL_PROTO_SIMPLE && q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK && spec->wire.set;
-  cost->wire = crowded ? spec->wire.v : format->wire.v;
-  cost->bound_Bps = HUGE_VAL;
-  if (local > 0.0) { /* over NVLink the copy of a rank's own part is in the measured rate */
-    double crosses = all && q->intra != MDL_HOP_NVLINK ? local / (local + 1.0) : 1.0;
-    bound_by (cost, q, channels * intra.step->rate.v / crosses, &intra.step->rate);
+  if (s.all && switched && spec->wire.set) {
+    cost->wire *= spec->wire.v;
+    mdl_cost_use (cost, &spec->wire);
   }
-  if (remote > 0.0) {
-    double share = all ? remote / (double)q->n_ranks : 1.0;
-    bound_by (cost, q, fmin (channels, remote * net_channels (spec, q, channels)) * inter.step->rate.v / share, &inter.step->rate);
+  double rate_Bps = channels_rate_Bps (spec, &s, q, hop.step);
+  if (s.local > 0.0 && s.remote > 0.0) {
+    const MdlStep *beside = &spec->hop[q->intra].at[proto];
+    rate_Bps = fmin (rate_Bps, channels_rate_Bps (spec, &s, q, beside));
   }
-  mdl_cost_term (q, cost, "start", spec->start.at[proto].v, &spec->start.at[proto], "%.3g us", spec->start.at[proto].v * 1e6);
-  cost->start_s = spec->start.at[proto].v;
-  if (all) {
-    mdl_cost_term (q, cost, "own part", spec->own.at[proto].v, &spec->own.at[proto], "copy within the rank: %.3g us",
-                   spec->own.at[proto].v * 1e6);
-    cost->start_s += spec->own.at[proto].v;
+  const BaseNum *from = &hop.step->rate;
+  if (q->n_nodes <= 1 && q->intra == MDL_HOP_HOST && q->n_ranks > 2 && spec->host_rank.set) {
+    double most_Bps = spec->host_rank.v * (s.all ? (double)q->n_ranks / s.local : 1.0);
+    from = most_Bps < rate_Bps ? &spec->host_rank : from;
+    rate_Bps = fmin (rate_Bps, most_Bps);
   }
-  double further = all && q->intra == MDL_HOP_NVLINK ? fmax (fmin (local, at_once) - 1.0, 0.0) : 0.0;
-  mdl_cost_term (q, cost, "further peers", further * spec->per_peer.v, &spec->per_peer, "%.4g x %.3g us", further,
-                 spec->per_peer.v * 1e6);
-  cost->start_s += further * spec->per_peer.v;
-  double rounds = ceil (local / at_once), network = ceil (remote / at_once);
-  mdl_cost_term (q, cost, "rounds", rounds * intra.latency_s, &intra.step->latency, "%.4g rounds of %.3g peers x %.3g us", rounds,
-                 at_once, intra.latency_s * 1e6);
-  double posts_s = all ? remote * spec->post.v : 0.0;
-  mdl_cost_term (q, cost, "posts", posts_s, &spec->post, "%.4g peers on other nodes x %.3g us of one CPU thread", remote,
-                 spec->post.v * 1e6);
-  mdl_cost_term (q, cost, "network rounds", network * inter.latency_s, &inter.step->latency, "%.4g rounds of %.3g peers x %.3g us",
-                 network, at_once, inter.latency_s * 1e6);
-  /* Message by message all leave at once, since nothing is forwarded: the last of them has waited for all rounds. */
-  double rounds_s = rounds * intra.latency_s + network * inter.latency_s + posts_s;
-  cost->hop_software_s[0] = fmax (rounds_s - q->intra_latency_s, 0.0);
-  cost->hop_software_s[1] = fmax (rounds_s - q->inter_latency_s, 0.0);
-  if (!all)
-    return;
-  double n = (double)q->n_ranks, a_peer = CLAMP (channels / n, 1.0, fmax (spec->channels_a_peer.v, 1.0));
-  double part_B = q->size_B / (n * a_peer), piece_B = fmin (part_B, spec->piece.v);
-  double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
-  double fill_s = part_B > 0.0 ? spec->fill.v * size_s * piece_B / part_B : 0.0;
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->fill, "%.3g x the first %.0f B a peer and channel", spec->fill.v,
-                 piece_B);
+  bound_by (spec, q, switched, rate_Bps, from, cost);
+  latencies (library, proto, q, &s, hop, cost);
+  /* The links carry the first chunk of all channels, or the last, while nothing else is under way; threads that only send or only
+   * receive keep up. Not seen through host memory, not known between nodes. */
+  double part_B = s.message_B / s.a_peer, once_B = fmin (part_B, s.chunk_B);
+  double link_s = mdl_time_s (q->size_B, q->link_rate_Bps / cost->wire);
+  double at_once = fmin (s.sends, fmax (spec->peers.v, 1.0)) / s.sends;
+  gboolean fills = switched && proto == MDL_PROTO_SIMPLE && part_B > 0.0 && !q->one_way;
+  double fill_s = fills ? spec->fill.v * link_s * at_once * once_B / part_B : 0.0;
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->fill, "%.3g x a chunk of %.0f B of each peer and channel", spec->fill.v,
+                 once_B);
   cost->start_s += fill_s;
 }
 
@@ -172,26 +239,20 @@ pairwise_plain (const MdlCollQuestion *q, MdlCollCost *cost)
   mdl_cost_term (q, cost, "hop latency", alpha_s, NULL, "all at once: %.4g us", alpha_s * 1e6);
 }
 
-/* The longest message to a peer that still goes by LL: so much for each of the channels that it may have. */
-static double
-longest_ll_B (const MdlLibrary *library, const MdlCollQuestion *q)
-{
-  const MdlPairSpec *spec = &library->pairwise;
-  double all = p2p_channels (library, q), peers = q->op == MDL_OP_ALLTOALL ? fmax ((double)q->n_ranks, 1.0) : 2.0;
-  double channels = spec->ll_share.v > 0.0 ? CLAMP (spec->ll_share.v * all / peers, 1.0, all) : 1.0;
-  return spec->ll_up_to.v * channels;
-}
-
 /* NCCL_PROTO moves nothing here: the size of a message decides. */
 static const char *
 why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
+  const MdlPairSpec *spec = &library->pairwise;
   if (proto == MDL_PROTO_LL128)
     return "sends and receives run by ll or simple";
   if (q->n_nodes > 1)
     return proto == MDL_PROTO_LL ? "sends and receives over the network run by simple" : NULL;
   double part_B = q->size_B / (q->op == MDL_OP_ALLTOALL ? fmax ((double)q->n_ranks, 1.0) : 1.0);
-  gboolean is_short = library->protocols.at[MDL_PROTO_LL].offered.v && part_B <= longest_ll_B (library, q);
+  double all = p2p_channels (library, q);
+  double counted =
+      spec->ll_in_use.v > 0.0 ? ceil (message_channels (spec, MDL_PROTO_SIMPLE, q, part_B, all)) : peer_channels (spec, q, all);
+  gboolean is_short = library->protocols.at[MDL_PROTO_LL].offered.v && part_B <= spec->ll_up_to.v * counted;
   if (proto == MDL_PROTO_LL && !is_short)
     return "a message of this size to each peer goes by simple";
   return proto == MDL_PROTO_SIMPLE && is_short ? "a message of this size to each peer goes by ll" : NULL;

@@ -79,7 +79,9 @@ mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env)
     double factor = env->buffer_B / (out->channels.steps.v * simple->slot.v);
     simple->slot.v *= factor;
     simple->ring_chunk.v *= factor;
-    out->pairwise.piece.v = fmin (out->pairwise.piece.v, simple->slot.v);
+    BaseNum *const chunks[] = { &out->pairwise.chunk, &out->pairwise.path_chunk, &out->pairwise.net_chunk };
+    for (unsigned i = 0; i < G_N_ELEMENTS (chunks); i++)
+      chunks[i]->v = fmin (chunks[i]->v, simple->slot.v);
   }
   if (env->net_channels > 0) {
     out->pairwise.net_channels = (BaseNum){ .set = TRUE, .v = env->net_channels, .source = BASE_SOURCE_DATASHEET };

@@ -160,8 +160,8 @@ operations_on_two_to_eight_gpus (void)
   } row[] = {
     { MDL_OP_ALL_REDUCE, { 0.15, 0.20, 0.06 }, 0.25 },     { MDL_OP_ALL_GATHER, { 0.25, 0.25, 0.06 }, 0.35 },
     { MDL_OP_REDUCE_SCATTER, { 0.25, 0.15, 0.08 }, 0.25 }, { MDL_OP_BROADCAST, { 0.25, 0.15, 0.12 }, 0.40 },
-    { MDL_OP_REDUCE, { 0.20, 0.30, 0.10 }, 0.55 },         { MDL_OP_ALLTOALL, { 0.25, 0.26, 0.15 }, 0.60 },
-    { MDL_OP_SENDRECV, { 0.20, 0.15, 0.12 }, 0.40 },
+    { MDL_OP_REDUCE, { 0.20, 0.30, 0.10 }, 0.55 },         { MDL_OP_ALLTOALL, { 0.20, 0.15, 0.10 }, 0.35 },
+    { MDL_OP_SENDRECV, { 0.15, 0.12, 0.05 }, 0.20 },
   };
   static const unsigned gpus[] = { 2, 4, 8 };
   for (unsigned i = 0; i < G_N_ELEMENTS (row); i++)

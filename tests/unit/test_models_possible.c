@@ -192,6 +192,37 @@ sends_go_by_ll_while_they_are_short (void)
 }
 
 static void
+how_long_a_send_may_be_for_ll_is_the_version_s (void)
+{
+  /* 24 channels are 32 for sends, all of one peer: 16 KiB x 32. From 2.29 on 16 KiB x the channels that Simple takes, one up to 64
+   * KiB, so that nothing above 16 KiB is short. */
+  static MdlChannelRow row = { .one_node = { .v = 24 }, .nodes = { .v = 16 } };
+  MdlChannels before = library.channels;
+  library.channels.scale_up = (BaseList){ .n = 1, .set = TRUE, .item = &row, .size = sizeof row };
+  library.channels.p2p.v = 32;
+  library.pairwise.chunk.v = 524288.0;
+  library.pairwise.least_part.v = 0.125;
+  library.pairwise.most_part.v = 32;
+  const struct {
+    double message_B;
+    gboolean before, from_2_29;
+  } size[] = { { 16384, TRUE, TRUE }, { 16385, TRUE, FALSE }, { 524288, TRUE, FALSE }, { 524289, FALSE, FALSE } };
+  for (size_t i = 0; i < G_N_ELEMENTS (size); i++)
+    for (int in_use = 0; in_use < 2; in_use++)
+      for (int all = 0; all < 2; all++) {
+        const char *reason;
+        MdlCollQuestion q = h200 (all ? MDL_OP_ALLTOALL : MDL_OP_SENDRECV);
+        q.size_B = size[i].message_B * (all ? q.n_ranks : 1);
+        library.pairwise.ll_in_use.v = in_use;
+        gboolean ll = in_use ? size[i].from_2_29 : size[i].before;
+        TEST_INT (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_LL, &q, &reason), ll);
+        TEST_INT (possible (MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q, &reason), !ll);
+      }
+  library.channels = before;
+  library.pairwise.ll_in_use.v = 0.0;
+}
+
+static void
 a_library_without_a_protocol_refuses_it (void)
 {
   const char *reason;
@@ -231,6 +262,7 @@ static const TestCase cases[] = {
   { "PAT wants one GPU a node", pat_wants_one_gpu_a_node },
   { "LL128 keeps to paths that carry lines whole", ll128_keeps_to_paths_that_carry_lines_whole },
   { "sends go by LL while they are short", sends_go_by_ll_while_they_are_short },
+  { "how long a send may be for LL is the version's", how_long_a_send_may_be_for_ll_is_the_version_s },
   { "a library without a protocol refuses it", a_library_without_a_protocol_refuses_it },
   { "textbook algorithms run anywhere", textbook_algorithms_run_anywhere },
   { "wire is what a line holds", wire_is_what_a_line_holds },

@@ -187,24 +187,28 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;      /* s */
-  MdlByProto own;        /* s, on top in an all-to-all: the copy of a rank's own part */
-  MdlHopSteps hop[MDL_HOP_N]; /* latency: of a round of peers */
-  BaseNum per_peer;      /* s, for each peer of a round after the first, over NVLink */
-  BaseNum post;          /* s, CPU of one message to another node: one proxy thread serves all peers in turn */
-  BaseNum peers;         /* at once on a channel: a round */
-  BaseNum ll_up_to;      /* B a peer and channel that still go by LL */
-  BaseNum ll_share;      /* channels that count for that: so many times all over the peers; 0: one. No key: the version's */
-  BaseNum channels_a_peer;
+  BaseNum doubling;      /* s, on top for each doubling of a node's ranks from two on: the last of more kernels starts later */
+  BaseNum further;       /* s, on top for each further peer on the busiest channel */
+  MdlHopSteps hop[MDL_HOP_N]; /* latency: of a batch of peers; rate: of a channel, whatever the number of its peers */
+  BaseNum peers;         /* at once on a channel: a batch */
+  BaseNum ll_up_to;      /* B for each channel a peer may have that still go by LL */
+  BaseNum ll_in_use;     /* above 0: for each channel that Simple would take instead; no key of the file: the version's */
+  BaseNum path_channels; /* most of one peer that is not reached over NVLink; absent: all */
   BaseNum net_channels;  /* of one peer on another node, unless peer_rate says … */
   BaseNum net_share;     /* … halved while times the ranks they are more than so many times all channels */
   BaseNum peer_rate;     /* B/s of an adapter for each of these channels; no key of the file: the version's */
-  BaseNum piece;         /* B */
-  BaseNum fill;          /* share of a piece's time that is not overlapped */
-  BaseNum wire;          /* bytes on the link per byte of payload of an all-to-all over NVLink in one node */
-  MdlByProto alone_start; /* s, of one send and one receive over NVLink */
-  BaseNum second_peer;    /* s, on top where they are with different peers */
-  MdlByProto alone;       /* B/s of a channel that has one peer over NVLink for itself */
-  BaseNum part;           /* B of a channel from which on one stream takes further ones */
+  BaseNum chunk, path_chunk, net_chunk, ll_chunk; /* B: NVLink, other paths in a node, several nodes; LL anywhere */
+  BaseNum least_part, most_part; /* chunks of a part: below it a message takes no further channel, above it twice as many */
+  BaseNum net_least_part, net_most_part; /* the same over several nodes */
+  BaseNum one_way;       /* a channel that only sends or only receives moves so many times more */
+  BaseNum blend;         /* channels and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
+  BaseNum fill;          /* share of a chunk's time that nothing overlaps */
+  BaseNum wire;          /* link bytes per line's byte of an all-to-all over NVLink in one node */
+  BaseNum enqueue;       /* s of the CPU for each peer of an all-to-all beyond the first, in a plain launch */
+  BaseNum host_rank;     /* B/s of one rank among more than two through host memory */
+  BaseNum post;          /* s of the proxy, one thread a rank, for one post to the network … */
+  BaseNum posts;         /* … of so many a peer … */
+  BaseNum poll;          /* … and s for each peer that it looks after meanwhile */
 } MdlPairSpec;
 
 typedef struct {

@@ -134,7 +134,7 @@ typedef struct MdlTunerSpec {
   BaseNum batch;                /* operations that all but rings start together */
   BaseNum tree_threads;         /* that blocks of trees always run; 0: as many as NCCL_NTHREADS tells */
   BaseNum cell;                 /* B of traffic below which no channel is opened */
-  BaseNum ll_share;             /* channels whose share of a message may go by LL: so many times all over the peers; 0: one */
+  BaseNum ll_in_use;            /* messages go by LL by 0: the channels that a peer may have, 1: those that Simple would take */
   BaseNum peer_rate;            /* B/s of an adapter for which a peer on another node is given a channel; 0: two a peer */
   BaseNum peer_share;           /* else: halved while times the ranks they are more than so many times all channels; 0: never */
   MdlSearchSpec search;
