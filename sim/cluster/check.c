@@ -302,8 +302,14 @@ check_fabric_keys (CluLoader *loader, const CluFabricSpec *f)
   if (kind == CLU_FABRIC_DRAGONFLY && !f->dragonfly.head.set)
     error_at (loader, f->head.mark, "kind dragonfly needs 'dragonfly: {groups: …, routers: …, hosts: …, global_links: …}'");
   const CluSwitchSpec *type = f->leaf.type.value;
-  if (f->sharp.set && f->sharp.v && type != NULL && type->sharp.set && !type->sharp.v)
-    error_at (loader, f->sharp.mark, "switch type '%s' does not reduce in the network; leave 'sharp' out", f->leaf.type.name);
+  if (f->sharp.offered.v && type != NULL && type->sharp.offered.set && !type->sharp.offered.v)
+    error_at (loader, f->sharp.offered.mark, "switch type '%s' does not reduce in the network; leave 'sharp' out",
+              f->leaf.type.name);
+  gboolean limited = type != NULL && (type->sharp.stream.set || type->sharp.trees.set);
+  if (f->sharp.jobs.v > 0.0 && !limited)
+    error_at (
+        loader, f->sharp.jobs.mark,
+        "'jobs' cannot matter: no limit is known of the leaf's reduction; give 'leaf' a type with `sharp: {stream: …, trees: …}`");
 }
 
 static void

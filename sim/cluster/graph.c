@@ -135,10 +135,19 @@ gboolean
 clu_fabric_has_sharp (const Clu *clu)
 {
   const CluFabricSpec *fabric = &clu->spec.fabric;
-  const CluSwitchSpec *type = fabric->leaf.type.value;
+  const CluSharpSpec *type = clu_fabric_sharp (clu);
   if (clu->fabric.ops == NULL)
     return FALSE;
-  return fabric->sharp.set ? fabric->sharp.v : type != NULL && type->sharp.v;
+  if (fabric->sharp.offered.set)
+    return fabric->sharp.offered.v;
+  return type != NULL && (type->offered.set ? type->offered.v : type->head.set);
+}
+
+const CluSharpSpec *
+clu_fabric_sharp (const Clu *clu)
+{
+  const CluSwitchSpec *type = clu->spec.fabric.leaf.type.value;
+  return type != NULL ? &type->sharp : NULL;
 }
 
 /* --- Devices --------------------------------------------------------------------------------------------------------------- */

@@ -269,6 +269,16 @@ static const BaseSchema custom_link_schema = {
   .fields = custom_link_fields
 };
 
+static const BaseField fabric_sharp_fields[] = {
+  BASE_ROW (CluFabricSharp, "offered", offered, BOOL, .help = "the switches reduce; default: as the leaf's type"),
+  BASE_ROW_NUM (CluFabricSharp, "jobs", jobs, COUNT, .max = "1000000", .fallback = "0",
+                .help = "other jobs that reduce in the same switches, with as many trees each"),
+  BASE_ROW_END,
+};
+static const BaseSchema fabric_sharp_schema = {
+  .name = "fabric.sharp", .help = "Reduction in the fabric's switches.", .fields = fabric_sharp_fields, .scalar_key = "offered"
+};
+
 static const BaseField fabric_fields[] = {
   BASE_ROW (CluFabricSpec, "kind", kind, ENUM, .names = clu_fabric_names, .required = TRUE, .help = "shape"),
   BASE_ROW (CluFabricSpec, "leaf", leaf, MAP, .sub = &tier_schema,
@@ -294,7 +304,8 @@ static const BaseField fabric_fields[] = {
   BASE_ROW (CluFabricSpec, "routing", routing, ENUM, .names = clu_routing_names, .fallback = "static",
             .help = "which of the equal paths is taken"),
   BASE_ROW_NUM (CluFabricSpec, "seed", seed, COUNT, .help = "of the ECMP hash; default: the run's"),
-  BASE_ROW (CluFabricSpec, "sharp", sharp, BOOL, .help = "reduction in the switches; default: as the leaf's type"),
+  BASE_ROW (CluFabricSpec, "sharp", sharp, MAP, .sub = &fabric_sharp_schema,
+            .help = "reduction in the switches; default: as the leaf's type"),
   BASE_ROW_END,
 };
 static const BaseSchema fabric_schema = {

@@ -111,13 +111,39 @@ const BaseSchema clu_schema_nic = { .name = "nic",
                                     .help = "A network adapter. One file a type in topologies/nics.",
                                     .fields = nic_fields };
 
+const BaseName clu_sharp_stream_names[] = {
+  { "none", CLU_SHARP_STREAM_NONE, "no streaming: short messages alone, which NCCL does not use" },
+  { "switch", CLU_SHARP_STREAM_SWITCH, "one streaming tree at a time in a switch" },
+  { "port", CLU_SHARP_STREAM_PORT, "one streaming tree at a time on a port" },
+  { NULL, 0, NULL },
+};
+
+static const BaseField sharp_fields[] = {
+  BASE_ROW (CluSharpSpec, "offered", offered, BOOL, .help = "reduces in the network; default: yes where another key is given"),
+  BASE_ROW_NUM (CluSharpSpec, "generation", generation, COUNT, .min = "1", .max = "9", .help = "of SHARP"),
+  BASE_ROW (CluSharpSpec, "stream", stream, ENUM, .names = clu_sharp_stream_names,
+            .help = "where one tree that streams long messages may be active at a time; default: any number"),
+  BASE_ROW_NUM (CluSharpSpec, "trees", trees, COUNT, .min = "1", .max = "65536",
+                .help = "streaming trees in a subnet; default: any number"),
+  BASE_ROW_NUM (CluSharpSpec, "radix", radix, COUNT, .min = "2", .max = "65536",
+                .help = "children that a switch adds for one tree; default: any number"),
+  BASE_ROW_NUM (CluSharpSpec, "rate", rate, NUMBER, .min = "0.001", .max = "1",
+                .help = "share of what a link reaches, as it reduces; default: all"),
+  BASE_ROW (CluSharpSpec, "small_types", small_types, BOOL, .help = "adds bf16 and int8; default: yes"),
+  BASE_ROW_END,
+};
+static const BaseSchema sharp_schema = { .name = "switch.sharp",
+                                         .help = "What a switch that reduces in the network can do (SHARP).",
+                                         .fields = sharp_fields,
+                                         .scalar_key = "offered" };
+
 static const BaseField switch_fields[] = {
   BASE_ROW (CluSwitchSpec, "switch", name, STR, .required = TRUE, .help = "name of the type"),
   BASE_ROW (CluSwitchSpec, "product", product, STR, .help = "the vendor's name"),
   BASE_ROW_NUM (CluSwitchSpec, "radix", radix, COUNT, .min = "1", .max = "65536", .help = "ports"),
   CLU_RATE (CluSwitchSpec, "port_rate", port_rate, .help = "of one port, one way"),
   BASE_ROW_NUM (CluSwitchSpec, "latency", latency, TIME, .max = "1 s", .help = "port to port"),
-  BASE_ROW (CluSwitchSpec, "sharp", sharp, BOOL, .help = "reduces in the network"),
+  BASE_ROW (CluSwitchSpec, "sharp", sharp, MAP, .sub = &sharp_schema, .help = "reduces in the network, and within which limits"),
   BASE_ROW_NUM (CluSwitchSpec, "power", power, POWER, .help = "of the switch"),
   BASE_ROW_NUM (CluSwitchSpec, "price", price, MONEY, .help = "if published"),
   BASE_ROW_END,

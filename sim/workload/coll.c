@@ -60,7 +60,10 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
   if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
       request->op != MDL_OP_ALL_GATHER)
     return "the NVSwitch does not add this data type";
-  return wrk_why_not_here (comm, algo);
+  const char *reason = wrk_why_not_here (comm, algo);
+  if (reason == NULL && comm->settings->library != NULL && wrk_needs_fabric_sharp (comm, algo))
+    reason = wrk_sharp_why_not_type (comm, request->op, request->dtype);
+  return reason;
 }
 
 GArray *

@@ -15,6 +15,13 @@ typedef struct {
   CluPathClass path; /* farthest; between islands of a rank to its adapter */
 } WrkHopSurvey;
 
+/* Whether the network's switches have room for the communicator's trees; looked for when first asked. */
+typedef struct {
+  gboolean asked;
+  char *why_not;   /* NULL: they have */
+  GStringChunk *texts; /* other reasons */
+} WrkSharpRoom;
+
 struct WrkComm {
   const Clu *clu;
   const WrkSettings *settings;
@@ -26,6 +33,8 @@ struct WrkComm {
   WrkHopSurvey intra, inter;
   double network_Bps;    /* that link's rate as specified */
   MdlTuner *tuner;       /* the library's own choice; made at the first question */
+  WrkSharpRoom *room;
+  CluFamily network_family; /* of `network` */
   const char *network;   /* link class by which the first route between islands leaves its adapter; NULL: none does */
   CluRoute route;        /* scratch */
   double *load, *effort; /* scratch, per resource; all zero between uses */
@@ -106,7 +115,15 @@ gboolean wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error);
 gboolean wrk_load_in_switches (WrkComm *comm, MdlOp op, MdlAlgo algo, GError **error);
 /* Whether the network's switches reduce for an algorithm on these ranks. */
 gboolean wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo);
-/* What an algorithm lacks here, switches that reduce above all (static text); NULL for nothing. */
+/* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where
+ * they can. */
+const char *wrk_sharp_why_not (const WrkComm *comm);
+/* Why they do not add a data type (static text); NULL where they do. */
+const char *wrk_sharp_why_not_type (const WrkComm *comm, MdlOp op, MdlDtype dtype);
+/* Share of what a link reaches when its switch reduces. */
+double wrk_sharp_rate (const WrkComm *comm, CluRes res);
+/* What an algorithm lacks here, switches that reduce above all (static text, or borrowed from the communicator); NULL for
+ * nothing. */
 const char *wrk_why_not_here (const WrkComm *comm, MdlAlgo algo);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */

@@ -144,6 +144,7 @@ find_network (WrkComm *comm, const CluRoute *route)
       CluLink link;
       clu_link (comm->clu, hop->link, &link);
       comm->network = clu_resource_class (comm->clu, hop->res);
+      comm->network_family = clu_resource_family (comm->clu, hop->res);
       comm->network_Bps = link.rate_Bps;
       return;
     }
@@ -213,6 +214,8 @@ wrk_comm_new (const Clu *clu, const WrkSettings *settings, const guint32 *gpus, 
   comm->island = g_new0 (guint32, n);
   comm->traffic = g_ptr_array_new_with_free_func (traffic_free);
   comm->touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  comm->room = g_new0 (WrkSharpRoom, 1);
+  comm->room->texts = g_string_chunk_new (256);
   clu_route_init (&comm->route);
   for (guint32 i = 0; i < n; i++)
     comm->dev[i] = clu_gpu (clu, gpus[i]);
@@ -233,6 +236,9 @@ wrk_comm_free (WrkComm *comm)
     clu_rings_free (comm->rings);
   clu_route_clear (&comm->route);
   g_free (comm->tuner);
+  g_free (comm->room->why_not);
+  g_string_chunk_free (comm->room->texts);
+  g_free (comm->room);
   g_ptr_array_unref (comm->traffic);
   g_array_unref (comm->touched);
   g_free (comm->gpu);

@@ -14,7 +14,7 @@
 
 /* Ranks by island, in rank order; `heads`: what every island can have. */
 typedef struct {
-  guint32 *at;   /* n_islands + 1 offsets into rank */
+  guint32 *at; /* n_islands + 1 offsets into rank */
   guint32 *rank;
   guint32 heads;
 } Members;
@@ -79,9 +79,9 @@ load_nvls_islands (WrkComm *comm, const Members *m, GError **error)
 
 /* Scratch while a tree of switches is laid: what is in it already. */
 typedef struct {
-  double *most;  /* share of each resource */
-  guint8 *known; /* devices whose way on is in the tree */
-  GArray *seen;  /* CluRes with `most` */
+  double *most;    /* share of each resource */
+  guint8 *known;   /* devices whose way on is in the tree */
+  GArray *seen;    /* CluRes with `most` */
   GArray *reached; /* CluDev that are known */
 } Tree;
 
@@ -141,7 +141,7 @@ load_branch (WrkComm *comm, double share, gboolean back, Tree *tree)
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     if (use->share <= tree->most[use->res] || is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
-    double factor = wrk_comm_copy_factor (comm, comm->route.transport, use->res);
+    double factor = wrk_comm_copy_factor (comm, comm->route.transport, use->res) * wrk_sharp_rate (comm, use->res);
     wrk_load_add (comm, use->res, share * (use->share - tree->most[use->res]), factor);
     tree->most[use->res] = use->share;
     g_array_append_val (tree->seen, use->res);
@@ -285,6 +285,26 @@ wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo)
   return algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && comm->n_islands > 1);
 }
 
+/* Only InfiniBand's switches reduce (SHARP); a bus and what scale-up makes of a network are for teaching. */
+static const char *
+why_not_network (const WrkComm *comm, MdlAlgo algo)
+{
+  static const CluFamily never[] = { CLU_FAMILY_ROCE, CLU_FAMILY_EFA, CLU_FAMILY_SLINGSHOT, CLU_FAMILY_OMNIPATH,
+                                     CLU_FAMILY_ETHERNET };
+  gboolean other = FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (never); i++)
+    other = other || (comm->network != NULL && comm->network_family == never[i]);
+  if (clu_fabric_has_sharp (comm->clu) && !other)
+    return NULL;
+  const char *span = algo == MDL_ALGO_NVLS ? "its ranks span more than one NVLink domain and " : "";
+  g_autofree char *text =
+      other
+          ? g_strdup_printf ("%sthe network's switches do not reduce: SHARP is InfiniBand's, and this network is of link class %s",
+                             span, comm->network)
+          : g_strdup_printf ("%sthe network's switches do not reduce (topology: `fabric: {sharp: true}` where they do)", span);
+  return g_string_chunk_insert_const (comm->room->texts, text);
+}
+
 const char *
 wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
 {
@@ -301,12 +321,10 @@ wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
     return algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
   if (!wrk_needs_fabric_sharp (comm, algo))
     return NULL;
-  if (!clu_fabric_has_sharp (comm->clu))
-    return algo == MDL_ALGO_NVLS
-               ? "its ranks span more than one NVLink domain and the network's switches do not reduce (topology: "
-                 "`fabric: {sharp: true}` where they do)"
-               : "the network's switches do not reduce (topology: `fabric: {sharp: true}` where they do)";
+  const char *network = why_not_network (comm, algo);
+  if (network != NULL)
+    return network;
   if (comm->settings->degrade.management || comm->settings->degrade.frontend || comm->inter.hop == MDL_HOP_TCP)
     return "only RDMA over the fabric reaches the network's reducing switches";
-  return NULL;
+  return wrk_sharp_why_not (comm);
 }

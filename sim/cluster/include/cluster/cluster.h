@@ -65,6 +65,8 @@ guint32 clu_kind_of_node (const Clu *clu, guint32 node);
 guint32 clu_domain_of_node (const Clu *clu, guint32 node);
 gboolean clu_domain_has_sharp (const Clu *clu);
 gboolean clu_fabric_has_sharp (const Clu *clu);
+/* What the leaf's type says of its reduction; NULL where the leaf has no type. Borrowed. */
+const CluSharpSpec *clu_fabric_sharp (const Clu *clu);
 
 /* Devices. Global GPU g: node-major. */
 CluDev clu_gpu (const Clu *clu, guint32 gpu);

@@ -74,6 +74,22 @@ typedef struct {
   BaseNum power, price;
 } CluNicSpec;
 
+/* Where one streaming reduction tree may be active at a time: nowhere (short messages alone), in a switch, on a port. */
+typedef enum { CLU_SHARP_STREAM_NONE, CLU_SHARP_STREAM_SWITCH, CLU_SHARP_STREAM_PORT } CluSharpStream;
+extern const BaseName clu_sharp_stream_names[]; /* none switch port */
+
+/* `sharp:` of a switch type: what its reduction can do. */
+typedef struct {
+  BaseHead head;
+  BaseBool offered;      /* default: yes where anything else is said */
+  BaseNum generation;    /* 1 to 4 */
+  BaseEnum stream;       /* CluSharpStream; not set: no limit is known */
+  BaseNum trees;         /* streaming trees of a subnet */
+  BaseNum radix;         /* children of an aggregation node; default: any */
+  BaseNum rate;          /* share of what a link reaches; default: all */
+  BaseBool small_types;  /* adds bf16 and int8; default: yes */
+} CluSharpSpec;
+
 /* topologies/switches/NAME.yaml */
 typedef struct {
   BaseHead head;
@@ -81,7 +97,7 @@ typedef struct {
   BaseNum radix;         /* ports */
   BaseNum port_rate;     /* B/s */
   BaseNum latency;       /* s, port to port */
-  BaseBool sharp;
+  CluSharpSpec sharp;
   BaseNum power, price;
 } CluSwitchSpec;
 
@@ -220,6 +236,13 @@ typedef struct {
   BaseNum global_links;      /* of one router to other groups */
 } CluDragonflySpec;
 
+/* `sharp:` of a fabric */
+typedef struct {
+  BaseHead head;
+  BaseBool offered;          /* default: as the leaf's type */
+  BaseNum jobs;              /* others that reduce in the same switches */
+} CluFabricSharp;
+
 typedef struct {
   BaseHead head;
   BaseEnum kind;
@@ -233,7 +256,7 @@ typedef struct {
   CluLinkSpec link;          /* switch-to-switch cables; default: the NIC's wire */
   BaseEnum routing;          /* CluRouting */
   BaseNum seed;              /* of the ECMP hash; default: the run's */
-  BaseBool sharp;
+  CluFabricSharp sharp;
 } CluFabricSpec;
 
 typedef struct {
