@@ -231,6 +231,8 @@ static const BaseField collnet_fields[] = {
   NUM (MdlCollnetSpec, net, "net", BASE_DIM_TIME, "to the network's switches and back"),
   SHARE (MdlCollnetSpec, efficiency, "efficiency", "of the links, before compute capability 90; default: all"),
   SHARE (MdlCollnetSpec, efficiency_from_90, "efficiency_from_90", "of the links, from compute capability 90 on; default: all"),
+  SHARE (MdlCollnetSpec, efficiency_gather, "efficiency_gather",
+         "of the links, in all-gather and reduce-scatter (direct); default: all"),
   NUM_FROM (MdlCollnetSpec, channel, "channel", BASE_DIM_BYTES, "1 B", "size that opens a further channel; default: all are open"),
   NUM_FROM (MdlCollnetSpec, piece, "piece", BASE_DIM_BYTES, "1 B", "of one channel (direct: and head)"),
   LIST (MdlCollnetSpec, cuts, "cuts", &cut_schema, MdlCut, "how the piece shrinks; a chain counts `fewer` times its ranks"),

@@ -1,4 +1,4 @@
-/* CollNet: reduction in the network's switches (InfiniBand SHARP), all-reduce. Each rail's NICs send their part up a tree of
+/* CollNet: reduction in the network's switches (InfiniBand SHARP). Each rail's NICs send their part up a tree of
  * switches, which add, and get the sum back: S/h each way a NIC where a ring moves 2 (n-1)/n S/h, n + 1 transfers for 2n.
  *
  * Direct: every rank sends 1/h of its data to each of the h heads of its node (a GPU beside each NIC), the heads add, send, get
@@ -9,6 +9,10 @@
  * tree.
  *     T = start + 2 (p-1) (hop + c/r) + net + c ch / NICs' rate + (S/ch - c) ch/B
  *     B = min (ch x the tree's stream, link rate)
+ * Direct, all-gather and reduce-scatter: every rank is a head. All-gather: it sends its part S/n into the network, gets the parts
+ * of its rail, S/p, and passes them to the other ranks of its node; reduce-scatter is the mirror. The NICs' busier way has S/p, as
+ * in a ring: what is saved is latency, half of what NICs move, and the node's links.
+ *     T = start + (hop + (p-1) peer) + net + (stages/2 - 1) x round + S / (link rate / wire),   wire = 1 / efficiency_gather
  * p ranks a node, ch channels, c B piece of a channel, r B/s what a block moves to the next or its share of the route, over the
  * share `hand_on` of the piece; net s, up to the switches and back; hop and net as NCCL's tuner has them, what a wire is
  * longer than the tree's `route_latency` on top; with one rank a node the tree's hop instead of net.
@@ -18,18 +22,25 @@
  *
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latencies; busbw x .85 from capability 90 on, direct),
  * src/enqueue.cc: topoGetAlgoInfo (channels), calcCollChunking (pieces), src/graph/connect.cc (depths), src/device/all_reduce.h
- * (scatter, reduce, broadcast, gather); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
- * Valid: RDMA networks whose switches reduce at line rate, two nodes or more of at most `ranks` ranks; how
- * many jobs or trees a switch serves is not limited. Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
+ * (scatter, reduce, broadcast, gather), all_gather.h and reduce_scatter.h (half of these each; part, S/n, and rail, S/p); Graham
+ * et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
+ * Valid: RDMA networks whose switches reduce, two nodes or more of at most `ranks` ranks; what trees switches have room for is the
+ * caller's (sim/workload/sharp.c). Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
  * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
 #include <math.h>
 
 #include "cost-private.h"
 
+static gboolean
+is_half (const MdlCollQuestion *q)
+{
+  return q->op != MDL_OP_ALL_REDUCE; /* gather and scatter go one way through the node and the network */
+}
+
 static unsigned
 direct_steps (const MdlCollQuestion *q)
 {
-  return q->ranks_per_node > 1 ? 4 : 2;
+  return (q->ranks_per_node > 1 ? 4u : 2u) / (is_half (q) ? 2u : 1u);
 }
 
 static unsigned
@@ -93,7 +104,10 @@ direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
 {
   (void)proto; /* Simple alone */
   const MdlCollnetSpec *spec = &library->collnet_direct;
-  const BaseNum *efficiency = q->compute_capability >= 90 ? &spec->efficiency_from_90 : &spec->efficiency;
+  const BaseNum *efficiency = is_half (q)                   ? &spec->efficiency_gather
+                              : q->compute_capability >= 90 ? &spec->efficiency_from_90
+                                                            : &spec->efficiency;
+  double ways = is_half (q) ? 1.0 : 2.0;
   double channels = mdl_channels_most (library, q), heads = (double)MAX (q->ranks_per_node, 1), others = heads - 1.0;
 
   cost->channels = (unsigned)channels;
@@ -102,14 +116,16 @@ direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   add_start (spec, q, cost);
   if (others > 0.0) {
     double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);
-    mdl_cost_term (q, cost, "hop latency", 2.0 * (hop_s + others * spec->peer.v), &spec->hop,
-                   "to the heads and back: 2 x (%.3g us + %.4g peers x %.3g us)", hop_s * 1e6, others, spec->peer.v * 1e6);
+    mdl_cost_term (q, cost, "hop latency", ways * (hop_s + others * spec->peer.v), &spec->hop,
+                   "to the heads%s: %.0f x (%.3g us + %.4g peers x %.3g us)", is_half (q) ? " or from them" : " and back", ways,
+                   hop_s * 1e6, others, spec->peer.v * 1e6);
     mdl_cost_use (cost, &spec->peer);
   }
   add_net (library, spec, q, channels, cost);
 
   double piece_B = mdl_cut_piece (&spec->cuts, q->size_B / (channels * heads), spec->piece.v, 1.0);
-  double stages = others > 0.0 ? spec->stages.v : spec->stages.v / 2.0; /* a rank alone neither scatters nor gathers */
+  /* a rank alone neither scatters nor gathers */
+  double stages = fmax (spec->stages.v * ways / (others > 0.0 ? 2.0 : 4.0), 1.0);
   double round_s = mdl_time_s (piece_B * channels * heads, mdl_cost_rate (q, cost));
   mdl_cost_term (q, cost, "pipeline fill", (stages - 1.0) * round_s, &spec->stages, "%.3g rounds of %.4g B a head and channel",
                  stages - 1.0, piece_B);
@@ -166,7 +182,7 @@ add_plain (const MdlCollQuestion *q, MdlCollCost *cost, double hops)
 static void
 direct_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
-  add_plain (q, cost, q->ranks_per_node > 1 ? 2.0 : 0.0);
+  add_plain (q, cost, (double)direct_steps (q) - (is_half (q) ? 1.0 : 2.0));
 }
 
 static void
@@ -178,8 +194,8 @@ chain_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 const MdlColl mdl_coll_collnet_direct = {
   .algo = MDL_ALGO_COLLNET_DIRECT,
   .summary = "CollNet direct: every rank to the heads of its node, heads to switches that reduce",
-  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h; Graham et al., COM-HPC 2016",
-  .ops = 1u << MDL_OP_ALL_REDUCE,
+  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, all_gather.h, reduce_scatter.h; Graham et al., COM-HPC 2016",
+  .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER,
   .n_steps = direct_steps,
   .cost = direct_cost,
   .plain = direct_plain,

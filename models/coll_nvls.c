@@ -6,7 +6,8 @@
  *     T = start + latency + net + (stages - 1) x round + net piece + S / min (ch rate, link rate / wire)
  *     round = heads ch piece / min (…):  one round of pieces over all heads and channels
  *     wire = 1 / efficiency on one node; over several the link rate has it, on the links inside the nodes alone
- * The traffic (egress and ingress S (1 + 1/n) for all-reduce; S/h each way a NIC) is in the link rate of the question. piece B,
+ * The traffic (egress and ingress S (1 + 1/n) for all-reduce; S/h each way a NIC; all-gather over nodes: S/n out of a NIC, S/h into
+ * it, S/h stored, S received, and reduce-scatter the mirror) is in the link rate of the question. piece B,
  * halved while few rounds are left; stages: copy in, reduce and multicast, copy out. net, net piece: over several nodes, the
  * latency up to the network's switches and back, and a round of pieces over the NICs.
  *
@@ -14,8 +15,8 @@
  *
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nvlsEfficiency .85 Hopper, .74 Blackwell; latency 25 us, 18 between
  * nodes), src/enqueue.cc:calcCollChunking (pieces), src/device/all_reduce.h (NVLS), src/transport/nvls.cc.
- * Valid: compute capability 90 and later behind NVSwitch; over several nodes all-reduce alone. Check: accuracy_models_others (5
- * to 8 H200 and B200 at 8 GiB), test_models_sharp (2 nodes: 25 + 18 us). */
+ * Valid: compute capability 90 and later behind NVSwitch; over several nodes with a head for each rank. Check:
+ * accuracy_models_others (5 to 8 H200 and B200 at 8 GiB), test_models_sharp (2 nodes: 25 + 18 us). */
 #include <math.h>
 
 #include "cost-private.h"
@@ -42,8 +43,6 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
   (void)library;
   if (proto != MDL_PROTO_SIMPLE)
     return "nvls runs by the simple protocol only";
-  if (q->n_nodes > 1 && q->op != MDL_OP_ALL_REDUCE)
-    return "nvls over several NVLink domains does all_reduce only (gathering and scattering in the network are not modelled)";
   if (q->n_nodes > 1 && q->ranks_per_node < 2)
     return "nvls needs several ranks a node";
   if (q->n_nodes > 1 && q->inter != MDL_HOP_NET && q->inter != MDL_HOP_NET_HOST)

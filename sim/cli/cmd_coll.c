@@ -124,6 +124,7 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
       return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
     rows->busbw_sum_Bps += coll.busbw_Bps;
     watch_above (rows, &coll);
+    cli_warn_switches (cli, comm, &coll);
     if (cli->format == CLI_FORMAT_NCCL_TESTS)
       rep_nccl_tests_row (rows->text, &coll, question->root);
     else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)

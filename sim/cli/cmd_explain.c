@@ -104,6 +104,7 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
   }
+  cli_warn_switches (cli, &comm, &coll);
   g_autoptr (GString) header = g_string_new (NULL);
   cli_comm_header (cli, &comm, header);
   RepExplain explain = { .clu = comm.clu, .coll = &coll, .alternatives = alternatives };

@@ -58,6 +58,10 @@ gboolean cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *
 void cli_comm_clear (CliComm *comm);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliComm, cli_comm_clear)
 
+/* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
+ * that was asked for and cannot run. Repeated ones are told once. */
+void cli_warn_switches (Cli *cli, CliComm *comm, const WrkColl *coll);
+
 /* '#' lines: cluster, ranks, library, and that nothing leaves the node where nothing does. */
 void cli_comm_header (const Cli *cli, const CliComm *comm, GString *out);
 

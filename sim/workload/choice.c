@@ -100,7 +100,8 @@ prepared (WrkComm *comm)
                            .min_capability = question.capability,
                            .max_capability = question.capability,
                            .cpu = question.cpu,
-                           .switched = question.switched };
+                           .switched = question.switched,
+                           .collnet_gathers = question.collnet }; /* NVIDIA's plugin does both, from its ninth interface on */
     comm->tuner = g_new (MdlTuner, 1);
     mdl_tuner_prepare (spec, &tuned, &search, comm->tuner);
   }

@@ -61,6 +61,8 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
       request->op != MDL_OP_ALL_GATHER)
     return "the NVSwitch does not add this data type";
   const char *reason = wrk_why_not_here (comm, algo);
+  if (reason == NULL)
+    reason = wrk_why_no_gather_here (comm, request->op, algo);
   if (reason == NULL && comm->settings->library != NULL && wrk_needs_fabric_sharp (comm, algo))
     reason = wrk_sharp_why_not_type (comm, request->op, request->dtype);
   return reason;

@@ -125,6 +125,8 @@ double wrk_sharp_rate (const WrkComm *comm, CluRes res);
 /* What an algorithm lacks here, switches that reduce above all (static text, or borrowed from the communicator); NULL for
  * nothing. */
 const char *wrk_why_not_here (const WrkComm *comm, MdlAlgo algo);
+/* What all-gather and reduce-scatter lack beyond that (static text); NULL for nothing and for other operations. */
+const char *wrk_why_no_gather_here (const WrkComm *comm, MdlOp op, MdlAlgo algo);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */
 gboolean wrk_coll_run_fluid (WrkComm *comm, WrkColl *coll, GError **error);

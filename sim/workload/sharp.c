@@ -15,6 +15,9 @@
  * Source: NVIDIA SHARP Rev 3.13.0, "General Information" (trees in a subnet; one active streaming tree a switch on Quantum, a port
  * on Quantum-2), "Using NVIDIA SHARP with NVIDIA NCCL" (Quantum and later); Mellanox/nccl-rdma-sharp-plugins 0b7783d,
  * src/sharp_plugin.c:typeConvert (types). Check: test_workload_sharp. */
+#include <math.h>
+#include <string.h>
+
 #include "comm-private.h"
 
 /* Per switch. */
@@ -207,6 +210,36 @@ wrk_sharp_why_not_type (const WrkComm *comm, MdlOp op, MdlDtype dtype)
   return small && spec != NULL && spec->small_types.set && !spec->small_types.v
              ? "the network's switches of this generation do not add bf16 and int8"
              : NULL;
+}
+
+gboolean
+wrk_algo_in_switches (MdlAlgo algo)
+{
+  return !wrk_algo_has_messages (algo);
+}
+
+const char *
+wrk_comm_why_no_collnet (const WrkComm *comm)
+{
+  return comm->n_islands > 1 ? wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
+}
+
+double
+wrk_comm_line_Bps (WrkComm *comm)
+{
+  if (comm->n_islands > 1) {
+    double each_Bps;
+    unsigned nics = wrk_comm_nics (comm, &each_Bps);
+    return nics > 0 ? nics * each_Bps : HUGE_VAL;
+  }
+  if (comm->n < 2 || !wrk_comm_route (comm, 0, 1, CLU_NONE, &comm->route, NULL) || comm->route.hops->len == 0)
+    return HUGE_VAL;
+  const CluHop *hop = &g_array_index (comm->route.hops, CluHop, 0);
+  CluLink link;
+  if (hop->link == CLU_NONE)
+    return HUGE_VAL;
+  clu_link (comm->clu, hop->link, &link);
+  return link.rate_Bps;
 }
 
 double

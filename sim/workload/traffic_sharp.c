@@ -8,7 +8,10 @@
  * routes between them and the first island's, each switch with one way on: a link carries the rail's share once towards the root
  * and once from it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
  *
- * Source: NCCL 5067397c src/device/all_reduce.h (runNvls, runCollnetDirect, runTreeSplit), src/graph/connect.cc,
+ * Gather and scatter there: a rank's part, S/n, goes one way and its rail's, S/h, the other; every rank is a head.
+ *
+ * Source: NCCL 5067397c src/device/all_reduce.h (runNvls, runCollnetDirect, runTreeSplit), all_gather.h and reduce_scatter.h (their
+ * forms for CollNet direct and for NVLS over nodes), src/graph/connect.cc,
  * src/transport/nvls.cc (heads); Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016. */
 #include "comm-private.h"
 
@@ -66,13 +69,13 @@ load_nvls (WrkComm *comm, const guint32 *rank, guint32 n, guint32 heads, MdlOp o
 
 /* Every island by itself, its links at NVLS's efficiency: the links outside have their own. */
 static gboolean
-load_nvls_islands (WrkComm *comm, const Members *m, GError **error)
+load_nvls_islands (WrkComm *comm, const Members *m, MdlOp op, GError **error)
 {
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   unsigned capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   double reach = mdl_nvls_efficiency (comm->settings->library, capability);
   for (guint32 v = 0; v < comm->n_islands; v++)
-    if (!load_nvls (comm, m->rank + m->at[v], m->at[v + 1] - m->at[v], m->heads, MDL_OP_ALL_REDUCE, reach, error))
+    if (!load_nvls (comm, m->rank + m->at[v], m->at[v + 1] - m->at[v], m->heads, op, reach, error))
       return FALSE;
   return TRUE;
 }
@@ -171,9 +174,72 @@ load_rail (WrkComm *comm, const guint32 *head, const guint32 *nic, double share,
   return TRUE;
 }
 
+/* The switch that a route enters the fabric by; CLU_NONE if it has none. */
+static CluDev
+first_switch (const Clu *clu, const CluRoute *route)
+{
+  for (guint i = 0; i < route->hops->len; i++) {
+    CluDev to = g_array_index (route->hops, CluHop, i).to;
+    if (clu_dev_kind (clu, to) == CLU_DEV_SWITCH)
+      return to;
+  }
+  return CLU_NONE;
+}
+
+/* One rank's own bytes between it and the root: what of a route is on its side of the root. */
+static void
+load_stem (WrkComm *comm, double bytes, CluDev root, gboolean back)
+{
+  const GArray *hops = comm->route.hops;
+  guint first = 0, end = hops->len;
+  for (guint i = 0; i < hops->len && root != CLU_NONE; i++) {
+    const CluHop *hop = &g_array_index (hops, CluHop, i);
+    if (back && hop->from == root)
+      first = i;
+    else if (!back && hop->from == root) {
+      end = i;
+      break;
+    }
+  }
+  for (guint i = 0; i < comm->route.uses->len; i++) {
+    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
+    if (is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
+      continue;
+    double factor = wrk_comm_copy_factor (comm, comm->route.transport, use->res) * wrk_sharp_rate (comm, use->res);
+    wrk_load_add (comm, use->res, bytes * use->share, factor);
+  }
+}
+
+/* One rail of an all-gather (of a reduce-scatter the other way around): each head's own S/n to the root, which is the first switch
+ * of the first island, and parts that meet on a link add up; from the root S/h to every head, on each link once. */
+static gboolean
+load_gather_rail (WrkComm *comm, MdlOp op, const guint32 *head, double share, Tree *tree, GError **error)
+{
+  CluDev root = CLU_NONE;
+  for (guint32 v = 0; v < comm->n_islands; v++)
+    for (int back = 0; back < 2; back++) {
+      guint32 other = v == 0 ? 1 : 0;
+      if (!wrk_comm_route (comm, head[back ? other : v], head[back ? v : other], CLU_NONE, &comm->route, error))
+        return FALSE;
+      if (v == 0 && back == 0) {
+        root = first_switch (comm->clu, &comm->route);
+        if (root != CLU_NONE) { /* the tree begins and ends here */
+          tree->known[root] = 1;
+          g_array_append_val (tree->reached, root);
+        }
+      }
+      if (back == (op == MDL_OP_ALL_GATHER))
+        load_branch (comm, share, back, tree);
+      else
+        load_stem (comm, 1.0 / comm->n, root, back);
+    }
+  tree_empty (tree);
+  return TRUE;
+}
+
 /* Head j of every island is on rail j. */
 static gboolean
-load_rails_of_heads (WrkComm *comm, const Members *m, GError **error)
+load_rails_of_heads (WrkComm *comm, const Members *m, MdlOp op, GError **error)
 {
   g_auto (Tree) tree;
   tree_init (&tree, comm);
@@ -181,7 +247,9 @@ load_rails_of_heads (WrkComm *comm, const Members *m, GError **error)
   for (guint32 j = 0; j < m->heads; j++) {
     for (guint32 v = 0; v < comm->n_islands; v++)
       head[v] = m->rank[m->at[v] + j];
-    if (!load_rail (comm, head, NULL, 1.0 / m->heads, &tree, error))
+    gboolean ok = op == MDL_OP_ALL_REDUCE ? load_rail (comm, head, NULL, 1.0 / m->heads, &tree, error)
+                                          : load_gather_rail (comm, op, head, 1.0 / m->heads, &tree, error);
+    if (!ok)
       return FALSE;
   }
   return TRUE;
@@ -206,9 +274,9 @@ load_trees_of_heads (WrkComm *comm, const Members *m, GError **error)
   return TRUE;
 }
 
-/* Every rank to each head of its island, and the sums back. */
+/* Every rank to each head of its island, and the sums back; of gather and scatter one of the two. */
 static gboolean
-load_direct (WrkComm *comm, const Members *m, GError **error)
+load_direct (WrkComm *comm, const Members *m, MdlOp op, GError **error)
 {
   for (guint32 v = 0; v < comm->n_islands; v++)
     for (guint32 i = m->at[v]; i < m->at[v + 1]; i++)
@@ -217,7 +285,8 @@ load_direct (WrkComm *comm, const Members *m, GError **error)
           continue;
         const WrkEdge to = { m->rank[i], m->rank[j], CLU_NONE, 1.0 / m->heads };
         const WrkEdge back = { to.to, to.from, CLU_NONE, to.bytes };
-        if (!wrk_load_edge (comm, &to, error) || !wrk_load_edge (comm, &back, error))
+        if ((op != MDL_OP_ALL_GATHER && !wrk_load_edge (comm, &to, error)) ||
+            (op != MDL_OP_REDUCE_SCATTER && !wrk_load_edge (comm, &back, error)))
           return FALSE;
       }
   return TRUE;
@@ -272,11 +341,29 @@ wrk_load_in_switches (WrkComm *comm, MdlOp op, MdlAlgo algo, GError **error)
   if (algo == MDL_ALGO_COLLNET_CHAIN)
     return load_chains (comm, error);
   if (algo == MDL_ALGO_COLLNET_DIRECT)
-    return load_direct (comm, &m, error) && load_rails_of_heads (comm, &m, error);
+    return load_direct (comm, &m, op, error) && load_rails_of_heads (comm, &m, op, error);
   if (comm->n_islands == 1) /* the efficiency is the answer's wire factor */
     return load_nvls (comm, m.rank, comm->n, comm->n, op, 1, error);
-  return load_nvls_islands (comm, &m, error) &&
-         (algo == MDL_ALGO_NVLS ? load_rails_of_heads (comm, &m, error) : load_trees_of_heads (comm, &m, error));
+  return load_nvls_islands (comm, &m, op, error) &&
+         (algo == MDL_ALGO_NVLS ? load_rails_of_heads (comm, &m, op, error) : load_trees_of_heads (comm, &m, error));
+}
+
+/* Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel: all-gather and reduce-scatter ask for a head for each rank, and
+ * for a version that has them. */
+const char *
+wrk_why_no_gather_here (const WrkComm *comm, MdlOp op, MdlAlgo algo)
+{
+  if (op == MDL_OP_ALL_REDUCE || !wrk_needs_fabric_sharp (comm, algo))
+    return NULL;
+  const MdlTunerSpec *spec = comm->settings->library != NULL ? mdl_library_tuner (comm->settings->library) : NULL;
+  if (spec != NULL && (algo == MDL_ALGO_NVLS ? !spec->nvls.gather_nodes.v : spec->collnet.gather.v == MDL_TUNER_COLLNET_NONE))
+    return "this version of NCCL neither gathers nor scatters in the network's switches by it";
+  double each_Bps;
+  if (comm->n != comm->n_islands * comm->max_local)
+    return "gathering and scattering in the network's switches needs as many GPUs on each node";
+  if (wrk_comm_nics (comm, &each_Bps) < comm->max_local)
+    return "gathering and scattering in the network's switches needs an adapter for each GPU";
+  return NULL;
 }
 
 gboolean

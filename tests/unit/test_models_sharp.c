@@ -92,6 +92,9 @@ latencies_are_those_of_nccl_s_model (void)
   TEST_NEAR (latency_us (MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE, 16, 8), 43, 1e-9);
   TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, 16, 8), 44, 1e-9);
   TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, 16, 1), 14, 1e-9);
+  /* gathering and scattering go one way through the node: 3.7 + 7 x .4 + 31 */
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER, 16, 8), 37.5, 1e-9);
+  TEST_NEAR (latency_us (MDL_ALGO_COLLNET_DIRECT, MDL_OP_REDUCE_SCATTER, 16, 8), 37.5, 1e-9);
   TEST_NEAR (latency_us (MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, 16, 8), 69.2, 1e-9);
   TEST_NEAR (latency_us (MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, 16, 1), 14, 1e-9);
   TEST_NEAR (latency_us (MDL_ALGO_PAT, MDL_OP_ALL_GATHER, 8, 1), 42.4, 1e-9);
@@ -118,6 +121,9 @@ pieces_fill_the_pipeline (void)
   TEST_NEAR (tree.time_s, 25e-6 + 4 * 20.9e-6 + 3 * .2e-3 + 4 * .2e-3 + 10e-3, 1e-12);
   TEST_NEAR (nvls.time_s, 43e-6 + 3 * .2e-3 + .2e-3 + 10e-3, 1e-12);
   TEST_NEAR (direct.time_s, 2 * (3.7e-6 + 3 * .4e-6) + 31e-6 + 3 * .2e-3 + 10e-3, 1e-12);
+  /* All-gather by direct has half of the stages: one round beside the bytes. */
+  MdlCollQuestion gather = question (MDL_OP_ALL_GATHER, 400e6, 4, 4);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_COLLNET_DIRECT, &gather).time_s, 3.7e-6 + 3 * .4e-6 + 31e-6 + .2e-3 + 10e-3, 1e-12);
   TEST_NEAR (nvls.wire, 1, 0); /* over several nodes the traffic has NVLS's efficiency */
   /* Chain of 4: pieces of 1 MB on 2 channels, 6 hops at 100/2 GB/s a channel, 2 MB over 4 NICs, less the piece that the size
    * counts, 2 MB at 40 GB/s: 6 x 20 us + 50 us - 50 us. */

@@ -10,10 +10,9 @@
 static Clu *
 tree_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp, const char *routing)
 {
-  g_autofree char *fabric =
-      g_strdup_printf ("{kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, "
-                       "core: {radix: 8, latency: 0}, routing: %s, sharp: %s}",
-                       routing, sharp ? "true" : "false");
+  g_autofree char *fabric = g_strdup_printf ("{kind: fat_tree, leaf: {radix: 8, latency: 0}, spine: {radix: 8, latency: 0}, "
+                                             "core: {radix: 8, latency: 0}, routing: %s, sharp: %s}",
+                                             routing, sharp ? "true" : "false");
   return fixture_cluster_on (n_gpus, n_nodes, sharp, fabric);
 }
 
@@ -113,6 +112,33 @@ links_inside_nodes_carry_what_the_algorithm_says (void)
   expect_alike (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.25);
   expect_alike (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.5);
   expect_alike (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "gpu", "nvswitch", 8, 1.5);
+  bench_close (&b);
+}
+
+static void
+gathering_sends_a_part_and_receives_a_rail (void)
+{
+  /* 8 nodes of 2, 16 ranks: a rank's part is 1/16, a rail's 1/2, and a leaf has 2 nodes of both rails. All-gather: 1/16 out of each
+   * adapter, 1/2 into it. The first island's leaf is the root of both rails' trees: from the other 3 leaves go 4 parts of 1/16
+   * to spines and on to the root, 12/16 in all; back go both rails' halves, through one spine or spread over both, once to each
+   * leaf: 1 into the spines, 3 out of them. Reduce-scatter is the mirror. Inside: NVLS stores a rail's 1/2 and receives all;
+   * direct passes 1/2 to its peer. */
+  static const MdlAlgo algos[] = { MDL_ALGO_NVLS, MDL_ALGO_COLLNET_DIRECT };
+  Bench b = bench_new (2, 8, TRUE);
+  bench_open (&b, 16);
+  for (unsigned i = 0; i < G_N_ELEMENTS (algos); i++)
+    for (unsigned scatter = 0; scatter < 2; scatter++) {
+      MdlOp op = scatter ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_GATHER;
+      const char *part = scatter ? "leaf" : "nic", *rail = scatter ? "nic" : "leaf";
+      expect_alike (&b, algos[i], op, part, rail, 16, 1.0 / 16);
+      expect_alike (&b, algos[i], op, rail, part, 16, .5);
+      const char *in = scatter ? "spine" : "leaf", *out = scatter ? "leaf" : "spine";
+      TEST_NEAR (loads_of (&b, algos[i], op, in, out).sum, 12.0 / 16 + 1, 1e-12);
+      TEST_NEAR (loads_of (&b, algos[i], op, out, in).sum, 12.0 / 16 + 3, 1e-12);
+      gboolean nvls = algos[i] == MDL_ALGO_NVLS;
+      expect_alike (&b, algos[i], op, scatter ? "nvswitch" : "gpu", scatter ? "gpu" : "nvswitch", 16, .5);
+      expect_alike (&b, algos[i], op, scatter ? "gpu" : "nvswitch", scatter ? "nvswitch" : "gpu", 16, nvls ? 1 : .5);
+    }
   bench_close (&b);
 }
 
@@ -381,6 +407,99 @@ what_cannot_run_says_what_is_missing (void)
   bench_close (&b);
 }
 
+/* 8 nodes of 2 on leaves of four adapters, whose type has `limits`, beside `jobs` others; 4 cables from a leaf to 2 spines. */
+static Bench
+limited (const char *limits, unsigned jobs)
+{
+  g_autofree char *fabric = g_strdup_printf ("{kind: fat_tree, leaf: {type: {switch: kind1, radix: 8, latency: 0, sharp: {%s}}}, "
+                                             "spine: {radix: 8, latency: 0}, sharp: {jobs: %u}}",
+                                             limits, jobs);
+  return bench_on (fixture_cluster_on (2, 8, TRUE, fabric));
+}
+
+static void
+trees_run_out (void)
+{
+  /* a leaf has both rails of two nodes: 2 trees, of 2 adapters and what goes up, and so a root has 3 children */
+  static const struct {
+    const char *limits;
+    unsigned jobs;
+    const char *why; /* "": it can */
+  } rows[] = {
+    { "stream: none", 0, "'kind1' adds short messages only" },
+    { "stream: switch", 0, "would stream 2 trees (2 of this job, 0 of other jobs)" },
+    { "stream: port", 0, "" },
+    { "stream: port", 2, "" }, /* 2 + 2 trees on 4 cables */
+    { "stream: port", 3, "5 trees (2 of this job, 3 of other jobs) would go up" },
+    { "stream: port, trees: 8", 2, "" },
+    { "trees: 8", 3, "" }, /* 4 jobs of 2 rails */
+    { "trees: 8", 4, "10 trees are asked for, a rail each, and a subnet of 'kind1' has 8" },
+    { "radix: 3", 0, "" },
+    { "radix: 2", 0, "3 children at switch" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Bench b = limited (rows[i].limits, rows[i].jobs);
+    bench_open (&b, 16);
+    static const MdlAlgo algos[] = { MDL_ALGO_NVLS, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN };
+    for (unsigned k = 0; k < G_N_ELEMENTS (algos); k++) {
+      const char *why = reason_of (&b, algos[k], MDL_OP_ALL_REDUCE);
+      if (*rows[i].why != '\0')
+        TEST_HAS (why, rows[i].why);
+      else
+        TEST_STR (why, "");
+    }
+    TEST_STR (reason_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE), ""); /* needs none */
+    bench_close (&b);
+  }
+  /* one GPU a node: a tree and a leaf of four nodes, as many as one job may have */
+  Bench b = limited ("stream: switch", 0);
+  g_clear_pointer (&b.clu, clu_free);
+  b.clu =
+      fixture_cluster_on (1, 8, TRUE, "{kind: fat_tree, leaf: {type: {switch: k, radix: 8, latency: 0, sharp: {stream: switch}}}}");
+  bench_open (&b, 8);
+  TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "");
+  bench_close (&b);
+}
+
+static void
+switches_may_reduce_slower_than_links (void)
+{
+  /* 1 GB by the textbook chain, one GPU a node: 10 GB/s an adapter, 4/5 of it: 125 ms, and 5 + 5 us of wire */
+  Bench b = bench_on (fixture_cluster_on (1, 8, TRUE,
+                                          "{kind: single_switch, leaf: {type: {switch: k, radix: 8, latency: 0, "
+                                          "sharp: {rate: 0.8, small_types: no}}}}"));
+  b.settings.mode = WRK_MODE_MODEL;
+  bench_open (&b, 8);
+  WrkColl coll = { 0 };
+  TEST_NEAR (price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_COLLNET_CHAIN, 1e9, &coll), .125 + 10e-6, 1e-6);
+  wrk_coll_clear (&coll);
+  b.settings.library = cal_library (calibration);
+  TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_BF16), "bf16");
+  TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP8), "fp8");
+  TEST_STR (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP16), "");
+  bench_close (&b);
+}
+
+static void
+gathering_wants_a_head_for_each_rank (void)
+{
+  Bench b = bench_new (2, 8, TRUE);
+  b.settings.library = cal_library (calibration);
+  bench_open (&b, 16);
+  TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER), "");
+  TEST_STR (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_REDUCE_SCATTER), "");
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_GATHER), "not offered");
+  g_clear_pointer (&b.comm, wrk_comm_free);
+  bench_open (&b, 15);
+  TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER), "as many GPUs on each node");
+  TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE), "");
+  g_clear_pointer (&b.comm, wrk_comm_free);
+  b.settings.degrade.max_nics = 1;
+  bench_open (&b, 16);
+  TEST_HAS (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_GATHER), "an adapter for each GPU");
+  bench_close (&b);
+}
+
 static void
 the_network_s_switches_reduce_when_asked (void)
 {
@@ -405,6 +524,7 @@ main (void)
     { "each link of a reduction tree carries a share once each way", each_link_of_a_reduction_tree_carries_a_share_once_each_way },
     { "a reduction tree leaves each switch by one link", a_reduction_tree_leaves_each_switch_by_one_link },
     { "links inside nodes carry what the algorithm says", links_inside_nodes_carry_what_the_algorithm_says },
+    { "gathering sends a part and receives a rail", gathering_sends_a_part_and_receives_a_rail },
     { "heads of NVLSTree send at most twice their part", heads_of_nvls_tree_send_at_most_twice_their_part },
     { "nodes need not be alike", nodes_need_not_be_alike },
     { "PAT sends each part over each tree once", pat_sends_each_part_over_each_tree_once },
@@ -416,6 +536,9 @@ main (void)
     { "NVLS's efficiency holds inside nodes alone", nvls_efficiency_holds_inside_nodes_alone },
     { "what cannot run says what is missing", what_cannot_run_says_what_is_missing },
     { "the NVSwitch adds no narrow types", the_nvswitch_adds_no_narrow_types },
+    { "trees run out", trees_run_out },
+    { "switches may reduce slower than links", switches_may_reduce_slower_than_links },
+    { "gathering wants a head for each rank", gathering_wants_a_head_for_each_rank },
     { "the network's switches reduce when asked", the_network_s_switches_reduce_when_asked },
     { NULL, NULL },
   };

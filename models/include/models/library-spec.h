@@ -169,6 +169,7 @@ typedef struct {
   BaseNum peer;    /* s, on top for each peer served (direct) */
   BaseNum net;     /* s, up to the network's switches and back; one rank a node: the tree's hop */
   BaseNum efficiency, efficiency_from_90; /* of the links, by compute capability; absent: 1 */
+  BaseNum efficiency_gather; /* of the links in all-gather and reduce-scatter; absent: 1 */
   BaseNum channel; /* B of size for which a further channel is used; absent: all are */
   BaseNum piece;   /* B of one channel (and head: direct) */
   BaseList cuts;   /* MdlCut; a chain's `fewer` counts times the ranks of a node */
