@@ -312,26 +312,10 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
 void
 cli_warn_switches (Cli *cli, CliComm *comm, const WrkColl *coll)
 {
-  const char *no_collnet = comm->settings.collnet ? wrk_comm_why_no_collnet (comm->comm) : NULL;
-  if (no_collnet != NULL) {
-    g_autofree char *text = g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet);
-    cli_warn (cli, text);
-  }
-  if (!wrk_algo_in_switches (coll->algo))
-    return;
-  const char *algo = base_name (mdl_algo_names, (int)coll->algo);
-  if (comm->settings.steps == WRK_STEPS_EXACT) {
-    g_autofree char *text = g_strdup_printf ("--steps exact: what switches reduce has no messages, %s ran as one activity", algo);
-    cli_warn (cli, text);
-  }
-  double line_Bps = wrk_comm_line_Bps (comm->comm);
-  if (coll->busbw_Bps <= line_Bps)
-    return;
-  g_autofree char *text =
-      g_strdup_printf ("%s: busbw is above the line rate of %s, %.4g GB/s: switches reduce, and busbw counts what a "
-                       "ring would send; wire is what links carry",
-                       algo, wrk_comm_is_local (comm->comm) ? "a GPU" : "a node's adapters", line_Bps * 1e-9);
-  cli_warn (cli, text);
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  wrk_comm_switch_warnings (comm->comm, coll, texts);
+  for (guint i = 0; i < texts->len; i++)
+    cli_warn (cli, texts->pdata[i]);
 }
 
 void

@@ -144,6 +144,7 @@ run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
   result->repeat = (unsigned)spec->repeat.v;
   result->n_events = result->coll.n_events;
   warn_local (scenario, result, comm);
+  wrk_comm_switch_warnings (comm, &result->coll, result->warnings);
   g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
   wrk_net_count_coll (net, &result->coll);
   wrk_result_add_links (result, scenario->clu, net, result->coll.time_s);

@@ -212,20 +212,9 @@ wrk_sharp_why_not_type (const WrkComm *comm, MdlOp op, MdlDtype dtype)
              : NULL;
 }
 
-gboolean
-wrk_algo_in_switches (MdlAlgo algo)
-{
-  return !wrk_algo_has_messages (algo);
-}
-
-const char *
-wrk_comm_why_no_collnet (const WrkComm *comm)
-{
-  return comm->n_islands > 1 ? wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
-}
-
-double
-wrk_comm_line_Bps (WrkComm *comm)
+/* Rate, as specified, that a busbw is held against; infinite where there is none. */
+static double
+line_Bps (WrkComm *comm)
 {
   if (comm->n_islands > 1) {
     double each_Bps;
@@ -240,6 +229,25 @@ wrk_comm_line_Bps (WrkComm *comm)
     return HUGE_VAL;
   clu_link (comm->clu, hop->link, &link);
   return link.rate_Bps;
+}
+
+void
+wrk_comm_switch_warnings (WrkComm *comm, const WrkColl *coll, GPtrArray *texts)
+{
+  const WrkSettings *settings = comm->settings;
+  const char *no_collnet = settings->collnet && comm->n_islands > 1 ? wrk_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
+  if (no_collnet != NULL)
+    g_ptr_array_add (texts, g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet));
+  if (wrk_algo_has_messages (coll->algo) || comm->n == 1)
+    return;
+  const char *algo = base_name (mdl_algo_names, (int)coll->algo);
+  if (settings->mode == WRK_MODE_EVENT && settings->steps == WRK_STEPS_EXACT)
+    g_ptr_array_add (texts, g_strdup_printf ("exact steps: what switches reduce has no messages, %s ran as one activity", algo));
+  double rate_Bps = line_Bps (comm);
+  if (coll->busbw_Bps > rate_Bps)
+    g_ptr_array_add (texts, g_strdup_printf ("%s: busbw is above the line rate of %s, %.4g GB/s: switches reduce, and busbw counts "
+                                             "what a ring would send; wire is what links carry",
+                                             algo, comm->n_islands == 1 ? "a GPU" : "a node's adapters", rate_Bps * 1e-9));
 }
 
 double

@@ -112,16 +112,10 @@ typedef struct {
  * for cannot run here: says why and what can. `out` zeroed before the first use; reused. */
 gboolean wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error);
 
-/* Rate, as specified, that a busbw is held against: on one NVLink domain of a GPU's links to its switch, else of a node's adapters
- * together. INFINITY where there is neither. A busbw above it is no error where switches reduce, and no link carries it. */
-double wrk_comm_line_Bps (WrkComm *comm);
-
-/* Whether an algorithm's bytes are reduced by switches: it has no messages, and exact steps run it as one activity. */
-gboolean wrk_algo_in_switches (MdlAlgo algo);
-
-/* Why CollNet and NVLS over nodes cannot reduce in the network's switches here (borrowed from the communicator); NULL where they
- * can and where nothing crosses the network. */
-const char *wrk_comm_why_no_collnet (const WrkComm *comm);
+/* What a reader would else misread in an answer that switches reduce, appended to `texts` (char *, g_free): a busbw above the line
+ * rate (of a GPU's links to its switch, of a node's adapters together), exact steps that are one activity, and
+ * NCCL_COLLNET_ENABLE=1 without effect. */
+void wrk_comm_switch_warnings (WrkComm *comm, const WrkColl *coll, GPtrArray *texts);
 
 /* Whether AUTO is the library's own choice for `op` here, not the fastest predicted. */
 gboolean wrk_comm_knows_choice (WrkComm *comm, MdlOp op);
