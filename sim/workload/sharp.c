@@ -26,7 +26,8 @@ typedef struct {
   guint32 widest;
   guint32 rails;         /* trees through it */
   guint32 last;          /* the last rail that came, + 1 */
-  gboolean leaf, leaves; /* has adapters; a tree goes on to another switch */
+  guint32 cables;        /* to other switches */
+  gboolean leaf, leaves; /* has other things than switches below it; a tree goes on to another switch */
 } Node;
 
 typedef struct {
@@ -74,7 +75,6 @@ climb (const Clu *clu, const CluRoute *route, guint32 rail, Survey *survey)
     Node *node = &survey->node[above];
     visit (node, rail);
     node->children++;
-    node->leaf = node->leaf || !from || !to;
     if (from && to)
       survey->node[hop->from].leaves = node->leaves = TRUE;
   }
@@ -113,17 +113,19 @@ rails_of (const WrkComm *comm)
   return MIN (least, MAX (comm->rings->n_rings, 1));
 }
 
-/* Cables from `leaf` to other switches. */
-static guint32
-cables_up (const Clu *clu, CluDev leaf)
+static void
+look_at_cables (const Clu *clu, Node *node)
 {
-  guint32 n = 0;
   for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
     CluLink link;
     clu_link (clu, id, &link);
-    n += (link.a == leaf && is_switch (clu, link.b)) || (link.b == leaf && is_switch (clu, link.a));
+    gboolean a = is_switch (clu, link.a), b = is_switch (clu, link.b);
+    if (a && b) {
+      node[link.a].cables++;
+      node[link.b].cables++;
+    } else if (a || b)
+      node[a ? link.a : link.b].leaf = TRUE;
   }
-  return n;
 }
 
 static char *
@@ -140,14 +142,14 @@ no_room_in (const Clu *clu, const CluSharpSpec *spec, const char *type, const Su
     if (spec->radix.set && (double)children > spec->radix.v)
       return g_strdup_printf ("its tree has %u children at switch %s, and '%s' adds %.0f at most", children, name, type,
                               spec->radix.v);
-    upper += !node->leaf;
+    upper += !node->leaf && node->cables > 0;
     leaves = leaves || node->leaves;
     if (!spec->stream.set || !node->leaf || node->rails == 0)
       continue;
     if (spec->stream.v == CLU_SHARP_STREAM_SWITCH && node->rails + jobs > 1)
       return g_strdup_printf ("switch %s would stream %u trees (%u of this job, %u of other jobs), and '%s' streams one at a time",
                               name, node->rails + jobs, node->rails, jobs, type);
-    guint32 up = spec->stream.v == CLU_SHARP_STREAM_PORT && node->leaves ? cables_up (clu, dev) : 0;
+    guint32 up = spec->stream.v == CLU_SHARP_STREAM_PORT && node->leaves ? node->cables : 0;
     if (up > 0 && node->rails + jobs > up)
       return g_strdup_printf ("%u trees (%u of this job, %u of other jobs) would go up from switch %s, which has %u cables up, and "
                               "'%s' streams one tree a port",
@@ -179,6 +181,7 @@ find_reason (const WrkComm *comm)
   if (!spec->radix.set && !spec->stream.set)
     return NULL;
   g_auto (Survey) survey = { g_new0 (Node, clu_n_devices (comm->clu)), g_new0 (guint8, clu_n_devices (comm->clu)) };
+  look_at_cables (comm->clu, survey.node);
   CluRoute route;
   clu_route_init (&route);
   gboolean ok = TRUE;

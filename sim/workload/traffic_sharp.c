@@ -17,7 +17,7 @@
 
 /* Ranks by island, in rank order; `heads`: what every island can have. */
 typedef struct {
-  guint32 *at; /* n_islands + 1 offsets into rank */
+  guint32 *at;   /* n_islands + 1 offsets into rank */
   guint32 *rank;
   guint32 heads;
 } Members;
@@ -82,9 +82,9 @@ load_nvls_islands (WrkComm *comm, const Members *m, MdlOp op, GError **error)
 
 /* Scratch while a tree of switches is laid: what is in it already. */
 typedef struct {
-  double *most;    /* share of each resource */
-  guint8 *known;   /* devices whose way on is in the tree */
-  GArray *seen;    /* CluRes with `most` */
+  double *most;  /* share of each resource */
+  guint8 *known; /* devices whose way on is in the tree */
+  GArray *seen;  /* CluRes with `most` */
   GArray *reached; /* CluDev that are known */
 } Tree;
 

@@ -462,6 +462,30 @@ trees_run_out (void)
 }
 
 static void
+each_tree_wants_a_spine_where_switches_stream_one (void)
+{
+  /* a leaf a rail for 4 nodes, two pods of them: 4 leaves of 4 cables up, on one spine of 16 ports or two of 8 */
+  static const struct {
+    unsigned spine_radix;
+    const char *why; /* "": it can */
+  } rows[] = { { 16, "its 2 trees need as many switches above the leaves, which are 1" }, { 8, "" } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *fabric =
+        g_strdup_printf ("{kind: rail_optimised, pod: 4, leaf: {type: {switch: k, radix: 8, latency: 0, sharp: "
+                         "{stream: switch}}}, spine: {radix: %u, latency: 0}, routing: adaptive}",
+                         rows[i].spine_radix);
+    Bench b = bench_on (fixture_cluster_on (2, 8, TRUE, fabric));
+    bench_open (&b, 16);
+    const char *why = reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE);
+    if (*rows[i].why != '\0')
+      TEST_HAS (why, rows[i].why);
+    else
+      TEST_STR (why, "");
+    bench_close (&b);
+  }
+}
+
+static void
 switches_may_reduce_slower_than_links (void)
 {
   /* 1 GB by the textbook chain, one GPU a node: 10 GB/s an adapter, 4/5 of it: 125 ms, and 5 + 5 us of wire */
@@ -537,6 +561,7 @@ main (void)
     { "what cannot run says what is missing", what_cannot_run_says_what_is_missing },
     { "the NVSwitch adds no narrow types", the_nvswitch_adds_no_narrow_types },
     { "trees run out", trees_run_out },
+    { "each tree wants a spine where switches stream one at a time", each_tree_wants_a_spine_where_switches_stream_one },
     { "switches may reduce slower than links", switches_may_reduce_slower_than_links },
     { "gathering wants a head for each rank", gathering_wants_a_head_for_each_rank },
     { "the network's switches reduce when asked", the_network_s_switches_reduce_when_asked },
