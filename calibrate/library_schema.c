@@ -337,6 +337,16 @@ static const BaseSchema plugin_schema = { .name = "plugin",
                                           .help = "Software by which the library reaches one kind of network.",
                                           .fields = plugin_fields };
 
+static const BaseField create_fields[] = {
+  NUM (MdlCreateSpec, first, "first", BASE_DIM_TIME, "the first one of a process"),
+  NUM (MdlCreateSpec, first_per_gpu, "first_per_gpu", BASE_DIM_TIME, "of the first, for each GPU of a node"),
+  NUM (MdlCreateSpec, per_gpu, "per_gpu", BASE_DIM_TIME, "any further one, for each GPU of a node"),
+  NUM (MdlCreateSpec, network, "network", BASE_DIM_TIME, "on top of each that spans nodes"),
+  NUM (MdlCreateSpec, per_rank, "per_rank", BASE_DIM_TIME, "of these, for each rank"),
+  BASE_ROW_END,
+};
+static const BaseSchema create_schema = { .name = "create", .help = "Making communicators.", .fields = create_fields };
+
 static const BaseField graph_fields[] = {
   NUM (MdlGraphSpec, channels, "channels", BASE_DIM_COUNT, "of the search"),
   NUM (MdlGraphSpec, intra, "intra", BASE_DIM_BANDWIDTH, "of a channel inside a node"),
@@ -367,6 +377,7 @@ static const BaseField library_fields[] = {
   LIST (MdlLibrary, plugins, "plugins", &plugin_schema, MdlPlugin, "networks with software of their own, by link class"),
   MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
   MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
+  MAP (MdlLibrary, create, "create", &create_schema, "making communicators"),
   MAP (MdlLibrary, graphs, "graphs", &graphs_schema, "graphs that NCCL's own search found, in place of those found here"),
   MAP (MdlLibrary, launch, "launch", &launches_schema, "what a launch costs"),
   MAP (MdlLibrary, ring, "ring", &ring_schema, "ring"),

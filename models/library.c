@@ -114,6 +114,26 @@ mdl_library_plugged (const MdlLibrary *library, const char *link_class)
   return plugin_of (library, link_class) != NULL;
 }
 
+/* Communicators. T = first + local first_per_gpu + (count - 1) local per_gpu, and where they span nodes count (network + ranks
+ * per_rank). ncclCommInitRank gathers what each rank knows around a ring of sockets (NCCL src/bootstrap.cc), searches graphs and
+ * connects. Constants: calibrate/defaults. Check: test_models_op. */
+double
+mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source)
+{
+  const MdlCreateSpec *spec = &library->create;
+  if (count == 0 || ranks < 2)
+    return 0.0;
+  double n = count, time_s = spec->first.v + local * spec->first_per_gpu.v + (n - 1.0) * local * spec->per_gpu.v;
+  BaseSource weakest = MIN (spec->first.source, MIN (spec->first_per_gpu.source, spec->per_gpu.source));
+  if (nodes > 1) {
+    time_s += n * (spec->network.v + ranks * spec->per_rank.v);
+    weakest = MIN (weakest, MIN (spec->network.source, spec->per_rank.source));
+  }
+  if (source != NULL)
+    *source = weakest;
+  return time_s;
+}
+
 gboolean
 mdl_library_groups (const MdlLibrary *library, const char *link_class)
 {

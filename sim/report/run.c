@@ -53,11 +53,26 @@ rep_links_text (const GArray *links, GString *out)
   base_table_print_text (table, out);
 }
 
+static void
+create_text (const char *who, const WrkResult *result, GString *out)
+{
+  if (result->communicators == 0)
+    return;
+  g_autofree char *time = rep_quantity (result->create_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "before%s%s: %u communicator%s made in %s (%s)\n", who != NULL ? " " : "", who != NULL ? who : "",
+                          result->communicators, result->communicators == 1 ? "" : "s", time,
+                          base_source_name (result->create_source));
+}
+
 void
 rep_run_text (const WrkResult *result, GString *out)
 {
   if (result->jobs != NULL) {
     rep_jobs_text (result, out);
+    for (guint i = 0; i < result->jobs->len; i++) {
+      const WrkJobResult *job = result->jobs->pdata[i];
+      create_text (job->name, job->alone, out);
+    }
     rep_links_text (result->links, out);
     return;
   }
@@ -82,6 +97,7 @@ rep_run_text (const WrkResult *result, GString *out)
     case WRK_KIND_SERVING:
       g_return_if_reached (); /* refused when the scenario was loaded */
   }
+  create_text (NULL, result, out);
   rep_links_text (result->links, out);
 }
 
@@ -141,6 +157,10 @@ rep_run_json (const WrkResult *result, JsonBuilder *json)
     rep_jobs_json_members (result, json);
   else
     build_workload (result, json);
+  if (result->communicators > 0) {
+    rep_json_integer (json, "communicators", result->communicators);
+    rep_json_number (json, "create_s", result->create_s);
+  }
   rep_links_json (result->links, json);
   rep_json_integer (json, "events", (gint64)result->n_events);
   json_builder_end_object (json);

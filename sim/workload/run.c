@@ -160,6 +160,31 @@ add_span (WrkResult *result, char *lane, char *name, double start_s, double end_
   g_ptr_array_add (result->spans, span);
 }
 
+/* Communicators that the workload asks for, of all its ranks. */
+static void
+make_communicators (const WrkScenario *scenario, WrkResult *result)
+{
+  gboolean trains = scenario->kind == WRK_KIND_TRAINING;
+  const BaseNum *asked = trains ? &scenario->training.communicators : &scenario->collective.communicators;
+  if (scenario->kind == WRK_KIND_TRANSFER || scenario->jobs != NULL || !asked->set)
+    return;
+  if (scenario->settings.library == NULL) {
+    wrk_result_warn (result, "'communicators' has no effect: the plain library makes none");
+    return;
+  }
+  result->communicators = (unsigned)asked->v;
+  guint32 ranks = trains ? result->training.n_ranks : result->coll.n_ranks, local = 0, nodes = 0, last = CLU_NONE, here = 0;
+  for (guint32 i = 0; i < ranks; i++) {
+    guint32 node = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+    nodes += node != last;
+    here = node != last ? 1 : here + 1;
+    local = MAX (local, here);
+    last = node;
+  }
+  result->create_s =
+      mdl_create_s (scenario->settings.library, result->communicators, ranks, local, nodes, &result->create_source);
+}
+
 /* One operation or copy, all of it at once: what does not grow with the bytes, then the bytes. */
 static void
 take_single_spans (const WrkScenario *scenario, WrkResult *result)
@@ -192,6 +217,8 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
                 : scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
                 : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
                                                       : run_collective (scenario, result, error);
+  if (ok)
+    make_communicators (scenario, result);
   if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING)
     take_single_spans (scenario, result);
   return ok ? g_steal_pointer (&result) : NULL;

@@ -84,6 +84,8 @@ static const BaseField collective_fields[] = {
                 .help = "how many GPUs take part, from the first; default: all"),
   BASE_ROW_NUM (WrkCollectiveSpec, "repeat", repeat, COUNT, .min = "1", .max = "1 G", .fallback = "1",
                 .help = "how often, one after the other"),
+  BASE_ROW_NUM (WrkCollectiveSpec, "communicators", communicators, COUNT, .max = "100000",
+                .help = "how many communicators of these ranks are made before, one after the other; told apart from the time"),
   BASE_ROW_NUM (WrkCollectiveSpec, "root", root, COUNT, .fallback = "0", .help = "rank of broadcast and reduce"),
   BASE_ROW_END,
 };
@@ -160,6 +162,8 @@ static const BaseField training_fields[] = {
   BASE_ROW (WrkTrainingSpec, "algo", algo, ENUM, .names = mdl_algo_names, .fallback = "auto", .help = "of the gradient all-reduce"),
   BASE_ROW (WrkTrainingSpec, "proto", proto, ENUM, .names = mdl_proto_names, .fallback = "auto",
             .help = "of the gradient all-reduce"),
+  BASE_ROW_NUM (WrkTrainingSpec, "communicators", communicators, COUNT, .max = "100000",
+                .help = "how many communicators of all ranks are made before the first step; told apart from its time"),
   LATER (0, "model"),
   LATER (1, "sequence"),
   LATER (2, "global_batch"),

@@ -193,6 +193,26 @@ a_peer_on_another_node_gets_two_channels_while_ranks_are_few (void)
   TEST_NEAR (time_of (all, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 0.25, 1e-4);
 }
 
+static void
+communicators_cost_what_they_are_made_of (void)
+{
+  /* 0.2 s and 0.1 s a GPU of a node for the first, 10 ms a GPU for each further one; between nodes 2 s and 1 ms a rank each. One on
+   * 8 GPUs: 1 s. Three: 1 + 2 x 0.08. Of 2 nodes: + 3 x 2.016 s. */
+  MdlLibrary l = simple_library ();
+  l.create = (MdlCreateSpec){
+    .first = num (0.2), .first_per_gpu = num (0.1), .per_gpu = num (0.01), .network = num (2), .per_rank = num (0.001)
+  };
+  l.create.per_rank.source = BASE_SOURCE_ASSUMED;
+  BaseSource source;
+  TEST_NEAR (mdl_create_s (&l, 1, 8, 8, 1, NULL), 1.0, 1e-12);
+  TEST_NEAR (mdl_create_s (&l, 3, 8, 8, 1, &source), 1.16, 1e-12);
+  TEST_TRUE (source != BASE_SOURCE_ASSUMED);
+  TEST_NEAR (mdl_create_s (&l, 3, 16, 8, 2, &source), 1.16 + 6.048, 1e-12);
+  TEST_INT (source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (mdl_create_s (&l, 0, 16, 8, 2, NULL), 0.0, 0.0);
+  TEST_NEAR (mdl_create_s (&l, 5, 1, 1, 1, NULL), 0.0, 0.0);
+}
+
 /* 32 channels of 1 GB/s for 8 ranks: chunks of 1 MB, parts from 1/8 of a chunk to 32. */
 static MdlLibrary
 pair_library (void)
@@ -564,6 +584,7 @@ static const TestCase cases[] = {
   { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },
   { "long data hide the network's latency down to its floor", long_data_hide_the_networks_latency_down_to_its_floor },
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
+  { "communicators cost what they are made of", communicators_cost_what_they_are_made_of },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },
   { "peers share channels where channels are few", peers_share_channels_where_channels_are_few },
   { "a plain all-to-all puts its peers into the plan", a_plain_all_to_all_puts_its_peers_into_the_plan },

@@ -246,6 +246,14 @@ typedef struct {
   BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
 
+/* Making communicators. */
+typedef struct {
+  BaseHead head;
+  BaseNum first, first_per_gpu; /* s, of a process: the first one; for each GPU of its node */
+  BaseNum per_gpu;              /* s, any further one, for each GPU of a node */
+  BaseNum network, per_rank;    /* s, on top of each that spans nodes; for each of its ranks */
+} MdlCreateSpec;
+
 /* Graphs that NCCL's own search found, as its log or dump tells (models/search.h: MdlGraph). They stand in place of those that
  * are found here, for communicators of as many GPUs a node and nodes. */
 typedef struct {
@@ -271,6 +279,7 @@ struct MdlLibrary {
   MdlProtocols protocols;
   MdlChannels channels;
   MdlGraphsSpec graphs;
+  MdlCreateSpec create;
   MdlLaunchCosts launch;
   MdlRingSpec ring;
   MdlTreeSpec tree;

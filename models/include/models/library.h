@@ -42,6 +42,10 @@ const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 /* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
 
+/* What making `count` communicators of `ranks` ranks takes, one after the other, the first one of its processes included; `local`:
+ * ranks of a node. *source (may be NULL): weakest constant used. 0 for count 0 or one rank. s. Source: models/library.c. */
+double mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source);
+
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
 

@@ -22,6 +22,7 @@ typedef struct {
   BaseNum ranks;          /* default: all GPUs of the cluster */
   BaseNum repeat;
   BaseNum root;
+  BaseNum communicators;  /* made before, one after the other; absent: not asked */
 } WrkCollectiveSpec;
 
 typedef enum { WRK_PATH_FASTEST, WRK_PATH_NVLINK, WRK_PATH_PCIE, WRK_PATH_HOST, WRK_PATH_NET } WrkPath;
@@ -63,6 +64,7 @@ typedef struct {
   BaseNum optimizer;          /* s at the end of a step */
   BaseBool p2p_overlap;       /* sends between stages beside compute (default true) */
   BaseEnum algo, proto;       /* of the gradient all-reduce */
+  BaseNum communicators;      /* as of a collective */
   WrkLater later;
 } WrkTrainingSpec;
 
@@ -180,6 +182,9 @@ typedef struct {
   GArray *links;               /* WrkLinkUse */
   GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
   GPtrArray *spans;            /* WrkSpan *, for a trace; may be NULL */
+  unsigned communicators;      /* made before; not part of any time */
+  double create_s;             /* what that takes */
+  BaseSource create_source;
   GPtrArray *jobs;             /* WrkJobResult *, in the scenario's order, and links those of all; NULL: one workload */
   guint64 n_events;
 } WrkResult;
