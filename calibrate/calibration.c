@@ -5,6 +5,7 @@
 
 #include "calibrate/tuner.h"
 #include "library_schema-private.h"
+#include "models/tuner_region.h"
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
@@ -88,8 +89,13 @@ read_map (const Load *load, const BaseSchema *schema, const BaseYamlNode *node, 
           GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const BaseSchemaContext context = { .arena = load->cal->arena, .diag = diag, .lookup = load->lookup, .source = source };
+  guint known = load->cal->documents->len;
+  const BaseSchemaContext context = {
+    .arena = load->cal->arena, .diag = diag, .lookup = load->lookup, .source = source, .inputs = load->cal->documents
+  };
   base_schema_read (schema, node, overlay, &context, out);
+  for (guint i = known; load->inputs != NULL && i < load->cal->documents->len; i++)
+    g_ptr_array_add (load->inputs, base_yaml_ref (load->cal->documents->pdata[i]));
   return base_diag_finish (diag, error);
 }
 
@@ -116,6 +122,35 @@ vendor_of (const Load *load, const char *gpu_type, unsigned *out, GError **error
   return TRUE;
 }
 
+static void
+check_region (const MdlTunerRegion *region, BaseDiag *diag)
+{
+  if (region->bytes.n != region->ranks.n || region->bytes.n < 3)
+    base_diag_error (diag, region->ranks.mark, "%u sizes and %u ranks; accepted: as many of each, three at least", region->bytes.n,
+                     region->ranks.n);
+  if (region->op.v < 0 || region->op.v >= MDL_TUNER_OPS || region->algo.v < 0 || region->algo.v >= MDL_TUNER_ALGOS ||
+      region->proto.v < 0)
+    base_diag_error (diag, region->op.mark, "a region is of an operation, an algorithm and a protocol that NCCL tunes");
+}
+
+/* Tuners of the plugins: those that this version of NCCL does not ask yet are dropped. */
+static gboolean
+settle_plugins (MdlLibrary *library, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  for (unsigned i = 0; i < library->plugins.n; i++) {
+    MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
+    const MdlTunerRegions *tuner = plugin->tuner.value;
+    if (tuner == NULL)
+      continue;
+    for (unsigned k = 0; k < tuner->regions.n; k++)
+      check_region (BASE_LIST_AT (tuner->regions, MdlTunerRegion, k), diag);
+    if (cal_tuner_is_before (library->version, &tuner->from, diag))
+      plugin->tuner.value = NULL;
+  }
+  return base_diag_finish (diag, error);
+}
+
 /* NCCL's choice and what else depends on its version: the one asked for, else that of the calibration, else the newest known. */
 static gboolean
 load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **error)
@@ -135,7 +170,7 @@ load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **
     library->pairwise.net_share = library->tuner->peer_share;
     library->pairwise.net_share.set = library->tuner->peer_share.v > 0.0;
   }
-  return TRUE;
+  return settle_plugins (library, error);
 }
 
 static gboolean

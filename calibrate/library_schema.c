@@ -1,6 +1,8 @@
 /* Schema of a communication library's constants: one row a key, see models/library-spec.h for what each is used for. */
 #include "library_schema-private.h"
 
+#include "models/tuner_region.h"
+
 /* No key is required: the help says what holds without it. */
 #define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .help = (help_))
 #define NUM_FROM(type, member, key_, dim_, min_, help_) \
@@ -325,9 +327,37 @@ static const BaseField range_fields[] = {
 };
 static const BaseSchema range_schema = { .name = "range", .help = "What the constants were fitted on.", .fields = range_fields };
 
+static const BaseField region_fields[] = {
+  BASE_ROW (MdlTunerRegion, "gpus", gpus, NUM, .dim = BASE_DIM_COUNT, .min = "1", .required = TRUE, .help = "of a node in use"),
+  BASE_ROW (MdlTunerRegion, "op", op, ENUM, .names = mdl_op_names, .required = TRUE, .help = "operation"),
+  BASE_ROW (MdlTunerRegion, "algo", algo, ENUM, .names = mdl_algo_names, .required = TRUE, .help = "what is taken"),
+  BASE_ROW (MdlTunerRegion, "proto", proto, ENUM, .names = mdl_proto_names, .required = TRUE, .help = "by which protocol"),
+  BASE_ROW (MdlTunerRegion, "bytes", bytes, NUMS, .dim = BASE_DIM_BYTES, .required = TRUE,
+            .help = "sizes of the polygon's vertices, in order"),
+  BASE_ROW (MdlTunerRegion, "ranks", ranks, NUMS, .dim = BASE_DIM_COUNT, .required = TRUE, .help = "ranks of the same vertices"),
+  BASE_ROW_END,
+};
+static const BaseSchema region_schema = { .name = "region", .help = "Sizes and ranks with one choice.", .fields = region_fields };
+
+static const BaseField regions_fields[] = {
+  BASE_ROW (MdlTunerRegions, "tuner", name, STR, .required = TRUE, .help = "its name"),
+  BASE_ROW (MdlTunerRegions, "summary", summary, STR, .help = "whose it is"),
+  BASE_ROW (MdlTunerRegions, "from", from, STR, .required = TRUE, .help = "NCCL's version that first asks it"),
+  BASE_ROW (MdlTunerRegions, "nodes", nodes, NUM, .dim = BASE_DIM_COUNT, .min = "1", .required = TRUE, .help = "least"),
+  LIST (MdlTunerRegions, regions, "regions", &region_schema, MdlTunerRegion, "the first that holds size and ranks decides"),
+  BASE_ROW_END,
+};
+static const BaseSchema regions_schema = { .name = "plugin's tuner", .help = "Choices of a plugin.", .fields = regions_fields };
+
 static const BaseField plugin_fields[] = {
   BASE_ROW (MdlPlugin, "class", link_class, STR, .help = "link class of the network's ports", .required = TRUE),
   NUM (MdlPlugin, latency, "latency", BASE_DIM_TIME, "what its software adds to a message"),
+  NUM (MdlPlugin, told_latency, "told_latency", BASE_DIM_TIME, "what it tells NCCL's tuner of a message; default: nothing"),
+  NUM (MdlPlugin, ll128_start, "ll128_start", BASE_DIM_TIME, "once an operation by LL128"),
+  NUM (MdlPlugin, ll_line, "ll_line", BASE_DIM_TIME, "for each line of a message by LL, whose flags the CPU reads"),
+  NUM_FROM (MdlPlugin, nvls_tree_piece, "nvls_tree_piece", BASE_DIM_BYTES, "1 KiB", "piece of NVLSTree at most, which it sets"),
+  BASE_ROW (MdlPlugin, "tuner", tuner, REF, .sub = &regions_schema, .item_size = sizeof (MdlTunerRegions),
+            .folder = "calibrate/defaults", .help = "what it chooses in NCCL's place"),
   BASE_ROW (MdlPlugin, "simple_only", simple_only, BOOL, .help = "LL and LL128 are switched off"),
   BASE_ROW (MdlPlugin, "groups", groups, BOOL, .help = "the adapters beside one GPU are one device to the library",
             .fallback = "no"),

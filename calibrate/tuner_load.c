@@ -188,3 +188,10 @@ cal_tuner_version (const CalTuner *tuner)
 {
   return tuner->version;
 }
+
+gboolean
+cal_tuner_is_before (const char *version, const BaseStr *first, BaseDiag *diag)
+{
+  guint64 from = version_at (first, diag), here;
+  return version == NULL || !read_version (version, &here) || here < from;
+}

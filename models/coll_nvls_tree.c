@@ -4,7 +4,8 @@
  *
  *     T = start + latency + 2 ceil (log2 N) a + (stages - 1) x round + 2 ceil (log2 N) x piece + S / min (bound, link rate)
  *     a     = the tree's hop over the same transport + `hop`
- *     round = h ch c / rate:  one round of pieces over all heads and channels;   piece = h ch c / (NICs x NIC rate)
+ *     round = h ch c (1 + 1/h) / (GPU link rate x efficiency), one round of pieces over all heads and channels in the node
+ *     piece = h ch c / (NICs x NIC rate)
  *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r)
  * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
  * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
@@ -94,8 +95,14 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
 
   gboolean far = spec->far_nodes.set && (double)q->n_nodes >= spec->far_nodes.v;
   double part_B = q->size_B / (channels * heads);
-  double piece_B = mdl_cut_piece (&spec->cuts, part_B, (far ? &spec->far_piece : &spec->piece)->v, 1.0);
-  double round_B = piece_B * channels * heads, round_s = mdl_time_s (round_B, mdl_cost_rate (q, cost));
+  const MdlPlugin *plugin = mdl_plugin (library, q);
+  const BaseNum *most = plugin != NULL && plugin->nvls_tree_piece.set ? &plugin->nvls_tree_piece
+                        : far                                         ? &spec->far_piece
+                                                                      : &spec->piece;
+  double piece_B = mdl_cut_piece (&spec->cuts, part_B, most->v, 1.0);
+  double round_B = piece_B * channels * heads;
+  double node_Bps = q->intra_rate_Bps * mdl_nvls_efficiency_of (library, q->compute_capability)->v / (1.0 + 1.0 / heads);
+  double round_s = mdl_time_s (round_B, node_Bps);
   double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   mdl_cost_term (q, cost, "pipeline fill", (spec->stages.v - 1.0) * round_s + hops * net_s, &spec->stages,
                  "%.3g rounds of %.4g B a head and channel in the node, %.4g between nodes", spec->stages.v - 1.0, piece_B, hops);

@@ -13,6 +13,10 @@
  *                  together, later they drift apart and fill each other's pauses
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step.
+ * Simple between nodes: the chunks of a node queue before its adapters, and while these are busy a chunk's way round the ring does
+ * not show. One loop's bytes b = S / loops / link rate and way w = steps x (latency + slice's time) take about the longer,
+ *     T = start + (loops - 1) b + (b^3 + w^3)^(1/3)
+ * and a block does not wait for a chunk that is on the network: others pass.
  * Between nodes 2N or N of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait for
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
@@ -152,10 +156,30 @@ limit_of (const MdlProtocol *format, const MdlCollQuestion *q, const Round *roun
   limit.last_s = fmax (last_s, 0.0);
   for (unsigned i = 0; i < 2; i++) {
     limit.each_s[i] = fmax (step[i].floor_s, step[i].latency_s - hidden_s);
+    if (blocks && i == 1) /* chunks of other ranks pass while one is on the network */
+      limit.each_s[i] = (step[i].latency_s + (round->loops - 1.0) * step[0].latency_s) / round->loops;
     limit.slices_s += blocks ? round->loops * n_of[i] * (round->slices - 1.0) * step[i].step->slice.v : 0.0;
     limit.time_s += round->loops * n_of[i] * limit.each_s[i];
   }
   limit.time_s += limit.slices_s + limit.last_s + mdl_time_s (q->size_B, rate_Bps);
+  return limit;
+}
+
+/* The links' answer between nodes by Simple. The chunks of a node queue before its adapters: while these are busy, nothing of a
+ * chunk's way round the ring shows, so that one loop takes about the longer of the two. Later loops follow without a gap. */
+static Limit
+queue_of (const MdlCollQuestion *q, const Round *round, const MdlStepTime step[2], double rate_Bps, double block_Bps)
+{
+  Limit limit = { .rate_Bps = rate_Bps };
+  double bytes_s = mdl_time_s (q->size_B, rate_Bps) / round->loops, n_of[2] = { round->steps - round->inter, round->inter };
+  double slice_s[2] = { mdl_time_s (round->chunk_B, block_Bps) / round->slices, bytes_s / (round->steps * round->slices) };
+  double way_s = 0.0;
+  for (unsigned i = 0; i < 2; i++)
+    way_s += n_of[i] * (step[i].latency_s + slice_s[i]);
+  double shown_s = cbrt (bytes_s * bytes_s * bytes_s + way_s * way_s * way_s) - bytes_s;
+  for (unsigned i = 0; i < 2; i++)
+    limit.each_s[i] = way_s > 0.0 ? (step[i].latency_s + slice_s[i]) * shown_s / (way_s * round->loops) : 0.0;
+  limit.time_s = shown_s + mdl_time_s (q->size_B, rate_Bps);
   return limit;
 }
 
@@ -211,8 +235,10 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   add_start (spec, proto, q, cost, channels, halved);
   add_plateau (spec, proto, q, channels, step, cost);
   Round round = round_of (format, q, channels);
+  mdl_network_lines (library, proto, q, channels, round.chunk_B, &step[1], cost);
   double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * format->ends.v / 2.0 * round.chunk_B / rate_Bps : 0.0;
-  Limit links = limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
+  Limit links = q->n_nodes > 1 && format->slice.set ? queue_of (q, &round, step, q->link_rate_Bps / cost->wire, rate_Bps)
+                                                    : limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
   Limit blocks = limit_of (format, q, &round, step, channels * rate_Bps * n / round.operations, -1.0);
   gboolean waits = blocks.time_s > links.time_s;
   if (waits)

@@ -3,7 +3,8 @@
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
  *     B = min (ch x stream, ch x rate of the slowest hop, link rate / wire)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route, over the part
+ * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route (of adapters that
+ * of half the channels: one way of them serves one of the two trees at a time), over the part
  * of a piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow,
  * LL, LL128); stream B/s, what a block sustains when its threads are split between reduction and broadcast.
  *
@@ -86,6 +87,8 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double channels = mdl_channels (library, proto, q, FALSE);
   MdlStepTime intra = mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels);
   MdlStepTime inter = mdl_network_step_time (library, spec->hop, proto, q, channels, cost);
+  double part_B = q->size_B / channels, piece_B = piece_of (spec, format, proto, q, part_B);
+  mdl_network_lines (library, proto, q, channels, piece_B, &inter, cost);
   const BaseNum *stream = &(q->n_ranks > 2 ? &spec->stream : &spec->end_stream)->at[proto];
 
   cost->channels = (unsigned)channels;
@@ -106,13 +109,13 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   cost->hop_software_s[1] = fmax (inter.latency_s - q->inter_latency_s, 0.0);
 
   /* The first piece's way, less what the size term counts of it. */
-  double part_B = q->size_B / channels, piece_B = piece_of (spec, format, proto, q, part_B);
   double fill_s = 0.0;
   if (up_down_intra > 0.0)
     fill_s += up_down_intra * hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels);
   if (up_down_inter > 0.0) {
     double nics = fmax ((double)q->n_nics, 1.0);
-    fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels);
+    /* One way of the adapters serves one of the two trees at a time. */
+    fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels / 2.0);
   }
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
   mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.0f B a channel", up_down_intra + up_down_inter,

@@ -47,6 +47,10 @@ MdlStepTime mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_
 /* The same between nodes: what the network's plugin adds is in it, and used. `hop`: all kinds. */
 MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q,
                                    double channels, MdlCollCost *cost);
+/* Adds what it takes the CPU to read the flags of each line of a message by LL, pieces of `piece_B` on so many channels, where the
+ * plugin says it. Source: NCCL 5067397c src/transport/net.cc:sendProxyProgress. */
+void mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, double channels, double piece_B,
+                        MdlStepTime *time, MdlCollCost *cost);
 /* The plugin that serves the network between the nodes; NULL: none. */
 const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 

@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* ncclLLFifoLine: four bytes of data and four of flag, twice. */
+#define LL_LINE_B 16.0
+
 void
 mdl_cost_use (MdlCollCost *cost, const BaseNum *num)
 {
@@ -130,8 +133,8 @@ mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question)
 }
 
 MdlStepTime
-mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q,
-                       double channels, MdlCollCost *cost)
+mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q, double channels,
+                       MdlCollCost *cost)
 {
   MdlStepTime time = mdl_step_time (&hop[q->inter], proto, q->inter_latency_s, channels);
   const MdlPlugin *plugin = mdl_plugin (library, q);
@@ -141,7 +144,25 @@ mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlPro
   if (!time.step->floor.set)
     time.floor_s = time.latency_s;
   mdl_cost_use (cost, &plugin->latency);
+  if (proto == MDL_PROTO_LL128 && plugin->ll128_start.set) {
+    mdl_cost_term (q, cost, "network plugin", plugin->ll128_start.v, &plugin->ll128_start, "once an operation by LL128");
+    cost->start_s += plugin->ll128_start.v;
+  }
   return time;
+}
+
+void
+mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, double channels, double piece_B,
+                   MdlStepTime *time, MdlCollCost *cost)
+{
+  const MdlPlugin *plugin = proto == MDL_PROTO_LL ? mdl_plugin (library, q) : NULL;
+  if (plugin == NULL || !plugin->ll_line.set)
+    return;
+  double proxies = MIN (q->n_nics, q->ranks_per_node); /* a thread of each GPU that has an adapter */
+  double each = fmax (channels / fmax (proxies, 1.0), 1.0);
+  double lines = each * piece_B * library->protocols.at[proto].wire.v / LL_LINE_B;
+  time->latency_s += lines * plugin->ll_line.v;
+  mdl_cost_use (cost, &plugin->ll_line);
 }
 
 double

@@ -140,3 +140,17 @@ mdl_library_groups (const MdlLibrary *library, const char *link_class)
   const MdlPlugin *plugin = plugin_of (library, link_class);
   return plugin != NULL && plugin->groups.v;
 }
+
+double
+mdl_library_told_latency_s (const MdlLibrary *library, const char *link_class)
+{
+  const MdlPlugin *plugin = plugin_of (library, link_class);
+  return plugin != NULL && plugin->told_latency.set ? plugin->told_latency.v : 0.0;
+}
+
+const struct MdlTunerRegions *
+mdl_library_regions (const MdlLibrary *library, const char *link_class)
+{
+  const MdlPlugin *plugin = plugin_of (library, link_class);
+  return plugin != NULL ? plugin->tuner.value : NULL;
+}

@@ -14,9 +14,34 @@ static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
+/* What stands beside a prediction. */
+typedef struct {
+  GArray *alternatives; /* owned; NULL: none */
+  RepReckoning nccl;
+  gboolean has_nccl;
+} Beside;
+
+static void
+beside_clear (Beside *beside)
+{
+  g_clear_pointer (&beside->alternatives, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
+
+static void
+take_reckoning (WrkComm *comm, const WrkCollRequest *request, const WrkColl *coll, Beside *out)
+{
+  RepReckoning *nccl = &out->nccl;
+  out->has_nccl = TRUE;
+  nccl->n_terms = wrk_comm_nccl_terms (comm, request, coll->algo, coll->proto, nccl->term);
+  nccl->time_s = nccl->n_terms > 0 ? wrk_comm_nccl_time_s (comm, request, coll->algo, coll->proto) : (double)NAN;
+  nccl->plugin = wrk_comm_plugin_tuner (comm, request, &nccl->plugin_algo, &nccl->plugin_proto);
+}
+
 /* What else could run, each priced by the closed form; `settings` are the communicator's own. */
 static gboolean
-list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *settings, GArray **out, GError **error)
+list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *settings, const WrkColl *explained, Beside *out,
+                   GError **error)
 {
   WrkMode mode = settings->mode;
   settings->mode = WRK_MODE_MODEL;
@@ -29,6 +54,7 @@ list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *se
     RepAlternative alternative = {
       .algo = choice->algo, .proto = choice->proto, .reason = g_strdup (choice->reason), .time_s = (double)NAN
     };
+    alternative.nccl_s = wrk_comm_nccl_time_s (comm, request, choice->algo, choice->proto);
     if (choice->reason == NULL) {
       WrkCollRequest one = *request;
       one.algo = choice->algo;
@@ -39,9 +65,11 @@ list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *se
     g_array_append_val (alternatives, alternative);
   }
   settings->mode = mode;
-  if (done)
-    *out = g_steal_pointer (&alternatives);
-  return done;
+  if (!done)
+    return FALSE;
+  out->alternatives = g_steal_pointer (&alternatives);
+  take_reckoning (comm, request, explained, out);
+  return TRUE;
 }
 
 static void
@@ -98,16 +126,16 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
                              .proto = question->proto,
                              .root = question->root };
   g_auto (WrkColl) coll = { 0 };
-  g_autoptr (GArray) alternatives = NULL;
+  g_auto (Beside) beside = { 0 };
   if (!wrk_coll_price (comm.comm, &request, &coll, error) ||
-      !list_alternatives (comm.comm, &request, &comm.settings, &alternatives, error)) {
+      !list_alternatives (comm.comm, &request, &comm.settings, &coll, &beside, error)) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
   }
   cli_warn_switches (cli, &comm, &coll);
   g_autoptr (GString) header = g_string_new (NULL);
   cli_comm_header (cli, &comm, header);
-  RepExplain explain = { .clu = comm.clu, .coll = &coll, .alternatives = alternatives };
+  RepExplain explain = { .clu = comm.clu, .coll = &coll, .alternatives = beside.alternatives, .nccl = &beside.nccl };
   write_explain (cli, "explain", header, &explain);
   return TRUE;
 }
@@ -120,25 +148,27 @@ collective_of (const WrkResult *result)
   return result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
 }
 
-/* *out stays NULL where the run has no collective, or only one rank in it. */
+/* *out stays empty where the run has no collective, or only one rank in it. */
 static gboolean
-alternatives_of (const CliScenarioRun *run, GArray **out, GError **error)
+beside_of (const CliScenarioRun *run, Beside *out, GError **error)
 {
   if (run->result->kind == WRK_KIND_TRANSFER || collective_of (run->result)->n_ranks < 2)
     return TRUE;
   WrkSettings settings = *wrk_scenario_settings (run->scenario);
   WrkCollRequest request;
   g_autoptr (WrkComm) comm = wrk_scenario_comm (run->scenario, run->result, &settings, &request, error);
-  return comm != NULL && list_alternatives (comm, &request, &settings, out, error);
+  return comm != NULL && list_alternatives (comm, &request, &settings, collective_of (run->result), out, error);
 }
 
 static void
-append_body (const CliScenarioRun *run, const GArray *alternatives, CliFormat format, GString *out)
+append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, GString *out)
 {
   const Clu *clu = wrk_scenario_cluster (run->scenario);
   const WrkResult *result = run->result;
   const WrkColl *coll = collective_of (result);
-  RepExplain explain = { .clu = clu, .coll = coll, .alternatives = alternatives };
+  RepExplain explain = {
+    .clu = clu, .coll = coll, .alternatives = beside->alternatives, .nccl = beside->has_nccl ? &beside->nccl : NULL
+  };
   if (result->kind == WRK_KIND_TRANSFER) {
     if (format == CLI_FORMAT_TSV)
       rep_explain_transfer_tsv (&result->transfer, out);
@@ -160,7 +190,7 @@ append_body (const CliScenarioRun *run, const GArray *alternatives, CliFormat fo
 }
 
 static void
-build_body (const CliScenarioRun *run, const GArray *alternatives, JsonBuilder *json)
+build_body (const CliScenarioRun *run, const Beside *beside, JsonBuilder *json)
 {
   const Clu *clu = wrk_scenario_cluster (run->scenario);
   const WrkResult *result = run->result;
@@ -168,7 +198,10 @@ build_body (const CliScenarioRun *run, const GArray *alternatives, JsonBuilder *
     rep_explain_transfer_json (clu, &result->transfer, json);
     return;
   }
-  RepExplain explain = { .clu = clu, .coll = collective_of (result), .alternatives = alternatives };
+  RepExplain explain = { .clu = clu,
+                         .coll = collective_of (result),
+                         .alternatives = beside->alternatives,
+                         .nccl = beside->has_nccl ? &beside->nccl : NULL };
   if (result->kind != WRK_KIND_TRAINING) {
     rep_explain_json (&explain, json);
     return;
@@ -222,13 +255,13 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
     return FALSE;
   if (run.result->jobs != NULL)
     return cli_fail (cli, error, "explain takes one workload apart, and '%s' has jobs; forerun run answers these", path);
-  g_autoptr (GArray) alternatives = NULL;
-  if (!alternatives_of (&run, &alternatives, error))
+  g_auto (Beside) beside = { 0 };
+  if (!beside_of (&run, &beside, error))
     return FALSE;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
-    build_body (&run, alternatives, json);
+    build_body (&run, &beside, json);
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
     return TRUE;
@@ -236,7 +269,7 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   if (cli->format == CLI_FORMAT_TEXT)
     cli_scenario_header (cli, &run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
-  append_body (&run, alternatives, cli->format, body);
+  append_body (&run, &beside, cli->format, body);
   g_string_append (cli->out, body->str);
   return TRUE;
 }
@@ -270,7 +303,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_explain = {
   .name = "explain",
-  .summary = "one prediction taken apart: terms, sources, loads on the links, alternatives",
+  .summary = "one prediction taken apart: terms, sources, loads on the links, alternatives, NCCL's choice",
   .usage = "OP --topology T [flags] | SCENARIO.yaml [flags]",
   .example = "forerun explain all_reduce --topology hgx_h200 -n 2 -b 256M --algo ring",
   .notes =

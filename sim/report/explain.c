@@ -32,22 +32,28 @@ static const BaseColumn term_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-BaseTable *
-rep_terms_table (const MdlCollCost *cost)
+static BaseTable *
+terms_table (const MdlTerm *terms, unsigned n, double time_s)
 {
   BaseTable *table = base_table_new (term_columns);
-  for (unsigned i = 0; i < cost->n_terms; i++) {
-    const MdlTerm *term = &cost->term[i];
+  for (unsigned i = 0; i < n; i++) {
+    const MdlTerm *term = &terms[i];
     base_table_row (table);
     base_table_text (table, "name", term->name);
     base_table_text (table, "how", term->how);
     base_table_number (table, "value_s", term->value_s);
-    if (cost->time_s > 0)
-      base_table_number (table, "share", term->value_s / cost->time_s);
+    if (time_s > 0)
+      base_table_number (table, "share", term->value_s / time_s);
     base_table_text (table, "source", term->source < BASE_SOURCE_N ? base_source_name (term->source) : NULL);
     base_table_text (table, "note", term->note);
   }
   return table;
+}
+
+BaseTable *
+rep_terms_table (const MdlCollCost *cost)
+{
+  return terms_table (cost->term, cost->n_terms, cost->time_s);
 }
 
 /* ---- loads, one row a class of links ---- */
@@ -126,11 +132,9 @@ loads_table (const RepExplain *explain)
 /* ---- alternatives ---- */
 
 static const BaseColumn alternative_columns[] = {
-  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
-  { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
-  { "slower", "against this", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },         { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
+  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.2f" }, { "nccl_s", "NCCL reckons (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
+  { "slower", "against this", BASE_CELL_TEXT, 0, NULL },    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
 /* Why not this one: it cannot run, it is the one that ran, or by how much it is slower. Returned: full. */
@@ -160,6 +164,8 @@ alternatives_table (const RepExplain *explain)
     base_table_text (table, "algo", base_name (mdl_algo_names, (int)alternative->algo));
     base_table_text (table, "proto", base_name (mdl_proto_names, (int)alternative->proto));
     base_table_number (table, "time_s", alternative->time_s);
+    if (isfinite (alternative->nccl_s))
+      base_table_number (table, "nccl_s", alternative->nccl_s);
     base_table_text (table, "slower", verdict);
   }
   return table;
@@ -206,6 +212,25 @@ append_head (const RepExplain *explain, GString *out)
   g_string_append (out, "\n\n");
 }
 
+static void
+append_nccl (const RepExplain *explain, GString *out)
+{
+  const RepReckoning *nccl = explain->nccl;
+  if (nccl == NULL)
+    return;
+  if (nccl->n_terms > 0) {
+    g_autoptr (BaseTable) table = terms_table (nccl->term, nccl->n_terms, nccl->time_s);
+    g_string_append_printf (out, "\n# what NCCL's tuner reckons for %s by %s: its estimate, not a prediction; it takes the least\n",
+                            base_name (mdl_algo_names, (int)explain->coll->algo),
+                            base_name (mdl_proto_names, (int)explain->coll->proto));
+    base_table_print_text (table, out);
+  }
+  if (nccl->plugin != NULL)
+    g_string_append_printf (out, "%sthe tuner of the network's plugin, %s, decides in its place: %s by %s\n",
+                            nccl->n_terms > 0 ? "" : "\n", nccl->plugin, base_name (mdl_algo_names, (int)nccl->plugin_algo),
+                            base_name (mdl_proto_names, (int)nccl->plugin_proto));
+}
+
 void
 rep_explain_text (const RepExplain *explain, GString *out)
 {
@@ -238,6 +263,7 @@ rep_explain_text (const RepExplain *explain, GString *out)
     g_string_append (out, "\n# what else there is, by the closed form\n");
     base_table_print_text (alternatives, out);
   }
+  append_nccl (explain, out);
 }
 
 void
@@ -261,6 +287,27 @@ rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *js
   g_autoptr (BaseTable) terms = rep_terms_table (cost);
   json_builder_set_member_name (json, "terms");
   base_table_build_json (terms, json);
+}
+
+static void
+build_nccl (const RepReckoning *nccl, JsonBuilder *json)
+{
+  if (nccl == NULL || (nccl->n_terms == 0 && nccl->plugin == NULL))
+    return;
+  json_builder_set_member_name (json, "nccl");
+  json_builder_begin_object (json);
+  if (nccl->n_terms > 0) {
+    g_autoptr (BaseTable) terms = terms_table (nccl->term, nccl->n_terms, nccl->time_s);
+    rep_json_number (json, "time_s", nccl->time_s);
+    json_builder_set_member_name (json, "terms");
+    base_table_build_json (terms, json);
+  }
+  if (nccl->plugin != NULL) {
+    rep_json_text (json, "plugin", nccl->plugin);
+    rep_json_text (json, "plugin_algo", base_name (mdl_algo_names, (int)nccl->plugin_algo));
+    rep_json_text (json, "plugin_proto", base_name (mdl_proto_names, (int)nccl->plugin_proto));
+  }
+  json_builder_end_object (json);
 }
 
 void
@@ -293,9 +340,12 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
     rep_json_text (json, "algo", base_name (mdl_algo_names, (int)alternative->algo));
     rep_json_text (json, "proto", base_name (mdl_proto_names, (int)alternative->proto));
     rep_json_number (json, "time_s", alternative->time_s);
+    if (isfinite (alternative->nccl_s))
+      rep_json_number (json, "nccl_s", alternative->nccl_s);
     rep_json_text (json, "reason", alternative->reason);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
+  build_nccl (explain->nccl, json);
   json_builder_end_object (json);
 }

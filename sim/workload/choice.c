@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "comm-private.h"
+#include "models/tuner_region.h"
 
 G_STATIC_ASSERT ((int)MDL_PATH_NET == (int)CLU_PATH_NET && (int)MDL_PATH_PXN == (int)CLU_PATH_PXN);
 G_STATIC_ASSERT ((int)MDL_CPU_OTHER == (int)CLU_CPU_OTHER && (int)MDL_CPU_AMD == (int)CLU_CPU_AMD);
@@ -69,6 +70,7 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->gpus_per_switch = (unsigned)node_spec->pcie.switch_per.v;
   q->path = comm->intra.used ? (MdlPath)comm->intra.path : MDL_PATH_LOC;
   q->nics = wrk_comm_nics (comm, &q->nic_Bps);
+  q->nic_latency_s = mdl_library_told_latency_s (settings->library, comm->network);
   q->nic_path = comm->inter.used ? (MdlPath)comm->inter.path : MDL_PATH_LOC;
   q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
   /* no key says which; machines of Hopper's time have it, and it matters for traffic between sockets alone */
@@ -114,22 +116,38 @@ wrk_comm_knows_choice (WrkComm *comm, MdlOp op)
   return op < MDL_TUNER_OPS && prepared (comm) != NULL;
 }
 
+static MdlTunerQuestion
+question_of (const WrkComm *comm, const WrkCollRequest *request)
+{
+  return (MdlTunerQuestion){ .op = request->op,
+                             .size_B = request->size_B,
+                             .dtype = request->dtype,
+                             .reduction = MDL_REDUCTION_SUM,
+                             .disabled_algos = wrk_off_algos (comm->settings, request->op),
+                             .disabled_protos = wrk_off_protos (comm->settings, request->op) };
+}
+
+/* What the tuner reckons for everything; the region of a plugin's tuner that decides instead, or NULL. */
+static const MdlTunerRegion *
+reckon (const WrkComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])
+{
+  mdl_tuner_table (tuner, question, time_s);
+  const MdlTunerRegions *regions =
+      comm->settings->no_tuner_plugin ? NULL : mdl_library_regions (comm->settings->library, comm->network);
+  return regions != NULL ? mdl_tuner_region (regions, &tuner->comm, question, time_s) : NULL;
+}
+
 gboolean
 wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto)
 {
-  if (request->op >= MDL_TUNER_OPS)
-    return FALSE;
-  const MdlTuner *tuner = prepared (comm);
+  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
   if (tuner == NULL)
     return FALSE;
-  MdlTunerQuestion question = { .op = request->op,
-                                .size_B = request->size_B,
-                                .dtype = request->dtype,
-                                .reduction = MDL_REDUCTION_SUM,
-                                .disabled_algos = wrk_off_algos (comm->settings, request->op),
-                                .disabled_protos = wrk_off_protos (comm->settings, request->op) };
+  MdlTunerQuestion question = question_of (comm, request);
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N], least_s = HUGE_VAL;
-  mdl_tuner_table (tuner, &question, time_s);
+  const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
+  if (region != NULL)
+    time_s[region->algo.v][region->proto.v] = 0.0;
   for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || c->algo >= MDL_ALGO_PAIRWISE || (request->proto >= 0 && c->proto != request->proto) ||
@@ -140,4 +158,40 @@ wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray
     *proto = c->proto;
   }
   return least_s < HUGE_VAL;
+}
+
+double
+wrk_comm_nccl_time_s (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto)
+{
+  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
+  if (tuner == NULL)
+    return (double)NAN;
+  MdlTunerQuestion question = question_of (comm, request);
+  return mdl_tuner_time_s (tuner, &question, algo, proto);
+}
+
+unsigned
+wrk_comm_nccl_terms (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto, MdlTerm term[MDL_MAX_TERMS])
+{
+  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
+  if (tuner == NULL)
+    return 0;
+  MdlTunerQuestion question = question_of (comm, request);
+  return mdl_tuner_explain (tuner, &question, algo, proto, term);
+}
+
+const char *
+wrk_comm_plugin_tuner (WrkComm *comm, const WrkCollRequest *request, MdlAlgo *algo, MdlProto *proto)
+{
+  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
+  if (tuner == NULL)
+    return NULL;
+  MdlTunerQuestion question = question_of (comm, request);
+  double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N];
+  const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
+  if (region == NULL)
+    return NULL;
+  *algo = (MdlAlgo)region->algo.v;
+  *proto = (MdlProto)region->proto.v;
+  return mdl_library_regions (comm->settings->library, comm->network)->name.v;
 }

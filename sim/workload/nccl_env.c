@@ -11,7 +11,7 @@ typedef struct {
   BaseStr version;
   BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
   BaseNum min_nchannels, max_nchannels, min_ctas, max_ctas, net_channels, threads, ll128_threads, buffer;
-  BaseStr p2p_level, gdr_level;
+  BaseStr p2p_level, gdr_level, tuner_plugin;
   BaseStrs algo, proto;
 } Spec;
 
@@ -24,8 +24,7 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "only these protocols, likewise"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "at least so many channels"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "at most so many channels"),
-  BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64",
-                .help = "likewise, and at least so many of NVLS"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64", .help = "likewise, and at least so many of NVLS"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_CTAS", max_ctas, COUNT, .min = "1", .max = "64",
                 .help = "likewise, and at most so many of NVLS, which NCCL_MAX_NCHANNELS does not bound"),
   BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
@@ -53,6 +52,8 @@ static const BaseField fields[] = {
                 .help = "threads of a block by LL and Simple, a multiple of 32"),
   BASE_ROW_NUM (Spec, "NCCL_LL128_NTHREADS", ll128_threads, COUNT, .min = "160", .max = "640",
                 .help = "threads of a block by LL128, a multiple of 32"),
+  BASE_ROW (Spec, "NCCL_TUNER_PLUGIN", tuner_plugin, STR,
+            .help = "`none`: NCCL chooses for itself where the network's plugin would (EFA); others are not modelled"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_nccl = { .name = "nccl",
@@ -271,6 +272,10 @@ wrk_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, WrkSe
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);
   take_channels (&spec, settings, context->diag);
+  settings->no_tuner_plugin = spec.tuner_plugin.set;
+  if (spec.tuner_plugin.set && g_strcmp0 (spec.tuner_plugin.v, "none") != 0)
+    base_diag_error (context->diag, spec.tuner_plugin.mark, "what tuner '%s' chooses is not known; accepted: `none`",
+                     spec.tuner_plugin.v);
   settings->env.net_channels = spec.net_channels.set ? (unsigned)spec.net_channels.v : 0;
   settings->env.threads = multiple_of (&spec.threads, 32, context->diag);
   settings->env.ll128_threads = multiple_of (&spec.ll128_threads, 32, context->diag);

@@ -193,6 +193,56 @@ a_peer_on_another_node_gets_two_channels_while_ranks_are_few (void)
   TEST_NEAR (time_of (all, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 0.25, 1e-4);
 }
 
+/* A plugin's link class, on 2 nodes of 4. */
+static MdlCollQuestion
+plugged_question (MdlOp op, double size_B)
+{
+  MdlCollQuestion q = question (op, size_B, 8);
+  q.n_nodes = 2;
+  q.ranks_per_node = 4;
+  q.n_nics = 4;
+  q.network = "efa2";
+  return q;
+}
+
+static void
+a_plugins_ll_and_ll128_cost_what_it_says (void)
+{
+  /* One channel: 64 kB by LL are 8000 lines of 16 B, on each of the tree's two ways; 10 ns a line. LL128: 28 us once. */
+  MdlLibrary l = simple_library ();
+  MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE } };
+  l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
+  MdlCollQuestion q = plugged_question (MDL_OP_ALL_REDUCE, 64e3);
+  double ll_s = time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL, &q), ring_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q),
+         ll128_s = time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL128, &q), simple_s = time_of (&l, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q);
+  plugin.ll_line = num (10e-9);
+  plugin.ll128_start = num (28e-6);
+  TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL, &q), ll_s + 160e-6, 1e-12);
+  /* a ring's messages are an eighth: 1000 lines, four crossings */
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), ring_s + 40e-6, 1e-12);
+  TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL128, &q), ll128_s + 28e-6, 1e-12);
+  TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), simple_s, 1e-12);
+}
+
+static void
+a_rings_way_round_hides_behind_its_adapters (void)
+{
+  /* 14 steps, 4 between nodes; 140 MB at 1 GB/s: 0.14 s in the adapters' queue. A chunk's way: 10 x 4 us, 4 x (25 us + a slice,
+   * half of 10 ms) = 20.14 ms. The cubes' sum: a chunk waits for the queue rather than beside it. */
+  MdlLibrary l = simple_library ();
+  l.protocols.at[MDL_PROTO_SIMPLE].slice = num (1e6);
+  MdlCollQuestion q = plugged_question (MDL_OP_ALL_REDUCE, 140e6);
+  q.link_rate_Bps = 1e9;
+  double queue_s = 0.14, way_s = 20.14e-3;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 10e-6 + cbrt (pow (queue_s, 3) + pow (way_s, 3)), 1e-9);
+  /* ten loops, nine of which follow without a gap */
+  l.protocols.at[MDL_PROTO_SIMPLE].ring_chunk = num (17.5e6);
+  q.size_B = 1400e6;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 9 * 0.14 + 10e-6 + cbrt (pow (queue_s, 3) + pow (way_s, 3)), 1e-9);
+  q.size_B = 0;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 150e-6, 1e-9);
+}
+
 static void
 communicators_cost_what_they_are_made_of (void)
 {
@@ -584,6 +634,8 @@ static const TestCase cases[] = {
   { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },
   { "long data hide the network's latency down to its floor", long_data_hide_the_networks_latency_down_to_its_floor },
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
+  { "a plugin's LL and LL128 cost what it says", a_plugins_ll_and_ll128_cost_what_it_says },
+  { "a ring's way round hides behind its adapters", a_rings_way_round_hides_behind_its_adapters },
   { "communicators cost what they are made of", communicators_cost_what_they_are_made_of },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },
   { "peers share channels where channels are few", peers_share_channels_where_channels_are_few },

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "harness.h"
+#include "models/tuner_region.h"
 #include "tuner_fixture.h"
 
 static CalTuner *constants; /* 2.28.9 */
@@ -345,6 +346,54 @@ one_rank_costs_nothing (void)
   TEST_TRUE (c.time_s <= 0.0);
 }
 
+static BaseNums
+four (BaseNum *item, double a, double b, double c, double d)
+{
+  const double v[] = { a, b, c, d };
+  for (unsigned i = 0; i < 4; i++)
+    item[i] = (BaseNum){ .v = v[i], .set = TRUE };
+  return (BaseNums){ .n = 4, .set = TRUE, .item = item };
+}
+
+/* A square from 1 to 1024 kB and 16 to 256 ranks of 8 a node by ring LL, behind one by a tree that NCCL does not offer. */
+static void
+a_plugins_tuner_decides_inside_its_regions (void)
+{
+  BaseNum bytes[4], ranks[4];
+  MdlTunerRegion region[2] = { { .gpus = { .v = 8 }, .algo = { .v = MDL_ALGO_NVLS }, .proto = { .v = MDL_PROTO_SIMPLE } },
+                               { .gpus = { .v = 8 }, .algo = { .v = MDL_ALGO_RING }, .proto = { .v = MDL_PROTO_LL } } };
+  for (unsigned i = 0; i < 2; i++) {
+    region[i].op.v = MDL_OP_ALL_REDUCE;
+    region[i].bytes = four (bytes, 1e3, 1024e3, 1024e3, 1e3);
+    region[i].ranks = four (ranks, 16, 16, 256, 256);
+  }
+  MdlTunerRegions tuner = { .nodes = { .v = 3 }, .regions = { .n = 2, .item = region, .size = sizeof region[0] } };
+  MdlTunerComm comm = { .ranks = 64, .nodes = 8, .max_local = 8 };
+  MdlTunerQuestion q = { .op = MDL_OP_ALL_REDUCE, .size_B = 32e3 };
+  double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N] = { { 0 } };
+  time_s[MDL_ALGO_NVLS][MDL_PROTO_SIMPLE] = (double)INFINITY;
+  TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == &region[1]);
+  static const double edges[] = { 1e3, 1024e3 }, beyond[] = { 0, 999, 1025e3 };
+  for (unsigned i = 0; i < G_N_ELEMENTS (edges); i++) {
+    q.size_B = edges[i];
+    TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == &region[1]);
+  }
+  for (unsigned i = 0; i < G_N_ELEMENTS (beyond); i++) {
+    q.size_B = beyond[i];
+    TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == NULL);
+  }
+  q.size_B = 32e3;
+  q.op = MDL_OP_ALL_GATHER;
+  TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == NULL);
+  q.op = MDL_OP_ALL_REDUCE;
+  comm = (MdlTunerComm){ .ranks = 32, .nodes = 8, .max_local = 4 }; /* other nodes */
+  TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == NULL);
+  comm = (MdlTunerComm){ .ranks = 16, .nodes = 2, .max_local = 8 }; /* an edge, but too few nodes */
+  TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == NULL);
+  comm = (MdlTunerComm){ .ranks = 512, .nodes = 64, .max_local = 8 };
+  TEST_TRUE (mdl_tuner_region (&tuner, &comm, &q, time_s) == NULL);
+}
+
 /* Parts sum to the time, on every cell of communicators of one and several nodes. */
 static void
 explanations_sum_to_the_time (void)
@@ -445,6 +494,7 @@ main (void)
     { "LL128 is trusted near the GPUs alone", ll128_is_trusted_near_the_gpus_alone },
     { "masks leave the rest", masks_leave_the_rest },
     { "ties go to the first", ties_go_to_the_first },
+    { "a plugin's tuner decides inside its regions", a_plugins_tuner_decides_inside_its_regions },
     { "one rank costs nothing", one_rank_costs_nothing },
     { "explanations sum to the time", explanations_sum_to_the_time },
     { "versions differ where the code does", versions_differ_where_the_code_does },

@@ -266,13 +266,18 @@ explanation_sums_its_terms_and_its_loads (void)
     return;
   g_auto (WrkColl) coll = sample (m.clu);
   g_autoptr (GArray) alternatives = rep_alternatives_new ();
-  RepAlternative same = { MDL_ALGO_RING, MDL_PROTO_SIMPLE, NULL, 0.020001 },
-                 slow = { MDL_ALGO_TREE, MDL_PROTO_SIMPLE, NULL, 0.040002 },
-                 never = { MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, g_strdup ("no sharp"), (double)NAN };
+  RepAlternative same = { MDL_ALGO_RING, MDL_PROTO_SIMPLE, NULL, 0.020001, 0.015 },
+                 slow = { MDL_ALGO_TREE, MDL_PROTO_SIMPLE, NULL, 0.040002, 0.012 },
+                 never = { MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, g_strdup ("no sharp"), (double)NAN, (double)INFINITY };
   g_array_append_val (alternatives, same);
   g_array_append_val (alternatives, slow);
   g_array_append_val (alternatives, never);
-  RepExplain explain = { m.clu, &coll, alternatives };
+  RepReckoning nccl = {
+    .n_terms = 2, .time_s = 0.015, .plugin = "aws_p5", .plugin_algo = MDL_ALGO_TREE, .plugin_proto = MDL_PROTO_LL
+  };
+  nccl.term[0] = (MdlTerm){ .name = "base latency", .value_s = 0.005, .source = BASE_SOURCE_DATASHEET, .note = "tuning.cc" };
+  nccl.term[1] = (MdlTerm){ .name = "size", .value_s = 0.010, .source = BASE_SOURCE_N };
+  RepExplain explain = { m.clu, &coll, alternatives, &nccl };
   g_autoptr (JsonBuilder) json = json_builder_new ();
   rep_explain_json (&explain, json);
   g_autoptr (JsonNode) node = parse (json);
@@ -295,6 +300,13 @@ explanation_sums_its_terms_and_its_loads (void)
   rep_explain_text (&explain, text);
   TEST_HAS (text->str, "= 1 us + 1000000000 B / min (none, 50 GB/s / 1) = 20.001 ms");
   TEST_HAS (text->str, "this one");
+  TEST_HAS (text->str, "12000.00"); /* of the tree; nothing of what is not offered */
+  TEST_HAS (text->str, "what NCCL's tuner reckons for ring by simple");
+  TEST_HAS (text->str, "the tuner of the network's plugin, aws_p5, decides in its place: tree by ll");
+  JsonObject *reckoned = json_object_get_object_member (object, "nccl");
+  TEST_NEAR (json_object_get_double_member (reckoned, "time_s"), 0.015, 1e-12);
+  TEST_INT (json_array_get_length (json_object_get_array_member (reckoned, "terms")), 2);
+  TEST_STR (json_object_get_string_member (reckoned, "plugin_algo"), "tree");
   TEST_HAS (text->str, "2.00 times slower");
   TEST_HAS (text->str, "cannot run: no sharp");
   TEST_HAS (text->str, "bottleneck  ");

@@ -19,6 +19,9 @@ void cal_tuner_free (CalTuner *tuner);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalTuner, cal_tuner_free)
 
 const MdlTunerSpec *cal_tuner_spec (const CalTuner *tuner); /* borrowed */
+/* Whether `version` (NULL: none is known) comes before the one that a file names; an error in `diag` where that is none. */
+gboolean cal_tuner_is_before (const char *version, const BaseStr *first, BaseDiag *diag);
+
 const char *cal_tuner_version (const CalTuner *tuner);      /* as asked; of NULL the newest known */
 
 G_END_DECLS

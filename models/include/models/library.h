@@ -46,6 +46,12 @@ gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class)
  * ranks of a node. *source (may be NULL): weakest constant used. 0 for count 0 or one rank. s. Source: models/library.c. */
 double mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source);
 
+/* What that plugin tells NCCL of its latency, s; 0 where there is none or it tells nothing. */
+double mdl_library_told_latency_s (const MdlLibrary *library, const char *link_class);
+
+/* What that plugin chooses in NCCL's place (models/tuner_region.h); NULL: nothing. */
+const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, const char *link_class);
+
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
 

@@ -14,7 +14,18 @@ typedef struct {
   MdlProto proto;
   char *reason;  /* why it cannot run here, owned; NULL: it can */
   double time_s; /* closed form; NAN when it cannot run */
+  double nccl_s; /* what NCCL's tuner reckons; INFINITY: not offered, NAN: not modelled */
 } RepAlternative;
+
+/* How NCCL's tuner comes to its time for what is explained: its own estimate, not a prediction. */
+typedef struct {
+  unsigned n_terms; /* 0: not offered, or not modelled */
+  MdlTerm term[MDL_MAX_TERMS];
+  double time_s;
+  const char *plugin; /* the network plugin's tuner that decides in its place; NULL: none. Borrowed */
+  MdlAlgo plugin_algo;
+  MdlProto plugin_proto;
+} RepReckoning;
 
 /* Returned: full, of RepAlternative, g_array_unref frees the reasons. */
 GArray *rep_alternatives_new (void);
@@ -23,6 +34,7 @@ typedef struct {
   const Clu *clu;
   const WrkColl *coll;
   const GArray *alternatives; /* RepAlternative; NULL: not known */
+  const RepReckoning *nccl;   /* NULL: not known */
 } RepExplain;
 
 void rep_explain_text (const RepExplain *explain, GString *out);

@@ -26,6 +26,7 @@ typedef struct {
   MdlLibraryEnv env;            /* likewise: to be laid over it by mdl_library_with */
   guint32 op_off_algos[MDL_OP_N], op_off_protos[MDL_OP_N]; /* NCCL_ALGO, NCCL_PROTO: bits as above, by operation */
   gboolean collnet;             /* NCCL_COLLNET_ENABLE=1 */
+  gboolean no_tuner_plugin;     /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;              /* NCCL_SHM_DISABLE=1 */
   gboolean rdma_by_variable;    /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
   unsigned min_channels;        /* NCCL_MIN_NCHANNELS; 0 none */
@@ -119,6 +120,15 @@ void wrk_comm_switch_warnings (WrkComm *comm, const WrkColl *coll, GPtrArray *te
 
 /* Whether AUTO is the library's own choice for `op` here, not the fastest predicted. */
 gboolean wrk_comm_knows_choice (WrkComm *comm, MdlOp op);
+
+/* What the library's own tuner reckons for `request` by one algorithm and protocol: not what it takes. INFINITY: it does not offer
+ * them; NAN: its choice is not modelled here. */
+double wrk_comm_nccl_time_s (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto);
+/* The same taken apart, parts that sum to it; how many were filled. 0 where wrk_comm_nccl_time_s is not finite. */
+unsigned wrk_comm_nccl_terms (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto,
+                              MdlTerm term[MDL_MAX_TERMS]);
+/* The tuner of the network's plugin that decides `request` in its place; NULL: none does. Borrowed. */
+const char *wrk_comm_plugin_tuner (WrkComm *comm, const WrkCollRequest *request, MdlAlgo *algo, MdlProto *proto);
 
 /* Every algorithm that this communicator knows for `op`, with the reason why it cannot run or NULL; for messages and `list`. */
 typedef struct {
