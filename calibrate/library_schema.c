@@ -19,6 +19,16 @@ static const BaseField times_fields[] = {
 };
 static const BaseSchema times_schema = { .name = "times by protocol", .help = "One time a protocol.", .fields = times_fields };
 
+static const BaseField factors_fields[] = {
+  NUM_FROM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_NUMBER, "1", "by LL"),
+  NUM_FROM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_NUMBER, "1", "by LL128"),
+  NUM_FROM (MdlByProto, at[MDL_PROTO_SIMPLE], "simple", BASE_DIM_NUMBER, "1", "by Simple"),
+  BASE_ROW_END,
+};
+static const BaseSchema factors_schema = { .name = "factors by protocol",
+                                           .help = "One factor a protocol.",
+                                           .fields = factors_fields };
+
 static const BaseField rates_fields[] = {
   NUM_FROM (MdlByProto, at[MDL_PROTO_LL], "ll", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL"),
   NUM_FROM (MdlByProto, at[MDL_PROTO_LL128], "ll128", BASE_DIM_BANDWIDTH, "1 kB/s", "by LL128"),
@@ -33,6 +43,9 @@ static const BaseField step_fields[] = {
   NUM (MdlStep, per_channel, "per_channel", BASE_DIM_TIME, "on top for each further channel in use"),
   NUM (MdlStep, halving, "halving", BASE_DIM_TIME, "less for each time that a short operation halves its threads"),
   NUM (MdlStep, slice, "slice", BASE_DIM_TIME, "on top for a second slice of a ring's chunk"),
+  NUM (MdlStep, uneven, "uneven", BASE_DIM_TIME, "on top in a ring whose ranks are no power of two"),
+  NUM_FROM (MdlStep, uneven_from, "uneven_from", BASE_DIM_BYTES, "1 B", "chunk from which on `uneven` counts"),
+  NUM_FROM (MdlStep, uneven_full, "uneven_full", BASE_DIM_BYTES, "1 B", "… and in full, by its logarithm between"),
   NUM_FROM (MdlStep, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "payload one channel moves in one operation; default: no limit"),
   BASE_ROW_END,
 };
@@ -70,7 +83,11 @@ static const BaseField protocol_fields[] = {
   NUM (MdlProtocol, slice, "slice", BASE_DIM_BYTES, "smallest slice handed on by itself; absent: data flows line by line"),
   BASE_ROW_NUM (MdlProtocol, "overlap", overlap, RATIO, .max = "1", .help = "share of a step's data that runs beneath its latency"),
   NUM_FROM (MdlProtocol, copy, "copy", BASE_DIM_NUMBER, "0.1", "an operation that copies, in ones that reduce; default: 1"),
-  NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in ones that reduce"),
+  NUM (MdlProtocol, ends, "ends", BASE_DIM_NUMBER, "a ring's first and last operation together, in ones that reduce: all-reduce"),
+  NUM (MdlProtocol, miss, "miss", BASE_DIM_NUMBER,
+       "what an operation that reads the rank's input takes more beyond the cache, in ones that reduce; default: nothing"),
+  NUM (MdlProtocol, gather_ends, "gather_ends", BASE_DIM_NUMBER, "likewise of all-gather; default: `ends`"),
+  NUM (MdlProtocol, scatter_ends, "scatter_ends", BASE_DIM_NUMBER, "likewise of reduce-scatter; default: `ends`"),
   BASE_ROW_NUM (MdlProtocol, "hand_on", hand_on, RATIO, .max = "1",
                 .help = "share of a piece that has arrived when the next hop begins to pass it on"),
   BASE_ROW_END,
@@ -152,6 +169,10 @@ static const BaseSchema chain_schema = { .name = "chain", .help = "Broadcast and
 
 static const BaseField ring_fields[] = {
   MAP (MdlRingSpec, start, "start", &times_schema, "start and end of the kernel, no steps"),
+  MAP (MdlRingSpec, blend, "blend", &factors_schema,
+       "exponent by which blocks and links that are about as fast slow each other down; default: they do not"),
+  MAP (MdlRingSpec, gather_start, "gather_start", &times_schema, "the same of all-gather; default: `start`"),
+  MAP (MdlRingSpec, scatter_start, "scatter_start", &times_schema, "the same of reduce-scatter; default: `start`"),
   MAP (MdlRingSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
   MAP (MdlRingSpec, halving, "halving", &times_schema, "less for each time that a short operation halves its threads"),
   HOPS (MdlRingSpec),
@@ -169,6 +190,9 @@ static const BaseField tree_fields[] = {
   MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
   MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
   MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
+  MAP (MdlTreeSpec, inner, "inner", &factors_schema, "link bytes beyond the protocol's from four GPUs of a node on"),
+  NUM_FROM (MdlTreeSpec, blend, "blend", BASE_DIM_NUMBER, "1",
+            "exponent by which blocks and links that are about as fast slow each other down; default: they do not"),
   BASE_ROW_NUM (MdlTreeSpec, "registered_piece", registered_piece, RATIO, .min = "0.01", .max = "1",
                 .help = "share of a slot that is Simple's piece under graph replay, which registers buffers"),
   LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
@@ -405,6 +429,7 @@ static const BaseSchema graphs_schema = { .name = "graphs",
 static const BaseField library_fields[] = {
   BASE_ROW (MdlLibrary, "name", name, STR, .help = "NCCL, RCCL, …"),
   LIST (MdlLibrary, plugins, "plugins", &plugin_schema, MdlPlugin, "networks with software of their own, by link class"),
+  NUM_FROM (MdlLibrary, cache, "cache", BASE_DIM_BYTES, "1 MiB", "the GPU's last level cache"),
   MAP (MdlLibrary, protocols, "protocols", &protocols_schema, "formats and buffers"),
   MAP (MdlLibrary, channels, "channels", &channels_schema, "how many blocks work"),
   MAP (MdlLibrary, create, "create", &create_schema, "making communicators"),

@@ -109,8 +109,8 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double round_B = piece_B * channels * heads, fill_s = (spec->stages.v - 1.0) * mdl_time_s (round_B, mdl_cost_rate (q, cost));
   if (wide)
     fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.4g B a head and channel%s",
-                 spec->stages.v - 1.0, piece_B, wide ? ", and one over the network" : "");
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.4g B a head and channel%s", spec->stages.v - 1.0,
+                 piece_B, wide ? ", and one over the network" : "");
   cost->piece_B = round_B;
 }
 

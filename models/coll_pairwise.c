@@ -147,18 +147,10 @@ bound_by (const MdlPairSpec *spec, const MdlCollQuestion *q, gboolean switched, 
           MdlCollCost *cost)
 {
   cost->bound_Bps = rate_Bps;
-  double link_Bps = q->link_rate_Bps / cost->wire;
-  if (rate_Bps < link_Bps)
+  if (rate_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, from);
-  if (!switched || !spec->blend.set || !isfinite (rate_Bps) || !isfinite (link_Bps))
-    return;
-  double slower_Bps = fmin (rate_Bps, link_Bps), faster_Bps = fmax (rate_Bps, link_Bps);
-  double lost = pow (1.0 + pow (slower_Bps / faster_Bps, spec->blend.v), 1.0 / spec->blend.v);
-  mdl_cost_use (cost, &spec->blend);
-  if (rate_Bps < link_Bps)
-    cost->bound_Bps = rate_Bps / lost;
-  else
-    cost->wire *= lost;
+  if (switched)
+    mdl_cost_blend (q, &spec->blend, cost);
 }
 
 /* Latency: the kernel, the hop of each batch of works, what the proxy posts; message by message all leave at once, since nothing is

@@ -109,6 +109,11 @@ static void
 add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost, double channels, double halved)
 {
   MdlByProto start = spec->start;
+  const MdlByProto *own = q->op == MDL_OP_ALL_GATHER       ? &spec->gather_start
+                          : q->op == MDL_OP_REDUCE_SCATTER ? &spec->scatter_start
+                                                           : &spec->start;
+  if (own->at[proto].set)
+    start = *own;
   start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
   mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
 }
@@ -129,18 +134,53 @@ typedef struct {
   double loops, chunk_B, slices;
 } Round;
 
-static Round
-round_of (const MdlProtocol *format, const MdlCollQuestion *q, double channels)
+/* The first and the last operation together, in those that reduce. */
+static double
+ends_of (const MdlProtocol *format, MdlOp op)
 {
-  double n = (double)q->n_ranks, copy = format->copy.set ? format->copy.v : 1.0, ends = fmax (format->ends.v, 1.0);
+  const BaseNum *own = op == MDL_OP_ALL_GATHER ? &format->gather_ends : &format->scatter_ends;
+  return fmax (op != MDL_OP_ALL_REDUCE && own->set ? own->v : format->ends.v, 1.0);
+}
+
+/* How much of what ranks read of their input misses the cache: none where input and output together fill a third of it, all from
+ * four thirds on, in proportion to the logarithm. */
+static double
+misses (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q)
+{
+  if (!format->miss.set || !library->cache.set)
+    return 0.0;
+  double both_B = q->size_B * (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0 + 1.0 / (double)q->n_ranks);
+  double share = log (fmax (both_B, 1.0) / (library->cache.v / 3.0)) / log (4.0);
+  return format->miss.v * CLAMP (share, 0.0, 1.0) * (q->op == MDL_OP_ALL_GATHER ? 1.0 : (double)q->n_ranks);
+}
+
+static Round
+round_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
+{
+  double n = (double)q->n_ranks, copy = format->copy.set ? format->copy.v : 1.0, ends = ends_of (format, q->op);
   double reducing = q->op == MDL_OP_ALL_REDUCE ? n - 1.0 : q->op == MDL_OP_REDUCE_SCATTER ? n - 2.0 : 0.0;
   double copying = q->op == MDL_OP_REDUCE_SCATTER ? 0.0 : n - 2.0;
   double part_B = q->size_B / (n * channels);
   Round round = { .steps = (double)n_steps (q), .inter = (double)n_inter (q), .operations = reducing + copy * copying + ends };
+  round.operations += misses (library, format, q);
   round.loops = format->ring_chunk.v > 0.0 ? fmax (part_B / format->ring_chunk.v, 1.0) : 1.0;
   round.chunk_B = part_B / round.loops;
   round.slices = format->slice.v > 0.0 ? CLAMP (round.chunk_B / format->slice.v, 1.0, 2.0) : 1.0;
   return round;
+}
+
+/* Ranks that are no power of two: a step of LL takes longer, by the logarithm of its chunk. Why is not known. */
+static void
+add_uneven (const MdlCollQuestion *q, const Round *round, MdlStepTime *step, MdlCollCost *cost)
+{
+  const MdlStep *spec = step->step;
+  double from_B = spec->uneven_from.v, full_B = fmax (spec->uneven_full.v, from_B);
+  if (!spec->uneven.set || (q->n_ranks & (q->n_ranks - 1)) == 0 || round->chunk_B <= from_B)
+    return;
+  double share = round->chunk_B < full_B ? log (round->chunk_B / from_B) / log (full_B / from_B) : 1.0;
+  step->latency_s += share * spec->uneven.v;
+  step->floor_s += share * spec->uneven.v;
+  mdl_cost_use (cost, &spec->uneven);
 }
 
 static Limit
@@ -156,7 +196,9 @@ limit_of (const MdlProtocol *format, const MdlCollQuestion *q, const Round *roun
   limit.last_s = fmax (last_s, 0.0);
   for (unsigned i = 0; i < 2; i++) {
     limit.each_s[i] = fmax (step[i].floor_s, step[i].latency_s - hidden_s);
-    if (blocks && i == 1) /* chunks of other ranks pass while one is on the network */
+    if (blocks && !format->slice.set) /* lines of the next loop follow without a gap */
+      limit.each_s[i] /= round->loops;
+    else if (blocks && i == 1) /* chunks of other ranks pass while one is on the network */
       limit.each_s[i] = (step[i].latency_s + (round->loops - 1.0) * step[0].latency_s) / round->loops;
     limit.slices_s += blocks ? round->loops * n_of[i] * (round->slices - 1.0) * step[i].step->slice.v : 0.0;
     limit.time_s += round->loops * n_of[i] * limit.each_s[i];
@@ -217,6 +259,30 @@ add_plateau (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, 
   mdl_cost_use (cost, &spec->plateau);
 }
 
+/* What a message takes beyond its bytes, all loops as one: messages that queue nowhere reach the end of their way when the closed
+ * form does. On the links of a GPU they meet those of other channels as long as these are busy, which is not all the time where
+ * adapters or the way bind. */
+static void
+message_hops (const MdlCollQuestion *q, const Round *round, const MdlStepTime step[2], const Limit *limit, MdlCollCost *cost)
+{
+  double n_of[2] = { round->steps - round->inter, round->inter }, wire_s[2] = { q->intra_latency_s, q->inter_latency_s };
+  double link_Bps = q->link_rate_Bps / cost->wire, moving_s[2], hops_s = limit->slices_s, way_s = 0.0;
+  for (unsigned i = 0; i < 2; i++) {
+    hops_s += n_of[i] * round->loops * limit->each_s[i];
+    way_s += n_of[i] * step[i].latency_s;
+  }
+  double all_s = hops_s + mdl_time_s (q->size_B, fmin (link_Bps, cost->bound_Bps));
+  moving_s[0] = moving_s[1] = mdl_time_s (q->size_B, fmin (link_Bps, cost->bound_Bps)) / round->steps;
+  if (q->n_nodes > 1) {
+    double alone_s = mdl_time_s (q->size_B / (double)q->n_ranks, q->intra_rate_Bps / cost->wire);
+    double busy = fmin (mdl_time_s (q->size_B, link_Bps) / all_s, 1.0);
+    moving_s[0] = fmax (mdl_time_s (q->size_B, cost->bound_Bps) / round->steps, busy * alone_s);
+  }
+  double left_s = all_s - n_of[0] * moving_s[0] - n_of[1] * moving_s[1];
+  for (unsigned i = 0; i < 2; i++)
+    cost->hop_software_s[i] = way_s > 0.0 ? fmax (step[i].latency_s * left_s / way_s - wire_s[i], 0.0) : 0.0;
+}
+
 static void
 lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -234,12 +300,16 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->wire = format->wire.v;
   add_start (spec, proto, q, cost, channels, halved);
   add_plateau (spec, proto, q, channels, step, cost);
-  Round round = round_of (format, q, channels);
+  Round round = round_of (library, format, q, channels);
   mdl_network_lines (library, proto, q, channels, round.chunk_B, &step[1], cost);
-  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * format->ends.v / 2.0 * round.chunk_B / rate_Bps : 0.0;
+  add_uneven (q, &round, &step[0], cost);
+  cost->bound_Bps = channels * rate_Bps * n / round.operations;
+  if (q->n_nodes <= 1 && q->switched)
+    mdl_cost_blend (q, &spec->blend.at[proto], cost);
+  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * ends_of (format, q->op) / 2.0 * round.chunk_B / rate_Bps : 0.0;
   Limit links = q->n_nodes > 1 && format->slice.set ? queue_of (q, &round, step, q->link_rate_Bps / cost->wire, rate_Bps)
                                                     : limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
-  Limit blocks = limit_of (format, q, &round, step, channels * rate_Bps * n / round.operations, -1.0);
+  Limit blocks = limit_of (format, q, &round, step, cost->bound_Bps, -1.0);
   gboolean waits = blocks.time_s > links.time_s;
   if (waits)
     hide_beneath_links (&blocks, &links, q, &round);
@@ -248,9 +318,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->bound_Bps = waits ? blocks.rate_Bps : HUGE_VAL;
   double n_of[2] = { round.loops * (round.steps - round.inter), round.loops * round.inter };
   add_hops (q, cost, step, n_of, longer->each_s);
-  double message_s = longer->slices_s / round.steps;
-  cost->hop_software_s[0] = fmax (round.loops * longer->each_s[0] + message_s - q->intra_latency_s, 0.0);
-  cost->hop_software_s[1] = fmax (round.loops * longer->each_s[1] + message_s - q->inter_latency_s, 0.0);
+  message_hops (q, &round, step, longer, cost);
   mdl_cost_term (q, cost, "second slices", longer->slices_s, &step[q->n_ranks > q->n_nodes ? 0 : 1].step->slice,
                  "%.4g steps, %.3g of a second slice", round.loops * round.steps, round.slices - 1.0);
   if (rate_from != NULL)

@@ -30,6 +30,9 @@ static const double SHOWN = 1.0 / 3.0;
 /* Without latency more pieces are always better: with so many, a fill of a hop adds less than a thousandth. */
 static const double NO_LATENCY_PIECES = 1024.0;
 
+/* Least ranks of a chain in which two neighbours both reduce and broadcast. */
+#define INNER_FROM 4u
+
 static unsigned
 hops_intra (const MdlCollQuestion *q)
 {
@@ -98,6 +101,12 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   /* Each hop carries all of a channel's part one way: no faster than one channel of it moves. */
   cap_by_hop (cost, channels, hops_intra (q) > 0.0 ? intra.step : NULL);
   cap_by_hop (cost, channels, hops_inter (q) > 0.0 ? inter.step : NULL);
+  if (q->ranks_per_node >= INNER_FROM && spec->inner.at[proto].set && q->n_nodes <= 1) {
+    cost->wire *= spec->inner.at[proto].v;
+    mdl_cost_use (cost, &spec->inner.at[proto]);
+  }
+  if (q->switched && q->n_nodes <= 1)
+    mdl_cost_blend (q, &spec->blend, cost);
   mdl_cost_start (q, cost, &spec->start, &spec->per_channel, proto, channels);
 
   double up_down_intra = 2.0 * hops_intra (q), up_down_inter = 2.0 * hops_inter (q);
@@ -105,25 +114,31 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
                  up_down_intra, intra.latency_s * 1e6);
   mdl_cost_term (q, cost, "network hop latency", up_down_inter * inter.latency_s, &inter.step->latency, "%.4g hops x %.3g us",
                  up_down_inter, inter.latency_s * 1e6);
-  cost->hop_software_s[0] = fmax (intra.latency_s - q->intra_latency_s, 0.0);
-  cost->hop_software_s[1] = fmax (inter.latency_s - q->inter_latency_s, 0.0);
+  /* The first piece's way, less what the size term counts of it. One way of the adapters serves one of the two trees at a time. */
+  double nics_Bps = q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0);
+  double fill_s[2] = { hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels),
+                       hop_fill_s (inter.step, format, piece_B, nics_Bps, channels / 2.0) };
+  double first_s = mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  double way_s = (up_down_intra > 0.0 ? up_down_intra * fill_s[0] : 0.0) + (up_down_inter > 0.0 ? up_down_inter * fill_s[1] : 0.0);
+  mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->hand_on, "%.4g hops of %.0f B a channel",
+                 up_down_intra + up_down_inter, piece_B);
+  double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0, further_s = (pieces - 1.0) * spec->per_piece.at[proto].v;
+  mdl_cost_term (q, cost, "pieces", further_s, &spec->per_piece.at[proto], "%.4g further pieces a channel x %.3g us", pieces - 1.0,
+                 spec->per_piece.at[proto].v * 1e6);
 
-  /* The first piece's way, less what the size term counts of it. */
-  double fill_s = 0.0;
-  if (up_down_intra > 0.0)
-    fill_s += up_down_intra * hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels);
-  if (up_down_inter > 0.0) {
-    double nics = fmax ((double)q->n_nics, 1.0);
-    /* One way of the adapters serves one of the two trees at a time. */
-    fill_s += up_down_inter * hop_fill_s (inter.step, format, piece_B, q->inter_rate_Bps * nics, channels / 2.0);
-  }
-  fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.0f B a channel", up_down_intra + up_down_inter,
-                 piece_B);
-  double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0;
-  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * spec->per_piece.at[proto].v, &spec->per_piece.at[proto],
-                 "%.4g further pieces a channel x %.3g us", pieces - 1.0, spec->per_piece.at[proto].v * 1e6);
+  /* Message by message: those behind the first, which the fill has, follow at the pace of the rest. */
   cost->piece_B = format->hand_on.v * piece_B * channels;
+  cost->paced = TRUE;
+  if (cost->piece_B < q->size_B)
+    cost->pace_s =
+        fmax (mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) - first_s + further_s, 0.0) / (1.0 - cost->piece_B / q->size_B);
+  double wire_s[2] = { q->intra_latency_s, q->inter_latency_s }, software_s[2] = { intra.latency_s, inter.latency_s };
+  double route_Bps[2] = { q->intra_rate_Bps / cost->wire, 2.0 * nics_Bps / cost->wire };
+  for (unsigned i = 0; i < 2; i++) {
+    cost->message_Bps[i] = fmin (fill_s[i] > 0.0 ? piece_B * channels / fill_s[i] : HUGE_VAL, route_Bps[i]);
+    double moving_s = mdl_time_s (cost->piece_B, cost->message_Bps[i]);
+    cost->hop_software_s[i] = fmax (software_s[i] + fill_s[i] - moving_s - wire_s[i], 0.0);
+  }
 }
 
 static void

@@ -61,6 +61,10 @@ double mdl_longer_s (const MdlHopSteps *hop, double route_latency_s);
  * between their powers of two, so that it never jumps; not above part_B. */
 double mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer_scale);
 
+/* Blocks (the bound) and links that come near each other reach neither's rate: together they move (a^-x + b^-x)^(-1/x). What is
+ * lost counts against the slower of the two, bound or wire. Nothing where no exponent is set. */
+void mdl_cost_blend (const MdlCollQuestion *question, const BaseNum *exponent, MdlCollCost *cost);
+
 /* Textbook pipeline over `n_hops` hops with the best number of pieces: latency beyond the size term; *n_pieces >= 1. */
 double mdl_plain_pipeline_s (double n_hops, double alpha_s, double size_s, double *n_pieces);
 /* Longest wire of a step, for the textbook forms. */

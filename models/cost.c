@@ -177,6 +177,21 @@ mdl_cut_piece (const BaseList *cuts, double part_B, double piece_B, double fewer
   return fmin (piece_B, part_B);
 }
 
+void
+mdl_cost_blend (const MdlCollQuestion *q, const BaseNum *exponent, MdlCollCost *cost)
+{
+  double blocks_Bps = cost->bound_Bps, links_Bps = q->link_rate_Bps / cost->wire;
+  if (!exponent->set || !isfinite (blocks_Bps) || !isfinite (links_Bps))
+    return;
+  double ratio = fmin (blocks_Bps, links_Bps) / fmax (blocks_Bps, links_Bps);
+  double lost = pow (1.0 + pow (ratio, exponent->v), 1.0 / exponent->v);
+  mdl_cost_use (cost, exponent);
+  if (blocks_Bps < links_Bps)
+    cost->bound_Bps /= lost;
+  else
+    cost->wire *= lost;
+}
+
 double
 mdl_plain_pipeline_s (double n_hops, double alpha_s, double size_s, double *n_pieces)
 {

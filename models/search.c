@@ -22,7 +22,6 @@
  * Check: tests/unit/test_models_search.c: 8x H200 12 x 30 GB/s, as measured. */
 #include "models/search.h"
 
-
 #include <math.h>
 #include <string.h>
 

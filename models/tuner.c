@@ -15,8 +15,8 @@
  *
  * Source: NCCL commit 5067397c, src/graph/tuning.cc:ncclTopoTuneModel, ncclTopoGetAlgoTime; src/enqueue.cc:updateCollCostTable,
  * topoGetAlgoInfo, ncclPrepareTasks; src/include/device.h:ncclNvlsSupported. Rates: tuner_rate.c.
- * Valid: NCCL 2.19 to 2.30 with one communicator on alike nodes; a plugin's tuner overrules it: tuner_region.c. Not seen by it, as in
- * NCCL: symmetric kernels and copy engines, which do not pass the tuner. Check: switch points of 8x H200 as measured
+ * Valid: NCCL 2.19 to 2.30 with one communicator on alike nodes; a plugin's tuner overrules it: tuner_region.c. Not seen by it,
+ * as in NCCL: symmetric kernels and copy engines, which do not pass the tuner. Check: switch points of 8x H200 as measured
  * (tests/accuracy/accuracy_tuner.c). */
 #include "models/tuner.h"
 

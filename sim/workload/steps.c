@@ -4,7 +4,8 @@
  * The plain library sends as the textbook has it: an edge takes its next message when the one before has arrived, so that each
  * costs alpha + size x beta. NCCL keeps several slots of a connection on their way (NCCL 5067397c src/include/device.h:NCCL_STEPS):
  * an edge takes its next message when the one before has left, and latencies of messages in a row overlap. How many fit is not
- * limited here: links and channels are what binds.
+ * limited here: links and channels are what binds. Where a message alone moves faster than a channel sustains (trees, whose
+ * blocks do two things at a time), an edge rests behind it until the channels' pace is kept.
  */
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,8 @@ typedef struct {
   guint32 *sent;      /* messages that have left each edge */
   guint32 *delivered; /* … and have arrived */
   guint8 *busy;
+  double *pace_s;    /* what each edge takes at least for all of its bytes, by the channels' pace; 0: no more than they travel */
+  EngTime *since;    /* when each edge's last message set out */
   EngTime *flight;   /* latency of each edge behind the bytes; 0 where the message holds the edge meanwhile */
   guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
   guint32 *heirs;
@@ -37,6 +40,8 @@ steps_clear (Steps *steps)
     g_free (steps->pipe[p].sent);
     g_free (steps->pipe[p].delivered);
     g_free (steps->pipe[p].flight);
+    g_free (steps->pipe[p].pace_s);
+    g_free (steps->pipe[p].since);
     g_free (steps->pipe[p].busy);
     g_free (steps->pipe[p].heirs_at);
     g_free (steps->pipe[p].heirs);
@@ -59,6 +64,14 @@ may_send (const StepPipe *sp, guint32 e)
   return TRUE;
 }
 
+/* Message k of an edge, as a share of all its bytes. */
+static double
+share_of (const StepPipe *sp, guint32 k)
+{
+  guint32 before = sp->pipe->n_pieces - 1;
+  return k < before ? sp->pipe->piece : 1 - before * sp->pipe->piece;
+}
+
 static void
 try_send (Eng *eng, StepPipe *sp, guint32 e)
 {
@@ -66,8 +79,9 @@ try_send (Eng *eng, StepPipe *sp, guint32 e)
     return;
   sp->busy[e] = 1;
   EngFlowSpec message = sp->spec[e];
-  guint32 before = sp->pipe->n_pieces - 1;
-  message.amount *= sp->sent[e] < before ? sp->pipe->piece : 1 - before * sp->pipe->piece;
+  message.amount *= share_of (sp, sp->sent[e]);
+  if (sp->sent[e] == 0)
+    sp->since[e] = eng_now (eng);
   eng_flow_start (eng, &message);
 }
 
@@ -82,13 +96,25 @@ arrived (Eng *eng, void *user, uint64_t arg)
 }
 
 static void
+rested (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  sp->busy[arg] = 0;
+  try_send (eng, sp, (guint32)arg);
+}
+
+static void
 left (Eng *eng, void *user, uint64_t arg)
 {
   StepPipe *sp = user;
   guint32 e = (guint32)arg;
+  EngTime next = eng_time_add (sp->since[e], eng_time_from_s (sp->pace_s[e] * share_of (sp, sp->sent[e])));
+  sp->since[e] = next;
   sp->sent[e]++;
-  sp->busy[e] = 0;
-  try_send (eng, sp, e);
+  if (next > eng_now (eng) && sp->sent[e] < sp->pipe->n_pieces)
+    eng_at (eng, next, rested, sp, arg);
+  else
+    rested (eng, sp, arg);
   if (sp->flight[e] > 0)
     eng_at (eng, eng_now (eng) + sp->flight[e], arrived, sp, arg);
   else
@@ -115,7 +141,7 @@ find_heirs (StepPipe *sp)
 /* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route, appended to `uses`. */
 static gboolean
 edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkEdge *edge, GArray *uses, EngFlowSpec *spec, EngTime *hop,
-           GError **error)
+           double *pace_s, GError **error)
 {
   if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
     return FALSE;
@@ -123,7 +149,9 @@ edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkEdge *edge,
   *hop = eng_time_from_s (comm->route.latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
   spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
-  spec->bound_per_s = coll->cost.bound_Bps * edge->bytes;
+  *pace_s = coll->cost.pace_s;
+  double alone_Bps = coll->cost.message_Bps[inside ? 0 : 1];
+  spec->bound_per_s = !coll->cost.paced ? coll->cost.bound_Bps * edge->bytes : alone_Bps > 0 ? alone_Bps * edge->bytes : HUGE_VAL;
   spec->n_uses = comm->route.uses->len;
   for (guint i = 0; i < comm->route.uses->len; i++) {
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
@@ -163,7 +191,8 @@ start_loose (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkPipe *pip
   for (guint32 e = 0; e < pipe->n_edges; e++) {
     EngFlowSpec spec = { 0 };
     g_array_set_size (uses, 0);
-    if (!edge_spec (comm, net, coll, &pipe->edge[e], uses, &spec, &hop, error))
+    double pace_s; /* one message has none to wait for it */
+    if (!edge_spec (comm, net, coll, &pipe->edge[e], uses, &spec, &hop, &pace_s, error))
       return FALSE;
     spec.uses = (const EngUse *)(const void *)uses->data;
     spec.latency = start;
@@ -187,13 +216,15 @@ prepare_pipe (WrkComm *comm, WrkNet *net, const WrkColl *coll, StepPipe *sp, GAr
   sp->sent = g_new0 (guint32, n);
   sp->delivered = g_new0 (guint32, n);
   sp->flight = g_new0 (EngTime, n);
+  sp->pace_s = g_new0 (double, n);
+  sp->since = g_new0 (EngTime, n);
   sp->busy = g_new0 (guint8, n);
   sp->spec = g_new0 (EngFlowSpec, n);
   find_heirs (sp);
   for (guint32 e = 0; e < n; e++) {
     EngFlowSpec *spec = &sp->spec[e];
     EngTime hop;
-    if (!edge_spec (comm, net, coll, &sp->pipe->edge[e], uses, spec, &hop, error))
+    if (!edge_spec (comm, net, coll, &sp->pipe->edge[e], uses, spec, &hop, &sp->pace_s[e], error))
       return FALSE;
     if (comm->settings->library != NULL)
       sp->flight[e] = hop;

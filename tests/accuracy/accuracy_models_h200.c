@@ -42,8 +42,8 @@ score (const char *what, const GArray *rows, const Wanted *wanted, const double 
 static void
 ring_by_graph_replay (void)
 {
-  static const double median[3] = { 0.15, 0.07, 0.07 };
-  score ("graph ring LL 2 GPUs", graph, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_LL, 2, FALSE }, median, 0.15);
+  static const double median[3] = { 0.12, 0.12, 0.10 };
+  score ("graph ring LL 2 GPUs", graph, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_LL, 2, FALSE }, median, 0.18);
   score ("graph ring LL 8 GPUs", graph, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_LL, 8, FALSE }, median, 0.20);
   score ("graph ring LL128 2 GPUs", graph, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_LL128, 2, FALSE }, median, 0.15);
   score ("graph ring LL128 8 GPUs", graph, &(Wanted){ MDL_ALGO_RING, MDL_PROTO_LL128, 8, FALSE }, median, 0.15);
@@ -67,7 +67,7 @@ static void
 the_librarys_choice_by_graph_replay (void)
 {
   /* On 2 GPUs NCCL changes to Simple at 2 MiB, where LL was still a quarter faster: the fastest predicted is below it there. */
-  static const double median[3] = { 0.10, 0.10, 0.10 };
+  static const double median[3] = { 0.10, 0.12, 0.10 };
   score ("graph, chosen by NCCL, 2 GPUs", graph, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 2, FALSE }, median, 0.30);
   score ("graph, chosen by NCCL, 8 GPUs", graph, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 8, FALSE }, median, 0.20);
 }

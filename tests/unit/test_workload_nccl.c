@@ -98,7 +98,8 @@ threads_of_trees_and_pairs_are_not_told (void)
     g_autofree char *one = g_strdup_printf ("version=%s NCCL_MAX_NCHANNELS=1", rows[i].version);
     g_autofree char *half = g_strconcat (one, " NCCL_NTHREADS=256", NULL);
     TEST_NEAR (ask (half, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
-               rows[i].tree * ask (one, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps, 1e-9);
+               rows[i].tree * ask (one, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
+               1e-3); /* one block is a little slowed by links that it hardly fills */
     TEST_NEAR (ask (half, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s,
                ask (one, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s, 0);
   }

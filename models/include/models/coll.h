@@ -54,6 +54,9 @@ typedef struct {
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
   double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the caller adds the wire's */
+  gboolean paced;           /* messages move at message_Bps instead of bound_Bps, each hop's in a row at a pace of their own: */
+  double pace_s;            /* what a hop takes at least for all of them */
+  double message_Bps[2];    /* payload over all channels, inside an island and between them */
   double piece_B;           /* what one hop hands to the next in a chunked pipeline, over all channels and trees; 0: not cut */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */

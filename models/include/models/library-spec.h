@@ -27,6 +27,8 @@ typedef struct {
   BaseNum per_channel; /* s, on top for each channel after the first that is in use */
   BaseNum halving;     /* s, less for each time that a short operation halves its threads */
   BaseNum slice;       /* s, on top for a second slice of a ring's chunk */
+  BaseNum uneven;      /* s, on top where ranks are no power of two: of chunks of `uneven_full` B, none of `uneven_from` */
+  BaseNum uneven_from, uneven_full;
   BaseNum rate;        /* B/s of payload that one channel moves in one operation (receive, reduce, send); absent: not limited */
 } MdlStep;
 
@@ -51,7 +53,9 @@ typedef struct {
   BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
   BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
   BaseNum copy;           /* an operation that stores twice and reduces nothing, in operations that reduce; absent: 1 */
-  BaseNum ends;           /* a ring's first and last operation together, in operations that reduce */
+  BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */
+  BaseNum gather_ends, scatter_ends; /* … of all-gather, of reduce-scatter; absent: `ends` */
+  BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
   BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 
@@ -106,10 +110,12 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;       /* s, kernel start and end on the GPU, no steps */
+  MdlByProto gather_start, scatter_start; /* of all-gather, of reduce-scatter; absent: `start` */
   MdlByProto per_channel; /* s, on top for each channel after the first */
   MdlByProto halving;     /* s, less for each time that a short operation halves its threads */
   MdlHopSteps hop[MDL_HOP_N];
   MdlChainSpec chain;
+  MdlByProto blend;       /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
   BaseNum plateau;        /* factor on the hop latency of Simple all-reduce between nodes */
   BaseNum plateau_from;   /* B a channel and rank from which on it holds */
 } MdlRingSpec;
@@ -121,6 +127,8 @@ typedef struct {
   MdlByProto stream;     /* B/s of payload one channel sustains while one half of its threads reduces and the other broadcasts */
   MdlByProto end_stream; /* the same where no rank does both (two ranks) */
   MdlByProto per_piece;  /* s a piece, on the rank that has most to do */
+  MdlByProto inner;      /* link bytes beyond `wire` where ranks that reduce and broadcast are neighbours (four of a node) */
+  BaseNum blend;         /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
   BaseNum registered_piece; /* share of a slot that is Simple's piece when graph replay has registered the buffers; absent: all */
   BaseList ll128_cuts;   /* MdlCut; `fewer` counts times (1 + log2 nodes + ranks/10) / ranks, ranks of a node */
   BaseNum ll128_rank_weight; /* the 1/10 above */
@@ -281,6 +289,7 @@ struct MdlLibrary {
   const struct MdlTunerSpec *tuner; /* no key of the file: set by who loads it; NULL: none */
   const char *version;              /* likewise: "2.28.9"; NULL: unknown */
   BaseList plugins; /* MdlPlugin */
+  BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;
   MdlChannels channels;
   MdlGraphsSpec graphs;
