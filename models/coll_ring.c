@@ -8,9 +8,10 @@
  *                  behind the first slice where slices follow each other (Simple). A block handles slice after slice, so nothing
  *                  of Simple's hides there: latency' = latency, and a chunk of more than one `slice` (at most two) pays for both
  *     operations = those that receive, reduce and send + copy x those that receive, store and send + ends, the first and the
- *                  last, which only send or only receive
+ *                  last, which only send or only receive, + miss for each that reads what the cache does not hold
  *     last       = half of ends c / rate sqrt (loops), which moves no byte over a link: in the first loop all channels pause
  *                  together, later they drift apart and fill each other's pauses
+ * Where blocks and links are about as fast, both are slowed by `blend`. Ranks that are no power of two pay `uneven` a step.
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step.
  * Simple between nodes: the chunks of a node queue before its adapters, and while these are busy a chunk's way round the ring does

@@ -19,7 +19,7 @@ typedef struct {
   guint32 *delivered; /* … and have arrived */
   guint8 *busy;
   double *pace_s;    /* what each edge takes at least for all of its bytes, by the channels' pace; 0: no more than they travel */
-  EngTime *since;    /* when each edge's last message set out */
+  EngTime *since;    /* when each edge's next message may set out, by that pace */
   EngTime *flight;   /* latency of each edge behind the bytes; 0 where the message holds the edge meanwhile */
   guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
   guint32 *heirs;
