@@ -2,11 +2,11 @@
  * nodes stands a double binary tree, each half of the channels on one of the two.
  *
  *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
- *     B = min (ch x stream, ch x rate of the slowest hop, link rate / wire)
+ *     B = min (ch x stream, ch x rate of the slowest hop, link rate / (wire inner)), less what these lose to each other (blend)
  * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route (of adapters that
- * of half the channels: one way of them serves one of the two trees at a time), over the part
- * of a piece that must have arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow,
- * LL, LL128); stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ * of half the channels: one way of them serves one of the two trees at a time), over the part of a piece that must have
+ * arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128); stream B/s, what
+ * a block sustains when its threads are split between reduction and broadcast. blend and inner (four and more ranks): on one node.
  *
  * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one
  * leaves of the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages
