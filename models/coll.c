@@ -91,7 +91,9 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
   double each_s = launch->per_gpu.v + enqueue_s (library, q), floor_s = each_s * gpus;
   mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
-                 "%.4g launches x %.3g us one after the other take longer than the call", gpus, each_s * 1e6);
+                 gpus > 1.0 ? "%.4g launches x %.3g us one after the other take longer than the call"
+                            : "%.4g launch x %.3g us takes longer than the call",
+                 gpus, each_s * 1e6);
   cost->start_s += cost->latency_s - before_s;
 }
 
@@ -118,8 +120,14 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->bound_Bps = HUGE_VAL;
   cost->wire = 1.0;
   cost->source = BASE_SOURCE_MEASURED; /* nothing used yet: the weakest of what is used replaces it */
-  if (question->n_ranks <= 1)
+  if (question->n_ranks <= 1) {        /* nobody to talk to: a copy kernel or none, but launched all the same */
+    if (library != NULL) {
+      add_launch (library, question, 0.0, cost);
+      cost->band = error_band (library, question, cost->source);
+    }
+    cost->time_s = cost->latency_s;
     return;
+  }
   g_return_if_fail (coll != NULL && (coll->ops & (1u << question->op)));
   cost->n_steps = coll->n_steps (question);
   if (library == NULL)

@@ -336,7 +336,7 @@ cli_comm_header (const Cli *cli, const CliComm *comm, GString *out)
                           comm->n_nodes == 1 ? "" : "s");
   rep_header_settings (out, &comm->settings, cli_calibration_name (cli));
   if (comm->n == 1)
-    g_string_append (out, "# one rank has nobody to talk to: this collective costs nothing\n");
+    g_string_append (out, "# one rank has nobody to talk to: this collective costs its launch alone\n");
   else if (wrk_comm_is_local (comm->comm))
     g_string_append_printf (out, "# this collective never leaves %s: no NIC and no fabric setting can matter\n",
                             comm->n_nodes == 1 ? "a node" : "an NVLink domain");

@@ -201,9 +201,9 @@ finish (WrkComm *comm, WrkColl *out)
   name_bound (comm, out);
 }
 
-/* One rank has nobody to talk to: no time, no traffic. */
+/* One rank has nobody to talk to: the launch alone, no traffic. */
 static void
-price_alone (const WrkCollRequest *request, WrkColl *out)
+price_alone (const WrkComm *comm, const WrkCollRequest *request, WrkColl *out)
 {
   out->algo = request->algo >= 0                                                 ? request->algo
               : request->op == MDL_OP_ALLTOALL || request->op == MDL_OP_SENDRECV ? MDL_ALGO_PAIRWISE
@@ -211,10 +211,12 @@ price_alone (const WrkCollRequest *request, WrkColl *out)
   out->proto = request->proto >= 0 ? request->proto : MDL_PROTO_SIMPLE;
   out->loads = out->loads != NULL ? out->loads : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   g_array_set_size (out->loads, 0);
-  memset (&out->cost, 0, sizeof out->cost);
-  out->cost.bound_Bps = HUGE_VAL;
-  out->cost.wire = 1;
-  out->cost.source = out->provenance = BASE_SOURCE_MEASURED;
+  MdlCollQuestion question = {
+    .op = request->op, .size_B = request->size_B, .n_ranks = 1, .n_nodes = 1, .ranks_per_node = 1, .launch = comm->settings->launch
+  };
+  mdl_coll_cost (comm->settings->library, mdl_coll_find (out->algo, out->op), out->proto, &question, &out->cost);
+  out->provenance = out->cost.source;
+  out->time_s = out->cost.time_s;
   out->bottleneck = CLU_NONE;
 }
 
@@ -229,7 +231,7 @@ wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GErr
   out->n_events = out->n_messages = 0;
   out->time_s = 0;
   if (comm->n == 1) {
-    price_alone (request, out);
+    price_alone (comm, request, out);
     finish (comm, out);
     return TRUE;
   }

@@ -90,7 +90,7 @@ static void
 warn_local (const WrkScenario *scenario, WrkResult *result, const WrkComm *comm)
 {
   if (wrk_comm_n_ranks (comm) == 1)
-    wrk_result_warn (result, "this collective has one rank: it costs nothing");
+    wrk_result_warn (result, "this collective has one rank: it costs its launch alone");
   else if (wrk_comm_is_local (comm) && clu_n_nodes (scenario->clu) > 1)
     wrk_result_warn (
         result, "this collective never leaves %s (%u ranks of a cluster of %u GPUs): NICs and fabric cannot move the answer",

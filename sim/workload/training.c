@@ -194,6 +194,8 @@ add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduce
   EngTask ready = first;
   WrkSettings closed = step->scenario->settings;
   closed.mode = WRK_MODE_MODEL;
+  if (step->dp == 1) /* frameworks call no library then */
+    closed.library = NULL;
   g_autoptr (WrkComm) comm = wrk_comm_new (step->scenario->clu, &closed, step->gpu + (gsize)s * step->dp, step->dp, error);
   if (comm == NULL)
     return FALSE;

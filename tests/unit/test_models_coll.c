@@ -358,15 +358,22 @@ plain_nvls_and_pairs_are_one_exchange (void)
 }
 
 static void
-one_rank_costs_nothing (void)
+one_rank_costs_its_launch (void)
 {
+  /* 1 us on top of a call, no call shorter than a launch of 4 us; in the textbook nothing. */
   MdlLibrary library = simple_library ();
+  library.launch.at[MDL_LAUNCH_THREADS].extra = num (1e-6);
+  library.launch.at[MDL_LAUNCH_THREADS].per_gpu = num (4e-6);
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
     for (unsigned op = 0; op < MDL_OP_N; op++) {
       if (!((*row)->ops & (1u << op)))
         continue;
       MdlCollQuestion q = question (op, 1e9, 1);
       MdlCollCost cost;
+      q.launch = MDL_LAUNCH_THREADS;
+      mdl_coll_cost (&library, *row, MDL_PROTO_SIMPLE, &q, &cost);
+      TEST_NEAR (cost.time_s, 4e-6, 1e-12);
+      q.launch = MDL_LAUNCH_GRAPH;
       mdl_coll_cost (&library, *row, MDL_PROTO_SIMPLE, &q, &cost);
       TEST_NEAR (cost.time_s, 0.0, 0.0);
       TEST_INT (cost.n_terms, 0);
@@ -720,7 +727,7 @@ static const TestCase cases[] = {
   { "plain broadcast is the best pipeline", plain_broadcast_is_the_best_pipeline },
   { "plain tree is two trees up and down", plain_tree_is_two_trees_up_and_down },
   { "plain NVLS and pairs are one exchange", plain_nvls_and_pairs_are_one_exchange },
-  { "one rank costs nothing", one_rank_costs_nothing },
+  { "one rank costs its launch", one_rank_costs_its_launch },
   { "ring is start and steps and size", ring_is_start_and_steps_and_size },
   { "ring between nodes crosses the network in some steps", ring_between_nodes_crosses_the_network_in_some_steps },
   { "blocks bound a ring whose links are wide", blocks_bound_a_ring_whose_links_are_wide },
