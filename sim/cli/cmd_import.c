@@ -1,13 +1,15 @@
-/* forerun import: what a machine says of itself, as a topology file. */
+/* forerun import: what a machine says of itself, as a topology or calibration file, and what was measured on it, as CSV. */
 #include <string.h>
 
 #include "calibrate/import.h"
 #include "cli-private.h"
 #include "cluster/import.h"
+#include "import_measured-private.h"
 
 #define MAX_LOG_B ((gsize)1 << 30) /* of all ranks, for hours */
 
 typedef struct {
+  CliImportFlags measured; /* first: its table has offsets in it */
   char *name, *gpu, *choices;
 } Flags;
 
@@ -21,26 +23,60 @@ static const CliFlag flags_table[] = {
 
 enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH };
 static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", NULL };
-static const char *const planned[] = { "hf-config", "nccl-tests",     "nvbandwidth",        "fio",
-                                       "gdsio",     "slurm-topology", "p2p-bandwidth-test", NULL };
+static const char *const planned[] = { "hf-config", "slurm-topology", NULL };
+
+/* All kinds, the measured ones last. Returned: full. */
+static char **
+all_kinds (void)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  for (const char *const *kind = kinds; *kind != NULL; kind++)
+    g_ptr_array_add (all, g_strdup (*kind));
+  for (const char *const *kind = cli_import_measured_kinds; *kind != NULL; kind++)
+    g_ptr_array_add (all, g_strdup (*kind));
+  g_ptr_array_add (all, NULL);
+  return (char **)g_ptr_array_free (all, FALSE);
+}
+
+/* What only topologies and calibrations have, and what only measurements have. */
+static gboolean
+check_flags (const Cli *cli, const Flags *flags, const char *kind, GError **error)
+{
+  if (!cli_import_is_measured (kind)) {
+    const CliImportFlags *measured = &flags->measured;
+    gboolean any = measured->op != NULL || measured->algo != NULL || measured->proto != NULL || measured->launch != NULL ||
+                   measured->nodes != NULL || measured->gpus != NULL || measured->nccl != NULL || measured->bytes != NULL;
+    return any ? cli_import_measured_check (cli, kind, measured, error) : TRUE;
+  }
+  if (flags->name != NULL || flags->gpu != NULL || flags->choices != NULL)
+    return cli_fail (cli, error, "%s has no meaning for %s, of which CSV is made",
+                     flags->name != NULL  ? "--name"
+                     : flags->gpu != NULL ? "--gpu"
+                                          : "--choices",
+                     kind);
+  return cli_import_measured_check (cli, kind, &flags->measured, error);
+}
 
 static gboolean
 check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
 {
   guint n = g_strv_length (words);
-  g_autofree char *accepted = g_strjoinv (", ", (char **)kinds);
+  g_auto (GStrv) known = all_kinds ();
+  g_autofree char *accepted = g_strjoinv (", ", known);
   if (n == 0)
     return cli_fail (cli, error, "which kind of file? accepted: %s", accepted);
   if (g_strv_contains (planned, words[0]))
     return cli_fail (cli, error, "import of %s is not built yet; accepted: %s", words[0], accepted);
-  if (!g_strv_contains (kinds, words[0])) {
-    g_autofree char *hint = base_hint (words[0], kinds);
+  if (!g_strv_contains ((const char *const *)known, words[0])) {
+    g_autofree char *hint = base_hint (words[0], (const char *const *)known);
     return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", words[0], hint, accepted);
   }
   if (n == 1)
     return cli_fail (cli, error, "which file? - reads stdin");
   if (n > 2)
     return cli_fail (cli, error, "one file at a time, and '%s' is one too many", words[2]);
+  if (!check_flags (cli, flags, words[0], error))
+    return FALSE;
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
   if (graphs && flags->gpu == NULL)
     return cli_fail (cli, error,
@@ -91,11 +127,13 @@ write_choices (Cli *cli, const Flags *flags, const GArray *choices, GError **err
   return cli_add_file (cli, "--choices", flags->choices, out, error);
 }
 
-/* What comes out, by kind. Returned: full; NULL and *error on failure. */
+/* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
 static char *
 convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
          BaseDiag *diag, GError **error)
 {
+  if (cli_import_is_measured (kind))
+    return cli_import_measured (cli, kind, &flags->measured, path, bytes, n_B, diag, error);
   if (g_str_equal (kind, kinds[NCCL_TOPO]))
     return clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
   if (g_str_equal (kind, kinds[SMI_TOPO]))
@@ -115,7 +153,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   const char *path = strcmp (words[1], "-") == 0 ? "stdin" : words[1];
   gsize n_B;
-  gsize max_B = g_str_equal (words[0], kinds[NCCL_LOG]) ? MAX_LOG_B : BASE_YAML_MAX_B;
+  gboolean measured = cli_import_is_measured (words[0]);
+  gsize max_B = measured                                  ? cli_import_measured_max_B (words[0])
+                : g_str_equal (words[0], kinds[NCCL_LOG]) ? MAX_LOG_B
+                                                          : BASE_YAML_MAX_B;
   g_autofree char *bytes = cli_read_file (words[1], max_B, &n_B, error);
   if (bytes == NULL)
     return FALSE;
@@ -123,12 +164,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_ptr_array_add (cli->read, g_strdup (words[1]));
   g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  g_autofree char *yaml = convert (cli, flags, words[0], path, bytes, n_B, name, diag, error);
+  g_autofree char *answer = convert (cli, flags, words[0], path, bytes, n_B, name, diag, error);
   cli_warn_all (cli, diag);
-  if (yaml == NULL)
+  if (answer == NULL)
     return FALSE;
   if (cli->format != CLI_FORMAT_JSON) {
-    g_string_append (cli->out, yaml);
+    g_string_append (cli->out, answer);
     return TRUE;
   }
   rep_inputs_add (cli->inputs, path, NULL, bytes, n_B);
@@ -136,10 +177,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
   JsonBuilder *json = rep_envelope_open (&envelope);
   json_builder_begin_object (json);
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
-  json_builder_set_member_name (json, graphs ? "calibration" : "topology");
-  json_builder_add_string_value (json, name);
-  json_builder_set_member_name (json, "yaml");
-  json_builder_add_string_value (json, yaml);
+  json_builder_set_member_name (json, measured ? "measurements" : graphs ? "calibration" : "topology");
+  json_builder_add_string_value (json, measured ? words[0] : name);
+  json_builder_set_member_name (json, measured ? "csv" : "yaml");
+  json_builder_add_string_value (json, answer);
   json_builder_end_object (json);
   g_autofree char *text = rep_envelope_close (json, &envelope);
   g_string_append (cli->out, text);
@@ -148,14 +189,16 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_import = {
   .name = "import",
-  .summary = "makes a topology or calibration file from what a machine says of itself",
+  .summary = "makes topology and calibration files of what a machine says of itself, and CSV of measurements",
   .usage = "KIND FILE [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
            "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
            "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
+           "CSV comes of measurements: nccl-tests (text or JSON; for validate), nvbandwidth (text or JSON), p2p-bandwidth-test\n"
+           "(the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and gdsio; columns and units: docs/measurements.md.\n"
            "FILE - reads stdin. What the file does not say is assumed, marked so, and warned about.\n",
-  .flags = { flags_table },
+  .flags = { flags_table, cli_import_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_JSON,
   .run = run,

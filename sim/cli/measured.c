@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "calibrate/import_measured.h"
 #include "measured-private.h"
 
 /* Sizes as `coll` takes them, to the byte; times of a day and more are no operation's. */
@@ -275,12 +276,6 @@ read_csv (Reader *reader, char *const *lines, GError **error)
 
 /* ---- nccl-tests ---- */
 
-/* src/common.cu, test_typenames */
-static const BaseName type_names[] = {
-  { "float", MDL_DTYPE_FP32, NULL },    { "half", MDL_DTYPE_FP16, NULL },  { "double", MDL_DTYPE_FP64, NULL },
-  { "bfloat16", MDL_DTYPE_BF16, NULL }, { "int8", MDL_DTYPE_INT8, NULL },  { "uint8", MDL_DTYPE_INT8, NULL },
-  { "f8e4m3", MDL_DTYPE_FP8, NULL },    { "f8e5m2", MDL_DTYPE_FP8, NULL }, { NULL, 0, NULL }
-};
 enum { ROW_SIZE, ROW_COUNT, ROW_TYPE, ROW_REDOP, ROW_ROOT, ROW_TIME, ROW_LEAST };
 
 static gboolean
@@ -304,7 +299,7 @@ read_table_row (const Reader *reader, const char *line, const CliSection *sectio
   point.algo = (MdlAlgo)algo;
   point.proto = (MdlProto)proto;
   if (!read_positive (reader, "size", cells[ROW_SIZE], MAX_SIZE_B, &point.size_B, error) ||
-      !read_name (reader, "type", cells[ROW_TYPE], type_names, &dtype, error) ||
+      !read_name (reader, "type", cells[ROW_TYPE], cal_nccl_tests_dtypes, &dtype, error) ||
       !read_positive (reader, "time", cells[ROW_TIME], MAX_TIME_US, &point.time_s, error) ||
       !find_system (reader, section, NULL, NULL, NULL, &point.system, error))
     return FALSE;

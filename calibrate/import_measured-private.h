@@ -1,0 +1,187 @@
+/* What the readers of measuring tools share: lines, words, JSON documents, notes of what was left out, and the CSV they write. */
+#ifndef CALIBRATE_IMPORT_MEASURED_PRIVATE_H
+#define CALIBRATE_IMPORT_MEASURED_PRIVATE_H
+
+#include <json-glib/json-glib.h>
+
+#include "calibrate/import_measured.h"
+
+/* ---- places and messages ---- */
+
+/* A line of a text, or a path in a JSON document ("results[3].out_of_place.time"); column 0: of no column. */
+typedef struct {
+  unsigned line, column;
+  const char *at; /* NULL: a line */
+} CalPlace;
+
+#define CAL_LINE(n) ((CalPlace){ .line = (n) })
+
+/* FALSE and *error: "path:line:column: …" or "path: at: …". */
+gboolean cal_fail (const CalText *text, CalPlace place, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
+/* A word of the file on one line, cut where it is long. Returned: full, g_free. */
+char *cal_shown (const char *word);
+
+/* The same thing said of many rows is one warning: the first of them, how many more there are, and where. Zero it first. */
+typedef struct {
+  guint n;
+  GString *first, *more;
+} CalNote;
+
+void cal_note (CalNote *note, const CalText *text, CalPlace place, const char *format, ...) G_GNUC_PRINTF (4, 5);
+/* Says it, if there was anything, and empties it. `things`: what is counted, "rows". */
+void cal_note_end (CalNote *note, const CalText *text, const char *things);
+void cal_note_clear (CalNote *note);
+
+/* ---- text ---- */
+
+typedef struct {
+  const CalText *text;
+  gsize at;
+  unsigned number; /* of the line, from 1 */
+  GString *line;   /* without its end */
+} CalLines;
+
+/* FALSE and *error: bytes that no text has. Skips a byte order mark. */
+gboolean cal_lines_open (CalLines *lines, const CalText *text, GError **error);
+gboolean cal_lines_next (CalLines *lines);
+void cal_lines_close (CalLines *lines);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CalLines, cal_lines_close)
+
+/* The words of a line, between blanks; `words` points into `line`, which is cut up. Returned: how many, at most `most`. */
+#define CAL_MAX_WORDS 2048
+guint cal_words (char *line, char **words, guint most);
+/* A decimal number, or nan or inf; *half: half a unit of its last digit, as far as rounding took it. FALSE: none. */
+gboolean cal_decimal (const char *word, double *value, double *half);
+/* A whole number. FALSE: none, or above `most`. */
+gboolean cal_whole (const char *word, guint64 most, guint64 *value);
+
+/* Whether the first character that is not blank is '{'. */
+gboolean cal_is_json (const CalText *text);
+
+/* ---- JSON: one document after another, each from a line that begins with '{' ---- */
+
+typedef struct {
+  const CalText *text;
+  gsize at;
+  unsigned line;      /* of `at` */
+  unsigned document;  /* line where the last document begins */
+  CalNote other;      /* lines between documents */
+  JsonParser *parser; /* of the last document, which owns its nodes */
+} CalJson;
+
+/* The next document's object, borrowed until the next call; NULL without *error at the end, NULL and *error on what is not JSON. */
+JsonObject *cal_json_next (CalJson *json, GError **error);
+/* Says which lines were passed over. */
+void cal_json_end (CalJson *json);
+
+/* Members; NULL where there is none of the kind. */
+JsonObject *cal_json_object (JsonObject *in, const char *name);
+JsonArray *cal_json_array (JsonObject *in, const char *name);
+const char *cal_json_text (JsonObject *in, const char *name);
+/* A number, or a text that is one. FALSE: neither. */
+gboolean cal_json_number (JsonNode *node, double *value);
+gboolean cal_json_member (JsonObject *in, const char *name, double *value);
+JsonObject *cal_json_element (JsonArray *in, guint i); /* an object in an array */
+
+/* ---- CSV: no quotes, so a cell keeps no comma, quote or control character ---- */
+
+void cal_csv_text (GString *out, const char *cell, char end); /* end: ',' or '\n'; NULL: empty */
+void cal_csv_number (GString *out, double value, char end);   /* NaN: empty */
+void cal_csv_count (GString *out, guint64 value, char end);
+
+/* ---- copies between devices ---- */
+
+#define CAL_COPY_HEADER "kind,src,dst,bytes,seconds,GBps\n"
+#define CAL_HOST        (-1) /* src, dst: the host, or all other GPUs where the kind says so */
+
+typedef struct {
+  const char *kind;
+  int src, dst;
+  gboolean latency; /* value in s; otherwise a rate in GB/s, GB = 1e9 B */
+  double value;
+  unsigned copies; /* of `copy_B` that the rate counts; 0: not known */
+} CalCopy;
+
+void cal_copy_write (GString *out, const CalCopy *copy, guint64 copy_B);
+
+/* ---- storage ---- */
+
+#define CAL_STORAGE_HEADER "tool,job,op,path,block_B,threads,depth,rate_Bps,iops,latency_mean_s,latency_p99_s,runtime_s\n"
+
+/* 0 and NaN: not known. */
+typedef struct {
+  const char *tool, *job, *op;
+  const char *path; /* "host", "gpu_direct", "host_gpu"; NULL: not known */
+  guint64 block_B, threads, depth;
+  double rate_Bps, iops, latency_mean_s, latency_p99_s, runtime_s;
+} CalStorage;
+
+void cal_storage_write (GString *out, const CalStorage *row);
+
+/* ---- nccl-tests ---- */
+
+/* A run: what its header says. */
+typedef struct {
+  unsigned start;                   /* line */
+  unsigned seen;                    /* which header lines came: CAL_RUN_… */
+  int op;                           /* MdlOp; -1: not said */
+  char *program;                    /* as the file says it; NULL: not said */
+  int algo, proto;                  /* MdlAlgo, MdlProto */
+  int launch;                       /* -1: not said */
+  guint32 threads, gpus_per_thread; /* 0: not said */
+  GArray *ranks;                    /* CalRank */
+  char nccl[24];
+  const char *title;    /* borrowed */
+  guint n_rows, n_left; /* left: out, for what it is */
+  gboolean resolved;
+  guint32 nodes, gpus; /* once resolved */
+} CalRun;
+
+enum { CAL_RUN_VERSION = 1, CAL_RUN_NAME = 2, CAL_RUN_CONFIG = 4, CAL_RUN_FOOT = 8 };
+
+typedef struct {
+  guint32 rank, group;
+  char *host;
+  unsigned line;
+} CalRank;
+
+/* One half of a row. The halves of units say how far rounding took a number. */
+typedef struct {
+  guint64 size_B;
+  int dtype; /* MdlDtype */
+  gboolean in_place;
+  double time_us, algbw_GBps, busbw_GBps;
+  double time_half, algbw_half, busbw_half;
+  gint64 wrong; /* -1: not checked */
+} CalRow;
+
+typedef struct CalRows CalRows;
+CalRows *cal_rows_new (const CalText *text, const CalTold *told);
+void cal_rows_free (CalRows *rows);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalRows, cal_rows_free)
+
+/* A run with nothing said; `run` is zeroed or was cleared. */
+void cal_run_open (CalRun *run, unsigned start);
+void cal_run_clear (CalRun *run);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CalRun, cal_run_clear)
+void cal_run_program (CalRun *run, const char *program);
+void cal_run_version (CalRun *run, guint64 code); /* as ncclGetVersion has it */
+/* Values of NCCL_ALGO and NCCL_PROTO: one name is what ran, a list says only what might. */
+void cal_run_algo (CalRows *rows, CalRun *run, CalPlace place, const char *value);
+void cal_run_proto (CalRows *rows, CalRun *run, CalPlace place, const char *value);
+void cal_run_launch (CalRun *run, guint64 graphs);
+
+/* Operation and ranks, before the first row. FALSE and *error where neither file nor caller says. */
+gboolean cal_rows_resolve (CalRows *rows, CalRun *run, CalPlace place, GError **error);
+/* `type` as the file has it: FALSE where forerun has none such, and the row is left out. */
+gboolean cal_rows_dtype (CalRows *rows, CalPlace place, const char *type, int *dtype);
+void cal_rows_add (CalRows *rows, CalRun *run, CalPlace place, const CalRow *row);
+void cal_rows_warn (CalRows *rows, CalPlace place, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/* Of a run that is over. */
+void cal_rows_run_end (CalRows *rows, CalRun *run);
+/* The CSV. Returned: full; NULL and *error where no row is left. */
+char *cal_rows_finish (CalRows *rows, GError **error);
+
+gboolean cal_nccl_tests_read_json (const CalText *text, CalRows *rows, GError **error);
+
+#endif

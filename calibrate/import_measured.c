@@ -1,0 +1,271 @@
+/* Lines, words, notes and CSV of the readers of measuring tools. */
+#include "import_measured-private.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define SHOWN_CHARACTERS 60
+#define NOTE_PLACES      5 /* lines that a warning lists after the first */
+
+/* ---- messages ---- */
+
+char *
+cal_shown (const char *word)
+{
+  g_autofree char *valid = g_utf8_make_valid (word, (gssize)strnlen (word, 4 * SHOWN_CHARACTERS));
+  GString *out = g_string_new (NULL);
+  unsigned n = 0;
+  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p), n++) {
+    if (n == SHOWN_CHARACTERS) {
+      g_string_append (out, "…");
+      break;
+    }
+    gunichar c = g_utf8_get_char (p);
+    GUnicodeType type = g_unichar_type (c);
+    gboolean one_line = type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+    g_string_append_unichar (out, g_unichar_isprint (c) && one_line ? c : '?');
+  }
+  return g_string_free (out, FALSE);
+}
+
+static char *
+place_prefix (const CalText *text, CalPlace place)
+{
+  if (place.at != NULL)
+    return g_strdup_printf ("%s: %s: ", text->path, place.at);
+  if (place.line == 0)
+    return g_strdup_printf ("%s: ", text->path);
+  if (place.column == 0)
+    return g_strdup_printf ("%s:%u: ", text->path, place.line);
+  return g_strdup_printf ("%s:%u:%u: ", text->path, place.line, place.column);
+}
+
+gboolean
+cal_fail (const CalText *text, CalPlace place, GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args), *prefix = place_prefix (text, place);
+  va_end (args);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, what);
+  return FALSE;
+}
+
+void
+cal_note (CalNote *note, const CalText *text, CalPlace place, const char *format, ...)
+{
+  note->n++;
+  if (note->n == 1) {
+    va_list args;
+    va_start (args, format);
+    g_autofree char *what = g_strdup_vprintf (format, args), *prefix = place_prefix (text, place);
+    va_end (args);
+    note->first = g_string_new (prefix);
+    note->more = g_string_new (NULL);
+    g_string_append (note->first, what);
+  } else if (note->n <= NOTE_PLACES + 1) {
+    const char *comma = note->more->len > 0 ? ", " : "";
+    if (place.at != NULL)
+      g_string_append_printf (note->more, "%s%s", comma, place.at);
+    else
+      g_string_append_printf (note->more, "%sline %u", comma, place.line);
+  } else if (note->n == NOTE_PLACES + 2)
+    g_string_append (note->more, ", …");
+}
+
+void
+cal_note_end (CalNote *note, const CalText *text, const char *things)
+{
+  if (note->n == 1)
+    base_diag_warn (text->warnings, BASE_MARK_NONE, "%s", note->first->str);
+  else if (note->n > 1)
+    base_diag_warn (text->warnings, BASE_MARK_NONE, "%s; so are %u more %s (%s)", note->first->str, note->n - 1, things,
+                    note->more->str);
+  cal_note_clear (note);
+}
+
+void
+cal_note_clear (CalNote *note)
+{
+  if (note->first != NULL)
+    g_string_free (note->first, TRUE);
+  if (note->more != NULL)
+    g_string_free (note->more, TRUE);
+  *note = (CalNote){ 0 };
+}
+
+/* ---- text ---- */
+
+static const char byte_order_mark[] = "\xEF\xBB\xBF";
+
+gboolean
+cal_lines_open (CalLines *lines, const CalText *text, GError **error)
+{
+  *lines = (CalLines){ .text = text, .line = g_string_new (NULL) };
+  const char *nul = memchr (text->bytes, '\0', text->n_B);
+  if (nul != NULL) {
+    unsigned line = 1;
+    for (const char *p = text->bytes; p < nul; p++)
+      line += *p == '\n';
+    return cal_fail (text, CAL_LINE (line), error, "a NUL byte; a text file in ASCII or UTF-8 is accepted");
+  }
+  if (text->n_B >= strlen (byte_order_mark) && memcmp (text->bytes, byte_order_mark, strlen (byte_order_mark)) == 0)
+    lines->at = strlen (byte_order_mark);
+  return TRUE;
+}
+
+gboolean
+cal_lines_next (CalLines *lines)
+{
+  if (lines->at >= lines->text->n_B)
+    return FALSE;
+  const char *from = lines->text->bytes + lines->at;
+  gsize left = lines->text->n_B - lines->at;
+  const char *stop = memchr (from, '\n', left);
+  gsize n = stop != NULL ? (gsize)(stop - from) : left;
+  lines->at += stop != NULL ? n + 1 : n;
+  lines->number++;
+  g_string_truncate (lines->line, 0);
+  g_string_append_len (lines->line, from, (gssize)n);
+  if (n > 0 && lines->line->str[n - 1] == '\r')
+    g_string_truncate (lines->line, n - 1);
+  return TRUE;
+}
+
+void
+cal_lines_close (CalLines *lines)
+{
+  if (lines->line != NULL)
+    g_string_free (lines->line, TRUE);
+  lines->line = NULL;
+}
+
+guint
+cal_words (char *line, char **words, guint most)
+{
+  guint n = 0;
+  for (char *p = line; *p != '\0' && n < most;) {
+    p += strspn (p, " \t\r\v\f");
+    if (*p == '\0')
+      break;
+    words[n++] = p;
+    p += strcspn (p, " \t\r\v\f");
+    if (*p != '\0')
+      *p++ = '\0';
+  }
+  return n;
+}
+
+gboolean
+cal_decimal (const char *word, double *value, double *half)
+{
+  const char *p = word + (*word == '-' || *word == '+');
+  *half = 0;
+  if (g_ascii_strcasecmp (p, "nan") == 0 || g_ascii_strcasecmp (p, "inf") == 0) {
+    *value = *p == 'n' || *p == 'N' ? (double)NAN : (double)INFINITY;
+    return TRUE;
+  }
+  /* strtod takes hexadecimal too */
+  if (*word == '\0' || word[strspn (word, "0123456789.eE+-")] != '\0')
+    return FALSE;
+  char *end = NULL;
+  *value = g_ascii_strtod (word, &end);
+  if (end == word || *end != '\0')
+    return FALSE;
+  gsize whole = strspn (p, "0123456789");
+  gsize decimals = p[whole] == '.' ? strspn (p + whole + 1, "0123456789") : 0;
+  const char *power = strpbrk (p, "eE");
+  *half = 0.5 * pow (10, (power != NULL ? g_ascii_strtod (power + 1, NULL) : 0) - (double)decimals);
+  return TRUE;
+}
+
+gboolean
+cal_whole (const char *word, guint64 most, guint64 *value)
+{
+  /* g_ascii_string_to_unsigned takes a sign */
+  return g_ascii_isdigit (*word) && g_ascii_string_to_unsigned (word, 10, 0, most, value, NULL);
+}
+
+gboolean
+cal_is_json (const CalText *text)
+{
+  gsize at = 0;
+  if (text->n_B >= strlen (byte_order_mark) && memcmp (text->bytes, byte_order_mark, strlen (byte_order_mark)) == 0)
+    at = strlen (byte_order_mark);
+  while (at < text->n_B && strchr (" \t\r\n", text->bytes[at]) != NULL && text->bytes[at] != '\0')
+    at++;
+  return at < text->n_B && text->bytes[at] == '{';
+}
+
+/* ---- CSV ---- */
+
+void
+cal_csv_text (GString *out, const char *cell, char end)
+{
+  if (cell != NULL) {
+    g_autofree char *valid = g_utf8_make_valid (cell, -1);
+    for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p)) {
+      gunichar c = g_utf8_get_char (p);
+      g_string_append_unichar (out, c == ',' ? ';' : c == '"' || !g_unichar_isprint (c) ? '_' : c);
+    }
+  }
+  g_string_append_c (out, end);
+}
+
+void
+cal_csv_number (GString *out, double value, char end)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  if (isfinite (value))
+    g_string_append (out, g_ascii_formatd (text, sizeof text, "%.10g", value));
+  g_string_append_c (out, end);
+}
+
+void
+cal_csv_count (GString *out, guint64 value, char end)
+{
+  g_string_append_printf (out, "%" G_GUINT64_FORMAT "%c", value, end);
+}
+
+/* ---- rows ---- */
+
+void
+cal_copy_write (GString *out, const CalCopy *copy, guint64 copy_B)
+{
+  double bytes = (double)copy_B * copy->copies;
+  cal_csv_text (out, copy->kind, ',');
+  g_string_append_printf (out, "%d,%d,", copy->src, copy->dst);
+  if (copy_B > 0 && !copy->latency)
+    cal_csv_count (out, copy_B, ',');
+  else
+    cal_csv_text (out, NULL, ',');
+  cal_csv_number (out, copy->latency ? copy->value : bytes > 0 ? bytes / (copy->value * 1e9) : (double)NAN, ',');
+  cal_csv_number (out, copy->latency ? (double)NAN : copy->value, '\n');
+}
+
+static void
+append_known (GString *out, guint64 value)
+{
+  if (value > 0)
+    cal_csv_count (out, value, ',');
+  else
+    cal_csv_text (out, NULL, ',');
+}
+
+void
+cal_storage_write (GString *out, const CalStorage *row)
+{
+  cal_csv_text (out, row->tool, ',');
+  cal_csv_text (out, row->job, ',');
+  cal_csv_text (out, row->op, ',');
+  cal_csv_text (out, row->path, ',');
+  append_known (out, row->block_B);
+  append_known (out, row->threads);
+  append_known (out, row->depth);
+  cal_csv_number (out, row->rate_Bps, ',');
+  cal_csv_number (out, row->iops, ',');
+  cal_csv_number (out, row->latency_mean_s, ',');
+  cal_csv_number (out, row->latency_p99_s, ',');
+  cal_csv_number (out, row->runtime_s, '\n');
+}

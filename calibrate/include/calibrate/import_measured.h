@@ -1,0 +1,44 @@
+/* What measuring tools print, as CSV: nccl-tests as `forerun validate` reads it (docs/measurements.md), copies between devices,
+ * storage. Each reader returns the whole CSV, full, g_free; NULL and *error (BASE_ERROR_INPUT, with file and line, or the path in a
+ * JSON document) on failure. What is left out is counted in the warnings. */
+#ifndef CALIBRATE_IMPORT_MEASURED_H
+#define CALIBRATE_IMPORT_MEASURED_H
+
+#include "base/diag.h"
+#include "models/op.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *path; /* as messages name it */
+  const char *bytes;
+  gsize n_B;
+  BaseDiag *warnings;
+} CalText;
+
+/* What the caller says of a file of nccl-tests; -1, 0 and NULL: the file says it, or nobody does. */
+typedef struct {
+  int op, algo, proto, launch;  /* MdlOp, MdlAlgo, MdlProto, MdlLaunch */
+  gboolean algo_set, proto_set; /* MDL_ALGO_AUTO is -1 too */
+  guint32 nodes, gpus;          /* gpus: of a node */
+  const char *nccl;             /* version */
+} CalTold;
+
+/* Element types as nccl-tests writes them: those that forerun has. */
+extern const BaseName cal_nccl_tests_dtypes[];
+
+/* nccl-tests' text, of one run or several, or its JSON (-J). */
+char *cal_import_nccl_tests (const CalText *text, const CalTold *told, GError **error);
+
+/* nvbandwidth's text or JSON (-j), and the text of CUDA's sample p2pBandwidthLatencyTest. `copy_B`: size of a copy, which neither
+ * prints; 0: not known, and `bytes` and the seconds of copies stay empty. */
+char *cal_import_nvbandwidth (const CalText *text, guint64 copy_B, GError **error);
+char *cal_import_p2p_test (const CalText *text, guint64 copy_B, GError **error);
+
+/* fio's JSON (--output-format=json); lines of gdsio. */
+char *cal_import_fio (const CalText *text, GError **error);
+char *cal_import_gdsio (const CalText *text, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,144 @@
+/* forerun import of what measuring tools print, as CSV. */
+#include <string.h>
+
+#include "base/yaml.h"
+#include "calibrate/import_measured.h"
+#include "import_measured-private.h"
+#include "models/library.h"
+
+#define MAX_LOG_B ((gsize)1 << 30) /* nccl-tests with NCCL's own log between its lines */
+#define MAX_NODES 1000000
+#define MAX_GPUS  1024
+
+#define FLAG(name, letter, field, arg, help)                                 \
+  {                                                                          \
+    CLI_FLAG_TEXT, name, letter, offsetof (CliImportFlags, field), arg, help \
+  }
+const CliFlag cli_import_flags[] = {
+  { CLI_FLAG_HEADING, "what a measurement does not say", 0, 0, NULL, NULL },
+  FLAG ("op", 0, op, "OP", "of nccl-tests: operation (forerun list collectives)"),
+  FLAG ("nodes", 'n', nodes, "N", "of nccl-tests: nodes (default: hosts that it lists, else 1)"),
+  FLAG ("gpus", 'g', gpus, "G", "of nccl-tests: GPUs on each node (default: those that it lists)"),
+  FLAG ("algo", 0, algo, "ALGO", "of nccl-tests: what NCCL_ALGO was (default: as logged, else auto)"),
+  FLAG ("proto", 0, proto, "PROTO", "of nccl-tests: what NCCL_PROTO was (default: as logged, else auto)"),
+  FLAG ("launch", 0, launch, "HOW", "of nccl-tests: graph, threads or serial (default: by -G, -t and -g of the run)"),
+  FLAG ("nccl-version", 0, nccl, "V", "of nccl-tests: NCCL's version, where nothing prints it"),
+  FLAG ("copy", 0, bytes, "SIZE", "of nvbandwidth and p2p-bandwidth-test: bytes of a copy, e.g. 512M"),
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+enum { NCCL_TESTS, NVBANDWIDTH, P2P_TEST, FIO, GDSIO };
+const char *const cli_import_measured_kinds[] = { "nccl-tests", "nvbandwidth", "p2p-bandwidth-test", "fio", "gdsio", NULL };
+
+static int
+kind_of (const char *name)
+{
+  for (int i = 0; cli_import_measured_kinds[i] != NULL; i++)
+    if (strcmp (cli_import_measured_kinds[i], name) == 0)
+      return i;
+  return -1;
+}
+
+gboolean
+cli_import_is_measured (const char *kind)
+{
+  return kind_of (kind) >= 0;
+}
+
+gsize
+cli_import_measured_max_B (const char *kind)
+{
+  return kind_of (kind) == NCCL_TESTS ? MAX_LOG_B : BASE_YAML_MAX_B;
+}
+
+/* Versions as NCCL writes them: "2.28.9". */
+static gboolean
+check_version (const Cli *cli, const char *text, GError **error)
+{
+  gsize n = text != NULL ? strlen (text) : 1;
+  if (text == NULL || (n > 0 && n < 16 && g_ascii_isdigit (*text) && text[strspn (text, "0123456789.")] == '\0'))
+    return TRUE;
+  return cli_fail (cli, error, "--nccl-version '%s'; digits and dots are accepted, e.g. 2.28.9", text);
+}
+
+static gboolean
+read_told (const Cli *cli, const CliImportFlags *flags, CalTold *told, GError **error)
+{
+  guint64 nodes = 0, gpus = 0;
+  *told = (CalTold){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1, .nccl = flags->nccl };
+  if (!cli_name_value (cli, "--op", flags->op, mdl_op_names, &told->op, error) ||
+      !cli_name_value (cli, "--algo", flags->algo, mdl_algo_names, &told->algo, error) ||
+      !cli_name_value (cli, "--proto", flags->proto, mdl_proto_names, &told->proto, error) ||
+      !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &told->launch, error) ||
+      !cli_count_value (cli, "--nodes", flags->nodes, 1, MAX_NODES, &nodes, error) ||
+      !cli_count_value (cli, "--gpus", flags->gpus, 1, MAX_GPUS, &gpus, error) || !check_version (cli, flags->nccl, error))
+    return FALSE;
+  if (told->algo == MDL_ALGO_BEST)
+    return cli_fail (cli, error, "--algo best is nothing that NCCL can be asked for; auto is");
+  told->algo_set = flags->algo != NULL;
+  told->proto_set = flags->proto != NULL;
+  told->nodes = (guint32)nodes;
+  told->gpus = (guint32)gpus;
+  return TRUE;
+}
+
+static gboolean
+read_copy (const Cli *cli, const CliImportFlags *flags, guint64 *copy_B, GError **error)
+{
+  *copy_B = 0;
+  if (!cli_size_value (cli, "--copy", flags->bytes, copy_B, error))
+    return FALSE;
+  if (flags->bytes != NULL && *copy_B == 0)
+    return cli_fail (cli, error, "--copy 0: a copy has at least 1 B");
+  return TRUE;
+}
+
+gboolean
+cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlags *flags, GError **error)
+{
+  const struct {
+    const char *name, *value;
+    gboolean of_copies;
+  } given[] = { { "--op", flags->op, FALSE },
+                { "--nodes", flags->nodes, FALSE },
+                { "--gpus", flags->gpus, FALSE },
+                { "--algo", flags->algo, FALSE },
+                { "--proto", flags->proto, FALSE },
+                { "--launch", flags->launch, FALSE },
+                { "--nccl-version", flags->nccl, FALSE },
+                { "--copy", flags->bytes, TRUE } };
+  int which = kind_of (kind);
+  for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
+    gboolean holds = given[i].of_copies ? which == NVBANDWIDTH || which == P2P_TEST : which == NCCL_TESTS;
+    if (given[i].value != NULL && !holds)
+      return cli_fail (cli, error, "%s has no meaning for %s; %s", given[i].name, kind,
+                       given[i].of_copies ? "it is of nvbandwidth and p2p-bandwidth-test" : "it is of nccl-tests");
+  }
+  CalTold told;
+  guint64 copy_B;
+  return read_told (cli, flags, &told, error) && read_copy (cli, flags, &copy_B, error);
+}
+
+char *
+cli_import_measured (Cli *cli, const char *kind, const CliImportFlags *flags, const char *path, const char *bytes, gsize n_B,
+                     BaseDiag *diag, GError **error)
+{
+  CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = diag };
+  CalTold told;
+  guint64 copy_B;
+  if (!read_told (cli, flags, &told, error) || !read_copy (cli, flags, &copy_B, error))
+    return NULL;
+  switch (kind_of (kind)) {
+    case NCCL_TESTS:
+      return cal_import_nccl_tests (&text, &told, error);
+    case NVBANDWIDTH:
+      return cal_import_nvbandwidth (&text, copy_B, error);
+    case P2P_TEST:
+      return cal_import_p2p_test (&text, copy_B, error);
+    case FIO:
+      return cal_import_fio (&text, error);
+    case GDSIO:
+      return cal_import_gdsio (&text, error);
+  }
+  g_return_val_if_reached (NULL);
+}
