@@ -218,10 +218,10 @@ cal_import_fio (const CalText *text, GError **error)
               "this is not fio's JSON: no line begins with '{'; what fio --output-format=json writes is accepted");
   }
   cal_json_end (&json);
-  cal_note_end (&reader.failed, text, "jobs");
-  cal_note_end (&reader.idle, text, "directions");
-  cal_note_end (&reader.rate, text, "rows");
-  cal_note_end (&reader.block, text, "rows");
+  cal_note_end (&reader.failed, text);
+  cal_note_end (&reader.idle, text);
+  cal_note_end (&reader.rate, text);
+  cal_note_end (&reader.block, text);
   if (why == NULL && reader.n_rows == 0)
     cal_fail (text, (CalPlace){ 0 }, &why, "no row is left to import");
   if (why != NULL) {

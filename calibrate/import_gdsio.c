@@ -185,9 +185,9 @@ cal_import_gdsio (const CalText *text, GError **error)
     reader.number = lines.number;
     good = read_line (&reader, from, error);
   }
-  cal_note_end (&reader.none, text, "lines");
-  cal_note_end (&reader.unknown, text, "lines");
-  cal_note_end (&reader.rate, text, "lines");
+  cal_note_end (&reader.none, text);
+  cal_note_end (&reader.unknown, text);
+  cal_note_end (&reader.rate, text);
   if (good && !known)
     good =
         cal_fail (text, (CalPlace){ 0 }, error,

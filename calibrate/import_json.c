@@ -36,6 +36,24 @@ find_end (const CalJson *json, gsize from, gsize *end, GError **error)
   return cal_fail (json->text, CAL_LINE (line), error, "the file ends within the JSON document of line %u: cut off", json->line);
 }
 
+/* json-glib writes "<data>:LINE:COLUMN: Parse error: WHAT", counted from the document's first line, and forgets the place else. */
+static void
+fail_parse (const CalJson *json, const char *message, GError **error)
+{
+  CalPlace place = CAL_LINE (json->line);
+  const char *at = g_str_has_prefix (message, "<data>:") ? message + strlen ("<data>:") : NULL;
+  char *end = NULL;
+  guint64 line = at != NULL && g_ascii_isdigit (*at) ? g_ascii_strtoull (at, &end, 10) : 0;
+  if (line > 0 && line <= G_MAXINT && *end == ':' && g_ascii_isdigit (end[1])) {
+    guint64 column = g_ascii_strtoull (end + 1, &end, 10);
+    place.line += (unsigned)line - 1;
+    place.column = column <= G_MAXINT ? (unsigned)column : 0;
+  }
+  const char *what = strstr (message, "error: ");
+  g_autofree char *shown = cal_shown (what != NULL ? what + strlen ("error: ") : message);
+  cal_fail (json->text, place, error, "no JSON: %s", shown);
+}
+
 static JsonObject *
 parse (CalJson *json, gsize from, gsize end, GError **error)
 {
@@ -48,15 +66,7 @@ parse (CalJson *json, gsize from, gsize end, GError **error)
   json->parser = json_parser_new ();
   g_autoptr (GError) why = NULL;
   if (!json_parser_load_from_data (json->parser, json->text->bytes + from, (gssize)(end - from), &why)) {
-    CalPlace place = CAL_LINE (json->line);
-    if (!g_error_matches (why, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA)) {
-      place.line += MAX (json_parser_get_current_line (json->parser), 1) - 1;
-      place.column = json_parser_get_current_pos (json->parser);
-    }
-    /* json-glib says "<data>:1:2: Parse error: …" of its own count */
-    const char *what = strstr (why->message, "error: ");
-    g_autofree char *shown = cal_shown (what != NULL ? what + strlen ("error: ") : why->message);
-    cal_fail (json->text, place, error, "no JSON: %s", shown);
+    fail_parse (json, why->message, error);
     return NULL;
   }
   JsonNode *root = json_parser_get_root (json->parser);
@@ -104,7 +114,7 @@ cal_json_next (CalJson *json, GError **error)
 void
 cal_json_end (CalJson *json)
 {
-  cal_note_end (&json->other, json->text, "lines");
+  cal_note_end (&json->other, json->text);
   g_clear_object (&json->parser);
 }
 

@@ -23,13 +23,14 @@ char *cal_shown (const char *word);
 
 /* The same thing said of many rows is one warning: the first of them, how many more there are, and where. Zero it first. */
 typedef struct {
-  guint n;
+  guint n, n_listed;
+  unsigned line; /* the last one */
   GString *first, *more;
 } CalNote;
 
 void cal_note (CalNote *note, const CalText *text, CalPlace place, const char *format, ...) G_GNUC_PRINTF (4, 5);
-/* Says it, if there was anything, and empties it. `things`: what is counted, "rows". */
-void cal_note_end (CalNote *note, const CalText *text, const char *things);
+/* Says it, if there was anything, and empties it. */
+void cal_note_end (CalNote *note, const CalText *text);
 void cal_note_clear (CalNote *note);
 
 /* ---- text ---- */

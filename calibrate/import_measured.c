@@ -64,24 +64,30 @@ cal_note (CalNote *note, const CalText *text, CalPlace place, const char *format
     note->first = g_string_new (prefix);
     note->more = g_string_new (NULL);
     g_string_append (note->first, what);
-  } else if (note->n <= NOTE_PLACES + 1) {
-    const char *comma = note->more->len > 0 ? ", " : "";
-    if (place.at != NULL)
-      g_string_append_printf (note->more, "%s%s", comma, place.at);
-    else
-      g_string_append_printf (note->more, "%sline %u", comma, place.line);
-  } else if (note->n == NOTE_PLACES + 2)
-    g_string_append (note->more, ", …");
+    note->line = place.line;
+    return;
+  }
+  if (place.at == NULL && place.line == note->line)
+    return; /* both halves of a row */
+  note->line = place.line;
+  const char *comma = note->n_listed > 0 ? ", " : "";
+  if (note->n_listed++ >= NOTE_PLACES)
+    g_string_append (note->more, note->n_listed == NOTE_PLACES + 1 ? ", …" : "");
+  else if (place.at != NULL)
+    g_string_append_printf (note->more, "%s%s", comma, place.at);
+  else
+    g_string_append_printf (note->more, "%sline %u", comma, place.line);
 }
 
 void
-cal_note_end (CalNote *note, const CalText *text, const char *things)
+cal_note_end (CalNote *note, const CalText *text)
 {
+  gboolean listed = note->n_listed > 0;
   if (note->n == 1)
     base_diag_warn (text->warnings, BASE_MARK_NONE, "%s", note->first->str);
   else if (note->n > 1)
-    base_diag_warn (text->warnings, BASE_MARK_NONE, "%s; so are %u more %s (%s)", note->first->str, note->n - 1, things,
-                    note->more->str);
+    base_diag_warn (text->warnings, BASE_MARK_NONE, "%s; %u more like it%s%s%s", note->first->str, note->n - 1, listed ? " (" : "",
+                    note->more->str, listed ? ")" : "");
   cal_note_clear (note);
 }
 

@@ -92,7 +92,7 @@ cal_rows_warn (CalRows *rows, CalPlace place, const char *format, ...)
   va_end (args);
   CalNote note = { 0 };
   cal_note (&note, rows->text, place, "%s", what);
-  cal_note_end (&note, rows->text, "");
+  cal_note_end (&note, rows->text);
 }
 
 /* ---- runs ---- */
@@ -181,8 +181,9 @@ resolve_op (const CalRows *rows, CalRun *run, CalPlace place, GError **error)
                      "which operation? nothing in the run names it ('# Collective test starting: all_reduce_perf'); --op does, "
                      "one of: %s",
                      accepted->str);
-  if (run->program == NULL)
-    run->op = rows->told->op;
+  static const char *const others[] = { "gather", "scatter", "hypercube", "alltoallv", NULL };
+  if (run->program == NULL || (run->op == OP_OTHER && told != NULL && !g_strv_contains (others, run->program)))
+    run->op = rows->told->op; /* a program of any name, or none */
   else if (told != NULL && run->op != rows->told->op) {
     g_autofree char *shown = cal_shown (run->program);
     return cal_fail (rows->text, place, error, "--op %s, but the file says that this is %s", told, shown);
@@ -433,14 +434,10 @@ write_row (GString *csv, const CalRows *rows, const Out *out)
 char *
 cal_rows_finish (CalRows *rows, GError **error)
 {
-  const struct {
-    CalNote *note;
-    const char *things;
-  } notes[] = { { &rows->other, "rows" },  { &rows->type, "rows" },  { &rows->no_time, "rows" },
-                { &rows->wrong, "rows" },  { &rows->rate, "rows" },  { &rows->factor, "rows" },
-                { &rows->repeat, "rows" }, { &rows->empty, "runs" }, { &rows->cut, "runs" } };
+  CalNote *notes[] = { &rows->other,  &rows->type,   &rows->no_time, &rows->wrong, &rows->rate,
+                       &rows->factor, &rows->repeat, &rows->empty,   &rows->cut };
   for (guint i = 0; i < G_N_ELEMENTS (notes); i++)
-    cal_note_end (notes[i].note, rows->text, notes[i].things);
+    cal_note_end (notes[i], rows->text);
   if (rows->n_zero > 0)
     cal_rows_warn (rows, (CalPlace){ 0 }, "%u rows of size 0, in which nothing was sent, are left out", rows->n_zero);
   if (rows->out->len == 0) {

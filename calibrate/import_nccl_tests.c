@@ -221,7 +221,7 @@ read_comment (Reader *reader, char *line, GError **error)
   guint n = cal_words (rest, words, G_N_ELEMENTS (words));
   if (n < 2)
     return TRUE;
-  if (header)
+  if (header && (strcmp (words[0], "size") == 0 || strcmp (words[0], "bytes") == 0))
     return read_header (reader, words, n, error);
   if (strcmp (words[0], "nThread") == 0)
     return read_config (reader, words, n, error);
@@ -281,11 +281,12 @@ read_row (Reader *reader, const char *line, char **words, guint n, GError **erro
 {
   const Layout *layout = &reader->layout;
   gboolean blank = layout->redop >= 0 && n + 1 == layout->n && !g_ascii_isalpha (*words[layout->redop]);
+  const char *foreign = reader->known ? "" : "this is not nccl-tests' output, or cut out of it: ";
   reader->known = TRUE;
   if (n != layout->n && !blank)
     return cal_fail (reader->text, here (reader), error,
-                     "%u words where a row has %u: it is cut off, or other output broke it (NCCL_DEBUG_FILE keeps NCCL's apart)", n,
-                     layout->n);
+                     "%s%u words where a row has %u: it is cut off, or other output broke it (NCCL_DEBUG_FILE keeps NCCL's apart)",
+                     foreign, n, layout->n);
   CalRow row = { 0 };
   guint64 count;
   if (!cal_whole (words[0], MAX_SIZE_B, &row.size_B) || !cal_whole (words[1], MAX_SIZE_B, &count))

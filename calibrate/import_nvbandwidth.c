@@ -107,7 +107,8 @@ add_cell (Reader *reader, CalPlace place, const char *kind, gboolean latency, co
     return cal_fail (reader->text, place, error, "'%s' in a matrix of nvbandwidth; a number or N/A is accepted", shown);
   }
   if (!(value > 0) || !isfinite (value)) {
-    cal_note (&reader->left, reader->text, place, "%g from GPU %d to %d is no measurement: left out", value, row, column);
+    cal_note (&reader->left, reader->text, place, "%g in row %d, column %d of the matrix is no measurement: left out", value, row,
+              column);
     return TRUE;
   }
   *sum += value;
@@ -243,6 +244,9 @@ read_line (Reader *reader, Matrix *matrix, char *line, unsigned number, GError *
   if (matrix->test == NULL)
     return TRUE;
   if (is_status (line)) {
+    gsize n = strlen (line);
+    while (n > 0 && strchr (": \t", line[n - 1]) != NULL)
+      line[--n] = '\0';
     g_autofree char *shown = cal_shown (line), *test = cal_shown (matrix->test);
     cal_note (&reader->failed, reader->text, CAL_LINE (number), "%s did not run: '%s'", test, shown);
     matrix_clear (matrix);
@@ -395,10 +399,10 @@ cal_import_nvbandwidth (const CalText *text, guint64 copy_B, GError **error)
   g_autoptr (GString) csv = g_string_new (CAL_COPY_HEADER);
   Reader reader = { .text = text, .copy_B = copy_B, .csv = csv };
   gboolean good = cal_is_json (text) ? read_json (&reader, error) : read_text (&reader, error);
-  cal_note_end (&reader.failed, text, "tests");
-  cal_note_end (&reader.unknown, text, "cells");
-  cal_note_end (&reader.left, text, "cells");
-  cal_note_end (&reader.sum, text, "matrices");
+  cal_note_end (&reader.failed, text);
+  cal_note_end (&reader.unknown, text);
+  cal_note_end (&reader.left, text);
+  cal_note_end (&reader.sum, text);
   if (good && reader.n_rows == 0)
     good = cal_fail (text, (CalPlace){ 0 }, error, "no cell is left to import");
   return good ? g_string_free (g_steal_pointer (&csv), FALSE) : NULL;

@@ -176,8 +176,8 @@ cal_import_p2p_test (const CalText *text, guint64 copy_B, GError **error)
   }
   if (good && reader.began > 0)
     good = not_closed (&reader, error);
-  cal_note_end (&reader.far, text, "cells");
-  cal_note_end (&reader.none, text, "cells");
+  cal_note_end (&reader.far, text);
+  cal_note_end (&reader.none, text);
   if (good && !reader.known)
     good = cal_fail (
         text, (CalPlace){ 0 }, error,

@@ -1,0 +1,5 @@
+# Importers of what measuring tools print.
+foreach (kind nccl_tests nvbandwidth p2p_test fio gdsio)
+  forerun_test (test_import_${kind} LABEL unit SOURCES unit/test_import_${kind}.c USES calibrate)
+  forerun_fuzz (${kind} SOURCES fuzz/fuzz_${kind}.c USES calibrate)
+endforeach ()
