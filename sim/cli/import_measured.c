@@ -16,7 +16,7 @@
   }
 const CliFlag cli_import_flags[] = {
   { CLI_FLAG_HEADING, "what a measurement does not say", 0, 0, NULL, NULL },
-  FLAG ("op", 0, op, "OP", "of nccl-tests: operation (forerun list collectives)"),
+  FLAG ("op", 0, op, "OP", "of nccl-tests: operation (forerun list ops)"),
   FLAG ("nodes", 'n', nodes, "N", "of nccl-tests: nodes (default: hosts that it lists, else 1)"),
   FLAG ("gpus", 'g', gpus, "G", "of nccl-tests: GPUs on each node (default: those that it lists)"),
   FLAG ("algo", 0, algo, "ALGO", "of nccl-tests: what NCCL_ALGO was (default: as logged, else auto)"),

@@ -12,3 +12,7 @@ add_test (NAME golden.readme
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/README.md)
 set_tests_properties (golden.readme PROPERTIES LABELS golden TIMEOUT 300)
+add_test (NAME golden.docs_measurements
+          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                  ${PROJECT_SOURCE_DIR}/docs/measurements.md)
+set_tests_properties (golden.docs_measurements PROPERTIES LABELS golden TIMEOUT 300)
