@@ -150,7 +150,8 @@ read_line (Reader *reader, char *line, GError **error)
     return read_row (reader, words, n, error);
   gboolean pair = n > 0 && strcmp (words[0], "D\\D") == 0, gpu = n > 0 && strcmp (words[0], "GPU") == 0,
            cpu = n > 0 && strcmp (words[0], "CPU") == 0;
-  if (!reader->titled || !(pair || gpu || cpu))
+  guint64 first;
+  if (!reader->titled || !(pair || ((gpu || cpu) && n > 1 && cal_whole (words[1], MAX_GPUS, &first))))
     return TRUE;
   if (n - 1 > MAX_GPUS || !is_number_line (words, n, 1))
     return cal_fail (reader->text, CAL_LINE (reader->line), error, "GPUs 0, 1, … are expected above a matrix, up to %u of them",

@@ -149,11 +149,13 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  if (!check_words (cli, flags, words, error) || !cli_lookup (cli, error))
+  if (!check_words (cli, flags, words, error))
+    return FALSE;
+  gboolean measured = cli_import_is_measured (words[0]);
+  if (!measured && !cli_lookup (cli, error))
     return FALSE;
   const char *path = strcmp (words[1], "-") == 0 ? "stdin" : words[1];
   gsize n_B;
-  gboolean measured = cli_import_is_measured (words[0]);
   gsize max_B = measured                                  ? cli_import_measured_max_B (words[0])
                 : g_str_equal (words[0], kinds[NCCL_LOG]) ? MAX_LOG_B
                                                           : BASE_YAML_MAX_B;
