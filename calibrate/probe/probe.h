@@ -3,8 +3,9 @@
  * A section (link, nccl, compute, overlap, storage) is a function that declares cases and measures each. A case is named by its
  * section, what it measures and its parameters in the order they were added; it becomes one point of the file. A sample is one
  * call of a function that returns seconds for one operation (it does as many in a row as its resolution needs, and divides).
- * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share of the
- * time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink multicast. */
+ * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share
+ * of the time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink
+ * multicast. */
 #ifndef FORERUN_PROBE_H
 #define FORERUN_PROBE_H
 
@@ -32,8 +33,8 @@ const ProbeOptions *probe_options (const Probe *probe);
 double probe_now (void);
 double probe_left (const Probe *probe);
 
-/* Whether the user wants this case at all (--only SECTION[/WHAT[,…]]), is not in --list mode, and neither budget nor signal ended the
- * section. In --list mode the case is printed once and false returned. */
+/* Whether the user wants this case at all (--only SECTION[/WHAT[,…]]), is not in --list mode, and neither budget nor signal ended
+ * the section. In --list mode the case is printed once and false returned. */
 bool probe_wants (Probe *probe, const char *section, const char *what);
 bool probe_stopped (const Probe *probe); /* interrupted, or the section's time is over */
 
@@ -46,8 +47,8 @@ void probe_flag (ProbeCase *c, const char *key, bool value);
 /* Seconds of one operation; NAN or a negative value: failed, why in `error` (a static or strdup'd text). */
 typedef double (*ProbeSample) (void *user, const char **error);
 
-/* Samples (after one that is thrown away), statistics, the point. Returns the median in seconds, NAN where it failed (the point then
- * has "error"). */
+/* Samples (after one that is thrown away), statistics, the point. Returns the median in seconds, NAN where it failed (the point
+ * then has "error"). */
 double probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user);
 /* For what is timed by many threads together or computed from other points: samples that the caller took. Fewer than 1: failed. */
 double probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const char *error);
