@@ -11,13 +11,19 @@
 #define BAND_SHARE 0.9
 
 typedef struct {
-  char *systems, *over, *name, *hold_out, *report;
+  char *systems, *topology, *launch, *disable, *over, *name, *hold_out, *report;
   gboolean split;
 } Flags;
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "measurements", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "systems", 0, offsetof (Flags, systems), "A[,B...]", "systems of systems.yaml to fit (default: all)" },
+  { CLI_FLAG_TEXT, "systems", 0, offsetof (Flags, systems), "A[,B...]",
+    "of a folder: systems of systems.yaml to fit (default: all)" },
+  { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "of files: the node that was measured; needed" },
+  { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
+    "of files: graph, threads or serial, where a row does not say (default: threads)" },
+  { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
+    "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
     "calibration that is fitted over: defaults and start (default: the one named like the GPU)" },
@@ -294,8 +300,36 @@ base_library (Cli *cli, const Fit *fit, GError **error)
   return ((const CliGroup *)fit->groups->pdata[0])->comm.library;
 }
 
+/* A folder with systems.yaml, or files of one machine. */
 static gboolean
-answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
+load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
+{
+  gboolean folder = g_file_test (words[0], G_FILE_TEST_IS_DIR) || (flags->topology == NULL && !g_str_has_suffix (words[0], ".csv"));
+  const char *of_files = flags->topology != NULL  ? "--topology"
+                         : flags->launch != NULL  ? "--launch"
+                         : flags->disable != NULL ? "--disable"
+                                                  : NULL;
+  if (folder && of_files != NULL)
+    return cli_fail (cli, error, "%s is of files; systems.yaml of %s says it", of_files, words[0]);
+  if (folder && words[1] != NULL)
+    return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (folder)
+    return cli_data_load (cli, words[0], NULL, data, error);
+  CliFilesFlags files = { .topology = flags->topology, .disable = flags->disable, .launch = MDL_LAUNCH_THREADS };
+  if (flags->systems != NULL)
+    return cli_fail (cli, error, "--systems is of a folder with systems.yaml");
+  if (files.topology == NULL)
+    return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
+  for (char **word = words; *word != NULL; word++)
+    if (!g_str_has_suffix (*word, ".csv"))
+      return cli_fail (cli, error,
+                       "'%s': CSV files are accepted, or one folder with systems.yaml; forerun import makes CSV of others", *word);
+  return cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &files.launch, error) &&
+         cli_data_load_files (cli, words, &files, data, error);
+}
+
+static gboolean
+answer (Cli *cli, const Flags *flags, char **words, GError **error)
 {
   g_auto (Fit) fit = { .flags = flags,
                        .groups = g_ptr_array_new_with_free_func (free_group),
@@ -303,8 +337,10 @@ answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
                        .priced = g_array_new (FALSE, FALSE, sizeof (Priced)) };
   gboolean sizes, ranks;
   static char model[] = "model";
-  const CliPredict how = { .mode = model, .folder = folder, .calibration = flags->over };
-  if (!parse_hold_out (cli, flags->hold_out, &sizes, &ranks, error) || !cli_data_load (cli, folder, NULL, &fit.data, error) ||
+  const CliPredict how = { .mode = model,
+                           .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
+                           .calibration = flags->over };
+  if (!parse_hold_out (cli, flags->hold_out, &sizes, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
       !choose_points (cli, &fit, error) || !cli_predict (cli, &how, &fit.data, take_group, &fit, error))
     return FALSE;
   const MdlLibrary *library = base_library (cli, &fit, error);
@@ -355,16 +391,14 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   if (words[0] == NULL)
-    return cli_fail (cli, error, "which measurements? a folder with systems.yaml");
-  if (words[1] != NULL)
-    return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  return cli_lookup (cli, error) && answer (cli, data, words[0], error);
+    return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or CSV files and --topology");
+  return cli_lookup (cli, error) && answer (cli, data, words, error);
 }
 
 const CliVerb cli_verb_fit = {
   .name = "fit",
   .summary = "constants of the models from measurements, with intervals and the error on what was held out",
-  .usage = "FOLDER [flags] -o CAL.yaml",
+  .usage = "FOLDER | FILE.csv... --topology T [flags] -o CAL.yaml",
   .example = "forerun fit our_node --over h200_sxm -o our_node.yaml",
   .notes =
       "The answer is a calibration file (calibration: of a topology, --calibration of a verb); what was found goes to stderr or\n"

@@ -90,6 +90,13 @@ typedef struct {
 /* Reads all of `folder`; `margins` NULL: its margins.yaml, if there is one. Strings live as long as `cli`. FALSE and *error on
  * anything that is wrong. Initialise *data with zeroes; cli_data_clear after it, also on failure. */
 gboolean cli_data_load (Cli *cli, const char *folder, const char *margins, CliData *data, GError **error);
+/* The same from CSV files of one machine, which flags describe. */
+typedef struct {
+  const char *topology;
+  const char *disable; /* algorithms and protocols, comma between; NULL: none */
+  int launch;          /* MdlLaunch of rows that name none */
+} CliFilesFlags;
+gboolean cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error);
 void cli_data_clear (CliData *data);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
 
