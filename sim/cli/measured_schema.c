@@ -167,7 +167,8 @@ append_quoted (GString *out, const char *text)
   g_string_append_c (out, '\'');
 }
 
-/* The systems.yaml that would say what flags say: one machine by three launches, of which the first is that of rows that name none. */
+/* The systems.yaml that would say what flags say: one machine by three launches, of which the first is that of rows that name
+ * none. */
 static char *
 describe_files (char *const *paths, const CliFilesFlags *flags)
 {
