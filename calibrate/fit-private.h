@@ -37,8 +37,7 @@ gboolean cal_minimise (CalCost f, void *user, double *x, const double *lo, const
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
 
-double cal_median (double *values, guint n); /* sorts them; NAN of none */
-double cal_quantile (double *values, guint n, double share);
+double cal_quantile (double *values, guint n, double share); /* sorts them; NAN of none */
 
 G_END_DECLS
 

@@ -179,7 +179,7 @@ intervals (Solve *s, double *x)
     size[i] = fabs (residual (s, i));
   for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
     weight[i] = 1 / sqrt (1 + size[i] * size[i] / (ROBUST * ROBUST));
-  double sigma = MAD_TO_SIGMA * cal_median (size, s->m);
+  double sigma = MAD_TO_SIGMA * cal_fit_median (size, s->m);
   cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
   guint widest = s->n;
   for (guint c = 0; c < s->n; c++) {
@@ -244,7 +244,7 @@ median_error (const Solve *s)
   g_autofree double *size = g_new (double, MAX (s->m, 1));
   for (guint i = 0; i < s->m; i++)
     size[i] = fabs (exp (residual (s, i)) - 1);
-  return cal_median (size, s->m);
+  return cal_fit_median (size, s->m);
 }
 
 static void

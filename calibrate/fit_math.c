@@ -101,7 +101,7 @@ cal_quantile (double *values, guint n, double share)
 }
 
 double
-cal_median (double *values, guint n)
+cal_fit_median (double *values, guint n)
 {
   return cal_quantile (values, n, 0.5);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "calibrate/fit.h"
 #include "models/library-spec.h"
 #include "predict-private.h"
@@ -11,7 +12,7 @@
 #define BAND_SHARE 0.9
 
 typedef struct {
-  char *systems, *topology, *launch, *disable, *over, *name, *hold_out, *report;
+  char *systems, *topology, *launch, *disable, *offset, *over, *name, *hold_out, *report, *points;
   gboolean split;
 } Flags;
 
@@ -24,6 +25,8 @@ static const CliFlag flags_table[] = {
     "of files: graph, threads or serial, where a row does not say (default: threads)" },
   { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
     "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
+  { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
+    "systems whose launches are not known: one time a call is found for each" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
     "calibration that is fitted over: defaults and start (default: the one named like the GPU)" },
@@ -33,6 +36,8 @@ static const CliFlag flags_table[] = {
     "write the constants of the fit without what was held out (default: once scored, those of all points)" },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the calibration (default: fitted)" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "FILE", "constants, errors and bands, as stderr has them, into a file" },
+  { CLI_FLAG_TEXT, "points", 0, offsetof (Flags, points), "FILE.tsv",
+    "each point with its prediction by the fit without what was held out, as plots/fit.sh reads them" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -48,6 +53,8 @@ typedef struct {
   GPtrArray *groups; /* CliGroup, owned */
   GArray *points;    /* CalFitPoint */
   GArray *priced;    /* Priced, one a point */
+  double *offset_s;  /* a call, by system: what an unknown launch takes; 0 where it is known */
+  gboolean *unknown; /* by system */
   guint n_left;      /* points that no stage could be told by: other systems' libraries, P2P off, several nodes, impossible */
   guint32 max_ranks, max_nodes;
 } Fit;
@@ -64,6 +71,8 @@ fit_clear (Fit *fit)
   g_clear_pointer (&fit->groups, g_ptr_array_unref);
   g_clear_pointer (&fit->points, g_array_unref);
   g_clear_pointer (&fit->priced, g_array_unref);
+  g_clear_pointer (&fit->offset_s, g_free);
+  g_clear_pointer (&fit->unknown, g_free);
   cli_data_clear (&fit->data);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
@@ -163,8 +172,81 @@ predict_point (void *user, guint i)
 {
   Fit *fit = user;
   Priced *priced = &g_array_index (fit->priced, Priced, i);
-  return wrk_coll_price (priced->group->comm.comm, &priced->request, &priced->group->coll, NULL) ? priced->group->coll.time_s
-                                                                                                 : (double)NAN;
+  if (!wrk_coll_price (priced->group->comm.comm, &priced->request, &priced->group->coll, NULL))
+    return (double)NAN;
+  return priced->group->coll.time_s + fit->offset_s[g_array_index (fit->points, CalFitPoint, i).system];
+}
+
+/* ---- sources whose launches are not known ---- */
+
+/* Such a source counts as graph replay, which launches cost nothing, and one time a call on top. */
+static gboolean
+mark_unknown (const Cli *cli, Fit *fit, GError **error)
+{
+  const CliMeasurements *spec = &fit->data.spec;
+  fit->offset_s = g_new0 (double, spec->systems.n);
+  fit->unknown = g_new0 (gboolean, spec->systems.n);
+  g_auto (GStrv) names = fit->flags->offset != NULL ? g_strsplit (fit->flags->offset, ",", -1) : NULL;
+  for (char **name = names; name != NULL && *name != NULL; name++) {
+    gboolean known = FALSE;
+    for (guint i = 0; i < spec->systems.n; i++) {
+      CliSystem *system = BASE_LIST_AT (spec->systems, CliSystem, i);
+      if (strcmp (system->name.v, *name) != 0)
+        continue;
+      known = fit->unknown[i] = TRUE;
+      system->launch.v = MDL_LAUNCH_GRAPH;
+    }
+    if (!known)
+      return cli_fail (cli, error, "--offset: no system is named '%s' in %s", *name, spec->name.v);
+  }
+  return TRUE;
+}
+
+/* The median of what is measured more than predicted below `small_to_B`, where it shows most; the constants stand as they are. */
+static gboolean
+find_offsets (const Cli *cli, Fit *fit, double small_to_B, GString *talk, GError **error)
+{
+  g_autofree double *more_s = g_new (double, MAX (fit->points->len, 1));
+  g_autofree char *small = base_quantity_format (small_to_B, BASE_DIM_BYTES, 4);
+  for (guint s = 0; s < fit->data.spec.systems.n; s++) {
+    guint n = 0;
+    for (guint i = 0; fit->unknown[s] && i < fit->points->len; i++) {
+      const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+      double predicted_s = p->system == s && p->size_B < small_to_B ? predict_point (fit, i) : (double)NAN;
+      if (isfinite (predicted_s))
+        more_s[n++] = p->measured_s - predicted_s;
+    }
+    const char *name = BASE_LIST_AT (fit->data.spec.systems, CliSystem, s)->name.v;
+    if (fit->unknown[s] && n == 0)
+      return cli_fail (cli, error, "--offset %s: no measurement of it is below %s, where launches show", name, small);
+    if (!fit->unknown[s])
+      continue;
+    fit->offset_s[s] = fmax (cal_fit_median (more_s, n), 0);
+    g_string_append_printf (talk, "# launches of %s: %.3g us a call on top of graph replay (median of %u points below %s)\n", name,
+                            fit->offset_s[s] * 1e6, n, small);
+  }
+  return TRUE;
+}
+
+/* Constants from the sources that are known, offsets of the others from these; the defaults where none is known. */
+static gboolean
+settle_offsets (const Cli *cli, Fit *fit, const MdlLibrary *defaults, const CalFitModel *model, GString *talk, GError **error)
+{
+  guint n_known = 0;
+  for (guint i = 0; i < fit->points->len; i++) {
+    CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+    p->use = fit->unknown[p->system] ? CAL_USE_N : CAL_USE_FIT;
+    n_known += p->use == CAL_USE_FIT && cal_fit_stage_name (p) != NULL;
+  }
+  g_autoptr (CalFit) known = n_known > 0 ? cal_fit_run (defaults, fit->points, model, error) : NULL;
+  if (n_known > 0 && known == NULL)
+    return FALSE;
+  if (!find_offsets (cli, fit, defaults->small_to.v, talk, error))
+    return FALSE;
+  for (guint i = 0; known != NULL && i < known->constants->len; i++)
+    set_constant (fit, g_array_index (known->constants, CalFitConstant, i).offset,
+                  g_array_index (known->constants, CalFitConstant, i).before);
+  return TRUE;
 }
 
 /* The stage of each point; -1: none. */
@@ -207,6 +289,56 @@ find_bands (const Fit *fit, const int *stage, const double *predicted_s, const d
     }
     report->covered[b] = n > 0 ? (double)n_in / n : (double)NAN;
   }
+}
+
+static const BaseColumn point_columns[] = {
+  { "system", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "op", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "launch", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "max_channels", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "measured_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* Points that tell a stage, with the band of their size. */
+static GString *
+list_points (const Fit *fit, const int *stage, const double *predicted_s, const double limits_B[2], const RepFit *report)
+{
+  g_autoptr (BaseTable) table = base_table_new (point_columns);
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+    if (stage[i] < 0)
+      continue;
+    int band = p->size_B < limits_B[0] ? REP_BAND_SMALL : p->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+    base_table_row (table);
+    base_table_text (table, "system", BASE_LIST_AT (fit->data.spec.systems, CliSystem, p->system)->name.v);
+    base_table_text (table, "stage", g_array_index (report->fit->stages, CalFitStage, stage[i]).name);
+    base_table_text (table, "part", cal_use_titles[p->use]);
+    base_table_text (table, "op", base_name (mdl_op_names, (int)p->op));
+    base_table_text (table, "algo", base_name (mdl_algo_names, p->algo));
+    base_table_text (table, "proto", base_name (mdl_proto_names, p->proto));
+    base_table_text (table, "launch", base_name (mdl_launch_names, (int)p->launch));
+    base_table_integer (table, "ranks", p->ranks);
+    if (p->max_channels > 0)
+      base_table_integer (table, "max_channels", p->max_channels);
+    base_table_number (table, "bytes", p->size_B);
+    base_table_number (table, "measured_s", p->measured_s);
+    base_table_number (table, "predicted_s", predicted_s[i]);
+    base_table_number (table, "predicted_lo_s", predicted_s[i] / (1 + report->band[band]));
+    base_table_number (table, "predicted_hi_s", predicted_s[i] * (1 + report->band[band]));
+  }
+  GString *text = g_string_new (NULL);
+  base_table_print_tsv (table, text);
+  return text;
 }
 
 static char *
@@ -341,7 +473,8 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
                            .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
                            .calibration = flags->over };
   if (!parse_hold_out (cli, flags->hold_out, &sizes, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
-      !choose_points (cli, &fit, error) || !cli_predict (cli, &how, &fit.data, take_group, &fit, error))
+      !choose_points (cli, &fit, error) || !mark_unknown (cli, &fit, error) ||
+      !cli_predict (cli, &how, &fit.data, take_group, &fit, error))
     return FALSE;
   const MdlLibrary *library = base_library (cli, &fit, error);
   if (library == NULL)
@@ -350,6 +483,9 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
   *defaults = *library; /* the groups' own are changed */
   const CalFitModel how_to_price = { set_constant, predict_point, &fit };
   const double limits_B[2] = { defaults->small_to.v, defaults->middle_to.v };
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (flags->offset != NULL && !settle_offsets (cli, &fit, defaults, &how_to_price, text, error))
+    return FALSE;
   cal_fit_split (fit.points, sizes, ranks);
   g_autoptr (CalFit) found = cal_fit_run (defaults, fit.points, &how_to_price, error);
   if (found == NULL)
@@ -362,6 +498,9 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
   g_autoptr (GArray) scores = rep_fit_score (found, fit.points, stage, predicted_s, limits_B);
   report.scores = scores;
   find_bands (&fit, stage, predicted_s, limits_B, &report);
+  if (flags->points != NULL &&
+      !cli_add_file (cli, "--points", flags->points, list_points (&fit, stage, predicted_s, limits_B, &report), error))
+    return FALSE;
   g_autoptr (CalFit) all = NULL;
   if (!flags->split && (sizes || ranks)) {
     for (guint i = 0; i < found->constants->len; i++)
@@ -377,7 +516,6 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
   if (fit.n_left > 0)
     g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
                             fit.n_left);
-  g_autoptr (GString) text = g_string_new (NULL);
   rep_fit_text (&report, text);
   if (cli->format == CLI_FORMAT_TEXT && flags->report == NULL)
     g_string_append (cli->talk, text->str);

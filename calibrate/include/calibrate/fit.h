@@ -92,6 +92,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
 void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
                     double band[3]);
 
+double cal_fit_median (double *values, guint n); /* sorts them; NAN of none */
+
 /* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. Returned: full, g_free. */
 typedef struct {
   const char *name, *over; /* over: NULL: none */
