@@ -432,11 +432,17 @@ base_library (Cli *cli, const Fit *fit, GError **error)
   return ((const CliGroup *)fit->groups->pdata[0])->comm.library;
 }
 
+static gboolean
+is_file (const char *word)
+{
+  return g_str_has_suffix (word, ".csv") || g_str_has_suffix (word, ".json");
+}
+
 /* A folder with systems.yaml, or files of one machine. */
 static gboolean
 load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
 {
-  gboolean folder = g_file_test (words[0], G_FILE_TEST_IS_DIR) || (flags->topology == NULL && !g_str_has_suffix (words[0], ".csv"));
+  gboolean folder = g_file_test (words[0], G_FILE_TEST_IS_DIR) || (flags->topology == NULL && !is_file (words[0]));
   const char *of_files = flags->topology != NULL  ? "--topology"
                          : flags->launch != NULL  ? "--launch"
                          : flags->disable != NULL ? "--disable"
@@ -453,9 +459,11 @@ load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
   if (files.topology == NULL)
     return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
   for (char **word = words; *word != NULL; word++)
-    if (!g_str_has_suffix (*word, ".csv"))
+    if (!is_file (*word))
       return cli_fail (cli, error,
-                       "'%s': CSV files are accepted, or one folder with systems.yaml; forerun import makes CSV of others", *word);
+                       "'%s': forerun-probe's .json and .csv files are accepted, or one folder with systems.yaml; forerun import "
+                       "makes CSV of others",
+                       *word);
   return cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &files.launch, error) &&
          cli_data_load_files (cli, words, &files, data, error);
 }
@@ -529,14 +537,14 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   if (words[0] == NULL)
-    return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or CSV files and --topology");
+    return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or files of forerun-probe or CSV and --topology");
   return cli_lookup (cli, error) && answer (cli, data, words, error);
 }
 
 const CliVerb cli_verb_fit = {
   .name = "fit",
   .summary = "constants of the models from measurements, with intervals and the error on what was held out",
-  .usage = "FOLDER | FILE.csv... --topology T [flags] -o CAL.yaml",
+  .usage = "FOLDER | PROBE.json FILE.csv... --topology T [flags] -o CAL.yaml",
   .example = "forerun fit our_node --over h200_sxm -o our_node.yaml",
   .notes =
       "The answer is a calibration file (calibration: of a topology, --calibration of a verb); what was found goes to stderr or\n"

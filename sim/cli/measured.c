@@ -203,9 +203,8 @@ cell_of (char *const *cells, const int *at, int c)
   return at[c] >= 0 ? cells[at[c]] : NULL;
 }
 
-/* The data's own copy of a version; NULL where none is told. */
-static const char *
-keep_version (CliData *data, const char *text)
+const char *
+cli_data_version (CliData *data, const char *text)
 {
   if (text == NULL || *text == '\0')
     return NULL;
@@ -248,7 +247,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
                     &point.system, error))
     return FALSE;
-  point.nccl = keep_version (reader->data, cell_of (cells, at, NCCL));
+  point.nccl = cli_data_version (reader->data, cell_of (cells, at, NCCL));
   point.op = (MdlOp)op;
   point.algo = (MdlAlgo)algo;
   point.proto = (MdlProto)proto;

@@ -170,7 +170,7 @@ append_quoted (GString *out, const char *text)
 /* The systems.yaml that would say what flags say: one machine by three launches, of which the first is that of rows that name
  * none. */
 static char *
-describe_files (char *const *paths, const CliFilesFlags *flags)
+describe_files (char *const *paths, const CliFilesFlags *flags, const char *disable)
 {
   GString *out = g_string_new ("measurements: files\nsystems:\n");
   g_autofree int *order = g_new (int, MDL_LAUNCH_N);
@@ -182,7 +182,7 @@ describe_files (char *const *paths, const CliFilesFlags *flags)
     const char *launch = base_name (mdl_launch_names, order[i]);
     g_string_append_printf (out, "  - {name: %s, launch: %s, topology: ", launch, launch);
     append_quoted (out, flags->topology);
-    g_auto (GStrv) disabled = flags->disable != NULL ? g_strsplit (flags->disable, ",", -1) : NULL;
+    g_auto (GStrv) disabled = disable != NULL ? g_strsplit (disable, ",", -1) : NULL;
     for (char **word = disabled; word != NULL && *word != NULL; word++) {
       g_string_append (out, word == disabled ? ", disable: [" : ", ");
       append_quoted (out, *word);
@@ -198,11 +198,41 @@ describe_files (char *const *paths, const CliFilesFlags *flags)
   return g_string_free (out, FALSE);
 }
 
+static void
+unref_parser (gpointer parser)
+{
+  if (parser != NULL)
+    g_object_unref (parser);
+}
+
+static JsonParser *
+open_probe (Cli *cli, const char *path, GError **error)
+{
+  gsize n_B = 0;
+  g_autofree char *text = cli_read_file (path, MAX_PROBE_B, &n_B, error);
+  if (text == NULL)
+    return NULL;
+  cli_take_input (cli, path, text, n_B);
+  return cli_probe_open (path, text, n_B, error);
+}
+
 gboolean
 cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error)
 {
   data->points = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
-  g_autofree char *text = describe_files (paths, flags);
+  g_autoptr (GPtrArray) probes = g_ptr_array_new_with_free_func (unref_parser); /* NULL beside a CSV file */
+  gboolean no_nvls = FALSE;
+  for (char *const *path = paths; *path != NULL; path++) {
+    JsonParser *parser = NULL;
+    if (g_str_has_suffix (*path, ".json") && (parser = open_probe (cli, *path, error)) == NULL)
+      return FALSE;
+    no_nvls = no_nvls || (parser != NULL && cli_probe_has_no_nvls (parser));
+    g_ptr_array_add (probes, parser);
+  }
+  g_autofree char *disable = no_nvls && (flags->disable == NULL || strstr (flags->disable, "nvls") == NULL)
+                                 ? g_strjoin (",", "nvls", flags->disable, NULL)
+                                 : g_strdup (flags->disable);
+  g_autofree char *text = describe_files (paths, flags, disable);
   BaseYaml *yaml = base_yaml_load_data ("flags", text, strlen (text), error);
   if (yaml == NULL)
     return FALSE;
@@ -211,7 +241,9 @@ cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, C
       !load_margins (cli, ".", NULL, data, error))
     return FALSE;
   for (guint i = 0; i < data->spec.files.n; i++)
-    if (!cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
+    if (probes->pdata[i] != NULL
+            ? !cli_probe_read (cli, paths[i], probes->pdata[i], data, error)
+            : !cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
       return FALSE;
   return TRUE;
 }
