@@ -319,6 +319,18 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
         "or from 256 MiB on, or small ones by plain launches");
     return NULL;
   }
+  guint n_fitted = 0, n_points = 0;
+  for (guint s = 0; s < fit->stages->len; s++) {
+    n_fitted += g_array_index (fit->stages, CalFitStage, s).n_fitted;
+    n_points += g_array_index (fit->stages, CalFitStage, s).n_points;
+  }
+  if (n_fitted == 0) {
+    g_set_error (
+        error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+        "the %u measurements that tell constants leave all of these open: more sizes, operations or numbers of GPUs are needed",
+        n_points);
+    return NULL;
+  }
   return g_steal_pointer (&fit);
 }
 

@@ -9,7 +9,7 @@
 #define CHAIN      (BIT (MDL_OP_BROADCAST) | BIT (MDL_OP_REDUCE))
 #define PAIRS      (BIT (MDL_OP_ALLTOALL) | BIT (MDL_OP_SENDRECV))
 #define ALL_OPS    (LOCKSTEP | CHAIN | PAIRS)
-#define ALL_ALGOS  (BIT (MDL_ALGO_RING) | BIT (MDL_ALGO_TREE) | BIT (MDL_ALGO_PAIRWISE))
+#define ALL_ALGOS  (BIT (MDL_ALGO_RING) | BIT (MDL_ALGO_TREE) | BIT (MDL_ALGO_NVLS) | BIT (MDL_ALGO_PAIRWISE))
 #define ALL_PROTOS (BIT (MDL_PROTO_LL) | BIT (MDL_PROTO_LL128) | BIT (MDL_PROTO_SIMPLE))
 /* Launches of some 100 us at most are less than a hundredth of such a message's time on the fastest of links. */
 #define LAUNCH_GONE 0x1p28
@@ -71,6 +71,7 @@ static const char *const tree_simple[] = { "tree.start.simple",
                                            "tree.registered_piece",
                                            "protocols.simple.hand_on",
                                            NULL };
+static const char *const nvls[] = { "nvls.latency", "nvls.efficiency", "nvls.efficiency_from_100", "nvls.rate", NULL };
 static const char *const pairs[] = { "pairwise.start.ll",
                                      "pairwise.start.simple",
                                      "pairwise.doubling",
@@ -96,6 +97,7 @@ const CalStageSpec cal_stages[] = {
   { "tree LL", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL), GRAPH, LAUNCH_GONE, tree_ll },
   { "tree LL128", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL128), GRAPH, LAUNCH_GONE, tree_ll128 },
   { "tree Simple", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_SIMPLE), GRAPH, LAUNCH_GONE, tree_simple },
+  { "NVLS", LOCKSTEP, BIT (MDL_ALGO_NVLS), BIT (MDL_PROTO_SIMPLE), GRAPH, LAUNCH_GONE, nvls },
   { "sends and receives", PAIRS, BIT (MDL_ALGO_PAIRWISE), ALL_PROTOS, GRAPH, LAUNCH_GONE, pairs },
   { "launch, a thread a GPU", ALL_OPS, ALL_ALGOS, ALL_PROTOS, BIT (MDL_LAUNCH_THREADS), HUGE_VAL, threads },
   { "launch, one thread", ALL_OPS, ALL_ALGOS, ALL_PROTOS, BIT (MDL_LAUNCH_SERIAL), HUGE_VAL, serial },

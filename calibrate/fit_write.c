@@ -93,6 +93,7 @@ cal_fit_write (const CalFit *fit, const CalFitFile *file)
   if (file->held_out != NULL)
     g_string_append_printf (out, "# %s\n", file->held_out);
   write_kept (fit, out);
+  g_string_append (out, "# Not measured within one node, as below too: networks, CollNet, PAT, host memory, PCIe, copies.\n");
   g_string_append_printf (out, "calibration: %s\nsummary: \"%s\"\n", file->name, file->from);
   if (file->over != NULL)
     g_string_append_printf (out, "over: %s\n", file->over);

@@ -115,7 +115,7 @@ a_point_tells_the_stage_of_its_algorithm_and_launch (void)
   TEST_STR (cal_fit_stage_name (&p), "launch, a thread a GPU");
   p.size_B = 0x1p30; /* where launches do not show */
   TEST_STR (cal_fit_stage_name (&p), "ring LL");
-  p.algo = MDL_ALGO_NVLS;
+  p.algo = MDL_ALGO_NVLS_TREE;
   TEST_TRUE (cal_fit_stage_name (&p) == NULL);
   p = point (8, 1e6);
   p.nodes = 2;
