@@ -25,6 +25,8 @@ typedef struct {
   bool nvls;                /* false: --no-nvls or NCCL_NVLS_ENABLE=0; then NCCL must be told so before it starts */
   const char *storage_dir;  /* NULL: no directory given, the storage section says so and ends */
   bool quick;               /* --quick: fewer sizes and shapes */
+  uint64_t seed;            /* of whatever is random */
+  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. NCCL is loaded by nccl_lib.cu, which every call goes through */
 } ProbeOptions;
 
 const ProbeOptions *probe_options (const Probe *probe);
@@ -36,7 +38,16 @@ double probe_left (const Probe *probe);
 /* Whether the user wants this case at all (--only SECTION[/WHAT[,…]]), is not in --list mode, and neither budget nor signal ended
  * the section. In --list mode the case is printed once and false returned. */
 bool probe_wants (Probe *probe, const char *section, const char *what);
-bool probe_stopped (const Probe *probe); /* interrupted, or the section's time is over */
+bool probe_stopped (const Probe *probe); /* interrupted, a GPU lost, or the section's time is over */
+/* The same for sections that list their cases one by one: probe_selected prints nothing and is true in --list mode too, where
+ * probe_listing is true and probe_list takes the case and prints it with its parameters. */
+bool probe_selected (Probe *probe, const char *section, const char *what);
+bool probe_listing (const Probe *probe);
+void probe_list (Probe *probe, ProbeCase *c);
+/* How many cases the section still has before it, so that each gets its share of the time; without, a twentieth of what is left. */
+void probe_expect (Probe *probe, size_t n_cases);
+/* The seconds that one case may take now. */
+double probe_share (const Probe *probe);
 
 /* A case. Parameters are written to the point as they are given. Owned by the probe once measured or skipped. */
 ProbeCase *probe_case (Probe *probe, const char *section, const char *what);
@@ -55,6 +66,9 @@ double probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n
 /* A case that cannot run here; `why` stands in the file. */
 void probe_skip (Probe *probe, ProbeCase *c, const char *why);
 
+/* What was found rather than timed: a point of its parameters alone. */
+void probe_fact (Probe *probe, ProbeCase *c);
+
 /* For callers of probe_point: enough samples? The same rule as probe_measure's. */
 bool probe_enough (const Probe *probe, const double *sample_s, size_t n);
 
@@ -63,6 +77,7 @@ void probe_note (Probe *probe, const char *format, ...) __attribute__ ((format (
 /* Ends the section with an error that does not end the program. */
 #define PROBE_CUDA(call) probe_cuda_ok ((call), #call, __FILE__, __LINE__)
 bool probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line); /* prints, remembers; false: failed */
+const char *probe_cuda_error (void); /* the last that PROBE_CUDA remembered, any thread; valid until the next */
 
 /* Sections: false where the section failed as a whole (said on stderr and in the notes). */
 bool probe_link (Probe *probe);
