@@ -82,6 +82,8 @@ pkg-config|command -v pkg-config|finds the libraries
 libglib2.0-dev|have_library gio-2.0 2.66|containers, options, files
 libjson-glib-dev|have_library json-glib-1.0|JSON output
 libyaml-dev|have_library yaml-0.1|YAML input
+libnlopt-dev|have_library nlopt|the optimiser of fits
+liblapacke-dev|have_library lapacke|intervals of fits
 libcunit1-dev|have_library cunit|unit tests
 gnuplot-nox|command -v gnuplot|plots, at run time only
 TABLE
@@ -113,9 +115,9 @@ install_packages () # package...
 other_distribution ()
 {
   say "this is no Debian or Ubuntu (no apt-get): install the above with the package manager of your system, then start again"
-  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel CUnit-devel gnuplot"
-  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml cunit gnuplot"
-  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel cunit-devel gnuplot"
+  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel gnuplot"
+  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit gnuplot"
+  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel gnuplot"
   exit 1
 }
 

@@ -122,12 +122,14 @@ void cal_storage_write (GString *out, const CalStorage *row);
 /* ---- nccl-tests ---- */
 
 /* A run: what its header says. */
+#define CAL_NOT_SAID (-3) /* of algorithms and protocols, where -1 is NCCL's choice */
+
 typedef struct {
   unsigned start;                   /* line */
   unsigned seen;                    /* which header lines came: CAL_RUN_… */
   int op;                           /* MdlOp; -1: not said */
   char *program;                    /* as the file says it; NULL: not said */
-  int algo, proto;                  /* MdlAlgo, MdlProto */
+  int algo, proto;                  /* MdlAlgo, MdlProto, CAL_NOT_SAID */
   int launch;                       /* -1: not said */
   guint32 threads, gpus_per_thread; /* 0: not said */
   GArray *ranks;                    /* CalRank */

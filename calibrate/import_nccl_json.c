@@ -67,6 +67,10 @@ static void
 read_environment (const Reader *reader, JsonObject *root, CalRun *run)
 {
   JsonArray *env = cal_json_array (root, "env");
+  if (env != NULL) { /* all of the environment: what is not in it was not asked for */
+    run->algo = MDL_ALGO_AUTO;
+    run->proto = MDL_PROTO_AUTO;
+  }
   for (guint i = 0; env != NULL && i < json_array_get_length (env); i++) {
     JsonNode *node = json_array_get_element (env, i);
     gboolean is_text = JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING;

@@ -106,7 +106,7 @@ rank_clear (void *rank)
 void
 cal_run_open (CalRun *run, unsigned start)
 {
-  *run = (CalRun){ .start = start, .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 };
+  *run = (CalRun){ .start = start, .op = -1, .algo = CAL_NOT_SAID, .proto = CAL_NOT_SAID, .launch = -1 };
   run->ranks = g_array_new (FALSE, FALSE, sizeof (CalRank));
   g_array_set_clear_func (run->ranks, rank_clear);
 }
@@ -148,9 +148,9 @@ cal_run_algo (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 {
   g_autofree char *lower = g_ascii_strdown (value, -1), *shown = cal_shown (value);
   const BaseName *name = base_name_find (algorithms, lower);
-  run->algo = name != NULL ? name->code : MDL_ALGO_AUTO;
+  run->algo = name != NULL ? name->code : CAL_NOT_SAID;
   if (name == NULL && *value != '\0' && !rows->told->algo_set)
-    cal_rows_warn (rows, place, "NCCL_ALGO '%s' does not name one algorithm: 'auto' is written; --algo names one", shown);
+    cal_rows_warn (rows, place, "NCCL_ALGO '%s' does not name one algorithm: the cell stays empty; --algo names one", shown);
 }
 
 void
@@ -158,9 +158,9 @@ cal_run_proto (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 {
   g_autofree char *lower = g_ascii_strdown (value, -1), *shown = cal_shown (value);
   const BaseName *name = base_name_find (mdl_proto_names, lower);
-  run->proto = name != NULL ? name->code : MDL_PROTO_AUTO;
+  run->proto = name != NULL ? name->code : CAL_NOT_SAID;
   if (name == NULL && *value != '\0' && !rows->told->proto_set)
-    cal_rows_warn (rows, place, "NCCL_PROTO '%s' does not name one protocol: 'auto' is written; --proto names one", shown);
+    cal_rows_warn (rows, place, "NCCL_PROTO '%s' does not name one protocol: the cell stays empty; --proto names one", shown);
 }
 
 void
@@ -415,8 +415,9 @@ write_row (GString *csv, const CalRows *rows, const Out *out)
   cal_csv_text (csv, base_name (mdl_dtype_names, out->row.dtype), ',');
   cal_csv_count (csv, out->nodes, ',');
   cal_csv_count (csv, out->gpus, ',');
-  cal_csv_text (csv, base_name (mdl_algo_names, out->algo), ',');
-  cal_csv_text (csv, base_name (mdl_proto_names, out->proto), ',');
+  /* empty, so that a section of systems.yaml may say it: validate takes a word for what was asked */
+  cal_csv_text (csv, out->algo != CAL_NOT_SAID ? base_name (mdl_algo_names, out->algo) : NULL, ',');
+  cal_csv_text (csv, out->proto != CAL_NOT_SAID ? base_name (mdl_proto_names, out->proto) : NULL, ',');
   cal_csv_text (csv, out->launch >= 0 ? base_name (mdl_launch_names, out->launch) : NULL, ',');
   cal_csv_count (csv, out->row.size_B, ',');
   cal_csv_number (csv, out->row.time_us, ',');

@@ -3,6 +3,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0>=2.66 gobject-2.0 gio-2.0)
 pkg_check_modules(JSON_GLIB REQUIRED IMPORTED_TARGET json-glib-1.0)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
+pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 
 # Optional: what the probe (CUDA, NCCL) and sweeps over many machines (MPI) are built with. Nothing in the simulator needs them; a
 # build says what it found and goes on.

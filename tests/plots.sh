@@ -120,6 +120,24 @@ refuses winners.gp "data='coll.tsv'" "no column 'ranks'"
 refuses winners.gp "data='winners.tsv'; crossovers='coll.tsv'" "no column 'from_B'"
 refuses winners.gp "data='nobody.tsv'" 'best is 1 in no row'
 
+# A picture for each operation of what `forerun fit --points` wrote.
+printf '%s\n' system stage part op algo proto launch ranks max_channels bytes measured_s predicted_s predicted_lo_s predicted_hi_s |
+  paste -s >points.tsv
+for op in all_reduce sendrecv; do
+  for ranks in 2 4; do
+    for bytes in 1024 2048; do
+      printf 's\tring LL\tfitted\t%s\tring\tll\tgraph\t%s\t\t%s\t1e-5\t1.1e-5\t1e-5\t1.2e-5\n' "$op" "$ranks" "$bytes"
+    done
+  done
+done >>points.tsv
+"$plots/fit.sh" points.tsv pictures 'ranks == 4 || op == "all_reduce"' >said 2>&1 && [ ! -s said ] || fail "fit.sh"
+for picture in "all_reduce>2<" "all_reduce>4<" "sendrecv>fit"; do
+  grep -q "${picture#*>}" "pictures/fit_${picture%%>*}.svg" || fail "fit.sh: no '${picture#*>}' in the picture of ${picture%%>*}"
+done
+if "$plots/fit.sh" points.tsv pictures 'ranks == 3' >said 2>&1 || ! grep -q 'no point fits ranks == 3' said; then
+  fail "fit.sh without points"
+fi
+
 refuses busbw.gp "out='x.svg'" 'data is not set'
 refuses busbw.gp "data='nowhere.tsv'" 'nowhere.tsv: cannot be read'
 refuses busbw.gp "data='coll.tsv'; y='busbw'" "coll.tsv:1: no column 'busbw'; there are: op"

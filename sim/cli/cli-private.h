@@ -133,7 +133,7 @@ gboolean cli_spare_inputs (const Cli *cli, GError **error);
 RepEnvelope cli_envelope (const Cli *cli);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
-    cli_verb_import, cli_verb_validate;
+    cli_verb_import, cli_verb_validate, cli_verb_fit;
 
 G_END_DECLS
 

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "comm-private.h"
-#include "measured-private.h"
+#include "predict-private.h"
 #include "report/validate.h"
 
 #define SHIPPED_FOLDER "tests/data"
@@ -24,59 +23,22 @@ static const CliFlag flags_table[] = {
 
 /* ---- predictions ---- */
 
-/* What a communicator is built for: points that agree share one. */
-static gint
-compare_groups (gconstpointer a, gconstpointer b)
-{
-  const CliMeasured *x = *(const CliMeasured *const *)a, *y = *(const CliMeasured *const *)b;
-  const guint32 keys[][2] = { { x->system, y->system },
-                              { x->nodes, y->nodes },
-                              { x->gpus, y->gpus },
-                              { x->max_channels, y->max_channels },
-                              { x->iters, y->iters } };
-  for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
-    if (keys[i][0] != keys[i][1])
-      return keys[i][0] < keys[i][1] ? -1 : 1;
-  return g_strcmp0 (x->nccl, y->nccl);
-}
-
-/* The line of `forerun coll` that asks for what was measured. Texts are owned by `keep`. */
-static CliCollFlags
-flags_of (const CliSystem *system, const CliMeasured *point, const char *folder, const Flags *flags, GPtrArray *keep)
-{
-  CliCollFlags coll = { .mode = flags->mode };
-  gboolean is_path = strchr (system->topology.v, '/') != NULL || g_str_has_suffix (system->topology.v, ".yaml");
-  coll.topology = is_path ? g_build_filename (folder, system->topology.v, NULL) : g_strdup (system->topology.v);
-  coll.nodes = g_strdup_printf ("%u", point->nodes);
-  coll.gpus = g_strdup_printf ("%u", point->gpus);
-  gboolean plain = system->library.v == CLI_LIBRARY_PLAIN; /* knows no launches and no channels */
-  coll.library = g_strdup (plain ? "plain" : "nccl");
-  coll.launch = plain ? NULL : g_strdup (base_name (mdl_launch_names, system->launch.v));
-  coll.calibration = g_strdup (system->calibration.v);
-  coll.max_channels = point->max_channels > 0 && !plain ? g_strdup_printf ("%u", point->max_channels) : NULL;
-  coll.iters = point->iters > 0 ? g_strdup_printf ("%u", point->iters) : NULL;
-  g_autoptr (GString) disabled = g_string_new (NULL);
-  for (guint i = 0; i < system->disable.n; i++)
-    g_string_append_printf (disabled, "%s%s", i > 0 ? "," : "", system->disable.item[i].v);
-  coll.disable = disabled->len > 0 ? g_strdup (disabled->str) : NULL;
-  char *const texts[] = { coll.library,     coll.topology,     coll.nodes,   coll.gpus, coll.launch,
-                          coll.calibration, coll.max_channels, coll.disable, coll.iters };
-  for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
-    if (texts[i] != NULL)
-      g_ptr_array_add (keep, texts[i]);
-  return coll;
-}
+typedef struct {
+  CliData *data;
+  GArray *points; /* RepPoint */
+} Scored;
 
 /* A point whose algorithm cannot run where it was measured is told, not scored. */
 static gboolean
-predict_point (Cli *cli, const CliSystem *system, CliComm *comm, const CliMeasured *point, WrkColl *coll, GArray *points,
-               guint *n_impossible, GError **error)
+predict_point (Cli *cli, CliGroup *group, const CliMeasured *point, GArray *points, guint *n_impossible, GError **error)
 {
+  const CliSystem *system = group->system;
+  WrkColl *coll = &group->coll;
   WrkCollRequest request = {
     .op = point->op, .size_B = point->size_B, .dtype = point->dtype, .algo = point->algo, .proto = point->proto
   };
   g_autoptr (GError) cause = NULL;
-  if (!wrk_coll_price (comm->comm, &request, coll, &cause)) {
+  if (!wrk_coll_price (group->comm.comm, &request, coll, &cause)) {
     if (!g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
       g_propagate_error (error, g_steal_pointer (&cause));
       return FALSE;
@@ -89,7 +51,7 @@ predict_point (Cli *cli, const CliSystem *system, CliComm *comm, const CliMeasur
   RepPoint scored = { .system = system->name.v,
                       .order = point->system,
                       .nodes = point->nodes,
-                      .ranks = comm->n,
+                      .ranks = group->comm.n,
                       .op = point->op,
                       .algo = point->algo,
                       .proto = point->proto,
@@ -102,69 +64,24 @@ predict_point (Cli *cli, const CliSystem *system, CliComm *comm, const CliMeasur
   return TRUE;
 }
 
-/* The communicator of `first`, by the rules of the NCCL that was measured; where these are not known, by the calibration's. */
 static gboolean
-open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, CliCollFlags *flags, CliQuestion *question, CliComm *comm,
-           GError **error)
+predict_group (Cli *cli, CliGroup *group, void *user, gboolean *kept, GError **error)
 {
-  g_autofree char *version = first->nccl != NULL ? g_strconcat ("version=", first->nccl, NULL) : NULL;
-  char *variables[] = { version, NULL };
-  flags->nccl = system->library.v != CLI_LIBRARY_PLAIN && version != NULL ? variables : NULL;
-  for (;;) {
-    g_autoptr (GError) cause = NULL;
-    gboolean done = cli_question_parse (cli, flags, base_name (mdl_op_names, (int)first->op), question, &cause);
-    question->settings.degrade.no_p2p = !system->p2p.v;
-    question->settings.one_way = system->one_way.v;
-    if (done && cli_comm_open (cli, flags, question, first->nodes, comm, &cause))
-      break;
-    if (flags->nccl == NULL || strstr (cause->message, "--nccl") == NULL) {
-      g_propagate_error (error, g_steal_pointer (&cause));
+  Scored *scored = user;
+  (void)kept;
+  for (guint i = 0; i < group->n; i++)
+    if (!predict_point (cli, group, group->member[i], scored->points, &scored->data->n_impossible, error))
       return FALSE;
-    }
-    cli_comm_clear (comm);
-    g_clear_pointer (&question->nodes, g_free);
-    flags->nccl = NULL;
-  }
-  flags->nccl = NULL;
   return TRUE;
-}
-
-/* Points members[0..n-1] share a communicator. */
-static gboolean
-predict_group (Cli *cli, const Flags *flags, const char *folder, CliData *data, gpointer *members, guint n, GArray *points,
-               GError **error)
-{
-  const CliMeasured *first = members[0];
-  const CliSystem *system = BASE_LIST_AT (data->spec.systems, CliSystem, first->system);
-  g_autoptr (GPtrArray) keep = g_ptr_array_new_with_free_func (g_free);
-  CliCollFlags coll_flags = flags_of (system, first, folder, flags, keep);
-  CliQuestion question = { 0 };
-  g_auto (CliComm) comm = { 0 };
-  g_auto (WrkColl) coll = { 0 };
-  gboolean done = open_comm (cli, system, first, &coll_flags, &question, &comm, error);
-  if (!done) {
-    g_autofree char *mark = base_mark_prefix (system->name.mark);
-    g_prefix_error (error, "%ssystem '%s': ", mark, system->name.v);
-  }
-  for (guint i = 0; done && i < n; i++)
-    done = predict_point (cli, system, &comm, members[i], &coll, points, &data->n_impossible, error);
-  g_free (question.nodes);
-  return done;
 }
 
 static gboolean
 predict (Cli *cli, const Flags *flags, const char *folder, CliData *data, GArray *points, GError **error)
 {
-  g_autoptr (GPtrArray) sorted = g_ptr_array_new ();
-  for (guint i = 0; i < data->points->len; i++)
-    g_ptr_array_add (sorted, &g_array_index (data->points, CliMeasured, i));
-  g_ptr_array_sort (sorted, compare_groups);
-  for (guint i = 0, end; i < sorted->len; i = end) {
-    for (end = i + 1; end < sorted->len && compare_groups (&sorted->pdata[i], &sorted->pdata[end]) == 0;)
-      end++;
-    if (!predict_group (cli, flags, folder, data, &sorted->pdata[i], end - i, points, error))
-      return FALSE;
-  }
+  const CliPredict how = { .mode = flags->mode, .folder = folder };
+  Scored scored = { data, points };
+  if (!cli_predict (cli, &how, data, predict_group, &scored, error))
+    return FALSE;
   return points->len > 0 || cli_fail (cli, error, "%s holds no point that can be predicted", folder);
 }
 

@@ -4,6 +4,8 @@
 #ifndef CLI_MEASURED_PRIVATE_H
 #define CLI_MEASURED_PRIVATE_H
 
+#include <json-glib/json-glib.h>
+
 #include "cli-private.h"
 #include "models/library.h"
 
@@ -90,8 +92,26 @@ typedef struct {
 /* Reads all of `folder`; `margins` NULL: its margins.yaml, if there is one. Strings live as long as `cli`. FALSE and *error on
  * anything that is wrong. Initialise *data with zeroes; cli_data_clear after it, also on failure. */
 gboolean cli_data_load (Cli *cli, const char *folder, const char *margins, CliData *data, GError **error);
+/* The same from CSV files and probe files (.json) of one machine, which flags describe. */
+typedef struct {
+  const char *topology;
+  const char *disable; /* algorithms and protocols, comma between; NULL: none */
+  int launch;          /* MdlLaunch of rows that name none */
+} CliFilesFlags;
+gboolean cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error);
 void cli_data_clear (CliData *data);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
+
+/* The data's own copy of a version; NULL where none is told. */
+const char *cli_data_version (CliData *data, const char *text);
+
+#define MAX_PROBE_B ((gsize)1 << 30)
+
+/* What forerun-probe wrote. NULL and *error when `text` is no such document; returned: full. */
+JsonParser *cli_probe_open (const char *path, const char *text, gsize n_B, GError **error);
+gboolean cli_probe_has_no_nvls (JsonParser *parser); /* NCCL_NVLS_ENABLE=0 */
+/* Appends the collectives to data->points, whose systems are one a launch; says what is left out. */
+gboolean cli_probe_read (Cli *cli, const char *path, JsonParser *parser, CliData *data, GError **error);
 
 /* The text of one file of measurements, by the ending of its path; appends to data->points. `text` ends with a NUL behind n_B. */
 gboolean cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data,

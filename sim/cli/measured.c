@@ -1,8 +1,8 @@
 /* Files of measurements: CSV with a header line, and what nccl-tests prints.
  *
  * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
- * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, setting,
- * source, gpu. No quotes.
+ * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, max_channels,
+ * setting, source, gpu. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <math.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #define MAX_SIZE_B  0x1p50
 #define MAX_TIME_US 1e11
 #define MAX_ITERS   1000000
+#define MAX_CHANNELS 1024
 
 /* Where a row stands, and what it belongs to. */
 typedef struct {
@@ -162,7 +163,7 @@ point_of_file (const CliMeasuredFile *file)
 
 /* ---- CSV ---- */
 
-enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, SETTING, SOURCE, GPU, NCCL, N_COLUMNS };
+enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, CHANNELS, SETTING, SOURCE, GPU, NCCL, N_COLUMNS };
 static const char *const column_names[N_COLUMNS][2] = {
   [SIZE] = { "size_B", "bytes" },
   [TIME] = { "time_us", "median_us" },
@@ -174,6 +175,7 @@ static const char *const column_names[N_COLUMNS][2] = {
   [LAUNCH] = { "launch", NULL },
   [DTYPE] = { "dtype", NULL },
   [ITERS] = { "iters", NULL },
+  [CHANNELS] = { "max_channels", NULL },
   [NCCL] = { "nccl", NULL },
   [SETTING] = { "setting", NULL },
   [SOURCE] = { "source", NULL },
@@ -202,9 +204,8 @@ cell_of (char *const *cells, const int *at, int c)
   return at[c] >= 0 ? cells[at[c]] : NULL;
 }
 
-/* The data's own copy of a version; NULL where none is told. */
-static const char *
-keep_version (CliData *data, const char *text)
+const char *
+cli_data_version (CliData *data, const char *text)
 {
   if (text == NULL || *text == '\0')
     return NULL;
@@ -222,7 +223,9 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
 {
   CliMeasured point = point_of_file (reader->file);
   const char *setting = cell_of (cells, at, SETTING), *nodes = cell_of (cells, at, NODES), *gpus = cell_of (cells, at, GPUS);
-  const char *iters = cell_of (cells, at, ITERS);
+  const char *iters = cell_of (cells, at, ITERS), *channels = cell_of (cells, at, CHANNELS);
+  if (channels != NULL && *channels == '\0')
+    channels = NULL; /* no bound */
   const CliSection *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
   if (setting != NULL && reader->file->sections.n > 0 && section == NULL) {
     reader->data->n_skipped++;
@@ -238,13 +241,14 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       (nodes != NULL && !read_count (reader, "nodes", nodes, 1000000, &point.nodes, error)) ||
       (gpus != NULL && !read_count (reader, "gpus", gpus, 1024, &point.gpus, error)) ||
       (iters != NULL && !read_count (reader, "iters", iters, MAX_ITERS, &point.iters, error)) ||
+      (channels != NULL && !read_count (reader, "max_channels", channels, MAX_CHANNELS, &point.max_channels, error)) ||
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
       !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
       !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||
       !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
                     &point.system, error))
     return FALSE;
-  point.nccl = keep_version (reader->data, cell_of (cells, at, NCCL));
+  point.nccl = cli_data_version (reader->data, cell_of (cells, at, NCCL));
   point.op = (MdlOp)op;
   point.algo = (MdlAlgo)algo;
   point.proto = (MdlProto)proto;

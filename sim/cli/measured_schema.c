@@ -99,7 +99,17 @@ const BaseSchema cli_schema_margins = { .name = "margins.yaml",
                                         .help = "How far off a prediction may be.",
                                         .fields = margins_fields };
 
-/* Reads `path` by `schema`. The document stays with cli, since leaves point into it. */
+/* Reads a document by `schema`; takes it: it stays with cli, since leaves point into it. */
+static gboolean
+read_document (Cli *cli, BaseYaml *yaml, const BaseSchema *schema, BaseSource source, void *out, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag, .source = source };
+  base_schema_read (schema, base_yaml_root (yaml), FALSE, &context, out);
+  cli_warn_all (cli, diag);
+  return base_diag_finish (diag, error);
+}
+
 static gboolean
 read_yaml (Cli *cli, const char *path, const BaseSchema *schema, BaseSource source, void *out, GError **error)
 {
@@ -108,11 +118,7 @@ read_yaml (Cli *cli, const char *path, const BaseSchema *schema, BaseSource sour
     return FALSE;
   g_ptr_array_add (cli->yamls, yaml);
   cli_take_inputs (cli, cli->yamls);
-  g_autoptr (BaseDiag) diag = base_diag_new ();
-  const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag, .source = source };
-  base_schema_read (schema, base_yaml_root (yaml), FALSE, &context, out);
-  cli_warn_all (cli, diag);
-  return base_diag_finish (diag, error);
+  return read_document (cli, yaml, schema, source, out, error);
 }
 
 static gboolean
@@ -148,6 +154,97 @@ cli_data_load (Cli *cli, const char *folder, const char *margins, CliData *data,
     if (!cli_measured_read (cli, at, file, data, error))
       return FALSE;
   }
+  return TRUE;
+}
+
+/* 'text' as YAML reads it back. */
+static void
+append_quoted (GString *out, const char *text)
+{
+  g_string_append_c (out, '\'');
+  for (const char *c = text; *c != '\0'; c++)
+    g_string_append_printf (out, *c == '\'' ? "''" : "%c", *c);
+  g_string_append_c (out, '\'');
+}
+
+/* The systems.yaml that would say what flags say: one machine by three launches, of which the first is that of rows that name
+ * none. */
+static char *
+describe_files (char *const *paths, const CliFilesFlags *flags, const char *disable)
+{
+  GString *out = g_string_new ("measurements: files\nsystems:\n");
+  g_autofree int *order = g_new (int, MDL_LAUNCH_N);
+  order[0] = flags->launch;
+  for (int launch = 0, n = 1; launch < MDL_LAUNCH_N; launch++)
+    if (launch != flags->launch)
+      order[n++] = launch;
+  for (int i = 0; i < MDL_LAUNCH_N; i++) {
+    const char *launch = base_name (mdl_launch_names, order[i]);
+    g_string_append_printf (out, "  - {name: %s, launch: %s, topology: ", launch, launch);
+    append_quoted (out, flags->topology);
+    g_auto (GStrv) disabled = disable != NULL ? g_strsplit (disable, ",", -1) : NULL;
+    for (char **word = disabled; word != NULL && *word != NULL; word++) {
+      g_string_append (out, word == disabled ? ", disable: [" : ", ");
+      append_quoted (out, *word);
+    }
+    g_string_append (out, disabled != NULL ? "]}\n" : "}\n");
+  }
+  g_string_append (out, "files:\n");
+  for (char *const *path = paths; *path != NULL; path++) {
+    g_string_append (out, "  - {path: ");
+    append_quoted (out, *path);
+    g_string_append (out, "}\n");
+  }
+  return g_string_free (out, FALSE);
+}
+
+static void
+unref_parser (gpointer parser)
+{
+  if (parser != NULL)
+    g_object_unref (parser);
+}
+
+static JsonParser *
+open_probe (Cli *cli, const char *path, GError **error)
+{
+  gsize n_B = 0;
+  g_autofree char *text = cli_read_file (path, MAX_PROBE_B, &n_B, error);
+  if (text == NULL)
+    return NULL;
+  cli_take_input (cli, path, text, n_B);
+  return cli_probe_open (path, text, n_B, error);
+}
+
+gboolean
+cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error)
+{
+  data->points = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
+  g_autoptr (GPtrArray) probes = g_ptr_array_new_with_free_func (unref_parser); /* NULL beside a CSV file */
+  gboolean no_nvls = FALSE;
+  for (char *const *path = paths; *path != NULL; path++) {
+    JsonParser *parser = NULL;
+    if (g_str_has_suffix (*path, ".json") && (parser = open_probe (cli, *path, error)) == NULL)
+      return FALSE;
+    no_nvls = no_nvls || (parser != NULL && cli_probe_has_no_nvls (parser));
+    g_ptr_array_add (probes, parser);
+  }
+  g_autofree char *disable = no_nvls && (flags->disable == NULL || strstr (flags->disable, "nvls") == NULL)
+                                 ? g_strjoin (",", "nvls", flags->disable, NULL)
+                                 : g_strdup (flags->disable);
+  g_autofree char *text = describe_files (paths, flags, disable);
+  BaseYaml *yaml = base_yaml_load_data ("flags", text, strlen (text), error);
+  if (yaml == NULL)
+    return FALSE;
+  g_ptr_array_add (cli->kept, yaml);
+  if (!read_document (cli, yaml, &cli_schema_measurements, BASE_SOURCE_MEASURED, &data->spec, error) ||
+      !load_margins (cli, ".", NULL, data, error))
+    return FALSE;
+  for (guint i = 0; i < data->spec.files.n; i++)
+    if (probes->pdata[i] != NULL
+            ? !cli_probe_read (cli, paths[i], probes->pdata[i], data, error)
+            : !cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
+      return FALSE;
   return TRUE;
 }
 

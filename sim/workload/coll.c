@@ -18,6 +18,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
 {
   const WrkSettings *settings = comm->settings;
   memset (q, 0, sizeof *q);
+  q->terse = comm->settings->terse;
   q->op = op;
   q->size_B = size_B;
   q->n_ranks = comm->n;

@@ -8,3 +8,5 @@ forerun_test(accuracy_models_others LABEL accuracy SOURCES accuracy/accuracy_mod
 target_link_libraries(accuracy_models_others PRIVATE accuracy_measured)
 forerun_test(accuracy_workload LABEL accuracy SOURCES accuracy/accuracy_workload.c USES calibrate workload)
 target_link_libraries(accuracy_workload PRIVATE accuracy_measured)
+add_test(NAME accuracy.fit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties(accuracy.fit PROPERTIES LABELS accuracy TIMEOUT 300)

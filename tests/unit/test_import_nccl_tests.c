@@ -27,8 +27,8 @@ a_run_says_operation_nodes_launch_and_version (void)
 {
   g_auto (Imported) got = import_text (
       reader, NULL, "# nccl-tests version 2.19.6 nccl-headers=22809 nccl-library=22907\n" NAME CONFIG "0\n" TWO_BY_2 ROW FOOT);
-  TEST_STR (got.csv, HEADER "all_reduce,fp32,2,2,auto,auto,threads,1000000,100,0,15,2.29.7,0\n"
-                            "all_reduce,fp32,2,2,auto,auto,threads,1000000,50,1,30,2.29.7,\n");
+  TEST_STR (got.csv, HEADER "all_reduce,fp32,2,2,,,threads,1000000,100,0,15,2.29.7,0\n"
+                            "all_reduce,fp32,2,2,,,threads,1000000,50,1,30,2.29.7,\n");
   TEST_STR (got.warnings, "");
 }
 
@@ -56,20 +56,20 @@ columns_are_those_of_the_header_line (void)
   } rows[] = {
     { "# size count type time algbw busbw error time algbw busbw error\n1000000 1 half 100.00 10.00 15.00 1e-07 100.0 10.00 15.00 "
       "N/A\n",
-      "all_reduce,fp16,1,4,auto,auto,,1000000,100,0,15,,\n" },
+      "all_reduce,fp16,1,4,,,,1000000,100,0,15,,\n" },
     { "# size count type redop time algbw busbw error\n1000000 1 float 100.00 10.00 15.00 0e+00\n", /* blank redop */
-      "all_reduce,fp32,1,4,auto,auto,,1000000,100,0,15,,\n" },
+      "all_reduce,fp32,1,4,,,,1000000,100,0,15,,\n" },
     { "# size count type root time algbw busbw #wrong\n1000000 1 bfloat16 0 100.00 10.00 15.00 0\n",
-      "all_reduce,bf16,1,4,auto,auto,,1000000,100,0,15,,0\n" },
+      "all_reduce,bf16,1,4,,,,1000000,100,0,15,,0\n" },
     { "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 "
       "i_cv% "
       "timestamp\n1000000 1 float sum -1 100.0 10.00 15.00 0 1 2 3 4 100 10.00 15.00 N/A 1 2 3 4 2026-11-20 10:00:00\n",
-      "all_reduce,fp32,1,4,auto,auto,,1000000,100,1,15,,\n" },
-    { "[1,0]<stdout>:" ROW, "all_reduce,fp32,1,4,auto,auto,,1000000,100,0,15,,0\n" },
-    { "3: " ROW, "all_reduce,fp32,1,4,auto,auto,,1000000,100,0,15,,0\n" },
+      "all_reduce,fp32,1,4,,,,1000000,100,1,15,,\n" },
+    { "[1,0]<stdout>:" ROW, "all_reduce,fp32,1,4,,,,1000000,100,0,15,,0\n" },
+    { "3: " ROW, "all_reduce,fp32,1,4,,,,1000000,100,0,15,,0\n" },
     { "\xEF\xBB\xBF"
       "noise\r\n" ROW "4 words that begin with a number\n",
-      "all_reduce,fp32,1,4,auto,auto,,1000000,50,1,30,,\n" },
+      "all_reduce,fp32,1,4,,,,1000000,50,1,30,,\n" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_auto (Imported) got = import_text (reader, &all_reduce_of_4, rows[i].text);
@@ -86,7 +86,7 @@ lines_that_are_not_printed_are_counted_by_process (void)
   g_autofree char *text = g_strconcat (NAME, config, RANK ("0", "a"), RANK ("4", "b"), "...\n", NULL);
   g_autofree char *rows = g_strconcat (text, "1000000 1 float sum -1 100.00 10.00 17.50 0 100.00 10.00 17.50 0\n", FOOT, NULL);
   g_auto (Imported) got = import_text (reader, NULL, rows);
-  TEST_HAS (got.csv, "all_reduce,fp32,2,4,auto,auto,serial,1000000,100,0,17.5,,0\n");
+  TEST_HAS (got.csv, "all_reduce,fp32,2,4,,,serial,1000000,100,0,17.5,,0\n");
   TEST_STR (got.warnings, "");
 }
 

@@ -1,0 +1,36 @@
+/* Constants by the keys that a calibration file would name them by: "ring.nvlink.ll.latency". */
+#include <math.h>
+#include <string.h>
+
+#include "fit-private.h"
+#include "library_schema-private.h"
+
+static const BaseField *
+find_field (const BaseSchema *schema, const char *key, gsize length)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    if (strlen (field->key) == length && strncmp (field->key, key, length) == 0)
+      return field;
+  return NULL;
+}
+
+gboolean
+cal_constant_find (const char *path, CalConstant *out)
+{
+  const BaseSchema *schema = &cal_library_schema;
+  *out = (CalConstant){ .max = HUGE_VAL };
+  for (const char *key = path;;) {
+    const char *dot = strchr (key, '.');
+    const BaseField *field = find_field (schema, key, dot != NULL ? (gsize)(dot - key) : strlen (key));
+    if (field == NULL || field->kind != (dot != NULL ? BASE_FIELD_MAP : BASE_FIELD_NUM))
+      return FALSE;
+    out->offset += field->offset;
+    if (dot == NULL) {
+      out->dim = field->dim;
+      return (field->min == NULL || base_quantity_parse (field->min, field->dim, &out->min, NULL)) &&
+             (field->max == NULL || base_quantity_parse (field->max, field->dim, &out->max, NULL));
+    }
+    schema = field->sub;
+    key = dot + 1;
+  }
+}

@@ -1,0 +1,107 @@
+/* The numbers behind the fit: NLopt's BOBYQA (Powell, DAMTP 2009/NA06) for the least cost, LAPACK's symmetric eigenvalues for the
+ * covariance. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <lapacke.h>
+#include <nlopt.h>
+
+#include "base/error.h"
+#include "fit-private.h"
+
+/* Relative accuracy of the factors, and of the cost, that ends the search: far below what measurements repeat to. */
+static const double X_TOLERANCE = 1e-4, F_TOLERANCE = 1e-7;
+/* An eigenvalue of the scaled normal matrix below this part of the largest counts as 0. */
+static const double RANK_TOLERANCE = 1e-9;
+
+typedef struct {
+  CalCost f;
+  void *user;
+} Objective;
+
+static double
+objective (unsigned n, const double *x, double *gradient, void *data)
+{
+  const Objective *o = data;
+  (void)gradient; /* BOBYQA asks for none */
+  return o->f (o->user, x, n);
+}
+
+gboolean
+cal_minimise (CalCost f, void *user, double *x, const double *lo, const double *hi, guint n, guint most, GError **error)
+{
+  Objective o = { f, user };
+  /* BOBYQA wants two variables; one is searched by the simplex method. */
+  nlopt_opt opt = nlopt_create (n > 1 ? NLOPT_LN_BOBYQA : NLOPT_LN_NELDERMEAD, n);
+  double least;
+  nlopt_set_min_objective (opt, objective, &o);
+  nlopt_set_lower_bounds (opt, lo);
+  nlopt_set_upper_bounds (opt, hi);
+  nlopt_set_xtol_rel (opt, X_TOLERANCE);
+  nlopt_set_ftol_rel (opt, F_TOLERANCE);
+  nlopt_set_maxeval (opt, (int)most);
+  nlopt_result status = nlopt_optimize (opt, x, &least);
+  nlopt_destroy (opt);
+  if (status < 0 && status != NLOPT_ROUNDOFF_LIMITED) {
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "the optimiser ended with status %d", (int)status);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+void
+cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error)
+{
+  g_autofree double *normal = g_new0 (double, (gsize)n *n), *scale = g_new (double, n), *value = g_new (double, n);
+  for (guint i = 0; i < m; i++)
+    for (guint a = 0; a < n; a++)
+      for (guint b = 0; b < n; b++)
+        normal[a * n + b] += weight[i] * jacobian[i * n + a] * jacobian[i * n + b];
+  for (guint a = 0; a < n; a++) /* to a diagonal of ones, so that one tolerance fits all */
+    scale[a] = normal[a * n + a] > 0 ? 1 / sqrt (normal[a * n + a]) : 0;
+  for (guint a = 0; a < n; a++)
+    for (guint b = 0; b < n; b++)
+      normal[a * n + b] *= scale[a] * scale[b];
+  if (LAPACKE_dsyev (LAPACK_ROW_MAJOR, 'V', 'U', (lapack_int)n, normal, (lapack_int)n, value) != 0) {
+    for (guint a = 0; a < n; a++)
+      error[a] = (double)INFINITY;
+    return;
+  }
+  for (guint a = 0; a < n; a++) {
+    double variance = scale[a] > 0 ? 0 : (double)INFINITY;
+    for (guint k = 0; k < n; k++) {
+      double part = normal[a * n + k] * normal[a * n + k];
+      if (value[k] > RANK_TOLERANCE * value[n - 1])
+        variance += part / value[k];
+      else if (part > RANK_TOLERANCE)
+        variance = (double)INFINITY;
+    }
+    error[a] = s * sqrt (variance) * scale[a];
+    if (!isfinite (variance))
+      error[a] = (double)INFINITY;
+  }
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double
+cal_quantile (double *values, guint n, double share)
+{
+  if (n == 0)
+    return (double)NAN;
+  qsort (values, n, sizeof *values, compare_doubles);
+  double at = share * (n - 1);
+  guint below = (guint)at;
+  return below + 1 < n ? values[below] + (at - below) * (values[below + 1] - values[below]) : values[below];
+}
+
+double
+cal_fit_median (double *values, guint n)
+{
+  return cal_quantile (values, n, 0.5);
+}

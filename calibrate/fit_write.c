@@ -1,0 +1,104 @@
+/* What was fitted, as a calibration file that a person can read. */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "calibrate/fit.h"
+
+/* Digits of values and of intervals. */
+#define DIGITS 4u
+
+static gint
+compare_paths (gconstpointer a, gconstpointer b)
+{
+  return strcmp ((*(const CalFitConstant *const *)a)->path, (*(const CalFitConstant *const *)b)->path);
+}
+
+/* Opens the mappings of `path` that `open` does not stand in yet; `open` is then the path. */
+static void
+write_keys (GString *out, const char *path, GString *open)
+{
+  g_auto (GStrv) keys = g_strsplit (path, ".", -1), before = g_strsplit (open->str, ".", -1);
+  guint n = g_strv_length (keys), n_before = g_strv_length (before), same = 0;
+  while (same + 1 < n && same + 1 < n_before && strcmp (keys[same], before[same]) == 0)
+    same++;
+  for (guint k = same; k + 1 < n; k++)
+    g_string_append_printf (out, "%*s%s:\n", (int)(2 + 2 * k), "", keys[k]);
+  g_string_append_printf (out, "%*s%s: ", (int)(2 * n), "", keys[n - 1]);
+  g_string_assign (open, path);
+}
+
+static void
+write_constants (const CalFit *fit, GString *out)
+{
+  g_autoptr (GPtrArray) fitted = g_ptr_array_new ();
+  for (guint i = 0; i < fit->constants->len; i++) {
+    CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+    if (c->verdict == CAL_FITTED)
+      g_ptr_array_add (fitted, c);
+  }
+  g_ptr_array_sort (fitted, compare_paths);
+  g_autoptr (GString) open = g_string_new (NULL);
+  for (guint i = 0; i < fitted->len; i++) {
+    const CalFitConstant *c = fitted->pdata[i];
+    g_autofree char *value = base_quantity_format (c->after, c->dim, DIGITS);
+    g_autofree char *before = base_quantity_format (c->before, c->dim, DIGITS);
+    write_keys (out, c->path, open);
+    g_string_append_printf (out, "{value: %s, note: \"%u points, +-%.2g %%; was %s\"}\n", value, c->n_points, 100 * c->half_width,
+                            before);
+  }
+}
+
+static void
+write_range (const CalFitFile *file, GString *out)
+{
+  static const char *const names[] = { "small", "middle", "large" };
+  gboolean any = FALSE;
+  for (unsigned b = 0; b < 3; b++)
+    if (isfinite (file->band[b])) {
+      g_string_append_printf (out, "%s%s: %.3g %%", any ? ", " : "  error: {", names[b], 100 * file->band[b]);
+      any = TRUE;
+    }
+  if (any)
+    g_string_append (out, "}\n");
+  g_autofree char *least = base_quantity_format (file->min_size_B, BASE_DIM_BYTES, 15);
+  g_autofree char *most = base_quantity_format (file->max_size_B, BASE_DIM_BYTES, 15);
+  g_string_append_printf (out, "  range: {min_size: %s, max_size: %s, max_ranks: %u, max_nodes: %u}\n", least, most,
+                          file->max_ranks, file->max_nodes);
+}
+
+static void
+write_kept (const CalFit *fit, GString *out)
+{
+  static const char *const why[] = { NULL, "no point depends on it", "the points leave it open",
+                                     "the best value lies at the end of what is accepted, or four times its default away" };
+  gboolean any = FALSE;
+  for (guint i = 0; i < fit->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+    if (c->verdict == CAL_FITTED)
+      continue;
+    if (!any)
+      g_string_append (out, "# Not fitted, as in the calibration below:\n");
+    g_string_append_printf (out, "#   %s: %s\n", c->path, why[c->verdict]);
+    any = TRUE;
+  }
+}
+
+char *
+cal_fit_write (const CalFit *fit, const CalFitFile *file)
+{
+  GString *out = g_string_new (NULL);
+  g_string_append_printf (
+      out, "# Fitted by forerun fit. Notes: points that tell the constant, half of its 95 %% interval, its value before.\n");
+  if (file->held_out != NULL)
+    g_string_append_printf (out, "# %s\n", file->held_out);
+  write_kept (fit, out);
+  g_string_append (out, "# Not measured within one node, as below too: networks, CollNet, PAT, host memory, PCIe, copies.\n");
+  g_string_append_printf (out, "calibration: %s\nsummary: \"%s\"\n", file->name, file->from);
+  if (file->over != NULL)
+    g_string_append_printf (out, "over: %s\n", file->over);
+  g_string_append (out, "source: measured\nlibrary:\n");
+  write_range (file, out);
+  write_constants (fit, out);
+  return g_string_free (out, FALSE);
+}

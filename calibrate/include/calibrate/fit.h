@@ -1,0 +1,110 @@
+/* Fits constants of models/ to measurements.
+ *
+ * A stage is a group of constants and the points that tell them: the ring by LL, the tree by Simple, sends and receives, launches.
+ * Stages follow each other; constants of a stage are those of the calibration that is fitted over, changed by factors. Of a stage
+ * the sum over its points of w rho (ln (predicted / measured)) is made least (NLopt, BOBYQA), with rho (r) = 2 f^2 (sqrt (1 +
+ * (r/f)^2) - 1): square near 0, straight for outliers, and w such that each operation on each number of GPUs weighs the same.
+ *
+ * What the points do not determine is not fitted: after each solution the covariance s^2 (J' W J)^-1 (LAPACKE; J the derivatives of
+ * ln predicted by ln constant, s from the median of the residuals) gives each constant's 95 % interval; the widest beyond the limit
+ * goes back to its default, with the reason, and the stage is solved again. */
+#ifndef CALIBRATE_FIT_H
+#define CALIBRATE_FIT_H
+
+#include "base/units.h"
+#include "models/library.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  CAL_USE_FIT,        /* fitted */
+  CAL_USE_HELD_SIZE,  /* held out: every second size */
+  CAL_USE_HELD_RANKS, /* held out: a number of GPUs that the fit never saw */
+  CAL_USE_N
+} CalUse;
+extern const char *const cal_use_titles[CAL_USE_N];
+
+typedef struct {
+  MdlOp op;
+  MdlAlgo algo; /* as it ran: never AUTO */
+  MdlProto proto;
+  MdlLaunch launch;
+  guint32 nodes, ranks;
+  guint32 max_channels; /* 0: no bound was set */
+  guint system;         /* where it was measured */
+  double size_B, measured_s;
+  CalUse use;
+} CalFitPoint;
+
+/* How the fit asks for predictions. */
+typedef struct {
+  void (*set) (void *user, size_t offset, double value); /* of the BaseNum `offset` bytes into MdlLibrary */
+  double (*predict) (void *user, guint point);           /* s; NAN: cannot be predicted */
+  void *user;
+} CalFitModel;
+
+typedef enum {
+  CAL_FITTED,
+  CAL_UNSEEN,       /* no point depends on it */
+  CAL_UNDETERMINED, /* the points allow too wide an interval */
+  CAL_AT_LIMIT      /* the best value lies outside what is accepted, or beyond four times the default */
+} CalVerdict;
+extern const char *const cal_verdict_names[];
+
+typedef struct {
+  const char *path; /* "ring.start.ll" */
+  size_t offset;
+  BaseDim dim;
+  const char *stage;
+  double before, after; /* SI; after: the default where it was not fitted */
+  double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
+  guint n_points;       /* that depend on it */
+  CalVerdict verdict;
+} CalFitConstant;
+
+typedef struct {
+  const char *name;
+  guint n_points, n_constants, n_fitted;
+  double median_before, median_after; /* |predicted / measured - 1| of the points that were fitted */
+  guint n_evaluations;
+} CalFitStage;
+
+typedef struct {
+  GArray *constants; /* CalFitConstant, by stage */
+  GArray *stages;    /* CalFitStage, those with points */
+} CalFit;
+
+/* Marks held-out points: every second size of a setting, and all numbers of ranks but the least and the most of an operation.
+ * `sizes`, `ranks`: which of the two; what neither holds out is fitted. */
+void cal_fit_split (GArray *points, gboolean sizes, gboolean ranks);
+
+/* The stage that a point tells; NULL: none. Points of small sizes by plain launches tell of launches, not of steps. */
+const char *cal_fit_stage_name (const CalFitPoint *point);
+
+/* Fits over `library` (its values are the defaults and the start); `points` (CalFitPoint) of use CAL_USE_FIT count. The model's
+ * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
+CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
+void cal_fit_free (CalFit *fit);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
+
+/* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
+ * for bands without points. `predicted_s` beside the points. */
+void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
+                    double band[3]);
+
+double cal_fit_median (double *values, guint n); /* sorts them; NAN of none */
+
+/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. Returned: full, g_free. */
+typedef struct {
+  const char *name, *over; /* over: NULL: none */
+  const char *from;        /* what was measured, for the summary */
+  double band[3];          /* NAN: the default's */
+  double min_size_B, max_size_B;
+  guint32 max_ranks, max_nodes;
+  const char *held_out; /* the error on what was held out, as a comment; may be NULL */
+} CalFitFile;
+char *cal_fit_write (const CalFit *fit, const CalFitFile *file);
+
+G_END_DECLS
+
+#endif

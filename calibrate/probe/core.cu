@@ -1,0 +1,429 @@
+/* Cases, samples, points: what probe.h promises. */
+#include "probe_core.h"
+#include "probe_stats.h"
+#include "probe_team.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHARE_PARTS 20     /* of a section's time left, for a case of a section that did not say how many it has */
+#define SHARE_LEAST_S 0.02 /* five samples of a short operation */
+#define SHARE_MOST_S 3.0   /* what is still not known then is noisy */
+#define LINE_MOST 512
+
+volatile int probe_signals;
+static char remove_path[4096];
+static volatile sig_atomic_t remove_set;
+static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+static char last_error[2][LINE_MOST]; /* by turns, so that a text handed out stays whole for one more */
+static int last_error_at;
+
+bool
+probe_texts_add (ProbeTexts *texts, char *text)
+{
+  if (text != NULL && texts->n == texts->room) {
+    size_t room = texts->room * 2 + 64;
+    char **grown = (char **)realloc (texts->text, room * sizeof *grown);
+    if (grown == NULL) {
+      free (text);
+      return false;
+    }
+    texts->text = grown;
+    texts->room = room;
+  }
+  if (text == NULL)
+    return false;
+  texts->text[texts->n++] = text;
+  return true;
+}
+
+void
+probe_texts_clear (ProbeTexts *texts)
+{
+  for (size_t i = 0; i < texts->n; i++)
+    free (texts->text[i]);
+  free (texts->text);
+  *texts = ProbeTexts ();
+}
+
+static double
+start_s (void)
+{
+  static double start = probe_clock_s ();
+  return start;
+}
+
+double
+probe_now (void)
+{
+  double start = start_s ();
+  return probe_clock_s () - start;
+}
+
+const ProbeOptions *
+probe_options (const Probe *probe)
+{
+  return &probe->options;
+}
+
+double
+probe_left (const Probe *probe)
+{
+  return fmax (0, probe->section_end_s - probe_now ());
+}
+
+/* ---- signals ---- */
+
+static void
+on_signal (int number)
+{
+  (void)number;
+  probe_signals = probe_signals + 1;
+  if (probe_signals > 1) { /* what runs does not come back: the file stands as it was last written */
+    if (remove_set)
+      unlink (remove_path);
+    _exit (130);
+  }
+}
+
+void
+probe_catch_signals (void)
+{
+  struct sigaction action;
+  memset (&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
+  sigaction (SIGHUP, &action, NULL);
+  signal (SIGPIPE, SIG_IGN); /* a worker may be gone when it is asked */
+}
+
+bool
+probe_interrupted (void)
+{
+  return probe_signals > 0;
+}
+
+void
+probe_remove_at_end (const char *path)
+{
+  if (remove_set)
+    unlink (remove_path);
+  remove_set = 0;
+  if (path == NULL || strlen (path) >= sizeof remove_path)
+    return;
+  strcpy (remove_path, path);
+  remove_set = 1;
+}
+
+/* ---- what is wanted ---- */
+
+bool
+probe_listing (const Probe *probe)
+{
+  return probe->arguments.list;
+}
+
+bool
+probe_stopped (const Probe *probe)
+{
+  return probe_interrupted () || probe->lost || (!probe->arguments.list && probe_left (probe) <= 0);
+}
+
+bool
+probe_selected (Probe *probe, const char *section, const char *what)
+{
+  return probe_arguments_want (&probe->arguments, section, what) && !probe_stopped (probe);
+}
+
+static void
+list_once (Probe *probe, const char *line)
+{
+  for (size_t i = 0; i < probe->listed.n; i++)
+    if (strcmp (probe->listed.text[i], line) == 0)
+      return;
+  if (probe_texts_add (&probe->listed, strdup (line)))
+    puts (line);
+}
+
+bool
+probe_wants (Probe *probe, const char *section, const char *what)
+{
+  if (!probe_selected (probe, section, what))
+    return false;
+  if (!probe_listing (probe))
+    return true;
+  char line[LINE_MOST];
+  snprintf (line, sizeof line, "%s/%s", section, what);
+  list_once (probe, line);
+  return false;
+}
+
+void
+probe_expect (Probe *probe, size_t n_cases)
+{
+  probe->expected = n_cases;
+}
+
+double
+probe_share (const Probe *probe)
+{
+  double parts = probe->expected > 0 ? (double)probe->expected : SHARE_PARTS;
+  return fmin (SHARE_MOST_S, fmax (SHARE_LEAST_S, probe_left (probe) / parts));
+}
+
+/* ---- cases ---- */
+
+ProbeCase *
+probe_case (Probe *probe, const char *section, const char *what)
+{
+  (void)probe;
+  ProbeCase *c = (ProbeCase *)calloc (1, sizeof *c);
+  if (c == NULL) {
+    fputs ("forerun-probe: out of memory\n", stderr);
+    abort ();
+  }
+  c->section = strdup (section);
+  c->what = strdup (what);
+  c->label = strdup ("");
+  probe_json_open (&c->json, NULL, '{');
+  probe_json_string (&c->json, "section", section);
+  probe_json_string (&c->json, "what", what);
+  return c;
+}
+
+static void
+case_free (ProbeCase *c)
+{
+  free (c->section);
+  free (c->what);
+  free (c->label);
+  probe_json_free (&c->json);
+  free (c);
+}
+
+static void
+label_add (ProbeCase *c, const char *key, const char *value)
+{
+  size_t old = c->label == NULL ? 0 : strlen (c->label), size = old + strlen (key) + strlen (value) + 3;
+  char *grown = (char *)realloc (c->label, size);
+  if (grown == NULL)
+    return;
+  snprintf (grown + old, size - old, "%s%s=%s", old > 0 ? " " : "", key, value);
+  c->label = grown;
+}
+
+void
+probe_text (ProbeCase *c, const char *key, const char *value)
+{
+  probe_json_string (&c->json, key, value);
+  label_add (c, key, value);
+}
+
+void
+probe_number (ProbeCase *c, const char *key, double value)
+{
+  char text[40];
+  probe_json_number (&c->json, key, value);
+  snprintf (text, sizeof text, "%.10g", value);
+  label_add (c, key, text);
+}
+
+void
+probe_flag (ProbeCase *c, const char *key, bool value)
+{
+  probe_json_bool (&c->json, key, value);
+  label_add (c, key, value ? "yes" : "no");
+}
+
+void
+probe_list (Probe *probe, ProbeCase *c)
+{
+  (void)probe;
+  printf ("%s/%s%s%s\n", c->section, c->what, *c->label != '\0' ? " " : "", c->label);
+  case_free (c);
+}
+
+/* Closes the point, keeps it, says it where somebody looks. */
+static void
+finish (Probe *probe, ProbeCase *c, const char *result)
+{
+  probe_json_close (&c->json, '}');
+  if (c->json.failed || !probe_texts_add (&probe->points, c->json.text))
+    fprintf (stderr, "forerun-probe: out of memory: %s/%s %s is lost\n", c->section, c->what, c->label);
+  c->json.text = c->json.failed ? c->json.text : NULL; /* it is the probe's, or was freed there */
+  if (probe->terminal)
+    fprintf (stderr, "%7.1f s  %s/%s %s  %s\n", probe_now (), c->section, c->what, c->label, result);
+  case_free (c);
+  if (probe->expected > 1)
+    probe->expected--;
+  probe_document_save_sometimes (probe);
+}
+
+static double
+finish_failed (Probe *probe, ProbeCase *c, const char *error)
+{
+  char text[LINE_MOST];
+  snprintf (text, sizeof text, "FAILED: %s", error);
+  probe->n_failed++;
+  probe_json_string (&c->json, "error", error);
+  finish (probe, c, text);
+  return NAN;
+}
+
+void
+probe_skip (Probe *probe, ProbeCase *c, const char *why)
+{
+  char text[LINE_MOST];
+  snprintf (text, sizeof text, "skipped: %s", why);
+  probe->n_skipped++;
+  probe_json_string (&c->json, "skipped", why);
+  finish (probe, c, text);
+}
+
+void
+probe_fact (Probe *probe, ProbeCase *c)
+{
+  finish (probe, c, "");
+}
+
+bool
+probe_enough (const Probe *probe, const double *sample_s, size_t n)
+{
+  ProbeStats stats;
+  return probe_stats_of (sample_s, n, &stats) && probe_stats_enough (&stats, probe->options.target);
+}
+
+double
+probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const char *error)
+{
+  ProbeStats stats;
+  if (!probe_stats_of (sample_s, n, &stats))
+    return finish_failed (probe, c, error != NULL ? error : n == 0 ? "no sample was taken" : "a sample is no time");
+  bool enough = probe_stats_enough (&stats, probe->options.target);
+  ProbeJson *json = &c->json;
+  probe_json_number (json, "median_s", stats.median);
+  probe_json_number (json, "mean_s", stats.mean);
+  probe_json_number (json, "min_s", stats.min);
+  probe_json_number (json, "max_s", stats.max);
+  probe_json_number (json, "ci_lo_s", stats.low);
+  probe_json_number (json, "ci_hi_s", stats.high);
+  probe_json_number (json, "n", (double)stats.n);
+  probe_json_bool (json, "enough", enough);
+  probe_json_open (json, "samples_s", '[');
+  for (size_t i = 0; i < n; i++)
+    probe_json_number (json, NULL, sample_s[i]);
+  probe_json_close (json, ']');
+  if (!enough)
+    probe->n_short++;
+  char text[LINE_MOST];
+  snprintf (text, sizeof text, "%.2f us, -%.1f +%.1f %% (%zu)", stats.median * 1e6,
+            stats.median > 0 ? (stats.median - stats.low) / stats.median * 100 : 0,
+            stats.median > 0 ? (stats.high - stats.median) / stats.median * 100 : 0, stats.n);
+  finish (probe, c, text);
+  return stats.median;
+}
+
+double
+probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user)
+{
+  double taken[PROBE_SAMPLES_MOST], begin = probe_now (), share = probe_share (probe);
+  size_t n = 0;
+  const char *error = NULL;
+  double warm = sample (user, &error); /* thrown away: first touches, connections, clocks that rise */
+  bool failed = !(warm >= 0);
+  while (!failed && n < PROBE_SAMPLES_MOST && !probe_interrupted ()) {
+    double s = sample (user, &error);
+    failed = !(s >= 0);
+    if (failed)
+      break;
+    taken[n++] = s;
+    if (n < PROBE_SAMPLES_LEAST)
+      continue;
+    if (probe_enough (probe, taken, n) || probe_now () - begin > share)
+      break;
+  }
+  if (!failed)
+    return probe_point (probe, c, taken, n, "interrupted before the first sample");
+  double result = finish_failed (probe, c, error != NULL ? error : "failed without saying why");
+  probe_check_lost (probe);
+  return result;
+}
+
+/* ---- notes, errors ---- */
+
+void
+probe_note (Probe *probe, const char *format, ...)
+{
+  char text[2048];
+  va_list list;
+  va_start (list, format);
+  vsnprintf (text, sizeof text, format, list);
+  va_end (list);
+  fprintf (stderr, "forerun-probe: %s\n", text);
+  probe_texts_add (&probe->notes, strdup (text));
+}
+
+bool
+probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line)
+{
+  if (status == cudaSuccess)
+    return true;
+  const char *name = strrchr (file, '/');
+  cudaGetLastError (); /* what does not stick is not to be found again by others */
+  pthread_mutex_lock (&error_lock);
+  last_error_at = !last_error_at;
+  snprintf (last_error[last_error_at], LINE_MOST, "%s: %s (%s, %s:%d)", what, cudaGetErrorString (status),
+            cudaGetErrorName (status), name == NULL ? file : name + 1, line);
+  fprintf (stderr, "forerun-probe: %s\n", last_error[last_error_at]);
+  pthread_mutex_unlock (&error_lock);
+  return false;
+}
+
+const char *
+probe_cuda_error (void)
+{
+  pthread_mutex_lock (&error_lock);
+  const char *text = last_error[last_error_at][0] != '\0' ? last_error[last_error_at] : "no CUDA call failed";
+  pthread_mutex_unlock (&error_lock);
+  return text;
+}
+
+bool
+probe_check_lost (Probe *probe)
+{
+  int device = 0;
+  if (probe->lost)
+    return true;
+  cudaGetDevice (&device);
+  for (int i = 0; i < probe->options.n_gpus && !probe->lost; i++) {
+    cudaGetLastError ();
+    cudaError_t status = cudaSetDevice (i);
+    if (status == cudaSuccess)
+      status = cudaFree (0); /* frees nothing; a context that is lost says so at every call */
+    if (status == cudaSuccess || status == cudaErrorMemoryAllocation)
+      continue;
+    probe->lost = true;
+    probe_note (probe, "GPU %d is lost: %s; nothing more is measured, what was measured before is kept", i,
+                cudaGetErrorString (status));
+  }
+  cudaGetLastError ();
+  if (!probe->lost)
+    cudaSetDevice (device);
+  return probe->lost;
+}
+
+void
+probe_topology (Probe *probe, char *xml)
+{
+  free (probe->topology_xml);
+  probe->topology_xml = xml;
+}

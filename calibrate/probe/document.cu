@@ -1,0 +1,366 @@
+/* The file: what the machine is, what was measured so far. */
+#include "probe_core.h"
+#include "probe_team.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nccl_lib.h"
+
+#define SAVE_EVERY_S 5.0
+#define TEXT_MOST 512
+
+extern char **environ;
+
+void
+probe_utc_now (char out[32])
+{
+  time_t now = time (NULL);
+  struct tm parts;
+  gmtime_r (&now, &parts);
+  strftime (out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+static char *
+join_command (int argc, char **argv)
+{
+  size_t size = 1;
+  for (int i = 0; i < argc; i++)
+    size += strlen (argv[i]) + 1;
+  char *text = (char *)calloc (1, size);
+  for (int i = 0; text != NULL && i < argc; i++) {
+    if (i > 0)
+      strcat (text, " ");
+    strcat (text, argv[i]);
+  }
+  return text;
+}
+
+static char *
+environment_json (void)
+{
+  ProbeJson json = ProbeJson ();
+  probe_json_open (&json, NULL, '{');
+  for (char **e = environ; *e != NULL; e++) {
+    const char *equals = strchr (*e, '=');
+    if (equals == NULL || (strncmp (*e, "NCCL_", 5) != 0 && strncmp (*e, "CUDA_", 5) != 0))
+      continue;
+    char *name = strndup (*e, (size_t)(equals - *e));
+    if (name != NULL)
+      probe_json_string (&json, name, equals + 1);
+    free (name);
+  }
+  probe_json_close (&json, '}');
+  if (json.failed) {
+    probe_json_free (&json);
+    return NULL;
+  }
+  return json.text;
+}
+
+void
+probe_document_begin (Probe *probe, int argc, char **argv)
+{
+  probe_utc_now (probe->started);
+  probe->command = join_command (argc, argv);
+  probe->environment = environment_json ();
+}
+
+/* ---- the host ---- */
+
+/* The value behind `name` and a colon in /proc/cpuinfo, its first. */
+static bool
+cpuinfo_value (const char *line, const char *name, char *out, size_t size)
+{
+  size_t n = strlen (name);
+  if (strncmp (line, name, n) != 0)
+    return false;
+  line += n;
+  while (isspace ((unsigned char)*line))
+    line++;
+  if (*line != ':')
+    return false;
+  line++;
+  while (isspace ((unsigned char)*line))
+    line++;
+  snprintf (out, size, "%s", line);
+  out[strcspn (out, "\n")] = '\0';
+  return true;
+}
+
+typedef struct {
+  char cpu[TEXT_MOST];
+  long sockets;
+  bool is_virtual;
+} Host;
+
+static void
+read_host (Host *host)
+{
+  FILE *file = fopen ("/proc/cpuinfo", "r");
+  char line[8192], value[4096];
+  *host = Host ();
+  long highest = -1;
+  while (file != NULL && fgets (line, sizeof line, file) != NULL) {
+    if (host->cpu[0] == '\0' && cpuinfo_value (line, "model name", value, sizeof value))
+      snprintf (host->cpu, sizeof host->cpu, "%.500s", value);
+    if (cpuinfo_value (line, "physical id", value, sizeof value)) {
+      long id = strtol (value, NULL, 10);
+      highest = id > highest ? id : highest;
+    }
+    if (cpuinfo_value (line, "flags", value, sizeof value) && strstr (value, " hypervisor") != NULL)
+      host->is_virtual = true;
+  }
+  if (file != NULL)
+    fclose (file);
+  host->sockets = highest + 1; /* 0: the machine does not say */
+}
+
+static void
+put_host (ProbeJson *json)
+{
+  Host host;
+  struct utsname kernel;
+  char name[256] = "";
+  read_host (&host);
+  bool known = uname (&kernel) == 0;
+  gethostname (name, sizeof name - 1);
+  probe_json_line (json);
+  probe_json_open (json, "host", '{');
+  probe_json_string (json, "name", name);
+  probe_json_string (json, "cpu", host.cpu[0] != '\0' ? host.cpu : NULL);
+  if (host.sockets > 0)
+    probe_json_number (json, "sockets", (double)host.sockets);
+  else
+    probe_json_null (json, "sockets");
+  probe_json_number (json, "cores", (double)sysconf (_SC_NPROCESSORS_ONLN));
+  probe_json_number (json, "memory_B", (double)sysconf (_SC_PHYS_PAGES) * (double)sysconf (_SC_PAGESIZE));
+  probe_json_string (json, "kernel", known ? kernel.release : NULL);
+  probe_json_bool (json, "virtual", host.is_virtual);
+  probe_json_close (json, '}');
+}
+
+/* ---- software ---- */
+
+/* The kernel driver's version, "580.65.06": the first word of the second kind in "NVRM version: … Kernel Module … 580.65.06 …". */
+static bool
+driver_version (char *out, size_t size)
+{
+  FILE *file = fopen ("/proc/driver/nvidia/version", "r");
+  char line[1024] = "";
+  bool found = false;
+  if (file != NULL && fgets (line, sizeof line, file) != NULL)
+    for (char *word = strtok (line, " \t\n"); word != NULL && !found; word = strtok (NULL, " \t\n"))
+      if (isdigit ((unsigned char)word[0]) && strchr (word, '.') != NULL) {
+        snprintf (out, size, "%s", word);
+        found = true;
+      }
+  if (file != NULL)
+    fclose (file);
+  return found;
+}
+
+static void
+put_cuda_version (ProbeJson *json, const char *key, cudaError_t status, int version)
+{
+  char text[32];
+  snprintf (text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10); /* 13000: 13.0 */
+  probe_json_string (json, key, status == cudaSuccess ? text : NULL);
+}
+
+static void
+put_software (Probe *probe, ProbeJson *json)
+{
+  char driver[64];
+  int version = 0;
+  probe_json_line (json);
+  probe_json_string (json, "driver", driver_version (driver, sizeof driver) ? driver : NULL);
+  cudaError_t status = cudaRuntimeGetVersion (&version);
+  put_cuda_version (json, "cuda", status, version);
+  status = cudaDriverGetVersion (&version);
+  put_cuda_version (json, "cuda_driver", status, version);
+  char nccl[32];
+  const char *why = NULL;
+  bool has = nccl_lib_open (probe->options.nccl_library, &why);
+  if (has)
+    nccl_lib_version (nccl, sizeof nccl);
+  else
+    probe_note (probe, "NCCL: %s", why);
+  probe_json_string (json, "nccl", has ? nccl : NULL);
+}
+
+/* ---- GPUs ---- */
+
+static double
+attribute (int device, cudaDeviceAttr which)
+{
+  int value = 0;
+  if (cudaDeviceGetAttribute (&value, which, device) != cudaSuccess) {
+    cudaGetLastError ();
+    return -1;
+  }
+  return value;
+}
+
+/* Clocks are given in kHz; those that the driver does not tell are null. */
+static void
+put_clock (ProbeJson *json, const char *key, double kHz)
+{
+  if (kHz > 0)
+    probe_json_number (json, key, kHz * 1000);
+  else
+    probe_json_null (json, key);
+}
+
+static bool
+put_gpu (ProbeJson *json, int device)
+{
+  cudaDeviceProp properties;
+  char text[64], pci[32] = "";
+  if (!PROBE_CUDA (cudaGetDeviceProperties (&properties, device)) ||
+      !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, sizeof pci, device)))
+    return false;
+  probe_json_line (json);
+  probe_json_open (json, NULL, '{');
+  probe_json_number (json, "index", device);
+  probe_json_string (json, "name", properties.name);
+  const unsigned char *u = (const unsigned char *)properties.uuid.bytes;
+  snprintf (text, sizeof text, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
+            u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+  probe_json_string (json, "uuid", text);
+  probe_json_string (json, "pci", pci);
+  snprintf (text, sizeof text, "%d.%d", properties.major, properties.minor);
+  probe_json_string (json, "compute_capability", text);
+  probe_json_number (json, "sms", properties.multiProcessorCount);
+  probe_json_number (json, "memory_B", (double)properties.totalGlobalMem);
+  put_clock (json, "clock_Hz", attribute (device, cudaDevAttrClockRate));
+  put_clock (json, "memory_clock_Hz", attribute (device, cudaDevAttrMemoryClockRate));
+  probe_json_number (json, "l2_B", properties.l2CacheSize);
+  probe_json_close (json, '}');
+  return true;
+}
+
+/* Rows: the GPU that reaches; columns: the one reached. Rank: the driver's, 0 the best; -1: not said. */
+static void
+put_peers (ProbeJson *json, int n)
+{
+  probe_json_line (json);
+  probe_json_open (json, "p2p", '{');
+  for (int what = 0; what < 2; what++) {
+    probe_json_open (json, what == 0 ? "access" : "performance_rank", '[');
+    for (int i = 0; i < n; i++) {
+      probe_json_open (json, NULL, '[');
+      for (int k = 0; k < n; k++) {
+        int value = what == 0 ? 0 : -1;
+        cudaError_t status = i == k      ? cudaSuccess
+                             : what == 0 ? cudaDeviceCanAccessPeer (&value, i, k)
+                                         : cudaDeviceGetP2PAttribute (&value, cudaDevP2PAttrPerformanceRank, i, k);
+        if (status != cudaSuccess)
+          cudaGetLastError ();
+        if (i == k)
+          probe_json_null (json, NULL);
+        else
+          probe_json_number (json, NULL, value);
+      }
+      probe_json_close (json, ']');
+    }
+    probe_json_close (json, ']');
+  }
+  probe_json_close (json, '}');
+}
+
+bool
+probe_document_machine (Probe *probe)
+{
+  ProbeJson json = ProbeJson ();
+  probe_json_open (&json, NULL, '{');
+  put_host (&json);
+  put_software (probe, &json);
+  probe_json_line (&json);
+  probe_json_raw (&json, "environment", probe->environment != NULL ? probe->environment : "null");
+  probe_json_line (&json);
+  probe_json_open (&json, "gpus", '[');
+  bool ok = true;
+  for (int i = 0; i < probe->options.n_gpus && ok; i++)
+    ok = put_gpu (&json, i);
+  probe_json_close (&json, ']');
+  put_peers (&json, probe->options.n_gpus);
+  if (!ok || json.failed) {
+    probe_json_free (&json);
+    return false;
+  }
+  probe->head = strdup (json.text + 1); /* members alone: the brace is the document's */
+  probe_json_free (&json);
+  return probe->head != NULL;
+}
+
+/* ---- the whole ---- */
+
+static void
+put_texts (ProbeJson *json, const char *key, const ProbeTexts *texts, bool raw)
+{
+  probe_json_line (json);
+  probe_json_open (json, key, '[');
+  for (size_t i = 0; i < texts->n; i++) {
+    probe_json_line (json);
+    if (raw)
+      probe_json_raw (json, NULL, texts->text[i]);
+    else
+      probe_json_string (json, NULL, texts->text[i]);
+  }
+  if (texts->n > 0)
+    probe_json_line (json);
+  probe_json_close (json, ']');
+}
+
+bool
+probe_document_save (Probe *probe)
+{
+  ProbeJson json = ProbeJson ();
+  probe_json_open (&json, NULL, '{');
+  probe_json_string (&json, "schema", PROBE_SCHEMA);
+  probe_json_string (&json, "version", PROBE_VERSION);
+  probe_json_line (&json);
+  probe_json_string (&json, "command", probe->command);
+  probe_json_line (&json);
+  probe_json_string (&json, "started", probe->started);
+  probe_json_string (&json, "finished", probe->finished[0] != '\0' ? probe->finished : NULL);
+  probe_json_bool (&json, "complete", probe->complete);
+  char seed[24];
+  snprintf (seed, sizeof seed, "%llu", (unsigned long long)probe->options.seed);
+  probe_json_raw (&json, "seed", seed);
+  probe_json_number (&json, "target", probe->options.target);
+  probe_json_number (&json, "budget_s", probe->arguments.budget_s);
+  probe_json_bool (&json, "nvls", probe->options.nvls);
+  probe_json_bool (&json, "quick", probe->options.quick);
+  if (probe->head != NULL)
+    probe_json_raw (&json, NULL, probe->head); /* members, not a value: they stand behind those above */
+  probe_json_line (&json);
+  probe_json_string (&json, "topology_xml", probe->topology_xml);
+  put_texts (&json, "notes", &probe->notes, false);
+  put_texts (&json, "points", &probe->points, true);
+  probe_json_line (&json);
+  probe_json_close (&json, '}');
+  bool ok = !json.failed && probe_json_save (probe->arguments.output, json.text, json.length);
+  if (!ok && !probe->save_failed)
+    fprintf (stderr, "forerun-probe: %s: %s; it is tried again\n", probe->arguments.output,
+             json.failed ? "out of memory" : strerror (errno));
+  probe->save_failed = !ok;
+  probe_json_free (&json);
+  probe->saved_s = probe_now ();
+  return ok;
+}
+
+void
+probe_document_save_sometimes (Probe *probe)
+{
+  if (!probe->arguments.list && probe_now () - probe->saved_s >= SAVE_EVERY_S)
+    probe_document_save (probe);
+}

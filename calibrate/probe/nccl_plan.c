@@ -1,0 +1,189 @@
+#include "nccl_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHT_CHOICE 1.5
+#define WEIGHT_AUTO 4
+#define WEIGHT_FORCED 2
+#define WEIGHT_OTHERS 5
+#define WEIGHT_P2P_OFF 1.5
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+typedef struct {
+  NcclStage *stage;
+  bool failed;
+} Maker;
+
+static void
+add (Maker *maker, ProbeOp op, size_t bytes, unsigned gpus, ProbeLaunch launch, bool in_place, unsigned channels)
+{
+  NcclStage *stage = maker->stage;
+  if (probe_op_count (op, bytes, gpus) == 0)
+    return;
+  if (stage->n == stage->room) {
+    size_t room = stage->room * 2 + 128;
+    ProbeRequest *grown = realloc (stage->request, room * sizeof *grown);
+    if (grown == NULL) {
+      maker->failed = true;
+      return;
+    }
+    stage->request = grown;
+    stage->room = room;
+  }
+  stage->request[stage->n++] = (ProbeRequest){ .op = op,
+                                               .bytes = bytes,
+                                               .gpus = gpus,
+                                               .launch = launch,
+                                               .in_place = in_place,
+                                               .channels = channels,
+                                               .choice = stage->choice };
+}
+
+static Maker
+begin (NcclPlan *plan, const char *name, const char *algo, const char *proto, double weight)
+{
+  NcclStage *stage = &plan->stage[plan->n++];
+  *stage = (NcclStage){ .name = name, .algo = algo, .proto = proto, .p2p = true, .weight = weight };
+  return (Maker){ .stage = stage };
+}
+
+/* Operations by sizes, sizes outermost: when time ends, all operations have the same coarse sizes. */
+static void
+add_all (Maker *maker, const ProbeOp *op, size_t n_ops, const size_t *size, size_t n_sizes, const unsigned *gpus, size_t n_gpus,
+         ProbeLaunch launch)
+{
+  for (size_t s = 0; s < n_sizes; s++)
+    for (size_t g = 0; g < n_gpus; g++)
+      for (size_t o = 0; o < n_ops; o++)
+        add (maker, op[o], size[s], gpus[g], launch, false, 0);
+}
+
+/* What is run in place too: graphs of all-reduces, as frameworks do. */
+static void
+add_in_place (Maker *maker, const size_t *size, size_t n_sizes, const unsigned *gpus, size_t n_gpus)
+{
+  for (size_t s = 0; s < n_sizes; s++)
+    for (size_t g = 0; g < n_gpus; g++)
+      add (maker, PROBE_OP_ALL_REDUCE, size[s], gpus[g], PROBE_LAUNCH_GRAPH, true, 0);
+}
+
+static void
+add_channels (Maker *maker, const unsigned *gpus, size_t n_gpus)
+{
+  static const unsigned channels[] = { 1, 2, 4, 8, 16 };
+  static const size_t sizes[] = { 64 * KIB, MIB, 16 * MIB, 128 * MIB };
+  for (size_t g = 0; g < n_gpus; g++)
+    for (size_t c = 0; c < sizeof channels / sizeof channels[0]; c++)
+      for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        add (maker, PROBE_OP_ALL_REDUCE, sizes[s], gpus[g], PROBE_LAUNCH_GRAPH, false, channels[c]);
+}
+
+static const ProbeOp all_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_REDUCE_SCATTER, PROBE_OP_ALLTOALL,
+                                   PROBE_OP_SENDRECV,   PROBE_OP_BROADCAST,  PROBE_OP_REDUCE };
+static const ProbeOp tuned_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_REDUCE_SCATTER, PROBE_OP_BROADCAST,
+                                     PROBE_OP_REDUCE };
+static const ProbeOp p2p_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_SENDRECV };
+#define N_ALL (sizeof all_ops / sizeof all_ops[0])
+#define N_TUNED (sizeof tuned_ops / sizeof tuned_ops[0])
+#define N_P2P (sizeof p2p_ops / sizeof p2p_ops[0])
+
+static const struct {
+  const char *name, *algo, *proto, *algo_setting, *proto_setting;
+  size_t n_ops; /* of tuned_ops: trees know all-reduce alone */
+} forced[] = {
+  { "ring_ll", "ring", "ll", "NCCL_ALGO=Ring", "NCCL_PROTO=LL", N_TUNED },
+  { "ring_ll128", "ring", "ll128", "NCCL_ALGO=Ring", "NCCL_PROTO=LL128", N_TUNED },
+  { "ring_simple", "ring", "simple", "NCCL_ALGO=Ring", "NCCL_PROTO=Simple", N_TUNED },
+  { "tree_ll", "tree", "ll", "NCCL_ALGO=Tree", "NCCL_PROTO=LL", 1 },
+  { "tree_ll128", "tree", "ll128", "NCCL_ALGO=Tree", "NCCL_PROTO=LL128", 1 },
+  { "tree_simple", "tree", "simple", "NCCL_ALGO=Tree", "NCCL_PROTO=Simple", 1 },
+};
+#define N_FORCED (sizeof forced / sizeof forced[0])
+
+typedef struct {
+  size_t all[PROBE_SIZES_MOST], few[PROBE_SIZES_MOST], least[PROBE_SIZES_MOST]; /* auto; forced; P2P off */
+  size_t n_all, n_few, n_least;
+  unsigned gpus[PROBE_COUNTS_MOST];
+  size_t n_gpus, n_first; /* the first ones are n and 2 */
+} Axes;
+
+/* Returns what failed. */
+static bool
+make_forced (NcclPlan *plan, const Axes *axes)
+{
+  bool failed = false;
+  const unsigned *others = axes->gpus + axes->n_first;
+  size_t n_others = axes->n_gpus - axes->n_first;
+  for (size_t f = 0; f < N_FORCED; f++) {
+    Maker maker = begin (plan, forced[f].name, forced[f].algo, forced[f].proto, WEIGHT_FORCED);
+    maker.stage->setting[0] = forced[f].algo_setting;
+    maker.stage->setting[1] = forced[f].proto_setting;
+    size_t n = forced[f].n_ops;
+    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->gpus, axes->n_first, PROBE_LAUNCH_GRAPH);
+    add_channels (&maker, axes->gpus, axes->n_first);
+    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, others, n_others, PROBE_LAUNCH_GRAPH);
+    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->gpus, axes->n_gpus, PROBE_LAUNCH_THREADS);
+    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->gpus, axes->n_gpus, PROBE_LAUNCH_SERIAL);
+    failed = failed || maker.failed;
+  }
+  return failed;
+}
+
+static bool
+make_stages (NcclPlan *plan, const Axes *axes)
+{
+  const unsigned *others = axes->gpus + axes->n_first;
+  size_t n_others = axes->n_gpus - axes->n_first;
+  bool failed;
+
+  Maker choice = begin (plan, "choice", "auto", "auto", WEIGHT_CHOICE);
+  choice.stage->choice = true;
+  for (size_t g = 0; g < axes->n_gpus; g++) /* counts outermost: the first is n, whose topology NCCL writes out first */
+    add_all (&choice, tuned_ops, N_TUNED, axes->all, axes->n_all, axes->gpus + g, 1, PROBE_LAUNCH_SERIAL);
+  failed = choice.failed;
+
+  Maker first = begin (plan, "auto", "auto", "auto", WEIGHT_AUTO);
+  first.stage->stays = true;
+  add_all (&first, all_ops, N_ALL, axes->all, axes->n_all, axes->gpus, axes->n_first, PROBE_LAUNCH_GRAPH);
+  add_in_place (&first, axes->all, axes->n_all, axes->gpus, axes->n_first);
+  failed = failed || first.failed || make_forced (plan, axes);
+
+  Maker rest = begin (plan, "auto", "auto", "auto", WEIGHT_OTHERS);
+  add_all (&rest, all_ops, N_ALL, axes->all, axes->n_all, axes->gpus, axes->n_first, PROBE_LAUNCH_THREADS);
+  add_all (&rest, all_ops, N_ALL, axes->all, axes->n_all, others, n_others, PROBE_LAUNCH_GRAPH);
+  add_all (&rest, all_ops, N_ALL, axes->all, axes->n_all, axes->gpus, axes->n_first, PROBE_LAUNCH_SERIAL);
+  add_all (&rest, all_ops, N_ALL, axes->all, axes->n_all, others, n_others, PROBE_LAUNCH_THREADS);
+  add_all (&rest, all_ops, N_ALL, axes->all, axes->n_all, others, n_others, PROBE_LAUNCH_SERIAL);
+  add_in_place (&rest, axes->all, axes->n_all, others, n_others);
+
+  Maker off = begin (plan, "p2p_off", "auto", "auto", WEIGHT_P2P_OFF);
+  off.stage->p2p = false;
+  off.stage->setting[0] = "NCCL_P2P_DISABLE=1";
+  add_all (&off, p2p_ops, N_P2P, axes->least, axes->n_least, axes->gpus, axes->n_first, PROBE_LAUNCH_GRAPH);
+  add_all (&off, p2p_ops, N_P2P, axes->least, axes->n_least, axes->gpus, axes->n_first, PROBE_LAUNCH_THREADS);
+  return failed || rest.failed || off.failed;
+}
+
+bool
+nccl_plan_make (NcclPlan *plan, unsigned gpus, bool quick)
+{
+  enum { BY_2 = 1, BY_4 = 2, BY_8 = 3, BY_16 = 4 };
+  Axes axes = { .n_first = gpus > 2 ? 2 : 1 };
+  *plan = (NcclPlan){ 0 };
+  axes.n_gpus = probe_gpu_counts (gpus, axes.gpus);
+  axes.n_all = probe_sizes (quick ? BY_8 : BY_2, quick ? BY_8 : BY_4, axes.all);
+  axes.n_few = probe_sizes (quick ? BY_8 : BY_4, quick ? BY_8 : BY_16, axes.few);
+  axes.n_least = probe_sizes (BY_8, BY_8, axes.least);
+  return axes.n_gpus > 0 && !make_stages (plan, &axes);
+}
+
+void
+nccl_plan_clear (NcclPlan *plan)
+{
+  for (size_t i = 0; i < plan->n; i++)
+    free (plan->stage[i].request);
+  *plan = (NcclPlan){ 0 };
+}

@@ -1,0 +1,37 @@
+/* The stages of the NCCL section and their cases, in order. Pure. */
+#ifndef FORERUN_PROBE_NCCL_PLAN_H
+#define FORERUN_PROBE_NCCL_PLAN_H
+
+#include "probe_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NCCL_SETTINGS_MOST 4
+#define NCCL_STAGES_MOST 12
+
+typedef struct {
+  const char *name;        /* "auto", "ring_ll", …: one setting, one worker */
+  const char *algo, *proto; /* "auto", or what is forced */
+  const char *setting[NCCL_SETTINGS_MOST]; /* NAME=VALUE of NCCL's environment */
+  bool p2p, choice;
+  bool stays; /* its worker goes on: a later stage has the same name */
+  double weight;
+  ProbeRequest *request; /* without target and share */
+  size_t n, room;
+} NcclStage;
+
+typedef struct {
+  NcclStage stage[NCCL_STAGES_MOST];
+  size_t n;
+} NcclPlan;
+
+/* False: out of memory. Needs nccl_plan_clear either way. */
+bool nccl_plan_make (NcclPlan *plan, unsigned gpus, bool quick);
+void nccl_plan_clear (NcclPlan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* The inside of a probe: for core.cu, document.cu and main.cu alone. */
+#ifndef FORERUN_PROBE_CORE_H
+#define FORERUN_PROBE_CORE_H
+
+#include "probe.h"
+#include "probe_json.h"
+#include "probe_options.h"
+
+#define PROBE_VERSION "0.1.0"
+#define PROBE_SCHEMA "forerun-probe/1"
+
+struct ProbeCase {
+  char *section, *what;
+  char *label;    /* "key=value key=value", for people */
+  ProbeJson json; /* the point so far */
+};
+
+typedef struct {
+  char **text; /* each owned */
+  size_t n, room;
+} ProbeTexts;
+
+struct Probe {
+  ProbeOptions options;
+  ProbeArguments arguments;
+  char *command, *environment; /* as they were at the start; the second is JSON */
+  char *head;                  /* members of the document that no longer change, JSON without braces */
+  char *topology_xml;          /* NULL: NCCL was not asked */
+  char started[32], finished[32];
+  bool complete, terminal, lost;
+  bool save_failed; /* said once */
+  double saved_s;
+  ProbeTexts points, notes, listed;
+  size_t n_failed, n_skipped, n_short; /* points with an error, skipped, without enough samples */
+  double section_end_s;
+  size_t expected; /* cases before the section; 0: unknown */
+};
+
+extern volatile int probe_signals; /* how many came */
+
+bool probe_texts_add (ProbeTexts *texts, char *text); /* takes `text`; false: out of memory */
+void probe_texts_clear (ProbeTexts *texts);
+
+/* document.cu */
+void probe_document_begin (Probe *probe, int argc, char **argv); /* before anything changes the environment */
+bool probe_document_machine (Probe *probe);                      /* after the GPUs are counted */
+bool probe_document_save (Probe *probe);
+void probe_document_save_sometimes (Probe *probe);
+void probe_utc_now (char out[32]);
+
+/* For the NCCL section: what NCCL wrote of the machine; takes `xml`. */
+void probe_topology (Probe *probe, char *xml);
+/* True once a GPU's context is gone: nothing more can be measured. Looks at each GPU. */
+bool probe_check_lost (Probe *probe);
+/* A file to be removed whatever ends the program; NULL: none any more. One at a time. */
+void probe_remove_at_end (const char *path);
+bool probe_interrupted (void);
+void probe_catch_signals (void);
+
+#endif

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What was measured (points), what a fit without the held-out part predicts (lines) and its band: a picture for each collective.
+#
+#   forerun fit FOLDER … --points points.tsv -o cal.yaml
+#   plots/fit.sh points.tsv IMAGE_FOLDER [FILTER]      writes IMAGE_FOLDER/fit_OP.svg
+#
+# FILTER is an awk condition over the columns by name (`machine` is the system), e.g. 'launch == "graph" && max_channels == ""'
+# (default: all). Lines are told apart by system, algorithm, protocol, launch, GPUs and channels; those that are the same everywhere
+# are left out of the key.
+set -euo pipefail
+[ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+points=$1
+images=$2
+filter=${3:-1}
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+# Columns by name for the filter; one file of lines and one of points an operation.
+names=$(head -n 1 -- "$points" | tr '\t' '\n' | sed 's/^system$/machine/' |
+  awk '{ printf "%s%s = $%d", (NR > 1 ? "; " : ""), $1, NR }')
+cat >"$work/split.awk" <<AWK
+function factor(op, n) {
+  if (op == "all_reduce")
+    return 2 * (n - 1) / n
+  return op == "all_gather" || op == "reduce_scatter" || op == "alltoall" ? (n - 1) / n : 1
+}
+NR == 1 { next }
+{ $names }
+$filter {
+  key = "bytes\tsystem\talgo\tproto\tlaunch\tGPUs\tchannels\tbusbw_Bps"
+  lines = work "/" op ".lines"
+  points = work "/" op ".points"
+  if (!(op in seen)) {
+    seen[op] = 1
+    print key "\ttime_s\ttime_lo_s\ttime_hi_s" > lines
+    print key > points
+    print op
+  }
+  what = bytes "\t" machine "\t" algo "\t" proto "\t" launch "\t" ranks "\t" (max_channels == "" ? "all" : max_channels)
+  f = factor(op, ranks) * bytes
+  print what "\t" f / predicted_s "\t" predicted_s "\t" predicted_lo_s "\t" predicted_hi_s > lines
+  print what "\t" f / measured_s > points
+}
+AWK
+awk -F '\t' -v work="$work" -f "$work/split.awk" "$points" >"$work/ops"
+[ -s "$work/ops" ] || { echo "plots/fit.sh: no point fits $filter" >&2; exit 1; }
+mkdir -p -- "$images"
+while read -r op; do
+  { head -n 1 "$work/$op.lines"; tail -n +2 "$work/$op.lines" | sort -t "$(printf '\t')" -k2,7 -k1,1n -u; } >"$work/sorted"
+  gnuplot -e "data='$work/sorted'; measured='$work/$op.points'; series='system algo proto launch GPUs channels'; \
+    out='$images/fit_$op.svg'; title='$op: fitted (lines, band) and measured (points)'" "$root/plots/busbw.gp"
+done <"$work/ops"

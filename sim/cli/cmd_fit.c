@@ -1,0 +1,556 @@
+/* forerun fit: constants from measurements, with intervals, and the error on what was held out. */
+#include <math.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "calibrate/fit.h"
+#include "models/library-spec.h"
+#include "predict-private.h"
+#include "report/fit.h"
+
+/* Of the held-out points, the share that the band of an answer is to hold. */
+#define BAND_SHARE 0.9
+
+typedef struct {
+  char *systems, *topology, *launch, *disable, *offset, *over, *name, *hold_out, *report, *points;
+  gboolean split;
+} Flags;
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "measurements", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "systems", 0, offsetof (Flags, systems), "A[,B...]",
+    "of a folder: systems of systems.yaml to fit (default: all)" },
+  { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "of files: the node that was measured; needed" },
+  { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
+    "of files: graph, threads or serial, where a row does not say (default: threads)" },
+  { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
+    "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
+  { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
+    "systems whose launches are not known: one time a call is found for each" },
+  { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
+    "calibration that is fitted over: defaults and start (default: the one named like the GPU)" },
+  { CLI_FLAG_TEXT, "hold-out", 0, offsetof (Flags, hold_out), "WHAT",
+    "sizes: every second size; gpus: all numbers of GPUs but the least and the most; sizes,gpus (default); none" },
+  { CLI_FLAG_SWITCH, "split", 0, offsetof (Flags, split), NULL,
+    "write the constants of the fit without what was held out (default: once scored, those of all points)" },
+  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the calibration (default: fitted)" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "FILE", "constants, errors and bands, as stderr has them, into a file" },
+  { CLI_FLAG_TEXT, "points", 0, offsetof (Flags, points), "FILE.tsv",
+    "each point with its prediction by the fit without what was held out, as plots/fit.sh reads them" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+/* A point, and what prices it. */
+typedef struct {
+  CliGroup *group;
+  WrkCollRequest request;
+} Priced;
+
+typedef struct {
+  const Flags *flags;
+  CliData data;
+  GPtrArray *groups; /* CliGroup, owned */
+  GArray *points;    /* CalFitPoint */
+  GArray *priced;    /* Priced, one a point */
+  double *offset_s;  /* a call, by system: what an unknown launch takes; 0 where it is known */
+  gboolean *unknown; /* by system */
+  guint n_left;      /* points that no stage could be told by: other systems' libraries, P2P off, several nodes, impossible */
+  guint32 max_ranks, max_nodes;
+} Fit;
+
+static void
+free_group (gpointer group)
+{
+  cli_group_free (group);
+}
+
+static void
+fit_clear (Fit *fit)
+{
+  g_clear_pointer (&fit->groups, g_ptr_array_unref);
+  g_clear_pointer (&fit->points, g_array_unref);
+  g_clear_pointer (&fit->priced, g_array_unref);
+  g_clear_pointer (&fit->offset_s, g_free);
+  g_clear_pointer (&fit->unknown, g_free);
+  cli_data_clear (&fit->data);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
+
+/* ---- points ---- */
+
+static gboolean
+take_point (Fit *fit, CliGroup *group, const CliMeasured *m, GError **error)
+{
+  Priced priced = { group, { .op = m->op, .size_B = m->size_B, .dtype = m->dtype, .algo = m->algo, .proto = m->proto } };
+  g_autoptr (GError) cause = NULL;
+  if (!wrk_coll_price (group->comm.comm, &priced.request, &group->coll, &cause)) {
+    if (!g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
+      g_propagate_error (error, g_steal_pointer (&cause));
+      return FALSE;
+    }
+    fit->n_left++;
+    return TRUE;
+  }
+  priced.request.algo = group->coll.algo; /* of `auto`: the same each time, whatever the constants */
+  priced.request.proto = group->coll.proto;
+  CalFitPoint point = { .op = m->op,
+                        .algo = group->coll.algo,
+                        .proto = group->coll.proto,
+                        .launch = (MdlLaunch)group->system->launch.v,
+                        .nodes = m->nodes,
+                        .ranks = group->comm.n,
+                        .max_channels = m->max_channels,
+                        .system = m->system,
+                        .size_B = m->size_B,
+                        .measured_s = m->time_s };
+  g_array_append_val (fit->points, point);
+  g_array_append_val (fit->priced, priced);
+  fit->max_ranks = MAX (fit->max_ranks, point.ranks);
+  fit->max_nodes = MAX (fit->max_nodes, point.nodes);
+  return TRUE;
+}
+
+static gboolean
+take_group (Cli *cli, CliGroup *group, void *user, gboolean *kept, GError **error)
+{
+  Fit *fit = user;
+  (void)cli;
+  g_ptr_array_add (fit->groups, group);
+  *kept = TRUE;
+  for (guint i = 0; i < group->n; i++)
+    if (!take_point (fit, group, group->member[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Leaves the points that are to be fitted in fit->data. */
+static gboolean
+choose_points (const Cli *cli, Fit *fit, GError **error)
+{
+  const CliMeasurements *spec = &fit->data.spec;
+  g_auto (GStrv) wanted = fit->flags->systems != NULL ? g_strsplit (fit->flags->systems, ",", -1) : NULL;
+  for (char **name = wanted; name != NULL && *name != NULL; name++) {
+    gboolean known = FALSE;
+    for (guint i = 0; i < spec->systems.n; i++)
+      known = known || strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, *name) == 0;
+    if (!known)
+      return cli_fail (cli, error, "--systems: no system is named '%s' in %s", *name, spec->name.v);
+  }
+  guint n = 0;
+  for (guint i = 0; i < fit->data.points->len; i++) {
+    const CliMeasured *m = &g_array_index (fit->data.points, CliMeasured, i);
+    const CliSystem *system = BASE_LIST_AT (spec->systems, CliSystem, m->system);
+    if (wanted != NULL && !g_strv_contains ((const char *const *)wanted, system->name.v))
+      continue;
+    if (system->library.v == CLI_LIBRARY_PLAIN || !system->p2p.v || system->one_way.v || m->nodes > 1) {
+      fit->n_left++;
+      continue;
+    }
+    g_array_index (fit->data.points, CliMeasured, n++) = *m;
+  }
+  g_array_set_size (fit->data.points, n);
+  return n > 0 || cli_fail (cli, error, "no point is left to fit: collectives within one node are fitted, with P2P on");
+}
+
+/* ---- predictions ---- */
+
+static void
+set_constant (void *user, size_t offset, double value)
+{
+  Fit *fit = user;
+  for (guint g = 0; g < fit->groups->len; g++) {
+    CliGroup *group = fit->groups->pdata[g];
+    BaseNum *num = (BaseNum *)(gpointer)((char *)group->comm.library + offset);
+    num->v = value;
+    num->set = TRUE;
+  }
+}
+
+static double
+predict_point (void *user, guint i)
+{
+  Fit *fit = user;
+  Priced *priced = &g_array_index (fit->priced, Priced, i);
+  if (!wrk_coll_price (priced->group->comm.comm, &priced->request, &priced->group->coll, NULL))
+    return (double)NAN;
+  return priced->group->coll.time_s + fit->offset_s[g_array_index (fit->points, CalFitPoint, i).system];
+}
+
+/* ---- sources whose launches are not known ---- */
+
+/* Such a source counts as graph replay, which launches cost nothing, and one time a call on top. */
+static gboolean
+mark_unknown (const Cli *cli, Fit *fit, GError **error)
+{
+  const CliMeasurements *spec = &fit->data.spec;
+  fit->offset_s = g_new0 (double, spec->systems.n);
+  fit->unknown = g_new0 (gboolean, spec->systems.n);
+  g_auto (GStrv) names = fit->flags->offset != NULL ? g_strsplit (fit->flags->offset, ",", -1) : NULL;
+  for (char **name = names; name != NULL && *name != NULL; name++) {
+    gboolean known = FALSE;
+    for (guint i = 0; i < spec->systems.n; i++) {
+      CliSystem *system = BASE_LIST_AT (spec->systems, CliSystem, i);
+      if (strcmp (system->name.v, *name) != 0)
+        continue;
+      known = fit->unknown[i] = TRUE;
+      system->launch.v = MDL_LAUNCH_GRAPH;
+    }
+    if (!known)
+      return cli_fail (cli, error, "--offset: no system is named '%s' in %s", *name, spec->name.v);
+  }
+  return TRUE;
+}
+
+/* The median of what is measured more than predicted below `small_to_B`, where it shows most; the constants stand as they are. */
+static gboolean
+find_offsets (const Cli *cli, Fit *fit, double small_to_B, GString *talk, GError **error)
+{
+  g_autofree double *more_s = g_new (double, MAX (fit->points->len, 1));
+  g_autofree char *small = base_quantity_format (small_to_B, BASE_DIM_BYTES, 4);
+  for (guint s = 0; s < fit->data.spec.systems.n; s++) {
+    guint n = 0;
+    for (guint i = 0; fit->unknown[s] && i < fit->points->len; i++) {
+      const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+      double predicted_s = p->system == s && p->size_B < small_to_B ? predict_point (fit, i) : (double)NAN;
+      if (isfinite (predicted_s))
+        more_s[n++] = p->measured_s - predicted_s;
+    }
+    const char *name = BASE_LIST_AT (fit->data.spec.systems, CliSystem, s)->name.v;
+    if (fit->unknown[s] && n == 0)
+      return cli_fail (cli, error, "--offset %s: no measurement of it is below %s, where launches show", name, small);
+    if (!fit->unknown[s])
+      continue;
+    fit->offset_s[s] = fmax (cal_fit_median (more_s, n), 0);
+    g_string_append_printf (talk, "# launches of %s: %.3g us a call on top of graph replay (median of %u points below %s)\n", name,
+                            fit->offset_s[s] * 1e6, n, small);
+  }
+  return TRUE;
+}
+
+/* Constants from the sources that are known, offsets of the others from these; the defaults where none is known. */
+static gboolean
+settle_offsets (const Cli *cli, Fit *fit, const MdlLibrary *defaults, const CalFitModel *model, GString *talk, GError **error)
+{
+  guint n_known = 0;
+  for (guint i = 0; i < fit->points->len; i++) {
+    CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+    p->use = fit->unknown[p->system] ? CAL_USE_N : CAL_USE_FIT;
+    n_known += p->use == CAL_USE_FIT && cal_fit_stage_name (p) != NULL;
+  }
+  g_autoptr (CalFit) known = n_known > 0 ? cal_fit_run (defaults, fit->points, model, error) : NULL;
+  if (n_known > 0 && known == NULL)
+    return FALSE;
+  if (!find_offsets (cli, fit, defaults->small_to.v, talk, error))
+    return FALSE;
+  for (guint i = 0; known != NULL && i < known->constants->len; i++)
+    set_constant (fit, g_array_index (known->constants, CalFitConstant, i).offset,
+                  g_array_index (known->constants, CalFitConstant, i).before);
+  return TRUE;
+}
+
+/* The stage of each point; -1: none. */
+static int *
+stages_of (const CalFit *found, const GArray *points)
+{
+  int *stage = g_new (int, MAX (points->len, 1));
+  for (guint i = 0; i < points->len; i++) {
+    const char *name = cal_fit_stage_name (&g_array_index (points, CalFitPoint, i));
+    stage[i] = -1;
+    for (guint s = 0; name != NULL && s < found->stages->len; s++)
+      if (strcmp (g_array_index (found->stages, CalFitStage, s).name, name) == 0)
+        stage[i] = (int)s;
+  }
+  return stage;
+}
+
+/* ---- the answer ---- */
+
+/* Bands from one half of the held-out points, and how many of the other half they hold. */
+static void
+find_bands (const Fit *fit, const int *stage, const double *predicted_s, const double limits_B[2], RepFit *report)
+{
+  const GArray *points = fit->points;
+  g_autofree gboolean *first = g_new0 (gboolean, MAX (points->len, 1));
+  guint n_held = 0;
+  for (guint i = 0; i < points->len; i++)
+    if (stage[i] >= 0 && g_array_index (points, CalFitPoint, i).use != CAL_USE_FIT)
+      first[i] = n_held++ % 2 == 0;
+  cal_fit_bands (points, predicted_s, first, BAND_SHARE, limits_B, report->band);
+  for (int b = 0; b < REP_BAND_N; b++) {
+    guint n = 0, n_in = 0;
+    for (guint i = 0; i < points->len; i++) {
+      const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+      int its = p->size_B < limits_B[0] ? REP_BAND_SMALL : p->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+      if (stage[i] < 0 || p->use == CAL_USE_FIT || first[i] || its != b)
+        continue;
+      n++;
+      n_in += fabs (log (predicted_s[i] / p->measured_s)) <= log1p (report->band[b]);
+    }
+    report->covered[b] = n > 0 ? (double)n_in / n : (double)NAN;
+  }
+}
+
+static const BaseColumn point_columns[] = {
+  { "system", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "op", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "launch", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "max_channels", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "measured_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* Points that tell a stage, with the band of their size. */
+static GString *
+list_points (const Fit *fit, const int *stage, const double *predicted_s, const double limits_B[2], const RepFit *report)
+{
+  g_autoptr (BaseTable) table = base_table_new (point_columns);
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+    if (stage[i] < 0)
+      continue;
+    int band = p->size_B < limits_B[0] ? REP_BAND_SMALL : p->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+    base_table_row (table);
+    base_table_text (table, "system", BASE_LIST_AT (fit->data.spec.systems, CliSystem, p->system)->name.v);
+    base_table_text (table, "stage", g_array_index (report->fit->stages, CalFitStage, stage[i]).name);
+    base_table_text (table, "part", cal_use_titles[p->use]);
+    base_table_text (table, "op", base_name (mdl_op_names, (int)p->op));
+    base_table_text (table, "algo", base_name (mdl_algo_names, p->algo));
+    base_table_text (table, "proto", base_name (mdl_proto_names, p->proto));
+    base_table_text (table, "launch", base_name (mdl_launch_names, (int)p->launch));
+    base_table_integer (table, "ranks", p->ranks);
+    if (p->max_channels > 0)
+      base_table_integer (table, "max_channels", p->max_channels);
+    base_table_number (table, "bytes", p->size_B);
+    base_table_number (table, "measured_s", p->measured_s);
+    base_table_number (table, "predicted_s", predicted_s[i]);
+    base_table_number (table, "predicted_lo_s", predicted_s[i] / (1 + report->band[band]));
+    base_table_number (table, "predicted_hi_s", predicted_s[i] * (1 + report->band[band]));
+  }
+  GString *text = g_string_new (NULL);
+  base_table_print_tsv (table, text);
+  return text;
+}
+
+static char *
+held_out_line (const GArray *scores)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  for (guint i = 0; i < scores->len; i++) {
+    const RepFitScore *s = &g_array_index (scores, RepFitScore, i);
+    if (s->stage == NULL && s->band == REP_BAND_N)
+      g_string_append_printf (line, "%s%s: %u points, median %.1f %%, 95th percentile %.1f %%", line->len > 0 ? "; " : "Error on ",
+                              s->use == CAL_USE_FIT ? "what was fitted" : cal_use_titles[s->use], s->n, 100 * s->median,
+                              100 * s->p95);
+  }
+  return g_strdup (line->str);
+}
+
+static char *
+describe (const Fit *fit)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; i < fit->data.spec.systems.n; i++) {
+    guint n = 0;
+    for (guint k = 0; k < fit->points->len; k++)
+      n += g_array_index (fit->points, CalFitPoint, k).system == i;
+    if (n > 0)
+      g_string_append_printf (text, "%s%s (%u)", text->len > 0 ? ", " : "",
+                              BASE_LIST_AT (fit->data.spec.systems, CliSystem, i)->name.v, n);
+  }
+  return g_strdup_printf ("%s: %s", fit->data.spec.name.v, text->str);
+}
+
+static void
+write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report)
+{
+  RepEnvelope envelope = cli_envelope (cli);
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    rep_fit_json (report, json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+    return;
+  }
+  if (cli->format == CLI_FORMAT_TSV) {
+    rep_fit_tsv (report, cli->out);
+    return;
+  }
+  g_autofree char *held_out = held_out_line (report->scores), *from = describe (fit);
+  CalFitFile file = { .name = flags->name != NULL ? flags->name : "fitted",
+                      .over = cli_calibration_name (cli),
+                      .from = from,
+                      .min_size_B = HUGE_VAL,
+                      .held_out = held_out,
+                      .max_ranks = fit->max_ranks,
+                      .max_nodes = fit->max_nodes };
+  memcpy (file.band, report->band, sizeof file.band);
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
+    file.min_size_B = fmin (file.min_size_B, p->size_B);
+    file.max_size_B = fmax (file.max_size_B, p->size_B);
+  }
+  g_autofree char *yaml = cal_fit_write (report->fit, &file);
+  g_string_append (cli->out, yaml);
+}
+
+static gboolean
+parse_hold_out (const Cli *cli, const char *text, gboolean *sizes, gboolean *ranks, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "sizes,gpus", ",", -1);
+  *sizes = *ranks = FALSE;
+  for (char **word = words; *word != NULL; word++) {
+    if (strcmp (*word, "sizes") == 0)
+      *sizes = TRUE;
+    else if (strcmp (*word, "gpus") == 0)
+      *ranks = TRUE;
+    else if (strcmp (*word, "none") != 0 || words[1] != NULL)
+      return cli_fail (cli, error, "--hold-out '%s': sizes, gpus, sizes,gpus or none is accepted", text);
+  }
+  return TRUE;
+}
+
+/* The constants that all is fitted over: of the first communicator; those of the others are the same by --over or by their GPU. */
+static const MdlLibrary *
+base_library (Cli *cli, const Fit *fit, GError **error)
+{
+  for (guint i = 1; i < cli->cals->len; i++)
+    if (strcmp (cal_name (cli->cals->pdata[i]), cal_name (cli->cals->pdata[0])) != 0) {
+      cli_fail (cli, error, "systems by %s and by %s cannot be fitted together; --over or --systems chooses",
+                cal_name (cli->cals->pdata[0]), cal_name (cli->cals->pdata[i]));
+      return NULL;
+    }
+  return ((const CliGroup *)fit->groups->pdata[0])->comm.library;
+}
+
+static gboolean
+is_file (const char *word)
+{
+  return g_str_has_suffix (word, ".csv") || g_str_has_suffix (word, ".json");
+}
+
+/* A folder with systems.yaml, or files of one machine. */
+static gboolean
+load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
+{
+  gboolean folder = g_file_test (words[0], G_FILE_TEST_IS_DIR) || (flags->topology == NULL && !is_file (words[0]));
+  const char *of_files = flags->topology != NULL  ? "--topology"
+                         : flags->launch != NULL  ? "--launch"
+                         : flags->disable != NULL ? "--disable"
+                                                  : NULL;
+  if (folder && of_files != NULL)
+    return cli_fail (cli, error, "%s is of files; systems.yaml of %s says it", of_files, words[0]);
+  if (folder && words[1] != NULL)
+    return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (folder)
+    return cli_data_load (cli, words[0], NULL, data, error);
+  CliFilesFlags files = { .topology = flags->topology, .disable = flags->disable, .launch = MDL_LAUNCH_THREADS };
+  if (flags->systems != NULL)
+    return cli_fail (cli, error, "--systems is of a folder with systems.yaml");
+  if (files.topology == NULL)
+    return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
+  for (char **word = words; *word != NULL; word++)
+    if (!is_file (*word))
+      return cli_fail (cli, error,
+                       "'%s': forerun-probe's .json and .csv files are accepted, or one folder with systems.yaml; forerun import "
+                       "makes CSV of others",
+                       *word);
+  return cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &files.launch, error) &&
+         cli_data_load_files (cli, words, &files, data, error);
+}
+
+static gboolean
+answer (Cli *cli, const Flags *flags, char **words, GError **error)
+{
+  g_auto (Fit) fit = { .flags = flags,
+                       .groups = g_ptr_array_new_with_free_func (free_group),
+                       .points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint)),
+                       .priced = g_array_new (FALSE, FALSE, sizeof (Priced)) };
+  gboolean sizes, ranks;
+  static char model[] = "model";
+  const CliPredict how = { .mode = model,
+                           .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
+                           .calibration = flags->over };
+  if (!parse_hold_out (cli, flags->hold_out, &sizes, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
+      !choose_points (cli, &fit, error) || !mark_unknown (cli, &fit, error) ||
+      !cli_predict (cli, &how, &fit.data, take_group, &fit, error))
+    return FALSE;
+  const MdlLibrary *library = base_library (cli, &fit, error);
+  if (library == NULL)
+    return FALSE;
+  g_autofree MdlLibrary *defaults = g_new (MdlLibrary, 1);
+  *defaults = *library; /* the groups' own are changed */
+  const CalFitModel how_to_price = { set_constant, predict_point, &fit };
+  const double limits_B[2] = { defaults->small_to.v, defaults->middle_to.v };
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (flags->offset != NULL && !settle_offsets (cli, &fit, defaults, &how_to_price, text, error))
+    return FALSE;
+  cal_fit_split (fit.points, sizes, ranks);
+  g_autoptr (CalFit) found = cal_fit_run (defaults, fit.points, &how_to_price, error);
+  if (found == NULL)
+    return FALSE;
+  g_autofree int *stage = stages_of (found, fit.points);
+  g_autofree double *predicted_s = g_new (double, MAX (fit.points->len, 1));
+  for (guint i = 0; i < fit.points->len; i++)
+    predicted_s[i] = predict_point (&fit, i);
+  RepFit report = { .fit = found };
+  g_autoptr (GArray) scores = rep_fit_score (found, fit.points, stage, predicted_s, limits_B);
+  report.scores = scores;
+  find_bands (&fit, stage, predicted_s, limits_B, &report);
+  if (flags->points != NULL &&
+      !cli_add_file (cli, "--points", flags->points, list_points (&fit, stage, predicted_s, limits_B, &report), error))
+    return FALSE;
+  g_autoptr (CalFit) all = NULL;
+  if (!flags->split && (sizes || ranks)) {
+    for (guint i = 0; i < found->constants->len; i++)
+      set_constant (&fit, g_array_index (found->constants, CalFitConstant, i).offset,
+                    g_array_index (found->constants, CalFitConstant, i).before);
+    cal_fit_split (fit.points, FALSE, FALSE);
+    all = cal_fit_run (defaults, fit.points, &how_to_price, error);
+    if (all == NULL)
+      return FALSE;
+    report.fit = all;
+    report.all_fitted = TRUE;
+  }
+  if (fit.n_left > 0)
+    g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
+                            fit.n_left);
+  rep_fit_text (&report, text);
+  if (cli->format == CLI_FORMAT_TEXT && flags->report == NULL)
+    g_string_append (cli->talk, text->str);
+  if (flags->report != NULL && !cli_add_file (cli, "--report", flags->report, g_steal_pointer (&text), error))
+    return FALSE;
+  write_answer (cli, flags, &fit, &report);
+  return TRUE;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or files of forerun-probe or CSV and --topology");
+  return cli_lookup (cli, error) && answer (cli, data, words, error);
+}
+
+const CliVerb cli_verb_fit = {
+  .name = "fit",
+  .summary = "constants of the models from measurements, with intervals and the error on what was held out",
+  .usage = "FOLDER | PROBE.json FILE.csv... --topology T [flags] -o CAL.yaml",
+  .example = "forerun fit our_node --over h200_sxm -o our_node.yaml",
+  .notes =
+      "The answer is a calibration file (calibration: of a topology, --calibration of a verb); what was found goes to stderr or\n"
+      "--report. A constant that the measurements leave open keeps its default, and the file says so.\n",
+  .flags = { flags_table },
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

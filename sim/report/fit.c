@@ -1,0 +1,164 @@
+#include "report/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/table.h"
+
+/* ---- scores ---- */
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static int
+band_of (double size_B, const double limits_B[2])
+{
+  return size_B < limits_B[0] ? REP_BAND_SMALL : size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+}
+
+GArray *
+rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const double *predicted_s, const double limits_B[2])
+{
+  GArray *scores = g_array_new (FALSE, FALSE, sizeof (RepFitScore));
+  g_autofree double *error = g_new (double, MAX (points->len, 1));
+  for (int s = -1; s < (int)fit->stages->len; s++)
+    for (unsigned use = 0; use < CAL_USE_N; use++)
+      for (int band = 0; band <= REP_BAND_N; band++) {
+        guint n = 0;
+        for (guint i = 0; i < points->len; i++) {
+          const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+          if (p->use == use && (s < 0 ? stage[i] >= 0 : stage[i] == s) && isfinite (predicted_s[i]) &&
+              (band == REP_BAND_N || band_of (p->size_B, limits_B) == band))
+            error[n++] = fabs (predicted_s[i] / p->measured_s - 1);
+        }
+        if (n == 0)
+          continue;
+        qsort (error, n, sizeof *error, compare_doubles);
+        RepFitScore score = { .stage = s < 0 ? NULL : g_array_index (fit->stages, CalFitStage, s).name,
+                              .use = (CalUse)use,
+                              .band = band,
+                              .n = n,
+                              .median = n % 2 == 1 ? error[n / 2] : (error[n / 2 - 1] + error[n / 2]) / 2,
+                              .p95 = error[(guint)ceil (0.95 * n) - 1],
+                              .worst = error[n - 1] };
+        g_array_append_val (scores, score);
+      }
+  return scores;
+}
+
+/* ---- tables ---- */
+
+static const BaseColumn constant_columns[] = {
+  { "constant", "constant", BASE_CELL_TEXT, 0, NULL },       { "stage", "told by", BASE_CELL_TEXT, 0, NULL },
+  { "before", "before", BASE_CELL_TEXT, 0, NULL },           { "after", "after", BASE_CELL_TEXT, 0, NULL },
+  { "before_SI", NULL, BASE_CELL_NUMBER, 0, NULL },          { "after_SI", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "half_width", "+- (%)", BASE_CELL_NUMBER, 100, "%.1f" }, { "points", "points", BASE_CELL_INTEGER, 0, NULL },
+  { "verdict", "verdict", BASE_CELL_TEXT, 0, NULL },         { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static BaseTable *
+constant_table (const RepFit *report)
+{
+  BaseTable *table = base_table_new (constant_columns);
+  for (guint i = 0; i < report->fit->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (report->fit->constants, CalFitConstant, i);
+    g_autofree char *before = base_quantity_format (c->before, c->dim, 4), *after = base_quantity_format (c->after, c->dim, 4);
+    base_table_row (table);
+    base_table_text (table, "constant", c->path);
+    base_table_text (table, "stage", c->stage);
+    base_table_text (table, "before", before);
+    base_table_text (table, "after", after);
+    base_table_number (table, "before_SI", c->before);
+    base_table_number (table, "after_SI", c->after);
+    base_table_number (table, "half_width", c->verdict == CAL_FITTED ? c->half_width : (double)NAN);
+    base_table_integer (table, "points", c->n_points);
+    base_table_text (table, "verdict", cal_verdict_names[c->verdict]);
+  }
+  return table;
+}
+
+static const BaseColumn score_columns[] = {
+  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
+  { "part", "part", BASE_CELL_TEXT, 0, NULL },
+  { "size", "size", BASE_CELL_TEXT, 0, NULL },
+  { "points", "points", BASE_CELL_INTEGER, 0, NULL },
+  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static BaseTable *
+score_table (const RepFit *report)
+{
+  BaseTable *table = base_table_new (score_columns);
+  for (guint i = 0; i < report->scores->len; i++) {
+    const RepFitScore *s = &g_array_index (report->scores, RepFitScore, i);
+    base_table_row (table);
+    base_table_text (table, "stage", s->stage != NULL ? s->stage : "all");
+    base_table_text (table, "part", cal_use_titles[s->use]);
+    base_table_text (table, "size", s->band == REP_BAND_N ? "all" : base_name (rep_band_names, s->band));
+    base_table_integer (table, "points", s->n);
+    base_table_number (table, "median", s->median);
+    base_table_number (table, "p95", s->p95);
+    base_table_number (table, "worst", s->worst);
+  }
+  return table;
+}
+
+static const BaseColumn band_columns[] = {
+  { "size", "size", BASE_CELL_TEXT, 0, NULL },
+  { "band", "90 % band (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "covered", "of other held-out points in it (%)", BASE_CELL_NUMBER, 100, "%.0f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static BaseTable *
+band_table (const RepFit *report)
+{
+  BaseTable *table = base_table_new (band_columns);
+  for (int b = 0; b < REP_BAND_N; b++) {
+    base_table_row (table);
+    base_table_text (table, "size", base_name (rep_band_names, b));
+    base_table_number (table, "band", report->band[b]);
+    base_table_number (table, "covered", report->covered[b]);
+  }
+  return table;
+}
+
+void
+rep_fit_text (const RepFit *report, GString *out)
+{
+  g_autoptr (BaseTable) constants = constant_table (report), scores = score_table (report), bands = band_table (report);
+  g_string_append_printf (out, "# constants%s\n", report->all_fitted ? ", of all points" : "");
+  base_table_print_text (constants, out);
+  g_string_append_printf (out, "\n# error%s\n", report->all_fitted ? ", of a fit to the fitted part alone" : "");
+  base_table_print_text (scores, out);
+  g_string_append (out, "\n# band of answers, from half of what was held out\n");
+  base_table_print_text (bands, out);
+}
+
+void
+rep_fit_tsv (const RepFit *report, GString *out)
+{
+  g_autoptr (BaseTable) constants = constant_table (report);
+  base_table_print_tsv (constants, out);
+}
+
+void
+rep_fit_json (const RepFit *report, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) constants = constant_table (report), scores = score_table (report), bands = band_table (report);
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "constants");
+  base_table_build_json (constants, json);
+  json_builder_set_member_name (json, "scores");
+  base_table_build_json (scores, json);
+  json_builder_set_member_name (json, "bands");
+  base_table_build_json (bands, json);
+  json_builder_end_object (json);
+}

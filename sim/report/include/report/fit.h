@@ -1,0 +1,40 @@
+/* What a fit found: constants with intervals, stages, and the error on what was fitted and what was held out. */
+#ifndef REPORT_FIT_H
+#define REPORT_FIT_H
+
+#include <json-glib/json-glib.h>
+
+#include "calibrate/fit.h"
+#include "report/validate.h"
+
+G_BEGIN_DECLS
+
+/* Error of predictions on a part of the points: |predicted / measured - 1|. */
+typedef struct {
+  const char *stage; /* NULL: all stages together */
+  CalUse use;
+  int band; /* RepBand; REP_BAND_N: all sizes */
+  guint n;
+  double median, p95, worst;
+} RepFitScore;
+
+typedef struct {
+  const CalFit *fit;
+  const GArray *scores;       /* RepFitScore */
+  double band[REP_BAND_N];    /* relative half-width of the band; NAN: no points */
+  double covered[REP_BAND_N]; /* share of other held-out points in it; NAN: none */
+  gboolean all_fitted;        /* constants: of all points; scores: of the fit without what was held out */
+} RepFit;
+
+/* Scores by stage, use and band from points and their predictions; stage[i]: index into fit->stages, -1: of none. Returned:
+ * full. */
+GArray *rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const double *predicted_s,
+                       const double limits_B[2]);
+
+void rep_fit_text (const RepFit *report, GString *out);
+void rep_fit_tsv (const RepFit *report, GString *out); /* the constants */
+void rep_fit_json (const RepFit *report, JsonBuilder *json);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,346 @@
+#include <math.h>
+#include <string.h>
+
+#include "fit-private.h"
+#include "harness.h"
+#include "models/library-spec.h"
+
+/* ---- numbers ---- */
+
+/* (x - 1)^2 + (y - 3)^2 */
+static double
+bowl (void *user, const double *x, guint n)
+{
+  (void)user;
+  double sum = (x[0] - 1) * (x[0] - 1);
+  return n > 1 ? sum + (x[1] - 3) * (x[1] - 3) : sum;
+}
+
+static void
+the_least_cost_is_found_within_bounds (void)
+{
+  double x[] = { 0, 0 }, lo[] = { -10, -10 }, hi[] = { 10, 2 };
+  TEST_TRUE (cal_minimise (bowl, NULL, x, lo, hi, 2, 500, NULL));
+  TEST_NEAR (x[0], 1, 1e-3);
+  TEST_NEAR (x[1], 2, 1e-6); /* its bound */
+  double one[] = { 0 };
+  TEST_TRUE (cal_minimise (bowl, NULL, one, lo, hi, 1, 500, NULL));
+  TEST_NEAR (one[0], 1, 1e-3);
+}
+
+static void
+standard_errors_are_those_of_least_squares (void)
+{
+  double error[2];
+  const double weight[] = { 1, 1, 1, 1 }, same[] = { 1, 1, 1, 1 };
+  cal_standard_errors (same, weight, 4, 1, 0.02, error); /* a mean of four: 0.02 / 2 */
+  TEST_NEAR (error[0], 0.01, 1e-9);
+  const double apart[] = { 1, 0, 1, 0, 0, 2, 0, 2 }; /* two each; the second twice as steep: 0.02 / sqrt 2, / (2 sqrt 2) */
+  cal_standard_errors (apart, weight, 4, 2, 0.02, error);
+  TEST_NEAR (error[0], 0.02 / sqrt (2), 1e-9);
+  TEST_NEAR (error[1], 0.01 / sqrt (2), 1e-9);
+  const double alike[] = { 1, 1, 2, 2, 3, 3, 1, 1 }; /* only their sum is told */
+  cal_standard_errors (alike, weight, 4, 2, 0.02, error);
+  TEST_TRUE (isinf (error[0]));
+  TEST_TRUE (isinf (error[1]));
+  const double absent[] = { 1, 0, 1, 0, 1, 0, 1, 0 };
+  cal_standard_errors (absent, weight, 4, 2, 0.02, error);
+  TEST_NEAR (error[0], 0.01, 1e-9);
+  TEST_TRUE (isinf (error[1]));
+}
+
+static void
+quantiles_lie_between_values (void)
+{
+  double v[] = { 4, 1, 3, 2 };
+  TEST_NEAR (cal_fit_median (v, 4), 2.5, 1e-12);
+  TEST_NEAR (cal_quantile (v, 4, 1), 4, 1e-12);
+  TEST_NEAR (cal_quantile (v, 4, 0.25), 1.75, 1e-12);
+  TEST_TRUE (isnan (cal_fit_median (v, 0)));
+}
+
+/* ---- constants ---- */
+
+static void
+constants_are_found_by_their_keys (void)
+{
+  CalConstant c;
+  TEST_TRUE (cal_constant_find ("ring.nvlink.ll.latency", &c));
+  TEST_TRUE (c.offset == offsetof (MdlLibrary, ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL].latency));
+  TEST_INT (c.dim, BASE_DIM_TIME);
+  TEST_TRUE (cal_constant_find ("protocols.ll.overlap", &c));
+  TEST_NEAR (c.max, 1, 0);
+  TEST_FALSE (cal_constant_find ("ring.nvlink", &c));
+  TEST_FALSE (cal_constant_find ("ring.nvlink.ll.latency.us", &c));
+  TEST_FALSE (cal_constant_find ("ring.nvlimk.ll.latency", &c));
+  TEST_FALSE (cal_constant_find ("", &c));
+}
+
+static void
+every_stage_names_constants_that_are_there (void)
+{
+  for (const CalStageSpec *stage = cal_stages; stage->name != NULL; stage++) {
+    guint n = 0;
+    for (const char *const *path = stage->paths; *path != NULL; path++, n++) {
+      CalConstant c;
+      gboolean found = cal_constant_find (*path, &c);
+      if (!found)
+        fprintf (stderr, "%s: %s\n", stage->name, *path);
+      TEST_TRUE (found);
+    }
+    TEST_TRUE (n > 0 && n <= CAL_STAGE_MAX);
+  }
+}
+
+/* ---- points ---- */
+
+static CalFitPoint
+point (guint32 ranks, double size_B)
+{
+  return (CalFitPoint){ .op = MDL_OP_ALL_REDUCE,
+                        .algo = MDL_ALGO_RING,
+                        .proto = MDL_PROTO_LL,
+                        .launch = MDL_LAUNCH_GRAPH,
+                        .nodes = 1,
+                        .ranks = ranks,
+                        .size_B = size_B };
+}
+
+static void
+a_point_tells_the_stage_of_its_algorithm_and_launch (void)
+{
+  CalFitPoint p = point (8, 1e6);
+  TEST_STR (cal_fit_stage_name (&p), "ring LL");
+  p.launch = MDL_LAUNCH_THREADS;
+  TEST_STR (cal_fit_stage_name (&p), "launch, a thread a GPU");
+  p.size_B = 0x1p30; /* where launches do not show */
+  TEST_STR (cal_fit_stage_name (&p), "ring LL");
+  p.algo = MDL_ALGO_NVLS_TREE;
+  TEST_TRUE (cal_fit_stage_name (&p) == NULL);
+  p = point (8, 1e6);
+  p.nodes = 2;
+  TEST_TRUE (cal_fit_stage_name (&p) == NULL);
+  p = point (1, 1e6);
+  TEST_TRUE (cal_fit_stage_name (&p) == NULL);
+}
+
+static void
+every_second_size_is_held_out_with_its_repeats (void)
+{
+  static const double size_B[] = { 4096, 1024, 2048, 2048, 8192 };
+  static const CalUse use[] = { CAL_USE_FIT, CAL_USE_FIT, CAL_USE_HELD_SIZE, CAL_USE_HELD_SIZE, CAL_USE_HELD_SIZE };
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  for (guint32 ranks = 2; ranks <= 8; ranks += 3) /* 2, 5, 8: 5 is neither the least nor the most */
+    for (guint i = 0; i < G_N_ELEMENTS (size_B); i++) {
+      CalFitPoint p = point (ranks, size_B[i]);
+      g_array_append_val (points, p);
+    }
+  cal_fit_split (points, TRUE, TRUE);
+  for (guint i = 0; i < points->len; i++) {
+    const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+    TEST_INT (p->use, p->ranks == 5 ? CAL_USE_HELD_RANKS : use[i % G_N_ELEMENTS (size_B)]);
+  }
+  cal_fit_split (points, FALSE, FALSE);
+  for (guint i = 0; i < points->len; i++)
+    TEST_INT (g_array_index (points, CalFitPoint, i).use, CAL_USE_FIT);
+}
+
+/* ---- the fit ---- */
+
+/* A model of four constants of the ring by LL: start + latency x 2 (n - 1), and where `rate` counts a size by it; `uneven` stands
+ * only beside the start. */
+typedef struct {
+  MdlLibrary library;
+  GArray *points;
+  gboolean rate_counts, uneven_counts;
+} World;
+
+static double
+world_time (const World *w, const MdlLibrary *l, const CalFitPoint *p)
+{
+  const MdlStep *step = &l->ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL];
+  return l->ring.start.at[MDL_PROTO_LL].v + 2 * (p->ranks - 1.0) * step->latency.v + (w->uneven_counts ? step->uneven.v : 0) +
+         (w->rate_counts ? p->size_B / step->rate.v : 0);
+}
+
+static void
+world_set (void *user, size_t offset, double value)
+{
+  World *w = user;
+  ((BaseNum *)(gpointer)((char *)&w->library + offset))->v = value;
+}
+
+static double
+world_predict (void *user, guint i)
+{
+  World *w = user;
+  return world_time (w, &w->library, &g_array_index (w->points, CalFitPoint, i));
+}
+
+static MdlLibrary
+world_library (double start_s, double latency_s, double rate_Bps)
+{
+  MdlLibrary l = { 0 };
+  MdlStep *step = &l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL];
+  l.ring.start.at[MDL_PROTO_LL] = (BaseNum){ .v = start_s, .set = TRUE };
+  step->latency = (BaseNum){ .v = latency_s, .set = TRUE };
+  step->rate = (BaseNum){ .v = rate_Bps, .set = TRUE };
+  step->uneven = (BaseNum){ .v = 1e-6, .set = TRUE };
+  return l;
+}
+
+static const CalFitConstant *
+constant_of (const CalFit *fit, const char *path)
+{
+  for (guint i = 0; i < fit->constants->len; i++)
+    if (strcmp (g_array_index (fit->constants, CalFitConstant, i).path, path) == 0)
+      return &g_array_index (fit->constants, CalFitConstant, i);
+  return NULL;
+}
+
+/* 10 us, 1 us and 1 GB/s are measured within 1 %, one point in twenty five times too long; the fit starts at 6 us, 2 us and
+ * 0.5 GB/s. */
+static CalFit *
+fit_world (World *w, gboolean rate_counts, gboolean uneven_counts)
+{
+  w->rate_counts = rate_counts;
+  w->uneven_counts = uneven_counts;
+  w->points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  const MdlLibrary truth = world_library (10e-6, 1e-6, 1e9), start = world_library (6e-6, 2e-6, 0.5e9);
+  for (guint32 ranks = 2; ranks <= 8; ranks *= 2)
+    for (double size_B = 16; size_B <= 0x1p20; size_B *= 2) {
+      CalFitPoint p = point (ranks, size_B);
+      guint i = w->points->len;
+      p.measured_s = world_time (w, &truth, &p) * (i % 20 == 7 ? 5 : 1 + 0.01 * sin (1.7 * i));
+      g_array_append_val (w->points, p);
+    }
+  w->library = start;
+  const CalFitModel model = { world_set, world_predict, w };
+  return cal_fit_run (&start, w->points, &model, NULL);
+}
+
+static void
+constants_are_recovered_from_noise_and_outliers (void)
+{
+  World w = { 0 };
+  g_autoptr (CalFit) fit = fit_world (&w, TRUE, FALSE);
+  TEST_TRUE (fit != NULL);
+  TEST_INT (fit->stages->len, 1);
+  static const struct {
+    const char *path;
+    double value, within;
+  } row[] = { { "ring.start.ll", 10e-6, 0.03 }, { "ring.nvlink.ll.latency", 1e-6, 0.05 }, { "ring.nvlink.ll.rate", 1e9, 0.02 } };
+  for (size_t i = 0; i < G_N_ELEMENTS (row); i++) {
+    const CalFitConstant *c = constant_of (fit, row[i].path);
+    TEST_INT (c->verdict, CAL_FITTED);
+    TEST_NEAR (c->after, row[i].value, row[i].within);
+    TEST_TRUE (c->half_width > 0 && c->half_width < row[i].within);
+    TEST_TRUE (fabs (log (c->after / row[i].value)) < c->half_width); /* the interval holds the truth */
+  }
+  g_array_unref (w.points);
+}
+
+static void
+what_no_point_depends_on_keeps_its_default (void)
+{
+  World w = { 0 };
+  g_autoptr (CalFit) fit = fit_world (&w, FALSE, FALSE);
+  const CalFitConstant *rate = constant_of (fit, "ring.nvlink.ll.rate");
+  TEST_INT (rate->verdict, CAL_UNSEEN);
+  TEST_INT (rate->n_points, 0);
+  TEST_NEAR (rate->after, 0.5e9, 0);
+  TEST_NEAR (w.library.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL].rate.v, 0.5e9, 0);
+  TEST_INT (constant_of (fit, "ring.start.ll")->verdict, CAL_FITTED);
+  g_array_unref (w.points);
+}
+
+static void
+of_two_constants_that_only_their_sum_is_told_one_is_left (void)
+{
+  World w = { 0 };
+  g_autoptr (CalFit) fit = fit_world (&w, TRUE, TRUE);
+  const CalFitConstant *start = constant_of (fit, "ring.start.ll"), *uneven = constant_of (fit, "ring.nvlink.ll.uneven");
+  TEST_TRUE ((start->verdict == CAL_FITTED) != (uneven->verdict == CAL_FITTED));
+  TEST_NEAR (start->after + uneven->after, 11e-6, 0.05); /* 10 us and the 1 us of `uneven` */
+  TEST_INT (constant_of (fit, "ring.nvlink.ll.rate")->verdict, CAL_FITTED);
+  g_array_unref (w.points);
+}
+
+static void
+without_points_nothing_is_fitted (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  const MdlLibrary start = world_library (6e-6, 2e-6, 0.5e9);
+  World w = { 0 };
+  const CalFitModel model = { world_set, world_predict, &w };
+  TEST_TRUE (cal_fit_run (&start, points, &model, &error) == NULL);
+  TEST_HAS (error->message, "no measurement tells a constant");
+}
+
+static void
+bands_hold_the_share_that_is_asked_for (void)
+{
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  double predicted_s[11], band[3];
+  gboolean counts[11];
+  for (guint i = 0; i <= 10; i++) { /* errors of 0, 1 … 10 %, all small */
+    CalFitPoint p = point (2, 1024);
+    p.measured_s = 1;
+    g_array_append_val (points, p);
+    predicted_s[i] = 1 + 0.01 * i;
+    counts[i] = TRUE;
+  }
+  const double limits_B[] = { 65536, 1e7 };
+  cal_fit_bands (points, predicted_s, counts, 0.9, limits_B, band);
+  TEST_NEAR (band[0], 0.09, 1e-9);
+  TEST_TRUE (isnan (band[1]) && isnan (band[2]));
+}
+
+static void
+a_file_names_values_intervals_and_what_was_left (void)
+{
+  World w = { 0 };
+  g_autoptr (CalFit) fit = fit_world (&w, FALSE, FALSE);
+  const CalFitFile file = { .name = "mine",
+                            .over = "h200_sxm",
+                            .from = "two nodes",
+                            .band = { 0.05, (double)NAN, 0.02 },
+                            .min_size_B = 16,
+                            .max_size_B = 0x1p20,
+                            .max_ranks = 8,
+                            .max_nodes = 1,
+                            .held_out = "held out: 2 %" };
+  g_autofree char *yaml = cal_fit_write (fit, &file);
+  TEST_HAS (yaml, "calibration: mine\nsummary: \"two nodes\"\nover: h200_sxm\nsource: measured\nlibrary:\n");
+  TEST_HAS (yaml, "# held out: 2 %\n");
+  TEST_HAS (yaml, "  error: {small: 5 %, large: 2 %}\n  range: {min_size: 16 B, max_size: 1 MiB, max_ranks: 8, max_nodes: 1}\n");
+  TEST_HAS (yaml, "#   ring.nvlink.ll.rate: no point depends on it\n");
+  TEST_HAS (yaml, "  ring:\n    nvlink:\n      ll:\n        latency: {value: 1");
+  TEST_HAS (yaml, "    start:\n      ll: {value: ");
+  TEST_HAS (yaml, "was 6 us\"}");
+  g_array_unref (w.points);
+}
+
+static const TestCase cases[] = {
+  { "the least cost is found within bounds", the_least_cost_is_found_within_bounds },
+  { "standard errors are those of least squares", standard_errors_are_those_of_least_squares },
+  { "quantiles lie between values", quantiles_lie_between_values },
+  { "constants are found by their keys", constants_are_found_by_their_keys },
+  { "every stage names constants that are there", every_stage_names_constants_that_are_there },
+  { "a point tells the stage of its algorithm and launch", a_point_tells_the_stage_of_its_algorithm_and_launch },
+  { "every second size is held out with its repeats", every_second_size_is_held_out_with_its_repeats },
+  { "constants are recovered from noise and outliers", constants_are_recovered_from_noise_and_outliers },
+  { "what no point depends on keeps its default", what_no_point_depends_on_keeps_its_default },
+  { "of two constants of which only the sum is told one is left", of_two_constants_that_only_their_sum_is_told_one_is_left },
+  { "without points nothing is fitted", without_points_nothing_is_fitted },
+  { "bands hold the share that is asked for", bands_hold_the_share_that_is_asked_for },
+  { "a file names values, intervals and what was left", a_file_names_values_intervals_and_what_was_left },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  return test_main ("calibrate: the fit", cases);
+}
