@@ -142,7 +142,7 @@ read_line (Reader *reader, const char *from, GError **error)
   Words words = { 0 };
   CalStorage row = { .tool = "gdsio", .job = words.transfer };
   CalPlace place = CAL_LINE (reader->number);
-  double moved_B;
+  double moved_B = 0;
   if (!read_words (reader, from, &words, error) || !read_values (reader, &words, &row, &moved_B, error))
     return FALSE;
   g_autofree char *op = g_ascii_strdown (words.io, -1), *shown = cal_shown (words.transfer);

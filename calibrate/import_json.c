@@ -91,7 +91,7 @@ cal_json_next (CalJson *json, GError **error)
     while (blanks < n && (line[blanks] == ' ' || line[blanks] == '\t' || line[blanks] == '\r'))
       blanks++;
     if (blanks < n && line[blanks] == '{') {
-      gsize from = json->at + blanks, end;
+      gsize from = json->at + blanks, end = from;
       json->document = json->line;
       if (!find_end (json, from, &end, error))
         return NULL;
