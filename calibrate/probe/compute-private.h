@@ -140,11 +140,13 @@ typedef struct {
   Probe *probe;
   ComputeDevice device;
   ComputeGemm gemm;
-  bool gemm_open, gemm_failed;
+  bool device_open, device_failed, gemm_open, gemm_failed;
 } ComputeSection;
 
 typedef enum { COMPUTE_FIRST, COMPUTE_REST } ComputePass;
 
+/* probe_wants; opens the device at the first case that is wanted. */
+bool compute_wants (ComputeSection *s, const char *what);
 bool compute_section_gemm (ComputeSection *s); /* opens it at the first call; false: no GEMM can be measured */
 bool compute_gemm_shapes (ComputeSection *s, ComputePass pass);
 bool compute_gemm_sustained (ComputeSection *s);
@@ -155,5 +157,4 @@ bool compute_memory (ComputeSection *s);
 bool compute_launch (ComputeSection *s);
 bool compute_attention (ComputeSection *s);
 
-/* The attention kernel for the overlap section: bf16 forward, causal or not, `heads` x `length` x 128. */
 #endif

@@ -122,7 +122,7 @@ ready (Probe *probe, ComputeGemm *gemm, ComputeTimed *timed, ProbeCase *c, const
 static bool
 burst (ComputeSection *s, const char *what, const char *shape, const ComputeProblem *p)
 {
-  if (!probe_wants (s->probe, SECTION, what))
+  if (!compute_wants (s, what))
     return true;
   if (!compute_section_gemm (s))
     return true;
@@ -238,7 +238,7 @@ compute_gemm_sustained (ComputeSection *s)
   };
   const size_t n = probe_options (s->probe)->quick ? 2 : COUNT (cases);
   for (size_t i = 0; i < n; i++) {
-    if (!probe_wants (s->probe, SECTION, "gemm") || !compute_section_gemm (s))
+    if (!compute_wants (s, "gemm") || !compute_section_gemm (s))
       continue;
     if (!sustain (s, cases[i].shape, &cases[i].p))
       return false;
@@ -311,7 +311,7 @@ bool
 compute_gemm_gpus (ComputeSection *s)
 {
   const int n_gpus = probe_options (s->probe)->n_gpus;
-  if (!probe_wants (s->probe, SECTION, "gemm_gpus"))
+  if (!compute_wants (s, "gemm_gpus"))
     return true;
   if (n_gpus < 2) {
     probe_skip (s->probe, gpu_case (s->probe, 0, "all"), "one GPU in use; two or more are compared");
