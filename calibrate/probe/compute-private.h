@@ -37,9 +37,9 @@ typedef struct {
   ComputeDevice *device;
   ComputeLaunch launch;
   void *user;
-  bool gated;   /* false: the operation may wait for the stream itself, so that nothing can be queued behind a gate */
-  unsigned n;   /* operations in a row */
-  unsigned at;  /* number of the next one, so that sets of operands go on rotating from sample to sample */
+  bool gated;    /* false: the operation may wait for the stream itself, so that nothing can be queued behind a gate */
+  unsigned n;    /* operations in a row */
+  unsigned at;   /* number of the next one, so that sets of operands go on rotating from sample to sample */
   double each_s; /* as estimated */
 } ComputeTimed;
 
@@ -77,8 +77,8 @@ typedef struct {
   cublasHandle_t blas;
   cublasLtHandle_t lt;
   void *workspace;
-  float *one;             /* on the device: scale of fp8 operands */
-  double *norms;          /* on the device: squares of the difference and of the reference */
+  float *one;              /* on the device: scale of fp8 operands */
+  double *norms;           /* on the device: squares of the difference and of the reference */
   unsigned char *in, *out; /* operands and results */
   size_t in_B, out_B;
   int filled;             /* dtype that `in` holds; -1: none */
@@ -111,8 +111,8 @@ bool compute_timed_prepare (ComputeTimed *t, double interval_s, const char **err
 double compute_timed_sample (void *timed, const char **error);
 /* Back-to-back work on `n_devices` devices at once for about `total_s`, cut into windows of about `window_s`: the second half of the
  * windows as seconds per operation, into sample_s[device * n_most + i]. Returns how many of each, 0: failed. */
-size_t compute_timed_windows (ComputeTimed *const *timed, int n_devices, double window_s, double total_s, double *sample_s, size_t n_most,
-                              const char **error);
+size_t compute_timed_windows (ComputeTimed *const *timed, int n_devices, double window_s, double total_s, double *sample_s,
+                              size_t n_most, const char **error);
 
 extern const ComputeDtypeRow compute_dtypes[COMPUTE_N_DTYPES];
 extern const char *const compute_op_names[COMPUTE_N_OPS];
@@ -135,6 +135,9 @@ bool compute_gemm_check (ComputeGemm *g, const char **error);
 bool compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayout *at, int batch, const void *a, const void *b,
                            const void *c, const char **error);
 
+/* Queues the memory-bound copy; both arrays aligned, `size_B` a multiple of 16. */
+bool compute_copy (ComputeDevice *d, const void *in, void *out, size_t size_B, const char **error);
+
 /* Parts of the section; each false when the device cannot go on. */
 typedef struct {
   Probe *probe;
@@ -155,6 +158,5 @@ bool compute_gemm_grouped (ComputeSection *s);
 bool compute_gemm_gpus (ComputeSection *s);
 bool compute_memory (ComputeSection *s);
 bool compute_launch (ComputeSection *s);
-bool compute_attention (ComputeSection *s);
 
 #endif

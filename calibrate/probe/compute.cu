@@ -41,8 +41,8 @@ bool
 probe_compute (Probe *probe)
 {
   static bool (*const parts[]) (ComputeSection *) = {
-    compute_launch,         first_shapes,      compute_memory,       compute_attention,    compute_gemm_sustained,
-    compute_gemm_gpus,      compute_gemm_batched, compute_gemm_grouped, other_shapes,
+    compute_launch,    first_shapes,         compute_memory,       compute_gemm_sustained,
+    compute_gemm_gpus, compute_gemm_batched, compute_gemm_grouped, other_shapes,
   };
   ComputeSection s;
   memset (&s, 0, sizeof s);

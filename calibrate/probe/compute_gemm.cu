@@ -15,13 +15,13 @@
 /* And there are at least so many, where memory allows. */
 #define SETS_LEAST 2u
 /* Elements of a result that are compared. */
-#define COMPARED_MOST 4096u
+#define COMPARED_MOST   4096u
 #define COMPARE_THREADS 128
 /* Cutting to 14 bits errs to one side: beyond this many summands the error of fp8 grows with them. */
 #define FP8_SUMMANDS 16384.0
 #define FILL_THREADS 256
-#define FILL_BLOCKS 4096u
-#define FILL_SEED 20240731u
+#define FILL_BLOCKS  4096u
+#define FILL_SEED    20240731u
 #define COMPARE_SEED 7u
 
 /* Tolerances: results of 16 bits are rounded to 2^-9 or 2^-12 and accumulated in fp32; fp8 products are exact, but Hopper's tensor cores
@@ -163,8 +163,9 @@ compute_gemm_open (ComputeGemm *g, ComputeDevice *device, size_t in_B, size_t ou
   /* cublasSetStream takes the workspace away again: first the one, then the other. */
   return COMPUTE_TRY (cudaSetDevice (device->device), error) && compute_try_blas (cublasCreate (&g->blas), error) &&
          compute_try_blas (cublasLtCreate (&g->lt), error) && COMPUTE_TRY (cudaMalloc (&g->workspace, WORKSPACE_B), error) &&
-         COMPUTE_TRY (cudaMalloc (&g->one, sizeof one), error) && COMPUTE_TRY (cudaMalloc (&g->norms, 2 * sizeof (double)), error) &&
-         COMPUTE_TRY (cudaMalloc (&g->in, in_B), error) && COMPUTE_TRY (cudaMalloc (&g->out, out_B), error) &&
+         COMPUTE_TRY (cudaMalloc (&g->one, sizeof one), error) &&
+         COMPUTE_TRY (cudaMalloc (&g->norms, 2 * sizeof (double)), error) && COMPUTE_TRY (cudaMalloc (&g->in, in_B), error) &&
+         COMPUTE_TRY (cudaMalloc (&g->out, out_B), error) &&
          COMPUTE_TRY (cudaMemcpy (g->one, &one, sizeof one, cudaMemcpyHostToDevice), error) &&
          compute_try_blas (cublasSetStream (g->blas, device->stream), error) &&
          compute_try_blas (cublasSetWorkspace (g->blas, g->workspace, WORKSPACE_B), error);
@@ -233,19 +234,22 @@ set_lt (ComputeGemm *g, const char **error)
   cublasLtMatmulHeuristicResult_t found;
   int n_found = 0;
   forget_lt (g);
-#define SET(attribute, value)                                                                                                          \
+#define SET(attribute, value) \
   compute_try_blas (cublasLtMatmulDescSetAttribute (g->matmul, CUBLASLT_MATMUL_DESC_##attribute, &(value), sizeof (value)), error)
   bool ok =
       compute_try_blas (cublasLtMatmulDescCreate (&g->matmul, dtype->compute, CUDA_R_32F), error) && SET (TRANSA, at->trans_a) &&
       SET (TRANSB, at->trans_b) && SET (FAST_ACCUM, fast) && SET (A_SCALE_POINTER, scale) && SET (B_SCALE_POINTER, scale) &&
       compute_try_blas (cublasLtMatrixLayoutCreate (&g->a, dtype->in, (uint64_t)at->depth, (uint64_t)at->rows, at->lda), error) &&
-      compute_try_blas (cublasLtMatrixLayoutCreate (&g->b, dtype->in, (uint64_t)at->depth, (uint64_t)at->columns, at->ldb), error) &&
-      compute_try_blas (cublasLtMatrixLayoutCreate (&g->c, dtype->out, (uint64_t)at->rows, (uint64_t)at->columns, at->ldc), error) &&
+      compute_try_blas (cublasLtMatrixLayoutCreate (&g->b, dtype->in, (uint64_t)at->depth, (uint64_t)at->columns, at->ldb),
+                        error) &&
+      compute_try_blas (cublasLtMatrixLayoutCreate (&g->c, dtype->out, (uint64_t)at->rows, (uint64_t)at->columns, at->ldc),
+                        error) &&
       compute_try_blas (cublasLtMatmulPreferenceCreate (&preference), error) &&
       compute_try_blas (cublasLtMatmulPreferenceSetAttribute (preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_B,
                                                               sizeof workspace_B),
                         error) &&
-      compute_try_blas (cublasLtMatmulAlgoGetHeuristic (g->lt, g->matmul, g->a, g->b, g->c, g->c, preference, 1, &found, &n_found), error);
+      compute_try_blas (cublasLtMatmulAlgoGetHeuristic (g->lt, g->matmul, g->a, g->b, g->c, g->c, preference, 1, &found, &n_found),
+                        error);
 #undef SET
   if (preference != NULL)
     cublasLtMatmulPreferenceDestroy (preference);
@@ -296,15 +300,15 @@ compute_gemm_launch (void *gemm, unsigned i, const char **error)
   void *c = g->out + set * at->c_B;
   cublasStatus_t status;
   if (g->problem.dtype == COMPUTE_FP8)
-    status = cublasLtMatmul (g->lt, g->matmul, &one, a, g->a, b, g->b, &zero, c, g->c, c, g->c, &g->algorithm, g->workspace, WORKSPACE_B,
-                             g->device->stream);
+    status = cublasLtMatmul (g->lt, g->matmul, &one, a, g->a, b, g->b, &zero, c, g->c, c, g->c, &g->algorithm, g->workspace,
+                             WORKSPACE_B, g->device->stream);
   else if (g->problem.batch > 1)
-    status = cublasGemmStridedBatchedEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in, at->lda,
-                                         at->a_stride, b, dtype->in, at->ldb, at->b_stride, &zero, c, dtype->out, at->ldc, at->c_stride,
-                                         g->problem.batch, dtype->compute, CUBLAS_GEMM_DEFAULT);
+    status = cublasGemmStridedBatchedEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in,
+                                         at->lda, at->a_stride, b, dtype->in, at->ldb, at->b_stride, &zero, c, dtype->out, at->ldc,
+                                         at->c_stride, g->problem.batch, dtype->compute, CUBLAS_GEMM_DEFAULT);
   else
-    status = cublasGemmEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in, at->lda, b, dtype->in,
-                           at->ldb, &zero, c, dtype->out, at->ldc, dtype->compute, CUBLAS_GEMM_DEFAULT);
+    status = cublasGemmEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in, at->lda, b,
+                           dtype->in, at->ldb, &zero, c, dtype->out, at->ldc, dtype->compute, CUBLAS_GEMM_DEFAULT);
   return compute_try_blas (status, error);
 }
 
@@ -361,8 +365,8 @@ compare_kernel (ComputeLayout at, size_t n_elements, bool all, const In *a, cons
 }
 
 bool
-compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayout *at, int batch, const void *a, const void *b, const void *c,
-                      const char **error)
+compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayout *at, int batch, const void *a, const void *b,
+                      const void *c, const char **error)
 {
   const size_t n = (size_t)at->rows * (size_t)at->columns * (size_t)batch;
   const bool all = n <= COMPARED_MOST;
@@ -381,7 +385,8 @@ compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayout *a
     compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const __nv_fp8_e4m3 *)a, (const __nv_fp8_e4m3 *)b,
                                                             (const __nv_bfloat16 *)c, g->norms);
   else
-    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const float *)a, (const float *)b, (const float *)c, g->norms);
+    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const float *)a, (const float *)b, (const float *)c,
+                                                            g->norms);
   if (!COMPUTE_TRY (cudaGetLastError (), error) ||
       !COMPUTE_TRY (cudaMemcpyAsync (norms, g->norms, sizeof norms, cudaMemcpyDeviceToHost, stream), error) ||
       !COMPUTE_TRY (cudaStreamSynchronize (stream), error))
@@ -399,6 +404,7 @@ bool
 compute_gemm_check (ComputeGemm *g, const char **error)
 {
   /* All bits set is no number in every dtype: an element that is not written shows. */
-  return COMPUTE_TRY (cudaMemsetAsync (g->out, 0xff, g->layout.c_B, g->device->stream), error) && compute_gemm_launch (g, 0, error) &&
+  return COMPUTE_TRY (cudaMemsetAsync (g->out, 0xff, g->layout.c_B, g->device->stream), error) &&
+         compute_gemm_launch (g, 0, error) &&
          compute_gemm_compare (g, g->problem.dtype, &g->layout, g->problem.batch, g->in, g->in + g->layout.a_B, g->out, error);
 }

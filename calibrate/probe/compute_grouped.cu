@@ -5,7 +5,7 @@
 
 #include "compute-private.h"
 
-#define SECTION "compute"
+#define SECTION   "compute"
 #define N_EXPERTS 8
 /* cublasGemmGroupedBatchedEx came with CUDA 12.5. */
 #define GROUPED_SINCE 120500
@@ -117,7 +117,8 @@ grouped_check (Grouped *u, const char **error)
   if (!COMPUTE_TRY (cudaMemsetAsync (u->gemm->out, 0xff, out_B, u->gemm->device->stream), error) || !grouped_launch (u, 0, error))
     return false;
   for (int e = 0; e < N_EXPERTS; e++)
-    if (!compute_gemm_compare (u->gemm, u->dtype, &u->at[e], 1, u->host[e], u->host[N_EXPERTS + e], u->host[2 * N_EXPERTS + e], error))
+    if (!compute_gemm_compare (u->gemm, u->dtype, &u->at[e], 1, u->host[e], u->host[N_EXPERTS + e], u->host[2 * N_EXPERTS + e],
+                               error))
       return false;
   return true;
 }
@@ -146,8 +147,8 @@ measure (ComputeSection *s, Grouped *u, ProbeCase *c, ComputeOp op, int all, siz
   timed.gated = false; /* cuBLAS may copy the groups' sizes from host memory in order, which would wait at a gate */
   const ComputeProblem small = { u->dtype, op, 16, 16, 16, 1 };
   why = compute_gemm_refuses (&s->gemm, &small);
-  if (why == NULL && grouped_set (u, op, all, experts[expert].n, experts[expert].k, balance, &why, &error) && grouped_check (u, &error) &&
-           compute_timed_prepare (&timed, COMPUTE_BURST_S, &error))
+  if (why == NULL && grouped_set (u, op, all, experts[expert].n, experts[expert].k, balance, &why, &error) &&
+      grouped_check (u, &error) && compute_timed_prepare (&timed, COMPUTE_BURST_S, &error))
     return !isnan (probe_measure (s->probe, c, compute_timed_sample, &timed)) || compute_device_alive (&s->device);
   if (why != NULL) {
     probe_skip (s->probe, c, why);

@@ -5,10 +5,10 @@
 #include "compute-private.h"
 
 #define SECTION "compute"
-#define WHAT "launch"
+#define WHAT    "launch"
 
 /* Launches in a row whose host time is taken: a stream takes about 1024 before it makes the host wait. */
-#define QUEUED_N 1000u
+#define QUEUED_N      1000u
 #define GRAPH_KERNELS 100u
 /* Calls of what waits for the device, or is no launch. */
 #define CALLS_N 200u
@@ -135,9 +135,9 @@ host_cases (ComputeSection *s, Launch *u)
     ComputeLaunch call;
     unsigned n;
   } kinds[] = {
-    { "kernel", launch_empty, QUEUED_N },          { "kernel_and_synchronise", launch_and_wait, CALLS_N },
+    { "kernel", launch_empty, QUEUED_N },           { "kernel_and_synchronise", launch_and_wait, CALLS_N },
     { "stream_synchronise", synchronise, CALLS_N }, { "event_record", record_event, CALLS_N },
-    { "graph_of_1", launch_one, CALLS_N },         { "graph_of_100", launch_many, 10 },
+    { "graph_of_1", launch_one, CALLS_N },          { "graph_of_100", launch_many, 10 },
   };
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (!compute_wants (s, WHAT))

@@ -11,29 +11,29 @@
 #include "compute-private.h"
 
 #define SECTION "compute"
-#define WHAT "memory"
+#define WHAT    "memory"
 
-#define THREADS 256
-#define VECTOR_B 16u
-#define VALUES 8         /* bf16 values of a vector */
-#define VECTORS 2        /* of each array and thread of an element-wise kernel: enough in flight for full bandwidth */
-#define NORM_VECTORS 4   /* a row of 8192 bf16, the width of a 70B model */
+#define THREADS         256
+#define VECTOR_B        16u
+#define VALUES          8 /* bf16 values of a vector */
+#define VECTORS         2 /* of each array and thread of an element-wise kernel: enough in flight for full bandwidth */
+#define NORM_VECTORS    4 /* a row of 8192 bf16, the width of a 70B model */
 #define SOFTMAX_VECTORS 2 /* a row of 4096 bf16, scores of a query */
-#define NORM_ROW (THREADS * NORM_VECTORS * VALUES)
-#define SOFTMAX_ROW (THREADS * SOFTMAX_VECTORS * VALUES)
-#define ARRAYS_MOST 4
-#define POOL_MOST_B ((size_t)16 << 30) /* four arrays of 4 GiB */
-#define POOL_SHARE 4                   /* a quarter of free memory */
-#define L2_TIMES 4u
-#define SETS_LEAST 2u
-#define FILL_SEED 11u
-#define CHECKED_B ((size_t)1 << 20) /* of each array, at its end: a whole number of rows */
+#define NORM_ROW        (THREADS * NORM_VECTORS * VALUES)
+#define SOFTMAX_ROW     (THREADS * SOFTMAX_VECTORS * VALUES)
+#define ARRAYS_MOST     4
+#define POOL_MOST_B     ((size_t)16 << 30) /* four arrays of 4 GiB */
+#define POOL_SHARE      4                  /* a quarter of free memory */
+#define L2_TIMES        4u
+#define SETS_LEAST      2u
+#define FILL_SEED       11u
+#define CHECKED_B       ((size_t)1 << 20) /* of each array, at its end: a whole number of rows */
 
 /* Adam as it is usually set. */
-#define ADAM_BETA1 0.9f
-#define ADAM_BETA2 0.95f
+#define ADAM_BETA1   0.9f
+#define ADAM_BETA2   0.95f
 #define ADAM_EPSILON 1e-8f
-#define ADAM_RATE 1e-4f
+#define ADAM_RATE    1e-4f
 #define NORM_EPSILON 1e-5f
 
 static const size_t sizes_B[] = { (size_t)512 << 20, (size_t)64 << 20, (size_t)8 << 20, (size_t)1 << 20, (size_t)4 << 30 };
@@ -255,9 +255,9 @@ static const struct {
   const char *name;
   const char *dtype;
   unsigned n_arrays;
-  unsigned n_read, n_written;   /* times each array's size a pass moves */
-  unsigned first_out, n_out;    /* arrays that hold results */
-  unsigned row;                 /* elements; 0: element by element */
+  unsigned n_read, n_written; /* times each array's size a pass moves */
+  unsigned first_out, n_out;  /* arrays that hold results */
+  unsigned row;               /* elements; 0: element by element */
   double tolerance;
 } kernels[N_KERNELS] = {
   { "copy", "bf16", 2, 1, 1, 1, 1, 0, 0 },
@@ -310,14 +310,23 @@ memory_launch (void *user, unsigned i, const char **error)
   return COMPUTE_TRY (cudaGetLastError (), error);
 }
 
+bool
+compute_copy (ComputeDevice *d, const void *in, void *out, size_t size_B, const char **error)
+{
+  const size_t n = size_B / VECTOR_B;
+  const unsigned blocks = (unsigned)((n + THREADS * VECTORS - 1) / (THREADS * VECTORS));
+  copy_kernel<<<blocks, THREADS, 0, d->stream>>> ((const uint4 *)in, (uint4 *)out, n);
+  return COMPUTE_TRY (cudaGetLastError (), error);
+}
+
 static double
 bf16 (const unsigned char *bytes, size_t i)
 {
-  uint16_t half;
+  uint16_t word;
   uint32_t bits;
   float x;
-  memcpy (&half, bytes + 2 * i, sizeof half);
-  bits = (uint32_t)half << 16;
+  memcpy (&word, bytes + 2 * i, sizeof word);
+  bits = (uint32_t)word << 16;
   memcpy (&x, &bits, sizeof x);
   return (double)x;
 }

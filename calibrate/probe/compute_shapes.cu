@@ -12,17 +12,17 @@
 #define SECTION "compute"
 
 /* Successive windows of sustained work, and how long it lasts: power limits act within some 100 ms, so the second half is settled. */
-#define WINDOW_S 50e-3
+#define WINDOW_S    50e-3
 #define SUSTAINED_S 1.2
 /* Every GPU alone is a comparison of chips, where half of that is enough. */
-#define ALONE_S 0.6
+#define ALONE_S      0.6
 #define WINDOWS_MOST 16
 
 /* Operands and results: two sets of the largest layer here in bf16 (Llama 3 405B, gate and up, 8192 tokens) need 10.5 and 7 GB. */
-#define IN_MOST_B ((size_t)12 << 30)
+#define IN_MOST_B  ((size_t)12 << 30)
 #define OUT_MOST_B ((size_t)8 << 30)
-#define IN_SHARE 0.4 /* of free memory, on smaller GPUs */
-#define OUT_SHARE 0.2
+#define IN_SHARE   0.4 /* of free memory, on smaller GPUs */
+#define OUT_SHARE  0.2
 
 typedef struct {
   const char *model, *layer;
@@ -33,15 +33,15 @@ typedef struct {
 /* Llama 3 (arXiv 2407.21783, table 3): width 4096, 8192, 16384; feed-forward 14336, 28672, 53248; 32, 64, 128 heads of 128 with 8 heads
  * of keys and values; query, key and value in one GEMM, gate and up likewise. */
 static const Layer layers[] = {
-  { "llama3_70b", "qkv", 10240, 8192, true },      { "llama3_70b", "out", 8192, 8192, false },
-  { "llama3_70b", "gate_up", 57344, 8192, true },  { "llama3_70b", "down", 8192, 28672, false },
-  { "llama3_8b", "qkv", 6144, 4096, true },        { "llama3_8b", "out", 4096, 4096, false },
-  { "llama3_8b", "gate_up", 28672, 4096, true },   { "llama3_8b", "down", 4096, 14336, false },
-  { "llama3_405b", "qkv", 18432, 16384, true },    { "llama3_405b", "out", 16384, 16384, false },
+  { "llama3_70b", "qkv", 10240, 8192, true },        { "llama3_70b", "out", 8192, 8192, false },
+  { "llama3_70b", "gate_up", 57344, 8192, true },    { "llama3_70b", "down", 8192, 28672, false },
+  { "llama3_8b", "qkv", 6144, 4096, true },          { "llama3_8b", "out", 4096, 4096, false },
+  { "llama3_8b", "gate_up", 28672, 4096, true },     { "llama3_8b", "down", 4096, 14336, false },
+  { "llama3_405b", "qkv", 18432, 16384, true },      { "llama3_405b", "out", 16384, 16384, false },
   { "llama3_405b", "gate_up", 106496, 16384, true }, { "llama3_405b", "down", 16384, 53248, false },
 };
-#define N_LAYERS (sizeof layers / sizeof layers[0])
-#define N_FIRST 4 /* rows that are measured first, at FIRST_TOKENS */
+#define N_LAYERS     (sizeof layers / sizeof layers[0])
+#define N_FIRST      4 /* rows that are measured first, at FIRST_TOKENS */
 #define FIRST_TOKENS 2048
 
 static const int tokens[] = { 2048, 8192, 512 };
@@ -145,8 +145,9 @@ layer_bursts (ComputeSection *s, ComputeDtype dtype, const Layer *layer, int m)
     else
       snprintf (shape, sizeof shape, "%s.%s", layer->model, layer->layer);
     for (int op = 0; op < COMPUTE_N_OPS; op++) {
-      const ComputeProblem p = { dtype, (ComputeOp)op, m, layer->splits_n ? layer->n / split : layer->n,
-                                 layer->splits_n ? layer->k : layer->k / split, 1 };
+      const ComputeProblem p = {
+        dtype, (ComputeOp)op, m, layer->splits_n ? layer->n / split : layer->n, layer->splits_n ? layer->k : layer->k / split, 1
+      };
       if (probe_stopped (s->probe))
         return true;
       if (!burst (s, "gemm", shape, &p))

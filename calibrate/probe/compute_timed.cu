@@ -49,7 +49,7 @@ static __device__ unsigned long long
 now_ns (void)
 {
   unsigned long long t;
-  asm volatile ("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return t;
 }
 
@@ -166,8 +166,8 @@ compute_timed_prepare (ComputeTimed *t, double interval_s, const char **error)
 
 /* Queues one window on every device. events[device * (n_windows + 1) + i] ends window i - 1. */
 static bool
-queue_window (ComputeTimed *const *timed, int n_devices, const unsigned *n_each, cudaEvent_t *events, size_t n_windows, size_t window,
-              const char **error)
+queue_window (ComputeTimed *const *timed, int n_devices, const unsigned *n_each, cudaEvent_t *events, size_t n_windows,
+              size_t window, const char **error)
 {
   for (int g = 0; g < n_devices; g++) {
     ComputeTimed *t = timed[g];
@@ -186,8 +186,8 @@ queue_window (ComputeTimed *const *timed, int n_devices, const unsigned *n_each,
 }
 
 static bool
-read_windows (ComputeTimed *const *timed, int n_devices, const unsigned *n_each, cudaEvent_t *events, size_t n_windows, double *sample_s,
-              size_t n_most, size_t n, const char **error)
+read_windows (ComputeTimed *const *timed, int n_devices, const unsigned *n_each, cudaEvent_t *events, size_t n_windows,
+              double *sample_s, size_t n_most, size_t n, const char **error)
 {
   for (int g = 0; g < n_devices; g++) {
     cudaEvent_t *event = events + (size_t)g * (n_windows + 1);
