@@ -138,6 +138,24 @@ bool compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayo
 /* Queues the memory-bound copy; both arrays aligned, `size_B` a multiple of 16. */
 bool compute_copy (ComputeDevice *d, const void *in, void *out, size_t size_B, const char **error);
 
+#define COMPUTE_ATTENTION_HEAD 128
+
+/* Attention over `heads` sequences of `length` tokens, each head with keys and values of its own. */
+typedef struct {
+  ComputeDevice *device;
+  int heads, length;
+  bool causal;
+  unsigned char *pool; /* sets of Q, K, V and O */
+  size_t array_B;
+  unsigned n_sets;
+  double *norms; /* on the device */
+} ComputeAttention;
+
+/* Allocates, fills and checks. Close after a failed open as well. */
+bool compute_attention_open (ComputeAttention *u, ComputeDevice *device, int heads, int length, bool causal, const char **error);
+bool compute_attention_launch (void *attention, unsigned i, const char **error); /* a ComputeLaunch */
+void compute_attention_close (ComputeAttention *u);
+
 /* Parts of the section; each false when the device cannot go on. */
 typedef struct {
   Probe *probe;
@@ -158,5 +176,6 @@ bool compute_gemm_grouped (ComputeSection *s);
 bool compute_gemm_gpus (ComputeSection *s);
 bool compute_memory (ComputeSection *s);
 bool compute_launch (ComputeSection *s);
+bool compute_attention (ComputeSection *s);
 
 #endif

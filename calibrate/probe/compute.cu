@@ -41,7 +41,7 @@ bool
 probe_compute (Probe *probe)
 {
   static bool (*const parts[]) (ComputeSection *) = {
-    compute_launch,    first_shapes,         compute_memory,       compute_gemm_sustained,
+    compute_launch,    first_shapes,         compute_memory,       compute_attention, compute_gemm_sustained,
     compute_gemm_gpus, compute_gemm_batched, compute_gemm_grouped, other_shapes,
   };
   ComputeSection s;

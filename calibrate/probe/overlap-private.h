@@ -13,8 +13,11 @@
 /* The GEMM's M, N and K, and each of the copy's two arrays. */
 #define OVERLAP_GEMM_N 8192
 #define OVERLAP_COPY_B ((size_t)512 << 20)
+/* Attention, not causal, of one long sequence. */
+#define OVERLAP_HEADS  32
+#define OVERLAP_LENGTH 8192
 
-typedef enum { OVERLAP_BF16_GEMM, OVERLAP_FP8_GEMM, OVERLAP_COPY, OVERLAP_N_COMPUTES } OverlapCompute;
+typedef enum { OVERLAP_BF16_GEMM, OVERLAP_FP8_GEMM, OVERLAP_COPY, OVERLAP_ATTENTION, OVERLAP_N_COMPUTES } OverlapCompute;
 typedef enum {
   OVERLAP_ALL_REDUCE,
   OVERLAP_ALL_GATHER,
@@ -48,6 +51,7 @@ typedef struct {
   ComputeGemm gemm[OVERLAP_FP8_GEMM + 1]; /* by OverlapCompute */
   bool fp8;                               /* this GPU has it */
   unsigned char *copy;                    /* two arrays */
+  ComputeAttention attention;
   unsigned char *send, *receive;
   cudaStream_t comm_stream;
   cudaEvent_t start;

@@ -88,6 +88,8 @@ queue_compute (OverlapRank *r, unsigned i, const char **error)
 {
   if (r->team->job.compute == OVERLAP_COPY)
     return compute_copy (&r->device, r->copy, r->copy + OVERLAP_COPY_B, OVERLAP_COPY_B, error);
+  if (r->team->job.compute == OVERLAP_ATTENTION)
+    return compute_attention_launch (&r->attention, i, error);
   return compute_gemm_launch (&r->gemm[r->team->job.compute], i, error);
 }
 
@@ -231,6 +233,7 @@ open_phase (OverlapRank *r)
             COMPUTE_TRY (cudaMalloc (&r->send, comm_B), &error) && COMPUTE_TRY (cudaMalloc (&r->receive, comm_B), &error) &&
             compute_fill (r->copy, 2 * OVERLAP_COPY_B, COMPUTE_BF16, FILL_SEED, r->device.stream, &error) &&
             compute_fill (r->send, comm_B, COMPUTE_BF16, FILL_SEED + 1 + (uint64_t)r->index, r->device.stream, &error) &&
+            compute_attention_open (&r->attention, &r->device, OVERLAP_HEADS, OVERLAP_LENGTH, false, &error) &&
             COMPUTE_TRY (cudaStreamSynchronize (r->device.stream), &error);
   return ok || rank_failed (r, error);
 }
@@ -357,6 +360,7 @@ overlap_team_close (OverlapTeam *t)
     if (r->device.gate != NULL)
       compute_gate_open (&r->device);
     cudaDeviceSynchronize ();
+    compute_attention_close (&r->attention);
     for (int g = 0; g <= OVERLAP_FP8_GEMM; g++)
       compute_gemm_close (&r->gemm[g]);
     cudaFree (r->copy);
