@@ -11,8 +11,8 @@
 
 /* An interval between two events is this long: their resolution of about 0.5 us is then below 0.05 %. */
 #define COMPUTE_BURST_S 2e-3
-/* Operations queued behind a closed gate. A stream takes about 1024 launches before it makes the host wait; an operation of cuBLAS is up
- * to two. */
+/* Operations queued behind a closed gate. A stream takes about 1024 launches before it makes the host wait; an operation of cuBLAS is
+ * up to two. */
 #define COMPUTE_QUEUE_MOST 512u
 /* Parts of device memory begin at multiples of this, as cudaMalloc's own results do. */
 #define COMPUTE_ALIGN_B ((size_t)256)

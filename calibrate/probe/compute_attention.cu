@@ -31,6 +31,8 @@
 #define TOLERANCE   1e-2 /* weights and results are rounded to 2^-9 */
 #define LENGTH_MOST 8192
 
+/* Older GPUs lack the instructions; compute_attention_open refuses them. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Where a part of a row stands in a tile: rows are shifted against each other, so that 8 rows' parts lie in different banks. */
 static __device__ unsigned
 place (unsigned row, unsigned chunk)
@@ -159,10 +161,15 @@ add_values (float (*o)[4], const float (*s)[4], unsigned values, unsigned lane)
   }
 }
 
+#endif
+
 static __global__ void
 __launch_bounds__ (THREADS) attention_kernel (const unsigned char *q_all, const unsigned char *k_all, const unsigned char *v_all,
                                               unsigned char *o_all, int length, bool causal, float scale)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  __trap ();
+#else
   __shared__ __align__ (128) unsigned char space[2 * TILE_B];
   const unsigned keys = (unsigned)__cvta_generic_to_shared (space), values = keys + TILE_B;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -206,6 +213,7 @@ __launch_bounds__ (THREADS) attention_kernel (const unsigned char *q_all, const 
     for (int i = 0; i < HEAD / 8; i++)
       to[i * 4 + lane % 4] = pack (o[i][2 * half] / sum[half], o[i][2 * half + 1] / sum[half]);
   }
+#endif
 }
 
 /* One block a query, one thread an element of the head: the same in fp32 and double, all scores at once. */

@@ -47,10 +47,10 @@ typedef struct {
 typedef struct {
   OverlapTeam *team;
   int index;
-  ComputeDevice device;                   /* its stream is the compute stream */
-  ComputeGemm gemm[OVERLAP_FP8_GEMM + 1]; /* by OverlapCompute */
-  bool fp8;                               /* this GPU has it */
-  unsigned char *copy;                    /* two arrays */
+  ComputeDevice device;                    /* its stream is the compute stream */
+  ComputeGemm gemm[OVERLAP_FP8_GEMM + 1];  /* by OverlapCompute */
+  const char *missing[OVERLAP_N_COMPUTES]; /* NULL, or why this GPU cannot do it */
+  unsigned char *copy;                     /* two arrays */
   ComputeAttention attention;
   unsigned char *send, *receive;
   cudaStream_t comm_stream;

@@ -171,7 +171,7 @@ static void
 point (Overlap *o, ProbeCase *c, const Samples *samples)
 {
   probe_point (o->probe, c, samples->sample_s, samples->n,
-               samples->n > 0 ? NULL : "both sides ran together for less than one operation, or the run failed");
+               samples->n > 0 ? NULL : "no run in which each side was busy for a group of operations or more");
 }
 
 /* One side, the other idle. */
@@ -225,16 +225,15 @@ measure_both (Overlap *o, OverlapJob job, double compute_s, double comm_s, int n
   return !o->failed;
 }
 
-static bool
-has_compute (const Overlap *o, OverlapCompute compute)
+/* NULL, or why not all GPUs can do it. */
+static const char *
+missing (const Overlap *o, OverlapCompute compute)
 {
   for (int i = 0; i < o->team->n; i++)
-    if (compute == OVERLAP_FP8_GEMM && !o->team->rank[i].fp8)
-      return false;
-  return true;
+    if (o->team->rank[i].missing[compute] != NULL)
+      return o->team->rank[i].missing[compute];
+  return NULL;
 }
-
-#define NO_FP8 "fp8 needs GPUs of compute capability 8.9 or more"
 
 static bool
 compute_alone_cases (Overlap *o)
@@ -248,8 +247,8 @@ compute_alone_cases (Overlap *o)
     if (!opened (o))
       return false;
     ProbeCase *c = overlap_case (o, "compute_alone", &job, 0, true, false);
-    if (!has_compute (o, job.compute)) {
-      probe_skip (o->probe, c, NO_FP8);
+    if (missing (o, job.compute) != NULL) {
+      probe_skip (o->probe, c, missing (o, job.compute));
       continue;
     }
     if (!estimate (o, job, false, &o->compute_s[i])) {
@@ -288,7 +287,9 @@ pair_cases (Overlap *o, OverlapJob job, int n_channels, size_t n_computes)
       continue;
     if (!opened (o))
       return false;
-    const char *why = has_compute (o, job.compute) ? connected (o, n_channels) : NO_FP8;
+    const char *why = missing (o, job.compute);
+    if (why == NULL)
+      why = connected (o, n_channels);
     if (why != NULL) {
       probe_skip (o->probe, overlap_case (o, "compute_under_comm", &job, n_channels, true, true), why);
       continue;

@@ -190,25 +190,29 @@ run_phase (OverlapRank *r)
 }
 
 static bool
-open_gemms (OverlapRank *r, const char **error)
+open_gemm (OverlapRank *r, ComputeGemm *g, ComputeDtype dtype, const char **why)
+{
+  const ComputeProblem p = { dtype, COMPUTE_FORWARD, OVERLAP_GEMM_N, OVERLAP_GEMM_N, OVERLAP_GEMM_N, 1 };
+  const ComputeLayout at = compute_layout (&p);
+  if (!compute_gemm_open (g, &r->device, GEMM_SETS * (at.a_B + at.b_B), GEMM_SETS * at.c_B, why))
+    return false;
+  *why = compute_gemm_refuses (g, &p);
+  return *why == NULL && compute_gemm_set (g, &p, why) && compute_gemm_check (g, why);
+}
+
+/* What a GPU cannot do is left out; the rest goes on. */
+static void
+open_computes (OverlapRank *r)
 {
   const ComputeDtype dtypes[] = { COMPUTE_BF16, COMPUTE_FP8 };
-  r->fp8 = r->device.capability >= compute_dtypes[COMPUTE_FP8].capability;
-  for (int i = 0; i < (r->fp8 ? 2 : 1); i++) {
-    const ComputeProblem p = { dtypes[i], COMPUTE_FORWARD, OVERLAP_GEMM_N, OVERLAP_GEMM_N, OVERLAP_GEMM_N, 1 };
-    const ComputeLayout at = compute_layout (&p);
-    ComputeGemm *g = &r->gemm[i];
-    if (!compute_gemm_open (g, &r->device, GEMM_SETS * (at.a_B + at.b_B), GEMM_SETS * at.c_B, error))
-      return false;
-    const char *why = compute_gemm_refuses (g, &p);
-    if (why != NULL) {
-      *error = why;
-      return false;
-    }
-    if (!compute_gemm_set (g, &p, error) || !compute_gemm_check (g, error))
-      return false;
+  for (int i = 0; i <= OVERLAP_FP8_GEMM; i++) {
+    const char *why = NULL;
+    if (!open_gemm (r, &r->gemm[i], dtypes[i], &why))
+      r->missing[i] = why;
   }
-  return true;
+  const char *why = NULL;
+  if (!compute_attention_open (&r->attention, &r->device, OVERLAP_HEADS, OVERLAP_LENGTH, false, &why))
+    r->missing[OVERLAP_ATTENTION] = why;
 }
 
 static bool
@@ -228,13 +232,15 @@ open_phase (OverlapRank *r)
   bool ok = compute_device_open (&r->device, r->index, &error) &&
             COMPUTE_TRY (cudaStreamCreateWithFlags (&r->comm_stream, cudaStreamNonBlocking), &error) &&
             COMPUTE_TRY (cudaEventCreate (&r->start), &error) && open_track (&r->compute, &error) &&
-            open_track (&r->comm, &error) && open_gemms (r, &error) &&
-            COMPUTE_TRY (cudaMalloc (&r->copy, 2 * OVERLAP_COPY_B), &error) &&
+            open_track (&r->comm, &error) && COMPUTE_TRY (cudaMalloc (&r->copy, 2 * OVERLAP_COPY_B), &error) &&
             COMPUTE_TRY (cudaMalloc (&r->send, comm_B), &error) && COMPUTE_TRY (cudaMalloc (&r->receive, comm_B), &error) &&
             compute_fill (r->copy, 2 * OVERLAP_COPY_B, COMPUTE_BF16, FILL_SEED, r->device.stream, &error) &&
             compute_fill (r->send, comm_B, COMPUTE_BF16, FILL_SEED + 1 + (uint64_t)r->index, r->device.stream, &error) &&
-            compute_attention_open (&r->attention, &r->device, OVERLAP_HEADS, OVERLAP_LENGTH, false, &error) &&
             COMPUTE_TRY (cudaStreamSynchronize (r->device.stream), &error);
+  if (ok) {
+    open_computes (r);
+    ok = COMPUTE_TRY (cudaStreamSynchronize (r->device.stream), &error); /* what broke the GPU ends the section */
+  }
   return ok || rank_failed (r, error);
 }
 
