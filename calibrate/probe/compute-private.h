@@ -11,8 +11,8 @@
 
 /* An interval between two events is this long: their resolution of about 0.5 us is then below 0.05 %. */
 #define COMPUTE_BURST_S 2e-3
-/* Operations queued behind a closed gate. A stream takes about 1024 launches before it makes the host wait; an operation of cuBLAS is
- * up to two. */
+/* Operations queued behind a closed gate. A stream takes about 1024 launches before it makes the host wait;
+ * one of cuBLAS's may be two. */
 #define COMPUTE_QUEUE_MOST 512u
 /* Parts of device memory begin at multiples of this, as cudaMalloc's own results do. */
 #define COMPUTE_ALIGN_B ((size_t)256)
@@ -109,8 +109,8 @@ bool compute_device_alive (ComputeDevice *d);
 bool compute_timed_prepare (ComputeTimed *t, double interval_s, const char **error);
 /* A ProbeSample; `timed` is a prepared ComputeTimed. */
 double compute_timed_sample (void *timed, const char **error);
-/* Back-to-back work on `n_devices` devices at once for about `total_s`, cut into windows of about `window_s`: the second half of the
- * windows as seconds per operation, into sample_s[device * n_most + i]. Returns how many of each, 0: failed. */
+/* Back-to-back work on `n_devices` devices at once for about `total_s`, cut into windows of about `window_s`: the second half of
+ * the windows as seconds per operation, into sample_s[device * n_most + i]. Returns how many of each, 0: failed. */
 size_t compute_timed_windows (ComputeTimed *const *timed, int n_devices, double window_s, double total_s, double *sample_s,
                               size_t n_most, const char **error);
 
