@@ -1,7 +1,7 @@
 /* The compute section: one GPU in full, then one GEMM on every GPU. What tells most comes first, in case that the time ends it.
  *
- * Time at default settings on one node of 8 H200, estimated: launches 1 s, first GEMMs 10 s, memory 2 s, attention 1 s, sustained 8 s,
- * GPUs compared 8 s, batches and groups 3 s, the other GEMMs 20 s: below 60 s in all. */
+ * Time at default settings on one node of 8 H200, estimated: launches 1 s, first GEMMs 10 s, memory 2 s, attention 1 s,
+ * sustained 8 s, GPUs compared 8 s, batches and groups 3 s, the other GEMMs 20 s: below 60 s in all. */
 #include <string.h>
 
 #include "compute-private.h"

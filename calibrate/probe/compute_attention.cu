@@ -1,10 +1,10 @@
 /* Attention forward in bf16, tile by tile with a running softmax, on the tensor cores through mma.sync.
  *
- * Plain on purpose: no library that the probe may use has attention. It keeps the traffic and the mix of work of such kernels, which is
- * what other work beside it notices; libraries that are tuned for one GPU reach more.
+ * Plain on purpose: no library that the probe may use has attention. It keeps the traffic and the mix of work of such kernels,
+ * which is what other work beside it notices; libraries that are tuned for one GPU reach more.
  *
- * One block has 64 queries of one head, a warp 16 of them. Tiles of 64 keys and of their values pass through shared memory: values load
- * while scores are computed, the next keys while values are summed up. Source of the method: arXiv 2307.08691. */
+ * One block has 64 queries of one head, a warp 16 of them. Tiles of 64 keys and of their values pass through shared memory:
+ * values load while scores are computed, the next keys while values are summed up. Source of the method: arXiv 2307.08691. */
 #include <math.h>
 #include <string.h>
 
@@ -222,8 +222,8 @@ __launch_bounds__ (HEAD) attention_check_kernel (const __nv_bfloat16 *q, const _
                                                  const __nv_bfloat16 *o, int heads, int length, bool causal, double *norms)
 {
   __shared__ float weight[LENGTH_MOST];
-  /* An odd step, far from simple fractions of the lengths, which are powers of two: queries from all over the sequence and all places
-   * of a tile. */
+  /* An odd step, far from simple fractions of the lengths, which are powers of two: queries from all over the sequence and all
+   * places of a tile. */
   const unsigned query = blockIdx.x * 5081u % (unsigned)length, head = blockIdx.x * 7u % (unsigned)heads;
   const size_t head_at = (size_t)head * (size_t)length * HEAD, query_at = head_at + (size_t)query * HEAD;
   const unsigned n = causal ? query + 1 : (unsigned)length;

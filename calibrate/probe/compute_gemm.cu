@@ -1,4 +1,5 @@
-/* GEMMs through cuBLAS, fp8 through cuBLASLt, with operands that do not stay in the L2 cache and a check of each problem's result. */
+/* GEMMs through cuBLAS, fp8 through cuBLASLt, with operands that do not stay in the L2 cache and a check of each problem's
+ * result. */
 #include <math.h>
 #include <string.h>
 
@@ -24,9 +25,9 @@
 #define FILL_SEED    20240731u
 #define COMPARE_SEED 7u
 
-/* Tolerances: results of 16 bits are rounded to 2^-9 or 2^-12 and accumulated in fp32; fp8 products are exact, but Hopper's tensor cores
- * add them with about 14 bits; tf32 operands are rounded beforehand, so that fp32 accumulation is all that is left. A product of wrong
- * operands is off by about 1.4, the root of 2. */
+/* Tolerances: results of 16 bits are rounded to 2^-9 or 2^-12 and accumulated in fp32; fp8 products are exact, but Hopper's
+ * tensor cores add them with about 14 bits; tf32 operands are rounded beforehand, so that fp32 accumulation is all that is left.
+ * A product of wrong operands is off by about 1.4, the root of 2. */
 const ComputeDtypeRow compute_dtypes[COMPUTE_N_DTYPES] = {
   { "bf16", 2, 2, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 80, 1e-2 },
   { "fp16", 2, 2, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 70, 1e-2 },
@@ -113,8 +114,8 @@ aligned (size_t size_B)
   return (size_B + COMPUTE_ALIGN_B - 1) / COMPUTE_ALIGN_B * COMPUTE_ALIGN_B;
 }
 
-/* A row-major matrix is its transpose column-major, so each product is asked for transposed: forward Y^T = W X^T, dgrad
- * dX^T = W^T dY^T, wgrad dW^T = X^T dY. fp8 units want both operands with the summed index contiguous (TN): frameworks keep transposed
+/* A row-major matrix is its transpose column-major, so each product is asked for transposed: forward Y^T = W X^T, dgrad dX^T =
+ * W^T dY^T, wgrad dW^T = X^T dY. fp8 units want both operands with the summed index contiguous (TN): frameworks keep transposed
  * copies for dgrad and wgrad, and so the operands stand transposed here. */
 ComputeLayout
 compute_layout (const ComputeProblem *p)

@@ -1,5 +1,5 @@
-/* Kernels that memory bounds: copy, add, normalisation, softmax, gated activation, optimiser. One pass reads and writes each array once;
- * sets of arrays rotate, so that the L2 cache holds none of them.
+/* Kernels that memory bounds: copy, add, normalisation, softmax, gated activation, optimiser. One pass reads and writes each
+ * array once; sets of arrays rotate, so that the L2 cache holds none of them.
  *
  * Time at default settings: 6 kernels x 5 sizes x about 8 samples of 2 to 8 ms, and two fillings: 2 s. */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* GEMM cases: a table of shapes in bursts, some of them sustained, batches as attention has them, and one shape on every GPU.
  *
- * Time at default settings on one H200, estimated: 13 shapes x 3 ops x 4 dtypes first, 10 s; 6 sustained, 8 s; 8 GPUs alone and at once,
- * 8 s; 12 batches, 1 s; the other 64 shapes x 3 ops x 2 dtypes, 20 s. */
+ * Time at default settings on one H200, estimated: 13 shapes x 3 ops x 4 dtypes first, 10 s; 6 sustained, 8 s; 8 GPUs alone and
+ * at once, 8 s; 12 batches, 1 s; the other 64 shapes x 3 ops x 2 dtypes, 20 s. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 #define SECTION "compute"
 
-/* Successive windows of sustained work, and how long it lasts: power limits act within some 100 ms, so the second half is settled. */
+/* Successive windows of sustained work, and how long it lasts: power limits act within some 100 ms, so the second half is
+ * settled. */
 #define WINDOW_S    50e-3
 #define SUSTAINED_S 1.2
 /* Every GPU alone is a comparison of chips, where half of that is enough. */
@@ -30,8 +31,8 @@ typedef struct {
   bool splits_n; /* tensor parallelism cuts n (column parallel), else k (row parallel) */
 } Layer;
 
-/* Llama 3 (arXiv 2407.21783, table 3): width 4096, 8192, 16384; feed-forward 14336, 28672, 53248; 32, 64, 128 heads of 128 with 8 heads
- * of keys and values; query, key and value in one GEMM, gate and up likewise. */
+/* Llama 3 (arXiv 2407.21783, table 3): width 4096, 8192, 16384; feed-forward 14336, 28672, 53248; 32, 64, 128 heads of 128 with
+ * 8 heads of keys and values; query, key and value in one GEMM, gate and up likewise. */
 static const Layer layers[] = {
   { "llama3_70b", "qkv", 10240, 8192, true },        { "llama3_70b", "out", 8192, 8192, false },
   { "llama3_70b", "gate_up", 57344, 8192, true },    { "llama3_70b", "down", 8192, 28672, false },
@@ -49,8 +50,8 @@ static const int splits[] = { 1, 8 };
 static const int squares[] = { 8192, 4096, 2048, 1024, 16384 };
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
-/* Attention with batch x heads products, m queries, n keys, k features of a head: forward is scores from queries and keys, dgrad has the
- * layout of scores times values, wgrad that of their gradient. */
+/* Attention with batch x heads products, m queries, n keys, k features of a head: forward is scores from queries and keys, dgrad
+ * has the layout of scores times values, wgrad that of their gradient. */
 static const ComputeProblem batched[] = {
   { COMPUTE_BF16, COMPUTE_FORWARD, 2048, 2048, 128, 32 }, /* 32 heads, one sequence */
   { COMPUTE_BF16, COMPUTE_FORWARD, 128, 2048, 128, 256 }, /* a block of queries */

@@ -7,8 +7,8 @@
 
 #include "compute-private.h"
 
-/* The longest that a gate stays closed: longer than the host takes to queue COMPUTE_QUEUE_MOST operations at 10 us each, short enough
- * that an operation which waits for the stream costs little. */
+/* The longest that a gate stays closed: longer than the host takes to queue COMPUTE_QUEUE_MOST operations at 10 us each, short
+ * enough that an operation which waits for the stream costs little. */
 #define GATE_S 50e-3
 /* Operations timed to learn how long one takes. */
 #define ESTIMATE_N 3u

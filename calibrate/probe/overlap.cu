@@ -1,8 +1,9 @@
-/* The overlap section: what compute and a collective do to each other when both run. Cases are computes x collectives x sizes x channels;
- * each is run once alone on either side, and together for so many operations that both sides would last the same time alone.
+/* The overlap section: what compute and a collective do to each other when both run. Cases are computes x collectives x sizes x
+ * channels; each is run once alone on either side, and together for so many operations that both sides would last the same time
+ * alone.
  *
- * Time at default settings on 8 H200, estimated: opening 4 s, 4 sets of communicators 8 s, 36 sides alone 6 s, 100 pairs of about 0.2 s
- * 20 s: below 45 s in all. */
+ * Time at default settings on 8 H200, estimated: opening 4 s, 4 sets of communicators 8 s, 36 sides alone 6 s, 100 pairs of
+ * about 0.2 s 20 s: below 45 s in all. */
 #include <math.h>
 #include <new>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* The threads of the overlap section. No wait here is without an end: barriers, streams and the threads themselves are given up when any
- * rank fails or a run takes longer than RUN_MOST_S, and NCCL's kernels, which would wait for their peers for ever, are aborted then. */
+/* The threads of the overlap section. No wait here is without an end: barriers, streams and the threads themselves are given up
+ * when any rank fails or a run takes longer than RUN_MOST_S, and NCCL's kernels, which would wait for their peers for ever, are
+ * aborted then. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
