@@ -6,9 +6,12 @@
 #include <nccl.h>
 
 #define OVERLAP_NCCL_LIBRARY "libnccl.so.2"
+/* The first that takes a number of channels for a communicator. */
+#define OVERLAP_NCCL_SINCE NCCL_VERSION (2, 17, 0)
 
 typedef struct {
   void *library;
+  decltype (&ncclGetVersion) get_version;
   decltype (&ncclGetErrorString) get_error_string;
   decltype (&ncclGetUniqueId) get_unique_id;
   decltype (&ncclCommInitRankConfig) comm_init_rank_config;
@@ -39,7 +42,9 @@ overlap_nccl_open (OverlapNccl *n)
   n->library = dlopen (OVERLAP_NCCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (n->library == NULL)
     return "no " OVERLAP_NCCL_LIBRARY " where the loader looks for libraries";
-  const bool found = overlap_nccl_find (n->library, "ncclGetErrorString", &n->get_error_string) &&
+  int version = 0;
+  const bool found = overlap_nccl_find (n->library, "ncclGetVersion", &n->get_version) &&
+                     overlap_nccl_find (n->library, "ncclGetErrorString", &n->get_error_string) &&
                      overlap_nccl_find (n->library, "ncclGetUniqueId", &n->get_unique_id) &&
                      overlap_nccl_find (n->library, "ncclCommInitRankConfig", &n->comm_init_rank_config) &&
                      overlap_nccl_find (n->library, "ncclCommDestroy", &n->comm_destroy) &&
@@ -51,7 +56,9 @@ overlap_nccl_open (OverlapNccl *n)
                      overlap_nccl_find (n->library, "ncclAllGather", &n->all_gather) &&
                      overlap_nccl_find (n->library, "ncclReduceScatter", &n->reduce_scatter) &&
                      overlap_nccl_find (n->library, "ncclSend", &n->send) && overlap_nccl_find (n->library, "ncclRecv", &n->recv);
-  return found ? NULL : "this NCCL is older than 2.17, the first that takes channels for a communicator";
+  if (found && n->get_version (&version) == ncclSuccess && version >= OVERLAP_NCCL_SINCE)
+    return NULL;
+  return "this NCCL is older than 2.17, the first that takes channels for a communicator";
 }
 
 #endif
