@@ -10,8 +10,9 @@
 
 #include "overlap-private.h"
 
-/* Runs last a fraction of a second and the first of a communicator a few, when it connects. */
-#define RUN_MOST_S 60.0
+/* Runs last a fraction of a second and the first of a communicator a few, when it connects; opening loads cuBLAS on every GPU. */
+#define RUN_MOST_S  30.0
+#define OPEN_MOST_S 60.0
 /* What ranks have to give up once one has failed, before their communicators are aborted under them; and after that. */
 #define GIVE_UP_S 5.0
 #define POLL_NS   100000L
@@ -294,7 +295,7 @@ abort_communicators (OverlapTeam *t)
 
 /* Runs a phase in one thread a rank. Threads that are stuck in a call stay behind, and the team with them. */
 static bool
-run_threads (OverlapTeam *t, bool (*phase) (OverlapRank *), const char **error)
+run_threads (OverlapTeam *t, bool (*phase) (OverlapRank *), double most_s, const char **error)
 {
   pthread_t *threads = (pthread_t *)calloc ((size_t)t->n, sizeof *threads);
   int n_started = 0;
@@ -310,7 +311,7 @@ run_threads (OverlapTeam *t, bool (*phase) (OverlapRank *), const char **error)
     n_started++;
   if (n_started < t->n)
     rank_failed (&t->rank[n_started], "a thread could not be started");
-  bool done = wait_threads (t, n_started, RUN_MOST_S, true);
+  bool done = wait_threads (t, n_started, most_s, true);
   if (!done) {
     t->failed.store (true);
     done = wait_threads (t, n_started, GIVE_UP_S, false);
@@ -344,7 +345,7 @@ overlap_team_open (OverlapTeam *t, int n, size_t comm_B, const char **error)
     t->rank[i].index = i;
   }
   t->job.size_B = comm_B;
-  return run_threads (t, open_phase, error);
+  return run_threads (t, open_phase, OPEN_MOST_S, error);
 }
 
 static void
@@ -431,7 +432,7 @@ bool
 overlap_team_run (OverlapTeam *t, const OverlapJob *job, const char **error)
 {
   t->job = *job;
-  return run_threads (t, run_phase, error);
+  return run_threads (t, run_phase, RUN_MOST_S, error);
 }
 
 bool
