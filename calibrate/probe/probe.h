@@ -3,8 +3,8 @@
  * A section (link, nccl, compute, overlap, storage) is a function that declares cases and measures each. A case is named by its
  * section, what it measures and its parameters in the order they were added; it becomes one point of the file. A sample is one
  * call of a function that returns seconds for one operation (it does as many in a row as its resolution needs, and divides).
- * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share of the
- * time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink multicast. */
+ * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share
+ * of the time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink multicast. */
 #ifndef FORERUN_PROBE_H
 #define FORERUN_PROBE_H
 
@@ -25,7 +25,7 @@ typedef struct {
   const char *storage_dir;  /* NULL: no directory given, the storage section says so and ends */
   bool quick;               /* --quick: fewer sizes and shapes */
   uint64_t seed;            /* of whatever is random */
-  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. NCCL is loaded by nccl_lib.cu, which every call goes through */
+  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. Every call of NCCL goes through nccl_lib.cu */
 } ProbeOptions;
 
 const ProbeOptions *probe_options (const Probe *probe);
@@ -34,8 +34,8 @@ const ProbeOptions *probe_options (const Probe *probe);
 double probe_now (void);
 double probe_left (const Probe *probe);
 
-/* Whether the user wants this case at all (--only SECTION[/WHAT[,…]]), is not in --list mode, and neither budget nor signal ended the
- * section. In --list mode the case is printed once and false returned. */
+/* Whether the user wants this case at all (--only SECTION[/WHAT[,…]]), is not in --list mode, and neither budget nor signal ended
+ * the section. In --list mode the case is printed once and false returned. */
 bool probe_wants (Probe *probe, const char *section, const char *what);
 bool probe_stopped (const Probe *probe); /* interrupted, a GPU lost, or the section's time is over */
 /* The same for sections that list their cases one by one: probe_selected prints nothing and is true in --list mode too, where
@@ -57,8 +57,8 @@ void probe_flag (ProbeCase *c, const char *key, bool value);
 /* Seconds of one operation; NAN or a negative value: failed, why in `error` (a static or strdup'd text). */
 typedef double (*ProbeSample) (void *user, const char **error);
 
-/* Samples (after one that is thrown away), statistics, the point. Returns the median in seconds, NAN where it failed (the point then
- * has "error"). */
+/* Samples (after one that is thrown away), statistics, the point. Returns the median in seconds, NAN where it failed (the point
+ * then has "error"). */
 double probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user);
 /* For what is timed by many threads together or computed from other points: samples that the caller took. Fewer than 1: failed. */
 double probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const char *error);
