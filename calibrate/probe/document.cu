@@ -149,7 +149,7 @@ put_host (ProbeJson *json)
 
 /* ---- software ---- */
 
-/* The kernel driver's version, "580.65.06": the first word of digits and points in "NVRM version: … Kernel Module … 580.65.06 …". */
+/* The kernel driver's version, "580.65.06": the first word of digits and points in its line "NVRM version: …". */
 static bool
 driver_version (char *out, size_t size)
 {

@@ -4,7 +4,8 @@
  * section, what it measures and its parameters in the order they were added; it becomes one point of the file. A sample is one
  * call of a function that returns seconds for one operation (it does as many in a row as its resolution needs, and divides).
  * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share
- * of the time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink multicast. */
+ * of the time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink
+ * multicast. */
 #ifndef FORERUN_PROBE_H
 #define FORERUN_PROBE_H
 
