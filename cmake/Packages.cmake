@@ -6,18 +6,13 @@ pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 
-# Optional: what the probe (CUDA, NCCL) and sweeps over many machines (MPI) are built with. Nothing in the simulator needs them; a
-# build says what it found and goes on.
-find_package(CUDAToolkit QUIET)
-find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV NCCL_HOME PATH_SUFFIXES include)
-mark_as_advanced(NCCL_INCLUDE_DIR)
+# Optional: what sweeps over many machines (MPI) will be built with; a build says what it found and goes on. The probe looks for
+# CUDA and NCCL itself (calibrate/probe/CMakeLists.txt).
 pkg_check_modules(MPI_C QUIET ompi-c)
-if(CUDAToolkit_FOUND AND NCCL_INCLUDE_DIR)
-  message(STATUS "CUDA ${CUDAToolkit_VERSION} with NCCL (${NCCL_INCLUDE_DIR}): found; the probe that uses them is not built yet")
-elseif(CUDAToolkit_FOUND)
-  message(STATUS "CUDA ${CUDAToolkit_VERSION}: found, but no nccl.h (set NCCL_HOME); not needed")
+if(FORERUN_PROBE)
+  message(STATUS "forerun-probe: FORERUN_PROBE is ${FORERUN_PROBE}")
 else()
-  message(STATUS "CUDA and NCCL: not found; not needed")
+  message(STATUS "forerun-probe: not built here; on a machine with GPUs: cmake -S calibrate/probe -B build-probe")
 endif()
 if(MPI_C_FOUND)
   message(STATUS "MPI (Open MPI ${MPI_C_VERSION}): found; nothing uses it yet")

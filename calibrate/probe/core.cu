@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARE_PARTS 20     /* of a section's time left, for a case of a section that did not say how many it has */
+#define SHARE_PARTS   20   /* of a section's time left, for a case of a section that did not say how many it has */
 #define SHARE_LEAST_S 0.02 /* five samples of a short operation */
-#define SHARE_MOST_S 3.0   /* what is still not known then is noisy */
-#define LINE_MOST 512
+#define SHARE_MOST_S  3.0  /* what is still not known then is noisy */
+#define LINE_MOST     512
 
 volatile int probe_signals;
 static char remove_path[4096];

@@ -15,7 +15,7 @@
 #include "nccl_lib.h"
 
 #define SAVE_EVERY_S 5.0
-#define TEXT_MOST 512
+#define TEXT_MOST    512
 
 extern char **environ;
 
@@ -149,7 +149,7 @@ put_host (ProbeJson *json)
 
 /* ---- software ---- */
 
-/* The kernel driver's version, "580.65.06": the first word of the second kind in "NVRM version: … Kernel Module … 580.65.06 …". */
+/* The kernel driver's version, "580.65.06": the first word of digits and points in its line "NVRM version: …". */
 static bool
 driver_version (char *out, size_t size)
 {
@@ -224,8 +224,7 @@ put_gpu (ProbeJson *json, int device)
 {
   cudaDeviceProp properties;
   char text[64], pci[32] = "";
-  if (!PROBE_CUDA (cudaGetDeviceProperties (&properties, device)) ||
-      !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, sizeof pci, device)))
+  if (!PROBE_CUDA (cudaGetDeviceProperties (&properties, device)) || !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, sizeof pci, device)))
     return false;
   probe_json_line (json);
   probe_json_open (json, NULL, '{');

@@ -1,7 +1,7 @@
 /* The link matrix: what is copied between which ends, in which sizes. How: link_copy.cu.
  *
- *   ce, sm        between GPUs by copy engine (the sender's) and by kernel (16-byte words; `by`: the GPU that writes or the one that
- *                 reads), pattern one (one way), both (both ways), shift (each to the next at once), all (each to each at once)
+ *   ce, sm        between GPUs by copy engine (the sender's) and by kernel (16-byte words; `by`: the GPU that writes or the one
+ *                 that reads), pattern one (one way), both (both ways), shift (each to the next at once), all (each to each at once)
  *   ce_sync       one copy by engine and the wait for it, by the host's clock
  *   h2d, d2h      host and GPU, pinned or pageable memory, one GPU or 1 … n at once; h2d_d2h: both ways at once
  *   latency       one load that needs the one before: a GPU's own memory, another GPU's, the host's (pinned) */
@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LARGE_B ((size_t)1 << 30)
-#define LARGE_QUICK_B ((size_t)1 << 26)
-#define HOST_B ((size_t)1 << 27)
-#define SMALL_B ((size_t)64)
-#define GROWTH 8
-#define SYNC_MOST_B ((size_t)1 << 21)
-#define MEMORY_SHARE 4      /* of a GPU's free memory, at most a fourth for each of two buffers */
+#define LARGE_B           ((size_t)1 << 30)
+#define LARGE_QUICK_B     ((size_t)1 << 26)
+#define HOST_B            ((size_t)1 << 27)
+#define SMALL_B           ((size_t)64)
+#define GROWTH            8
+#define SYNC_MOST_B       ((size_t)1 << 21)
+#define MEMORY_SHARE      4 /* of a GPU's free memory, at most a fourth for each of two buffers */
 #define HOST_MEMORY_SHARE 8 /* of the host's, at most an eighth, twice: pinned and pageable */
-#define PIECE_ALIGNED ((size_t)256)
+#define PIECE_ALIGNED     ((size_t)256)
 
 typedef enum { WAY_ONE, WAY_BOTH, WAY_SHIFT, WAY_ALL, WAY_N } Way;
 static const char *const way_names[WAY_N] = { "one", "both", "shift", "all" };
@@ -32,10 +32,10 @@ static const char *const do_names[DO_N] = { "ce", "ce_sync", "sm", "sm", "h2d", 
 typedef struct {
   Do what;
   Way way;
-  int a, b;      /* from, to; of host copies a is the first GPU; of a latency b = -1 is the host */
-  int gpus;      /* of host copies: a, a + 1, … */
+  int a, b; /* from, to; of host copies a is the first GPU; of a latency b = -1 is the host */
+  int gpus; /* of host copies: a, a + 1, … */
   bool pageable;
-  size_t bytes;  /* of one lane */
+  size_t bytes; /* of one lane */
 } LinkCase;
 
 typedef struct {
@@ -44,7 +44,7 @@ typedef struct {
   bool reaches[LINK_GPUS_MOST][LINK_GPUS_MOST];
   bool was_enabled[LINK_GPUS_MOST][LINK_GPUS_MOST]; /* by this section: to be taken back */
   int sms[LINK_GPUS_MOST];
-  char *out[LINK_GPUS_MOST], *in[LINK_GPUS_MOST]; /* on each GPU, large_B each */
+  char *out[LINK_GPUS_MOST], *in[LINK_GPUS_MOST];          /* on each GPU, large_B each */
   char *pinned[LINK_GPUS_MOST], *pageable[LINK_GPUS_MOST]; /* host_B each */
   size_t large_B, host_B;
   int *gate;
@@ -269,7 +269,8 @@ measure_copies (Link *link, const LinkCase *c, ProbeCase *point)
   copies.gate = link->gate;
   copies.team = link->team;
   bool *verified = &link->verified[c->what][c->way][c->pageable];
-  bool large = c->bytes >= (host ? link->host_B / 2 : link->large_B / (size_t)(link->n * 2)); /* once a kind, over much of the buffer */
+  bool large =
+      c->bytes >= (host ? link->host_B / 2 : link->large_B / (size_t)(link->n * 2)); /* once a kind, over much of the buffer */
   bool ok = lanes_open (&copies);
   if (!ok)
     error = probe_cuda_error ();

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARGET_S 500e-6
-#define K_MOST 64          /* below what a stream queues before a launch waits (1024 or fewer) */
-#define ROUGH_COPIES 4     /* in a row, to find k */
+#define TARGET_S      500e-6
+#define K_MOST        64 /* below what a stream queues before a launch waits (1024 or fewer) */
+#define ROUGH_COPIES  4  /* in a row, to find k */
 #define BLOCK_THREADS 512
 #define BLOCKS_PER_SM 2
-#define UNROLL 4
-#define GATE_MOST_NS 3000000000ULL
-#define FILL_MOST_S 1.0 /* filling the lanes takes microseconds; beyond this the gate may have opened by itself */
-#define POISON 0xa5
-#define CHECK_BLOCKS 1024
+#define UNROLL        4
+#define GATE_MOST_NS  3000000000ULL
+#define FILL_MOST_S   1.0 /* filling the lanes takes microseconds; beyond this the gate may have opened by itself */
+#define POISON        0xa5
+#define CHECK_BLOCKS  1024
 #define CHECK_THREADS 256
 
 /* ---- on the GPU ---- */
@@ -29,7 +29,7 @@ static __device__ unsigned long long
 global_ns ()
 {
   unsigned long long t;
-  asm volatile ("mov.u64 %0, %globaltimer;" : "=l"(t));
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
   return t;
 }
 
@@ -150,8 +150,8 @@ enqueue (const Lane *lane)
   switch (lane->kind) {
     case LANE_ENGINE:
       return lane->direct
-               ? PROBE_CUDA (cudaMemcpyAsync (lane->target, lane->source, lane->bytes, cudaMemcpyDefault, lane->stream))
-               : PROBE_CUDA (cudaMemcpyPeerAsync (lane->target, lane->to, lane->source, lane->from, lane->bytes, lane->stream));
+                 ? PROBE_CUDA (cudaMemcpyAsync (lane->target, lane->source, lane->bytes, cudaMemcpyDefault, lane->stream))
+                 : PROBE_CUDA (cudaMemcpyPeerAsync (lane->target, lane->to, lane->source, lane->from, lane->bytes, lane->stream));
     case LANE_KERNEL:
       copy_words<<<lane->blocks, BLOCK_THREADS, 0, lane->stream>>> ((uint4 *)lane->target, (const uint4 *)lane->source,
                                                                     lane->bytes / sizeof (uint4));
@@ -386,8 +386,7 @@ chase_sample (void *user, const char **error)
   if (ok) {
     chase_chain<<<1, 1, 0, chase->stream>>> (chase->chain, CHASE_STEPS, chase->sink);
     ok = PROBE_CUDA (cudaGetLastError ()) && PROBE_CUDA (cudaEventRecord (chase->end, chase->stream)) &&
-         PROBE_CUDA (cudaStreamSynchronize (chase->stream)) &&
-         PROBE_CUDA (cudaEventElapsedTime (&ms, chase->begin, chase->end)) &&
+         PROBE_CUDA (cudaStreamSynchronize (chase->stream)) && PROBE_CUDA (cudaEventElapsedTime (&ms, chase->begin, chase->end)) &&
          PROBE_CUDA (cudaMemcpy (&reached, chase->sink, sizeof reached, cudaMemcpyDeviceToHost));
   }
   if (!ok) {

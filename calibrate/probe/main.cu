@@ -1,7 +1,7 @@
 /* Options, sections one after another, the file. */
+#include "nccl_worker.h"
 #include "probe_core.h"
 #include "probe_team.h"
-#include "nccl_worker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@ static const struct {
   double weight;
   bool (*measure) (Probe *);
 } sections[] = {
-  { PROBE_SECTION_LINK, 15, probe_link },
-  { PROBE_SECTION_NCCL, 45, probe_nccl },
+  { PROBE_SECTION_LINK, 15, probe_link },       { PROBE_SECTION_NCCL, 45, probe_nccl },
 #ifdef PROBE_HAVE_COMPUTE
   { PROBE_SECTION_COMPUTE, 20, probe_compute },
 #endif
@@ -138,8 +137,9 @@ measure (Probe *probe)
   probe->complete = ok && !probe_interrupted () && !probe->lost;
   bool saved = probe_document_save (probe);
   if (!probe_interrupted () && !probe->lost)
-    fprintf (stderr, "forerun-probe: %zu points in %.0f s (%zu not known to %.3g %%, %zu skipped, %zu failed): %s\n", probe->points.n,
-             probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed, probe->arguments.output);
+    fprintf (stderr, "forerun-probe: %zu points in %.0f s (%zu not known to %.3g %%, %zu skipped, %zu failed): %s\n",
+             probe->points.n, probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed,
+             probe->arguments.output);
   if (probe_interrupted ()) {
     fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.n, probe->arguments.output);
     return 130;

@@ -21,14 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_S 30.0      /* without any line from a worker: it hangs */
+#define PATIENCE_S     30.0  /* without any line from a worker: it hangs */
 #define END_PATIENCE_S 10.0  /* for a worker to take its communicators apart */
-#define START_LEAST_S 4.0    /* a stage with less than this is over before its worker has started */
-#define CASE_LEAST_S 0.015   /* samples of a short operation */
-#define CASE_MOST_S 3.0
-#define BUFFER_B ((size_t)1 << 30)
-#define FAILURES_MOST 3 /* of workers in a stage; then its setting is left alone */
-#define XML_MOST ((size_t)8 << 20)
+#define START_LEAST_S  4.0   /* a stage with less than this is over before its worker has started */
+#define CASE_LEAST_S   0.015 /* samples of a short operation */
+#define CASE_MOST_S    3.0
+#define BUFFER_B       ((size_t)1 << 30)
+#define FAILURES_MOST  3 /* of workers in a stage; then its setting is left alone */
+#define XML_MOST       ((size_t)8 << 20)
 
 typedef struct {
   Probe *probe;
@@ -273,8 +273,8 @@ run_stage (Nccl *nccl, const NcclStage *stage, double end_s)
       break;
   }
   if (failures > 0 && !probe_interrupted ())
-    probe_note (nccl->probe, "nccl: %s: its worker failed %u times; what it was asked is marked, and the like was left out", stage->name,
-                failures);
+    probe_note (nccl->probe, "nccl: %s: its worker failed %u times; what it was asked is marked, and the like was left out",
+                stage->name, failures);
   else if (left > 0 && !probe_interrupted ())
     probe_note (nccl->probe, "nccl: %s: time for %zu of %zu cases", stage->name, asked, wanted);
   if (stage->stays && nccl->running != NULL && !probe_interrupted ())

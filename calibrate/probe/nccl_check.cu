@@ -1,12 +1,12 @@
-/* Known inputs and exact outputs. Inputs are whole numbers from 0 to 7 that depend on rank and place; sums of 64 of them are exact in
- * fp32 in any order, so that every element of every output is compared for equality. */
+/* Known inputs and exact outputs. Inputs are whole numbers from 0 to 7 that depend on rank and place; sums of 64 of them are exact
+ * in fp32 in any order, so that every element of every output is compared for equality. */
 #include "nccl_run.h"
 
 #include <stdio.h>
 
-#define BLOCKS 2048
+#define BLOCKS  2048
 #define THREADS 256
-#define POISON 0xa5 /* four such bytes are no whole number as fp32 */
+#define POISON  0xa5 /* four such bytes are no whole number as fp32 */
 
 static __device__ float
 input (unsigned rank, size_t i)
@@ -121,7 +121,8 @@ nccl_check_output (NcclWorker *worker, const ProbeRequest *request)
          PROBE_CUDA (cudaMemsetAsync (worker->wrong[rank], 0, sizeof *worker->wrong[rank], stream));
     if (!ok)
       break;
-    compare<<<BLOCKS, THREADS, 0, stream>>> (worker->out[rank], n, (int)request->op, rank, request->gpus, count, worker->wrong[rank]);
+    compare<<<BLOCKS, THREADS, 0, stream>>> (worker->out[rank], n, (int)request->op, rank, request->gpus, count,
+                                             worker->wrong[rank]);
     ok = PROBE_CUDA (cudaGetLastError ());
   }
   for (unsigned rank = 0; rank < ranks && ok; rank++)

@@ -17,7 +17,8 @@ try_open (const char *path)
   library = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL && reason[0] == '\0') { /* what is wrong with the first is the most telling */
     const char *error = dlerror ();
-    snprintf (reason, sizeof reason, "its library cannot be loaded: %s; give it with --nccl-lib FILE, or its folder in LD_LIBRARY_PATH",
+    snprintf (reason, sizeof reason,
+              "its library cannot be loaded: %s; give it with --nccl-lib FILE, or its folder in LD_LIBRARY_PATH",
               error != NULL ? error : path);
   }
 }
@@ -54,11 +55,11 @@ find (const char *name)
   return nccl_lib_open (NULL, NULL) ? dlsym (library, name) : NULL;
 }
 
-#define HAND_ON(name, parameters, arguments)                                                                                              \
-  extern "C" ncclResult_t name parameters                                                                                                 \
-  {                                                                                                                                       \
-    static decltype (&name) real = (decltype (&name))find (#name);                                                                        \
-    return real != NULL ? real arguments : ncclSystemError;                                                                               \
+#define HAND_ON(name, parameters, arguments)                       \
+  extern "C" ncclResult_t name parameters                          \
+  {                                                                \
+    static decltype (&name) real = (decltype (&name))find (#name); \
+    return real != NULL ? real arguments : ncclSystemError;        \
   }
 
 HAND_ON (ncclGetVersion, (int *version), (version))
@@ -74,7 +75,8 @@ HAND_ON (ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *error), (comm, e
 HAND_ON (ncclCommCount, (const ncclComm_t comm, int *count), (comm, count))
 HAND_ON (ncclGroupStart, (void), ())
 HAND_ON (ncclGroupEnd, (void), ())
-HAND_ON (ncclAllReduce, (const void *in, void *out, size_t n, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream),
+HAND_ON (ncclAllReduce,
+         (const void *in, void *out, size_t n, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream),
          (in, out, n, type, op, comm, stream))
 HAND_ON (ncclAllGather, (const void *in, void *out, size_t n, ncclDataType_t type, ncclComm_t comm, cudaStream_t stream),
          (in, out, n, type, comm, stream))

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_CHOICE 1.5
-#define WEIGHT_AUTO 4
-#define WEIGHT_FORCED 2
-#define WEIGHT_OTHERS 5
+#define WEIGHT_CHOICE  1.5
+#define WEIGHT_AUTO    4
+#define WEIGHT_FORCED  2
+#define WEIGHT_OTHERS  5
 #define WEIGHT_P2P_OFF 1.5
 
 #define KIB ((size_t)1 << 10)
@@ -33,13 +33,9 @@ add (Maker *maker, ProbeOp op, size_t bytes, unsigned gpus, ProbeLaunch launch, 
     stage->request = grown;
     stage->room = room;
   }
-  stage->request[stage->n++] = (ProbeRequest){ .op = op,
-                                               .bytes = bytes,
-                                               .gpus = gpus,
-                                               .launch = launch,
-                                               .in_place = in_place,
-                                               .channels = channels,
-                                               .choice = stage->choice };
+  stage->request[stage->n++] = (ProbeRequest){
+    .op = op, .bytes = bytes, .gpus = gpus, .launch = launch, .in_place = in_place, .channels = channels, .choice = stage->choice
+  };
 }
 
 static Maker
@@ -86,9 +82,9 @@ static const ProbeOp all_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PRO
 static const ProbeOp tuned_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_REDUCE_SCATTER, PROBE_OP_BROADCAST,
                                      PROBE_OP_REDUCE };
 static const ProbeOp p2p_ops[] = { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_SENDRECV };
-#define N_ALL (sizeof all_ops / sizeof all_ops[0])
+#define N_ALL   (sizeof all_ops / sizeof all_ops[0])
 #define N_TUNED (sizeof tuned_ops / sizeof tuned_ops[0])
-#define N_P2P (sizeof p2p_ops / sizeof p2p_ops[0])
+#define N_P2P   (sizeof p2p_ops / sizeof p2p_ops[0])
 
 static const struct {
   const char *name, *algo, *proto, *algo_setting, *proto_setting;

@@ -9,11 +9,11 @@ extern "C" {
 #endif
 
 #define NCCL_SETTINGS_MOST 4
-#define NCCL_STAGES_MOST 12
+#define NCCL_STAGES_MOST   12
 
 typedef struct {
-  const char *name;        /* "auto", "ring_ll", …: one setting, one worker */
-  const char *algo, *proto; /* "auto", or what is forced */
+  const char *name;                        /* "auto", "ring_ll", …: one setting, one worker */
+  const char *algo, *proto;                /* "auto", or what is forced */
   const char *setting[NCCL_SETTINGS_MOST]; /* NAME=VALUE of NCCL's environment */
   bool p2p, choice;
   bool stays; /* its worker goes on: a later stage has the same name */

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TARGET_S 500e-6
-#define K_MOST 64      /* a graph of so many is still made in milliseconds */
-#define ROUGH_MOST 8   /* operations in a row, to find k */
+#define TARGET_S      500e-6
+#define K_MOST        64 /* a graph of so many is still made in milliseconds */
+#define ROUGH_MOST    8  /* operations in a row, to find k */
 #define SHARE_STRETCH 10 /* fewer than the least samples only where they would take so many shares */
 
 typedef struct {
@@ -185,7 +185,8 @@ rank_nccl (Run *run, unsigned rank, ncclResult_t result)
     return true;
   const char *more = ncclGetLastError (NULL);
   if (run->failure[rank][0] == '\0')
-    snprintf (run->failure[rank], NCCL_ERROR_MOST, "rank %u: %s: %.300s", rank, ncclGetErrorString (result), more != NULL ? more : "");
+    snprintf (run->failure[rank], NCCL_ERROR_MOST, "rank %u: %s: %.300s", rank, ncclGetErrorString (result),
+              more != NULL ? more : "");
   return false;
 }
 

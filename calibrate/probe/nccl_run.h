@@ -8,8 +8,8 @@
 #include "probe_stats.h"
 #include "probe_team.h"
 
-#define NCCL_GPUS_MOST 64
-#define NCCL_SETS_MOST 8
+#define NCCL_GPUS_MOST  64
+#define NCCL_SETS_MOST  8
 #define NCCL_ERROR_MOST 512
 
 /* The communicators of one GPU count. */

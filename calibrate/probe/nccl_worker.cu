@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #define INHERITED_MOST 1024 /* file numbers of the parent that may be open here: its GPUs' */
-#define MEMORY_SHARE 4      /* of a GPU's free memory, at most a fourth for each of two buffers */
+#define MEMORY_SHARE   4    /* of a GPU's free memory, at most a fourth for each of two buffers */
 #define BUFFER_LEAST_B ((size_t)1 << 20)
-#define LOG_LINE_MOST 4096
+#define LOG_LINE_MOST  4096
 
 static FILE *answers;
 

@@ -26,7 +26,7 @@ typedef struct {
   const char *storage_dir;  /* NULL: no directory given, the storage section says so and ends */
   bool quick;               /* --quick: fewer sizes and shapes */
   uint64_t seed;            /* of whatever is random */
-  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. NCCL is loaded by nccl_lib.cu, which every call goes through */
+  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. Every call of NCCL goes through nccl_lib.cu */
 } ProbeOptions;
 
 const ProbeOptions *probe_options (const Probe *probe);

@@ -16,7 +16,7 @@
 
 #define LINE_MOST 8192 /* 50 samples of 16 characters are 800 */
 #define FREE_FROM 10   /* pipes are moved above the numbers that the child gets */
-#define POLL_MS 200    /* how late a signal is seen at most */
+#define POLL_MS   200  /* how late a signal is seen at most */
 
 extern char **environ;
 

@@ -12,7 +12,7 @@ extern "C" {
 
 /* Where the child reads requests and writes answers; its standard streams are the parent's. */
 #define PROBE_CHILD_REQUESTS 3
-#define PROBE_CHILD_ANSWERS 4
+#define PROBE_CHILD_ANSWERS  4
 
 typedef struct {
   pid_t pid; /* 0: none */

@@ -7,7 +7,7 @@
 #include "probe_options.h"
 
 #define PROBE_VERSION "0.1.0"
-#define PROBE_SCHEMA "forerun-probe/1"
+#define PROBE_SCHEMA  "forerun-probe/1"
 
 struct ProbeCase {
   char *section, *what;

@@ -21,8 +21,8 @@ typedef struct {
 } ProbeJson;
 
 /* `json` is zeroed to begin with. `key` is NULL inside arrays and for the outermost value. */
-void probe_json_open (ProbeJson *json, const char *key, char bracket); /* '{' or '[' */
-void probe_json_close (ProbeJson *json, char bracket);                 /* '}' or ']' */
+void probe_json_open (ProbeJson *json, const char *key, char bracket);        /* '{' or '[' */
+void probe_json_close (ProbeJson *json, char bracket);                        /* '}' or ']' */
 void probe_json_string (ProbeJson *json, const char *key, const char *value); /* NULL: null */
 void probe_json_number (ProbeJson *json, const char *key, double value);      /* NaN, infinite: null */
 void probe_json_bool (ProbeJson *json, const char *key, bool value);
@@ -31,8 +31,8 @@ void probe_json_raw (ProbeJson *json, const char *key, const char *value); /* a 
 void probe_json_line (ProbeJson *json);                                    /* the next member begins a line */
 void probe_json_free (ProbeJson *json);
 
-/* Writes all of `text` and a line end to `path`.tmp, has it on the disk, then renames it: `path` holds the old or the new, never a part. False: why
- * in errno. */
+/* Writes all of `text` and a line end to `path`.tmp, has it on the disk, then renames it: `path` holds the old or the new,
+ * never a part. False: why in errno. */
 bool probe_json_save (const char *path, const char *text, size_t length);
 
 #ifdef __cplusplus

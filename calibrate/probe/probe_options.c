@@ -10,13 +10,13 @@
 #include <string.h>
 
 #define BUDGET_DEFAULT_S 300.0
-#define BUDGET_LEAST_S 5.0
-#define BUDGET_MOST_S 86400.0
-#define TARGET_DEFAULT 0.02
-#define TARGET_LEAST 0.001 /* below this the clock's own steps are in the way */
-#define TARGET_MOST 0.5
-#define GPUS_MOST 64
-#define DIGITS_MOST 12 /* of a number in a duration or a percentage */
+#define BUDGET_LEAST_S   5.0
+#define BUDGET_MOST_S    86400.0
+#define TARGET_DEFAULT   0.02
+#define TARGET_LEAST     0.001 /* below this the clock's own steps are in the way */
+#define TARGET_MOST      0.5
+#define GPUS_MOST        64
+#define DIGITS_MOST      12 /* of a number in a duration or a percentage */
 
 static const char *const section_names[PROBE_SECTION_N] = { "link", "nccl", "compute", "overlap", "storage" };
 
@@ -50,8 +50,7 @@ probe_arguments_help (void)
          "Ends with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n";
 }
 
-static bool
-fail (char *error, size_t size, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+static bool fail (char *error, size_t size, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
 
 static bool
 fail (char *error, size_t size, const char *format, ...)
@@ -166,13 +165,20 @@ read_only (const char *text, ProbeArguments *out, char *error, size_t size)
 }
 
 static const struct option long_options[] = {
-  { "output", required_argument, NULL, 'o' },   { "force", no_argument, NULL, 'f' },
-  { "only", required_argument, NULL, 'O' },     { "list", no_argument, NULL, 'l' },
-  { "budget", required_argument, NULL, 'b' },   { "target", required_argument, NULL, 't' },
-  { "quick", no_argument, NULL, 'q' },          { "gpus", required_argument, NULL, 'g' },
-  { "no-nvls", no_argument, NULL, 'n' },        { "nccl-lib", required_argument, NULL, 'N' },
-  { "storage", required_argument, NULL, 's' },  { "seed", required_argument, NULL, 'S' },
-  { "help", no_argument, NULL, 'h' },           { "version", no_argument, NULL, 'V' },
+  { "output", required_argument, NULL, 'o' },
+  { "force", no_argument, NULL, 'f' },
+  { "only", required_argument, NULL, 'O' },
+  { "list", no_argument, NULL, 'l' },
+  { "budget", required_argument, NULL, 'b' },
+  { "target", required_argument, NULL, 't' },
+  { "quick", no_argument, NULL, 'q' },
+  { "gpus", required_argument, NULL, 'g' },
+  { "no-nvls", no_argument, NULL, 'n' },
+  { "nccl-lib", required_argument, NULL, 'N' },
+  { "storage", required_argument, NULL, 's' },
+  { "seed", required_argument, NULL, 'S' },
+  { "help", no_argument, NULL, 'h' },
+  { "version", no_argument, NULL, 'V' },
   { NULL, 0, NULL, 0 },
 };
 

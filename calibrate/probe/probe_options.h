@@ -28,7 +28,7 @@ typedef struct {
 } ProbeOnly;
 
 typedef struct {
-  const char *output; /* into argv, or a literal */
+  const char *output;                     /* into argv, or a literal */
   const char *storage_dir, *nccl_library; /* NULL: not given */
   char *only_text;
   ProbeOnly only[PROBE_ONLY_MOST];

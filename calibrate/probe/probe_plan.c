@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELEMENT_B 4 /* fp32 */
-#define ALIGNED 4   /* elements of 16 bytes: nccl-tests' parts are whole ones */
+#define ELEMENT_B         4 /* fp32 */
+#define ALIGNED           4 /* elements of 16 bytes: nccl-tests' parts are whole ones */
 #define SMALLEST_EXPONENT 10
-#define LARGEST_EXPONENT 30
-#define GPUS_MOST 64
-#define CHANNELS_MOST 64
+#define LARGEST_EXPONENT  30
+#define GPUS_MOST         64
+#define CHANNELS_MOST     64
 
 static const char *const op_names[PROBE_OP_N] = { "all_reduce", "all_gather", "reduce_scatter", "broadcast",
                                                   "reduce",     "alltoall",   "sendrecv" };
@@ -85,8 +85,8 @@ bool
 probe_request_write (const ProbeRequest *request, char *out, size_t size)
 {
   int length = snprintf (out, size, "%s %s %zu %u %s %d %u %.9g %.9g", request->choice ? "choice" : "case", op_names[request->op],
-                         request->bytes, request->gpus, launch_names[request->launch], request->in_place ? 1 : 0,
-                         request->channels, request->target, request->share_s);
+                         request->bytes, request->gpus, launch_names[request->launch], request->in_place ? 1 : 0, request->channels,
+                         request->target, request->share_s);
   return length > 0 && (size_t)length < size;
 }
 

@@ -37,8 +37,8 @@ typedef struct {
 const char *probe_op_name (unsigned op);         /* NULL beyond the last */
 const char *probe_launch_name (unsigned launch); /* likewise */
 
-/* Elements of 4 bytes that each rank gives per peer (gather, scatter, all-to-all), or in all: as nccl-tests counts them, in whole 16
- * bytes where the buffer is divided. 0: too small for so many ranks. */
+/* Elements of 4 bytes that each rank gives per peer (gather, scatter, all-to-all), or in all: as nccl-tests counts them, in whole
+ * 16 bytes where the buffer is divided. 0: too small for so many ranks. */
 size_t probe_op_count (ProbeOp op, size_t bytes, unsigned gpus);
 /* The size that this is: of the larger of a rank's two buffers. */
 size_t probe_op_bytes (ProbeOp op, size_t bytes, unsigned gpus);

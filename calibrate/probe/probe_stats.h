@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-#define PROBE_SAMPLES_LEAST 5 /* fewer say nothing of the spread */
-#define PROBE_SAMPLES_MOST 50 /* the interval narrows as 1 / sqrt (n): beyond this time is better spent elsewhere */
+#define PROBE_SAMPLES_LEAST 5  /* fewer say nothing of the spread */
+#define PROBE_SAMPLES_MOST  50 /* the interval narrows as 1 / sqrt (n): beyond this time is better spent elsewhere */
 
 typedef struct {
   size_t n;

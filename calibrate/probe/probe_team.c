@@ -129,7 +129,7 @@ pause_briefly (void)
 #if defined __x86_64__
   __builtin_ia32_pause ();
 #elif defined __aarch64__
-  __asm__ volatile ("yield");
+  __asm__ volatile("yield");
 #endif
 }
 

@@ -1,7 +1,7 @@
-/* Reads and writes of a file with O_DIRECT, past the page cache. A sample: each of so many threads moves k blocks, one after the
- * other; the time from the first thread's begin to the last one's end, over k. So the rate is threads x block_B / median_s, and with
- * one thread the median is the latency of a block. The device's own cache and a server's stay in between: a file of at most 1 GiB may
- * sit in them. */
+/* Reads and writes of a file with O_DIRECT, past the page cache. A sample: each of so many threads moves k blocks, one after
+ * the other; the time from the first thread's begin to the last one's end, over k. So the rate is threads x block_B / median_s, and
+ * with one thread the median is the latency of a block. The device's own cache and a server's stay in between: a file of at most 1 GiB
+ * may sit in them. */
 #include "storage.h"
 
 #include "probe_core.h"
@@ -15,12 +15,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define FILE_MOST_B ((size_t)1 << 30)
-#define FREE_SHARE 10      /* at most a tenth of what is free */
-#define FILL_SHARE 0.3     /* of the section's time; a slow disk gets a smaller file */
-#define TARGET_S 0.02      /* of a sample */
-#define K_MOST 4096
-#define ALIGNED 4096       /* memory and offsets of O_DIRECT; 512 is less than some devices take */
+#define FILE_MOST_B    ((size_t)1 << 30)
+#define FREE_SHARE     10   /* at most a tenth of what is free */
+#define FILL_SHARE     0.3  /* of the section's time; a slow disk gets a smaller file */
+#define TARGET_S       0.02 /* of a sample */
+#define K_MOST         4096
+#define ALIGNED        4096 /* memory and offsets of O_DIRECT; 512 is less than some devices take */
 #define CHECKED_BLOCKS 8
 
 static uint64_t
@@ -209,7 +209,8 @@ static void
 measure_host (Storage *storage)
 {
   static const unsigned threads[2][3] = { { 1, 8, 32 }, { 2, 4, 16 } };
-  static const size_t blocks[2][3] = { { 4096, (size_t)1 << 18, (size_t)4 << 20 }, { (size_t)1 << 14, (size_t)1 << 16, (size_t)1 << 20 } };
+  static const size_t blocks[2][3] = { { 4096, (size_t)1 << 18, (size_t)4 << 20 },
+                                       { (size_t)1 << 14, (size_t)1 << 16, (size_t)1 << 20 } };
   static const char *const what[2] = { "read", "write" };
   Probe *probe = storage->probe;
   int passes = probe_options (probe)->quick ? 1 : 4;
@@ -221,7 +222,8 @@ measure_host (Storage *storage)
         for (size_t b = 0; b < 3; b++)
           for (size_t t = 0; t < 3; t++)
             if (probe_selected (probe, "storage", what[write]))
-              storage_measure (storage, "host", move_host, storage, write == 1, random == 1, threads[pass / 2][t], blocks[pass % 2][b]);
+              storage_measure (storage, "host", move_host, storage, write == 1, random == 1, threads[pass / 2][t],
+                               blocks[pass % 2][b]);
 }
 
 bool

@@ -1,7 +1,7 @@
 /* The same file by cuFile (GPUDirect Storage), straight to GPU 0. The library is loaded when it is there; its few types are stated
  * here because its header is a package of its own. Source: cuFile API Reference Guide (docs.nvidia.com/gpudirect-storage),
- * cuFileDriverOpen, cuFileHandleRegister, cuFileBufRegister, cuFileRead, cuFileWrite. Whether the transfer really bypasses the host is
- * the driver's choice: where it cannot, the library copies through host memory (its compatibility mode). */
+ * cuFileDriverOpen, cuFileHandleRegister, cuFileBufRegister, cuFileRead, cuFileWrite. Whether the transfer really bypasses the host
+ * is the driver's choice: where it cannot, the library copies through host memory (its compatibility mode). */
 #include "storage.h"
 
 #include <dlfcn.h>
