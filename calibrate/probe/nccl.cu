@@ -157,7 +157,10 @@ ask (Nccl *nccl, const NcclStage *stage, const ProbeRequest *request)
   if (probe_request_write (request, line, sizeof line) && probe_child_ask (&nccl->child, line))
     state = probe_child_answer (&nccl->child, PATIENCE_S, is_stopped, line, sizeof line);
   if (state == PROBE_CHILD_LINE && strncmp (line, "fatal ", 6) != 0) {
-    size_t n = probe_answer_read (line, sample, PROBE_SAMPLES_MOST);
+    unsigned in_a_row;
+    size_t n = probe_answer_read (line, &in_a_row, sample, PROBE_SAMPLES_MOST);
+    if (n > 0)
+      probe_number (point, "iters", in_a_row);
     if (stage->choice && strncmp (line, "choice ", 7) == 0)
       take_choice (nccl, point, line);
     else

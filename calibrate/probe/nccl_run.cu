@@ -400,6 +400,7 @@ nccl_run_case (NcclWorker *worker, const ProbeRequest *request, double out[PROBE
   bool ok = first_run (&run, fatal) && settle (&run, fatal);
   if (ok) {
     ok = take_samples (&run, out, n);
+    worker->in_a_row = run.k;
     *fatal = !ok;
   }
   if (!*fatal)

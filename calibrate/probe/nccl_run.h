@@ -29,6 +29,7 @@ typedef struct {
   NcclSet set[NCCL_SETS_MOST];
   unsigned long clock; /* for NcclSet.used */
   void (*alive) (void);
+  unsigned in_a_row; /* operations of each sample of the last case */
   char error[NCCL_ERROR_MOST]; /* of the last failure */
 } NcclWorker;
 

@@ -130,7 +130,7 @@ serve_case (NcclWorker *worker, const ProbeRequest *request)
     answer_error (fatal ? "fatal" : "error", worker->error);
     return !fatal;
   }
-  fputs ("ok", answers);
+  fprintf (answers, "ok %u", worker->in_a_row);
   for (size_t i = 0; i < n; i++)
     fprintf (answers, " %.9g", sample[i]);
   answer ("%s", "");

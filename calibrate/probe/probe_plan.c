@@ -130,12 +130,14 @@ probe_request_read (const char *line, ProbeRequest *out)
 }
 
 size_t
-probe_answer_read (const char *line, double *out, size_t most)
+probe_answer_read (const char *line, unsigned *in_a_row, double *out, size_t most)
 {
   size_t n = 0;
-  if (strncmp (line, "ok", 2) != 0)
+  int used = 0;
+  *in_a_row = 0;
+  if (sscanf (line, "ok %9u%n", in_a_row, &used) != 1 || *in_a_row == 0)
     return 0;
-  for (line += 2; *line == ' ' && n < most;) {
+  for (line += used; *line == ' ' && n < most;) {
     char *end = NULL;
     double value = strtod (line + 1, &end);
     if (end == line + 1 || !(value > 0 && value < 1e6))

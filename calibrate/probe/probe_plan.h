@@ -54,8 +54,8 @@ size_t probe_gpu_counts (unsigned n, unsigned out[PROBE_COUNTS_MOST]);
 bool probe_request_write (const ProbeRequest *request, char *out, size_t size);
 bool probe_request_read (const char *line, ProbeRequest *out);
 
-/* Answers: "ok S1 S2 …". Returns how many samples, 0 where it is no such line. */
-size_t probe_answer_read (const char *line, double *out, size_t most);
+/* Answers: "ok K S1 S2 …", K operations in a row each. Returns how many samples, 0 where it is no such line. */
+size_t probe_answer_read (const char *line, unsigned *in_a_row, double *out, size_t most);
 
 /* NCCL's debug log: what it chose, "AllReduce: 1048576 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..23}" and older forms
  * ("4096 Bytes -> Algo 1 proto 0 time 12.3"). */

@@ -128,11 +128,14 @@ static void
 answers_are_samples_or_none (void)
 {
   double sample[3];
-  TEST_INT (probe_answer_read ("ok 1e-06 2.5e-06", sample, 3), 2);
+  unsigned in_a_row;
+  TEST_INT (probe_answer_read ("ok 20 1e-06 2.5e-06", &in_a_row, sample, 3), 2);
+  TEST_INT (in_a_row, 20);
   TEST_NEAR (sample[1], 2.5e-6, 1e-12);
-  static const char *const none[] = { "ok", "ok ", "error x", "ok 1 x", "ok -1", "ok 0", "ok nan", "ok 1 2 3 4", "" };
+  static const char *const none[] = { "ok",       "ok ",     "error x", "ok 7",     "ok 0 1",       "ok -3 1",
+                                      "ok 7 1 x", "ok 7 -1", "ok 7 0",  "ok 7 nan", "ok 7 1 2 3 4", "" };
   for (size_t i = 0; i < G_N_ELEMENTS (none); i++)
-    TEST_INT (probe_answer_read (none[i], sample, 3), 0);
+    TEST_INT (probe_answer_read (none[i], &in_a_row, sample, 3), 0);
 }
 
 /* Lines of 2.28.9, of 2.19 with numbers, and what is none. */
