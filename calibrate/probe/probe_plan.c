@@ -135,9 +135,10 @@ probe_answer_read (const char *line, unsigned *in_a_row, double *out, size_t mos
   size_t n = 0;
   int used = 0;
   *in_a_row = 0;
-  if (sscanf (line, "ok %9u%n", in_a_row, &used) != 1 || *in_a_row == 0)
+  if (strncmp (line, "ok ", 3) != 0 || !isdigit ((unsigned char)line[3]) || sscanf (line + 3, "%9u%n", in_a_row, &used) != 1 ||
+      *in_a_row == 0)
     return 0;
-  for (line += used; *line == ' ' && n < most;) {
+  for (line += 3 + used; *line == ' ' && n < most;) {
     char *end = NULL;
     double value = strtod (line + 1, &end);
     if (end == line + 1 || !(value > 0 && value < 1e6))
