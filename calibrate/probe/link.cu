@@ -432,10 +432,14 @@ probe_link (Probe *probe)
     probe_note (probe, "link: %d GPUs; 1 to %d are accepted (--gpus)", link.n, LINK_GPUS_MOST);
     return false;
   }
-  if (!choose_sizes (&link))
+  if (!choose_sizes (&link)) {
+    probe_note (probe, "link: %s", probe_cuda_error ());
     return false;
+  }
   make_plan (&link);
   bool ok = probe_listing (probe) || open_link (&link);
+  if (!ok)
+    probe_note (probe, "link: could not be set up; the last of CUDA's errors: %s", probe_cuda_error ());
   size_t wanted = 0;
   for (size_t i = 0; i < link.n_plan; i++)
     wanted += probe_selected (probe, "link", do_names[link.plan[i].what]);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define PATIENCE_S     30.0  /* without any line from a worker: it hangs */
-#define END_PATIENCE_S 10.0  /* for a worker to take its communicators apart */
+#define END_PATIENCE_S 3.0   /* for a worker to take its communicators apart; its end frees the rest as well */
 #define START_LEAST_S  4.0   /* a stage with less than this is over before its worker has started */
 #define CASE_LEAST_S   0.015 /* samples of a short operation */
 #define CASE_MOST_S    3.0

@@ -9,7 +9,7 @@
 #include "probe_team.h"
 
 #define NCCL_GPUS_MOST  64
-#define NCCL_SETS_MOST  8
+#define NCCL_SETS_MOST  16 /* four counts, and two by five numbers of channels: making one takes a second */
 #define NCCL_ERROR_MOST 512
 
 /* The communicators of one GPU count. */
