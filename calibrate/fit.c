@@ -26,7 +26,7 @@ static const double STEP = 0.01, DEPENDS = 1e-3;
 #define EVALUATIONS_EACH 60u
 
 const char *const cal_use_titles[CAL_USE_N] = { "fitted", "other sizes", "other GPU counts" };
-const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", NULL };
+const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", "too far", NULL };
 
 /* A stage while it is solved. */
 typedef struct {
@@ -164,8 +164,19 @@ solve_once (Solve *s, double *x, GError **error)
   put (s, x);
   for (guint c = s->n; c-- > 0;)
     if (x[c] <= lo[c] + STEP || x[c] >= hi[c] - STEP)
-      s->active[c]->verdict = CAL_AT_LIMIT;
+      s->active[c]->verdict = fabs (x[c]) >= log (FURTHEST) - STEP ? CAL_TOO_FAR : CAL_AT_LIMIT;
   return TRUE;
+}
+
+/* A constant that wants to leave what is accepted (a share above 1, a factor below 1) stays at its end and is solved no more. */
+static void
+hold_at_limit (Solve *s, guint c, double *x)
+{
+  CalFitConstant *held = s->active[c];
+  double value = held->before * exp (x[c]);
+  give_up (s, c, CAL_AT_LIMIT, x);
+  held->after = value;
+  s->model->set (s->model->user, held->offset, value);
 }
 
 /* Intervals at the solution. Returned: the widest beyond the limit, or n. */
@@ -201,18 +212,20 @@ solve (Solve *s, GError **error)
       give_up (s, s->n - 1, CAL_UNDETERMINED, x);
     if (s->n == 0 || !solve_once (s, x, error))
       break;
-    guint c = s->n;
-    for (guint k = 0; k < s->n; k++)
-      if (s->active[k]->verdict == CAL_AT_LIMIT)
-        c = k;
-    CalVerdict why = CAL_AT_LIMIT;
-    if (c == s->n) {
-      c = intervals (s, x);
-      why = CAL_UNDETERMINED;
+    guint limit = s->n, far = s->n;
+    for (guint k = 0; k < s->n; k++) {
+      limit = s->active[k]->verdict == CAL_AT_LIMIT ? k : limit;
+      far = s->active[k]->verdict == CAL_TOO_FAR ? k : far;
     }
-    if (c == s->n)
+    guint wide = limit == s->n && far == s->n ? intervals (s, x) : s->n;
+    if (limit < s->n)
+      hold_at_limit (s, limit, x);
+    else if (far < s->n)
+      give_up (s, far, CAL_TOO_FAR, x);
+    else if (wide < s->n)
+      give_up (s, wide, CAL_UNDETERMINED, x);
+    else
       break;
-    give_up (s, c, why, x);
   }
   for (guint c = 0; c < s->n; c++)
     s->active[c]->verdict = CAL_FITTED;

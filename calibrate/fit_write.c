@@ -34,7 +34,7 @@ write_constants (const CalFit *fit, GString *out)
   g_autoptr (GPtrArray) fitted = g_ptr_array_new ();
   for (guint i = 0; i < fit->constants->len; i++) {
     CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
-    if (c->verdict == CAL_FITTED)
+    if (c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT)
       g_ptr_array_add (fitted, c);
   }
   g_ptr_array_sort (fitted, compare_paths);
@@ -44,8 +44,12 @@ write_constants (const CalFit *fit, GString *out)
     g_autofree char *value = base_quantity_format (c->after, c->dim, DIGITS);
     g_autofree char *before = base_quantity_format (c->before, c->dim, DIGITS);
     write_keys (out, c->path, open);
-    g_string_append_printf (out, "{value: %s, note: \"%u points, +-%.2g %%; was %s\"}\n", value, c->n_points, 100 * c->half_width,
-                            before);
+    g_string_append_printf (out, "{value: %s, note: \"%u points, ", value, c->n_points);
+    if (c->verdict == CAL_FITTED)
+      g_string_append_printf (out, "+-%.2g %%", 100 * c->half_width);
+    else
+      g_string_append (out, "the end of what is accepted");
+    g_string_append_printf (out, "; was %s\"}\n", before);
   }
 }
 
@@ -70,12 +74,12 @@ write_range (const CalFitFile *file, GString *out)
 static void
 write_kept (const CalFit *fit, GString *out)
 {
-  static const char *const why[] = { NULL, "no point depends on it", "the points leave it open",
-                                     "the best value lies at the end of what is accepted, or four times its default away" };
+  static const char *const why[] = { NULL, "no point depends on it", "the points leave it open", NULL,
+                                     "the points want four times it, or a quarter" };
   gboolean any = FALSE;
   for (guint i = 0; i < fit->constants->len; i++) {
     const CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
-    if (c->verdict == CAL_FITTED)
+    if (why[c->verdict] == NULL)
       continue;
     if (!any)
       g_string_append (out, "# Not fitted, as in the calibration below:\n");

@@ -47,7 +47,8 @@ typedef enum {
   CAL_FITTED,
   CAL_UNSEEN,       /* no point depends on it */
   CAL_UNDETERMINED, /* the points allow too wide an interval */
-  CAL_AT_LIMIT      /* the best value lies outside what is accepted, or beyond four times the default */
+  CAL_AT_LIMIT,     /* the best value lies beyond what is accepted: held at its end */
+  CAL_TOO_FAR       /* the best value is more than four times, or less than a quarter of, the default */
 } CalVerdict;
 extern const char *const cal_verdict_names[];
 
