@@ -264,6 +264,48 @@ stages_of (const CalFit *found, const GArray *points)
   return stage;
 }
 
+/* ---- NCCL's choices ---- */
+
+static const CliGroup *
+group_of (const Fit *fit, guint32 gpus)
+{
+  for (guint g = 0; g < fit->groups->len; g++) {
+    const CliGroup *group = fit->groups->pdata[g];
+    if (group->comm.n == gpus && group->comm.settings.max_channels == 0)
+      return group;
+  }
+  return NULL;
+}
+
+/* How many of the choices that NCCL told are those of forerun, and the first few that are not. */
+static void
+tell_choices (const Fit *fit, GString *out)
+{
+  enum { SHOWN = 5 };
+  guint n = 0, n_same = 0;
+  g_autoptr (GString) other = g_string_new (NULL);
+  for (guint i = 0; fit->data.choices != NULL && i < fit->data.choices->len; i++) {
+    const CliMeasured *c = &g_array_index (fit->data.choices, CliMeasured, i);
+    const CliGroup *group = group_of (fit, c->gpus);
+    const WrkCollRequest request = {
+      .op = c->op, .size_B = c->size_B, .dtype = c->dtype, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO
+    };
+    g_auto (WrkColl) coll = { 0 };
+    if (group == NULL || !wrk_coll_price (group->comm.comm, &request, &coll, NULL))
+      continue;
+    n++;
+    gboolean same = coll.algo == c->algo && coll.proto == c->proto;
+    n_same += same ? 1 : 0;
+    if (same || n - n_same > SHOWN)
+      continue;
+    g_string_append_printf (other, "#   %s of %.0f B on %u GPUs: %s %s, not %s %s\n", base_name (mdl_op_names, (int)c->op),
+                            c->size_B, c->gpus, base_name (mdl_algo_names, c->algo), base_name (mdl_proto_names, c->proto),
+                            base_name (mdl_algo_names, coll.algo), base_name (mdl_proto_names, coll.proto));
+  }
+  if (n > 0)
+    g_string_append_printf (out, "# NCCL's choice: %u of %u as predicted\n%s", n_same, n, other->str);
+}
+
 /* ---- the answer ---- */
 
 /* Bands from one half of the held-out points, and how many of the other half they hold. */
@@ -435,7 +477,7 @@ base_library (Cli *cli, const Fit *fit, GError **error)
 static gboolean
 is_file (const char *word)
 {
-  return g_str_has_suffix (word, ".csv") || g_str_has_suffix (word, ".json");
+  return g_str_has_suffix (word, ".csv") || g_str_has_suffix (word, ".json") || g_str_has_suffix (word, ".json.gz");
 }
 
 /* A folder with systems.yaml, or files of one machine. */
@@ -524,6 +566,7 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
   if (fit.n_left > 0)
     g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
                             fit.n_left);
+  tell_choices (&fit, text);
   rep_fit_text (&report, text);
   if (cli->format == CLI_FORMAT_TEXT && flags->report == NULL)
     g_string_append (cli->talk, text->str);

@@ -85,6 +85,7 @@ typedef struct {
   CliMargins margins; /* name unset: there is no margins.yaml */
   GArray *points;     /* CliMeasured, in the order of the files */
   GPtrArray *versions; /* char *: of NCCL, each once; in the order of the files */
+  GArray *choices;    /* CliMeasured without times: what NCCL took; NULL: none was told */
   guint n_skipped;    /* points of parts that systems.yaml does not list */
   guint n_impossible; /* points that cannot be predicted: counted by who predicts */
 } CliData;

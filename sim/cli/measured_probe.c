@@ -9,7 +9,8 @@
 
 #define SCHEMA "forerun-probe/1"
 /* Half of a point's 95 % interval, of its median: wider ones say nothing of constants. */
-#define WIDEST 0.05
+#define WIDEST    0.05
+#define MOST_GPUS 1024.0
 
 typedef struct {
   const char *path;
@@ -94,7 +95,7 @@ count_in (const Probe *probe, guint i, JsonObject *object, const char *key, doub
 static gboolean
 read_point (Probe *probe, guint i, JsonObject *object, GError **error)
 {
-  static const double MOST_GPUS = 1024, MOST_CHANNELS = 1024, MOST_ITERS = 1e6, MOST_B = 0x1p50, MOST_S = 1e5;
+  static const double MOST_CHANNELS = 1024, MOST_ITERS = 1e6, MOST_B = 0x1p50, MOST_S = 1e5;
   int op, algo, proto, launch;
   CliMeasured point = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl };
   if (json_object_has_member (object, "error") || json_object_has_member (object, "skipped")) {
@@ -139,6 +140,30 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   return fail_in (probe, error, "points[%u].launch: no system of that launch", i);
 }
 
+/* What NCCL took for a size, by its own log. */
+static gboolean
+read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
+{
+  int op, algo, proto;
+  CliMeasured choice = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl, .size_B = number_of (object, "bytes") };
+  if (json_object_has_member (object, "error") || json_object_has_member (object, "skipped"))
+    return TRUE;
+  if (!(choice.size_B >= 1))
+    return fail_in (probe, error, "points[%u].bytes: a size above 0 B is accepted", i);
+  if (!name_in (probe, i, object, "op", mdl_op_names, &op, error) ||
+      !name_in (probe, i, object, "algo", mdl_algo_names, &algo, error) ||
+      !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
+      !count_in (probe, i, object, "gpus", MOST_GPUS, &choice.gpus, error))
+    return FALSE;
+  choice.op = (MdlOp)op;
+  choice.algo = (MdlAlgo)algo;
+  choice.proto = (MdlProto)proto;
+  if (probe->data->choices == NULL)
+    probe->data->choices = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
+  g_array_append_val (probe->data->choices, choice);
+  return TRUE;
+}
+
 static gboolean
 read_points (Probe *probe, JsonObject *root, GError **error)
 {
@@ -151,8 +176,10 @@ read_points (Probe *probe, JsonObject *root, GError **error)
     if (!JSON_NODE_HOLDS_OBJECT (item))
       return fail_in (probe, error, "points[%u]: a mapping is accepted", i);
     JsonObject *object = json_node_get_object (item);
-    if (g_strcmp0 (text_of (object, "section"), "nccl") == 0 && g_strcmp0 (text_of (object, "what"), "choice") != 0 &&
-        !read_point (probe, i, object, error))
+    if (g_strcmp0 (text_of (object, "section"), "nccl") != 0)
+      continue;
+    gboolean choice = g_strcmp0 (text_of (object, "what"), "choice") == 0;
+    if (!(choice ? read_choice (probe, i, object, error) : read_point (probe, i, object, error)))
       return FALSE;
   }
   return TRUE;
