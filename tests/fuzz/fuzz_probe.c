@@ -1,0 +1,37 @@
+/* What forerun-probe wrote: whatever bytes come, there is an error that names the file, or points that can be priced. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "measured-private.h"
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  static const char path[] = "any.json";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (JsonParser) parser = cli_probe_open (path, (const char *)data, size, &error);
+  if (parser == NULL) {
+    g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
+    return 0;
+  }
+  CliSystem systems[MDL_LAUNCH_N] = { 0 };
+  for (int launch = 0; launch < MDL_LAUNCH_N; launch++)
+    systems[launch].launch.v = launch;
+  Cli cli = { .warnings = g_ptr_array_new_with_free_func (g_free), .quiet = TRUE };
+  g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
+  read.spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
+  (void)cli_probe_has_no_nvls (parser);
+  if (!cli_probe_read (&cli, path, parser, &read, &error))
+    g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
+  for (guint i = 0; i < read.points->len; i++) {
+    const CliMeasured *point = &g_array_index (read.points, CliMeasured, i);
+    g_assert_cmpuint (point->system, <, MDL_LAUNCH_N);
+    g_assert_cmpuint (point->op, <, MDL_OP_N);
+    g_assert_true (point->gpus > 0 && point->size_B >= 1 && point->time_s > 0 && isfinite (point->time_s));
+  }
+  g_ptr_array_unref (cli.warnings);
+  return 0;
+}
