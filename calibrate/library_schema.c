@@ -190,7 +190,7 @@ static const BaseField tree_fields[] = {
   MAP (MdlTreeSpec, stream, "stream", &rates_schema, "a channel sustains while it reduces and broadcasts at once"),
   MAP (MdlTreeSpec, end_stream, "end_stream", &rates_schema, "the same between two ranks, where no rank does both"),
   MAP (MdlTreeSpec, per_piece, "per_piece", &times_schema, "for each further piece"),
-  MAP (MdlTreeSpec, inner, "inner", &factors_schema, "link bytes beyond the protocol's from four GPUs of a node on"),
+  MAP (MdlTreeSpec, inner, "inner", &factors_schema, "link bytes beyond the protocol's from three GPUs of a node on"),
   NUM_FROM (MdlTreeSpec, blend, "blend", BASE_DIM_NUMBER, "1",
             "exponent by which blocks and links that are about as fast slow each other down; default: they do not"),
   BASE_ROW_NUM (MdlTreeSpec, "registered_piece", registered_piece, RATIO, .min = "0.01", .max = "1",

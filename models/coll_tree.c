@@ -6,7 +6,7 @@
  * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route (of adapters that
  * of half the channels: one way of them serves one of the two trees at a time), over the part of a piece that must have
  * arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128); stream B/s, what
- * a block sustains when its threads are split between reduction and broadcast. blend and inner (four and more ranks): on one node.
+ * a block sustains when its threads are split between reduction and broadcast. blend and inner (three and more ranks): on one node.
  *
  * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one
  * leaves of the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages
@@ -30,8 +30,8 @@ static const double SHOWN = 1.0 / 3.0;
 /* Without latency more pieces are always better: with so many, a fill of a hop adds less than a thousandth. */
 static const double NO_LATENCY_PIECES = 1024.0;
 
-/* Least ranks of a chain in which two neighbours both reduce and broadcast. */
-#define INNER_FROM 4u
+/* Least ranks of a chain in which one both reduces and broadcasts over the same links. */
+#define INNER_FROM 3u
 
 static unsigned
 hops_intra (const MdlCollQuestion *q)

@@ -8,7 +8,8 @@
  *                         k s f <= P                  PCIe of one GPU, f: Intel's host bridge; k s <= Q between sockets
  *     ring, nodes         k <= NICs x floor (R / s)   R: rate of one NIC; ceil (k / ends) s <= P at each GPU beside a NIC
  *                         (k - floor (k / G)) s <= C  G GPUs: each is the last of some rings, which leave by its NIC
- *     tree                as many as rings; a chain ends where a ring goes on: 2 GPUs of one node carry half of the chains each
+ *     tree                as many as rings; a chain ends where a ring goes on: 2 GPUs of one node carry half of the chains each,
+ *                         3 behind a switch three quarters at most
  *     NVLS                (k - 1 + h) s <= C          k heads; h: what the head's own link counts
  *
  * Then channels of s >= 25 GB/s are split in two (not above Ampere if s < 50 and there are many), what a tree or NVLS head may do
@@ -214,6 +215,17 @@ ring_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
   return network_fits (node, k, inter_Bps, 2 * k > node->ends) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 
+/* Three GPUs behind a switch: half of the chains begin at the first GPU, a quarter at each other, so that none sends in more than
+ * three of four (NCCL 2.28.9 on 3 H200, "Trees": 12 chains of 40 GB/s, 6 + 3 + 3). From four on the search gives up before it finds
+ * such an order. */
+#define LAST_OF_THREE 0.25
+
+static gboolean
+has_turned_chains (const Node *node)
+{
+  return !node->inter && node->q->gpus == 3 && node->q->switched;
+}
+
 /* Chains of which the last GPU sends to nobody; `out`: share of the traffic with the NIC that one GPU has. */
 static gboolean
 tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps, double out)
@@ -222,6 +234,8 @@ tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps, dou
   Load load = { .through = k, .out = node->inter ? k * out : 0.0, .across = half (k) };
   if (node->inter ? node->nvlink_Bps > 0.0 && node->ends == q->gpus : q->gpus == 2)
     load.through -= floor ((double)k / q->gpus);
+  else if (has_turned_chains (node))
+    load.through -= floor (k * LAST_OF_THREE);
   return network_fits (node, k, inter_Bps, out >= 1.0) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 
@@ -416,7 +430,7 @@ find_tree (const Node *node, MdlSearch *out)
     fall_back (node, tree);
   else
     raise_speed (node, fits, FALSE, tree);
-  tree->same = q->switched && !node->inter && q->gpus > 2;
+  tree->same = q->switched && !node->inter && q->gpus > 2 && !has_turned_chains (node);
 }
 
 static void

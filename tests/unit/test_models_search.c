@@ -45,6 +45,20 @@ two_gpus_have_faster_trees_than_rings (void)
   same_graph (&found.tree, 12, 60, 60);
 }
 
+/* Of twelve chains over three, none sends in more than nine: 9 x 40 = 360; NCCL 2.28.9 logged it so. Four have their ring's. */
+static void
+three_gpus_turn_their_chains (void)
+{
+  MdlSearchQuestion q = hgx_hopper (3, 1);
+  MdlSearch found = search (&q);
+  same_graph (&found.tree, 12, 40, 40);
+  TEST_FALSE (found.tree.same);
+  q = hgx_hopper (4, 1);
+  found = search (&q);
+  same_graph (&found.tree, 12, 30, 30);
+  TEST_TRUE (found.tree.same);
+}
+
 /* Eight heads at s need 7 s + 2 s <= 370.8: 40 of the list (41.2). Outside nothing binds on one node: up to 60, below 2 x 40. */
 static void
 nvls_has_a_head_a_gpu (void)
@@ -379,6 +393,7 @@ main (void)
   static const TestCase cases[] = {
     { "eight Hopper GPUs have twelve rings of 30 and 24 channels", eight_hopper_gpus_have_twelve_rings_of_30_and_24_channels },
     { "two GPUs have faster trees than rings", two_gpus_have_faster_trees_than_rings },
+  { "three GPUs turn their chains", three_gpus_turn_their_chains },
     { "NVLS has a head a GPU", nvls_has_a_head_a_gpu },
     { "NVLS is not found where switches do not reduce", nvls_is_not_found_where_switches_do_not_reduce },
     { "A100 has twelve rings of 20", a100_has_twelve_rings_of_20 },

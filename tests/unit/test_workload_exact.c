@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "calibrate/calibration.h"
 #include "comm-private.h"
 #include "workload_fixture.h"
@@ -85,6 +87,32 @@ messages_of_nccl_agree_with_the_fluid_form (void)
   }
 }
 
+/* A chain's inner rank sends twice the size, its ends once; three GPUs take turns, 1 + 1/2 at most. */
+static void
+three_gpus_take_turns_in_a_tree (void)
+{
+  static const double most[] = { 1, 1.5, 2, 2 }; /* of 2 to 5 GPUs */
+  g_autoptr (Cal) cal = load_constants ();
+  Clu *clu = fixture_cluster (8, 1, FALSE);
+  WrkSettings settings;
+  wrk_settings_default (&settings);
+  settings.library = cal_library (cal);
+  static const guint32 gpus[] = { 0, 1, 2, 3, 4 };
+  for (guint32 n = 2; n <= G_N_ELEMENTS (gpus); n++) {
+    g_autoptr (GError) error = NULL;
+    g_auto (WrkColl) coll = { 0 };
+    WrkComm *comm = wrk_comm_new (clu, &settings, gpus, n, &error);
+    WrkCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, 0 };
+    TEST_TRUE (wrk_coll_price (comm, &request, &coll, &error));
+    double load = 0;
+    for (guint i = 0; i < coll.loads->len; i++)
+      load = fmax (load, g_array_index (coll.loads, WrkLoad, i).load);
+    TEST_NEAR (load, most[n - 2], 1e-9);
+    wrk_comm_free (comm);
+  }
+  clu_free (clu);
+}
+
 /* 8 GPUs, 100 GB/s each way: one channel moves some 28 GB/s, 24 of them more than the links. */
 static void
 what_the_channels_bind_is_not_blamed_on_a_link (void)
@@ -113,6 +141,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "messages of NCCL agree with the fluid form", messages_of_nccl_agree_with_the_fluid_form },
+    { "three GPUs take turns in a tree", three_gpus_take_turns_in_a_tree },
     { "what the channels bind is not blamed on a link", what_the_channels_bind_is_not_blamed_on_a_link },
     { NULL, NULL },
   };

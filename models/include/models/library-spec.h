@@ -127,7 +127,7 @@ typedef struct {
   MdlByProto stream;     /* B/s of payload one channel sustains while one half of its threads reduces and the other broadcasts */
   MdlByProto end_stream; /* the same where no rank does both (two ranks) */
   MdlByProto per_piece;  /* s a piece, on the rank that has most to do */
-  MdlByProto inner;      /* link bytes beyond `wire` where ranks that reduce and broadcast are neighbours (four of a node) */
+  MdlByProto inner;      /* link bytes beyond `wire` where ranks both reduce and broadcast (three and more of a node) */
   BaseNum blend;         /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
   BaseNum registered_piece; /* share of a slot that is Simple's piece when graph replay has registered the buffers; absent: all */
   BaseList ll128_cuts;   /* MdlCut; `fewer` counts times (1 + log2 nodes + ranks/10) / ranks, ranks of a node */
