@@ -45,7 +45,7 @@ numbers_are_exact_or_null (void)
 {
   ProbeJson json = { 0 };
   probe_json_open (&json, NULL, '[');
-  const double values[] = { 1073741824, 0, -3, 1.23456789012e-6, NAN, INFINITY, -INFINITY, 1e300 };
+  const double values[] = { 1073741824, 0, -3, 1.23456789012e-6, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e300 };
   for (size_t i = 0; i < G_N_ELEMENTS (values); i++)
     probe_json_number (&json, NULL, values[i]);
   probe_json_close (&json, ']');

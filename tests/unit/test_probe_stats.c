@@ -73,7 +73,7 @@ static void
 what_is_no_time_is_refused (void)
 {
   ProbeStats stats = { .n = 77 };
-  const double bad[][2] = { { 1, NAN }, { INFINITY, 1 }, { 1, -1e-9 } };
+  const double bad[][2] = { { 1, (double)NAN }, { (double)INFINITY, 1 }, { 1, -1e-9 } };
   TEST_FALSE (probe_stats_of (bad[0], 0, &stats));
   for (size_t i = 0; i < G_N_ELEMENTS (bad); i++)
     TEST_FALSE (probe_stats_of (bad[i], 2, &stats));
