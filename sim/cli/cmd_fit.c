@@ -477,7 +477,7 @@ base_library (Cli *cli, const Fit *fit, GError **error)
 static gboolean
 is_file (const char *word)
 {
-  return g_str_has_suffix (word, ".csv") || g_str_has_suffix (word, ".json") || g_str_has_suffix (word, ".json.gz");
+  return g_str_has_suffix (word, ".csv") || cli_is_probe (word);
 }
 
 /* A folder with systems.yaml, or files of one machine. */

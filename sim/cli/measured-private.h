@@ -111,8 +111,14 @@ const char *cli_data_version (CliData *data, const char *text);
 /* What forerun-probe wrote. NULL and *error when `text` is no such document; returned: full. */
 JsonParser *cli_probe_open (const char *path, const char *text, gsize n_B, GError **error);
 gboolean cli_probe_has_no_nvls (JsonParser *parser); /* NCCL_NVLS_ENABLE=0 */
-/* Appends the collectives to data->points, whose systems are one a launch; says what is left out. */
-gboolean cli_probe_read (Cli *cli, const char *path, JsonParser *parser, CliData *data, GError **error);
+/* The same from a file, packed by gzip where its name ends so. */
+JsonParser *cli_probe_load (Cli *cli, const char *path, GError **error);
+/* By the ending: .json, .json.gz. */
+gboolean cli_is_probe (const char *path);
+/* Appends the collectives to data->points: to the first of the file's systems (NULL: of all) with their launch; those of launches
+ * that no system has are counted. Says what is left out. */
+gboolean cli_probe_read (Cli *cli, const char *path, JsonParser *parser, const CliMeasuredFile *file, CliData *data,
+                         GError **error);
 
 /* The text of one file of measurements, by the ending of its path; appends to data->points. `text` ends with a NUL behind n_B. */
 gboolean cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data,

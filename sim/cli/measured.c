@@ -385,6 +385,10 @@ cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliD
     known = check_names (&data->spec, &BASE_LIST_AT (file->sections, CliSection, i)->systems, error);
   if (!known)
     return FALSE;
+  if (cli_is_probe (path)) {
+    g_autoptr (JsonParser) parser = cli_probe_load (cli, path, error);
+    return parser != NULL && cli_probe_read (cli, path, parser, file, data, error);
+  }
   gsize n_B = 0;
   g_autofree char *text = cli_read_file (path, BASE_YAML_MAX_B, &n_B, error);
   if (text == NULL)

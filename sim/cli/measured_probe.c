@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <gio/gio.h>
 #include <json-glib/json-glib.h>
 
 #include "measured-private.h"
@@ -14,6 +15,7 @@
 
 typedef struct {
   const char *path;
+  const CliMeasuredFile *file; /* whose systems they are; NULL: any */
   CliData *data;
   const char *nccl;
   guint n_loose, n_failed, n_other; /* points that are left out: too wide; failed or skipped; in place or P2P off */
@@ -131,13 +133,17 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   point.proto = op == MDL_OP_ALLTOALL || op == MDL_OP_SENDRECV ? MDL_PROTO_AUTO : (MdlProto)proto;
   point.size_B = size_B;
   point.time_s = median_s;
-  for (guint s = 0; s < probe->data->spec.systems.n; s++)
-    if (BASE_LIST_AT (probe->data->spec.systems, CliSystem, s)->launch.v == launch) {
-      point.system = s;
-      g_array_append_val (probe->data->points, point);
-      return TRUE;
-    }
-  return fail_in (probe, error, "points[%u].launch: no system of that launch", i);
+  for (guint s = 0; s < probe->data->spec.systems.n; s++) {
+    const CliSystem *system = BASE_LIST_AT (probe->data->spec.systems, CliSystem, s);
+    gboolean named = probe->file == NULL || probe->file->systems.n == 0 || cli_names_hold (&probe->file->systems, system->name.v);
+    if (!named || system->launch.v != launch)
+      continue;
+    point.system = s;
+    g_array_append_val (probe->data->points, point);
+    return TRUE;
+  }
+  probe->data->n_skipped++; /* a launch that systems.yaml does not list */
+  return TRUE;
 }
 
 /* What NCCL took for a size, by its own log. */
@@ -212,6 +218,50 @@ cli_probe_open (const char *path, const char *text, gsize n_B, GError **error)
   return g_steal_pointer (&parser);
 }
 
+/* gzip; NULL and *error where it is none, broken off, or larger than is read. */
+static GByteArray *
+unpack (const char *path, const char *bytes, gsize n_B, GError **error)
+{
+  g_autoptr (GInputStream) packed = g_memory_input_stream_new_from_data (bytes, (gssize)n_B, NULL);
+  g_autoptr (GZlibDecompressor) zip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+  g_autoptr (GInputStream) plain = g_converter_input_stream_new (packed, G_CONVERTER (zip));
+  g_autoptr (GByteArray) text = g_byte_array_new ();
+  for (;;) {
+    guint8 block[65536];
+    g_autoptr (GError) cause = NULL;
+    gssize n = g_input_stream_read (plain, block, sizeof block, NULL, &cause);
+    if (n == 0)
+      return g_steal_pointer (&text);
+    if (n > 0)
+      g_byte_array_append (text, block, (guint)n);
+    if (n < 0 || text->len > MAX_PROBE_B) {
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: %s%s", path,
+                   n < 0 ? "is no gzip file, or one that is cut off: " : "holds more than 1 GiB", n < 0 ? cause->message : "");
+      return NULL;
+    }
+  }
+}
+
+JsonParser *
+cli_probe_load (Cli *cli, const char *path, GError **error)
+{
+  gsize n_B = 0;
+  g_autofree char *bytes = cli_read_file (path, MAX_PROBE_B, &n_B, error);
+  if (bytes == NULL)
+    return NULL;
+  cli_take_input (cli, path, bytes, n_B);
+  if (!g_str_has_suffix (path, ".gz"))
+    return cli_probe_open (path, bytes, n_B, error);
+  g_autoptr (GByteArray) text = unpack (path, bytes, n_B, error);
+  return text != NULL ? cli_probe_open (path, (const char *)text->data, text->len, error) : NULL;
+}
+
+gboolean
+cli_is_probe (const char *path)
+{
+  return g_str_has_suffix (path, ".json") || g_str_has_suffix (path, ".json.gz");
+}
+
 gboolean
 cli_probe_has_no_nvls (JsonParser *parser)
 {
@@ -222,10 +272,10 @@ cli_probe_has_no_nvls (JsonParser *parser)
 }
 
 gboolean
-cli_probe_read (Cli *cli, const char *path, JsonParser *parser, CliData *data, GError **error)
+cli_probe_read (Cli *cli, const char *path, JsonParser *parser, const CliMeasuredFile *file, CliData *data, GError **error)
 {
   JsonObject *root = json_node_get_object (json_parser_get_root (parser));
-  Probe probe = { .path = path, .data = data, .nccl = cli_data_version (data, text_of (root, "nccl")) };
+  Probe probe = { .path = path, .file = file, .data = data, .nccl = cli_data_version (data, text_of (root, "nccl")) };
   guint before = data->points->len;
   if (!read_points (&probe, root, error))
     return FALSE;

@@ -1,8 +1,6 @@
 /* The keys of systems.yaml and margins.yaml, and how a folder of measurements is loaded. */
 #include <string.h>
 
-#include <gio/gio.h>
-
 #include "base/yaml.h"
 #include "measured-private.h"
 #include "report/validate.h"
@@ -207,44 +205,6 @@ unref_parser (gpointer parser)
     g_object_unref (parser);
 }
 
-/* gzip; NULL and *error where it is none, broken off, or larger than is read. */
-static GByteArray *
-unpack (const char *path, const char *bytes, gsize n_B, GError **error)
-{
-  g_autoptr (GInputStream) packed = g_memory_input_stream_new_from_data (bytes, (gssize)n_B, NULL);
-  g_autoptr (GZlibDecompressor) zip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
-  g_autoptr (GInputStream) plain = g_converter_input_stream_new (packed, G_CONVERTER (zip));
-  g_autoptr (GByteArray) text = g_byte_array_new ();
-  for (;;) {
-    guint8 block[65536];
-    g_autoptr (GError) cause = NULL;
-    gssize n = g_input_stream_read (plain, block, sizeof block, NULL, &cause);
-    if (n == 0)
-      return g_steal_pointer (&text);
-    if (n > 0)
-      g_byte_array_append (text, block, (guint)n);
-    if (n < 0 || text->len > MAX_PROBE_B) {
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: %s%s", path,
-                   n < 0 ? "is no gzip file, or one that is cut off: " : "holds more than 1 GiB", n < 0 ? cause->message : "");
-      return NULL;
-    }
-  }
-}
-
-static JsonParser *
-open_probe (Cli *cli, const char *path, GError **error)
-{
-  gsize n_B = 0;
-  g_autofree char *bytes = cli_read_file (path, MAX_PROBE_B, &n_B, error);
-  if (bytes == NULL)
-    return NULL;
-  cli_take_input (cli, path, bytes, n_B);
-  if (!g_str_has_suffix (path, ".gz"))
-    return cli_probe_open (path, bytes, n_B, error);
-  g_autoptr (GByteArray) text = unpack (path, bytes, n_B, error);
-  return text != NULL ? cli_probe_open (path, (const char *)text->data, text->len, error) : NULL;
-}
-
 gboolean
 cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error)
 {
@@ -253,8 +213,7 @@ cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, C
   gboolean no_nvls = FALSE;
   for (char *const *path = paths; *path != NULL; path++) {
     JsonParser *parser = NULL;
-    if ((g_str_has_suffix (*path, ".json") || g_str_has_suffix (*path, ".json.gz")) &&
-        (parser = open_probe (cli, *path, error)) == NULL)
+    if (cli_is_probe (*path) && (parser = cli_probe_load (cli, *path, error)) == NULL)
       return FALSE;
     no_nvls = no_nvls || (parser != NULL && cli_probe_has_no_nvls (parser));
     g_ptr_array_add (probes, parser);
@@ -272,7 +231,7 @@ cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, C
     return FALSE;
   for (guint i = 0; i < data->spec.files.n; i++)
     if (probes->pdata[i] != NULL
-            ? !cli_probe_read (cli, paths[i], probes->pdata[i], data, error)
+            ? !cli_probe_read (cli, paths[i], probes->pdata[i], NULL, data, error)
             : !cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
       return FALSE;
   return TRUE;

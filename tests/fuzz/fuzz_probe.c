@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
   read.spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
   (void)cli_probe_has_no_nvls (parser);
-  if (!cli_probe_read (&cli, path, parser, &read, &error))
+  if (!cli_probe_read (&cli, path, parser, NULL, &read, &error))
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
   for (guint i = 0; i < read.points->len; i++) {
     const CliMeasured *point = &g_array_index (read.points, CliMeasured, i);
