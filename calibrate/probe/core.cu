@@ -221,9 +221,28 @@ label_add (ProbeCase *c, const char *key, const char *value)
   c->label = grown;
 }
 
+/* A key that statistics have too, or that is there already, would be lost to readers: a point's keys are each once. */
+static bool
+is_free (const ProbeCase *c, const char *key)
+{
+  static const char *const taken[] = { "median_s", "mean_s", "min_s", "max_s", "ci_lo_s", "ci_hi_s", "samples", "enough", "samples_s",
+                                       "error", "skipped" };
+  char quoted[64];
+  bool taken_already = false;
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    taken_already = taken_already || strcmp (key, taken[i]) == 0;
+  snprintf (quoted, sizeof quoted, "\"%s\":", key);
+  if (!taken_already && (c->json.text == NULL || strstr (c->json.text, quoted) == NULL))
+    return true;
+  fprintf (stderr, "forerun-probe: %s/%s: the parameter '%s' is taken and left out\n", c->section, c->what, key);
+  return false;
+}
+
 void
 probe_text (ProbeCase *c, const char *key, const char *value)
 {
+  if (!is_free (c, key))
+    return;
   probe_json_string (&c->json, key, value);
   label_add (c, key, value);
 }
@@ -232,6 +251,8 @@ void
 probe_number (ProbeCase *c, const char *key, double value)
 {
   char text[40];
+  if (!is_free (c, key))
+    return;
   probe_json_number (&c->json, key, value);
   snprintf (text, sizeof text, "%.10g", value);
   label_add (c, key, text);
@@ -240,6 +261,8 @@ probe_number (ProbeCase *c, const char *key, double value)
 void
 probe_flag (ProbeCase *c, const char *key, bool value)
 {
+  if (!is_free (c, key))
+    return;
   probe_json_bool (&c->json, key, value);
   label_add (c, key, value ? "yes" : "no");
 }
@@ -316,7 +339,7 @@ probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const
   probe_json_number (json, "max_s", stats.max);
   probe_json_number (json, "ci_lo_s", stats.low);
   probe_json_number (json, "ci_hi_s", stats.high);
-  probe_json_number (json, "n", (double)stats.n);
+  probe_json_number (json, "samples", (double)stats.n);
   probe_json_bool (json, "enough", enough);
   probe_json_open (json, "samples_s", '[');
   for (size_t i = 0; i < n; i++)

@@ -150,6 +150,12 @@ choose_points (const Cli *cli, Fit *fit, GError **error)
     g_array_index (fit->data.points, CliMeasured, n++) = *m;
   }
   g_array_set_size (fit->data.points, n);
+  for (guint i = fit->data.choices != NULL ? fit->data.choices->len : 0; i-- > 0;) {
+    const CliMeasured *c = &g_array_index (fit->data.choices, CliMeasured, i);
+    if (wanted != NULL &&
+        !g_strv_contains ((const char *const *)wanted, BASE_LIST_AT (spec->systems, CliSystem, c->system)->name.v))
+      g_array_remove_index (fit->data.choices, i);
+  }
   return n > 0 || cli_fail (cli, error, "no point is left to fit: collectives within one node are fitted, with P2P on");
 }
 

@@ -161,6 +161,12 @@ read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
       !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
       !count_in (probe, i, object, "gpus", MOST_GPUS, &choice.gpus, error))
     return FALSE;
+  for (guint s = 0; s < probe->data->spec.systems.n; s++)
+    if (probe->file != NULL &&
+        cli_names_hold (&probe->file->systems, BASE_LIST_AT (probe->data->spec.systems, CliSystem, s)->name.v)) {
+      choice.system = s; /* whichever launch: it changes no choice */
+      break;
+    }
   choice.op = (MdlOp)op;
   choice.algo = (MdlAlgo)algo;
   choice.proto = (MdlProto)proto;
