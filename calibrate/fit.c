@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/leaf.h"
 #include "fit-private.h"
+#include "models/coll.h"
 #include "models/library-spec.h"
 
 /* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
@@ -441,8 +442,7 @@ cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *
     guint n = 0;
     for (guint i = 0; i < points->len; i++) {
       const CalFitPoint *p = point_at (points, i);
-      unsigned its = p->size_B < limits_B[0] ? 0 : p->size_B < limits_B[1] ? 1 : 2;
-      if (counts[i] && its == b && isfinite (predicted_s[i]))
+      if (counts[i] && mdl_size_band (p->size_B, limits_B) == b && isfinite (predicted_s[i]))
         size[n++] = fabs (log (predicted_s[i] / p->measured_s));
     }
     double width = cal_quantile (size, n, share);

@@ -97,14 +97,18 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
   cost->start_s += cost->latency_s - before_s;
 }
 
+unsigned
+mdl_size_band (double size_B, const double limits_B[2])
+{
+  return size_B < limits_B[0] ? 0 : size_B < limits_B[1] ? 1 : 2;
+}
+
 static double
 error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
 {
   const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
-  double band = (q->size_B < library->small_to.v    ? &error->small
-                 : q->size_B < library->middle_to.v ? &error->middle
-                                                    : &error->large)
-                    ->v;
+  const double limits_B[] = { library->small_to.v, library->middle_to.v };
+  double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_band (q->size_B, limits_B)]->v;
   const MdlRange *range = &library->range;
   gboolean outside = range->head.set && ((range->min_size.set && q->size_B < range->min_size.v) ||
                                          (range->max_size.set && q->size_B > range->max_size.v) ||

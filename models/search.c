@@ -215,15 +215,20 @@ ring_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps)
   return network_fits (node, k, inter_Bps, 2 * k > node->ends) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 
-/* Three GPUs behind a switch: half of the chains begin at the first GPU, a quarter at each other, so that none sends in more than
- * three of four (NCCL 2.28.9 on 3 H200, "Trees": 12 chains of 40 GB/s, 6 + 3 + 3). From four on the search gives up before it finds
- * such an order. */
-#define LAST_OF_THREE 0.25
+/* NCCL 2.28.9 on 3 H200, "Trees": 12 chains of 40 GB/s, 6 + 3 + 3. From four GPUs on the search gives up before it finds such an
+ * order. */
+const double mdl_search_turned_share[MDL_SEARCH_TURNED_GPUS] = { 0.5, 0.25, 0.25 };
+
+gboolean
+mdl_search_turns_chains (unsigned gpus, gboolean one_node, gboolean switched)
+{
+  return one_node && gpus == MDL_SEARCH_TURNED_GPUS && switched;
+}
 
 static gboolean
 has_turned_chains (const Node *node)
 {
-  return !node->inter && node->q->gpus == 3 && node->q->switched;
+  return mdl_search_turns_chains (node->q->gpus, !node->inter, node->q->switched);
 }
 
 /* Chains of which the last GPU sends to nobody; `out`: share of the traffic with the NIC that one GPU has. */
@@ -234,8 +239,8 @@ tree_fits (const Node *node, unsigned k, double intra_Bps, double inter_Bps, dou
   Load load = { .through = k, .out = node->inter ? k * out : 0.0, .across = half (k) };
   if (node->inter ? node->nvlink_Bps > 0.0 && node->ends == q->gpus : q->gpus == 2)
     load.through -= floor ((double)k / q->gpus);
-  else if (has_turned_chains (node))
-    load.through -= floor (k * LAST_OF_THREE);
+  else if (has_turned_chains (node)) /* the busiest GPU sends in all but those that it ends */
+    load.through -= floor (k * mdl_search_turned_share[MDL_SEARCH_TURNED_GPUS - 1]);
   return network_fits (node, k, inter_Bps, out >= 1.0) && inside_fits (node, k, load, intra_Bps, inter_Bps);
 }
 

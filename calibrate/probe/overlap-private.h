@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "compute-private.h"
-#include "overlap_nccl.h"
+#include "nccl_lib.h"
 
 /* Events of one stream in one run; runs of more operations record one after several. */
 #define OVERLAP_EVENTS_MOST 512u
@@ -61,7 +61,6 @@ typedef struct {
 } OverlapRank;
 
 struct OverlapTeam {
-  OverlapNccl nccl;
   int n;
   OverlapRank *rank;
   OverlapJob job;

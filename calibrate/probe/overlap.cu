@@ -85,6 +85,19 @@ give_up (Overlap *o, const char *error)
   return false;
 }
 
+/* NCCL as the other sections have it, from the first that takes a number of channels for a communicator. */
+static bool
+nccl_usable (const char *library, const char **why)
+{
+  int version = 0;
+  if (!nccl_lib_open (library, why))
+    return false;
+  if (ncclGetVersion (&version) == ncclSuccess && version >= NCCL_VERSION (2, 17, 0))
+    return true;
+  *why = "this NCCL is older than 2.17, the first that takes channels for a communicator";
+  return false;
+}
+
 static bool
 opened (Overlap *o)
 {
@@ -95,8 +108,8 @@ opened (Overlap *o)
   if (t == NULL)
     return give_up (o, "out of memory");
   o->team = t;
-  error = overlap_nccl_open (&t->nccl);
-  if (error != NULL || !overlap_team_open (t, probe_options (o->probe)->n_gpus, COMM_MOST_B, &error))
+  if (!nccl_usable (probe_options (o->probe)->nccl_library, &error) ||
+      !overlap_team_open (t, probe_options (o->probe)->n_gpus, COMM_MOST_B, &error))
     return give_up (o, error);
   return true;
 }

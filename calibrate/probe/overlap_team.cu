@@ -41,7 +41,7 @@ rank_failed (OverlapRank *r, const char *error)
 static bool
 rank_try_nccl (OverlapRank *r, ncclResult_t result)
 {
-  return result == ncclSuccess || rank_failed (r, r->team->nccl.get_error_string (result));
+  return result == ncclSuccess || rank_failed (r, ncclGetErrorString (result));
 }
 
 /* false: a rank has failed, which this one may not have noticed before. */
@@ -76,7 +76,7 @@ wait_streams (OverlapRank *r)
       if (status != cudaErrorNotReady)
         return rank_failed (r, cudaGetErrorString (status));
       ncclResult_t result = ncclSuccess;
-      if (r->communicator != NULL && !rank_try_nccl (r, r->team->nccl.comm_get_async_error (r->communicator, &result)))
+      if (r->communicator != NULL && !rank_try_nccl (r, ncclCommGetAsyncError (r->communicator, &result)))
         return false;
       if (!rank_try_nccl (r, result) || r->team->failed.load ())
         return false;
@@ -99,25 +99,24 @@ queue_compute (OverlapRank *r, unsigned i, const char **error)
 static bool
 queue_comm (OverlapRank *r)
 {
-  const OverlapNccl *n = &r->team->nccl;
   const OverlapJob *job = &r->team->job;
   const size_t n_ranks = (size_t)r->team->n, element_B = 2;
   const size_t part_B = job->size_B / n_ranks / COMPUTE_ALIGN_B * COMPUTE_ALIGN_B, part = part_B / element_B;
   cudaStream_t stream = r->comm_stream;
   if (job->collective == OVERLAP_ALL_REDUCE)
     return rank_try_nccl (
-        r, n->all_reduce (r->send, r->receive, job->size_B / element_B, ncclBfloat16, ncclSum, r->communicator, stream));
+        r, ncclAllReduce (r->send, r->receive, job->size_B / element_B, ncclBfloat16, ncclSum, r->communicator, stream));
   if (job->collective == OVERLAP_ALL_GATHER)
-    return rank_try_nccl (r, n->all_gather (r->send, r->receive, part, ncclBfloat16, r->communicator, stream));
+    return rank_try_nccl (r, ncclAllGather (r->send, r->receive, part, ncclBfloat16, r->communicator, stream));
   if (job->collective == OVERLAP_REDUCE_SCATTER)
-    return rank_try_nccl (r, n->reduce_scatter (r->send, r->receive, part, ncclBfloat16, ncclSum, r->communicator, stream));
-  bool ok = rank_try_nccl (r, n->group_start ());
+    return rank_try_nccl (r, ncclReduceScatter (r->send, r->receive, part, ncclBfloat16, ncclSum, r->communicator, stream));
+  bool ok = rank_try_nccl (r, ncclGroupStart ());
   if (!ok)
     return false;
   for (size_t peer = 0; ok && peer < n_ranks; peer++)
-    ok = rank_try_nccl (r, n->send (r->send + peer * part_B, part, ncclBfloat16, (int)peer, r->communicator, stream)) &&
-         rank_try_nccl (r, n->recv (r->receive + peer * part_B, part, ncclBfloat16, (int)peer, r->communicator, stream));
-  return rank_try_nccl (r, n->group_end ()) && ok;
+    ok = rank_try_nccl (r, ncclSend (r->send + peer * part_B, part, ncclBfloat16, (int)peer, r->communicator, stream)) &&
+         rank_try_nccl (r, ncclRecv (r->receive + peer * part_B, part, ncclBfloat16, (int)peer, r->communicator, stream));
+  return rank_try_nccl (r, ncclGroupEnd ()) && ok;
 }
 
 /* Queues the next operation of one stream, with an event where a group ends. */
@@ -288,7 +287,7 @@ abort_communicators (OverlapTeam *t)
     if (t->rank[i].communicator != NULL) {
       ncclComm_t communicator = t->rank[i].communicator;
       cudaSetDevice (t->rank[i].index);
-      t->nccl.comm_abort (communicator);
+      ncclCommAbort (communicator);
       t->rank[i].communicator = NULL;
     }
 }
@@ -392,24 +391,24 @@ bool
 overlap_team_connect (OverlapTeam *t, int channels, const char **error)
 {
   ncclUniqueId id;
-  ncclResult_t result = t->nccl.get_unique_id (&id), first = ncclSuccess;
+  ncclResult_t result = ncclGetUniqueId (&id), first = ncclSuccess;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   if (channels > 0)
     config.minCTAs = config.maxCTAs = channels;
   if (result == ncclSuccess)
-    result = t->nccl.group_start ();
+    result = ncclGroupStart ();
   if (result == ncclSuccess) {
     for (int i = 0; i < t->n && first == ncclSuccess; i++) {
       cudaSetDevice (i); /* it has been one before, or the team had not opened */
-      first = t->nccl.comm_init_rank_config (&t->rank[i].communicator, t->n, id, i, &config);
+      first = ncclCommInitRankConfig (&t->rank[i].communicator, t->n, id, i, &config);
     }
-    result = t->nccl.group_end ();
+    result = ncclGroupEnd ();
     result = first != ncclSuccess ? first : result;
   }
   cudaSetDevice (0);
   if (result == ncclSuccess)
     return true;
-  *error = t->nccl.get_error_string (result);
+  *error = ncclGetErrorString (result);
   /* What a failed start leaves in the handles is not to be touched. */
   for (int i = 0; i < t->n; i++)
     t->rank[i].communicator = NULL;
@@ -422,7 +421,7 @@ overlap_team_disconnect (OverlapTeam *t)
   for (int i = 0; i < t->n; i++)
     if (t->rank[i].communicator != NULL) {
       cudaSetDevice (i);
-      t->nccl.comm_destroy (t->rank[i].communicator);
+      ncclCommDestroy (t->rank[i].communicator);
       t->rank[i].communicator = NULL;
     }
   cudaSetDevice (0);

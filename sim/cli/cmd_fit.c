@@ -56,7 +56,6 @@ typedef struct {
   double *offset_s;  /* a call, by system: what an unknown launch takes; 0 where it is known */
   gboolean *unknown; /* by system */
   guint n_left;      /* points that no stage could be told by: other systems' libraries, P2P off, several nodes, impossible */
-  guint32 max_ranks, max_nodes;
 } Fit;
 
 static void
@@ -106,8 +105,6 @@ take_point (Fit *fit, CliGroup *group, const CliMeasured *m, GError **error)
                         .measured_s = m->time_s };
   g_array_append_val (fit->points, point);
   g_array_append_val (fit->priced, priced);
-  fit->max_ranks = MAX (fit->max_ranks, point.ranks);
-  fit->max_nodes = MAX (fit->max_nodes, point.nodes);
   return TRUE;
 }
 
@@ -124,19 +121,25 @@ take_group (Cli *cli, CliGroup *group, void *user, gboolean *kept, GError **erro
   return TRUE;
 }
 
+/* The system of that name, or NULL. */
+static CliSystem *
+find_system (const CliMeasurements *spec, const char *name)
+{
+  for (guint i = 0; i < spec->systems.n; i++)
+    if (strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, name) == 0)
+      return BASE_LIST_AT (spec->systems, CliSystem, i);
+  return NULL;
+}
+
 /* Leaves the points that are to be fitted in fit->data. */
 static gboolean
 choose_points (const Cli *cli, Fit *fit, GError **error)
 {
   const CliMeasurements *spec = &fit->data.spec;
   g_auto (GStrv) wanted = fit->flags->systems != NULL ? g_strsplit (fit->flags->systems, ",", -1) : NULL;
-  for (char **name = wanted; name != NULL && *name != NULL; name++) {
-    gboolean known = FALSE;
-    for (guint i = 0; i < spec->systems.n; i++)
-      known = known || strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, *name) == 0;
-    if (!known)
+  for (char **name = wanted; name != NULL && *name != NULL; name++)
+    if (find_system (spec, *name) == NULL)
       return cli_fail (cli, error, "--systems: no system is named '%s' in %s", *name, spec->name.v);
-  }
   guint n = 0;
   for (guint i = 0; i < fit->data.points->len; i++) {
     const CliMeasured *m = &g_array_index (fit->data.points, CliMeasured, i);
@@ -173,6 +176,16 @@ set_constant (void *user, size_t offset, double value)
   }
 }
 
+/* Back to what they were before a fit. */
+static void
+reset_constants (Fit *fit, const CalFit *found)
+{
+  for (guint i = 0; i < found->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (found->constants, CalFitConstant, i);
+    set_constant (fit, c->offset, c->before);
+  }
+}
+
 static double
 predict_point (void *user, guint i)
 {
@@ -194,16 +207,11 @@ mark_unknown (const Cli *cli, Fit *fit, GError **error)
   fit->unknown = g_new0 (gboolean, spec->systems.n);
   g_auto (GStrv) names = fit->flags->offset != NULL ? g_strsplit (fit->flags->offset, ",", -1) : NULL;
   for (char **name = names; name != NULL && *name != NULL; name++) {
-    gboolean known = FALSE;
-    for (guint i = 0; i < spec->systems.n; i++) {
-      CliSystem *system = BASE_LIST_AT (spec->systems, CliSystem, i);
-      if (strcmp (system->name.v, *name) != 0)
-        continue;
-      known = fit->unknown[i] = TRUE;
-      system->launch.v = MDL_LAUNCH_GRAPH;
-    }
-    if (!known)
+    CliSystem *system = find_system (spec, *name);
+    if (system == NULL)
       return cli_fail (cli, error, "--offset: no system is named '%s' in %s", *name, spec->name.v);
+    fit->unknown[system - BASE_LIST_AT (spec->systems, CliSystem, 0)] = TRUE;
+    system->launch.v = MDL_LAUNCH_GRAPH;
   }
   return TRUE;
 }
@@ -241,7 +249,7 @@ settle_offsets (const Cli *cli, Fit *fit, const MdlLibrary *defaults, const CalF
   guint n_known = 0;
   for (guint i = 0; i < fit->points->len; i++) {
     CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
-    p->use = fit->unknown[p->system] ? CAL_USE_N : CAL_USE_FIT;
+    p->use = fit->unknown[p->system] ? CAL_USE_HELD_SIZE : CAL_USE_FIT; /* held out of this fit; the split decides anew */
     n_known += p->use == CAL_USE_FIT && cal_fit_stage_name (p) != NULL;
   }
   g_autoptr (CalFit) known = n_known > 0 ? cal_fit_run (defaults, fit->points, model, error) : NULL;
@@ -249,9 +257,8 @@ settle_offsets (const Cli *cli, Fit *fit, const MdlLibrary *defaults, const CalF
     return FALSE;
   if (!find_offsets (cli, fit, defaults->small_to.v, talk, error))
     return FALSE;
-  for (guint i = 0; known != NULL && i < known->constants->len; i++)
-    set_constant (fit, g_array_index (known->constants, CalFitConstant, i).offset,
-                  g_array_index (known->constants, CalFitConstant, i).before);
+  if (known != NULL)
+    reset_constants (fit, known);
   return TRUE;
 }
 
@@ -329,8 +336,7 @@ find_bands (const Fit *fit, const int *stage, const double *predicted_s, const d
     guint n = 0, n_in = 0;
     for (guint i = 0; i < points->len; i++) {
       const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
-      int its = p->size_B < limits_B[0] ? REP_BAND_SMALL : p->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
-      if (stage[i] < 0 || p->use == CAL_USE_FIT || first[i] || its != b)
+      if (stage[i] < 0 || p->use == CAL_USE_FIT || first[i] || (int)mdl_size_band (p->size_B, limits_B) != b)
         continue;
       n++;
       n_in += fabs (log (predicted_s[i] / p->measured_s)) <= log1p (report->band[b]);
@@ -366,7 +372,7 @@ list_points (const Fit *fit, const int *stage, const double *predicted_s, const 
     const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
     if (stage[i] < 0)
       continue;
-    int band = p->size_B < limits_B[0] ? REP_BAND_SMALL : p->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+    double wider = 1 + report->band[mdl_size_band (p->size_B, limits_B)];
     base_table_row (table);
     base_table_text (table, "system", BASE_LIST_AT (fit->data.spec.systems, CliSystem, p->system)->name.v);
     base_table_text (table, "stage", g_array_index (report->fit->stages, CalFitStage, stage[i]).name);
@@ -381,8 +387,8 @@ list_points (const Fit *fit, const int *stage, const double *predicted_s, const 
     base_table_number (table, "bytes", p->size_B);
     base_table_number (table, "measured_s", p->measured_s);
     base_table_number (table, "predicted_s", predicted_s[i]);
-    base_table_number (table, "predicted_lo_s", predicted_s[i] / (1 + report->band[band]));
-    base_table_number (table, "predicted_hi_s", predicted_s[i] * (1 + report->band[band]));
+    base_table_number (table, "predicted_lo_s", predicted_s[i] / wider);
+    base_table_number (table, "predicted_hi_s", predicted_s[i] * wider);
   }
   GString *text = g_string_new (NULL);
   base_table_print_tsv (table, text);
@@ -438,14 +444,14 @@ write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report
                       .over = cli_calibration_name (cli),
                       .from = from,
                       .min_size_B = HUGE_VAL,
-                      .held_out = held_out,
-                      .max_ranks = fit->max_ranks,
-                      .max_nodes = fit->max_nodes };
+                      .held_out = held_out };
   memcpy (file.band, report->band, sizeof file.band);
   for (guint i = 0; i < fit->points->len; i++) {
     const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
     file.min_size_B = fmin (file.min_size_B, p->size_B);
     file.max_size_B = fmax (file.max_size_B, p->size_B);
+    file.max_ranks = MAX (file.max_ranks, p->ranks);
+    file.max_nodes = MAX (file.max_nodes, p->nodes);
   }
   g_autofree char *yaml = cal_fit_write (report->fit, &file);
   g_string_append (cli->out, yaml);
@@ -559,9 +565,7 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
     return FALSE;
   g_autoptr (CalFit) all = NULL;
   if (!flags->split && (sizes || ranks)) {
-    for (guint i = 0; i < found->constants->len; i++)
-      set_constant (&fit, g_array_index (found->constants, CalFitConstant, i).offset,
-                    g_array_index (found->constants, CalFitConstant, i).before);
+    reset_constants (&fit, found);
     cal_fit_split (fit.points, FALSE, FALSE);
     all = cal_fit_run (defaults, fit.points, &how_to_price, error);
     if (all == NULL)

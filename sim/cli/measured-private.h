@@ -106,8 +106,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
 /* The data's own copy of a version; NULL where none is told. */
 const char *cli_data_version (CliData *data, const char *text);
 
-#define MAX_PROBE_B ((gsize)1 << 30)
-
 /* What forerun-probe wrote. NULL and *error when `text` is no such document; returned: full. */
 JsonParser *cli_probe_open (const char *path, const char *text, gsize n_B, GError **error);
 gboolean cli_probe_has_no_nvls (JsonParser *parser); /* NCCL_NVLS_ENABLE=0 */

@@ -12,13 +12,14 @@
 /* Half of a point's 95 % interval, of its median: wider ones say nothing of constants. */
 #define WIDEST    0.05
 #define MOST_GPUS 1024.0
+#define MAX_PROBE_B ((gsize)1 << 30)
 
 typedef struct {
   const char *path;
   const CliMeasuredFile *file; /* whose systems they are; NULL: any */
   CliData *data;
   const char *nccl;
-  guint n_loose, n_failed, n_other; /* points that are left out: too wide; failed or skipped; in place or P2P off */
+  guint n_loose, n_failed; /* points that are left out: too wide; failed or skipped */
 } Probe;
 
 static gboolean fail_in (const Probe *probe, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
@@ -104,10 +105,8 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
     probe->n_failed++;
     return TRUE;
   }
-  if (flag_of (object, "in_place", FALSE) || !flag_of (object, "p2p", TRUE)) {
-    probe->n_other++;
-    return TRUE;
-  }
+  if (flag_of (object, "in_place", FALSE) || !flag_of (object, "p2p", TRUE))
+    return TRUE; /* no system describes them */
   double median_s = number_of (object, "median_s"), lo_s = number_of (object, "ci_lo_s"), hi_s = number_of (object, "ci_hi_s");
   if (!(median_s > 0) || median_s > MOST_S)
     return fail_in (probe, error, "points[%u].median_s: a time above 0 s is accepted", i);

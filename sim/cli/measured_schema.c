@@ -173,8 +173,7 @@ static char *
 describe_files (char *const *paths, const CliFilesFlags *flags, const char *disable)
 {
   GString *out = g_string_new ("measurements: files\nsystems:\n");
-  g_autofree int *order = g_new (int, MDL_LAUNCH_N);
-  order[0] = flags->launch;
+  int order[MDL_LAUNCH_N] = { flags->launch };
   for (int launch = 0, n = 1; launch < MDL_LAUNCH_N; launch++)
     if (launch != flags->launch)
       order[n++] = launch;

@@ -7,19 +7,6 @@
 
 /* ---- scores ---- */
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static int
-band_of (double size_B, const double limits_B[2])
-{
-  return size_B < limits_B[0] ? REP_BAND_SMALL : size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
-}
-
 GArray *
 rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const double *predicted_s, const double limits_B[2])
 {
@@ -32,19 +19,15 @@ rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const 
         for (guint i = 0; i < points->len; i++) {
           const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
           if (p->use == use && (s < 0 ? stage[i] >= 0 : stage[i] == s) && isfinite (predicted_s[i]) &&
-              (band == REP_BAND_N || band_of (p->size_B, limits_B) == band))
+              (band == REP_BAND_N || (int)mdl_size_band (p->size_B, limits_B) == band))
             error[n++] = fabs (predicted_s[i] / p->measured_s - 1);
         }
         if (n == 0)
           continue;
-        qsort (error, n, sizeof *error, compare_doubles);
-        RepFitScore score = { .stage = s < 0 ? NULL : g_array_index (fit->stages, CalFitStage, s).name,
-                              .use = (CalUse)use,
-                              .band = band,
-                              .n = n,
-                              .median = n % 2 == 1 ? error[n / 2] : (error[n / 2 - 1] + error[n / 2]) / 2,
-                              .p95 = error[(guint)ceil (0.95 * n) - 1],
-                              .worst = error[n - 1] };
+        RepFitScore score = {
+          .stage = s < 0 ? NULL : g_array_index (fit->stages, CalFitStage, s).name, .use = (CalUse)use, .band = band, .n = n
+        };
+        rep_error_stats (error, n, &score.median, &score.p95, &score.worst);
         g_array_append_val (scores, score);
       }
   return scores;

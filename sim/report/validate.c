@@ -34,6 +34,15 @@ percentile_of (const double *sorted, guint n, double share)
   return sorted[rank < 1 ? 0 : (guint)rank - 1];
 }
 
+void
+rep_error_stats (double *size, guint n, double *median, double *p95, double *worst)
+{
+  qsort (size, n, sizeof *size, compare_doubles);
+  *median = median_of (size, n);
+  *p95 = percentile_of (size, n, 0.95);
+  *worst = size[n - 1];
+}
+
 /* Fills the statistics of `score` from points[0..n-1]. */
 static void
 fill (RepScore *score, const RepPoint *const *points, guint n)
@@ -46,11 +55,8 @@ fill (RepScore *score, const RepPoint *const *points, guint n)
     n_within += points[i]->measured_s >= points[i]->predicted_lo_s && points[i]->measured_s <= points[i]->predicted_hi_s;
   }
   qsort (error, n, sizeof *error, compare_doubles);
-  qsort (size, n, sizeof *size, compare_doubles);
+  rep_error_stats (size, n, &score->median, &score->p95, &score->worst);
   score->n = n;
-  score->median = median_of (size, n);
-  score->p95 = percentile_of (size, n, 0.95);
-  score->worst = size[n - 1];
   score->bias = median_of (error, n);
   score->within = (double)n_within / n;
   score->median_limit = score->p95_limit = (double)NAN;
@@ -59,7 +65,7 @@ fill (RepScore *score, const RepPoint *const *points, guint n)
 static RepBand
 band_of (const RepPoint *point, const double *limits_B)
 {
-  return point->size_B < limits_B[0] ? REP_BAND_SMALL : point->size_B < limits_B[1] ? REP_BAND_MIDDLE : REP_BAND_LARGE;
+  return (RepBand)mdl_size_band (point->size_B, limits_B);
 }
 
 static gint

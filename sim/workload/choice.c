@@ -49,7 +49,7 @@ ask_search (WrkComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->gpus = comm->max_local;
   q->nodes = comm->n_islands;
   q->capability = (unsigned)gpu->compute_capability.v;
-  q->switched = clu_node_device (comm->clu, node, CLU_DEV_NVSWITCH, 0) != CLU_NONE && comm->intra.hop == MDL_HOP_NVLINK;
+  q->switched = wrk_comm_is_switched (comm);
   double lanes = comm->intra.used && comm->intra.hop == MDL_HOP_NVLINK ? scale_up_lanes (comm) : 0;
   if (q->switched)
     q->nvlinks = lanes;

@@ -35,8 +35,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : HUGE_VAL;
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
-  q->switched = clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
-                (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
+  q->switched = wrk_comm_is_switched (comm);
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
   q->max_channels = settings->degrade.host_only ? 1 : wrk_max_channels (settings);
   q->min_channels = settings->degrade.host_only ? 0 : wrk_min_channels (settings);

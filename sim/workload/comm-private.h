@@ -70,6 +70,8 @@ typedef struct {
 /* Borrowed from the communicator; NULL and *error when ranks cannot reach each other. */
 const WrkTraffic *wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error);
 
+/* Whether an NVSwitch joins the GPUs of a node (a rank alone on its node counts by the node). */
+gboolean wrk_comm_is_switched (const WrkComm *comm);
 /* Route between two ranks; `nic` as in CluRouteOptions. `out` initialised. */
 gboolean wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error);
 /* What of a resource's capacity a copy over this transport reaches. */

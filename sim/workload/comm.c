@@ -93,6 +93,13 @@ wrk_check_shm (const Clu *clu, const WrkSettings *settings, const CluRoute *rout
 }
 
 gboolean
+wrk_comm_is_switched (const WrkComm *comm)
+{
+  return clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
+         (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
+}
+
+gboolean
 wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error)
 {
   CluRouteOptions options = CLU_ROUTE_DEFAULT;

@@ -150,8 +150,7 @@ edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkEdge *edge,
   spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
   *pace_s = coll->cost.pace_s;
-  double alone_Bps = coll->cost.message_Bps[inside ? 0 : 1];
-  spec->bound_per_s = !coll->cost.paced ? coll->cost.bound_Bps * edge->bytes : alone_Bps > 0 ? alone_Bps * edge->bytes : HUGE_VAL;
+  spec->bound_per_s = (coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps) * edge->bytes;
   spec->n_uses = comm->route.uses->len;
   for (guint i = 0; i < comm->route.uses->len; i++) {
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);

@@ -160,23 +160,13 @@ wrk_ring_start (const WrkComm *comm, const CluRing *ring)
   return start;
 }
 
-/* Three GPUs behind a switch: NCCL's search begins half of the chains at the first, a quarter at each other (models/search.c). */
-static const double turned_share[] = { 0.5, 0.25, 0.25 };
-
-static gboolean
-has_turned_chains (const WrkComm *comm)
-{
-  return comm->n_islands == 1 && comm->n == G_N_ELEMENTS (turned_share) && comm->intra.hop == MDL_HOP_NVLINK &&
-         clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE;
-}
-
 /* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
  * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain, but for three GPUs. */
 static void
 tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, double piece_B, GPtrArray *pipes)
 {
-  gboolean turned = has_turned_chains (comm);
-  guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? (guint32)G_N_ELEMENTS (turned_share) : 1;
+  gboolean turned = mdl_search_turns_chains (comm->n, comm->n_islands == 1, wrk_comm_is_switched (comm));
+  guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? MDL_SEARCH_TURNED_GPUS : 1;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
   g_autofree guint32 *exit_nic = g_new (guint32, comm->n_islands);
   guint32 start = wrk_ring_start (comm, ring);
@@ -200,7 +190,7 @@ tree_pipes_on_ring (const WrkComm *comm, const CluRing *ring, double size_B, dou
         nic[head[v]] = exit_nic[v];
       }
     }
-    double share = ring->share * (turned ? turned_share[tree] : 1.0 / n_trees);
+    double share = ring->share * (turned ? mdl_search_turned_share[tree] : 1.0 / n_trees);
     g_ptr_array_add (pipes, tree_pipe (parent, nic, n, share, size_B, piece_B));
   }
 }

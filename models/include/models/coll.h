@@ -88,6 +88,9 @@ const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm 
 gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                             const char **reason);
 
+/* 0, 1, 2: small, middle, large; sizes below limits_B[0] are small, below limits_B[1] middle. */
+unsigned mdl_size_band (double size_B, const double limits_B[2]);
+
 /* `library` NULL: the plain library. One rank costs nothing. */
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);

@@ -138,6 +138,12 @@ void mdl_search (const MdlSearchSpec *spec, const MdlSearchQuestion *question, M
  * are. */
 gboolean mdl_search_take (const struct MdlLibrary *library, unsigned gpus, unsigned nodes, MdlSearch *search);
 
+/* Three GPUs of one node behind a switch: the chains of trees do not all begin at the same GPU. */
+#define MDL_SEARCH_TURNED_GPUS 3
+gboolean mdl_search_turns_chains (unsigned gpus, gboolean one_node, gboolean switched);
+/* Share of the chains that begin at each of the three. */
+extern const double mdl_search_turned_share[MDL_SEARCH_TURNED_GPUS];
+
 G_END_DECLS
 
 #endif

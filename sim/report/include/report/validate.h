@@ -22,7 +22,7 @@ typedef struct {
   double predicted_s, predicted_lo_s, predicted_hi_s;
 } RepPoint;
 
-typedef enum { REP_BAND_SMALL, REP_BAND_MIDDLE, REP_BAND_LARGE, REP_BAND_N } RepBand;
+typedef enum { REP_BAND_SMALL, REP_BAND_MIDDLE, REP_BAND_LARGE, REP_BAND_N } RepBand; /* as mdl_size_band counts */
 extern const BaseName rep_band_names[]; /* small middle large */
 
 typedef struct {
@@ -42,6 +42,8 @@ typedef struct {
 /* Points below small_to_B are small, below middle_to_B middle. Returned: full, of RepScore, sorted; the last rows are of all
  * points, by band. Limits are NAN. */
 GArray *rep_validate_score (const GArray *points, double small_to_B, double middle_to_B);
+/* Of n >= 1 sizes of errors, which are sorted: median, 95th percentile (nearest rank), the worst. */
+void rep_error_stats (double *size, guint n, double *median, double *p95, double *worst);
 /* Worse than a limit that it has. */
 gboolean rep_score_is_worse (const RepScore *score);
 
