@@ -37,7 +37,7 @@ typedef struct {
   double *weight;
   guint m;
   CalFitConstant **active; /* what is fitted at the moment */
-  guint n, n_evaluations;
+  guint n;
 } Solve;
 
 static const CalFitPoint *
@@ -68,7 +68,6 @@ cost (void *user, const double *x, guint n)
   double sum = 0;
   (void)n;
   put (s, x);
-  s->n_evaluations++;
   for (guint i = 0; i < s->m; i++) {
     double r = residual (s, i) / ROBUST;
     sum += s->weight[i] * 2 * (sqrt (1 + r * r) - 1);
@@ -92,7 +91,6 @@ derivatives (Solve *s, double *x, double *jacobian)
     for (guint i = 0; i < s->m; i++)
       jacobian[i * s->n + c] = (residual (s, i) - low[i]) / (2 * STEP);
     x[c] = at;
-    s->n_evaluations += 2;
   }
   put (s, x);
 }
@@ -130,7 +128,6 @@ count_dependent (Solve *s, guint c, double *x)
   }
   x[c] = 0;
   put (s, x);
-  s->n_evaluations += (guint)G_N_ELEMENTS (steps) + 1;
   for (guint i = 0; i < s->m; i++)
     n += moves[i] != FALSE;
   return n;
@@ -252,15 +249,6 @@ set_weights (Solve *s)
   }
 }
 
-static double
-median_error (const Solve *s)
-{
-  g_autofree double *size = g_new (double, MAX (s->m, 1));
-  for (guint i = 0; i < s->m; i++)
-    size[i] = fabs (exp (residual (s, i)) - 1);
-  return cal_fit_median (size, s->m);
-}
-
 static void
 list_constants (const MdlLibrary *library, const CalStageSpec *spec, GArray *constants)
 {
@@ -304,15 +292,12 @@ run_stage (const CalStageSpec *spec, const MdlLibrary *library, const GArray *po
   s.weight = weight;
   s.active = active;
   set_weights (&s);
-  CalFitStage stage = { .name = spec->name, .n_points = s.m, .n_constants = s.n, .median_before = median_error (&s) };
   g_autoptr (GError) failed = NULL;
   if (s.n > 0 && !solve (&s, &failed)) {
     g_propagate_prefixed_error (error, g_steal_pointer (&failed), "%s: ", spec->name);
     return FALSE;
   }
-  stage.n_fitted = s.n;
-  stage.median_after = median_error (&s);
-  stage.n_evaluations = s.n_evaluations;
+  const CalFitStage stage = { .name = spec->name, .n_points = s.m, .n_fitted = s.n };
   g_array_append_val (fit->stages, stage);
   return TRUE;
 }

@@ -65,9 +65,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  guint n_points, n_constants, n_fitted;
-  double median_before, median_after; /* |predicted / measured - 1| of the points that were fitted */
-  guint n_evaluations;
+  guint n_points, n_fitted; /* points that are fitted; constants that were */
 } CalFitStage;
 
 typedef struct {
