@@ -10,8 +10,6 @@
 
 #include "import_measured-private.h"
 
-#define AT(path) ((CalPlace){ .at = (path) })
-
 /* How far fio's own rate may be from bytes over ms before that is told. */
 #define RATE_SLACK 0.02
 
@@ -82,7 +80,7 @@ read_number (const Reader *reader, JsonObject *in, const char *of, const char *n
   if (cal_json_member (in, name, out) && *out >= 0 && isfinite (*out))
     return TRUE;
   g_autofree char *path = g_strdup_printf ("%s.%s", of, name);
-  return cal_fail (reader->text, AT (path), error, "a number of at least 0 is accepted");
+  return cal_fail (reader->text, CAL_AT (path), error, "a number of at least 0 is accepted");
 }
 
 static gboolean
@@ -141,7 +139,7 @@ read_side (Reader *reader, const Job *job, const char *of, const char *direction
   if (bytes == 0 && blocks == 0)
     return TRUE; /* a direction that the job does not have */
   if (!(rate > 0)) {
-    cal_note (&reader->idle, reader->text, AT (path), "no rate: left out");
+    cal_note (&reader->idle, reader->text, CAL_AT (path), "no rate: left out");
     return TRUE;
   }
   const char *rw = option (job, "rw", "readwrite"), *bs = option (job, "bs", "blocksize"), *engine = option (job, "ioengine", NULL);
@@ -159,7 +157,7 @@ read_side (Reader *reader, const Job *job, const char *of, const char *direction
   double mean_B = blocks > 0 ? bytes / blocks : 0;
   if (row.block_B == 0 && mean_B < 0x1p63)
     row.block_B = (guint64)floor (mean_B + 0.5);
-  check_side (reader, AT (path), &row, bytes, blocks);
+  check_side (reader, CAL_AT (path), &row, bytes, blocks);
   cal_storage_write (reader->csv, &row);
   reader->n_rows++;
   return TRUE;
@@ -173,12 +171,12 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
   Job job = { .object = cal_json_element (jobs, i), .global = cal_json_object (root, "global options") };
   double failed;
   if (job.object == NULL || (job.name = cal_json_text (job.object, "jobname")) == NULL)
-    return cal_fail (reader->text, AT (path), error, "an object with jobname, read and write is accepted");
+    return cal_fail (reader->text, CAL_AT (path), error, "an object with jobname, read and write is accepted");
   if (!read_number (reader, job.object, path, "error", 0, &failed, error))
     return FALSE;
   if (failed != 0) {
     g_autofree char *shown = cal_shown (job.name);
-    cal_note (&reader->failed, reader->text, AT (path), "job '%s' ended with error %g: left out", shown, failed);
+    cal_note (&reader->failed, reader->text, CAL_AT (path), "job '%s' ended with error %g: left out", shown, failed);
     return TRUE;
   }
   job.options = cal_json_object (job.object, "job options");

@@ -83,7 +83,7 @@ cal_json_next (CalJson *json, GError **error)
   const CalText *text = json->text;
   if (json->line == 0) {
     json->line = 1;
-    json->at = text->n_B >= 3 && memcmp (text->bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    json->at = cal_text_start (text);
   }
   while (json->at < text->n_B) {
     const char *line = text->bytes + json->at, *stop = memchr (line, '\n', text->n_B - json->at);
@@ -132,8 +132,8 @@ cal_json_array (JsonObject *in, const char *name)
   return node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
 }
 
-static const char *
-node_text (JsonNode *node)
+const char *
+cal_json_string (JsonNode *node)
 {
   gboolean text = node != NULL && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING;
   return text ? json_node_get_string (node) : NULL;
@@ -142,13 +142,13 @@ node_text (JsonNode *node)
 const char *
 cal_json_text (JsonObject *in, const char *name)
 {
-  return in != NULL ? node_text (json_object_get_member (in, name)) : NULL;
+  return in != NULL ? cal_json_string (json_object_get_member (in, name)) : NULL;
 }
 
 gboolean
 cal_json_number (JsonNode *node, double *value)
 {
-  const char *text = node_text (node);
+  const char *text = cal_json_string (node);
   double half;
   if (text != NULL)
     return cal_decimal (text, value, &half);

@@ -14,7 +14,8 @@ typedef struct {
   const char *at; /* NULL: a line */
 } CalPlace;
 
-#define CAL_LINE(n) ((CalPlace){ .line = (n) })
+#define CAL_LINE(n)  ((CalPlace){ .line = (n) })
+#define CAL_AT(path) ((CalPlace){ .at = (path) })
 
 /* FALSE and *error: "path:line:column: …" or "path: at: …". */
 gboolean cal_fail (const CalText *text, CalPlace place, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
@@ -42,6 +43,8 @@ typedef struct {
   GString *line;   /* without its end */
 } CalLines;
 
+/* Behind a byte order mark. */
+gsize cal_text_start (const CalText *text);
 /* FALSE and *error: bytes that no text has. Skips a byte order mark. */
 gboolean cal_lines_open (CalLines *lines, const CalText *text, GError **error);
 gboolean cal_lines_next (CalLines *lines);
@@ -75,6 +78,8 @@ JsonObject *cal_json_next (CalJson *json, GError **error);
 /* Says which lines were passed over. */
 void cal_json_end (CalJson *json);
 
+/* NULL where it is no text, and where it is NULL. */
+const char *cal_json_string (JsonNode *node);
 /* Members; NULL where there is none of the kind. */
 JsonObject *cal_json_object (JsonObject *in, const char *name);
 JsonArray *cal_json_array (JsonObject *in, const char *name);

@@ -103,7 +103,13 @@ cal_note_clear (CalNote *note)
 
 /* ---- text ---- */
 
-static const char byte_order_mark[] = "\xEF\xBB\xBF";
+gsize
+cal_text_start (const CalText *text)
+{
+  static const char byte_order_mark[] = "\xEF\xBB\xBF";
+  gsize n = strlen (byte_order_mark);
+  return text->n_B >= n && memcmp (text->bytes, byte_order_mark, n) == 0 ? n : 0;
+}
 
 gboolean
 cal_lines_open (CalLines *lines, const CalText *text, GError **error)
@@ -116,8 +122,7 @@ cal_lines_open (CalLines *lines, const CalText *text, GError **error)
       line += *p == '\n';
     return cal_fail (text, CAL_LINE (line), error, "a NUL byte; a text file in ASCII or UTF-8 is accepted");
   }
-  if (text->n_B >= strlen (byte_order_mark) && memcmp (text->bytes, byte_order_mark, strlen (byte_order_mark)) == 0)
-    lines->at = strlen (byte_order_mark);
+  lines->at = cal_text_start (text);
   return TRUE;
 }
 
@@ -196,9 +201,7 @@ cal_whole (const char *word, guint64 most, guint64 *value)
 gboolean
 cal_is_json (const CalText *text)
 {
-  gsize at = 0;
-  if (text->n_B >= strlen (byte_order_mark) && memcmp (text->bytes, byte_order_mark, strlen (byte_order_mark)) == 0)
-    at = strlen (byte_order_mark);
+  gsize at = cal_text_start (text);
   while (at < text->n_B && strchr (" \t\r\n", text->bytes[at]) != NULL && text->bytes[at] != '\0')
     at++;
   return at < text->n_B && text->bytes[at] == '{';

@@ -17,8 +17,6 @@
 #define MAX_RANK       10000000
 #define MAX_EACH       1024
 
-#define AT(path) ((CalPlace){ .at = (path) })
-
 typedef struct {
   const CalText *text;
   CalRows *rows;
@@ -36,7 +34,7 @@ read_count (const Reader *reader, JsonObject *in, const char *name, const char *
   if (in == NULL || !json_object_has_member (in, name) || json_object_get_null_member (in, name))
     return TRUE;
   if (!cal_json_member (in, name, &value) || !(value >= 0 && value <= most) || value != floor (value))
-    return cal_fail (reader->text, AT (path), error, "not a whole number from 0 to %g", most);
+    return cal_fail (reader->text, CAL_AT (path), error, "not a whole number from 0 to %g", most);
   *out = (guint32)value;
   return TRUE;
 }
@@ -51,12 +49,12 @@ read_devices (const Reader *reader, JsonObject *config, CalRun *run, GError **er
     const char *host = cal_json_text (device, "hostname");
     CalRank rank = { .rank = G_MAXUINT32 };
     if (device == NULL || host == NULL)
-      return cal_fail (reader->text, AT (path), error, "an object with rank, group and hostname is accepted");
+      return cal_fail (reader->text, CAL_AT (path), error, "an object with rank, group and hostname is accepted");
     if (!read_count (reader, device, "rank", path, MAX_RANK, &rank.rank, error) ||
         !read_count (reader, device, "group", path, MAX_RANK, &rank.group, error))
       return FALSE;
     if (rank.rank == G_MAXUINT32)
-      return cal_fail (reader->text, AT (path), error, "no rank");
+      return cal_fail (reader->text, CAL_AT (path), error, "no rank");
     rank.host = g_strdup (host);
     g_array_append_val (run->ranks, rank);
   }
@@ -72,14 +70,14 @@ read_environment (const Reader *reader, JsonObject *root, CalRun *run)
     run->proto = MDL_PROTO_AUTO;
   }
   for (guint i = 0; env != NULL && i < json_array_get_length (env); i++) {
-    JsonNode *node = json_array_get_element (env, i);
-    gboolean is_text = JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING;
-    const char *text = is_text ? json_node_get_string (node) : "";
+    const char *text = cal_json_string (json_array_get_element (env, i));
     g_autofree char *path = g_strdup_printf ("env[%u]", i);
+    if (text == NULL)
+      continue;
     if (g_str_has_prefix (text, "NCCL_ALGO="))
-      cal_run_algo (reader->rows, run, AT (path), text + strlen ("NCCL_ALGO="));
+      cal_run_algo (reader->rows, run, CAL_AT (path), text + strlen ("NCCL_ALGO="));
     else if (g_str_has_prefix (text, "NCCL_PROTO="))
-      cal_run_proto (reader->rows, run, AT (path), text + strlen ("NCCL_PROTO="));
+      cal_run_proto (reader->rows, run, CAL_AT (path), text + strlen ("NCCL_PROTO="));
   }
 }
 
@@ -97,22 +95,22 @@ read_run (const Reader *reader, JsonObject *root, CalRun *run, GError **error)
       !read_devices (reader, config, run, error))
     return FALSE;
   if (version > LAYOUT_VERSION)
-    cal_rows_warn (reader->rows, AT ("version"), "layout %u is newer than %u, which is known: read as that", version,
+    cal_rows_warn (reader->rows, CAL_AT ("version"), "layout %u is newer than %u, which is known: read as that", version,
                    LAYOUT_VERSION);
   cal_run_version (run, nccl);
   if (run->gpus_per_thread > 0)
     cal_run_launch (run, graphs);
   if (g_strcmp0 (cal_json_text (config, "blocking_collectives"), "true") == 0)
-    cal_rows_warn (reader->rows, AT ("config.blocking_collectives"),
+    cal_rows_warn (reader->rows, CAL_AT ("config.blocking_collectives"),
                    "each operation was waited for (-z): times hold what the host does between them");
   if (args != NULL && json_array_get_length (args) > 0) {
-    JsonNode *program = json_array_get_element (args, 0);
-    if (JSON_NODE_HOLDS_VALUE (program) && json_node_get_value_type (program) == G_TYPE_STRING)
-      cal_run_program (run, json_node_get_string (program));
+    const char *program = cal_json_string (json_array_get_element (args, 0));
+    if (program != NULL)
+      cal_run_program (run, program);
   }
   read_environment (reader, root, run);
   if (g_strcmp0 (cal_json_text (cal_json_object (root, "out_of_bounds"), "okay"), "false") == 0)
-    cal_rows_warn (reader->rows, AT ("out_of_bounds"), "nccl-tests found wrong results in this run");
+    cal_rows_warn (reader->rows, CAL_AT ("out_of_bounds"), "nccl-tests found wrong results in this run");
   return TRUE;
 }
 
@@ -122,7 +120,7 @@ read_number (const Reader *reader, JsonObject *in, const char *path, const char 
   if (cal_json_member (in, name, out))
     return TRUE;
   g_autofree char *at = g_strdup_printf ("%s.%s", path, name);
-  return cal_fail (reader->text, AT (at), error, "a number is accepted, or \"nan\"");
+  return cal_fail (reader->text, CAL_AT (at), error, "a number is accepted, or \"nan\"");
 }
 
 /* One half of a result; none where it is null. */
@@ -132,29 +130,29 @@ read_half (const Reader *reader, JsonObject *result, const char *of, const char 
   g_autofree char *path = g_strdup_printf ("%s.%s", of, name);
   JsonObject *half = cal_json_object (result, name);
   if (half == NULL && json_object_has_member (result, name) && !json_object_get_null_member (result, name))
-    return cal_fail (reader->text, AT (path), error, "an object or null is accepted");
+    return cal_fail (reader->text, CAL_AT (path), error, "an object or null is accepted");
   if (half == NULL)
     return TRUE;
   if (json_object_has_member (half, "cpu_time"))
-    return cal_fail (reader->text, AT (path), error,
+    return cal_fail (reader->text, CAL_AT (path), error,
                      "'cpu_time' is how long the CPU took to launch (-C 1), not how long the operation took; run without -C");
   if (!read_number (reader, half, path, "time", &row->time_us, error) ||
       !read_number (reader, half, path, "alg_bw", &row->algbw_GBps, error) ||
       !read_number (reader, half, path, "bus_bw", &row->busbw_GBps, error))
     return FALSE;
   if (isfinite (row->time_us) && row->time_us > MAX_TIME_US)
-    return cal_fail (reader->text, AT (path), error, "time %g us; up to %g is accepted", row->time_us, MAX_TIME_US);
+    return cal_fail (reader->text, CAL_AT (path), error, "time %g us; up to %g is accepted", row->time_us, MAX_TIME_US);
   row->time_half = row->algbw_half = row->busbw_half = json_half;
   row->wrong = -1;
   if (json_object_has_member (half, "nwrong") && !json_object_get_null_member (half, "nwrong")) {
     double wrong;
     if (!cal_json_member (half, "nwrong", &wrong) || !(wrong >= 0)) {
       g_autofree char *at = g_strdup_printf ("%s.nwrong", path);
-      return cal_fail (reader->text, AT (at), error, "a count of wrong elements or null is accepted");
+      return cal_fail (reader->text, CAL_AT (at), error, "a count of wrong elements or null is accepted");
     }
     row->wrong = wrong < 1e18 ? (gint64)wrong : (gint64)1e18;
   }
-  cal_rows_add (reader->rows, run, AT (path), row);
+  cal_rows_add (reader->rows, run, CAL_AT (path), row);
   return TRUE;
 }
 
@@ -167,13 +165,13 @@ read_result (const Reader *reader, JsonArray *results, guint i, CalRun *run, GEr
   double size;
   const char *type = cal_json_text (result, "type");
   if (result == NULL || !cal_json_member (result, "size", &size) || type == NULL)
-    return cal_fail (reader->text, AT (path), error, "an object with size, type, out_of_place and in_place is accepted");
+    return cal_fail (reader->text, CAL_AT (path), error, "an object with size, type, out_of_place and in_place is accepted");
   if (!(size >= 0 && size <= MAX_SIZE_B) || size != floor (size))
-    return cal_fail (reader->text, AT (path), error, "size %g: a whole number up to 2^50 is accepted", size);
+    return cal_fail (reader->text, CAL_AT (path), error, "size %g: a whole number up to 2^50 is accepted", size);
   row.size_B = (guint64)size;
-  if (!cal_rows_resolve (reader->rows, run, AT (path), error))
+  if (!cal_rows_resolve (reader->rows, run, CAL_AT (path), error))
     return FALSE;
-  if (!cal_rows_dtype (reader->rows, AT (path), type, &row.dtype))
+  if (!cal_rows_dtype (reader->rows, CAL_AT (path), type, &row.dtype))
     return TRUE;
   if (!read_half (reader, result, path, "out_of_place", run, &row, error))
     return FALSE;
@@ -198,7 +196,7 @@ read_document (const Reader *reader, JsonObject *root, GError **error)
     if (!read_result (reader, results, i, &run, error))
       return FALSE;
   if (json_array_get_length (results) == 0)
-    cal_rows_warn (reader->rows, AT ("results"), "the run has no row");
+    cal_rows_warn (reader->rows, CAL_AT ("results"), "the run has no row");
   return TRUE;
 }
 

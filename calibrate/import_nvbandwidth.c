@@ -24,8 +24,6 @@
 /* Half a unit of the last of the two decimals that the text has. */
 #define TEXT_HALF 0.005
 
-#define AT(path) ((CalPlace){ .at = (path) })
-
 /* From whom to whom: the matrix's row, its column, the host or all others, by how tests' names begin; the first counts. */
 typedef enum { ROW, COLUMN, OTHER } End;
 static const struct {
@@ -319,7 +317,7 @@ read_matrix (Reader *reader, const char *name, gboolean latency, JsonArray *matr
     JsonArray *row = JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
     g_autofree char *path = g_strdup_printf ("%s.bandwidth_matrix[%u]", of, r);
     if (row == NULL || (r > 0 && json_array_get_length (row) != n_columns))
-      return cal_fail (reader->text, AT (path), error, "a list is accepted, as long as the others");
+      return cal_fail (reader->text, CAL_AT (path), error, "a list is accepted, as long as the others");
     n_columns = json_array_get_length (row);
     g_autofree char *kind = kind_of_row (name, n_rows, n_columns, r);
     for (guint c = 0; c < n_columns; c++) {
@@ -327,13 +325,13 @@ read_matrix (Reader *reader, const char *name, gboolean latency, JsonArray *matr
       g_autofree char *at = g_strdup_printf ("%s[%u]", path, c);
       char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
       double value, sum = 0;
-      gboolean is_text = JSON_NODE_HOLDS_VALUE (cell) && json_node_get_value_type (cell) == G_TYPE_STRING;
-      if (!is_text && cal_json_number (cell, &value))
+      const char *text = cal_json_string (cell);
+      if (text == NULL && cal_json_number (cell, &value))
         g_ascii_dtostr (number, sizeof number, value);
       /* a bisection has a row a process, and copies to the one half of them further on */
       gboolean bisect = strstr (name, "bisect") != NULL;
-      if (!add_cell (reader, AT (at), kind, latency, is_text ? json_node_get_string (cell) : number,
-                     (int)(bisect ? r : r % n_columns), (int)(bisect ? (r + n_rows / 2) % n_rows : c), &sum, error))
+      if (!add_cell (reader, CAL_AT (at), kind, latency, text != NULL ? text : number, (int)(bisect ? r : r % n_columns),
+                     (int)(bisect ? (r + n_rows / 2) % n_rows : c), &sum, error))
         return FALSE;
     }
   }
@@ -349,14 +347,15 @@ read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
   const char *description = cal_json_text (testcase, "bandwidth_description"), *why = cal_json_text (testcase, "error");
   JsonArray *matrix = cal_json_array (testcase, "bandwidth_matrix");
   if (name == NULL || status == NULL)
-    return cal_fail (reader->text, AT (path), error, "an object with name, status and bandwidth_matrix is accepted");
+    return cal_fail (reader->text, CAL_AT (path), error, "an object with name, status and bandwidth_matrix is accepted");
   if (strcmp (status, "Passed") != 0) {
     g_autofree char *test = cal_shown (name), *shown = cal_shown (status), *reason = cal_shown (why != NULL ? why : "");
-    cal_note (&reader->failed, reader->text, AT (path), "%s did not pass: '%s'%s%s", test, shown, why != NULL ? ": " : "", reason);
+    cal_note (&reader->failed, reader->text, CAL_AT (path), "%s did not pass: '%s'%s%s", test, shown, why != NULL ? ": " : "",
+              reason);
     return TRUE;
   }
   if (matrix == NULL)
-    return cal_fail (reader->text, AT (path), error, "it passed, but has no bandwidth_matrix");
+    return cal_fail (reader->text, CAL_AT (path), error, "it passed, but has no bandwidth_matrix");
   gboolean latency = strstr (name, "latency") != NULL || (description != NULL && strstr (description, "(ns)") != NULL);
   return read_matrix (reader, name, latency, matrix, path, error);
 }
