@@ -1,0 +1,24 @@
+/* Number formats of training: what a matrix product computes in, what weights, gradients and states are kept in. */
+#ifndef MODELS_FORMAT_H
+#define MODELS_FORMAT_H
+
+#include "models/op.h"
+
+G_BEGIN_DECLS
+
+/* Narrowest first. */
+typedef enum {
+  MDL_FORMAT_FP4, MDL_FORMAT_FP8, MDL_FORMAT_FP16, MDL_FORMAT_BF16, MDL_FORMAT_TF32, MDL_FORMAT_FP32, MDL_FORMAT_N,
+  MDL_FORMAT_NONE = -1 /* there is no such copy */
+} MdlFormat;
+
+extern const BaseName mdl_format_names[]; /* "fp4" …, "none" too */
+
+/* Bytes of an element in memory, without block scales: 0.5 for fp4, 4 for tf32, which only computes shorter; 0 for NONE. */
+double mdl_format_B (MdlFormat format);
+/* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */
+MdlDtype mdl_format_dtype (MdlFormat format);
+
+G_END_DECLS
+
+#endif

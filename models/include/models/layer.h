@@ -1,0 +1,141 @@
+/* What one rank does in one part of a model: the works of a forward and of a backward pass, in the order of the compute stream.
+ * No times: the models of kernels and collectives give those. Input is checked by who loads it (sizes divide). */
+#ifndef MODELS_LAYER_H
+#define MODELS_LAYER_H
+
+#include "models/format.h"
+#include "models/llm.h"
+
+G_BEGIN_DECLS
+
+typedef enum { MDL_FRAMEWORK_EAGER, MDL_FRAMEWORK_FUSED, MDL_FRAMEWORK_GRAPHS } MdlFramework; /* graphs: fused, launched as one */
+typedef enum { MDL_CP_RING, MDL_CP_ALL_GATHER, MDL_CP_ULYSSES } MdlCpKind;
+extern const BaseName mdl_framework_names[], mdl_cp_names[];
+
+/* What is computed again in the backward pass: bits. */
+typedef enum {
+  MDL_MODULE_CORE_ATTENTION = 1u << 0, /* scores, softmax, weighted values */
+  MDL_MODULE_ATTENTION = 1u << 1,      /* from the norm to before the output projection */
+  MDL_MODULE_MLP = 1u << 2,            /* from the norm to before the last matrix; of MoE: the experts' */
+  MDL_MODULE_ACTIVATION = 1u << 3,     /* the MLP's activation function */
+  MDL_MODULE_NORM = 1u << 4,
+  MDL_MODULE_LAYER = 1u << 5           /* all of it, with its collectives */
+} MdlModule;
+extern const BaseName mdl_module_names[];
+/* `selective` as Megatron has it: the core of attention where scores are kept; nothing where a flash kernel computes them again
+ * itself. Source: Korthikanti et al. 2205.05198 section 5. */
+unsigned mdl_recompute_selective (gboolean flash);
+
+/* Matrices that low-rank adapters stand beside: bits. */
+typedef enum {
+  MDL_LORA_Q = 1u << 0, MDL_LORA_K = 1u << 1, MDL_LORA_V = 1u << 2, MDL_LORA_O = 1u << 3,
+  MDL_LORA_GATE = 1u << 4, MDL_LORA_UP = 1u << 5, MDL_LORA_DOWN = 1u << 6
+} MdlLora;
+extern const BaseName mdl_lora_names[];
+
+typedef struct {
+  unsigned tp, cp, ep, etp;      /* at least 1; etp: tensor parallelism of the experts */
+  gboolean sp;                   /* sequence parallelism over tp */
+  MdlCpKind cp_kind;
+  double micro_batch, sequence;  /* sequences, tokens of one before cp cuts it */
+  double packed;                 /* mean length of the documents of a sequence; 0: one */
+  MdlFramework framework;
+  gboolean flash;                /* attention in one kernel that keeps no scores */
+  gboolean dropout;              /* after attention, MLP and embedding */
+  unsigned recompute;            /* MdlModule bits */
+  MdlFormat compute;             /* of the layers' matrix products */
+  MdlFormat head_compute;        /* of the head's */
+  MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
+  MdlFormat gradient;            /* of the buffer that weight gradients go to */
+  gboolean accumulate;           /* it holds those of an earlier micro-batch */
+  unsigned vocabulary_multiple;  /* rows of the vocabulary a rank are a multiple of this; at least 1 */
+  double capacity;               /* MoE: C = ceil (capacity · k · tokens / E), padded and dropped; 0: dropless */
+  double imbalance;              /* rows of the fullest rank over the mean; at least 1; dropless alone */
+  MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
+  unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
+  gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
+  unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
+} MdlLayerAsk;
+
+/* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */
+void mdl_layer_ask_default (MdlLayerAsk *ask, double sequence);
+
+typedef enum { MDL_WORK_GEMM, MDL_WORK_ATTENTION, MDL_WORK_MEMORY, MDL_WORK_COLL } MdlWorkKind;
+typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WGRAD, MDL_PASS_OPTIMIZER, MDL_PASS_N } MdlPass;
+typedef enum { MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP, MDL_GROUP_MODEL } MdlGroup; /* model: tp, pp, dp shards */
+extern const char *const mdl_pass_names[MDL_PASS_N];
+
+/* C (m x n) = A (m x k) B (k x n), `batch` of them in one go (experts, heads). */
+typedef struct {
+  double m, n, k, batch;
+  gboolean accumulate;   /* C is added to what lies there */
+  MdlFormat out;         /* of C */
+} MdlGemm;
+
+/* The core of attention. share: of q_len x kv_len, what is computed. */
+typedef struct {
+  double batch, heads, kv_heads;
+  double q_len, kv_len;
+  double qk_dim, value_dim;
+  double share;
+  double window;         /* 0: none */
+  double steps;          /* a ring of cp cuts it in so many kernels; else 1 */
+  gboolean backward;
+} MdlAttention;
+
+/* A collective that the compute stream meets here. It may start when work `after` has ended (-1: when the pass starts) and work
+ * `before` (the number of works: the end of the pass) waits for it: what lies between runs beside it in software that lets it. */
+typedef struct {
+  MdlOp op;              /* MDL_OP_SENDRECV: one step of a ring */
+  MdlGroup group;
+  double bytes;          /* nccl-tests' size convention: of the gathered buffer, or of a rank's buffer (all_reduce, alltoall) */
+  double repeat;         /* so many in a row */
+  MdlFormat format;
+  int after, before;
+  int with;              /* GEMM or attention that it can be cut up with, part by part (tp overlap, a ring's steps); -1: none */
+  double node_B;         /* alltoall with one copy a node: B of a rank that cross the network; 0: a plain one */
+} MdlCollMark;
+
+typedef struct {
+  MdlWorkKind kind;
+  MdlPass pass;
+  const char *name;      /* static: "qkv", "norm" */
+  unsigned modules;      /* MdlModule bits that it is part of */
+  MdlFormat format;      /* that it computes in; of memory-bound work: of its elements */
+  double flop;           /* multiply and add are 2; 0 for memory-bound work and collectives */
+  double read_B, write_B; /* of device memory, each operand once */
+  double kernels;        /* launches; 0 for collectives */
+  double syncs;          /* times the host waits for the GPU */
+  MdlGemm gemm;
+  MdlAttention attention;
+  MdlCollMark coll;
+} MdlWork;
+
+/* Appends the works of one layer (or embedding, head with loss) to `forward` and `backward`, GArrays of MdlWork; indices in them
+ * count from the array's first work. Recomputed works stand in `backward` where they are needed, with pass RECOMPUTE; dgrad and
+ * wgrad stand in autograd's order: a schedule that parts them takes them by pass. Either array may be NULL.
+ * `layer` from 0 says which window holds; ignored for embedding and head. */
+void mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward);
+
+/* Rows that the fullest rank's experts get of one micro-batch, all together. */
+double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerAsk *ask);
+
+/* ---- end of the step ---- */
+
+typedef struct {
+  double elements;       /* of parameters that this rank updates: divided by the ranks that share them where sharded */
+  double gradients;      /* of gradients that it holds and zeroes */
+  double tensors;        /* for launches */
+  MdlFormat parameter, gradient, master, moment; /* master NONE: parameters are updated in place */
+  MdlFormat compute;     /* fp8, fp4: weights are cast for the matrix products */
+  MdlFramework framework; /* eager: PyTorch's foreach loops; else one fused kernel a batch of tensors */
+  gboolean clip;         /* gradients' norm: one read of them and an all-reduce of the sum */
+  gboolean zero;         /* they are zeroed by a write */
+} MdlOptimizerAsk;
+
+/* AdamW. Appends to `out`, a GArray of MdlWork. */
+void mdl_optimizer_works (const MdlOptimizerAsk *ask, GArray *out);
+
+G_END_DECLS
+
+#endif

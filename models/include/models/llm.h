@@ -1,0 +1,168 @@
+/* Language models as data: a decoder of transformer layers, its tensors, exact parameter counts and FLOP of a token.
+ *
+ * MdlLlm is filled by a schema table of sim/workload (scenarios/llms/NAME.yaml, or a HuggingFace config.json) and checked there:
+ * the functions here take it as consistent (wrk_llm_check). Counts are whole numbers in doubles, exact below 2^53. */
+#ifndef MODELS_LLM_H
+#define MODELS_LLM_H
+
+#include "base/leaf.h"
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+typedef enum { MDL_ATTENTION_MHA, MDL_ATTENTION_GQA, MDL_ATTENTION_MQA, MDL_ATTENTION_MLA } MdlAttentionKind;
+typedef enum { MDL_MLP_SWIGLU, MDL_MLP_GEGLU, MDL_MLP_GELU, MDL_MLP_RELU } MdlMlpKind;
+typedef enum { MDL_POSITION_ROPE, MDL_POSITION_LEARNED, MDL_POSITION_ALIBI, MDL_POSITION_NONE } MdlPositionKind;
+typedef enum { MDL_NORM_RMSNORM, MDL_NORM_LAYERNORM, MDL_NORM_LAYERNORM_NO_BIAS, MDL_NORM_PLAIN } MdlNormKind;
+extern const BaseName mdl_attention_names[], mdl_mlp_names[], mdl_position_names[], mdl_norm_names[];
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;        /* MdlAttentionKind */
+  BaseNum heads;
+  BaseNum kv_heads;     /* absent: heads, or 1 for mqa */
+  BaseNum head_dim;     /* absent: hidden / heads */
+  BaseBool bias;        /* of the query, key and value projections */
+  BaseBool output_bias; /* of the output projection */
+  BaseBool qk_norm;     /* a norm over head_dim of each query and key, shared by the heads */
+  BaseBool sinks;       /* a learned logit a head */
+  BaseBool fused;       /* its source code has query, key and value in one matrix */
+  BaseNum window;       /* keys that a query sees at most; absent: all before it */
+  BaseNum full_every;   /* every so many layers, the last of each, see all in spite of `window`; absent: none */
+  /* mla */
+  BaseNum q_lora;       /* rank of the compressed query; absent: not compressed */
+  BaseNum kv_lora;      /* rank of the compressed keys and values */
+  BaseNum nope, rope;   /* of a head's query and key: without and with positions */
+  BaseNum value;        /* of a head's value */
+} MdlLlmAttention;
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;  /* MdlMlpKind */
+  BaseNum ffn;    /* width */
+  BaseBool bias;
+  BaseBool fused; /* its source code has gate and up in one matrix */
+} MdlLlmMlp;
+
+typedef struct {
+  BaseHead head;
+  BaseNum experts, top_k;
+  BaseNum ffn;           /* width of an expert */
+  BaseBool bias;         /* of the experts' matrices */
+  BaseBool router_bias;  /* a bias an expert: of the router's logits, or to balance the load */
+  BaseNum shared;        /* experts that every token passes; absent: none */
+  BaseNum shared_ffn;    /* width of one of them; absent: ffn */
+  BaseBool shared_gate;  /* their output is scaled by a gate: a vector of hidden */
+  BaseNum first_dense;   /* layers from the first that are dense; absent: none */
+  BaseNum every;         /* of the others each n-th is MoE, the last of n; absent: all */
+  BaseNum groups;        /* of experts, of which a token uses `top_groups`: node-limited routing; absent: 1 */
+  BaseNum top_groups;
+} MdlLlmMoe;
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;  /* MdlPositionKind */
+  BaseNum length; /* rows of the learned table */
+} MdlLlmPositions;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseStr description;
+  BaseStr source;        /* where its numbers are from */
+  BaseNum parameters;    /* published count, whole; absent: not known exactly */
+  BaseNum layers, hidden, vocabulary;
+  MdlLlmAttention attention;
+  MdlLlmMlp mlp;
+  MdlLlmMoe moe;         /* moe.experts.v 0: dense */
+  MdlLlmPositions positions;
+  BaseEnum norm;         /* MdlNormKind */
+  BaseNum norms;         /* of a layer, on hidden: 2; 4 with norms after, 1 where attention and MLP share it */
+  BaseBool embedding_norm; /* a norm after the embedding */
+  BaseBool final_norm;   /* before the head */
+  BaseBool parallel;     /* attention and MLP side by side on one residual */
+  BaseBool tied;         /* the head is the embedding's table */
+  BaseNum mtp;           /* multi-token prediction modules; absent: 0 */
+} MdlLlm;
+
+/* ---- shape ---- */
+
+double mdl_llm_kv_heads (const MdlLlm *llm);
+double mdl_llm_qk_dim (const MdlLlm *llm);    /* of a head's query and key */
+double mdl_llm_value_dim (const MdlLlm *llm); /* of a head's value */
+gboolean mdl_llm_gated (const MdlLlm *llm);   /* the MLP has a gate: 3 matrices */
+/* `layer` counts from 0. */
+gboolean mdl_llm_is_moe (const MdlLlm *llm, unsigned layer);
+gboolean mdl_llm_is_windowed (const MdlLlm *llm, unsigned layer);
+unsigned mdl_llm_n_moe (const MdlLlm *llm); /* layers, without those of mtp */
+
+/* ---- tensors: the one table behind counts, gradients, optimizer and matrix products ---- */
+
+/* HEAD: final norm and head. MTP: one module of multi-token prediction, with its layer, without embedding and head. */
+typedef enum { MDL_PART_EMBEDDING, MDL_PART_DENSE, MDL_PART_MOE, MDL_PART_HEAD, MDL_PART_MTP, MDL_PART_N } MdlPart;
+
+/* How tensor parallelism cuts a tensor. */
+typedef enum {
+  MDL_SPLIT_NONE,     /* each rank has it whole */
+  MDL_SPLIT_ROWS,     /* by outputs: column-parallel in Megatron's words */
+  MDL_SPLIT_COLUMNS,  /* by inputs: row-parallel */
+  MDL_SPLIT_KV_ROWS,  /* by outputs, a whole key-value head at least: replicated where ranks outnumber them */
+  MDL_SPLIT_QKV_ROWS, /* query, key and value rows in one tensor */
+  MDL_SPLIT_VOCABULARY
+} MdlSplit;
+
+typedef struct {
+  const char *name;      /* "q", "expert_down" */
+  double rows, columns;  /* outputs x inputs; a vector has 1 column */
+  double copies;         /* experts that have one of their own; 1 otherwise */
+  MdlSplit split;
+  gboolean matrix;       /* tokens are multiplied by it */
+  gboolean expert;       /* of a routed expert: cut by expert parallelism and its own tensor parallelism */
+} MdlTensor;
+
+/* Appends the tensors of a part in the order in which a module registers them; a tied head has no matrix of its own.
+ * `out` is a GArray of MdlTensor. */
+void mdl_llm_tensors (const MdlLlm *llm, MdlPart part, GArray *out);
+
+/* Elements of `tensor` on one rank. tp, ep, etp: at least 1; rows of the vocabulary are rounded up to a multiple of
+ * `vocabulary_multiple` a rank (1: as cut evenly, rounded up). */
+double mdl_tensor_elements (const MdlLlm *llm, const MdlTensor *tensor, unsigned tp, unsigned ep, unsigned etp,
+                            unsigned vocabulary_multiple);
+
+/* ---- counts ---- */
+
+typedef struct {
+  double embedding;   /* table and learned positions, and the norm after them */
+  double dense_layer; /* one */
+  double moe_layer;   /* one; 0 where there are none */
+  double moe_active;  /* of it, what one token uses */
+  double final_norm;
+  double head;        /* 0 when tied */
+  double mtp;         /* one module; not in total */
+  double n_dense, n_moe;
+  double total;       /* the main model, as published counts have it */
+  double active;      /* of it, what one token uses, look-up of the embedding included */
+  double matrix;      /* of it, elements of matrices that a token is multiplied by: head included, also when tied; no look-up */
+} MdlLlmCount;
+
+void mdl_llm_count (const MdlLlm *llm, MdlLlmCount *out);
+
+/* Pairs of query and key a token, on average over a sequence: s, or w where a window of w is shorter; causal: s / 2, or
+ * w - w^2 / 2s. `packed`: mean length of the documents that share a sequence and do not see each other, 0: one. */
+double mdl_llm_pairs (double sequence, double window, double packed, gboolean causal);
+
+/* FLOP that the model asks of one token, forward and backward (6 = 3 passes of a multiply and an add):
+ * matrix = 6 x count.matrix; attention = 6 x pairs x heads x (qk_dim + value_dim) a layer, 12·h·s where these make up hidden.
+ * Source: Chowdhery et al. 2204.02311 App. B; Narayanan et al. 2104.04473 section 5; Megatron counts attention in full.
+ * Modules of mtp are not in it. */
+typedef struct {
+  double matrix_flop;
+  double attention_flop;        /* over all keys */
+  double attention_causal_flop; /* over those that it sees */
+} MdlLlmFlop;
+
+void mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out);
+
+G_END_DECLS
+
+#endif
