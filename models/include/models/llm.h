@@ -68,6 +68,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseStr name;
+  BaseStr like;          /* model whose keys hold where this one has none */
   BaseStr description;
   BaseStr source;        /* where its numbers are from */
   BaseNum parameters;    /* published count, whole; absent: not known exactly */

@@ -1,0 +1,28 @@
+/* Number formats of training: names and sizes. */
+#include "models/format.h"
+
+const BaseName mdl_format_names[] = {
+  { "fp4", MDL_FORMAT_FP4, "4 bits, with block scales" },
+  { "fp8", MDL_FORMAT_FP8, "8 bits, with scales" },
+  { "fp16", MDL_FORMAT_FP16, "16 bits" },
+  { "bf16", MDL_FORMAT_BF16, "16 bits, the exponent of fp32" },
+  { "tf32", MDL_FORMAT_TF32, "fp32 in memory, multiplied with 10 bits of mantissa" },
+  { "fp32", MDL_FORMAT_FP32, "32 bits" },
+  { "none", MDL_FORMAT_NONE, "no such copy" },
+  { NULL, 0, NULL },
+};
+
+double
+mdl_format_B (MdlFormat format)
+{
+  static const double size_B[MDL_FORMAT_N] = { 0.5, 1, 2, 2, 4, 4 };
+  return format == MDL_FORMAT_NONE ? 0 : size_B[format];
+}
+
+MdlDtype
+mdl_format_dtype (MdlFormat format)
+{
+  static const MdlDtype dtype[MDL_FORMAT_N] = { MDL_DTYPE_INT8, MDL_DTYPE_FP8,  MDL_DTYPE_FP16,
+                                                MDL_DTYPE_BF16, MDL_DTYPE_FP32, MDL_DTYPE_FP32 };
+  return format == MDL_FORMAT_NONE ? MDL_DTYPE_INT8 : dtype[format];
+}

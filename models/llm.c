@@ -1,0 +1,423 @@
+/* Language models: tensors, exact parameter counts, FLOP of a token.
+ *
+ *     P = V·h (embedding) + sum over layers of their tensors + norm + V·h (head, unless tied)
+ *     attention of a layer: (H + 2K)·d·h + H·d·h;   MLP: 3·h·f with a gate, 2·h·f without;   MoE: h·E + E x MLP + shared
+ *     MLA: h·q_lora + q_lora·H(nope + rope) + h(kv_lora + rope) + kv_lora·H(nope + v) + H·v·h, and two inner norms
+ *
+ * h hidden, H query heads, K key-value heads, d head dimension, f width, V vocabulary, E experts; biases, norms and learned
+ * positions are tensors of their own. FLOP of a token = 6 x matrix elements used + 6 x pairs·H·(d_qk + d_v) a layer.
+ * Source: Vaswani et al. 1706.03762; Shazeer 2002.05202 (gated); Ainslie et al. 2305.13245 (GQA); DeepSeek-V2 2405.04434 section 2.1
+ * (MLA); Chowdhery et al. 2204.02311 App. B (FLOP).
+ * Valid: decoders of equal layers but for dense and MoE ones.  Check: published counts to the last parameter (tests/unit). */
+#include <math.h>
+
+#include "models/llm.h"
+
+const BaseName mdl_attention_names[] = {
+  { "mha", MDL_ATTENTION_MHA, "a key-value head a query head" },
+  { "gqa", MDL_ATTENTION_GQA, "several query heads share a key-value head" },
+  { "mqa", MDL_ATTENTION_MQA, "all query heads share one" },
+  { "mla", MDL_ATTENTION_MLA, "keys and values from one compressed vector" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_mlp_names[] = {
+  { "swiglu", MDL_MLP_SWIGLU, "SiLU of a gate times up: 3 matrices" },
+  { "geglu", MDL_MLP_GEGLU, "GELU of a gate times up: 3 matrices" },
+  { "gelu", MDL_MLP_GELU, "2 matrices" },
+  { "relu", MDL_MLP_RELU, "2 matrices" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_position_names[] = {
+  { "rope", MDL_POSITION_ROPE, "rotated queries and keys" },
+  { "learned", MDL_POSITION_LEARNED, "a table, added to the embedding" },
+  { "alibi", MDL_POSITION_ALIBI, "a slope a head, added to the scores" },
+  { "none", MDL_POSITION_NONE, "none" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_norm_names[] = {
+  { "rmsnorm", MDL_NORM_RMSNORM, "a weight" },
+  { "layernorm", MDL_NORM_LAYERNORM, "a weight and a bias" },
+  { "layernorm_no_bias", MDL_NORM_LAYERNORM_NO_BIAS, "a weight, with the mean taken off" },
+  { "plain", MDL_NORM_PLAIN, "neither weight nor bias" },
+  { NULL, 0, NULL },
+};
+
+static gboolean
+is_mla (const MdlLlm *llm)
+{
+  return llm->attention.kind.v == MDL_ATTENTION_MLA;
+}
+
+double
+mdl_llm_kv_heads (const MdlLlm *llm)
+{
+  const MdlLlmAttention *attention = &llm->attention;
+  if (attention->kind.v == MDL_ATTENTION_MQA)
+    return 1;
+  return attention->kv_heads.set ? attention->kv_heads.v : attention->heads.v;
+}
+
+double
+mdl_llm_qk_dim (const MdlLlm *llm)
+{
+  const MdlLlmAttention *attention = &llm->attention;
+  if (is_mla (llm))
+    return attention->nope.v + attention->rope.v;
+  return attention->head_dim.set ? attention->head_dim.v : llm->hidden.v / attention->heads.v;
+}
+
+double
+mdl_llm_value_dim (const MdlLlm *llm)
+{
+  return is_mla (llm) ? llm->attention.value.v : mdl_llm_qk_dim (llm);
+}
+
+gboolean
+mdl_llm_gated (const MdlLlm *llm)
+{
+  return llm->mlp.kind.v == MDL_MLP_SWIGLU || llm->mlp.kind.v == MDL_MLP_GEGLU;
+}
+
+gboolean
+mdl_llm_is_moe (const MdlLlm *llm, unsigned layer)
+{
+  const MdlLlmMoe *moe = &llm->moe;
+  if (moe->experts.v < 1 || layer < moe->first_dense.v)
+    return FALSE;
+  const unsigned every = moe->every.set ? (unsigned)moe->every.v : 1;
+  return (layer + 1) % every == 0;
+}
+
+gboolean
+mdl_llm_is_windowed (const MdlLlm *llm, unsigned layer)
+{
+  const MdlLlmAttention *attention = &llm->attention;
+  if (!attention->window.set)
+    return FALSE;
+  return !attention->full_every.set || (layer + 1) % (unsigned)attention->full_every.v != 0;
+}
+
+unsigned
+mdl_llm_n_moe (const MdlLlm *llm)
+{
+  const MdlLlmMoe *moe = &llm->moe;
+  if (moe->experts.v < 1)
+    return 0;
+  const unsigned layers = (unsigned)llm->layers.v, every = moe->every.set ? (unsigned)moe->every.v : 1;
+  return layers / every - MIN (layers, (unsigned)moe->first_dense.v) / every;
+}
+
+/* ---- tensors ---- */
+
+static void
+add_matrix (GArray *out, const char *name, double rows, double columns, MdlSplit split)
+{
+  g_array_append_val (out,
+                      ((MdlTensor){ .name = name, .rows = rows, .columns = columns, .copies = 1, .split = split, .matrix = TRUE }));
+}
+
+/* A vector is cut as the rows of its matrix are. */
+static void
+add_vector (GArray *out, const char *name, double rows, MdlSplit split)
+{
+  g_array_append_val (out, ((MdlTensor){ .name = name, .rows = rows, .columns = 1, .copies = 1, .split = split }));
+}
+
+static void
+add_norm_of (GArray *out, const MdlLlm *llm, const char *weight, const char *bias, double width)
+{
+  if (llm->norm.v != MDL_NORM_PLAIN)
+    add_vector (out, weight, width, MDL_SPLIT_NONE);
+  if (llm->norm.v == MDL_NORM_LAYERNORM)
+    add_vector (out, bias, width, MDL_SPLIT_NONE);
+}
+
+static void
+add_norm (GArray *out, const MdlLlm *llm)
+{
+  add_norm_of (out, llm, "norm", "norm_bias", llm->hidden.v);
+}
+
+static void
+add_mla (GArray *out, const MdlLlm *llm)
+{
+  const MdlLlmAttention *attention = &llm->attention;
+  const double hidden = llm->hidden.v, heads = attention->heads.v;
+  const double query = heads * mdl_llm_qk_dim (llm);
+  if (attention->q_lora.set) {
+    add_matrix (out, "q_down", attention->q_lora.v, hidden, MDL_SPLIT_NONE);
+    add_norm_of (out, llm, "q_norm", "q_norm_bias", attention->q_lora.v);
+    add_matrix (out, "q_up", query, attention->q_lora.v, MDL_SPLIT_ROWS);
+  } else
+    add_matrix (out, "q", query, hidden, MDL_SPLIT_ROWS);
+  add_matrix (out, "kv_down", attention->kv_lora.v + attention->rope.v, hidden, MDL_SPLIT_NONE);
+  add_norm_of (out, llm, "kv_norm", "kv_norm_bias", attention->kv_lora.v);
+  add_matrix (out, "kv_up", heads * (attention->nope.v + attention->value.v), attention->kv_lora.v, MDL_SPLIT_ROWS);
+  add_matrix (out, "o", hidden, heads * attention->value.v, MDL_SPLIT_COLUMNS);
+  if (attention->output_bias.v)
+    add_vector (out, "o_bias", hidden, MDL_SPLIT_NONE);
+}
+
+static void
+add_attention (GArray *out, const MdlLlm *llm)
+{
+  if (is_mla (llm)) {
+    add_mla (out, llm);
+    return;
+  }
+  const MdlLlmAttention *attention = &llm->attention;
+  const double hidden = llm->hidden.v, dim = mdl_llm_qk_dim (llm);
+  const double query = attention->heads.v * dim, kv = mdl_llm_kv_heads (llm) * dim;
+  const struct {
+    const char *name, *bias;
+    double rows;
+    MdlSplit split;
+  } parted[] = { { "q", "q_bias", query, MDL_SPLIT_ROWS },
+                 { "k", "k_bias", kv, MDL_SPLIT_KV_ROWS },
+                 { "v", "v_bias", kv, MDL_SPLIT_KV_ROWS } },
+    whole[] = { { "qkv", "qkv_bias", query + 2 * kv, MDL_SPLIT_QKV_ROWS } }, *rows = attention->fused.v ? whole : parted;
+  if (attention->sinks.v)
+    add_vector (out, "sinks", attention->heads.v, MDL_SPLIT_ROWS);
+  for (size_t i = 0; i < (attention->fused.v ? G_N_ELEMENTS (whole) : G_N_ELEMENTS (parted)); i++) {
+    add_matrix (out, rows[i].name, rows[i].rows, hidden, rows[i].split);
+    if (attention->bias.v)
+      add_vector (out, rows[i].bias, rows[i].rows, rows[i].split);
+  }
+  add_matrix (out, "o", hidden, query, MDL_SPLIT_COLUMNS);
+  if (attention->output_bias.v)
+    add_vector (out, "o_bias", hidden, MDL_SPLIT_NONE);
+  if (attention->qk_norm.v) {
+    add_norm_of (out, llm, "q_norm", "q_norm_bias", dim);
+    add_norm_of (out, llm, "k_norm", "k_norm_bias", dim);
+  }
+}
+
+static void
+add_gated (GArray *out, double hidden, double ffn, gboolean bias, gboolean fused)
+{
+  if (fused) {
+    add_matrix (out, "gate_up", 2 * ffn, hidden, MDL_SPLIT_ROWS);
+    if (bias)
+      add_vector (out, "gate_up_bias", 2 * ffn, MDL_SPLIT_ROWS);
+    return;
+  }
+  add_matrix (out, "gate", ffn, hidden, MDL_SPLIT_ROWS);
+  if (bias)
+    add_vector (out, "gate_bias", ffn, MDL_SPLIT_ROWS);
+  add_matrix (out, "up", ffn, hidden, MDL_SPLIT_ROWS);
+  if (bias)
+    add_vector (out, "up_bias", ffn, MDL_SPLIT_ROWS);
+}
+
+static void
+add_mlp (GArray *out, const MdlLlm *llm, double ffn, gboolean bias)
+{
+  const double hidden = llm->hidden.v;
+  if (mdl_llm_gated (llm))
+    add_gated (out, hidden, ffn, bias, llm->mlp.fused.v);
+  else {
+    add_matrix (out, "up", ffn, hidden, MDL_SPLIT_ROWS);
+    if (bias)
+      add_vector (out, "up_bias", ffn, MDL_SPLIT_ROWS);
+  }
+  add_matrix (out, "down", hidden, ffn, MDL_SPLIT_COLUMNS);
+  if (bias)
+    add_vector (out, "down_bias", hidden, MDL_SPLIT_NONE);
+}
+
+static void
+add_moe (GArray *out, const MdlLlm *llm)
+{
+  const MdlLlmMoe *moe = &llm->moe;
+  const double hidden = llm->hidden.v;
+  add_matrix (out, "router", moe->experts.v, hidden, MDL_SPLIT_NONE);
+  if (moe->router_bias.v)
+    add_vector (out, "router_bias", moe->experts.v, MDL_SPLIT_NONE);
+  const guint from = out->len;
+  add_mlp (out, llm, moe->ffn.v, moe->bias.v);
+  for (guint i = from; i < out->len; i++) {
+    MdlTensor *tensor = &g_array_index (out, MdlTensor, i);
+    tensor->copies = moe->experts.v;
+    tensor->expert = TRUE;
+  }
+  if (moe->shared.v < 1)
+    return;
+  add_mlp (out, llm, moe->shared.v * (moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v), moe->bias.v);
+  if (moe->shared_gate.v)
+    add_matrix (out, "shared_gate", 1, hidden, MDL_SPLIT_NONE);
+}
+
+/* A layer registers its first norm, attention, its second norm, MLP; norms after come last. */
+static void
+add_layer (GArray *out, const MdlLlm *llm, gboolean moe)
+{
+  const unsigned norms = (unsigned)llm->norms.v;
+  if (norms > 0)
+    add_norm (out, llm);
+  add_attention (out, llm);
+  if (norms > 1)
+    add_norm (out, llm);
+  if (moe)
+    add_moe (out, llm);
+  else
+    add_mlp (out, llm, llm->mlp.ffn.v, llm->mlp.bias.v);
+  for (unsigned i = 2; i < norms; i++)
+    add_norm (out, llm);
+}
+
+static void
+add_embedding (GArray *out, const MdlLlm *llm)
+{
+  g_array_append_val (
+      out,
+      ((MdlTensor){
+          .name = "embedding", .rows = llm->vocabulary.v, .columns = llm->hidden.v, .copies = 1, .split = MDL_SPLIT_VOCABULARY }));
+  if (llm->positions.kind.v == MDL_POSITION_LEARNED)
+    g_array_append_val (out, ((MdlTensor){ .name = "positions",
+                                           .rows = llm->positions.length.v,
+                                           .columns = llm->hidden.v,
+                                           .copies = 1,
+                                           .split = MDL_SPLIT_NONE }));
+  if (llm->embedding_norm.v)
+    add_norm (out, llm);
+}
+
+void
+mdl_llm_tensors (const MdlLlm *llm, MdlPart part, GArray *out)
+{
+  switch (part) {
+    case MDL_PART_EMBEDDING:
+      add_embedding (out, llm);
+      break;
+    case MDL_PART_DENSE:
+    case MDL_PART_MOE:
+      add_layer (out, llm, part == MDL_PART_MOE);
+      break;
+    case MDL_PART_HEAD:
+      if (llm->final_norm.v)
+        add_norm (out, llm);
+      if (!llm->tied.v)
+        add_matrix (out, "head", llm->vocabulary.v, llm->hidden.v, MDL_SPLIT_VOCABULARY);
+      break;
+    case MDL_PART_MTP: /* norms of the hidden state and of the next token's embedding, their projection, a layer, a last norm */
+      add_norm (out, llm);
+      add_norm (out, llm);
+      add_matrix (out, "mtp_projection", llm->hidden.v, 2 * llm->hidden.v, MDL_SPLIT_ROWS);
+      add_layer (out, llm, llm->moe.experts.v >= 1);
+      add_norm (out, llm);
+      break;
+    case MDL_PART_N:
+    default:
+      g_return_if_reached ();
+  }
+}
+
+double
+mdl_tensor_elements (const MdlLlm *llm, const MdlTensor *tensor, unsigned tp, unsigned ep, unsigned etp,
+                     unsigned vocabulary_multiple)
+{
+  const double ranks = tensor->expert ? etp : tp, copies = tensor->copies / (tensor->expert ? ep : 1);
+  const double dim = mdl_llm_qk_dim (llm), kv = MAX (1, mdl_llm_kv_heads (llm) / ranks) * dim;
+  double rows = tensor->rows, columns = tensor->columns;
+  switch (tensor->split) {
+    case MDL_SPLIT_NONE:
+      break;
+    case MDL_SPLIT_ROWS:
+      rows /= ranks;
+      break;
+    case MDL_SPLIT_COLUMNS:
+      columns /= ranks;
+      break;
+    case MDL_SPLIT_KV_ROWS:
+      rows = kv;
+      break;
+    case MDL_SPLIT_QKV_ROWS:
+      rows = llm->attention.heads.v * dim / ranks + 2 * kv;
+      break;
+    case MDL_SPLIT_VOCABULARY:
+      rows = ceil (rows / (vocabulary_multiple * ranks)) * vocabulary_multiple;
+      break;
+    default:
+      g_return_val_if_reached (0);
+  }
+  return rows * columns * copies;
+}
+
+/* ---- counts ---- */
+
+/* Adds up a part: all, what one token uses, and of that what it is multiplied by. */
+typedef struct {
+  double all, active, matrix;
+} Sum;
+
+static Sum
+sum_part (const MdlLlm *llm, MdlPart part)
+{
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
+  mdl_llm_tensors (llm, part, tensors);
+  Sum sum = { 0, 0, 0 };
+  for (guint i = 0; i < tensors->len; i++) {
+    const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
+    const double one = tensor->rows * tensor->columns, used = tensor->expert ? llm->moe.top_k.v : tensor->copies;
+    sum.all += one * tensor->copies;
+    sum.active += one * used;
+    if (tensor->matrix)
+      sum.matrix += one * used;
+  }
+  return sum;
+}
+
+void
+mdl_llm_count (const MdlLlm *llm, MdlLlmCount *out)
+{
+  const gboolean has_moe = llm->moe.experts.v >= 1;
+  const Sum embedding = sum_part (llm, MDL_PART_EMBEDDING), head = sum_part (llm, MDL_PART_HEAD);
+  const double n_moe = mdl_llm_n_moe (llm), n_dense = llm->layers.v - n_moe;
+  const Sum none = { 0, 0, 0 };
+  const Sum dense = n_dense > 0 ? sum_part (llm, MDL_PART_DENSE) : none, moe = n_moe > 0 ? sum_part (llm, MDL_PART_MOE) : none;
+  const double tied_matrix = llm->tied.v ? llm->vocabulary.v * llm->hidden.v : 0;
+  *out = (MdlLlmCount){
+    .embedding = embedding.all,
+    .dense_layer = dense.all,
+    .moe_layer = moe.all,
+    .moe_active = moe.active,
+    .final_norm = head.all - head.matrix,
+    .head = head.matrix,
+    .mtp = llm->mtp.v >= 1 && (has_moe || llm->mlp.ffn.v > 0) ? sum_part (llm, MDL_PART_MTP).all : 0,
+    .n_dense = n_dense,
+    .n_moe = n_moe,
+    .total = embedding.all + n_dense * dense.all + n_moe * moe.all + head.all,
+    .active = embedding.all + n_dense * dense.active + n_moe * moe.active + head.all,
+    .matrix = n_dense * dense.matrix + n_moe * moe.matrix + head.matrix + tied_matrix,
+  };
+}
+
+double
+mdl_llm_pairs (double sequence, double window, double packed, gboolean causal)
+{
+  const double length = packed > 0 ? MIN (packed, sequence) : sequence;
+  const double seen = window > 0 ? MIN (window, length) : length;
+  return causal ? seen - seen * seen / (2 * length) : seen;
+}
+
+void
+mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out)
+{
+  MdlLlmCount count;
+  mdl_llm_count (llm, &count);
+  const double a_pair_flop = 6 * llm->attention.heads.v * (mdl_llm_qk_dim (llm) + mdl_llm_value_dim (llm));
+  const MdlLlmAttention *attention = &llm->attention;
+  const double seeing_all = attention->full_every.set ? floor (llm->layers.v / attention->full_every.v) : 0;
+  const double full = attention->window.set ? seeing_all : llm->layers.v, windowed = llm->layers.v - full;
+  const double window = attention->window.v;
+  const double pairs =
+      full * mdl_llm_pairs (sequence, 0, packed, FALSE) + windowed * mdl_llm_pairs (sequence, window, packed, FALSE);
+  const double causal_pairs =
+      full * mdl_llm_pairs (sequence, 0, packed, TRUE) + windowed * mdl_llm_pairs (sequence, window, packed, TRUE);
+  *out = (MdlLlmFlop){ .matrix_flop = 6 * count.matrix,
+                       .attention_flop = a_pair_flop * pairs,
+                       .attention_causal_flop = a_pair_flop * causal_pairs };
+}

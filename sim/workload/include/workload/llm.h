@@ -1,0 +1,33 @@
+/* Language models from files: scenarios/llms/NAME.yaml, a mapping in place, or a HuggingFace config.json. */
+#ifndef WORKLOAD_LLM_H
+#define WORKLOAD_LLM_H
+
+#include "base/schema.h"
+#include "models/llm.h"
+
+G_BEGIN_DECLS
+
+#define WRK_LLM_FOLDER "scenarios/llms"
+
+extern const BaseSchema wrk_schema_llm;
+
+/* Reads what `node` stands for into *out (zeroed by the caller): a scalar is a name in WRK_LLM_FOLDER or a path relative to the
+ * file that `node` is in, of a file that begins with `llm` or of a config.json; a mapping has the keys of such a file, or `like`
+ * and what differs. Needs context->lookup and context->inputs, to which the documents read are appended; strings are theirs and the
+ * arena's. All errors go to the diag, with their place. FALSE if there was one. */
+gboolean wrk_llm_read (const BaseYamlNode *node, const BaseSchemaContext *context, MdlLlm *out);
+
+/* The same for a file of its own: one that begins with `llm`, or a config.json. `yaml` must outlive *out. */
+gboolean wrk_llm_read_file (const BaseYaml *yaml, const BaseSchemaContext *context, MdlLlm *out);
+
+/* A HuggingFace config.json; `name` is the model's. What its model_type does not use is passed over. */
+gboolean wrk_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out);
+/* The model_type values that are understood, "gpt2, llama, …". Returned: full. */
+char *wrk_llm_hf_types (void);
+
+/* A file of scenarios/llms that reads back as the same model. Returned: full. */
+char *wrk_llm_write (const MdlLlm *llm);
+
+G_END_DECLS
+
+#endif
