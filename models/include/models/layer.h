@@ -45,6 +45,7 @@ typedef struct {
   unsigned recompute;            /* MdlModule bits */
   MdlFormat compute;             /* of the layers' matrix products */
   MdlFormat head_compute;        /* of the head's */
+  MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
   MdlFormat gradient;            /* of the buffer that weight gradients go to */
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
@@ -62,7 +63,11 @@ void mdl_layer_ask_default (MdlLayerAsk *ask, double sequence);
 
 typedef enum { MDL_WORK_GEMM, MDL_WORK_ATTENTION, MDL_WORK_MEMORY, MDL_WORK_COLL } MdlWorkKind;
 typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WGRAD, MDL_PASS_OPTIMIZER, MDL_PASS_N } MdlPass;
-typedef enum { MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP, MDL_GROUP_MODEL } MdlGroup; /* model: tp, pp, dp shards */
+typedef enum {
+  MDL_GROUP_NONE, /* no collective is of it */
+  MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP,
+  MDL_GROUP_MODEL /* all ranks that share one copy of the model: tp, pp, and dp where states are sharded */
+} MdlGroup;
 extern const char *const mdl_pass_names[MDL_PASS_N];
 
 /* C (m x n) = A (m x k) B (k x n), `batch` of them in one go (experts, heads). */

@@ -1,0 +1,386 @@
+/* The works of a part of a model on one rank: which blocks follow each other, forward and backward, and what is computed again.
+ *
+ * A layer: norm, attention, add, norm, MLP or experts, add; with norms after, each before its add; with attention and MLP side by
+ * side, one add of three. Fused code adds in the norm that follows, that of the next layer included.
+ * Full recomputation repeats the forward of the layer with its collectives before its backward; of single modules what stands
+ * in them, just before their own backward. Embedding: a gather of rows; its gradient is added to the rows that were used (eager
+ * code writes a whole table first). Loss: logits in fp32, one pass or the steps of log-softmax; with the vocabulary cut, three
+ * all-reduces of a number a token. Multi-token prediction: embedding, two norms, a projection of both, a layer, the head again.
+ * Source: Narayanan et al. 2104.04473 section 2.3; Korthikanti et al. 2205.05198 sections 4, 5; Megatron-LM
+ * core/tensor_parallel/cross_entropy.py; DeepSeek-V3 2412.19437 section 2.2 (multi-token prediction).
+ * Check: FLOP = closed form of models/llm.h, bytes of collectives = closed form (tests/unit). */
+#include <math.h>
+
+#include "layer-private.h"
+
+const BaseName mdl_framework_names[] = {
+  { "eager", MDL_FRAMEWORK_EAGER, "a kernel an operation, launched by the framework" },
+  { "fused", MDL_FRAMEWORK_FUSED, "compiled, or a library's fused kernels" },
+  { "graphs", MDL_FRAMEWORK_GRAPHS, "fused, launched as CUDA graphs" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_cp_names[] = {
+  { "ring", MDL_CP_RING, "keys and values travel a ring beside the core of attention" },
+  { "all_gather", MDL_CP_ALL_GATHER, "keys and values are gathered before it" },
+  { "ulysses", MDL_CP_ULYSSES, "heads are exchanged for tokens by all-to-all" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_module_names[] = {
+  { "core_attention", MDL_MODULE_CORE_ATTENTION, "scores, softmax, weighted values" },
+  { "attention", MDL_MODULE_ATTENTION, "from the norm to before the output projection" },
+  { "mlp", MDL_MODULE_MLP, "from the norm to before the last matrix" },
+  { "activation", MDL_MODULE_ACTIVATION, "the MLP's activation function" },
+  { "norm", MDL_MODULE_NORM, "the norms" },
+  { "layer", MDL_MODULE_LAYER, "all of it, with its collectives" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_lora_names[] = {
+  { "q", MDL_LORA_Q, "queries" },
+  { "k", MDL_LORA_K, "keys" },
+  { "v", MDL_LORA_V, "values" },
+  { "o", MDL_LORA_O, "output of attention" },
+  { "gate", MDL_LORA_GATE, "gate of the MLP" },
+  { "up", MDL_LORA_UP, "up" },
+  { "down", MDL_LORA_DOWN, "down" },
+  { NULL, 0, NULL },
+};
+
+const char *const mdl_pass_names[MDL_PASS_N] = { "forward", "recompute", "dgrad", "wgrad", "optimizer" };
+
+unsigned
+mdl_recompute_selective (gboolean flash)
+{
+  return flash ? 0 : MDL_MODULE_CORE_ATTENTION;
+}
+
+void
+mdl_layer_ask_default (MdlLayerAsk *ask, double sequence)
+{
+  *ask = (MdlLayerAsk){ .tp = 1,
+                        .cp = 1,
+                        .ep = 1,
+                        .etp = 1,
+                        .micro_batch = 1,
+                        .sequence = sequence,
+                        .framework = MDL_FRAMEWORK_FUSED,
+                        .flash = TRUE,
+                        .compute = MDL_FORMAT_BF16,
+                        .head_compute = MDL_FORMAT_BF16,
+                        .router = MDL_FORMAT_FP32,
+                        .activation = MDL_FORMAT_BF16,
+                        .gradient = MDL_FORMAT_FP32,
+                        .vocabulary_multiple = 1,
+                        .imbalance = 1,
+                        .dispatch = MDL_FORMAT_BF16,
+                        .ep_nodes = 1 };
+}
+
+/* ---- layers ---- */
+
+/* Elements between the matrices. */
+static double
+stream (const MdlBuild *build)
+{
+  return build->rows * build->llm->hidden.v;
+}
+
+/* The norm before a block, of modules `of`. */
+static void
+pre_norm (MdlBuild *build, unsigned of, gboolean with_add)
+{
+  const unsigned modules = build->modules;
+  build->modules |= MDL_MODULE_NORM | of;
+  mdl_build_norm (build, "norm", stream (build), with_add);
+  build->modules = modules;
+}
+
+/* Norms after attention and MLP. */
+static void
+post_norm (MdlBuild *build, gboolean back)
+{
+  if (build->llm->norms.v < 4)
+    return;
+  const unsigned modules = build->modules;
+  build->modules |= MDL_MODULE_NORM;
+  if (back)
+    mdl_build_norm_back (build, "norm_after", stream (build), FALSE);
+  else
+    mdl_build_norm (build, "norm_after", stream (build), FALSE);
+  build->modules = modules;
+}
+
+static void
+attention_half (MdlBuild *build)
+{
+  pre_norm (build, MDL_MODULE_ATTENTION, build->layer > 0);
+  mdl_build_attention (build);
+  post_norm (build, FALSE);
+  mdl_build_add (build, stream (build));
+}
+
+static void
+mlp_half (MdlBuild *build, gboolean moe)
+{
+  if (build->llm->norms.v > 1)
+    pre_norm (build, MDL_MODULE_MLP, !build->llm->parallel.v);
+  if (moe)
+    mdl_build_moe (build);
+  else
+    mdl_build_mlp (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
+  post_norm (build, FALSE);
+  mdl_build_add (build, stream (build));
+}
+
+/* What a half repeats before its own backward. */
+static void
+again (MdlBuild *build, void (*half) (MdlBuild *build, gboolean moe), gboolean moe)
+{
+  const unsigned modules = build->ask->recompute;
+  if (modules == 0 || (modules & MDL_MODULE_LAYER) != 0)
+    return;
+  build->pass = MDL_PASS_RECOMPUTE;
+  build->filter = modules;
+  half (build, moe);
+  build->filter = 0;
+  build->pass = MDL_PASS_DGRAD;
+}
+
+static void
+attention_again (MdlBuild *build, gboolean moe)
+{
+  (void)moe;
+  attention_half (build);
+}
+
+static void
+layer_forward (MdlBuild *build, gboolean moe)
+{
+  attention_half (build);
+  mlp_half (build, moe);
+}
+
+static void
+layer_back (MdlBuild *build, gboolean moe)
+{
+  if ((build->ask->recompute & MDL_MODULE_LAYER) != 0) {
+    build->pass = MDL_PASS_RECOMPUTE;
+    layer_forward (build, moe);
+  }
+  build->pass = MDL_PASS_DGRAD;
+  mdl_build_add_back (build, stream (build));
+  again (build, mlp_half, moe);
+  post_norm (build, TRUE);
+  if (moe)
+    mdl_build_moe_back (build);
+  else
+    mdl_build_mlp_back (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
+  if (build->llm->norms.v > 1)
+    mdl_build_norm_back (build, "norm", stream (build), TRUE);
+  mdl_build_add_back (build, stream (build));
+  again (build, attention_again, moe);
+  post_norm (build, TRUE);
+  mdl_build_attention_back (build);
+  mdl_build_norm_back (build, "norm", stream (build), TRUE);
+}
+
+/* ---- embedding ---- */
+
+static double
+vocabulary_rows (const MdlBuild *build)
+{
+  const double multiple = build->ask->vocabulary_multiple, ranks = build->ask->tp;
+  return ceil (build->llm->vocabulary.v / (multiple * ranks)) * multiple;
+}
+
+static void
+embedding_forward (MdlBuild *build)
+{
+  const double all_B = build->tokens * build->llm->hidden.v * build->element_B, unit_B = stream (build) * build->element_B;
+  mdl_build_memory (build, "embedding", all_B, all_B, build->ask->tp > 1 ? 3 : 1); /* cut: tokens of other ranks are masked */
+  mdl_build_coll (build, "reduce_embedding", build->ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP, all_B,
+                  build->ask->activation);
+  if (build->llm->positions.kind.v == MDL_POSITION_LEARNED)
+    mdl_build_memory (build, "positions", 2 * unit_B, unit_B, 1);
+  if (build->llm->embedding_norm.v)
+    mdl_build_norm (build, "norm", stream (build), FALSE);
+  if (build->ask->dropout)
+    mdl_build_memory (build, "dropout", unit_B, unit_B + stream (build), 1);
+}
+
+static void
+embedding_back (MdlBuild *build)
+{
+  if (mdl_build_frozen (build))
+    return;
+  const MdlLayerAsk *ask = build->ask;
+  const double all = build->tokens * build->llm->hidden.v,
+               table_B = vocabulary_rows (build) * build->llm->hidden.v * build->element_B;
+  mdl_build_add_back (build, stream (build));
+  if (build->llm->embedding_norm.v)
+    mdl_build_norm_back (build, "norm", stream (build), FALSE);
+  if (ask->sp)
+    mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all * build->element_B, ask->activation);
+  build->pass = MDL_PASS_WGRAD;
+  const double sum_B = all * (build->fused ? mdl_format_B (ask->gradient) : build->element_B);
+  mdl_build_memory (build, "embedding", all * build->element_B + sum_B, sum_B + (build->fused ? 0 : table_B), 3);
+  if (!build->fused && (ask->accumulate || ask->gradient != ask->activation)) {
+    const double buffer_B = table_B / build->element_B * mdl_format_B (ask->gradient);
+    mdl_build_memory (build, "accumulate", table_B + (ask->accumulate ? buffer_B : 0), buffer_B, 1);
+  }
+  build->pass = MDL_PASS_DGRAD;
+}
+
+/* ---- head and loss ---- */
+
+static MdlLinear
+head_of (const MdlBuild *build)
+{
+  return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->ask->head_compute };
+}
+
+/* Logits as they are, once; eager: to fp32, the largest, log-softmax, the target's. */
+static void
+loss_forward (MdlBuild *build)
+{
+  const double logits = build->tokens * vocabulary_rows (build), tokens_B = build->tokens * 4;
+  if (build->fused)
+    mdl_build_memory (build, "loss", logits * build->element_B, tokens_B, 1);
+  else
+    mdl_build_memory (build, "loss", logits * (build->element_B + 4), logits * (4 + 4), 4);
+  static const char *const sums[] = { "reduce_largest", "reduce_target", "reduce_sum" };
+  for (size_t i = 0; i < G_N_ELEMENTS (sums); i++)
+    mdl_build_coll (build, sums[i], MDL_OP_ALL_REDUCE, MDL_GROUP_TP, tokens_B, MDL_FORMAT_FP32);
+}
+
+static void
+loss_back (MdlBuild *build)
+{
+  const double logits = build->tokens * vocabulary_rows (build);
+  if (build->fused)
+    mdl_build_memory (build, "loss", logits * build->element_B, logits * build->element_B, 1);
+  else /* the target's gradient among zeros, of log-softmax, back from fp32 */
+    mdl_build_memory (build, "loss", logits * (4 + 4 + 4), logits * (4 + 4 + build->element_B), 4);
+}
+
+static void
+head_forward (MdlBuild *build)
+{
+  const MdlLinear head = head_of (build);
+  if (build->llm->final_norm.v)
+    mdl_build_norm (build, "norm", stream (build), TRUE);
+  mdl_build_columns (build, &head, 1, build->tokens, MDL_GROUP_TP);
+  loss_forward (build);
+}
+
+static void
+head_back (MdlBuild *build)
+{
+  const MdlLinear head = head_of (build);
+  build->pass = MDL_PASS_DGRAD;
+  loss_back (build);
+  mdl_build_columns_back (build, &head, 1, build->tokens, MDL_GROUP_TP);
+  if (build->llm->final_norm.v)
+    mdl_build_norm_back (build, "norm", stream (build), FALSE);
+}
+
+/* ---- multi-token prediction ---- */
+
+static MdlLinear
+mtp_projection (const MdlBuild *build)
+{
+  return (MdlLinear){ "mtp_projection",   2 * build->llm->hidden.v, build->llm->hidden.v / build->ask->tp, 1, FALSE, 0,
+                      build->ask->compute };
+}
+
+/* The projection is cut by outputs, which are gathered (with sp: their own rows are kept). */
+static void
+mtp_forward (MdlBuild *build)
+{
+  const MdlLinear projection = mtp_projection (build);
+  const double all_B = build->tokens * build->llm->hidden.v * build->element_B;
+  embedding_forward (build);
+  mdl_build_norm (build, "norm", stream (build), FALSE);
+  mdl_build_norm (build, "norm", stream (build), FALSE);
+  mdl_build_columns (build, &projection, 1, build->tokens, MDL_GROUP_TP);
+  mdl_build_coll (build, "gather_projection", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all_B, build->ask->activation);
+  layer_forward (build, build->llm->moe.experts.v >= 1);
+  head_forward (build);
+}
+
+static void
+mtp_back (MdlBuild *build)
+{
+  const MdlLinear projection = mtp_projection (build);
+  head_back (build);
+  layer_back (build, build->llm->moe.experts.v >= 1);
+  mdl_build_columns_back (build, &projection, 1, build->tokens, MDL_GROUP_TP);
+  mdl_build_norm_back (build, "norm", stream (build), FALSE);
+  mdl_build_norm_back (build, "norm", stream (build), FALSE);
+  embedding_back (build);
+}
+
+/* ---- parts ---- */
+
+static void
+part_forward (MdlBuild *build, MdlPart part)
+{
+  switch (part) {
+    case MDL_PART_EMBEDDING:
+      embedding_forward (build);
+      break;
+    case MDL_PART_DENSE:
+    case MDL_PART_MOE:
+      layer_forward (build, part == MDL_PART_MOE);
+      break;
+    case MDL_PART_HEAD:
+      head_forward (build);
+      break;
+    case MDL_PART_MTP:
+      mtp_forward (build);
+      break;
+    case MDL_PART_N:
+    default:
+      g_return_if_reached ();
+  }
+}
+
+static void
+part_back (MdlBuild *build, MdlPart part)
+{
+  build->pass = MDL_PASS_DGRAD;
+  switch (part) {
+    case MDL_PART_EMBEDDING:
+      embedding_back (build);
+      break;
+    case MDL_PART_DENSE:
+    case MDL_PART_MOE:
+      layer_back (build, part == MDL_PART_MOE);
+      break;
+    case MDL_PART_HEAD:
+      head_back (build);
+      break;
+    case MDL_PART_MTP:
+      mtp_back (build);
+      break;
+    case MDL_PART_N:
+    default:
+      g_return_if_reached ();
+  }
+}
+
+void
+mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward)
+{
+  MdlBuild build;
+  if (forward != NULL) {
+    mdl_build_init (&build, llm, ask, layer, forward);
+    part_forward (&build, part);
+  }
+  if (backward != NULL) {
+    mdl_build_init (&build, llm, ask, layer, backward);
+    part_back (&build, part);
+  }
+}

@@ -1,0 +1,375 @@
+/* Single works, linear layers and what stands between them.
+ *
+ * GEMM of a linear layer of `rows` tokens:  forward M = rows, N = out, K = in;  dgrad M = rows, N = in, K = out;  wgrad M = out,
+ * N = in, K = rows, each 2·M·N·K FLOP.
+ * Tensor parallelism: cut by outputs (columns in Megatron's words) forward needs the whole input: with sp an all-gather of it;
+ * backward, dgrad's sums go through an all-reduce, with sp a reduce-scatter, beside which wgrad may run, and wgrad needs the
+ * gathered input again, an all-gather beside which dgrad may run. Cut by inputs, forward ends in an all-reduce or reduce-scatter,
+ * and backward begins with an all-gather of the gradient with sp.
+ * Low-rank adapters of rank r beside a frozen matrix: A (r x in), B (out x r), computed as activations are; both are cut so that
+ * their partial sums join those of the matrix, which adds no collective.
+ * fp8, fp4: operands are read once for the largest value, cast, and kept transposed too for wgrad: eager code does each in a
+ * kernel; fused code casts in the kernel that makes the operand, where norm or activation does, else in one kernel.
+ * Bytes of memory-bound kernels: each operand read once, each result written once.
+ * Source: Shoeybi et al. 1909.08053 section 3; Korthikanti et al. 2205.05198 section 4.2.2; Hu et al. 2106.09685 section 4.
+ * Check: sums over a layer equal closed forms (tests/unit). */
+#include "layer-private.h"
+
+void
+mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask, unsigned layer, GArray *out)
+{
+  const double tokens = ask->micro_batch * ask->sequence / ask->cp;
+  *build = (MdlBuild){ .llm = llm,
+                       .ask = ask,
+                       .layer = layer,
+                       .out = out,
+                       .pass = MDL_PASS_FORWARD,
+                       .fused = ask->framework != MDL_FRAMEWORK_EAGER,
+                       .low = ask->compute == MDL_FORMAT_FP8 || ask->compute == MDL_FORMAT_FP4,
+                       .tokens = tokens,
+                       .rows = ask->sp ? tokens / ask->tp : tokens,
+                       .element_B = mdl_format_B (ask->activation) };
+}
+
+/* ---- single works ---- */
+
+static MdlWork *
+append (MdlBuild *build, MdlWorkKind kind, const char *name, MdlFormat format)
+{
+  const unsigned modules = build->modules | MDL_MODULE_LAYER;
+  const MdlWork work = { .kind = kind, .pass = build->pass, .name = name, .modules = modules, .format = format };
+  if (build->filter != 0 && (modules & build->filter) == 0) {
+    build->skipped = work;
+    return &build->skipped;
+  }
+  g_array_append_val (build->out, work);
+  return &g_array_index (build->out, MdlWork, build->out->len - 1);
+}
+
+MdlWork *
+mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format, MdlFormat out)
+{
+  MdlWork *work = append (build, MDL_WORK_GEMM, name, format);
+  work->gemm = (MdlGemm){ .m = m, .n = n, .k = k, .batch = batch, .out = out };
+  work->flop = 2 * m * n * k * batch;
+  work->read_B = batch * (m * k + k * n) * mdl_format_B (format);
+  work->write_B = batch * m * n * mdl_format_B (out);
+  work->kernels = build->fused ? 1 : batch; /* eager code loops over experts */
+  return work;
+}
+
+MdlWork *
+mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write_B, double eager)
+{
+  MdlWork *work = append (build, MDL_WORK_MEMORY, name, build->ask->activation);
+  work->read_B = read_B;
+  work->write_B = write_B;
+  work->kernels = build->fused ? MIN (1, eager) : eager;
+  return work;
+}
+
+unsigned
+mdl_build_ranks (const MdlBuild *build, MdlGroup group)
+{
+  switch (group) {
+    case MDL_GROUP_TP:
+      return build->ask->tp;
+    case MDL_GROUP_CP:
+      return build->ask->cp;
+    case MDL_GROUP_EP:
+      return build->ask->ep;
+    case MDL_GROUP_ETP:
+      return build->ask->etp;
+    case MDL_GROUP_NONE:
+      return 1;
+    case MDL_GROUP_MODEL:
+    default:
+      g_return_val_if_reached (1);
+  }
+}
+
+int
+mdl_build_next (const MdlBuild *build)
+{
+  return (int)build->out->len;
+}
+
+int
+mdl_build_coll (MdlBuild *build, const char *name, MdlOp op, MdlGroup group, double bytes, MdlFormat format)
+{
+  if (mdl_build_ranks (build, group) <= 1)
+    return -1;
+  const int at = mdl_build_next (build);
+  MdlWork *work = append (build, MDL_WORK_COLL, name, format);
+  work->coll = (MdlCollMark){
+    .op = op, .group = group, .bytes = bytes, .repeat = 1, .format = format, .after = at - 1, .before = at + 1, .with = -1
+  };
+  return mdl_build_next (build) > at ? at : -1;
+}
+
+void
+mdl_build_amend (MdlBuild *build, int index, int with, int before)
+{
+  if (index < 0)
+    return;
+  MdlCollMark *coll = &g_array_index (build->out, MdlWork, (guint)index).coll;
+  if (with >= 0)
+    coll->with = with;
+  if (before >= 0)
+    coll->before = before;
+}
+
+/* ---- linear layers ---- */
+
+void
+mdl_build_cast (MdlBuild *build, const char *name, double elements)
+{
+  if (!build->low)
+    return;
+  const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->ask->compute);
+  if (build->fused)
+    mdl_build_memory (build, name, wide_B, 2 * low_B, 1);
+  else /* largest value; cast; transpose */
+    mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
+}
+
+gboolean
+mdl_build_frozen (const MdlBuild *build)
+{
+  return build->ask->lora_rank > 0;
+}
+
+/* It has an adapter here. */
+static gboolean
+adapted (const MdlBuild *build, const MdlLinear *linear)
+{
+  return build->ask->lora_rank > 0 && (linear->lora & build->ask->lora_on) != 0;
+}
+
+gboolean
+mdl_build_trained (const MdlBuild *build, const MdlLinear *linear)
+{
+  return !mdl_build_frozen (build) || adapted (build, linear);
+}
+
+static void
+linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
+{
+  const MdlFormat activation = build->ask->activation;
+  mdl_build_gemm (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format, activation);
+  if (!adapted (build, linear))
+    return;
+  const double rank = build->ask->lora_rank;
+  mdl_build_gemm (build, "lora_a", rows, rank, linear->in, linear->copies, activation, activation);
+  MdlWork *work = mdl_build_gemm (build, "lora_b", rows, linear->out, rank, linear->copies, activation, activation);
+  work->gemm.accumulate = TRUE;
+  work->read_B += work->write_B;
+}
+
+static void
+linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
+{
+  const MdlFormat activation = build->ask->activation;
+  build->pass = MDL_PASS_DGRAD;
+  mdl_build_gemm (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format, activation);
+  if (!adapted (build, linear))
+    return;
+  const double rank = build->ask->lora_rank;
+  mdl_build_gemm (build, "lora_b", rows, rank, linear->out, linear->copies, activation, activation);
+  MdlWork *work = mdl_build_gemm (build, "lora_a", rows, linear->in, rank, linear->copies, activation, activation);
+  work->gemm.accumulate = TRUE;
+  work->read_B += work->write_B;
+}
+
+/* One weight gradient of `out` x `in`. Fused code adds to the gradient buffer in the product; eager code leaves a tensor of the
+ * activations' format, which a kernel adds to the buffer where that holds something or has another format. */
+static void
+one_wgrad (MdlBuild *build, const char *name, double out, double in, double rows, double copies, MdlFormat format)
+{
+  const MdlLayerAsk *ask = build->ask;
+  const double buffer_B = out * in * copies * mdl_format_B (ask->gradient);
+  MdlWork *work = mdl_build_gemm (build, name, out, in, rows, copies, format, build->fused ? ask->gradient : ask->activation);
+  if (build->fused) {
+    work->gemm.accumulate = ask->accumulate;
+    work->read_B += ask->accumulate ? buffer_B : 0;
+    return;
+  }
+  if (ask->accumulate || ask->gradient != ask->activation)
+    mdl_build_memory (build, "accumulate", out * in * copies * build->element_B + (ask->accumulate ? buffer_B : 0), buffer_B, 1);
+}
+
+static void
+linear_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
+{
+  if (!mdl_build_trained (build, linear))
+    return;
+  build->pass = MDL_PASS_WGRAD;
+  if (!adapted (build, linear)) {
+    one_wgrad (build, linear->name, linear->out, linear->in, rows, linear->copies, linear->format);
+    if (linear->bias && !build->fused) /* fused code sums it up in the product */
+      mdl_build_memory (build, "bias_gradient", rows * linear->out * linear->copies * build->element_B, 0, 1);
+    return;
+  }
+  const double rank = build->ask->lora_rank;
+  one_wgrad (build, "lora_a", rank, linear->in, rows, linear->copies, build->ask->activation);
+  one_wgrad (build, "lora_b", linear->out, rank, rows, linear->copies, build->ask->activation);
+}
+
+void
+mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group)
+{
+  const double elements = rows * linears[0].in * linears[0].copies;
+  int gather = -1;
+  if (build->ask->sp)
+    gather = mdl_build_coll (build, "gather_input", MDL_OP_ALL_GATHER, group, elements * build->element_B, build->ask->activation);
+  if (!build->fused)
+    mdl_build_cast (build, "cast_input", elements);
+  const int first = mdl_build_next (build);
+  for (unsigned i = 0; i < n; i++)
+    linear_forward (build, &linears[i], rows);
+  mdl_build_amend (build, gather, first, -1);
+}
+
+void
+mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group)
+{
+  const MdlLayerAsk *ask = build->ask;
+  const double input = rows * linears[0].in * linears[0].copies, input_B = input * build->element_B;
+  gboolean trained = FALSE;
+  for (unsigned i = 0; i < n; i++)
+    trained = trained || mdl_build_trained (build, &linears[i]);
+  build->pass = MDL_PASS_WGRAD;
+  int gather = -1, reduce;
+  if (ask->sp && trained)
+    gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, ask->activation);
+  build->pass = MDL_PASS_DGRAD;
+  for (unsigned i = 0; i < n && !build->fused; i++)
+    mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies);
+  int gemm = -1;
+  for (unsigned i = 0; i < n; i++) {
+    gemm = mdl_build_next (build);
+    linear_dgrad (build, &linears[i], rows);
+    if (i > 0 && !build->fused) /* fused: one matrix, or added in the product */
+      mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
+  }
+  reduce = mdl_build_coll (build, "reduce_gradient", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group, input_B,
+                           ask->activation);
+  mdl_build_amend (build, reduce, gemm, -1);
+  const int first = mdl_build_next (build);
+  for (unsigned i = 0; i < n; i++)
+    linear_wgrad (build, &linears[i], rows);
+  mdl_build_amend (build, gather, -1, first);
+  mdl_build_amend (build, reduce, -1, mdl_build_next (build));
+  build->pass = MDL_PASS_DGRAD;
+}
+
+void
+mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group, gboolean own)
+{
+  const MdlLayerAsk *ask = build->ask;
+  if (!build->fused || !own)
+    mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies);
+  const int gemm = mdl_build_next (build);
+  linear_forward (build, linear, rows);
+  const int reduce = mdl_build_coll (build, "reduce_output", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
+                                     rows * linear->out * linear->copies * build->element_B, ask->activation);
+  mdl_build_amend (build, reduce, gemm, -1);
+}
+
+void
+mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group)
+{
+  const MdlLayerAsk *ask = build->ask;
+  const double output = rows * linear->out * linear->copies;
+  int gather = -1;
+  build->pass = MDL_PASS_DGRAD;
+  mdl_build_cast (build, "cast_gradient", ask->sp ? output / mdl_build_ranks (build, group) : output);
+  if (ask->sp)
+    gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, ask->activation);
+  mdl_build_amend (build, gather, gather + 1, -1);
+  linear_dgrad (build, linear, rows);
+  linear_wgrad (build, linear, rows);
+  build->pass = MDL_PASS_DGRAD;
+}
+
+/* ---- what stands between ---- */
+
+/* B of an element that a matrix product reads: fused code writes it cast, both ways round. */
+static double
+operand_B (const MdlBuild *build)
+{
+  return build->low && build->fused ? 2 * mdl_format_B (build->ask->compute) : build->element_B;
+}
+
+void
+mdl_build_norm (MdlBuild *build, const char *name, double elements, gboolean with_add)
+{
+  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  if (!with_add || !build->fused) {
+    mdl_build_memory (build, name, unit_B, out_B, 1);
+    return;
+  }
+  const double mask_B = build->ask->dropout ? elements : 0;
+  mdl_build_memory (build, name, 2 * unit_B, unit_B + out_B + mask_B, 1);
+}
+
+void
+mdl_build_norm_back (MdlBuild *build, const char *name, double elements, gboolean with_add)
+{
+  const double unit_B = elements * build->element_B;
+  const gboolean inside = with_add && build->fused;
+  build->pass = MDL_PASS_DGRAD;
+  /* gradient and input in, gradient out; a second kernel sums up the weight's parts */
+  mdl_build_memory (build, name, (inside ? 3 : 2) * unit_B, unit_B, mdl_build_frozen (build) ? 1 : 2);
+  if (with_add && !build->fused)
+    mdl_build_memory (build, "add_gradients", 2 * unit_B, unit_B, 1);
+}
+
+void
+mdl_build_add (MdlBuild *build, double elements)
+{
+  const double unit_B = elements * build->element_B;
+  if (build->fused)
+    return; /* in the norm that follows */
+  if (build->ask->dropout)
+    mdl_build_memory (build, "dropout", unit_B, unit_B + elements, 1);
+  mdl_build_memory (build, "add", 2 * unit_B, unit_B, 1);
+}
+
+void
+mdl_build_add_back (MdlBuild *build, double elements)
+{
+  if (!build->ask->dropout)
+    return;
+  const double unit_B = elements * build->element_B;
+  build->pass = MDL_PASS_DGRAD;
+  mdl_build_memory (build, "dropout", unit_B + elements, unit_B, 1);
+}
+
+void
+mdl_build_activation (MdlBuild *build, double elements)
+{
+  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  const unsigned modules = build->modules;
+  build->modules |= MDL_MODULE_ACTIVATION;
+  if (!mdl_llm_gated (build->llm))
+    mdl_build_memory (build, "activation", unit_B, out_B, 1);
+  else if (build->fused)
+    mdl_build_memory (build, "activation", 2 * unit_B, out_B, 1);
+  else /* function of the gate; times up */
+    mdl_build_memory (build, "activation", 3 * unit_B, 2 * unit_B, 2);
+  build->modules = modules;
+}
+
+void
+mdl_build_activation_back (MdlBuild *build, double elements)
+{
+  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  build->pass = MDL_PASS_DGRAD;
+  if (!mdl_llm_gated (build->llm))
+    mdl_build_memory (build, "activation", 2 * unit_B, out_B, 1);
+  else if (build->fused)
+    mdl_build_memory (build, "activation", 3 * unit_B, 2 * out_B, 1);
+  else /* gradients of the product's two sides, then of the function: three kernels of two in, one out */
+    mdl_build_memory (build, "activation", 6 * unit_B, 3 * unit_B, 3);
+}

@@ -1,0 +1,282 @@
+/* The feed-forward part of a layer: dense, and mixture of experts.
+ *
+ * Gate and up: 2T·h·2f/t, down: 2T·f·h/t; without a gate two matrices. MoE, of a rank's own Tl tokens (T / tp with sp): router
+ * 2·Tl·h·E; k copies of each token go to their experts and back, an all-to-all over ep each way of Tl·k·h elements, forward and
+ * backward (four a layer). The experts of a rank get Tl·k·etp rows (with sp each rank of etp brings its own) times the imbalance,
+ * or C·E·etp where C = ceil (capacity·k·Tl / E) is padded to; their matrices are one grouped product of E/ep matrices with the
+ * mean of rows each. Shared experts are a dense MLP between sending and receiving, cut by tp.
+ * Tokens go to experts in `dispatch`, forward and as gradients; results and gradients of tokens come back as activations.
+ * One copy a node: of a token's copies min (k, groups used, nodes) cross the network, to other nodes (N-1)/N of them.
+ * Source: Shazeer et al. 1701.06538; Fedus et al. 2101.03961 section 2.2 (capacity); DeepSeek-V3 2412.19437 sections 3.2.2, 3.3.2
+ * (node-limited, formats of dispatch and combine); Megatron-LM core/transformer/moe/token_dispatcher.py (order, etp). Kernel
+ * counts of routing and permuting are assumed.
+ * Valid: with tp > 1 and without sp each rank routes all tokens, and the experts are cut by etp = tp. */
+#include <math.h>
+
+#include "layer-private.h"
+
+/* ---- dense ---- */
+
+static const unsigned gate_up_lora = MDL_LORA_GATE | MDL_LORA_UP;
+
+/* The matrices before the activation, `ffn` wide on this rank, of so many experts. Returns how many. */
+static unsigned
+ups (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name, MdlLinear linears[2])
+{
+  const double hidden = build->llm->hidden.v;
+  const MdlFormat format = build->ask->compute;
+  if (!mdl_llm_gated (build->llm)) {
+    linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+    return 1;
+  }
+  const unsigned on = build->ask->lora_rank > 0 ? build->ask->lora_on & gate_up_lora : 0;
+  if ((build->fused || build->llm->mlp.fused.v) && (on == 0 || on == gate_up_lora)) {
+    linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format };
+    return 1;
+  }
+  linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_GATE, format };
+  linears[1] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+  return 2;
+}
+
+static MdlLinear
+down (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name)
+{
+  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->ask->compute };
+}
+
+void
+mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *down_name)
+{
+  const double width = ffn / build->ask->tp;
+  const gboolean bias = build->llm->mlp.bias.v;
+  const unsigned modules = build->modules;
+  MdlLinear linears[2];
+  build->modules |= MDL_MODULE_MLP;
+  const unsigned n = ups (build, width, 1, bias, up_name, linears);
+  mdl_build_columns (build, linears, n, build->tokens, MDL_GROUP_TP);
+  mdl_build_activation (build, build->tokens * width);
+  build->modules = modules;
+  const MdlLinear last = down (build, width, 1, bias, down_name);
+  mdl_build_row (build, &last, build->tokens, MDL_GROUP_TP, TRUE);
+}
+
+void
+mdl_build_mlp_back (MdlBuild *build, double ffn, const char *up_name, const char *down_name)
+{
+  const double width = ffn / build->ask->tp;
+  const gboolean bias = build->llm->mlp.bias.v;
+  const MdlLinear last = down (build, width, 1, bias, down_name);
+  MdlLinear linears[2];
+  mdl_build_row_back (build, &last, build->tokens, MDL_GROUP_TP);
+  mdl_build_activation_back (build, build->tokens * width);
+  const unsigned n = ups (build, width, 1, bias, up_name, linears);
+  mdl_build_columns_back (build, linears, n, build->tokens, MDL_GROUP_TP);
+}
+
+/* ---- mixture of experts ---- */
+
+/* Copies of tokens that a rank sends and gets back. */
+static double
+sent_rows (const MdlLlm *llm, const MdlLayerAsk *ask)
+{
+  const double tokens = ask->micro_batch * ask->sequence / ask->cp / (ask->sp ? ask->tp : 1);
+  const double rows = tokens * llm->moe.top_k.v;
+  return ask->capacity > 0 ? llm->moe.experts.v * ceil (ask->capacity * rows / llm->moe.experts.v) : rows;
+}
+
+double
+mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerAsk *ask)
+{
+  const double brought = ask->sp ? ask->etp : 1, fullest = ask->capacity > 0 ? 1 : ask->imbalance;
+  return sent_rows (llm, ask) * brought * fullest;
+}
+
+typedef struct {
+  double sent;    /* rows that leave and return */
+  double rows;    /* that the experts here get */
+  double experts; /* here */
+  double ffn;     /* of one, on this rank */
+  double shared;  /* width of the shared ones together, before tp */
+} Moe;
+
+static Moe
+moe_of (const MdlBuild *build)
+{
+  const MdlLlmMoe *moe = &build->llm->moe;
+  const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v;
+  return (Moe){ .sent = sent_rows (build->llm, build->ask),
+                .rows = mdl_layer_expert_rows (build->llm, build->ask),
+                .experts = moe->experts.v / build->ask->ep,
+                .ffn = moe->ffn.v / build->ask->etp,
+                .shared = moe->shared.v * one };
+}
+
+static int
+exchange (MdlBuild *build, const char *name, const Moe *moe, MdlFormat format)
+{
+  const MdlLayerAsk *ask = build->ask;
+  const double row_B = build->llm->hidden.v * mdl_format_B (format), fullest = ask->capacity > 0 ? 1 : ask->imbalance;
+  const int at = mdl_build_coll (build, name, MDL_OP_ALLTOALL, MDL_GROUP_EP, moe->sent * fullest * row_B, format);
+  if (at < 0 || !ask->one_copy_a_node || ask->ep_nodes < 2)
+    return at;
+  const MdlLlmMoe *spec = &build->llm->moe;
+  const double groups = spec->top_groups.set ? spec->top_groups.v : spec->top_k.v, nodes = ask->ep_nodes;
+  const double copies = MIN (MIN (spec->top_k.v, groups), nodes);
+  g_array_index (build->out, MdlWork, (guint)at).coll.node_B =
+      moe->sent / spec->top_k.v * copies * fullest * row_B * (nodes - 1) / nodes;
+  return at;
+}
+
+static void
+move (MdlBuild *build, const char *name, double in, double out, double eager)
+{
+  const double row_B = build->llm->hidden.v * build->element_B;
+  mdl_build_memory (build, name, in * row_B, out * row_B, eager);
+}
+
+static MdlLinear
+router_of (const MdlBuild *build)
+{
+  return (MdlLinear){ "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v,
+                      0,        build->ask->router };
+}
+
+/* Logits, the choice of experts, and how many tokens each gets, which the host must know where nothing is dropped. */
+static void
+route (MdlBuild *build, const Moe *moe)
+{
+  const MdlLinear router = router_of (build);
+  const double logits = build->rows * router.out;
+  mdl_build_gemm (build, router.name, build->rows, router.out, router.in, 1, router.format, MDL_FORMAT_FP32);
+  mdl_build_memory (build, "choose_experts", logits * 4, logits * 4, 6);
+  if (build->ask->capacity > 0)
+    return;
+  mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->ask->ep * router.out * 4, MDL_FORMAT_FP32);
+  MdlWork *work = mdl_build_memory (build, "count_tokens", moe->sent * 4, router.out * 4, 2);
+  work->syncs = build->fused && build->ask->ep == 1 ? 0 : 1;
+}
+
+static void
+route_back (MdlBuild *build)
+{
+  const MdlLinear router = router_of (build);
+  const double rows = build->rows, logits = rows * router.out, input_B = rows * router.in * build->element_B;
+  build->pass = MDL_PASS_DGRAD;
+  mdl_build_memory (build, "choose_experts", 2 * logits * 4, logits * 4, 6);
+  mdl_build_gemm (build, router.name, rows, router.in, router.out, 1, router.format, build->ask->activation);
+  mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
+  if (mdl_build_frozen (build))
+    return;
+  build->pass = MDL_PASS_WGRAD;
+  mdl_build_gemm (build, router.name, router.out, router.in, rows, 1, router.format, build->ask->gradient);
+  build->pass = MDL_PASS_DGRAD;
+}
+
+/* Between the collectives: the experts' own matrices, of `rows` rows in all. */
+static void
+experts_forward (MdlBuild *build, const Moe *moe)
+{
+  const double each = moe->rows / moe->experts;
+  const gboolean bias = build->llm->moe.bias.v;
+  const unsigned modules = build->modules;
+  MdlLinear linears[2];
+  const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
+  mdl_build_columns (build, linears, n, each, MDL_GROUP_NONE);
+  mdl_build_activation (build, moe->rows * moe->ffn);
+  build->modules = modules & ~(unsigned)MDL_MODULE_MLP;
+  const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
+  mdl_build_row (build, &last, each, MDL_GROUP_NONE, TRUE);
+}
+
+static void
+experts_back (MdlBuild *build, const Moe *moe)
+{
+  const double each = moe->rows / moe->experts;
+  const gboolean bias = build->llm->moe.bias.v;
+  const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
+  MdlLinear linears[2];
+  mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
+  mdl_build_activation_back (build, moe->rows * moe->ffn);
+  const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
+  mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
+}
+
+/* What etp's ranks bring together and add up; without sp each has all rows already, and only sums move. */
+static void
+share_rows (MdlBuild *build, const Moe *moe, gboolean gather)
+{
+  const MdlLayerAsk *ask = build->ask;
+  const double bytes = moe->rows * build->llm->hidden.v * build->element_B;
+  if (ask->sp)
+    mdl_build_coll (build, gather ? "gather_rows" : "reduce_rows", gather ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER,
+                    MDL_GROUP_ETP, bytes, ask->activation);
+  else if (!gather)
+    mdl_build_coll (build, "reduce_rows", MDL_OP_ALL_REDUCE, MDL_GROUP_ETP, bytes, ask->activation);
+}
+
+/* A gate of the shared experts' output: a product with one row, and a multiplication. */
+static void
+gate_shared (MdlBuild *build, gboolean back)
+{
+  if (!build->llm->moe.shared_gate.v)
+    return;
+  const double unit_B = build->rows * build->llm->hidden.v * build->element_B;
+  mdl_build_memory (build, "shared_gate", (back ? 3 : 2) * unit_B, (back ? 2 : 1) * unit_B, back ? 6 : 3);
+}
+
+void
+mdl_build_moe (MdlBuild *build)
+{
+  const Moe moe = moe_of (build);
+  const unsigned modules = build->modules;
+  build->modules |= MDL_MODULE_MLP;
+  route (build, &moe);
+  move (build, "permute", moe.sent, moe.sent, 2);
+  const int sent = exchange (build, "dispatch", &moe, build->ask->dispatch);
+  if (moe.shared > 0) { /* beside the dispatch */
+    build->modules = modules;
+    mdl_build_mlp (build, moe.shared, "shared_up", "shared_down");
+    gate_shared (build, FALSE);
+    build->modules |= MDL_MODULE_MLP;
+  }
+  mdl_build_amend (build, sent, -1, mdl_build_next (build));
+  share_rows (build, &moe, TRUE);
+  if (moe.experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_expert", moe.rows, moe.rows, 2);
+  experts_forward (build, &moe);
+  if (moe.experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_rank", moe.rows, moe.rows, 2);
+  share_rows (build, &moe, FALSE);
+  exchange (build, "combine", &moe, build->ask->activation);
+  move (build, "weighted_sum", moe.sent, build->rows, 3);
+  if (moe.shared > 0)
+    move (build, "add_shared", 2 * build->rows, build->rows, 1);
+  build->modules = modules;
+}
+
+void
+mdl_build_moe_back (MdlBuild *build)
+{
+  const Moe moe = moe_of (build);
+  build->pass = MDL_PASS_DGRAD;
+  move (build, "weighted_sum", build->rows + moe.sent, moe.sent, 4);
+  const int sent = exchange (build, "combine_gradient", &moe, build->ask->dispatch);
+  if (moe.shared > 0) {
+    gate_shared (build, TRUE);
+    mdl_build_mlp_back (build, moe.shared, "shared_up", "shared_down");
+  }
+  mdl_build_amend (build, sent, -1, mdl_build_next (build));
+  share_rows (build, &moe, TRUE);
+  if (moe.experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_expert", moe.rows, moe.rows, 2);
+  experts_back (build, &moe);
+  if (moe.experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_rank", moe.rows, moe.rows, 2);
+  share_rows (build, &moe, FALSE);
+  exchange (build, "dispatch_gradient", &moe, build->ask->activation);
+  move (build, "permute", moe.sent, build->rows, 2);
+  if (moe.shared > 0)
+    move (build, "add_gradients", 2 * build->rows, build->rows, 1);
+  route_back (build);
+}
