@@ -29,3 +29,4 @@ forerun_test (test_workload_nccl LABEL unit SOURCES unit/test_workload_nccl.c US
 target_include_directories (test_workload_nccl PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_jobs LABEL unit SOURCES unit/test_workload_jobs.c USES workload)
 forerun_test (test_workload_llm LABEL unit SOURCES unit/test_workload_llm.c USES workload)
+forerun_test (test_workload_layer LABEL unit SOURCES unit/test_workload_layer.c USES workload)
