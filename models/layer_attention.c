@@ -157,7 +157,7 @@ positions (MdlBuild *build, gboolean back)
 
 /* ---- the core ---- */
 
-static MdlAttention
+static MdlWorkAttention
 core_of (const MdlBuild *build)
 {
   const MdlLayerAsk *ask = build->ask;
@@ -165,7 +165,7 @@ core_of (const MdlBuild *build)
   const double length = ask->packed > 0 ? MIN (ask->packed, ask->sequence) : ask->sequence;
   const double window = mdl_llm_is_windowed (build->llm, build->layer) ? build->llm->attention.window.v : 0;
   const gboolean ulysses = ask->cp_kind == MDL_CP_ULYSSES;
-  return (MdlAttention){
+  return (MdlWorkAttention){
     .batch = ask->micro_batch * ask->sequence / length,
     .heads = shape.heads / (ulysses ? ask->cp : 1),
     .kv_heads = ulysses ? MAX (1, shape.kv_heads / ask->cp) : shape.kv_heads,
@@ -183,7 +183,7 @@ core_of (const MdlBuild *build)
 static int
 flash (MdlBuild *build, gboolean back)
 {
-  MdlAttention core = core_of (build);
+  MdlWorkAttention core = core_of (build);
   core.backward = back;
   const double queries = core.batch * core.heads * core.q_len, keys = core.batch * core.kv_heads * core.kv_len;
   const double in_B = (queries * core.qk_dim + keys * (core.qk_dim + core.value_dim)) * build->element_B;
@@ -202,7 +202,7 @@ flash (MdlBuild *build, gboolean back)
 static void
 scores (MdlBuild *build)
 {
-  const MdlAttention core = core_of (build);
+  const MdlWorkAttention core = core_of (build);
   const MdlFormat format = build->ask->activation;
   const double batch = core.batch * core.heads, unit_B = batch * core.q_len * core.kv_len * build->element_B;
   const double mask_B = batch * core.q_len * core.kv_len;
@@ -217,7 +217,7 @@ scores (MdlBuild *build)
 static void
 scores_back (MdlBuild *build)
 {
-  const MdlAttention core = core_of (build);
+  const MdlWorkAttention core = core_of (build);
   const MdlFormat format = build->ask->activation;
   const double batch = core.batch * core.heads, unit_B = batch * core.q_len * core.kv_len * build->element_B;
   const double mask_B = batch * core.q_len * core.kv_len;

@@ -50,7 +50,7 @@ MdlWork *
 mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format, MdlFormat out)
 {
   MdlWork *work = append (build, MDL_WORK_GEMM, name, format);
-  work->gemm = (MdlGemm){ .m = m, .n = n, .k = k, .batch = batch, .out = out };
+  work->gemm = (MdlWorkGemm){ .m = m, .n = n, .k = k, .batch = batch, .out = out };
   work->flop = 2 * m * n * k * batch;
   work->read_B = batch * (m * k + k * n) * mdl_format_B (format);
   work->write_B = batch * m * n * mdl_format_B (out);
@@ -101,7 +101,7 @@ mdl_build_coll (MdlBuild *build, const char *name, MdlOp op, MdlGroup group, dou
     return -1;
   const int at = mdl_build_next (build);
   MdlWork *work = append (build, MDL_WORK_COLL, name, format);
-  work->coll = (MdlCollMark){
+  work->coll = (MdlWorkColl){
     .op = op, .group = group, .bytes = bytes, .repeat = 1, .format = format, .after = at - 1, .before = at + 1, .with = -1
   };
   return mdl_build_next (build) > at ? at : -1;
@@ -112,7 +112,7 @@ mdl_build_amend (MdlBuild *build, int index, int with, int before)
 {
   if (index < 0)
     return;
-  MdlCollMark *coll = &g_array_index (build->out, MdlWork, (guint)index).coll;
+  MdlWorkColl *coll = &g_array_index (build->out, MdlWork, (guint)index).coll;
   if (with >= 0)
     coll->with = with;
   if (before >= 0)

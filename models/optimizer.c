@@ -32,7 +32,7 @@ add_norm (const MdlOptimizerAsk *ask, GArray *out)
   const MdlWork norm = memory (ask, "gradient_norm", ask->gradients * mdl_format_B (ask->gradient), 0, 1);
   g_array_append_val (out, norm);
   MdlWork sum = { .kind = MDL_WORK_COLL, .pass = MDL_PASS_OPTIMIZER, .name = "reduce_norm", .format = MDL_FORMAT_FP32 };
-  sum.coll = (MdlCollMark){ .op = MDL_OP_ALL_REDUCE,
+  sum.coll = (MdlWorkColl){ .op = MDL_OP_ALL_REDUCE,
                             .group = MDL_GROUP_MODEL,
                             .bytes = 4,
                             .repeat = 1,

@@ -4,8 +4,9 @@
 #include "base/table.h"
 #include "base/yaml.h"
 #include "scenario-private.h"
+#include "workload/llm.h"
 
-typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART } FileKind;
+typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_LLM } FileKind;
 
 /* The first key of a file says what it is. */
 typedef struct {
@@ -24,6 +25,7 @@ static const FileType types[] = {
   { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
   { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
   { "calibration", FILE_CALIBRATION, NULL, 0 },
+  { "llm", FILE_LLM, NULL, 0 },
   { NULL, FILE_PART, NULL, 0 },
 };
 
@@ -33,6 +35,7 @@ typedef struct {
   char *name;
   gboolean has_cluster;
   guint32 nodes, gpus;
+  double parameters; /* 0: no model */
 } Finding;
 
 static gboolean
@@ -48,7 +51,7 @@ find_type (const BaseYaml *yaml, const FileType **out, GError **error)
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: holds no keys; a file begins with one of %s", path, accepted);
     return FALSE;
   }
-  const char *key = base_yaml_key (root, 0);
+  const char *key = base_yaml_get (root, "model_type") != NULL ? "llm" : base_yaml_key (root, 0); /* a config.json */
   for (const FileType *type = types; type->key != NULL; type++)
     if (strcmp (type->key, key) == 0) {
       *out = type;
@@ -78,7 +81,7 @@ cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **er
 }
 
 static gboolean
-check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
+apply_sets (Cli *cli, BaseYaml *yaml, GError **error)
 {
   for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
     g_auto (GStrv) halves = g_strsplit (*set, "=", 2);
@@ -86,6 +89,36 @@ check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
     if (!base_yaml_set (yaml, halves[0], halves[1], label, error))
       return FALSE;
   }
+  return TRUE;
+}
+
+static gboolean
+check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
+{
+  if (!apply_sets (cli, yaml, error))
+    return FALSE;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->yamls
+  };
+  MdlLlm llm = { .head = { .set = FALSE } };
+  const gboolean right = wrk_llm_read_file (yaml, &context, &llm);
+  cli_warn_all (cli, diag);
+  if (!right)
+    return base_diag_finish (diag, error);
+  MdlLlmCount count;
+  mdl_llm_count (&llm, &count);
+  finding->parameters = count.total;
+  g_free (finding->name);
+  finding->name = g_strdup (llm.name.v);
+  return TRUE;
+}
+
+static gboolean
+check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
+{
+  if (!apply_sets (cli, yaml, error))
+    return FALSE;
   g_autoptr (BaseDiag) diag = base_diag_new ();
   BaseSchemaContext context = {
     .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->yamls
@@ -158,6 +191,11 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
       g_ptr_array_add (cli->yamls, kept);
       return check_part (cli, kept, type, error);
     }
+    case FILE_LLM: {
+      BaseYaml *kept = g_steal_pointer (&yaml);
+      g_ptr_array_add (cli->yamls, kept);
+      return check_llm (cli, kept, finding, error);
+    }
   }
   g_return_val_if_reached (FALSE);
 }
@@ -198,6 +236,8 @@ say (Cli *cli, const char *path, const Finding *finding, const GError *cause)
   if (finding->has_cluster)
     g_string_append_printf (cli->out, ", %u node%s, %u GPU%s)\n", finding->nodes, finding->nodes == 1 ? "" : "s", finding->gpus,
                             finding->gpus == 1 ? "" : "s");
+  else if (finding->parameters > 0)
+    g_string_append_printf (cli->out, " %s, %.0f parameters)\n", finding->name, finding->parameters);
   else
     g_string_append_printf (cli->out, " %s)\n", finding->name != NULL ? finding->name : "");
 }
@@ -241,9 +281,10 @@ const CliVerb cli_verb_check = {
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
   .notes =
-      "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class or calibration. Files that are\n"
-      "right are listed on stdout, what is wrong with the others on stderr as path:line:column; one wrong file makes exit status "
-      "2.\n",
+      "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, calibration or llm; a model "
+      "may\n"
+      "also be HuggingFace's config.json. Files that are right are listed on stdout, what is wrong with the others on stderr as\n"
+      "path:line:column; one wrong file makes exit status 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

@@ -5,6 +5,7 @@
 #include "cli-private.h"
 #include "cluster/import.h"
 #include "import_measured-private.h"
+#include "workload/llm.h"
 
 #define MAX_LOG_B ((gsize)1 << 30) /* of all ranks, for hours */
 
@@ -14,16 +15,16 @@ typedef struct {
 } Flags;
 
 static const CliFlag flags_table[] = {
-  { CLI_FLAG_HEADING, "topology or calibration", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's name)" },
+  { CLI_FLAG_HEADING, "topology, calibration or model", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's, or its folder's)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
   { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv", "of nccl-log: also write what NCCL took for which size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH };
-static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", NULL };
-static const char *const planned[] = { "hf-config", "slurm-topology", NULL };
+enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG };
+static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config", NULL };
+static const char *const planned[] = { "slurm-topology", NULL };
 
 /* All kinds, the measured ones last. Returned: full. */
 static char **
@@ -84,6 +85,8 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
                      words[0]);
   if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
     return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
+  if (flags->gpu != NULL && strcmp (words[0], kinds[HF_CONFIG]) == 0)
+    return cli_fail (cli, error, "--gpu has no meaning for hf-config, which is a model's");
   if (flags->gpu != NULL && strcmp (words[0], "nccl-topo") == 0)
     return cli_fail (cli, error, "--gpu has no meaning for nccl-topo, whose file says the GPU type itself");
   if (flags->name != NULL && *flags->name == '\0')
@@ -127,6 +130,29 @@ write_choices (Cli *cli, const Flags *flags, const GArray *choices, GError **err
   return cli_add_file (cli, "--choices", flags->choices, out, error);
 }
 
+/* A model's file, its counts in the head. Returned: full; NULL and *error on failure. */
+static char *
+import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *bytes, gsize n_B, BaseDiag *diag, GError **error)
+{
+  BaseYaml *yaml = base_yaml_load_data (path, bytes, n_B, error);
+  if (yaml == NULL)
+    return NULL;
+  g_ptr_array_add (cli->kept, yaml);
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->kept
+  };
+  MdlLlm llm = { .head = { .set = FALSE } };
+  const char *name = flags->name != NULL ? flags->name : strcmp (path, "stdin") == 0 ? "imported" : NULL;
+  if (!wrk_llm_read_hf (yaml, name, &context, &llm) || !wrk_llm_settle (&llm, diag)) {
+    base_diag_finish (diag, error);
+    return NULL;
+  }
+  MdlLlmCount count;
+  mdl_llm_count (&llm, &count);
+  g_autofree char *text = wrk_llm_write (&llm);
+  return g_strdup_printf ("# %.0f parameters, of which a token uses %.0f\n%s", count.total, count.active, text);
+}
+
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
 static char *
 convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
@@ -138,6 +164,8 @@ convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const
     return clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
   if (g_str_equal (kind, kinds[SMI_TOPO]))
     return clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+  if (g_str_equal (kind, kinds[HF_CONFIG]))
+    return import_hf_config (cli, flags, path, bytes, n_B, diag, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
     return cal_import_nccl_graph (path, bytes, n_B, name, flags->gpu, diag, error);
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
@@ -179,7 +207,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   JsonBuilder *json = rep_envelope_open (&envelope);
   json_builder_begin_object (json);
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
-  json_builder_set_member_name (json, measured ? "measurements" : graphs ? "calibration" : "topology");
+  gboolean model = g_str_equal (words[0], kinds[HF_CONFIG]);
+  json_builder_set_member_name (json, measured ? "measurements" : graphs ? "calibration" : model ? "llm" : "topology");
   json_builder_add_string_value (json, measured ? words[0] : name);
   json_builder_set_member_name (json, measured ? "csv" : "yaml");
   json_builder_add_string_value (json, answer);
@@ -191,12 +220,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_import = {
   .name = "import",
-  .summary = "makes topology and calibration files of what a machine says of itself, and CSV of measurements",
+  .summary = "makes topology, calibration and model files of what a machine or a model says of itself, and CSV of measurements",
   .usage = "KIND FILE [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
            "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
            "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
+           "A model (scenarios/llms) comes of hf-config, HuggingFace's config.json (docs/llms.md: which model types).\n"
            "CSV comes of measurements: nccl-tests (text or JSON; for validate), nvbandwidth (text or JSON), p2p-bandwidth-test\n"
            "(the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and gdsio; columns and units: docs/measurements.md.\n"
            "FILE - reads stdin. What the file does not say is assumed, marked so, and warned about.\n",

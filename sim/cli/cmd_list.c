@@ -3,7 +3,7 @@
 
 #include "base/table.h"
 #include "base/yaml.h"
-#include "cli-private.h"
+#include "list_llms-private.h"
 #include "workload/scenario.h"
 
 typedef struct {
@@ -13,6 +13,8 @@ typedef struct {
   const BaseName *names;    /* or: */
   const BaseSchema *schema; /* the names that `key` of this schema takes */
   const char *key;
+  const BaseColumn *columns; /* of its own; or NULL: name and summary */
+  gboolean (*fill) (Cli *cli, BaseTable *table, GError **error);
 } ListKind;
 
 static const ListKind kinds[] = {
@@ -23,6 +25,7 @@ static const ListKind kinds[] = {
   { "switches", .folder = "topologies/switches", .first_key = "switch" },
   { "storage", .folder = "topologies/storage", .first_key = "drive" },
   { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
+  { "llms", .columns = cli_llm_columns, .fill = cli_list_llms },
   { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "ops", .names = mdl_op_names },
   { "algorithms", .names = mdl_algo_names },
@@ -153,8 +156,11 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     return fail_kind (cli, words[0], error);
   if (cli->sets != NULL)
     return cli_fail (cli, error, "--set has no meaning here: nothing that is listed can be changed");
-  g_autoptr (BaseTable) table = base_table_new (columns);
-  if (kind->folder == NULL)
+  g_autoptr (BaseTable) table = base_table_new (kind->columns != NULL ? kind->columns : columns);
+  if (kind->fill != NULL) {
+    if (!cli_lookup (cli, error) || !kind->fill (cli, table, error))
+      return FALSE;
+  } else if (kind->folder == NULL)
     list_names (kind, table);
   else if (!cli_lookup (cli, error) || !list_files (cli, kind, table, error))
     return FALSE;
@@ -164,12 +170,12 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 
 const CliVerb cli_verb_list = {
   .name = "list",
-  .summary = "what is shipped and what can be named: topologies, gpus, links, algorithms, scenarios …",
+  .summary = "what is shipped and what can be named: topologies, gpus, llms, algorithms, scenarios …",
   .usage = "KIND [flags]",
   .example = "forerun list topologies",
   .notes =
-      "KIND is one of topologies gpus nics links switches storage scenarios calibrations ops algorithms protocols dtypes families\n"
-      "kinds schedules launch-modes modes steps.\n",
+      "KIND is one of topologies gpus nics links switches storage scenarios llms calibrations ops algorithms protocols dtypes\n"
+      "families kinds schedules launch-modes modes steps.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

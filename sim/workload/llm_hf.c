@@ -4,7 +4,7 @@
  * keys, tensors).  Check: published counts of the config.json files of tests/data/llms. */
 #include <string.h>
 
-#include "llm-private.h"
+#include "workload/llm.h"
 
 typedef struct {
   const char *model_type;
@@ -515,6 +515,18 @@ wrk_llm_hf_types (void)
   return g_string_free (out, FALSE);
 }
 
+/* "models/llama/config.json" is named llama, "models/llama.json" too. Returned: in the arena. */
+static const char *
+name_of (const char *path, BaseArena *arena)
+{
+  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path), *parent = g_path_get_basename (folder);
+  char *dot = strrchr (base, '.');
+  if (dot != NULL && dot != base)
+    *dot = '\0';
+  const char *name = strcmp (base, "config") == 0 && strcmp (parent, ".") != 0 && strcmp (parent, "/") != 0 ? parent : base;
+  return base_arena_strndup (arena, name, strlen (name));
+}
+
 /* Defaults of the schema, places of the mappings. */
 static void
 begin (const Hf *hf, const char *name)
@@ -522,7 +534,7 @@ begin (const Hf *hf, const char *name)
   MdlLlm *llm = hf->llm;
   const BaseMark mark = base_yaml_mark (hf->root);
   llm->head = llm->attention.head = llm->mlp.head = llm->positions.head = (BaseHead){ TRUE, mark };
-  llm->name = (BaseStr){ .v = name, .set = TRUE, .mark = mark };
+  llm->name = (BaseStr){ .v = name != NULL ? name : name_of (mark.file, hf->context->arena), .set = TRUE, .mark = mark };
   llm->norms.v = 2;
   llm->final_norm.v = TRUE;
   llm->moe.every.v = llm->moe.groups.v = 1;

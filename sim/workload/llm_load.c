@@ -1,7 +1,7 @@
 /* Language models from files and mappings: found, read, completed, checked. */
 #include <string.h>
 
-#include "llm-private.h"
+#include "workload/llm.h"
 
 #define EXACT 9007199254740992.0 /* 2^53: whole numbers up to it are doubles */
 
@@ -148,18 +148,6 @@ wrk_llm_settle (MdlLlm *llm, BaseDiag *diag)
 
 static gboolean read_node (const BaseYamlNode *node, const BaseSchemaContext *context, unsigned deep, MdlLlm *out);
 
-/* "models/llama/config.json" is named llama, "models/llama.json" too. Returned: in the arena. */
-static const char *
-name_of (const char *path, BaseArena *arena)
-{
-  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path), *parent = g_path_get_basename (folder);
-  char *dot = strrchr (base, '.');
-  if (dot != NULL && dot != base)
-    *dot = '\0';
-  const char *name = strcmp (base, "config") == 0 && strcmp (parent, ".") != 0 && strcmp (parent, "/") != 0 ? parent : base;
-  return base_arena_strndup (arena, name, strlen (name));
-}
-
 static gboolean
 read_map (const BaseYamlNode *map, const BaseSchemaContext *context, unsigned deep, MdlLlm *out)
 {
@@ -189,7 +177,7 @@ read_document (const BaseYaml *yaml, const BaseSchemaContext *context, unsigned 
 {
   const BaseYamlNode *root = base_yaml_root (yaml);
   if (is_hf (root))
-    return wrk_llm_read_hf (yaml, name_of (base_yaml_path (yaml), context->arena), context, out);
+    return wrk_llm_read_hf (yaml, NULL, context, out);
   const BaseYamlNode *name = base_yaml_get (root, "llm");
   if (name != NULL && !base_yaml_is_null (name))
     return read_map (root, context, deep, out);

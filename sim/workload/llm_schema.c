@@ -1,5 +1,5 @@
 /* The keys of a language model's file. docs/llms.md is printed from these rows. */
-#include "llm-private.h"
+#include "workload/llm.h"
 
 static const BaseField attention_fields[] = {
   BASE_ROW (MdlLlmAttention, "kind", kind, ENUM, .names = mdl_attention_names, .help = "default: as `kv_heads` says"),

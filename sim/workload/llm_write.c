@@ -1,7 +1,7 @@
 /* A language model as a file of scenarios/llms. The schema's own rows are walked, so that a new key is written too. */
 #include <string.h>
 
-#include "llm-private.h"
+#include "workload/llm.h"
 
 static gboolean
 is_default_num (const BaseField *field, const BaseNum *num)

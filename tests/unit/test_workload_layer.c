@@ -41,7 +41,7 @@ check_marks (const GArray *works)
       TEST_TRUE (work->kernels >= 1);
       continue;
     }
-    const MdlCollMark *coll = &work->coll;
+    const MdlWorkColl *coll = &work->coll;
     TEST_TRUE (coll->bytes > 0 && coll->repeat >= 1);
     TEST_TRUE (coll->after >= -1 && coll->after < (int)i);
     TEST_TRUE (coll->before > (int)i && coll->before <= (int)works->len);

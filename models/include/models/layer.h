@@ -75,7 +75,7 @@ typedef struct {
   double m, n, k, batch;
   gboolean accumulate;   /* C is added to what lies there */
   MdlFormat out;         /* of C */
-} MdlGemm;
+} MdlWorkGemm;
 
 /* The core of attention. share: of q_len x kv_len, what is computed. */
 typedef struct {
@@ -86,7 +86,7 @@ typedef struct {
   double window;         /* 0: none */
   double steps;          /* a ring of cp cuts it in so many kernels; else 1 */
   gboolean backward;
-} MdlAttention;
+} MdlWorkAttention;
 
 /* A collective that the compute stream meets here. It may start when work `after` has ended (-1: when the pass starts) and work
  * `before` (the number of works: the end of the pass) waits for it: what lies between runs beside it in software that lets it. */
@@ -99,7 +99,7 @@ typedef struct {
   int after, before;
   int with;              /* GEMM or attention that it can be cut up with, part by part (tp overlap, a ring's steps); -1: none */
   double node_B;         /* alltoall with one copy a node: B of a rank that cross the network; 0: a plain one */
-} MdlCollMark;
+} MdlWorkColl;
 
 typedef struct {
   MdlWorkKind kind;
@@ -111,9 +111,9 @@ typedef struct {
   double read_B, write_B; /* of device memory, each operand once */
   double kernels;        /* launches; 0 for collectives */
   double syncs;          /* times the host waits for the GPU */
-  MdlGemm gemm;
-  MdlAttention attention;
-  MdlCollMark coll;
+  MdlWorkGemm gemm;
+  MdlWorkAttention attention;
+  MdlWorkColl coll;
 } MdlWork;
 
 /* Appends the works of one layer (or embedding, head with loss) to `forward` and `backward`, GArrays of MdlWork; indices in them

@@ -20,8 +20,13 @@ gboolean wrk_llm_read (const BaseYamlNode *node, const BaseSchemaContext *contex
 /* The same for a file of its own: one that begins with `llm`, or a config.json. `yaml` must outlive *out. */
 gboolean wrk_llm_read_file (const BaseYaml *yaml, const BaseSchemaContext *context, MdlLlm *out);
 
-/* A HuggingFace config.json; `name` is the model's. What its model_type does not use is passed over. */
+/* A HuggingFace config.json, not settled: wrk_llm_read_file does both. `name` is the model's; NULL: that of the file, of its folder
+ * where it is a config.json. What its model_type does not use is passed over. */
 gboolean wrk_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out);
+/* Completes what follows from other keys (the kind of attention) and says what contradicts: heads that do not divide hidden, more
+ * experts a token than there are … FALSE and errors in the diag. A published count that the keys do not make up is a warning. */
+gboolean wrk_llm_settle (MdlLlm *llm, BaseDiag *diag);
+
 /* The model_type values that are understood, "gpt2, llama, …". Returned: full. */
 char *wrk_llm_hf_types (void);
 
