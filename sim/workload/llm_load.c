@@ -57,7 +57,7 @@ check_heads (const MdlLlm *llm, BaseDiag *diag)
                         : attention->kind.v == MDL_ATTENTION_MQA ? !attention->kv_heads.set || attention->kv_heads.v == 1
                                                                  : attention->kv_heads.set;
   if (!fits)
-    base_diag_error (diag, mark_of (&attention->kv_heads, &attention->head),
+    base_diag_error (diag, attention->kind.set ? attention->kind.mark : mark_of (&attention->kv_heads, &attention->head),
                      "kind %s contradicts kv_heads: mha has as many as heads, mqa one, gqa says how many",
                      base_name (mdl_attention_names, attention->kind.v));
 }
@@ -136,7 +136,7 @@ wrk_llm_settle (MdlLlm *llm, BaseDiag *diag)
   if (llm->norms.v == 3)
     base_diag_error (diag, llm->norms.mark, "a layer has 1, 2 or 4 norms");
   if (mdl_llm_n_moe (llm) < (unsigned)llm->layers.v && !llm->mlp.ffn.set)
-    base_diag_error (diag, llm->mlp.head.mark, "'ffn' in 'mlp' is missing: %u layer%s dense",
+    base_diag_error (diag, mark_of (&llm->moe.first_dense, &llm->mlp.head), "'ffn' in 'mlp' is missing: %u layer%s dense",
                      (unsigned)llm->layers.v - mdl_llm_n_moe (llm),
                      (unsigned)llm->layers.v - mdl_llm_n_moe (llm) == 1 ? " is" : "s are");
   if (base_diag_n_errors (diag) == before)
@@ -162,6 +162,8 @@ read_map (const BaseYamlNode *map, const BaseSchemaContext *context, unsigned de
     return FALSE;
   out->parameters = (BaseNum){ .set = FALSE }; /* those of the other model */
   out->name.set = FALSE;
+  if (base_yaml_get (map, "positions") != NULL)
+    out->positions.length.set = FALSE; /* of the other model's table */
   out->attention.kind.set = out->attention.kind.v == MDL_ATTENTION_MLA;
   return base_schema_read (&wrk_schema_llm, map, TRUE, context, out);
 }

@@ -30,3 +30,8 @@ target_include_directories (test_workload_nccl PRIVATE ${PROJECT_SOURCE_DIR}/sim
 forerun_test (test_workload_jobs LABEL unit SOURCES unit/test_workload_jobs.c USES workload)
 forerun_test (test_workload_llm LABEL unit SOURCES unit/test_workload_llm.c USES workload)
 forerun_test (test_workload_layer LABEL unit SOURCES unit/test_workload_layer.c USES workload)
+forerun_fuzz (hf_config SOURCES fuzz/fuzz_hf_config.c USES workload)
+if (NOT FORERUN_FUZZ)
+  add_test (NAME fuzz.hf_config_shipped COMMAND fuzz_hf_config ${PROJECT_SOURCE_DIR}/tests/data/llms ${PROJECT_SOURCE_DIR}/scenarios/llms)
+  set_tests_properties (fuzz.hf_config_shipped PROPERTIES LABELS fuzz TIMEOUT 300)
+endif ()

@@ -116,10 +116,10 @@ typedef struct {
   MdlWorkColl coll;
 } MdlWork;
 
-/* Appends the works of one layer (or embedding, head with loss) to `forward` and `backward`, GArrays of MdlWork; indices in them
- * count from the array's first work. Recomputed works stand in `backward` where they are needed, with pass RECOMPUTE; dgrad and
- * wgrad stand in autograd's order: a schedule that parts them takes them by pass. Either array may be NULL.
- * `layer` from 0 says which window holds; ignored for embedding and head. */
+/* Appends the works of one layer (or embedding, head with loss), a part that the model has, to `forward` and `backward`, GArrays of
+ * MdlWork; indices in them count from the array's first work. Recomputed works stand in `backward` where they are needed, with pass
+ * RECOMPUTE; dgrad and wgrad stand in autograd's order: a schedule that parts them takes them by pass. Either array may be NULL.
+ * `layer` from 0 says which window holds, and that the first has no sum to add before its norm; ignored for embedding and head. */
 void mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward);
 
 /* Rows that the fullest rank's experts get of one micro-batch, all together. */
