@@ -26,6 +26,10 @@ gboolean cal_minimise (CalCost f, void *user, double *x, const double *lo, const
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
 
+/* Constants that were fitted, as keys of a mapping two blanks in; those that were not, as comments with the reason. */
+void cal_write_constants (const GArray *constants, GString *out);
+void cal_write_kept (const GArray *constants, GString *out);
+
 G_END_DECLS
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef CALIBRATE_FIT_H
 #define CALIBRATE_FIT_H
 
-#include "calibrate/solve.h"
+#include "calibrate/section.h"
 #include "models/library.h"
 
 G_BEGIN_DECLS
@@ -53,14 +53,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
 void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
                     double band[3]);
 
-/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. Returned: full, g_free. */
+/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. `fit` NULL: no collectives
+ * were. Returned: full, g_free. */
 typedef struct {
   const char *name, *over; /* over: NULL: none */
   const char *from;        /* what was measured, for the summary */
   double band[3];          /* NAN: the default's */
   double min_size_B, max_size_B;
   guint32 max_ranks, max_nodes;
-  const char *held_out; /* the error on what was held out, as a comment; may be NULL */
+  const char *held_out;      /* the error on what was held out, as a comment; may be NULL */
+  const GPtrArray *sections; /* CalSectionFit; may be NULL */
 } CalFitFile;
 char *cal_fit_write (const CalFit *fit, const CalFitFile *file);
 

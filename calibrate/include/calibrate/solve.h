@@ -32,10 +32,10 @@ typedef enum {
 extern const char *const cal_verdict_names[];
 
 typedef struct {
-  const char *path;     /* keys below its section: "ring.start.ll" */
-  size_t offset;        /* of the BaseNum in the section's struct */
+  const char *path; /* keys below its section: "ring.start.ll" */
+  size_t offset;    /* of the BaseNum in the section's struct */
   BaseDim dim;
-  double min, max;      /* accepted, SI */
+  double min, max; /* accepted, SI */
   const char *stage;
   double before, after; /* SI; after: the default where it was not fitted */
   double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
@@ -57,8 +57,8 @@ gboolean cal_constant_find (const BaseSchema *schema, const void *section, const
 
 typedef struct {
   guint n_points;
-  const double *measured; /* above 0, in the unit of the predictions */
-  const double *weight;   /* NULL: all weigh the same */
+  const double *measured;                      /* above 0, in the unit of the predictions */
+  const double *weight;                        /* NULL: all weigh the same */
   double (*predict) (void *user, guint point); /* NAN: cannot be predicted, which no constant changes */
   void (*set) (void *user, const CalFitConstant *constant, double value);
   void *user;
@@ -68,8 +68,8 @@ typedef struct {
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
 
-double cal_fit_median (double *values, guint n);                 /* sorts them; NAN of none */
-double cal_quantile (double *values, guint n, double share);     /* likewise */
+double cal_fit_median (double *values, guint n);             /* sorts them; NAN of none */
+double cal_quantile (double *values, guint n, double share); /* likewise */
 
 G_END_DECLS
 
