@@ -12,11 +12,11 @@
 #include "workload/schedule.h"
 
 /* What a turn runs. BACKWARD is INPUT_GRADIENT and WEIGHT_GRADIENT together: one pass through the chunk's layers. */
-typedef enum { WRK_TURN_FORWARD, WRK_TURN_BACKWARD, WRK_TURN_INPUT_GRADIENT, WRK_TURN_WEIGHT_GRADIENT } WrkTurnKind;
+typedef enum { WRK_TURN_FORWARD, WRK_TURN_BACKWARD, WRK_TURN_INPUT_GRADIENT, WRK_TURN_WEIGHT_GRADIENT, WRK_TURN_KINDS } WrkTurnKind;
 
 typedef struct {
   guint32 micro_batch;
-  guint32 chunk;   /* local: of those that the rank holds */
+  guint32 chunk; /* local: of those that the rank holds */
   WrkTurnKind kind;
   gboolean paired; /* starts and ends together with the next turn of the rank: a forward beside a backward */
 } WrkTurn;
@@ -36,8 +36,8 @@ typedef struct {
 /* The v that a schedule takes; 0: as wanted, from 2 up. */
 guint32 wrk_schedule_cuts (WrkSchedule schedule);
 
-/* Whether a schedule takes these counts. NULL if so; else what is wrong and what is accepted (full), and in *key, if not NULL, whose
- * count it is: "pp", "vp" or "micro_batches". All that follows wants a pipeline that passed. */
+/* Whether a schedule takes these counts. NULL if so; else what is wrong and what is accepted (full), and in *key, if not NULL,
+ * whose count it is: "pp", "vp" or "micro_batches". All that follows wants a pipeline that passed. */
 char *wrk_schedule_check (const WrkPipeline *pipe, const char **key);
 
 /* Positions of the chain, p v. */
