@@ -13,7 +13,24 @@ typedef struct {
   const BaseName *names;    /* or: */
   const BaseSchema *schema; /* the names that `key` of this schema takes */
   const char *key;
+  const BaseColumn *columns; /* more than name and summary, and who fills a row of them */
+  void (*fill) (const BaseName *name, BaseTable *table);
 } ListKind;
+
+static const BaseColumn schedule_columns[] = {
+  { "name", "name", BASE_CELL_TEXT, 0, NULL },           { "bubble", "bubble", BASE_CELL_TEXT, 0, NULL },
+  { "in_flight", "in flight", BASE_CELL_TEXT, 0, NULL }, { "summary", "summary", BASE_CELL_TEXT, 0, NULL },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+fill_schedule (const BaseName *name, BaseTable *table)
+{
+  const WrkScheduleFacts *facts = wrk_schedule_facts ((WrkSchedule)name->code);
+  base_table_text (table, "bubble", facts->bubble);
+  base_table_text (table, "in_flight", facts->in_flight);
+  base_table_text (table, "source", facts->source);
+}
 
 static const ListKind kinds[] = {
   { "topologies", .folder = "topologies", .first_key = "topology" },
@@ -30,7 +47,7 @@ static const ListKind kinds[] = {
   { "dtypes", .names = mdl_dtype_names },
   { "families", .schema = &clu_schema_link_class, .key = "family" },
   { "kinds", .names = wrk_kind_names },
-  { "schedules", .schema = &wrk_schema_training, .key = "schedule" },
+  { "schedules", .names = wrk_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
   { "launch-modes", .names = mdl_launch_names },
   { "modes", .names = wrk_mode_names },
   { "steps", .names = wrk_steps_names },
@@ -109,6 +126,8 @@ list_names (const ListKind *kind, BaseTable *table)
     gboolean built = names != mdl_algo_names || algo_is_built (name->code);
     g_autofree char *later = built ? NULL : g_strdup_printf ("%s (not built yet)", name->help != NULL ? name->help : "");
     base_table_text (table, "summary", built ? name->help : later);
+    if (kind->fill != NULL)
+      kind->fill (name, table);
   }
 }
 
@@ -153,7 +172,7 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     return fail_kind (cli, words[0], error);
   if (cli->sets != NULL)
     return cli_fail (cli, error, "--set has no meaning here: nothing that is listed can be changed");
-  g_autoptr (BaseTable) table = base_table_new (columns);
+  g_autoptr (BaseTable) table = base_table_new (kind->columns != NULL ? kind->columns : columns);
   if (kind->folder == NULL)
     list_names (kind, table);
   else if (!cli_lookup (cli, error) || !list_files (cli, kind, table, error))
@@ -169,7 +188,12 @@ const CliVerb cli_verb_list = {
   .example = "forerun list topologies",
   .notes =
       "KIND is one of topologies gpus nics links switches storage scenarios calibrations ops algorithms protocols dtypes families\n"
-      "kinds schedules launch-modes modes steps.\n",
+      "kinds schedules launch-modes modes steps.\n"
+      "Of schedules, for even stages and free sends: p ranks of a pipeline, v chunks of the model on each, m micro-batches; F, B, "
+      "W:\n"
+      "what a rank's share of a micro-batch takes forward, for the gradient of the input, for that of the weights; FB: a forward\n"
+      "beside a backward. The bubble is what a rank waits in a step (zb_v: from its own start to its own end); in flight are the\n"
+      "activations that the fullest rank holds, in micro-batches of its share.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };
