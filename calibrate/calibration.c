@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "calibrate/section.h"
 #include "calibrate/tuner.h"
 #include "library_schema-private.h"
 #include "models/tuner_region.h"
@@ -10,12 +11,14 @@
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
 #define MAX_DEPTH       8u /* calibrations that stand over one another */
+#define MAX_SECTIONS    8u /* beside the library */
 
 struct Cal {
   BaseArena *arena;
   GPtrArray *documents; /* of BaseYaml: kept here when the caller wants none of them */
   MdlLibrary library;
-  CalTuner *tuner; /* NCCL's; NULL with other libraries */
+  void *section[MAX_SECTIONS]; /* structs of cal_sections */
+  CalTuner *tuner;             /* NCCL's; NULL with other libraries */
   const char *name;
   const char *version; /* of NCCL, as the calibration names it; NULL: none does */
 };
@@ -43,7 +46,7 @@ typedef struct {
   BaseHead head;
   BaseStr name, summary, over, nccl;
   BaseEnum source;
-  const BaseYamlNode *library;
+  const BaseYamlNode *library, *section[MAX_SECTIONS];
 } File;
 
 static const BaseName source_names[] = {
@@ -52,6 +55,7 @@ static const BaseName source_names[] = {
   { "assumed", BASE_SOURCE_ASSUMED, "taken from something similar" },
   { NULL, 0, NULL },
 };
+/* What follows them: the library, the sections. */
 static const BaseField file_fields[] = {
   BASE_ROW (File, "calibration", name, STR, .help = "its name", .required = TRUE),
   BASE_ROW (File, "summary", summary, STR, .help = "what was measured, where"),
@@ -60,10 +64,25 @@ static const BaseField file_fields[] = {
             .help = "version of NCCL that was measured, whose choice is taken unless another is asked for"),
   BASE_ROW (File, "source", source, ENUM, .help = "of all numbers that do not say otherwise", .names = source_names,
             .fallback = "assumed"),
-  BASE_ROW (File, "library", library, NODE, .help = "constants, as in library.yaml", .required = TRUE),
-  BASE_ROW_END,
+  BASE_ROW (File, "library", library, NODE, .help = "of the communication library, as in library.yaml"),
 };
-static const BaseSchema file_schema = { .name = "calibration file", .help = "Measured constants.", .fields = file_fields };
+
+/* Returned: rows of a file, with those of the sections; full, g_free. */
+static BaseField *
+list_fields (void)
+{
+  enum { N = G_N_ELEMENTS (file_fields) };
+  BaseField *fields = g_new0 (BaseField, N + MAX_SECTIONS + 1);
+  memcpy (fields, file_fields, sizeof file_fields);
+  for (guint s = 0; cal_sections[s] != NULL; s++) {
+    g_assert (s < MAX_SECTIONS);
+    fields[N + s] = (BaseField){ .key = cal_sections[s]->name,
+                                 .kind = BASE_FIELD_NODE,
+                                 .offset = offsetof (File, section) + s * sizeof (const BaseYamlNode *),
+                                 .help = cal_sections[s]->schema->help };
+  }
+  return fields;
+}
 
 /* What a load passes down. */
 typedef struct {
@@ -198,7 +217,9 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   if (yaml == NULL)
     return FALSE;
   File file = { 0 };
-  if (!read_map (load, &file_schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &file, error))
+  g_autofree BaseField *fields = list_fields ();
+  const BaseSchema schema = { .name = "calibration file", .help = "Measured constants.", .fields = fields };
+  if (!read_map (load, &schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &file, error))
     return FALSE;
   if (file.over.set) {
     if (depth >= MAX_DEPTH) {
@@ -213,7 +234,43 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   load->cal->name = file.name.v;
   if (file.nccl.set)
     load->cal->version = file.nccl.v;
-  return read_map (load, &cal_library_schema, file.library, TRUE, (BaseSource)file.source.v, &load->cal->library, error);
+  BaseSource source = (BaseSource)file.source.v;
+  gboolean any = file.library != NULL;
+  for (guint s = 0; cal_sections[s] != NULL; s++)
+    any = any || file.section[s] != NULL;
+  if (!any) {
+    g_autofree char *at = base_mark_prefix (base_yaml_mark (base_yaml_root (yaml)));
+    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%sneither 'library' nor another section holds a constant", at);
+    return FALSE;
+  }
+  for (guint s = 0; cal_sections[s] != NULL; s++)
+    if (file.section[s] != NULL &&
+        !read_map (load, cal_sections[s]->schema, file.section[s], TRUE, source, load->cal->section[s], error))
+      return FALSE;
+  return file.library == NULL || read_map (load, &cal_library_schema, file.library, TRUE, source, &load->cal->library, error);
+}
+
+/* What holds where no calibration says otherwise. */
+static gboolean
+load_sections (const Load *load, GError **error)
+{
+  for (guint s = 0; cal_sections[s] != NULL; s++) {
+    const CalSection *section = cal_sections[s];
+    load->cal->section[s] = base_arena_alloc (load->cal->arena, section->size);
+    memset (load->cal->section[s], 0, section->size);
+    g_autofree char *path = base_lookup_find (load->lookup, section->defaults, DEFAULTS_FOLDER, NULL, error);
+    BaseYaml *yaml = path != NULL ? load_document (load, path, error) : NULL;
+    const BaseYamlNode *node = yaml != NULL ? base_yaml_get (base_yaml_root (yaml), section->name) : NULL;
+    if (yaml == NULL)
+      return FALSE;
+    if (node == NULL) {
+      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: no key '%s'", path, section->name);
+      return FALSE;
+    }
+    if (!read_map (load, section->schema, node, FALSE, BASE_SOURCE_ASSUMED, load->cal->section[s], error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -240,7 +297,7 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
   cal->name = "none";
   const Load load = { cal, lookup, inputs };
   unsigned vendor;
-  if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error))
+  if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
   if (name == NULL && !is_shipped (lookup, gpu_type)) {
     if (warnings != NULL)
@@ -279,4 +336,13 @@ const char *
 cal_name (const Cal *cal)
 {
   return cal->name;
+}
+
+const void *
+cal_section (const Cal *cal, const CalSection *section)
+{
+  for (guint s = 0; cal_sections[s] != NULL; s++)
+    if (cal_sections[s] == section)
+      return cal->section[s];
+  return NULL;
 }

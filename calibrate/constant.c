@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit-private.h"
-#include "library_schema-private.h"
+#include "base/leaf.h"
+#include "calibrate/solve.h"
 
 static const BaseField *
 find_field (const BaseSchema *schema, const char *key, gsize length)
@@ -15,10 +15,9 @@ find_field (const BaseSchema *schema, const char *key, gsize length)
 }
 
 gboolean
-cal_constant_find (const char *path, CalConstant *out)
+cal_constant_find (const BaseSchema *schema, const void *section, const char *path, CalFitConstant *out)
 {
-  const BaseSchema *schema = &cal_library_schema;
-  *out = (CalConstant){ .max = HUGE_VAL };
+  *out = (CalFitConstant){ .path = path, .max = HUGE_VAL, .half_width = (double)NAN, .verdict = CAL_UNSEEN };
   for (const char *key = path;;) {
     const char *dot = strchr (key, '.');
     const BaseField *field = find_field (schema, key, dot != NULL ? (gsize)(dot - key) : strlen (key));
@@ -26,7 +25,9 @@ cal_constant_find (const char *path, CalConstant *out)
       return FALSE;
     out->offset += field->offset;
     if (dot == NULL) {
+      const BaseNum *now = (const BaseNum *)(const void *)((const char *)section + out->offset);
       out->dim = field->dim;
+      out->before = out->after = now->v;
       return (field->min == NULL || base_quantity_parse (field->min, field->dim, &out->min, NULL)) &&
              (field->max == NULL || base_quantity_parse (field->max, field->dim, &out->max, NULL));
     }

@@ -6,9 +6,6 @@
 
 G_BEGIN_DECLS
 
-/* Most constants of one stage. */
-#define CAL_STAGE_MAX 20u
-
 typedef struct {
   const char *name;
   unsigned ops, algos, protos, launches; /* bits */
@@ -20,14 +17,6 @@ extern const CalStageSpec cal_stages[]; /* ends with name NULL */
 
 gboolean cal_stage_takes (const CalStageSpec *stage, const CalFitPoint *point);
 
-/* A constant of MdlLibrary by the keys of a calibration file. */
-typedef struct {
-  size_t offset;
-  BaseDim dim;
-  double min, max;
-} CalConstant;
-gboolean cal_constant_find (const char *path, CalConstant *out);
-
 /* Least value of f over n variables between lo and hi from x on, which is replaced. FALSE when NLopt fails for another reason than
  * rounding. */
 typedef double (*CalCost) (void *user, const double *x, guint n);
@@ -37,7 +26,9 @@ gboolean cal_minimise (CalCost f, void *user, double *x, const double *lo, const
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
 
-double cal_quantile (double *values, guint n, double share); /* sorts them; NAN of none */
+/* Constants that were fitted, as keys of a mapping two blanks in; those that were not, as comments with the reason. */
+void cal_write_constants (const GArray *constants, GString *out);
+void cal_write_kept (const GArray *constants, GString *out);
 
 G_END_DECLS
 

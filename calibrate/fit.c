@@ -1,44 +1,13 @@
-/* The fit, stage by stage. See include/calibrate/fit.h for what is made least and when a constant is left alone. */
+/* The fit of collectives, stage by stage. See include/calibrate/fit.h. */
 #include "calibrate/fit.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/leaf.h"
 #include "fit-private.h"
+#include "library_schema-private.h"
 #include "models/coll.h"
-#include "models/library-spec.h"
-
-/* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
-static const double ROBUST = 0.03;
-/* A constant may move by this factor from its default; beyond it is another machine, or another cause. */
-static const double FURTHEST = 4.0;
-/* Half of a 95 % interval, as a part of the value, that is still called known. */
-static const double WIDEST = 0.5;
-static const double NORMAL_95 = 1.96;
-/* From the median of absolute residuals to the standard deviation of a normal distribution. */
-static const double MAD_TO_SIGMA = 1.4826;
-/* Steps of derivatives, and what of ln predicted by ln constant counts as dependence. */
-static const double STEP = 0.01, DEPENDS = 1e-3;
-/* Points that a constant needs beside others. */
-#define POINTS_EACH 3u
-/* Evaluations of one solution, for each constant. */
-#define EVALUATIONS_EACH 60u
-
-const char *const cal_use_titles[CAL_USE_N] = { "fitted", "other sizes", "other GPU counts" };
-const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", "too far", NULL };
-
-/* A stage while it is solved. */
-typedef struct {
-  const CalFitModel *model;
-  const GArray *points;
-  guint *at; /* the stage's points that are fitted */
-  double *weight;
-  guint m;
-  CalFitConstant **active; /* what is fitted at the moment */
-  guint n;
-} Solve;
 
 static const CalFitPoint *
 point_at (const GArray *points, guint i)
@@ -46,193 +15,17 @@ point_at (const GArray *points, guint i)
   return &g_array_index (points, CalFitPoint, i);
 }
 
-/* ln (predicted / measured); 0 where it cannot be predicted, which no constant changes. */
-static double
-residual (const Solve *s, guint i)
-{
-  double predicted_s = s->model->predict (s->model->user, s->at[i]);
-  return isfinite (predicted_s) && predicted_s > 0 ? log (predicted_s / point_at (s->points, s->at[i])->measured_s) : 0;
-}
-
-static void
-put (const Solve *s, const double *x)
-{
-  for (guint c = 0; c < s->n; c++)
-    s->model->set (s->model->user, s->active[c]->offset, s->active[c]->before * exp (x[c]));
-}
-
-static double
-cost (void *user, const double *x, guint n)
-{
-  Solve *s = user;
-  double sum = 0;
-  (void)n;
-  put (s, x);
-  for (guint i = 0; i < s->m; i++) {
-    double r = residual (s, i) / ROBUST;
-    sum += s->weight[i] * 2 * (sqrt (1 + r * r) - 1);
-  }
-  return sum;
-}
-
-/* Derivatives of the residuals by ln constant at x, m x n by rows. */
-static void
-derivatives (Solve *s, double *x, double *jacobian)
-{
-  g_autofree double *low = g_new (double, s->m);
-  for (guint c = 0; c < s->n; c++) {
-    double at = x[c];
-    x[c] = at - STEP;
-    put (s, x);
-    for (guint i = 0; i < s->m; i++)
-      low[i] = residual (s, i);
-    x[c] = at + STEP;
-    put (s, x);
-    for (guint i = 0; i < s->m; i++)
-      jacobian[i * s->n + c] = (residual (s, i) - low[i]) / (2 * STEP);
-    x[c] = at;
-  }
-  put (s, x);
-}
-
-/* Gives a constant back to its default and takes it out of the solution. */
-static void
-give_up (Solve *s, guint c, CalVerdict why, double *x)
-{
-  s->active[c]->verdict = why;
-  s->active[c]->after = s->active[c]->before;
-  s->model->set (s->model->user, s->active[c]->offset, s->active[c]->before);
-  for (guint k = c + 1; k < s->n; k++) {
-    s->active[k - 1] = s->active[k];
-    x[k - 1] = x[k];
-  }
-  s->n--;
-}
-
-/* How many points another value of constant c moves: near, and far, where a least time begins to hold. */
-static guint
-count_dependent (Solve *s, guint c, double *x)
-{
-  const double far = log (FURTHEST) - 2 * STEP, steps[] = { STEP, -STEP, far, -far };
-  g_autofree double *here = g_new (double, s->m);
-  g_autofree gboolean *moves = g_new0 (gboolean, s->m);
-  guint n = 0;
-  put (s, x);
-  for (guint i = 0; i < s->m; i++)
-    here[i] = residual (s, i);
-  for (size_t k = 0; k < G_N_ELEMENTS (steps); k++) {
-    x[c] = steps[k];
-    put (s, x);
-    for (guint i = 0; i < s->m; i++)
-      moves[i] |= fabs (residual (s, i) - here[i]) > DEPENDS * fabs (steps[k]);
-  }
-  x[c] = 0;
-  put (s, x);
-  for (guint i = 0; i < s->m; i++)
-    n += moves[i] != FALSE;
-  return n;
-}
-
-/* Constants that no point depends on. */
-static void
-drop_unseen (Solve *s, double *x)
-{
-  for (guint c = s->n; c-- > 0;) {
-    s->active[c]->n_points = count_dependent (s, c, x);
-    if (s->active[c]->n_points == 0)
-      give_up (s, c, CAL_UNSEEN, x);
-  }
-}
-
-static gboolean
-solve_once (Solve *s, double *x, GError **error)
-{
-  double lo[CAL_STAGE_MAX], hi[CAL_STAGE_MAX];
-  for (guint c = 0; c < s->n; c++) {
-    CalConstant constant;
-    cal_constant_find (s->active[c]->path, &constant);
-    lo[c] = fmax (-log (FURTHEST), constant.min > 0 ? log (constant.min / s->active[c]->before) : -HUGE_VAL);
-    hi[c] = fmin (log (FURTHEST), isfinite (constant.max) ? log (constant.max / s->active[c]->before) : HUGE_VAL);
-    x[c] = CLAMP (x[c], lo[c], hi[c]);
-  }
-  /* BOBYQA's trust region shrinks around kinks: once more from where it came to. */
-  for (unsigned round = 0; round < 2; round++)
-    if (!cal_minimise (cost, s, x, lo, hi, s->n, EVALUATIONS_EACH * s->n, error))
-      return FALSE;
-  put (s, x);
-  for (guint c = s->n; c-- > 0;)
-    if (x[c] <= lo[c] + STEP || x[c] >= hi[c] - STEP)
-      s->active[c]->verdict = fabs (x[c]) >= log (FURTHEST) - STEP ? CAL_TOO_FAR : CAL_AT_LIMIT;
-  return TRUE;
-}
-
-/* A constant that wants to leave what is accepted (a share above 1, a factor below 1) stays at its end and is solved no more. */
-static void
-hold_at_limit (Solve *s, guint c, double *x)
-{
-  CalFitConstant *held = s->active[c];
-  double value = held->before * exp (x[c]);
-  give_up (s, c, CAL_AT_LIMIT, x);
-  held->after = value;
-  s->model->set (s->model->user, held->offset, value);
-}
-
-/* Intervals at the solution. Returned: the widest beyond the limit, or n. */
-static guint
-intervals (Solve *s, double *x)
-{
-  g_autofree double *jacobian = g_new (double, (gsize)s->m * s->n), *size = g_new (double, s->m), *weight = g_new (double, s->m);
-  double error[CAL_STAGE_MAX];
-  derivatives (s, x, jacobian);
-  for (guint i = 0; i < s->m; i++)
-    size[i] = fabs (residual (s, i));
-  for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
-    weight[i] = 1 / sqrt (1 + size[i] * size[i] / (ROBUST * ROBUST));
-  double sigma = MAD_TO_SIGMA * cal_fit_median (size, s->m);
-  cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
-  guint widest = s->n;
-  for (guint c = 0; c < s->n; c++) {
-    s->active[c]->half_width = NORMAL_95 * error[c];
-    s->active[c]->after = s->active[c]->before * exp (x[c]);
-    if (s->active[c]->half_width > WIDEST && (widest == s->n || error[c] >= error[widest])) /* of equals the table's last */
-      widest = c;
-  }
-  return widest;
-}
-
-static gboolean
-solve (Solve *s, GError **error)
-{
-  double x[CAL_STAGE_MAX] = { 0 };
-  drop_unseen (s, x);
-  while (s->n > 0) {
-    while (s->n > 0 && s->m < POINTS_EACH * s->n) /* the last of the table matter least */
-      give_up (s, s->n - 1, CAL_UNDETERMINED, x);
-    if (s->n == 0 || !solve_once (s, x, error))
-      break;
-    guint limit = s->n, far = s->n;
-    for (guint k = 0; k < s->n; k++) {
-      limit = s->active[k]->verdict == CAL_AT_LIMIT ? k : limit;
-      far = s->active[k]->verdict == CAL_TOO_FAR ? k : far;
-    }
-    guint wide = limit == s->n && far == s->n ? intervals (s, x) : s->n;
-    if (limit < s->n)
-      hold_at_limit (s, limit, x);
-    else if (far < s->n)
-      give_up (s, far, CAL_TOO_FAR, x);
-    else if (wide < s->n)
-      give_up (s, wide, CAL_UNDETERMINED, x);
-    else
-      break;
-  }
-  for (guint c = 0; c < s->n; c++)
-    s->active[c]->verdict = CAL_FITTED;
-  return error == NULL || *error == NULL;
-}
+/* Points of one stage, while it is solved. */
+typedef struct {
+  const CalFitModel *model;
+  const GArray *points;
+  guint *at; /* those of the stage that are fitted */
+  guint m;
+} Stage;
 
 /* Each operation on each number of ranks weighs the same. */
 static void
-set_weights (Solve *s)
+set_weights (const Stage *s, double *weight)
 {
   enum { MOST_RANKS = 4096 };
   g_autofree guint *count = g_new0 (guint, (gsize)MDL_OP_N * MOST_RANKS);
@@ -245,7 +38,7 @@ set_weights (Solve *s)
   }
   for (guint i = 0; i < s->m; i++) {
     const CalFitPoint *p = point_at (s->points, s->at[i]);
-    s->weight[i] = (double)s->m / ((double)cells * count[(guint)p->op * MOST_RANKS + MIN (p->ranks, MOST_RANKS - 1)]);
+    weight[i] = (double)s->m / ((double)cells * count[(guint)p->op * MOST_RANKS + MIN (p->ranks, MOST_RANKS - 1)]);
   }
 }
 
@@ -253,51 +46,55 @@ static void
 list_constants (const MdlLibrary *library, const CalStageSpec *spec, GArray *constants)
 {
   for (const char *const *path = spec->paths; *path != NULL; path++) {
-    CalConstant found;
-    if (!cal_constant_find (*path, &found))
+    CalFitConstant c;
+    if (!cal_constant_find (&cal_library_schema, library, *path, &c))
       g_error ("stage '%s' names no constant '%s'", spec->name, *path);
-    const BaseNum *now = (const BaseNum *)(const void *)((const char *)library + found.offset);
-    if (!(now->v > 0)) /* neither a start nor a factor */
-      continue;
-    CalFitConstant c = { .path = *path,
-                         .offset = found.offset,
-                         .dim = found.dim,
-                         .stage = spec->name,
-                         .before = now->v,
-                         .after = now->v,
-                         .half_width = (double)NAN,
-                         .verdict = CAL_UNSEEN };
-    g_array_append_val (constants, c);
+    c.stage = spec->name;
+    if (c.before > 0) /* else neither a start nor a factor */
+      g_array_append_val (constants, c);
   }
+}
+
+static double
+predict_point (void *user, guint i)
+{
+  const Stage *s = user;
+  return s->model->predict (s->model->user, s->at[i]);
+}
+
+static void
+set_constant (void *user, const CalFitConstant *constant, double value)
+{
+  const Stage *s = user;
+  s->model->set (s->model->user, constant->offset, value);
 }
 
 static gboolean
 run_stage (const CalStageSpec *spec, const MdlLibrary *library, const GArray *points, const CalFitModel *model, CalFit *fit,
            GError **error)
 {
-  Solve s = { .model = model, .points = points };
   g_autofree guint *at = g_new (guint, MAX (points->len, 1));
-  g_autofree double *weight = g_new (double, MAX (points->len, 1));
-  CalFitConstant *active[CAL_STAGE_MAX];
+  g_autofree double *weight = g_new (double, MAX (points->len, 1)), *measured_s = g_new (double, MAX (points->len, 1));
+  Stage s = { model, points, at, 0 };
   for (guint i = 0; i < points->len; i++)
-    if (point_at (points, i)->use == CAL_USE_FIT && cal_stage_takes (spec, point_at (points, i)))
+    if (point_at (points, i)->use == CAL_USE_FIT && cal_stage_takes (spec, point_at (points, i))) {
+      measured_s[s.m] = point_at (points, i)->measured_s;
       at[s.m++] = i;
+    }
   if (s.m == 0)
     return TRUE;
-  guint first = fit->constants->len;
+  guint first = fit->constants->len, n = 0;
   list_constants (library, spec, fit->constants);
-  for (guint c = first; c < fit->constants->len && s.n < CAL_STAGE_MAX; c++)
-    active[s.n++] = &g_array_index (fit->constants, CalFitConstant, c);
-  s.at = at;
-  s.weight = weight;
-  s.active = active;
-  set_weights (&s);
-  g_autoptr (GError) failed = NULL;
-  if (s.n > 0 && !solve (&s, &failed)) {
-    g_propagate_prefixed_error (error, g_steal_pointer (&failed), "%s: ", spec->name);
+  CalFitConstant *active[CAL_STAGE_MAX];
+  for (guint c = first; c < fit->constants->len && n < CAL_STAGE_MAX; c++)
+    active[n++] = &g_array_index (fit->constants, CalFitConstant, c);
+  set_weights (&s, weight);
+  const CalProblem problem = { s.m, measured_s, weight, predict_point, set_constant, &s };
+  CalFitStage stage = { .name = spec->name, .n_points = s.m };
+  if (!cal_solve (&problem, active, n, &stage.n_fitted, error)) {
+    g_prefix_error (error, "%s: ", spec->name);
     return FALSE;
   }
-  const CalFitStage stage = { .name = spec->name, .n_points = s.m, .n_fitted = s.n };
   g_array_append_val (fit->stages, stage);
   return TRUE;
 }

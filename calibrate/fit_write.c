@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "calibrate/fit.h"
+#include "fit-private.h"
 
 /* Digits of values and of intervals. */
 #define DIGITS 4u
@@ -28,12 +28,12 @@ write_keys (GString *out, const char *path, GString *open)
   g_string_assign (open, path);
 }
 
-static void
-write_constants (const CalFit *fit, GString *out)
+void
+cal_write_constants (const GArray *constants, GString *out)
 {
   g_autoptr (GPtrArray) fitted = g_ptr_array_new ();
-  for (guint i = 0; i < fit->constants->len; i++) {
-    CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+  for (guint i = 0; i < constants->len; i++) {
+    CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
     if (c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT)
       g_ptr_array_add (fitted, c);
   }
@@ -71,14 +71,14 @@ write_range (const CalFitFile *file, GString *out)
                           file->max_ranks, file->max_nodes);
 }
 
-static void
-write_kept (const CalFit *fit, GString *out)
+void
+cal_write_kept (const GArray *constants, GString *out)
 {
   static const char *const why[] = { NULL, "no point depends on it", "the points leave it open", NULL,
                                      "the points want four times it, or a quarter" };
   gboolean any = FALSE;
-  for (guint i = 0; i < fit->constants->len; i++) {
-    const CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+  for (guint i = 0; i < constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
     if (why[c->verdict] == NULL)
       continue;
     if (!any)
@@ -96,13 +96,20 @@ cal_fit_write (const CalFit *fit, const CalFitFile *file)
       out, "# Fitted by forerun fit. Notes: points that tell the constant, half of its 95 %% interval, its value before.\n");
   if (file->held_out != NULL)
     g_string_append_printf (out, "# %s\n", file->held_out);
-  write_kept (fit, out);
-  g_string_append (out, "# Not measured within one node, as below too: networks, CollNet, PAT, host memory, PCIe, copies.\n");
+  if (fit != NULL) {
+    cal_write_kept (fit->constants, out);
+    g_string_append (out, "# Not measured within one node, as below too: networks, CollNet, PAT, host memory, PCIe, copies.\n");
+  }
   g_string_append_printf (out, "calibration: %s\nsummary: \"%s\"\n", file->name, file->from);
   if (file->over != NULL)
     g_string_append_printf (out, "over: %s\n", file->over);
-  g_string_append (out, "source: measured\nlibrary:\n");
-  write_range (file, out);
-  write_constants (fit, out);
+  g_string_append (out, "source: measured\n");
+  if (fit != NULL) {
+    g_string_append (out, "library:\n");
+    write_range (file, out);
+    cal_write_constants (fit->constants, out);
+  }
+  for (guint i = 0; file->sections != NULL && i < file->sections->len; i++)
+    cal_section_write (file->sections->pdata[i], out);
   return g_string_free (out, FALSE);
 }

@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "calibrate/fit.h"
+#include "fit_sections-private.h"
 #include "models/library-spec.h"
 #include "predict-private.h"
 #include "report/fit.h"
@@ -159,7 +160,7 @@ choose_points (const Cli *cli, Fit *fit, GError **error)
         !g_strv_contains ((const char *const *)wanted, BASE_LIST_AT (spec->systems, CliSystem, c->system)->name.v))
       g_array_remove_index (fit->data.choices, i);
   }
-  return n > 0 || cli_fail (cli, error, "no point is left to fit: collectives within one node are fitted, with P2P on");
+  return TRUE;
 }
 
 /* ---- predictions ---- */
@@ -425,26 +426,40 @@ describe (const Fit *fit)
 }
 
 static void
-write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report)
+write_json (const RepFit *report, const GPtrArray *sections, JsonBuilder *json)
+{
+  json_builder_begin_object (json);
+  if (report->fit != NULL)
+    rep_fit_json (report, json);
+  json_builder_set_member_name (json, "sections");
+  rep_fit_sections_json (sections, json);
+  json_builder_end_object (json);
+}
+
+static void
+write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report, const GPtrArray *sections)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
-    rep_fit_json (report, json);
+    write_json (report, sections, json);
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
     return;
   }
   if (cli->format == CLI_FORMAT_TSV) {
-    rep_fit_tsv (report, cli->out);
+    if (report->fit != NULL)
+      rep_fit_tsv (report, cli->out);
+    rep_fit_sections_tsv (sections, cli->out);
     return;
   }
-  g_autofree char *held_out = held_out_line (report->scores), *from = describe (fit);
+  g_autofree char *held_out = report->fit != NULL ? held_out_line (report->scores) : NULL, *from = describe (fit);
   CalFitFile file = { .name = flags->name != NULL ? flags->name : "fitted",
                       .over = cli_calibration_name (cli),
                       .from = from,
                       .min_size_B = HUGE_VAL,
-                      .held_out = held_out };
+                      .held_out = held_out,
+                      .sections = sections };
   memcpy (file.band, report->band, sizeof file.band);
   for (guint i = 0; i < fit->points->len; i++) {
     const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
@@ -522,6 +537,63 @@ load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
          cli_data_load_files (cli, words, &files, data, error);
 }
 
+/* What the fit of collectives came to; zeroes without one. */
+typedef struct {
+  CalFit *found, *all; /* without what was held out; of all points, NULL where those are asked for */
+  GArray *scores;
+  RepFit report;
+} Collectives;
+
+static void
+collectives_clear (Collectives *c)
+{
+  g_clear_pointer (&c->found, cal_fit_free);
+  g_clear_pointer (&c->all, cal_fit_free);
+  g_clear_pointer (&c->scores, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Collectives, collectives_clear)
+
+/* Fits the points of fit->data; `text`: what is to be told of it. */
+static gboolean
+fit_collectives (Cli *cli, Fit *fit, const CliFitSections *how, gboolean ranks, Collectives *out, GString *text, GError **error)
+{
+  const Flags *flags = fit->flags;
+  const MdlLibrary *library = base_library (cli, fit, error);
+  if (library == NULL)
+    return FALSE;
+  g_autofree MdlLibrary *defaults = g_new (MdlLibrary, 1);
+  *defaults = *library; /* the groups' own are changed */
+  const CalFitModel model = { set_constant, predict_point, fit };
+  const double limits_B[2] = { defaults->small_to.v, defaults->middle_to.v };
+  if (flags->offset != NULL && !settle_offsets (cli, fit, defaults, &model, text, error))
+    return FALSE;
+  cal_fit_split (fit->points, how->hold_out, ranks);
+  CalFit *found = cal_fit_run (defaults, fit->points, &model, error);
+  out->report.fit = out->found = found;
+  if (found == NULL)
+    return FALSE;
+  g_autofree int *stage = stages_of (found, fit->points);
+  g_autofree double *predicted_s = g_new (double, MAX (fit->points->len, 1));
+  for (guint i = 0; i < fit->points->len; i++)
+    predicted_s[i] = predict_point (fit, i);
+  out->report.scores = out->scores = rep_fit_score (found, fit->points, stage, predicted_s, limits_B);
+  find_bands (fit, stage, predicted_s, limits_B, &out->report);
+  if (flags->points != NULL &&
+      !cli_add_file (cli, "--points", flags->points, list_points (fit, stage, predicted_s, limits_B, &out->report), error))
+    return FALSE;
+  if (!flags->split && (how->hold_out || ranks)) {
+    reset_constants (fit, found);
+    cal_fit_split (fit->points, FALSE, FALSE);
+    out->report.fit = out->all = cal_fit_run (defaults, fit->points, &model, error);
+    out->report.all_fitted = TRUE;
+    if (out->all == NULL)
+      return FALSE;
+  }
+  tell_choices (fit, text);
+  rep_fit_text (&out->report, text);
+  return TRUE;
+}
+
 static gboolean
 answer (Cli *cli, const Flags *flags, char **words, GError **error)
 {
@@ -529,60 +601,38 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
                        .groups = g_ptr_array_new_with_free_func (free_group),
                        .points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint)),
                        .priced = g_array_new (FALSE, FALSE, sizeof (Priced)) };
-  gboolean sizes, ranks;
+  gboolean ranks;
   static char model[] = "model";
-  const CliPredict how = { .mode = model,
-                           .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
-                           .calibration = flags->over };
-  if (!parse_hold_out (cli, flags->hold_out, &sizes, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
+  const CliPredict predict = { .mode = model,
+                               .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
+                               .calibration = flags->over };
+  CliFitSections how = { .topology = flags->topology, .over = flags->over, .split = flags->split };
+  if (!parse_hold_out (cli, flags->hold_out, &how.hold_out, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
       !choose_points (cli, &fit, error) || !mark_unknown (cli, &fit, error) ||
-      !cli_predict (cli, &how, &fit.data, take_group, &fit, error))
+      !cli_predict (cli, &predict, &fit.data, take_group, &fit, error))
     return FALSE;
-  const MdlLibrary *library = base_library (cli, &fit, error);
-  if (library == NULL)
-    return FALSE;
-  g_autofree MdlLibrary *defaults = g_new (MdlLibrary, 1);
-  *defaults = *library; /* the groups' own are changed */
-  const CalFitModel how_to_price = { set_constant, predict_point, &fit };
-  const double limits_B[2] = { defaults->small_to.v, defaults->middle_to.v };
   g_autoptr (GString) text = g_string_new (NULL);
-  if (flags->offset != NULL && !settle_offsets (cli, &fit, defaults, &how_to_price, text, error))
+  g_auto (Collectives) collectives = { 0 };
+  for (int b = 0; b < REP_BAND_N; b++)
+    collectives.report.band[b] = (double)NAN;
+  if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &how, ranks, &collectives, text, error))
     return FALSE;
-  cal_fit_split (fit.points, sizes, ranks);
-  g_autoptr (CalFit) found = cal_fit_run (defaults, fit.points, &how_to_price, error);
-  if (found == NULL)
+  g_autoptr (GPtrArray) sections = cli_fit_sections (cli, &how, fit.data.probes, error);
+  if (sections == NULL)
     return FALSE;
-  g_autofree int *stage = stages_of (found, fit.points);
-  g_autofree double *predicted_s = g_new (double, MAX (fit.points->len, 1));
-  for (guint i = 0; i < fit.points->len; i++)
-    predicted_s[i] = predict_point (&fit, i);
-  RepFit report = { .fit = found };
-  g_autoptr (GArray) scores = rep_fit_score (found, fit.points, stage, predicted_s, limits_B);
-  report.scores = scores;
-  find_bands (&fit, stage, predicted_s, limits_B, &report);
-  if (flags->points != NULL &&
-      !cli_add_file (cli, "--points", flags->points, list_points (&fit, stage, predicted_s, limits_B, &report), error))
-    return FALSE;
-  g_autoptr (CalFit) all = NULL;
-  if (!flags->split && (sizes || ranks)) {
-    reset_constants (&fit, found);
-    cal_fit_split (fit.points, FALSE, FALSE);
-    all = cal_fit_run (defaults, fit.points, &how_to_price, error);
-    if (all == NULL)
-      return FALSE;
-    report.fit = all;
-    report.all_fitted = TRUE;
-  }
+  if (fit.groups->len == 0 && sections->len == 0)
+    return cli_fail (
+        cli, error,
+        "nothing is left to fit: collectives within one node with P2P on are, and the other sections of a probe's file");
   if (fit.n_left > 0)
     g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
                             fit.n_left);
-  tell_choices (&fit, text);
-  rep_fit_text (&report, text);
+  rep_fit_sections_text (sections, text);
   if (cli->format == CLI_FORMAT_TEXT && flags->report == NULL)
     g_string_append (cli->talk, text->str);
   if (flags->report != NULL && !cli_add_file (cli, "--report", flags->report, g_steal_pointer (&text), error))
     return FALSE;
-  write_answer (cli, flags, &fit, &report);
+  write_answer (cli, flags, &fit, &collectives.report, sections);
   return TRUE;
 }
 

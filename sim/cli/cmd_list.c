@@ -13,9 +13,25 @@ typedef struct {
   const BaseName *names;    /* or: */
   const BaseSchema *schema; /* the names that `key` of this schema takes */
   const char *key;
-  const BaseColumn *columns; /* of its own; or NULL: name and summary */
-  gboolean (*fill) (Cli *cli, BaseTable *table, GError **error);
+  const BaseColumn *columns; /* more than name and summary, and who fills a row of them */
+  void (*fill) (const BaseName *name, BaseTable *table);
+  gboolean (*fill_all) (Cli *cli, BaseTable *table, GError **error); /* all rows, of shipped files */
 } ListKind;
+
+static const BaseColumn schedule_columns[] = {
+  { "name", "name", BASE_CELL_TEXT, 0, NULL },           { "bubble", "bubble", BASE_CELL_TEXT, 0, NULL },
+  { "in_flight", "in flight", BASE_CELL_TEXT, 0, NULL }, { "summary", "summary", BASE_CELL_TEXT, 0, NULL },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+fill_schedule (const BaseName *name, BaseTable *table)
+{
+  const WrkScheduleFacts *facts = wrk_schedule_facts ((WrkSchedule)name->code);
+  base_table_text (table, "bubble", facts->bubble);
+  base_table_text (table, "in_flight", facts->in_flight);
+  base_table_text (table, "source", facts->source);
+}
 
 static const ListKind kinds[] = {
   { "topologies", .folder = "topologies", .first_key = "topology" },
@@ -25,7 +41,7 @@ static const ListKind kinds[] = {
   { "switches", .folder = "topologies/switches", .first_key = "switch" },
   { "storage", .folder = "topologies/storage", .first_key = "drive" },
   { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
-  { "llms", .columns = cli_llm_columns, .fill = cli_list_llms },
+  { "llms", .columns = cli_llm_columns, .fill_all = cli_list_llms },
   { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "ops", .names = mdl_op_names },
   { "algorithms", .names = mdl_algo_names },
@@ -33,7 +49,7 @@ static const ListKind kinds[] = {
   { "dtypes", .names = mdl_dtype_names },
   { "families", .schema = &clu_schema_link_class, .key = "family" },
   { "kinds", .names = wrk_kind_names },
-  { "schedules", .schema = &wrk_schema_training, .key = "schedule" },
+  { "schedules", .names = wrk_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
   { "launch-modes", .names = mdl_launch_names },
   { "modes", .names = wrk_mode_names },
   { "steps", .names = wrk_steps_names },
@@ -112,6 +128,8 @@ list_names (const ListKind *kind, BaseTable *table)
     gboolean built = names != mdl_algo_names || algo_is_built (name->code);
     g_autofree char *later = built ? NULL : g_strdup_printf ("%s (not built yet)", name->help != NULL ? name->help : "");
     base_table_text (table, "summary", built ? name->help : later);
+    if (kind->fill != NULL)
+      kind->fill (name, table);
   }
 }
 
@@ -157,8 +175,8 @@ run (Cli *cli, const void *flags, char **words, GError **error)
   if (cli->sets != NULL)
     return cli_fail (cli, error, "--set has no meaning here: nothing that is listed can be changed");
   g_autoptr (BaseTable) table = base_table_new (kind->columns != NULL ? kind->columns : columns);
-  if (kind->fill != NULL) {
-    if (!cli_lookup (cli, error) || !kind->fill (cli, table, error))
+  if (kind->fill_all != NULL) {
+    if (!cli_lookup (cli, error) || !kind->fill_all (cli, table, error))
       return FALSE;
   } else if (kind->folder == NULL)
     list_names (kind, table);
@@ -175,7 +193,13 @@ const CliVerb cli_verb_list = {
   .example = "forerun list topologies",
   .notes =
       "KIND is one of topologies gpus nics links switches storage scenarios llms calibrations ops algorithms protocols dtypes\n"
-      "families kinds schedules launch-modes modes steps.\n",
+      "families kinds schedules launch-modes modes steps.\n"
+      "Of schedules, for even stages and free sends: p ranks of a pipeline, v chunks of the model on each, m micro-batches; F, B, "
+      "W:\n"
+      "what a rank's share of a micro-batch takes forward, for the gradient of the input, for that of the weights; FB: a forward\n"
+      "beside a backward. The bubble is what a rank waits in a step (zb_v: from its own start to its own end); in flight are the\n"
+      "activations that the fullest rank holds, in micro-batches of its share.\n"
+      "Of llms, parameters and those that one token uses, in billions; json and tsv tell them to the last and their source.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

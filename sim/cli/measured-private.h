@@ -4,8 +4,7 @@
 #ifndef CLI_MEASURED_PRIVATE_H
 #define CLI_MEASURED_PRIVATE_H
 
-#include <json-glib/json-glib.h>
-
+#include "calibrate/probe_file.h"
 #include "cli-private.h"
 #include "models/library.h"
 
@@ -86,6 +85,7 @@ typedef struct {
   GArray *points;     /* CliMeasured, in the order of the files */
   GPtrArray *versions; /* char *: of NCCL, each once; in the order of the files */
   GArray *choices;    /* CliMeasured without times: what NCCL took; NULL: none was told */
+  GPtrArray *probes;  /* CalProbe: files of forerun-probe among them; NULL: none */
   guint n_skipped;    /* points of parts that systems.yaml does not list */
   guint n_impossible; /* points that cannot be predicted: counted by who predicts */
 } CliData;
@@ -106,17 +106,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliData, cli_data_clear)
 /* The data's own copy of a version; NULL where none is told. */
 const char *cli_data_version (CliData *data, const char *text);
 
-/* What forerun-probe wrote. NULL and *error when `text` is no such document; returned: full. */
-JsonParser *cli_probe_open (const char *path, const char *text, gsize n_B, GError **error);
-gboolean cli_probe_has_no_nvls (JsonParser *parser); /* NCCL_NVLS_ENABLE=0 */
-/* The same from a file, packed by gzip where its name ends so. */
-JsonParser *cli_probe_load (Cli *cli, const char *path, GError **error);
+/* What forerun-probe wrote, from a file. Returned: owned by the data; NULL and *error when it is no such document. */
+CalProbe *cli_probe_load (Cli *cli, const char *path, CliData *data, GError **error);
+gboolean cli_probe_has_no_nvls (const CalProbe *file); /* NCCL_NVLS_ENABLE=0 */
 /* By the ending: .json, .json.gz. */
 gboolean cli_is_probe (const char *path);
-/* Appends the collectives to data->points: to the first of the file's systems (NULL: of all) with their launch; those of launches
+/* Appends the collectives to data->points: to the first of `as`'s systems (NULL: of all) with their launch; those of launches
  * that no system has are counted. Says what is left out. */
-gboolean cli_probe_read (Cli *cli, const char *path, JsonParser *parser, const CliMeasuredFile *file, CliData *data,
-                         GError **error);
+gboolean cli_probe_read (Cli *cli, const CalProbe *file, const CliMeasuredFile *as, CliData *data, GError **error);
 
 /* The text of one file of measurements, by the ending of its path; appends to data->points. `text` ends with a NUL behind n_B. */
 gboolean cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data,

@@ -12,9 +12,9 @@
 #include "measured-private.h"
 
 /* Sizes as `coll` takes them, to the byte; times of a day and more are no operation's. */
-#define MAX_SIZE_B  0x1p50
-#define MAX_TIME_US 1e11
-#define MAX_ITERS   1000000
+#define MAX_SIZE_B   0x1p50
+#define MAX_TIME_US  1e11
+#define MAX_ITERS    1000000
 #define MAX_CHANNELS 1024
 
 /* Where a row stands, and what it belongs to. */
@@ -165,21 +165,11 @@ point_of_file (const CliMeasuredFile *file)
 
 enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, CHANNELS, SETTING, SOURCE, GPU, NCCL, N_COLUMNS };
 static const char *const column_names[N_COLUMNS][2] = {
-  [SIZE] = { "size_B", "bytes" },
-  [TIME] = { "time_us", "median_us" },
-  [OP] = { "op", NULL },
-  [NODES] = { "nodes", NULL },
-  [GPUS] = { "gpus_per_node", "gpus" },
-  [ALGO] = { "algo", NULL },
-  [PROTO] = { "proto", NULL },
-  [LAUNCH] = { "launch", NULL },
-  [DTYPE] = { "dtype", NULL },
-  [ITERS] = { "iters", NULL },
-  [CHANNELS] = { "max_channels", NULL },
-  [NCCL] = { "nccl", NULL },
-  [SETTING] = { "setting", NULL },
-  [SOURCE] = { "source", NULL },
-  [GPU] = { "gpu", NULL },
+  [SIZE] = { "size_B", "bytes" },  [TIME] = { "time_us", "median_us" },   [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },     [GPUS] = { "gpus_per_node", "gpus" },  [ALGO] = { "algo", NULL },
+  [PROTO] = { "proto", NULL },     [LAUNCH] = { "launch", NULL },         [DTYPE] = { "dtype", NULL },
+  [ITERS] = { "iters", NULL },     [CHANNELS] = { "max_channels", NULL }, [NCCL] = { "nccl", NULL },
+  [SETTING] = { "setting", NULL }, [SOURCE] = { "source", NULL },         [GPU] = { "gpu", NULL },
 };
 
 static gboolean
@@ -386,8 +376,8 @@ cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliD
   if (!known)
     return FALSE;
   if (cli_is_probe (path)) {
-    g_autoptr (JsonParser) parser = cli_probe_load (cli, path, error);
-    return parser != NULL && cli_probe_read (cli, path, parser, file, data, error);
+    const CalProbe *probe = cli_probe_load (cli, path, data, error);
+    return probe != NULL && cli_probe_read (cli, probe, file, data, error);
   }
   gsize n_B = 0;
   g_autofree char *text = cli_read_file (path, BASE_YAML_MAX_B, &n_B, error);

@@ -197,25 +197,18 @@ describe_files (char *const *paths, const CliFilesFlags *flags, const char *disa
   return g_string_free (out, FALSE);
 }
 
-static void
-unref_parser (gpointer parser)
-{
-  if (parser != NULL)
-    g_object_unref (parser);
-}
-
 gboolean
 cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error)
 {
   data->points = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
-  g_autoptr (GPtrArray) probes = g_ptr_array_new_with_free_func (unref_parser); /* NULL beside a CSV file */
+  g_autoptr (GPtrArray) probes = g_ptr_array_new (); /* CalProbe *, NULL beside a CSV file */
   gboolean no_nvls = FALSE;
   for (char *const *path = paths; *path != NULL; path++) {
-    JsonParser *parser = NULL;
-    if (cli_is_probe (*path) && (parser = cli_probe_load (cli, *path, error)) == NULL)
+    CalProbe *probe = NULL;
+    if (cli_is_probe (*path) && (probe = cli_probe_load (cli, *path, data, error)) == NULL)
       return FALSE;
-    no_nvls = no_nvls || (parser != NULL && cli_probe_has_no_nvls (parser));
-    g_ptr_array_add (probes, parser);
+    no_nvls = no_nvls || (probe != NULL && cli_probe_has_no_nvls (probe));
+    g_ptr_array_add (probes, probe);
   }
   g_autofree char *disable = no_nvls && (flags->disable == NULL || strstr (flags->disable, "nvls") == NULL)
                                  ? g_strjoin (",", "nvls", flags->disable, NULL)
@@ -230,7 +223,7 @@ cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, C
     return FALSE;
   for (guint i = 0; i < data->spec.files.n; i++)
     if (probes->pdata[i] != NULL
-            ? !cli_probe_read (cli, paths[i], probes->pdata[i], NULL, data, error)
+            ? !cli_probe_read (cli, probes->pdata[i], NULL, data, error)
             : !cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
       return FALSE;
   return TRUE;
@@ -243,4 +236,5 @@ cli_data_clear (CliData *data)
     g_array_unref (data->points);
   g_clear_pointer (&data->versions, g_ptr_array_unref);
   g_clear_pointer (&data->choices, g_array_unref);
+  g_clear_pointer (&data->probes, g_ptr_array_unref);
 }

@@ -406,6 +406,25 @@ find_flow (const Eng *eng, EngFlow flow)
   return slot;
 }
 
+void
+eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
+{
+  EngNet *net = &eng->net;
+  uint32_t slot = find_flow (eng, flow);
+  if (slot == ENG_NO_SLOT)
+    return;
+  EngFlowHead *head = &net->head[slot];
+  g_assert (bound_per_s > 0.0 && (head->n_uses > 0 || isfinite (bound_per_s)));
+  net->bound[slot] = bound_per_s;
+  head->bounded = isfinite (bound_per_s);
+  if (head->state != ENG_FLOW_MOVING)
+    return;
+  if (head->n_uses == 0)
+    eng_net_set_rate (eng, slot, bound_per_s);
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    eng_link_mark_dirty (net, net->pool[head->uses + k]);
+}
+
 bool
 eng_flow_cancel (Eng *eng, EngFlow flow)
 {

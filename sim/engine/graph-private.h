@@ -19,6 +19,7 @@ typedef struct {
   uint32_t n_waiting; /* predecessors that have not ended */
   uint32_t hold;      /* first of its holds */
   uint32_t name;      /* offset into names */
+  uint32_t paced;     /* index into paced; GRAPH_NONE: on no place */
   unsigned kind;
   uint8_t type, state;
 } GraphTask;
@@ -61,6 +62,29 @@ typedef struct {
   bool marked; /* in graph->marked */
 } GraphResource;
 
+/* A task on places. */
+typedef struct {
+  EngTask task;
+  uint32_t first; /* of its standings */
+  double speed;
+  EngTime since; /* of left_ps */
+  double left_ps; /* of a delay: work, as time at speed 1 */
+  EngTimer timer;
+  EngFlow flow;
+  double bound_per_s; /* of a flow, at speed 1 */
+} GraphPaced;
+
+typedef struct {
+  EngPlace place;
+  uint32_t next; /* of the same task */
+  double speed;
+} GraphStanding;
+
+typedef struct {
+  GArray *running; /* EngTask, ascending; NULL until the first */
+  bool marked;     /* in graph->stirred */
+} GraphPlace;
+
 struct EngGraph {
   Eng *eng; /* borrowed */
   GArray *tasks, *flows, *calls, *uses, *edges, *holds, *streams, *resources;
@@ -68,6 +92,12 @@ struct EngGraph {
   /* successors by task, from edges: those of t are successors[first[t]] … successors[first[t + 1] - 1] */
   uint32_t *first;
   EngTask *successors;
+  /* places */
+  GArray *places, *paced, *standings;
+  GArray *stirred; /* EngPlace: what runs there has changed */
+  GArray *speeds;  /* scratch */
+  EngPaceFn pace;
+  void *pace_user;
   /* the run */
   EngHeap ready;  /* all keys 0, so by number */
   GArray *marked; /* EngResource: may have something to grant */
@@ -90,6 +120,12 @@ graph_resource (const EngGraph *graph, EngResource resource)
   return &g_array_index (graph->resources, GraphResource, resource);
 }
 
+static inline GraphPaced *
+graph_paced (const EngGraph *graph, uint32_t i)
+{
+  return &g_array_index (graph->paced, GraphPaced, i);
+}
+
 static inline const char *
 graph_name (const EngGraph *graph, uint32_t name)
 {
@@ -99,6 +135,15 @@ graph_name (const EngGraph *graph, uint32_t name)
 /* graph_check.c: builds first and successors; sets each task's n_waiting; FALSE and *error when tasks wait for each other in a
  * circle or one holds more than there is. */
 gboolean graph_check (EngGraph *graph, GError **error);
+/* graph_run.c: a task's time is over. */
+void graph_task_ended (Eng *eng, void *user, uint64_t task);
+
+/* graph_pace.c: a task begins or ends; what that changes comes with graph_pace_settle, once an instant. */
+void graph_pace_enter (EngGraph *graph, const GraphPaced *paced);
+void graph_pace_leave (EngGraph *graph, const GraphPaced *paced);
+void graph_pace_settle (EngGraph *graph);
+void graph_pace_clear (EngGraph *graph);
+
 /* How messages call a task. Returned: full. */
 char *graph_describe_task (const EngGraph *graph, EngTask task);
 

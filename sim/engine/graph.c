@@ -32,6 +32,11 @@ eng_graph_new (Eng *eng)
   graph->holds = g_array_new (FALSE, FALSE, sizeof (GraphHold));
   graph->streams = g_array_new (FALSE, FALSE, sizeof (GraphStream));
   graph->resources = g_array_new (FALSE, FALSE, sizeof (GraphResource));
+  graph->places = g_array_new (FALSE, FALSE, sizeof (GraphPlace));
+  graph->paced = g_array_new (FALSE, FALSE, sizeof (GraphPaced));
+  graph->standings = g_array_new (FALSE, FALSE, sizeof (GraphStanding));
+  graph->stirred = g_array_new (FALSE, FALSE, sizeof (EngPlace));
+  graph->speeds = g_array_new (FALSE, FALSE, sizeof (double));
   graph->marked = g_array_new (FALSE, FALSE, sizeof (EngResource));
   graph->names = g_byte_array_new ();
   g_byte_array_append (graph->names, (const guint8 *)"", 1);
@@ -45,8 +50,10 @@ eng_graph_free (EngGraph *graph)
     return;
   for (guint i = 0; i < graph->resources->len; i++)
     eng_heap_clear (&graph_resource (graph, i)->waiting);
-  GArray *arrays[] = { graph->tasks, graph->flows,   graph->calls,     graph->uses,  graph->edges,
-                       graph->holds, graph->streams, graph->resources, graph->marked };
+  graph_pace_clear (graph);
+  GArray *arrays[] = { graph->tasks,     graph->flows,   graph->calls,     graph->uses,   graph->edges,
+                       graph->holds,     graph->streams, graph->resources, graph->marked, graph->paced,
+                       graph->standings, graph->stirred, graph->speeds,    graph->places };
   for (size_t i = 0; i < G_N_ELEMENTS (arrays); i++)
     g_array_unref (arrays[i]);
   g_byte_array_unref (graph->names);
@@ -86,6 +93,7 @@ add_task (EngGraph *graph, EngStream stream, TaskType type, uint64_t what, unsig
                      .after = ENG_NO_TASK,
                      .cause = ENG_NO_TASK,
                      .hold = GRAPH_NONE,
+                     .paced = GRAPH_NONE,
                      .name = add_name (graph, name),
                      .kind = kind,
                      .type = (uint8_t)type,

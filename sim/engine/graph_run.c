@@ -3,6 +3,8 @@
  *
  * Resources: a task waits until it is the lowest number waiting for each resource it holds and all its units are free, then takes
  * them together. Taking together excludes deadlock; not being overtaken excludes starvation. */
+#include <math.h>
+
 #include "base/error.h"
 #include "graph-private.h"
 
@@ -70,16 +72,18 @@ complete (EngGraph *graph, EngTask task)
   done->state = TASK_DONE;
   graph->n_done++;
   give_back (graph, task);
+  if (done->paced != GRAPH_NONE)
+    graph_pace_leave (graph, graph_paced (graph, done->paced));
   if (done->after != ENG_NO_TASK)
     release_successor (graph, done->after, task);
   for (uint32_t k = graph->first[task]; k < graph->first[task + 1u]; k++)
     release_successor (graph, graph->successors[k], task);
-  if (graph->ready.n > 0 || graph->marked->len > 0)
+  if (graph->ready.n > 0 || graph->marked->len > 0 || graph->stirred->len > 0)
     wake (graph);
 }
 
-static void
-on_end (Eng *eng, void *user, uint64_t arg)
+void
+graph_task_ended (Eng *eng, void *user, uint64_t arg)
 {
   EngGraph *graph = user;
   EngTask task = (EngTask)arg;
@@ -104,10 +108,32 @@ start_flow (EngGraph *graph, EngTask task)
                        .latency = flow->latency,
                        .uses = flow->n_uses == 0 ? NULL : &g_array_index (graph->uses, EngUse, flow->uses),
                        .n_uses = flow->n_uses,
-                       .done = on_end,
+                       .done = graph_task_ended,
                        .user = graph,
                        .arg = task };
-  eng_flow_start (graph->eng, &spec);
+  EngFlow started = eng_flow_start (graph->eng, &spec);
+  uint32_t paced = graph_task (graph, task)->paced;
+  if (paced == GRAPH_NONE)
+    return;
+  g_assert (spec.bound_per_s > 0.0 && isfinite (spec.bound_per_s));
+  graph_paced (graph, paced)->flow = started;
+  graph_paced (graph, paced)->bound_per_s = spec.bound_per_s;
+  graph_pace_enter (graph, graph_paced (graph, paced));
+}
+
+static void
+start_delay (EngGraph *graph, EngTask id)
+{
+  const GraphTask *task = graph_task (graph, id);
+  EngTime now = eng_now (graph->eng);
+  EngTimer timer = eng_at (graph->eng, eng_time_add (now, task->what), graph_task_ended, graph, id);
+  if (task->paced == GRAPH_NONE)
+    return;
+  GraphPaced *paced = graph_paced (graph, task->paced);
+  paced->timer = timer;
+  paced->since = now;
+  paced->left_ps = (double)task->what;
+  graph_pace_enter (graph, paced);
 }
 
 static void
@@ -120,7 +146,7 @@ start (EngGraph *graph, EngTask id)
   if (task->type == TASK_FLOW)
     start_flow (graph, id);
   else if (task->type == TASK_DELAY && task->what > 0)
-    eng_at (graph->eng, eng_time_add (now, task->what), on_end, graph, id);
+    start_delay (graph, id);
   else
     complete (graph, id);
 }
@@ -209,6 +235,7 @@ dispatch (Eng *eng, void *user, uint64_t arg)
     graph_resource (graph, id)->marked = false;
     grant (graph, id);
   }
+  graph_pace_settle (graph);
   graph->dispatching = false;
 }
 

@@ -1,9 +1,7 @@
-#include "report/fit.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "fit-private.h"
 
 /* ---- scores ---- */
 
@@ -43,15 +41,16 @@ static const BaseColumn constant_columns[] = {
   { "verdict", "verdict", BASE_CELL_TEXT, 0, NULL },         { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static BaseTable *
-constant_table (const RepFit *report)
+BaseTable *
+rep_fit_constants (const GArray *constants, const char *prefix)
 {
   BaseTable *table = base_table_new (constant_columns);
-  for (guint i = 0; i < report->fit->constants->len; i++) {
-    const CalFitConstant *c = &g_array_index (report->fit->constants, CalFitConstant, i);
+  for (guint i = 0; i < constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
+    g_autofree char *path = g_strconcat (prefix, c->path, NULL);
     g_autofree char *before = base_quantity_format (c->before, c->dim, 4), *after = base_quantity_format (c->after, c->dim, 4);
     base_table_row (table);
-    base_table_text (table, "constant", c->path);
+    base_table_text (table, "constant", path);
     base_table_text (table, "stage", c->stage);
     base_table_text (table, "before", before);
     base_table_text (table, "after", after);
@@ -116,7 +115,8 @@ band_table (const RepFit *report)
 void
 rep_fit_text (const RepFit *report, GString *out)
 {
-  g_autoptr (BaseTable) constants = constant_table (report), scores = score_table (report), bands = band_table (report);
+  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, ""), scores = score_table (report),
+                        bands = band_table (report);
   g_string_append_printf (out, "# constants%s\n", report->all_fitted ? ", of all points" : "");
   base_table_print_text (constants, out);
   g_string_append_printf (out, "\n# error%s\n", report->all_fitted ? ", of a fit to the fitted part alone" : "");
@@ -128,20 +128,19 @@ rep_fit_text (const RepFit *report, GString *out)
 void
 rep_fit_tsv (const RepFit *report, GString *out)
 {
-  g_autoptr (BaseTable) constants = constant_table (report);
+  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, "");
   base_table_print_tsv (constants, out);
 }
 
 void
 rep_fit_json (const RepFit *report, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) constants = constant_table (report), scores = score_table (report), bands = band_table (report);
-  json_builder_begin_object (json);
+  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, ""), scores = score_table (report),
+                        bands = band_table (report);
   json_builder_set_member_name (json, "constants");
   base_table_build_json (constants, json);
   json_builder_set_member_name (json, "scores");
   base_table_build_json (scores, json);
   json_builder_set_member_name (json, "bands");
   base_table_build_json (bands, json);
-  json_builder_end_object (json);
 }

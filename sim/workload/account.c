@@ -49,17 +49,15 @@ add_work (const EngGraph *graph, EngTask task, Parts *parts)
 static gboolean
 is_communication_of (const EngGraph *graph, EngTask task, const WrkStage *stages, guint32 s, guint32 pp)
 {
-  const WrkStage *stage = &stages[s], *before = s > 0 ? stage - 1 : NULL, *behind = s + 1 < pp ? stage + 1 : NULL;
+  const WrkStage *stage = &stages[s], *before = &stages[(s + pp - 1) % pp], *behind = &stages[(s + 1) % pp];
   EngStream stream = eng_graph_task_stream (graph, task);
   switch (eng_graph_task_kind (graph, task)) {
     case WRK_TASK_GRADIENTS:
       return stream == stage->gradients;
     case WRK_TASK_SEND_UP:
-      return stream == stage->send_up || stream == stage->compute ||
-             (before != NULL && (stream == before->send_up || stream == before->compute));
+      return stream == stage->send_up || stream == stage->compute || stream == before->send_up || stream == before->compute;
     case WRK_TASK_SEND_DOWN:
-      return stream == stage->send_down || stream == stage->compute ||
-             (behind != NULL && (stream == behind->send_down || stream == behind->compute));
+      return stream == stage->send_down || stream == stage->compute || stream == behind->send_down || stream == behind->compute;
     default:
       return FALSE;
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jobs-private.h"
+#include "training-private.h"
 
 const char *const wrk_part_names[WRK_PART_N] = {
   [WRK_PART_COMPUTE] = "compute",       [WRK_PART_EXPOSED_TP] = "exposed_tp",
@@ -115,7 +116,7 @@ wrk_scenario_comm (const WrkScenario *scenario, const WrkResult *result, const W
     g_return_val_if_fail (training->all_reduce.n_ranks > 0, NULL);
     *request = (WrkCollRequest){ training->all_reduce.op, training->all_reduce.size_B, training->all_reduce.dtype,
                                  (MdlAlgo)spec->algo.v,   (MdlProto)spec->proto.v,     0 };
-    return wrk_comm_new (scenario->clu, settings, gpus + (gsize)training->all_reduce_stage * training->dp, training->dp, error);
+    return wrk_gradient_comm (scenario, settings, training->dp, training->all_reduce_stage, training->all_reduce_partner, error);
   }
   g_return_val_if_fail (result->coll.n_ranks > 0, NULL);
   *request = collective_request (&scenario->collective);

@@ -20,11 +20,6 @@ static const BaseName path_names[] = {
   { "pcie", WRK_PATH_PCIE, "PCIe peer to peer" },          { "host", WRK_PATH_HOST, "staged in host memory" },
   { "net", WRK_PATH_NET, "the NICs and the fabric" },      { NULL, 0, NULL },
 };
-static const BaseName schedule_names[] = {
-  { "gpipe", WRK_SCHEDULE_GPIPE, "all forwards, then all backwards" },
-  { "1f1b", WRK_SCHEDULE_1F1B, "one forward, one backward" },
-  { NULL, 0, NULL },
-};
 static const BaseName backend_names[] = { { "nccl", 0, "GPU collectives" },
                                           { "gloo", 1, "collectives on the CPU over TCP" },
                                           { NULL, 0, NULL } };
@@ -112,6 +107,8 @@ static const BaseField layer_fields[] = {
   BASE_ROW_NUM (WrkLayerSpec, "count", count, COUNT, .min = "1", .max = "1 M", .fallback = "1", .help = "equal layers in a row"),
   BASE_ROW_NUM (WrkLayerSpec, "forward", forward, TIME, .max = "30 days", .required = TRUE, .help = "time of one micro-batch"),
   BASE_ROW_NUM (WrkLayerSpec, "backward", backward, TIME, .max = "30 days", .required = TRUE, .help = "time of one micro-batch"),
+  BASE_ROW_NUM (WrkLayerSpec, "weight", weight, TIME, .max = "30 days",
+                .help = "the part of `backward` that makes the gradients of weights, which some schedules put off; default: half"),
   BASE_ROW_NUM (WrkLayerSpec, "gradient", gradient, BYTES, .max = "1 PB", .fallback = "0",
                 .help = "reduced over the data-parallel ranks"),
   BASE_ROW_NUM (
@@ -126,7 +123,8 @@ static const BaseField parallel_fields[] = {
   BASE_ROW_NUM (WrkParallelSpec, "pp", pp, COUNT, .min = "1", .max = "100000", .fallback = "1", .help = "pipeline stages"),
   BASE_ROW (WrkParallelSpec, "tp", later.node[0], NODE, .help = "not built yet"),
   BASE_ROW (WrkParallelSpec, "sp", later.node[1], NODE, .help = "not built yet"),
-  BASE_ROW (WrkParallelSpec, "vp", later.node[2], NODE, .help = "not built yet"),
+  BASE_ROW_NUM (WrkParallelSpec, "vp", vp, COUNT, .min = "1", .max = "100000",
+                .help = "chunks of the model on each rank of the pipeline, where the schedule leaves a choice"),
   BASE_ROW (WrkParallelSpec, "cp", later.node[3], NODE, .help = "not built yet"),
   BASE_ROW (WrkParallelSpec, "ep", later.node[4], NODE, .help = "not built yet"),
   BASE_ROW (WrkParallelSpec, "zero", later.node[5], NODE, .help = "not built yet"),
@@ -153,7 +151,7 @@ static const BaseField training_fields[] = {
                 .help = "of one rank and step; the gradients are reduced once"),
   BASE_ROW (WrkTrainingSpec, "parallel", parallel, MAP, .sub = &wrk_schema_parallel, .help = "how ranks share the work"),
   BASE_ROW (WrkTrainingSpec, "ddp", ddp, MAP, .sub = &ddp_schema, .help = "gradient buckets"),
-  BASE_ROW (WrkTrainingSpec, "schedule", schedule, ENUM, .names = schedule_names, .fallback = "1f1b",
+  BASE_ROW (WrkTrainingSpec, "schedule", schedule, ENUM, .names = wrk_schedule_names, .fallback = "1f1b",
             .help = "order of micro-batches in a stage"),
   BASE_ROW_NUM (WrkTrainingSpec, "optimizer_time", optimizer, TIME, .max = "30 days", .fallback = "0",
                 .help = "at the end of a step"),

@@ -4,6 +4,7 @@
 
 #include "engine/graph.h"
 #include "scenario-private.h"
+#include "schedule-private.h"
 
 /* Kinds of tasks, as breakdowns read them. */
 typedef enum {
@@ -11,8 +12,8 @@ typedef enum {
   WRK_TASK_BACKWARD,
   WRK_TASK_OPTIMIZER,
   WRK_TASK_GRADIENTS,
-  WRK_TASK_SEND_UP,  /* an activation, to the next stage */
-  WRK_TASK_SEND_DOWN /* its gradient, to the stage before */
+  WRK_TASK_SEND_UP,  /* to the next rank of the pipeline, the first one after the last */
+  WRK_TASK_SEND_DOWN /* to the one before */
 } WrkTaskKind;
 
 /* What a stage's traffic of one kind is when nothing else runs. */
@@ -23,25 +24,30 @@ typedef struct {
   char bound_by[64];
 } WrkStageTraffic;
 
-/* Layers first..first+n-1 of the expanded list. */
+/* Layers first..first+n-1 of the expanded list: one position of the chain. */
 typedef struct {
   guint32 first, n;
-  double forward_s, backward_s; /* of one micro-batch */
-  double out_B;                 /* activation sent to the next stage */
+  double pass_s[WRK_TURN_KINDS]; /* of one micro-batch, by WrkTurnKind */
+  double out_B;                  /* activation sent to the next position */
+} WrkChunk;
+
+/* What a pass of a layer takes. */
+double wrk_layer_pass_s (const WrkLayerSpec *layer, WrkTurnKind kind);
+/* Contiguous layers, as even as they divide; the first chunks take one more each. Returned: `n` of them, full. */
+WrkChunk *wrk_chunks_cut (const WrkLayerSpec *const *layers, guint32 n_layers, guint32 n);
+/* The pipeline that a workload asks for on `pp` ranks, checked. FALSE and *error on failure. */
+gboolean wrk_training_pipeline (const WrkScenario *scenario, guint32 pp, WrkPipeline *out, GError **error);
+/* The communicator of the ranks that reduce gradients together: the replicas of a stage, and of its partner if that is another.
+ * Settings as for wrk_comm_new. Returned: full; NULL and *error on failure. */
+WrkComm *wrk_gradient_comm (const WrkScenario *scenario, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
+                            GError **error);
+
+/* A rank of the pipeline; its data-parallel replicas do the same. */
+typedef struct {
   WrkStageTraffic reduced, sent_up, sent_down;
   EngStream compute, gradients, send_up, send_down;
   EngTask end; /* the stage's step is over */
 } WrkStage;
-
-/* One entry of a stage's order. */
-typedef struct {
-  gboolean backward;
-  guint32 micro_batch;
-} WrkTurn;
-
-/* The order of forwards and backwards of stage `stage` of `pp` over m micro-batches: 2 m turns, caller's array.
- * gpipe: Huang et al. 2019 (1811.06965); 1f1b: Narayanan et al., SC21 2.2: min (m, pp - 1 - stage) warm-up forwards. */
-void wrk_schedule_order (WrkSchedule schedule, guint32 stage, guint32 pp, guint32 m, WrkTurn *turns);
 
 /* What the longest chain of tasks, each of which let the next one start, consists of: it is as long as the step. */
 typedef struct {

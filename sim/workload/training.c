@@ -1,6 +1,6 @@
-/* A training step of layers with given times: data-parallel replicas are equal and simulated once, each stage by one compute
- * stream; their collectives and sends load the links of all replicas. Gradients are reduced in buckets, filled from the last
- * layer backwards. */
+/* A training step of layers with given times: data-parallel replicas are equal and simulated once, each rank of the pipeline (a
+ * stage) by one compute stream; their collectives and sends load the links of all replicas. Each chunk's gradients are reduced in
+ * buckets, filled from its last layer backwards. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,9 @@ typedef struct {
   const WrkTrainingSpec *spec;
   const WrkLayerSpec **layer; /* expanded */
   guint32 n_layers, dp, pp, m;
-  guint32 *gpu; /* of stage s, replica d: gpu[s * dp + d] */
+  WrkPipeline pipe;
+  WrkChunk *chunk; /* by position */
+  guint32 *gpu;    /* of stage s, replica d: gpu[s * dp + d] */
   WrkStage *stage;
   WrkNet *net;
   EngGraph *graph;
@@ -64,7 +66,13 @@ place (Step *step, GError **error)
   step->dp = (guint32)dp;
   step->pp = (guint32)pp;
   step->m = (guint32)step->spec->micro_batches.v;
-  if ((double)step->pp * step->m * 4 + step->n_layers * 2.0 > MAX_TASKS)
+  if (!wrk_training_pipeline (step->scenario, step->pp, &step->pipe, error))
+    return FALSE;
+  double positions = wrk_schedule_positions (&step->pipe);
+  if (positions > step->n_layers)
+    return wrk_fail_at (error, mark, "pp %u x vp %u for %u layers; accepted: at most one chunk a layer", step->pp, step->pipe.v,
+                        step->n_layers);
+  if (positions * step->m * 4 + step->n_layers * 2.0 > MAX_TASKS)
     return wrk_fail_at (error, mark, "%u stages x %u micro-batches are too many tasks; accepted: about 5 million together",
                         step->pp, step->m);
   step->gpu = (guint32 *)(void *)gpus->data;
@@ -78,24 +86,23 @@ add_stream (Step *step, guint32 s, const char *role)
   return eng_graph_stream (step->graph, name);
 }
 
-/* Contiguous layers, as even as they divide; the first stages take one more each. */
+/* Two ranks that hold copies of the same chunks reduce together. */
+static guint32
+partner_of (const Step *step, guint32 s)
+{
+  return wrk_schedule_copies (&step->pipe) > 1 ? step->pp - 1 - s : s;
+}
+
 static void
 cut_stages (Step *step)
 {
-  guint32 next = 0;
+  step->chunk = wrk_chunks_cut (step->layer, step->n_layers, wrk_schedule_positions (&step->pipe));
   step->stage = g_new0 (WrkStage, step->pp);
   for (guint32 s = 0; s < step->pp; s++) {
     WrkStage *stage = &step->stage[s];
-    stage->first = next;
-    stage->n = step->n_layers / step->pp + (s < step->n_layers % step->pp);
-    next += stage->n;
-    for (guint32 l = stage->first; l < next; l++) {
-      stage->forward_s += step->layer[l]->forward.v;
-      stage->backward_s += step->layer[l]->backward.v;
-    }
-    stage->out_B = step->layer[next - 1]->activation.v;
+    guint32 partner = partner_of (step, s);
     stage->compute = add_stream (step, s, "compute");
-    stage->gradients = add_stream (step, s, "gradients");
+    stage->gradients = partner < s ? step->stage[partner].gradients : add_stream (step, s, "gradients");
     stage->send_up = add_stream (step, s, "send forward");
     stage->send_down = add_stream (step, s, "send back");
   }
@@ -120,92 +127,217 @@ add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKin
   return eng_graph_flow (step->graph, stream, &spec, kind, name);
 }
 
-/* ---- sends between stages ---- */
+/* ---- turns: what a rank computes, and what it sends ---- */
 
+/* One turn of one rank in the graph. */
 typedef struct {
-  EngTask *forward, *backward; /* of each stage and micro-batch: its compute task (the last one of a backward) */
-  EngTask *forward_first, *backward_first;
-} Turns;
+  EngTask first, last; /* its compute tasks */
+  EngTask done;        /* the send of what it made, or `last` where nothing is sent */
+} Done;
+
+/* While a graph is built: the orders of all ranks, and where to find the turns of others. */
+typedef struct {
+  GArray **order;       /* WrkTurn, of each rank */
+  Done **of_turn;       /* likewise */
+  Done **ahead, **back; /* by position x m + micro-batch: of its forward, and of its backward or gradient of the input */
+  guint32 *final;       /* of rank x chunks + chunk: which turn completes its gradients */
+} Program;
+
+static Program *
+program_new (const Step *step)
+{
+  Program *program = g_new0 (Program, 1);
+  gsize n = (gsize)wrk_schedule_positions (&step->pipe) * step->m;
+  guint32 chunks = wrk_schedule_chunks (&step->pipe);
+  program->order = g_new0 (GArray *, step->pp);
+  program->of_turn = g_new0 (Done *, step->pp);
+  program->ahead = g_new (Done *, n);
+  program->back = g_new (Done *, n);
+  program->final = g_new (guint32, (gsize)step->pp * chunks);
+  for (guint32 s = 0; s < step->pp; s++) {
+    program->order[s] = wrk_schedule_order (&step->pipe, s);
+    program->of_turn[s] = g_new (Done, program->order[s]->len);
+    for (guint32 i = 0; i < program->order[s]->len; i++) {
+      const WrkTurn *turn = &g_array_index (program->order[s], WrkTurn, i);
+      gsize at = (gsize)wrk_schedule_position (&step->pipe, (WrkPlace){ s, turn->chunk }) * step->m + turn->micro_batch;
+      if (turn->kind == WRK_TURN_FORWARD)
+        program->ahead[at] = &program->of_turn[s][i];
+      else if (turn->kind != WRK_TURN_WEIGHT_GRADIENT)
+        program->back[at] = &program->of_turn[s][i];
+      if (turn->kind == WRK_TURN_BACKWARD || turn->kind == WRK_TURN_WEIGHT_GRADIENT)
+        program->final[s * chunks + turn->chunk] = i;
+    }
+  }
+  return program;
+}
+
+static void
+program_free (const Step *step, Program *program)
+{
+  for (guint32 s = 0; s < step->pp; s++) {
+    g_array_unref (program->order[s]);
+    g_free (program->of_turn[s]);
+  }
+  g_free (program->order);
+  g_free (program->of_turn);
+  g_free (program->ahead);
+  g_free (program->back);
+  g_free (program->final);
+  g_free (program);
+}
+
+static gboolean
+reduces (const Step *step)
+{
+  return step->dp * wrk_schedule_copies (&step->pipe) > 1;
+}
+
+/* The compute of a turn: one task, or one a layer where each layer's gradient may be reduced at once. */
+static void
+add_turn (Step *step, guint32 s, const WrkTurn *turn, gboolean by_layer, Done *done)
+{
+  const WrkChunk *chunk = &step->chunk[wrk_schedule_position (&step->pipe, (WrkPlace){ s, turn->chunk })];
+  static const char letter[WRK_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
+  WrkTaskKind kind = turn->kind == WRK_TURN_FORWARD ? WRK_TASK_FORWARD : WRK_TASK_BACKWARD;
+  char name[32];
+  if (wrk_schedule_chunks (&step->pipe) > 1)
+    g_snprintf (name, sizeof name, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
+  else
+    g_snprintf (name, sizeof name, "%c%u", letter[turn->kind], turn->micro_batch);
+  for (guint32 k = by_layer ? chunk->n : 1; k-- > 0;) {
+    double time_s = by_layer ? wrk_layer_pass_s (step->layer[chunk->first + k], turn->kind) : chunk->pass_s[turn->kind];
+    done->last = eng_graph_delay (step->graph, step->stage[s].compute, eng_time_from_s (time_s), kind, name);
+    if (k + 1 == (by_layer ? chunk->n : 1))
+      done->first = done->last;
+  }
+  done->done = done->last;
+}
 
 static void
 note_traffic (const WrkColl *coll, WrkStageTraffic *traffic)
 {
-  traffic->alone_s += coll->cost.time_s;
   traffic->band = coll->cost.band;
   traffic->provenance = coll->provenance;
   g_strlcpy (traffic->bound_by, coll->bound_by, sizeof traffic->bound_by);
 }
 
-/* What stage `from` sends to its neighbour `to` for one micro-batch; a boundary whose activation is 0 sends nothing. */
+/* To the next rank; round the end, where a chain goes round, the first one is next to the last. */
 static gboolean
-price_send (Step *step, guint32 from, guint32 to, WrkColl *out, GError **error)
+is_up (const Step *step, guint32 from, guint32 to)
 {
-  double bytes = step->stage[MIN (from, to)].out_B;
-  WrkStage *stage = &step->stage[from];
+  return to == from + 1 || (to == 0 && from + 1 == step->pp && step->pp > 2);
+}
+
+/* What a turn sends to a neighbour for one micro-batch; a boundary whose activation is 0 sends nothing. */
+static gboolean
+price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *out, GError **error)
+{
+  guint32 position = wrk_schedule_position (&step->pipe, (WrkPlace){ from, turn->chunk });
+  double bytes = step->chunk[turn->kind == WRK_TURN_FORWARD ? position : position - 1].out_B;
   if (bytes <= 0)
     return TRUE;
   if (!wrk_send_price (step->scenario->clu, &step->scenario->settings, step->gpu + (gsize)from * step->dp,
                        step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
     return FALSE;
-  WrkStageTraffic *traffic = to > from ? &stage->sent_up : &stage->sent_down;
+  WrkStageTraffic *traffic = is_up (step, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
   note_traffic (out, traffic);
-  traffic->alone_s *= step->m;
+  traffic->alone_s += out->cost.time_s * (step->m / wrk_schedule_copies (&step->pipe));
   return TRUE;
 }
 
-/* ---- compute, in the schedule's order ---- */
+/* What a local chunk sends, forward and back. */
+typedef struct {
+  WrkColl way[2];
+  gboolean priced[2];
+} Sends;
 
-static void
-add_turn (Step *step, guint32 s, WrkTurn turn, gboolean by_layer, Turns *turns)
+/* Streams run in the order of adding, so sends that share the compute stream are added right after the turn that makes them. */
+static gboolean
+add_send (Step *step, guint32 s, const WrkTurn *turn, Sends *sends, Done *done, GError **error)
 {
-  const WrkStage *stage = &step->stage[s];
-  gsize at = (gsize)s * step->m + turn.micro_batch;
-  char name[32];
-  g_snprintf (name, sizeof name, "%c%u", turn.backward ? 'B' : 'F', turn.micro_batch);
-  if (!turn.backward) {
-    turns->forward[at] = turns->forward_first[at] =
-        eng_graph_delay (step->graph, stage->compute, eng_time_from_s (stage->forward_s), WRK_TASK_FORWARD, name);
-    return;
+  WrkStage *stage = &step->stage[s];
+  int way = turn->kind == WRK_TURN_FORWARD ? 0 : 1;
+  Sends *chunk = &sends[turn->chunk];
+  WrkPlace to;
+  if (!wrk_schedule_feeds (&step->pipe, s, turn, &to) || to.rank == s)
+    return TRUE;
+  if (!chunk->priced[way] && !price_send (step, s, turn, to.rank, &chunk->way[way], error))
+    return FALSE;
+  chunk->priced[way] = TRUE;
+  gboolean up = is_up (step, s, to.rank);
+  EngStream stream = !step->spec->p2p_overlap.v ? stage->compute : up ? stage->send_up : stage->send_down;
+  done->done = add_communication (step, &chunk->way[way], stream, up ? WRK_TASK_SEND_UP : WRK_TASK_SEND_DOWN,
+                                  way == 0 ? "send activation" : "send gradient");
+  eng_graph_after (step->graph, done->done, done->last);
+  return TRUE;
+}
+
+/* Adds all turns of a rank; what a pair makes is sent when both are done. */
+static gboolean
+add_turns (Step *step, guint32 s, const Program *program, GError **error)
+{
+  const GArray *order = program->order[s];
+  guint32 chunks = wrk_schedule_chunks (&step->pipe);
+  g_autofree Sends *sends = g_new0 (Sends, chunks);
+  gboolean ok = TRUE;
+  for (guint32 i = 0, n = 1; i < order->len && ok; i += n) {
+    n = g_array_index (order, WrkTurn, i).paired ? 2 : 1;
+    for (guint32 k = i; k < i + n; k++) {
+      const WrkTurn *turn = &g_array_index (order, WrkTurn, k);
+      add_turn (step, s, turn, reduces (step) && program->final[s * chunks + turn->chunk] == k, &program->of_turn[s][k]);
+      program->of_turn[s][i].last = program->of_turn[s][i].done = program->of_turn[s][k].last;
+    }
+    for (guint32 k = i; k < i + n && ok; k++)
+      ok = add_send (step, s, &g_array_index (order, WrkTurn, k), sends, &program->of_turn[s][k], error);
   }
-  if (!by_layer) {
-    turns->backward[at] = turns->backward_first[at] =
-        eng_graph_delay (step->graph, stage->compute, eng_time_from_s (stage->backward_s), WRK_TASK_BACKWARD, name);
-    return;
-  }
-  for (guint32 k = stage->n; k-- > 0;) {
-    EngTask task = eng_graph_delay (step->graph, stage->compute, eng_time_from_s (step->layer[stage->first + k]->backward.v),
-                                    WRK_TASK_BACKWARD, name);
-    if (k + 1 == stage->n)
-      turns->backward_first[at] = task;
-    turns->backward[at] = task;
+  for (guint32 c = 0; c < chunks; c++)
+    for (int way = 0; way < 2; way++)
+      wrk_coll_clear (&sends[c].way[way]);
+  return ok;
+}
+
+/* Each turn waits for what it needs of others; a pair waits for what either needs. */
+static void
+join_turns (Step *step, guint32 s, const Program *program)
+{
+  const GArray *order = program->order[s];
+  for (guint32 i = 0; i < order->len; i++) {
+    const WrkTurn *turn = &g_array_index (order, WrkTurn, i);
+    WrkPlace from;
+    if (!wrk_schedule_needs (&step->pipe, s, turn, &from))
+      continue;
+    Done **made = turn->kind == WRK_TURN_FORWARD ? program->ahead : program->back;
+    EngTask needed = made[(gsize)wrk_schedule_position (&step->pipe, from) * step->m + turn->micro_batch]->done;
+    gboolean second = i > 0 && g_array_index (order, WrkTurn, i - 1).paired;
+    eng_graph_after (step->graph, program->of_turn[s][second ? i - 1 : i].first, needed);
   }
 }
 
 /* ---- gradients ---- */
 
-/* Closes buckets from the stage's last layer backwards; each is reduced after the backward of the last layer that put something
- * into it. `first`: the task of the stage's last layer's backward; the tasks of the layers before follow it. */
-static gboolean
-add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduced, GError **error)
+/* Has a bucket wait for one holder's gradients: those of the chunk's last n layers, or all. */
+static void
+after_gradients (Step *step, guint32 s, guint32 chunk, guint32 n, const Program *program, EngTask bucket)
 {
-  WrkStage *stage = &step->stage[s];
+  const Done *final = &program->of_turn[s][program->final[s * wrk_schedule_chunks (&step->pipe) + chunk]];
+  eng_graph_after (step->graph, bucket, step->spec->ddp.overlap.v ? final->first + n - 1 : final->last);
+}
+
+/* Closes buckets from the chunk's last layer backwards; each is reduced after the backward of the last layer that put something
+ * into it: the tasks of the chunk's final turn are one a layer, the last layer's first. */
+static gboolean
+add_buckets (Step *step, guint32 s, guint32 local, WrkComm *comm, const Program *program, EngTask *reduced, GError **error)
+{
   const WrkDdpSpec *ddp = &step->spec->ddp;
+  guint32 position = wrk_schedule_position (&step->pipe, (WrkPlace){ s, local }), ready = 1, partner = partner_of (step, s);
+  const WrkChunk *chunk = &step->chunk[position];
   double held_B = 0;
-  EngTask ready = first;
-  WrkSettings closed = step->scenario->settings;
-  closed.mode = WRK_MODE_MODEL;
-  if (step->dp == 1) /* frameworks call no library then */
-    closed.library = NULL;
-  g_autoptr (WrkComm) comm = wrk_comm_new (step->scenario->clu, &closed, step->gpu + (gsize)s * step->dp, step->dp, error);
-  if (comm == NULL)
-    return FALSE;
   g_auto (WrkColl) bucket = { 0 };
-  *reduced = ENG_NO_TASK;
-  for (guint32 k = stage->n; k-- > 0;) {
-    double gradient_B = step->layer[stage->first + k]->gradient.v;
+  for (guint32 k = chunk->n; k-- > 0;) {
+    double gradient_B = step->layer[chunk->first + k]->gradient.v;
     held_B += gradient_B;
     if (gradient_B > 0)
-      ready = first + (stage->n - 1 - k);
+      ready = chunk->n - k;
     if (held_B <= 0 || (held_B < ddp->bucket.v && k > 0))
       continue;
     WrkCollRequest request = {
@@ -214,15 +346,19 @@ add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduce
     gboolean same = bucket.n_ranks > 0 && bucket.size_B >= held_B && bucket.size_B <= held_B;
     if (!same && !wrk_coll_price (comm, &request, &bucket, error))
       return FALSE;
-    note_traffic (&bucket, &stage->reduced);
+    note_traffic (&bucket, &step->stage[s].reduced);
+    step->stage[s].reduced.alone_s += bucket.cost.time_s;
     char name[48];
     g_snprintf (name, sizeof name, "all_reduce %u", step->out->n_buckets);
-    *reduced = add_communication (step, &bucket, stage->gradients, WRK_TASK_GRADIENTS, name);
-    eng_graph_after (step->graph, *reduced, ddp->overlap.v ? ready : last);
+    *reduced = add_communication (step, &bucket, step->stage[s].gradients, WRK_TASK_GRADIENTS, name);
+    after_gradients (step, s, local, ready, program, *reduced);
+    if (partner != s)
+      after_gradients (step, partner, 1 - local, ready, program, *reduced);
     if (held_B > step->out->all_reduce.size_B || step->out->all_reduce.n_ranks == 0) {
       wrk_coll_clear (&step->out->all_reduce);
       step->out->all_reduce = bucket;
       step->out->all_reduce_stage = s;
+      step->out->all_reduce_partner = partner;
       memset (&bucket, 0, sizeof bucket);
     }
     step->out->n_buckets++;
@@ -231,66 +367,54 @@ add_buckets (Step *step, guint32 s, EngTask first, EngTask last, EngTask *reduce
   return TRUE;
 }
 
+/* Reduces the chunks of a rank in the order in which their gradients are complete. */
 static gboolean
-reduces (const Step *step)
+reduce_stage (Step *step, guint32 s, const Program *program, EngTask *reduced, GError **error)
 {
-  return step->dp > 1;
+  guint32 chunks = wrk_schedule_chunks (&step->pipe), partner = partner_of (step, s);
+  WrkSettings closed = step->scenario->settings;
+  closed.mode = WRK_MODE_MODEL;
+  g_autoptr (WrkComm) comm = wrk_gradient_comm (step->scenario, &closed, step->dp, s, partner, error);
+  if (comm == NULL)
+    return FALSE;
+  for (guint32 i = 0; i < program->order[s]->len; i++) {
+    guint32 chunk = g_array_index (program->order[s], WrkTurn, i).chunk;
+    if (program->final[s * chunks + chunk] == i && !add_buckets (step, s, chunk, comm, program, reduced, error))
+      return FALSE;
+  }
+  step->stage[partner].reduced = step->stage[s].reduced;
+  return TRUE;
 }
 
-/* Adds the compute of all stages, then what joins them. Streams run in the order of adding, so sends that share the compute stream
- * are added right after the turn that makes them. */
 static gboolean
-add_stage (Step *step, guint32 s, Turns *turns, EngTask *up_of, EngTask *down_of, GError **error)
+add_stages (Step *step, const Program *program, GError **error)
 {
-  WrkStage *stage = &step->stage[s];
-  g_autofree WrkTurn *order = g_new (WrkTurn, 2 * (gsize)step->m);
-  gboolean beside = step->spec->p2p_overlap.v;
-  g_auto (WrkColl) up = { 0 }, down = { 0 };
-  if ((s + 1 < step->pp && !price_send (step, s, s + 1, &up, error)) || (s > 0 && !price_send (step, s, s - 1, &down, error)))
-    return FALSE;
-  wrk_schedule_order ((WrkSchedule)step->spec->schedule.v, s, step->pp, step->m, order);
-  for (guint32 i = 0; i < 2 * step->m; i++) {
-    guint32 mb = order[i].micro_batch;
-    gsize at = (gsize)s * step->m + mb;
-    add_turn (step, s, order[i], mb + 1 == step->m && reduces (step), turns);
-    if (!order[i].backward && s + 1 < step->pp) {
-      up_of[at] = add_communication (step, &up, beside ? stage->send_up : stage->compute, WRK_TASK_SEND_UP, "send activation");
-      eng_graph_after (step->graph, up_of[at], turns->forward[at]);
-    }
-    if (order[i].backward && s > 0) {
-      down_of[at] =
-          add_communication (step, &down, beside ? stage->send_down : stage->compute, WRK_TASK_SEND_DOWN, "send gradient");
-      eng_graph_after (step->graph, down_of[at], turns->backward[at]);
-    }
+  g_autofree EngTask *reduced = g_new (EngTask, step->pp);
+  for (guint32 s = 0; s < step->pp; s++)
+    if (!add_turns (step, s, program, error))
+      return FALSE;
+  for (guint32 s = 0; s < step->pp; s++) {
+    WrkStage *stage = &step->stage[s];
+    guint32 partner = partner_of (step, s);
+    reduced[s] = partner < s ? reduced[partner] : ENG_NO_TASK;
+    if (partner >= s && reduces (step) && !reduce_stage (step, s, program, &reduced[s], error))
+      return FALSE;
+    stage->end =
+        eng_graph_delay (step->graph, stage->compute, eng_time_from_s (step->spec->optimizer.v), WRK_TASK_OPTIMIZER, "optimizer");
+    if (reduced[s] != ENG_NO_TASK)
+      eng_graph_after (step->graph, stage->end, reduced[s]);
+    join_turns (step, s, program);
   }
-  EngTask reduced = ENG_NO_TASK;
-  gsize final = (gsize)s * step->m + step->m - 1;
-  if (reduces (step) && !add_buckets (step, s, turns->backward_first[final], turns->backward[final], &reduced, error))
-    return FALSE;
-  stage->end =
-      eng_graph_delay (step->graph, stage->compute, eng_time_from_s (step->spec->optimizer.v), WRK_TASK_OPTIMIZER, "optimizer");
-  if (reduced != ENG_NO_TASK)
-    eng_graph_after (step->graph, stage->end, reduced);
   return TRUE;
 }
 
 static gboolean
 build (Step *step, GError **error)
 {
-  gsize n = (gsize)step->pp * step->m;
-  g_autofree EngTask *memory = g_new (EngTask, 6 * n);
-  Turns turns = { memory, memory + n, memory + 2 * n, memory + 3 * n };
-  EngTask *up_of = memory + 4 * n, *down_of = memory + 5 * n;
-  for (guint32 s = 0; s < step->pp; s++)
-    if (!add_stage (step, s, &turns, up_of, down_of, error))
-      return FALSE;
-  for (guint32 s = 0; s + 1 < step->pp; s++)
-    for (guint32 mb = 0; mb < step->m; mb++) {
-      gsize here = (gsize)s * step->m + mb, there = here + step->m;
-      eng_graph_after (step->graph, turns.forward_first[there], up_of[here]);
-      eng_graph_after (step->graph, turns.backward_first[here], down_of[there]);
-    }
-  return TRUE;
+  Program *program = program_new (step);
+  gboolean ok = add_stages (step, program, error);
+  program_free (step, program);
+  return ok;
 }
 
 /* ---- the answer ---- */
@@ -299,12 +423,12 @@ build (Step *step, GError **error)
 static const WrkStageTraffic *
 longest_send (const Step *step, guint32 s)
 {
-  const WrkStage *stage = &step->stage[s];
-  const WrkStageTraffic *candidates[] = { &stage->sent_up, &stage->sent_down, s > 0 ? &stage[-1].sent_up : NULL,
-                                          s + 1 < step->pp ? &stage[1].sent_down : NULL };
+  const WrkStage *stage = &step->stage[s], *before = &step->stage[(s + step->pp - 1) % step->pp],
+                 *behind = &step->stage[(s + 1) % step->pp];
+  const WrkStageTraffic *candidates[] = { &stage->sent_up, &stage->sent_down, &before->sent_up, &behind->sent_down };
   const WrkStageTraffic *longest = candidates[0];
   for (guint i = 1; i < G_N_ELEMENTS (candidates); i++)
-    if (candidates[i] != NULL && candidates[i]->alone_s > longest->alone_s)
+    if (candidates[i]->alone_s > longest->alone_s)
       longest = candidates[i];
   return longest;
 }
@@ -388,6 +512,7 @@ step_clear (Step *step)
   g_clear_pointer (&step->net, wrk_net_free);
   g_clear_pointer (&step->uses, g_array_unref);
   g_clear_pointer (&step->layer, g_free);
+  g_clear_pointer (&step->chunk, g_free);
   g_clear_pointer (&step->stage, g_free);
 }
 

@@ -12,8 +12,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const char path[] = "any.json";
   g_autoptr (GError) error = NULL;
-  g_autoptr (JsonParser) parser = cli_probe_open (path, (const char *)data, size, &error);
-  if (parser == NULL) {
+  g_autoptr (CalProbe) probe = cal_probe_parse (path, (const char *)data, size, &error);
+  if (probe == NULL) {
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
     return 0;
   }
@@ -23,8 +23,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   Cli cli = { .warnings = g_ptr_array_new_with_free_func (g_free), .quiet = TRUE };
   g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
   read.spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
-  (void)cli_probe_has_no_nvls (parser);
-  if (!cli_probe_read (&cli, path, parser, NULL, &read, &error))
+  (void)cli_probe_has_no_nvls (probe);
+  if (!cli_probe_read (&cli, probe, NULL, &read, &error))
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
   for (guint i = 0; i < read.points->len; i++) {
     const CliMeasured *point = &g_array_index (read.points, CliMeasured, i);

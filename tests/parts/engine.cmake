@@ -2,4 +2,5 @@ forerun_test(test_engine_queue LABEL unit SOURCES unit/test_engine_queue.c USES 
 forerun_test(test_engine_clock LABEL unit SOURCES unit/test_engine_clock.c USES engine)
 forerun_test(test_engine_flow LABEL unit SOURCES unit/test_engine_flow.c USES engine)
 forerun_test(test_engine_graph LABEL unit SOURCES unit/test_engine_graph.c USES engine)
+forerun_test(test_engine_pace LABEL unit SOURCES unit/test_engine_pace.c USES engine)
 forerun_test(law_engine_fair LABEL law SOURCES law/law_engine_fair.c USES engine)

@@ -3,6 +3,7 @@
 
 #include "fit-private.h"
 #include "harness.h"
+#include "library_schema-private.h"
 #include "models/library-spec.h"
 
 /* ---- numbers ---- */
@@ -61,19 +62,21 @@ quantiles_lie_between_values (void)
 
 /* ---- constants ---- */
 
+static const MdlLibrary no_constants;
+
 static void
 constants_are_found_by_their_keys (void)
 {
-  CalConstant c;
-  TEST_TRUE (cal_constant_find ("ring.nvlink.ll.latency", &c));
+  CalFitConstant c;
+  TEST_TRUE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink.ll.latency", &c));
   TEST_TRUE (c.offset == offsetof (MdlLibrary, ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL].latency));
   TEST_INT (c.dim, BASE_DIM_TIME);
-  TEST_TRUE (cal_constant_find ("protocols.ll.overlap", &c));
+  TEST_TRUE (cal_constant_find (&cal_library_schema, &no_constants, "protocols.ll.overlap", &c));
   TEST_NEAR (c.max, 1, 0);
-  TEST_FALSE (cal_constant_find ("ring.nvlink", &c));
-  TEST_FALSE (cal_constant_find ("ring.nvlink.ll.latency.us", &c));
-  TEST_FALSE (cal_constant_find ("ring.nvlimk.ll.latency", &c));
-  TEST_FALSE (cal_constant_find ("", &c));
+  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink", &c));
+  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink.ll.latency.us", &c));
+  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlimk.ll.latency", &c));
+  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "", &c));
 }
 
 static void
@@ -82,8 +85,8 @@ every_stage_names_constants_that_are_there (void)
   for (const CalStageSpec *stage = cal_stages; stage->name != NULL; stage++) {
     guint n = 0;
     for (const char *const *path = stage->paths; *path != NULL; path++, n++) {
-      CalConstant c;
-      gboolean found = cal_constant_find (*path, &c);
+      CalFitConstant c;
+      gboolean found = cal_constant_find (&cal_library_schema, &no_constants, *path, &c);
       if (!found)
         fprintf (stderr, "%s: %s\n", stage->name, *path);
       TEST_TRUE (found);

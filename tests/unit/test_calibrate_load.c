@@ -125,7 +125,7 @@ mistakes_name_their_line (void)
     { "calibration: x\nlibrary: {error: {small: -1 %}}\n", "must not be negative" },
     { "calibration: x\nsource: mesured\nlibrary: {}\n", "did you mean 'measured'?" },
     { "library: {}\n", "'calibration'" },
-    { "calibration: x\n", "'library'" },
+    { "calibration: x\n", "neither 'library' nor another section" },
     { "calibration: x\nover: h201_sxm\nlibrary: {}\n", "h200_sxm" },
     { "[]\n", "mapping" },
   };

@@ -92,6 +92,111 @@ pipeline_bubble_is_the_closed_form (void)
 }
 
 static void
+every_schedule_has_its_bubble (void)
+{
+  /* a rank of four: F = B = W = 2 ms, 8 micro-batches: 48 ms of work; the bubbles of `list schedules`. zb_v: no rank waits from its
+   * start to its end, but the last one starts 3 chunks of 1 ms after the first, and the first one ends so much earlier */
+  static const struct {
+    const char *schedule, *parallel;
+    double bubble_s;
+  } row[] = {
+    { "gpipe", "pp: 4", 18e-3 },     { "1f1b", "pp: 4, vp: 1", 18e-3 }, { "interleaved", "pp: 4, vp: 2", 9e-3 },
+    { "zb_h1", "pp: 4", 6e-3 },      { "zb_v", "pp: 4", 3e-3 },         { "dualpipe", "pp: 4", 4e-3 },
+    { "dualpipe_v", "pp: 4", 6e-3 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "  layers: [{count: 8, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, %s}\n  micro_batches: 8\n  schedule: %s\n",
+        row[i].parallel, row[i].schedule);
+    g_autoptr (WrkResult) r = run_text (text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+    TEST_NEAR (r->training.step_time_s, 48e-3 + row[i].bubble_s, 1e-9);
+    TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE], row[i].bubble_s, 1e-9);
+    TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 48e-3, 1e-9);
+  }
+}
+
+static void
+a_layer_says_how_much_of_backward_is_weights (void)
+{
+  /* zb_h1, two ranks of one layer: bubble F + B - W; 1 + 1 - 1 = 1 ms, and with weight 0.5 ms: 1 + 1.5 - 0.5 = 2 ms */
+  static const double step_s[] = { 4 * 3e-3 + 1e-3, 4 * 3e-3 + 2e-3 };
+  for (int i = 0; i < 2; i++) {
+    g_autofree char *text = g_strdup_printf ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms%s}]\n  parallel: {dp: 1, pp: 2}\n"
+                                             "  micro_batches: 4\n  schedule: zb_h1\n",
+                                             i == 0 ? "" : ", weight: 0.5 ms");
+    g_autoptr (WrkResult) r = run_text (text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+    TEST_NEAR (r->training.step_time_s, step_s[i], 1e-9);
+  }
+  TEST_TRUE (run_text ("  layers: [{forward: 1 ms, backward: 2 ms, weight: 2.1 ms}]\n", "") == NULL);
+}
+
+static void
+a_chunk_is_reduced_while_the_next_one_runs (void)
+{
+  /* interleaved, two ranks of two chunks of one layer: 2 x 2 x 3 ms and a bubble of 3 / 2 x 2 = 3 ms end at 15; rank 0's chunk b is
+   * complete at 11, a at 15; a bucket of 100 MB over two replicas takes 1 ms, so that of a alone shows */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 100 MB}]\n  algo: ring\n"
+                                      "  parallel: {dp: 2, pp: 2, vp: 2}\n  micro_batches: 2\n  schedule: interleaved\n",
+                                      "");
+  CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+  TEST_NEAR (r->training.step_time_s, 16e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 1e-3, 1e-9);
+  TEST_NEAR (r->training.communication_s, 2e-3, 1e-9);
+  TEST_INT (r->training.n_buckets, 4);
+}
+
+static void
+both_copies_of_dualpipe_reduce_together (void)
+{
+  /* two ranks, four micro-batches, no bubble: 12 ms. Stage 1's copies are complete at 10 ms, stage 0's at 12; 200 MB between the
+   * two ranks take 2 ms: 10 to 12 and 12 to 14 */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n"
+                                      "  parallel: {dp: 1, pp: 2}\n  micro_batches: 4\n  schedule: dualpipe\n",
+                                      "");
+  CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+  TEST_NEAR (r->training.step_time_s, 14e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 2e-3, 1e-9);
+  TEST_INT (r->training.all_reduce.n_ranks, 2);
+  TEST_INT (r->training.n_buckets, 2);
+}
+
+static void
+a_chain_that_turns_sends_nothing_there (void)
+{
+  /* zb_v, one micro-batch, two ranks, four chunks: 4 x (1 + 1) ms there and back; rank 1 runs W of its chunk b before B of a, and W
+   * of the first chunk comes last; the boundaries 0-1 and 2-3 cost 1 ms each way, 1-2 is on rank 1: 8 + 2 + 4 = 14 ms */
+  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n"
+                                      "  parallel: {dp: 1, pp: 2}\n  schedule: zb_v\n",
+                                      "");
+  CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+  TEST_NEAR (r->training.step_time_s, 14e-3, 1e-9);
+  TEST_NEAR (r->training.communication_s, 4e-3, 1e-9);
+}
+
+static void
+schedules_keep_the_laws_of_a_step (void)
+{
+  static const char *const schedule[] = { "gpipe", "1f1b", "interleaved", "zb_h1", "zb_v", "dualpipe", "dualpipe_v" };
+  static const char *const also[] = { "", "  p2p_overlap: false\n", "  ddp: {overlap: false}\n" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (schedule); i++)
+    for (unsigned k = 0; k < G_N_ELEMENTS (also); k++) {
+      gboolean rounds = g_str_equal (schedule[i], "interleaved");
+      g_autofree char *text = g_strdup_printf (
+          "  layers: [{count: 11, forward: 1 ms, backward: 2 ms, weight: 0.8 ms, gradient: 30 MB, activation: 10 MB}]\n"
+          "  parallel: {dp: 2, pp: 4%s}\n  micro_batches: 8\n  optimizer_time: 1 ms\n  schedule: %s\n%s",
+          rounds ? ", vp: 2" : "", schedule[i], also[k]);
+      g_autoptr (WrkResult) r = run_text (text, "");
+      CU_ASSERT_PTR_NOT_NULL_FATAL (r);
+      TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
+      TEST_TRUE (r->training.step_time_s >= r->training.ideal_bound_s - 1e-12);
+      TEST_TRUE (r->training.step_time_lo_s <= r->training.step_time_s && r->training.step_time_s <= r->training.step_time_hi_s);
+      TEST_TRUE (r->training.communication_s > 0);
+    }
+}
+
+static void
 sends_between_stages_are_on_the_path (void)
 {
   /* one micro-batch, two stages, 100 MB at 100 GB/s = 1 ms each way: 1 + 1 + 1 + 2 + 1 + 2 = 8 ms; stage 0 computes 3 ms, two sends
@@ -124,13 +229,15 @@ breakdown_sums_to_the_step (void)
 static void
 one_forward_one_backward_warms_up_by_the_stages_behind (void)
 {
-  WrkTurn turns[12];
-  wrk_schedule_order (WRK_SCHEDULE_1F1B, 1, 4, 6, turns);
+  const WrkPipeline pipe = { WRK_SCHEDULE_1F1B, 4, 1, 6 };
+  g_autoptr (GArray) turns = wrk_schedule_order (&pipe, 1);
   /* stage 1 of 4: two forwards ahead, then F2 B0 F3 B1 … */
   static const char *const want = "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5 ";
   g_autoptr (GString) got = g_string_new (NULL);
-  for (int i = 0; i < 12; i++)
-    g_string_append_printf (got, "%c%u ", turns[i].backward ? 'B' : 'F', turns[i].micro_batch);
+  for (guint i = 0; i < turns->len; i++) {
+    const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
+    g_string_append_printf (got, "%c%u ", turn->kind == WRK_TURN_BACKWARD ? 'B' : 'F', turn->micro_batch);
+  }
   TEST_STR (got->str, want);
 }
 
@@ -149,6 +256,12 @@ main (void)
     { "without overlap the times add", without_overlap_the_times_add },
     { "a bucket closes when it holds its cap", a_bucket_closes_when_it_holds_its_cap },
     { "the pipeline bubble is the closed form", pipeline_bubble_is_the_closed_form },
+    { "every schedule has its bubble", every_schedule_has_its_bubble },
+    { "a layer says how much of backward is weights", a_layer_says_how_much_of_backward_is_weights },
+    { "a chunk is reduced while the next one runs", a_chunk_is_reduced_while_the_next_one_runs },
+    { "both copies of dualpipe reduce together", both_copies_of_dualpipe_reduce_together },
+    { "a chain that turns sends nothing there", a_chain_that_turns_sends_nothing_there },
+    { "schedules keep the laws of a step", schedules_keep_the_laws_of_a_step },
     { "sends between stages are on the path", sends_between_stages_are_on_the_path },
     { "the breakdown sums to the step", breakdown_sums_to_the_step },
     { "1F1B warms up by the stages behind", one_forward_one_backward_warms_up_by_the_stages_behind },

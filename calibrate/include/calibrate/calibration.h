@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/yaml.h"
+#include "calibrate/section.h"
 #include "models/library.h"
 
 G_BEGIN_DECLS
@@ -21,8 +22,9 @@ Cal *cal_load (const char *name, const char *from, const char *gpu_type, const c
 void cal_free (Cal *cal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cal, cal_free)
 
-const MdlLibrary *cal_library (const Cal *cal); /* borrowed */
-const char *cal_name (const Cal *cal);          /* "h200_sxm"; "none" */
+const MdlLibrary *cal_library (const Cal *cal);                      /* borrowed */
+const void *cal_section (const Cal *cal, const CalSection *section); /* its struct, borrowed */
+const char *cal_name (const Cal *cal);                               /* "h200_sxm"; "none" */
 
 G_END_DECLS
 

@@ -1,28 +1,15 @@
-/* Fits constants of models/ to measurements.
+/* Fits constants of the collectives in models/ to measurements.
  *
  * A stage is a group of constants and the points that tell them: the ring by LL, the tree by Simple, sends and receives, launches.
- * Stages follow each other; constants of a stage are those of the calibration that is fitted over, changed by factors. Of a stage
- * the sum over its points of w rho (ln (predicted / measured)) is made least (NLopt, BOBYQA), with rho (r) = 2 f^2 (sqrt (1 +
- * (r/f)^2) - 1): square near 0, straight for outliers, and w such that each operation on each number of GPUs weighs the same.
- *
- * What the points do not determine is not fitted: after each solution the covariance s^2 (J' W J)^-1 (LAPACKE; J the derivatives of
- * ln predicted by ln constant, s from the median of the residuals) gives each constant's 95 % interval; the widest beyond the limit
- * goes back to its default, with the reason, and the stage is solved again. */
+ * Stages follow each other, each solved by itself (calibrate/solve.h) with weights such that each operation on each number of GPUs
+ * counts the same; constants of a stage are those of the calibration that is fitted over. */
 #ifndef CALIBRATE_FIT_H
 #define CALIBRATE_FIT_H
 
-#include "base/units.h"
+#include "calibrate/section.h"
 #include "models/library.h"
 
 G_BEGIN_DECLS
-
-typedef enum {
-  CAL_USE_FIT,        /* fitted */
-  CAL_USE_HELD_SIZE,  /* held out: every second size */
-  CAL_USE_HELD_RANKS, /* held out: a number of GPUs that the fit never saw */
-  CAL_USE_N
-} CalUse;
-extern const char *const cal_use_titles[CAL_USE_N];
 
 typedef struct {
   MdlOp op;
@@ -42,31 +29,6 @@ typedef struct {
   double (*predict) (void *user, guint point);           /* s; NAN: cannot be predicted */
   void *user;
 } CalFitModel;
-
-typedef enum {
-  CAL_FITTED,
-  CAL_UNSEEN,       /* no point depends on it */
-  CAL_UNDETERMINED, /* the points allow too wide an interval */
-  CAL_AT_LIMIT,     /* the best value lies beyond what is accepted: held at its end */
-  CAL_TOO_FAR       /* the best value is more than four times, or less than a quarter of, the default */
-} CalVerdict;
-extern const char *const cal_verdict_names[];
-
-typedef struct {
-  const char *path; /* "ring.start.ll" */
-  size_t offset;
-  BaseDim dim;
-  const char *stage;
-  double before, after; /* SI; after: the default where it was not fitted */
-  double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
-  guint n_points;       /* that depend on it */
-  CalVerdict verdict;
-} CalFitConstant;
-
-typedef struct {
-  const char *name;
-  guint n_points, n_fitted; /* points that are fitted; constants that were */
-} CalFitStage;
 
 typedef struct {
   GArray *constants; /* CalFitConstant, by stage */
@@ -91,16 +53,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
 void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
                     double band[3]);
 
-double cal_fit_median (double *values, guint n); /* sorts them; NAN of none */
-
-/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. Returned: full, g_free. */
+/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. `fit` NULL: no collectives
+ * were. Returned: full, g_free. */
 typedef struct {
   const char *name, *over; /* over: NULL: none */
   const char *from;        /* what was measured, for the summary */
   double band[3];          /* NAN: the default's */
   double min_size_B, max_size_B;
   guint32 max_ranks, max_nodes;
-  const char *held_out; /* the error on what was held out, as a comment; may be NULL */
+  const char *held_out;      /* the error on what was held out, as a comment; may be NULL */
+  const GPtrArray *sections; /* CalSectionFit; may be NULL */
 } CalFitFile;
 char *cal_fit_write (const CalFit *fit, const CalFitFile *file);
 

@@ -44,6 +44,8 @@ void eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s);
 unsigned eng_n_links (const Eng *eng);
 
 EngFlow eng_flow_start (Eng *eng, const EngFlowSpec *spec);
+/* Another own rate bound from now on, above 0; INFINITY: none, where it uses links. Nothing where it has ended. */
+void eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s);
 /* Stops it without calling done; FALSE if it has ended. */
 bool eng_flow_cancel (Eng *eng, EngFlow flow);
 /* 0 while it waits for its latency, and when it has ended; valid after the instant it was started in has been solved. */

@@ -12,6 +12,7 @@ typedef struct EngGraph EngGraph;
 typedef uint32_t EngTask;
 typedef uint32_t EngStream;
 typedef uint32_t EngResource;
+typedef uint32_t EngPlace;
 
 #define ENG_NO_TASK UINT32_MAX
 #define ENG_NO_STREAM UINT32_MAX
@@ -34,6 +35,17 @@ void eng_graph_after (EngGraph *graph, EngTask task, EngTask before);
 /* `task` holds n units while it runs; units are granted in task order among those waiting: all of a task together, and no task
  * overtakes a lower one that waits for the same resource. Holding a resource again adds. */
 void eng_graph_hold (EngGraph *graph, EngTask task, EngResource resource, unsigned n_units);
+
+/* A place where tasks that run at the same time slow each other down, as kernels on one GPU do. */
+EngPlace eng_graph_place (EngGraph *graph);
+/* `task`, a delay or a flow, runs on `place`; it may run on several, and then goes at the least of their speeds. A flow's speed is
+ * a part of its own bound, which it must have. */
+void eng_graph_on (EngGraph *graph, EngTask task, EngPlace place);
+/* Called once an instant for each place whose tasks changed: `running` in the order of their numbers; speed[i], 1 at the call, is
+ * to be set to what of its own pace each goes at, above 0 and at most 1: a function of the arguments alone. Without it all go
+ * at 1. */
+typedef void (*EngPaceFn) (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed);
+void eng_graph_set_pace (EngGraph *graph, EngPaceFn pace, void *user);
 
 /* Runs all tasks from the engine's present time. FALSE and *error (BASE_ERROR_RUN) on a dependency cycle (names
  * tasks in it), when a task holds more than its resource has, or when eng_run() fails (names a task that did not end). */

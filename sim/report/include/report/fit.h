@@ -33,7 +33,12 @@ GArray *rep_fit_score (const CalFit *fit, const GArray *points, const int *stage
 
 void rep_fit_text (const RepFit *report, GString *out);
 void rep_fit_tsv (const RepFit *report, GString *out); /* the constants */
-void rep_fit_json (const RepFit *report, JsonBuilder *json);
+void rep_fit_json (const RepFit *report, JsonBuilder *json); /* members of an object that is open */
+
+/* The same of sections (CalSectionFit); JSON: an array. */
+void rep_fit_sections_text (const GPtrArray *sections, GString *out);
+void rep_fit_sections_tsv (const GPtrArray *sections, GString *out);
+void rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json);
 
 G_END_DECLS
 

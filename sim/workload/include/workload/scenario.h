@@ -3,6 +3,7 @@
 #define WORKLOAD_SCENARIO_H
 
 #include "workload/comm.h"
+#include "workload/schedule.h"
 
 G_BEGIN_DECLS
 
@@ -39,13 +40,13 @@ typedef struct {
   BaseStr name;
   BaseNum count;
   BaseNum forward, backward;  /* s a micro-batch */
+  BaseNum weight;             /* s of backward that make the gradients of weights; default: half */
   BaseNum gradient;           /* B reduced over the data-parallel ranks */
   BaseNum activation;         /* B sent to the next stage where a boundary follows this layer */
 } WrkLayerSpec;
-typedef enum { WRK_SCHEDULE_GPIPE, WRK_SCHEDULE_1F1B } WrkSchedule;
 typedef struct {
   BaseHead head;
-  BaseNum dp, pp;
+  BaseNum dp, pp, vp;
   WrkLater later;
 } WrkParallelSpec;
 typedef struct {
@@ -170,6 +171,7 @@ typedef struct {
   char bound_by[64];
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
+  unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */
   BaseSource provenance;
 } WrkTrainingResult;
 

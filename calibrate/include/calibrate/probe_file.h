@@ -1,0 +1,39 @@
+/* A file of forerun-probe (docs/probe.md), read as it is. */
+#ifndef CALIBRATE_PROBE_FILE_H
+#define CALIBRATE_PROBE_FILE_H
+
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct CalProbe CalProbe;
+
+/* The text of a file, or what gzip made of it where `path` ends in .gz. NULL and *error (BASE_ERROR_INPUT, with the place) where it
+ * is no probe's. Returned: full. */
+CalProbe *cal_probe_parse (const char *path, const char *bytes, gsize n_B, GError **error);
+void cal_probe_free (CalProbe *probe);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalProbe, cal_probe_free)
+
+const char *cal_probe_path (const CalProbe *probe);
+JsonObject *cal_probe_root (const CalProbe *probe); /* borrowed, as all below */
+guint cal_probe_n_points (const CalProbe *probe);
+JsonObject *cal_probe_point (const CalProbe *probe, guint i);
+/* Whether point i is of `section`, and of `what` unless that is NULL. */
+gboolean cal_probe_is (const CalProbe *probe, guint i, const char *section, const char *what);
+
+/* Members: NULL, NAN or `otherwise` where they are missing or of another kind. Numbers written as text are none. */
+const char *cal_probe_text (JsonObject *object, const char *key);
+double cal_probe_number (JsonObject *object, const char *key);
+gboolean cal_probe_flag (JsonObject *object, const char *key, gboolean otherwise);
+
+/* What a point has: a time that counts; one whose own 95 % interval is wider than 5 % either way; none, with the reason in it. */
+typedef enum { CAL_POINT_GOOD, CAL_POINT_LOOSE, CAL_POINT_FAILED } CalPointState;
+/* *median_s of a point that has one. FALSE and *error where its numbers are none that a probe writes. */
+gboolean cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *median_s, GError **error);
+
+/* FALSE and *error: "PATH: points[i].WHAT", "PATH: WHAT" with G_MAXUINT for i. */
+gboolean cal_probe_fail (const CalProbe *probe, guint i, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,76 @@
+/* Sections of a calibration file beside `library`: constants of kernels, of overlap, of storage. Each is a row in a table: the
+ * schema that reads it, the file of its defaults, and what of a probe's file tells its constants. The same rows load
+ * calibrations, fit them and write them. */
+#ifndef CALIBRATE_SECTION_H
+#define CALIBRATE_SECTION_H
+
+#include "base/arena.h"
+#include "calibrate/probe_file.h"
+#include "calibrate/solve.h"
+#include "models/gpu.h"
+
+G_BEGIN_DECLS
+
+/* What predictions know of the node. */
+typedef struct {
+  const MdlGpu *gpu;
+} CalNode;
+
+/* One measurement. */
+typedef struct {
+  const char *stage; /* name of one of the section's stages */
+  double measured;   /* above 0; s unless the section says otherwise */
+  CalUse use;        /* CAL_USE_HELD_SIZE: held out, whenever something is */
+  const char *what;  /* for reports: "gemm bf16 forward 8192 x 8192 x 8192, burst" */
+  const void *item;  /* the section's own */
+} CalSectionPoint;
+
+typedef struct {
+  const char *name;
+  const char *const *paths; /* of constants, what matters most first; ends with NULL; at most CAL_STAGE_MAX */
+} CalSectionStage;
+
+typedef struct {
+  const char *name; /* key of a calibration file */
+  const BaseSchema *schema;
+  gsize size;                    /* of its struct, which begins with a BaseHead */
+  const char *defaults;          /* "kernels": calibrate/defaults/kernels.yaml, whose key `name` holds them */
+  const char *error_path;        /* the constant that takes the half-width of the 90 % band; NULL: none */
+  const CalSectionStage *stages; /* solved in this order; ends with name NULL */
+  /* Appends what the file tells (CalSectionPoint), texts and items in `arena`. Points too loose or failed are left out and counted
+   * in *n_left. FALSE and *error on what a probe does not write. */
+  gboolean (*collect) (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error);
+  /* The measurement predicted; NAN: not by this model. */
+  double (*predict) (const void *section, const CalNode *node, const CalSectionPoint *point);
+} CalSection;
+
+extern const CalSection *const cal_sections[]; /* ends with NULL */
+
+typedef struct {
+  const CalSection *section;
+  BaseArena *arena;     /* owned, of the points */
+  GArray *points;       /* CalSectionPoint */
+  double *predicted;    /* by the fit without what is held out (of all where nothing is) */
+  GArray *constants;    /* CalFitConstant: of all points, or of the first fit where `split` was asked */
+  GArray *stages;       /* CalFitStage, those with points */
+  double band, covered; /* half-width that holds 90 % of half of the held-out points; share of the other half in it. NAN: none */
+  guint n_left;
+} CalSectionFit;
+
+/* Fits a section over `defaults` (its struct) to what the files tell. `hold_out`: first without points of CAL_USE_HELD_SIZE;
+ * `split`: keep that fit's constants. Returned: full; NULL without *error where no point tells it; NULL and *error on failure. */
+CalSectionFit *cal_section_fit (const CalSection *section, const void *defaults, const CalNode *node, const GPtrArray *probes,
+                                gboolean hold_out, gboolean split, GError **error);
+void cal_section_fit_free (CalSectionFit *fit);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalSectionFit, cal_section_fit_free)
+
+/* Marks every second point, in the order given, of those that `same` says are alike as held out; a helper for `collect`. */
+void cal_section_hold_every_second (GArray *points, guint first,
+                                    gboolean (*same) (const CalSectionPoint *a, const CalSectionPoint *b));
+
+/* Appends the section as it stands in a calibration file. */
+void cal_section_write (const CalSectionFit *fit, GString *out);
+
+G_END_DECLS
+
+#endif

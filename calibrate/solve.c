@@ -1,0 +1,243 @@
+/* The fit of constants to points. See include/calibrate/solve.h for what is made least and when a constant is left alone. */
+#include "calibrate/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fit-private.h"
+
+/* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
+static const double ROBUST = 0.03;
+/* A constant may move by this factor from its default; beyond it is another machine, or another cause. */
+static const double FURTHEST = 4.0;
+/* Half of a 95 % interval, as a part of the value, that is still called known. */
+static const double WIDEST = 0.5;
+static const double NORMAL_95 = 1.96;
+/* From the median of absolute residuals to the standard deviation of a normal distribution. */
+static const double MAD_TO_SIGMA = 1.4826;
+/* Steps of derivatives, and what of ln predicted by ln constant counts as dependence. */
+static const double STEP = 0.01, DEPENDS = 1e-3;
+/* Points that a constant needs beside others. */
+#define POINTS_EACH 3u
+/* Evaluations of one solution, for each constant. */
+#define EVALUATIONS_EACH 60u
+
+const char *const cal_use_titles[CAL_USE_N] = { "fitted", "other sizes", "other GPU counts" };
+const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", "too far", NULL };
+
+/* A problem while it is solved. */
+typedef struct {
+  const CalProblem *problem;
+  guint m;                               /* points */
+  CalFitConstant *active[CAL_STAGE_MAX]; /* what is fitted at the moment */
+  guint n;
+} Solve;
+
+/* ln (predicted / measured); 0 where it cannot be predicted, which no constant changes. */
+static double
+residual (const Solve *s, guint i)
+{
+  double predicted = s->problem->predict (s->problem->user, i);
+  return isfinite (predicted) && predicted > 0 ? log (predicted / s->problem->measured[i]) : 0;
+}
+
+static void
+set (const Solve *s, const CalFitConstant *constant, double value)
+{
+  s->problem->set (s->problem->user, constant, value);
+}
+
+static double
+weight_of (const Solve *s, guint i)
+{
+  return s->problem->weight != NULL ? s->problem->weight[i] : 1;
+}
+
+static void
+put (const Solve *s, const double *x)
+{
+  for (guint c = 0; c < s->n; c++)
+    set (s, s->active[c], s->active[c]->before * exp (x[c]));
+}
+
+static double
+cost (void *user, const double *x, guint n)
+{
+  Solve *s = user;
+  double sum = 0;
+  (void)n;
+  put (s, x);
+  for (guint i = 0; i < s->m; i++) {
+    double r = residual (s, i) / ROBUST;
+    sum += weight_of (s, i) * 2 * (sqrt (1 + r * r) - 1);
+  }
+  return sum;
+}
+
+/* Derivatives of the residuals by ln constant at x, m x n by rows. */
+static void
+derivatives (Solve *s, double *x, double *jacobian)
+{
+  g_autofree double *low = g_new (double, s->m);
+  for (guint c = 0; c < s->n; c++) {
+    double at = x[c];
+    x[c] = at - STEP;
+    put (s, x);
+    for (guint i = 0; i < s->m; i++)
+      low[i] = residual (s, i);
+    x[c] = at + STEP;
+    put (s, x);
+    for (guint i = 0; i < s->m; i++)
+      jacobian[i * s->n + c] = (residual (s, i) - low[i]) / (2 * STEP);
+    x[c] = at;
+  }
+  put (s, x);
+}
+
+/* Gives a constant back to its default and takes it out of the solution. */
+static void
+give_up (Solve *s, guint c, CalVerdict why, double *x)
+{
+  s->active[c]->verdict = why;
+  s->active[c]->after = s->active[c]->before;
+  set (s, s->active[c], s->active[c]->before);
+  for (guint k = c + 1; k < s->n; k++) {
+    s->active[k - 1] = s->active[k];
+    x[k - 1] = x[k];
+  }
+  s->n--;
+}
+
+/* How many points another value of constant c moves: near, and far, where a least time begins to hold. */
+static guint
+count_dependent (Solve *s, guint c, double *x)
+{
+  const double far = log (FURTHEST) - 2 * STEP, steps[] = { STEP, -STEP, far, -far };
+  g_autofree double *here = g_new (double, s->m);
+  g_autofree gboolean *moves = g_new0 (gboolean, s->m);
+  guint n = 0;
+  put (s, x);
+  for (guint i = 0; i < s->m; i++)
+    here[i] = residual (s, i);
+  for (size_t k = 0; k < G_N_ELEMENTS (steps); k++) {
+    x[c] = steps[k];
+    put (s, x);
+    for (guint i = 0; i < s->m; i++)
+      moves[i] |= fabs (residual (s, i) - here[i]) > DEPENDS * fabs (steps[k]);
+  }
+  x[c] = 0;
+  put (s, x);
+  for (guint i = 0; i < s->m; i++)
+    n += moves[i] != FALSE;
+  return n;
+}
+
+/* Constants that no point depends on. */
+static void
+drop_unseen (Solve *s, double *x)
+{
+  for (guint c = s->n; c-- > 0;) {
+    s->active[c]->n_points = count_dependent (s, c, x);
+    if (s->active[c]->n_points == 0)
+      give_up (s, c, CAL_UNSEEN, x);
+  }
+}
+
+static gboolean
+solve_once (Solve *s, double *x, GError **error)
+{
+  double lo[CAL_STAGE_MAX], hi[CAL_STAGE_MAX];
+  for (guint c = 0; c < s->n; c++) {
+    const CalFitConstant *constant = s->active[c];
+    lo[c] = fmax (-log (FURTHEST), constant->min > 0 ? log (constant->min / constant->before) : -HUGE_VAL);
+    hi[c] = fmin (log (FURTHEST), isfinite (constant->max) ? log (constant->max / constant->before) : HUGE_VAL);
+    x[c] = CLAMP (x[c], lo[c], hi[c]);
+  }
+  /* BOBYQA's trust region shrinks around kinks: once more from where it came to. */
+  for (unsigned round = 0; round < 2; round++)
+    if (!cal_minimise (cost, s, x, lo, hi, s->n, EVALUATIONS_EACH * s->n, error))
+      return FALSE;
+  put (s, x);
+  for (guint c = s->n; c-- > 0;)
+    if (x[c] <= lo[c] + STEP || x[c] >= hi[c] - STEP)
+      s->active[c]->verdict = fabs (x[c]) >= log (FURTHEST) - STEP ? CAL_TOO_FAR : CAL_AT_LIMIT;
+  return TRUE;
+}
+
+/* A constant that wants to leave what is accepted (a share above 1, a factor below 1) stays at its end and is solved no more. */
+static void
+hold_at_limit (Solve *s, guint c, double *x)
+{
+  CalFitConstant *held = s->active[c];
+  double value = held->before * exp (x[c]);
+  give_up (s, c, CAL_AT_LIMIT, x);
+  held->after = value;
+  set (s, held, value);
+}
+
+/* Intervals at the solution. Returned: the widest beyond the limit, or n. */
+static guint
+intervals (Solve *s, double *x)
+{
+  g_autofree double *jacobian = g_new (double, (gsize)s->m * s->n), *size = g_new (double, s->m), *weight = g_new (double, s->m);
+  double error[CAL_STAGE_MAX];
+  derivatives (s, x, jacobian);
+  for (guint i = 0; i < s->m; i++)
+    size[i] = fabs (residual (s, i));
+  for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
+    weight[i] = 1 / sqrt (1 + size[i] * size[i] / (ROBUST * ROBUST));
+  double sigma = MAD_TO_SIGMA * cal_fit_median (size, s->m);
+  cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
+  guint widest = s->n;
+  for (guint c = 0; c < s->n; c++) {
+    s->active[c]->half_width = NORMAL_95 * error[c];
+    s->active[c]->after = s->active[c]->before * exp (x[c]);
+    if (s->active[c]->half_width > WIDEST && (widest == s->n || error[c] >= error[widest])) /* of equals the table's last */
+      widest = c;
+  }
+  return widest;
+}
+
+static gboolean
+solve (Solve *s, GError **error)
+{
+  double x[CAL_STAGE_MAX] = { 0 };
+  drop_unseen (s, x);
+  while (s->n > 0) {
+    while (s->n > 0 && s->m < POINTS_EACH * s->n) /* the last of the table matter least */
+      give_up (s, s->n - 1, CAL_UNDETERMINED, x);
+    if (s->n == 0 || !solve_once (s, x, error))
+      break;
+    guint limit = s->n, far = s->n;
+    for (guint k = 0; k < s->n; k++) {
+      limit = s->active[k]->verdict == CAL_AT_LIMIT ? k : limit;
+      far = s->active[k]->verdict == CAL_TOO_FAR ? k : far;
+    }
+    guint wide = limit == s->n && far == s->n ? intervals (s, x) : s->n;
+    if (limit < s->n)
+      hold_at_limit (s, limit, x);
+    else if (far < s->n)
+      give_up (s, far, CAL_TOO_FAR, x);
+    else if (wide < s->n)
+      give_up (s, wide, CAL_UNDETERMINED, x);
+    else
+      break;
+  }
+  for (guint c = 0; c < s->n; c++)
+    s->active[c]->verdict = CAL_FITTED;
+  return error == NULL || *error == NULL;
+}
+
+gboolean
+cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error)
+{
+  g_return_val_if_fail (n <= CAL_STAGE_MAX, FALSE);
+  Solve s = { .problem = problem, .m = problem->n_points, .n = n };
+  memcpy (s.active, constants, n * sizeof *s.active);
+  g_autoptr (GError) failed = NULL;
+  gboolean solved = n == 0 || solve (&s, &failed);
+  *n_fitted = solved ? s.n : 0;
+  if (!solved)
+    g_propagate_error (error, g_steal_pointer (&failed));
+  return solved;
+}

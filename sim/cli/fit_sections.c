@@ -1,0 +1,54 @@
+/* forerun fit: the sections of a calibration that probe files tell of. */
+#include "fit_sections-private.h"
+
+#include "calibrate/calibration.h"
+#include "workload/gpu.h"
+
+static void
+free_fit (gpointer fit)
+{
+  cal_section_fit_free (fit);
+}
+
+/* Constants that are fitted over, and the node. */
+static const Cal *
+open_node (Cli *cli, const CliFitSections *how, Clu **clu, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  *clu = cli_cluster_load (cli, how->topology, 1, error);
+  if (*clu == NULL)
+    return NULL;
+  const CluGpuSpec *gpu = clu_gpu_spec (*clu, 0);
+  if (cli_library_load (cli, how->over, NULL, gpu != NULL ? gpu->name.v : NULL, NULL, cli->yamls, diag, error) == NULL)
+    return NULL;
+  cli_warn_all (cli, diag);
+  cli_take_inputs (cli, cli->yamls);
+  return g_ptr_array_index (cli->cals, cli->cals->len - 1);
+}
+
+GPtrArray *
+cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, GError **error)
+{
+  g_autoptr (GPtrArray) fits = g_ptr_array_new_with_free_func (free_fit);
+  if (how->topology == NULL || probes == NULL)
+    return g_steal_pointer (&fits);
+  g_autoptr (Clu) clu = NULL;
+  const Cal *cal = open_node (cli, how, &clu, error);
+  if (cal == NULL)
+    return NULL;
+  MdlGpu gpu;
+  wrk_gpu_facts (clu, 0, &gpu);
+  const CalNode node = { .gpu = &gpu };
+  for (guint s = 0; cal_sections[s] != NULL; s++) {
+    g_autoptr (GError) cause = NULL;
+    CalSectionFit *fit =
+        cal_section_fit (cal_sections[s], cal_section (cal, cal_sections[s]), &node, probes, how->hold_out, how->split, &cause);
+    if (cause != NULL) {
+      g_propagate_error (error, g_steal_pointer (&cause));
+      return NULL;
+    }
+    if (fit != NULL)
+      g_ptr_array_add (fits, fit);
+  }
+  return g_steal_pointer (&fits);
+}

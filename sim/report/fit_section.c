@@ -1,0 +1,126 @@
+/* What a fit of a calibration's sections found. */
+#include <math.h>
+#include <string.h>
+
+#include "fit-private.h"
+
+static const BaseColumn score_columns[] = {
+  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
+  { "part", "part", BASE_CELL_TEXT, 0, NULL },
+  { "points", "points", BASE_CELL_INTEGER, 0, NULL },
+  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "worst_point", "worst point", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* A row for the points of `stage` (NULL: all) and `use`, unless there are none. */
+static void
+add_score (const CalSectionFit *fit, const char *stage, CalUse use, double *error, BaseTable *table)
+{
+  guint n = 0;
+  const CalSectionPoint *worst = NULL;
+  double most = -1, median, p95, largest;
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
+    if (p->use != use || (stage != NULL && strcmp (p->stage, stage) != 0) || !isfinite (fit->predicted[i]))
+      continue;
+    error[n] = fabs (fit->predicted[i] / p->measured - 1);
+    if (error[n] > most) {
+      most = error[n];
+      worst = p;
+    }
+    n++;
+  }
+  if (n == 0)
+    return;
+  rep_error_stats (error, n, &median, &p95, &largest);
+  base_table_row (table);
+  base_table_text (table, "stage", stage != NULL ? stage : "all");
+  base_table_text (table, "part", use == CAL_USE_FIT ? "fitted" : "held out");
+  base_table_integer (table, "points", n);
+  base_table_number (table, "median", median);
+  base_table_number (table, "p95", p95);
+  base_table_number (table, "worst", largest);
+  base_table_text (table, "worst_point", worst->what);
+}
+
+static BaseTable *
+score_table (const CalSectionFit *fit)
+{
+  BaseTable *table = base_table_new (score_columns);
+  g_autofree double *error = g_new (double, MAX (fit->points->len, 1));
+  for (guint s = 0; s <= fit->stages->len; s++)
+    for (unsigned use = 0; use < CAL_USE_N; use++)
+      add_score (fit, s == 0 ? NULL : g_array_index (fit->stages, CalFitStage, s - 1).name, (CalUse)use, error, table);
+  return table;
+}
+
+void
+rep_fit_sections_text (const GPtrArray *sections, GString *out)
+{
+  for (guint i = 0; i < sections->len; i++) {
+    const CalSectionFit *fit = sections->pdata[i];
+    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->name);
+    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix), scores = score_table (fit);
+    g_string_append_printf (out, "%s# %s: constants\n", out->len > 0 ? "\n" : "", fit->section->name);
+    base_table_print_text (constants, out);
+    g_string_append_printf (out, "\n# %s: error%s\n", fit->section->name,
+                            isfinite (fit->band) ? " of a fit without what was held out" : "");
+    base_table_print_text (scores, out);
+    if (fit->n_left > 0)
+      g_string_append_printf (out, "# %u point%s left out: failed, or its own interval is wider than 5 %%\n", fit->n_left,
+                              fit->n_left == 1 ? " is" : "s are");
+    if (isfinite (fit->band))
+      g_string_append_printf (out, "# band %.1f %%, from half of what was held out", 100 * fit->band);
+    if (isfinite (fit->covered))
+      g_string_append_printf (out, "; it holds %.0f %% of the other half", 100 * fit->covered);
+    g_string_append (out, isfinite (fit->band) ? "\n" : "");
+  }
+}
+
+void
+rep_fit_sections_tsv (const GPtrArray *sections, GString *out)
+{
+  for (guint i = 0; i < sections->len; i++) {
+    const CalSectionFit *fit = sections->pdata[i];
+    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->name);
+    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix);
+    g_autoptr (GString) text = g_string_new (NULL);
+    base_table_print_tsv (constants, text);
+    const char *rows = strchr (text->str, '\n');
+    g_string_append (out, out->len > 0 && rows != NULL ? rows + 1 : text->str); /* one header line */
+  }
+}
+
+static void
+build_number (JsonBuilder *json, const char *name, double value)
+{
+  json_builder_set_member_name (json, name);
+  if (isfinite (value))
+    json_builder_add_double_value (json, value);
+  else
+    json_builder_add_null_value (json);
+}
+
+void
+rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
+{
+  json_builder_begin_array (json);
+  for (guint i = 0; i < sections->len; i++) {
+    const CalSectionFit *fit = sections->pdata[i];
+    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, ""), scores = score_table (fit);
+    json_builder_begin_object (json);
+    json_builder_set_member_name (json, "section");
+    json_builder_add_string_value (json, fit->section->name);
+    json_builder_set_member_name (json, "constants");
+    base_table_build_json (constants, json);
+    json_builder_set_member_name (json, "scores");
+    base_table_build_json (scores, json);
+    build_number (json, "band", fit->band);
+    build_number (json, "covered", fit->covered);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}

@@ -1,0 +1,26 @@
+/* What the models of kernels know of a cluster's GPU. */
+#include "workload/gpu.h"
+
+void
+wrk_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out)
+{
+  const CluGpuSpec *spec = clu_gpu_spec (clu, node);
+  const BaseNum *peaks[MDL_PRECISION_N] = {
+    [MDL_PRECISION_FP64] = &spec->peak.fp64, [MDL_PRECISION_FP32] = &spec->peak.fp32, [MDL_PRECISION_TF32] = &spec->peak.tf32,
+    [MDL_PRECISION_FP16] = &spec->peak.fp16, [MDL_PRECISION_BF16] = &spec->peak.bf16, [MDL_PRECISION_FP8] = &spec->peak.fp8,
+    [MDL_PRECISION_INT8] = &spec->peak.int8, [MDL_PRECISION_FP4] = &spec->peak.fp4,
+  };
+  *out = (MdlGpu){ .name = spec->name.v,
+                   .capability = spec->compute_capability.v,
+                   .sms = spec->compute_units.v,
+                   .memory_B = spec->memory.v,
+                   .memory_Bps = spec->memory_bandwidth.v,
+                   .memory_efficiency = spec->memory_efficiency.v,
+                   .power_W = spec->power.v,
+                   .source = MIN (spec->memory_bandwidth.source, spec->memory.source) };
+  for (unsigned p = 0; p < MDL_PRECISION_N; p++) {
+    out->peak_flop_per_s[p] = peaks[p]->v;
+    if (peaks[p]->set)
+      out->source = MIN (out->source, peaks[p]->source);
+  }
+}

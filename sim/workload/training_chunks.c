@@ -1,0 +1,81 @@
+/* Layers with given times as the chunks of a pipeline. */
+#include "training-private.h"
+
+double
+wrk_layer_pass_s (const WrkLayerSpec *layer, WrkTurnKind kind)
+{
+  /* dgrad and wgrad of a matrix product are as many operations each */
+  double weight_s = layer->weight.set ? layer->weight.v : layer->backward.v / 2;
+  switch (kind) {
+    case WRK_TURN_FORWARD:
+      return layer->forward.v;
+    case WRK_TURN_INPUT_GRADIENT:
+      return layer->backward.v - weight_s;
+    case WRK_TURN_WEIGHT_GRADIENT:
+      return weight_s;
+    case WRK_TURN_BACKWARD:
+    default:
+      return layer->backward.v;
+  }
+}
+
+WrkChunk *
+wrk_chunks_cut (const WrkLayerSpec *const *layers, guint32 n_layers, guint32 n)
+{
+  WrkChunk *chunks = g_new0 (WrkChunk, n);
+  guint32 next = 0;
+  for (guint32 c = 0; c < n; c++) {
+    WrkChunk *chunk = &chunks[c];
+    chunk->first = next;
+    chunk->n = n_layers / n + (c < n_layers % n);
+    next += chunk->n;
+    for (guint32 l = chunk->first; l < next; l++)
+      for (int kind = 0; kind < WRK_TURN_KINDS; kind++)
+        chunk->pass_s[kind] += wrk_layer_pass_s (layers[l], (WrkTurnKind)kind);
+    chunk->out_B = layers[next - 1]->activation.v;
+  }
+  return chunks;
+}
+
+/* Where the count that a schedule refuses stands; else the schedule, which is then what to change. */
+static BaseMark
+mark_of (const WrkTrainingSpec *spec, const char *key)
+{
+  const BaseNum *num = g_str_equal (key, "pp")   ? &spec->parallel.pp
+                       : g_str_equal (key, "vp") ? &spec->parallel.vp
+                                                 : &spec->micro_batches;
+  return num->set ? num->mark : spec->schedule.mark;
+}
+
+gboolean
+wrk_training_pipeline (const WrkScenario *scenario, guint32 pp, WrkPipeline *out, GError **error)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  WrkSchedule schedule = (WrkSchedule)spec->schedule.v;
+  guint32 cuts = wrk_schedule_cuts (schedule);
+  const char *key = NULL;
+  for (guint i = 0; i < spec->layers.n; i++) {
+    const WrkLayerSpec *layer = BASE_LIST_AT (spec->layers, WrkLayerSpec, i);
+    if (layer->weight.set && layer->weight.v > layer->backward.v)
+      return wrk_fail_at (error, layer->weight.mark,
+                          "'weight' is more than 'backward', of which it is a part; accepted: at most %g ms",
+                          layer->backward.v * 1e3);
+  }
+  out->schedule = schedule;
+  out->p = pp;
+  out->v = spec->parallel.vp.set ? (guint32)spec->parallel.vp.v : MAX (cuts, 1);
+  out->m = (guint32)spec->micro_batches.v;
+  g_autofree char *message = wrk_schedule_check (out, &key);
+  return message == NULL || wrk_fail_at (error, mark_of (spec, key), "%s", message);
+}
+
+WrkComm *
+wrk_gradient_comm (const WrkScenario *scenario, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
+                   GError **error)
+{
+  guint32 n = partner != stage ? 2 * dp : dp;
+  g_autofree guint32 *gpu = g_new (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    gpu[i] = g_array_index (scenario->gpus, guint32, (i < dp ? stage : partner) * dp + i % dp);
+  return wrk_comm_new (scenario->clu, settings, gpu, n, error);
+}
