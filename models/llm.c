@@ -6,8 +6,8 @@
  *
  * h hidden, H query heads, K key-value heads, d head dimension, f width, V vocabulary, E experts; biases, norms and learned
  * positions are tensors of their own. FLOP of a token = 6 x matrix elements used + 6 x pairs·H·(d_qk + d_v) a layer.
- * Source: Vaswani et al. 1706.03762; Shazeer 2002.05202 (gated); Ainslie et al. 2305.13245 (GQA); DeepSeek-V2 2405.04434 section 2.1
- * (MLA); Chowdhery et al. 2204.02311 App. B (FLOP).
+ * Source: Vaswani et al. 1706.03762; Shazeer 2002.05202 (gated); Ainslie et al. 2305.13245 (GQA); DeepSeek-V2 2405.04434 section
+ * 2.1 (MLA); Chowdhery et al. 2204.02311 App. B (FLOP).
  * Valid: decoders of equal layers but for dense and MoE ones.  Check: published counts to the last parameter (tests/unit). */
 #include <math.h>
 

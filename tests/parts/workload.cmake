@@ -33,6 +33,7 @@ forerun_test (test_workload_layer LABEL unit SOURCES unit/test_workload_layer.c 
 forerun_test (test_workload_llm_docs LABEL unit SOURCES unit/test_workload_llm_docs.c USES workload)
 forerun_fuzz (hf_config SOURCES fuzz/fuzz_hf_config.c USES workload)
 if (NOT FORERUN_FUZZ)
-  add_test (NAME fuzz.hf_config_shipped COMMAND fuzz_hf_config ${PROJECT_SOURCE_DIR}/tests/data/llms ${PROJECT_SOURCE_DIR}/scenarios/llms)
+  add_test (NAME fuzz.hf_config_shipped
+            COMMAND fuzz_hf_config ${PROJECT_SOURCE_DIR}/tests/data/llms ${PROJECT_SOURCE_DIR}/scenarios/llms)
   set_tests_properties (fuzz.hf_config_shipped PROPERTIES LABELS fuzz TIMEOUT 300)
 endif ()
