@@ -109,7 +109,12 @@ describe_self (Probe *probe, const Ranks *ranks, int *device)
     nccl_lib_version (version, sizeof version);
     snprintf (unique, sizeof unique, "%s %s", machine, pci);
   }
-  const char *const field[FIELD_N] = { imitated != NULL ? imitated : machine, error, probe->options.nvls ? "1" : "0", version, unique, gpu != NULL ? gpu : "",
+  const char *const field[FIELD_N] = { imitated != NULL ? imitated : machine,
+                                       error,
+                                       probe->options.nvls ? "1" : "0",
+                                       version,
+                                       unique,
+                                       gpu != NULL ? gpu : "",
                                        host != NULL ? host : "" };
   char *text = join_fields (field);
   free (gpu);
@@ -174,8 +179,8 @@ can_work (const Records *records, const ProbeLayout *layout)
       return fail (text);
     }
     if (strcmp (version, first) != 0) {
-      snprintf (text, sizeof text, "NCCL is %s for process 0, and %s for process %u on %.200s; all must have the same", first, version,
-                r, field_of (records, r, FIELD_NODE));
+      snprintf (text, sizeof text, "NCCL is %s for process 0, and %s for process %u on %.200s; all must have the same", first,
+                version, r, field_of (records, r, FIELD_NODE));
       return fail (text);
     }
     for (unsigned k = 0; k < i; k++)
@@ -252,7 +257,9 @@ make_command (Command *command, const Probe *probe, int device, unsigned gpus, c
   strcpy (command->self, "/proc/self/exe");
   strcpy (command->option, NCCL_WORKER_OPTION);
   strcpy (command->none, "-");
-  char *argv[] = { command->self, command->option, command->gpus, command->bytes, command->none, command->library, command->device };
+  char *argv[] = {
+    command->self, command->option, command->gpus, command->bytes, command->none, command->library, command->device
+  };
   memcpy (command->argv, argv, sizeof argv);
   memcpy (command->argv_with_log, argv, sizeof argv);
   command->argv_with_log[4] = log;

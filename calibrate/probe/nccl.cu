@@ -176,8 +176,8 @@ say_what_was_left (NcclSection *s, const NcclStage *stage, unsigned failures, si
   if (probe_interrupted () || (stage->offered && s->asked == 1 && failures > 0)) /* go_on said it */
     return;
   if (failures > 0)
-    probe_note (s->probe, "nccl: %s: its worker failed %u times; what it was asked is marked, and the like was left out", stage->name,
-                failures);
+    probe_note (s->probe, "nccl: %s: its worker failed %u times; what it was asked is marked, and the like was left out",
+                stage->name, failures);
   else if (left > 0)
     probe_note (s->probe, "nccl: %s: time for %zu of %zu cases", stage->name, s->asked, wanted);
 }

@@ -42,10 +42,10 @@ nccl_meet (NcclWorker *worker, const NcclSet *set)
   if (is_alone (set))
     return true;
   return cuda_ok (worker, PROBE_CUDA (cudaSetDevice (worker->device[0]))) && get_words (worker, set->nodes * set->gpus) &&
-         nccl_ok (worker,
-                  ncclAllReduce (worker->words_device, worker->words_device, 1, ncclFloat, ncclSum, set->comm[0],
-                                 worker->stream[0]),
-                  "meeting") &&
+         nccl_ok (
+             worker,
+             ncclAllReduce (worker->words_device, worker->words_device, 1, ncclFloat, ncclSum, set->comm[0], worker->stream[0]),
+             "meeting") &&
          cuda_ok (worker, PROBE_CUDA (cudaStreamSynchronize (worker->stream[0])));
 }
 

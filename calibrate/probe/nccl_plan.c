@@ -54,8 +54,8 @@ begin (NcclPlan *plan, const char *name, const char *algo, const char *proto, do
 
 /* Operations by sizes, sizes outermost: when time ends, all operations have the same coarse sizes. */
 static void
-add_all (Maker *maker, const ProbeOp *op, size_t n_ops, const size_t *size, size_t n_sizes, const ProbeShape *shape, size_t n_shapes,
-         ProbeLaunch launch)
+add_all (Maker *maker, const ProbeOp *op, size_t n_ops, const size_t *size, size_t n_sizes, const ProbeShape *shape,
+         size_t n_shapes, ProbeLaunch launch)
 {
   for (size_t s = 0; s < n_sizes; s++)
     for (size_t g = 0; g < n_shapes; g++)
@@ -200,7 +200,11 @@ static const struct {
   bool nvls;
   size_t n_ops; /* of offered_ops */
 } offered[] = {
-  { "collnet_direct_simple", "collnet_direct", { "NCCL_ALGO=CollnetDirect", "NCCL_PROTO=Simple", "NCCL_COLLNET_ENABLE=1" }, false, 3 },
+  { "collnet_direct_simple",
+    "collnet_direct",
+    { "NCCL_ALGO=CollnetDirect", "NCCL_PROTO=Simple", "NCCL_COLLNET_ENABLE=1" },
+    false,
+    3 },
   { "collnet_chain_simple", "collnet_chain", { "NCCL_ALGO=CollnetChain", "NCCL_PROTO=Simple", "NCCL_COLLNET_ENABLE=1" }, false, 1 },
   { "nvls_simple", "nvls", { "NCCL_ALGO=NVLS", "NCCL_PROTO=Simple", "NCCL_COLLNET_ENABLE=1" }, true, 3 },
   { "nvls_tree_simple", "nvls_tree", { "NCCL_ALGO=NVLSTree", "NCCL_PROTO=Simple" }, true, 1 },

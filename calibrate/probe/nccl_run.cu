@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TARGET_S      500e-6
-#define TARGET_FAR_S  2e-3 /* where ranks meet through the network, they leave it some microseconds apart */
-#define K_MOST        64   /* a graph of so many is still made in milliseconds */
-#define K_MOST_FAR    256
-#define ROUGH_MOST    8 /* operations in a row, to find k */
+#define TARGET_S     500e-6
+#define TARGET_FAR_S 2e-3 /* where ranks meet through the network, they leave it some microseconds apart */
+#define K_MOST       64   /* a graph of so many is still made in milliseconds */
+#define K_MOST_FAR   256
+#define ROUGH_MOST   8 /* operations in a row, to find k */
 
 typedef struct {
   NcclWorker *worker;

@@ -28,16 +28,16 @@ typedef struct {
   int device[NCCL_GPUS_MOST];
   size_t capacity_B; /* of each buffer */
   float *in[NCCL_GPUS_MOST], *out[NCCL_GPUS_MOST];
-  unsigned filled[NCCL_GPUS_MOST]; /* whose input `in` holds, from 1; 0: nobody's */
+  unsigned filled[NCCL_GPUS_MOST];           /* whose input `in` holds, from 1; 0: nobody's */
   unsigned long long *wrong[NCCL_GPUS_MOST]; /* a counter on each GPU */
   cudaStream_t stream[NCCL_GPUS_MOST];
   ProbeTeam *team;
   NcclSet set[NCCL_SETS_MOST];
-  unsigned long clock;             /* for NcclSet.used */
+  unsigned long clock;              /* for NcclSet.used */
   float *words_host, *words_device; /* for nccl_meet.cu */
-  unsigned words_ranks;            /* how many they are for */
+  unsigned words_ranks;             /* how many they are for */
   void (*alive) (void);
-  unsigned in_a_row; /* operations of each sample of the last case */
+  unsigned in_a_row;           /* operations of each sample of the last case */
   char error[NCCL_ERROR_MOST]; /* of the last failure */
 } NcclWorker;
 

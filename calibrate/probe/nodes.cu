@@ -20,7 +20,7 @@ typedef struct {
   RanksOrder *order; /* one for each GPU */
   ProbeAnswer *answer;
   ProbeAnswer verdict;
-  size_t capacity_B; /* of the smallest buffer */
+  size_t capacity_B;                   /* of the smallest buffer */
   ProbeJoin made[NCCL_PLAN_SETS_MOST]; /* the oldest first; their ids are of no more use */
   size_t n_made;
   bool running;
@@ -84,8 +84,7 @@ join (Crew *crew, const ProbeRequest *request)
   ProbeJoin join;
   memset (&join, 0, sizeof join);
   for (size_t i = 0; i < crew->n_made; i++)
-    if (crew->made[i].nodes == request->nodes && crew->made[i].gpus == request->gpus &&
-        crew->made[i].channels == request->channels)
+    if (crew->made[i].nodes == request->nodes && crew->made[i].gpus == request->gpus && crew->made[i].channels == request->channels)
       return true;
   join.nodes = request->nodes;
   join.gpus = request->gpus;

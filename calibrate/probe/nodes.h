@@ -9,7 +9,7 @@
 typedef struct {
   Ranks *ranks;
   ProbeLayout layout;
-  bool lost;     /* a process does not answer any more */
+  bool lost; /* a process does not answer any more */
   NcclFiles files;
 } Nodes;
 

@@ -49,8 +49,8 @@ choose_shape (ProbeLayout *out, const unsigned *count, unsigned found, unsigned 
   if (gpus > 0)
     out->gpus = gpus;
   if (out->nodes > PROBE_NODES_MOST || out->gpus > PROBE_GPUS_MOST) {
-    snprintf (error, size, "%u nodes of %u GPUs; at most %d of %d are accepted, --nodes and --gpus take fewer", out->nodes, out->gpus,
-              PROBE_NODES_MOST, PROBE_GPUS_MOST);
+    snprintf (error, size, "%u nodes of %u GPUs; at most %d of %d are accepted, --nodes and --gpus take fewer", out->nodes,
+              out->gpus, PROBE_NODES_MOST, PROBE_GPUS_MOST);
     return false;
   }
   return true;

@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 typedef struct {
-  unsigned nodes, gpus;   /* of each node: as many as the node with the fewest processes has */
-  unsigned most, spare;   /* processes of the node with the most; how many processes are left over */
-  unsigned *rank;         /* rank[node * gpus + gpu]: a process by its number among all; owned */
-  unsigned n_ranks;       /* all processes */
+  unsigned nodes, gpus; /* of each node: as many as the node with the fewest processes has */
+  unsigned most, spare; /* processes of the node with the most; how many processes are left over */
+  unsigned *rank;       /* rank[node * gpus + gpu]: a process by its number among all; owned */
+  unsigned n_ranks;     /* all processes */
 } ProbeLayout;
 
 /* `node[r]` names the node of process r. Nodes in the order of their first process, which is process 0's to begin with; GPUs of a node

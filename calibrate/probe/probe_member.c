@@ -56,8 +56,7 @@ start (ProbeMember *member, const char *text, ProbeAnswer *answer)
     settings[n++] = item;
   }
   settings[n] = NULL;
-  member->running =
-      probe_child_start (&member->child, log == 1 ? member->worker.argv_with_log : member->worker.argv, settings);
+  member->running = probe_child_start (&member->child, log == 1 ? member->worker.argv_with_log : member->worker.argv, settings);
   if (!member->running)
     return say (member, answer, PROBE_SAID_LINE, "fatal no worker could be started");
   wait_for (member, patience_s);

@@ -178,8 +178,9 @@ read_only (const char *text, bool over_nodes, ProbeArguments *out, char *error, 
     while (s < PROBE_SECTION_N && strcmp (item, section_names[s]) != 0)
       s++;
     if (over_nodes && (s != PROBE_SECTION_NCCL || (what != NULL && *what == '\0')))
-      return fail (error, size, "--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas",
-                   text, item);
+      return fail (error, size,
+                   "--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas", text,
+                   item);
     if (s == PROBE_SECTION_N || (what != NULL && *what == '\0'))
       return fail (error, size,
                    "--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, each alone or as "
@@ -193,22 +194,14 @@ read_only (const char *text, bool over_nodes, ProbeArguments *out, char *error, 
 }
 
 static const struct option long_options[] = {
-  { "output", required_argument, NULL, 'o' },
-  { "force", no_argument, NULL, 'f' },
-  { "only", required_argument, NULL, 'O' },
-  { "list", no_argument, NULL, 'l' },
-  { "budget", required_argument, NULL, 'b' },
-  { "target", required_argument, NULL, 't' },
-  { "quick", no_argument, NULL, 'q' },
-  { "gpus", required_argument, NULL, 'g' },
-  { "nodes", required_argument, NULL, 'k' },
-  { "no-nvls", no_argument, NULL, 'n' },
-  { "nccl-lib", required_argument, NULL, 'N' },
-  { "storage", required_argument, NULL, 's' },
-  { "seed", required_argument, NULL, 'S' },
-  { "help", no_argument, NULL, 'h' },
-  { "version", no_argument, NULL, 'V' },
-  { NULL, 0, NULL, 0 },
+  { "output", required_argument, NULL, 'o' },   { "force", no_argument, NULL, 'f' },
+  { "only", required_argument, NULL, 'O' },     { "list", no_argument, NULL, 'l' },
+  { "budget", required_argument, NULL, 'b' },   { "target", required_argument, NULL, 't' },
+  { "quick", no_argument, NULL, 'q' },          { "gpus", required_argument, NULL, 'g' },
+  { "nodes", required_argument, NULL, 'k' },    { "no-nvls", no_argument, NULL, 'n' },
+  { "nccl-lib", required_argument, NULL, 'N' }, { "storage", required_argument, NULL, 's' },
+  { "seed", required_argument, NULL, 'S' },     { "help", no_argument, NULL, 'h' },
+  { "version", no_argument, NULL, 'V' },        { NULL, 0, NULL, 0 },
 };
 
 static bool

@@ -151,8 +151,8 @@ probe_request_read (const char *line, ProbeRequest *out)
   if ((!choice && strcmp (verb, "case") != 0) || !find_name (op_names, PROBE_OP_N, op, &op_index) ||
       !find_name (launch_names, PROBE_LAUNCH_N, launch, &launch_index) || bytes == 0 ||
       bytes > (unsigned long long)1 << LARGEST_EXPONENT || nodes < 1 || nodes > PROBE_NODES_MOST || gpus < 1 ||
-      gpus > PROBE_GPUS_MOST || nodes * gpus < 2 || in_place > 1 ||
-      channels > CHANNELS_MOST || !(target > 0 && target < 1) || !(share_s >= 0 && share_s < 1e6))
+      gpus > PROBE_GPUS_MOST || nodes * gpus < 2 || in_place > 1 || channels > CHANNELS_MOST || !(target > 0 && target < 1) ||
+      !(share_s >= 0 && share_s < 1e6))
     return false;
   *out = (ProbeRequest){ .op = (ProbeOp)op_index,
                          .bytes = (size_t)bytes,

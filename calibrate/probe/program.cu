@@ -1,6 +1,6 @@
 /* What the programs share: sections one after another, the file, the end. */
-#include "program.h"
 #include "probe_team.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

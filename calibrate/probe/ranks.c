@@ -222,8 +222,7 @@ take_answer (Round *round, unsigned rank, const ProbeAnswer *answer)
       round->answer[i] = *answer;
       round->owed[i] = false;
       round->left--;
-      round->failed =
-          round->failed || answer->said != PROBE_SAID_LINE || strncmp (answer->text, "fatal ", 6) == 0;
+      round->failed = round->failed || answer->said != PROBE_SAID_LINE || strncmp (answer->text, "fatal ", 6) == 0;
       return;
     }
 }
