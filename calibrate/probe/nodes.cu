@@ -117,6 +117,8 @@ stop (void *user, double patience_s)
     return;
   crew->running = false;
   crew->n_made = 0;
+  if (probe_interrupted ()) /* they go when all quit */
+    return;
   for (unsigned i = 0; i < n; i++) {
     crew->order[i].rank = crew->nodes->layout.rank[i];
     snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "stop %.9g", patience_s);

@@ -273,13 +273,12 @@ ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, Pro
   }
   for (unsigned k = n; k > 0; k--) /* its own last: to start or end a worker takes a moment, which the others need not wait for */
     tell (ranks, &round, order[k - 1].rank, order[k - 1].command);
-  while (round.left > 0 && (killed_s <= 0 || probe_clock_s () - killed_s < KILL_WAIT_S)) {
+  while (round.left > 0 && !ranks->stopped () && (killed_s <= 0 || probe_clock_s () - killed_s < KILL_WAIT_S)) {
     if (!look (ranks, &round))
       nap ();
     double now = probe_clock_s ();
     failed_s = round.failed && failed_s <= 0 ? now : failed_s;
-    bool over = (failed_s > 0 && now - failed_s > GRACE_S) || now - begin > limit_s || ranks->stopped ();
-    if (killed_s > 0 || !over)
+    if (killed_s > 0 || !((failed_s > 0 && now - failed_s > GRACE_S) || now - begin > limit_s))
       continue;
     killed_s = now;
     for (unsigned i = 0; i < n; i++)
@@ -287,7 +286,7 @@ ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, Pro
         tell (ranks, &round, order[i].rank, "kill");
   }
   free (owed);
-  return round.left == 0;
+  return round.left == 0 || ranks->stopped ();
 }
 
 void
