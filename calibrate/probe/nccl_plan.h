@@ -32,7 +32,8 @@ typedef struct {
 
 /* False: out of memory. Needs nccl_plan_clear either way. */
 bool nccl_plan_make (NcclPlan *plan, unsigned gpus, bool quick);
-/* Over nodes of `gpus` GPUs, a process each; likewise. One node is no more than a check of it: there the program without MPI measures. */
+/* Over nodes of `gpus` GPUs, a process each; likewise. One node is no more than a check of it: there the program without MPI
+ * measures. */
 bool nccl_plan_make_nodes (NcclPlan *plan, unsigned nodes, unsigned gpus, bool quick, bool nvls);
 void nccl_plan_clear (NcclPlan *plan);
 

@@ -41,8 +41,8 @@ typedef struct {
   char error[NCCL_ERROR_MOST]; /* of the last failure */
 } NcclWorker;
 
-/* nccl_check.cu: inputs are the same for all cases, so each is filled once for each rank that its GPU is. Poisons outputs; in place:
- * copies the input there. Done when it returns. False: PROBE_CUDA said why. */
+/* nccl_check.cu: inputs are the same for all cases, so each is filled once for each rank that its GPU is. Poisons outputs; in
+ * place: copies the input there. Done when it returns. False: PROBE_CUDA said why. */
 bool nccl_prepare_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest *request);
 /* All of the outputs here are what the operation should have made; false: `worker->error` says what is not, and `*fatal` where it
  * could not be looked at. */

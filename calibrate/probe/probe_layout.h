@@ -16,9 +16,9 @@ typedef struct {
   unsigned n_ranks;     /* all processes */
 } ProbeLayout;
 
-/* `node[r]` names the node of process r. Nodes in the order of their first process, which is process 0's to begin with; GPUs of a node
- * in the order of processes. At most `nodes` nodes of `gpus` GPUs, 0: all. False: `error` says what is wrong, or memory is out.
- * Needs probe_layout_clear either way. */
+/* `node[r]` names the node of process r. Nodes in the order of their first process, which is process 0's to begin with; GPUs of a
+ * node in the order of processes. At most `nodes` nodes of `gpus` GPUs, 0: all. False: `error` says what is wrong, or memory is
+ * out. Needs probe_layout_clear either way. */
 bool probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out, char *error,
                         size_t error_size);
 void probe_layout_clear (ProbeLayout *layout);
@@ -45,9 +45,9 @@ typedef struct {
 bool probe_answer_write (const ProbeAnswer *answer, char *out, size_t size);
 bool probe_answer_parse (const char *text, ProbeAnswer *out);
 
-/* What all of them say together. LINE: all gave the same line (or "ran", which goes with any), or an "error" of this case alone, which is then that line with the
- * rank in front of its reason; all else is a failure, whose most telling reason stands in `text` with its rank: a worker's own
- * "fatal", then how it ended, then that answers differ. */
+/* What all of them say together. LINE: all gave the same line (or "ran", which goes with any), or an "error" of this case alone,
+ * which is then that line with the rank in front of its reason; all else is a failure, whose most telling reason stands in `text`
+ * with its rank: a worker's own "fatal", then how it ended, then that answers differ. */
 void probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out);
 
 /* "join NODES GPUS CHANNELS RANK ID": the worker is RANK of a communicator; ID is 128 bytes in hexadecimal digits. */

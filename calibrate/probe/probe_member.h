@@ -1,5 +1,5 @@
-/* One process of several: it keeps a worker, does what it is told and says what came of it, and never waits long for either, so that
- * it can be told to kill a worker that it waits for. */
+/* One process of several: it keeps a worker, does what it is told and says what came of it, and never waits long for either, so
+ * that it can be told to kill a worker that it waits for. */
 #ifndef FORERUN_PROBE_MEMBER_H
 #define FORERUN_PROBE_MEMBER_H
 

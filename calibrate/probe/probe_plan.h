@@ -57,8 +57,8 @@ size_t probe_gpu_counts (unsigned n, unsigned out[PROBE_COUNTS_MOST]);
 typedef struct {
   unsigned nodes, gpus;
 } ProbeShape;
-/* All and two nodes with all their GPUs, then with one; then the powers of two between and one node alone, likewise. The most valuable
- * first, each once, none of a single GPU. Returns how many; the first `*n_first` are those of all and of two nodes. */
+/* All and two nodes with all their GPUs, then with one; then the powers of two between, likewise; then one node with all. The most
+ * valuable first, each once, none of a single GPU. Returns how many; the first `*n_first` are those of all and of two nodes. */
 #define PROBE_SHAPES_MOST 32
 #define PROBE_NODES_MOST  1024
 #define PROBE_GPUS_MOST   64 /* of a node */

@@ -12,8 +12,8 @@ foreach(part stats json options plan child agree layout member)
 endforeach()
 target_link_libraries(test_probe_json PRIVATE PkgConfig::JSON_GLIB)
 
-# Four processes on this machine, where MPI is found. The look for leaks would find MPI's own; Open MPI wants to be asked before it runs
-# for root, and more processes than there are processors.
+# Four processes on this machine, where MPI is found. The look for leaks would find MPI's own; Open MPI wants to be asked before it
+# runs for root, and more processes than there are processors.
 if(MPI_C_FOUND AND MPIEXEC_EXECUTABLE)
   add_executable(test_probe_ranks unit/test_probe_ranks.c ${probe}/ranks.c)
   target_link_libraries(test_probe_ranks PRIVATE test_harness probe_pure forerun_flags MPI::MPI_C)
@@ -21,6 +21,7 @@ if(MPI_C_FOUND AND MPIEXEC_EXECUTABLE)
   set_tests_properties(unit.test_probe_ranks PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT
     "ASAN_OPTIONS=detect_leaks=0;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
 else()
-  add_test(NAME unit.test_probe_ranks COMMAND ${CMAKE_COMMAND} -E echo "skipped: no MPI for C (packages libopenmpi-dev, openmpi-bin)")
+  add_test(NAME unit.test_probe_ranks
+           COMMAND ${CMAKE_COMMAND} -E echo "skipped: no MPI for C (packages libopenmpi-dev, openmpi-bin)")
   set_tests_properties(unit.test_probe_ranks PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
 endif()
