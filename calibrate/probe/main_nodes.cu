@@ -6,15 +6,17 @@
 #include "program.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* What a process says of itself, joined by MARK. */
-enum { FIELD_NODE, FIELD_ERROR, FIELD_NVLS, FIELD_NCCL, FIELD_UNIQUE, FIELD_GPU, FIELD_HOST, FIELD_N };
-#define MARK      "\x1e"
-#define NAME_MOST 512
+enum { FIELD_NODE, FIELD_ERROR, FIELD_NVLS, FIELD_PROCESSORS, FIELD_NCCL, FIELD_UNIQUE, FIELD_GPU, FIELD_HOST, FIELD_N };
+#define MARK             "\x1e"
+#define NAME_MOST        512
+#define PROCESSORS_LEAST 4 /* for a thread that launches, NCCL's that drive the network, and MPI's */
 
 typedef struct {
   char **text;        /* of all processes, cut at the marks */
@@ -74,6 +76,14 @@ choose_device (unsigned here, int *device, char *error, size_t size)
   return true;
 }
 
+/* How many this process, and so its worker, may use. */
+static unsigned
+count_processors (void)
+{
+  cpu_set_t set;
+  return sched_getaffinity (0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT (&set) : PROCESSORS_LEAST;
+}
+
 static char *
 join_fields (const char *const field[FIELD_N])
 {
@@ -95,8 +105,9 @@ describe_self (Probe *probe, const Ranks *ranks, int *device)
 {
   char machine[NAME_MOST], error[512] = "", version[32] = "", unique[NAME_MOST + 64] = "", pci[32] = "";
   const char *imitated = getenv ("NCCL_HOSTID"), *why = NULL;
-  char *gpu = NULL, *host = NULL;
+  char *gpu = NULL, *host = NULL, processors[16];
   *device = -1;
+  snprintf (processors, sizeof processors, "%u", count_processors ());
   machine_name (machine);
   if (!probe->arguments.list && choose_device (ranks_self_here (ranks), device, error, sizeof error)) {
     gpu = probe_document_gpu (*device);
@@ -112,6 +123,7 @@ describe_self (Probe *probe, const Ranks *ranks, int *device)
   const char *const field[FIELD_N] = { imitated != NULL ? imitated : machine,
                                        error,
                                        probe->options.nvls ? "1" : "0",
+                                       processors,
                                        version,
                                        unique,
                                        gpu != NULL ? gpu : "",
@@ -210,6 +222,19 @@ write_head (Probe *probe, const Nodes *nodes, const Records *records)
   return ok || fail ("out of memory");
 }
 
+static void
+note_processors (Probe *probe, const Records *records)
+{
+  for (unsigned r = 0; r < records->n && !probe->arguments.list; r++) {
+    unsigned long n = strtoul (field_of (records, r, FIELD_PROCESSORS), NULL, 10);
+    if (n >= PROCESSORS_LEAST)
+      continue;
+    probe_note (probe, "process %u may use %lu processor%s alone, which NCCL's own threads share; mpirun --bind-to none lifts that",
+                r, n, n == 1 ? "" : "s");
+    return; /* the others will be alike */
+  }
+}
+
 static bool
 make_layout (Probe *probe, Nodes *nodes, const Records *records)
 {
@@ -233,6 +258,7 @@ make_layout (Probe *probe, Nodes *nodes, const Records *records)
                 nodes->layout.gpus);
   }
   probe->options.n_gpus = (int)nodes->layout.gpus;
+  note_processors (probe, records);
   for (unsigned r = 0; r < records->n; r++) /* off for one is off for all: variables do not reach all by themselves */
     probe->options.nvls = probe->options.nvls && strcmp (field_of (records, r, FIELD_NVLS), "1") == 0;
   return true;

@@ -54,7 +54,7 @@ probe_arguments_help (void)
 const char *
 probe_arguments_help_nodes (void)
 {
-  return "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node forerun-probe-mpi [OPTION...]\n"
+  return "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node --bind-to none forerun-probe-mpi [OPTION...]\n"
          "\n"
          "Measures NCCL over nodes, one process a GPU, and writes one JSON file on the first process's node.\n"
          "\n"
