@@ -6,16 +6,15 @@ pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 
-# Optional: what sweeps over many machines (MPI) will be built with; a build says what it found and goes on. The probe looks for
-# CUDA and NCCL itself (calibrate/probe/CMakeLists.txt).
-pkg_check_modules(MPI_C QUIET ompi-c)
+# Optional: a build says what it found and goes on. The probe looks for CUDA and NCCL itself (calibrate/probe/CMakeLists.txt).
+find_package(MPI COMPONENTS C QUIET)
 if(FORERUN_PROBE)
   message(STATUS "forerun-probe: FORERUN_PROBE is ${FORERUN_PROBE}")
 else()
   message(STATUS "forerun-probe: not built here; on a machine with GPUs: cmake -S calibrate/probe -B build-probe")
 endif()
 if(MPI_C_FOUND)
-  message(STATUS "MPI (Open MPI ${MPI_C_VERSION}): found; nothing uses it yet")
+  message(STATUS "MPI ${MPI_C_VERSION}: found, for a test of forerun-probe-mpi")
 else()
-  message(STATUS "MPI: not found; not needed")
+  message(STATUS "MPI: not found; not needed, one test of forerun-probe-mpi is skipped")
 endif()

@@ -275,6 +275,85 @@ put_peers (ProbeJson *json, int n)
   probe_json_close (json, '}');
 }
 
+static void
+put_environment (const Probe *probe, ProbeJson *json)
+{
+  probe_json_line (json);
+  probe_json_raw (json, "environment", probe->environment != NULL ? probe->environment : "null");
+}
+
+/* Members alone: the braces are the document's, or another object's. Takes `json`; NULL: memory is out. */
+static char *
+take_members (ProbeJson *json)
+{
+  char *text = json->failed ? NULL : strdup (json->text + 1);
+  probe_json_free (json);
+  return text;
+}
+
+char *
+probe_document_host (Probe *probe)
+{
+  ProbeJson json = ProbeJson ();
+  probe_json_open (&json, NULL, '{');
+  put_host (&json);
+  put_software (probe, &json);
+  return take_members (&json);
+}
+
+char *
+probe_document_gpu (int device)
+{
+  ProbeJson json = ProbeJson ();
+  if (put_gpu (&json, device) && !json.failed)
+    return json.text;
+  probe_json_free (&json);
+  return NULL;
+}
+
+static void
+put_gpus (ProbeJson *json, const ProbeHost *host, unsigned gpus)
+{
+  probe_json_line (json);
+  probe_json_open (json, "gpus", '[');
+  for (unsigned g = 0; g < gpus; g++) {
+    probe_json_line (json);
+    probe_json_raw (json, NULL, host->gpu[g]);
+  }
+  probe_json_close (json, ']');
+}
+
+bool
+probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsigned gpus, const char *mpi, unsigned processes)
+{
+  ProbeJson json = ProbeJson ();
+  probe_json_open (&json, NULL, '{');
+  probe_json_raw (&json, NULL, host[0].members);
+  put_environment (probe, &json);
+  put_gpus (&json, &host[0], gpus);
+  probe_json_line (&json);
+  probe_json_null (&json, "p2p");
+  probe_json_line (&json);
+  probe_json_open (&json, "mpi", '{');
+  probe_json_string (&json, "library", mpi);
+  probe_json_number (&json, "processes", processes);
+  probe_json_close (&json, '}');
+  probe_json_number (&json, "nodes", nodes);
+  probe_json_number (&json, "gpus_per_node", gpus);
+  probe_json_line (&json);
+  probe_json_open (&json, "hosts", '[');
+  for (unsigned k = 0; k < nodes; k++) {
+    probe_json_line (&json);
+    probe_json_open (&json, NULL, '{');
+    probe_json_raw (&json, NULL, host[k].members);
+    put_gpus (&json, &host[k], gpus);
+    probe_json_close (&json, '}');
+  }
+  probe_json_close (&json, ']');
+  probe->head = take_members (&json);
+  return probe->head != NULL;
+}
+
 bool
 probe_document_machine (Probe *probe)
 {
@@ -282,8 +361,7 @@ probe_document_machine (Probe *probe)
   probe_json_open (&json, NULL, '{');
   put_host (&json);
   put_software (probe, &json);
-  probe_json_line (&json);
-  probe_json_raw (&json, "environment", probe->environment != NULL ? probe->environment : "null");
+  put_environment (probe, &json);
   probe_json_line (&json);
   probe_json_open (&json, "gpus", '[');
   bool ok = true;
@@ -295,8 +373,7 @@ probe_document_machine (Probe *probe)
     probe_json_free (&json);
     return false;
   }
-  probe->head = strdup (json.text + 1); /* members alone: the brace is the document's */
-  probe_json_free (&json);
+  probe->head = take_members (&json);
   return probe->head != NULL;
 }
 

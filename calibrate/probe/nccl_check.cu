@@ -1,5 +1,5 @@
-/* Known inputs and exact outputs. Inputs are whole numbers from 0 to 7 that depend on rank and place; sums of 64 of them are exact
- * in fp32 in any order, so that every element of every output is compared for equality. */
+/* Known inputs and exact outputs. Inputs are whole numbers from 0 to 7 that depend on rank and place; sums of all ranks (2^21 would
+ * be too many) are exact in fp32 in any order, so that every element of every output is compared for equality. */
 #include "nccl_run.h"
 
 #include <stdio.h>
@@ -68,73 +68,73 @@ compare (const float *out, size_t n, int op, unsigned rank, unsigned n_ranks, si
 static size_t
 output_count (const ProbeRequest *request)
 {
-  size_t count = probe_op_count (request->op, request->bytes, request->gpus);
-  return request->op == PROBE_OP_ALL_GATHER || request->op == PROBE_OP_ALLTOALL ? count * request->gpus : count;
-}
-
-bool
-nccl_fill_input (NcclWorker *worker, unsigned rank)
-{
-  if (!PROBE_CUDA (cudaSetDevice ((int)rank)))
-    return false;
-  fill<<<BLOCKS, THREADS, 0, worker->stream[rank]>>> (worker->in[rank], worker->capacity_B / sizeof (float), rank);
-  return PROBE_CUDA (cudaGetLastError ()) && PROBE_CUDA (cudaStreamSynchronize (worker->stream[rank]));
+  unsigned ranks = probe_request_ranks (request);
+  size_t count = probe_op_count (request->op, request->bytes, ranks);
+  return request->op == PROBE_OP_ALL_GATHER || request->op == PROBE_OP_ALLTOALL ? count * ranks : count;
 }
 
 static bool
-all_done (NcclWorker *worker, unsigned gpus)
+fill_input (NcclWorker *worker, unsigned i, unsigned rank)
 {
-  for (unsigned rank = 0; rank < gpus; rank++)
-    if (!PROBE_CUDA (cudaStreamSynchronize (worker->stream[rank])))
+  if (worker->filled[i] == rank + 1)
+    return true;
+  worker->filled[i] = 0;
+  fill<<<BLOCKS, THREADS, 0, worker->stream[i]>>> (worker->in[i], worker->capacity_B / sizeof (float), rank);
+  if (!PROBE_CUDA (cudaGetLastError ()) || !PROBE_CUDA (cudaStreamSynchronize (worker->stream[i])))
+    return false;
+  worker->filled[i] = rank + 1;
+  return true;
+}
+
+bool
+nccl_prepare_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest *request)
+{
+  size_t bytes = output_count (request) * sizeof (float);
+  for (unsigned i = 0; i < set->local; i++) {
+    cudaStream_t stream = worker->stream[i];
+    if (!PROBE_CUDA (cudaSetDevice (worker->device[i])) || !fill_input (worker, i, set->first + i))
+      return false;
+    if (request->in_place) {
+      if (!PROBE_CUDA (cudaMemcpyAsync (worker->out[i], worker->in[i], bytes, cudaMemcpyDeviceToDevice, stream)))
+        return false;
+    } else if (!PROBE_CUDA (cudaMemsetAsync (worker->out[i], POISON, bytes, stream))) {
+      return false;
+    }
+  }
+  for (unsigned i = 0; i < set->local; i++)
+    if (!PROBE_CUDA (cudaStreamSynchronize (worker->stream[i])))
       return false;
   return true;
 }
 
 bool
-nccl_prepare_output (NcclWorker *worker, const ProbeRequest *request)
+nccl_check_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest *request, bool *fatal)
 {
-  size_t bytes = output_count (request) * sizeof (float);
-  for (unsigned rank = 0; rank < request->gpus; rank++) {
-    cudaStream_t stream = worker->stream[rank];
-    if (!PROBE_CUDA (cudaSetDevice ((int)rank)))
-      return false;
-    if (request->in_place) {
-      if (!PROBE_CUDA (cudaMemcpyAsync (worker->out[rank], worker->in[rank], bytes, cudaMemcpyDeviceToDevice, stream)))
-        return false;
-    } else if (!PROBE_CUDA (cudaMemsetAsync (worker->out[rank], POISON, bytes, stream))) {
-      return false;
-    }
-  }
-  return all_done (worker, request->gpus);
-}
-
-bool
-nccl_check_output (NcclWorker *worker, const ProbeRequest *request)
-{
-  size_t n = output_count (request), count = probe_op_count (request->op, request->bytes, request->gpus);
-  unsigned ranks = request->op == PROBE_OP_REDUCE ? 1 : request->gpus; /* the root alone gets something */
+  unsigned ranks = probe_request_ranks (request);
+  size_t n = output_count (request), count = probe_op_count (request->op, request->bytes, ranks);
+  unsigned local = request->op != PROBE_OP_REDUCE ? set->local : set->first == 0 ? 1 : 0; /* the root alone gets something */
   unsigned long long wrong[NCCL_GPUS_MOST] = { 0 };
   bool ok = true;
-  for (unsigned rank = 0; rank < ranks && ok; rank++) {
-    cudaStream_t stream = worker->stream[rank];
-    ok = PROBE_CUDA (cudaSetDevice ((int)rank)) &&
-         PROBE_CUDA (cudaMemsetAsync (worker->wrong[rank], 0, sizeof *worker->wrong[rank], stream));
+  for (unsigned i = 0; i < local && ok; i++) {
+    cudaStream_t stream = worker->stream[i];
+    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) &&
+         PROBE_CUDA (cudaMemsetAsync (worker->wrong[i], 0, sizeof *worker->wrong[i], stream));
     if (!ok)
       break;
-    compare<<<BLOCKS, THREADS, 0, stream>>> (worker->out[rank], n, (int)request->op, rank, request->gpus, count,
-                                             worker->wrong[rank]);
+    compare<<<BLOCKS, THREADS, 0, stream>>> (worker->out[i], n, (int)request->op, set->first + i, ranks, count, worker->wrong[i]);
     ok = PROBE_CUDA (cudaGetLastError ());
   }
-  for (unsigned rank = 0; rank < ranks && ok; rank++)
-    ok = PROBE_CUDA (cudaSetDevice ((int)rank)) && PROBE_CUDA (cudaStreamSynchronize (worker->stream[rank])) &&
-         PROBE_CUDA (cudaMemcpy (&wrong[rank], worker->wrong[rank], sizeof wrong[rank], cudaMemcpyDeviceToHost));
+  for (unsigned i = 0; i < local && ok; i++)
+    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) && PROBE_CUDA (cudaStreamSynchronize (worker->stream[i])) &&
+         PROBE_CUDA (cudaMemcpy (&wrong[i], worker->wrong[i], sizeof wrong[i], cudaMemcpyDeviceToHost));
+  *fatal = !ok;
   if (!ok) {
     snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
     return false;
   }
-  for (unsigned rank = 0; rank < ranks; rank++)
-    if (wrong[rank] > 0) {
-      snprintf (worker->error, sizeof worker->error, "wrong data: %llu of %zu elements on rank %u", wrong[rank], n, rank);
+  for (unsigned i = 0; i < local; i++)
+    if (wrong[i] > 0) {
+      snprintf (worker->error, sizeof worker->error, "wrong data: %llu of %zu elements on rank %u", wrong[i], n, set->first + i);
       return false;
     }
   return true;

@@ -4,24 +4,29 @@
  *   threads  a thread a GPU, k operations each
  *   graph    a thread a GPU, a CUDA graph of k operations each, replayed
  *
+ * Ranks of other processes do the same at the same time, a thread each; then `threads` and `graph` alone are to be had.
+ *
  * Out of place all k operations read the same input and write the same output. A sample is the host's time from the first thread's
- * launch to the last thread's return from waiting for its stream, over k. Threads leave a spinning barrier together. k is chosen so
- * that this takes TARGET_S: launching and waiting, some 10 us, are then 2 % of it, spread over k. */
+ * launch to the last thread's return from waiting for its stream, over k; of several processes the slowest one's, each by its own
+ * clock. Threads leave a spinning barrier together, processes an all-reduce of one number. k is chosen so that this takes TARGET_S,
+ * or TARGET_FAR_S: launching and waiting, some 10 us, are then 2 % of it, spread over k. */
 #include "nccl_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TARGET_S      500e-6
-#define K_MOST        64 /* a graph of so many is still made in milliseconds */
-#define ROUGH_MOST    8  /* operations in a row, to find k */
-#define SHARE_STRETCH 10 /* fewer than the least samples only where they would take so many shares */
+#define TARGET_S     500e-6
+#define TARGET_FAR_S 2e-3 /* where ranks meet through the network, they leave it some microseconds apart */
+#define K_MOST       64   /* a graph of so many is still made in milliseconds */
+#define K_MOST_FAR   256
+#define ROUGH_MOST   8 /* operations in a row, to find k */
 
 typedef struct {
   NcclWorker *worker;
   const ProbeRequest *request;
-  ncclComm_t *comm;
+  const NcclSet *set;
+  unsigned ranks; /* of all processes */
   size_t count;
   unsigned k;
   bool replay; /* the graphs, not single operations */
@@ -31,101 +36,20 @@ typedef struct {
   char failure[NCCL_GPUS_MOST][NCCL_ERROR_MOST]; /* "" where all went well */
 } Run;
 
-/* ---- communicators ---- */
-
-static bool
-nccl_ok (NcclWorker *worker, ncclResult_t result, const char *what)
-{
-  if (result == ncclSuccess)
-    return true;
-  const char *more = ncclGetLastError (NULL);
-  snprintf (worker->error, sizeof worker->error, "%s: %s%s%.300s", what, ncclGetErrorString (result),
-            more != NULL && *more != '\0' ? ": " : "", more != NULL ? more : "");
-  return false;
-}
-
-static void
-close_set (NcclSet *set)
-{
-  for (unsigned rank = 0; rank < set->gpus; rank++)
-    if (set->comm[rank] != NULL)
-      ncclCommDestroy (set->comm[rank]);
-  memset (set, 0, sizeof *set);
-}
-
-void
-nccl_close_sets (NcclWorker *worker)
-{
-  for (unsigned i = 0; i < NCCL_SETS_MOST; i++)
-    close_set (&worker->set[i]);
-}
-
-/* Least and most CTAs of a communicator bound its channels as NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS do (NVIDIA/nccl
- * src/graph/connect.cc:ncclTopoPostset), but hold for it alone. */
-static bool
-open_set (NcclWorker *worker, NcclSet *set, unsigned gpus, unsigned channels)
-{
-  ncclUniqueId id;
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  if (channels > 0)
-    config.minCTAs = config.maxCTAs = (int)channels;
-  if (!nccl_ok (worker, ncclGetUniqueId (&id), "ncclGetUniqueId") || !nccl_ok (worker, ncclGroupStart (), "ncclGroupStart"))
-    return false;
-  bool ok = true;
-  for (unsigned rank = 0; rank < gpus && ok; rank++) {
-    ok = PROBE_CUDA (cudaSetDevice ((int)rank));
-    if (!ok) {
-      snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
-      break;
-    }
-    ncclResult_t result = channels > 0 ? ncclCommInitRankConfig (&set->comm[rank], (int)gpus, id, (int)rank, &config)
-                                       : ncclCommInitRank (&set->comm[rank], (int)gpus, id, (int)rank);
-    ok = nccl_ok (worker, result, "ncclCommInitRank");
-  }
-  ncclResult_t end = ncclGroupEnd (); /* also after an error: the group must not stay open */
-  if (!ok || !nccl_ok (worker, end, "making communicators"))
-    return false;
-  set->gpus = gpus;
-  set->channels = channels;
-  return true;
-}
-
-/* NULL: worker->error. */
-static NcclSet *
-get_set (NcclWorker *worker, unsigned gpus, unsigned channels)
-{
-  NcclSet *oldest = &worker->set[0];
-  for (unsigned i = 0; i < NCCL_SETS_MOST; i++) {
-    NcclSet *set = &worker->set[i];
-    if (set->gpus == gpus && set->channels == channels) {
-      set->used = ++worker->clock;
-      return set;
-    }
-    if (set->used < oldest->used)
-      oldest = set;
-  }
-  close_set (oldest);
-  if (!open_set (worker, oldest, gpus, channels))
-    return NULL;
-  oldest->used = ++worker->clock;
-  worker->alive ();
-  return oldest;
-}
-
-/* ---- one operation on one rank ---- */
+/* ---- one operation on one rank: the i-th of those that are here ---- */
 
 static ncclResult_t
-all_to_all (const Run *run, unsigned rank)
+all_to_all (const Run *run, unsigned i)
 {
   const NcclWorker *worker = run->worker;
-  cudaStream_t stream = worker->stream[rank];
+  cudaStream_t stream = worker->stream[i];
   ncclResult_t result = ncclGroupStart ();
   if (result != ncclSuccess)
     return result;
-  for (unsigned peer = 0; peer < run->request->gpus && result == ncclSuccess; peer++) {
-    result = ncclSend (worker->in[rank] + peer * run->count, run->count, ncclFloat, (int)peer, run->comm[rank], stream);
+  for (unsigned peer = 0; peer < run->ranks && result == ncclSuccess; peer++) {
+    result = ncclSend (worker->in[i] + peer * run->count, run->count, ncclFloat, (int)peer, run->set->comm[i], stream);
     if (result == ncclSuccess)
-      result = ncclRecv (worker->out[rank] + peer * run->count, run->count, ncclFloat, (int)peer, run->comm[rank], stream);
+      result = ncclRecv (worker->out[i] + peer * run->count, run->count, ncclFloat, (int)peer, run->set->comm[i], stream);
   }
   ncclResult_t end = ncclGroupEnd ();
   return result != ncclSuccess ? result : end;
@@ -133,29 +57,29 @@ all_to_all (const Run *run, unsigned rank)
 
 /* Each sends to the next and gets from the one before. */
 static ncclResult_t
-send_receive (const Run *run, unsigned rank)
+send_receive (const Run *run, unsigned i)
 {
   const NcclWorker *worker = run->worker;
-  cudaStream_t stream = worker->stream[rank];
-  unsigned gpus = run->request->gpus;
+  cudaStream_t stream = worker->stream[i];
+  unsigned ranks = run->ranks, rank = run->set->first + i;
   ncclResult_t result = ncclGroupStart ();
   if (result != ncclSuccess)
     return result;
-  result = ncclSend (worker->in[rank], run->count, ncclFloat, (int)((rank + 1) % gpus), run->comm[rank], stream);
+  result = ncclSend (worker->in[i], run->count, ncclFloat, (int)((rank + 1) % ranks), run->set->comm[i], stream);
   if (result == ncclSuccess)
-    result = ncclRecv (worker->out[rank], run->count, ncclFloat, (int)((rank + gpus - 1) % gpus), run->comm[rank], stream);
+    result = ncclRecv (worker->out[i], run->count, ncclFloat, (int)((rank + ranks - 1) % ranks), run->set->comm[i], stream);
   ncclResult_t end = ncclGroupEnd ();
   return result != ncclSuccess ? result : end;
 }
 
 static ncclResult_t
-launch (const Run *run, unsigned rank)
+launch (const Run *run, unsigned i)
 {
   const NcclWorker *worker = run->worker;
-  ncclComm_t comm = run->comm[rank];
-  cudaStream_t stream = worker->stream[rank];
-  float *out = worker->out[rank];
-  const float *in = run->request->in_place ? out : worker->in[rank];
+  ncclComm_t comm = run->set->comm[i];
+  cudaStream_t stream = worker->stream[i];
+  float *out = worker->out[i];
+  const float *in = run->request->in_place ? out : worker->in[i];
   switch (run->request->op) {
     case PROBE_OP_ALL_REDUCE:
       return ncclAllReduce (in, out, run->count, ncclFloat, ncclSum, comm, stream);
@@ -168,9 +92,9 @@ launch (const Run *run, unsigned rank)
     case PROBE_OP_REDUCE:
       return ncclReduce (in, out, run->count, ncclFloat, ncclSum, 0, comm, stream);
     case PROBE_OP_ALLTOALL:
-      return all_to_all (run, rank);
+      return all_to_all (run, i);
     case PROBE_OP_SENDRECV:
-      return send_receive (run, rank);
+      return send_receive (run, i);
     default:
       return ncclInvalidArgument;
   }
@@ -179,86 +103,88 @@ launch (const Run *run, unsigned rank)
 /* ---- many at once ---- */
 
 static bool
-rank_nccl (Run *run, unsigned rank, ncclResult_t result)
+rank_nccl (Run *run, unsigned i, ncclResult_t result)
 {
   if (result == ncclSuccess)
     return true;
   const char *more = ncclGetLastError (NULL);
-  if (run->failure[rank][0] == '\0')
-    snprintf (run->failure[rank], NCCL_ERROR_MOST, "rank %u: %s: %.300s", rank, ncclGetErrorString (result),
+  if (run->failure[i][0] == '\0')
+    snprintf (run->failure[i], NCCL_ERROR_MOST, "rank %u: %s: %.300s", run->set->first + i, ncclGetErrorString (result),
               more != NULL ? more : "");
   return false;
 }
 
 static bool
-rank_cuda (Run *run, unsigned rank, bool ok)
+rank_cuda (Run *run, unsigned i, bool ok)
 {
-  if (!ok && run->failure[rank][0] == '\0')
-    snprintf (run->failure[rank], NCCL_ERROR_MOST, "%s", probe_cuda_error ());
+  if (!ok && run->failure[i][0] == '\0')
+    snprintf (run->failure[i], NCCL_ERROR_MOST, "%s", probe_cuda_error ());
   return ok;
 }
 
 static void
-operate_rank (unsigned rank, void *user)
+operate_rank (unsigned i, void *user)
 {
   Run *run = (Run *)user;
-  cudaStream_t stream = run->worker->stream[rank];
-  bool ok = rank_cuda (run, rank, PROBE_CUDA (cudaSetDevice ((int)rank)));
+  cudaStream_t stream = run->worker->stream[i];
+  bool ok = rank_cuda (run, i, PROBE_CUDA (cudaSetDevice (run->worker->device[i])));
   probe_team_barrier (run->worker->team);
-  run->begin_s[rank] = probe_clock_s ();
+  run->begin_s[i] = probe_clock_s ();
   if (run->replay)
-    ok = ok && rank_cuda (run, rank, PROBE_CUDA (cudaGraphLaunch (run->exec[rank], stream)));
+    ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphLaunch (run->exec[i], stream)));
   else
-    for (unsigned i = 0; i < run->k && ok; i++)
-      ok = rank_nccl (run, rank, launch (run, rank));
-  rank_cuda (run, rank, PROBE_CUDA (cudaStreamSynchronize (stream)));
-  run->end_s[rank] = probe_clock_s ();
+    for (unsigned n = 0; n < run->k && ok; n++)
+      ok = rank_nccl (run, i, launch (run, i));
+  rank_cuda (run, i, PROBE_CUDA (cudaStreamSynchronize (stream)));
+  run->end_s[i] = probe_clock_s ();
 }
 
 static void
 operate_serially (Run *run)
 {
-  unsigned gpus = run->request->gpus;
+  unsigned local = run->set->local;
   run->begin_s[0] = probe_clock_s ();
   bool ok = true;
-  for (unsigned i = 0; i < run->k && ok; i++) {
+  for (unsigned n = 0; n < run->k && ok; n++) {
     ok = rank_nccl (run, 0, ncclGroupStart ());
-    for (unsigned rank = 0; rank < gpus && ok; rank++)
-      ok = rank_nccl (run, rank, launch (run, rank));
+    for (unsigned i = 0; i < local && ok; i++)
+      ok = rank_nccl (run, i, launch (run, i));
     ok = rank_nccl (run, 0, ncclGroupEnd ()) && ok; /* every start has its end */
   }
-  for (unsigned rank = 0; rank < gpus; rank++)
-    rank_cuda (run, rank, PROBE_CUDA (cudaStreamSynchronize (run->worker->stream[rank])));
+  for (unsigned i = 0; i < local; i++)
+    rank_cuda (run, i, PROBE_CUDA (cudaStreamSynchronize (run->worker->stream[i])));
   run->end_s[0] = probe_clock_s ();
 }
 
 static bool
 all_well (Run *run)
 {
-  for (unsigned rank = 0; rank < run->request->gpus; rank++)
-    if (run->failure[rank][0] != '\0') {
-      snprintf (run->worker->error, sizeof run->worker->error, "%s", run->failure[rank]);
+  for (unsigned i = 0; i < run->set->local; i++)
+    if (run->failure[i][0] != '\0') {
+      snprintf (run->worker->error, sizeof run->worker->error, "%s", run->failure[i]);
       return false;
     }
   return true;
 }
 
-/* Seconds of one of k; negative: worker->error. */
+/* Seconds of one of k, as the ranks of this process have it; negative: worker->error. */
 static double
 operate (Run *run, unsigned k)
 {
   double begin = INFINITY, end = 0;
   bool serial = run->request->launch == PROBE_LAUNCH_SERIAL;
   run->k = k;
+  if (!nccl_meet (run->worker, run->set))
+    return -1;
   if (serial)
     operate_serially (run);
   else
-    probe_team_run (run->worker->team, run->request->gpus, operate_rank, run);
+    probe_team_run (run->worker->team, run->set->local, operate_rank, run);
   if (!all_well (run))
     return -1;
-  for (unsigned rank = 0; rank < (serial ? 1 : run->request->gpus); rank++) {
-    begin = fmin (begin, run->begin_s[rank]);
-    end = fmax (end, run->end_s[rank]);
+  for (unsigned i = 0; i < (serial ? 1 : run->set->local); i++) {
+    begin = fmin (begin, run->begin_s[i]);
+    end = fmax (end, run->end_s[i]);
   }
   return (end - begin) / k;
 }
@@ -266,83 +192,114 @@ operate (Run *run, unsigned k)
 /* ---- graphs ---- */
 
 static void
-capture_rank (unsigned rank, void *user)
+capture_rank (unsigned i, void *user)
 {
   Run *run = (Run *)user;
-  cudaStream_t stream = run->worker->stream[rank];
-  bool ok = rank_cuda (run, rank, PROBE_CUDA (cudaSetDevice ((int)rank)));
-  ok = ok && rank_cuda (run, rank, PROBE_CUDA (cudaStreamBeginCapture (stream, cudaStreamCaptureModeThreadLocal)));
+  cudaStream_t stream = run->worker->stream[i];
+  bool ok = rank_cuda (run, i, PROBE_CUDA (cudaSetDevice (run->worker->device[i])));
+  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaStreamBeginCapture (stream, cudaStreamCaptureModeThreadLocal)));
   if (!ok)
     return;
-  for (unsigned i = 0; i < run->k && ok; i++)
-    ok = rank_nccl (run, rank, launch (run, rank));
-  ok = rank_cuda (run, rank, PROBE_CUDA (cudaStreamEndCapture (stream, &run->graph[rank]))) && ok;
-  ok = ok && rank_cuda (run, rank, PROBE_CUDA (cudaGraphInstantiateWithFlags (&run->exec[rank], run->graph[rank], 0)));
-  ok = ok && rank_cuda (run, rank, PROBE_CUDA (cudaGraphUpload (run->exec[rank], stream)));
-  rank_cuda (run, rank, ok && PROBE_CUDA (cudaStreamSynchronize (stream)));
+  for (unsigned n = 0; n < run->k && ok; n++)
+    ok = rank_nccl (run, i, launch (run, i));
+  ok = rank_cuda (run, i, PROBE_CUDA (cudaStreamEndCapture (stream, &run->graph[i]))) && ok;
+  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphInstantiateWithFlags (&run->exec[i], run->graph[i], 0)));
+  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphUpload (run->exec[i], stream)));
+  rank_cuda (run, i, ok && PROBE_CUDA (cudaStreamSynchronize (stream)));
 }
 
 static void
 drop_graphs (Run *run)
 {
-  for (unsigned rank = 0; rank < run->request->gpus; rank++) {
-    cudaSetDevice ((int)rank);
-    if (run->exec[rank] != NULL)
-      PROBE_CUDA (cudaGraphExecDestroy (run->exec[rank]));
-    if (run->graph[rank] != NULL)
-      PROBE_CUDA (cudaGraphDestroy (run->graph[rank]));
-    run->exec[rank] = NULL;
-    run->graph[rank] = NULL;
+  for (unsigned i = 0; i < run->set->local; i++) {
+    cudaSetDevice (run->worker->device[i]);
+    if (run->exec[i] != NULL)
+      PROBE_CUDA (cudaGraphExecDestroy (run->exec[i]));
+    if (run->graph[i] != NULL)
+      PROBE_CUDA (cudaGraphDestroy (run->graph[i]));
+    run->exec[i] = NULL;
+    run->graph[i] = NULL;
   }
 }
 
 /* ---- a case ---- */
 
+/* The same, as the slowest rank of all processes has it, which all know then. */
+static double
+operate_all (Run *run, unsigned k)
+{
+  NcclSay say = NcclSay ();
+  NcclVerdict verdict;
+  say.time_s = operate (run, k);
+  if (say.time_s < 0 || !nccl_agree (run->worker, run->set, &say, &verdict))
+    return -1;
+  return verdict.time_s;
+}
+
+/* Looks at the data; all ranks fail where one does. */
+static bool
+check (Run *run, bool *fatal)
+{
+  NcclWorker *worker = run->worker;
+  NcclSay say = NcclSay ();
+  NcclVerdict verdict;
+  say.failed = !nccl_check_output (worker, run->set, run->request, fatal);
+  if (*fatal)
+    return false;
+  *fatal = !nccl_agree (worker, run->set, &say, &verdict);
+  if (*fatal)
+    return false;
+  if (verdict.failed >= 0 && !say.failed)
+    snprintf (worker->error, sizeof worker->error, "wrong data on rank %d", verdict.failed);
+  return verdict.failed < 0;
+}
+
+static bool
+prepare (Run *run)
+{
+  if (nccl_prepare_output (run->worker, run->set, run->request))
+    return true;
+  snprintf (run->worker->error, sizeof run->worker->error, "%s", probe_cuda_error ());
+  return false;
+}
+
 /* Runs it once eagerly, which also makes connections before a graph is captured, and checks what came out. */
 static bool
 first_run (Run *run, bool *fatal)
 {
-  NcclWorker *worker = run->worker;
-  *fatal = true;
-  if (!nccl_prepare_output (worker, run->request)) {
-    snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
+  *fatal = !prepare (run) || operate (run, 1) < 0;
+  if (*fatal)
     return false;
-  }
-  if (operate (run, 1) < 0)
-    return false;
-  worker->alive ();
-  *fatal = false;
-  return nccl_check_output (worker, run->request);
+  run->worker->alive ();
+  return check (run, fatal);
 }
 
-/* k by two rough runs; in a graph the k-fold replay is checked as well. Negative, or 0: failed. */
+/* k by two rough runs; in a graph the k-fold replay is checked as well. */
 static bool
 settle (Run *run, bool *fatal)
 {
   NcclWorker *worker = run->worker;
+  double target_s = worker->alone ? TARGET_S : TARGET_FAR_S, most = worker->alone ? K_MOST : K_MOST_FAR;
   *fatal = true;
-  double rough = operate (run, 1);
-  if (rough >= 0 && rough * ROUGH_MOST < TARGET_S)
-    rough = operate (run, ROUGH_MOST);
+  double rough = operate_all (run, 1);
+  if (rough >= 0 && rough * ROUGH_MOST < target_s)
+    rough = operate_all (run, ROUGH_MOST);
   if (rough < 0)
     return false;
-  double k = ceil (TARGET_S / fmax (rough, 1e-9));
-  run->k = k > K_MOST ? K_MOST : (unsigned)k;
+  run->k = (unsigned)fmin (most, fmax (1, ceil (target_s / fmax (rough, 1e-9))));
   worker->alive ();
-  if (run->request->launch != PROBE_LAUNCH_GRAPH)
+  if (run->request->launch != PROBE_LAUNCH_GRAPH) {
+    *fatal = false;
     return true;
-  probe_team_run (worker->team, run->request->gpus, capture_rank, run);
+  }
+  probe_team_run (worker->team, run->set->local, capture_rank, run);
   if (!all_well (run))
     return false;
   run->replay = true;
-  if (!nccl_prepare_output (worker, run->request)) {
-    snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
-    return false;
-  }
-  if (operate (run, run->k) < 0)
+  if (!prepare (run) || operate (run, run->k) < 0)
     return false;
   *fatal = false;
-  return run->request->in_place || nccl_check_output (worker, run->request); /* in place sums grow with each of the k */
+  return run->request->in_place || check (run, fatal); /* in place sums grow with each of the k */
 }
 
 static bool
@@ -353,21 +310,22 @@ take_samples (Run *run, double out[PROBE_SAMPLES_MOST], size_t *n)
   *n = 0;
   if (operate (run, run->k) < 0) /* thrown away */
     return false;
-  while (*n < PROBE_SAMPLES_MOST) {
-    double s = operate (run, run->k), now = probe_clock_s (), spent = now - begin;
-    if (s < 0)
+  for (;;) {
+    NcclSay say = NcclSay ();
+    NcclVerdict verdict;
+    say.time_s = operate (run, run->k);
+    double now = probe_clock_s ();
+    say.spent_s = now - begin;
+    if (say.time_s < 0 || !nccl_agree (run->worker, run->set, &say, &verdict))
       return false;
-    out[(*n)++] = s;
+    out[(*n)++] = verdict.time_s;
     if (now - told > 1) {
       run->worker->alive ();
       told = now;
     }
-    ProbeStats stats;
-    bool enough = probe_stats_of (out, *n, &stats) && probe_stats_enough (&stats, request->target);
-    if (enough || (*n >= PROBE_SAMPLES_LEAST && spent > request->share_s) || spent > request->share_s * SHARE_STRETCH + 1)
+    if (nccl_agree_enough (out, *n, request->target, request->share_s, verdict.spent_s))
       return true;
   }
-  return true;
 }
 
 static bool
@@ -377,18 +335,17 @@ begin_run (Run *run, NcclWorker *worker, const ProbeRequest *request, bool *fata
   *fatal = false;
   run->worker = worker;
   run->request = request;
-  run->count = probe_op_count (request->op, request->bytes, request->gpus);
-  if (request->gpus > worker->n || run->count == 0 || request->bytes > worker->capacity_B ||
-      (request->in_place && request->op != PROBE_OP_ALL_REDUCE)) {
+  run->ranks = probe_request_ranks (request);
+  run->count = probe_op_count (request->op, request->bytes, run->ranks);
+  if (run->count == 0 || request->bytes > worker->capacity_B || (request->in_place && request->op != PROBE_OP_ALL_REDUCE) ||
+      (request->launch == PROBE_LAUNCH_SERIAL && !worker->alone)) {
     snprintf (worker->error, sizeof worker->error, "%zu B on %u GPUs; here are %u GPUs with buffers of %zu B", request->bytes,
-              request->gpus, worker->n, worker->capacity_B);
+              run->ranks, worker->n, worker->capacity_B);
     return false;
   }
-  NcclSet *set = get_set (worker, request->gpus, request->channels);
-  *fatal = set == NULL;
-  if (set != NULL)
-    run->comm = set->comm;
-  return set != NULL;
+  run->set = nccl_get_set (worker, request->nodes, request->gpus, request->channels);
+  *fatal = run->set == NULL;
+  return run->set != NULL;
 }
 
 bool

@@ -170,34 +170,45 @@ take_line (ProbeChild *child, char *out, size_t size)
 }
 
 ProbeChildState
-probe_child_answer (ProbeChild *child, double patience_s, bool (*stopped) (void), char *out, size_t size)
+probe_child_step (ProbeChild *child, int wait_ms, bool *heard, char *out, size_t size)
 {
-  double since = probe_clock_s ();
-  for (;;) {
+  *heard = false;
+  for (bool read_on = true; read_on;) {
     while (take_line (child, out, size))
       if (strcmp (out, ".") != 0)
         return PROBE_CHILD_LINE;
-    if (stopped != NULL && stopped ())
-      return PROBE_CHILD_STOPPED;
     if (child->from < 0 || child->length == LINE_MOST) /* a line without end is no answer */
       return PROBE_CHILD_ENDED;
     struct pollfd ready = { .fd = child->from, .events = POLLIN };
-    int n = poll (&ready, 1, POLL_MS);
+    int n = poll (&ready, 1, *heard ? 0 : wait_ms);
     if (n < 0 && errno != EINTR)
       return PROBE_CHILD_ENDED;
-    if (n <= 0) {
-      if (probe_clock_s () - since > patience_s)
-        return PROBE_CHILD_SILENT;
-      continue;
-    }
-    ssize_t got = read (child->from, child->buffer + child->length, LINE_MOST - child->length);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
+    ssize_t got = n > 0 ? read (child->from, child->buffer + child->length, LINE_MOST - child->length) : -1;
+    if (n > 0 && got <= 0 && !(got < 0 && errno == EINTR))
       return PROBE_CHILD_ENDED;
-    child->length += (size_t)got;
-    since = probe_clock_s ();
+    read_on = got > 0;
+    *heard = *heard || got > 0;
+    child->length += got > 0 ? (size_t)got : 0;
   }
+  return PROBE_CHILD_SILENT;
+}
+
+ProbeChildState
+probe_child_answer (ProbeChild *child, double patience_s, bool (*stopped) (void), char *out, size_t size)
+{
+  double since = probe_clock_s ();
+  bool heard = false;
+  ProbeChildState state = probe_child_step (child, 0, &heard, out, size);
+  while (state == PROBE_CHILD_SILENT) {
+    double now = probe_clock_s ();
+    since = heard ? now : since;
+    if (stopped != NULL && stopped ())
+      return PROBE_CHILD_STOPPED;
+    if (now - since > patience_s)
+      return PROBE_CHILD_SILENT;
+    state = probe_child_step (child, POLL_MS, &heard, out, size);
+  }
+  return state;
 }
 
 int

@@ -30,6 +30,9 @@ bool probe_child_ask (ProbeChild *child, const char *line);
 /* The next line without its end, "." (a sign of life) passed over. SILENT: nothing at all came for `patience_s`. STOPPED: `stopped`
  * (a function, may be NULL) said so. */
 ProbeChildState probe_child_answer (ProbeChild *child, double patience_s, bool (*stopped) (void), char *out, size_t size);
+/* The same without patience: what is there after waiting so long for anything at all; SILENT: no line yet, `*heard`: a sign of
+ * life. */
+ProbeChildState probe_child_step (ProbeChild *child, int wait_ms, bool *heard, char *out, size_t size);
 /* Lets it end by itself for `patience_s` seconds, then kills it. 0 < signal: killed; else its exit status. */
 int probe_child_end (ProbeChild *child, double patience_s);
 

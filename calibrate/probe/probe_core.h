@@ -5,6 +5,7 @@
 #include "probe.h"
 #include "probe_json.h"
 #include "probe_options.h"
+#include "probe_plan.h"
 
 #define PROBE_VERSION "0.1.0"
 #define PROBE_SCHEMA  "forerun-probe/1"
@@ -34,6 +35,7 @@ struct Probe {
   size_t n_failed, n_skipped, n_short; /* points with an error, skipped, without enough samples */
   double section_end_s;
   size_t expected; /* cases before the section; 0: unknown */
+  void *user;      /* the program's own, for its sections */
 };
 
 extern volatile int probe_signals; /* how many came */
@@ -44,6 +46,14 @@ void probe_texts_clear (ProbeTexts *texts);
 /* document.cu */
 void probe_document_begin (Probe *probe, int argc, char **argv); /* before anything changes the environment */
 bool probe_document_machine (Probe *probe);                      /* after the GPUs are counted */
+/* The same over nodes: a host is its members and its GPUs, each as the processes there had it of the next two; borrowed. */
+typedef struct {
+  const char *members;
+  const char *gpu[PROBE_GPUS_MOST];
+} ProbeHost;
+bool probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsigned gpus, const char *mpi, unsigned processes);
+char *probe_document_host (Probe *probe); /* `host`, versions: members without braces; NULL: memory is out */
+char *probe_document_gpu (int device);    /* an object; NULL: the GPU does not say what it is */
 bool probe_document_save (Probe *probe);
 void probe_document_save_sometimes (Probe *probe);
 void probe_utc_now (char out[32]);

@@ -16,6 +16,7 @@
 #define TARGET_LEAST     0.001 /* below this the clock's own steps are in the way */
 #define TARGET_MOST      0.5
 #define GPUS_MOST        64
+#define NODES_MOST       1024
 #define DIGITS_MOST      12 /* of a number in a duration or a percentage */
 
 static const char *const section_names[PROBE_SECTION_N] = { "link", "nccl", "compute", "overlap", "storage" };
@@ -47,6 +48,30 @@ probe_arguments_help (void)
          "      --seed N            of the random offsets (default: 1)\n"
          "      --help, --version\n"
          "\n"
+         "Ends with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n";
+}
+
+const char *
+probe_arguments_help_nodes (void)
+{
+  return "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node --bind-to none forerun-probe-mpi [OPTION...]\n"
+         "\n"
+         "Measures NCCL over nodes, one process a GPU, and writes one JSON file on the first process's node.\n"
+         "\n"
+         "  -o, --output FILE       the file (default: forerun-probe.json); refused where it exists, but for --force\n"
+         "      --force             overwrite FILE\n"
+         "      --only LIST         nccl/WHAT, by commas\n"
+         "      --list              print what would be measured, a line each, and measure nothing\n"
+         "      --budget TIME       for everything: 90s, 3m, 2m30s, 1h (default: 5m)\n"
+         "      --target PERCENT    a median known to this either way is good enough (default: 2%)\n"
+         "      --quick             fewer sizes\n"
+         "      --nodes N           use the first N nodes (default: all)\n"
+         "      --gpus N            use the first N processes of each node (default: all)\n"
+         "      --no-nvls           NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same\n"
+         "      --nccl-lib FILE     NCCL's library on every node (default: libnccl.so.2, then libnccl.so)\n"
+         "      --help, --version\n"
+         "\n"
+         "What forerun-probe measures of one node it does not: run that on one of them.\n"
          "Ends with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n";
 }
 
@@ -132,7 +157,7 @@ read_whole (const char *text, uint64_t least, uint64_t most, uint64_t *out)
 }
 
 static bool
-read_only (const char *text, ProbeArguments *out, char *error, size_t size)
+read_only (const char *text, bool over_nodes, ProbeArguments *out, char *error, size_t size)
 {
   free (out->only_text); /* the last --only counts */
   out->n_only = 0;
@@ -152,6 +177,10 @@ read_only (const char *text, ProbeArguments *out, char *error, size_t size)
     unsigned s = 0;
     while (s < PROBE_SECTION_N && strcmp (item, section_names[s]) != 0)
       s++;
+    if (over_nodes && (s != PROBE_SECTION_NCCL || (what != NULL && *what == '\0')))
+      return fail (error, size,
+                   "--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas", text,
+                   item);
     if (s == PROBE_SECTION_N || (what != NULL && *what == '\0'))
       return fail (error, size,
                    "--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, each alone or as "
@@ -165,30 +194,23 @@ read_only (const char *text, ProbeArguments *out, char *error, size_t size)
 }
 
 static const struct option long_options[] = {
-  { "output", required_argument, NULL, 'o' },
-  { "force", no_argument, NULL, 'f' },
-  { "only", required_argument, NULL, 'O' },
-  { "list", no_argument, NULL, 'l' },
-  { "budget", required_argument, NULL, 'b' },
-  { "target", required_argument, NULL, 't' },
-  { "quick", no_argument, NULL, 'q' },
-  { "gpus", required_argument, NULL, 'g' },
-  { "no-nvls", no_argument, NULL, 'n' },
-  { "nccl-lib", required_argument, NULL, 'N' },
-  { "storage", required_argument, NULL, 's' },
-  { "seed", required_argument, NULL, 'S' },
-  { "help", no_argument, NULL, 'h' },
-  { "version", no_argument, NULL, 'V' },
-  { NULL, 0, NULL, 0 },
+  { "output", required_argument, NULL, 'o' },   { "force", no_argument, NULL, 'f' },
+  { "only", required_argument, NULL, 'O' },     { "list", no_argument, NULL, 'l' },
+  { "budget", required_argument, NULL, 'b' },   { "target", required_argument, NULL, 't' },
+  { "quick", no_argument, NULL, 'q' },          { "gpus", required_argument, NULL, 'g' },
+  { "nodes", required_argument, NULL, 'k' },    { "no-nvls", no_argument, NULL, 'n' },
+  { "nccl-lib", required_argument, NULL, 'N' }, { "storage", required_argument, NULL, 's' },
+  { "seed", required_argument, NULL, 'S' },     { "help", no_argument, NULL, 'h' },
+  { "version", no_argument, NULL, 'V' },        { NULL, 0, NULL, 0 },
 };
 
 static bool
-take_value (int option, const char *value, ProbeArguments *out, char *error, size_t size)
+take_value (int option, const char *value, bool over_nodes, ProbeArguments *out, char *error, size_t size)
 {
   uint64_t whole;
   switch (option) {
     case 'O':
-      return read_only (value, out, error, size);
+      return read_only (value, over_nodes, out, error, size);
     case 'b':
       return (probe_duration_read (value, &out->budget_s) && out->budget_s >= BUDGET_LEAST_S && out->budget_s <= BUDGET_MOST_S) ||
              fail (error, size, "--budget '%s' is no time; accepted are 5s to 24h, such as 90s, 3m, 2m30s", value);
@@ -199,6 +221,11 @@ take_value (int option, const char *value, ProbeArguments *out, char *error, siz
       if (!read_whole (value, 1, GPUS_MOST, &whole))
         return fail (error, size, "--gpus '%s': accepted are whole numbers from 1 to %d", value, GPUS_MOST);
       out->gpus = (unsigned)whole;
+      return true;
+    case 'k':
+      if (!read_whole (value, 1, NODES_MOST, &whole))
+        return fail (error, size, "--nodes '%s': accepted are whole numbers from 1 to %d", value, NODES_MOST);
+      out->nodes = (unsigned)whole;
       return true;
     case 'S':
       return read_whole (value, 0, UINT64_MAX, &out->seed) ||
@@ -212,8 +239,8 @@ take_value (int option, const char *value, ProbeArguments *out, char *error, siz
   return true;
 }
 
-bool
-probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size)
+static bool
+read_all (int argc, char **argv, bool over_nodes, ProbeArguments *out, char *error, size_t error_size)
 {
   *out = (ProbeArguments){ .output = "forerun-probe.json", .budget_s = BUDGET_DEFAULT_S, .target = TARGET_DEFAULT, .seed = 1 };
   opterr = 0;
@@ -244,13 +271,31 @@ probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, s
       case '?':
         return fail (error, error_size, "%s is not accepted; accepted are the options that --help lists", argv[optind - 1]);
       default:
-        if (!take_value (option, optarg, out, error, error_size))
+        if (strchr (over_nodes ? "sS" : "k", option) != NULL)
+          return fail (error, error_size, "--%s is not accepted %s; accepted are the options that --help lists",
+                       option == 's'   ? "storage"
+                       : option == 'S' ? "seed"
+                                       : "nodes",
+                       over_nodes ? "over nodes" : "on one node, forerun-probe-mpi takes it");
+        if (!take_value (option, optarg, over_nodes, out, error, error_size))
           return false;
     }
   }
   if (optind < argc)
     return fail (error, error_size, "'%s' is no option; only options are accepted, see --help", argv[optind]);
   return true;
+}
+
+bool
+probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size)
+{
+  return read_all (argc, argv, false, out, error, error_size);
+}
+
+bool
+probe_arguments_read_nodes (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size)
+{
+  return read_all (argc, argv, true, out, error, error_size);
 }
 
 void

@@ -34,7 +34,7 @@ typedef struct {
   ProbeOnly only[PROBE_ONLY_MOST];
   unsigned n_only; /* 0: everything */
   double budget_s, target;
-  unsigned gpus; /* 0: all */
+  unsigned gpus, nodes; /* 0: all; gpus of each node */
   uint64_t seed;
   bool list, no_nvls, quick, force, help, version;
 } ProbeArguments;
@@ -43,10 +43,13 @@ typedef struct {
 const char *probe_section_name (unsigned section);
 /* False: `error` says what is wrong and what is accepted. `out` needs probe_arguments_clear either way. */
 bool probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size);
+/* Those of the program over nodes: NCCL alone, and --nodes. */
+bool probe_arguments_read_nodes (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size);
 void probe_arguments_clear (ProbeArguments *arguments);
 /* Whether --only lets it through; what == NULL: anything of the section. */
 bool probe_arguments_want (ProbeArguments *arguments, const char *section, const char *what);
 const char *probe_arguments_help (void);
+const char *probe_arguments_help_nodes (void);
 
 /* "90s", "3m", "2m30s", "1h": seconds; false otherwise. */
 bool probe_duration_read (const char *text, double *out_s);

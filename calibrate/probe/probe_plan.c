@@ -13,7 +13,6 @@
 #define ALIGNED           4 /* elements of 16 bytes: nccl-tests' parts are whole ones */
 #define SMALLEST_EXPONENT 10
 #define LARGEST_EXPONENT  30
-#define GPUS_MOST         64
 #define CHANNELS_MOST     64
 
 static const char *const op_names[PROBE_OP_N] = { "all_reduce", "all_gather", "reduce_scatter", "broadcast",
@@ -32,6 +31,12 @@ probe_launch_name (unsigned launch)
   return launch < PROBE_LAUNCH_N ? launch_names[launch] : NULL;
 }
 
+unsigned
+probe_request_ranks (const ProbeRequest *request)
+{
+  return request->nodes * request->gpus;
+}
+
 static bool
 is_divided (ProbeOp op)
 {
@@ -39,16 +44,16 @@ is_divided (ProbeOp op)
 }
 
 size_t
-probe_op_count (ProbeOp op, size_t bytes, unsigned gpus)
+probe_op_count (ProbeOp op, size_t bytes, unsigned ranks)
 {
   size_t count = bytes / ELEMENT_B;
-  return is_divided (op) ? count / gpus / ALIGNED * ALIGNED : count;
+  return is_divided (op) ? count / ranks / ALIGNED * ALIGNED : count;
 }
 
 size_t
-probe_op_bytes (ProbeOp op, size_t bytes, unsigned gpus)
+probe_op_bytes (ProbeOp op, size_t bytes, unsigned ranks)
 {
-  return probe_op_count (op, bytes, gpus) * ELEMENT_B * (is_divided (op) ? gpus : 1);
+  return probe_op_count (op, bytes, ranks) * ELEMENT_B * (is_divided (op) ? ranks : 1);
 }
 
 size_t
@@ -81,12 +86,43 @@ probe_gpu_counts (unsigned n, unsigned out[PROBE_COUNTS_MOST])
   return count;
 }
 
+static void
+add_shape (ProbeShape out[PROBE_SHAPES_MOST], size_t *n, unsigned nodes, unsigned gpus)
+{
+  bool had = nodes * gpus < 2 || *n == PROBE_SHAPES_MOST;
+  for (size_t i = 0; i < *n && !had; i++)
+    had = out[i].nodes == nodes && out[i].gpus == gpus;
+  if (!had)
+    out[(*n)++] = (ProbeShape){ .nodes = nodes, .gpus = gpus };
+}
+
+size_t
+probe_shapes (unsigned nodes, unsigned gpus, ProbeShape out[PROBE_SHAPES_MOST], size_t *n_first)
+{
+  size_t n = 0;
+  *n_first = 0;
+  if (nodes == 0 || gpus == 0 || nodes > PROBE_NODES_MOST || gpus > PROBE_GPUS_MOST)
+    return 0;
+  for (unsigned pass = 0; pass < 2; pass++) {
+    add_shape (out, &n, nodes, pass == 0 ? gpus : 1);
+    if (nodes > 1)
+      add_shape (out, &n, 2, pass == 0 ? gpus : 1);
+  }
+  *n_first = n;
+  for (unsigned at = 4; at < nodes; at *= 2) {
+    add_shape (out, &n, at, gpus);
+    add_shape (out, &n, at, 1);
+  }
+  add_shape (out, &n, 1, gpus); /* the same processes on one node: what the network adds is the difference */
+  return n;
+}
+
 bool
 probe_request_write (const ProbeRequest *request, char *out, size_t size)
 {
-  int length = snprintf (out, size, "%s %s %zu %u %s %d %u %.9g %.9g", request->choice ? "choice" : "case", op_names[request->op],
-                         request->bytes, request->gpus, launch_names[request->launch], request->in_place ? 1 : 0, request->channels,
-                         request->target, request->share_s);
+  int length = snprintf (out, size, "%s %s %zu %u %u %s %d %u %.9g %.9g", request->choice ? "choice" : "case",
+                         op_names[request->op], request->bytes, request->nodes, request->gpus, launch_names[request->launch],
+                         request->in_place ? 1 : 0, request->channels, request->target, request->share_s);
   return length > 0 && (size_t)length < size;
 }
 
@@ -104,21 +140,23 @@ probe_request_read (const char *line, ProbeRequest *out)
 {
   char verb[8], op[24], launch[16];
   unsigned long long bytes;
-  unsigned gpus, in_place, channels, op_index, launch_index;
+  unsigned nodes, gpus, in_place, channels, op_index, launch_index;
   double target, share_s;
   int used = 0;
-  if (sscanf (line, "%7s %23s %20llu %9u %15s %1u %9u %lf %lf%n", verb, op, &bytes, &gpus, launch, &in_place, &channels, &target,
-              &share_s, &used) != 9 ||
+  if (sscanf (line, "%7s %23s %20llu %9u %9u %15s %1u %9u %lf %lf%n", verb, op, &bytes, &nodes, &gpus, launch, &in_place, &channels,
+              &target, &share_s, &used) != 10 ||
       line[used] != '\0')
     return false;
   bool choice = strcmp (verb, "choice") == 0;
   if ((!choice && strcmp (verb, "case") != 0) || !find_name (op_names, PROBE_OP_N, op, &op_index) ||
       !find_name (launch_names, PROBE_LAUNCH_N, launch, &launch_index) || bytes == 0 ||
-      bytes > (unsigned long long)1 << LARGEST_EXPONENT || gpus < 2 || gpus > GPUS_MOST || in_place > 1 ||
-      channels > CHANNELS_MOST || !(target > 0 && target < 1) || !(share_s >= 0 && share_s < 1e6))
+      bytes > (unsigned long long)1 << LARGEST_EXPONENT || nodes < 1 || nodes > PROBE_NODES_MOST || gpus < 1 ||
+      gpus > PROBE_GPUS_MOST || nodes * gpus < 2 || in_place > 1 || channels > CHANNELS_MOST || !(target > 0 && target < 1) ||
+      !(share_s >= 0 && share_s < 1e6))
     return false;
   *out = (ProbeRequest){ .op = (ProbeOp)op_index,
                          .bytes = (size_t)bytes,
+                         .nodes = nodes,
                          .gpus = gpus,
                          .launch = (ProbeLaunch)launch_index,
                          .in_place = in_place == 1,

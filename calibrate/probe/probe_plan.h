@@ -25,8 +25,8 @@ typedef enum { PROBE_LAUNCH_GRAPH, PROBE_LAUNCH_THREADS, PROBE_LAUNCH_SERIAL, PR
 /* A case as the worker gets it. */
 typedef struct {
   ProbeOp op;
-  size_t bytes; /* as asked; what runs is probe_op_bytes */
-  unsigned gpus;
+  size_t bytes;         /* as asked; what runs is probe_op_bytes */
+  unsigned nodes, gpus; /* gpus of each node; together at least two */
   ProbeLaunch launch;
   bool in_place;
   unsigned channels; /* 0: as many as NCCL likes */
@@ -34,14 +34,17 @@ typedef struct {
   double target, share_s;
 } ProbeRequest;
 
+/* Of all nodes. */
+unsigned probe_request_ranks (const ProbeRequest *request);
+
 const char *probe_op_name (unsigned op);         /* NULL beyond the last */
 const char *probe_launch_name (unsigned launch); /* likewise */
 
 /* Elements of 4 bytes that each rank gives per peer (gather, scatter, all-to-all), or in all: as nccl-tests counts them, in whole
  * 16 bytes where the buffer is divided. 0: too small for so many ranks. */
-size_t probe_op_count (ProbeOp op, size_t bytes, unsigned gpus);
+size_t probe_op_count (ProbeOp op, size_t bytes, unsigned ranks);
 /* The size that this is: of the larger of a rank's two buffers. */
-size_t probe_op_bytes (ProbeOp op, size_t bytes, unsigned gpus);
+size_t probe_op_bytes (ProbeOp op, size_t bytes, unsigned ranks);
 
 /* Sizes from 1 KiB to 1 GiB by 2^step, coarse ones (by 2^coarse) first; returns how many. */
 #define PROBE_SIZES_MOST 21
@@ -49,6 +52,17 @@ size_t probe_sizes (unsigned step, unsigned coarse, size_t out[PROBE_SIZES_MOST]
 /* 2, n, then powers of two below n and 3 where n >= 4; the most valuable first. Returns how many (at most 16). */
 #define PROBE_COUNTS_MOST 16
 size_t probe_gpu_counts (unsigned n, unsigned out[PROBE_COUNTS_MOST]);
+
+/* So many nodes with so many GPUs each. */
+typedef struct {
+  unsigned nodes, gpus;
+} ProbeShape;
+/* All and two nodes with all their GPUs, then with one; then the powers of two between, likewise; then one node with all. The most
+ * valuable first, each once, none of a single GPU. Returns how many; the first `*n_first` are those of all and of two nodes. */
+#define PROBE_SHAPES_MOST 32
+#define PROBE_NODES_MOST  1024
+#define PROBE_GPUS_MOST   64 /* of a node */
+size_t probe_shapes (unsigned nodes, unsigned gpus, ProbeShape out[PROBE_SHAPES_MOST], size_t *n_first);
 
 /* One line without its end, and back. */
 bool probe_request_write (const ProbeRequest *request, char *out, size_t size);

@@ -149,6 +149,43 @@ help_names_every_option (void)
     TEST_HAS (probe_arguments_help (), probe_section_name (i));
 }
 
+static void
+over_nodes_some_options_are_others (void)
+{
+  static const struct {
+    const char *line, *error; /* NULL: accepted */
+  } cases[] = {
+    { "--nodes 4 --gpus 8 --only nccl/all_reduce,nccl --quick --no-nvls", NULL },
+    { "--nodes 0", "--nodes '0': accepted are whole numbers from 1 to 1024" },
+    { "--storage /d", "--storage is not accepted over nodes; accepted are the options that --help lists" },
+    { "--seed 3", "--seed is not accepted over nodes; accepted are the options that --help lists" },
+    { "--only link", "--only 'link': over nodes there is no section 'link'; accepted is nccl, alone or as nccl/WHAT, by commas" },
+    { "--only nccl/", "--only 'nccl/': over nodes there is no section 'nccl'; accepted is nccl, alone or as nccl/WHAT, by commas" },
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    ProbeArguments arguments;
+    char error[512] = "";
+    g_autofree char *all = g_strconcat ("forerun-probe-mpi ", cases[i].line, NULL);
+    g_auto (GStrv) words = g_strsplit (all, " ", -1);
+    bool ok = probe_arguments_read_nodes ((int)g_strv_length (words), words, &arguments, error, sizeof error);
+    TEST_INT (ok, cases[i].error == NULL);
+    TEST_STR (error, cases[i].error != NULL ? cases[i].error : "");
+    if (ok) {
+      TEST_INT (arguments.nodes, 4);
+      TEST_INT (arguments.gpus, 8);
+    }
+    probe_arguments_clear (&arguments);
+  }
+  ProbeArguments arguments;
+  char error[512];
+  g_auto (GStrv) words = NULL;
+  TEST_FALSE (read_line ("--nodes 2", &arguments, error, &words));
+  TEST_STR (error, "--nodes is not accepted on one node, forerun-probe-mpi takes it; accepted are the options that --help lists");
+  probe_arguments_clear (&arguments);
+  TEST_HAS (probe_arguments_help_nodes (), "--nodes N");
+  TEST_TRUE (strstr (probe_arguments_help_nodes (), "--storage") == NULL);
+}
+
 int
 main (void)
 {
@@ -158,6 +195,7 @@ main (void)
     { "only lets through what it names", only_lets_through_what_it_names },
     { "bad options are refused with what is accepted", bad_options_are_refused_with_what_is_accepted },
     { "times add up", times_add_up },
+    { "over nodes some options are others", over_nodes_some_options_are_others },
     { "help names every option", help_names_every_option },
     { 0 },
   };

@@ -70,6 +70,7 @@ requests_come_back_as_they_were (void)
     for (unsigned launch = 0; launch < PROBE_LAUNCH_N; launch++) {
       ProbeRequest request = { .op = (ProbeOp)op,
                                .bytes = (size_t)1 << 30,
+                               .nodes = 3,
                                .gpus = 8,
                                .launch = (ProbeLaunch)launch,
                                .in_place = op % 2 == 0,
@@ -84,14 +85,16 @@ requests_come_back_as_they_were (void)
       TEST_INT (back.op, op);
       TEST_INT (back.launch, launch);
       TEST_INT (back.bytes, request.bytes);
+      TEST_INT (back.nodes, 3);
       TEST_INT (back.gpus, 8);
+      TEST_INT (probe_request_ranks (&back), 24);
       TEST_INT (back.in_place, request.in_place);
       TEST_INT (back.channels, request.channels);
       TEST_INT (back.choice, request.choice);
       TEST_NEAR (back.target, 0.02, 1e-12);
       TEST_NEAR (back.share_s, 0.125, 1e-12);
     }
-  ProbeRequest request = { .bytes = 1024, .gpus = 2, .target = 0.02 };
+  ProbeRequest request = { .bytes = 1024, .nodes = 1, .gpus = 2, .target = 0.02 };
   char small[8];
   TEST_FALSE (probe_request_write (&request, small, sizeof small));
 }
@@ -102,19 +105,22 @@ lines_that_are_no_request_are_refused (void)
   static const char *const lines[] = {
     "",
     "case",
-    "case all_reduce 1024 2 graph 0 0 0.02",
-    "cast all_reduce 1024 2 graph 0 0 0.02 1",
-    "case all_redu 1024 2 graph 0 0 0.02 1",
-    "case all_reduce 0 2 graph 0 0 0.02 1",
-    "case all_reduce 1024 1 graph 0 0 0.02 1",
-    "case all_reduce 1024 65 graph 0 0 0.02 1",
-    "case all_reduce 1024 2 wild 0 0 0.02 1",
-    "case all_reduce 1024 2 graph 2 0 0.02 1",
-    "case all_reduce 1024 2 graph 0 65 0.02 1",
-    "case all_reduce 1024 2 graph 0 0 2 1",
-    "case all_reduce 1024 2 graph 0 0 0.02 nan",
-    "case all_reduce 1024 2 graph 0 0 0.02 1 more",
-    "case all_reduce 99999999999 2 graph 0 0 0.02 1",
+    "case all_reduce 1024 1 2 graph 0 0 0.02",
+    "case all_reduce 1024 2 graph 0 0 0.02 1", /* of one node alone, as it was once */
+    "cast all_reduce 1024 1 2 graph 0 0 0.02 1",
+    "case all_redu 1024 1 2 graph 0 0 0.02 1",
+    "case all_reduce 0 1 2 graph 0 0 0.02 1",
+    "case all_reduce 1024 1 1 graph 0 0 0.02 1",
+    "case all_reduce 1024 0 2 graph 0 0 0.02 1",
+    "case all_reduce 1024 1 65 graph 0 0 0.02 1",
+    "case all_reduce 1024 1025 1 graph 0 0 0.02 1",
+    "case all_reduce 1024 1 2 wild 0 0 0.02 1",
+    "case all_reduce 1024 1 2 graph 2 0 0.02 1",
+    "case all_reduce 1024 1 2 graph 0 65 0.02 1",
+    "case all_reduce 1024 1 2 graph 0 0 2 1",
+    "case all_reduce 1024 1 2 graph 0 0 0.02 nan",
+    "case all_reduce 1024 1 2 graph 0 0 0.02 1 more",
+    "case all_reduce 99999999999 1 2 graph 0 0 0.02 1",
   };
   ProbeRequest request;
   for (size_t i = 0; i < G_N_ELEMENTS (lines); i++)
@@ -169,6 +175,87 @@ choices_are_read_from_old_and_new_logs (void)
   }
 }
 
+static void
+shapes_begin_with_all_and_two_nodes (void)
+{
+  static const struct {
+    unsigned nodes, gpus, first;
+    const char *shapes;
+  } cases[] = {
+    { 1, 1, 0, "" },
+    { 1, 8, 1, "1x8 " },
+    { 2, 1, 1, "2x1 " },
+    { 2, 8, 2, "2x8 2x1 1x8 " },
+    { 3, 4, 4, "3x4 2x4 3x1 2x1 1x4 " },
+    { 8, 1, 2, "8x1 2x1 4x1 " },
+    { 12, 8, 4, "12x8 2x8 12x1 2x1 4x8 4x1 8x8 8x1 1x8 " },
+    { 1025, 8, 0, "" }, /* more than are accepted */
+    { 0, 8, 0, "" },
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    ProbeShape shape[PROBE_SHAPES_MOST];
+    size_t first, n = probe_shapes (cases[i].nodes, cases[i].gpus, shape, &first);
+    g_autoptr (GString) text = g_string_new ("");
+    for (size_t k = 0; k < n; k++)
+      g_string_append_printf (text, "%ux%u ", shape[k].nodes, shape[k].gpus);
+    TEST_STR (text->str, cases[i].shapes);
+    TEST_INT (first, cases[i].first);
+  }
+  ProbeShape shape[PROBE_SHAPES_MOST];
+  size_t first, n = probe_shapes (PROBE_NODES_MOST, PROBE_GPUS_MOST, shape, &first);
+  TEST_INT (n, 4 + 8 * 2 + 1); /* 4, 8, … 512 between 2 and 1024, each with all GPUs and one; one node */
+}
+
+/* Over nodes each case stands once in a stage, nothing is launched serially, and every communicator of a stage has room at once. */
+static void
+the_plan_over_nodes_is_what_processes_can_do (void)
+{
+  NcclPlan plan;
+  TEST_TRUE (nccl_plan_make_nodes (&plan, 4, 8, false, true));
+  static const char *const names[] = { "choice",
+                                       "auto",
+                                       "ring_ll",
+                                       "ring_ll128",
+                                       "ring_simple",
+                                       "tree_ll",
+                                       "tree_ll128",
+                                       "tree_simple",
+                                       "collnet_direct_simple",
+                                       "collnet_chain_simple",
+                                       "nvls_simple",
+                                       "nvls_tree_simple",
+                                       "auto" };
+  TEST_INT (plan.n, G_N_ELEMENTS (names));
+  for (size_t s = 0; s < plan.n; s++) {
+    const NcclStage *stage = &plan.stage[s];
+    g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr (GHashTable) sets = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    TEST_STR (stage->name, names[s]);
+    TEST_FALSE (stage->stays);
+    TEST_TRUE (stage->n > 0 && stage->weight > 0);
+    TEST_INT (stage->request[0].nodes, 4);
+    TEST_INT (stage->request[0].gpus, 8);
+    for (size_t i = 0; i < stage->n; i++) {
+      ProbeRequest request = stage->request[i], back;
+      char line[256];
+      request.target = 0.02;
+      TEST_TRUE (probe_request_write (&request, line, sizeof line) && probe_request_read (line, &back));
+      TEST_TRUE (g_hash_table_add (seen, g_strdup (line)));
+      g_hash_table_add (sets, g_strdup_printf ("%u %u %u", request.nodes, request.gpus, request.channels));
+      TEST_FALSE (request.launch == PROBE_LAUNCH_SERIAL);
+      TEST_TRUE (!stage->offered || (request.nodes > 1 && request.gpus == 8));
+    }
+    TEST_TRUE (g_hash_table_size (sets) <= NCCL_PLAN_SETS_MOST);
+  }
+  nccl_plan_clear (&plan);
+  TEST_TRUE (nccl_plan_make_nodes (&plan, 4, 8, true, false));
+  for (size_t s = 0; s < plan.n; s++)
+    TEST_FALSE (g_str_has_prefix (plan.stage[s].name, "nvls"));
+  nccl_plan_clear (&plan);
+  TEST_FALSE (nccl_plan_make_nodes (&plan, 1, 1, false, true));
+  nccl_plan_clear (&plan);
+}
+
 /* Order and completeness: the choices, then NCCL's own on n and 2 GPUs by graphs, then what is forced; no case twice in a stage. */
 static void
 the_plan_begins_with_what_is_worth_most (void)
@@ -217,6 +304,8 @@ main (void)
     { "lines that are no request are refused", lines_that_are_no_request_are_refused },
     { "answers are samples or none", answers_are_samples_or_none },
     { "choices are read from old and new logs", choices_are_read_from_old_and_new_logs },
+    { "shapes begin with all and with two nodes", shapes_begin_with_all_and_two_nodes },
+    { "the plan over nodes is what processes can do", the_plan_over_nodes_is_what_processes_can_do },
     { "the plan begins with what is worth most", the_plan_begins_with_what_is_worth_most },
     { 0 },
   };

@@ -1,0 +1,243 @@
+/* One case over nodes: all its workers have a communicator of its shape, which is made when it is first asked for and dropped when
+ * there are too many; then all get the same line, and their answers count as one. Which communicators there are is known here alone,
+ * so that all workers make and drop them in the same order. */
+#include "nodes.h"
+
+#include "probe_core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_S       300.0 /* a case has its share and some seconds; a worker that is silent is killed long before */
+#define JOIN_LIMIT_S  180.0 /* thousands of GPUs take a minute */
+#define STOP_MARGIN_S 30.0
+
+typedef struct {
+  Probe *probe;
+  Nodes *nodes;
+  RanksOrder *order; /* one for each GPU */
+  ProbeAnswer *answer;
+  ProbeAnswer verdict;
+  size_t capacity_B;                   /* of the smallest buffer */
+  ProbeJoin made[NCCL_PLAN_SETS_MOST]; /* the oldest first; their ids are of no more use */
+  size_t n_made;
+  bool running;
+} Crew;
+
+/* ---- orders ---- */
+
+static unsigned
+all_ranks (const Crew *crew)
+{
+  return crew->nodes->layout.nodes * crew->nodes->layout.gpus;
+}
+
+/* Carries out the first n orders; false: not one line came of it, crew->verdict says why. */
+static bool
+carry_out (Crew *crew, unsigned n, double limit_s)
+{
+  if (!ranks_do (crew->nodes->ranks, crew->order, n, limit_s, crew->answer)) {
+    crew->nodes->lost = true;
+    crew->probe->lost = true;
+  }
+  probe_answers_merge (crew->answer, n, &crew->verdict);
+  return crew->verdict.said == PROBE_SAID_LINE;
+}
+
+/* The same question to the workers of a shape. */
+static bool
+ask_shape (Crew *crew, unsigned nodes, unsigned gpus, const char *line, double limit_s)
+{
+  unsigned n = nodes * gpus;
+  for (unsigned i = 0; i < n; i++) {
+    crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, gpus, i);
+    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", NCCL_PATIENCE_S, line);
+  }
+  return carry_out (crew, n, limit_s);
+}
+
+/* ---- communicators ---- */
+
+static bool
+drop_oldest (Crew *crew)
+{
+  char line[64];
+  ProbeJoin oldest = crew->made[0];
+  memmove (crew->made, crew->made + 1, --crew->n_made * sizeof *crew->made);
+  return probe_drop_write (&oldest, line, sizeof line) && ask_shape (crew, oldest.nodes, oldest.gpus, line, JOIN_LIMIT_S);
+}
+
+/* Rank 0 of the new communicator makes its id. */
+static bool
+get_id (Crew *crew, ProbeJoin *join)
+{
+  crew->order[0].rank = probe_layout_rank (&crew->nodes->layout, join->gpus, 0);
+  snprintf (crew->order[0].command, PROBE_COMMAND_MOST, "ask %.9g id", NCCL_PATIENCE_S);
+  return carry_out (crew, 1, JOIN_LIMIT_S) && probe_id_read (crew->verdict.text, join->id);
+}
+
+static bool
+join (Crew *crew, const ProbeRequest *request)
+{
+  ProbeJoin join;
+  memset (&join, 0, sizeof join);
+  for (size_t i = 0; i < crew->n_made; i++)
+    if (crew->made[i].nodes == request->nodes && crew->made[i].gpus == request->gpus && crew->made[i].channels == request->channels)
+      return true;
+  join.nodes = request->nodes;
+  join.gpus = request->gpus;
+  join.channels = request->channels;
+  if ((crew->n_made == NCCL_PLAN_SETS_MOST && !drop_oldest (crew)) || !get_id (crew, &join))
+    return false;
+  unsigned n = request->nodes * request->gpus;
+  for (unsigned i = 0; i < n; i++) {
+    char line[512];
+    join.rank = i;
+    if (!probe_join_write (&join, line, sizeof line))
+      return false;
+    crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, join.gpus, i);
+    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", JOIN_LIMIT_S, line);
+  }
+  if (!carry_out (crew, n, JOIN_LIMIT_S) || strcmp (crew->verdict.text, "joined") != 0)
+    return false;
+  crew->made[crew->n_made++] = join;
+  return true;
+}
+
+/* ---- what the section asks for ---- */
+
+static void
+stop (void *user, double patience_s)
+{
+  Crew *crew = (Crew *)user;
+  unsigned n = all_ranks (crew);
+  if (!crew->running || crew->nodes->lost)
+    return;
+  crew->running = false;
+  crew->n_made = 0;
+  if (probe_interrupted ()) /* they go when all quit */
+    return;
+  for (unsigned i = 0; i < n; i++) {
+    crew->order[i].rank = crew->nodes->layout.rank[i];
+    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "stop %.9g", patience_s);
+  }
+  carry_out (crew, n, patience_s + STOP_MARGIN_S);
+}
+
+static void
+keep (void *user)
+{
+  stop (user, 0); /* plans over nodes do not ask for it */
+}
+
+/* All are ready with the same NCCL. */
+static bool
+are_ready (Crew *crew, unsigned n, char *why, size_t size)
+{
+  char first[32] = "";
+  crew->capacity_B = NCCL_BUFFER_B;
+  for (unsigned i = 0; i < n; i++) {
+    char version[32] = "?";
+    size_t bytes = 0;
+    if (crew->answer[i].said != PROBE_SAID_LINE || sscanf (crew->answer[i].text, "ready %31s %zu", version, &bytes) != 2) {
+      probe_answers_merge (crew->answer, n, &crew->verdict);
+      snprintf (why, size, "%s", crew->verdict.text);
+      return false;
+    }
+    if (first[0] == '\0')
+      strcpy (first, version);
+    if (strcmp (first, version) != 0) {
+      snprintf (why, size, "NCCL is %s on rank 0, and %s on rank %u; all must have the same", first, version, i);
+      return false;
+    }
+    crew->capacity_B = bytes < crew->capacity_B ? bytes : crew->capacity_B;
+  }
+  return true;
+}
+
+static bool
+start (void *user, const NcclStage *stage, char *why, size_t size)
+{
+  Crew *crew = (Crew *)user;
+  unsigned n = all_ranks (crew);
+  char log[NCCL_FILES_TEXT], xml[NCCL_FILES_TEXT];
+  const char *settings[NCCL_SETTINGS_MOST + NCCL_FILES_SETTINGS + 2];
+  size_t n_settings = 0;
+  stop (crew, 0);
+  if (crew->nodes->lost) {
+    snprintf (why, size, "a process does not answer any more");
+    return false;
+  }
+  while (n_settings < NCCL_SETTINGS_MOST && stage->setting[n_settings] != NULL) {
+    settings[n_settings] = stage->setting[n_settings];
+    n_settings++;
+  }
+  if (!probe_options (crew->probe)->nvls)
+    settings[n_settings++] = "NCCL_NVLS_ENABLE=0";
+  for (unsigned i = 0; i < n; i++) {
+    size_t more = i == 0 && stage->choice ? nccl_files_settings (&crew->nodes->files, log, xml, settings + n_settings) : 0;
+    settings[n_settings + more] = NULL;
+    crew->order[i].rank = crew->nodes->layout.rank[i];
+    if (!probe_member_start_write (NCCL_PATIENCE_S, more > 0, settings, crew->order[i].command, PROBE_COMMAND_MOST)) {
+      snprintf (why, size, "its settings are too long");
+      return false;
+    }
+  }
+  crew->running = true;
+  carry_out (crew, n, JOIN_LIMIT_S);
+  if (are_ready (crew, n, why, size))
+    return true;
+  stop (crew, 0);
+  return false;
+}
+
+static NcclAsked
+ask (void *user, const ProbeRequest *request, char *line, size_t size)
+{
+  Crew *crew = (Crew *)user;
+  char text[256];
+  if (request->bytes > crew->capacity_B) {
+    snprintf (line, size, "error a GPU has room for buffers of %zu B alone", crew->capacity_B);
+    return NCCL_ASKED_LINE;
+  }
+  bool ok = probe_request_write (request, text, sizeof text) && join (crew, request) &&
+            ask_shape (crew, request->nodes, request->gpus, text, LIMIT_S);
+  if (probe_interrupted ())
+    return NCCL_ASKED_STOPPED;
+  snprintf (line, size, "%s", crew->verdict.text);
+  return ok ? NCCL_ASKED_LINE : NCCL_ASKED_FAILED;
+}
+
+bool
+nodes_nccl (Probe *probe, Nodes *nodes)
+{
+  static NcclPlan plan;
+  Crew crew = Crew ();
+  const ProbeOptions *options = probe_options (probe);
+  unsigned n = nodes->layout.nodes * nodes->layout.gpus;
+  if (n < 2) {
+    probe_note (probe, "nccl: one GPU: there is nothing to measure");
+    return true;
+  }
+  crew.probe = probe;
+  crew.nodes = nodes;
+  crew.order = (RanksOrder *)calloc (n, sizeof *crew.order);
+  crew.answer = (ProbeAnswer *)calloc (n, sizeof *crew.answer);
+  bool ok = nccl_plan_make_nodes (&plan, nodes->layout.nodes, nodes->layout.gpus, options->quick, options->nvls) &&
+            crew.order != NULL && crew.answer != NULL;
+  if (!ok)
+    probe_note (probe, "nccl: out of memory");
+  if (ok) {
+    NcclCrew workers = { &crew, nodes->files.xml, start, ask, stop, keep };
+    ok = nccl_section_run (probe, &plan, &workers, true);
+    stop (&crew, 0);
+  }
+  if (nodes->lost)
+    probe_note (probe, "nccl: a process does not answer any more: %s; what was measured before is kept", crew.verdict.text);
+  free (crew.order);
+  free (crew.answer);
+  nccl_plan_clear (&plan);
+  return ok;
+}

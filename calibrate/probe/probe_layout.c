@@ -1,0 +1,288 @@
+#include "probe_layout.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANNELS_MOST 64
+#define HEX_LENGTH    (2 * PROBE_ID_BYTES)
+
+/* ---- who is where ---- */
+
+/* node_of[r]: the number of r's node; count[k]: processes of node k. Returns how many nodes. */
+static unsigned
+number_nodes (const char *const *node, unsigned n_ranks, unsigned *node_of, unsigned *count, unsigned *first)
+{
+  unsigned n = 0;
+  for (unsigned r = 0; r < n_ranks; r++) {
+    unsigned k = 0;
+    while (k < n && strcmp (node[first[k]], node[r]) != 0)
+      k++;
+    if (k == n) {
+      first[n] = r;
+      count[n++] = 0;
+    }
+    node_of[r] = k;
+    count[k]++;
+  }
+  return n;
+}
+
+static bool
+choose_shape (ProbeLayout *out, const unsigned *count, unsigned found, unsigned nodes, unsigned gpus, char *error, size_t size)
+{
+  if (nodes > found) {
+    snprintf (error, size, "--nodes %u: the processes are on %u", nodes, found);
+    return false;
+  }
+  out->nodes = nodes > 0 ? nodes : found;
+  out->gpus = out->most = count[0];
+  for (unsigned k = 0; k < out->nodes; k++) {
+    out->gpus = count[k] < out->gpus ? count[k] : out->gpus;
+    out->most = count[k] > out->most ? count[k] : out->most;
+  }
+  if (gpus > out->gpus) {
+    snprintf (error, size, "--gpus %u: a node has %u process%s", gpus, out->gpus, out->gpus == 1 ? "" : "es");
+    return false;
+  }
+  if (gpus > 0)
+    out->gpus = gpus;
+  if (out->nodes > PROBE_NODES_MOST || out->gpus > PROBE_GPUS_MOST) {
+    snprintf (error, size, "%u nodes of %u GPUs; at most %d of %d are accepted, --nodes and --gpus take fewer", out->nodes,
+              out->gpus, PROBE_NODES_MOST, PROBE_GPUS_MOST);
+    return false;
+  }
+  return true;
+}
+
+bool
+probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out, char *error,
+                   size_t error_size)
+{
+  *out = (ProbeLayout){ .n_ranks = n_ranks };
+  unsigned *numbers = calloc ((size_t)n_ranks * 3 + 1, sizeof *numbers);
+  bool ok = numbers != NULL && n_ranks > 0;
+  if (!ok) {
+    snprintf (error, error_size, n_ranks > 0 ? "out of memory" : "no process");
+    free (numbers);
+    return false;
+  }
+  unsigned *node_of = numbers, *count = numbers + n_ranks, *first = count + n_ranks;
+  unsigned found = number_nodes (node, n_ranks, node_of, count, first);
+  ok = choose_shape (out, count, found, nodes, gpus, error, error_size);
+  if (ok) {
+    out->rank = calloc ((size_t)out->nodes * out->gpus, sizeof *out->rank);
+    ok = out->rank != NULL;
+    if (!ok)
+      snprintf (error, error_size, "out of memory");
+  }
+  if (ok) {
+    out->spare = n_ranks - out->nodes * out->gpus;
+    memset (count, 0, n_ranks * sizeof *count);
+    for (unsigned r = 0; r < n_ranks; r++) {
+      unsigned k = node_of[r], gpu = count[k]++;
+      if (k < out->nodes && gpu < out->gpus)
+        out->rank[k * out->gpus + gpu] = r;
+    }
+  }
+  free (numbers);
+  return ok;
+}
+
+void
+probe_layout_clear (ProbeLayout *layout)
+{
+  free (layout->rank);
+  *layout = (ProbeLayout){ 0 };
+}
+
+unsigned
+probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i)
+{
+  return layout->rank[i / gpus * layout->gpus + i % gpus];
+}
+
+/* ---- answers ---- */
+
+static const char *const said_names[PROBE_SAID_N] = { "line", "killed", "nothing", "silent", "ended" };
+static const char *const said_reasons[PROBE_SAID_N] = { "", "its worker was killed, because another one failed",
+                                                        "the process did not answer",
+                                                        "hangs: nothing came back from its worker, which was killed",
+                                                        "its worker ended" };
+
+bool
+probe_answer_write (const ProbeAnswer *answer, char *out, size_t size)
+{
+  bool is_line = answer->said == PROBE_SAID_LINE;
+  int n = snprintf (out, size, "%s%s%s", said_names[answer->said], is_line ? " " : "", is_line ? answer->text : "");
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_answer_parse (const char *text, ProbeAnswer *out)
+{
+  if (strncmp (text, "line ", 5) == 0) {
+    out->said = PROBE_SAID_LINE;
+    return snprintf (out->text, sizeof out->text, "%s", text + 5) < (int)sizeof out->text;
+  }
+  for (unsigned said = PROBE_SAID_LINE + 1; said < PROBE_SAID_N; said++)
+    if (strcmp (text, said_names[said]) == 0) {
+      out->said = (ProbeSaid)said;
+      out->text[0] = '\0';
+      return true;
+    }
+  return false;
+}
+
+static bool
+begins (const ProbeAnswer *answer, const char *with)
+{
+  return answer->said == PROBE_SAID_LINE && strncmp (answer->text, with, strlen (with)) == 0;
+}
+
+/* The first that begins so; n: none. */
+static unsigned
+find_line (const ProbeAnswer *answer, unsigned n, const char *with)
+{
+  unsigned i = 0;
+  while (i < n && !begins (&answer[i], with))
+    i++;
+  return i;
+}
+
+/* A reason that names its rank already is not given another. */
+static void
+give (ProbeAnswer *out, ProbeSaid said, const char *before, unsigned rank, const char *reason)
+{
+  bool named = strstr (reason, "rank ") != NULL;
+  out->said = said;
+  if (named)
+    snprintf (out->text, sizeof out->text, "%s%.1900s", before, reason);
+  else
+    snprintf (out->text, sizeof out->text, "%srank %u: %.1900s", before, rank, reason);
+}
+
+void
+probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
+{
+  unsigned fatal = find_line (answer, n, "fatal "), worst = 0, error, first = 0, other = 0;
+  if (n == 0) {
+    give (out, PROBE_SAID_NOTHING, "", 0, "nobody was asked");
+    return;
+  }
+  if (fatal < n) {
+    give (out, PROBE_SAID_ENDED, "", fatal, answer[fatal].text + strlen ("fatal "));
+    return;
+  }
+  for (unsigned i = 1; i < n; i++)
+    if (answer[i].said > answer[worst].said)
+      worst = i;
+  if (answer[worst].said != PROBE_SAID_LINE) {
+    give (out, answer[worst].said, "", worst, said_reasons[answer[worst].said]);
+    return;
+  }
+  error = find_line (answer, n, "error ");
+  for (unsigned i = 0; i < n && error < n; i++) /* "wrong data on rank 3" tells less than what rank 3 says itself */
+    if (begins (&answer[i], "error wrong data: "))
+      error = i;
+  if (error < n) {
+    give (out, PROBE_SAID_LINE, "error ", error, answer[error].text + strlen ("error "));
+    return;
+  }
+  while (first < n - 1 && strcmp (answer[first].text, "ran") == 0)
+    first++;
+  while (other < n && (strcmp (answer[other].text, "ran") == 0 || strcmp (answer[other].text, answer[first].text) == 0))
+    other++;
+  if (other < n)
+    give (out, PROBE_SAID_ENDED, "", other, "its worker's numbers are not those of the others");
+  else
+    *out = answer[first];
+}
+
+/* ---- joining ---- */
+
+static void
+put_hex (const unsigned char id[PROBE_ID_BYTES], char out[HEX_LENGTH + 1])
+{
+  for (size_t i = 0; i < PROBE_ID_BYTES; i++)
+    snprintf (out + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Up to the end of the line. */
+static bool
+take_hex (const char *text, unsigned char out[PROBE_ID_BYTES])
+{
+  if (strlen (text) != HEX_LENGTH)
+    return false;
+  for (size_t i = 0; i < PROBE_ID_BYTES; i++) {
+    char pair[3] = { text[2 * i], text[2 * i + 1], '\0' };
+    if (!isxdigit ((unsigned char)pair[0]) || !isxdigit ((unsigned char)pair[1]))
+      return false;
+    out[i] = (unsigned char)strtoul (pair, NULL, 16);
+  }
+  return true;
+}
+
+static bool
+is_accepted (const ProbeJoin *join)
+{
+  return join->nodes >= 1 && join->nodes <= PROBE_NODES_MOST && join->gpus >= 1 && join->gpus <= PROBE_GPUS_MOST &&
+         join->nodes * join->gpus >= 2 && join->channels <= CHANNELS_MOST && join->rank < join->nodes * join->gpus;
+}
+
+bool
+probe_join_write (const ProbeJoin *join, char *out, size_t size)
+{
+  char hex[HEX_LENGTH + 1];
+  put_hex (join->id, hex);
+  int n = snprintf (out, size, "join %u %u %u %u %s", join->nodes, join->gpus, join->channels, join->rank, hex);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_join_read (const char *line, ProbeJoin *out)
+{
+  ProbeJoin join;
+  int used = 0;
+  if (strncmp (line, "join ", 5) != 0 ||
+      sscanf (line + 5, "%9u %9u %9u %9u %n", &join.nodes, &join.gpus, &join.channels, &join.rank, &used) != 4 ||
+      !is_accepted (&join) || !take_hex (line + 5 + used, join.id))
+    return false;
+  *out = join;
+  return true;
+}
+
+bool
+probe_drop_write (const ProbeJoin *join, char *out, size_t size)
+{
+  int n = snprintf (out, size, "drop %u %u %u", join->nodes, join->gpus, join->channels);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_drop_read (const char *line, ProbeJoin *out)
+{
+  ProbeJoin join = { 0 };
+  int used = 0;
+  if (strncmp (line, "drop ", 5) != 0 || sscanf (line + 5, "%9u %9u %9u%n", &join.nodes, &join.gpus, &join.channels, &used) != 3 ||
+      line[5 + used] != '\0' || !is_accepted (&join))
+    return false;
+  *out = join;
+  return true;
+}
+
+bool
+probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size)
+{
+  char hex[HEX_LENGTH + 1];
+  put_hex (id, hex);
+  int n = snprintf (out, size, "id %s", hex);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES])
+{
+  return strncmp (line, "id ", 3) == 0 && take_hex (line + 3, out);
+}

@@ -1,0 +1,71 @@
+/* Processes of several nodes: who is where, who takes part in what, what their answers say together; and the lines by which workers
+ * are told to join. Pure. */
+#ifndef FORERUN_PROBE_LAYOUT_H
+#define FORERUN_PROBE_LAYOUT_H
+
+#include "probe_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  unsigned nodes, gpus; /* of each node: as many as the node with the fewest processes has */
+  unsigned most, spare; /* processes of the node with the most; how many processes are left over */
+  unsigned *rank;       /* rank[node * gpus + gpu]: a process by its number among all; owned */
+  unsigned n_ranks;     /* all processes */
+} ProbeLayout;
+
+/* `node[r]` names the node of process r. Nodes in the order of their first process, which is process 0's to begin with; GPUs of a
+ * node in the order of processes. At most `nodes` nodes of `gpus` GPUs, 0: all. False: `error` says what is wrong, or memory is
+ * out. Needs probe_layout_clear either way. */
+bool probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out, char *error,
+                        size_t error_size);
+void probe_layout_clear (ProbeLayout *layout);
+/* The process that is rank `i` of a communicator of that shape. */
+unsigned probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i);
+
+/* How a worker, or the process that keeps it, answered. From the least to the most telling where not all say the same. */
+typedef enum {
+  PROBE_SAID_LINE,    /* `text` is the worker's line; others: why there is none */
+  PROBE_SAID_KILLED,  /* because another one failed */
+  PROBE_SAID_NOTHING, /* the process that keeps it did not answer at all */
+  PROBE_SAID_SILENT,
+  PROBE_SAID_ENDED,
+  PROBE_SAID_N
+} ProbeSaid;
+
+#define PROBE_ANSWER_MOST 2048
+typedef struct {
+  ProbeSaid said;
+  char text[PROBE_ANSWER_MOST];
+} ProbeAnswer;
+
+/* "line TEXT", "killed", "silent", "ended", "nothing" and back; false: no such thing, or it does not fit. */
+bool probe_answer_write (const ProbeAnswer *answer, char *out, size_t size);
+bool probe_answer_parse (const char *text, ProbeAnswer *out);
+
+/* What all of them say together. LINE: all gave the same line (or "ran", which goes with any), or an "error" of this case alone,
+ * which is then that line with the rank in front of its reason; all else is a failure, whose most telling reason stands in `text`
+ * with its rank: a worker's own "fatal", then how it ended, then that answers differ. */
+void probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out);
+
+/* "join NODES GPUS CHANNELS RANK ID": the worker is RANK of a communicator; ID is 128 bytes in hexadecimal digits. */
+#define PROBE_ID_BYTES 128
+typedef struct {
+  unsigned nodes, gpus, channels, rank;
+  unsigned char id[PROBE_ID_BYTES];
+} ProbeJoin;
+bool probe_join_write (const ProbeJoin *join, char *out, size_t size);
+bool probe_join_read (const char *line, ProbeJoin *out);
+/* "drop NODES GPUS CHANNELS", in the same fields. */
+bool probe_drop_write (const ProbeJoin *join, char *out, size_t size);
+bool probe_drop_read (const char *line, ProbeJoin *out);
+/* "id HEX". */
+bool probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size);
+bool probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,144 @@
+#include "probe_member.h"
+
+#include "probe_team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+probe_member_open (ProbeMember *member, const ProbeMemberWorker *worker)
+{
+  *member = (ProbeMember){ .worker = *worker };
+}
+
+static void
+end_worker (ProbeMember *member, double patience_s)
+{
+  if (member->running)
+    probe_child_end (&member->child, patience_s);
+  member->running = false;
+}
+
+static bool
+say (ProbeMember *member, ProbeAnswer *answer, ProbeSaid said, const char *text)
+{
+  member->waiting = false;
+  answer->said = said;
+  snprintf (answer->text, sizeof answer->text, "%s", text);
+  return true;
+}
+
+static void
+wait_for (ProbeMember *member, double patience_s)
+{
+  member->waiting = true;
+  member->patience_s = patience_s;
+  member->since_s = probe_clock_s ();
+}
+
+static bool
+start (ProbeMember *member, const char *text, ProbeAnswer *answer)
+{
+  char copy[PROBE_COMMAND_MOST], mark[2] = { PROBE_MEMBER_MARK, '\0' };
+  const char *settings[PROBE_MEMBER_SETTINGS + 1];
+  size_t n = 0;
+  double patience_s = 0;
+  int log = 0;
+  end_worker (member, 0);
+  if (strlen (text) >= sizeof copy || sscanf (text, "%lf %1d", &patience_s, &log) != 2)
+    return say (member, answer, PROBE_SAID_LINE, "fatal a start that is not understood");
+  strcpy (copy, text);
+  char *rest = strchr (copy, PROBE_MEMBER_MARK), *state = NULL;
+  for (char *item = rest != NULL ? strtok_r (rest, mark, &state) : NULL; item != NULL; item = strtok_r (NULL, mark, &state)) {
+    if (n == PROBE_MEMBER_SETTINGS)
+      return say (member, answer, PROBE_SAID_LINE, "fatal too many settings");
+    settings[n++] = item;
+  }
+  settings[n] = NULL;
+  member->running = probe_child_start (&member->child, log == 1 ? member->worker.argv_with_log : member->worker.argv, settings);
+  if (!member->running)
+    return say (member, answer, PROBE_SAID_LINE, "fatal no worker could be started");
+  wait_for (member, patience_s);
+  return false;
+}
+
+static bool
+ask (ProbeMember *member, const char *text, ProbeAnswer *answer)
+{
+  double patience_s = 0;
+  int used = 0;
+  if (sscanf (text, "%lf %n", &patience_s, &used) != 1 || used == 0)
+    return say (member, answer, PROBE_SAID_LINE, "fatal a question that is not understood");
+  if (!member->running || !probe_child_ask (&member->child, text + used)) {
+    end_worker (member, 0);
+    return say (member, answer, PROBE_SAID_ENDED, "");
+  }
+  wait_for (member, patience_s);
+  return false;
+}
+
+bool
+probe_member_tell (ProbeMember *member, const char *command, ProbeAnswer *answer)
+{
+  if (strcmp (command, "kill") == 0) {
+    end_worker (member, 0);
+    return member->waiting && say (member, answer, PROBE_SAID_KILLED, "");
+  }
+  if (strncmp (command, "start ", 6) == 0)
+    return start (member, command + 6, answer);
+  if (strncmp (command, "ask ", 4) == 0)
+    return ask (member, command + 4, answer);
+  if (strncmp (command, "stop ", 5) != 0)
+    return say (member, answer, PROBE_SAID_LINE, "fatal a command that is not understood");
+  end_worker (member, strtod (command + 5, NULL));
+  return say (member, answer, PROBE_SAID_LINE, "stopped");
+}
+
+bool
+probe_member_step (ProbeMember *member, int wait_ms, ProbeAnswer *answer)
+{
+  char line[PROBE_ANSWER_MOST];
+  bool heard = false;
+  if (!member->waiting)
+    return false;
+  ProbeChildState state = probe_child_step (&member->child, wait_ms, &heard, line, sizeof line);
+  double now = probe_clock_s ();
+  if (state == PROBE_CHILD_LINE) {
+    if (strncmp (line, "fatal ", 6) == 0)
+      end_worker (member, 0); /* it ends itself, and may hang on the way */
+    return say (member, answer, PROBE_SAID_LINE, line);
+  }
+  if (state != PROBE_CHILD_SILENT) {
+    end_worker (member, 0);
+    return say (member, answer, PROBE_SAID_ENDED, "");
+  }
+  member->since_s = heard ? now : member->since_s;
+  if (now - member->since_s <= member->patience_s)
+    return false;
+  end_worker (member, 0);
+  return say (member, answer, PROBE_SAID_SILENT, "");
+}
+
+void
+probe_member_close (ProbeMember *member)
+{
+  end_worker (member, 0);
+  member->waiting = false;
+}
+
+bool
+probe_member_start_write (double patience_s, bool log, const char *const settings[], char *out, size_t size)
+{
+  int n = snprintf (out, size, "start %.9g %d", patience_s, log ? 1 : 0);
+  size_t length = n > 0 ? (size_t)n : size;
+  for (size_t i = 0; settings[i] != NULL; i++) {
+    size_t more = strlen (settings[i]);
+    if (i == PROBE_MEMBER_SETTINGS || length + more + 2 > size)
+      return false;
+    out[length++] = PROBE_MEMBER_MARK;
+    memcpy (out + length, settings[i], more + 1);
+    length += more;
+  }
+  return length < size;
+}

@@ -1,0 +1,122 @@
+/* What the programs share: sections one after another, the file, the end. */
+#include "probe_team.h"
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool
+is_wanted (Probe *probe, const ProbePart *part)
+{
+  return probe_arguments_want (&probe->arguments, probe_section_name (part->section), NULL);
+}
+
+static bool
+run_section (Probe *probe, const ProbePart *part, double weights_left)
+{
+  const char *name = probe_section_name (part->section);
+  double begin = probe_now (), left = probe->arguments.budget_s - begin;
+  probe->section_end_s = begin + (left > 0 ? left * part->weight / weights_left : 0);
+  probe->expected = 0;
+  size_t points = probe->points.n;
+  if (!probe->arguments.list)
+    fprintf (stderr, "forerun-probe: %s, up to %.0f s\n", name, probe->section_end_s - begin);
+  bool ok = part->measure (probe);
+  if (probe->arguments.list)
+    return ok;
+  bool over = probe_left (probe) <= 0 && !probe_interrupted () && !probe->lost;
+  if (!ok && !probe_interrupted ())
+    probe_note (probe, "%s: failed as a whole; see the notes before this one", name);
+  if (over)
+    probe_note (probe, "%s: its time was over before all was measured; --budget gives more", name);
+  fprintf (stderr, "forerun-probe: %s: %zu points in %.1f s\n", name, probe->points.n - points, probe_now () - begin);
+  probe_document_save (probe);
+  return ok;
+}
+
+bool
+probe_program_sections (Probe *probe, const ProbePart *part, size_t n_parts)
+{
+  bool ok = true;
+  double weights = 0;
+  for (size_t i = 0; i < n_parts; i++)
+    weights += is_wanted (probe, &part[i]) ? part[i].weight : 0;
+  for (size_t i = 0; i < n_parts && !probe_interrupted () && !probe->lost; i++) {
+    if (!is_wanted (probe, &part[i]))
+      continue;
+    ok = run_section (probe, &part[i], weights) && ok;
+    weights -= part[i].weight;
+  }
+  for (unsigned i = 0; i < probe->arguments.n_only; i++) {
+    const ProbeOnly *only = &probe->arguments.only[i];
+    if (only->met || probe_interrupted () || probe->lost)
+      continue;
+    bool is_whole = only->what == NULL;
+    probe_note (probe, "--only %s%s%s: %s", probe_section_name (only->section), is_whole ? "" : "/", is_whole ? "" : only->what,
+                is_whole ? "this program was built without it" : "nothing of that name was measured; --list says what there is");
+    ok = false;
+  }
+  return ok;
+}
+
+/* Results are not lost to a second run, and a folder that cannot be written is known before minutes are spent. */
+static bool
+can_write (Probe *probe)
+{
+  struct stat status;
+  if (!probe->arguments.force && lstat (probe->arguments.output, &status) == 0) {
+    fprintf (stderr, "forerun-probe: %s exists; give another name with -o, or --force to overwrite it\n", probe->arguments.output);
+    return false;
+  }
+  return probe_document_save (probe);
+}
+
+int
+probe_program_measure (Probe *probe, const ProbePart *part, size_t n_parts)
+{
+  if (!can_write (probe))
+    return 1;
+  bool ok = probe_program_sections (probe, part, n_parts);
+  probe_utc_now (probe->finished);
+  probe->complete = ok && !probe_interrupted () && !probe->lost;
+  bool saved = probe_document_save (probe);
+  if (!probe_interrupted () && !probe->lost)
+    fprintf (stderr, "forerun-probe: %zu points in %.0f s (%zu not known to %.3g %%, %zu skipped, %zu failed): %s\n",
+             probe->points.n, probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed,
+             probe->arguments.output);
+  if (probe_interrupted ()) {
+    fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.n, probe->arguments.output);
+    return 130;
+  }
+  return ok && saved && !probe->lost ? 0 : 1;
+}
+
+void
+probe_program_clear (Probe *probe)
+{
+  probe_texts_clear (&probe->points);
+  probe_texts_clear (&probe->notes);
+  probe_texts_clear (&probe->listed);
+  free (probe->command);
+  free (probe->environment);
+  free (probe->head);
+  free (probe->topology_xml);
+  probe_arguments_clear (&probe->arguments);
+}
+
+void
+probe_program_options (Probe *probe)
+{
+  const ProbeArguments *arguments = &probe->arguments;
+  const char *nvls = getenv ("NCCL_NVLS_ENABLE");
+  probe->options.target = arguments->target;
+  probe->options.nvls = !arguments->no_nvls && (nvls == NULL || strcmp (nvls, "0") != 0);
+  probe->options.storage_dir = arguments->storage_dir;
+  probe->options.quick = arguments->quick;
+  probe->options.seed = arguments->seed;
+  probe->options.nccl_library = arguments->nccl_library;
+  if (!probe->options.nvls)
+    setenv ("NCCL_NVLS_ENABLE", "0", 1); /* before NCCL starts, here and in workers */
+}
