@@ -59,7 +59,6 @@ typedef struct {
   double window;                     /* keys that a query sees at most; 0: all */
   gboolean causal;                   /* the last query sees all keys, each before it one less */
   gboolean backward;
-  gboolean sustained;                /* as of MdlGemm */
   MdlPrecision dtype;
 } MdlAttention;
 
