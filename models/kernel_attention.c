@@ -108,8 +108,13 @@ mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAtten
          exponential_s = 1.0 / (s.pass->scores.v * mdl_kernel_sm_flop_per_s (gpu));
   double units = s.batch * s.heads * ceil (row_length / rows),
          unit_s = rows * across * (products_s + exponential_s) + s.pass->tile.v;
-  double longest_s = unit_s * (a->causal ? fmin (a->backward ? s.q : s.kv, s.most) / across : 1.0);
-  double rounds = a->causal ? fmax (units / sms + 0.5, longest_s / unit_s) : ceil (units / sms);
+  double rounds = ceil (units / sms);
+  if (a->causal) {
+    /* The longest unit sees all; none of this is worse than were all as long. */
+    double longest = fmin (a->backward ? s.q : s.kv, s.most);
+    double longest_s = rows * ceil (longest / columns) * columns * (products_s + exponential_s) + s.pass->tile.v;
+    rounds = fmin (fmax (units / sms + 0.5, longest_s / unit_s), rounds * fmax (longest_s / unit_s, 1.0));
+  }
   double work_s = rounds * unit_s, memory_Bps = mdl_kernel_memory_Bps (kernels, gpu, 0.5);
   double memory_s = traffic_B (a, &s) / memory_Bps, passes_s = passes_B (a, &s) / memory_Bps;
   double time_s = mdl_kernel_beside (work_s, memory_s), scores = cost->flop / flop_per_score (a, &s) / sms;
