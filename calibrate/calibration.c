@@ -7,6 +7,7 @@
 #include "calibrate/tuner.h"
 #include "library_schema-private.h"
 #include "models/tuner_region.h"
+#include "section_kernels-private.h"
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
@@ -345,4 +346,10 @@ cal_section (const Cal *cal, const CalSection *section)
     if (cal_sections[s] == section)
       return cal->section[s];
   return NULL;
+}
+
+const MdlKernels *
+cal_kernels (const Cal *cal)
+{
+  return cal_section (cal, &cal_kernels_section);
 }

@@ -15,16 +15,23 @@ static const BaseColumn score_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-/* A row for the points of `stage` (NULL: all) and `use`, unless there are none. */
+static const char *
+part_title (CalUse use)
+{
+  return use == CAL_USE_FIT ? "fitted" : use == CAL_USE_HELD_KIND ? cal_use_titles[use] : "held out";
+}
+
+/* A row for the points of `stage` (NULL: all) or `group` and of `use`, unless there are none. */
 static void
-add_score (const CalSectionFit *fit, const char *stage, CalUse use, double *error, BaseTable *table)
+add_score (const CalSectionFit *fit, const char *stage, const char *group, CalUse use, double *error, BaseTable *table)
 {
   guint n = 0;
   const CalSectionPoint *worst = NULL;
   double most = -1, median, p95, largest;
   for (guint i = 0; i < fit->points->len; i++) {
     const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
-    if (p->use != use || (stage != NULL && strcmp (p->stage, stage) != 0) || !isfinite (fit->predicted[i]))
+    if (p->use != use || (stage != NULL && strcmp (p->stage, stage) != 0) || !isfinite (fit->predicted[i]) ||
+        (group != NULL && g_strcmp0 (p->group, group) != 0))
       continue;
     error[n] = fabs (fit->predicted[i] / p->measured - 1);
     if (error[n] > most) {
@@ -37,13 +44,26 @@ add_score (const CalSectionFit *fit, const char *stage, CalUse use, double *erro
     return;
   rep_error_stats (error, n, &median, &p95, &largest);
   base_table_row (table);
-  base_table_text (table, "stage", stage != NULL ? stage : "all");
-  base_table_text (table, "part", use == CAL_USE_FIT ? "fitted" : "held out");
+  base_table_text (table, "stage", group != NULL ? group : stage != NULL ? stage : "all");
+  base_table_text (table, "part", part_title (use));
   base_table_integer (table, "points", n);
   base_table_number (table, "median", median);
   base_table_number (table, "p95", p95);
   base_table_number (table, "worst", largest);
   base_table_text (table, "worst_point", worst->what);
+}
+
+/* Names of groups, in the order of the points; borrowed from them. Returned: full. */
+static GPtrArray *
+list_groups (const CalSectionFit *fit)
+{
+  GPtrArray *groups = g_ptr_array_new ();
+  for (guint i = 0; i < fit->points->len; i++) {
+    const char *group = g_array_index (fit->points, CalSectionPoint, i).group;
+    if (group != NULL && !g_ptr_array_find_with_equal_func (groups, group, g_str_equal, NULL))
+      g_ptr_array_add (groups, (gpointer)group);
+  }
+  return groups;
 }
 
 static BaseTable *
@@ -53,8 +73,43 @@ score_table (const CalSectionFit *fit)
   g_autofree double *error = g_new (double, MAX (fit->points->len, 1));
   for (guint s = 0; s <= fit->stages->len; s++)
     for (unsigned use = 0; use < CAL_USE_N; use++)
-      add_score (fit, s == 0 ? NULL : g_array_index (fit->stages, CalFitStage, s - 1).name, (CalUse)use, error, table);
+      add_score (fit, s == 0 ? NULL : g_array_index (fit->stages, CalFitStage, s - 1).name, NULL, (CalUse)use, error, table);
+  g_autoptr (GPtrArray) groups = list_groups (fit);
+  for (guint g = 0; g < groups->len; g++)
+    for (unsigned use = 0; use < CAL_USE_N; use++)
+      add_score (fit, NULL, groups->pdata[g], (CalUse)use, error, table);
   return table;
+}
+
+static const BaseColumn point_columns[] = {
+  { "section", NULL, BASE_CELL_TEXT, 0, NULL },     { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "group", NULL, BASE_CELL_TEXT, 0, NULL },       { "part", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "point", NULL, BASE_CELL_TEXT, 0, NULL },       { "measured", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted", NULL, BASE_CELL_NUMBER, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+GString *
+rep_fit_sections_points (const GPtrArray *sections)
+{
+  g_autoptr (BaseTable) table = base_table_new (point_columns);
+  for (guint s = 0; s < sections->len; s++) {
+    const CalSectionFit *fit = sections->pdata[s];
+    for (guint i = 0; i < fit->points->len; i++) {
+      const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
+      base_table_row (table);
+      base_table_text (table, "section", fit->section->name);
+      base_table_text (table, "stage", p->stage);
+      if (p->group != NULL)
+        base_table_text (table, "group", p->group);
+      base_table_text (table, "part", part_title (p->use));
+      base_table_text (table, "point", p->what);
+      base_table_number (table, "measured", p->measured);
+      base_table_number (table, "predicted", fit->predicted[i]);
+    }
+  }
+  GString *text = g_string_new (NULL);
+  base_table_print_tsv (table, text);
+  return text;
 }
 
 void

@@ -6,6 +6,7 @@
 #include "base/lookup.h"
 #include "base/yaml.h"
 #include "calibrate/section.h"
+#include "models/kernel.h"
 #include "models/library.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cal, cal_free)
 
 const MdlLibrary *cal_library (const Cal *cal);                      /* borrowed */
 const void *cal_section (const Cal *cal, const CalSection *section); /* its struct, borrowed */
+const MdlKernels *cal_kernels (const Cal *cal);                      /* constants of kernels, borrowed */
 const char *cal_name (const Cal *cal);                               /* "h200_sxm"; "none" */
 
 G_END_DECLS

@@ -20,9 +20,10 @@ typedef struct {
 typedef struct {
   const char *stage; /* name of one of the section's stages */
   double measured;   /* above 0; s unless the section says otherwise */
-  CalUse use;        /* CAL_USE_HELD_SIZE: held out, whenever something is */
+  CalUse use;        /* other than CAL_USE_FIT: held out, whenever something is */
   const char *what;  /* for reports: "gemm bf16 forward 8192 x 8192 x 8192, burst" */
   const void *item;  /* the section's own */
+  const char *group; /* row of scores beside the stage's: "bf16 forward"; NULL: none */
 } CalSectionPoint;
 
 typedef struct {

@@ -18,6 +18,7 @@ typedef enum {
   CAL_USE_FIT,        /* fitted */
   CAL_USE_HELD_SIZE,  /* held out: every second size */
   CAL_USE_HELD_RANKS, /* held out: a number of GPUs that the fit never saw */
+  CAL_USE_HELD_KIND,  /* held out: a family of shapes that the fit never saw */
   CAL_USE_N
 } CalUse;
 extern const char *const cal_use_titles[CAL_USE_N];

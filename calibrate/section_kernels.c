@@ -1,0 +1,354 @@
+/* Constants of kernels from what forerun-probe measured: products, passes over memory, launches (docs/probe_compute.md).
+ *
+ * Products tell, in bf16, what all formats share, and of each format its own. Held out are every second shape by its work, whole
+ * (all passes, formats and modes), and all of Llama 3 405B's layers, as another kind. The probe's own attention kernel is no
+ * library's: its points are left alone. */
+#include "section_kernels-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "models/kernel-spec.h"
+
+#define MOST_GROUPS  4096u
+#define HELD_FAMILY  "llama3_405b."
+#define MOST_LENGTH  1e9 /* of one side */
+#define MOST_BYTES_B 0x1p50
+
+static const char *const bf16_paths[] = { "gemm.bf16.share", "gemm.bf16.power", "gemm.start", "gemm.feed",
+                                          "power.credit",    "gemm.store",      "gemm.split", NULL };
+static const char *const fp16_paths[] = { "gemm.fp16.share", "gemm.fp16.power", "gemm.fp16.dgrad", "gemm.fp16.wgrad", NULL };
+static const char *const fp8_paths[] = { "gemm.fp8.share", "gemm.fp8.power", "gemm.fp8.dgrad", "gemm.fp8.wgrad", NULL };
+static const char *const tf32_paths[] = { "gemm.tf32.share", "gemm.tf32.wgrad", "gemm.tf32.power",
+                                          "gemm.tf32.dgrad", "gemm.tf32.tile",  NULL };
+static const char *const no_paths[] = { NULL };
+static const char *const grouped_paths[] = { "gemm.grouped", NULL };
+static const char *const memory_paths[] = { "memory.share",         "memory.reads",        "memory.start.copy",
+                                            "memory.start.add",     "memory.start.swiglu", "memory.start.rmsnorm",
+                                            "memory.start.softmax", "memory.start.adam",   NULL };
+static const char *const launch_paths[] = { "launch.kernel",       "launch.graph",     "launch.event",
+                                            "launch.synchronise",  "launch.wait",      "launch.kernel_gap",
+                                            "launch.graph_kernel", "launch.graph_gap", NULL };
+
+static const CalSectionStage stages[] = {
+  { "gemm bf16", bf16_paths },      { "gemm fp16", fp16_paths }, { "gemm fp8", fp8_paths },
+  { "gemm tf32", tf32_paths },      { "batched", no_paths },     { "grouped", grouped_paths },
+  { "memory-bound", memory_paths }, { "launch", launch_paths },  { NULL, NULL },
+};
+
+/* Shares of the tokens that the probe's skewed groups have (docs/probe_compute.md). */
+static const double skewed[] = { 0.25, 0.20, 0.15, 0.125, 0.10, 0.075, 0.06, 0.04 };
+
+typedef struct {
+  enum { GEMM, MEMORY, LAUNCH } kind;
+  union {
+    MdlGemm gemm;
+    MdlMemory memory;
+    MdlLaunchKind launch;
+  } of;
+} Item;
+
+/* While points are read. */
+typedef struct {
+  const CalProbe *probe;
+  BaseArena *arena;
+  GArray *points;
+} Read;
+
+/* ---- members of a point ---- */
+
+static gboolean
+name_of (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
+{
+  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
+  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
+  if (known != NULL) {
+    *out = known->code;
+    return TRUE;
+  }
+  return cal_probe_fail (probe, i, error, "%s %s%s%s", key, text != NULL ? "'" : "is missing", text != NULL ? text : "",
+                         text != NULL ? "' is not known" : "");
+}
+
+static gboolean
+length_of (const CalProbe *probe, guint i, const char *key, double *out, GError **error)
+{
+  double value = cal_probe_number (cal_probe_point (probe, i), key);
+  if (!(value >= 1) || value > MOST_LENGTH || value > floor (value))
+    return cal_probe_fail (probe, i, error, "%s: a whole number from 1 to %g is accepted", key, MOST_LENGTH);
+  *out = value;
+  return TRUE;
+}
+
+static gboolean
+is_text (const CalProbe *probe, guint i, const char *key, const char *value)
+{
+  return g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), key), value) == 0;
+}
+
+static gboolean
+groups_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
+{
+  double groups = 0;
+  gboolean even = is_text (r->probe, i, "balance", "even");
+  if (!length_of (r->probe, i, "groups", &groups, error))
+    return FALSE;
+  if (groups > MOST_GROUPS)
+    return cal_probe_fail (r->probe, i, error, "groups: at most %u are accepted", MOST_GROUPS);
+  if (!even && (!is_text (r->probe, i, "balance", "skewed") || groups != G_N_ELEMENTS (skewed)))
+    return cal_probe_fail (r->probe, i, error, "balance: 'even' is accepted, and 'skewed' of %u groups",
+                           (guint)G_N_ELEMENTS (skewed));
+  gemm->n_groups = (unsigned)groups;
+  double *m = base_arena_alloc_n (r->arena, gemm->n_groups, sizeof *m);
+  for (unsigned g = 0; g < gemm->n_groups; g++)
+    m[g] = gemm->m * (even ? 1 / groups : skewed[g]);
+  gemm->group_m = m;
+  return TRUE;
+}
+
+static gboolean
+gemm_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
+{
+  int op = 0, dtype = 0;
+  memset (gemm, 0, sizeof *gemm);
+  if (!name_of (r->probe, i, "op", mdl_gemm_op_names, &op, error) ||
+      !name_of (r->probe, i, "dtype", mdl_precision_names, &dtype, error) || !length_of (r->probe, i, "m", &gemm->m, error) ||
+      !length_of (r->probe, i, "n", &gemm->n, error) || !length_of (r->probe, i, "k", &gemm->k, error))
+    return FALSE;
+  gemm->op = (MdlGemmOp)op;
+  gemm->dtype = (MdlPrecision)dtype;
+  gemm->sustained = is_text (r->probe, i, "mode", "sustained");
+  if (!gemm->sustained && !is_text (r->probe, i, "mode", "burst"))
+    return cal_probe_fail (r->probe, i, error, "mode: 'burst' and 'sustained' are accepted");
+  if (cal_probe_is (r->probe, i, "compute", "gemm_grouped"))
+    return groups_of (r, i, gemm, error);
+  return length_of (r->probe, i, "batch", &gemm->batch, error);
+}
+
+static gboolean
+memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
+{
+  static const double reads[MDL_MEMORY_N] = { 1, 2, 2, 1, 1, 4 }, writes[MDL_MEMORY_N] = { 1, 1, 1, 1, 1, 3 };
+  int kind = 0;
+  if (!name_of (probe, i, "kernel", mdl_memory_kind_names, &kind, error))
+    return FALSE;
+  double moved_B = cal_probe_number (cal_probe_point (probe, i), "bytes_moved_B");
+  if (!(moved_B >= 1) || moved_B > MOST_BYTES_B)
+    return cal_probe_fail (probe, i, error, "bytes_moved_B: a size above 0 B is accepted");
+  double each_B = moved_B / (reads[kind] + writes[kind]);
+  *memory = (MdlMemory){ .kind = (MdlMemoryKind)kind, .read_B = reads[kind] * each_B, .written_B = writes[kind] * each_B };
+  return TRUE;
+}
+
+static gboolean
+launch_of (const CalProbe *probe, guint i, gboolean *known, MdlLaunchKind *launch, GError **error)
+{
+  static const struct {
+    const char *kind, *clock;
+    MdlLaunchKind launch;
+  } rows[] = {
+    { "kernel", "host", MDL_LAUNCH_COST_KERNEL },
+    { "graph_of_100", "host", MDL_LAUNCH_COST_GRAPH },
+    { "graph_of_1", "host", MDL_LAUNCH_COST_GRAPH },
+    { "event_record", "host", MDL_LAUNCH_COST_EVENT },
+    { "stream_synchronise", "host", MDL_LAUNCH_COST_SYNCHRONISE },
+    { "kernel_and_synchronise", "host", MDL_LAUNCH_COST_WAIT },
+    { "kernel", "device", MDL_LAUNCH_COST_KERNEL_GAP },
+    { "kernel_in_graph", "device", MDL_LAUNCH_COST_GRAPH_KERNEL },
+    { "graph_of_1", "device", MDL_LAUNCH_COST_GRAPH_GAP },
+  };
+  if (cal_probe_text (cal_probe_point (probe, i), "kind") == NULL || cal_probe_text (cal_probe_point (probe, i), "clock") == NULL)
+    return cal_probe_fail (probe, i, error, "kind and clock: names are accepted");
+  *known = FALSE;
+  for (size_t k = 0; k < G_N_ELEMENTS (rows) && !*known; k++)
+    if (is_text (probe, i, "kind", rows[k].kind) && is_text (probe, i, "clock", rows[k].clock)) {
+      *launch = rows[k].launch;
+      *known = TRUE;
+    }
+  return TRUE;
+}
+
+/* ---- points ---- */
+
+static void
+add (const Read *r, const char *stage, const char *group, CalUse use, double measured_s, const Item *item, const char *what)
+{
+  Item *kept = base_arena_alloc (r->arena, sizeof *kept);
+  *kept = *item;
+  CalSectionPoint point = { .stage = stage,
+                            .group = group != NULL ? base_arena_strdup (r->arena, group) : NULL,
+                            .measured = measured_s,
+                            .use = use,
+                            .what = base_arena_strdup (r->arena, what),
+                            .item = kept };
+  g_array_append_val (r->points, point);
+}
+
+static gboolean
+read_gemm (const Read *r, guint i, double measured_s, GError **error)
+{
+  Item item = { .kind = GEMM };
+  MdlGemm *gemm = &item.of.gemm;
+  if (!gemm_of (r, i, gemm, error))
+    return FALSE;
+  const char *dtype = base_name (mdl_precision_names, (int)gemm->dtype), *op = base_name (mdl_gemm_op_names, (int)gemm->op);
+  gboolean plain = gemm->n_groups == 0 && gemm->batch == 1;
+  g_autofree char *group = plain ? g_strdup_printf ("%s %s%s", dtype, op, gemm->sustained ? ", sustained" : "") : NULL;
+  g_autofree char *what =
+      g_strdup_printf ("%s %s %.0f x %.0f x %.0f%s", dtype, op, gemm->m, gemm->n, gemm->k, gemm->sustained ? ", sustained" : "");
+  if (!plain) {
+    add (r, gemm->n_groups > 0 ? "grouped" : "batched", NULL, CAL_USE_FIT, measured_s, &item, what);
+    return TRUE;
+  }
+  static const struct {
+    MdlPrecision dtype;
+    const char *stage;
+  } of[] = { { MDL_PRECISION_BF16, "gemm bf16" },
+             { MDL_PRECISION_FP16, "gemm fp16" },
+             { MDL_PRECISION_FP8, "gemm fp8" },
+             { MDL_PRECISION_TF32, "gemm tf32" } };
+  const char *shape = cal_probe_text (cal_probe_point (r->probe, i), "shape");
+  CalUse use = shape != NULL && g_str_has_prefix (shape, HELD_FAMILY) ? CAL_USE_HELD_KIND : CAL_USE_FIT;
+  for (size_t s = 0; s < G_N_ELEMENTS (of); s++)
+    if (of[s].dtype == gemm->dtype)
+      add (r, of[s].stage, group, use, measured_s, &item, what);
+  return TRUE;
+}
+
+static gboolean
+read_point (const Read *r, guint i, double measured_s, GError **error)
+{
+  const char *what = cal_probe_text (cal_probe_point (r->probe, i), "what");
+  Item item = { 0 };
+  if (what != NULL && g_str_has_prefix (what, "gemm"))
+    return read_gemm (r, i, measured_s, error);
+  if (g_strcmp0 (what, "memory") == 0) {
+    item.kind = MEMORY;
+    if (!memory_of (r->probe, i, &item.of.memory, error))
+      return FALSE;
+    g_autofree char *text = g_strdup_printf ("%s of %.0f B", base_name (mdl_memory_kind_names, (int)item.of.memory.kind),
+                                             item.of.memory.read_B + item.of.memory.written_B);
+    add (r, "memory-bound", NULL, CAL_USE_FIT, measured_s, &item, text);
+  } else if (g_strcmp0 (what, "launch") == 0) {
+    gboolean known;
+    item.kind = LAUNCH;
+    if (!launch_of (r->probe, i, &known, &item.of.launch, error))
+      return FALSE;
+    /* Its interval as well as its median: a constant of its own needs more than one point. */
+    JsonObject *point = cal_probe_point (r->probe, i);
+    const double told_s[] = { cal_probe_number (point, "ci_lo_s"), measured_s, cal_probe_number (point, "ci_hi_s") };
+    for (size_t k = 0; known && k < G_N_ELEMENTS (told_s); k++)
+      if (told_s[k] > 0)
+        add (r, "launch", NULL, CAL_USE_FIT, told_s[k], &item, base_name (mdl_launch_kind_names, (int)item.of.launch));
+  }
+  return TRUE; /* attention, and what later probes may add */
+}
+
+/* By work, then by sides: one order, whatever that of the file. */
+static gint
+compare_shapes (gconstpointer a, gconstpointer b)
+{
+  const MdlGemm *x = *(const MdlGemm *const *)a, *y = *(const MdlGemm *const *)b;
+  const double by[][2] = { { x->m * x->n * x->k, y->m * y->n * y->k }, { x->m, y->m }, { x->n, y->n } };
+  for (size_t i = 0; i < G_N_ELEMENTS (by); i++)
+    if (by[i][0] > by[i][1] || by[i][0] < by[i][1])
+      return by[i][0] < by[i][1] ? -1 : 1;
+  return 0;
+}
+
+/* Products to be fitted, of the kinds that are split by shape. */
+static const MdlGemm *
+gemm_to_split (const CalSectionPoint *point)
+{
+  const Item *item = point->item;
+  return item->kind == GEMM && point->group != NULL && point->use == CAL_USE_FIT ? &item->of.gemm : NULL;
+}
+
+/* Every second shape, whatever is measured of it. */
+static void
+hold_shapes (GArray *points, guint first)
+{
+  g_autoptr (GPtrArray) gemms = g_ptr_array_new ();
+  for (guint i = first; i < points->len; i++) {
+    const MdlGemm *gemm = gemm_to_split (&g_array_index (points, CalSectionPoint, i));
+    if (gemm != NULL)
+      g_ptr_array_add (gemms, (gpointer)gemm);
+  }
+  g_ptr_array_sort (gemms, compare_shapes);
+  g_autoptr (GHashTable) held = g_hash_table_new (g_direct_hash, g_direct_equal);
+  guint n = 0;
+  for (guint i = 0; i < gemms->len; i++) {
+    if (i > 0 && compare_shapes (&gemms->pdata[i - 1], &gemms->pdata[i]) != 0)
+      n++;
+    if (n % 2 == 1)
+      g_hash_table_add (held, gemms->pdata[i]);
+  }
+  for (guint i = first; i < points->len; i++) {
+    CalSectionPoint *point = &g_array_index (points, CalSectionPoint, i);
+    const MdlGemm *gemm = gemm_to_split (point);
+    if (gemm != NULL && g_hash_table_contains (held, gemm))
+      point->use = CAL_USE_HELD_SIZE;
+  }
+}
+
+static gboolean
+same_kernel (const CalSectionPoint *a, const CalSectionPoint *b)
+{
+  const Item *p = a->item, *q = b->item;
+  return p->kind == MEMORY && q->kind == MEMORY && p->of.memory.kind == q->of.memory.kind;
+}
+
+static gboolean
+collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+{
+  (void)node;
+  const Read r = { probe, arena, points };
+  guint first = points->len;
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (probe, i, "compute", NULL))
+      continue;
+    if (!cal_probe_judge (probe, i, &state, &median_s, error))
+      return FALSE;
+    if (state != CAL_POINT_GOOD)
+      (*n_left)++;
+    else if (!read_point (&r, i, median_s, error))
+      return FALSE;
+  }
+  hold_shapes (points, first);
+  cal_section_hold_every_second (points, first, same_kernel);
+  return TRUE;
+}
+
+static double
+predict (const void *section, const CalNode *node, const CalSectionPoint *point)
+{
+  const MdlKernels *kernels = section;
+  const Item *item = point->item;
+  double time_s;
+  switch (item->kind) {
+    case GEMM:
+      time_s = mdl_gemm_time_s (kernels, node->gpu, &item->of.gemm);
+      break;
+    case MEMORY:
+      time_s = mdl_memory_time_s (kernels, node->gpu, &item->of.memory);
+      break;
+    default:
+      time_s = mdl_launch_cost_s (kernels, item->of.launch);
+      break;
+  }
+  return isfinite (time_s) && time_s > 0 ? time_s : (double)NAN;
+}
+
+const CalSection cal_kernels_section = {
+  .name = "kernels",
+  .schema = &cal_kernels_schema,
+  .size = sizeof (MdlKernels),
+  .defaults = "kernels",
+  .error_path = "error",
+  .stages = stages,
+  .collect = collect,
+  .predict = predict,
+};

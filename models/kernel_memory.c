@@ -1,0 +1,44 @@
+/* Kernels that memory bounds.
+ *
+ *     time = start + (bytes - resident) / memory's rate + resident / (memory's rate x cache_rate)
+ *     memory's rate = spec x efficiency x share x (1 + reads (2 r - 1)),  r the part of the traffic that is read, from a half on
+ *
+ * efficiency is that of the GPU's file (a large copy), share what kernels reach of it. DRAM loses time when it turns from reading
+ * to writing, so that two arrays in and one out go faster than one and one. `start` is what is not hidden at the beginning and the
+ * end, longer where rows are reduced. resident: what the kernel before left in the L2, at most `cache`.
+ *
+ * Source: constants fitted to forerun-probe's passes of 1 MiB to 4 GiB an array. Check: test_models_kernel, accuracy.kernels. */
+#include <math.h>
+
+#include "kernel-private.h"
+
+void
+mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory, MdlKernelCost *cost)
+{
+  const MdlMemorySpec *spec = &kernels->memory;
+  mdl_kernel_open (gpu, cost);
+  double bytes_B = memory->read_B + memory->written_B;
+  if (bytes_B <= 0.0)
+    return;
+  const BaseNum *start = &spec->start.at[memory->kind];
+  double resident_B = fmin (fmin (memory->resident_B, memory->read_B), spec->cache.v);
+  double rate_Bps = mdl_kernel_memory_Bps (kernels, gpu, memory->read_B / bytes_B);
+  double cache_Bps = rate_Bps * fmax (spec->cache_rate.v, 1.0);
+  double outside_B = bytes_B - resident_B;
+  cost->bytes_B = bytes_B;
+  cost->memory_s = outside_B / rate_Bps;
+  cost->busy = 1.0;
+  mdl_kernel_term (cost, "start", start->v, start, "%.3g us", start->v * 1e6);
+  mdl_kernel_term (cost, "memory", cost->memory_s, &spec->share, "%.0f B at %.4g GB/s", outside_B, rate_Bps * 1e-9);
+  mdl_kernel_term (cost, "cache", resident_B / cache_Bps, &spec->cache_rate, "%.0f B at %.4g GB/s", resident_B, cache_Bps * 1e-9);
+  cost->bound = cost->memory_s > start->v ? "memory" : "start";
+  mdl_kernel_close (kernels, cost);
+}
+
+double
+mdl_memory_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory)
+{
+  MdlKernelCost cost;
+  mdl_memory_cost (kernels, gpu, memory, &cost);
+  return cost.time_s;
+}

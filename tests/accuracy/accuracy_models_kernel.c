@@ -1,0 +1,226 @@
+/* Kernels predicted by shipped constants against what those were not fitted to: another node of the same chip, tables of single
+ * calls whose launch is not known, published figures. Printed: points, median and 95th percentile of |predicted / measured - 1|. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/section.h"
+#include "kernel_fixture.h"
+
+static KernelFixture h200, h100;
+
+/* ---- errors ---- */
+
+static double
+score (const char *what, GArray *errors, double median_most, double p95_most)
+{
+  double median = cal_quantile ((double *)(void *)errors->data, errors->len, 0.5);
+  double p95 = cal_quantile ((double *)(void *)errors->data, errors->len, 0.95);
+  printf ("%-60s %4u points, median %4.1f %%, p95 %4.1f %%\n", what, errors->len, 100 * median, 100 * p95);
+  TEST_TRUE (errors->len > 0 && median <= median_most && p95 <= p95_most);
+  return median;
+}
+
+static void
+add_error (GArray *errors, double predicted, double measured)
+{
+  double error = fabs (predicted / measured - 1);
+  g_array_append_val (errors, error);
+}
+
+/* Rows of a CSV file under tests/data, without the first: cells of each. Returned: full. */
+static GPtrArray *
+read_rows (const char *name)
+{
+  g_autofree char *path = g_build_filename (TEST_SOURCE_DIR, "tests", "data", name, NULL), *text = NULL;
+  g_autoptr (GError) error = NULL;
+  if (!g_file_get_contents (path, &text, NULL, &error))
+    g_error ("%s", error->message);
+  g_auto (GStrv) lines = g_strsplit (g_strstrip (text), "\n", -1);
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
+  for (guint i = 1; lines[i] != NULL; i++)
+    g_ptr_array_add (rows, g_strsplit (lines[i], ",", -1));
+  return rows;
+}
+
+static double
+cell (const GPtrArray *rows, guint row, guint column)
+{
+  return g_ascii_strtod (((char **)rows->pdata[row])[column], NULL);
+}
+
+/* ---- another node ---- */
+
+static GArray *
+errors_of_stage (const CalSection *section, const KernelFixture *constants, const CalNode *node, const GArray *points,
+                 const char *stage)
+{
+  GArray *errors = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < points->len; i++) {
+    const CalSectionPoint *p = &g_array_index (points, CalSectionPoint, i);
+    if (strcmp (p->stage, stage) == 0)
+      add_error (errors, section->predict (cal_section (constants->cal, section), node, p), p->measured);
+  }
+  return errors;
+}
+
+static void
+constants_of_one_node_hold_on_another_of_the_chip (void)
+{
+  static const struct {
+    const char *stage;
+    double median, p95;
+  } margins[] = { { "gemm bf16", 0.055, 0.175 },
+                  { "gemm fp16", 0.06, 0.14 },
+                  { "gemm fp8", 0.075, 0.23 },
+                  { "gemm tf32", 0.06, 0.17 },
+                  { "memory-bound", 0.07, 0.14 } };
+  static const struct {
+    const char *file;
+    const KernelFixture *constants, *node;
+  } pairs[] = { { "h100x1", &h200, &h100 }, { "h200x4", &h100, &h200 } };
+  const CalSection *section = NULL;
+  for (guint s = 0; cal_sections[s] != NULL; s++)
+    section = strcmp (cal_sections[s]->name, "kernels") == 0 ? cal_sections[s] : section;
+  for (size_t k = 0; k < G_N_ELEMENTS (pairs); k++) {
+    g_autofree char *path = g_strdup_printf ("%s/tests/data/probe/%s.json.gz", TEST_SOURCE_DIR, pairs[k].file), *bytes = NULL;
+    gsize n_B;
+    g_autoptr (GError) error = NULL;
+    TEST_TRUE (g_file_get_contents (path, &bytes, &n_B, &error));
+    g_autoptr (CalProbe) probe = cal_probe_parse (path, bytes, n_B, &error);
+    g_assert_no_error (error);
+    const CalNode node = { .gpu = &pairs[k].node->gpu };
+    g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
+    BaseArena *arena = base_arena_new ();
+    guint n_left = 0;
+    TEST_TRUE (section->collect (probe, &node, arena, points, &n_left, &error));
+    for (size_t m = 0; m < G_N_ELEMENTS (margins); m++) {
+      g_autoptr (GArray) errors = errors_of_stage (section, pairs[k].constants, &node, points, margins[m].stage);
+      g_autofree char *what =
+          g_strdup_printf ("%s by constants of %s: %s", pairs[k].file, pairs[k].constants->gpu.name, margins[m].stage);
+      score (what, errors, margins[m].median, margins[m].p95);
+    }
+    base_arena_free (arena);
+  }
+}
+
+/* ---- single calls: one time a call on top, whatever is called ---- */
+
+static double
+offset_s (const double *predicted_s, const double *measured_s, guint n)
+{
+  g_autofree double *more_s = g_new (double, n);
+  for (guint i = 0; i < n; i++)
+    more_s[i] = measured_s[i] - predicted_s[i];
+  return cal_quantile (more_s, n, 0.5);
+}
+
+static void
+score_with_offset (const char *what, const double *predicted_s, const double *measured_s, guint n, double median, double p95)
+{
+  double more_s = offset_s (predicted_s, measured_s, n);
+  g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < n; i++)
+    add_error (errors, predicted_s[i] + more_s, measured_s[i]);
+  g_autofree char *line = g_strdup_printf ("%s, %.0f us a call on top", what, more_s * 1e6);
+  score (line, errors, median, p95);
+  TEST_TRUE (more_s > 5e-6 && more_s < 40e-6);
+}
+
+static void
+single_products_take_a_launch_more (void)
+{
+  g_autoptr (GPtrArray) rows = read_rows ("h200x8/gemm_bf16.csv");
+  double predicted_s[64], measured_s[64];
+  guint n = MIN (rows->len, 64);
+  for (guint i = 0; i < n; i++) {
+    const MdlGemm gemm = { .m = cell (rows, i, 0), .n = cell (rows, i, 1), .k = cell (rows, i, 2), .dtype = MDL_PRECISION_BF16 };
+    predicted_s[i] = mdl_gemm_time_s (h200.kernels, &h200.gpu, &gemm);
+    measured_s[i] = cell (rows, i, 3);
+  }
+  score_with_offset ("h200x8/gemm_bf16.csv", predicted_s, measured_s, n, 0.05, 0.15);
+}
+
+static void
+single_attention_takes_a_launch_more (void)
+{
+  g_autoptr (GPtrArray) rows = read_rows ("h200x8/sdpa_bf16.csv");
+  double predicted_s[64], measured_s[64];
+  guint n = MIN (rows->len, 64);
+  for (guint i = 0; i < n; i++) {
+    const MdlAttention a = { .batch = cell (rows, i, 0),
+                             .heads = cell (rows, i, 1),
+                             .q_length = cell (rows, i, 2),
+                             .head_dim = cell (rows, i, 3),
+                             .causal = TRUE,
+                             .dtype = MDL_PRECISION_BF16 };
+    predicted_s[i] = mdl_attention_time_s (h200.kernels, &h200.gpu, &a);
+    measured_s[i] = cell (rows, i, 4);
+  }
+  score_with_offset ("h200x8/sdpa_bf16.csv, forward", predicted_s, measured_s, n, 0.05, 0.12);
+}
+
+/* ---- published ---- */
+
+static void
+attention_as_published (void)
+{
+  static const double TOKENS = 16384, WIDTH = 2048;
+  g_autoptr (GPtrArray) rows = read_rows ("kernels/attention_h100.csv");
+  g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < rows->len; i++) {
+    char **row = rows->pdata[i];
+    double d = cell (rows, i, 0), length = cell (rows, i, 3);
+    const MdlAttention a = { .batch = TOKENS / length,
+                             .heads = WIDTH / d,
+                             .q_length = length,
+                             .head_dim = d,
+                             .causal = strcmp (row[1], "yes") == 0,
+                             .backward = strcmp (row[2], "backward") == 0,
+                             .dtype = MDL_PRECISION_FP16 };
+    add_error (errors, mdl_attention_time_s (h100.kernels, &h100.gpu, &a), mdl_attention_flop (&a) / (cell (rows, i, 4) * 1e12));
+  }
+  score ("kernels/attention_h100.csv, which set the constants", errors, 0.05, 0.12);
+}
+
+/* Large products on GPUs whose constants are assumed: within what is usual. */
+static void
+large_products_reach_what_is_usual (void)
+{
+  static const struct {
+    const char *topology;
+    MdlPrecision dtype;
+    double least, most; /* FLOP/s */
+  } rows[] = { { "hgx_a100", MDL_PRECISION_BF16, 240e12, 270e12 },   { "hgx_h100", MDL_PRECISION_BF16, 600e12, 750e12 },
+               { "hgx_h200", MDL_PRECISION_BF16, 600e12, 745e12 },   { "hgx_h200", MDL_PRECISION_FP8, 1100e12, 1400e12 },
+               { "hgx_b200", MDL_PRECISION_BF16, 1500e12, 1750e12 }, { "hgx_b200", MDL_PRECISION_FP8, 2700e12, 3400e12 } };
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    KernelFixture f;
+    kernel_fixture_open (&f, rows[i].topology, NULL);
+    const MdlGemm gemm = { .m = 8192, .n = 8192, .k = 8192, .dtype = rows[i].dtype, .sustained = TRUE };
+    double rate = 2 * gemm.m * gemm.n * gemm.k / mdl_gemm_time_s (f.kernels, &f.gpu, &gemm);
+    printf ("8192 cubed on %-10s %-5s %6.0f TFLOP/s, %.0f to %.0f are usual\n", rows[i].topology,
+            base_name (mdl_precision_names, (int)rows[i].dtype), rate * 1e-12, rows[i].least * 1e-12, rows[i].most * 1e-12);
+    TEST_TRUE (rate >= rows[i].least && rate <= rows[i].most);
+    kernel_fixture_close (&f);
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "constants of one node hold on another of the chip", constants_of_one_node_hold_on_another_of_the_chip },
+    { "single products take a launch more", single_products_take_a_launch_more },
+    { "single attention takes a launch more", single_attention_takes_a_launch_more },
+    { "attention as published", attention_as_published },
+    { "large products reach what is usual", large_products_reach_what_is_usual },
+    { NULL, NULL },
+  };
+  kernel_fixture_open (&h200, "hgx_h200", NULL);
+  kernel_fixture_open (&h100, "hgx_h100", NULL);
+  int status = test_main ("kernels against measurements", cases);
+  kernel_fixture_close (&h200);
+  kernel_fixture_close (&h100);
+  return status;
+}

@@ -1,0 +1,38 @@
+/* A GPU of a shipped topology and the constants of its kernels. */
+#ifndef KERNEL_FIXTURE_H
+#define KERNEL_FIXTURE_H
+
+#include "calibrate/calibration.h"
+#include "harness.h"
+#include "workload/gpu.h"
+
+typedef struct {
+  Clu *clu;
+  Cal *cal;
+  const MdlKernels *kernels;
+  MdlGpu gpu;
+} KernelFixture;
+
+/* The constants are those of `calibration`; NULL: of the GPU. */
+static inline void
+kernel_fixture_open (KernelFixture *f, const char *topology, const char *calibration)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  const CluLoadOptions options = { 0, 1, NULL };
+  f->clu = clu_load (topology, NULL, lookup, NULL, &options, NULL, &error);
+  g_assert_no_error (error);
+  wrk_gpu_facts (f->clu, 0, &f->gpu);
+  f->cal = cal_load (calibration, NULL, f->gpu.name, NULL, lookup, NULL, NULL, &error);
+  g_assert_no_error (error);
+  f->kernels = cal_kernels (f->cal);
+}
+
+static inline void
+kernel_fixture_close (KernelFixture *f)
+{
+  cal_free (f->cal);
+  clu_free (f->clu);
+}
+
+#endif
