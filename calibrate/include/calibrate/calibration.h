@@ -7,6 +7,7 @@
 #include "base/yaml.h"
 #include "calibrate/section.h"
 #include "models/library.h"
+#include "models/overlap.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +25,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cal, cal_free)
 
 const MdlLibrary *cal_library (const Cal *cal);                      /* borrowed */
 const void *cal_section (const Cal *cal, const CalSection *section); /* its struct, borrowed */
+const MdlOverlap *cal_overlap (const Cal *cal);                      /* borrowed */
 const char *cal_name (const Cal *cal);                               /* "h200_sxm"; "none" */
 
 G_END_DECLS

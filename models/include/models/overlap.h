@@ -11,11 +11,17 @@
 
 G_BEGIN_DECLS
 
-typedef enum { MDL_OVERLAP_GEMM, MDL_OVERLAP_ATTENTION, MDL_OVERLAP_MEMORY, MDL_OVERLAP_KERNELS } MdlOverlapKernel;
 typedef enum {
-  MDL_OVERLAP_SM,          /* kernels that load and store: rings, trees, sends and receives */
+  MDL_OVERLAP_GEMM,
+  MDL_OVERLAP_ATTENTION,
+  MDL_OVERLAP_MEMORY, /* bound by HBM: norms, activations, optimizers, copies by kernels */
+  MDL_OVERLAP_KERNELS
+} MdlOverlapKernel;
+typedef enum {
+  MDL_OVERLAP_SM,          /* kernels that load and store: rings, trees */
   MDL_OVERLAP_IN_SWITCH,   /* kernels that let the switch add and copy: NVLS */
   MDL_OVERLAP_COPY_ENGINE, /* no kernel */
+  MDL_OVERLAP_PAIRWISE,    /* kernels of sends and receives: alltoall, pipelines */
   MDL_OVERLAP_COMMS
 } MdlOverlapCommKind;
 extern const BaseName mdl_overlap_kernel_names[], mdl_overlap_comm_names[];
@@ -37,19 +43,24 @@ typedef struct {
 /* Constants of the section `overlap` of a calibration. */
 typedef struct {
   BaseHead head;
-  BaseNum sm_cost; /* of an SM that a channel holds, what a kernel loses */
-  BaseNum stall;   /* of a channel's loads and stores by the kernel at full load: latency beside it over latency alone, less 1 */
+  BaseNum sm_cost; /* of the time that a kernel needs more on the SMs that are left, what it loses */
+  BaseNum pass;    /* B/s of HBM traffic of a channel that pass the kernel at full load, on top of its time alone */
 } MdlOverlapKernelSpec;
 
 typedef struct {
   BaseHead head;
-  MdlOverlapKernelSpec kernel[MDL_OVERLAP_KERNELS];
-  BaseNum channel;        /* B/s to and from HBM that one channel moves when nothing else runs and no link is in its way */
-  BaseNum switch_channel; /* the same of NVLS */
-  BaseNum memory_cost;    /* HBM time of a byte of communication over that of a byte of a memory-bound kernel */
-  BaseNum wait;           /* share of the running kernel that a collective waits for before it has its SMs; 0: preempts at once */
-  BaseNum spread;         /* of the speed of the same kernels on the GPUs of a node: slowest to fastest, relative */
-  BaseNum error;          /* half-width of the 90 % band */
+  BaseNum traffic_cost; /* HBM time of a byte of communication over that of a byte of a memory-bound kernel */
+  BaseNum pass;         /* as above, beside a kernel that takes all of the HBM */
+} MdlOverlapMemorySpec;
+
+typedef struct {
+  BaseHead head;
+  MdlOverlapKernelSpec gemm, attention;
+  MdlOverlapMemorySpec memory;
+  BaseNum pairwise; /* time that a byte of sends and receives takes longer beside a kernel, over that of a ring */
+  BaseNum wait;     /* share of what is left of the running kernel that a collective waits for before it has its SMs */
+  BaseNum spread;   /* of the speed of one kernel on the GPUs of a node, slowest to fastest */
+  BaseNum error;    /* half-width of the 90 % band */
 } MdlOverlap;
 
 /* Factors on time, 1 or more. */
@@ -66,19 +77,20 @@ MdlSlowdown mdl_overlap_pair (const MdlOverlap *spec, const MdlGpu *gpu, const M
 double mdl_overlap_many (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, const MdlOverlapComm *comm,
                          unsigned n, double *comm_out);
 
-/* B that a rank's HBM moves for a collective of `size_B` (as nccl-tests counts it) among `ranks`. */
+/* B that a rank's HBM moves for a collective of `size_B` (as nccl-tests counts it), out of place, among `ranks`; the mean of the
+ * ranks. Sources: models/overlap.c. */
 double mdl_overlap_memory_B (MdlOp op, MdlOverlapCommKind kind, double size_B, unsigned ranks);
 
-/* Seconds from when a collective is ready, at any moment of a kernel that lasts `kernel_s` beside others like it, to when all of
- * `ranks` have started it. 0 for copy engines and beside kernels that leave its channels' SMs free. Who simulates each rank and
- * knows when its kernel ends takes spec->wait of what is left of it instead. */
+/* Seconds from when a collective is ready, at any moment of one of a row of kernels of `kernel_s`, to when all of `ranks` have
+ * started it; ranks are at different moments of their kernels. 0 for copy engines and beside kernels that leave its channels' SMs
+ * free. Who simulates each rank and knows when its kernel ends takes spec->wait of what is left of it instead. */
 double mdl_overlap_wait_s (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, const MdlOverlapComm *comm,
                            double kernel_s, unsigned ranks);
 
 /* Two queues that start together on `ranks` GPUs, as forerun-probe measures them: `n_compute` kernels of `compute_s` and `n_comm`
  * collectives of `comm_s`, each alone. */
 typedef struct {
-  double compute_s, comm_s; /* of one, while both queues have work left; NAN where one queue is empty */
+  double compute_s, comm_s; /* of one, while both queues have work; NAN where that is no time to tell it */
   double total_s;           /* until both are done */
 } MdlOverlapQueues;
 void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, double compute_s,
