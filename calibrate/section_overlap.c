@@ -20,7 +20,7 @@ static const BaseField kernel_fields[] = {
   PASS (MdlOverlapKernelSpec, "HBM traffic of a collective's channel that passes it at full load, on top of its time alone"),
   BASE_ROW_END,
 };
-static const BaseSchema kernel_schema = { .name = "kernel", .help = "A kind of kernel beside collectives.", .fields = kernel_fields };
+static const BaseSchema kernel_schema = { .name = "overlap kernel", .help = "A kind of kernel beside collectives.", .fields = kernel_fields };
 
 static const BaseField memory_fields[] = {
   BASE_ROW_NUM (MdlOverlapMemorySpec, "traffic_cost", traffic_cost, NUMBER, .min = "0", .max = "4", .fallback = "1",
@@ -28,7 +28,7 @@ static const BaseField memory_fields[] = {
   PASS (MdlOverlapMemorySpec, "the same beside a kernel that takes all of the HBM; one that takes a part counts by it"),
   BASE_ROW_END,
 };
-static const BaseSchema memory_schema = { .name = "memory",
+static const BaseSchema memory_schema = { .name = "overlap memory",
                                           .help = "Kernels that HBM bounds, beside collectives.",
                                           .fields = memory_fields };
 
@@ -66,7 +66,8 @@ typedef struct {
 /* Samples of one state: the parts of a run are successive, and where they differ by more than this the two queues have fallen into
  * another rhythm on the way, so that a median says how long each lasted. */
 static const double ONE_STATE = 1.5;
-static const double MOST_GPUS = 1024, MOST_CHANNELS = 1024, MOST_B = 0x1p50, MOST_N = 65536, MOST_DIM = 1 << 24;
+static const double LEAST_S = 1e-9; /* of a kernel, of a collective */
+static const double MOST_GPUS = 1024, MOST_CHANNELS = 1024, MOST_B = 0x1p50, MOST_N = 8192, MOST_DIM = 1 << 24;
 
 typedef struct {
   const CalProbe *file;
@@ -147,7 +148,7 @@ time_of (const Reader *r, guint i, double *time_s, GError **error)
     return FALSE;
   if (state != CAL_POINT_GOOD)
     *time_s = (double)NAN;
-  return TRUE;
+  return !(*time_s < LEAST_S) || cal_probe_fail (r->file, i, error, "median_s: at least 1 ns is accepted");
 }
 
 /* The time of the point with that key. */

@@ -92,9 +92,8 @@ slow_comms (const MdlOverlap *spec, const MdlGpu *gpu, double stall_s_per_B, con
 {
   double traffic_Bps = 0;
   for (unsigned i = 0; i < n; i++) {
-    gboolean channels = comm[i].kind != MDL_OVERLAP_COPY_ENGINE && comm[i].channels > 0;
-    double factor = comm[i].kind == MDL_OVERLAP_PAIRWISE ? spec->pairwise.v : 1;
-    out[i] = channels ? 1 + factor * stall_s_per_B * comm[i].memory_Bps / comm[i].channels : 1;
+    double factor = comm[i].kind == MDL_OVERLAP_PAIRWISE ? spec->pairwise.v : comm[i].kind == MDL_OVERLAP_COPY_ENGINE ? 0 : 1;
+    out[i] = 1 + factor * stall_s_per_B * comm[i].memory_Bps / fmax (comm[i].channels, 1);
     traffic_Bps += comm[i].memory_Bps / out[i];
   }
   double crowd = fmax (traffic_Bps / reached_Bps (gpu), 1);

@@ -10,6 +10,8 @@
 
 /* What a double's rounding leaves of a kernel that has ended, of 1. */
 static const double END = 1e-9;
+/* GPUs that are simulated; more of them wait longer by a seventeenth at most. */
+static const unsigned MOST_GPUS = 16;
 /* Of the time in which both queues have work, the ends that the probe leaves out. */
 static const double CUT = 0.1;
 
@@ -155,6 +157,7 @@ mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapC
                     MdlOverlapQueues *out)
 {
   g_return_if_fail (ranks > 0 && compute_s > 0 && comm_s > 0);
+  ranks = MIN (ranks, MOST_GPUS);
   const MdlOverlapComm idle = { comm->kind, comm->channels, 0 };
   const MdlSlowdown both = mdl_overlap_pair (spec, gpu, compute, comm);
   g_autofree Gpu *gpus = g_new0 (Gpu, ranks);

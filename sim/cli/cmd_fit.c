@@ -13,7 +13,7 @@
 #define BAND_SHARE 0.9
 
 typedef struct {
-  char *systems, *topology, *launch, *disable, *offset, *over, *name, *hold_out, *report, *points;
+  char *systems, *topology, *launch, *disable, *offset, *over, *name, *hold_out, *report, *points, *section_points;
   gboolean split;
 } Flags;
 
@@ -39,6 +39,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "FILE", "constants, errors and bands, as stderr has them, into a file" },
   { CLI_FLAG_TEXT, "points", 0, offsetof (Flags, points), "FILE.tsv",
     "each point with its prediction by the fit without what was held out, as plots/fit.sh reads them" },
+  { CLI_FLAG_TEXT, "section-points", 0, offsetof (Flags, section_points), "FILE.tsv",
+    "the same of the other sections that a probe's file tells, as plots/section.gp reads them" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -628,6 +630,9 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
     g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
                             fit.n_left);
   rep_fit_sections_text (sections, text);
+  if (flags->section_points != NULL &&
+      !cli_add_file (cli, "--section-points", flags->section_points, rep_fit_sections_points (sections), error))
+    return FALSE;
   if (cli->format == CLI_FORMAT_TEXT && flags->report == NULL)
     g_string_append (cli->talk, text->str);
   if (flags->report != NULL && !cli_add_file (cli, "--report", flags->report, g_steal_pointer (&text), error))

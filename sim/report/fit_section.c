@@ -57,6 +57,35 @@ score_table (const CalSectionFit *fit)
   return table;
 }
 
+static const BaseColumn point_columns[] = {
+  { "section", NULL, BASE_CELL_TEXT, 0, NULL },    { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", NULL, BASE_CELL_TEXT, 0, NULL },       { "point", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "measured", NULL, BASE_CELL_NUMBER, 0, NULL }, { "predicted", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+GString *
+rep_fit_sections_points (const GPtrArray *sections)
+{
+  g_autoptr (BaseTable) table = base_table_new (point_columns);
+  for (guint s = 0; s < sections->len; s++) {
+    const CalSectionFit *fit = sections->pdata[s];
+    for (guint i = 0; i < fit->points->len; i++) {
+      const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
+      base_table_row (table);
+      base_table_text (table, "section", fit->section->name);
+      base_table_text (table, "stage", p->stage);
+      base_table_text (table, "part", p->use == CAL_USE_FIT ? "fitted" : "held out");
+      base_table_text (table, "point", p->what);
+      base_table_number (table, "measured", p->measured);
+      base_table_number (table, "predicted", fit->predicted[i]);
+    }
+  }
+  GString *text = g_string_new (NULL);
+  base_table_print_tsv (table, text);
+  return text;
+}
+
 void
 rep_fit_sections_text (const GPtrArray *sections, GString *out)
 {

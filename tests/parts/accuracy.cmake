@@ -10,3 +10,4 @@ forerun_test(accuracy_workload LABEL accuracy SOURCES accuracy/accuracy_workload
 target_link_libraries(accuracy_workload PRIVATE accuracy_measured)
 add_test(NAME accuracy.fit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(accuracy.fit PROPERTIES LABELS accuracy TIMEOUT 300)
+forerun_test(accuracy_overlap LABEL accuracy SOURCES accuracy/accuracy_overlap.c USES calibrate)

@@ -3,3 +3,4 @@ forerun_test(test_models_coll LABEL unit SOURCES unit/test_models_coll.c USES mo
 forerun_test(test_models_possible LABEL unit SOURCES unit/test_models_possible.c USES models)
 forerun_test(test_models_sharp LABEL unit SOURCES unit/test_models_sharp.c USES models)
 forerun_test(test_models_transfer LABEL unit SOURCES unit/test_models_transfer.c USES models)
+forerun_test(test_models_overlap LABEL unit SOURCES unit/test_models_overlap.c USES models)

@@ -36,7 +36,7 @@ typedef struct {
 /* A collective's part on one GPU, as it is alone. */
 typedef struct {
   MdlOverlapCommKind kind;
-  double channels;   /* one SM each; 0 for copy engines */
+  double channels;   /* one SM each; copy engines: not looked at */
   double memory_Bps; /* to and from HBM at full speed: mdl_overlap_memory_B / time alone */
 } MdlOverlapComm;
 

@@ -38,6 +38,8 @@ void rep_fit_json (const RepFit *report, JsonBuilder *json); /* members of an ob
 /* The same of sections (CalSectionFit); JSON: an array. */
 void rep_fit_sections_text (const GPtrArray *sections, GString *out);
 void rep_fit_sections_tsv (const GPtrArray *sections, GString *out);
+/* Each point with its prediction by the fit without what was held out, as TSV. Returned: full. */
+GString *rep_fit_sections_points (const GPtrArray *sections);
 void rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json);
 
 G_END_DECLS
