@@ -20,7 +20,9 @@ static const BaseField kernel_fields[] = {
   PASS (MdlOverlapKernelSpec, "HBM traffic of a collective's channel that passes it at full load, on top of its time alone"),
   BASE_ROW_END,
 };
-static const BaseSchema kernel_schema = { .name = "overlap kernel", .help = "A kind of kernel beside collectives.", .fields = kernel_fields };
+static const BaseSchema kernel_schema = { .name = "overlap kernel",
+                                          .help = "A kind of kernel beside collectives.",
+                                          .fields = kernel_fields };
 
 static const BaseField memory_fields[] = {
   BASE_ROW_NUM (MdlOverlapMemorySpec, "traffic_cost", traffic_cost, NUMBER, .min = "0", .max = "4", .fallback = "1",
@@ -72,10 +74,10 @@ static const double MOST_GPUS = 1024, MOST_CHANNELS = 1024, MOST_B = 0x1p50, MOS
 typedef struct {
   const CalProbe *file;
   const CalNode *node;
-  GHashTable *at;     /* key of a point -> its index + 1 */
-  GArray *channels;   /* double, as they come */
-  GArray *sizes;      /* likewise */
-  GArray *points;     /* CalSectionPoint, the result */
+  GHashTable *at;   /* key of a point -> its index + 1 */
+  GArray *channels; /* double, as they come */
+  GArray *sizes;    /* likewise */
+  GArray *points;   /* CalSectionPoint, the result */
   BaseArena *arena;
   guint n_left;
 } Reader;
@@ -267,7 +269,8 @@ read_counts (const Reader *r, guint i, Item *item, gboolean *there, GError **err
   *there = at > 0;
   if (at == 0)
     return TRUE;
-  if (!count_in (r, at - 1, "n_compute", 1, MOST_N, &n_compute, error) || !count_in (r, at - 1, "n_comm", 1, MOST_N, &n_comm, error))
+  if (!count_in (r, at - 1, "n_compute", 1, MOST_N, &n_compute, error) ||
+      !count_in (r, at - 1, "n_comm", 1, MOST_N, &n_comm, error))
     return FALSE;
   item->n_compute = (unsigned)n_compute;
   item->n_comm = (unsigned)n_comm;
@@ -298,8 +301,7 @@ read_point (Reader *r, guint i, Of of, GError **error)
   if (known && (!read_compute (r, i, &item, error) || !read_comm (r, i, &item, &op, &channels, &size_B, error) ||
                 !read_counts (r, i, &item, &counted, error)))
     return FALSE;
-  gboolean one_state =
-      of == OF_TOTAL || !(cal_probe_number (object, "max_s") > ONE_STATE * cal_probe_number (object, "min_s"));
+  gboolean one_state = of == OF_TOTAL || !(cal_probe_number (object, "max_s") > ONE_STATE * cal_probe_number (object, "min_s"));
   if (!known || !counted || !one_state || item.comm.channels < 1) {
     r->n_left++;
     return TRUE;
@@ -349,8 +351,8 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
 }
 
 /* Not `spread`: queues fall in and out of step by it, which no search by slopes follows. Not `wait`: 1, or another priority. */
-static const char *const paths[] = { "gemm.sm_cost", "gemm.pass",      "memory.traffic_cost", "memory.pass",
-                                     "pairwise", "attention.sm_cost", "attention.pass", NULL };
+static const char *const paths[] = { "gemm.sm_cost", "gemm.pass",         "memory.traffic_cost", "memory.pass",
+                                     "pairwise",     "attention.sm_cost", "attention.pass",      NULL };
 static const CalSectionStage stages[] = { { "together", paths }, { NULL, NULL } };
 
 const CalSection cal_section_overlap = {

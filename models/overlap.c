@@ -3,14 +3,14 @@
  * The kernel: collectives hold an SM a channel; the kernel has what is left, and HBM has what their traffic leaves.
  *     f = max (1 + sm_cost (u S / (S - h) - 1),  w / (W - traffic_cost x))     each where it is above 1
  * S SMs of the GPU, u share of them that the kernel fills, h channels; w B/s from and to HBM that it moves alone, W what the HBM
- * reaches, x B/s of the collectives, as slowed. sm_cost: the kernel's last wave is seldom full, and SMs that compute less leave power
- * to the others.
+ * reaches, x B/s of the collectives, as slowed. sm_cost: the kernel's last wave is seldom full, and SMs that compute less leave
+ * power to the others.
  *
  * A collective: a channel loads and stores with one SM, so its rate is what it has in flight over the latency of memory. Latency
  * grows with what else runs, so each byte takes longer, whatever bounds the collective alone:
  *     f = 1 + k (m / c) (u / pass + (w / W) / pass_memory) / f of the kernel
- * m B/s to and from HBM alone, c channels, pass B/s a channel, k 1 or `pairwise`: a block that sends and receives at once has half of
- * its threads for either. The kernel's load is what it is while slowed: one round of the two equations. The more channels the
+ * m B/s to and from HBM alone, c channels, pass B/s a channel, k 1 or `pairwise`: a block that sends and receives at once has half
+ * of its threads for either. The kernel's load is what it is while slowed: one round of the two equations. The more channels the
  * bytes are spread over, the less they suffer. Copy engines have no channels and suffer nothing but the HBM's limit (assumed).
  *
  * The wait: streams of one priority are served first come first served. A collective that becomes ready while a kernel runs gets
@@ -133,17 +133,17 @@ mdl_overlap_memory_B (MdlOp op, MdlOverlapCommKind kind, double size_B, unsigned
   if (kind == MDL_OVERLAP_COPY_ENGINE) /* read where it is, written where it goes */
     return size_B * (op == MDL_OP_ALL_REDUCE ? 4 * moved : op == MDL_OP_SENDRECV || op == MDL_OP_BROADCAST ? 2 : 2 * moved);
   switch (op) {
-  case MDL_OP_ALL_REDUCE: /* rings: 2 (n - 1) parts written by the peer and read, n read of the input, n written to the output */
-    return size_B * (kind == MDL_OVERLAP_IN_SWITCH ? 6 : 4 * moved + 2);
-  case MDL_OP_ALL_GATHER:     /* n - 1 parts written by the peer and read, n written to the output, its own read */
-  case MDL_OP_REDUCE_SCATTER: /* n - 1 parts written by the peer and read, n read of the input, one written */
-    return size_B * (kind == MDL_OVERLAP_IN_SWITCH ? 3 + 1 / n : 2 * moved + 1 + 1 / n);
-  case MDL_OP_ALLTOALL: /* n - 1 read, n - 1 written by peers, read and written to the output; its own part copied */
-    return size_B * (4 * moved + 2 / n);
-  case MDL_OP_SENDRECV: /* likewise */
-    return size_B * 4;
-  default: /* broadcast, reduce: written by the neighbour, read, and written or added */
-    return size_B * 3;
+    case MDL_OP_ALL_REDUCE: /* rings: 2 (n - 1) parts written by the peer and read, n read of the input, n written to the output */
+      return size_B * (kind == MDL_OVERLAP_IN_SWITCH ? 6 : 4 * moved + 2);
+    case MDL_OP_ALL_GATHER:     /* n - 1 parts written by the peer and read, n written to the output, its own read */
+    case MDL_OP_REDUCE_SCATTER: /* n - 1 parts written by the peer and read, n read of the input, one written */
+      return size_B * (kind == MDL_OVERLAP_IN_SWITCH ? 3 + 1 / n : 2 * moved + 1 + 1 / n);
+    case MDL_OP_ALLTOALL: /* n - 1 read, n - 1 written by peers, read and written to the output; its own part copied */
+      return size_B * (4 * moved + 2 / n);
+    case MDL_OP_SENDRECV: /* likewise */
+      return size_B * 4;
+    default: /* broadcast, reduce: written by the neighbour, read, and written or added */
+      return size_B * 3;
   }
 }
 

@@ -162,7 +162,7 @@ mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapC
   const MdlSlowdown both = mdl_overlap_pair (spec, gpu, compute, comm);
   g_autofree Gpu *gpus = g_new0 (Gpu, ranks);
   g_autofree Ends *ends = g_new0 (Ends, ranks);
-  g_autofree double *end_s = g_new (double, (gsize)n_compute * ranks + n_comm + 1);
+  g_autofree double *end_s = g_new (double, (gsize)n_compute *ranks + n_comm + 1);
   Run r = { .gpu = gpus,
             .compute = ends,
             .comm = { end_s + (gsize)n_compute * ranks, 0 },

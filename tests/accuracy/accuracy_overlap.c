@@ -133,9 +133,8 @@ another_program_on_another_node_holds (void)
   double gemm_s = number_in (text, "gemm_alone") / n_gemm, ar_s = number_in (text, "ar_alone") / n_ar,
          both_s = number_in (text, "both"), n = 8192;
   const MdlOverlapCompute compute = { MDL_OVERLAP_GEMM, 1, 3 * n * n * 2 / gemm_s };
-  const MdlOverlapComm comm = {
-    MDL_OVERLAP_SM, 24, mdl_overlap_memory_B (MDL_OP_ALL_REDUCE, MDL_OVERLAP_SM, number_in (text, "ar_bytes"), 8) / ar_s
-  };
+  const MdlOverlapComm comm = { MDL_OVERLAP_SM, 24,
+                                mdl_overlap_memory_B (MDL_OP_ALL_REDUCE, MDL_OVERLAP_SM, number_in (text, "ar_bytes"), 8) / ar_s };
   g_autoptr (Cal) cal = constants ("h200_sxm");
   MdlOverlapQueues out;
   mdl_overlap_queues (cal_overlap (cal), &gpu, &compute, gemm_s, n_gemm, &comm, ar_s, n_ar, 8, &out);

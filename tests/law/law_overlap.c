@@ -5,7 +5,8 @@
 #include "harness.h"
 
 static const MdlGpu gpu = { .sms = 132, .memory_Bps = 4800e9, .memory_efficiency = 0.87 };
-static const double loads[] = { 0, 0.1, 0.5, 1 }, channels[] = { 0, 1, 4, 16, 32, 64, 200 }, rates_Bps[] = { 0, 1e9, 100e9, 1e12, 6e12 };
+static const double loads[] = { 0, 0.1, 0.5, 1 }, channels[] = { 0, 1, 4, 16, 32, 64, 200 },
+                    rates_Bps[] = { 0, 1e9, 100e9, 1e12, 6e12 };
 static const MdlOverlap *spec;
 
 typedef void (*Law) (const MdlOverlapCompute *compute, const MdlOverlapComm *comm, MdlSlowdown slow);

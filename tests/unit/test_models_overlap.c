@@ -148,7 +148,7 @@ static void
 both_queues_slow_while_both_have_work (void)
 {
   const MdlOverlap spec = constants ();
-  /* 1.25 and 1 + 0.5 x 0.8 = 1.4: the collective of 100 ms ends after 140, the kernel has then done 112 of 200, and goes on alone */
+  /* 1.25 and 1 + 0.5 x 0.8 = 1.4: 100 ms of collective end after 140, the kernel has then done 112 of 200, and goes on */
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 20, 1000e9 };
   MdlOverlapQueues out;
   mdl_overlap_queues (&spec, &gpu, &gemm, 200e-3, 1, &comm, 100e-3, 1, 2, &out);

@@ -1,7 +1,7 @@
 /* What compute and communication do to each other on a GPU. Model, sources and what it was checked against: models/overlap.c and
  * docs/overlap.md. Two things happen, and a simulation needs both:
  *
- *   wait   a collective whose kernel runs on SMs starts only once running kernels leave SMs free, on every rank (mdl_overlap_wait_s);
+ *   wait   a collective that runs on SMs starts only once running kernels leave some free, on every rank (mdl_overlap_wait_s);
  *   rates  while both run, each is slowed by a factor (mdl_overlap_pair, mdl_overlap_many). */
 #ifndef MODELS_OVERLAP_H
 #define MODELS_OVERLAP_H
@@ -72,8 +72,8 @@ typedef struct {
 MdlSlowdown mdl_overlap_pair (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute,
                               const MdlOverlapComm *comm);
 
-/* One kernel (NULL: none) beside `n` collectives at once; factors of the collectives to comm_out[n]; returned: the kernel's (1 where
- * there is none). Collectives that share links are the caller's to slow. */
+/* One kernel (NULL: none) beside `n` collectives at once; factors of the collectives to comm_out[n]; returned: the kernel's, 1 where
+ * there is none. Collectives that share links are the caller's to slow. */
 double mdl_overlap_many (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, const MdlOverlapComm *comm,
                          unsigned n, double *comm_out);
 
