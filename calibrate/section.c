@@ -7,11 +7,12 @@
 #include "base/error.h"
 #include "fit-private.h"
 #include "section_kernels-private.h"
+#include "section_overlap-private.h"
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
 
-const CalSection *const cal_sections[] = { &cal_kernels_section, NULL };
+const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)

@@ -3,7 +3,35 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "calibrate/section.h"
 #include "measured-private.h"
+#include "models/overlap.h"
+
+/* The section `overlap`: an error that names the file, or points with a time. */
+static void
+try_overlap (const CalProbe *probe)
+{
+  static const MdlGpu gpu = { .sms = 132, .memory_Bps = 4800e9, .memory_efficiency = 0.87 };
+  const CalNode node = { &gpu };
+  MdlOverlap spec = { 0 };
+  spec.gemm.pass.v = spec.attention.pass.v = spec.memory.pass.v = 1e11;
+  spec.gemm.sm_cost.v = spec.attention.sm_cost.v = spec.memory.traffic_cost.v = spec.pairwise.v = spec.wait.v = 1;
+  for (guint s = 0; cal_sections[s] != NULL; s++) {
+    if (strcmp (cal_sections[s]->name, "overlap") != 0)
+      continue;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (BaseArena) arena = base_arena_new ();
+    g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
+    guint n_left = 0;
+    if (!cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
+      g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, cal_probe_path (probe)));
+    for (guint i = 0; i < points->len; i++) {
+      const CalSectionPoint *point = &g_array_index (points, CalSectionPoint, i);
+      double predicted_s = cal_sections[s]->predict (&spec, &node, point);
+      g_assert_true (point->measured > 0 && (isnan (predicted_s) || (predicted_s > 0 && isfinite (predicted_s))));
+    }
+  }
+}
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -32,6 +60,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     g_assert_cmpuint (point->op, <, MDL_OP_N);
     g_assert_true (point->gpus > 0 && point->size_B >= 1 && point->time_s > 0 && isfinite (point->time_s));
   }
+  try_overlap (probe);
   g_ptr_array_unref (cli.warnings);
   return 0;
 }

@@ -3,3 +3,4 @@ forerun_test(law_workload_nccl LABEL law SOURCES law/law_workload_nccl.c USES wo
 forerun_test(law_workload_sharp LABEL law SOURCES law/law_workload_sharp.c USES workload calibrate)
 forerun_test(law_models_kernel LABEL law SOURCES law/law_models_kernel.c USES workload calibrate)
 target_include_directories(law_models_kernel PRIVATE unit)
+forerun_test(law_overlap LABEL law SOURCES law/law_overlap.c USES calibrate)
