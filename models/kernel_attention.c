@@ -6,7 +6,8 @@
  *     score = flop_per_score / (share peak / S) + 1 / (scores p)       flop: forward 2 d + 2 dv, backward 6 d + 4 dv
  *     unit = queries x (columns seen, whole tiles) x score + tile
  *
- * p: an SM's peak in 16 bit. Units of one length take rounds = ceil (units / S); causal ones differ, the longest go first, half a mean unit is left over:
+ * p: an SM's peak in 16 bit. Units of one length take rounds = ceil (units / S); causal ones differ, the longest go first,
+ * half a mean unit is left over:
  *
  *     time = start + beside (rounds unit, traffic / memory's rate) + passes / memory's rate
  *
@@ -15,8 +16,10 @@
  * (results with their gradients) and one after (that gradient to its format) are on their own. The rates were read where power
  * limits already.
  *
- * Source: Dao et al., FlashAttention-2 (2307.08691) section 3 for the work of a block; that products and exponentials add up is read
- * off Shah et al., FlashAttention-3 (2407.08608) figures 5 and 6: 497, 648 and 756 TFLOP/s at d = 64, 128, 256 are 4 d / 913 TFLOP/s
+ * Source: Dao et al., FlashAttention-2 (2307.08691) section 3 for the work of a block; that products and exponentials add up
+ * is read
+ * off Shah et al., FlashAttention-3 (2407.08608) figures 5 and 6: 497, 648 and 756 TFLOP/s at d = 64, 128, 256 are 4 d / 913
+ * TFLOP/s
  * + 1 / (4.3e12 1/s), which is 132 SMs x 16 exponentials a clock.
  * Check: test_models_kernel, law_models_kernel, accuracy_models_kernel. */
 #include <math.h>

@@ -14,7 +14,8 @@ printf 'calibration: bare\nlibrary: {}\n' >"$scratch/bare.yaml"
 fit () # file, topology
 {
   echo "== $1"
-  "$forerun" fit "$data/$1.json.gz" --topology "$2" --over "$scratch/bare.yaml" --quiet -o "$scratch/$1.yaml" --report "$scratch/$1.all"
+  "$forerun" fit "$data/$1.json.gz" --topology "$2" --over "$scratch/bare.yaml" --quiet -o "$scratch/$1.yaml" \
+    --report "$scratch/$1.all"
   "$forerun" check "$scratch/$1.yaml" --quiet >/dev/null
   sed -n '/^# kernels: error/,/^# band/p' "$scratch/$1.all" | tee "$scratch/$1.txt"
 }

@@ -12,6 +12,7 @@ add_test(NAME accuracy.fit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit.sh $
 set_tests_properties(accuracy.fit PROPERTIES LABELS accuracy TIMEOUT 300)
 forerun_test(accuracy_models_kernel LABEL accuracy SOURCES accuracy/accuracy_models_kernel.c USES calibrate workload)
 target_include_directories(accuracy_models_kernel PRIVATE unit)
-add_test(NAME accuracy.fit_kernels COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_kernels.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+add_test(NAME accuracy.fit_kernels
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_kernels.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(accuracy.fit_kernels PROPERTIES LABELS accuracy TIMEOUT 300)
 forerun_test(accuracy_overlap LABEL accuracy SOURCES accuracy/accuracy_overlap.c USES calibrate)

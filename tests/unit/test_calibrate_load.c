@@ -108,7 +108,7 @@ inputs_go_to_the_caller (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
   TEST_TRUE (cal != NULL);
-  TEST_INT (inputs->len, 7); /* library, three tuners of its plugins, nccl_tuner, h100_sxm, h200_sxm */
+  TEST_INT (inputs->len, 9); /* library, three tuners of its plugins, kernels, overlap, nccl_tuner, h100_sxm, h200_sxm */
   TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
 }
 
