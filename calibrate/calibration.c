@@ -306,6 +306,8 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
                       gpu_type != NULL ? gpu_type : "this GPU", cal->library.name.v != NULL ? cal->library.name.v : "the library");
   } else if (!load_over (&load, name != NULL ? name : gpu_type, name != NULL ? from : NULL, 0, error))
     return NULL;
+  cal->library.kernels = cal_kernels (cal);
+  cal->library.overlap = cal_overlap (cal);
   if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
     return NULL;
   if (vendor != NCCL && nccl != NULL) {

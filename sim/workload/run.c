@@ -216,6 +216,7 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
   clu_route_init (&result->transfer.route);
   gboolean ok = scenario->jobs != NULL                ? wrk_jobs_run (scenario, result, want_spans, error)
                 : scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
+                : scenario->training.model.model != NULL ? wrk_run_model (scenario, result, want_spans, error)
                 : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
                                                       : run_collective (scenario, result, error);
   if (ok)

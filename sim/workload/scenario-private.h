@@ -2,6 +2,8 @@
 #ifndef WORKLOAD_SCENARIO_PRIVATE_H
 #define WORKLOAD_SCENARIO_PRIVATE_H
 
+#include "models/kernel.h"
+#include "models/overlap.h"
 #include "nccl_env-private.h"
 #include "net-private.h"
 #include "workload/scenario.h"
@@ -22,6 +24,9 @@ struct WrkScenario {
   WrkCollectiveSpec collective;
   WrkTransferSpec transfer;
   WrkTrainingSpec training;
+  MdlLlm llm;                  /* training.model.model, read */
+  const MdlKernels *kernels;   /* borrowed, as `library`'s constants; NULL with the plain one */
+  const MdlOverlap *overlap;
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
@@ -44,7 +49,9 @@ gboolean wrk_check_workload (const WrkScenario *scenario, GError **error);
 /* What a scenario of this kind needs of its cluster; part of loading. */
 gboolean wrk_check_transfer (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
+gboolean wrk_check_model (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
+gboolean wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 
 /* The flow that one copy of a priced transfer is (uses hold its links), and its bytes, all copies, counted for the report. */

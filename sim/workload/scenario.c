@@ -4,6 +4,8 @@
 
 #include "cluster/background.h"
 #include "jobs-private.h"
+#include "models/library-spec.h"
+#include "workload/llm.h"
 
 gboolean
 wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
@@ -101,7 +103,8 @@ wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSc
         case WRK_KIND_TRAINING:
           base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
           wrk_refuse_later (&wrk_schema_training, &scenario->training, offsetof (WrkTrainingSpec, later), context->diag);
-          wrk_refuse_later (&wrk_schema_parallel, &scenario->training.parallel, offsetof (WrkParallelSpec, later), context->diag);
+          if (scenario->training.model.model != NULL)
+            wrk_llm_read (scenario->training.model.model, context, &scenario->llm);
           return;
         case WRK_KIND_IO:
         case WRK_KIND_SERVING:
@@ -276,7 +279,7 @@ wrk_check_workload (const WrkScenario *scenario, GError **error)
     case WRK_KIND_TRANSFER:
       return wrk_check_transfer (scenario, error);
     case WRK_KIND_TRAINING:
-      return wrk_check_training (scenario, error);
+      return scenario->training.model.model != NULL ? wrk_check_model (scenario, error) : wrk_check_training (scenario, error);
     case WRK_KIND_COLLECTIVE:
     case WRK_KIND_IO:
     case WRK_KIND_SERVING:
@@ -337,10 +340,11 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
   scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
   scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
-  if (cluster->library.v == 1) {
+  gboolean plain = cluster->library.v == 1, trains_model = scenario->training.model.model != NULL;
+  if (plain)
     warn_plain (scenario);
+  if (plain && !trains_model)
     return TRUE;
-  }
   const MdlLibrary *library =
       load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
             scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
@@ -348,6 +352,10 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
     wrk_nccl_tell_place (&scenario->settings, error);
     return FALSE;
   }
+  scenario->kernels = library->kernels;
+  scenario->overlap = library->overlap;
+  if (plain)
+    return TRUE;
   scenario->library = mdl_library_with (library, &scenario->settings.env);
   scenario->settings.library = scenario->library;
   wrk_nccl_settle (scenario->clu, &scenario->settings);

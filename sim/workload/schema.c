@@ -1,4 +1,5 @@
 /* The keys of a scenario file. */
+#include "model_schema-private.h"
 #include "scenario-private.h"
 
 const BaseName wrk_kind_names[] = {
@@ -121,13 +122,17 @@ static const BaseSchema layer_schema = { .name = "layers", .help = "A layer, or 
 static const BaseField parallel_fields[] = {
   BASE_ROW_NUM (WrkParallelSpec, "dp", dp, COUNT, .min = "1", .max = "10 M", .help = "data-parallel ranks; default: GPUs / pp"),
   BASE_ROW_NUM (WrkParallelSpec, "pp", pp, COUNT, .min = "1", .max = "100000", .fallback = "1", .help = "pipeline stages"),
-  BASE_ROW (WrkParallelSpec, "tp", later.node[0], NODE, .help = "not built yet"),
-  BASE_ROW (WrkParallelSpec, "sp", later.node[1], NODE, .help = "not built yet"),
   BASE_ROW_NUM (WrkParallelSpec, "vp", vp, COUNT, .min = "1", .max = "100000",
                 .help = "chunks of the model on each rank of the pipeline, where the schedule leaves a choice"),
-  BASE_ROW (WrkParallelSpec, "cp", later.node[3], NODE, .help = "not built yet"),
-  BASE_ROW (WrkParallelSpec, "ep", later.node[4], NODE, .help = "not built yet"),
-  BASE_ROW (WrkParallelSpec, "zero", later.node[5], NODE, .help = "not built yet"),
+  BASE_ROW_NUM (WrkParallelSpec, "tp", tp, COUNT, .min = "1", .max = "1024", .fallback = "1",
+                .help = "ranks that share each matrix"),
+  BASE_ROW (WrkParallelSpec, "sp", sp, BOOL, .fallback = "false", .help = "they share the sequence between the matrices"),
+  BASE_ROW_NUM (WrkParallelSpec, "cp", cp, COUNT, .min = "1", .max = "100000", .fallback = "1",
+                .help = "ranks that share a sequence"),
+  BASE_ROW_NUM (WrkParallelSpec, "ep", ep, COUNT, .min = "1", .max = "100000", .fallback = "1",
+                .help = "ranks that share the experts, taken from dp x cp x tp / etp"),
+  BASE_ROW_NUM (WrkParallelSpec, "zero", zero, COUNT, .max = "3", .fallback = "0",
+                .help = "what data-parallel ranks share: 1 optimizer, 2 and gradients, 3 and parameters (fsdp)"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_parallel = { .name = "parallel",
@@ -143,6 +148,8 @@ static const BaseField ddp_fields[] = {
 static const BaseSchema ddp_schema = { .name = "ddp", .help = "Data-parallel reduction in buckets.", .fields = ddp_fields };
 
 #define LATER(i, name) BASE_ROW (WrkTrainingSpec, name, later.node[i], NODE, .help = "not built yet")
+#define MODEL(key, member, schema, what) \
+  BASE_ROW (WrkTrainingSpec, key, model.member, MAP, .sub = &wrk_schema_##schema, .help = what)
 static const BaseField training_fields[] = {
   BASE_ROW (WrkTrainingSpec, "kind", kind, ENUM, .names = wrk_kind_names, .required = TRUE, .help = "training"),
   BASE_ROW (WrkTrainingSpec, "layers", layers, LIST, .sub = &layer_schema, .item_size = sizeof (WrkLayerSpec),
@@ -162,34 +169,48 @@ static const BaseField training_fields[] = {
             .help = "of the gradient all-reduce"),
   BASE_ROW_NUM (WrkTrainingSpec, "communicators", communicators, COUNT, .max = "100000",
                 .help = "how many communicators of all ranks are made before the first step; told apart from its time"),
-  LATER (0, "model"),
-  LATER (1, "sequence"),
-  LATER (2, "global_batch"),
-  LATER (3, "micro_batch"),
-  LATER (4, "precision"),
-  LATER (5, "recompute"),
-  LATER (6, "pipeline"),
-  LATER (7, "overlap"),
-  LATER (8, "software"),
-  LATER (9, "framework"),
-  LATER (10, "fsdp"),
-  LATER (11, "accumulate"),
-  LATER (12, "loader"),
-  LATER (13, "checkpoint"),
-  LATER (14, "failures"),
-  LATER (15, "lora"),
-  LATER (16, "stragglers"),
-  LATER (17, "jitter"),
-  LATER (18, "cp"),
-  LATER (19, "moe"),
-  LATER (20, "placement"),
-  LATER (21, "hsdp"),
-  LATER (22, "packing"),
-  LATER (23, "optimizer"),
+  BASE_ROW (WrkTrainingSpec, "model", model.model, NODE,
+            .help = "in place of `layers`: a name in scenarios/llms, the path of a HuggingFace config.json, or a model written "
+                    "here"),
+  BASE_ROW_NUM (WrkTrainingSpec, "sequence", model.sequence, COUNT, .min = "1", .max = "100 M", .help = "tokens"),
+  BASE_ROW_NUM (WrkTrainingSpec, "global_batch", model.global_batch, COUNT, .min = "1", .max = "1 G",
+                .help = "sequences of a step"),
+  BASE_ROW_NUM (WrkTrainingSpec, "micro_batch", model.micro_batch, COUNT, .min = "1", .max = "1 M", .fallback = "1",
+                .help = "sequences of one pass of a replica"),
+  BASE_ROW_NUM (WrkTrainingSpec, "accumulate", model.accumulate, COUNT, .min = "1", .max = "100000",
+                .help = "micro-batches of a replica, in place of `global_batch`"),
+  MODEL ("precision", precision, precision, "number formats"),
+  BASE_ROW (WrkTrainingSpec, "recompute", model.recompute, NODE,
+            .help = "what the backward pass computes again: none, selective, full, or {modules: [core_attention, mlp, …]}"),
+  MODEL ("pipeline", pipeline, pipeline, "how layers are dealt out"),
+  MODEL ("overlap", overlap, overlap, "what runs beside compute"),
+  BASE_ROW (WrkTrainingSpec, "optimizer", model.optimizer, ENUM, .names = wrk_optimizer_names, .fallback = "adamw",
+            .help = "which"),
+  BASE_ROW (WrkTrainingSpec, "clip", model.clip, BOOL, .fallback = "true", .help = "gradients are clipped by their norm"),
+  MODEL ("software", software, software, "whose efficiency"),
+  BASE_ROW (WrkTrainingSpec, "framework", model.framework, ENUM, .names = mdl_framework_names, .fallback = "fused",
+            .help = "how many kernels a layer is, and who pays their launches"),
+  MODEL ("fsdp", fsdp, fsdp, "sharded parameters; also `parallel: {zero: 3}`"),
+  MODEL ("hsdp", hsdp, hsdp, "fsdp within groups"),
+  MODEL ("lora", lora, lora, "fine-tuning by adapters"),
+  MODEL ("cp", cp, cp, "context parallelism"),
+  MODEL ("moe", moe, moe, "experts"),
+  MODEL ("packing", packing, packing, "documents of a sequence"),
+  BASE_ROW (WrkTrainingSpec, "flash", model.flash, BOOL, .fallback = "true",
+            .help = "attention in one kernel that keeps no scores"),
+  BASE_ROW (WrkTrainingSpec, "dropout", model.dropout, BOOL, .fallback = "false", .help = "after attention, MLP and embedding"),
+  BASE_ROW (WrkTrainingSpec, "placement", model.placement, STRS,
+            .help = "order of dimensions on neighbouring GPUs, fastest first; default: tp, cp, ep, dp, pp"),
+  BASE_ROW (WrkTrainingSpec, "stragglers", model.stragglers, LIST, .sub = &wrk_schema_stragglers,
+            .item_size = sizeof (WrkStragglerSpec), .help = "ranks or adapters that are slower"),
+  MODEL ("jitter", jitter, jitter, "ranks that differ at random"),
+  LATER (0, "loader"),
+  LATER (1, "checkpoint"),
+  LATER (2, "failures"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_training = { .name = "workload (training)",
-                                         .help = "A training step of layers with given times.",
+                                         .help = "A training step: of a model, or of layers with given times.",
                                          .fields = training_fields };
 
 static const BaseField degrade_fields[] = {

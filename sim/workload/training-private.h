@@ -63,6 +63,9 @@ WrkStepRun *wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **e
 double wrk_step_time_s (const WrkStepRun *run);
 void wrk_step_free (WrkStepRun *run);
 
+/* All tasks of a graph that has run, as WrkSpan. */
+void wrk_take_spans (const EngGraph *graph, GPtrArray *spans);
+
 /* Breaks down the stage that ends last and fills the result from a graph that has run. */
 void wrk_training_account (const EngGraph *graph, const WrkStage *stages, guint32 pp, WrkTrainingResult *out,
                            WrkCritical *critical);

@@ -33,8 +33,9 @@ expand_layers (Step *step, GError **error)
   double total = 0;
   if (list->n == 0)
     return wrk_fail_at (error, base_yaml_mark (step->scenario->spec.workload),
-                        "a training workload needs 'layers' (e.g. layers: [{forward: 1 ms, backward: 2 ms, gradient: 100 MB}]); a "
-                        "'model' is not built yet");
+                        "a training workload needs 'model' (forerun list llms), or 'layers' (e.g. layers: [{forward: 1 ms, "
+                        "backward: 2 "
+                        "ms, gradient: 100 MB}])");
   for (unsigned i = 0; i < list->n; i++)
     total += BASE_LIST_AT (*list, WrkLayerSpec, i)->count.v;
   if (total > 1e6)
@@ -473,8 +474,8 @@ summarise (Step *step, const WrkCritical *critical)
   g_strlcpy (out->bound_by, find_bound (step, critical), sizeof out->bound_by);
 }
 
-static void
-take_spans (const EngGraph *graph, GPtrArray *spans)
+void
+wrk_take_spans (const EngGraph *graph, GPtrArray *spans)
 {
   for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
     WrkSpan *span = g_new (WrkSpan, 1);
@@ -592,7 +593,7 @@ wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans,
     warn_crowded (scenario, result);
     result->n_events = eng_stats (wrk_net_engine (step.net)).events;
     if (want_spans)
-      take_spans (step.graph, result->spans);
+      wrk_take_spans (step.graph, result->spans);
     ok = find_band (scenario, &step, step.out, error);
   }
   step_clear (&step);

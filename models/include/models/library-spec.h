@@ -288,6 +288,8 @@ struct MdlLibrary {
   BaseStr name;
   const struct MdlTunerSpec *tuner; /* no key of the file: set by who loads it; NULL: none */
   const char *version;              /* likewise: "2.28.9"; NULL: unknown */
+  const struct MdlKernels *kernels; /* likewise: the calibration's other sections */
+  const struct MdlOverlap *overlap;
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

@@ -3,13 +3,14 @@
 #define WORKLOAD_SCENARIO_H
 
 #include "workload/comm.h"
+#include "workload/model_spec.h"
 #include "workload/schedule.h"
 
 G_BEGIN_DECLS
 
 /* Keys that the product promises and this version does not have: read as raw nodes, so that the error can say so. */
 typedef struct {
-  const BaseYamlNode *node[24];
+  const BaseYamlNode *node[3];
 } WrkLater;
 
 typedef enum { WRK_KIND_COLLECTIVE, WRK_KIND_TRANSFER, WRK_KIND_TRAINING, WRK_KIND_IO, WRK_KIND_SERVING } WrkKind;
@@ -47,7 +48,8 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum dp, pp, vp;
-  WrkLater later;
+  BaseNum tp, cp, ep, zero; /* of a model */
+  BaseBool sp;
 } WrkParallelSpec;
 typedef struct {
   BaseHead head;
@@ -66,6 +68,7 @@ typedef struct {
   BaseBool p2p_overlap;       /* sends between stages beside compute (default true) */
   BaseEnum algo, proto;       /* of the gradient all-reduce */
   BaseNum communicators;      /* as of a collective */
+  WrkModelSpec model;
   WrkLater later;
 } WrkTrainingSpec;
 
@@ -169,6 +172,12 @@ typedef struct {
   unsigned dp, pp, n_buckets;
   guint32 n_ranks, n_nodes;
   char bound_by[64];
+  gboolean has_model;          /* what follows is told of models alone */
+  unsigned tp, cp, ep, vp, micro_batches;
+  double parameters, active_parameters;
+  double tokens, tokens_per_s; /* of a step; of all ranks */
+  double model_flop_per_s;     /* of a rank */
+  double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */

@@ -1,0 +1,168 @@
+/* A training step of a model: how it is cut over ranks, what each cut takes, and the step as a task graph. */
+#ifndef WORKLOAD_MODEL_PRIVATE_H
+#define WORKLOAD_MODEL_PRIVATE_H
+
+#include "models/kernel.h"
+#include "models/layer.h"
+#include "models/overlap.h"
+#include "scenario-private.h"
+#include "schedule-private.h"
+#include "workload/gpu.h"
+
+/* ---- the grid of ranks ---- */
+
+typedef enum { WRK_DIM_TP, WRK_DIM_CP, WRK_DIM_DP, WRK_DIM_PP, WRK_DIM_N } WrkDim;
+
+/* Ranks by coordinates; neighbours along a dimension are `stride` apart. Experts cut the ranks of a pipeline rank anew: its ranks
+ * in
+ * the order tp, cp, dp (tp fastest) are etp x ep x edp. */
+typedef struct {
+  guint32 size[WRK_DIM_N], stride[WRK_DIM_N];
+  guint32 ep, etp, edp;
+  guint32 shard;     /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
+  guint32 n;         /* all */
+} WrkGrid;
+
+/* Ranks that talk together. SHARD: of dp x cp, those that share one copy; REPLICA: of dp x cp, those that hold the same shard. */
+typedef enum {
+  WRK_GROUP_TP, WRK_GROUP_CP, WRK_GROUP_EP, WRK_GROUP_ETP,
+  WRK_GROUP_DP,      /* dp x cp: gradients of what is not an expert's */
+  WRK_GROUP_SHARD, WRK_GROUP_REPLICA,
+  WRK_GROUP_EDP,     /* of the experts' gradients */
+  WRK_GROUP_MODEL,   /* all ranks of a replica: tp x cp x pp */
+  WRK_GROUP_N
+} WrkGroupKind;
+extern const char *const wrk_group_names[WRK_GROUP_N]; /* "tp" … */
+
+/* The rank of pipeline rank `pp` whose place among its tp x cp x dp ranks is `local`, tp fastest. */
+guint32 wrk_grid_rank (const WrkGrid *grid, guint32 pp, guint32 local);
+guint32 wrk_grid_locals (const WrkGrid *grid); /* tp x cp x dp */
+guint32 wrk_grid_group_size (const WrkGrid *grid, WrkGroupKind kind);
+/* The ranks of the group that `local` of pipeline rank `pp` is in, in order; `ranks` is emptied first. */
+void wrk_grid_group (const WrkGrid *grid, WrkGroupKind kind, guint32 pp, guint32 local, GArray *ranks);
+/* Locals that stand one for each group of a kind on a pipeline rank, the first of each, ascending. */
+void wrk_grid_leaders (const WrkGrid *grid, WrkGroupKind kind, GArray *locals);
+
+/* ---- the plan ---- */
+
+/* What data-parallel ranks do with gradients and parameters. */
+typedef enum {
+  WRK_SYNC_NONE,      /* one rank */
+  WRK_SYNC_DDP,       /* all-reduce in buckets */
+  WRK_SYNC_OPTIMIZER, /* reduce-scatter, optimizer sharded, all-gather: ZeRO 1, Megatron's distributed optimizer */
+  WRK_SYNC_GRADIENTS, /* the same, gradients sharded too: reduced each micro-batch (ZeRO 2) */
+  WRK_SYNC_SHARDS     /* parameters sharded too, gathered layer by layer: FSDP, ZeRO 3 */
+} WrkSync;
+
+/* One position of the pipeline's chain. */
+typedef struct {
+  guint32 first, n; /* layers */
+  gboolean embedding, head;
+} WrkCut;
+
+typedef struct {
+  const WrkScenario *scenario;
+  const WrkTrainingSpec *spec;
+  MdlLlm llm;
+  MdlLlmCount count;
+  WrkGrid grid;
+  WrkPipeline pipe;
+  WrkCut *cut;        /* by position of the chain */
+  guint32 n_positions;
+  guint32 m;          /* micro-batches of a replica and step */
+  MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
+  WrkSync sync;
+  MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
+} WrkModel;
+
+/* Reads, completes and checks what the workload asks for. FALSE and *error, with the place, where sizes do not divide or ranks are
+ * more than GPUs. `model` is zeroed by the caller; wrk_model_clear after it, also on failure. */
+gboolean wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error);
+void wrk_model_clear (WrkModel *model);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkModel, wrk_model_clear)
+
+/* model_layout.c: deals layers out to the positions of the chain. */
+gboolean wrk_model_cut (WrkModel *model, GError **error);
+
+/* ---- what communication takes ---- */
+
+/* A collective or a send, priced: what one group takes alone, and what its traffic and that of its like (other groups of the same
+ * kind
+ * that run at the same time) load. */
+typedef struct {
+  WrkColl coll;
+  GArray *loads;       /* WrkLoad of all that run together; all of coll's where it is alone */
+  double time_s;       /* of all together */
+  guint32 n_groups;    /* that run together */
+  MdlOverlapComm demand; /* of one GPU */
+} WrkPriced;
+
+typedef struct WrkPrices WrkPrices;
+
+/* `model` is borrowed. `fold`: of loads that are alike, one stands for all (the first of each class and the fullest). */
+WrkPrices *wrk_prices_new (const WrkModel *model, gboolean fold);
+void wrk_prices_free (WrkPrices *prices);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPrices, wrk_prices_free)
+
+/* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one
+ * takes
+ * no time. */
+const WrkPriced *wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format,
+                                  GError **error);
+/* All ranks of pipeline rank `from` send to theirs of `to`. */
+const WrkPriced *wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* ---- what compute takes ---- */
+
+/* A stretch of a pass: work of the compute stream, or a collective that it meets. */
+typedef struct {
+  gboolean is_coll;
+  /* work */
+  double time_s;
+  double kernels;                /* launches */
+  double syncs;                  /* of the host with the GPU, before it */
+  MdlOverlapCompute demand;
+  /* a collective */
+  const WrkPriced *priced;
+  WrkGroupKind group;
+  int after;                     /* item that it follows; -1: the first of the pass begins with it */
+  int before;                    /* item that waits for it; the number of items: the end of the pass */
+  double repeat;
+  int with;                      /* item that it is cut up with; -1: none */
+  unsigned parts;                /* that both are cut into */
+  gboolean leads;                /* it comes before that item, else behind */
+} WrkItem;
+
+typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD } WrkUnitKind;
+
+/* A parameter tensor's part on a rank. */
+typedef struct {
+  double elements, trained; /* trained: elements of it, or of its adapters */
+  gboolean expert;
+} WrkTensor;
+
+/* Items of the passes of one unit of a model (a layer, the embedding, the head) on a pipeline rank, by WrkTurnKind. */
+typedef struct {
+  GArray *pass[WRK_TURN_KINDS]; /* WrkItem */
+  double pass_s[WRK_TURN_KINDS]; /* of compute, summed */
+  double flop[WRK_TURN_KINDS];   /* done, recomputed ones too */
+  double dense, expert;          /* parameters of a rank, without and in experts */
+  double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
+  GArray *tensor;                /* WrkTensor, in the order in which they are registered */
+} WrkUnit;
+
+typedef struct WrkCosts WrkCosts;
+WrkCosts *wrk_costs_new (const WrkModel *model, WrkPrices *prices);
+void wrk_costs_free (WrkCosts *costs);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
+/* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
+const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
+/* What the host takes to queue a kernel and a collective; 0 where that never shows. */
+void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s);
+MdlPrecision wrk_precision_of (MdlFormat format);
+/* The optimizer's works on `dense` + `expert` parameters of a rank. */
+double wrk_costs_optimizer_s (const WrkCosts *costs, double updated, double held, double tensors);
+/* A pass over memory of so many bytes read and written. */
+double wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B);
+
+#endif

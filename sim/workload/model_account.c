@@ -1,0 +1,186 @@
+/* Where the time of a model's step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
+ * stream waited for. Each task starts when its cause ends, so the chain of causes covers a gap without holes: what of it
+ * communication
+ * takes is exposed, what the host takes is a launch gap, what others compute is the pipeline's bubble. */
+#include <math.h>
+#include <string.h>
+
+#include "model_build-private.h"
+
+typedef struct {
+  EngTime part[WRK_PART_N];
+} Parts;
+
+static WrkPart
+part_of (unsigned kind)
+{
+  static const WrkPart parts[WRK_STEP_KINDS] = {
+    [WRK_STEP_FORWARD] = WRK_PART_COMPUTE, [WRK_STEP_BACKWARD] = WRK_PART_COMPUTE,   [WRK_STEP_OPTIMIZER] = WRK_PART_OPTIMIZER,
+    [WRK_STEP_COPY] = WRK_PART_COMPUTE,    [WRK_STEP_JOIN] = WRK_PART_COMPUTE,       [WRK_STEP_HOST] = WRK_PART_LAUNCH_GAP,
+    [WRK_STEP_TP] = WRK_PART_EXPOSED_TP,   [WRK_STEP_CP] = WRK_PART_EXPOSED_CP,      [WRK_STEP_EP] = WRK_PART_EXPOSED_EP,
+    [WRK_STEP_DP] = WRK_PART_EXPOSED_DP,   [WRK_STEP_SEND_UP] = WRK_PART_EXPOSED_PP, [WRK_STEP_SEND_DOWN] = WRK_PART_EXPOSED_PP,
+  };
+  return parts[kind];
+}
+
+static gboolean
+is_compute (unsigned kind)
+{
+  return kind == WRK_STEP_FORWARD || kind == WRK_STEP_BACKWARD || kind == WRK_STEP_OPTIMIZER || kind == WRK_STEP_COPY ||
+         kind == WRK_STEP_JOIN;
+}
+
+static void
+add_gap (const WrkBuild *b, EngTask task, EngTime from, EngTime to, Parts *parts)
+{
+  for (EngTask cause = eng_graph_task_cause (b->graph, task); to > from && cause != ENG_NO_TASK;
+       cause = eng_graph_task_cause (b->graph, cause)) {
+    EngTime begin = MAX (eng_graph_task_start (b->graph, cause), from);
+    unsigned kind = eng_graph_task_kind (b->graph, cause);
+    if (begin >= to)
+      continue;
+    parts->part[is_compute (kind) ? WRK_PART_BUBBLE : part_of (kind)] += to - begin;
+    to = begin;
+  }
+  if (to > from)
+    parts->part[WRK_PART_BUBBLE] += to - from;
+}
+
+static void
+add_work (const WrkBuild *b, EngTask task, double slow, Parts *parts)
+{
+  EngTime length = eng_graph_task_end (b->graph, task) - eng_graph_task_start (b->graph, task);
+  WrkPart part = part_of (eng_graph_task_kind (b->graph, task));
+  EngTime late = part == WRK_PART_COMPUTE ? (EngTime)((double)length * (1 - 1 / slow)) : 0;
+  parts->part[part] += length - late;
+  parts->part[WRK_PART_STRAGGLER_WAIT] += late;
+}
+
+static guint32
+last_lane (const WrkBuild *b)
+{
+  guint32 last = 0;
+  for (guint32 s = 1; s < b->model->pipe.p; s++)
+    if (eng_graph_task_end (b->graph, b->lane[s].end) > eng_graph_task_end (b->graph, b->lane[last].end))
+      last = s;
+  return last;
+}
+
+void
+wrk_step_account (const WrkBuild *b, WrkTrainingResult *out)
+{
+  guint32 last = last_lane (b);
+  const WrkLane *lane = &b->lane[last];
+  Parts parts = { 0 };
+  EngTime cursor = 0, communication = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
+    const WrkNote *note = &g_array_index (b->notes, WrkNote, t);
+    EngTime start = eng_graph_task_start (b->graph, t), end = eng_graph_task_end (b->graph, t);
+    if (note->comm != NULL && (note->lane == last || note->other == last))
+      communication += end - start;
+    if (eng_graph_task_stream (b->graph, t) != lane->stream[WRK_ROLE_COMPUTE])
+      continue;
+    add_gap (b, t, cursor, start, &parts);
+    add_work (b, t, lane->slow, &parts);
+    cursor = end;
+  }
+  for (int p = 0; p < WRK_PART_N; p++)
+    out->part_s[p] = eng_time_to_s (parts.part[p]);
+  out->stage = last;
+  out->step_time_s = eng_time_to_s (cursor);
+  out->communication_s = eng_time_to_s (communication);
+}
+
+/* ---- what the step comes to ---- */
+
+/* The communication that is exposed most, as the link class that bounds it. */
+static const char *
+exposed_link (const WrkBuild *b, WrkPart part)
+{
+  const char *bound = NULL;
+  double most_s = 0;
+  for (EngTask t = 0; t < b->notes->len; t++) {
+    const WrkNote *note = &g_array_index (b->notes, WrkNote, t);
+    if (note->comm == NULL || part_of (eng_graph_task_kind (b->graph, t)) != part || note->comm->time_s <= most_s)
+      continue;
+    most_s = note->comm->time_s;
+    bound = note->comm->coll.bound_by;
+  }
+  return bound != NULL ? bound : "latency";
+}
+
+static void
+find_bound (const WrkBuild *b, WrkTrainingResult *out)
+{
+  static const WrkPart exposed[] = { WRK_PART_EXPOSED_TP, WRK_PART_EXPOSED_DP, WRK_PART_EXPOSED_PP, WRK_PART_EXPOSED_CP,
+                                     WRK_PART_EXPOSED_EP };
+  double all_s = 0;
+  WrkPart most = exposed[0];
+  for (guint i = 0; i < G_N_ELEMENTS (exposed); i++) {
+    all_s += out->part_s[exposed[i]];
+    if (out->part_s[exposed[i]] > out->part_s[most])
+      most = exposed[i];
+  }
+  double work_s = out->part_s[WRK_PART_COMPUTE] + out->part_s[WRK_PART_OPTIMIZER];
+  const char *bound = all_s > work_s                                  ? exposed_link (b, most)
+                      : out->part_s[WRK_PART_BUBBLE] > work_s         ? "bubble"
+                      : out->part_s[WRK_PART_LAUNCH_GAP] > work_s     ? "host"
+                      : out->part_s[WRK_PART_STRAGGLER_WAIT] > work_s ? "straggler"
+                                                                      : "compute";
+  g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
+}
+
+/* FLOP that a rank of the lane really did: recomputed ones too. */
+static double
+done_flop (const WrkBuild *b, guint32 lane)
+{
+  double flop = 0;
+  guint32 chunks = wrk_schedule_chunks (&b->model->pipe), copies = wrk_schedule_copies (&b->model->pipe);
+  for (guint32 c = 0; c < chunks; c++) {
+    guint32 position = wrk_schedule_position (&b->model->pipe, (WrkPlace){ lane, c });
+    for (guint32 u = 0; u < wrk_units_of (b->model, position); u++) {
+      const WrkUnit *unit = wrk_unit_at ((WrkBuild *)(gpointer)b, lane, position, u, NULL);
+      flop += unit != NULL ? unit->flop[WRK_TURN_FORWARD] + unit->flop[WRK_TURN_BACKWARD] : 0;
+    }
+  }
+  return flop * b->model->m / copies;
+}
+
+void
+wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
+{
+  const WrkModel *model = b->model;
+  const WrkModelSpec *spec = &model->spec->model;
+  MdlLlmFlop flop;
+  mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
+  double exposed_s = 0, lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
+  for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
+    exposed_s += out->part_s[p];
+  double work_s = out->part_s[WRK_PART_COMPUTE];
+  out->tp = model->grid.size[WRK_DIM_TP];
+  out->cp = model->grid.size[WRK_DIM_CP];
+  out->dp = model->grid.size[WRK_DIM_DP];
+  out->pp = model->grid.size[WRK_DIM_PP];
+  out->vp = model->pipe.v;
+  out->ep = model->grid.ep;
+  out->micro_batches = model->m;
+  out->n_ranks = model->grid.n;
+  guint32 last = g_array_index (model->scenario->gpus, guint32, model->grid.n - 1);
+  out->n_nodes = clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, last)) + 1;
+  out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
+  out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
+  out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[WRK_PART_OPTIMIZER];
+  out->parameters = model->count.total;
+  out->active_parameters = model->count.active;
+  double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
+  double peak = b->gpu.peak_flop_per_s[wrk_precision_of (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
+  out->has_model = TRUE;
+  out->tokens = tokens;
+  out->tokens_per_s = tokens / out->step_time_s;
+  out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
+  out->mfu = out->model_flop_per_s / peak;
+  out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
+  out->hfu = done_flop (b, out->stage) / out->step_time_s / peak;
+  out->provenance = BASE_SOURCE_ASSUMED;
+  find_bound (b, out);
+}

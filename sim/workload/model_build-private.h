@@ -1,0 +1,101 @@
+/* The step of a model as a task graph, while it is built and accounted for. */
+#ifndef WORKLOAD_MODEL_BUILD_PRIVATE_H
+#define WORKLOAD_MODEL_BUILD_PRIVATE_H
+
+#include "engine/graph.h"
+#include "model-private.h"
+
+/* Kinds of tasks, as breakdowns and traces read them. */
+typedef enum {
+  WRK_STEP_FORWARD, WRK_STEP_BACKWARD, WRK_STEP_OPTIMIZER, WRK_STEP_COPY,
+/* on the compute stream; COPY: between buffers of shards */
+  WRK_STEP_JOIN, WRK_STEP_HOST,
+  WRK_STEP_TP, WRK_STEP_CP, WRK_STEP_EP, WRK_STEP_DP,
+  WRK_STEP_SEND_UP, WRK_STEP_SEND_DOWN,
+  WRK_STEP_KINDS
+} WrkStepKind;
+
+typedef enum {
+  WRK_ROLE_COMPUTE, WRK_ROLE_HOST, WRK_ROLE_TP, WRK_ROLE_CP, WRK_ROLE_EP, WRK_ROLE_DP, WRK_ROLE_EDP, WRK_ROLE_REPLICA, WRK_ROLE_UP,
+  WRK_ROLE_DOWN,
+  WRK_ROLES
+} WrkRole;
+
+/* One pipeline rank, by the rank that stands for all of its tp x cp x dp. */
+typedef struct {
+  EngStream stream[WRK_ROLES]; /* ENG_NO_STREAM until it is used */
+  EngPlace place;
+  double slow;                 /* factor on compute: the slowest of its ranks */
+  EngTask ready;               /* its gradients are complete */
+  EngTask update;              /* the optimizer */
+  EngTask end;                 /* the rank's step is over */
+} WrkLane;
+
+/* What the engine's tasks do to each other, by task. */
+typedef struct {
+  const MdlOverlapCompute *compute; /* NULL: not compute that others slow */
+  const WrkPriced *comm;            /* NULL: no communication */
+  guint32 lane;                     /* of sends: the sender's … */
+  guint32 other;                    /* … and the receiver's; the same for all else */
+} WrkNote;
+
+typedef struct {
+  EngTask first, last; /* entry; last compute */
+  EngTask done;        /* the send of what it made, or `last` */
+} WrkDone;
+
+/* While a step is built. */
+typedef struct {
+  const WrkModel *model;
+  WrkPrices *prices;
+  WrkCosts *costs;
+  WrkNet *net;
+  EngGraph *graph;
+  WrkLane *lane;      /* by pipeline rank */
+  GArray *notes;      /* WrkNote, by task */
+  GArray *uses;       /* scratch */
+  MdlGpu gpu;
+  double host_kernel_s, host_coll_s; /* what the host takes to queue a kernel, a collective; 0: launches do not show */
+  int end;            /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
+} WrkBuild;
+
+EngStream wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role);
+/* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. */
+EngTask wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const MdlOverlapCompute *demand,
+                           const char *name);
+EngTask wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced,
+                        double share,
+                        const char *name);
+void wrk_build_after (WrkBuild *b, EngTask task, const GArray *wait);
+void wrk_build_after_one (WrkBuild *b, EngTask task, EngTask before);
+
+/* ---- gradients and parameters: hooks of the program that a pipeline rank runs ---- */
+
+typedef struct WrkSyncer WrkSyncer;
+/* For one pipeline rank, before its first turn. */
+WrkSyncer *wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns);
+void wrk_sync_free (WrkSyncer *sync);
+/* Units of a local chunk are numbered from 0 in the model's order. Before a unit's work in a turn: tasks to wait for are
+ * appended. */
+gboolean wrk_sync_enter (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error);
+/* Behind it; `last` is its last compute task. */
+gboolean wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint32 unit, EngTask last, GError **error);
+/* Behind all turns: what remains to be reduced, the norm, the optimizer. */
+gboolean wrk_sync_finish (WrkSyncer *sync, GError **error);
+
+/* Units of a position: embedding, layers, head. */
+guint32 wrk_units_of (const WrkModel *model, guint32 position);
+const WrkUnit *wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error);
+
+/* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
+gboolean wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done, GError **error);
+
+/* The breakdown of the lane that ends last. */
+void wrk_step_account (const WrkBuild *b, WrkTrainingResult *out);
+/* Everything else that is told of a step, from its breakdown. */
+void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
+
+typedef struct WrkModelRun WrkModelRun;
+void wrk_model_run_free (WrkModelRun *run);
+
+#endif

@@ -1,0 +1,454 @@
+/* What the passes of a model's layers take: works of models/layer.h priced by the models of kernels and collectives, and joined to
+ * the stretches that a task graph needs: compute between places where a collective begins or is waited for. */
+#include <math.h>
+#include <string.h>
+
+#include "model-private.h"
+
+struct WrkCosts {
+  const WrkModel *model;
+  WrkPrices *prices;
+  MdlGpu gpu;
+  double efficiency; /* of the software: what its compute takes is divided by it */
+  GHashTable *units; /* text of the question -> WrkUnit */
+};
+
+static void
+free_unit (gpointer data)
+{
+  WrkUnit *unit = data;
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    if (unit->pass[k] != NULL)
+      g_array_unref (unit->pass[k]);
+  g_array_unref (unit->tensor);
+  g_free (unit);
+}
+
+WrkCosts *
+wrk_costs_new (const WrkModel *model, WrkPrices *prices)
+{
+  WrkCosts *costs = g_new0 (WrkCosts, 1);
+  costs->model = model;
+  costs->prices = prices;
+  costs->efficiency = 1;
+  wrk_gpu_facts (model->scenario->clu, 0, &costs->gpu);
+  costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
+  return costs;
+}
+
+void
+wrk_costs_free (WrkCosts *costs)
+{
+  if (costs == NULL)
+    return;
+  g_hash_table_unref (costs->units);
+  g_free (costs);
+}
+
+/* ---- one work ---- */
+
+MdlPrecision
+wrk_precision_of (MdlFormat format)
+{
+  static const MdlPrecision of[MDL_FORMAT_N] = {
+    [MDL_FORMAT_FP4] = MDL_PRECISION_FP4,   [MDL_FORMAT_FP8] = MDL_PRECISION_FP8,   [MDL_FORMAT_FP16] = MDL_PRECISION_FP16,
+    [MDL_FORMAT_BF16] = MDL_PRECISION_BF16, [MDL_FORMAT_TF32] = MDL_PRECISION_TF32, [MDL_FORMAT_FP32] = MDL_PRECISION_FP32
+  };
+  return of[format];
+}
+
+static double
+gemm_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
+{
+  MdlGemm gemm = { .m = work->gemm.m,
+                   .n = work->gemm.n,
+                   .k = work->gemm.k,
+                   .batch = work->gemm.batch,
+                   .dtype = wrk_precision_of (work->format),
+                   .op = MDL_GEMM_FORWARD,
+                   .accumulate_fp32 = work->gemm.accumulate && work->gemm.out == MDL_FORMAT_FP32,
+                   .sustained = TRUE };
+  /* the kernels' model names the sizes of the layer: tokens, features out, features in */
+  if (work->pass == MDL_PASS_DGRAD)
+    gemm = (MdlGemm){
+      work->gemm.m, work->gemm.k, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_DGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
+    };
+  else if (work->pass == MDL_PASS_WGRAD)
+    gemm = (MdlGemm){
+      work->gemm.k, work->gemm.m, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_WGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
+    };
+  mdl_gemm_cost (costs->model->scenario->kernels, &costs->gpu, &gemm, cost);
+  return cost->time_s;
+}
+
+static double
+attention_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
+{
+  MdlAttention attention = { .batch = work->attention.batch,
+                             .heads = work->attention.heads,
+                             .kv_heads = work->attention.kv_heads,
+                             .q_length = work->attention.q_len,
+                             .kv_length = work->attention.kv_len,
+                             .head_dim = work->attention.qk_dim,
+                             .value_dim = work->attention.value_dim,
+                             .window = work->attention.window,
+                             .causal = work->attention.share < 1,
+                             .backward = work->attention.backward,
+                             .dtype = wrk_precision_of (costs->model->attention) };
+  mdl_attention_cost (costs->model->scenario->kernels, &costs->gpu, &attention, cost);
+  double counted = mdl_attention_flop (&attention);
+  /* documents of a sequence that do not see each other, and the parts of a ring, leave less than the mask's half */
+  return counted > 0 ? cost->time_s * fmin (work->flop / counted, 1) : cost->time_s;
+}
+
+static MdlMemoryKind
+memory_kind (const MdlWork *work)
+{
+  static const struct {
+    const char *part;
+    MdlMemoryKind kind;
+  } kinds[] = { { "norm", MDL_MEMORY_NORM },    { "add", MDL_MEMORY_ADD },      { "residual", MDL_MEMORY_ADD },
+                { "silu", MDL_MEMORY_GATED },   { "gelu", MDL_MEMORY_GATED },   { "activation", MDL_MEMORY_GATED },
+                { "swiglu", MDL_MEMORY_GATED }, { "loss", MDL_MEMORY_SOFTMAX }, { "softmax", MDL_MEMORY_SOFTMAX },
+                { "adam", MDL_MEMORY_ADAM } };
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (strstr (work->name, kinds[i].part) != NULL)
+      return kinds[i].kind;
+  return MDL_MEMORY_COPY;
+}
+
+static double
+memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
+{
+  const MdlMemory memory = { .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B };
+  mdl_memory_cost (costs->model->scenario->kernels, &costs->gpu, &memory, cost);
+  double gap_s = mdl_launch_cost_s (costs->model->scenario->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
+  return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
+}
+
+/* Adds a work to a stretch of compute. */
+static void
+add_work (const WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
+{
+  MdlKernelCost cost = { 0 };
+  double time_s = 0;
+  MdlOverlapKernel kind = MDL_OVERLAP_MEMORY;
+  if (work->kind == MDL_WORK_GEMM) {
+    time_s = gemm_s (costs, work, &cost);
+    kind = MDL_OVERLAP_GEMM;
+  } else if (work->kind == MDL_WORK_ATTENTION) {
+    time_s = attention_s (costs, work, &cost);
+    kind = MDL_OVERLAP_ATTENTION;
+  } else
+    time_s = memory_s (costs, work, &cost);
+  time_s /= costs->efficiency;
+  by_kind_s[kind] += time_s;
+  item->demand.memory_Bps += work->read_B + work->write_B; /* divided by the time at the end */
+  item->demand.sm_share += cost.busy * time_s;
+  item->time_s += time_s;
+  item->kernels += work->kernels;
+  item->syncs += work->syncs;
+}
+
+static void
+close_item (const WrkCosts *costs, WrkItem *item, const double by_kind_s[MDL_OVERLAP_KERNELS])
+{
+  double most_Bps = costs->gpu.memory_Bps * (costs->gpu.memory_efficiency > 0 ? costs->gpu.memory_efficiency : 1);
+  for (int k = 0; k < MDL_OVERLAP_KERNELS; k++)
+    if (by_kind_s[k] > by_kind_s[item->demand.kind])
+      item->demand.kind = (MdlOverlapKernel)k;
+  if (item->time_s <= 0)
+    return;
+  item->demand.memory_Bps = fmin (item->demand.memory_Bps / item->time_s, most_Bps);
+  item->demand.sm_share = CLAMP (item->demand.sm_share / item->time_s, 0.01, 1);
+}
+
+/* ---- a pass ---- */
+
+/* Whether the works of a pass belong to a turn of the schedule. */
+static gboolean
+belongs (MdlPass pass, WrkTurnKind turn)
+{
+  switch (turn) {
+    case WRK_TURN_FORWARD:
+      return pass == MDL_PASS_FORWARD;
+    case WRK_TURN_INPUT_GRADIENT:
+      return pass == MDL_PASS_RECOMPUTE || pass == MDL_PASS_DGRAD;
+    case WRK_TURN_WEIGHT_GRADIENT:
+      return pass == MDL_PASS_WGRAD;
+    case WRK_TURN_BACKWARD:
+    case WRK_TURN_KINDS:
+    default:
+      return pass != MDL_PASS_FORWARD && pass != MDL_PASS_OPTIMIZER;
+  }
+}
+
+static WrkGroupKind
+group_of (MdlGroup group)
+{
+  switch (group) {
+    case MDL_GROUP_CP:
+      return WRK_GROUP_CP;
+    case MDL_GROUP_EP:
+      return WRK_GROUP_EP;
+    case MDL_GROUP_ETP:
+      return WRK_GROUP_ETP;
+    case MDL_GROUP_MODEL:
+      return WRK_GROUP_MODEL;
+    case MDL_GROUP_TP:
+    case MDL_GROUP_NONE:
+    default:
+      return WRK_GROUP_TP;
+  }
+}
+
+/* A collective cut up with a product or a ring's steps hides all but a part: what remains is the last part of the product after
+ * all of the collective, or the first before it. */
+static gboolean
+is_hidden (const WrkModel *model, const MdlWork *coll)
+{
+  if (coll->coll.with < 0)
+    return FALSE;
+  return coll->coll.group == MDL_GROUP_TP ? model->spec->model.overlap.tp.v
+                                          : coll->coll.group == MDL_GROUP_CP && coll->coll.op == MDL_OP_SENDRECV;
+}
+
+/* B of an all-to-all whose network part is as large as what really crosses it. */
+static double
+coll_size (const WrkModel *model, const MdlWork *coll)
+{
+  guint32 ranks = wrk_grid_group_size (&model->grid, group_of (coll->coll.group));
+  double nodes = fmax (model->ask.ep_nodes, 1), away = nodes > 1 ? (nodes - 1) / nodes : 0;
+  if (coll->coll.node_B <= 0 || away <= 0 || ranks <= 1)
+    return coll->coll.bytes;
+  return fmin (coll->coll.bytes, coll->coll.node_B / away);
+}
+
+typedef struct {
+  WrkCosts *costs;
+  guint32 pp;
+  const GArray *works; /* MdlWork */
+  WrkTurnKind turn;
+  GArray *items; /* WrkItem */
+  int *item_of;  /* of a work: the compute item that it is in; -1: none yet */
+} PassBuild;
+
+static const MdlWork *
+work_at (const PassBuild *b, guint i)
+{
+  return &g_array_index (b->works, MdlWork, i);
+}
+
+static gboolean
+taken (const PassBuild *b, guint i)
+{
+  return belongs (work_at (b, i)->pass, b->turn);
+}
+
+/* Where a stretch of compute has to begin anew. */
+static gboolean *
+find_cuts (const PassBuild *b)
+{
+  guint n = b->works->len;
+  gboolean *cut = g_new0 (gboolean, n + 1);
+  for (guint i = 0; i < n; i++) {
+    const MdlWork *w = work_at (b, i);
+    if (w->kind != MDL_WORK_COLL || !taken (b, i))
+      continue;
+    cut[CLAMP (w->coll.after + 1, 0, (int)n)] = cut[CLAMP (w->coll.before, 0, (int)n)] = TRUE;
+    if (is_hidden (b->costs->model, w))
+      cut[w->coll.with] = cut[w->coll.with + 1] = TRUE;
+  }
+  return cut;
+}
+
+static void
+add_compute (PassBuild *b, const gboolean *cut)
+{
+  double by_kind_s[MDL_OVERLAP_KERNELS] = { 0 };
+  gboolean open = FALSE;
+  for (guint i = 0; i < b->works->len; i++) {
+    b->item_of[i] = -1;
+    if (open && cut[i]) {
+      close_item (b->costs, &g_array_index (b->items, WrkItem, b->items->len - 1), by_kind_s);
+      open = FALSE;
+    }
+    if (work_at (b, i)->kind == MDL_WORK_COLL || !taken (b, i))
+      continue;
+    if (!open) {
+      WrkItem item = { .demand = { .kind = MDL_OVERLAP_MEMORY } };
+      memset (by_kind_s, 0, sizeof by_kind_s);
+      g_array_append_val (b->items, item);
+      open = TRUE;
+    }
+    add_work (b->costs, work_at (b, i), &g_array_index (b->items, WrkItem, b->items->len - 1), by_kind_s);
+    b->item_of[i] = (int)b->items->len - 1;
+  }
+  if (open)
+    close_item (b->costs, &g_array_index (b->items, WrkItem, b->items->len - 1), by_kind_s);
+}
+
+/* The last compute item up to work i, and the first from it on. */
+static int
+item_until (const PassBuild *b, int i)
+{
+  while (i >= 0 && b->item_of[i] < 0)
+    i--;
+  return i >= 0 ? b->item_of[i] : -1;
+}
+
+static int
+item_from (const PassBuild *b, int i, int n_compute)
+{
+  while (i < (int)b->works->len && b->item_of[i] < 0)
+    i++;
+  return i < (int)b->works->len ? b->item_of[i] : n_compute;
+}
+
+static gboolean
+add_colls (PassBuild *b, GError **error)
+{
+  int n_compute = (int)b->items->len;
+  for (guint i = 0; i < b->works->len; i++) {
+    const MdlWork *w = work_at (b, i);
+    if (w->kind != MDL_WORK_COLL || !taken (b, i))
+      continue;
+    WrkItem item = { .is_coll = TRUE, .group = group_of (w->coll.group), .repeat = w->coll.repeat };
+    item.priced =
+        wrk_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w), w->coll.format, error);
+    if (item.priced == NULL)
+      return FALSE;
+    item.after = item_until (b, w->coll.after);
+    item.before = item_from (b, w->coll.before, n_compute);
+    item.with = is_hidden (b->costs->model, w) ? b->item_of[w->coll.with] : -1;
+    item.parts = item.with < 0                   ? 1
+                 : w->coll.group == MDL_GROUP_TP ? b->costs->model->ask.tp
+                                                 : (unsigned)work_at (b, (guint)w->coll.with)->attention.steps;
+    item.leads = item.with >= 0 && (guint)w->coll.with > i;
+    g_array_append_val (b->items, item);
+  }
+  return TRUE;
+}
+
+static GArray *
+build_pass (WrkCosts *costs, guint32 pp, const GArray *works, WrkTurnKind turn, double *compute_s, GError **error)
+{
+  g_autoptr (GArray) items = g_array_new (FALSE, TRUE, sizeof (WrkItem));
+  g_autofree int *item_of = g_new (int, works->len + 1);
+  PassBuild b = { costs, pp, works, turn, items, item_of };
+  g_autofree gboolean *cut = find_cuts (&b);
+  add_compute (&b, cut);
+  *compute_s = 0;
+  for (guint i = 0; i < items->len; i++)
+    *compute_s += g_array_index (items, WrkItem, i).time_s;
+  return add_colls (&b, error) ? g_steal_pointer (&items) : NULL;
+}
+
+/* ---- units ---- */
+
+static MdlPart
+part_of (const WrkModel *model, WrkUnitKind kind, guint32 layer)
+{
+  return kind == WRK_UNIT_EMBEDDING            ? MDL_PART_EMBEDDING
+         : kind == WRK_UNIT_HEAD               ? MDL_PART_HEAD
+         : mdl_llm_is_moe (&model->llm, layer) ? MDL_PART_MOE
+                                               : MDL_PART_DENSE;
+}
+
+/* Elements of the adapters beside a matrix; 0 where it has none. */
+static double
+adapter_elements (const WrkModel *model, const MdlTensor *tensor)
+{
+  if (!tensor->matrix || tensor->expert)
+    return 0;
+  for (const BaseName *name = mdl_lora_names; name->name != NULL; name++)
+    if (strcmp (name->name, tensor->name) == 0 && (model->ask.lora_on & (unsigned)name->code) != 0)
+      return model->ask.lora_rank * (tensor->rows + tensor->columns) / model->ask.tp;
+  return 0;
+}
+
+static void
+count_parameters (const WrkModel *model, MdlPart part, WrkUnit *unit)
+{
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
+  mdl_llm_tensors (&model->llm, part, tensors);
+  unit->tensor = g_array_new (FALSE, FALSE, sizeof (WrkTensor));
+  for (guint i = 0; i < tensors->len; i++) {
+    const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
+    double n =
+        mdl_tensor_elements (&model->llm, tensor, model->ask.tp, model->ask.ep, model->ask.etp, model->ask.vocabulary_multiple);
+    const WrkTensor own = { n, model->ask.lora_rank > 0 ? adapter_elements (model, tensor) : n, tensor->expert };
+    *(tensor->expert ? &unit->expert : &unit->dense) += n;
+    *(tensor->expert ? &unit->trained_expert : &unit->trained_dense) += own.trained;
+    g_array_append_val (unit->tensor, own);
+  }
+}
+
+const WrkUnit *
+wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error)
+{
+  const WrkModel *model = costs->model;
+  MdlPart part = part_of (model, kind, layer);
+  gboolean windowed = kind == WRK_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
+  g_autofree char *key = g_strdup_printf ("%u %d %d", pp, (int)part, windowed);
+  WrkUnit *unit = g_hash_table_lookup (costs->units, key);
+  if (unit != NULL)
+    return unit;
+  g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)),
+                     backward = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  mdl_layer_works (&model->llm, &model->ask, part, layer, forward, backward);
+  unit = g_new0 (WrkUnit, 1);
+  g_hash_table_insert (costs->units, g_steal_pointer (&key), unit);
+  count_parameters (model, part, unit);
+  for (int k = 0; k < WRK_TURN_KINDS; k++) {
+    for (guint i = 0; i < (k == WRK_TURN_FORWARD ? forward : backward)->len; i++) {
+      const MdlWork *work = &g_array_index (k == WRK_TURN_FORWARD ? forward : backward, MdlWork, i);
+      unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
+    }
+    unit->pass[k] = build_pass (costs, pp, k == WRK_TURN_FORWARD ? forward : backward, (WrkTurnKind)k, &unit->pass_s[k], error);
+    if (unit->pass[k] == NULL)
+      return NULL;
+  }
+  return unit;
+}
+
+double
+wrk_costs_optimizer_s (const WrkCosts *costs, double updated, double held, double tensors)
+{
+  const WrkModel *model = costs->model;
+  g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  const MdlOptimizerAsk ask = { .elements = updated,
+                                .gradients = held,
+                                .tensors = tensors,
+                                .parameter = model->parameters,
+                                .gradient = model->gradients,
+                                .master = model->master,
+                                .moment = model->moment,
+                                .compute = model->ask.compute,
+                                .framework = model->ask.framework,
+                                .clip = model->spec->model.clip.v,
+                                .zero = TRUE };
+  mdl_optimizer_works (&ask, works);
+  WrkItem item = { 0 };
+  double by_kind_s[MDL_OVERLAP_KERNELS] = { 0 };
+  for (guint i = 0; i < works->len; i++)
+    if (g_array_index (works, MdlWork, i).kind != MDL_WORK_COLL)
+      add_work (costs, &g_array_index (works, MdlWork, i), &item, by_kind_s);
+  return item.time_s;
+}
+
+void
+wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s)
+{
+  const MdlKernels *kernels = costs->model->scenario->kernels;
+  gboolean shows = costs->model->ask.framework == MDL_FRAMEWORK_EAGER;
+  *kernel_s = shows ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
+  *coll_s = 0;
+}
+
+double
+wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B)
+{
+  const MdlMemory memory = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B };
+  return mdl_memory_time_s (costs->model->scenario->kernels, &costs->gpu, &memory);
+}

@@ -1,0 +1,360 @@
+/* What a pipeline rank runs: the items of its turns on its streams.
+ *
+ * A turn is walked item by item, so that the two turns of a pair (a forward beside a backward) can take turns on the compute
+ * stream:
+ * while one waits for a collective the other computes. Collectives go to the stream of their kind as soon as the work that they
+ * follow
+ * has ended; work waits for them where it needs them. Where launches show, the host queues the kernels of each item ahead of the
+ * GPU: an item begins once its first kernel is queued, and its last kernel once all are. */
+#include <math.h>
+#include <string.h>
+
+#include "model_build-private.h"
+
+guint32
+wrk_units_of (const WrkModel *model, guint32 position)
+{
+  const WrkCut *cut = &model->cut[position];
+  return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u : 0u);
+}
+
+const WrkUnit *
+wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
+{
+  const WrkCut *cut = &b->model->cut[position];
+  guint32 front = cut->embedding ? 1 : 0;
+  if (unit < front)
+    return wrk_costs_unit (b->costs, lane, WRK_UNIT_EMBEDDING, 0, error);
+  if (unit - front < cut->n)
+    return wrk_costs_unit (b->costs, lane, WRK_UNIT_LAYER, cut->first + unit - front, error);
+  return wrk_costs_unit (b->costs, lane, WRK_UNIT_HEAD, 0, error);
+}
+
+/* Where a turn has come to. */
+typedef struct {
+  WrkBuild *b;
+  WrkSyncer *sync;
+  const WrkTurn *turn;
+  guint32 lane, index, position;
+  guint32 n_units, passed; /* units begun */
+  guint32 unit;            /* the one that is under way */
+  const GArray *items;
+  guint32 n_compute, next; /* of its items: compute; the next of it */
+  EngTask *task;           /* last task of each item, of this unit */
+  gboolean *done;          /* collectives that are in the graph */
+  GArray *wait;            /* EngTask: what the next work of the turn follows */
+  EngTask last;
+  EngTask queued; /* the host's latest */
+  gboolean host;  /* launches show */
+  char name[32];
+} Cursor;
+
+static WrkStepKind
+work_kind (const Cursor *c)
+{
+  return c->turn->kind == WRK_TURN_FORWARD ? WRK_STEP_FORWARD : WRK_STEP_BACKWARD;
+}
+
+static const WrkItem *
+item_at (const Cursor *c, guint32 i)
+{
+  return &g_array_index (c->items, WrkItem, i);
+}
+
+static WrkRole
+role_of (WrkGroupKind group)
+{
+  return group == WRK_GROUP_CP ? WRK_ROLE_CP : group == WRK_GROUP_EP || group == WRK_GROUP_ETP ? WRK_ROLE_EP : WRK_ROLE_TP;
+}
+
+static WrkStepKind
+coll_kind (WrkGroupKind group)
+{
+  return group == WRK_GROUP_CP ? WRK_STEP_CP : group == WRK_GROUP_EP || group == WRK_GROUP_ETP ? WRK_STEP_EP : WRK_STEP_TP;
+}
+
+static EngTask
+add_coll (Cursor *c, const WrkItem *item, double share)
+{
+  return wrk_build_comm (c->b, c->lane, c->lane, role_of (item->group), coll_kind (item->group), item->priced, share * item->repeat,
+                         wrk_group_names[item->group]);
+}
+
+/* ---- compute ---- */
+
+/* Kernels of `time_s`; what they wait for ends before the first. Returned: the last task. */
+static EngTask
+add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
+{
+  WrkBuild *b = c->b;
+  double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
+  double host_s = b->host_kernel_s * kernels;
+  if (host_s <= 0 || !c->host) {
+    EngTask all = wrk_build_compute (b, c->lane, work_kind (c), time_s, &item->demand, c->name);
+    wrk_build_after (b, all, wait);
+    return all;
+  }
+  EngTask queued_before = c->queued;
+  c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, host_s, NULL, c->name);
+  if (item->syncs > 0)
+    wrk_build_after_one (b, c->queued, c->last); /* the host waits for the GPU */
+  EngTask most = wrk_build_compute (b, c->lane, work_kind (c), time_s * (1 - 1 / kernels), &item->demand, c->name);
+  wrk_build_after (b, most, wait);
+  wrk_build_after_one (b, most, queued_before);
+  EngTask end = wrk_build_compute (b, c->lane, work_kind (c), time_s / kernels, &item->demand, c->name);
+  wrk_build_after_one (b, end, c->queued);
+  return end;
+}
+
+/* ---- collectives ---- */
+
+/* A collective that is not cut up with the work beside it. */
+static void
+begin_coll (Cursor *c, guint32 i)
+{
+  const WrkItem *item = item_at (c, i);
+  EngTask task = add_coll (c, item, 1);
+  if (item->after < 0)
+    wrk_build_after (c->b, task, c->wait);
+  else
+    wrk_build_after_one (c->b, task, c->task[item->after]);
+  c->task[i] = task;
+  c->done[i] = TRUE;
+}
+
+/* Those that may begin before compute item k. */
+static void
+begin_colls (Cursor *c, guint32 k)
+{
+  for (guint32 i = c->n_compute; i < c->items->len; i++)
+    if (!c->done[i] && item_at (c, i)->with < 0 && item_at (c, i)->after < (int)k)
+      begin_coll (c, i);
+}
+
+/* What compute item k has to wait for: collectives that it needs, and at its unit's begin what came before. */
+static void
+gather_waits (const Cursor *c, guint32 k, GArray *wait)
+{
+  g_array_set_size (wait, 0);
+  if (k == 0)
+    g_array_append_vals (wait, c->wait->data, c->wait->len);
+  for (guint32 i = c->n_compute; i < c->items->len; i++)
+    if (c->done[i] && item_at (c, i)->before == (int)k)
+      g_array_append_val (wait, c->task[i]);
+}
+
+/* The collective that compute item k is cut up with; items->len: none. */
+static guint32
+partner_of (const Cursor *c, guint32 k)
+{
+  guint32 i = c->n_compute;
+  while (i < c->items->len && item_at (c, i)->with != (int)k)
+    i++;
+  return i;
+}
+
+/* Work and collective in `parts`. Leading: the first part of the collective comes before the work (a ring's own block needs none),
+ * the rest beside it, and the last part of the work behind all. Trailing: all but the work's first part runs beside it. */
+static void
+add_cut_up (Cursor *c, guint32 k, guint32 i, GArray *wait)
+{
+  const WrkItem *coll = item_at (c, i), *work = item_at (c, k);
+  double part = 1 / fmax (coll->parts, 1);
+  c->done[i] = TRUE;
+  if (coll->leads) {
+    gboolean ring = coll->group == WRK_GROUP_CP;
+    EngTask head = ring ? ENG_NO_TASK : add_coll (c, coll, part), rest = add_coll (c, coll, ring ? 1 : 1 - part);
+    wrk_build_after (c->b, ring ? rest : head, wait);
+    if (!ring)
+      g_array_append_val (wait, head);
+    add_kernels (c, work, 1 - part, wait);
+    g_array_set_size (wait, 0);
+    g_array_append_val (wait, rest);
+    c->task[k] = add_kernels (c, work, part, wait);
+    c->task[i] = rest;
+    return;
+  }
+  EngTask first = add_kernels (c, work, part, wait);
+  EngTask most = add_coll (c, coll, 1 - part);
+  wrk_build_after_one (c->b, most, first);
+  c->task[k] = add_kernels (c, work, 1 - part, NULL);
+  c->task[i] = add_coll (c, coll, part);
+  wrk_build_after_one (c->b, c->task[i], c->task[k]);
+}
+
+/* ---- units ---- */
+
+static void
+clear_unit (Cursor *c)
+{
+  g_clear_pointer (&c->task, g_free);
+  g_clear_pointer (&c->done, g_free);
+}
+
+static gboolean
+open_unit (Cursor *c, GError **error)
+{
+  guint32 number = c->turn->kind == WRK_TURN_FORWARD ? c->passed : c->n_units - 1 - c->passed;
+  const WrkUnit *unit = wrk_unit_at (c->b, c->lane, c->position, number, error);
+  if (unit == NULL || !wrk_sync_enter (c->sync, c->turn, number, c->wait, error))
+    return FALSE;
+  clear_unit (c);
+  c->unit = number;
+  c->items = unit->pass[c->turn->kind];
+  c->n_compute = 0;
+  while (c->n_compute < c->items->len && !item_at (c, c->n_compute)->is_coll)
+    c->n_compute++;
+  c->task = g_new (EngTask, c->items->len + 1);
+  c->done = g_new0 (gboolean, c->items->len + 1);
+  c->next = 0;
+  c->passed++;
+  return TRUE;
+}
+
+/* What follows the unit waits for its last work and for collectives that nothing in it waited for. */
+static gboolean
+close_unit (Cursor *c, GError **error)
+{
+  begin_colls (c, c->n_compute);
+  GArray *wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  for (guint32 i = c->n_compute; i < c->items->len; i++)
+    if (item_at (c, i)->before >= (int)c->n_compute)
+      g_array_append_val (wait, c->task[i]);
+  if (c->n_compute > 0)
+    c->last = c->task[c->n_compute - 1];
+  else /* nothing is computed: what came before still counts */
+    g_array_append_vals (wait, c->wait->data, c->wait->len);
+  g_array_unref (c->wait);
+  c->wait = wait;
+  return wrk_sync_leave (c->sync, c->turn, c->index, c->unit, c->last, error);
+}
+
+/* The next compute item. *over: there is none. */
+static gboolean
+step (Cursor *c, gboolean *over, GError **error)
+{
+  *over = FALSE;
+  while (c->items == NULL || c->next >= c->n_compute) {
+    if (c->items != NULL && !close_unit (c, error))
+      return FALSE;
+    c->items = NULL;
+    if (c->passed == c->n_units) {
+      *over = TRUE;
+      return TRUE;
+    }
+    if (!open_unit (c, error))
+      return FALSE;
+  }
+  g_autoptr (GArray) wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  guint32 k = c->next++, partner = partner_of (c, k);
+  begin_colls (c, k);
+  gather_waits (c, k, wait);
+  if (partner < c->items->len)
+    add_cut_up (c, k, partner, wait);
+  else
+    c->task[k] = add_kernels (c, item_at (c, k), 1, wait);
+  c->last = c->task[k];
+  return TRUE;
+}
+
+/* ---- turns ---- */
+
+static void
+open_turn (Cursor *c, WrkBuild *b, WrkSyncer *sync, guint32 lane, const GArray *turns, guint32 index, EngTask entry)
+{
+  static const char letter[WRK_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
+  const WrkTurn *turn = &g_array_index (turns, WrkTurn, index);
+  *c = (Cursor){ .b = b, .sync = sync, .turn = turn, .lane = lane, .index = index, .last = entry, .queued = ENG_NO_TASK };
+  c->position = wrk_schedule_position (&b->model->pipe, (WrkPlace){ lane, turn->chunk });
+  c->n_units = wrk_units_of (b->model, c->position);
+  c->wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  c->host = b->host_kernel_s > 0;
+  g_array_append_val (c->wait, entry);
+  if (wrk_schedule_chunks (&b->model->pipe) > 1)
+    g_snprintf (c->name, sizeof c->name, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
+  else
+    g_snprintf (c->name, sizeof c->name, "%c%u", letter[turn->kind], turn->micro_batch);
+}
+
+static void
+close_turn (Cursor *c)
+{
+  clear_unit (c);
+  g_array_unref (c->wait);
+}
+
+/* B that one rank sends to the next position for a micro-batch. */
+static double
+boundary_B (const WrkModel *model)
+{
+  const MdlLayerAsk *ask = &model->ask;
+  double tokens = ask->micro_batch * ask->sequence / ask->cp;
+  return tokens * model->llm.hidden.v * mdl_format_B (ask->activation) / (ask->sp ? ask->tp : 1);
+}
+
+/* To the next rank; round the end, where a chain goes round, the first one is next to the last. */
+static gboolean
+is_up (const WrkModel *model, guint32 from, guint32 to)
+{
+  return to == from + 1 || (to == 0 && from + 1 == model->pipe.p && model->pipe.p > 2);
+}
+
+static gboolean
+add_send (Cursor *c, WrkDone *done, GError **error)
+{
+  WrkBuild *b = c->b;
+  WrkPlace to;
+  if (!wrk_schedule_feeds (&b->model->pipe, c->lane, c->turn, &to))
+    return TRUE;
+  if (to.rank == c->lane) { /* what it made lies where it is needed, once its collectives are over */
+    done->done = wrk_build_compute (b, c->lane, WRK_STEP_JOIN, 0, NULL, NULL);
+    wrk_build_after (b, done->done, c->wait);
+    return TRUE;
+  }
+  const WrkPriced *priced = wrk_prices_send (b->prices, c->lane, to.rank, boundary_B (b->model), error);
+  if (priced == NULL)
+    return FALSE;
+  gboolean up = is_up (b->model, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
+  WrkRole role = !beside ? WRK_ROLE_COMPUTE : up ? WRK_ROLE_UP : WRK_ROLE_DOWN;
+  done->done = wrk_build_comm (b, c->lane, to.rank, role, up ? WRK_STEP_SEND_UP : WRK_STEP_SEND_DOWN, priced, 1,
+                               c->turn->kind == WRK_TURN_FORWARD ? "send activation" : "send gradient");
+  wrk_build_after_one (b, done->done, c->last);
+  wrk_build_after (b, done->done, c->wait);
+  return TRUE;
+}
+
+/* One turn, or the two of a pair. */
+static gboolean
+add_turns (WrkBuild *b, WrkSyncer *sync, guint32 lane, const GArray *turns, guint32 index, guint32 n, WrkDone *done, GError **error)
+{
+  Cursor cursor[2];
+  gboolean over[2] = { FALSE, n < 2 }, ok = TRUE;
+  EngTask entry = wrk_build_compute (b, lane, WRK_STEP_JOIN, 0, NULL, NULL);
+  for (guint32 k = 0; k < n; k++)
+    open_turn (&cursor[k], b, sync, lane, turns, index + k, entry);
+  while (ok && !(over[0] && over[1]))
+    for (guint32 k = 0; k < n && ok; k++)
+      if (!over[k])
+        ok = step (&cursor[k], &over[k], error);
+  for (guint32 k = 0; k < n && ok; k++) {
+    done[index + k] = (WrkDone){ entry, cursor[k].last, cursor[k].last };
+    ok = add_send (&cursor[k], &done[index + k], error);
+  }
+  for (guint32 k = 0; k < n; k++)
+    close_turn (&cursor[k]);
+  return ok;
+}
+
+gboolean
+wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done, GError **error)
+{
+  WrkSyncer *sync = wrk_sync_new (b, lane, turns);
+  gboolean ok = TRUE;
+  for (guint32 i = 0, n = 1; i < turns->len && ok; i += n) {
+    n = g_array_index (turns, WrkTurn, i).paired ? 2 : 1;
+    ok = add_turns (b, sync, lane, turns, i, n, done, error);
+  }
+  ok = ok && wrk_sync_finish (sync, error);
+  wrk_sync_free (sync);
+  return ok;
+}

@@ -1,0 +1,226 @@
+/* A training step of a model, run on the engine. */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "model_build-private.h"
+#include "training-private.h"
+
+#define MAX_TASKS 30e6
+#define MAX_COMMS 32u
+
+struct WrkModelRun {
+  WrkModel model;
+  WrkPrices *prices;
+  WrkCosts *costs;
+  WrkBuild b;
+  WrkDone **done; /* by pipeline rank and turn */
+  GArray **order;
+};
+
+/* ---- who slows whom ---- */
+
+static void
+pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed)
+{
+  const WrkBuild *b = user;
+  const MdlOverlapCompute *compute = NULL;
+  MdlOverlapComm comm[MAX_COMMS];
+  double factor[MAX_COMMS];
+  unsigned of[MAX_COMMS], n_comm = 0, at = 0;
+  (void)place;
+  for (unsigned i = 0; i < n; i++) {
+    const WrkNote *note = &g_array_index (b->notes, WrkNote, running[i]);
+    if (note->compute != NULL) {
+      compute = note->compute;
+      at = i;
+    } else if (note->comm != NULL && n_comm < MAX_COMMS) {
+      comm[n_comm] = note->comm->demand;
+      of[n_comm++] = i;
+    }
+  }
+  if (compute == NULL || n_comm == 0)
+    return;
+  speed[at] = 1 / mdl_overlap_many (b->model->scenario->overlap, &b->gpu, compute, comm, n_comm, factor);
+  for (unsigned k = 0; k < n_comm; k++)
+    speed[of[k]] = 1 / factor[k];
+}
+
+/* ---- building ---- */
+
+/* Index of the turns that others wait for: by position x m + micro-batch, forward and back. */
+static EngTask *
+index_turns (const WrkModelRun *run, gboolean forward)
+{
+  const WrkPipeline *pipe = &run->model.pipe;
+  EngTask *at = g_new (EngTask, (gsize)run->model.n_positions * pipe->m);
+  for (guint32 s = 0; s < pipe->p; s++)
+    for (guint i = 0; i < run->order[s]->len; i++) {
+      const WrkTurn *t = &g_array_index (run->order[s], WrkTurn, i);
+      if (t->kind != WRK_TURN_WEIGHT_GRADIENT && (t->kind == WRK_TURN_FORWARD) == forward)
+        at[(gsize)wrk_schedule_position (pipe, (WrkPlace){ s, t->chunk }) * pipe->m + t->micro_batch] = run->done[s][i].done;
+    }
+  return at;
+}
+
+/* Each turn waits for what it needs of others. */
+static void
+join_turns (WrkModelRun *run)
+{
+  const WrkPipeline *pipe = &run->model.pipe;
+  g_autofree EngTask *ahead = index_turns (run, TRUE), *back = index_turns (run, FALSE);
+  for (guint32 s = 0; s < pipe->p; s++)
+    for (guint i = 0; i < run->order[s]->len; i++) {
+      const WrkTurn *turn = &g_array_index (run->order[s], WrkTurn, i);
+      WrkPlace from;
+      if (!wrk_schedule_needs (pipe, s, turn, &from))
+        continue;
+      const EngTask *made_by = turn->kind == WRK_TURN_FORWARD ? ahead : back;
+      wrk_build_after_one (&run->b, run->done[s][i].first,
+                           made_by[(gsize)wrk_schedule_position (pipe, from) * pipe->m + turn->micro_batch]);
+    }
+}
+
+/* The norm of the gradients is of all pipeline ranks: none updates before the last has its own. */
+static void
+join_norms (WrkModelRun *run)
+{
+  for (guint32 s = 0; run->model.spec->model.clip.v && s < run->model.pipe.p; s++)
+    for (guint32 k = 0; k < run->model.pipe.p; k++)
+      if (k != s)
+        wrk_build_after_one (&run->b, run->b.lane[s].update, run->b.lane[k].ready);
+}
+
+/* The slowest of the ranks that a lane stands for. */
+static double
+slowness (const WrkModel *model, guint32 pp)
+{
+  double slow = 1;
+  for (guint i = 0; i < model->spec->model.stragglers.n; i++) {
+    const WrkStragglerSpec *one = BASE_LIST_AT (model->spec->model.stragglers, WrkStragglerSpec, i);
+    if (!one->rank.set)
+      continue;
+    for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++)
+      if (wrk_grid_rank (&model->grid, pp, local) == (guint32)one->rank.v)
+        slow = fmax (slow, one->slowdown.set ? one->slowdown.v : 1);
+  }
+  return slow;
+}
+
+static double
+jitter (const WrkModel *model, guint32 pp)
+{
+  double sigma = model->spec->model.jitter.head.set ? model->spec->model.jitter.compute.v : 0, most = 0;
+  if (sigma <= 0)
+    return 1;
+  for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++) {
+    BaseRandom random = base_random_stream_at (model->scenario->seed, "jitter", wrk_grid_rank (&model->grid, pp, local));
+    most = fmax (most, base_random_normal (&random));
+  }
+  return 1 + sigma * most;
+}
+
+static gboolean
+build (WrkModelRun *run, GError **error)
+{
+  WrkModel *model = &run->model;
+  const WrkPipeline *pipe = &model->pipe;
+  WrkBuild *b = &run->b;
+  double tasks = (double)model->llm.layers.v * model->m * 24;
+  if (tasks > MAX_TASKS)
+    return wrk_fail_at (error, model->spec->model.global_batch.mark,
+                        "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
+  eng_graph_set_pace (b->graph, pace, b);
+  b->lane = g_new0 (WrkLane, pipe->p);
+  run->order = g_new0 (GArray *, pipe->p);
+  run->done = g_new0 (WrkDone *, pipe->p);
+  for (guint32 s = 0; s < pipe->p; s++) {
+    for (int r = 0; r < WRK_ROLES; r++)
+      b->lane[s].stream[r] = ENG_NO_STREAM;
+    b->lane[s].place = eng_graph_place (b->graph);
+    b->lane[s].slow = slowness (model, s) * jitter (model, s);
+  }
+  for (guint32 s = 0; s < pipe->p; s++) {
+    run->order[s] = wrk_schedule_order (pipe, s);
+    run->done[s] = g_new0 (WrkDone, run->order[s]->len);
+    if (!wrk_program_lane (b, s, run->order[s], run->done[s], error))
+      return FALSE;
+  }
+  join_turns (run);
+  join_norms (run);
+  return TRUE;
+}
+
+static WrkModelRun *
+run_new (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
+{
+  WrkModelRun *run = g_new0 (WrkModelRun, 1);
+  run->b.net = net;
+  if (!wrk_model_plan (scenario, &run->model, error)) {
+    wrk_model_run_free (run);
+    return NULL;
+  }
+  run->prices = wrk_prices_new (&run->model, fold);
+  run->costs = wrk_costs_new (&run->model, run->prices);
+  run->b.model = &run->model;
+  run->b.prices = run->prices;
+  run->b.costs = run->costs;
+  run->b.graph = eng_graph_new (wrk_net_engine (net));
+  run->b.notes = g_array_new (FALSE, TRUE, sizeof (WrkNote));
+  run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  wrk_gpu_facts (scenario->clu, 0, &run->b.gpu);
+  wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s);
+  if (build (run, error))
+    return run;
+  wrk_model_run_free (run);
+  return NULL;
+}
+
+void
+wrk_model_run_free (WrkModelRun *run)
+{
+  if (run == NULL)
+    return;
+  for (guint32 s = 0; run->order != NULL && s < run->model.pipe.p; s++) {
+    if (run->order[s] != NULL)
+      g_array_unref (run->order[s]);
+    g_free (run->done[s]);
+  }
+  g_free (run->order);
+  g_free (run->done);
+  g_free (run->b.lane);
+  g_clear_pointer (&run->b.graph, eng_graph_free);
+  g_clear_pointer (&run->b.net, wrk_net_free);
+  g_clear_pointer (&run->b.notes, g_array_unref);
+  g_clear_pointer (&run->b.uses, g_array_unref);
+  g_clear_pointer (&run->costs, wrk_costs_free);
+  g_clear_pointer (&run->prices, wrk_prices_free);
+  wrk_model_clear (&run->model);
+  g_free (run);
+}
+
+gboolean
+wrk_check_model (const WrkScenario *scenario, GError **error)
+{
+  g_auto (WrkModel) model = { 0 };
+  return wrk_model_plan (scenario, &model, error);
+}
+
+gboolean
+wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
+{
+  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), !scenario->settings.no_fold, error);
+  if (run == NULL)
+    return FALSE;
+  gboolean ok = eng_graph_run (run->b.graph, error);
+  if (ok) {
+    wrk_step_account (&run->b, &result->training);
+    wrk_model_summarise (&run->b, &result->training);
+    wrk_result_add_links (result, scenario->clu, run->b.net, result->training.step_time_s);
+    result->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
+    if (want_spans)
+      wrk_take_spans (run->b.graph, result->spans);
+  }
+  wrk_model_run_free (run);
+  return ok;
+}

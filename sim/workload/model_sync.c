@@ -1,0 +1,489 @@
+/* What data-parallel ranks exchange: gradients, and the parameters that they share.
+ *
+ * DDP: gradients are added up over the ranks in buckets, filled in the order in which they become ready; whole tensors, a bucket
+ * closes
+ * once its bytes reach the cap (PyTorch torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size; the first one
+ * at
+ * 1 MiB unless a cap is given).
+ * OPTIMIZER: they are reduce-scattered, each rank updates its part, and parameters are gathered: before the first forward pass of
+ * what
+ * they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (40 M, 1 M x ranks)
+ * parameters on the first pipeline rank, one a chunk on others). GRADIENTS: the same in every micro-batch (Rajbhandari et al.
+ * 1910.02054, 5.2).
+ * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
+ * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
+ * first
+ * and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
+ * Experts' gradients have a group of their own. */
+#include <math.h>
+#include <string.h>
+
+#include "model_build-private.h"
+
+#define MEGATRON_BUCKET      40e6 /* parameters */
+#define MEGATRON_BUCKET_RANK 1e6
+#define FIRST_BUCKET_B       (1024.0 * 1024.0)
+
+/* Gradients or parameters on their way into one collective. */
+typedef struct {
+  double bytes;
+  guint32 n; /* buckets closed */
+} Bucket;
+
+struct WrkSyncer {
+  WrkBuild *b;
+  const WrkModel *model;
+  guint32 lane, chunks;
+  gboolean *final;    /* by turn: it completes the gradients of its chunk */
+  gboolean *scatters; /* by turn: gradients leave after it */
+  Bucket dense, expert;
+  GArray *reduced; /* EngTask: what the optimizer waits for */
+  GArray *late;    /* const WrkUnit *: reduced behind all turns */
+  EngTask last_compute;
+  double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
+  /* shards, and parameters gathered ahead */
+  GHashTable *gathered; /* of (chunk, unit) in the turn under way: EngTask + 1 */
+  EngTask scattered;    /* the latest scatter */
+  double root_elements; /* gradients of embedding and head that wait for the end of the turn */
+};
+
+static double
+ranks_of (const WrkModel *model, WrkGroupKind kind)
+{
+  return wrk_grid_group_size (&model->grid, kind) *
+         (kind == WRK_GROUP_DP || kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+}
+
+static gboolean
+reduces_always (const WrkModel *model)
+{
+  return model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
+}
+
+WrkSyncer *
+wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
+{
+  WrkSyncer *sync = g_new0 (WrkSyncer, 1);
+  sync->b = b;
+  sync->model = b->model;
+  sync->lane = lane;
+  sync->chunks = wrk_schedule_chunks (&b->model->pipe);
+  sync->final = g_new0 (gboolean, turns->len);
+  sync->scatters = g_new0 (gboolean, turns->len);
+  sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  sync->late = g_array_new (FALSE, FALSE, sizeof (const WrkUnit *));
+  sync->gathered = g_hash_table_new (NULL, NULL);
+  sync->scattered = sync->last_compute = ENG_NO_TASK;
+  g_autofree guint32 *last = g_new (guint32, sync->chunks);
+  for (guint32 i = 0; i < turns->len; i++) {
+    const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
+    if (turn->kind != WRK_TURN_BACKWARD && turn->kind != WRK_TURN_WEIGHT_GRADIENT)
+      continue;
+    last[turn->chunk] = i;
+    sync->scatters[i] = reduces_always (b->model);
+  }
+  for (guint32 c = 0; c < sync->chunks; c++)
+    sync->final[last[c]] = sync->scatters[last[c]] = TRUE;
+  return sync;
+}
+
+void
+wrk_sync_free (WrkSyncer *sync)
+{
+  g_free (sync->final);
+  g_free (sync->scatters);
+  g_array_unref (sync->reduced);
+  g_array_unref (sync->late);
+  g_hash_table_unref (sync->gathered);
+  g_free (sync);
+}
+
+static guint32
+position_of (const WrkSyncer *sync, guint32 chunk)
+{
+  return wrk_schedule_position (&sync->model->pipe, (WrkPlace){ sync->lane, chunk });
+}
+
+static const WrkUnit *
+unit_at (const WrkSyncer *sync, guint32 chunk, guint32 unit, GError **error)
+{
+  return wrk_unit_at (sync->b, sync->lane, position_of (sync, chunk), unit, error);
+}
+
+/* Embedding and head share a group of shards. */
+static gboolean
+is_root (const WrkSyncer *sync, guint32 chunk, guint32 unit)
+{
+  const WrkCut *cut = &sync->model->cut[position_of (sync, chunk)];
+  guint32 front = cut->embedding ? 1 : 0;
+  return unit < front || unit >= front + cut->n;
+}
+
+/* ---- one collective ---- */
+
+static gboolean
+add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double size_B, MdlFormat format, const char *name,
+          EngTask after, EngTask *out, GError **error)
+{
+  const WrkPriced *priced = wrk_prices_coll (sync->b->prices, group, sync->lane, op, size_B, format, error);
+  if (priced == NULL)
+    return FALSE;
+  *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, 1, name);
+  wrk_build_after_one (sync->b, *out, after);
+  return TRUE;
+}
+
+/* Gradients of `bytes` after `after`: what the policy does with them. */
+static gboolean
+reduce (WrkSyncer *sync, gboolean expert, double bytes, EngTask after, GError **error)
+{
+  const WrkModel *model = sync->model;
+  WrkGroupKind group = expert ? WRK_GROUP_EDP : WRK_GROUP_SHARD, whole = expert ? WRK_GROUP_EDP : WRK_GROUP_DP;
+  WrkRole role = expert ? WRK_ROLE_EDP : WRK_ROLE_DP;
+  EngTask task;
+  if (bytes <= 0 || ranks_of (model, whole) <= 1)
+    return TRUE;
+  if (model->sync == WRK_SYNC_DDP) {
+    if (!add_coll (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", after, &task, error))
+      return FALSE;
+  } else if (!add_coll (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", after, &task,
+                        error))
+    return FALSE;
+  sync->scattered = task;
+  if (!expert && model->sync != WRK_SYNC_DDP && ranks_of (model, WRK_GROUP_REPLICA) > 1 &&
+      !add_coll (sync, WRK_ROLE_REPLICA, WRK_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / ranks_of (model, group), model->reduce,
+                 "all_reduce shards", task, &task, error))
+    return FALSE;
+  g_array_append_val (sync->reduced, task);
+  return TRUE;
+}
+
+/* ---- buckets ---- */
+
+static double
+bucket_cap_B (const WrkSyncer *sync, const Bucket *bucket, double element_B)
+{
+  const WrkDdpSpec *ddp = &sync->model->spec->ddp;
+  if (sync->model->sync == WRK_SYNC_DDP)
+    return ddp->bucket.set || bucket->n > 0 ? ddp->bucket.v : FIRST_BUCKET_B;
+  if (ddp->bucket.set)
+    return ddp->bucket.v;
+  if (sync->lane > 0)
+    return HUGE_VAL; /* all of a chunk in one piece */
+  return element_B * fmax (MEGATRON_BUCKET, MEGATRON_BUCKET_RANK * ranks_of (sync->model, WRK_GROUP_DP));
+}
+
+static gboolean
+close_bucket (WrkSyncer *sync, Bucket *bucket, gboolean expert, EngTask after, GError **error)
+{
+  double bytes = bucket->bytes;
+  if (bytes <= 0)
+    return TRUE;
+  bucket->bytes = 0;
+  bucket->n++;
+  return reduce (sync, expert, bytes, after, error);
+}
+
+/* Tensors of a unit go in from the last; each is one piece. */
+static gboolean
+fill (WrkSyncer *sync, const WrkUnit *unit, EngTask after, GError **error)
+{
+  double element_B = mdl_format_B (sync->model->reduce);
+  for (guint i = unit->tensor->len; i-- > 0;) {
+    const WrkTensor *tensor = &g_array_index (unit->tensor, WrkTensor, i);
+    Bucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
+    bucket->bytes += tensor->trained * element_B;
+    if (bucket->bytes >= bucket_cap_B (sync, bucket, element_B) && !close_bucket (sync, bucket, tensor->expert, after, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- shards ---- */
+
+static double
+gather_B (const WrkSyncer *sync, const WrkUnit *unit, gboolean expert)
+{
+  return (expert ? unit->expert : unit->dense) * mdl_format_B (sync->model->gather);
+}
+
+/* Gathers what a unit needs, `after` what came before; *out: the last of it, and on the compute stream the copy out of the
+ * buffer. */
+static gboolean
+gather (WrkSyncer *sync, double dense_B, double expert_B, const GArray *after, EngTask *out, GError **error)
+{
+  EngTask task = ENG_NO_TASK;
+  EngTask from = after != NULL && after->len > 0 ? g_array_index (after, EngTask, 0) : ENG_NO_TASK;
+  *out = ENG_NO_TASK;
+  if (dense_B > 0 && ranks_of (sync->model, WRK_GROUP_SHARD) > 1) {
+    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
+                   from, &task, error))
+      return FALSE;
+    wrk_build_after (sync->b, task, after);
+    *out = task;
+  }
+  if (expert_B > 0 && ranks_of (sync->model, WRK_GROUP_EDP) > 1) {
+    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts", from,
+                   &task, error))
+      return FALSE;
+    *out = task;
+  }
+  return TRUE;
+}
+
+static gpointer
+unit_key (guint32 chunk, guint32 unit)
+{
+  return GUINT_TO_POINTER (chunk * 100000u + unit + 1u);
+}
+
+/* Units of the root group of a chunk, together. */
+static gboolean
+gather_root (WrkSyncer *sync, const WrkTurn *turn, const GArray *wait, GError **error)
+{
+  guint32 n = wrk_units_of (sync->model, position_of (sync, turn->chunk));
+  double bytes = 0;
+  for (guint32 u = 0; u < n; u++) {
+    const WrkUnit *unit = unit_at (sync, turn->chunk, u, error);
+    if (unit == NULL)
+      return FALSE;
+    if (is_root (sync, turn->chunk, u))
+      bytes += gather_B (sync, unit, FALSE);
+  }
+  EngTask task;
+  if (!gather (sync, bytes, 0, wait, &task, error))
+    return FALSE;
+  for (guint32 u = 0; u < n; u++)
+    if (is_root (sync, turn->chunk, u))
+      g_hash_table_replace (sync->gathered, unit_key (turn->chunk, u), GUINT_TO_POINTER (task + 1u));
+  return TRUE;
+}
+
+static gboolean
+gather_unit (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const GArray *wait, GError **error)
+{
+  gpointer key = unit_key (turn->chunk, u);
+  if (g_hash_table_contains (sync->gathered, key))
+    return TRUE;
+  if (is_root (sync, turn->chunk, u))
+    return gather_root (sync, turn, wait, error);
+  const WrkUnit *unit = unit_at (sync, turn->chunk, u, error);
+  EngTask task;
+  if (unit == NULL || !gather (sync, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
+    return FALSE;
+  g_hash_table_insert (sync->gathered, key, GUINT_TO_POINTER (task + 1u));
+  return TRUE;
+}
+
+/* Before a unit's pass: its own parameters and those of the next ones. */
+static gboolean
+enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  const WrkFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
+  gboolean forward = turn->kind == WRK_TURN_FORWARD, keeps = fsdp->head.set && !fsdp->reshard.v;
+  guint32 n = wrk_units_of (sync->model, position_of (sync, turn->chunk)), ahead = fsdp->head.set ? (guint32)fsdp->prefetch.v : 1;
+  guint32 passed = forward ? unit : n - 1 - unit;
+  if (turn->kind == WRK_TURN_WEIGHT_GRADIENT || (!forward && keeps) || (keeps && turn->micro_batch > 0))
+    return TRUE;     /* products of weight gradients need no parameters */
+  if (passed == 0) { /* what another turn gathered is freed, but for the root of this micro-batch's forward pass */
+    g_hash_table_remove_all (sync->gathered);
+    if (!forward)
+      for (guint32 u = 0; u < n; u++)
+        if (is_root (sync, turn->chunk, u))
+          g_hash_table_insert (sync->gathered, unit_key (turn->chunk, u), GUINT_TO_POINTER (ENG_NO_TASK + 1u));
+  }
+  for (guint32 k = 0; k <= ahead && passed + k < n; k++)
+    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error))
+      return FALSE;
+  EngTask task = GPOINTER_TO_UINT (g_hash_table_lookup (sync->gathered, unit_key (turn->chunk, unit))) - 1u;
+  if (task == ENG_NO_TASK)
+    return TRUE;
+  const WrkUnit *what = unit_at (sync, turn->chunk, unit, error);
+  if (what == NULL)
+    return FALSE;
+  double bytes = gather_B (sync, what, FALSE) + gather_B (sync, what, TRUE);
+  EngTask copied =
+      wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, bytes, bytes), NULL, "copy out");
+  wrk_build_after_one (sync->b, copied, task);
+  g_array_append_val (wait, copied);
+  return TRUE;
+}
+
+/* Behind a unit's backward pass. */
+static gboolean
+leave_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const WrkUnit *unit, GError **error)
+{
+  double from_B = mdl_format_B (sync->model->ask.activation), to_B = mdl_format_B (sync->model->reduce);
+  double dense = unit->trained_dense, expert = unit->trained_expert;
+  if (is_root (sync, turn->chunk, u)) {
+    sync->root_elements += dense;
+    dense = expert = 0;
+  }
+  if (u == 0)
+    dense += sync->root_elements;
+  if (u == 0)
+    sync->root_elements = 0;
+  if (dense + expert <= 0)
+    return TRUE;
+  double n = dense + expert;
+  EngTask copied = wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, n * from_B, n * to_B),
+                                      NULL, "copy in");
+  wrk_build_after_one (sync->b, copied, sync->scattered);
+  return reduce (sync, FALSE, dense * to_B, copied, error) && reduce (sync, TRUE, expert * to_B, copied, error);
+}
+
+/* ---- parameters of a sharded optimizer, gathered beside the first forward passes ---- */
+
+static gboolean
+enter_optimizer (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  if (turn->kind != WRK_TURN_FORWARD || turn->micro_batch > 0 || !sync->model->spec->model.overlap.parameters.v)
+    return TRUE;
+  const WrkUnit *what = unit_at (sync, turn->chunk, unit, error);
+  EngTask task;
+  double share = what != NULL && what->dense + what->expert > 0
+                     ? (what->trained_dense + what->trained_expert) / (what->dense + what->expert)
+                     : 0;
+  if (what == NULL || !gather (sync, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share, NULL, &task, error))
+    return FALSE;
+  if (task != ENG_NO_TASK)
+    g_array_append_val (wait, task);
+  return TRUE;
+}
+
+/* ---- hooks ---- */
+
+gboolean
+wrk_sync_enter (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  switch (sync->model->sync) {
+    case WRK_SYNC_SHARDS:
+      return enter_shards (sync, turn, unit, wait, error);
+    case WRK_SYNC_OPTIMIZER:
+    case WRK_SYNC_GRADIENTS:
+      return enter_optimizer (sync, turn, unit, wait, error);
+    case WRK_SYNC_NONE:
+    case WRK_SYNC_DDP:
+    default:
+      return TRUE;
+  }
+}
+
+static void
+count (WrkSyncer *sync, const WrkUnit *unit)
+{
+  sync->trained_dense += unit->trained_dense;
+  sync->trained_expert += unit->trained_expert;
+  sync->tensors += unit->tensor->len;
+}
+
+gboolean
+wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint32 u, EngTask last, GError **error)
+{
+  const WrkUnit *unit = unit_at (sync, turn->chunk, u, error);
+  sync->last_compute = last;
+  if (unit == NULL)
+    return FALSE;
+  if (sync->final[turn_index])
+    count (sync, unit);
+  if (!sync->scatters[turn_index] || sync->model->sync == WRK_SYNC_NONE)
+    return TRUE;
+  if (sync->model->sync == WRK_SYNC_SHARDS)
+    return leave_shards (sync, turn, u, unit, error);
+  if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
+    last = ENG_NO_TASK; /* behind all turns */
+  if (last == ENG_NO_TASK) {
+    g_array_append_val (sync->late, unit);
+    return TRUE;
+  }
+  if (!fill (sync, unit, last, error))
+    return FALSE;
+  return u > 0 || (close_bucket (sync, &sync->dense, FALSE, last, error) && close_bucket (sync, &sync->expert, TRUE, last, error));
+}
+
+/* ---- the end of the step ---- */
+
+static gboolean
+reduce_late (WrkSyncer *sync, GError **error)
+{
+  for (guint i = 0; i < sync->late->len; i++)
+    if (!fill (sync, g_array_index (sync->late, const WrkUnit *, i), sync->last_compute, error))
+      return FALSE;
+  return close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
+         close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error);
+}
+
+/* The sum of squares over all ranks that hold a part of the gradients: 4 B. */
+static gboolean
+add_norm (WrkSyncer *sync, EngTask ready, EngTask *out, GError **error)
+{
+  const WrkModel *model = sync->model;
+  static const WrkGroupKind kinds[] = { WRK_GROUP_MODEL, WRK_GROUP_DP };
+  *out = ready;
+  if (!model->spec->model.clip.v)
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gboolean needed = kinds[i] == WRK_GROUP_MODEL || (model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE);
+    if (needed && wrk_grid_group_size (&model->grid, kinds[i]) > 1 &&
+        !add_coll (sync, WRK_ROLE_DP, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, "norm", *out, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Input embedding and output head that share a table lie on different ranks: their gradients are added. */
+static gboolean
+add_tied (WrkSyncer *sync, GError **error)
+{
+  const WrkModel *model = sync->model;
+  guint32 last = model->pipe.p - 1;
+  if (!model->llm.tied.v || last == 0 || (sync->lane != 0 && sync->lane != last))
+    return TRUE;
+  const WrkUnit *table = wrk_costs_unit (sync->b->costs, sync->lane, WRK_UNIT_EMBEDDING, 0, error);
+  if (table == NULL)
+    return FALSE;
+  guint32 other = sync->lane == 0 ? last : 0;
+  const WrkPriced *priced =
+      wrk_prices_send (sync->b->prices, sync->lane, other, table->trained_dense * mdl_format_B (model->reduce), error);
+  if (priced == NULL)
+    return FALSE;
+  EngTask task = wrk_build_comm (sync->b, sync->lane, sync->lane, WRK_ROLE_DP, WRK_STEP_DP, priced, 1, "embedding gradients");
+  wrk_build_after_one (sync->b, task, sync->last_compute);
+  g_array_append_val (sync->reduced, task);
+  return TRUE;
+}
+
+gboolean
+wrk_sync_finish (WrkSyncer *sync, GError **error)
+{
+  WrkBuild *b = sync->b;
+  const WrkModel *model = sync->model;
+  WrkLane *lane = &b->lane[sync->lane];
+  if (!reduce_late (sync, error) || !add_tied (sync, error))
+    return FALSE;
+  EngTask ready = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL), summed;
+  wrk_build_after (b, ready, sync->reduced);
+  lane->ready = ready;
+  if (!add_norm (sync, ready, &summed, error))
+    return FALSE;
+  gboolean part = model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE;
+  double dense = sync->trained_dense / (part ? ranks_of (model, WRK_GROUP_SHARD) : 1);
+  double expert = sync->trained_expert / (part ? ranks_of (model, WRK_GROUP_EDP) : 1);
+  double held = reduces_always (model) ? dense + expert : sync->trained_dense + sync->trained_expert;
+  double time_s = wrk_costs_optimizer_s (b->costs, dense + expert, held, sync->tensors);
+  lane->update = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, time_s, NULL, "optimizer");
+  wrk_build_after_one (b, lane->update, summed);
+  lane->end = lane->update;
+  gboolean gathers = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS;
+  if (!gathers || model->spec->model.overlap.parameters.v)
+    return TRUE;
+  g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  g_array_append_val (after, lane->update);
+  EngTask task;
+  double element_B = mdl_format_B (model->gather);
+  if (!gather (sync, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
+    return FALSE;
+  lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL);
+  wrk_build_after_one (b, lane->end, task);
+  return TRUE;
+}

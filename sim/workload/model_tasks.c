@@ -1,0 +1,101 @@
+/* Tasks of a model's step: compute on a GPU, communication on its streams, and how they slow each other. */
+#include <math.h>
+#include <string.h>
+
+#include "model_build-private.h"
+
+EngStream
+wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role)
+{
+  static const char *const names[WRK_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
+                                                "dp",      "expert dp", "replicas", "send forward", "send back" };
+  EngStream *stream = &b->lane[lane].stream[role];
+  if (*stream == ENG_NO_STREAM) {
+    g_autofree char *name = g_strdup_printf ("stage %u %s", lane, names[role]);
+    *stream = eng_graph_stream (b->graph, name);
+  }
+  return *stream;
+}
+
+static void
+note (WrkBuild *b, EngTask task, WrkNote what)
+{
+  if (b->notes->len <= task)
+    g_array_set_size (b->notes, task + 1u);
+  g_array_index (b->notes, WrkNote, task) = what;
+}
+
+EngTask
+wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const MdlOverlapCompute *demand, const char *name)
+{
+  EngStream stream = wrk_build_stream (b, lane, kind == WRK_STEP_HOST ? WRK_ROLE_HOST : WRK_ROLE_COMPUTE);
+  EngTime time = eng_time_from_s (kind == WRK_STEP_HOST ? time_s : time_s * b->lane[lane].slow);
+  EngTask task = time > 0 ? eng_graph_delay (b->graph, stream, time, kind, name) : eng_graph_join (b->graph, stream, kind, name);
+  gboolean paced = time > 0 && demand != NULL;
+  if (paced)
+    eng_graph_on (b->graph, task, b->lane[lane].place);
+  note (b, task, (WrkNote){ paced ? demand : NULL, NULL, lane, lane });
+  return task;
+}
+
+/* Bytes on the links of all groups that run together, for the report. */
+static void
+count_traffic (WrkBuild *b, const WrkPriced *priced, double share)
+{
+  for (guint i = 0; i < priced->loads->len; i++) {
+    const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
+    wrk_net_count (b->net, load->res, share * priced->coll.size_B * load->load * priced->coll.cost.wire, load->factor);
+  }
+}
+
+EngTask
+wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced, double share,
+                const char *name)
+{
+  const MdlCollCost *cost = &priced->coll.cost;
+  double stretch = b->end > 0 ? 1 + cost->band : b->end < 0 ? 1 / (1 + cost->band) : 1;
+  EngStream stream = wrk_build_stream (b, lane, role);
+  EngTask task;
+  if (priced->time_s <= 0 || share <= 0) {
+    task = eng_graph_join (b->graph, stream, kind, name);
+    note (b, task, (WrkNote){ NULL, NULL, lane, other });
+    return task;
+  }
+  count_traffic (b, priced, share);
+  if (b->model->scenario->settings.mode == WRK_MODE_MODEL) {
+    double time_s = cost->latency_s + (priced->time_s - cost->latency_s) * share;
+    task = eng_graph_delay (b->graph, stream, eng_time_from_s (time_s * stretch), kind, name);
+  } else {
+    EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch, .latency = eng_time_from_s (cost->latency_s * stretch) };
+    double moving_s = cost->time_s - cost->latency_s; /* of the group alone: what it slows from */
+    g_array_set_size (b->uses, 0);
+    for (guint i = 0; i < priced->loads->len; i++) {
+      const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
+      const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
+      g_array_append_val (b->uses, use);
+    }
+    spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
+    spec.n_uses = b->uses->len;
+    spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
+    task = eng_graph_flow (b->graph, stream, &spec, kind, name);
+  }
+  eng_graph_on (b->graph, task, b->lane[lane].place);
+  if (other != lane)
+    eng_graph_on (b->graph, task, b->lane[other].place);
+  note (b, task, (WrkNote){ NULL, priced, lane, other });
+  return task;
+}
+
+void
+wrk_build_after_one (WrkBuild *b, EngTask task, EngTask before)
+{
+  if (before != ENG_NO_TASK)
+    eng_graph_after (b->graph, task, before);
+}
+
+void
+wrk_build_after (WrkBuild *b, EngTask task, const GArray *wait)
+{
+  for (guint i = 0; wait != NULL && i < wait->len; i++)
+    wrk_build_after_one (b, task, g_array_index (wait, EngTask, i));
+}
