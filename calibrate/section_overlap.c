@@ -308,6 +308,7 @@ read_point (Reader *r, guint i, Of of, GError **error)
   }
   CalSectionPoint point = { .stage = "together", .measured = time_s, .use = use_of (r, op, channels, size_B) };
   point.what = title_of (r, object, &item, size_B);
+  point.group = titles[of];
   Item *kept = base_arena_alloc (r->arena, sizeof item);
   *kept = item;
   point.item = kept;

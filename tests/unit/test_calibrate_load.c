@@ -91,8 +91,8 @@ vendors_have_their_own_library (void)
 static void
 every_shipped_calibration_loads (void)
 {
-  static const char *const names[] = { "h200_sxm", "h100_sxm", "gh200", "a100_sxm", "a100_40_sxm", "a100_80_sxm", "b200",
-                                       "gb200",    "gb300" };
+  static const char *const names[] = { "h200_sxm",    "h100_sxm", "gh200", "a100_sxm", "a100_40_sxm",
+                                       "a100_80_sxm", "b200",     "gb200", "gb300" };
   for (unsigned i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autoptr (Cal) cal = load (names[i], NULL, NULL);
     TEST_TRUE (cal != NULL);
@@ -108,8 +108,22 @@ inputs_go_to_the_caller (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
   TEST_TRUE (cal != NULL);
-  TEST_INT (inputs->len, 9); /* library, three tuners of its plugins, kernels, overlap, nccl_tuner, h100_sxm, h200_sxm */
+  guint n_sections = 0;
+  while (cal_sections[n_sections] != NULL)
+    n_sections++;
+  TEST_INT (inputs->len, 7 + n_sections); /* library, three tuners of its plugins, nccl_tuner, h100_sxm, h200_sxm; sections */
   TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
+}
+
+static void
+overlap_is_measured_where_it_was (void)
+{
+  g_autoptr (Cal) h200 = load ("h200_sxm", NULL, NULL), h100 = load ("h100_sxm", NULL, NULL), a100 = load ("a100_sxm", NULL, NULL);
+  TEST_INT (cal_overlap (h200)->memory.pass.source, BASE_SOURCE_MEASURED);
+  TEST_INT (cal_overlap (h100)->memory.pass.source, BASE_SOURCE_ASSUMED);
+  TEST_INT (cal_overlap (a100)->gemm.pass.source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (cal_overlap (h100)->gemm.pass.v, cal_overlap (h200)->gemm.pass.v, 0);
+  TEST_TRUE (cal_overlap (a100)->gemm.pass.v > 0 && cal_overlap (a100)->attention.pass.v > 0 && cal_overlap (a100)->wait.v > 0);
 }
 
 static void
@@ -120,6 +134,9 @@ mistakes_name_their_line (void)
   } bad[] = {
     { "calibration: x\nlibrary: {ring: {strat: {ll: 1 us}}}\n", ":2:18: unknown key 'strat' in 'ring' (did you mean 'start'?)" },
     { "calibration: x\nlibrary:\n  ring: {start: {ll: 4}}\n", ":3:22: time '4' has no unit" },
+    { "calibration: x\noverlap: {gemm: {sm_cots: 1}}\n",
+      ":2:18: unknown key 'sm_cots' in 'overlap kernel' (did you mean 'sm_cost'?)" },
+    { "calibration: x\noverlap: {wait: 120 %}\n", ":2:17: " },
     { "calibration: x\nlibrary: {nvls: {efficiency: 0}}\n", "'efficiency' must be at least 0.01" },
     { "calibration: x\nlibrary: {protocols: {ll: {wire: 0.5}}}\n", "'wire' must be at least 1" },
     { "calibration: x\nlibrary: {error: {small: -1 %}}\n", "must not be negative" },
@@ -175,6 +192,7 @@ static const TestCase cases[] = {
   { "vendors have their own library", vendors_have_their_own_library },
   { "every shipped calibration loads", every_shipped_calibration_loads },
   { "inputs go to the caller", inputs_go_to_the_caller },
+  { "overlap is measured where it was", overlap_is_measured_where_it_was },
   { "mistakes name their line", mistakes_name_their_line },
   { "an empty calibration changes nothing", an_empty_calibration_changes_nothing },
   { "a circle of calibrations is refused", a_circle_of_calibrations_is_refused },

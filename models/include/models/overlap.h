@@ -72,9 +72,8 @@ typedef struct {
 MdlSlowdown mdl_overlap_pair (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute,
                               const MdlOverlapComm *comm);
 
-/* One kernel (NULL: none) beside `n` collectives at once; factors of the collectives to comm_out[n]; returned: the kernel's, 1
- * where
- * there is none. Collectives that share links are the caller's to slow. */
+/* One kernel (NULL: none) beside `n` collectives at once. Factors of the collectives to comm_out[n]. Returned: the kernel's, 1
+ * where there is none. Collectives that share links are the caller's to slow. */
 double mdl_overlap_many (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, const MdlOverlapComm *comm,
                          unsigned n, double *comm_out);
 
