@@ -4,7 +4,7 @@
 #include "fit-private.h"
 
 #define BIT(x)     (1u << (unsigned)(x))
-#define GRAPH      BIT (MDL_LAUNCH_GRAPH)
+#define GRAPH      (BIT (MDL_LAUNCH_GRAPH) | BIT (MDL_LAUNCH_REGISTERED))
 #define LOCKSTEP   (BIT (MDL_OP_ALL_REDUCE) | BIT (MDL_OP_ALL_GATHER) | BIT (MDL_OP_REDUCE_SCATTER))
 #define CHAIN      (BIT (MDL_OP_BROADCAST) | BIT (MDL_OP_REDUCE))
 #define PAIRS      (BIT (MDL_OP_ALLTOALL) | BIT (MDL_OP_SENDRECV))
@@ -24,6 +24,8 @@ static const char *const ring_ll128[] = { "ring.start.ll128",
                                           "ring.scatter_start.ll128",
                                           "ring.nvlink.ll128.latency",
                                           "ring.nvlink.ll128.rate",
+                                          "ring.nvlink.ll128.halved",
+                                          "ring.halving.ll128",
                                           "ring.blend.ll128",
                                           "protocols.ll128.copy",
                                           "protocols.ll128.ends",
@@ -53,9 +55,16 @@ static const char *const chain_ll128[] = { "ring.chain.start.ll128", "ring.chain
                                            "ring.chain.rate.ll128",  "ring.chain.hand_on.ll128", NULL };
 static const char *const chain_simple[] = { "ring.chain.start.simple", "ring.chain.middle.simple",  "ring.chain.reduce.simple",
                                             "ring.chain.rate.simple",  "ring.chain.hand_on.simple", NULL };
-static const char *const tree_ll[] = { "tree.start.ll",       "tree.nvlink.ll.latency", "tree.nvlink.ll.rate",
-                                       "tree.stream.ll",      "tree.end_stream.ll",     "tree.inner.ll",
-                                       "tree.per_channel.ll", "protocols.ll.hand_on",   NULL };
+static const char *const tree_ll[] = { "tree.start.ll",
+                                       "tree.nvlink.ll.latency",
+                                       "tree.nvlink.ll.rate",
+                                       "tree.stream.ll",
+                                       "tree.end_stream.ll",
+                                       "tree.inner.ll",
+                                       "tree.per_channel.ll",
+                                       "protocols.ll.hand_on",
+                                       "protocols.ll.hand_on_most",
+                                       NULL };
 static const char *const tree_ll128[] = {
   "tree.start.ll128", "tree.nvlink.ll128.latency", "tree.nvlink.ll128.rate", "tree.stream.ll128",       "tree.end_stream.ll128",
   "tree.inner.ll128", "tree.per_channel.ll128",    "tree.per_piece.ll128",   "protocols.ll128.hand_on", NULL
