@@ -138,12 +138,12 @@ every_second_size_is_held_out_with_its_repeats (void)
       CalFitPoint p = point (ranks, size_B[i]);
       g_array_append_val (points, p);
     }
-  cal_fit_split (points, TRUE, TRUE);
+  cal_fit_split (points, &(CalHoldOut){ .sizes = TRUE, .ranks = TRUE });
   for (guint i = 0; i < points->len; i++) {
     const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
     TEST_INT (p->use, p->ranks == 5 ? CAL_USE_HELD_RANKS : use[i % G_N_ELEMENTS (size_B)]);
   }
-  cal_fit_split (points, FALSE, FALSE);
+  cal_fit_split (points, &(CalHoldOut){ 0 });
   for (guint i = 0; i < points->len; i++)
     TEST_INT (g_array_index (points, CalFitPoint, i).use, CAL_USE_FIT);
 }
