@@ -180,6 +180,7 @@ static const BaseField ring_fields[] = {
   MAP (MdlRingSpec, gather_start, "gather_start", &times_schema, "the same of all-gather; default: `start`"),
   MAP (MdlRingSpec, scatter_start, "scatter_start", &times_schema, "the same of reduce-scatter; default: `start`"),
   MAP (MdlRingSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
+  NUM (MdlRingSpec, registered, "registered", BASE_DIM_TIME, "on top by Simple where buffers are registered"),
   MAP (MdlRingSpec, halving, "halving", &times_schema, "less for each time that a short operation halves its threads"),
   HOPS (MdlRingSpec),
   MAP (MdlRingSpec, chain, "chain", &chain_schema, "broadcast and reduce; what is absent is the ring's own"),

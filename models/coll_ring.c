@@ -132,6 +132,8 @@ add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, Md
                                                            : &spec->start;
   if (own->at[proto].set)
     start = *own;
+  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_REGISTERED && q->op != MDL_OP_REDUCE_SCATTER)
+    start.at[proto].v += spec->registered.v;
   start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
   mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
 }

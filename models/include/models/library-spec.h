@@ -116,6 +116,7 @@ typedef struct {
   MdlByProto gather_start, scatter_start; /* of all-gather, of reduce-scatter; absent: `start` */
   MdlByProto per_channel; /* s, on top for each channel after the first */
   MdlByProto halving;     /* s, less for each time that a short operation halves its threads */
+  BaseNum registered;     /* s, on top where ranks first tell each other where their registered buffers are */
   MdlHopSteps hop[MDL_HOP_N];
   MdlChainSpec chain;
   MdlByProto blend;       /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
