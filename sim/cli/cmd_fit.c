@@ -23,7 +23,7 @@ static const CliFlag flags_table[] = {
     "of a folder: systems of systems.yaml to fit (default: all)" },
   { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "of files: the node that was measured; needed" },
   { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
-    "of files: graph, threads or serial, where a row does not say (default: threads)" },
+    "of files: graph, threads, serial or registered, where a row does not say (default: threads)" },
   { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
     "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
   { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
@@ -362,7 +362,6 @@ static const BaseColumn point_columns[] = {
   { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
   { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
   { "launch", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
   { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
   { "max_channels", NULL, BASE_CELL_INTEGER, 0, NULL },
   { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },
@@ -372,6 +371,7 @@ static const BaseColumn point_columns[] = {
   { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "measured_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "predicted_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
