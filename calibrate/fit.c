@@ -187,7 +187,8 @@ hold_sizes (GArray *points, guint *order)
   }
 }
 
-/* Of an operation's points in one node or in several: those whose number of ranks, or of nodes, is neither the least nor the most. */
+/* Of an operation's points in one node or in several: those whose number of ranks, or of nodes, is neither the least nor the
+ * most. */
 static void
 hold_between (GArray *points, MdlOp op, gboolean several)
 {

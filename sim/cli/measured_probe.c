@@ -1,4 +1,5 @@
-/* What forerun-probe wrote (docs/probe.md): collectives as measured points, of one node unless `nodes` says. Other sections are for others to read. */
+/* What forerun-probe wrote (docs/probe.md): collectives as measured points, of one node unless `nodes` says more. Other sections
+ * are for others to read. */
 #include <math.h>
 #include <string.h>
 

@@ -48,7 +48,11 @@ rows () # part, ranks (0: all)
       off = $at["predicted_s"] / $at["measured_s"] - 1
       print $at["algo"] "_" $at["proto"] "\t" (off < 0 ? -off : off) * 100 }' "$goal" | sort -t "$(printf '\t')" -k1,1 -k2,2n |
     awk -F '\t' '
-      function at (q, i) { i = q * (n - 1); return v[int (i)] + (i - int (i)) * (v[int (i) < n - 1 ? int (i) + 1 : n - 1] - v[int (i)]) }
+      function at (q, i, above) {
+        i = q * (n - 1)
+        above = int (i) < n - 1 ? int (i) + 1 : n - 1
+        return v[int (i)] + (i - int (i)) * (v[above] - v[int (i)])
+      }
       function out () { if (n > 0) printf "%s %d %.1f %.1f\n", key, n, at(0.5), at(0.95) }
       $1 != key { out(); key = $1; n = 0 }
       { v[n++] = $2 }
