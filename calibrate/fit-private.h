@@ -11,6 +11,7 @@ typedef struct {
   unsigned ops, algos, protos, launches; /* bits */
   double any_launch_B;                   /* from this size on points of every launch count: it does not show there */
   const char *const *paths;              /* ends with NULL */
+  gboolean network;                      /* of several nodes; else of one */
 } CalStageSpec;
 
 extern const CalStageSpec cal_stages[]; /* ends with name NULL */

@@ -111,7 +111,7 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
   if (fit->stages->len == 0) {
     g_set_error (
         error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-        "no measurement tells a constant: collectives within one node by ring, tree or sends are needed, under graph replay "
+        "no measurement tells a constant: collectives by ring, tree, NVLS or sends are needed, within one node under graph replay "
         "or from 256 MiB on, or small ones by plain launches");
     return NULL;
   }
@@ -163,6 +163,13 @@ same_setting (const CalFitPoint *x, const CalFitPoint *y)
          x->proto == y->proto && x->launch == y->launch && x->max_channels == y->max_channels;
 }
 
+/* With its operation or its system. */
+static gboolean
+held_whole (const CalFitPoint *p)
+{
+  return p->use == CAL_USE_HELD_OP || p->use == CAL_USE_HELD_SYSTEM;
+}
+
 /* Repeats of a size stay together: else one half would tell the other. */
 static void
 hold_sizes (GArray *points, guint *order)
@@ -175,44 +182,51 @@ hold_sizes (GArray *points, guint *order)
       held = FALSE;
     else if (before->size_B < p->size_B)
       held = !held;
-    if (held)
+    if (held && !held_whole (p))
       p->use = CAL_USE_HELD_SIZE;
   }
 }
 
+/* Of an operation's points in one node or in several: those whose number of ranks, or of nodes, is neither the least nor the
+ * most. */
 static void
-hold_ranks (GArray *points)
+hold_between (GArray *points, MdlOp op, gboolean several)
 {
-  for (unsigned op = 0; op < MDL_OP_N; op++) {
-    guint32 least = G_MAXUINT32, most = 0;
-    for (guint i = 0; i < points->len; i++) {
-      const CalFitPoint *p = point_at (points, i);
-      if (p->op == op && p->nodes <= 1) {
-        least = MIN (least, p->ranks);
-        most = MAX (most, p->ranks);
-      }
+  guint32 least = G_MAXUINT32, most = 0;
+  for (guint i = 0; i < points->len; i++) {
+    const CalFitPoint *p = point_at (points, i);
+    guint32 n = several ? p->nodes : p->ranks;
+    if (p->op == op && (p->nodes > 1) == several && !held_whole (p)) {
+      least = MIN (least, n);
+      most = MAX (most, n);
     }
-    for (guint i = 0; i < points->len; i++) {
-      CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
-      if (p->op == op && p->nodes <= 1 && p->ranks != least && p->ranks != most)
-        p->use = CAL_USE_HELD_RANKS;
-    }
+  }
+  for (guint i = 0; i < points->len; i++) {
+    CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+    guint32 n = several ? p->nodes : p->ranks;
+    if (p->op == op && (p->nodes > 1) == several && !held_whole (p) && n != least && n != most)
+      p->use = CAL_USE_HELD_RANKS;
   }
 }
 
 void
-cal_fit_split (GArray *points, gboolean sizes, gboolean ranks)
+cal_fit_split (GArray *points, const CalHoldOut *what)
 {
   g_autofree guint *order = g_new (guint, MAX (points->len, 1));
   for (guint i = 0; i < points->len; i++) {
+    CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
     order[i] = i;
-    g_array_index (points, CalFitPoint, i).use = CAL_USE_FIT;
+    p->use = what->systems != NULL && what->systems[p->system] ? CAL_USE_HELD_SYSTEM
+             : (what->ops & (1u << p->op)) != 0                ? CAL_USE_HELD_OP
+                                                               : CAL_USE_FIT;
   }
   g_qsort_with_data (order, (gint)points->len, sizeof *order, compare_settings, points);
-  if (sizes)
+  if (what->sizes)
     hold_sizes (points, order);
-  if (ranks)
-    hold_ranks (points);
+  for (unsigned op = 0; what->ranks && op < MDL_OP_N; op++) {
+    hold_between (points, (MdlOp)op, FALSE);
+    hold_between (points, (MdlOp)op, TRUE);
+  }
 }
 
 void

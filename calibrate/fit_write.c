@@ -98,7 +98,8 @@ cal_fit_write (const CalFit *fit, const CalFitFile *file)
     g_string_append_printf (out, "# %s\n", file->held_out);
   if (fit != NULL) {
     cal_write_kept (fit->constants, out);
-    g_string_append (out, "# Not measured within one node, as below too: networks, CollNet, PAT, host memory, PCIe, copies.\n");
+    g_string_append_printf (out, "# Not %s, as below too: %sCollNet, PAT, host memory, PCIe, copies.\n",
+                            file->max_nodes > 1 ? "fitted" : "measured within one node", file->max_nodes > 1 ? "" : "networks, ");
   }
   g_string_append_printf (out, "calibration: %s\nsummary: \"%s\"\n", file->name, file->from);
   if (file->over != NULL)

@@ -166,7 +166,7 @@ cal_run_proto (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 void
 cal_run_launch (CalRun *run, guint64 graphs)
 {
-  run->launch = graphs > 0 ? MDL_LAUNCH_GRAPH : run->gpus_per_thread > 1 ? MDL_LAUNCH_SERIAL : MDL_LAUNCH_THREADS;
+  run->launch = graphs > 0 ? MDL_LAUNCH_REGISTERED : run->gpus_per_thread > 1 ? MDL_LAUNCH_SERIAL : MDL_LAUNCH_THREADS;
 }
 
 static gboolean
@@ -342,6 +342,14 @@ check_rates (CalRows *rows, const CalRun *run, CalPlace place, const CalRow *row
               row->busbw_GBps, base_name (mdl_op_names, run->op), ranks, busbw, row->algbw_GBps);
 }
 
+/* nccl-tests' buffers are ncclMemAlloc's, which a graph registers out of place (nccl-tests src/common.cu:AllocateBuffs, NCCL
+ * src/register/coll_reg.cc). */
+static int
+launch_of (const CalRun *run, gboolean in_place)
+{
+  return run->launch == MDL_LAUNCH_REGISTERED && in_place ? MDL_LAUNCH_GRAPH : run->launch;
+}
+
 static void
 note_repeat (CalRows *rows, CalPlace place, const Out *out)
 {
@@ -382,7 +390,7 @@ cal_rows_add (CalRows *rows, CalRun *run, CalPlace place, const CalRow *row)
               .op = run->op,
               .algo = run->algo,
               .proto = run->proto,
-              .launch = rows->told->launch >= 0 ? rows->told->launch : run->launch,
+              .launch = rows->told->launch >= 0 ? rows->told->launch : launch_of (run, row->in_place),
               .nodes = run->nodes,
               .gpus = run->gpus,
               .nccl = nccl != NULL ? g_string_chunk_insert_const (rows->chunk, nccl) : NULL,

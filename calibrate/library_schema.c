@@ -42,6 +42,9 @@ static const BaseField step_fields[] = {
   NUM (MdlStep, floor, "floor", BASE_DIM_TIME, "what of it long data never hides; default: all"),
   NUM (MdlStep, per_channel, "per_channel", BASE_DIM_TIME, "on top for each further channel in use"),
   NUM (MdlStep, halving, "halving", BASE_DIM_TIME, "less for each time that a short operation halves its threads"),
+  BASE_ROW_NUM (MdlStep, "empty", empty, RATIO, .max = "1",
+                .help = "share of it where ranks have no data of their own, below 16 B each; default: all"),
+  NUM (MdlStep, halved, "halved", BASE_DIM_TIME, "more for each such time, by a protocol of lines, which fewer threads move"),
   NUM (MdlStep, slice, "slice", BASE_DIM_TIME, "on top for a second slice of a ring's chunk"),
   NUM (MdlStep, uneven, "uneven", BASE_DIM_TIME, "on top in a ring whose ranks are no power of two"),
   NUM_FROM (MdlStep, uneven_from, "uneven_from", BASE_DIM_BYTES, "1 B", "chunk from which on `uneven` counts"),
@@ -90,6 +93,8 @@ static const BaseField protocol_fields[] = {
   NUM (MdlProtocol, scatter_ends, "scatter_ends", BASE_DIM_NUMBER, "likewise of reduce-scatter; default: `ends`"),
   BASE_ROW_NUM (MdlProtocol, "hand_on", hand_on, RATIO, .max = "1",
                 .help = "share of a piece that has arrived when the next hop begins to pass it on"),
+  NUM_FROM (MdlProtocol, hand_on_most, "hand_on_most", BASE_DIM_BYTES, "1 B",
+            "… of no more than so many bytes, in a tree; default: all"),
   BASE_ROW_END,
 };
 static const BaseSchema protocol_schema = { .name = "protocol",
@@ -136,6 +141,7 @@ static const BaseField launches_fields[] = {
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_GRAPH], "graph", &launch_schema, "CUDA graph replay"),
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_THREADS], "threads", &launch_schema, "one thread or process a GPU"),
   MAP (MdlLaunchCosts, at[MDL_LAUNCH_SERIAL], "serial", &launch_schema, "one thread for the GPUs of a node"),
+  MAP (MdlLaunchCosts, at[MDL_LAUNCH_REGISTERED], "registered", &launch_schema, "CUDA graph replay on registered buffers"),
   BASE_ROW_END,
 };
 static const BaseSchema launches_schema = { .name = "launch", .help = "What a launch costs, by mode.", .fields = launches_fields };
@@ -174,6 +180,7 @@ static const BaseField ring_fields[] = {
   MAP (MdlRingSpec, gather_start, "gather_start", &times_schema, "the same of all-gather; default: `start`"),
   MAP (MdlRingSpec, scatter_start, "scatter_start", &times_schema, "the same of reduce-scatter; default: `start`"),
   MAP (MdlRingSpec, per_channel, "per_channel", &times_schema, "on top for each further channel"),
+  NUM (MdlRingSpec, registered, "registered", BASE_DIM_TIME, "on top by Simple where buffers are registered"),
   MAP (MdlRingSpec, halving, "halving", &times_schema, "less for each time that a short operation halves its threads"),
   HOPS (MdlRingSpec),
   MAP (MdlRingSpec, chain, "chain", &chain_schema, "broadcast and reduce; what is absent is the ring's own"),
@@ -194,7 +201,7 @@ static const BaseField tree_fields[] = {
   NUM_FROM (MdlTreeSpec, blend, "blend", BASE_DIM_NUMBER, "1",
             "exponent by which blocks and links that are about as fast slow each other down; default: they do not"),
   BASE_ROW_NUM (MdlTreeSpec, "registered_piece", registered_piece, RATIO, .min = "0.01", .max = "1",
-                .help = "share of a slot that is Simple's piece under graph replay, which registers buffers"),
+                .help = "share of a slot that is Simple's piece where buffers are registered"),
   LIST (MdlTreeSpec, ll128_cuts, "ll128_cuts", &cut_schema, MdlCut, "how LL128's piece shrinks"),
   NUM (MdlTreeSpec, ll128_rank_weight, "ll128_rank_weight", BASE_DIM_NUMBER,
        "weight of a rank of the node against a level of nodes"),

@@ -22,7 +22,8 @@ static const double STEP = 0.01, DEPENDS = 1e-3;
 /* Evaluations of one solution, for each constant. */
 #define EVALUATIONS_EACH 60u
 
-const char *const cal_use_titles[CAL_USE_N] = { "fitted", "other sizes", "other GPU counts", "other kinds" };
+const char *const cal_use_titles[CAL_USE_N] = { "fitted",      "other sizes",      "other GPU counts",
+                                                "other kinds", "other operations", "other systems" };
 const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", "too far", NULL };
 
 /* A problem while it is solved. */

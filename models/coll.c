@@ -78,7 +78,7 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
 static double
 enqueue_s (const MdlLibrary *library, const MdlCollQuestion *q)
 {
-  gboolean plain = q->launch != MDL_LAUNCH_GRAPH && q->op == MDL_OP_ALLTOALL;
+  gboolean plain = !mdl_launch_replays (q->launch) && q->op == MDL_OP_ALLTOALL;
   return plain ? library->pairwise.enqueue.v * (fmax ((double)q->n_ranks, 2.0) - 2.0) : 0.0;
 }
 

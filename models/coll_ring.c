@@ -13,7 +13,8 @@
  *                  together, later they drift apart and fill each other's pauses
  * Where blocks and links are about as fast, both are slowed by `blend`. Ranks that are no power of two pay `uneven` a step.
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
- * the start and a step.
+ * the start and a step; LL128's lines then need more rounds, which lengthens the step: `halved`. Where a rank's part of the size
+ * would be less than 16 B some ranks have none, and a step takes `empty` of its latency where there is nothing.
  * Simple between nodes: the chunks of a node queue before its adapters, and while these are busy a chunk's way round the ring does
  * not show. One loop's bytes b = S / loops / link rate and way w = steps x (latency + slice's time) take about the longer,
  *     T = start + (loops - 1) b + (b^3 + w^3)^(1/3)
@@ -66,6 +67,20 @@ n_inter (const MdlCollQuestion *q)
   return MIN (rounds * q->n_nodes - left_out, n_steps (q));
 }
 
+/* Threads that were halved, and parts of the size that are empty: a rank's part is whole 16 B, so that fewer have one. */
+static void
+shorten (MdlStepTime *step, const MdlCollQuestion *q, double halved)
+{
+  static const double PART_B = 16.0;
+  const MdlStep *spec = step->step;
+  double full = fmin (ceil (q->size_B / PART_B) / (double)q->n_ranks, 1.0);
+  double software_s = spec->latency.v + halved * (spec->halved.v - spec->halving.v), wire_s = step->latency_s - spec->latency.v;
+  if (spec->empty.set)
+    software_s *= spec->empty.v + (1.0 - spec->empty.v) * full;
+  step->latency_s = fmax (software_s + wire_s, 0.0);
+  step->floor_s = fmin (step->floor_s, step->latency_s);
+}
+
 /* The slowest block's rate over the hops in use; HUGE_VAL where the library gives none. */
 static double
 channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlStepTime *inter, const BaseNum **from)
@@ -81,14 +96,16 @@ channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlS
   return rate_Bps;
 }
 
-/* How often a short operation's threads are halved, a real number between NCCL's whole ones. */
+/* How often a short operation's threads are halved: while it has less than `bytes_a_thread` for each. */
 static double
 halvings (const MdlProtocol *format, const MdlCollQuestion *q)
 {
   if (!format->least_threads.set)
     return 0.0;
   double wanted = q->size_B / format->bytes_a_thread.v / (format->a_rank.v ? (double)q->n_ranks : 1.0);
-  return log2 (format->threads.v / CLAMP (wanted, format->least_threads.v, format->threads.v));
+  if (wanted <= 0.0)
+    return log2 (format->threads.v / format->least_threads.v);
+  return ceil (log2 (format->threads.v / CLAMP (wanted, format->least_threads.v, format->threads.v)) - 1e-9);
 }
 
 /* Adds the hop terms: `n_of` steps of each kind that take `each_s`. */
@@ -115,6 +132,8 @@ add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, Md
                                                            : &spec->start;
   if (own->at[proto].set)
     start = *own;
+  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_REGISTERED && q->op != MDL_OP_REDUCE_SCATTER)
+    start.at[proto].v += spec->registered.v;
   start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
   mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
 }
@@ -295,7 +314,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
   for (unsigned i = 0; i < 2; i++)
-    step[i].latency_s = fmax (step[i].latency_s - halved * step[i].step->halving.v, 0.0);
+    shorten (&step[i], q, halved);
 
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;

@@ -1,12 +1,16 @@
 /* Tree all-reduce: reduce up, broadcast down, in one pipeline. Inside a node NCCL's tree is a chain of the p ranks; over the N
  * nodes stands a double binary tree, each half of the channels on one of the two.
  *
- *     T = start + 2 (p-1) (a + c/r) + 2 log2 N (a_net + c/r_net) + (S/ch - c) ch/B + pieces x per_piece
+ *     T = start + 2 (p-1) (a + h/r) + 2 log2 N (a_net + h/r_net) + (S/ch - f) ch/B + pieces x per_piece
  *     B = min (ch x stream, ch x rate of the slowest hop, link rate / (wire inner)), less what these lose to each other (blend)
- * a s, latency of a hop; c B, piece of a channel; r B/s, what a block moves to the next or its share of the route (of adapters that
- * of half the channels: one way of them serves one of the two trees at a time), over the part of a piece that must have
- * arrived before it is handed on (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128); stream B/s, what
- * a block sustains when its threads are split between reduction and broadcast. blend and inner (three and more ranks): on one node.
+ * a s, latency of a hop; r B/s, what a block moves to the next or its share of the route (of adapters that of half the channels:
+ * one way of them serves one of the two trees at a time); h B, what of a piece c must have arrived before it is handed on
+ * (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128, of LL at most `hand_on_most`); f B, what of a
+ * channel's part the hops' terms hold already: the first piece, by LL nothing, whose head alone waits while all lines follow at
+ * the pace of the slowest block; stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ * blend and inner (three and more ranks): on one node.
+ * So a tree whose part is one piece (Simple to 512 KiB a channel) passes it on hop by hop; beyond, only B counts. Buffers that
+ * are registered (launch `registered`) have smaller pieces.
  *
  * Textbook form: two binary trees of height h = ceil (log2 n) over the ranks, each with half of the data, inner ranks of one
  * leaves of the other; reduction and broadcast in one pipeline of k pieces c = S/(2k) a tree. A rank sends at most four messages
@@ -58,19 +62,35 @@ static double
 hop_fill_s (const MdlStep *step, const MdlProtocol *format, double piece_B, double route_rate_Bps, double channels)
 {
   double rate_Bps = fmin (step->rate.set ? step->rate.v : HUGE_VAL, route_rate_Bps / (format->wire.v * channels));
-  return format->hand_on.v * mdl_time_s (piece_B, rate_Bps);
+  double on_B = format->hand_on_most.set ? fmin (piece_B, format->hand_on_most.v) : piece_B;
+  return format->hand_on.v * mdl_time_s (on_B, rate_Bps);
+}
+
+/* LL128's piece: the slot, halved while a channel has fewer pieces than a rule wants and the piece is above its least. It ends
+ * between the size that gives just as many and half of it: in the middle, so that time does not jump where NCCL halves once
+ * less. */
+static double
+halved_piece (const BaseList *cuts, double part_B, double slot_B, double fewer_scale)
+{
+  double piece_B = slot_B;
+  for (unsigned i = 0; i < cuts->n; i++) {
+    const MdlCut *cut = BASE_LIST_AT (*cuts, MdlCut, i);
+    double least_B = slot_B * exp2 (-fmax (ceil (log2 (slot_B / cut->above.v)), 0.0));
+    piece_B = fmin (piece_B, fmax (part_B / fmax (cut->fewer.v * fewer_scale, 1.0) * G_SQRT2 / 2.0, least_B));
+  }
+  return fmin (piece_B, part_B);
 }
 
 static double
 piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, const MdlCollQuestion *q, double part_B)
 {
-  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_GRAPH && spec->registered_piece.set)
+  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_REGISTERED && spec->registered_piece.set)
     return fmin (format->slot.v * spec->registered_piece.v, part_B);
   if (proto != MDL_PROTO_LL128)
     return fmin (format->slot.v, part_B);
   double p = fmax ((double)q->ranks_per_node, 1.0);
   double depth = 1.0 + log2 (fmax ((double)q->n_nodes, 1.0)) + spec->ll128_rank_weight.v * p;
-  return mdl_cut_piece (&spec->ll128_cuts, part_B, format->slot.v, depth / p);
+  return halved_piece (&spec->ll128_cuts, part_B, format->slot.v, depth / p);
 }
 
 static void
@@ -118,7 +138,8 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double nics_Bps = q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0);
   double fill_s[2] = { hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels),
                        hop_fill_s (inter.step, format, piece_B, nics_Bps, channels / 2.0) };
-  double first_s = mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
+  gboolean flows = format->hand_on_most.set;
+  double first_s = flows ? 0.0 : mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
   double way_s = (up_down_intra > 0.0 ? up_down_intra * fill_s[0] : 0.0) + (up_down_inter > 0.0 ? up_down_inter * fill_s[1] : 0.0);
   mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->hand_on, "%.4g hops of %.0f B a channel",
                  up_down_intra + up_down_inter, piece_B);

@@ -20,11 +20,6 @@ trap 'rm -rf -- "$work"' EXIT
 names=$(head -n 1 -- "$points" | tr '\t' '\n' | sed 's/^system$/machine/' |
   awk '{ printf "%s%s = $%d", (NR > 1 ? "; " : ""), $1, NR }')
 cat >"$work/split.awk" <<AWK
-function factor(op, n) {
-  if (op == "all_reduce")
-    return 2 * (n - 1) / n
-  return op == "all_gather" || op == "reduce_scatter" || op == "alltoall" ? (n - 1) / n : 1
-}
 NR == 1 { next }
 { $names }
 $filter {
@@ -38,9 +33,8 @@ $filter {
     print op
   }
   what = bytes "\t" machine "\t" algo "\t" proto "\t" launch "\t" ranks "\t" (max_channels == "" ? "all" : max_channels)
-  f = factor(op, ranks) * bytes
-  print what "\t" f / predicted_s "\t" predicted_s "\t" predicted_lo_s "\t" predicted_hi_s > lines
-  print what "\t" f / measured_s > points
+  print what "\t" predicted_busbw_Bps "\t" predicted_s "\t" predicted_lo_s "\t" predicted_hi_s > lines
+  print what "\t" measured_busbw_Bps > points
 }
 AWK
 awk -F '\t' -v work="$work" -f "$work/split.awk" "$points" >"$work/ops"

@@ -42,7 +42,7 @@ join_one () # file, heading, GPUs, protocol, launch: bytes, series, time, low, h
 
 for g in 2 8; do
   for proto in LL LL128 Simple; do
-    join_one "$data/h200x8/all_reduce_graph.txt" "ar_Ring_$proto graph t=$g" "$g" "${proto,,}" graph
+    join_one "$data/h200x8/all_reduce_graph.txt" "ar_Ring_$proto graph t=$g" "$g" "${proto,,}" registered
     join_one "$data/h200x8/all_reduce_launch.txt" "ar_Ring_$proto g=$g NCCL_ALGO=Ring NCCL_PROTO=$proto" "$g" "${proto,,}" serial
   done
 done >"$work/joined"

@@ -129,12 +129,14 @@ refuses winners.gp "data='winners.tsv'; crossovers='coll.tsv'" "no column 'from_
 refuses winners.gp "data='nobody.tsv'" 'best is 1 in no row'
 
 # A picture for each operation of what `forerun fit --points` wrote.
-printf '%s\n' system stage part op algo proto launch ranks max_channels bytes measured_s predicted_s predicted_lo_s predicted_hi_s |
+printf '%s\n' system stage part op algo proto launch nodes ranks max_channels bytes measured_s predicted_s predicted_lo_s \
+  predicted_hi_s measured_busbw_Bps predicted_busbw_Bps |
   paste -s >points.tsv
 for op in all_reduce sendrecv; do
   for ranks in 2 4; do
     for bytes in 1024 2048; do
-      printf 's\tring LL\tfitted\t%s\tring\tll\tgraph\t%s\t\t%s\t1e-5\t1.1e-5\t1e-5\t1.2e-5\n' "$op" "$ranks" "$bytes"
+      printf 's\tring LL\tfitted\t%s\tring\tll\tgraph\t1\t%s\t\t%s\t1e-5\t1.1e-5\t1e-5\t1.2e-5\t1e8\t1.1e8\n' \
+        "$op" "$ranks" "$bytes"
     done
   done
 done >>points.tsv

@@ -13,7 +13,7 @@
 #define BAND_SHARE 0.9
 
 typedef struct {
-  char *systems, *topology, *launch, *disable, *offset, *over, *name, *hold_out, *report, *points, *section_points;
+  char *systems, *topology, *launch, *disable, *offset, *min_size, *over, *name, *hold_out, *report, *points, *section_points;
   gboolean split;
 } Flags;
 
@@ -23,16 +23,18 @@ static const CliFlag flags_table[] = {
     "of a folder: systems of systems.yaml to fit (default: all)" },
   { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "of files: the node that was measured; needed" },
   { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
-    "of files: graph, threads or serial, where a row does not say (default: threads)" },
+    "of files: graph, threads, serial or registered, where a row does not say (default: threads)" },
   { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
     "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
   { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
     "systems whose launches are not known: one time a call is found for each" },
+  { CLI_FLAG_TEXT, "min-size", 0, offsetof (Flags, min_size), "SIZE", "leave shorter messages out (default: all count)" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
     "calibration that is fitted over: defaults and start (default: the one named like the GPU)" },
   { CLI_FLAG_TEXT, "hold-out", 0, offsetof (Flags, hold_out), "WHAT",
-    "sizes: every second size; gpus: all numbers of GPUs but the least and the most; sizes,gpus (default); none" },
+    "sizes: every second size; gpus: all numbers of GPUs but the least and the most; names of operations and systems, whole; "
+    "default: sizes,gpus; none" },
   { CLI_FLAG_SWITCH, "split", 0, offsetof (Flags, split), NULL,
     "write the constants of the fit without what was held out (default: once scored, those of all points)" },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the calibration (default: fitted)" },
@@ -58,7 +60,10 @@ typedef struct {
   GArray *priced;    /* Priced, one a point */
   double *offset_s;  /* a call, by system: what an unknown launch takes; 0 where it is known */
   gboolean *unknown; /* by system */
-  guint n_left;      /* points that no stage could be told by: other systems' libraries, P2P off, several nodes, impossible */
+  gboolean *held;    /* by system: held out whole */
+  CalHoldOut hold_out;
+  guint64 min_size_B;
+  guint n_left; /* points that no stage could be told by: other systems' libraries, P2P off, too short, impossible */
 } Fit;
 
 static void
@@ -75,6 +80,7 @@ fit_clear (Fit *fit)
   g_clear_pointer (&fit->priced, g_array_unref);
   g_clear_pointer (&fit->offset_s, g_free);
   g_clear_pointer (&fit->unknown, g_free);
+  g_clear_pointer (&fit->held, g_free);
   cli_data_clear (&fit->data);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
@@ -149,7 +155,7 @@ choose_points (const Cli *cli, Fit *fit, GError **error)
     const CliSystem *system = BASE_LIST_AT (spec->systems, CliSystem, m->system);
     if (wanted != NULL && !g_strv_contains ((const char *const *)wanted, system->name.v))
       continue;
-    if (system->library.v == CLI_LIBRARY_PLAIN || !system->p2p.v || system->one_way.v || m->nodes > 1) {
+    if (system->library.v == CLI_LIBRARY_PLAIN || !system->p2p.v || system->one_way.v || m->size_B < (double)fit->min_size_B) {
       fit->n_left++;
       continue;
     }
@@ -283,11 +289,11 @@ stages_of (const CalFit *found, const GArray *points)
 /* ---- NCCL's choices ---- */
 
 static const CliGroup *
-group_of (const Fit *fit, guint32 gpus)
+group_of (const Fit *fit, guint32 nodes, guint32 gpus)
 {
   for (guint g = 0; g < fit->groups->len; g++) {
     const CliGroup *group = fit->groups->pdata[g];
-    if (group->comm.n == gpus && group->comm.settings.max_channels == 0)
+    if (group->comm.n_nodes == nodes && group->comm.n == nodes * gpus && group->comm.settings.max_channels == 0)
       return group;
   }
   return NULL;
@@ -302,7 +308,7 @@ tell_choices (const Fit *fit, GString *out)
   g_autoptr (GString) other = g_string_new (NULL);
   for (guint i = 0; fit->data.choices != NULL && i < fit->data.choices->len; i++) {
     const CliMeasured *c = &g_array_index (fit->data.choices, CliMeasured, i);
-    const CliGroup *group = group_of (fit, c->gpus);
+    const CliGroup *group = group_of (fit, c->nodes, c->gpus);
     const WrkCollRequest request = {
       .op = c->op, .size_B = c->size_B, .dtype = c->dtype, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO
     };
@@ -363,6 +369,9 @@ static const BaseColumn point_columns[] = {
   { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "measured_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
@@ -384,6 +393,7 @@ list_points (const Fit *fit, const int *stage, const double *predicted_s, const 
     base_table_text (table, "algo", base_name (mdl_algo_names, p->algo));
     base_table_text (table, "proto", base_name (mdl_proto_names, p->proto));
     base_table_text (table, "launch", base_name (mdl_launch_names, (int)p->launch));
+    base_table_integer (table, "nodes", p->nodes);
     base_table_integer (table, "ranks", p->ranks);
     if (p->max_channels > 0)
       base_table_integer (table, "max_channels", p->max_channels);
@@ -392,6 +402,9 @@ list_points (const Fit *fit, const int *stage, const double *predicted_s, const 
     base_table_number (table, "predicted_s", predicted_s[i]);
     base_table_number (table, "predicted_lo_s", predicted_s[i] / wider);
     base_table_number (table, "predicted_hi_s", predicted_s[i] * wider);
+    double bus_B = p->size_B * mdl_op_busbw_factor (p->op, p->ranks);
+    base_table_number (table, "measured_busbw_Bps", bus_B / p->measured_s);
+    base_table_number (table, "predicted_busbw_Bps", bus_B / predicted_s[i]);
   }
   GString *text = g_string_new (NULL);
   base_table_print_tsv (table, text);
@@ -474,20 +487,39 @@ write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report
   g_string_append (cli->out, yaml);
 }
 
+/* `sizes`, `gpus`, names of operations and of systems. */
 static gboolean
-parse_hold_out (const Cli *cli, const char *text, gboolean *sizes, gboolean *ranks, GError **error)
+parse_hold_out (const Cli *cli, Fit *fit, GError **error)
 {
-  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "sizes,gpus", ",", -1);
-  *sizes = *ranks = FALSE;
+  const char *text = fit->flags->hold_out != NULL ? fit->flags->hold_out : "sizes,gpus";
+  const CliMeasurements *spec = &fit->data.spec;
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+  fit->held = g_new0 (gboolean, MAX (spec->systems.n, 1));
+  fit->hold_out.systems = fit->held;
   for (char **word = words; *word != NULL; word++) {
+    const BaseName *op = base_name_find (mdl_op_names, *word);
+    const CliSystem *system = find_system (spec, *word);
     if (strcmp (*word, "sizes") == 0)
-      *sizes = TRUE;
+      fit->hold_out.sizes = TRUE;
     else if (strcmp (*word, "gpus") == 0)
-      *ranks = TRUE;
+      fit->hold_out.ranks = TRUE;
+    else if (op != NULL)
+      fit->hold_out.ops |= 1u << op->code;
+    else if (system != NULL)
+      fit->held[system - BASE_LIST_AT (spec->systems, CliSystem, 0)] = TRUE;
     else if (strcmp (*word, "none") != 0 || words[1] != NULL)
-      return cli_fail (cli, error, "--hold-out '%s': sizes, gpus, sizes,gpus or none is accepted", text);
+      return cli_fail (cli, error, "--hold-out '%s': sizes, gpus, operations and systems by name, or none is accepted", text);
   }
   return TRUE;
+}
+
+static gboolean
+holds_out (const Fit *fit)
+{
+  gboolean any = fit->hold_out.sizes || fit->hold_out.ranks || fit->hold_out.ops != 0;
+  for (guint i = 0; i < fit->data.spec.systems.n; i++)
+    any = any || fit->held[i];
+  return any;
 }
 
 /* The constants that all is fitted over: of the first communicator; those of the others are the same by --over or by their GPU. */
@@ -557,7 +589,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Collectives, collectives_clear)
 
 /* Fits the points of fit->data; `text`: what is to be told of it. */
 static gboolean
-fit_collectives (Cli *cli, Fit *fit, const CliFitSections *how, gboolean ranks, Collectives *out, GString *text, GError **error)
+fit_collectives (Cli *cli, Fit *fit, Collectives *out, GString *text, GError **error)
 {
   const Flags *flags = fit->flags;
   const MdlLibrary *library = base_library (cli, fit, error);
@@ -569,7 +601,7 @@ fit_collectives (Cli *cli, Fit *fit, const CliFitSections *how, gboolean ranks, 
   const double limits_B[2] = { defaults->small_to.v, defaults->middle_to.v };
   if (flags->offset != NULL && !settle_offsets (cli, fit, defaults, &model, text, error))
     return FALSE;
-  cal_fit_split (fit->points, how->hold_out, ranks);
+  cal_fit_split (fit->points, &fit->hold_out);
   CalFit *found = cal_fit_run (defaults, fit->points, &model, error);
   out->report.fit = out->found = found;
   if (found == NULL)
@@ -583,9 +615,9 @@ fit_collectives (Cli *cli, Fit *fit, const CliFitSections *how, gboolean ranks, 
   if (flags->points != NULL &&
       !cli_add_file (cli, "--points", flags->points, list_points (fit, stage, predicted_s, limits_B, &out->report), error))
     return FALSE;
-  if (!flags->split && (how->hold_out || ranks)) {
+  if (!flags->split && holds_out (fit)) {
     reset_constants (fit, found);
-    cal_fit_split (fit->points, FALSE, FALSE);
+    cal_fit_split (fit->points, &(CalHoldOut){ 0 });
     out->report.fit = out->all = cal_fit_run (defaults, fit->points, &model, error);
     out->report.all_fitted = TRUE;
     if (out->all == NULL)
@@ -603,31 +635,29 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
                        .groups = g_ptr_array_new_with_free_func (free_group),
                        .points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint)),
                        .priced = g_array_new (FALSE, FALSE, sizeof (Priced)) };
-  gboolean ranks;
   static char model[] = "model";
   const CliPredict predict = { .mode = model,
                                .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
                                .calibration = flags->over };
   CliFitSections how = { .topology = flags->topology, .over = flags->over, .split = flags->split };
-  if (!parse_hold_out (cli, flags->hold_out, &how.hold_out, &ranks, error) || !load (cli, flags, words, &fit.data, error) ||
-      !choose_points (cli, &fit, error) || !mark_unknown (cli, &fit, error) ||
-      !cli_predict (cli, &predict, &fit.data, take_group, &fit, error))
+  if ((flags->min_size != NULL && !cli_size_value (cli, "--min-size", flags->min_size, &fit.min_size_B, error)) ||
+      !load (cli, flags, words, &fit.data, error) || !parse_hold_out (cli, &fit, error) || !choose_points (cli, &fit, error) ||
+      !mark_unknown (cli, &fit, error) || !cli_predict (cli, &predict, &fit.data, take_group, &fit, error))
     return FALSE;
+  how.hold_out = fit.hold_out.sizes;
   g_autoptr (GString) text = g_string_new (NULL);
   g_auto (Collectives) collectives = { 0 };
   for (int b = 0; b < REP_BAND_N; b++)
     collectives.report.band[b] = (double)NAN;
-  if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &how, ranks, &collectives, text, error))
+  if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &collectives, text, error))
     return FALSE;
   g_autoptr (GPtrArray) sections = cli_fit_sections (cli, &how, fit.data.probes, error);
   if (sections == NULL)
     return FALSE;
   if (fit.groups->len == 0 && sections->len == 0)
-    return cli_fail (
-        cli, error,
-        "nothing is left to fit: collectives within one node with P2P on are, and the other sections of a probe's file");
+    return cli_fail (cli, error, "nothing is left to fit: collectives with P2P on are, and the other sections of a probe's file");
   if (fit.n_left > 0)
-    g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (several nodes, P2P off, one way, cannot run)\n",
+    g_string_append_printf (cli->talk, "forerun fit: %u points are not fitted (P2P off, one way, too short, cannot run)\n",
                             fit.n_left);
   rep_fit_sections_text (sections, text);
   if (flags->section_points != NULL &&

@@ -49,7 +49,7 @@ const CliFlag cli_coll_flags_how[] = {
   HEADING ("software"),
   FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
   FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
-  FLAG ("launch", 0, launch, "L", "graph, threads or serial: how operations reach the GPUs (default: threads)"),
+  FLAG ("launch", 0, launch, "L", "graph, threads, serial or registered: how operations reach the GPUs (default: threads)"),
   HEADING ("engine"),
   FLAG ("mode", 0, mode, "M", "event: the event engine; model: the closed form (default: event; of compare: model)"),
   FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),

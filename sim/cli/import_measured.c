@@ -21,7 +21,7 @@ const CliFlag cli_import_flags[] = {
   FLAG ("gpus", 'g', gpus, "G", "of nccl-tests: GPUs on each node (default: those that it lists)"),
   FLAG ("algo", 0, algo, "ALGO", "of nccl-tests: what NCCL_ALGO was (default: as logged, else empty)"),
   FLAG ("proto", 0, proto, "PROTO", "of nccl-tests: what NCCL_PROTO was (default: as logged, else empty)"),
-  FLAG ("launch", 0, launch, "HOW", "of nccl-tests: graph, threads or serial (default: by -G, -t and -g of the run)"),
+  FLAG ("launch", 0, launch, "HOW", "of nccl-tests: graph, threads, serial or registered (default: by -G, -t and -g of the run)"),
   FLAG ("nccl-version", 0, nccl, "V", "of nccl-tests: NCCL's version, where nothing prints it"),
   FLAG ("copy", 0, bytes, "SIZE", "of nvbandwidth and p2p-bandwidth-test: bytes of a copy, e.g. 512M"),
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },

@@ -1,10 +1,12 @@
-/* What forerun-probe wrote (docs/probe.md): collectives of one node, as measured points. Other sections are for others to read. */
+/* What forerun-probe wrote (docs/probe.md): collectives as measured points, of one node unless `nodes` says more. Other sections
+ * are for others to read. */
 #include <math.h>
 #include <string.h>
 
 #include "measured-private.h"
 
-#define MOST_GPUS 1024.0
+#define MOST_GPUS  1024.0
+#define MOST_NODES 1e6
 
 typedef struct {
   const CalProbe *file;
@@ -68,6 +70,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
       !name_in (probe, i, object, "algo", mdl_algo_names, &algo, error) ||
       !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
       !count_in (probe, i, object, "gpus", MOST_GPUS, &point.gpus, error) ||
+      (json_object_has_member (object, "nodes") && !count_in (probe, i, object, "nodes", MOST_NODES, &point.nodes, error)) ||
       (json_object_has_member (object, "channels") &&
        !count_in (probe, i, object, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
       (json_object_has_member (object, "iters") && !count_in (probe, i, object, "iters", MOST_ITERS, &point.iters, error)))
@@ -104,7 +107,8 @@ read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
   if (!name_in (probe, i, object, "op", mdl_op_names, &op, error) ||
       !name_in (probe, i, object, "algo", mdl_algo_names, &algo, error) ||
       !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
-      !count_in (probe, i, object, "gpus", MOST_GPUS, &choice.gpus, error))
+      !count_in (probe, i, object, "gpus", MOST_GPUS, &choice.gpus, error) ||
+      (json_object_has_member (object, "nodes") && !count_in (probe, i, object, "nodes", MOST_NODES, &choice.nodes, error)))
     return FALSE;
   for (guint s = 0; s < probe->data->spec.systems.n; s++)
     if (probe->as != NULL && cli_names_hold (&probe->as->systems, BASE_LIST_AT (probe->data->spec.systems, CliSystem, s)->name.v)) {

@@ -101,7 +101,7 @@ rep_nccl_tests_head (GString *out, const RepNcclTests *head)
                           " step: %" G_GUINT64_FORMAT
                           "(%s) warmup iters: 0 iters: 1 agg iters: 1 validation: 0 graph: %d unalign: 0\n",
                           threads ? head->gpus_per_node : 1, threads ? 1 : head->gpus_per_node, head->min_B, head->max_B,
-                          head->step, head->step_is_factor ? "factor" : "bytes", head->launch == MDL_LAUNCH_GRAPH ? 1 : 0);
+                          head->step, head->step_is_factor ? "factor" : "bytes", mdl_launch_replays (head->launch) ? 1 : 0);
   g_string_append (out, "#\n# Using devices\n");
   for (guint32 rank = 0; rank < MIN (head->n_ranks, REP_NCCL_TESTS_MAX_RANKS); rank++) {
     CluDev dev = clu_gpu (head->clu, head->gpus[rank]);

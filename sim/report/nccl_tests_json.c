@@ -45,7 +45,7 @@ add_config (JsonBuilder *json, const RepNcclTests *head)
   rep_json_integer (json, "iterations", 1);
   rep_json_integer (json, "aggregated_iterations", 1);
   rep_json_integer (json, "validation", 0);
-  rep_json_integer (json, "graph", head->launch == MDL_LAUNCH_GRAPH ? 1 : 0);
+  rep_json_integer (json, "graph", mdl_launch_replays (head->launch) ? 1 : 0);
   rep_json_text (json, "blocking_collectives", "false");
   rep_json_text (json, "per_iter_timing", "false");
   rep_json_integer (json, "per_iter_skip", 0);

@@ -105,7 +105,7 @@ main (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (Cal) cal = cal_load ("h200_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
-  graph = measured_read_nccl_tests ("h200x8/all_reduce_graph.txt", MDL_LAUNCH_GRAPH);
+  graph = measured_read_nccl_tests ("h200x8/all_reduce_graph.txt", MDL_LAUNCH_REGISTERED);
   serial = measured_read_nccl_tests ("h200x8/all_reduce_launch.txt", MDL_LAUNCH_SERIAL);
   if (cal == NULL || graph == NULL || serial == NULL) {
     fprintf (stderr, "%s\n", error != NULL ? error->message : "no data");

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# What fits to two nodes of H200 say of what they did not see: every second size and 3 GPUs are held out.
+# What fits to nodes of H200 say of what they did not see: every second size and some numbers of GPUs are held out.
+#   goal    8 GPUs: all-reduce by ring and tree and each protocol on 2 and 8 GPUs, 1 KiB to 4 GiB; 4 GPUs are another node's
+#           (tests/accuracy/h200x8)
 #   tables  4 GPUs: rings and trees on all channels and on 1 to 16, operations by NCCL's choice (tests/data/h200x4)
 #   probe   4 GPUs of another node: what forerun-probe wrote in four minutes (tests/data/probe)
 # usage: fit.sh FORERUN SOURCE_DIR
@@ -35,13 +37,50 @@ bands () # name: 90 % bands hold 80 to 100 of a hundred points that they were no
     "$scratch/$1.txt" || { echo "$1: a band holds too few"; failed=1; }
 }
 
+# By algorithm and protocol, from --points: most median and 95th percentile (%) of the other sizes, of 4 GPUs.
+goal="$scratch/goal.tsv"
+fit goal "$2/tests/accuracy/h200x8" --systems fitted,large,held --hold-out sizes,gpus,held --min-size 1KiB --split --points "$goal"
+rows () # part, ranks (0: all)
+{
+  awk -F '\t' -v part="$1" -v ranks="$2" '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["part"] == part && $at["stage"] !~ /^launch/ && (ranks == 0 || $at["ranks"] == ranks) {
+      off = $at["predicted_s"] / $at["measured_s"] - 1
+      print $at["algo"] "_" $at["proto"] "\t" (off < 0 ? -off : off) * 100 }' "$goal" | sort -t "$(printf '\t')" -k1,1 -k2,2n |
+    awk -F '\t' '
+      function at (q, i, above) {
+        i = q * (n - 1)
+        above = int (i) < n - 1 ? int (i) + 1 : n - 1
+        return v[int (i)] + (i - int (i)) * (v[above] - v[int (i)])
+      }
+      function out () { if (n > 0) printf "%s %d %.1f %.1f\n", key, n, at(0.5), at(0.95) }
+      $1 != key { out(); key = $1; n = 0 }
+      { v[n++] = $2 }
+      END { out() }'
+}
+goal () # part, ranks, "key median p95"…
+{
+  local part=$1 ranks=$2 found
+  shift 2
+  rows "$part" "$ranks" >"$scratch/rows"
+  echo "-- $part: algorithm_protocol, points, median, 95th percentile (%)"
+  cat -- "$scratch/rows"
+  for limit; do
+    found=$(awk -v limit="$limit" 'BEGIN { split(limit, l, " ") } $1 == l[1] { print ($3 <= l[2] && $4 <= l[3]) ? "ok" : "off" }' \
+      "$scratch/rows")
+    [ "$found" = ok ] || { echo "goal, $part: $limit: ${found:-no such row}"; failed=1; }
+  done
+}
+goal "other sizes" 0 "ring_ll 3 10" "ring_ll128 3 10" "ring_simple 3 10" "tree_ll 3 10" "tree_ll128 3 14" "tree_simple 3 10"
+goal "other systems" 4 "ring_ll 6 17" "ring_ll128 3 10" "ring_simple 3 10" "tree_ll 3 10" "tree_ll128 3 10" "tree_simple 3 10"
+
 fit tables "$data" --systems h200_vm4_graph,h200_vm4_few
-check tables "other sizes" 3 10
-check tables "other GPU counts" 5 22
+check tables "other sizes" 2.5 9
+check tables "other GPU counts" 4 22
 bands tables
 fit probe "$data/probe/h200x4.json.gz" --topology hgx_h200
-check probe "other sizes" 3.5 12.5
-check probe "other GPU counts" 4.5 15
+check probe "other sizes" 3.3 12
+check probe "other GPU counts" 4 14
 bands probe
 grep -q "^# NCCL's choice: 315 of 315 as predicted" "$scratch/probe.txt" || { echo "probe: NCCL chose otherwise"; failed=1; }
 exit "$failed"

@@ -121,7 +121,9 @@ a_point_tells_the_stage_of_its_algorithm_and_launch (void)
   p.algo = MDL_ALGO_NVLS_TREE;
   TEST_TRUE (cal_fit_stage_name (&p) == NULL);
   p = point (8, 1e6);
-  p.nodes = 2;
+  p.nodes = 2; /* whatever the launch: the network's latencies are far above it */
+  TEST_STR (cal_fit_stage_name (&p), "ring between nodes");
+  p.algo = MDL_ALGO_COLLNET_CHAIN;
   TEST_TRUE (cal_fit_stage_name (&p) == NULL);
   p = point (1, 1e6);
   TEST_TRUE (cal_fit_stage_name (&p) == NULL);
@@ -138,14 +140,53 @@ every_second_size_is_held_out_with_its_repeats (void)
       CalFitPoint p = point (ranks, size_B[i]);
       g_array_append_val (points, p);
     }
-  cal_fit_split (points, TRUE, TRUE);
+  cal_fit_split (points, &(CalHoldOut){ .sizes = TRUE, .ranks = TRUE });
   for (guint i = 0; i < points->len; i++) {
     const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
     TEST_INT (p->use, p->ranks == 5 ? CAL_USE_HELD_RANKS : use[i % G_N_ELEMENTS (size_B)]);
   }
-  cal_fit_split (points, FALSE, FALSE);
+  cal_fit_split (points, &(CalHoldOut){ 0 });
   for (guint i = 0; i < points->len; i++)
     TEST_INT (g_array_index (points, CalFitPoint, i).use, CAL_USE_FIT);
+}
+
+static void
+operations_and_systems_are_held_out_whole (void)
+{
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  for (guint32 ranks = 2; ranks <= 8; ranks *= 2)
+    for (guint system = 0; system < 2; system++) {
+      CalFitPoint p = point (ranks, 1024);
+      p.system = system;
+      g_array_append_val (points, p);
+      p.op = MDL_OP_ALL_GATHER;
+      g_array_append_val (points, p);
+    }
+  static const gboolean systems[] = { FALSE, TRUE };
+  const CalHoldOut what = { .ranks = TRUE, .ops = 1u << MDL_OP_ALL_GATHER, .systems = systems };
+  cal_fit_split (points, &what);
+  for (guint i = 0; i < points->len; i++) {
+    const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+    TEST_INT (p->use, p->system == 1               ? CAL_USE_HELD_SYSTEM
+                      : p->op == MDL_OP_ALL_GATHER ? CAL_USE_HELD_OP
+                      : p->ranks == 4              ? CAL_USE_HELD_RANKS
+                                                   : CAL_USE_FIT);
+  }
+}
+
+static void
+numbers_of_nodes_between_are_held_out_by_themselves (void)
+{
+  static const guint32 nodes[] = { 1, 2, 4, 8 };
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
+  for (guint i = 0; i < G_N_ELEMENTS (nodes); i++) {
+    CalFitPoint p = point (8 * nodes[i], 1024);
+    p.nodes = nodes[i];
+    g_array_append_val (points, p);
+  }
+  cal_fit_split (points, &(CalHoldOut){ .ranks = TRUE });
+  for (guint i = 0; i < points->len; i++)
+    TEST_INT (g_array_index (points, CalFitPoint, i).use, nodes[i] == 4 ? CAL_USE_HELD_RANKS : CAL_USE_FIT);
 }
 
 /* ---- the fit ---- */
@@ -333,6 +374,8 @@ static const TestCase cases[] = {
   { "every stage names constants that are there", every_stage_names_constants_that_are_there },
   { "a point tells the stage of its algorithm and launch", a_point_tells_the_stage_of_its_algorithm_and_launch },
   { "every second size is held out with its repeats", every_second_size_is_held_out_with_its_repeats },
+  { "operations and systems are held out whole", operations_and_systems_are_held_out_whole },
+  { "numbers of nodes between are held out by themselves", numbers_of_nodes_between_are_held_out_by_themselves },
   { "constants are recovered from noise and outliers", constants_are_recovered_from_noise_and_outliers },
   { "what no point depends on keeps its default", what_no_point_depends_on_keeps_its_default },
   { "of two constants of which only the sum is told one is left", of_two_constants_that_only_their_sum_is_told_one_is_left },

@@ -44,7 +44,7 @@ each_run_has_its_own_header (void)
                                "# Collective test starting: alltoall_perf\n" CONFIG "3\n" TWO_BY_2
                                "1000000 62500 float none -1 100.00 10.00 7.50 0 100.00 10.00 7.50 N/A\n" FOOT);
   TEST_HAS (got.csv, "\nall_reduce,fp32,2,2,ring,simple,threads,1000000,100,0,15,2.20.5,0\n");
-  TEST_HAS (got.csv, "\nalltoall,fp32,2,2,auto,auto,graph,1000000,100,0,7.5,,0\n");
+  TEST_HAS (got.csv, "\nalltoall,fp32,2,2,auto,auto,registered,1000000,100,0,7.5,,0\n");
   TEST_STR (got.warnings, "");
 }
 

@@ -35,9 +35,16 @@ typedef struct {
   GArray *stages;    /* CalFitStage, those with points */
 } CalFit;
 
-/* Marks held-out points: every second size of a setting, and all numbers of ranks but the least and the most of an operation.
- * `sizes`, `ranks`: which of the two; what neither holds out is fitted. */
-void cal_fit_split (GArray *points, gboolean sizes, gboolean ranks);
+/* What is held out. */
+typedef struct {
+  gboolean sizes;          /* every second size of a setting */
+  gboolean ranks;          /* all numbers of ranks of one node, and of nodes, but the least and the most of an operation */
+  guint32 ops;             /* bit (1u << MdlOp): these operations */
+  const gboolean *systems; /* by number: these systems; NULL: none */
+} CalHoldOut;
+
+/* Marks held-out points; what is not held out is fitted. Systems come first, then operations, sizes, ranks. */
+void cal_fit_split (GArray *points, const CalHoldOut *what);
 
 /* The stage that a point tells; NULL: none. Points of small sizes by plain launches tell of launches, not of steps. */
 const char *cal_fit_stage_name (const CalFitPoint *point);

@@ -15,10 +15,12 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  CAL_USE_FIT,        /* fitted */
-  CAL_USE_HELD_SIZE,  /* held out: every second size */
-  CAL_USE_HELD_RANKS, /* held out: a number of GPUs that the fit never saw */
-  CAL_USE_HELD_KIND,  /* held out: a family of shapes that the fit never saw */
+  CAL_USE_FIT,         /* fitted */
+  CAL_USE_HELD_SIZE,   /* held out: every second size */
+  CAL_USE_HELD_RANKS,  /* held out: a number of GPUs, or of nodes, that the fit never saw */
+  CAL_USE_HELD_KIND,   /* held out: a family of shapes that the fit never saw */
+  CAL_USE_HELD_OP,     /* held out: an operation that it never saw */
+  CAL_USE_HELD_SYSTEM, /* held out: a machine, or a way of launching, that it never saw */
   CAL_USE_N
 } CalUse;
 extern const char *const cal_use_titles[CAL_USE_N];

@@ -26,6 +26,8 @@ typedef struct {
   BaseNum floor;       /* s, what is never hidden; absent: nothing is hidden */
   BaseNum per_channel; /* s, on top for each channel after the first that is in use */
   BaseNum halving;     /* s, less for each time that a short operation halves its threads */
+  BaseNum halved;      /* s, more for each such time, where as many lines need more rounds of fewer threads */
+  BaseNum empty;       /* share of the latency that is left where ranks have no part of the size; absent: all */
   BaseNum slice;       /* s, on top for a second slice of a ring's chunk */
   BaseNum uneven;      /* s, on top where ranks are no power of two: of chunks of `uneven_full` B, none of `uneven_from` */
   BaseNum uneven_from, uneven_full;
@@ -56,6 +58,7 @@ typedef struct {
   BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */
   BaseNum gather_ends, scatter_ends; /* … of all-gather, of reduce-scatter; absent: `ends` */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
+  BaseNum hand_on_most;   /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
   BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 
@@ -113,6 +116,7 @@ typedef struct {
   MdlByProto gather_start, scatter_start; /* of all-gather, of reduce-scatter; absent: `start` */
   MdlByProto per_channel; /* s, on top for each channel after the first */
   MdlByProto halving;     /* s, less for each time that a short operation halves its threads */
+  BaseNum registered;     /* s, on top where ranks first tell each other where their registered buffers are */
   MdlHopSteps hop[MDL_HOP_N];
   MdlChainSpec chain;
   MdlByProto blend;       /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
@@ -129,7 +133,7 @@ typedef struct {
   MdlByProto per_piece;  /* s a piece, on the rank that has most to do */
   MdlByProto inner;      /* link bytes beyond `wire` where ranks both reduce and broadcast (three and more of a node) */
   BaseNum blend;         /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
-  BaseNum registered_piece; /* share of a slot that is Simple's piece when graph replay has registered the buffers; absent: all */
+  BaseNum registered_piece; /* share of a slot that is Simple's piece where buffers are registered; absent: all */
   BaseList ll128_cuts;   /* MdlCut; `fewer` counts times (1 + log2 nodes + ranks/10) / ranks, ranks of a node */
   BaseNum ll128_rank_weight; /* the 1/10 above */
 } MdlTreeSpec;

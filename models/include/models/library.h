@@ -9,12 +9,14 @@ G_BEGIN_DECLS
 
 /* How operations reach the GPU. */
 typedef enum {
-  MDL_LAUNCH_GRAPH,      /* CUDA graph replay: no launch cost, buffers registered */
+  MDL_LAUNCH_GRAPH,      /* CUDA graph replay: no launch cost */
   MDL_LAUNCH_THREADS,    /* one thread or process a GPU, plain launches (torchrun, mpirun) */
   MDL_LAUNCH_SERIAL,     /* one thread launches on all GPUs of the node */
+  MDL_LAUNCH_REGISTERED, /* CUDA graph replay on buffers that NCCL registers: ncclMemAlloc's, as nccl-tests has, no cudaMalloc's */
   MDL_LAUNCH_N
 } MdlLaunch;
-extern const BaseName mdl_launch_names[]; /* graph threads serial */
+extern const BaseName mdl_launch_names[];       /* graph threads serial registered */
+gboolean mdl_launch_replays (MdlLaunch launch); /* a CUDA graph: no launch of its own */
 
 /* What carries a step between two neighbouring ranks. */
 typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_NET_HOST, MDL_HOP_TCP, MDL_HOP_N } MdlHop;
