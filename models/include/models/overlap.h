@@ -53,7 +53,7 @@ typedef struct {
   BaseNum pass;         /* as above, beside a kernel that takes all of the HBM */
 } MdlOverlapMemorySpec;
 
-typedef struct {
+typedef struct MdlOverlap {
   BaseHead head;
   MdlOverlapKernelSpec gemm, attention;
   MdlOverlapMemorySpec memory;
