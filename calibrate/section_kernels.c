@@ -67,8 +67,11 @@ name_of (const CalProbe *probe, guint i, const char *key, const BaseName *names,
     *out = known->code;
     return TRUE;
   }
-  return cal_probe_fail (probe, i, error, "%s %s%s%s", key, text != NULL ? "'" : "is missing", text != NULL ? text : "",
-                         text != NULL ? "' is not known" : "");
+  g_autoptr (GString) accepted = g_string_new (NULL);
+  for (const BaseName *name = names; name->name != NULL; name++)
+    g_string_append_printf (accepted, "%s%s", accepted->len > 0 ? ", " : "", name->name);
+  return cal_probe_fail (probe, i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
+                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted->str);
 }
 
 static gboolean
@@ -159,7 +162,7 @@ launch_of (const CalProbe *probe, guint i, gboolean *known, MdlLaunchKind *launc
     { "graph_of_1", "device", MDL_LAUNCH_COST_GRAPH_GAP },
   };
   if (cal_probe_text (cal_probe_point (probe, i), "kind") == NULL || cal_probe_text (cal_probe_point (probe, i), "clock") == NULL)
-    return cal_probe_fail (probe, i, error, "kind and clock: names are accepted");
+    return cal_probe_fail (probe, i, error, "kind and clock: texts are accepted");
   *known = FALSE;
   for (size_t k = 0; k < G_N_ELEMENTS (rows) && !*known; k++)
     if (is_text (probe, i, "kind", rows[k].kind) && is_text (probe, i, "clock", rows[k].clock)) {

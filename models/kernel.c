@@ -10,7 +10,7 @@
  * L, spread over `interval` or over the kernel if it lasts longer: L' = L (1 + credit / max (interval, time)).
  *
  * time' grows with time and with flop, and never falls as peak grows. Source: fitted to what forerun-probe measured in bursts of
- * 2 ms and in 1.2 s without a pause; power sampled on H100 and H200 shows the limit reached in all large products.
+ * 2 ms and in 1.2 s without a pause; the exponent is the textbook's.
  * Check: test_models_kernel. */
 #include <math.h>
 #include <stdarg.h>

@@ -6,21 +6,19 @@
  *     score = flop_per_score / (share peak / S) + 1 / (scores p)       flop: forward 2 d + 2 dv, backward 6 d + 4 dv
  *     unit = queries x (columns seen, whole tiles) x score + tile
  *
- * p: an SM's peak in 16 bit. Units of one length take rounds = ceil (units / S); causal ones differ, the longest go first,
- * half a mean unit is left over:
+ * p: an SM's peak in 16 bit. Units of one length take rounds = ceil (units / S); causal ones differ, the longest go first, half a
+ * mean unit is left over:
  *
  *     time = start + beside (rounds unit, traffic / memory's rate) + passes / memory's rate
  *
  * traffic: queries, keys, values and results once; backward their gradients too. Keys of a group of heads (GQA) are read once.
- * Backward a unit is a tile of keys that goes over the queries; the gradient of the queries is added up in fp32, and a pass before
- * (results with their gradients) and one after (that gradient to its format) are on their own. The rates were read where power
- * limits already.
+ * Backward a unit is a tile of keys that goes over the queries; the gradient of the queries is added up in fp32, and a pass
+ * before (results with their gradients) and one after (that gradient to its format) are on their own. The rates were read where
+ * power limits already.
  *
- * Source: Dao et al., FlashAttention-2 (2307.08691) section 3 for the work of a block; that products and exponentials add up
- * is read
- * off Shah et al., FlashAttention-3 (2407.08608) figures 5 and 6: 497, 648 and 756 TFLOP/s at d = 64, 128, 256 are 4 d / 913
- * TFLOP/s
- * + 1 / (4.3e12 1/s), which is 132 SMs x 16 exponentials a clock.
+ * Source: Dao et al., FlashAttention-2 (2307.08691) section 3 for the work of a block; that products and exponentials add up is
+ * read off Shah et al., FlashAttention-3 (2407.08608) figure 5: 497 and 648 TFLOP/s at d = 64 and 128 are 4 d / 930 TFLOP/s and
+ * 1 / (4.2e12 1/s) a score, about 16 exponentials a clock of 132 SMs.
  * Check: test_models_kernel, law_models_kernel, accuracy_models_kernel. */
 #include <math.h>
 

@@ -8,17 +8,16 @@
  *
  *     time = start + power (beside (rounds round, traffic / memory's rate) + split)
  *
- * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the
- * results. The library is taken to
- * find the best of the tiles and cuts that the calibration names. beside (a, b) = (a^4 + b^4)^(1/4); power: kernel.c.
+ * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the results.
+ * The library is taken to find the best of the tiles and cuts that the calibration names. beside (a, b) = (a^4 + b^4)^(1/4);
+ * power: kernel.c.
  *
- * forward: M tokens, N features out, K in; dgrad: M tokens, N in, K out; wgrad: M out, N in, K tokens. Layouts differ in what
- * of the
- * share they reach. `batch` products are so many times the tiles; groups add theirs up, and SMs share them without rounds.
+ * forward: M tokens, N features out, K in; dgrad: M tokens, N in, K out; wgrad: M out, N in, K tokens. Layouts differ in what of
+ * the share they reach. `batch` products are so many times the tiles; groups add theirs up, and SMs share them without rounds.
  *
  * Source: tile and wave quantisation as NVIDIA's "Matrix Multiplication Background User's Guide" describes them; constants fitted
  * (calibrate/section_kernels.c). Valid: dense products of a tuned library. Check: test_models_kernel, law_models_kernel,
- * accuracy.kernels. */
+ * accuracy.fit_kernels. */
 #include <math.h>
 
 #include "kernel-private.h"

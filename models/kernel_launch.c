@@ -1,8 +1,7 @@
 /* What launching costs: constants alone, each measured by forerun-probe (docs/probe_compute.md, `launch`).
  *
- * On the GPU, kernels of a stream that do nothing follow each other by `kernel_gap` when launched plainly, by `graph_kernel`
- * inside a
- * graph; times of kernels (kernel.h) are those of plain launches. Check: test_models_kernel. */
+ * On the GPU, kernels of a stream that do nothing follow each other by `kernel_gap` when launched plainly, by `graph_kernel` inside
+ * a graph; times of kernels (kernel.h) are those of plain launches. Check: test_models_kernel. */
 #include <math.h>
 
 #include "models/kernel-spec.h"

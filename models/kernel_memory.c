@@ -7,7 +7,8 @@
  * to writing, so that two arrays in and one out go faster than one and one. `start` is what is not hidden at the beginning and the
  * end, longer where rows are reduced. resident: what the kernel before left in the L2, at most `cache`.
  *
- * Source: constants fitted to forerun-probe's passes of 1 MiB to 4 GiB an array. Check: test_models_kernel, accuracy.kernels. */
+ * Source: constants fitted to forerun-probe's passes of 1 MiB to 4 GiB an array.
+ * Check: test_models_kernel, law_models_kernel, accuracy.fit_kernels. */
 #include <math.h>
 
 #include "kernel-private.h"

@@ -94,6 +94,13 @@ draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within +-25
 printf '%s\n' 'section stage part point measured predicted' 'overlap together held_out gemm:_kernel 1e-3 1.05e-3' \
   'overlap together held_out gemm:_total 1e-1 0.91e-1' 'overlap together held_out gemm:_collective 2e-3 2.6e-3' \
   'overlap together fitted gemm:_kernel 1e-3 2e-3' 'links all held_out copy:_kernel 1e-3 2e-3' | tr ' ' '\t' >section.tsv
+printf '%s\n' 'section stage part measured predicted' 'kernels gemm_bf16 fitted 1e-3 1.1e-3' \
+  'kernels gemm_bf16 held_out 2e-3 3e-3' \
+  'links h2d fitted 1e-3 2e-3' | tr ' ' '\t' >kernels.tsv
+draws kernels.gp "data='kernels.tsv'; title='a b'" 'fitted' 'held out' 'gemm bf16' 'a b'
+lacks h2d
+refuses kernels.gp "data='section.tsv'; out='x.svg'" 'no point of kernels'
+refuses kernels.gp "data='coll.tsv'" "no column 'section'"
 draws section.gp "data='section.tsv'; title='a_b'" '2 of 3 held out within +-10 %' 'collective, held out' 'kernel, fitted' 'a_b'
 refuses section.gp "data='section.tsv'; section='storage'" "no held-out point of section 'storage'"
 refuses section.gp "data='coll.tsv'" "no column 'section'"

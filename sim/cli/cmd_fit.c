@@ -42,7 +42,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "points", 0, offsetof (Flags, points), "FILE.tsv",
     "each point with its prediction by the fit without what was held out, as plots/fit.sh reads them" },
   { CLI_FLAG_TEXT, "section-points", 0, offsetof (Flags, section_points), "FILE.tsv",
-    "the same of the other sections that a probe's file tells: kernels" },
+    "the same of the other sections that a probe's file tells" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 

@@ -7,33 +7,33 @@
 #include "measured-private.h"
 #include "models/overlap.h"
 
-/* The section `overlap`: an error that names the file, or points with a time. */
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+/* Points of the sections, or an error that names the file; those of `overlap` can be priced. */
 static void
-try_overlap (const CalProbe *probe)
+try_sections (const CalProbe *probe)
 {
   static const MdlGpu gpu = { .sms = 132, .memory_Bps = 4800e9, .memory_efficiency = 0.87 };
-  const CalNode node = { &gpu };
+  const CalNode node = { .gpu = &gpu };
   MdlOverlap spec = { 0 };
   spec.gemm.pass.v = spec.attention.pass.v = spec.memory.pass.v = 1e11;
   spec.gemm.sm_cost.v = spec.attention.sm_cost.v = spec.memory.traffic_cost.v = spec.pairwise.v = spec.wait.v = 1;
   for (guint s = 0; cal_sections[s] != NULL; s++) {
-    if (strcmp (cal_sections[s]->name, "overlap") != 0)
-      continue;
     g_autoptr (GError) error = NULL;
     g_autoptr (BaseArena) arena = base_arena_new ();
     g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
+    gboolean overlap = strcmp (cal_sections[s]->name, "overlap") == 0;
     guint n_left = 0;
     if (!cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
       g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, cal_probe_path (probe)));
     for (guint i = 0; i < points->len; i++) {
       const CalSectionPoint *point = &g_array_index (points, CalSectionPoint, i);
-      double predicted_s = cal_sections[s]->predict (&spec, &node, point);
-      g_assert_true (point->measured > 0 && (isnan (predicted_s) || (predicted_s > 0 && isfinite (predicted_s))));
+      g_assert_true (point->measured > 0 && isfinite (point->measured) && point->use < CAL_USE_N && point->what != NULL);
+      double predicted_s = overlap ? cal_sections[s]->predict (&spec, &node, point) : (double)NAN;
+      g_assert_true (isnan (predicted_s) || (predicted_s > 0 && isfinite (predicted_s)));
     }
   }
 }
-
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
@@ -52,6 +52,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
   read.spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
   (void)cli_probe_has_no_nvls (probe);
+  try_sections (probe);
   if (!cli_probe_read (&cli, probe, NULL, &read, &error))
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
   for (guint i = 0; i < read.points->len; i++) {
@@ -60,7 +61,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     g_assert_cmpuint (point->op, <, MDL_OP_N);
     g_assert_true (point->gpus > 0 && point->size_B >= 1 && point->time_s > 0 && isfinite (point->time_s));
   }
-  try_overlap (probe);
   g_ptr_array_unref (cli.warnings);
   return 0;
 }
