@@ -39,9 +39,13 @@ static const BaseColumn columns[] = {
   SECONDS ("breakdown_optimizer_s"),
   SECONDS ("breakdown_data_stall_s"),
   SECONDS ("breakdown_checkpoint_s"),
+  /* of a model */
+  { "tokens_per_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "model_flops_per_s_per_gpu", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "mfu", NULL, BASE_CELL_NUMBER, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
-G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 1);
+G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 3 + 1);
 
 static const BaseColumn part_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL },
@@ -72,7 +76,31 @@ rep_training_tsv (const WrkTrainingResult *training, GString *out)
   base_table_text (table, "provenance", base_source_name (training->provenance));
   for (int p = 0; p < WRK_PART_N; p++)
     base_table_number (table, columns[FIRST_PART + p].key, training->part_s[p]);
+  if (training->has_model) {
+    base_table_number (table, "tokens_per_s", training->tokens_per_s);
+    base_table_number (table, "model_flops_per_s_per_gpu", training->model_flop_per_s);
+    base_table_number (table, "mfu", training->mfu);
+  }
   base_table_print_tsv (table, out);
+}
+
+/* What a model adds to a step's members. */
+static void
+build_model (const WrkTrainingResult *training, JsonBuilder *json)
+{
+  rep_json_number (json, "mfu_causal", training->mfu_causal);
+  rep_json_number (json, "hfu", training->hfu);
+  rep_json_text (json, "model", training->model);
+  rep_json_text (json, "peak_dtype", training->precision);
+  rep_json_number (json, "parameters", training->parameters);
+  rep_json_number (json, "active_parameters", training->active_parameters);
+  rep_json_number (json, "tokens_per_step", training->tokens);
+  rep_json_text (json, "schedule", training->schedule);
+  rep_json_integer (json, "tp", training->tp);
+  rep_json_integer (json, "cp", training->cp);
+  rep_json_integer (json, "ep", training->ep);
+  rep_json_integer (json, "vp", training->vp);
+  rep_json_integer (json, "micro_batches", training->micro_batches);
 }
 
 void
@@ -81,11 +109,14 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_number (json, "step_time_s", training->step_time_s);
   rep_json_number (json, "step_time_lo_s", training->step_time_lo_s);
   rep_json_number (json, "step_time_hi_s", training->step_time_hi_s);
-  /* These need a model with tokens and FLOP; a workload of given times has none. */
-  rep_json_null (json, "tokens_per_s");
-  rep_json_null (json, "tokens_per_s_per_gpu");
-  rep_json_null (json, "model_flops_per_s_per_gpu");
-  rep_json_null (json, "mfu");
+  /* These need a model with tokens and FLOP; a workload of given times has none: null. */
+  const double none = (double)NAN;
+  rep_json_number (json, "tokens_per_s", training->has_model ? training->tokens_per_s : none);
+  rep_json_number (json, "tokens_per_s_per_gpu", training->has_model ? training->tokens_per_s / training->n_ranks : none);
+  rep_json_number (json, "model_flops_per_s_per_gpu", training->has_model ? training->model_flop_per_s : none);
+  rep_json_number (json, "mfu", training->has_model ? training->mfu : none);
+  if (training->has_model)
+    build_model (training, json);
   rep_json_number (json, "comm_compute_ratio", training->comm_compute_ratio);
   rep_json_number (json, "exposed_fraction", training->exposed_fraction);
   rep_json_number (json, "communication_s", training->communication_s);
@@ -106,6 +137,61 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_text (json, "provenance", base_source_name (training->provenance));
 }
 
+/* The parts as a bar: each takes its share of the width, a letter a part. */
+static void
+append_bar (const WrkTrainingResult *training, GString *out)
+{
+  static const char letters[WRK_PART_N + 1] = "CTDPXEbhcsOdk";
+  enum { WIDTH = 72 };
+  double upto_s = 0;
+  guint drawn = 0;
+  g_string_append (out, "# ");
+  for (int p = 0; p < WRK_PART_N; p++) {
+    upto_s += training->part_s[p];
+    for (; drawn < WIDTH && (drawn + 0.5) / WIDTH < upto_s / training->step_time_s; drawn++)
+      g_string_append_c (out, letters[p]);
+  }
+  g_string_append (out, "\n#");
+  for (int p = 0; p < WRK_PART_N; p++)
+    if (training->part_s[p] > 0)
+      g_string_append_printf (out, " %c %s", letters[p], wrk_part_names[p]);
+  g_string_append_c (out, '\n');
+}
+
+static void
+append_model (const WrkTrainingResult *training, GString *out)
+{
+  g_string_append_printf (out, "model           %s, %.4g billion parameters", training->model, training->parameters * 1e-9);
+  if (training->active_parameters < training->parameters)
+    g_string_append_printf (out, ", of which a token uses %.4g", training->active_parameters * 1e-9);
+  g_string_append_printf (out, "\nthroughput      %.4g tokens/s, %.4g of a GPU; %.4g TFLOP/s of a GPU\n", training->tokens_per_s,
+                          training->tokens_per_s / training->n_ranks, training->model_flop_per_s * 1e-12);
+  g_string_append_printf (out, "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%); done FLOP %.1f %%\n",
+                          training->mfu * 100, training->precision, training->mfu_causal * 100, training->hfu * 100);
+}
+
+static void
+append_parallel (const WrkTrainingResult *training, GString *out)
+{
+  g_string_append (out, "parallel        ");
+  if (training->has_model && training->tp > 1)
+    g_string_append_printf (out, "tp %u, ", training->tp);
+  if (training->has_model && training->cp > 1)
+    g_string_append_printf (out, "cp %u, ", training->cp);
+  if (training->has_model && training->ep > 1)
+    g_string_append_printf (out, "ep %u, ", training->ep);
+  g_string_append_printf (out, "dp %u, pp %u", training->dp, training->pp);
+  if (training->has_model && training->vp > 1)
+    g_string_append_printf (out, " x vp %u", training->vp);
+  g_string_append_printf (out, " over %u ranks on %u node%s", training->n_ranks, training->n_nodes,
+                          training->n_nodes == 1 ? "" : "s");
+  if (training->has_model)
+    g_string_append_printf (out, "; %u micro-batch%s a replica%s%s", training->micro_batches,
+                            training->micro_batches == 1 ? "" : "es", training->pp > 1 ? ", " : "",
+                            training->pp > 1 ? training->schedule : "");
+  g_string_append_c (out, '\n');
+}
+
 void
 rep_training_text (const WrkTrainingResult *training, GString *out)
 {
@@ -114,8 +200,9 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
                   *communication = rep_quantity (training->communication_s, BASE_DIM_TIME);
   g_string_append_printf (out, "step time       %s\n", band);
   g_string_append_printf (out, "bound by        %s; no schedule ends before %s\n", training->bound_by, ideal);
-  g_string_append_printf (out, "parallel        dp %u, pp %u over %u ranks on %u node%s\n", training->dp, training->pp,
-                          training->n_ranks, training->n_nodes, training->n_nodes == 1 ? "" : "s");
+  if (training->has_model)
+    append_model (training, out);
+  append_parallel (training, out);
   g_string_append_printf (out, "communication   %s of stage %u, hidden or not", communication, training->stage);
   if (isfinite (training->comm_compute_ratio))
     g_string_append_printf (out, ": %.4g of its compute time", training->comm_compute_ratio);
@@ -134,6 +221,8 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
     base_table_number (table, "share", training->part_s[p] / training->step_time_s);
   }
   base_table_print_text (table, out);
+  if (training->has_model)
+    append_bar (training, out);
   if (training->all_reduce.n_ranks > 1) {
     const WrkColl *coll = &training->all_reduce;
     g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);

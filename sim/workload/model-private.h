@@ -161,7 +161,9 @@ const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, gu
 void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s);
 MdlPrecision wrk_precision_of (MdlFormat format);
 /* The optimizer's works on `dense` + `expert` parameters of a rank. */
-double wrk_costs_optimizer_s (const WrkCosts *costs, double updated, double held, double tensors);
+double wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, double tensors);
+/* Half-width of the band of what was priced so far, and its weakest source. */
+double wrk_costs_band (const WrkCosts *costs, BaseSource *source);
 /* A pass over memory of so many bytes read and written. */
 double wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B);
 

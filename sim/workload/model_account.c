@@ -130,6 +130,26 @@ find_bound (const WrkBuild *b, WrkTrainingResult *out)
   g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
 }
 
+/* Compute by the band of the kernels' models, what is exposed by that of communication; what hides today stays hidden. */
+static void
+find_band (const WrkBuild *b, WrkTrainingResult *out)
+{
+  double work = wrk_costs_band (b->costs, &out->provenance), wire = 0;
+  double exposed_s = 0, work_s = 0;
+  for (guint t = 0; t < b->notes->len; t++) {
+    const WrkPriced *comm = g_array_index (b->notes, WrkNote, t).comm;
+    if (comm == NULL)
+      continue;
+    wire = fmax (wire, comm->coll.cost.band);
+    out->provenance = MIN (out->provenance, comm->coll.provenance);
+  }
+  for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
+    exposed_s += out->part_s[p];
+  work_s = out->step_time_s - exposed_s; /* a bubble is others' work */
+  out->step_time_lo_s = work_s / (1 + work) + exposed_s / (1 + wire);
+  out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
+}
+
 /* FLOP that a rank of the lane really did: recomputed ones too. */
 static double
 done_flop (const WrkBuild *b, guint32 lane)
@@ -175,12 +195,15 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
   double peak = b->gpu.peak_flop_per_s[wrk_precision_of (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
   out->has_model = TRUE;
+  out->model = model->llm.name.v;
+  out->schedule = base_name (wrk_schedule_names, (int)model->pipe.schedule);
+  out->precision = base_name (mdl_format_names, (int)model->ask.compute);
   out->tokens = tokens;
   out->tokens_per_s = tokens / out->step_time_s;
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
   out->mfu = out->model_flop_per_s / peak;
   out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
   out->hfu = done_flop (b, out->stage) / out->step_time_s / peak;
-  out->provenance = BASE_SOURCE_ASSUMED;
+  find_band (b, out);
   find_bound (b, out);
 }

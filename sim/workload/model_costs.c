@@ -9,8 +9,10 @@ struct WrkCosts {
   const WrkModel *model;
   WrkPrices *prices;
   MdlGpu gpu;
-  double efficiency; /* of the software: what its compute takes is divided by it */
-  GHashTable *units; /* text of the question -> WrkUnit */
+  double efficiency;    /* of the software: what its compute takes is divided by it */
+  double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
+  BaseSource source;    /* weakest of their constants */
+  GHashTable *units;    /* text of the question -> WrkUnit */
 };
 
 static void
@@ -32,6 +34,7 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   costs->prices = prices;
   costs->efficiency = 1;
   wrk_gpu_facts (model->scenario->clu, 0, &costs->gpu);
+  costs->source = costs->gpu.source;
   costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
   return costs;
 }
@@ -128,7 +131,7 @@ memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
 
 /* Adds a work to a stretch of compute. */
 static void
-add_work (const WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
+add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
 {
   MdlKernelCost cost = { 0 };
   double time_s = 0;
@@ -142,6 +145,9 @@ add_work (const WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_k
   } else
     time_s = memory_s (costs, work, &cost);
   time_s /= costs->efficiency;
+  costs->sum_s += time_s;
+  costs->band_s += time_s * cost.band;
+  costs->source = MIN (costs->source, cost.source);
   by_kind_s[kind] += time_s;
   item->demand.memory_Bps += work->read_B + work->write_B; /* divided by the time at the end */
   item->demand.sm_share += cost.busy * time_s;
@@ -413,7 +419,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
 }
 
 double
-wrk_costs_optimizer_s (const WrkCosts *costs, double updated, double held, double tensors)
+wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, double tensors)
 {
   const WrkModel *model = costs->model;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
@@ -451,4 +457,11 @@ wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B)
 {
   const MdlMemory memory = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B };
   return mdl_memory_time_s (costs->model->scenario->kernels, &costs->gpu, &memory);
+}
+
+double
+wrk_costs_band (const WrkCosts *costs, BaseSource *source)
+{
+  *source = costs->source;
+  return costs->sum_s > 0 ? costs->band_s / costs->sum_s : 0;
 }

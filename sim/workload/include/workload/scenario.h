@@ -173,6 +173,8 @@ typedef struct {
   guint32 n_ranks, n_nodes;
   char bound_by[64];
   gboolean has_model;          /* what follows is told of models alone */
+  const char *model;           /* its name; borrowed from the scenario */
+  const char *schedule, *precision;
   unsigned tp, cp, ep, vp, micro_batches;
   double parameters, active_parameters;
   double tokens, tokens_per_s; /* of a step; of all ranks */
