@@ -120,6 +120,7 @@ typedef struct {
   /* work */
   double time_s;
   double kernels;                /* launches */
+  double square_s2;              /* of their times, summed */
   double syncs;                  /* of the host with the GPU, before it */
   MdlOverlapCompute demand;
   /* a collective */
@@ -146,6 +147,7 @@ typedef struct {
   GArray *pass[WRK_TURN_KINDS]; /* WrkItem */
   double pass_s[WRK_TURN_KINDS]; /* of compute, summed */
   double flop[WRK_TURN_KINDS];   /* done, recomputed ones too */
+  double kernel_s[WRK_TURN_KINDS]; /* the kernel that runs at any moment, on average */
   double dense, expert;          /* parameters of a rank, without and in experts */
   double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
   GArray *tensor;                /* WrkTensor, in the order in which they are registered */

@@ -63,7 +63,9 @@ EngStream wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role);
 /* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. */
 EngTask wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const MdlOverlapCompute *demand,
                            const char *name);
+/* `beside_s`: the kernel that it begins beside, on average, whose SMs it waits for; 0: none. */
 EngTask wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced,
+                        double beside_s,
                         double share,
                         const char *name);
 void wrk_build_after (WrkBuild *b, EngTask task, const GArray *wait);

@@ -153,6 +153,7 @@ add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[
   item->demand.sm_share += cost.busy * time_s;
   item->time_s += time_s;
   item->kernels += work->kernels;
+  item->square_s2 += time_s * time_s / fmax (work->kernels, 1);
   item->syncs += work->syncs;
 }
 
@@ -411,9 +412,13 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
       const MdlWork *work = &g_array_index (k == WRK_TURN_FORWARD ? forward : backward, MdlWork, i);
       unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
     }
+    double square_s2 = 0;
     unit->pass[k] = build_pass (costs, pp, k == WRK_TURN_FORWARD ? forward : backward, (WrkTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;
+    for (guint i = 0; i < unit->pass[k]->len; i++)
+      square_s2 += g_array_index (unit->pass[k], WrkItem, i).square_s2;
+    unit->kernel_s[k] = unit->pass_s[k] > 0 ? square_s2 / unit->pass_s[k] : 0;
   }
   return unit;
 }

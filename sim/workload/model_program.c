@@ -76,8 +76,8 @@ coll_kind (WrkGroupKind group)
 static EngTask
 add_coll (Cursor *c, const WrkItem *item, double share)
 {
-  return wrk_build_comm (c->b, c->lane, c->lane, role_of (item->group), coll_kind (item->group), item->priced, share * item->repeat,
-                         wrk_group_names[item->group]);
+  return wrk_build_comm (c->b, c->lane, c->lane, role_of (item->group), coll_kind (item->group), item->priced, 0,
+                         share * item->repeat, wrk_group_names[item->group]);
 }
 
 /* ---- compute ---- */
@@ -316,7 +316,7 @@ add_send (Cursor *c, WrkDone *done, GError **error)
     return FALSE;
   gboolean up = is_up (b->model, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
   WrkRole role = !beside ? WRK_ROLE_COMPUTE : up ? WRK_ROLE_UP : WRK_ROLE_DOWN;
-  done->done = wrk_build_comm (b, c->lane, to.rank, role, up ? WRK_STEP_SEND_UP : WRK_STEP_SEND_DOWN, priced, 1,
+  done->done = wrk_build_comm (b, c->lane, to.rank, role, up ? WRK_STEP_SEND_UP : WRK_STEP_SEND_DOWN, priced, 0, 1,
                                c->turn->kind == WRK_TURN_FORWARD ? "send activation" : "send gradient");
   wrk_build_after_one (b, done->done, c->last);
   wrk_build_after (b, done->done, c->wait);

@@ -33,13 +33,14 @@ typedef struct {
 struct WrkSyncer {
   WrkBuild *b;
   const WrkModel *model;
-  guint32 lane, chunks;
+  guint32 lane, chunks, n_turns;
   gboolean *final;    /* by turn: it completes the gradients of its chunk */
   gboolean *scatters; /* by turn: gradients leave after it */
   Bucket dense, expert;
   GArray *reduced; /* EngTask: what the optimizer waits for */
   GArray *late;    /* const WrkUnit *: reduced behind all turns */
   EngTask last_compute;
+  double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
   /* shards, and parameters gathered ahead */
   GHashTable *gathered; /* of (chunk, unit) in the turn under way: EngTask + 1 */
@@ -70,6 +71,7 @@ wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
   sync->chunks = wrk_schedule_chunks (&b->model->pipe);
   sync->final = g_new0 (gboolean, turns->len);
   sync->scatters = g_new0 (gboolean, turns->len);
+  sync->n_turns = turns->len;
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
   sync->late = g_array_new (FALSE, FALSE, sizeof (const WrkUnit *));
   sync->gathered = g_hash_table_new (NULL, NULL);
@@ -128,7 +130,7 @@ add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double si
   const WrkPriced *priced = wrk_prices_coll (sync->b->prices, group, sync->lane, op, size_B, format, error);
   if (priced == NULL)
     return FALSE;
-  *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, 1, name);
+  *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, sync->beside_s, 1, name);
   wrk_build_after_one (sync->b, *out, after);
   return TRUE;
 }
@@ -292,9 +294,14 @@ enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, 
         if (is_root (sync, turn->chunk, u))
           g_hash_table_insert (sync->gathered, unit_key (turn->chunk, u), GUINT_TO_POINTER (ENG_NO_TASK + 1u));
   }
-  for (guint32 k = 0; k <= ahead && passed + k < n; k++)
+  const WrkUnit *here = unit_at (sync, turn->chunk, unit, error);
+  if (here == NULL)
+    return FALSE;
+  for (guint32 k = 0; k <= ahead && passed + k < n; k++) {
+    sync->beside_s = k > 0 ? here->kernel_s[turn->kind] : 0;
     if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error))
       return FALSE;
+  }
   EngTask task = GPOINTER_TO_UINT (g_hash_table_lookup (sync->gathered, unit_key (turn->chunk, unit))) - 1u;
   if (task == ENG_NO_TASK)
     return TRUE;
@@ -388,6 +395,7 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
     count (sync, unit);
   if (!sync->scatters[turn_index] || sync->model->sync == WRK_SYNC_NONE)
     return TRUE;
+  sync->beside_s = u == 0 && turn_index + 1 == sync->n_turns ? 0 : unit->kernel_s[turn->kind];
   if (sync->model->sync == WRK_SYNC_SHARDS)
     return leave_shards (sync, turn, u, unit, error);
   if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
@@ -447,7 +455,7 @@ add_tied (WrkSyncer *sync, GError **error)
       wrk_prices_send (sync->b->prices, sync->lane, other, table->trained_dense * mdl_format_B (model->reduce), error);
   if (priced == NULL)
     return FALSE;
-  EngTask task = wrk_build_comm (sync->b, sync->lane, sync->lane, WRK_ROLE_DP, WRK_STEP_DP, priced, 1, "embedding gradients");
+  EngTask task = wrk_build_comm (sync->b, sync->lane, sync->lane, WRK_ROLE_DP, WRK_STEP_DP, priced, 0, 1, "embedding gradients");
   wrk_build_after_one (sync->b, task, sync->last_compute);
   g_array_append_val (sync->reduced, task);
   return TRUE;
@@ -459,6 +467,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   WrkBuild *b = sync->b;
   const WrkModel *model = sync->model;
   WrkLane *lane = &b->lane[sync->lane];
+  sync->beside_s = 0;
   if (!reduce_late (sync, error) || !add_tied (sync, error))
     return FALSE;
   EngTask ready = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL), summed;

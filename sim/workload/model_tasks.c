@@ -48,9 +48,18 @@ count_traffic (WrkBuild *b, const WrkPriced *priced, double share)
   }
 }
 
+/* A collective's kernel begins once those that run leave it SMs, on every rank. */
+static double
+wait_for_sms (const WrkBuild *b, const WrkPriced *priced, double beside_s)
+{
+  static const MdlOverlapCompute full = { MDL_OVERLAP_GEMM, 1, 0 };
+  unsigned ranks = MAX (priced->coll.n_ranks, 2);
+  return beside_s > 0 ? mdl_overlap_wait_s (b->model->scenario->overlap, &b->gpu, &full, &priced->demand, beside_s, ranks) : 0;
+}
+
 EngTask
-wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced, double share,
-                const char *name)
+wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced, double beside_s,
+                double share, const char *name)
 {
   const MdlCollCost *cost = &priced->coll.cost;
   double stretch = b->end > 0 ? 1 + cost->band : b->end < 0 ? 1 / (1 + cost->band) : 1;
@@ -62,11 +71,13 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
     return task;
   }
   count_traffic (b, priced, share);
+  double wait_s = wait_for_sms (b, priced, beside_s);
   if (b->model->scenario->settings.mode == WRK_MODE_MODEL) {
-    double time_s = cost->latency_s + (priced->time_s - cost->latency_s) * share;
+    double time_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
     task = eng_graph_delay (b->graph, stream, eng_time_from_s (time_s * stretch), kind, name);
   } else {
-    EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch, .latency = eng_time_from_s (cost->latency_s * stretch) };
+    EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
+                         .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
     double moving_s = cost->time_s - cost->latency_s; /* of the group alone: what it slows from */
     g_array_set_size (b->uses, 0);
     for (guint i = 0; i < priced->loads->len; i++) {
