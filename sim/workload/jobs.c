@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "model_build-private.h"
 #include "training-private.h"
 
 #define MOST_REPEATS 1e7
@@ -143,7 +144,8 @@ typedef struct {
   gdouble in_a_row; /* still to come, one after the other */
   gdouble at_once;  /* under way together */
   EngTime end;
-  WrkStepRun *step; /* of a training job; NULL */
+  WrkStepRun *step;   /* of a training job of given times; NULL */
+  WrkModelRun *model; /* of one of a model; NULL */
 } Running;
 
 static void
@@ -152,6 +154,7 @@ running_free (gpointer data)
   Running *running = data;
   g_array_unref (running->uses);
   g_clear_pointer (&running->step, wrk_step_free);
+  g_clear_pointer (&running->model, wrk_model_run_free);
   g_free (running);
 }
 
@@ -190,8 +193,11 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
   running->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   switch (job->view.kind) {
     case WRK_KIND_TRAINING:
-      running->step = wrk_step_start (&job->view, net, error);
-      if (running->step != NULL)
+      if (job->view.training.model.model != NULL)
+        running->model = wrk_model_start (&job->view, net, error);
+      else
+        running->step = wrk_step_start (&job->view, net, error);
+      if (running->step != NULL || running->model != NULL)
         return running;
       running_free (running);
       return NULL;
@@ -255,7 +261,9 @@ run_together (WrkScenario *scenario, WrkResult *result, GError **error)
   for (guint j = 0; j < scenario->jobs->len; j++) {
     Running *r = running->pdata[j];
     WrkJobResult *job = result->jobs->pdata[j];
-    job->time_s = r->step != NULL ? wrk_step_time_s (r->step) : eng_time_to_s (r->end);
+    job->time_s = r->step != NULL    ? wrk_step_time_s (r->step)
+                  : r->model != NULL ? wrk_model_time_s (r->model)
+                                     : eng_time_to_s (r->end);
     longest_s = MAX (longest_s, job->time_s);
   }
   result->n_events += eng_stats (wrk_net_engine (net)).events;
@@ -292,6 +300,8 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
     WrkJob *job = scenario->jobs->pdata[j];
     job->view.settings = scenario->settings;
     job->view.seed = scenario->seed;
+    job->view.kernels = scenario->kernels;
+    job->view.overlap = scenario->overlap;
     WrkResult *alone = wrk_scenario_run (&job->view, FALSE, error);
     if (alone == NULL)
       return FALSE;

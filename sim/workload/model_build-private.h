@@ -98,6 +98,11 @@ void wrk_step_account (const WrkBuild *b, WrkTrainingResult *out);
 void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 
 typedef struct WrkModelRun WrkModelRun;
+/* A step that shares an engine with other work: started now, over when the engine has run; nothing is folded, for others may load
+ * any
+ * link. NULL and *error on failure. Returned: full, and to be freed before the network. */
+WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error);
+double wrk_model_time_s (const WrkModelRun *run);
 void wrk_model_run_free (WrkModelRun *run);
 
 #endif

@@ -16,6 +16,7 @@ struct WrkModelRun {
   WrkBuild b;
   WrkDone **done; /* by pipeline rank and turn */
   GArray **order;
+  gboolean lends_net; /* the network is another's */
 };
 
 /* ---- who slows whom ---- */
@@ -152,9 +153,11 @@ build (WrkModelRun *run, GError **error)
 }
 
 static WrkModelRun *
-run_new (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
+run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, GError **error)
 {
   WrkModelRun *run = g_new0 (WrkModelRun, 1);
+  gboolean fold = !lends_net && !scenario->settings.no_fold;
+  run->lends_net = lends_net;
   run->b.net = net;
   if (!wrk_model_plan (scenario, &run->model, error)) {
     wrk_model_run_free (run);
@@ -190,13 +193,35 @@ wrk_model_run_free (WrkModelRun *run)
   g_free (run->done);
   g_free (run->b.lane);
   g_clear_pointer (&run->b.graph, eng_graph_free);
-  g_clear_pointer (&run->b.net, wrk_net_free);
+  if (!run->lends_net)
+    g_clear_pointer (&run->b.net, wrk_net_free);
   g_clear_pointer (&run->b.notes, g_array_unref);
   g_clear_pointer (&run->b.uses, g_array_unref);
   g_clear_pointer (&run->costs, wrk_costs_free);
   g_clear_pointer (&run->prices, wrk_prices_free);
   wrk_model_clear (&run->model);
   g_free (run);
+}
+
+WrkModelRun *
+wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error)
+{
+  WrkModelRun *run = run_new (scenario, net, TRUE, error);
+  if (run == NULL)
+    return NULL;
+  if (eng_graph_start (run->b.graph, error))
+    return run;
+  wrk_model_run_free (run);
+  return NULL;
+}
+
+double
+wrk_model_time_s (const WrkModelRun *run)
+{
+  EngTime end = 0;
+  for (guint32 s = 0; s < run->model.pipe.p; s++)
+    end = MAX (end, eng_graph_task_end (run->b.graph, run->b.lane[s].end));
+  return eng_time_to_s (end);
 }
 
 gboolean
@@ -209,7 +234,7 @@ wrk_check_model (const WrkScenario *scenario, GError **error)
 gboolean
 wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), !scenario->settings.no_fold, error);
+  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, error);
   if (run == NULL)
     return FALSE;
   gboolean ok = eng_graph_run (run->b.graph, error);
