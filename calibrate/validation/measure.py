@@ -152,7 +152,7 @@ def memory(job, device):
     return out
 
 
-def traced(job, device, kernels, keep=None):
+def traced(job, device, case, keep=None):
     """Three steps under the profiler, of which the middle one is looked at."""
     labels = []
 
@@ -173,19 +173,34 @@ def traced(job, device, kernels, keep=None):
         document = json.load(f)
     if keep is None:
         os.unlink(path)
-    return trace.summary(document, labels, 1, kernels=kernels)
+    else:
+        with open(path, "w") as f:
+            json.dump(dict(document, labels=labels), f)
+    once = case.get("pp", 1) == 1 and case.get("accumulate", 1) == 1
+    return trace.summary(document, labels, 1, kernels=case.get("kernels", False), layers=job.dim.layers if once else None)
 
 
-def enqueued(job, device):
-    """How long the host needs to launch a step for an idle GPU; beyond some 1,000 kernels it waits for the GPU's queue."""
+def enqueued(job, device, n):
+    """How long the host needs to launch a step and its parts for an idle GPU, least of n; where it gets ahead by some 1,000 kernels it
+    waits for the GPU's queue, and in a pipeline for other ranks."""
     seen = []
-    for _ in range(3):
+    for _ in range(n):
         wait(device)
-        begin = time.perf_counter()
-        job.step(noted)
-        seen.append(time.perf_counter() - begin)
+        marks = Clocks()
+        marks("step")
+        job.step(marks)
+        parts = {}
+        for name, seconds in marks.times():
+            parts[name] = parts.get(name, 0.0) + seconds
+        seen.append(parts)
     wait(device)
-    return statistics.median(seen)
+    least = min(seen, key=lambda parts: sum(parts.values()))
+    return {"step_s": sum(least.values()), **{f"{name}_s": s for name, s in least.items()}}
+
+
+def loss_of(job):
+    """Of the last micro-batch (of a pipeline: the mean), where this rank has it."""
+    return None if job.loss is None else float(job.loss.detach()) * job.accumulate
 
 
 def run(case, device, index, agree, keep=None, job=None):
@@ -201,7 +216,7 @@ def run(case, device, index, agree, keep=None, job=None):
     for _ in range(WARM):
         job.step(noted)
     wait(device)
-    first_loss = float(job.loss) if job.loss is not None else None
+    first_loss = loss_of(job)
     begin = time.perf_counter()
     job.step(noted)
     wait(device)
@@ -212,12 +227,12 @@ def run(case, device, index, agree, keep=None, job=None):
     watch.start()
     out = {"build_s": round(built, 2), **timed(job, device, n)}
     out.update(watch.result())
-    out["enqueue_s"] = enqueued(job, device)
+    out["enqueue"] = enqueued(job, device, 1 if once > LONG_S else 3)
     out["memory"] = memory(job, device)
-    out["loss"] = [first_loss, float(job.loss) if job.loss is not None else None]
+    out["loss"] = [first_loss, loss_of(job)]
     if hasattr(job, "model") and job.dim.experts:
         out["expert_rows_over_mean"] = job.model.layers[0].mlp.fullest
     private = {}
     if device.type == "cuda" and not case.get("untraced"):
-        out["trace"], private = traced(job, device, case.get("kernels", False), keep)
+        out["trace"], private = traced(job, device, case, keep)
     return out, private

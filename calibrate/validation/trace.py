@@ -10,20 +10,20 @@ from collections import defaultdict
 MARKER = "spin_kernel"
 KINDS = (
     ("nccl", r"ncclDev|ncclKernel"),
-    ("attention_backward", r"flash_bwd|bprop|dot_do_o|convert_dq|_bwd_.*fmha|fmha.*bwd|backward.*attention"),
+    ("attention_backward", r"flash_bwd|bprop|dot_do_o|convert_dq|fmha_reduce_head|fmha.*bwd"),
     ("attention_forward", r"flash_fwd|fprop|fmha|flash::"),
     ("gemm", r"gemm|nvjet|cutlass|cublas|splitk|xmma|gemv"),
-    ("optimizer", r"multi_tensor_apply|adam"),
+    ("multi_tensor", r"multi_tensor_apply"),
     ("loss", r"softmax|nll_loss|cross_entropy"),
-    ("embedding", r"embedding|indexSelect|index_select|indexing_backward|index_kernel|indexFunc|index_add|index_put|scatter|gather"),
-    ("norm", r"layer_norm|rms_norm|LayerNorm|RMSNorm|GammaBeta|RowwiseMoments"),
-    ("sort", r"sort|Sort|scan|Scan|histogram|bincount|topk|TopK"),
+    ("embedding", r"embedding|index|scatter|gather|compute_grad_weight|partial_segment|krn_partials|partials_per"),
+    ("norm", r"layer_?norm|rms_?norm|GammaBeta|RowwiseMoments"),
+    ("sort", r"sort|scan|histogram|bincount|topk|unique"),
     ("reduce", r"reduce_kernel"),
-    ("cat", r"CatArray|cat_|split_with_sizes|chunk_cat"),
+    ("cat", r"CatArray|split_with_sizes|chunk_cat"),
     ("triton", r"^triton_"),
-    ("elementwise", r"elementwise|copy|fill|Memset|arange"),
+    ("elementwise", r"elementwise|copy|fill"),
 )
-KINDS = tuple((kind, re.compile(pattern)) for kind, pattern in KINDS)
+KINDS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in KINDS)
 
 
 def kind_of(event):
@@ -101,15 +101,23 @@ def cut(events, labels, step):
     return inside, begin, end, pipeline, marks[0]["stream"]
 
 
-def slowdown(events, nccl):
-    """GEMMs wholly beside collectives against those of the same kernel and grid wholly alone: weighted mean ratio, count."""
-    groups = defaultdict(lambda: ([], []))
+def slowdown(events, nccl, layers):
+    """GEMMs wholly beside collectives against the same ones of other layers wholly alone: weighted mean ratio, count. A kernel that a
+    part has k · layers + r times is the (its number mod k)-th of its layer; the r are the head's: forward the last, backward the
+    first."""
+    alike, groups = defaultdict(list), defaultdict(lambda: ([], []))
     for e in events:
-        if e["kind"] == "gemm":
+        if e["kind"] == "gemm" and e["part"] in ("forward", "backward"):
+            alike[e["name"], e["grid"], e["part"]].append(e)
+    for key, found in alike.items():
+        k, r = divmod(len(found), layers)
+        if r > 2 or not k:
+            continue
+        for i, e in enumerate(found[r:] if key[2] == "backward" else found[:len(found) - r]):
             long = e["end"] - e["start"]
             beside = nccl.within(e["start"], e["end"]) / long if long else 0.0
             if beside > 0.95 or beside < 0.05:
-                groups[e["name"], e["grid"], e["part"]][beside > 0.5].append(long)
+                groups[(*key, i % k)][beside > 0.5].append(long)
     alone_us = beside_us = n = 0
     for alone, beside in groups.values():
         if len(alone) >= 2 and len(beside) >= 2:
@@ -119,8 +127,8 @@ def slowdown(events, nccl):
     return (beside_us / alone_us if alone_us else None), n
 
 
-def summary(document, labels, step=1, device=None, kernels=False):
-    """One step of a trace in seconds."""
+def summary(document, labels, step=1, device=None, kernels=False, layers=None):
+    """One step of a trace in seconds. layers: of a model that runs whole once a step."""
     events, begin, end, pipeline, stream = cut(gpu_events(document, device), labels, step)
     us = 1e-6
     comm = [e for e in events if e["kind"] == "nccl"]
@@ -142,7 +150,7 @@ def summary(document, labels, step=1, device=None, kernels=False):
         cell[1] += (e["end"] - e["start"]) * us
         cell[2] += (e["end"] - e["start"] - main.within(e["start"], e["end"])) * us
     gemm = Spans((e["start"], e["end"]) for e in work if e["kind"] == "gemm")
-    ratio, n = slowdown(work, nccl)
+    ratio, n = slowdown(work, nccl, layers) if layers else (None, 0)
     out = {
         "step_s": (end - begin) * us, "kernels": sum(e["cat"] == "kernel" for e in events), "compute_busy_s": main.total() * us,
         "side_busy_s": side.total() * us, "nccl_s": sum(e["end"] - e["start"] for e in comm) * us, "nccl_busy_s": nccl.total() * us,
@@ -166,7 +174,7 @@ def summary(document, labels, step=1, device=None, kernels=False):
 
 
 def timeline(pipeline, shift_us):
-    """What a stage did when: [name, start, end] in seconds from the step's beginning on the first rank that began."""
+    """What a stage did when: [name, start, end] in seconds from the step's beginning on the first rank: other ranks may begin before."""
     opened, out = {}, []
     for label, start, end in pipeline:
         if label[0] == "<":
