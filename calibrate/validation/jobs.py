@@ -22,10 +22,17 @@ def mesh_of(device, names, sizes):
     return _meshes[key]
 
 
+def flush_meshes(device):
+    """A communicator holds on to the tensors of its last collectives until the next one: here is one, of an element."""
+    for mesh in _meshes.values():
+        for name in mesh.mesh_dim_names:
+            dist.all_reduce(torch.zeros(1, device=device), group=mesh[name].get_group())
+
+
 def dimensions_of(case):
     import dataclasses
     dim = model.MODELS[case["model"]]
-    return dataclasses.replace(dim, layers=case["layers"]) if "layers" in case else dim
+    return dataclasses.replace(dim, **{key: case[key] for key in ("layers", "vocabulary") if key in case})
 
 
 def degrees_of(case):

@@ -207,6 +207,7 @@ def run(case, device, index, agree, keep=None, job=None):
     """A case on this rank. `agree(x)`: the largest x of all ranks, so that all do the same number of steps. Returns what may be
     printed, and what other ranks' numbers are needed for."""
     torch.manual_seed(0)
+    baseline = torch.cuda.memory_allocated() if device.type == "cuda" else 0
     begin = time.perf_counter()
     job = job or jobs.new_job(case, device)
     wait(device)
@@ -225,10 +226,10 @@ def run(case, device, index, agree, keep=None, job=None):
     n = n if device.type == "cuda" else 2
     watch = Watch(index)
     watch.start()
-    out = {"build_s": round(built, 2), **timed(job, device, n)}
+    out = {"gpu": index, "build_s": round(built, 2), **timed(job, device, n)}
     out.update(watch.result())
     out["enqueue"] = enqueued(job, device, 1 if once > LONG_S else 3)
-    out["memory"] = memory(job, device)
+    out["memory"] = {"baseline_B": baseline, **memory(job, device)}
     out["loss"] = [first_loss, loss_of(job)]
     if hasattr(job, "model") and job.dim.experts:
         out["expert_rows_over_mean"] = job.model.layers[0].mlp.fullest

@@ -193,6 +193,11 @@ class Worker:
     def clear(self):
         gc.collect()
         if self.args.device == "cuda":
+            if self.size > 1:
+                import jobs
+                jobs.flush_meshes(self.device)
+                self.torch.cuda.synchronize()
+                gc.collect()
             self.torch.cuda.empty_cache()
 
     def measure(self, case):
