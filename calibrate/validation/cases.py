@@ -1,8 +1,8 @@
 """What is measured, the telling cases of each stage first. Stages by GPUs of a case: one (each GPU takes the next case), two (each
 pair does), four.
 
-Cases that the host bounds come first and without a trace: a process that has run the profiler launches more slowly for good (some
-20 % here). Their traces are cases of their own, later.
+Cases that the host bounds come first and without a trace, so that no profiler has run in their process; their traces are cases of
+their own, later.
 
 Keys: model, layers (of it), s tokens, mb sequences of a micro-batch, accumulate micro-batches; gpus, tp, sp, pp, vp, micros, schedule,
 ep, dp_by (ddp | fsdp), tp_by (dtensor, else by hand); precision: bf16 (parameters, gradients, moments), fp32 (FSDP2: sharded fp32,
