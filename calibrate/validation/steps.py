@@ -44,10 +44,15 @@ def parse_args():
     return parser.parse_args()
 
 
+def refuse(text):
+    print(f"steps.py: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
 def seconds(text):
     units = {"s": 1, "m": 60, "h": 3600}
     if text[-1:] not in units:
-        sys.exit(f"--budget {text}: a number and s, m or h is accepted, as 9m")
+        refuse(f"--budget {text}: a number and s, m or h is accepted, as 9m")
     return float(text[:-1]) * units[text[-1]]
 
 
@@ -58,7 +63,7 @@ def cases_of(args):
     if only:
         unknown = only - {c["id"] for stage in table.values() for c in stage} - {"kernels"}
         if unknown:
-            sys.exit(f"--only: no case is named {', '.join(sorted(unknown))}")
+            refuse(f"--only: no case is named {', '.join(sorted(unknown))}")
         table = {k: [c for c in stage if c["id"] in only] for k, stage in table.items()}
     if 1 in table and (not only or "kernels" in only) and args.device == "cuda":
         table[1].insert(0, {"id": "kernels", "kind": "kernels", "gpus": 1, "limit_s": 100})
