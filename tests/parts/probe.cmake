@@ -61,6 +61,5 @@ else()
   target_link_libraries(test_probe_mpi PRIVATE PkgConfig::JSON_GLIB)
   target_compile_definitions(test_probe_mpi PRIVATE MPIEXEC="${MPIEXEC_EXECUTABLE}" PROGRAM="$<TARGET_FILE:probe_mpi_fake>")
   add_dependencies(test_probe_mpi probe_mpi_fake)
-  set_tests_properties(unit.test_probe_mpi PROPERTIES TIMEOUT 120 ENVIRONMENT
-    "ASAN_OPTIONS=detect_leaks=0;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1")
+  set_tests_properties(unit.test_probe_mpi PROPERTIES TIMEOUT 120)
 endif()
