@@ -138,10 +138,31 @@ probe_stopped (const Probe *probe)
   return probe_interrupted () || probe->lost || (!probe->arguments.list && probe_left (probe) <= 0);
 }
 
+void
+probe_left_out (Probe *probe, const char *format, ...)
+{
+  char text[LINE_MOST];
+  va_list list;
+  va_start (list, format);
+  vsnprintf (text, sizeof text, format, list);
+  va_end (list);
+  for (size_t i = 0; i < probe->left_out.n; i++)
+    if (strcmp (probe->left_out.text[i], text) == 0)
+      return;
+  probe_texts_add (&probe->left_out, strdup (text));
+}
+
+/* What is asked for when the time is over is left out. */
 bool
 probe_selected (Probe *probe, const char *section, const char *what)
 {
-  return probe_arguments_want (&probe->arguments, section, what) && !probe_stopped (probe);
+  if (!probe_arguments_want (&probe->arguments, section, what))
+    return false;
+  if (!probe_stopped (probe))
+    return true;
+  if (!probe_interrupted () && !probe->lost)
+    probe_left_out (probe, "%s", what);
+  return false;
 }
 
 static void

@@ -444,7 +444,7 @@ probe_link (Probe *probe)
   for (size_t i = 0; i < link.n_plan; i++)
     wanted += probe_selected (probe, "link", do_names[link.plan[i].what]);
   probe_expect (probe, wanted);
-  for (size_t i = 0; i < link.n_plan && ok && !probe_stopped (probe); i++) {
+  for (size_t i = 0; i < link.n_plan && ok; i++) {
     const LinkCase *c = &link.plan[i];
     if (!probe_selected (probe, "link", do_names[c->what]))
       continue;

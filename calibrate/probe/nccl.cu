@@ -25,12 +25,19 @@
 #define FAILURES_MOST  3 /* of workers in a stage; then its setting is left alone */
 #define XML_MOST       ((size_t)8 << 20)
 
+/* What brought the workers of a stage down: an operation by a launch, or a shape that did not come together. */
+typedef struct {
+  bool apart;
+  ProbeRequest request;
+} NcclBad;
+
 typedef struct {
   Probe *probe;
   const NcclCrew *crew;
-  bool over_nodes;                      /* points say of how many */
-  size_t asked;                         /* cases of this stage */
-  bool bad[PROBE_OP_N][PROBE_LAUNCH_N]; /* brought a worker of this stage down */
+  bool over_nodes; /* points say of how many */
+  size_t asked;    /* cases of this stage */
+  NcclBad bad[FAILURES_MOST];
+  unsigned failures;
 } NcclSection;
 
 /* ---- one case ---- */
@@ -75,14 +82,27 @@ take_choice (NcclSection *s, ProbeCase *point, const char *line)
   probe_fact (s->probe, point);
 }
 
+/* New workers are spared what others died of. */
+static bool
+is_spared (const NcclSection *s, const ProbeRequest *request)
+{
+  bool spared = false;
+  for (unsigned i = 0; i < s->failures && !spared; i++) {
+    const ProbeRequest *bad = &s->bad[i].request;
+    spared = s->bad[i].apart ? bad->nodes == request->nodes && bad->gpus == request->gpus && bad->channels == request->channels
+                             : bad->op == request->op && bad->launch == request->launch;
+  }
+  return spared;
+}
+
 /* False: the workers are gone. */
 static bool
-ask (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
+ask (NcclSection *s, const NcclStage *stage, const ProbeRequest *request, double end_s)
 {
   char line[NCCL_LINE_MOST];
   double sample[PROBE_SAMPLES_MOST];
   ProbeCase *point = make_point (s, stage, request);
-  NcclAsked asked = s->crew->ask (s->crew->user, request, line, sizeof line);
+  NcclAsked asked = s->crew->ask (s->crew->user, request, end_s, line, sizeof line);
   if (asked == NCCL_ASKED_LINE) {
     unsigned in_a_row;
     size_t n = probe_answer_read (line, &in_a_row, sample, PROBE_SAMPLES_MOST);
@@ -100,6 +120,8 @@ ask (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
     probe_skip (s->probe, point, line); /* not to be had here: no failure */
   else
     probe_point (s->probe, point, NULL, 0, line);
+  s->bad[s->failures].apart = asked == NCCL_ASKED_APART;
+  s->bad[s->failures++].request = *request;
   s->crew->stop (s->crew->user, 0);
   return false;
 }
@@ -132,25 +154,35 @@ case_share (double end_s, size_t cases_left)
   return share < CASE_LEAST_S ? CASE_LEAST_S : share > CASE_MOST_S ? CASE_MOST_S : share;
 }
 
+/* By --only; what there is no time for any more is still wanted. */
 static bool
-is_selected (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
+is_wanted (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
 {
-  return probe_selected (s->probe, "nccl", stage->choice ? "choice" : probe_op_name (request->op));
+  return probe_arguments_want (&s->probe->arguments, "nccl", stage->choice ? "choice" : probe_op_name (request->op));
+}
+
+static size_t
+count_wanted (NcclSection *s, const NcclStage *stage)
+{
+  size_t wanted = 0;
+  for (size_t i = 0; i < stage->n; i++)
+    wanted += is_wanted (s, stage, &stage->request[i]);
+  return wanted;
 }
 
 static void
 list_stage (NcclSection *s, const NcclStage *stage)
 {
   for (size_t i = 0; i < stage->n; i++)
-    if (is_selected (s, stage, &stage->request[i]))
+    if (is_wanted (s, stage, &stage->request[i]))
       probe_list (s->probe, make_point (s, stage, &stage->request[i]));
 }
 
 static bool
-begin_stage (NcclSection *s, const NcclStage *stage)
+begin_stage (NcclSection *s, const NcclStage *stage, double end_s)
 {
   char why[NCCL_LINE_MOST];
-  if (s->crew->start (s->crew->user, stage, why, sizeof why))
+  if (s->crew->start (s->crew->user, stage, end_s, why, sizeof why))
     return true;
   if (!probe_interrupted ())
     probe_note (s->probe, "nccl: %s is left out: %.1500s", stage->name, why);
@@ -159,95 +191,99 @@ begin_stage (NcclSection *s, const NcclStage *stage)
 
 /* After workers failed. False: the stage is over. */
 static bool
-go_on (NcclSection *s, const NcclStage *stage, const ProbeRequest *request, unsigned *failures)
+go_on (NcclSection *s, const NcclStage *stage, double end_s)
 {
-  s->bad[request->op][request->launch] = true; /* new workers are spared what these died of */
-  ++*failures;
   if (stage->offered && s->asked == 1) {
     probe_note (s->probe, "nccl: %s: NCCL does not offer it here, or it failed at once; the rest of it was not tried", stage->name);
     return false;
   }
-  return !probe_interrupted () && *failures < FAILURES_MOST && begin_stage (s, stage);
+  return !probe_stopped (s->probe) && s->failures < FAILURES_MOST && end_s - probe_now () >= START_LEAST_S &&
+         begin_stage (s, stage, end_s);
+}
+
+/* `left`: cases that were not come to. */
+static void
+say_what_was_left (NcclSection *s, const NcclStage *stage, size_t left, size_t wanted)
+{
+  if (probe_interrupted () || (stage->offered && s->asked == 1 && s->failures > 0)) /* go_on said it */
+    return;
+  if (s->failures > 0)
+    probe_note (s->probe, "nccl: %s: its worker failed %u time%s; what it was asked is marked, and %zu of %zu cases were not tried",
+                stage->name, s->failures, s->failures == 1 ? "" : "s", wanted - s->asked, wanted);
+  else if (left > 0 && !s->probe->lost)
+    probe_left_out (s->probe, "%s %zu of %zu cases", stage->name, left, wanted);
 }
 
 static void
-say_what_was_left (NcclSection *s, const NcclStage *stage, unsigned failures, size_t left, size_t wanted)
+run_cases (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
 {
-  if (probe_interrupted () || (stage->offered && s->asked == 1 && failures > 0)) /* go_on said it */
-    return;
-  if (failures > 0)
-    probe_note (s->probe, "nccl: %s: its worker failed %u times; what it was asked is marked, and the like was left out",
-                stage->name, failures);
-  else if (left > 0)
-    probe_note (s->probe, "nccl: %s: time for %zu of %zu cases", stage->name, s->asked, wanted);
-}
-
-static void
-run_stage (NcclSection *s, const NcclStage *stage, double end_s)
-{
-  size_t wanted = 0, left;
-  unsigned failures = 0;
-  for (size_t i = 0; i < stage->n; i++)
-    wanted += is_selected (s, stage, &stage->request[i]);
-  if (wanted == 0 || probe_stopped (s->probe))
-    return;
-  left = wanted;
-  s->asked = 0;
-  memset (s->bad, 0, sizeof s->bad);
-  if (end_s - probe_now () < START_LEAST_S) {
-    probe_note (s->probe, "nccl: %s: no time for its %zu cases", stage->name, wanted);
-    return;
-  }
-  if (s->over_nodes) /* nobody sees a point's line there: what MPI starts has no terminal */
-    fprintf (stderr, "forerun-probe: nccl: %s: %zu cases, up to %.0f s\n", stage->name, wanted, end_s - probe_now ());
-  if (!begin_stage (s, stage))
-    return;
+  size_t left = wanted;
   for (size_t i = 0; i < stage->n && !probe_stopped (s->probe) && probe_now () < end_s; i++) {
     ProbeRequest request = stage->request[i];
-    if (!is_selected (s, stage, &request))
+    if (!is_wanted (s, stage, &request))
       continue;
     left--;
-    if (s->bad[request.op][request.launch])
+    if (is_spared (s, &request))
       continue;
     request.share_s = case_share (end_s, left + 1);
     request.target = probe_options (s->probe)->target;
     s->asked++;
-    if (!ask (s, stage, &request)) {
-      if (go_on (s, stage, &request, &failures))
-        continue;
+    if (ask (s, stage, &request, end_s)) {
+      if (stage->choice && s->asked == 1)
+        keep_topology (s); /* the first has all GPUs */
+    } else if (!go_on (s, stage, end_s)) {
       break;
     }
-    if (stage->choice && s->asked == 1)
-      keep_topology (s); /* the first has all GPUs */
   }
-  say_what_was_left (s, stage, failures, left, wanted);
+  say_what_was_left (s, stage, left, wanted);
+}
+
+static void
+run_stage (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
+{
+  s->asked = 0;
+  s->failures = 0;
+  if (end_s - probe_now () < START_LEAST_S) {
+    probe_left_out (s->probe, "%s all %zu cases", stage->name, wanted);
+    return;
+  }
+  if (s->over_nodes) /* nobody sees a point's line there: what MPI starts has no terminal */
+    fprintf (stderr, "forerun-probe: nccl: %s: %zu cases, up to %.0f s\n", stage->name, wanted, end_s - probe_now ());
+  if (!begin_stage (s, stage, end_s))
+    return;
+  run_cases (s, stage, wanted, end_s);
   if (stage->stays && !probe_interrupted ())
     s->crew->keep (s->crew->user);
   s->crew->stop (s->crew->user, probe_interrupted () ? 0 : END_PATIENCE_S);
+}
+
+/* A stage of which nothing is wanted has no share. */
+static void
+run_plan (NcclSection *s, const NcclPlan *plan)
+{
+  size_t wanted[NCCL_STAGES_MOST];
+  double weights = 0;
+  for (size_t k = 0; k < plan->n; k++) {
+    wanted[k] = count_wanted (s, &plan->stage[k]);
+    weights += wanted[k] > 0 ? plan->stage[k].weight : 0;
+  }
+  for (size_t k = 0; k < plan->n && !probe_interrupted () && !s->probe->lost; k++) {
+    if (wanted[k] == 0)
+      continue;
+    double share = probe_left (s->probe) * plan->stage[k].weight / weights;
+    run_stage (s, &plan->stage[k], wanted[k], probe_now () + share);
+    weights -= plan->stage[k].weight;
+    probe_document_save_sometimes (s->probe);
+  }
 }
 
 static bool
 has_wanted (NcclSection *s, const NcclPlan *plan)
 {
   for (size_t k = 0; k < plan->n; k++)
-    for (size_t i = 0; i < plan->stage[k].n; i++)
-      if (is_selected (s, &plan->stage[k], &plan->stage[k].request[i]))
-        return true;
+    if (count_wanted (s, &plan->stage[k]) > 0)
+      return true;
   return false;
-}
-
-static void
-run_plan (NcclSection *s, const NcclPlan *plan)
-{
-  double weights = 0;
-  for (size_t k = 0; k < plan->n; k++)
-    weights += plan->stage[k].weight;
-  for (size_t k = 0; k < plan->n && !probe_stopped (s->probe); k++) {
-    double share = probe_left (s->probe) * plan->stage[k].weight / weights;
-    run_stage (s, &plan->stage[k], probe_now () + share);
-    weights -= plan->stage[k].weight;
-    probe_document_save_sometimes (s->probe);
-  }
 }
 
 bool
@@ -260,6 +296,7 @@ nccl_section_run (Probe *probe, const NcclPlan *plan, const NcclCrew *crew, bool
   s.probe = probe;
   s.crew = crew;
   s.over_nodes = over_nodes;
+  probe->left_is_told = true;
   if (probe_listing (probe)) {
     for (size_t i = 0; i < plan->n; i++)
       list_stage (&s, &plan->stage[i]);

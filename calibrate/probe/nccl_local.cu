@@ -59,8 +59,10 @@ spawn (Local *local, const NcclStage *stage, char *why, size_t size)
   size_t n = 0;
   for (size_t i = 0; i < NCCL_SETTINGS_MOST && stage->setting[i] != NULL; i++)
     settings[n++] = stage->setting[i];
-  if (stage->choice)
-    n += nccl_files_settings (&local->files, log, xml, settings + n);
+  if (stage->choice) {
+    n += nccl_files_xml_settings (&local->files, xml, settings + n);
+    n += nccl_files_log_settings (&local->files, log, settings + n);
+  }
   settings[n] = NULL;
   bool ok = library != NULL && probe_child_start (&local->child, argv, settings);
   if (!ok)
@@ -70,8 +72,9 @@ spawn (Local *local, const NcclStage *stage, char *why, size_t size)
 }
 
 static bool
-start (void *user, const NcclStage *stage, char *why, size_t size)
+start (void *user, const NcclStage *stage, double end_s, char *why, size_t size)
 {
+  (void)end_s; /* one process makes its communicators in a second or two, and what hangs is known after NCCL_PATIENCE_S */
   Local *local = (Local *)user;
   char line[1024];
   if (local->waiting != NULL && strcmp (local->waiting->name, stage->name) == 0) {
@@ -96,8 +99,9 @@ start (void *user, const NcclStage *stage, char *why, size_t size)
 }
 
 static NcclAsked
-ask (void *user, const ProbeRequest *request, char *line, size_t size)
+ask (void *user, const ProbeRequest *request, double end_s, char *line, size_t size)
 {
+  (void)end_s;
   Local *local = (Local *)user;
   ProbeChildState state = PROBE_CHILD_ENDED;
   if (probe_request_write (request, line, size) && probe_child_ask (&local->child, line))

@@ -12,15 +12,16 @@
 typedef enum {
   NCCL_ASKED_LINE,    /* the worker's answer; "error WHY" is of this case alone */
   NCCL_ASKED_FAILED,  /* the line says why; nothing more can be asked before a new start */
+  NCCL_ASKED_APART,   /* likewise: ranks did not come together, nothing else of this shape can be asked either */
   NCCL_ASKED_STOPPED, /* by a signal */
 } NcclAsked;
 
 typedef struct {
   void *user;
   const char *xml; /* where NCCL writes what it sees of the machine, when the first choice was asked */
-  /* Begins anew under a stage's setting. False: why. */
-  bool (*start) (void *user, const NcclStage *stage, char *why, size_t size);
-  NcclAsked (*ask) (void *user, const ProbeRequest *request, char *line, size_t size);
+  /* Begins anew under a stage's setting, which has until `end_s` (probe_now's). False: why. */
+  bool (*start) (void *user, const NcclStage *stage, double end_s, char *why, size_t size);
+  NcclAsked (*ask) (void *user, const ProbeRequest *request, double end_s, char *line, size_t size);
   /* Takes the workers away, after so many seconds by force; none may be there. */
   void (*stop) (void *user, double patience_s);
   /* Lets them wait until a stage of the same name starts again. */
@@ -36,10 +37,11 @@ typedef struct {
 } NcclFiles;
 bool nccl_files_make (NcclFiles *files); /* false: why in errno */
 void nccl_files_remove (NcclFiles *files);
-/* Adds what a worker needs to write them, `log` and `xml` to hold the texts; returns how many settings. */
-#define NCCL_FILES_SETTINGS 4
+/* Adds what workers need to write them, `text` to hold the names; returns how many settings. The XML: all ranks have these, rank 0
+ * writes it. The log: who has these writes one. */
+#define NCCL_FILES_SETTINGS 5 /* both together */
 #define NCCL_FILES_TEXT     128
-size_t nccl_files_settings (const NcclFiles *files, char log[NCCL_FILES_TEXT], char xml[NCCL_FILES_TEXT],
-                            const char *out[NCCL_FILES_SETTINGS]);
+size_t nccl_files_xml_settings (const NcclFiles *files, char text[NCCL_FILES_TEXT], const char *out[NCCL_FILES_SETTINGS]);
+size_t nccl_files_log_settings (const NcclFiles *files, char text[NCCL_FILES_TEXT], const char *out[NCCL_FILES_SETTINGS]);
 
 #endif

@@ -5,14 +5,20 @@
 
 #include "probe_core.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT_S       300.0 /* a case has its share and some seconds; a worker that is silent is killed long before */
-#define JOIN_LIMIT_S  180.0 /* thousands of GPUs take a minute */
-#define STOP_MARGIN_S 30.0
+/* What hangs costs its setting what that has left, or this where that is less: a communicator, a start take seconds. */
+#ifndef NODES_PATIENCE_LEAST_S
+#define NODES_PATIENCE_LEAST_S 10.0
+#endif
+#define PATIENCE_MOST_S 180.0 /* for a communicator: of thousands of GPUs it takes a minute */
+#define JOINS_STRETCH   3     /* and so many times what the slowest took that came about, where the others are nearly over */
+#define LIMIT_MARGIN_S  5.0   /* silence is said by the process that keeps the worker; after this, by process 0 */
+#define SHARE_STRETCH   10    /* a case may take so many of its shares where its samples are slow, as nccl_agree_enough has it */
+#define STOP_MARGIN_S   30.0
 
 typedef struct {
   Probe *probe;
@@ -23,6 +29,7 @@ typedef struct {
   size_t capacity_B;                   /* of the smallest buffer */
   ProbeJoin made[NCCL_PLAN_SETS_MOST]; /* the oldest first; their ids are of no more use */
   size_t n_made;
+  double slowest_join_s;
   bool running;
 } Crew;
 
@@ -46,14 +53,22 @@ carry_out (Crew *crew, unsigned n, double limit_s)
   return crew->verdict.said == PROBE_SAID_LINE;
 }
 
+/* How long a worker may be silent. */
+static double
+patience_s (const Crew *crew, double end_s, double most_s)
+{
+  double least_s = fmax (NODES_PATIENCE_LEAST_S, crew->slowest_join_s * JOINS_STRETCH);
+  return fmin (most_s, fmax (end_s - probe_now (), least_s));
+}
+
 /* The same question to the workers of a shape. */
 static bool
-ask_shape (Crew *crew, unsigned nodes, unsigned gpus, const char *line, double limit_s)
+ask_shape (Crew *crew, unsigned nodes, unsigned gpus, const char *line, double patience, double limit_s)
 {
   unsigned n = nodes * gpus;
   for (unsigned i = 0; i < n; i++) {
     crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, gpus, i);
-    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", NCCL_PATIENCE_S, line);
+    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", patience, line);
   }
   return carry_out (crew, n, limit_s);
 }
@@ -61,25 +76,28 @@ ask_shape (Crew *crew, unsigned nodes, unsigned gpus, const char *line, double l
 /* ---- communicators ---- */
 
 static bool
-drop_oldest (Crew *crew)
+drop_oldest (Crew *crew, double end_s)
 {
+  double patience = patience_s (crew, end_s, PATIENCE_MOST_S);
   char line[64];
   ProbeJoin oldest = crew->made[0];
   memmove (crew->made, crew->made + 1, --crew->n_made * sizeof *crew->made);
-  return probe_drop_write (&oldest, line, sizeof line) && ask_shape (crew, oldest.nodes, oldest.gpus, line, JOIN_LIMIT_S);
+  return probe_drop_write (&oldest, line, sizeof line) &&
+         ask_shape (crew, oldest.nodes, oldest.gpus, line, patience, patience + LIMIT_MARGIN_S);
 }
 
 /* Rank 0 of the new communicator makes its id. */
 static bool
-get_id (Crew *crew, ProbeJoin *join)
+get_id (Crew *crew, ProbeJoin *join, double end_s)
 {
+  double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
   crew->order[0].rank = probe_layout_rank (&crew->nodes->layout, join->gpus, 0);
-  snprintf (crew->order[0].command, PROBE_COMMAND_MOST, "ask %.9g id", NCCL_PATIENCE_S);
-  return carry_out (crew, 1, JOIN_LIMIT_S) && probe_id_read (crew->verdict.text, join->id);
+  snprintf (crew->order[0].command, PROBE_COMMAND_MOST, "ask %.9g id", patience);
+  return carry_out (crew, 1, patience + LIMIT_MARGIN_S) && probe_id_read (crew->verdict.text, join->id);
 }
 
 static bool
-join (Crew *crew, const ProbeRequest *request)
+join (Crew *crew, const ProbeRequest *request, double end_s)
 {
   ProbeJoin join;
   memset (&join, 0, sizeof join);
@@ -89,19 +107,21 @@ join (Crew *crew, const ProbeRequest *request)
   join.nodes = request->nodes;
   join.gpus = request->gpus;
   join.channels = request->channels;
-  if ((crew->n_made == NCCL_PLAN_SETS_MOST && !drop_oldest (crew)) || !get_id (crew, &join))
+  if ((crew->n_made == NCCL_PLAN_SETS_MOST && !drop_oldest (crew, end_s)) || !get_id (crew, &join, end_s))
     return false;
   unsigned n = request->nodes * request->gpus;
+  double begin_s = probe_now (), patience = patience_s (crew, end_s, PATIENCE_MOST_S);
   for (unsigned i = 0; i < n; i++) {
     char line[512];
     join.rank = i;
     if (!probe_join_write (&join, line, sizeof line))
       return false;
     crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, join.gpus, i);
-    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", JOIN_LIMIT_S, line);
+    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", patience, line);
   }
-  if (!carry_out (crew, n, JOIN_LIMIT_S) || strcmp (crew->verdict.text, "joined") != 0)
+  if (!carry_out (crew, n, patience + LIMIT_MARGIN_S) || strcmp (crew->verdict.text, "joined") != 0)
     return false;
+  crew->slowest_join_s = fmax (crew->slowest_join_s, probe_now () - begin_s);
   crew->made[crew->n_made++] = join;
   return true;
 }
@@ -158,7 +178,7 @@ are_ready (Crew *crew, unsigned n, char *why, size_t size)
 }
 
 static bool
-start (void *user, const NcclStage *stage, char *why, size_t size)
+start (void *user, const NcclStage *stage, double end_s, char *why, size_t size)
 {
   Crew *crew = (Crew *)user;
   unsigned n = all_ranks (crew);
@@ -176,17 +196,20 @@ start (void *user, const NcclStage *stage, char *why, size_t size)
   }
   if (!probe_options (crew->probe)->nvls)
     settings[n_settings++] = "NCCL_NVLS_ENABLE=0";
+  if (stage->choice)
+    n_settings += nccl_files_xml_settings (&crew->nodes->files, xml, settings + n_settings);
+  double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
   for (unsigned i = 0; i < n; i++) {
-    size_t more = i == 0 && stage->choice ? nccl_files_settings (&crew->nodes->files, log, xml, settings + n_settings) : 0;
+    size_t more = i == 0 && stage->choice ? nccl_files_log_settings (&crew->nodes->files, log, settings + n_settings) : 0;
     settings[n_settings + more] = NULL;
     crew->order[i].rank = crew->nodes->layout.rank[i];
-    if (!probe_member_start_write (NCCL_PATIENCE_S, more > 0, settings, crew->order[i].command, PROBE_COMMAND_MOST)) {
+    if (!probe_member_start_write (patience, more > 0, settings, crew->order[i].command, PROBE_COMMAND_MOST)) {
       snprintf (why, size, "its settings are too long");
       return false;
     }
   }
   crew->running = true;
-  carry_out (crew, n, JOIN_LIMIT_S);
+  carry_out (crew, n, patience + LIMIT_MARGIN_S);
   if (are_ready (crew, n, why, size))
     return true;
   stop (crew, 0);
@@ -194,7 +217,7 @@ start (void *user, const NcclStage *stage, char *why, size_t size)
 }
 
 static NcclAsked
-ask (void *user, const ProbeRequest *request, char *line, size_t size)
+ask (void *user, const ProbeRequest *request, double end_s, char *line, size_t size)
 {
   Crew *crew = (Crew *)user;
   char text[256];
@@ -202,12 +225,19 @@ ask (void *user, const ProbeRequest *request, char *line, size_t size)
     snprintf (line, size, "error a GPU has room for buffers of %zu B alone", crew->capacity_B);
     return NCCL_ASKED_LINE;
   }
-  bool ok = probe_request_write (request, text, sizeof text) && join (crew, request) &&
-            ask_shape (crew, request->nodes, request->gpus, text, LIMIT_S);
+  bool joined = join (crew, request, end_s), ok = joined && probe_request_write (request, text, sizeof text);
+  if (ok) {
+    double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
+    double limit_s = fmax (end_s - probe_now (), patience) + request->share_s * SHARE_STRETCH + LIMIT_MARGIN_S;
+    ok = ask_shape (crew, request->nodes, request->gpus, text, patience, limit_s);
+  }
   if (probe_interrupted ())
     return NCCL_ASKED_STOPPED;
-  snprintf (line, size, "%s", crew->verdict.text);
-  return ok ? NCCL_ASKED_LINE : NCCL_ASKED_FAILED;
+  if (joined)
+    snprintf (line, size, "%s", crew->verdict.text);
+  else
+    snprintf (line, size, "no communicator of %u nodes with %u GPUs: %s", request->nodes, request->gpus, crew->verdict.text);
+  return ok ? NCCL_ASKED_LINE : joined ? NCCL_ASKED_FAILED : NCCL_ASKED_APART;
 }
 
 bool

@@ -32,6 +32,8 @@ struct Probe {
   bool save_failed; /* said once */
   double saved_s;
   ProbeTexts points, notes, listed;
+  ProbeTexts left_out;                 /* by a section, for want of time */
+  bool left_is_told;                   /* the section says itself what it left out, in full */
   size_t n_failed, n_skipped, n_short; /* points with an error, skipped, without enough samples */
   double section_end_s;
   size_t expected; /* cases before the section; 0: unknown */
@@ -40,6 +42,8 @@ struct Probe {
 
 extern volatile int probe_signals; /* how many came */
 
+/* A section's words for what it had no time for: "ring_ll 3 of 17 cases". printf-like. */
+void probe_left_out (Probe *probe, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 bool probe_texts_add (ProbeTexts *texts, char *text); /* takes `text`; false: out of memory */
 void probe_texts_clear (ProbeTexts *texts);
 

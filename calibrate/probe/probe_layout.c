@@ -106,32 +106,26 @@ probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i)
 /* ---- answers ---- */
 
 static const char *const said_names[PROBE_SAID_N] = { "line", "killed", "nothing", "silent", "ended" };
-static const char *const said_reasons[PROBE_SAID_N] = { "", "its worker was killed, because another one failed",
-                                                        "the process did not answer",
-                                                        "hangs: nothing came back from its worker, which was killed",
-                                                        "its worker ended" };
 
 bool
 probe_answer_write (const ProbeAnswer *answer, char *out, size_t size)
 {
-  bool is_line = answer->said == PROBE_SAID_LINE;
-  int n = snprintf (out, size, "%s%s%s", said_names[answer->said], is_line ? " " : "", is_line ? answer->text : "");
+  bool has_text = answer->said == PROBE_SAID_LINE || answer->text[0] != '\0';
+  int n = snprintf (out, size, "%s%s%s", said_names[answer->said], has_text ? " " : "", has_text ? answer->text : "");
   return n > 0 && (size_t)n < size;
 }
 
 bool
 probe_answer_parse (const char *text, ProbeAnswer *out)
 {
-  if (strncmp (text, "line ", 5) == 0) {
-    out->said = PROBE_SAID_LINE;
-    return snprintf (out->text, sizeof out->text, "%s", text + 5) < (int)sizeof out->text;
+  for (unsigned said = 0; said < PROBE_SAID_N; said++) {
+    size_t n = strlen (said_names[said]);
+    if (strncmp (text, said_names[said], n) != 0 || (text[n] != ' ' && (text[n] != '\0' || said == PROBE_SAID_LINE)))
+      continue;
+    out->said = (ProbeSaid)said;
+    out->order = 0;
+    return snprintf (out->text, sizeof out->text, "%s", text[n] == ' ' ? text + n + 1 : "") < (int)sizeof out->text;
   }
-  for (unsigned said = PROBE_SAID_LINE + 1; said < PROBE_SAID_N; said++)
-    if (strcmp (text, said_names[said]) == 0) {
-      out->said = (ProbeSaid)said;
-      out->text[0] = '\0';
-      return true;
-    }
   return false;
 }
 
@@ -163,23 +157,86 @@ give (ProbeAnswer *out, ProbeSaid said, const char *before, unsigned rank, const
     snprintf (out->text, sizeof out->text, "%srank %u: %.1900s", before, rank, reason);
 }
 
+/* From no failure to its cause. What NCCL says of a peer that is gone (NVIDIA/nccl src/init.cc:ncclGetErrorString of
+ * ncclRemoteError) is what the peer's own failure looks like from elsewhere. */
+enum { GRAVE_NOT, GRAVE_KILLED, GRAVE_ANOTHER, GRAVE_NOTHING, GRAVE_SILENT, GRAVE_ENDED, GRAVE_FATAL };
+#define BLAMES_ANOTHER "remote process exited"
+
+static unsigned
+gravity (const ProbeAnswer *answer)
+{
+  static const unsigned said[PROBE_SAID_N] = { [PROBE_SAID_KILLED] = GRAVE_KILLED,
+                                               [PROBE_SAID_NOTHING] = GRAVE_NOTHING,
+                                               [PROBE_SAID_SILENT] = GRAVE_SILENT,
+                                               [PROBE_SAID_ENDED] = GRAVE_ENDED };
+  if (answer->said != PROBE_SAID_LINE)
+    return said[answer->said];
+  if (!begins (answer, "fatal "))
+    return GRAVE_NOT;
+  return strstr (answer->text, BLAMES_ANOTHER) != NULL ? GRAVE_ANOTHER : GRAVE_FATAL;
+}
+
+/* The rank whose failure is that of all. */
+static unsigned
+find_cause (const ProbeAnswer *answer, unsigned n)
+{
+  unsigned cause = 0;
+  for (unsigned i = 1; i < n; i++) {
+    unsigned grave = gravity (&answer[i]), most = gravity (&answer[cause]);
+    if (grave > most || (grave == most && answer[i].order < answer[cause].order))
+      cause = i;
+  }
+  return cause;
+}
+
+/* Who waits for one that hangs is silent too, or says that who was killed first is gone: which one hangs is not known. */
+static void
+give_silence (ProbeAnswer *out, unsigned rank, const char *how_long, unsigned others)
+{
+  char who[64] = "hangs", reason[PROBE_ANSWER_MOST + 128];
+  if (others > 0)
+    snprintf (who, sizeof who, "rank %u and %u other%s hang", rank, others, others == 1 ? "" : "s");
+  snprintf (reason, sizeof reason, "%s: nothing came back %s, and %s killed", who, how_long,
+            others == 0 ? "its worker was" : "their workers were");
+  give (out, PROBE_SAID_SILENT, "", rank, reason);
+}
+
+/* `others` failed as well. */
+static void
+give_failure (ProbeAnswer *out, unsigned rank, const ProbeAnswer *answer, unsigned others)
+{
+  char reason[PROBE_ANSWER_MOST + 64];
+  switch (answer->said) {
+    case PROBE_SAID_LINE:
+      give (out, PROBE_SAID_ENDED, "", rank, answer->text + strlen ("fatal "));
+      return;
+    case PROBE_SAID_KILLED:
+      snprintf (reason, sizeof reason, "its worker took too long and was killed");
+      break;
+    case PROBE_SAID_NOTHING:
+      snprintf (reason, sizeof reason, "the process did not answer");
+      break;
+    case PROBE_SAID_SILENT:
+      give_silence (out, rank, answer->text, others);
+      return;
+    default:
+      snprintf (reason, sizeof reason, "its worker ended%s%s", answer->text[0] != '\0' ? " " : "", answer->text);
+  }
+  give (out, answer->said, "", rank, reason);
+}
+
 void
 probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
 {
-  unsigned fatal = find_line (answer, n, "fatal "), worst = 0, error, first = 0, other = 0;
+  unsigned cause = find_cause (answer, n), failed = 0, error, first = 0, other = 0;
   if (n == 0) {
     give (out, PROBE_SAID_NOTHING, "", 0, "nobody was asked");
     return;
   }
-  if (fatal < n) {
-    give (out, PROBE_SAID_ENDED, "", fatal, answer[fatal].text + strlen ("fatal "));
-    return;
-  }
-  for (unsigned i = 1; i < n; i++)
-    if (answer[i].said > answer[worst].said)
-      worst = i;
-  if (answer[worst].said != PROBE_SAID_LINE) {
-    give (out, answer[worst].said, "", worst, said_reasons[answer[worst].said]);
+  for (unsigned i = 0; i < n; i++)
+    failed += gravity (&answer[i]) != GRAVE_NOT;
+  if (failed > 0) {
+    give_failure (out, cause, &answer[cause], failed - 1);
     return;
   }
   error = find_line (answer, n, "error ");

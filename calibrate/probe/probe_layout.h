@@ -25,29 +25,32 @@ void probe_layout_clear (ProbeLayout *layout);
 /* The process that is rank `i` of a communicator of that shape. */
 unsigned probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i);
 
-/* How a worker, or the process that keeps it, answered. From the least to the most telling where not all say the same. */
+/* How a worker, or the process that keeps it, answered. */
 typedef enum {
   PROBE_SAID_LINE,    /* `text` is the worker's line; others: why there is none */
-  PROBE_SAID_KILLED,  /* because another one failed */
+  PROBE_SAID_KILLED,  /* because another one failed, or all took too long */
   PROBE_SAID_NOTHING, /* the process that keeps it did not answer at all */
-  PROBE_SAID_SILENT,
-  PROBE_SAID_ENDED,
+  PROBE_SAID_SILENT,  /* `text`: how long, "for 10 s" */
+  PROBE_SAID_ENDED,   /* `text`: "by signal 11", "with exit status 1", or nothing */
   PROBE_SAID_N
 } ProbeSaid;
 
 #define PROBE_ANSWER_MOST 2048
 typedef struct {
   ProbeSaid said;
+  unsigned order; /* 1: the first that came; 0: not known */
   char text[PROBE_ANSWER_MOST];
 } ProbeAnswer;
 
-/* "line TEXT", "killed", "silent", "ended", "nothing" and back; false: no such thing, or it does not fit. */
+/* "line TEXT", "killed", "silent TEXT", "ended TEXT", "nothing" and back, without `order`; false: no such thing, or it does not
+ * fit. */
 bool probe_answer_write (const ProbeAnswer *answer, char *out, size_t size);
 bool probe_answer_parse (const char *text, ProbeAnswer *out);
 
 /* What all of them say together. LINE: all gave the same line (or "ran", which goes with any), or an "error" of this case alone,
- * which is then that line with the rank in front of its reason; all else is a failure, whose most telling reason stands in `text`
- * with its rank: a worker's own "fatal", then how it ended, then that answers differ. */
+ * which is then that line with the rank in front of its reason; all else is a failure, whose cause stands in `text` with its rank:
+ * a worker's own "fatal", then how it ended, that it was silent, a "fatal" that blames another rank, that answers differ; of
+ * equals the one that came first. */
 void probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out);
 
 /* "join NODES GPUS CHANNELS RANK ID": the worker is RANK of a communicator; ID is 128 bytes in hexadecimal digits. */

@@ -6,18 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REAP_S 1.0 /* a process that has closed its answers is gone in a moment */
+
 void
 probe_member_open (ProbeMember *member, const ProbeMemberWorker *worker)
 {
   *member = (ProbeMember){ .worker = *worker };
 }
 
-static void
+/* As probe_child_end; 0 where there is none. */
+static int
 end_worker (ProbeMember *member, double patience_s)
 {
-  if (member->running)
-    probe_child_end (&member->child, patience_s);
+  int status = member->running ? probe_child_end (&member->child, patience_s) : 0;
   member->running = false;
+  return status;
 }
 
 static bool
@@ -27,6 +30,27 @@ say (ProbeMember *member, ProbeAnswer *answer, ProbeSaid said, const char *text)
   answer->said = said;
   snprintf (answer->text, sizeof answer->text, "%s", text);
   return true;
+}
+
+/* Its answers have ended. */
+static bool
+say_ended (ProbeMember *member, ProbeAnswer *answer)
+{
+  char how[32] = "";
+  bool was = member->running;
+  int status = end_worker (member, REAP_S);
+  if (was)
+    snprintf (how, sizeof how, status > 0 ? "by signal %d" : "with exit status %d", abs (status));
+  return say (member, answer, PROBE_SAID_ENDED, how);
+}
+
+static bool
+say_silent (ProbeMember *member, ProbeAnswer *answer)
+{
+  char how[48];
+  snprintf (how, sizeof how, "for %.3g s", member->patience_s);
+  end_worker (member, 0);
+  return say (member, answer, PROBE_SAID_SILENT, how);
 }
 
 static void
@@ -70,10 +94,8 @@ ask (ProbeMember *member, const char *text, ProbeAnswer *answer)
   int used = 0;
   if (sscanf (text, "%lf %n", &patience_s, &used) != 1 || used == 0)
     return say (member, answer, PROBE_SAID_LINE, "fatal a question that is not understood");
-  if (!member->running || !probe_child_ask (&member->child, text + used)) {
-    end_worker (member, 0);
-    return say (member, answer, PROBE_SAID_ENDED, "");
-  }
+  if (!member->running || !probe_child_ask (&member->child, text + used))
+    return say_ended (member, answer);
   wait_for (member, patience_s);
   return false;
 }
@@ -109,15 +131,12 @@ probe_member_step (ProbeMember *member, int wait_ms, ProbeAnswer *answer)
       end_worker (member, 0); /* it ends itself, and may hang on the way */
     return say (member, answer, PROBE_SAID_LINE, line);
   }
-  if (state != PROBE_CHILD_SILENT) {
-    end_worker (member, 0);
-    return say (member, answer, PROBE_SAID_ENDED, "");
-  }
+  if (state != PROBE_CHILD_SILENT)
+    return say_ended (member, answer);
   member->since_s = heard ? now : member->since_s;
   if (now - member->since_s <= member->patience_s)
     return false;
-  end_worker (member, 0);
-  return say (member, answer, PROBE_SAID_SILENT, "");
+  return say_silent (member, answer);
 }
 
 void

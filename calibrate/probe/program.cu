@@ -13,6 +13,22 @@ is_wanted (Probe *probe, const ProbePart *part)
   return probe_arguments_want (&probe->arguments, probe_section_name (part->section), NULL);
 }
 
+/* What the time was too short for, so that one knows what a longer run would add. */
+static void
+note_left_out (Probe *probe, const char *name)
+{
+  char text[1536] = "";
+  for (size_t i = 0; i < probe->left_out.n; i++) {
+    size_t length = strlen (text);
+    snprintf (text + length, sizeof text - length, "%s%s", i > 0 ? ", " : "", probe->left_out.text[i]);
+  }
+  if (probe->left_out.n > 0)
+    probe_note (probe, "%s: its time was over before all was measured; left out%s: %s; --budget gives more", name,
+                probe->left_is_told ? "" : ", whole or in part", text);
+  else if (probe_left (probe) <= 0 && !probe->left_is_told)
+    probe_note (probe, "%s: its time was over; its last measurements may have been cut short; --budget gives more", name);
+}
+
 static bool
 run_section (Probe *probe, const ProbePart *part, double weights_left)
 {
@@ -20,17 +36,18 @@ run_section (Probe *probe, const ProbePart *part, double weights_left)
   double begin = probe_now (), left = probe->arguments.budget_s - begin;
   probe->section_end_s = begin + (left > 0 ? left * part->weight / weights_left : 0);
   probe->expected = 0;
+  probe_texts_clear (&probe->left_out);
+  probe->left_is_told = false;
   size_t points = probe->points.n;
   if (!probe->arguments.list)
     fprintf (stderr, "forerun-probe: %s, up to %.0f s\n", name, probe->section_end_s - begin);
   bool ok = part->measure (probe);
   if (probe->arguments.list)
     return ok;
-  bool over = probe_left (probe) <= 0 && !probe_interrupted () && !probe->lost;
   if (!ok && !probe_interrupted ())
     probe_note (probe, "%s: failed as a whole; see the notes before this one", name);
-  if (over)
-    probe_note (probe, "%s: its time was over before all was measured; --budget gives more", name);
+  if (!probe_interrupted () && !probe->lost)
+    note_left_out (probe, name);
   fprintf (stderr, "forerun-probe: %s: %zu points in %.1f s\n", name, probe->points.n - points, probe_now () - begin);
   probe_document_save (probe);
   return ok;
@@ -99,6 +116,7 @@ probe_program_clear (Probe *probe)
   probe_texts_clear (&probe->points);
   probe_texts_clear (&probe->notes);
   probe_texts_clear (&probe->listed);
+  probe_texts_clear (&probe->left_out);
   free (probe->command);
   free (probe->environment);
   free (probe->head);

@@ -210,7 +210,7 @@ typedef struct {
   const RanksOrder *order;
   ProbeAnswer *answer;
   bool *owed;
-  unsigned n, left;
+  unsigned n, left, came;
   bool failed; /* one of those that have come */
 } Round;
 
@@ -220,6 +220,7 @@ take_answer (Round *round, unsigned rank, const ProbeAnswer *answer)
   for (unsigned i = 0; i < round->n; i++)
     if (round->order[i].rank == rank && round->owed[i]) {
       round->answer[i] = *answer;
+      round->answer[i].order = ++round->came;
       round->owed[i] = false;
       round->left--;
       round->failed = round->failed || answer->said != PROBE_SAID_LINE || strncmp (answer->text, "fatal ", 6) == 0;

@@ -69,7 +69,8 @@ ranks_of_a_shape_go_node_by_node (void)
 static void
 answers_come_back_as_they_were (void)
 {
-  static const char *const texts[] = { "line ok 3 1e-06 2e-06", "line ", "killed", "silent", "ended", "nothing" };
+  static const char *const texts[] = { "line ok 3 1e-06 2e-06", "line ",  "killed", "silent for 10 s", "ended",
+                                       "ended by signal 11",    "nothing" };
   for (size_t i = 0; i < G_N_ELEMENTS (texts); i++) {
     ProbeAnswer answer;
     char text[128];
@@ -81,12 +82,15 @@ answers_come_back_as_they_were (void)
   char small[8];
   TEST_FALSE (probe_answer_parse ("line", &answer));
   TEST_FALSE (probe_answer_parse ("done", &answer));
+  TEST_FALSE (probe_answer_parse ("killed3", &answer));
   g_autofree char *longest = g_strnfill (PROBE_ANSWER_MOST, 'x');
   g_autofree char *line = g_strconcat ("line ", longest, NULL);
   TEST_FALSE (probe_answer_parse (line, &answer));
   answer = (ProbeAnswer){ .said = PROBE_SAID_LINE, .text = "too long for it" };
   TEST_FALSE (probe_answer_write (&answer, small, sizeof small));
 }
+
+#define GONE "line fatal remote process exited or there was a network error"
 
 static void
 many_answers_are_one (void)
@@ -108,7 +112,21 @@ many_answers_are_one (void)
       "error wrong data: 5 of 9 elements on rank 2" },
     { { "killed", "line fatal unhandled cuda error", "ended" }, PROBE_SAID_ENDED, "rank 1: unhandled cuda error" },
     { { "killed", "line ok 3 1", "ended" }, PROBE_SAID_ENDED, "rank 2: its worker ended" },
-    { { "killed", "silent", "silent" }, PROBE_SAID_SILENT, "rank 1: hangs: nothing came back from its worker, which was killed" },
+    { { "killed", "ended by signal 11", "silent for 9 s" }, PROBE_SAID_ENDED, "rank 1: its worker ended by signal 11" },
+    { { "line joined", "silent for 9 s", "line joined" },
+      PROBE_SAID_SILENT,
+      "rank 1: hangs: nothing came back for 9 s, and its worker was killed" },
+    { { "killed", "silent for 9 s", "silent for 9 s" },
+      PROBE_SAID_SILENT,
+      "rank 1 and 2 others hang: nothing came back for 9 s, and their workers were killed" },
+    { { "killed", "killed", "line joined" }, PROBE_SAID_KILLED, "rank 0: its worker took too long and was killed" },
+    /* what NCCL says of a peer that is gone is not why it is gone */
+    { { GONE, "killed", "ended with exit status 1" }, PROBE_SAID_ENDED, "rank 2: its worker ended with exit status 1" },
+    { { GONE, "silent for 9 s", GONE },
+      PROBE_SAID_SILENT,
+      "rank 1 and 2 others hang: nothing came back for 9 s, and their workers were killed" },
+    { { GONE, "line fatal out of memory", "killed" }, PROBE_SAID_ENDED, "rank 1: out of memory" },
+    { { "killed", GONE, GONE }, PROBE_SAID_ENDED, "rank 1: remote process exited or there was a network error" },
     { { "nothing", "killed", "line ok 3 1" }, PROBE_SAID_NOTHING, "rank 0: the process did not answer" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -119,7 +137,13 @@ many_answers_are_one (void)
     TEST_INT (out.said, cases[i].said);
     TEST_STR (out.text, cases[i].text);
   }
-  ProbeAnswer none;
+  ProbeAnswer two[2], none;
+  for (unsigned k = 0; k < 2; k++) {
+    TEST_TRUE (probe_answer_parse (k == 0 ? "line fatal late" : "line fatal early", &two[k]));
+    two[k].order = 2 - k;
+  }
+  probe_answers_merge (two, 2, &none);
+  TEST_STR (none.text, "rank 1: early"); /* of equals the one that came first */
   probe_answers_merge (NULL, 0, &none);
   TEST_INT (none.said, PROBE_SAID_NOTHING);
 }

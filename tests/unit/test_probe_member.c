@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* A worker of /bin/sh: says who it is, then answers. */
-#define SCRIPT                                                                          \
-  "echo \"ready $0 $PROBE_SET\" >&4; while read -r verb rest <&3; do case $verb in "    \
+#define SCRIPT                                                                               \
+  "echo \"ready $0 $PROBE_SET\" >&4; while read -r verb rest <&3; do case $verb in "         \
   "say) echo . >&4; echo \"$rest\" >&4;; fatal) echo 'fatal broken' >&4; exec sleep 1000;; " \
   "hang) exec sleep 1000;; die) exit 1;; esac; done"
 
@@ -77,8 +77,8 @@ what_goes_wrong_is_said_and_the_worker_is_gone (void)
     const char *question, *answer;
   } cases[] = {
     { "ask 20 fatal", "line fatal broken" },
-    { "ask 0.2 hang", "silent" },
-    { "ask 20 die", "ended" },
+    { "ask 0.2 hang", "silent for 0.2 s" },
+    { "ask 20 die", "ended with exit status 1" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
     Fixture f;
