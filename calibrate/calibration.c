@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "calibrate/section.h"
+#include "calibrate/links.h"
 #include "calibrate/tuner.h"
 #include "library_schema-private.h"
 #include "models/tuner_region.h"
@@ -300,6 +300,7 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
   unsigned vendor;
   if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
+  cal->library.links = cal_section (cal, &cal_links);
   if (name == NULL && !is_shipped (lookup, gpu_type)) {
     if (warnings != NULL)
       base_diag_warn (warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",

@@ -27,7 +27,7 @@ cal_constant_find (const BaseSchema *schema, const void *section, const char *pa
     if (dot == NULL) {
       const BaseNum *now = (const BaseNum *)(const void *)((const char *)section + out->offset);
       out->dim = field->dim;
-      out->before = out->after = now->v;
+      out->before = out->after = out->base = now->v;
       return (field->min == NULL || base_quantity_parse (field->min, field->dim, &out->min, NULL)) &&
              (field->max == NULL || base_quantity_parse (field->max, field->dim, &out->max, NULL));
     }

@@ -31,6 +31,10 @@ gboolean
 cal_minimise (CalCost f, void *user, double *x, const double *lo, const double *hi, guint n, guint most, GError **error)
 {
   Objective o = { f, user };
+  for (guint i = 0; i < n; i++) { /* NLopt's first step is as long as the way to the nearest end, unless x is there */
+    x[i] = x[i] - lo[i] < X_TOLERANCE ? lo[i] : x[i];
+    x[i] = hi[i] - x[i] < X_TOLERANCE ? hi[i] : x[i];
+  }
   /* BOBYQA wants two variables; one is searched by the simplex method. */
   nlopt_opt opt = nlopt_create (n > 1 ? NLOPT_LN_BOBYQA : NLOPT_LN_NELDERMEAD, n);
   double least;

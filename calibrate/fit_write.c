@@ -28,13 +28,20 @@ write_keys (GString *out, const char *path, GString *open)
   g_string_assign (open, path);
 }
 
+/* Left open by the points, which yet say where it lies: the others were fitted with that. */
+static gboolean
+is_begun (const CalFitConstant *c)
+{
+  return c->verdict != CAL_FITTED && c->verdict != CAL_AT_LIMIT && (c->before < c->base || c->before > c->base);
+}
+
 void
 cal_write_constants (const GArray *constants, GString *out)
 {
   g_autoptr (GPtrArray) fitted = g_ptr_array_new ();
   for (guint i = 0; i < constants->len; i++) {
     CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
-    if (c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT)
+    if (c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT || is_begun (c))
       g_ptr_array_add (fitted, c);
   }
   g_ptr_array_sort (fitted, compare_paths);
@@ -42,9 +49,14 @@ cal_write_constants (const GArray *constants, GString *out)
   for (guint i = 0; i < fitted->len; i++) {
     const CalFitConstant *c = fitted->pdata[i];
     g_autofree char *value = base_quantity_format (c->after, c->dim, DIGITS);
-    g_autofree char *before = base_quantity_format (c->before, c->dim, DIGITS);
     write_keys (out, c->path, open);
-    g_string_append_printf (out, "{value: %s, note: \"%u points, ", value, c->n_points);
+    g_string_append_printf (out, "{value: %s, ", value);
+    if (is_begun (c)) {
+      g_string_append (out, "source: assumed, note: \"near what was measured, which leaves it open\"}\n");
+      continue;
+    }
+    g_autofree char *before = c->base > 0 ? base_quantity_format (c->base, c->dim, DIGITS) : g_strdup ("not known");
+    g_string_append_printf (out, "note: \"%u point%s, ", c->n_points, c->n_points == 1 ? "" : "s");
     if (c->verdict == CAL_FITTED)
       g_string_append_printf (out, "+-%.2g %%", 100 * c->half_width);
     else
@@ -79,7 +91,7 @@ cal_write_kept (const GArray *constants, GString *out)
   gboolean any = FALSE;
   for (guint i = 0; i < constants->len; i++) {
     const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
-    if (why[c->verdict] == NULL)
+    if (why[c->verdict] == NULL || is_begun (c))
       continue;
     if (!any)
       g_string_append (out, "# Not fitted, as in the calibration below:\n");

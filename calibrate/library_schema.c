@@ -321,24 +321,6 @@ static const BaseField pairwise_fields[] = {
 };
 static const BaseSchema pairwise_schema = { .name = "pairwise", .help = "Sends and receives.", .fields = pairwise_fields };
 
-static const BaseField copy_fields[] = {
-  NUM (MdlCopySpec, start, "start", BASE_DIM_TIME, "of the copier"),
-  NUM_FROM (MdlCopySpec, rate, "rate", BASE_DIM_BANDWIDTH, "1 kB/s", "of the copier; default: the route's"),
-  NUM_FROM (MdlCopySpec, wire, "wire", BASE_DIM_NUMBER, "1", "link bytes per payload byte; default 1"),
-  BASE_ROW_END,
-};
-static const BaseSchema copy_schema = { .name = "copy", .help = "One kind of copy.", .fields = copy_fields };
-
-static const BaseField copies_fields[] = {
-  MAP (MdlCopies, at[MDL_COPY_DMA], "dma", &copy_schema, "copy engine, NVMe"),
-  MAP (MdlCopies, at[MDL_COPY_KERNEL], "kernel", &copy_schema, "loads and stores of a kernel"),
-  MAP (MdlCopies, at[MDL_COPY_HOST], "host", &copy_schema, "staged in host memory by the CPU"),
-  MAP (MdlCopies, at[MDL_COPY_RDMA], "rdma", &copy_schema, "RDMA"),
-  MAP (MdlCopies, at[MDL_COPY_TCP], "tcp", &copy_schema, "sockets"),
-  BASE_ROW_END,
-};
-static const BaseSchema copies_schema = { .name = "copies", .help = "Copies, by what moves the bytes.", .fields = copies_fields };
-
 static const BaseField error_fields[] = {
   NUM (MdlErrorSpec, small, "small", BASE_DIM_RATIO, "half-width below `small_to`"),
   NUM (MdlErrorSpec, middle, "middle", BASE_DIM_RATIO, "half-width below `middle_to`"),
@@ -450,7 +432,6 @@ static const BaseField library_fields[] = {
   MAP (MdlLibrary, collnet_chain, "collnet_chain", &collnet_schema, "reduction in the network, a chain in the node"),
   MAP (MdlLibrary, pat, "pat", &pat_schema, "parallel aggregated trees"),
   MAP (MdlLibrary, pairwise, "pairwise", &pairwise_schema, "sends and receives"),
-  MAP (MdlLibrary, copies, "copies", &copies_schema, "copies"),
   MAP (MdlLibrary, error, "error", &error_schema, "of measured constants inside `range`"),
   MAP (MdlLibrary, assumed_error, "assumed_error", &error_schema, "where a constant is assumed"),
   NUM (MdlLibrary, small_to, "small_to", BASE_DIM_BYTES, "upper limit of small sizes"),
@@ -461,6 +442,6 @@ static const BaseField library_fields[] = {
 };
 const BaseSchema cal_library_schema = {
   .name = "library",
-  .help = "Constants of a communication library and of copies on one kind of hardware.",
+  .help = "Constants of a communication library on one kind of hardware.",
   .fields = library_fields,
 };

@@ -19,6 +19,7 @@ struct CalProbe {
   char *path;
   JsonParser *parser;
   JsonObject *root;
+  JsonObject *owned; /* the same, where no parser owns it */
   JsonArray *points;
 };
 
@@ -70,6 +71,62 @@ cal_probe_flag (JsonObject *object, const char *key, gboolean otherwise)
   return node != NULL ? json_node_get_boolean (node) : otherwise;
 }
 
+/* ---- the same case twice ---- */
+
+/* What was measured, not what came of it. */
+static gboolean
+is_result (const char *key)
+{
+  static const char *const results[] = { "median_s", "mean_s", "min_s",     "max_s", "ci_lo_s", "ci_hi_s",
+                                         "samples",  "enough", "samples_s", "error", "skipped", NULL };
+  return g_strv_contains (results, key);
+}
+
+static gint
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (a, b);
+}
+
+/* The parameters of a point in one text. */
+static char *
+case_of (JsonObject *point)
+{
+  GString *out = g_string_new (NULL);
+  g_autoptr (GList) keys = g_list_sort (json_object_get_members (point), compare_keys);
+  for (const GList *k = keys; k != NULL; k = k->next) {
+    JsonNode *node = json_object_get_member (point, k->data);
+    if (is_result (k->data) || !JSON_NODE_HOLDS_VALUE (node))
+      continue;
+    GType type = json_node_get_value_type (node);
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    const char *text = type == G_TYPE_STRING    ? json_node_get_string (node)
+                       : type == G_TYPE_BOOLEAN ? (json_node_get_boolean (node) ? "yes" : "no")
+                                                : g_ascii_dtostr (number, sizeof number, json_node_get_double (node));
+    g_string_append_printf (out, "%s=%s\n", (const char *)k->data, text);
+  }
+  return g_string_free (out, FALSE);
+}
+
+static gboolean
+check_repeats (const CalProbe *probe, GError **error)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL); /* case -> its number + 1 */
+  for (guint i = 0; i < json_array_get_length (probe->points); i++) {
+    JsonObject *point = json_array_get_object_element (probe->points, i);
+    char *words = case_of (point);
+    guint before = GPOINTER_TO_UINT (g_hash_table_lookup (seen, words));
+    if (before > 0) {
+      g_free (words);
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+                   "%s: points[%u] is the case of points[%u] again; each once is accepted", probe->path, i, before - 1);
+      return FALSE;
+    }
+    g_hash_table_insert (seen, words, GUINT_TO_POINTER (i + 1));
+  }
+  return TRUE;
+}
+
 /* ---- documents ---- */
 
 /* gzip; NULL and *error where it is none, broken off, or larger than is read. */
@@ -106,7 +163,7 @@ read_points (CalProbe *probe, GError **error)
   for (guint i = 0; i < json_array_get_length (probe->points); i++)
     if (!JSON_NODE_HOLDS_OBJECT (json_array_get_element (probe->points, i)))
       return cal_probe_fail (probe, G_MAXUINT, error, "points[%u]: a mapping is accepted", i);
-  return TRUE;
+  return check_repeats (probe, error);
 }
 
 static gboolean
@@ -142,11 +199,22 @@ cal_probe_parse (const char *path, const char *bytes, gsize n_B, GError **error)
   return text != NULL && parse (probe, (const char *)text->data, text->len, error) ? g_steal_pointer (&probe) : NULL;
 }
 
+CalProbe *
+cal_probe_new (const char *path, JsonObject *root)
+{
+  CalProbe *probe = g_new0 (CalProbe, 1);
+  probe->path = g_strdup (path);
+  probe->root = probe->owned = root;
+  probe->points = json_object_get_array_member (root, "points");
+  return probe;
+}
+
 void
 cal_probe_free (CalProbe *probe)
 {
   if (probe == NULL)
     return;
+  g_clear_pointer (&probe->owned, json_object_unref);
   g_clear_object (&probe->parser);
   g_free (probe->path);
   g_free (probe);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calibrate/links.h"
+#include "calibrate/storage.h"
 #include "fit-private.h"
 #include "section_kernels-private.h"
 #include "section_overlap-private.h"
@@ -12,7 +14,7 @@
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
 
-const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, NULL };
+const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links, &cal_storage, NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)
@@ -36,7 +38,8 @@ cal_section_hold_every_second (GArray *points, guint first, gboolean (*same) (co
 typedef struct {
   const CalSection *section;
   const CalNode *node;
-  void *now; /* the section's struct, with the constants as they are tried */
+  void *now;            /* the section's struct, with the constants as they are tried */
+  const void *defaults; /* as the calibration has them */
   const GArray *points;
   const guint *at; /* the stage's points that count */
 } Trial;
@@ -77,6 +80,7 @@ solve_stage (Trial *t, const CalSectionStage *stage, gboolean all, GArray *const
     if (!cal_constant_find (t->section->schema, t->now, *path, &c))
       g_error ("stage '%s' names no constant '%s'", stage->name, *path);
     c.stage = stage->name;
+    c.base = ((const BaseNum *)(const void *)((const char *)t->defaults + c.offset))->v;
     if (c.before > 0) /* else neither a start nor a factor */
       g_array_append_val (constants, c);
   }
@@ -131,6 +135,14 @@ find_band (CalSectionFit *fit)
   fit->covered = n_other > 0 ? (double)n_in / n_other : (double)NAN;
 }
 
+/* Where the search begins. */
+static void
+begin (const CalSection *section, const GPtrArray *probes, void *now)
+{
+  for (guint i = 0; section->start != NULL && i < probes->len; i++)
+    section->start (probes->pdata[i], now);
+}
+
 CalSectionFit *
 cal_section_fit (const CalSection *section, const void *defaults, const CalNode *node, const GPtrArray *probes, gboolean hold_out,
                  gboolean split, GError **error)
@@ -149,7 +161,8 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
     return NULL;
   fit->predicted = g_new (double, fit->points->len);
   g_autofree void *now = g_memdup2 (defaults, section->size);
-  Trial trial = { .section = section, .node = node, .now = now, .points = fit->points };
+  begin (section, probes, now);
+  Trial trial = { .section = section, .node = node, .now = now, .defaults = defaults, .points = fit->points };
   if (!solve_all (&trial, !hold_out, fit, error))
     return NULL;
   predict_all (&trial, fit);
@@ -157,9 +170,12 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
     find_band (fit);
   if (hold_out && !split) {
     memcpy (now, defaults, section->size);
+    begin (section, probes, now);
     if (!solve_all (&trial, TRUE, fit, error))
       return NULL;
   }
+  if (section->note != NULL)
+    fit->notes = section->note (fit);
   return g_steal_pointer (&fit);
 }
 
@@ -171,15 +187,30 @@ cal_section_fit_free (CalSectionFit *fit)
   g_clear_pointer (&fit->points, g_array_unref);
   g_clear_pointer (&fit->constants, g_array_unref);
   g_clear_pointer (&fit->stages, g_array_unref);
+  g_clear_pointer (&fit->notes, g_ptr_array_unref);
   g_clear_pointer (&fit->arena, base_arena_free);
   g_free (fit->predicted);
   g_free (fit);
 }
 
 void
+cal_section_result (const CalSectionFit *fit, void *section)
+{
+  for (guint i = 0; i < fit->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+    if (c->verdict != CAL_FITTED && c->verdict != CAL_AT_LIMIT)
+      continue;
+    BaseNum *num = (BaseNum *)(gpointer)((char *)section + c->offset);
+    *num = (BaseNum){ .v = c->after, .set = TRUE, .source = BASE_SOURCE_MEASURED };
+  }
+}
+
+void
 cal_section_write (const CalSectionFit *fit, GString *out)
 {
   cal_write_kept (fit->constants, out);
+  for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
+    g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[i]);
   g_string_append_printf (out, "%s:\n", fit->section->name);
   if (fit->section->error_path != NULL && isfinite (fit->band))
     g_string_append_printf (out, "  %s: %.3g %%\n", fit->section->error_path, 100 * fit->band);

@@ -17,6 +17,8 @@ static const double NORMAL_95 = 1.96;
 static const double MAD_TO_SIGMA = 1.4826;
 /* Steps of derivatives, and what of ln predicted by ln constant counts as dependence. */
 static const double STEP = 0.01, DEPENDS = 1e-3;
+/* So near an end of what is accepted it is there. */
+static const double AT_END = 1e-3;
 /* Points that a constant needs beside others. */
 #define POINTS_EACH 3u
 /* Evaluations of one solution, for each constant. */
@@ -160,8 +162,8 @@ solve_once (Solve *s, double *x, GError **error)
       return FALSE;
   put (s, x);
   for (guint c = s->n; c-- > 0;)
-    if (x[c] <= lo[c] + STEP || x[c] >= hi[c] - STEP)
-      s->active[c]->verdict = fabs (x[c]) >= log (FURTHEST) - STEP ? CAL_TOO_FAR : CAL_AT_LIMIT;
+    if (x[c] <= lo[c] + AT_END || x[c] >= hi[c] - AT_END)
+      s->active[c]->verdict = fabs (x[c]) >= log (FURTHEST) - AT_END ? CAL_TOO_FAR : CAL_AT_LIMIT;
   return TRUE;
 }
 

@@ -30,6 +30,12 @@ mdl_hop_name (MdlHop hop)
   return hop < MDL_HOP_N ? name[hop] : "?";
 }
 
+const struct MdlLinks *
+mdl_library_links (const MdlLibrary *library)
+{
+  return library->links;
+}
+
 const char *
 mdl_library_version (const MdlLibrary *library)
 {

@@ -171,6 +171,36 @@ choose_points (const Cli *cli, Fit *fit, GError **error)
   return TRUE;
 }
 
+/* "2.28" of "2.28.9" */
+static gboolean
+same_release (const char *a, const char *b)
+{
+  const char *dot = strchr (a, '.');
+  gsize n = dot != NULL ? (gsize)(dot + 1 - a) + strspn (dot + 1, "0123456789") : strlen (a);
+  return strncmp (a, b, n) == 0 && !g_ascii_isdigit (b[n]);
+}
+
+/* Releases of NCCL differ in what a collective costs: files of one machine are of one release; a folder says what it mixes. */
+static gboolean
+check_versions (Cli *cli, const Fit *fit, gboolean files, GError **error)
+{
+  const char *first = NULL;
+  for (guint i = 0; i < fit->data.points->len; i++) {
+    const char *here = g_array_index (fit->data.points, CliMeasured, i).nccl;
+    if (first == NULL || here == NULL || same_release (first, here)) {
+      first = first != NULL ? first : here;
+      continue;
+    }
+    if (files)
+      return cli_fail (cli, error, "NCCL %s and NCCL %s in one fit, whose constants differ; each is fitted by itself", first, here);
+    g_autofree char *text =
+        g_strdup_printf ("NCCL %s and NCCL %s are fitted together, though their constants may differ", first, here);
+    cli_warn (cli, text);
+    return TRUE;
+  }
+  return TRUE;
+}
+
 /* ---- predictions ---- */
 
 static void
@@ -426,7 +456,7 @@ held_out_line (const GArray *scores)
 }
 
 static char *
-describe (const Fit *fit)
+describe (const Fit *fit, const GPtrArray *sections)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < fit->data.spec.systems.n; i++) {
@@ -436,6 +466,10 @@ describe (const Fit *fit)
     if (n > 0)
       g_string_append_printf (text, "%s%s (%u)", text->len > 0 ? ", " : "",
                               BASE_LIST_AT (fit->data.spec.systems, CliSystem, i)->name.v, n);
+  }
+  for (guint i = 0; i < sections->len; i++) {
+    const CalSectionFit *section = sections->pdata[i];
+    g_string_append_printf (text, "%s%s (%u)", text->len > 0 ? ", " : "", section->section->name, section->points->len);
   }
   return g_strdup_printf ("%s: %s", fit->data.spec.name.v, text->str);
 }
@@ -468,7 +502,7 @@ write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report
     rep_fit_sections_tsv (sections, cli->out);
     return;
   }
-  g_autofree char *held_out = report->fit != NULL ? held_out_line (report->scores) : NULL, *from = describe (fit);
+  g_autofree char *held_out = report->fit != NULL ? held_out_line (report->scores) : NULL, *from = describe (fit, sections);
   CalFitFile file = { .name = flags->name != NULL ? flags->name : "fitted",
                       .over = cli_calibration_name (cli),
                       .from = from,
@@ -561,12 +595,6 @@ load (Cli *cli, const Flags *flags, char **words, CliData *data, GError **error)
     return cli_fail (cli, error, "--systems is of a folder with systems.yaml");
   if (files.topology == NULL)
     return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
-  for (char **word = words; *word != NULL; word++)
-    if (!is_file (*word))
-      return cli_fail (cli, error,
-                       "'%s': forerun-probe's .json and .csv files are accepted, or one folder with systems.yaml; forerun import "
-                       "makes CSV of others",
-                       *word);
   return cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &files.launch, error) &&
          cli_data_load_files (cli, words, &files, data, error);
 }
@@ -636,24 +664,39 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
                        .points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint)),
                        .priced = g_array_new (FALSE, FALSE, sizeof (Priced)) };
   static char model[] = "model";
-  const CliPredict predict = { .mode = model,
-                               .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
-                               .calibration = flags->over };
+  CliPredict predict = { .mode = model,
+                         .folder = words[1] == NULL && flags->topology == NULL ? words[0] : ".",
+                         .calibration = flags->over };
   CliFitSections how = { .topology = flags->topology, .over = flags->over, .split = flags->split };
   if ((flags->min_size != NULL && !cli_size_value (cli, "--min-size", flags->min_size, &fit.min_size_B, error)) ||
       !load (cli, flags, words, &fit.data, error) || !parse_hold_out (cli, &fit, error) || !choose_points (cli, &fit, error) ||
-      !mark_unknown (cli, &fit, error) || !cli_predict (cli, &predict, &fit.data, take_group, &fit, error))
+      !check_versions (cli, &fit, flags->topology != NULL, error) || !mark_unknown (cli, &fit, error))
     return FALSE;
   how.hold_out = fit.hold_out.sizes;
+  /* first, since collectives go over the links that are fitted */
+  MdlLinks links;
+  g_autoptr (GPtrArray) sections = cli_fit_sections (cli, &how, fit.data.probes, &links, error);
+  if (sections == NULL)
+    return FALSE;
+  predict.links = cli_fit_has_links (sections) ? &links : NULL;
+  if (!cli_predict (cli, &predict, &fit.data, take_group, &fit, error))
+    return FALSE;
   g_autoptr (GString) text = g_string_new (NULL);
   g_auto (Collectives) collectives = { 0 };
   for (int b = 0; b < REP_BAND_N; b++)
     collectives.report.band[b] = (double)NAN;
-  if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &collectives, text, error))
-    return FALSE;
-  g_autoptr (GPtrArray) sections = cli_fit_sections (cli, &how, fit.data.probes, error);
-  if (sections == NULL)
-    return FALSE;
+  g_autoptr (GError) cause = NULL;
+  if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &collectives, text, &cause)) {
+    /* too few collectives beside copies and the like are no reason to give up what these tell */
+    if (sections->len == 0 || collectives.found != NULL || flags->offset != NULL ||
+        !g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
+      g_propagate_error (error, g_steal_pointer (&cause));
+      return FALSE;
+    }
+    g_autofree char *why = g_strdup_printf ("collectives are not fitted: %s", cause->message);
+    cli_warn (cli, why);
+    g_array_set_size (fit.points, 0);
+  }
   if (fit.groups->len == 0 && sections->len == 0)
     return cli_fail (cli, error, "nothing is left to fit: collectives with P2P on are, and the other sections of a probe's file");
   if (fit.n_left > 0)
@@ -682,9 +725,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 const CliVerb cli_verb_fit = {
   .name = "fit",
   .summary = "constants of the models from measurements, with intervals and the error on what was held out",
-  .usage = "FOLDER | PROBE.json FILE.csv... --topology T [flags] -o CAL.yaml",
-  .example = "forerun fit our_node --over h200_sxm -o our_node.yaml",
+  .usage = "FOLDER | FILE... --topology T [flags] -o CAL.yaml",
+  .example = "forerun fit probe.json nvbandwidth.json fio.json --topology hgx_h200 -o our_node.yaml",
   .notes =
+      "FILE: what forerun-probe wrote, CSV (of collectives; of copies and storage as forerun import writes it), or what "
+      "nccl-tests,\n"
+      "nvbandwidth, p2pBandwidthLatencyTest, fio (JSON) and gdsio print, told apart by what stands in it.\n"
       "The answer is a calibration file (calibration: of a topology, --calibration of a verb); what was found goes to stderr or\n"
       "--report. A constant that the measurements leave open keeps its default, and the file says so.\n",
   .flags = { flags_table },

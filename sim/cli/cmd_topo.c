@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "cli-private.h"
+#include "models/library.h"
 #include "report/topo.h"
 
 typedef struct {
-  char *nodes;
+  char *nodes, *calibration;
   char **path;
   gboolean dot;
 } Flags;
@@ -14,6 +15,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "what to show", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N", "build N nodes (default: as many as the file says)" },
   { CLI_FLAG_PAIR, "path", 0, offsetof (Flags, path), "A B", "the way from device A to device B, hop by hop" },
+  { CLI_FLAG_TEXT, "calibration", 0, offsetof (Flags, calibration), "NAME|FILE",
+    "with what a calibration measured of links and host memory (default: what the topology says)" },
   { CLI_FLAG_SWITCH, "dot", 0, offsetof (Flags, dot), NULL, "the graph for Graphviz: forerun topo T --dot | dot -Tsvg" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
@@ -66,6 +69,19 @@ write_topo (Cli *cli, const Clu *clu, const Path *path)
 }
 
 static gboolean
+lay_calibration (Cli *cli, const char *name, Clu *clu, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  const MdlLibrary *library = cli_library_load (cli, name, NULL, gpu != NULL ? gpu->name.v : NULL, NULL, cli->yamls, diag, error);
+  cli_warn_all (cli, diag);
+  if (library == NULL)
+    return FALSE;
+  cli_take_inputs (cli, cli->yamls);
+  return clu_links_set (clu, mdl_library_links (library), error);
+}
+
+static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
@@ -85,6 +101,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   g_autoptr (Clu) clu = cli_cluster_load (cli, words[0], (guint32)nodes, error);
   if (clu == NULL)
+    return FALSE;
+  if (flags->calibration != NULL && !lay_calibration (cli, flags->calibration, clu, error))
     return FALSE;
   if (flags->dot) {
     rep_topo_dot (clu, cli->out);

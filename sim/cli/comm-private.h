@@ -31,6 +31,7 @@ typedef struct {
   MdlProto proto;
   guint32 root;
   WrkSettings settings; /* without its library */
+  const struct MdlLinks *links; /* in place of those that come with the library; NULL: those */
   gboolean plain;
   guint32 *nodes; /* in the order asked for; one 0: all of the topology */
   guint n_nodes;

@@ -301,6 +301,9 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     comm->library = mdl_library_with (library, &comm->settings.env);
     comm->settings.library = comm->library;
     wrk_nccl_settle (comm->clu, &comm->settings);
+    const struct MdlLinks *links = question->links != NULL ? question->links : mdl_library_links (library);
+    if (links != NULL && !clu_links_set (comm->clu, links, error))
+      return FALSE;
   }
   comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   if (comm->comm == NULL)

@@ -2,7 +2,7 @@
 #ifndef CLI_FIT_SECTIONS_PRIVATE_H
 #define CLI_FIT_SECTIONS_PRIVATE_H
 
-#include "calibrate/section.h"
+#include "calibrate/links.h"
 #include "cli-private.h"
 
 G_BEGIN_DECLS
@@ -14,8 +14,10 @@ typedef struct {
 } CliFitSections;
 
 /* `probes`: of CalProbe; may be NULL. Returned: full, of CalSectionFit, empty where no file tells a section; NULL and *error on
- * failure. */
-GPtrArray *cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, GError **error);
+ * failure. *links: of copies and links, as they are then. What they note is warned about. */
+GPtrArray *cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, MdlLinks *links, GError **error);
+/* Whether copies and links are among them. */
+gboolean cli_fit_has_links (const GPtrArray *sections);
 
 G_END_DECLS
 

@@ -2,6 +2,7 @@
 #include "fit_sections-private.h"
 
 #include "calibrate/calibration.h"
+#include "fit_links-private.h"
 #include "workload/gpu.h"
 
 static void
@@ -26,8 +27,17 @@ open_node (Cli *cli, const CliFitSections *how, Clu **clu, GError **error)
   return g_ptr_array_index (cli->cals, cli->cals->len - 1);
 }
 
+gboolean
+cli_fit_has_links (const GPtrArray *sections)
+{
+  for (guint i = 0; i < sections->len; i++)
+    if (((const CalSectionFit *)sections->pdata[i])->section == &cal_links)
+      return TRUE;
+  return FALSE;
+}
+
 GPtrArray *
-cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, GError **error)
+cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, MdlLinks *links, GError **error)
 {
   g_autoptr (GPtrArray) fits = g_ptr_array_new_with_free_func (free_fit);
   if (how->topology == NULL || probes == NULL)
@@ -38,17 +48,24 @@ cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, 
     return NULL;
   MdlGpu gpu;
   wrk_gpu_facts (clu, 0, &gpu);
-  const CalNode node = { .gpu = &gpu };
+  *links = *(const MdlLinks *)cal_section (cal, &cal_links);
+  g_autoptr (CliFitLinks) routes = cli_fit_links_new (clu, cal_library (cal), links);
+  const CalNode node = { .gpu = &gpu, .link_s = cli_fit_links_s, .user = routes };
   for (guint s = 0; cal_sections[s] != NULL; s++) {
     g_autoptr (GError) cause = NULL;
-    CalSectionFit *fit =
-        cal_section_fit (cal_sections[s], cal_section (cal, cal_sections[s]), &node, probes, how->hold_out, how->split, &cause);
+    const void *defaults = cal_sections[s] == &cal_links ? links : cal_section (cal, cal_sections[s]);
+    CalSectionFit *fit = cal_section_fit (cal_sections[s], defaults, &node, probes, how->hold_out, how->split, &cause);
     if (cause != NULL) {
       g_propagate_error (error, g_steal_pointer (&cause));
       return NULL;
     }
-    if (fit != NULL)
-      g_ptr_array_add (fits, fit);
+    if (fit == NULL)
+      continue;
+    g_ptr_array_add (fits, fit);
+    if (cal_sections[s] == &cal_links)
+      cal_section_result (fit, links);
+    for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
+      cli_warn (cli, fit->notes->pdata[i]);
   }
   return g_steal_pointer (&fits);
 }

@@ -118,6 +118,8 @@ gboolean cli_probe_read (Cli *cli, const CalProbe *file, const CliMeasuredFile *
 /* The text of one file of measurements, by the ending of its path; appends to data->points. `text` ends with a NUL behind n_B. */
 gboolean cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data,
                              GError **error);
+/* CSV, whatever its file's name. */
+gboolean cli_measured_rows (const char *path, const char *text, const CliMeasuredFile *file, CliData *data, GError **error);
 /* The same from the file. */
 gboolean cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error);
 

@@ -354,6 +354,14 @@ check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
 }
 
 gboolean
+cli_measured_rows (const char *path, const char *text, const CliMeasuredFile *file, CliData *data, GError **error)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  Reader reader = { path, 1, file, data };
+  return read_csv (&reader, lines, error);
+}
+
+gboolean
 cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data, GError **error)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/yaml.h"
+#include "calibrate/rows.h"
 #include "measured-private.h"
 #include "report/validate.h"
 
@@ -157,6 +158,12 @@ cli_data_load (Cli *cli, const char *folder, const char *margins, CliData *data,
   return TRUE;
 }
 
+static void
+free_probe (gpointer probe)
+{
+  cal_probe_free (probe);
+}
+
 /* 'text' as YAML reads it back. */
 static void
 append_quoted (GString *out, const char *text)
@@ -197,18 +204,127 @@ describe_files (char *const *paths, const CliFilesFlags *flags, const char *disa
   return g_string_free (out, FALSE);
 }
 
+/* What each file is: points of a probe, or rows of collectives. */
+typedef struct {
+  CalProbe *probe; /* owned by the data; NULL: collectives alone */
+  char *rows;      /* CSV of collectives that an importer made; NULL: none */
+  gboolean tables; /* a CSV of copies or storage: no collectives at all */
+} Source;
+
+static void
+source_clear (gpointer source)
+{
+  g_free (((Source *)source)->rows);
+}
+
+static void
+keep_probe (CliData *data, CalProbe *probe, Source *source)
+{
+  if (data->probes == NULL)
+    data->probes = g_ptr_array_new_with_free_func (free_probe);
+  g_ptr_array_add (data->probes, probe);
+  source->probe = probe;
+}
+
+static gboolean
+refuse (const char *path, GError **error)
+{
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "%s: nothing that is known wrote this; accepted: forerun-probe's .json, CSV of collectives (.csv) or of copies or "
+               "storage as forerun import writes it, and what nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, fio "
+               "(--output-format=json) and gdsio print",
+               path);
+  return FALSE;
+}
+
+/* What a tool printed, as the CSV that `forerun import` would write. */
+static gboolean
+import_source (const CalText *text, CalTool tool, CliData *data, Source *source, GError **error)
+{
+  const CalTold told = { .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 };
+  g_autofree char *csv = tool == CAL_TOOL_NCCL_TESTS    ? cal_import_nccl_tests (text, &told, error)
+                         : tool == CAL_TOOL_NVBANDWIDTH ? cal_import_nvbandwidth (text, 0, error)
+                         : tool == CAL_TOOL_P2P_TEST    ? cal_import_p2p_test (text, 0, error)
+                         : tool == CAL_TOOL_FIO         ? cal_import_fio (text, error)
+                                                        : cal_import_gdsio (text, error);
+  if (csv == NULL)
+    return FALSE;
+  if (tool == CAL_TOOL_NCCL_TESTS) {
+    source->rows = g_steal_pointer (&csv);
+    return TRUE;
+  }
+  g_autofree char *label = g_strconcat (text->path, " as CSV", NULL); /* lines are not the file's */
+  CalText rows = { .path = label, .bytes = csv, .n_B = strlen (csv), .warnings = text->warnings };
+  CalProbe *probe = cal_rows_probe (&rows, error);
+  source->tables = TRUE;
+  if (probe != NULL)
+    keep_probe (data, probe, source);
+  return probe != NULL;
+}
+
+static gboolean
+open_source (Cli *cli, const char *path, CliData *data, Source *source, BaseDiag *warnings, GError **error)
+{
+  static const gsize MOST_B = (gsize)1 << 30;
+  gsize n_B = 0;
+  g_autofree char *bytes = cli_read_file (path, MOST_B, &n_B, error);
+  if (bytes == NULL)
+    return FALSE;
+  CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = warnings };
+  CalRowsKind kind = cal_rows_kind (&text);
+  CalTool tool = kind == CAL_ROWS_NONE ? cal_tool_of (&text) : CAL_TOOL_NONE;
+  gboolean csv = g_str_has_suffix (path, ".csv"), json = cli_is_probe (path) || bytes[strspn (bytes, " \t\r\n")] == '{';
+  /* what is packed is a probe's */
+  gboolean probe = g_str_has_suffix (path, ".gz") || (json && g_strstr_len (bytes, (gssize)n_B, "\"schema\"") != NULL);
+  if (kind == CAL_ROWS_NONE && csv)
+    return TRUE; /* of collectives, read where its system is known */
+  cli_take_input (cli, path, bytes, n_B);
+  if (kind != CAL_ROWS_NONE) {
+    CalProbe *rows = cal_rows_probe (&text, error);
+    source->tables = TRUE;
+    if (rows != NULL)
+      keep_probe (data, rows, source);
+    return rows != NULL;
+  }
+  if (probe) {
+    CalProbe *file = cal_probe_parse (path, bytes, n_B, error);
+    if (file != NULL)
+      keep_probe (data, file, source);
+    return file != NULL;
+  }
+  return tool != CAL_TOOL_NONE ? import_source (&text, tool, data, source, error) : refuse (path, error);
+}
+
+static gboolean
+read_source (Cli *cli, const char *path, const Source *source, const CliMeasuredFile *as, CliData *data, GError **error)
+{
+  if (source->tables)
+    return TRUE;
+  if (source->probe != NULL)
+    return cli_probe_read (cli, source->probe, NULL, data, error);
+  return source->rows != NULL ? cli_measured_rows (path, source->rows, as, data, error)
+                              : cli_measured_read (cli, path, as, data, error);
+}
+
 gboolean
 cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, CliData *data, GError **error)
 {
   data->points = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
-  g_autoptr (GPtrArray) probes = g_ptr_array_new (); /* CalProbe *, NULL beside a CSV file */
+  g_autoptr (GArray) sources = g_array_new (FALSE, TRUE, sizeof (Source));
+  g_array_set_clear_func (sources, source_clear);
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
   gboolean no_nvls = FALSE;
   for (char *const *path = paths; *path != NULL; path++) {
-    CalProbe *probe = NULL;
-    if (cli_is_probe (*path) && (probe = cli_probe_load (cli, *path, data, error)) == NULL)
+    const Source none = { 0 };
+    g_array_append_val (sources, none);
+    Source *source = &g_array_index (sources, Source, sources->len - 1);
+    gboolean opened = open_source (cli, *path, data, source, warnings, error);
+    cli_warn_all (cli, warnings);
+    g_clear_pointer (&warnings, base_diag_free);
+    warnings = base_diag_new ();
+    if (!opened)
       return FALSE;
-    no_nvls = no_nvls || (probe != NULL && cli_probe_has_no_nvls (probe));
-    g_ptr_array_add (probes, probe);
+    no_nvls = no_nvls || (source->probe != NULL && !source->tables && cli_probe_has_no_nvls (source->probe));
   }
   g_autofree char *disable = no_nvls && (flags->disable == NULL || strstr (flags->disable, "nvls") == NULL)
                                  ? g_strjoin (",", "nvls", flags->disable, NULL)
@@ -222,9 +338,8 @@ cli_data_load_files (Cli *cli, char *const *paths, const CliFilesFlags *flags, C
       !load_margins (cli, ".", NULL, data, error))
     return FALSE;
   for (guint i = 0; i < data->spec.files.n; i++)
-    if (probes->pdata[i] != NULL
-            ? !cli_probe_read (cli, probes->pdata[i], NULL, data, error)
-            : !cli_measured_read (cli, paths[i], BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data, error))
+    if (!read_source (cli, paths[i], &g_array_index (sources, Source, i), BASE_LIST_AT (data->spec.files, CliMeasuredFile, i), data,
+                      error))
       return FALSE;
   return TRUE;
 }

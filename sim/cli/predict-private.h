@@ -11,6 +11,7 @@ typedef struct {
   char *mode;              /* as --mode; NULL: event */
   const char *folder;      /* that paths of topologies are read from */
   const char *calibration; /* for all systems; NULL: each its own */
+  const struct MdlLinks *links; /* in place of the calibration's; NULL: its own */
 } CliPredict;
 
 /* Points that share a communicator. */

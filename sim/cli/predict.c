@@ -48,8 +48,8 @@ flags_of (const CliSystem *system, const CliMeasured *point, const CliPredict *h
 
 /* The communicator of `first`, by the rules of the NCCL that was measured; where these are not known, by the calibration's. */
 static gboolean
-open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, CliCollFlags *flags, CliQuestion *question, CliComm *comm,
-           GError **error)
+open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, const CliPredict *how, CliCollFlags *flags,
+           CliQuestion *question, CliComm *comm, GError **error)
 {
   g_autofree char *version = first->nccl != NULL ? g_strconcat ("version=", first->nccl, NULL) : NULL;
   char *variables[] = { version, NULL };
@@ -60,6 +60,7 @@ open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, CliCollF
     question->settings.degrade.no_p2p = !system->p2p.v;
     question->settings.one_way = system->one_way.v;
     question->settings.terse = TRUE;
+    question->links = how->links;
     if (done && cli_comm_open (cli, flags, question, first->nodes, comm, &cause))
       break;
     if (flags->nccl == NULL || strstr (cause->message, "--nccl") == NULL) {
@@ -94,7 +95,7 @@ open_group (Cli *cli, const CliPredict *how, const CliData *data, gpointer *memb
   group->system = system;
   group->member = members;
   group->n = n;
-  gboolean done = open_comm (cli, system, first, &flags, &question, &group->comm, error);
+  gboolean done = open_comm (cli, system, first, how, &flags, &question, &group->comm, error);
   g_free (question.nodes);
   if (done)
     return group;

@@ -37,17 +37,19 @@ typedef struct {
   CluParams p;
 } CluNodeLink;
 
-typedef enum { CLU_RES_FORWARD, CLU_RES_BACKWARD, CLU_RES_BOTH, CLU_RES_OWN } CluResKind;
+/* From OWN on: a device's own; a memory's that counts what is read, or written, alone. */
+typedef enum { CLU_RES_FORWARD, CLU_RES_BACKWARD, CLU_RES_BOTH, CLU_RES_OWN, CLU_RES_READ, CLU_RES_WRITE } CluResKind;
 
 typedef struct {
   CluResKind kind;
-  guint32 index; /* local link, or local device for CLU_RES_OWN */
+  guint32 index; /* local link, or local device from CLU_RES_OWN on */
   double capacity_Bps;
 } CluNodeRes;
 
 /* A device's own resource. */
 typedef struct {
-  guint32 res; /* local; CLU_NONE: not a bottleneck */
+  guint32 res;         /* local; CLU_NONE: not a bottleneck */
+  guint32 read, write; /* of a memory whose ways differ; CLU_NONE */
   const CluLinkClass *link_class;
   BaseSource source;
 } CluOwn;
@@ -179,6 +181,7 @@ struct Clu {
   guint32 management_dev;
   guint32 n_tiers;
   CluTierNode *tier;
+  const CluLinkClass *host_memory; /* of memories that only a calibration tells of; NULL: none yet */
   double *background_Bps; /* of each resource, taken by others; NULL: nothing is */
 };
 
@@ -213,6 +216,10 @@ void clu_check_topology (CluLoader *loader, CluSpec *spec);
 /* `link_overrides`: const BaseList * of CluLinkOverride, in order. */
 CluTemplate *clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *link_overrides);
 void clu_template_free (CluTemplate *template);
+/* Resources anew, after links changed. */
+void clu_template_renumber (CluTemplate *t);
+/* What all memories of the node reach: both ways together, read, written; 0: no limit. Resources are numbered after. */
+void clu_template_host (CluTemplate *t, double both_Bps, double read_Bps, double write_Bps);
 guint32 clu_template_link (CluTemplate *t, guint32 a, guint32 b, CluEnd end, const CluParams *p);
 void clu_template_scale_up (CluLoader *loader, CluTemplate *t);
 static inline CluNodeLink *
@@ -227,6 +234,10 @@ clu_template_res_at (const CluTemplate *t, guint32 res)
 }
 /* Kind of a local device, and its number among its kind. */
 CluDevKind clu_template_kind (const CluTemplate *t, guint32 local, guint32 *index);
+
+/* --- load.c */
+/* Global numbers anew, after templates changed theirs. */
+gboolean clu_renumber (Clu *clu, GError **error);
 
 /* --- overrides.c */
 /* Makes the templates and gives every node its own. Nothing is made when there are errors. */

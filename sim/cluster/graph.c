@@ -341,8 +341,8 @@ clu_link (const Clu *clu, CluLinkId link, CluLink *out)
 /* What a resource is, whoever bears it. */
 typedef struct {
   CluResKind kind;
-  CluLinkId link;   /* unless kind is CLU_RES_OWN */
-  CluDev dev;       /* kind CLU_RES_OWN */
+  CluLinkId link;   /* of kinds below CLU_RES_OWN */
+  CluDev dev;       /* from CLU_RES_OWN on */
   guint32 n_cables; /* cables that share it */
   double capacity_Bps;
   double sm_factor;
@@ -368,7 +368,7 @@ res_view (const Clu *clu, CluRes res)
     const CluTemplate *t = clu_node_template (clu, node);
     const CluNodeRes *r = clu_template_res_at (t, res - clu->node[node].res);
     view.kind = r->kind;
-    if (r->kind == CLU_RES_OWN) {
+    if (r->kind >= CLU_RES_OWN) {
       view.dev = clu->node[node].dev + r->index;
       view.capacity_Bps = r->capacity_Bps;
       view.link_class = t->own[r->index].link_class;
@@ -459,9 +459,11 @@ clu_resource_name (const Clu *clu, CluRes res)
 {
   g_return_val_if_fail (res < clu->n_res, NULL);
   ResView view = res_view (clu, res);
-  if (view.kind == CLU_RES_OWN) {
+  if (view.kind >= CLU_RES_OWN) {
     g_autofree char *dev = clu_dev_name (clu, view.dev);
-    const char *what = clu_dev_kind (clu, view.dev) == CLU_DEV_MEMORY   ? "memory"
+    const char *what = view.kind == CLU_RES_READ                        ? "memory, read"
+                       : view.kind == CLU_RES_WRITE                     ? "memory, written"
+                       : clu_dev_kind (clu, view.dev) == CLU_DEV_MEMORY ? "memory"
                        : clu_dev_kind (clu, view.dev) == CLU_DEV_NVME   ? "drive"
                        : clu_dev_kind (clu, view.dev) == CLU_DEV_SWITCH ? "core"
                                                                         : "bus";

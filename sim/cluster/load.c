@@ -133,6 +133,8 @@ number_rest (CluLoader *loader)
     build_frontend (clu);
   }
   clu->management_dev = (guint32)dev++;
+  g_free (clu->tier);
+  clu->n_tiers = 0;
   clu->tier = g_new0 (CluTierNode, MAX (clu->spec.storage.n, 1u));
   for (unsigned i = 0; i < clu->spec.storage.n; i++) {
     const CluStorageSpec *spec = BASE_LIST_AT (clu->spec.storage, CluStorageSpec, i);
@@ -159,6 +161,16 @@ number_rest (CluLoader *loader)
   return TRUE;
 }
 
+gboolean
+clu_renumber (Clu *clu, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  CluLoader loader = { .clu = clu, .context = { .arena = clu->arena, .diag = diag } };
+  if (number_nodes (&loader))
+    number_rest (&loader);
+  return base_diag_finish (diag, error);
+}
+
 static void
 build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *options)
 {
@@ -171,8 +183,7 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
       base_diag_error (diag, BASE_MARK_NONE, "%u nodes are asked for; at most 1000000", options->nodes);
       return;
     }
-    clu->spec.nodes =
-        (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = clu->spec.head.mark };
+    clu->spec.nodes = (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = clu->spec.head.mark };
     loader->nodes_given = TRUE;
   }
   read_domain (loader);

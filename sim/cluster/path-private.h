@@ -26,6 +26,8 @@ void clu_path_cross (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluR
 void clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean forward, const CluPart *part);
 /* A device's own resource, `weight` times the share. Nothing when it has none, but memory is shown. */
 void clu_path_own (CluPath *path, guint32 node, guint32 local, double weight, const CluPart *part);
+/* A memory that is read or written: what it carries both ways together, and this way. */
+void clu_path_memory (CluPath *path, guint32 node, guint32 local, gboolean write, const CluPart *part);
 
 /* --- route_node.c: ways inside a node. Local device numbers. */
 /* Class of the way over the host tree, GPUs' scale-up links left out. CLU_PATH_N: there is none. */

@@ -113,6 +113,20 @@ clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean fo
 }
 
 void
+clu_path_memory (CluPath *path, guint32 node, guint32 local, gboolean write, const CluPart *part)
+{
+  const CluNode *n = &path->clu->node[node];
+  const CluOwn *own = &clu_node_template (path->clu, node)->own[local];
+  guint32 way = write ? own->write : own->read;
+  if (way != CLU_NONE)
+    clu_path_use (path, n->res + way, part->share);
+  if (way != CLU_NONE && own->res == CLU_NONE)
+    clu_path_hop (path, CLU_NONE, n->dev + local, n->dev + local, n->res + way, part, part->share);
+  else
+    clu_path_own (path, node, local, 1, part);
+}
+
+void
 clu_path_own (CluPath *path, guint32 node, guint32 local, double weight, const CluPart *part)
 {
   const CluNode *n = &path->clu->node[node];

@@ -149,8 +149,10 @@ clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluP
   if (!met && !is_kind (t, CLU_DEV_SOCKET, top_b))
     return no_way (path->clu, node, top_b, error);
 
-  if (from != x || is_kind (t, CLU_DEV_NVME, from))
-    clu_path_own (path, node, from, 1, part); /* out of memory, off a drive */
+  if (from != x)
+    clu_path_memory (path, node, from, FALSE, part);
+  else if (is_kind (t, CLU_DEV_NVME, from))
+    clu_path_own (path, node, from, 1, part);
   if (direct != CLU_NONE)
     clu_path_node_link (path, node, direct, clu_template_link_at (t, direct)->a == x, part);
   else {
@@ -169,8 +171,10 @@ clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluP
         pass (path, node, t, b.dev[i - 1], part);
     }
   }
-  if (to != y || is_kind (t, CLU_DEV_NVME, to))
-    clu_path_own (path, node, to, is_kind (t, CLU_DEV_NVME, to) ? t->write_weight : 1, part);
+  if (to != y)
+    clu_path_memory (path, node, to, TRUE, part);
+  else if (is_kind (t, CLU_DEV_NVME, to))
+    clu_path_own (path, node, to, t->write_weight, part);
   return TRUE;
 }
 

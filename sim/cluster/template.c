@@ -41,7 +41,7 @@ static void
 own_resource (CluTemplate *t, guint32 dev, double capacity_Bps, const CluLinkClass *link_class, BaseSource source)
 {
   CluNodeRes res = { .kind = CLU_RES_OWN, .index = dev, .capacity_Bps = capacity_Bps };
-  t->own[dev] = (CluOwn){ .res = t->res->len, .link_class = link_class, .source = source };
+  t->own[dev] = (CluOwn){ .res = t->res->len, .read = CLU_NONE, .write = CLU_NONE, .link_class = link_class, .source = source };
   g_array_append_val (t->res, res);
 }
 
@@ -87,7 +87,7 @@ number_devices (CluLoader *loader, CluTemplate *t)
   }
   t->own = g_new (CluOwn, t->n_devices);
   for (guint32 d = 0; d < t->n_devices; d++)
-    t->own[d] = (CluOwn){ .res = CLU_NONE };
+    t->own[d] = (CluOwn){ .res = CLU_NONE, .read = CLU_NONE, .write = CLU_NONE };
   t->up = table_new (t->n_devices);
   t->pcie_up = table_new (gpus);
   t->wire = table_new (t->n[CLU_DEV_NIC]);
@@ -388,9 +388,39 @@ apply_link_overrides (CluLoader *loader, CluTemplate *t, const BaseList *overrid
   }
 }
 
-/* Numbers the resources anew, after links changed. */
+static guint32 *
+own_number (CluOwn *own, CluResKind kind)
+{
+  return kind == CLU_RES_READ ? &own->read : kind == CLU_RES_WRITE ? &own->write : &own->res;
+}
+
+/* Appends, changes or takes away what a device's own resource of that kind carries. */
 static void
-renumber_resources (CluTemplate *t)
+set_own (CluTemplate *t, guint32 dev, CluResKind kind, double capacity_Bps)
+{
+  guint32 *number = own_number (&t->own[dev], kind);
+  if (*number == CLU_NONE && capacity_Bps > 0) {
+    CluNodeRes res = { .kind = kind, .index = dev };
+    *number = t->res->len;
+    g_array_append_val (t->res, res);
+  }
+  if (*number != CLU_NONE)
+    clu_template_res_at (t, *number)->capacity_Bps = capacity_Bps;
+}
+
+void
+clu_template_host (CluTemplate *t, double both_Bps, double read_Bps, double write_Bps)
+{
+  for (guint32 i = 0; i < t->n[CLU_DEV_MEMORY]; i++) {
+    guint32 dev = t->first[CLU_DEV_MEMORY] + i;
+    set_own (t, dev, CLU_RES_OWN, both_Bps);
+    set_own (t, dev, CLU_RES_READ, read_Bps);
+    set_own (t, dev, CLU_RES_WRITE, write_Bps);
+  }
+}
+
+void
+clu_template_renumber (CluTemplate *t)
 {
   g_autoptr (GArray) old = t->res;
   t->res = g_array_new (FALSE, FALSE, sizeof (CluNodeRes));
@@ -405,10 +435,12 @@ renumber_resources (CluTemplate *t)
   }
   for (guint32 i = 0; i < old->len; i++) {
     CluNodeRes res = g_array_index (old, CluNodeRes, i);
-    if (res.kind != CLU_RES_OWN)
+    if (res.kind < CLU_RES_OWN)
       continue;
-    t->own[res.index].res = t->res->len;
-    g_array_append_val (t->res, res);
+    gboolean limits = res.capacity_Bps > 0;
+    *own_number (&t->own[res.index], res.kind) = limits ? t->res->len : CLU_NONE;
+    if (limits)
+      g_array_append_val (t->res, res);
   }
 }
 
@@ -428,7 +460,7 @@ clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *l
   lay_side_nics (loader, t);
   for (guint i = 0; i < link_overrides->len; i++)
     apply_link_overrides (loader, t, link_overrides->pdata[i]);
-  renumber_resources (t);
+  clu_template_renumber (t);
   clu_template_find_nearest (t);
   return t;
 }

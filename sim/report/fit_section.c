@@ -132,6 +132,8 @@ rep_fit_sections_text (const GPtrArray *sections, GString *out)
     if (isfinite (fit->covered))
       g_string_append_printf (out, "; it holds %.0f %% of the other half", 100 * fit->covered);
     g_string_append (out, isfinite (fit->band) ? "\n" : "");
+    for (guint k = 0; fit->notes != NULL && k < fit->notes->len; k++)
+      g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[k]);
   }
 }
 
@@ -175,6 +177,11 @@ rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
     base_table_build_json (scores, json);
     build_number (json, "band", fit->band);
     build_number (json, "covered", fit->covered);
+    json_builder_set_member_name (json, "notes");
+    json_builder_begin_array (json);
+    for (guint k = 0; fit->notes != NULL && k < fit->notes->len; k++)
+      json_builder_add_string_value (json, fit->notes->pdata[k]);
+    json_builder_end_array (json);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);

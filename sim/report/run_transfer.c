@@ -56,11 +56,13 @@ rep_transfer_text (const WrkTransferResult *transfer, GString *out)
                   *rate = rep_quantity (transfer->rate_Bps, BASE_DIM_BANDWIDTH),
                   *wire = rep_quantity (transfer->wire_rate_Bps, BASE_DIM_BANDWIDTH),
                   *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
+  guint pairs = transfer->copies != NULL ? transfer->copies->len : 0;
+  gboolean several = transfer->count > 1 || pairs > 1;
   g_string_append_printf (out, "copy        %s -> %s, %s", transfer->from, transfer->to, size);
-  if (transfer->count > 1)
-    g_string_append_printf (out, ", %.0f at the same time", transfer->count);
+  if (several)
+    g_string_append_printf (out, ", %.0f at the same time", transfer->count * MAX (pairs, 1));
   g_string_append_printf (out, "\ntime        %s\n", band);
-  g_string_append_printf (out, "rate        %s%s; alone its route carries %s\n", rate, transfer->count > 1 ? " each" : "", wire);
+  g_string_append_printf (out, "rate        %s%s; alone its route carries %s\n", rate, several ? " each" : "", wire);
   g_string_append_printf (out, "path        %s (%s, %s)\n", transfer->path != NULL ? transfer->path : "-",
                           transfer->path_class != NULL ? transfer->path_class : "-",
                           transfer->transport != NULL ? transfer->transport : "-");

@@ -184,6 +184,19 @@ start_flows (WrkNet *net, Running *running, double at_once, double in_a_row)
   return running;
 }
 
+static void
+start_copies (WrkNet *net, Running *running, const WrkTransferResult *transfer)
+{
+  double at_once = 0;
+  for (guint i = 0; transfer->copies != NULL && i < transfer->copies->len; i++) {
+    wrk_transfer_flow (net, transfer, i, running->uses, &running->spec);
+    start_flows (net, running, transfer->count, 1);
+    at_once += transfer->count;
+  }
+  running->at_once = at_once;
+  wrk_transfer_count (net, transfer);
+}
+
 /* Returned: full; NULL and *error on failure. */
 static Running *
 start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **error)
@@ -202,9 +215,8 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
       running_free (running);
       return NULL;
     case WRK_KIND_TRANSFER:
-      wrk_transfer_flow (net, &alone->transfer, running->uses, &running->spec);
-      wrk_transfer_count (net, &alone->transfer);
-      return start_flows (net, running, alone->transfer.route.uses->len > 0 ? alone->transfer.count : 0, 1);
+      start_copies (net, running, &alone->transfer);
+      return running;
     case WRK_KIND_COLLECTIVE:
     case WRK_KIND_IO:
     case WRK_KIND_SERVING:

@@ -234,6 +234,7 @@ wrk_result_free (WrkResult *result)
   wrk_coll_clear (&result->coll);
   wrk_coll_clear (&result->training.all_reduce);
   clu_route_clear (&result->transfer.route);
+  g_clear_pointer (&result->transfer.copies, g_ptr_array_unref);
   g_free (result->transfer.from);
   g_free (result->transfer.to);
   g_free (result->transfer.bottleneck);

@@ -54,8 +54,8 @@ gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **er
 gboolean wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 
-/* The flow that one copy of a priced transfer is (uses hold its links), and its bytes, all copies, counted for the report. */
-void wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, GArray *uses, EngFlowSpec *spec);
+/* The flow that copy `i` of a priced transfer is (uses hold its links), and the bytes of all counted for the report. */
+void wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, guint i, GArray *uses, EngFlowSpec *spec);
 void wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer);
 
 /* Adds what was counted on the network over `time_s` to result->links, by class, sorted by utilisation (the fullest first). */

@@ -334,7 +334,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
   if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
-      !set_background (scenario, error) || !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
+      !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
@@ -344,7 +344,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   if (plain)
     warn_plain (scenario);
   if (plain && !trains_model)
-    return TRUE;
+    return set_background (scenario, error);
   const MdlLibrary *library =
       load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
             scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
@@ -355,11 +355,13 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->kernels = library->kernels;
   scenario->overlap = library->overlap;
   if (plain)
-    return TRUE;
+    return set_background (scenario, error);
   scenario->library = mdl_library_with (library, &scenario->settings.env);
   scenario->settings.library = scenario->library;
   wrk_nccl_settle (scenario->clu, &scenario->settings);
-  return TRUE;
+  /* numbers of resources change by it */
+  const struct MdlLinks *links = mdl_library_links (library);
+  return (links == NULL || clu_links_set (scenario->clu, links, error)) && set_background (scenario, error);
 }
 
 /* Takes `yaml`. */

@@ -1,135 +1,138 @@
-/* Copies from one device to another, over the path asked for or the fastest of them. */
+/* Copies between devices, one or several at the same time, over the path asked for or the fastest of them. */
 #include <math.h>
 #include <string.h>
 
-#include "models/transfer.h"
 #include "scenario-private.h"
 
-static const char *const path_names[] = { "fastest", "nvlink", "pcie", "host", "net" };
+/* Most copies at once that are named by ranges. */
+#define MOST_COPIES 65536u
 
-static MdlCopy
-copy_of (CluTransport transport)
+/* ---- ends: "gpu0", "node[0-1].gpu[0-3]", several of these by commas ---- */
+
+/* Appends what one word names; its first range is replaced by each of its numbers. */
+static gboolean
+expand (const char *word, const BaseStr *name, GPtrArray *out, GError **error)
 {
-  switch (transport) {
-    case CLU_TRANSPORT_SHM:
-    case CLU_TRANSPORT_NET_HOST:
-      return MDL_COPY_HOST;
-    case CLU_TRANSPORT_NET_GDR:
-      return MDL_COPY_RDMA;
-    case CLU_TRANSPORT_TCP:
-      return MDL_COPY_TCP;
-    case CLU_TRANSPORT_P2P:
-    case CLU_TRANSPORT_COPY:
-    case CLU_TRANSPORT_N:
-    default:
-      return MDL_COPY_DMA;
+  const char *open = strchr (word, '['), *close = open != NULL ? strchr (open, ']') : NULL;
+  if (open == NULL) {
+    g_ptr_array_add (out, g_strdup (word));
+    return out->len <= MOST_COPIES || wrk_fail_at (error, name->mark, "'%s' names more than %u devices", name->v, MOST_COPIES);
   }
+  g_autofree char *inside = close != NULL ? g_strndup (open + 1, (gsize)(close - open - 1)) : g_strdup ("");
+  g_auto (GStrv) ends = g_strsplit (inside, "-", -1);
+  guint64 first, last;
+  guint n = g_strv_length (ends);
+  if (n < 1 || n > 2 || !g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXUINT32 - 1, &first, NULL) ||
+      !g_ascii_string_to_unsigned (ends[n - 1], 10, 0, G_MAXUINT32 - 1, &last, NULL) || first > last)
+    return wrk_fail_at (error, name->mark, "'%s' is no range of devices; accepted: gpu[0-3], node[0-1].gpu0, gpu0,gpu2", name->v);
+  for (guint64 i = first; i <= last; i++) {
+    g_autofree char *one = g_strdup_printf ("%.*s%" G_GUINT64_FORMAT "%s", (int)(open - word), word, i, close + 1);
+    if (!expand (one, name, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Returned: full, of char *; NULL and *error. */
+static GPtrArray *
+names_of (const BaseStr *name, GError **error)
+{
+  g_autoptr (GPtrArray) out = g_ptr_array_new_with_free_func (g_free);
+  g_auto (GStrv) words = g_strsplit (name->v, ",", -1);
+  for (char **word = words; *word != NULL; word++)
+    if (!expand (g_strstrip (*word), name, out, error))
+      return NULL;
+  return g_steal_pointer (&out);
 }
 
 static gboolean
-route_on_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkPath path, CluRoute *route, GError **error)
+find_end (const WrkScenario *scenario, const BaseStr *name, const char *word, CluDev *dev, GError **error)
 {
-  CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = scenario->settings.degrade;
-  options.degrade.no_nvlink |= path == WRK_PATH_PCIE;
-  options.degrade.no_p2p |= path == WRK_PATH_HOST;
-  return clu_route_find (scenario->clu, from, to, &options, route, error);
+  g_autoptr (GError) why = NULL;
+  *dev = clu_find (scenario->clu, word, &why);
+  return why == NULL || wrk_fail_at (error, name->mark, "%s", why->message);
 }
 
-/* Whether a route found is of the kind asked for: the pair may have no such path. */
-static gboolean
-is_on_path (const CluRoute *route, WrkPath path)
-{
-  gboolean net = route->path_class == CLU_PATH_NET;
-  gboolean scale_up = route->path_class == CLU_PATH_NVL || route->path_class == CLU_PATH_NVB || route->path_class == CLU_PATH_C2C;
-  switch (path) {
-    case WRK_PATH_NVLINK:
-      return scale_up;
-    case WRK_PATH_PCIE:
-      return !net && !scale_up && route->transport != CLU_TRANSPORT_SHM;
-    case WRK_PATH_HOST:
-      return route->transport == CLU_TRANSPORT_SHM || route->transport == CLU_TRANSPORT_NET_HOST ||
-             route->transport == CLU_TRANSPORT_TCP;
-    case WRK_PATH_NET:
-      return net;
-    case WRK_PATH_FASTEST:
-    default:
-      return TRUE;
-  }
-}
+/* What is copied, with the names that it rests on. */
+typedef struct {
+  GPtrArray *from, *to; /* char *, owned */
+  GArray *pairs;        /* WrkPair */
+  gboolean nothing;     /* the one pair there is has one device twice */
+} Ends;
 
 static void
-price (const WrkScenario *scenario, const CluRoute *route, MdlCollCost *cost, double *rate_Bps)
+ends_clear (Ends *ends)
 {
-  clu_route_bottleneck (scenario->clu, route, rate_Bps);
-  mdl_transfer_cost (scenario->settings.library, copy_of (route->transport), scenario->transfer.bytes.v, route->latency_s,
-                     *rate_Bps, cost);
+  g_clear_pointer (&ends->from, g_ptr_array_unref);
+  g_clear_pointer (&ends->to, g_ptr_array_unref);
+  g_clear_pointer (&ends->pairs, g_array_unref);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Ends, ends_clear)
 
-/* Of all copies: each has a copier of its own, the route they share. */
-static double
-closed_form_s (const WrkScenario *scenario, const MdlCollCost *cost, double wire_rate_Bps)
-{
-  const WrkTransferSpec *spec = &scenario->transfer;
-  double rate_Bps = fmin (cost->bound_Bps, wire_rate_Bps / cost->wire / spec->count.v);
-  return cost->latency_s + (spec->bytes.v > 0 ? spec->bytes.v / rate_Bps : 0);
-}
-
-/* Tries the path asked for, or all of them; keeps the one by which all copies are there first. */
 static gboolean
-choose_path (const WrkScenario *scenario, CluDev from, CluDev to, WrkTransferResult *out, GError **error)
+add_pair (const WrkScenario *scenario, Ends *ends, guint i, guint k, gboolean only, GError **error)
 {
   const WrkTransferSpec *spec = &scenario->transfer;
-  WrkPath asked = (WrkPath)spec->path.v;
-  double least_s = HUGE_VAL;
-  g_autoptr (GError) last = NULL;
-  for (WrkPath path = WRK_PATH_NVLINK; path <= WRK_PATH_NET; path++) {
-    g_auto (CluRoute) route = { 0 };
-    MdlCollCost cost;
-    double rate_Bps = HUGE_VAL;
-    if (asked != WRK_PATH_FASTEST && asked != path)
-      continue;
-    clu_route_init (&route);
-    g_clear_error (&last);
-    if (!route_on_path (scenario, from, to, path, &route, &last) || (asked != WRK_PATH_FASTEST && !is_on_path (&route, path)))
-      continue;
-    price (scenario, &route, &cost, &rate_Bps);
-    double time_s = closed_form_s (scenario, &cost, rate_Bps);
-    if (time_s < least_s) {
-      least_s = time_s;
-      out->cost = cost;
-      out->wire_rate_Bps = rate_Bps;
-      clu_route_clear (&out->route);
-      out->route = route;
-      memset (&route, 0, sizeof route);
-      for (WrkPath p = WRK_PATH_NVLINK; p <= WRK_PATH_NET; p++)
-        if (is_on_path (&out->route, p)) {
-          out->path = path_names[p];
-          break;
-        }
-    }
-  }
-  if (isfinite (least_s))
+  WrkPair pair = { .from_name = ends->from->pdata[i], .to_name = ends->to->pdata[k] };
+  if (!find_end (scenario, &spec->from, pair.from_name, &pair.from, error) ||
+      !find_end (scenario, &spec->to, pair.to_name, &pair.to, error))
+    return FALSE;
+  ends->nothing = only && pair.from == pair.to;
+  if (pair.from == pair.to && !only && spec->pairs.v == 0)
+    return wrk_fail_at (error, spec->to.mark, "'%s' would copy to itself; `pairs: all` leaves that out", pair.from_name);
+  if (pair.from == pair.to)
     return TRUE;
-  if (last != NULL)
-    return wrk_fail_at (error, spec->to.mark, "%s", last->message);
-  return wrk_fail_at (error, spec->path.mark,
-                      "'%s' and '%s' have no path '%s'; accepted: fastest, or one that joins them (forerun topo %s --path %s %s)",
-                      spec->from.v, spec->to.v, path_names[asked], clu_name (scenario->clu), spec->from.v, spec->to.v);
+  g_array_append_val (ends->pairs, pair);
+  const WrkPair back = { pair.to, pair.from, pair.to_name, pair.from_name };
+  if (spec->both_ways.v)
+    g_array_append_val (ends->pairs, back);
+  return ends->pairs->len <= MOST_COPIES || wrk_fail_at (error, spec->to.mark, "more than %u copies at once", MOST_COPIES);
 }
+
+static gboolean
+find_pairs (const WrkScenario *scenario, Ends *ends, GError **error)
+{
+  const WrkTransferSpec *spec = &scenario->transfer;
+  ends->from = names_of (&spec->from, error);
+  ends->to = ends->from != NULL ? names_of (&spec->to, error) : NULL;
+  ends->pairs = g_array_new (FALSE, FALSE, sizeof (WrkPair));
+  if (ends->to == NULL)
+    return FALSE;
+  guint n = ends->from->len, m = ends->to->len;
+  gboolean all = spec->pairs.v == 1;
+  if (!all && n != m && n > 1 && m > 1)
+    return wrk_fail_at (error, spec->to.mark, "'%s' are %u devices and '%s' %u; accepted: as many, one, or `pairs: all`",
+                        spec->from.v, n, spec->to.v, m);
+  for (guint i = 0; i < (all ? n : MAX (n, m)); i++)
+    for (guint k = 0; k < (all ? m : 1); k++)
+      if (!add_pair (scenario, ends, all || n > 1 ? i : 0, all ? k : m > 1 ? i : 0, MAX (n, m) == 1, error))
+        return FALSE;
+  return ends->nothing || ends->pairs->len > 0 ||
+         wrk_fail_at (error, spec->to.mark, "nothing is copied: each is its own other end");
+}
+
+gboolean
+wrk_check_transfer (const WrkScenario *scenario, GError **error)
+{
+  g_auto (Ends) ends = { 0 };
+  return find_pairs (scenario, &ends, error);
+}
+
+/* ---- the run ---- */
 
 void
-wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, GArray *uses, EngFlowSpec *spec)
+wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, guint i, GArray *uses, EngFlowSpec *spec)
 {
+  const WrkCopy *copy = transfer->copies->pdata[i];
   g_array_set_size (uses, 0);
-  for (guint i = 0; i < transfer->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (transfer->route.uses, CluUse, i);
-    EngUse eng_use = { wrk_net_link (net, use->res), use->share * transfer->cost.wire };
+  for (guint u = 0; u < copy->uses->len; u++) {
+    const CluUse *use = &g_array_index (copy->uses, CluUse, u);
+    EngUse eng_use = { wrk_net_link (net, use->res), use->share };
     g_array_append_val (uses, eng_use);
   }
   *spec = (EngFlowSpec){ .amount = transfer->bytes,
-                         .bound_per_s = transfer->cost.bound_Bps,
-                         .latency = eng_time_from_s (transfer->cost.latency_s),
+                         .bound_per_s = copy->cost.bound_Bps,
+                         .latency = eng_time_from_s (copy->cost.latency_s),
                          .uses = (const EngUse *)(const void *)uses->data,
                          .n_uses = uses->len };
 }
@@ -137,22 +140,27 @@ wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, GArray *uses,
 void
 wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer)
 {
-  for (guint i = 0; i < transfer->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (transfer->route.uses, CluUse, i);
-    wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share * transfer->cost.wire, 1);
+  for (guint i = 0; transfer->copies != NULL && i < transfer->copies->len; i++) {
+    const WrkCopy *copy = transfer->copies->pdata[i];
+    for (guint u = 0; u < copy->uses->len; u++) {
+      const CluUse *use = &g_array_index (copy->uses, CluUse, u);
+      wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share, 1);
+    }
   }
 }
 
-/* `count` copies at the same time on the engine: they share the route. */
+/* All copies on the engine: they share what they cross. */
 static gboolean
 run_copies (WrkNet *net, WrkTransferResult *out, guint64 *n_events, GError **error)
 {
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  EngFlowSpec spec;
-  wrk_transfer_flow (net, out, uses, &spec);
   Eng *eng = wrk_net_engine (net);
-  for (double i = 0; i < out->count; i++)
-    eng_flow_start (eng, &spec);
+  for (guint c = 0; c < out->copies->len; c++) {
+    EngFlowSpec spec;
+    wrk_transfer_flow (net, out, c, uses, &spec);
+    for (double i = 0; i < out->count; i++)
+      eng_flow_start (eng, &spec);
+  }
   if (!eng_run (eng, ENG_TIME_NEVER, 0, error))
     return FALSE;
   out->time_s = eng_time_to_s (eng_now (eng));
@@ -161,34 +169,15 @@ run_copies (WrkNet *net, WrkTransferResult *out, guint64 *n_events, GError **err
 }
 
 static void
-name_bound (const WrkScenario *scenario, WrkTransferResult *out)
+name_bound (const WrkScenario *scenario, const WrkCopy *slowest, WrkTransferResult *out)
 {
-  double rate_Bps;
-  guint32 at = out->route.uses->len > 0 ? clu_route_bottleneck (scenario->clu, &out->route, &rate_Bps) : 0;
   g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
-  if (out->route.uses->len == 0)
+  if (slowest == NULL || slowest->busiest == CLU_NONE)
     return;
-  CluRes res = g_array_index (out->route.uses, CluUse, at).res;
-  out->bottleneck = clu_resource_name (scenario->clu, res);
-  if (out->time_s <= 2 * out->cost.latency_s)
-    return;
-  gboolean software = out->cost.bound_Bps * out->cost.wire * out->count < out->wire_rate_Bps;
-  g_strlcpy (out->bound_by, software ? "host" : clu_resource_class (scenario->clu, res), sizeof out->bound_by);
-}
-
-static gboolean
-find_end (const WrkScenario *scenario, const BaseStr *name, CluDev *dev, GError **error)
-{
-  g_autoptr (GError) why = NULL;
-  *dev = clu_find (scenario->clu, name->v, &why);
-  return why == NULL || wrk_fail_at (error, name->mark, "%s", why->message);
-}
-
-gboolean
-wrk_check_transfer (const WrkScenario *scenario, GError **error)
-{
-  CluDev dev;
-  return find_end (scenario, &scenario->transfer.from, &dev, error) && find_end (scenario, &scenario->transfer.to, &dev, error);
+  out->bottleneck = clu_resource_name (scenario->clu, slowest->busiest);
+  if (out->time_s > 2 * out->cost.latency_s)
+    g_strlcpy (out->bound_by, slowest->by_copier ? "host" : clu_resource_class (scenario->clu, slowest->busiest),
+               sizeof out->bound_by);
 }
 
 /* From a device to itself: there is nothing to move and no way to name. */
@@ -201,19 +190,68 @@ copy_nothing (WrkTransferResult *out)
   out->cost.source = BASE_SOURCE_MEASURED;
 }
 
-/* By the path asked for, in the mode asked for. */
-static gboolean
-copy (const WrkScenario *scenario, CluDev from, CluDev to, WrkResult *result, GError **error)
+/* The slowest by the closed form is the one that people are shown. */
+static const WrkCopy *
+slowest_of (const WrkTransferResult *transfer)
 {
-  WrkTransferResult *out = &result->transfer;
-  if (!choose_path (scenario, from, to, out, error))
-    return FALSE;
+  const WrkCopy *slowest = transfer->copies->pdata[0];
+  for (guint i = 1; i < transfer->copies->len; i++) {
+    const WrkCopy *copy = transfer->copies->pdata[i];
+    slowest = copy->time_s > slowest->time_s ? copy : slowest;
+  }
+  return slowest;
+}
+
+static void
+take_slowest (WrkTransferResult *out)
+{
+  const WrkCopy *slowest = slowest_of (out);
+  clu_route_clear (&out->route);
+  out->route = slowest->route;
+  g_array_ref (out->route.uses);
+  g_array_ref (out->route.hops);
+  out->cost = slowest->cost;
+  out->wire_rate_Bps = slowest->wire_rate_Bps;
+  out->path = slowest->path;
   out->transport = clu_transport_name (out->route.transport);
   out->path_class = clu_path_class_name (out->route.path_class);
+  out->time_s = slowest->time_s;
+}
+
+static gboolean
+price (const WrkScenario *scenario, const Ends *ends, WrkTransferResult *out, GError **error)
+{
+  const WrkTransferSpec *spec = &scenario->transfer;
+  const WrkCopies copies = { .pair = (const WrkPair *)(const void *)ends->pairs->data,
+                             .n = ends->pairs->len,
+                             .size_B = spec->bytes.v,
+                             .count = spec->count.v,
+                             .path = (WrkPath)spec->path.v,
+                             .by = (WrkBy)spec->by.v,
+                             .pageable = spec->memory.v == 1,
+                             .queued = spec->queued.v };
+  g_autoptr (GError) why = NULL;
+  WrkFault fault = WRK_FAULT_WAY;
+  out->copies = wrk_copies_price (scenario->clu, &scenario->settings, &copies, &fault, &why);
+  if (out->copies == NULL)
+    return wrk_fail_at (error,
+                        fault == WRK_FAULT_WAY    ? spec->to.mark
+                        : fault == WRK_FAULT_PATH ? spec->path.mark
+                                                  : spec->by.mark,
+                        "%s", why->message);
+  take_slowest (out);
+  return TRUE;
+}
+
+/* By the path asked for, in the mode asked for. */
+static gboolean
+copy (const WrkScenario *scenario, const Ends *ends, WrkResult *result, GError **error)
+{
+  WrkTransferResult *out = &result->transfer;
+  if (!price (scenario, ends, out, error))
+    return FALSE;
   g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
-  if (scenario->settings.mode == WRK_MODE_MODEL)
-    out->time_s = closed_form_s (scenario, &out->cost, out->wire_rate_Bps);
-  else if (!run_copies (net, out, &result->n_events, error))
+  if (scenario->settings.mode != WRK_MODE_MODEL && !run_copies (net, out, &result->n_events, error))
     return FALSE;
   wrk_transfer_count (net, out);
   wrk_result_add_links (result, scenario->clu, net, out->time_s);
@@ -225,24 +263,29 @@ wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
 {
   const WrkTransferSpec *spec = &scenario->transfer;
   WrkTransferResult *out = &result->transfer;
-  CluDev from, to;
-  if (!find_end (scenario, &spec->from, &from, error) || !find_end (scenario, &spec->to, &to, error))
+  g_auto (Ends) ends = { 0 };
+  if (!find_pairs (scenario, &ends, error))
     return FALSE;
-  out->from = clu_dev_name (scenario->clu, from);
-  out->to = clu_dev_name (scenario->clu, to);
   out->bytes = spec->bytes.v;
   out->count = spec->count.v;
-  if (from == to) {
+  if (ends.nothing) {
     copy_nothing (out);
     wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
-  } else if (!copy (scenario, from, to, result, error))
+  } else if (!copy (scenario, &ends, result, error))
     return FALSE;
+  gboolean one = ends.from->len == 1 && ends.to->len == 1;
+  CluDev from = CLU_NONE, to = CLU_NONE;
+  if (one && (!find_end (scenario, &spec->from, ends.from->pdata[0], &from, error) ||
+              !find_end (scenario, &spec->to, ends.to->pdata[0], &to, error)))
+    return FALSE;
+  out->from = one ? clu_dev_name (scenario->clu, from) : g_strdup (spec->from.v);
+  out->to = one ? clu_dev_name (scenario->clu, to) : g_strdup (spec->to.v);
   out->time_lo_s = out->time_s / (1 + out->cost.band);
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;
   out->provenance = out->cost.source;
   for (guint i = 0; i < out->route.uses->len; i++)
     out->provenance = MIN (out->provenance, clu_resource_source (scenario->clu, g_array_index (out->route.uses, CluUse, i).res));
-  name_bound (scenario, out);
+  name_bound (scenario, out->copies != NULL ? slowest_of (out) : NULL, out);
   return TRUE;
 }

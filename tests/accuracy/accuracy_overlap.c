@@ -41,7 +41,7 @@ fit_probe (void)
   g_autoptr (CalProbe) probe =
       g_file_get_contents (PROBE, &bytes, &n_B, &error) ? cal_probe_parse (PROBE, bytes, n_B, &error) : NULL;
   g_ptr_array_add (probes, probe);
-  const CalNode node = { &gpu };
+  const CalNode node = { .gpu = &gpu };
   CalSectionFit *found =
       probe != NULL && section != NULL ? cal_section_fit (section, cal_overlap (cal), &node, probes, TRUE, TRUE, &error) : NULL;
   if (found == NULL)

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "calibrate/rows.h"
 #include "calibrate/section.h"
 #include "measured-private.h"
 #include "models/overlap.h"
@@ -23,6 +24,9 @@ try_sections (const CalProbe *probe)
     g_autoptr (BaseArena) arena = base_arena_new ();
     g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
     gboolean overlap = strcmp (cal_sections[s]->name, "overlap") == 0;
+    g_autofree void *section = g_malloc0 (cal_sections[s]->size);
+    if (cal_sections[s]->start != NULL)
+      cal_sections[s]->start (probe, section);
     guint n_left = 0;
     if (!cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
       g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, cal_probe_path (probe)));
@@ -40,6 +44,12 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const char path[] = "any.json";
   g_autoptr (GError) error = NULL;
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  const CalText text = { .path = path, .bytes = (const char *)data, .n_B = size, .warnings = warnings };
+  g_autoptr (CalProbe) rows = cal_rows_kind (&text) != CAL_ROWS_NONE ? cal_rows_probe (&text, NULL) : NULL;
+  if (rows != NULL)
+    try_sections (rows);
+  (void)cal_tool_of (&text);
   g_autoptr (CalProbe) probe = cal_probe_parse (path, (const char *)data, size, &error);
   if (probe == NULL) {
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));

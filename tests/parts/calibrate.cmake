@@ -11,3 +11,5 @@ forerun_test (test_calibrate_import LABEL unit SOURCES unit/test_calibrate_impor
 forerun_fuzz (nccl_log SOURCES fuzz/fuzz_nccl_log.c USES calibrate)
 forerun_test (test_calibrate_fit LABEL unit SOURCES unit/test_calibrate_fit.c USES calibrate)
 target_include_directories (test_calibrate_fit PRIVATE ${PROJECT_SOURCE_DIR}/calibrate)
+forerun_test (test_calibrate_links LABEL unit SOURCES unit/test_calibrate_links.c USES calibrate)
+forerun_test (test_calibrate_storage LABEL unit SOURCES unit/test_calibrate_storage.c USES calibrate)

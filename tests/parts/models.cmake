@@ -4,6 +4,7 @@ forerun_test(test_models_steps LABEL unit SOURCES unit/test_models_steps.c USES 
 forerun_test(test_models_possible LABEL unit SOURCES unit/test_models_possible.c USES models)
 forerun_test(test_models_sharp LABEL unit SOURCES unit/test_models_sharp.c USES models)
 forerun_test(test_models_transfer LABEL unit SOURCES unit/test_models_transfer.c USES models)
+forerun_test(test_models_storage LABEL unit SOURCES unit/test_models_storage.c USES models)
 forerun_test(test_models_kernel LABEL unit SOURCES unit/test_models_kernel.c USES models)
 target_include_directories(test_models_kernel PRIVATE ${PROJECT_SOURCE_DIR}/models)
 forerun_test(test_models_overlap LABEL unit SOURCES unit/test_models_overlap.c USES models)

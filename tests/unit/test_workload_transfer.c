@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/library-spec.h"
-#include "models/transfer.h"
+#include "models/links.h"
 #include "scenario_fixture.h"
 
 #define COPY(from, to, more) "{kind: transfer, from: " from ", to: " to ", bytes: 1 GB" more "}"
@@ -100,36 +100,49 @@ num (double v, BaseSource source)
   return (BaseNum){ .v = v, .set = TRUE, .source = source };
 }
 
+typedef struct {
+  MdlLibrary library;
+  MdlLinks links;
+} Copiers;
+
 static const MdlLibrary *
-slow_copies (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-             BaseDiag *warnings, GError **error)
+hand_over (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+           BaseDiag *warnings, GError **error)
 {
   (void)name, (void)from, (void)gpu_type, (void)nccl, (void)inputs, (void)warnings, (void)error;
-  MdlLibrary *library = user;
-  library->copies.at[MDL_COPY_HOST].start = num (5e-6, BASE_SOURCE_MEASURED);
-  library->copies.at[MDL_COPY_HOST].rate = num (8e9, BASE_SOURCE_MEASURED);
-  library->copies.at[MDL_COPY_DMA].start = num (1e-6, BASE_SOURCE_MEASURED);
-  library->assumed_error.small = library->assumed_error.middle = library->assumed_error.large = num (.1, BASE_SOURCE_ASSUMED);
-  library->error = library->assumed_error;
-  return library;
+  Copiers *copiers = user;
+  copiers->library.links = &copiers->links;
+  return &copiers->library;
+}
+
+static WrkResult *
+run_with (Copiers *copiers, unsigned n_gpus, const char *workload, WrkMode mode)
+{
+  g_autofree char *text = scenario_text (n_gpus, 1, workload, "");
+  g_auto (GStrv) halves = g_strsplit (text, "library: plain", 2);
+  g_autofree char *nccl = g_strconcat (halves[0], "library: nccl", halves[1], NULL);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (WrkScenario) scenario =
+      wrk_scenario_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, hand_over, copiers, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL)
+    g_error ("%s", error->message);
+  return result;
 }
 
 static WrkResult *
 run_with_library (const char *workload)
 {
-  g_autofree char *text = scenario_text (2, 1, workload, "");
-  g_auto (GStrv) halves = g_strsplit (text, "library: plain", 2);
-  g_autofree char *nccl = g_strconcat (halves[0], "library: nccl", halves[1], NULL);
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (GError) error = NULL;
-  g_autofree MdlLibrary *library = g_new0 (MdlLibrary, 1);
-  WrkScenarioOptions options = { 0 };
-  g_autoptr (WrkScenario) scenario =
-      wrk_scenario_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, slow_copies, library, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
-  if (result == NULL)
-    g_error ("%s", error->message);
-  return result;
+  g_autofree Copiers *copiers = g_new0 (Copiers, 1);
+  MdlLibrary *library = &copiers->library;
+  copiers->links.copies.at[MDL_COPY_HOST].start = num (5e-6, BASE_SOURCE_MEASURED);
+  copiers->links.copies.at[MDL_COPY_HOST].rate = num (8e9, BASE_SOURCE_MEASURED);
+  copiers->links.copies.at[MDL_COPY_DMA].start = num (1e-6, BASE_SOURCE_MEASURED);
+  library->assumed_error.small = library->assumed_error.middle = library->assumed_error.large = num (.1, BASE_SOURCE_ASSUMED);
+  library->error = library->assumed_error;
+  return run_with (copiers, 2, workload, WRK_MODE_EVENT);
 }
 
 static void
@@ -155,6 +168,95 @@ a_copy_takes_the_quickest_way (void)
   TEST_NEAR (r->transfer.time_s, 1e-6 + 2e-6 + 0.01, 1e-9);
 }
 
+/* ---- several at once ---- */
+
+static void
+several_copies_share_what_they_cross (void)
+{
+  static const struct {
+    const char *workload, *bottleneck;
+    double time_s;
+  } rows[] = {
+    /* three copies of 1 GB out of each port of 100 GB/s, and three into it */
+    { "{kind: transfer, from: 'gpu[0-3]', to: 'gpu[0-3]', pairs: all, bytes: 1 GB}", "nvswitch0", 2e-6 + 0.03 },
+    { "{kind: transfer, from: gpu0, to: 'gpu[1-3]', bytes: 1 GB}", "node0.gpu0 ->", 2e-6 + 0.03 },
+    { "{kind: transfer, from: 'gpu0,gpu1', to: 'gpu[2-3]', bytes: 1 GB}", "nvswitch0", 2e-6 + 0.01 },
+    { "{kind: transfer, from: gpu0, to: gpu1, both_ways: yes, bytes: 1 GB}", "nvswitch0", 2e-6 + 0.01 },
+    /* a memory of 40 GB/s, both ways together */
+    { "{kind: transfer, from: host, to: 'gpu[0-1]', bytes: 1 GB}", "(memory)", 0.05 },
+    { "{kind: transfer, from: host, to: gpu0, both_ways: yes, bytes: 1 GB}", "(memory)", 0.05 },
+    { "{kind: transfer, from: 'node0.gpu[0-3]', to: host, count: 2, bytes: 1 GB}", "(memory)", 0.2 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+      g_autoptr (WrkResult) r = scenario_run (4, 1, rows[i].workload, "", mode);
+      test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
+      test_has (r->transfer.bottleneck, rows[i].bottleneck, rows[i].workload, __FILE__, __LINE__);
+    }
+}
+
+static void
+a_calibrations_figures_stand_over_the_topologys (void)
+{
+  static const struct {
+    const char *workload;
+    double time_s;
+  } rows[] = {
+    /* half of 100 GB/s by engines, a quarter by kernels, and 3 us a crossing */
+    { "{kind: transfer, from: gpu0, to: gpu1, path: nvlink, bytes: 1 GB}", 6e-6 + 1 / 50.0 },
+    { "{kind: transfer, from: gpu0, to: gpu1, path: nvlink, bytes: 1 GB, by: kernel}", 6e-6 + 1 / 25.0 },
+    /* both ways together 1.8 times one way: 22.5 GB/s each; reads ask with a quarter of a byte a byte: 18 GB/s */
+    { "{kind: transfer, from: gpu0, to: gpu1, path: nvlink, bytes: 1 GB, by: kernel, both_ways: yes}", 6e-6 + 1 / 22.5 },
+    { "{kind: transfer, from: gpu0, to: gpu1, path: nvlink, bytes: 1 GB, by: kernel_read, both_ways: yes}", 6e-6 + 1 / 18.0 },
+    /* one way a read's requests are alone on theirs, though both count: 45 GB/s of 1.25 a byte */
+    { "{kind: transfer, from: gpu0, to: gpu1, path: nvlink, bytes: 1 GB, by: kernel_read}", 6e-6 + 1 / 25.0 },
+    /* memory is read at 30 and written at 20 GB/s, nothing is said of both */
+    { "{kind: transfer, from: host, to: 'gpu[0-2]', bytes: 1 GB}", 0.1 },
+    { "{kind: transfer, from: 'gpu[0-2]', to: host, bytes: 1 GB}", 0.15 },
+    { "{kind: transfer, from: host, to: 'gpu[0-1]', bytes: 1 GB, both_ways: yes}", 0.1 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+      g_autofree Copiers *copiers = g_new0 (Copiers, 1);
+      MdlLinks *links = &copiers->links;
+      links->scale_up.efficiency = num (0.5, BASE_SOURCE_MEASURED);
+      links->scale_up.sm_efficiency = num (0.25, BASE_SOURCE_MEASURED);
+      links->scale_up.latency = num (3e-6, BASE_SOURCE_MEASURED);
+      links->scale_up.duplex = num (0.9, BASE_SOURCE_MEASURED);
+      links->copies.at[MDL_COPY_KERNEL_READ].back = num (0.25, BASE_SOURCE_MEASURED);
+      links->host.read = num (30e9, BASE_SOURCE_MEASURED);
+      links->host.write = num (20e9, BASE_SOURCE_MEASURED);
+      g_autoptr (WrkResult) r = run_with (copiers, 4, rows[i].workload, mode);
+      test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
+    }
+}
+
+static void
+what_cannot_be_copied_together_is_refused (void)
+{
+  static const struct {
+    const char *from, *to, *more, *want;
+  } rows[] = {
+    { "'gpu[0-1]'", "'gpu[0-2]'", "", "are 2 devices and 'gpu[0-2]' 3" },
+    { "'gpu[1-0]'", "gpu2", "", "'gpu[1-0]' is no range of devices" },
+    { "'gpu[0-1'", "gpu2", "", "'gpu[0-1' is no range of devices" },
+    { "'gpu[0-99999999]'", "gpu2", "", "more than 65536 devices" },
+    { "'gpu[0-1]'", "gpu1", "", "'gpu1' would copy to itself" },
+    { "gpu1", "node0.gpu1", ", pairs: all, both_ways: yes", NULL }, /* one pair: nothing is copied, as ever */
+    { "'gpu1,gpu9'", "gpu0", "", "gpu9" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload =
+        g_strdup_printf ("{kind: transfer, bytes: 1 B, from: %s, to: %s%s}", rows[i].from, rows[i].to, rows[i].more);
+    g_autofree char *text = scenario_text (4, 1, workload, ""), *message = NULL;
+    g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, NULL, &message);
+    TEST_INT (scenario != NULL, rows[i].want == NULL);
+    if (rows[i].want != NULL)
+      test_has (message != NULL ? message : "", rows[i].want, workload, __FILE__, __LINE__);
+  }
+  expect_refusal (COPY ("gpu0", "node1.gpu1", ", by: kernel"), NULL, "no kernel copies from 'gpu0' to 'node1.gpu1'");
+}
+
 int
 main (void)
 {
@@ -165,6 +267,9 @@ main (void)
     { "a path that does not join them is refused at its place", a_path_that_does_not_join_them_is_refused_at_its_place },
     { "each copy has a copier of its own", each_copy_has_a_copier_of_its_own },
     { "a copy takes the quickest way", a_copy_takes_the_quickest_way },
+    { "several copies share what they cross", several_copies_share_what_they_cross },
+    { "a calibration's figures stand over the topology's", a_calibrations_figures_stand_over_the_topologys },
+    { "what cannot be copied together is refused", what_cannot_be_copied_together_is_refused },
     { NULL, NULL },
   };
   return test_main ("transfers", cases);

@@ -11,6 +11,8 @@ typedef struct CalProbe CalProbe;
 /* The text of a file, or what gzip made of it where `path` ends in .gz. NULL and *error (BASE_ERROR_INPUT, with the place) where it
  * is no probe's. Returned: full. */
 CalProbe *cal_probe_parse (const char *path, const char *bytes, gsize n_B, GError **error);
+/* Of points that something else measured: an object with `points`, a list of objects, which it takes. Returned: full. */
+CalProbe *cal_probe_new (const char *path, JsonObject *root);
 void cal_probe_free (CalProbe *probe);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalProbe, cal_probe_free)
 

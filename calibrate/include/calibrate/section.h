@@ -11,9 +11,13 @@
 
 G_BEGIN_DECLS
 
-/* What predictions know of the node. */
+/* What predictions know of the node. What a copy takes over its links is asked of who knows its routes: s; NAN: no such way. */
+struct MdlLinks;
+struct CalLinkCase;
 typedef struct {
   const MdlGpu *gpu;
+  double (*link_s) (void *user, const struct MdlLinks *links, const struct CalLinkCase *what); /* NULL: nobody knows */
+  void *user;
 } CalNode;
 
 /* One measurement. */
@@ -31,6 +35,7 @@ typedef struct {
   const char *const *paths; /* of constants, what matters most first; ends with NULL; at most CAL_STAGE_MAX */
 } CalSectionStage;
 
+struct CalSectionFit;
 typedef struct {
   const char *name; /* key of a calibration file */
   const BaseSchema *schema;
@@ -43,11 +48,15 @@ typedef struct {
   gboolean (*collect) (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error);
   /* The measurement predicted; NAN: not by this model. */
   double (*predict) (const void *section, const CalNode *node, const CalSectionPoint *point);
+  /* Sets constants near what the file tells, where no default could be: a drive's rate. May be NULL. */
+  void (*start) (const CalProbe *probe, void *section);
+  /* What the points say beside constants: sentences (char *, g_free), full; may be NULL. */
+  GPtrArray *(*note) (const struct CalSectionFit *fit);
 } CalSection;
 
 extern const CalSection *const cal_sections[]; /* ends with NULL */
 
-typedef struct {
+typedef struct CalSectionFit {
   const CalSection *section;
   BaseArena *arena;     /* owned, of the points */
   GArray *points;       /* CalSectionPoint */
@@ -56,6 +65,7 @@ typedef struct {
   GArray *stages;       /* CalFitStage, those with points */
   double band, covered; /* half-width that holds 90 % of half of the held-out points; share of the other half in it. NAN: none */
   guint n_left;
+  GPtrArray *notes; /* char *: what else the points say, "slow: …"; NULL: nothing */
 } CalSectionFit;
 
 /* Fits a section over `defaults` (its struct) to what the files tell. `hold_out`: first without points of CAL_USE_HELD_SIZE;
@@ -64,6 +74,9 @@ CalSectionFit *cal_section_fit (const CalSection *section, const void *defaults,
                                 gboolean hold_out, gboolean split, GError **error);
 void cal_section_fit_free (CalSectionFit *fit);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalSectionFit, cal_section_fit_free)
+
+/* Lays what was fitted over the section's struct. */
+void cal_section_result (const CalSectionFit *fit, void *section);
 
 /* Marks every second point, in the order given, of those that `same` says are alike as held out; a helper for `collect`. */
 void cal_section_hold_every_second (GArray *points, guint first,

@@ -40,7 +40,8 @@ typedef struct {
   BaseDim dim;
   double min, max; /* accepted, SI */
   const char *stage;
-  double before, after; /* SI; after: the default where it was not fitted */
+  double before, after; /* SI; before: where the search began; after: that, where it was not fitted */
+  double base;          /* what the calibration has, 0: nothing; `before` unless the points say where to begin */
   double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
   guint n_points;       /* that depend on it */
   CalVerdict verdict;

@@ -224,18 +224,6 @@ typedef struct {
   BaseNum poll;          /* … and s for each peer that it looks after meanwhile */
 } MdlPairSpec;
 
-typedef struct {
-  BaseHead head;
-  BaseNum start; /* s */
-  BaseNum rate;  /* B/s, absent: the route's */
-  BaseNum wire;  /* absent: 1 */
-} MdlCopySpec;
-
-typedef struct {
-  BaseHead head;
-  MdlCopySpec at[MDL_COPY_N];
-} MdlCopies;
-
 /* Relative half-widths of the error band by size. */
 typedef struct {
   BaseHead head;
@@ -294,6 +282,7 @@ struct MdlLibrary {
   const char *version;              /* likewise: "2.28.9"; NULL: unknown */
   const struct MdlKernels *kernels; /* likewise: the calibration's other sections */
   const struct MdlOverlap *overlap;
+  const MdlLinks *links;            /* models/links.h */
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;
@@ -308,7 +297,6 @@ struct MdlLibrary {
   MdlCollnetSpec collnet_direct, collnet_chain;
   MdlPatSpec pat;
   MdlPairSpec pairwise;
-  MdlCopies copies;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_to, middle_to; /* B: limits of the size bands */

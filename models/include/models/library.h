@@ -25,6 +25,8 @@ const char *mdl_hop_name (MdlHop hop);
 typedef struct MdlLibrary MdlLibrary;
 
 /* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
+/* Copies and links that come with it (models/links.h), borrowed; NULL: none. */
+const struct MdlLinks *mdl_library_links (const MdlLibrary *library);
 const char *mdl_library_version (const MdlLibrary *library);
 
 /* What NCCL's variables make of a library's constants; 0: as they are. */

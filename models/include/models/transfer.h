@@ -7,17 +7,32 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  MDL_COPY_DMA,      /* copy engine: cudaMemcpy, NVMe */
-  MDL_COPY_KERNEL,   /* SM loads and stores: NCCL send/receive */
-  MDL_COPY_HOST,     /* staged in host memory by the CPU */
+  MDL_COPY_DMA,           /* copy engine between GPUs; NVMe */
+  MDL_COPY_KERNEL,        /* a kernel's stores into another GPU */
+  MDL_COPY_KERNEL_READ,   /* a kernel's loads from another GPU */
+  MDL_COPY_H2D,           /* copy engine, from pinned host memory to a GPU */
+  MDL_COPY_D2H,           /* likewise from a GPU */
+  MDL_COPY_H2D_PAGEABLE,  /* pageable host memory: by way of the driver's pinned blocks, which the CPU fills … */
+  MDL_COPY_D2H_PAGEABLE,  /* … or empties */
+  MDL_COPY_HOST,          /* from GPU to GPU, staged in host memory by the CPU */
   MDL_COPY_RDMA,
   MDL_COPY_TCP,
   MDL_COPY_N
 } MdlCopy;
+extern const BaseName mdl_copy_names[]; /* as keys of a calibration: "dma", "kernel_read" */
+
+typedef struct MdlLinks MdlLinks; /* models/links.h */
+
+typedef struct {
+  MdlCopy copy;
+  double size_B;
+  double route_latency_s, route_rate_Bps; /* rate: as this kind of copier may use it, a kernel's reach being less */
+  gboolean queued;                        /* behind others of its kind: its launch does not show */
+  unsigned at_once;                       /* copies out of the same device to different ones; pageable: of one host; 0 is 1 */
+} MdlTransfer;
 
 /* cost->terms, latency, bound and time as for collectives; `library` NULL: alpha and beta alone. */
-void mdl_transfer_cost (const MdlLibrary *library, MdlCopy copy, double size_B, double route_latency_s, double route_rate_Bps,
-                        MdlCollCost *cost);
+void mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *transfer, MdlCollCost *cost);
 
 /* What of a link's rate a message of `size_B` reaches: alpha-beta ramp, size / (size + half_B). half_B: the size that reaches
  * half. */

@@ -117,6 +117,14 @@ char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> no
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
 
+/* Lays what a calibration measured of links and of host memory (models/links.h) over the cluster: each figure that is set, over
+ * all links of the kind that are as the first node's; before clu_background_set, and before anything remembers numbers of
+ * resources, which change. Sources are those of the figures. FALSE and *error where there would be too many resources. */
+struct MdlLinks;
+gboolean clu_links_set (Clu *clu, const struct MdlLinks *links, GError **error);
+/* The other way: figures of links that are not set, as the cluster has them. */
+void clu_links_fill (const Clu *clu, struct MdlLinks *links);
+
 /* Half of the cluster against the other half, B/s one way as specified (no efficiencies): the most that GPUs 0..n/2-1 can send
  * to the rest, a maximum flow over the scale-up network of one node or domain (without one: over PCIe), else over adapters and
  * fabric, whose levels count as a whole (what ideal routing reaches). 0 for a single GPU or nodes that nothing joins. */

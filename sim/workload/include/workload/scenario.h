@@ -2,7 +2,7 @@
 #ifndef WORKLOAD_SCENARIO_H
 #define WORKLOAD_SCENARIO_H
 
-#include "workload/comm.h"
+#include "workload/copies.h"
 #include "workload/model_spec.h"
 #include "workload/schedule.h"
 
@@ -27,13 +27,16 @@ typedef struct {
   BaseNum communicators;  /* made before, one after the other; absent: not asked */
 } WrkCollectiveSpec;
 
-typedef enum { WRK_PATH_FASTEST, WRK_PATH_NVLINK, WRK_PATH_PCIE, WRK_PATH_HOST, WRK_PATH_NET } WrkPath;
 typedef struct {
   BaseHead head;
   BaseEnum kind;
-  BaseStr from, to;
-  BaseNum bytes, count;   /* count copies at the same time */
+  BaseStr from, to;       /* one device, or several: "gpu[0-3]", "gpu0,gpu2" */
+  BaseNum bytes, count;   /* count copies of each pair at the same time */
   BaseEnum path;          /* WrkPath */
+  BaseEnum pairs;         /* 0: matched, 1: all */
+  BaseEnum by;            /* WrkBy */
+  BaseEnum memory;        /* 0: pinned, 1: pageable */
+  BaseBool both_ways, queued;
 } WrkTransferSpec;
 
 typedef struct {
@@ -149,8 +152,9 @@ typedef struct {
   const char *transport, *path_class, *path; /* "fastest" resolved */
   char *bottleneck;            /* owned: resource's name; NULL when nothing is crossed */
   char bound_by[64];
-  double wire_rate_Bps;        /* what the route carries alone */
-  CluRoute route;
+  GPtrArray *copies;           /* WrkCopy: of each pair one; NULL: nothing is copied */
+  double wire_rate_Bps;        /* of the slowest, as all below: what its route carries alone */
+  CluRoute route;              /* its arrays are references */
   MdlCollCost cost;
   BaseSource provenance;
 } WrkTransferResult;

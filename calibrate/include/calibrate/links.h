@@ -1,0 +1,40 @@
+/* Copies and links of a node: section `links` of a calibration. What a probe measured is told as cases; what they take is asked of
+ * who knows the node's routes. */
+#ifndef CALIBRATE_LINKS_H
+#define CALIBRATE_LINKS_H
+
+#include "calibrate/section.h"
+#include "models/links.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  CAL_LINK_ONE,   /* one copy: GPU first to GPU second */
+  CAL_LINK_BOTH,  /* and one back at the same time */
+  CAL_LINK_SHIFT, /* each of n GPUs to the next */
+  CAL_LINK_ALL,   /* each to each */
+  CAL_LINK_HOST,  /* n GPUs, from `first` on, and the host */
+  CAL_LINK_LOAD   /* no copy: a load by GPU first from GPU second, or from the host where n is 0 */
+} CalLinkPattern;
+
+typedef struct CalLinkCase {
+  CalLinkPattern pattern;
+  MdlCopy copy; /* HOST: h2d or d2h, pinned or pageable; LOAD: none */
+  gboolean duplex; /* HOST: h2d and d2h at once */
+  guint32 first, second, n;
+  double size_B;   /* of one copy */
+  gboolean queued; /* behind others of its kind */
+  double own_s;    /* LOAD from a GPU: one from its own memory */
+} CalLinkCase;
+
+extern const CalSection cal_links;
+
+/* Points that are slower than their like (the same copy between other devices) by more than the fit's band, and at least 5 %: the
+ * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is told as one. And when the topology
+ * cannot be that of the node. Returned: full, of char *,
+ * g_free. */
+GPtrArray *cal_links_notes (const CalSectionFit *fit);
+
+G_END_DECLS
+
+#endif

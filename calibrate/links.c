@@ -1,0 +1,488 @@
+/* Copies and links: what a probe's points of `link` are, and which constants they tell. */
+#include <math.h>
+#include <string.h>
+
+#include "links-private.h"
+
+#define MOST_GPUS 1024.0
+static const double MOST_B = 0x1p50;
+
+/* Of so much of what as many reach alone, nothing is shared that would bind. */
+static const double UNHINDERED = 0.97;
+
+/* ---- stages ---- */
+
+static const char LOADS[] = "loads", GPUS[] = "copies between GPUs", WAITED[] = "copies waited for", STORES[] = "kernels' stores",
+                  KERNEL_LOADS[] = "kernels' loads", PINNED[] = "host, pinned", PAGEABLE[] = "host, pageable";
+
+static const char *const loads_paths[] = { "scale_up.latency", "pcie.latency", NULL };
+static const char *const gpus_paths[] = { "scale_up.efficiency", "copies.dma.queued", "scale_up.duplex", "copies.dma.crowd", NULL };
+static const char *const waited_paths[] = { "copies.dma.start", NULL };
+static const char *const stores_paths[] = { "scale_up.sm_efficiency", "copies.kernel.queued", "copies.kernel.crowd", NULL };
+static const char *const kernel_loads_paths[] = { "copies.kernel_read.wire", "copies.kernel_read.queued", "copies.kernel_read.back",
+                                                  "copies.kernel_read.crowd", NULL };
+static const char *const pinned_paths[] = { "pcie.efficiency", "copies.h2d.queued", "copies.d2h.queued", "pcie.duplex",
+                                            "host.read",       "host.write",        "host.both",         NULL };
+static const char *const pageable_paths[] = { "copies.h2d_pageable.rate",   "copies.d2h_pageable.rate",
+                                              "copies.h2d_pageable.queued", "copies.d2h_pageable.queued",
+                                              "copies.d2h_pageable.block",  "copies.h2d_pageable.crowd",
+                                              "copies.d2h_pageable.crowd",  "copies.h2d_pageable.cached",
+                                              "copies.h2d_pageable.cache",  NULL };
+static const CalSectionStage stages[] = {
+  { LOADS, loads_paths },
+  { GPUS, gpus_paths },
+  { WAITED, waited_paths },
+  { STORES, stores_paths },
+  { KERNEL_LOADS, kernel_loads_paths },
+  { PINNED, pinned_paths },
+  { PAGEABLE, pageable_paths },
+  { NULL, NULL },
+};
+
+/* ---- points ---- */
+
+typedef struct {
+  const CalProbe *probe;
+  guint i;
+  JsonObject *point;
+  BaseArena *arena;
+} Reader;
+
+static gboolean
+count_in (const Reader *r, const char *key, double least, guint32 *out, GError **error)
+{
+  double value = cal_probe_number (r->point, key);
+  if (!(value >= least) || value > MOST_GPUS || value > floor (value))
+    return cal_probe_fail (r->probe, r->i, error, "%s: a whole number from %g to %g is accepted", key, least, MOST_GPUS);
+  *out = (guint32)value;
+  return TRUE;
+}
+
+/* Which of the names `key` has; `names` ends with NULL. */
+static gboolean
+word_in (const Reader *r, const char *key, const char *const *names, int *out, GError **error)
+{
+  const char *text = cal_probe_text (r->point, key);
+  for (int k = 0; names[k] != NULL; k++)
+    if (g_strcmp0 (text, names[k]) == 0) {
+      *out = k;
+      return TRUE;
+    }
+  g_autofree char *accepted = g_strjoinv (", ", (char **)names);
+  return cal_probe_fail (r->probe, r->i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
+                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted);
+}
+
+static gboolean
+size_in (const Reader *r, double *size_B, GError **error)
+{
+  *size_B = cal_probe_number (r->point, "bytes");
+  return (*size_B >= 1 && *size_B <= MOST_B) || cal_probe_fail (r->probe, r->i, error, "bytes: a size above 0 B is accepted");
+}
+
+/* ce, sm, ce_sync */
+static gboolean
+read_gpus (const Reader *r, const char *what, CalLinkCase *c, GError **error)
+{
+  static const char *const patterns[] = { "one", "both", "shift", "all", NULL }, *const by[] = { "write", "read", NULL };
+  int pattern, reads = 0;
+  gboolean kernel = strcmp (what, "sm") == 0;
+  if (!word_in (r, "pattern", patterns, &pattern, error) || (kernel && !word_in (r, "by", by, &reads, error)) ||
+      !size_in (r, &c->size_B, error))
+    return FALSE;
+  c->pattern = pattern == 0 ? CAL_LINK_ONE : pattern == 1 ? CAL_LINK_BOTH : pattern == 2 ? CAL_LINK_SHIFT : CAL_LINK_ALL;
+  c->copy = !kernel ? MDL_COPY_DMA : reads ? MDL_COPY_KERNEL_READ : MDL_COPY_KERNEL;
+  c->queued = strcmp (what, "ce_sync") != 0;
+  if (c->pattern == CAL_LINK_SHIFT || c->pattern == CAL_LINK_ALL)
+    return count_in (r, "gpus", 2, &c->n, error);
+  c->n = 2;
+  if (!count_in (r, "src", 0, &c->first, error) || !count_in (r, "dst", 0, &c->second, error))
+    return FALSE;
+  return c->first != c->second || cal_probe_fail (r->probe, r->i, error, "src and dst: two different GPUs are accepted");
+}
+
+/* h2d, d2h, h2d_d2h */
+static gboolean
+read_host (const Reader *r, const char *what, CalLinkCase *c, GError **error)
+{
+  static const char *const memories[] = { "pinned", "pageable", NULL };
+  int pageable;
+  if (!word_in (r, "memory", memories, &pageable, error) || !size_in (r, &c->size_B, error) ||
+      !count_in (r, "gpu", 0, &c->first, error) || !count_in (r, "gpus", 1, &c->n, error))
+    return FALSE;
+  c->pattern = CAL_LINK_HOST;
+  c->duplex = strcmp (what, "h2d_d2h") == 0;
+  gboolean down = strcmp (what, "d2h") == 0;
+  c->copy = pageable ? (down ? MDL_COPY_D2H_PAGEABLE : MDL_COPY_H2D_PAGEABLE) : down ? MDL_COPY_D2H : MDL_COPY_H2D;
+  c->queued = TRUE;
+  return TRUE;
+}
+
+/* A load from a GPU's own memory tells nothing of links; it is taken off those from other GPUs. */
+static double
+own_load_s (const CalProbe *probe)
+{
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (cal_probe_is (probe, i, "link", "latency") &&
+        g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), "memory"), "own") == 0 &&
+        cal_probe_judge (probe, i, &state, &median_s, NULL) && state == CAL_POINT_GOOD)
+      return median_s;
+  }
+  return (double)NAN;
+}
+
+static gboolean
+read_load (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
+{
+  static const char *const memories[] = { "own", "gpu", "host", NULL };
+  int memory;
+  if (!word_in (r, "memory", memories, &memory, error) || !count_in (r, "gpu", 0, &c->first, error) ||
+      (memory == 1 && !count_in (r, "of", 0, &c->second, error)))
+    return FALSE;
+  *tells = memory == 2 || (memory == 1 && isfinite (own_s));
+  c->pattern = CAL_LINK_LOAD;
+  c->n = memory == 2 ? 0 : 2;
+  c->own_s = own_s;
+  c->copy = MDL_COPY_N;
+  return TRUE;
+}
+
+static const char *
+stage_of (const CalLinkCase *c)
+{
+  switch (c->copy) {
+    case MDL_COPY_KERNEL:
+      return STORES;
+    case MDL_COPY_KERNEL_READ:
+      return KERNEL_LOADS;
+    case MDL_COPY_H2D:
+    case MDL_COPY_D2H:
+      return PINNED;
+    case MDL_COPY_H2D_PAGEABLE:
+    case MDL_COPY_D2H_PAGEABLE:
+      return PAGEABLE;
+    case MDL_COPY_DMA:
+      return c->queued ? GPUS : WAITED;
+    case MDL_COPY_HOST:
+    case MDL_COPY_RDMA:
+    case MDL_COPY_TCP:
+    case MDL_COPY_N:
+    default:
+      return LOADS;
+  }
+}
+
+static const char *
+name_of (const CalLinkCase *c, BaseArena *arena)
+{
+  static const char *const way[] = { "", " both ways", "", "", "", "" };
+  const char *copy = c->copy < MDL_COPY_N ? base_name (mdl_copy_names, (int)c->copy) : "load";
+  g_autofree char *size = base_quantity_format (c->size_B, BASE_DIM_BYTES, 4);
+  switch (c->pattern) {
+    case CAL_LINK_SHIFT:
+    case CAL_LINK_ALL:
+      return base_arena_printf (arena, "%s of %s on %u GPUs, %s", copy, size, c->n,
+                                c->pattern == CAL_LINK_ALL ? "each to each" : "each to the next");
+    case CAL_LINK_HOST:
+      return base_arena_printf (arena, "%s of %s%s, GPU %u%s%.0u%s", copy, size, c->duplex ? " and back" : "", c->first,
+                                c->n > 1 ? " and " : "", c->n - 1, c->n > 1 ? " more" : "");
+    case CAL_LINK_LOAD:
+      return c->n == 0 ? base_arena_printf (arena, "load by GPU %u from the host", c->first)
+                       : base_arena_printf (arena, "load by GPU %u from GPU %u", c->first, c->second);
+    case CAL_LINK_ONE:
+    case CAL_LINK_BOTH:
+    default:
+      return base_arena_printf (arena, "%s%s%s of %s, GPU %u to %u", copy, c->queued ? "" : " waited for", way[c->pattern], size,
+                                c->first, c->second);
+  }
+}
+
+static const CalLinkCase *
+case_of (const CalSectionPoint *point)
+{
+  return point->item;
+}
+
+/* One series: of them every second is held out. */
+static gboolean
+in_series (const CalSectionPoint *a, const CalSectionPoint *b)
+{
+  const CalLinkCase *x = case_of (a), *y = case_of (b);
+  return x->pattern == y->pattern && x->copy == y->copy && x->queued == y->queued && x->duplex == y->duplex && x->n == y->n;
+}
+
+/* Of several GPUs at once with the host: every number of them but the least, the most and every second between. */
+static void
+hold_counts (GArray *points, guint first)
+{
+  guint32 most = 0;
+  for (guint i = first; i < points->len; i++) {
+    const CalLinkCase *c = case_of (&g_array_index (points, CalSectionPoint, i));
+    most = c->pattern == CAL_LINK_HOST ? MAX (most, c->n) : most;
+  }
+  for (guint i = first; i < points->len; i++) {
+    CalSectionPoint *p = &g_array_index (points, CalSectionPoint, i);
+    const CalLinkCase *c = case_of (p);
+    if (c->pattern == CAL_LINK_HOST && c->n > 2 && c->n < most && c->n % 2 == 1)
+      p->use = CAL_USE_HELD_SIZE;
+  }
+}
+
+static gboolean
+read_case (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
+{
+  static const char *const whats[] = { "ce", "sm", "ce_sync", "h2d", "d2h", "h2d_d2h", "latency", NULL };
+  int what;
+  *tells = TRUE;
+  if (!word_in (r, "what", whats, &what, error))
+    return FALSE;
+  return what == 6   ? read_load (r, own_s, c, tells, error)
+         : what >= 3 ? read_host (r, whats[what], c, error)
+                     : read_gpus (r, whats[what], c, error);
+}
+
+static gboolean
+collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+{
+  double own_s = own_load_s (probe);
+  guint first = points->len;
+  (void)node;
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (probe, i, "link", NULL))
+      continue;
+    if (!cal_probe_judge (probe, i, &state, &median_s, error))
+      return FALSE;
+    if (state != CAL_POINT_GOOD) {
+      ++*n_left;
+      continue;
+    }
+    const Reader reader = { probe, i, cal_probe_point (probe, i), arena };
+    CalLinkCase *c = base_arena_alloc (arena, sizeof *c);
+    gboolean tells;
+    if (!read_case (&reader, own_s, c, &tells, error))
+      return FALSE;
+    const CalSectionPoint point = { .stage = stage_of (c), .measured = median_s, .what = name_of (c, arena), .item = c };
+    if (tells)
+      g_array_append_val (points, point);
+  }
+  cal_section_hold_every_second (points, first, in_series);
+  hold_counts (points, first);
+  return TRUE;
+}
+
+static double
+predict (const void *section, const CalNode *node, const CalSectionPoint *point)
+{
+  return node->link_s != NULL ? node->link_s (node->user, section, case_of (point)) : (double)NAN;
+}
+
+/* ---- where the search begins ---- */
+
+/* B/s of the most GPUs at once, by way; 0 where they reach what as many do alone, so that nothing they share binds. */
+static void
+take_total (const CalProbe *probe, guint i, const double alone_Bps[3], guint most[3], double total_Bps[3])
+{
+  static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
+  JsonObject *point = cal_probe_point (probe, i);
+  CalPointState state;
+  double median_s, n = cal_probe_number (point, "gpus"), ways;
+  for (guint k = 0; k < G_N_ELEMENTS (whats); k++) {
+    if (!cal_probe_is (probe, i, "link", whats[k]) || g_strcmp0 (cal_probe_text (point, "memory"), "pinned") != 0 ||
+        !cal_probe_judge (probe, i, &state, &median_s, NULL) || state != CAL_POINT_GOOD || !(n > 1) || n < most[k])
+      continue;
+    ways = k == 2 ? 2 : 1;
+    double sum_Bps = ways * n * cal_probe_number (point, "bytes") / median_s;
+    most[k] = (guint)n;
+    total_Bps[k] = sum_Bps < UNHINDERED * n * alone_Bps[k] ? sum_Bps : 0;
+  }
+}
+
+static void
+start (const CalProbe *probe, void *section)
+{
+  MdlLinks *links = section;
+  double alone_Bps[3] = { 0 }, total_Bps[3] = { 0 };
+  guint most[3] = { 0 };
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
+    JsonObject *point = cal_probe_point (probe, i);
+    CalPointState state;
+    double median_s;
+    for (guint k = 0; k < G_N_ELEMENTS (whats); k++)
+      if (cal_probe_is (probe, i, "link", whats[k]) && g_strcmp0 (cal_probe_text (point, "memory"), "pinned") == 0 &&
+          cal_probe_judge (probe, i, &state, &median_s, NULL) && state == CAL_POINT_GOOD && cal_probe_number (point, "gpus") < 2)
+        alone_Bps[k] = fmax (alone_Bps[k], (k == 2 ? 2 : 1) * cal_probe_number (point, "bytes") / median_s);
+  }
+  for (guint i = 0; i < cal_probe_n_points (probe); i++)
+    take_total (probe, i, alone_Bps, most, total_Bps);
+  BaseNum *const nums[3] = { &links->host.read, &links->host.write, &links->host.both };
+  for (guint k = 0; k < G_N_ELEMENTS (nums); k++)
+    if (total_Bps[k] > 0 && !nums[k]->set)
+      *nums[k] = (BaseNum){ .v = total_Bps[k], .set = TRUE, .source = BASE_SOURCE_ASSUMED };
+}
+
+/* ---- which is slow ---- */
+
+/* What like copies differ by on a node in order. */
+static const double LEAST_BAND = 0.05;
+/* Beyond what constants could explain. */
+static const double OTHER_NODE = 0.3;
+
+/* The same copy between other devices. */
+static gboolean
+alike (const CalLinkCase *a, const CalLinkCase *b)
+{
+  return a->pattern == b->pattern && a->copy == b->copy && a->duplex == b->duplex && a->queued == b->queued && a->n == b->n &&
+         fabs (a->size_B - b->size_B) < 0.5;
+}
+
+static gboolean
+has_like (const CalLinkCase *c)
+{
+  return c->pattern == CAL_LINK_ONE || c->pattern == CAL_LINK_BOTH || c->pattern == CAL_LINK_LOAD ||
+         (c->pattern == CAL_LINK_HOST && c->n == 1);
+}
+
+/* All points like `first`, and what they take where nothing is wrong. */
+typedef struct {
+  const CalSectionFit *fit;
+  GArray *at; /* guint */
+  double usual, band;
+} Family;
+
+static gboolean
+is_slow (const Family *f, guint k)
+{
+  return g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k)).measured > f->usual * (1 + f->band);
+}
+
+static char *
+rate_text (const CalLinkCase *c, double time_s)
+{
+  return c->pattern == CAL_LINK_LOAD ? base_quantity_format (time_s, BASE_DIM_TIME, 4)
+                                     : base_quantity_format (c->size_B / time_s, BASE_DIM_BANDWIDTH, 4);
+}
+
+/* The GPU whose pairs are all slow, where no other pair is; G_MAXUINT32: none. *slowest_s: of its pairs. */
+static guint32
+slow_gpu (const Family *f, double *slowest_s)
+{
+  const CalLinkCase *any = case_of (&g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, 0)));
+  gboolean pairs = any->pattern != CAL_LINK_HOST && !(any->pattern == CAL_LINK_LOAD && any->n == 0);
+  guint32 most = 0;
+  for (guint k = 0; k < f->at->len; k++) {
+    const CalLinkCase *c = case_of (&g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k)));
+    most = MAX (most, MAX (c->first, c->second));
+  }
+  for (guint32 g = 0; pairs && g <= most; g++) {
+    guint n = 0;
+    gboolean only = TRUE;
+    *slowest_s = 0;
+    for (guint k = 0; k < f->at->len && only; k++) {
+      const CalSectionPoint *p = &g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k));
+      gboolean its = case_of (p)->first == g || case_of (p)->second == g;
+      only = its == is_slow (f, k);
+      n += its ? 1 : 0;
+      *slowest_s = its ? fmax (*slowest_s, p->measured) : *slowest_s;
+    }
+    if (only && n > 1)
+      return g;
+  }
+  return G_MAXUINT32;
+}
+
+static void
+tell_family (const Family *f, GPtrArray *out)
+{
+  double slowest_s;
+  guint32 gpu = slow_gpu (f, &slowest_s);
+  for (guint k = 0; k < f->at->len; k++) {
+    const CalSectionPoint *p = &g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k));
+    const CalLinkCase *c = case_of (p);
+    g_autofree char *here = rate_text (c, gpu != G_MAXUINT32 ? slowest_s : p->measured), *usual = rate_text (c, f->usual);
+    if (gpu != G_MAXUINT32) {
+      g_autofree char *size = base_quantity_format (c->size_B, BASE_DIM_BYTES, 4);
+      g_ptr_array_add (out, g_strdup_printf ("slow: GPU %u with every other: %s%s%s reaches %s, between others %s", gpu,
+                                             c->copy < MDL_COPY_N ? base_name (mdl_copy_names, (int)c->copy) : "a load",
+                                             c->copy < MDL_COPY_N ? " of " : "", c->copy < MDL_COPY_N ? size : "", here, usual));
+      return;
+    }
+    if (is_slow (f, k))
+      g_ptr_array_add (out, g_strdup_printf ("slow: %s: %s, its like %s", p->what, here, usual));
+  }
+}
+
+static gint
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Several GPUs at once that are much faster with the host than the topology lets them: they share less than it says. */
+static void
+tell_topology (const CalSectionFit *fit, GPtrArray *out)
+{
+  const CalSectionPoint *worst = NULL;
+  double most = 1 + OTHER_NODE;
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
+    const CalLinkCase *c = case_of (p);
+    if (c->pattern != CAL_LINK_HOST || c->n < 2 || !(fit->predicted[i] / p->measured > most))
+      continue;
+    most = fit->predicted[i] / p->measured;
+    worst = p;
+  }
+  if (worst != NULL)
+    g_ptr_array_add (out,
+                     g_strdup_printf ("%s: %.2g times as fast as the topology's links to the host allow; is it the node that was "
+                                      "measured? what depends on these links is not to be trusted",
+                                      worst->what, most));
+}
+
+GPtrArray *
+cal_links_notes (const CalSectionFit *fit)
+{
+  enum { LEAST = 3 }; /* of two nobody knows which is wrong */
+  double band = isfinite (fit->band) ? fmax (fit->band, LEAST_BAND) : LEAST_BAND;
+  GPtrArray *out = g_ptr_array_new_with_free_func (g_free);
+  g_autofree gboolean *seen = g_new0 (gboolean, MAX (fit->points->len, 1));
+  for (guint i = 0; i < fit->points->len; i++) {
+    const CalSectionPoint *first = &g_array_index (fit->points, CalSectionPoint, i);
+    if (seen[i] || !has_like (case_of (first)))
+      continue;
+    g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint)), times = g_array_new (FALSE, FALSE, sizeof (double));
+    for (guint k = i; k < fit->points->len; k++) {
+      const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, k);
+      if (!alike (case_of (first), case_of (p)))
+        continue;
+      seen[k] = TRUE;
+      g_array_append_val (at, k);
+      g_array_append_val (times, p->measured);
+    }
+    if (at->len < LEAST)
+      continue;
+    g_array_sort (times, compare_doubles);
+    const Family family = { fit, at, g_array_index (times, double, (times->len - 1) / 4), band };
+    tell_family (&family, out);
+  }
+  tell_topology (fit, out);
+  return out;
+}
+
+const CalSection cal_links = {
+  .name = "links",
+  .schema = &cal_links_schema,
+  .size = sizeof (MdlLinks),
+  .defaults = "links",
+  .error_path = "error",
+  .stages = stages,
+  .collect = collect,
+  .predict = predict,
+  .start = start,
+  .note = cal_links_notes,
+};

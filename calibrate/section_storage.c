@@ -1,0 +1,238 @@
+/* The section `storage`: its keys, and what the probe's points of reads and writes say of them. */
+#include "calibrate/storage.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- keys ---- */
+
+#define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .help = (help_))
+#define RATE(type, member, key_, help_) \
+  BASE_ROW (type, key_, member, NUM, .dim = BASE_DIM_BANDWIDTH, .min = "1 kB/s", .help = (help_))
+#define IOPS(type, member, key_, help_) \
+  BASE_ROW (type, key_, member, NUM, .dim = BASE_DIM_FREQUENCY, .min = "0.001 Hz", .help = (help_))
+
+static const BaseField side_fields[] = {
+  NUM (MdlIoSide, latency, "latency", BASE_DIM_TIME, "of one small request alone"),
+  IOPS (MdlIoSide, iops, "iops", "small requests a second, any number in flight; default: no limit"),
+  NUM (MdlIoSide, random_latency, "random_latency", BASE_DIM_TIME, "at random offsets; default: `latency`"),
+  IOPS (MdlIoSide, random_iops, "random_iops", "at random offsets; default: `iops`"),
+  RATE (MdlIoSide, stream, "stream", "of one request at a time, beyond its latency; default: no limit"),
+  RATE (MdlIoSide, rate, "rate", "of all together; default: no limit"),
+  BASE_ROW_END,
+};
+static const BaseSchema side_schema = { .name = "storage direction", .help = "Reads, or writes.", .fields = side_fields };
+
+static const BaseField way_fields[] = {
+  NUM (MdlIoWay, latency, "latency", BASE_DIM_TIME, "a request, on top; default 0"),
+  RATE (MdlIoWay, stream, "stream", "of a request's second leg, after the first; default: there is none"),
+  RATE (MdlIoWay, rate, "rate", "of all together, where that is less than the storage's"),
+  BASE_ROW_END,
+};
+static const BaseSchema way_schema = { .name = "storage path",
+                                       .help = "What a path to a GPU's memory adds.",
+                                       .fields = way_fields };
+
+static const BaseField storage_fields[] = {
+  BASE_ROW_NUM (MdlStorage, "error", error, RATIO, .max = "10", .fallback = "0", .help = "half-width of the 90 % band"),
+  BASE_ROW (MdlStorage, "read", op[MDL_IO_READ], MAP, .sub = &side_schema, .help = "reads"),
+  BASE_ROW (MdlStorage, "write", op[MDL_IO_WRITE], MAP, .sub = &side_schema, .help = "writes"),
+  BASE_ROW_NUM (MdlStorage, "blend", blend, NUMBER, .min = "1", .max = "16", .fallback = "2",
+                .help = "how sharply a request's own time gives way to the device's: 1 they add, large: the slower counts"),
+  BASE_ROW (MdlStorage, "cufile", cufile, MAP, .sub = &way_schema, .help = "straight to a GPU (GPUDirect Storage)"),
+  BASE_ROW (MdlStorage, "bounce", bounce, MAP, .sub = &way_schema, .help = "to a GPU by way of the host's memory"),
+  BASE_ROW_END,
+};
+static const BaseSchema storage_schema = { .name = "storage",
+                                           .help = "Reads and writes of one storage: a drive, several, a server.",
+                                           .fields = storage_fields };
+
+/* ---- stages ---- */
+
+static const char READS[] = "reads", WRITES[] = "writes", CUFILE[] = "cufile", BOUNCE[] = "bounce";
+
+static const char *const reads_paths[] = { "read.rate",           "read.latency",     "read.stream", "read.iops",
+                                           "read.random_latency", "read.random_iops", "blend",       NULL };
+static const char *const writes_paths[] = { "write.rate", "write.latency",        "write.stream",
+                                            "write.iops", "write.random_latency", "write.random_iops",
+                                            NULL };
+static const char *const cufile_paths[] = { "cufile.rate", "cufile.latency", "cufile.stream", NULL };
+static const char *const bounce_paths[] = { "bounce.stream", "bounce.latency", "bounce.rate", NULL };
+static const CalSectionStage stages[] = {
+  { READS, reads_paths }, { WRITES, writes_paths }, { CUFILE, cufile_paths }, { BOUNCE, bounce_paths }, { NULL, NULL },
+};
+
+/* ---- points ---- */
+
+static const double MOST_B = 0x1p50, MOST_IN_FLIGHT = 1e6;
+
+static gboolean
+number_in (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error)
+{
+  *out = cal_probe_number (cal_probe_point (probe, i), key);
+  return (*out >= least && *out <= most) ||
+         cal_probe_fail (probe, i, error, "%s: a number from %g to %g is accepted", key, least, most);
+}
+
+static gboolean
+name_in (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
+{
+  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
+  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
+  if (known == NULL)
+    return cal_probe_fail (probe, i, error, "%s %s%s%s", key, text != NULL ? "'" : "is missing", text != NULL ? text : "",
+                           text != NULL ? "' is not known" : "");
+  *out = known->code;
+  return TRUE;
+}
+
+static const BaseName pattern_names[] = { { "sequential", FALSE, NULL }, { "random", TRUE, NULL }, { NULL, 0, NULL } };
+
+static gboolean
+read_question (const CalProbe *probe, guint i, MdlIoQuestion *q, GError **error)
+{
+  int op = 0, path = 0, random = 0;
+  double threads, depth = 1;
+  if (!name_in (probe, i, "what", mdl_io_op_names, &op, error) || !name_in (probe, i, "path", mdl_io_path_names, &path, error) ||
+      !name_in (probe, i, "pattern", pattern_names, &random, error) ||
+      !number_in (probe, i, "block_B", 1, MOST_B, &q->block_B, error) ||
+      !number_in (probe, i, "threads", 1, MOST_IN_FLIGHT, &threads, error) ||
+      (json_object_has_member (cal_probe_point (probe, i), "depth") &&
+       !number_in (probe, i, "depth", 1, MOST_IN_FLIGHT, &depth, error)))
+    return FALSE;
+  q->op = (MdlIoOp)op;
+  q->path = (MdlIoPath)path;
+  q->random = random;
+  q->in_flight = threads * depth;
+  return TRUE;
+}
+
+/* A chessboard over powers of 4 of the block and powers of 2 of those in flight. */
+static CalUse
+use_of (const MdlIoQuestion *q)
+{
+  int block = (int)floor (log2 (q->block_B) / 2 + 1e-9), n = (int)floor (log2 (q->in_flight) + 1e-9);
+  return (block + n) % 2 == 0 ? CAL_USE_FIT : CAL_USE_HELD_SIZE;
+}
+
+static const char *
+stage_of (const MdlIoQuestion *q)
+{
+  return q->path == MDL_IO_CUFILE ? CUFILE : q->path == MDL_IO_BOUNCE ? BOUNCE : q->op == MDL_IO_READ ? READS : WRITES;
+}
+
+static gboolean
+collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+{
+  (void)node;
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (probe, i, "storage", NULL))
+      continue;
+    if (!cal_probe_judge (probe, i, &state, &median_s, error))
+      return FALSE;
+    if (state != CAL_POINT_GOOD) {
+      ++*n_left;
+      continue;
+    }
+    MdlIoQuestion *q = base_arena_alloc (arena, sizeof *q);
+    if (!read_question (probe, i, q, error))
+      return FALSE;
+    g_autofree char *block = base_quantity_format (q->block_B, BASE_DIM_BYTES, 4);
+    const CalSectionPoint point = {
+      .stage = stage_of (q),
+      .measured = median_s,
+      .use = use_of (q),
+      .what = base_arena_printf (arena, "%s%s of %s, %.0f in flight, %s", q->random ? "random " : "",
+                                 base_name (mdl_io_op_names, (int)q->op), block, q->in_flight,
+                                 base_name (mdl_io_path_names, (int)q->path)),
+      .item = q,
+      .group = base_arena_printf (arena, "%s%s", q->random ? "random " : "", base_name (mdl_io_op_names, (int)q->op)),
+    };
+    g_array_append_val (points, point);
+  }
+  return TRUE;
+}
+
+static double
+predict (const void *section, const CalNode *node, const CalSectionPoint *point)
+{
+  (void)node;
+  MdlIoCost cost;
+  mdl_storage_cost (section, point->item, &cost);
+  return cost.time_s;
+}
+
+/* ---- where the search begins ---- */
+
+static void
+begin (BaseNum *num, double value)
+{
+  if (value > 0 && isfinite (value))
+    *num = (BaseNum){ .v = value, .set = TRUE, .source = BASE_SOURCE_ASSUMED };
+}
+
+/* Limits that are only seen where they bind begin so many times beyond what is reached: those that no point shows stay there. */
+static const double BEYOND = 3;
+
+/* What the fastest points reach. */
+typedef struct {
+  double least_s, iops, rate_Bps;
+  double alone_Bps; /* one request at a time, the largest rate */
+} Best;
+
+static void
+take_best (const MdlIoQuestion *q, double time_s, Best *best)
+{
+  double rate_Bps = q->in_flight * q->block_B / time_s;
+  best->rate_Bps = fmax (best->rate_Bps, rate_Bps);
+  best->iops = fmax (best->iops, q->in_flight / time_s);
+  if (q->in_flight > 1)
+    return;
+  best->least_s = best->least_s > 0 ? fmin (best->least_s, time_s) : time_s;
+  best->alone_Bps = fmax (best->alone_Bps, rate_Bps);
+}
+
+static void
+start (const CalProbe *probe, void *section)
+{
+  MdlStorage *storage = section;
+  Best best[MDL_IO_OP_N][2] = { 0 }, way[MDL_IO_PATH_N] = { 0 };
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    MdlIoQuestion q;
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (probe, i, "storage", NULL) || !cal_probe_judge (probe, i, &state, &median_s, NULL) ||
+        state != CAL_POINT_GOOD || !read_question (probe, i, &q, NULL))
+      continue;
+    if (q.path == MDL_IO_HOST)
+      take_best (&q, median_s, &best[q.op][q.random ? 1 : 0]);
+    take_best (&q, median_s, &way[q.path]);
+  }
+  for (MdlIoOp op = MDL_IO_READ; op < MDL_IO_OP_N; op++) {
+    MdlIoSide *side = &storage->op[op];
+    const Best *row = best[op], *any = row[0].rate_Bps > 0 ? &row[0] : &row[1];
+    begin (&side->latency, any->least_s);
+    begin (&side->iops, BEYOND * any->iops);
+    begin (&side->rate, fmax (row[0].rate_Bps, row[1].rate_Bps));
+    /* between what one request reaches, which the device's rate holds up too, and what would not be seen */
+    begin (&side->stream, any->alone_Bps > 0 ? sqrt (any->alone_Bps * BEYOND * any->rate_Bps) : BEYOND * any->rate_Bps);
+    begin (&side->random_latency, row[1].least_s);
+    begin (&side->random_iops, BEYOND * row[1].iops);
+  }
+  begin (&storage->cufile.rate, way[MDL_IO_CUFILE].rate_Bps);
+  begin (&storage->bounce.rate, way[MDL_IO_BOUNCE].rate_Bps);
+}
+
+const CalSection cal_storage = {
+  .name = "storage",
+  .schema = &storage_schema,
+  .size = sizeof (MdlStorage),
+  .defaults = "storage",
+  .error_path = "error",
+  .stages = stages,
+  .collect = collect,
+  .predict = predict,
+  .start = start,
+};

@@ -1,0 +1,87 @@
+/* Reads and writes of storage: what requests of one size at a time, so many in flight, take.
+ *
+ *     T = ((o / N)^p + d^p)^(1/p),  o = latency + block / stream,  d = 1 / iops + block / rate;  N T for one of N in flight
+ *
+ * Interface: MdlStorage are constants (section `storage` of a calibration, or a drive's data sheet by mdl_storage_of_drives); a
+ * question is a block size, how many requests are in flight, direction, pattern and path; the answer has the rate of all of them
+ * together, the time of one, and what bounds it. */
+#ifndef MODELS_STORAGE_H
+#define MODELS_STORAGE_H
+
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+typedef enum { MDL_IO_READ, MDL_IO_WRITE, MDL_IO_OP_N } MdlIoOp;
+extern const BaseName mdl_io_op_names[];
+
+/* Between storage and what. */
+typedef enum {
+  MDL_IO_HOST,   /* the host's memory */
+  MDL_IO_CUFILE, /* a GPU's memory, straight (GPUDirect Storage) */
+  MDL_IO_BOUNCE, /* a GPU's memory by way of the host's */
+  MDL_IO_PATH_N
+} MdlIoPath;
+extern const BaseName mdl_io_path_names[];
+
+typedef struct {
+  BaseHead head;
+  BaseNum latency;        /* s, of one small request alone */
+  BaseNum iops;           /* 1/s, of small requests, any number in flight */
+  BaseNum random_latency; /* the same at random offsets; absent: as one after the other */
+  BaseNum random_iops;
+  BaseNum stream;         /* B/s of one request at a time, beyond its latency */
+  BaseNum rate;           /* B/s of all together */
+} MdlIoSide;
+
+/* What a path to the GPU adds. */
+typedef struct {
+  BaseHead head;
+  BaseNum latency; /* s a request; absent: 0 */
+  BaseNum stream;  /* B/s of its second leg, after the first; absent: there is none */
+  BaseNum rate;    /* B/s of all together, where that is less than the storage's */
+} MdlIoWay;
+
+typedef struct {
+  BaseHead head;
+  BaseNum error;             /* half-width of the 90 % band */
+  MdlIoSide op[MDL_IO_OP_N];
+  BaseNum blend;             /* p: how one request's own time and the device's bend into each other; large: a corner */
+  MdlIoWay cufile, bounce;
+} MdlStorage;
+
+typedef struct {
+  MdlIoOp op;
+  MdlIoPath path;
+  gboolean random;
+  double block_B;   /* of one request */
+  double in_flight; /* requests at a time: threads x depth; at least 1 */
+} MdlIoQuestion;
+
+typedef enum { MDL_IO_BY_LATENCY, MDL_IO_BY_IOPS, MDL_IO_BY_STREAM, MDL_IO_BY_RATE } MdlIoBound;
+extern const char *const mdl_io_bound_names[];
+
+typedef struct {
+  double rate_Bps;  /* of all together */
+  double iops;      /* likewise */
+  double time_s;    /* of one request, from its start to its end */
+  double part_s[4]; /* by MdlIoBound: of that time; they sum to it */
+  MdlIoBound bound; /* the largest part */
+  double band;      /* half-width, relative */
+  BaseSource source;
+} MdlIoCost;
+
+void mdl_storage_cost (const MdlStorage *storage, const MdlIoQuestion *question, MdlIoCost *cost);
+
+/* Drives by their data sheet; 0: not said. */
+typedef struct {
+  double read_Bps, write_Bps, read_iops, write_iops, latency_s;
+  BaseSource source;
+} MdlDrive;
+
+/* So many drives, striped, over `base`: rates and IOPS of all, each request on one of them. What the sheet leaves out stays. */
+void mdl_storage_of_drives (const MdlDrive *drive, double n, const MdlStorage *base, MdlStorage *out);
+
+G_END_DECLS
+
+#endif
