@@ -3,8 +3,7 @@
 
 #include "model-private.h"
 
-/* Units that are dealt out: layers, and embedding and head where they count as one. The first chunks take one more each where units
- * do not divide. Source: Megatron-LM, account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split (docs of
+/* Units that are dealt out: layers, and embedding and head where they count as one; they have to divide. Source: Megatron-LM, account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split (docs of
  * --account-for-embedding-in-pipeline-split); Llama 3 (2407.21783) 3.3.2: first and last chunk have a layer fewer. */
 static gboolean
 deal_out (WrkModel *model, GError **error)
@@ -12,12 +11,14 @@ deal_out (WrkModel *model, GError **error)
   const WrkPipelineSpec *spec = &model->spec->model.pipeline;
   guint32 n = model->n_positions, layers = (guint32)model->llm.layers.v;
   guint32 front = spec->embedding.v ? 1 : 0, back = spec->head_layer.v ? 1 : 0, units = layers + front + back;
+  const BaseNum *pp = &model->spec->parallel.pp, *vp = &model->spec->parallel.vp;
+  BaseMark mark = pp->set ? pp->mark : vp->set ? vp->mark : base_yaml_mark (model->scenario->spec.workload);
   if (units < n)
-    return wrk_fail_at (error, model->spec->parallel.pp.mark,
+    return wrk_fail_at (error, mark,
                         "%u layers for %u chunks (pp %u x vp %u); accepted: at least one layer a chunk", layers, n, model->pipe.p,
                         model->pipe.v);
   if (units % n != 0 && n > 1)
-    return wrk_fail_at (error, model->spec->parallel.pp.mark,
+    return wrk_fail_at (error, mark,
                         "%u layers%s do not divide into %u chunks (pp %u x vp %u); accepted: counts that divide, "
                         "`pipeline: {embedding_as_layer: true, head_as_layer: true}` where that makes them, or a `layout`",
                         layers, front + back > 0 ? " with embedding or head counted as one" : "", n, model->pipe.p, model->pipe.v);

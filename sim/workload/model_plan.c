@@ -294,7 +294,8 @@ sync_of (const WrkModel *model)
   const WrkTrainingSpec *spec = model->spec;
   if (spec->model.fsdp.head.set || spec->model.hsdp.head.set || spec->parallel.zero.v > 2)
     return WRK_SYNC_SHARDS;
-  if (model->grid.size[WRK_DIM_DP] * model->grid.size[WRK_DIM_CP] * wrk_schedule_copies (&model->pipe) == 1)
+  gboolean experts = model->llm.moe.experts.v > 0 && model->grid.edp > 1; /* whole ones on the ranks of tp too */
+  if (model->grid.size[WRK_DIM_DP] * model->grid.size[WRK_DIM_CP] * wrk_schedule_copies (&model->pipe) == 1 && !experts)
     return WRK_SYNC_NONE;
   return spec->parallel.zero.v > 1 ? WRK_SYNC_GRADIENTS : spec->parallel.zero.v > 0 ? WRK_SYNC_OPTIMIZER : WRK_SYNC_DDP;
 }

@@ -164,7 +164,9 @@ add_cut_up (Cursor *c, guint32 k, guint32 i, GArray *wait)
   if (coll->leads) {
     gboolean ring = coll->group == WRK_GROUP_CP;
     EngTask head = ring ? ENG_NO_TASK : add_coll (c, coll, part), rest = add_coll (c, coll, ring ? 1 : 1 - part);
-    wrk_build_after (c->b, ring ? rest : head, wait);
+    wrk_build_after (c->b, ring ? rest : head, coll->after < 0 ? c->wait : wait);
+    if (coll->after >= 0)
+      wrk_build_after_one (c->b, ring ? rest : head, c->task[coll->after]);
     if (!ring)
       g_array_append_val (wait, head);
     add_kernels (c, work, 1 - part, wait);
@@ -220,9 +222,10 @@ close_unit (Cursor *c, GError **error)
   for (guint32 i = c->n_compute; i < c->items->len; i++)
     if (item_at (c, i)->before >= (int)c->n_compute)
       g_array_append_val (wait, c->task[i]);
-  if (c->n_compute > 0)
+  if (c->n_compute > 0) {
     c->last = c->task[c->n_compute - 1];
-  else /* nothing is computed: what came before still counts */
+    g_array_append_val (wait, c->last); /* a collective that opens the next unit is on another stream */
+  } else                                /* nothing is computed: what came before still counts */
     g_array_append_vals (wait, c->wait->data, c->wait->len);
   g_array_unref (c->wait);
   c->wait = wait;
@@ -304,8 +307,11 @@ add_send (Cursor *c, WrkDone *done, GError **error)
 {
   WrkBuild *b = c->b;
   WrkPlace to;
-  if (!wrk_schedule_feeds (&b->model->pipe, c->lane, c->turn, &to))
+  if (!wrk_schedule_feeds (&b->model->pipe, c->lane, c->turn, &to)) {
+    if (c->turn->kind == WRK_TURN_FORWARD) /* the loss: its gradient needs its collectives */
+      wrk_build_after (b, wrk_build_compute (b, c->lane, WRK_STEP_JOIN, 0, NULL, NULL), c->wait);
     return TRUE;
+  }
   if (to.rank == c->lane) { /* what it made lies where it is needed, once its collectives are over */
     done->done = wrk_build_compute (b, c->lane, WRK_STEP_JOIN, 0, NULL, NULL);
     wrk_build_after (b, done->done, c->wait);

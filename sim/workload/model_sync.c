@@ -36,6 +36,7 @@ struct WrkSyncer {
   guint32 lane, chunks, n_turns;
   gboolean *final;    /* by turn: it completes the gradients of its chunk */
   gboolean *scatters; /* by turn: gradients leave after it */
+  guint32 *first;     /* by chunk: micro-batch that passes it first */
   Bucket dense, expert;
   GArray *reduced; /* EngTask: what the optimizer waits for */
   GArray *late;    /* const WrkUnit *: reduced behind all turns */
@@ -43,7 +44,7 @@ struct WrkSyncer {
   double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
   /* shards, and parameters gathered ahead */
-  GHashTable *gathered; /* of (chunk, unit) in the turn under way: EngTask + 1 */
+  GHashTable *gathered; /* of (chunk, unit) in the chunk's turn under way: EngTask + 1 */
   EngTask scattered;    /* the latest scatter */
   double root_elements; /* gradients of embedding and head that wait for the end of the turn */
 };
@@ -77,8 +78,13 @@ wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
   sync->gathered = g_hash_table_new (NULL, NULL);
   sync->scattered = sync->last_compute = ENG_NO_TASK;
   g_autofree guint32 *last = g_new (guint32, sync->chunks);
+  sync->first = g_new (guint32, sync->chunks);
+  for (guint32 c = 0; c < sync->chunks; c++)
+    sync->first[c] = G_MAXUINT32;
   for (guint32 i = 0; i < turns->len; i++) {
     const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
+    if (sync->first[turn->chunk] == G_MAXUINT32)
+      sync->first[turn->chunk] = turn->micro_batch;
     if (turn->kind != WRK_TURN_BACKWARD && turn->kind != WRK_TURN_WEIGHT_GRADIENT)
       continue;
     last[turn->chunk] = i;
@@ -94,6 +100,7 @@ wrk_sync_free (WrkSyncer *sync)
 {
   g_free (sync->final);
   g_free (sync->scatters);
+  g_free (sync->first);
   g_array_unref (sync->reduced);
   g_array_unref (sync->late);
   g_hash_table_unref (sync->gathered);
@@ -215,19 +222,19 @@ static gboolean
 gather (WrkSyncer *sync, double dense_B, double expert_B, const GArray *after, EngTask *out, GError **error)
 {
   EngTask task = ENG_NO_TASK;
-  EngTask from = after != NULL && after->len > 0 ? g_array_index (after, EngTask, 0) : ENG_NO_TASK;
   *out = ENG_NO_TASK;
   if (dense_B > 0 && ranks_of (sync->model, WRK_GROUP_SHARD) > 1) {
     if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
-                   from, &task, error))
+                   ENG_NO_TASK, &task, error))
       return FALSE;
     wrk_build_after (sync->b, task, after);
     *out = task;
   }
   if (expert_B > 0 && ranks_of (sync->model, WRK_GROUP_EDP) > 1) {
-    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts", from,
-                   &task, error))
+    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
+                   ENG_NO_TASK, &task, error))
       return FALSE;
+    wrk_build_after (sync->b, task, after);
     *out = task;
   }
   return TRUE;
@@ -277,31 +284,22 @@ gather_unit (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const GArray *wait
   return TRUE;
 }
 
-/* Before a unit's pass: its own parameters and those of the next ones. */
-static gboolean
-enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+/* What an earlier turn of the chunk gathered is freed, but for the root of this micro-batch's forward pass. */
+static void
+forget_gathered (WrkSyncer *sync, const WrkTurn *turn)
 {
-  const WrkFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
-  gboolean forward = turn->kind == WRK_TURN_FORWARD, keeps = fsdp->head.set && !fsdp->reshard.v;
-  guint32 n = wrk_units_of (sync->model, position_of (sync, turn->chunk)), ahead = fsdp->head.set ? (guint32)fsdp->prefetch.v : 1;
-  guint32 passed = forward ? unit : n - 1 - unit;
-  if (turn->kind == WRK_TURN_WEIGHT_GRADIENT || (!forward && keeps) || (keeps && turn->micro_batch > 0))
-    return TRUE;     /* products of weight gradients need no parameters */
-  if (passed == 0) { /* what another turn gathered is freed, but for the root of this micro-batch's forward pass */
-    g_hash_table_remove_all (sync->gathered);
-    if (!forward)
-      for (guint32 u = 0; u < n; u++)
-        if (is_root (sync, turn->chunk, u))
-          g_hash_table_insert (sync->gathered, unit_key (turn->chunk, u), GUINT_TO_POINTER (ENG_NO_TASK + 1u));
+  guint32 n = wrk_units_of (sync->model, position_of (sync, turn->chunk));
+  for (guint32 u = 0; u < n; u++) {
+    g_hash_table_remove (sync->gathered, unit_key (turn->chunk, u));
+    if (turn->kind != WRK_TURN_FORWARD && is_root (sync, turn->chunk, u))
+      g_hash_table_insert (sync->gathered, unit_key (turn->chunk, u), GUINT_TO_POINTER (ENG_NO_TASK + 1u));
   }
-  const WrkUnit *here = unit_at (sync, turn->chunk, unit, error);
-  if (here == NULL)
-    return FALSE;
-  for (guint32 k = 0; k <= ahead && passed + k < n; k++) {
-    sync->beside_s = k > 0 ? here->kernel_s[turn->kind] : 0;
-    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error))
-      return FALSE;
-  }
+}
+
+/* On the compute stream, out of the buffer that was gathered into. */
+static gboolean
+copy_out (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
   EngTask task = GPOINTER_TO_UINT (g_hash_table_lookup (sync->gathered, unit_key (turn->chunk, unit))) - 1u;
   if (task == ENG_NO_TASK)
     return TRUE;
@@ -313,6 +311,30 @@ enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, 
       wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, bytes, bytes), NULL, "copy out");
   wrk_build_after_one (sync->b, copied, task);
   g_array_append_val (wait, copied);
+  return TRUE;
+}
+
+/* Before a unit's pass: its own parameters; then those of the next ones, once its own are copied out of the buffer. */
+static gboolean
+enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  const WrkFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
+  gboolean forward = turn->kind == WRK_TURN_FORWARD, keeps = fsdp->head.set && !fsdp->reshard.v;
+  guint32 n = wrk_units_of (sync->model, position_of (sync, turn->chunk)), ahead = fsdp->head.set ? (guint32)fsdp->prefetch.v : 1;
+  guint32 passed = forward ? unit : n - 1 - unit;
+  if (turn->kind == WRK_TURN_WEIGHT_GRADIENT || (keeps && (!forward || turn->micro_batch != sync->first[turn->chunk])))
+    return TRUE; /* products of weight gradients need no parameters */
+  if (passed == 0)
+    forget_gathered (sync, turn);
+  const WrkUnit *here = unit_at (sync, turn->chunk, unit, error);
+  if (here == NULL)
+    return FALSE;
+  for (guint32 k = 0; k <= ahead && passed + k < n; k++) {
+    sync->beside_s = k > 0 ? here->kernel_s[turn->kind] : 0;
+    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error) ||
+        (k == 0 && !copy_out (sync, turn, unit, wait, error)))
+      return FALSE;
+  }
   return TRUE;
 }
 
@@ -344,7 +366,8 @@ leave_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const WrkUnit *un
 static gboolean
 enter_optimizer (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
 {
-  if (turn->kind != WRK_TURN_FORWARD || turn->micro_batch > 0 || !sync->model->spec->model.overlap.parameters.v)
+  if (turn->kind != WRK_TURN_FORWARD || turn->micro_batch != sync->first[turn->chunk] ||
+      !sync->model->spec->model.overlap.parameters.v)
     return TRUE;
   const WrkUnit *what = unit_at (sync, turn->chunk, unit, error);
   EngTask task;
