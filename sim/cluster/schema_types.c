@@ -78,6 +78,8 @@ static const BaseField gpu_fields[] = {
   BASE_ROW_NUM (CluGpuSpec, "compute_capability", compute_capability, COUNT, .help = "90 for sm_90; absent elsewhere"),
   BASE_ROW_NUM (CluGpuSpec, "compute_units", compute_units, COUNT, .help = "SMs, CUs, TPCs, NeuronCores"),
   BASE_ROW_NUM (CluGpuSpec, "memory", memory, BYTES, .min = "1 B", .help = "device memory"),
+  BASE_ROW_NUM (CluGpuSpec, "memory_usable", memory_usable, BYTES, .min = "1 B",
+                .help = "of it, what the driver leaves to programs; default: all"),
   CLU_RATE (CluGpuSpec, "memory_bandwidth", memory_bandwidth, .help = "read and write together, as specified"),
   BASE_ROW_NUM (CluGpuSpec, "memory_efficiency", memory_efficiency, RATIO, .min = "0.001", .max = "1",
                 .help = "reached over specified"),

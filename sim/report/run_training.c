@@ -122,7 +122,7 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_number (json, "communication_s", training->communication_s);
   rep_json_number (json, "ideal_bound_s", training->ideal_bound_s);
   rep_json_text (json, "bound_by", training->bound_by);
-  rep_json_null (json, "memory_B");
+  rep_memory_json (training, json);
   json_builder_set_member_name (json, "breakdown_s");
   json_builder_begin_object (json);
   for (int p = 0; p < WRK_PART_N; p++)
@@ -223,6 +223,7 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
   base_table_print_text (table, out);
   if (training->has_model)
     append_bar (training, out);
+  rep_memory_text (training, out);
   if (training->all_reduce.n_ranks > 1) {
     const WrkColl *coll = &training->all_reduce;
     g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);

@@ -168,5 +168,16 @@ double wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, doub
 double wrk_costs_band (const WrkCosts *costs, BaseSource *source);
 /* A pass over memory of so many bytes read and written. */
 double wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B);
+/* Elements of the adapters beside a matrix of a rank; 0 where it has none. */
+double wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor);
+
+/* ---- memory ---- */
+
+/* What each pipeline rank holds at its fullest moment: WrkMemory, appended to `stages`. */
+void wrk_model_memory (const WrkModel *model, GArray *stages);
+/* The one of `stages` that is fullest. */
+const WrkMemory *wrk_memory_fullest (const GArray *stages);
+/* The smallest change that makes a model fit which does not, as text. Returned: full. */
+char *wrk_memory_advice (const WrkModel *model);
 
 #endif

@@ -362,9 +362,8 @@ part_of (const WrkModel *model, WrkUnitKind kind, guint32 layer)
                                                : MDL_PART_DENSE;
 }
 
-/* Elements of the adapters beside a matrix; 0 where it has none. */
-static double
-adapter_elements (const WrkModel *model, const MdlTensor *tensor)
+double
+wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor)
 {
   if (!tensor->matrix || tensor->expert)
     return 0;
@@ -384,7 +383,7 @@ count_parameters (const WrkModel *model, MdlPart part, WrkUnit *unit)
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
     double n =
         mdl_tensor_elements (&model->llm, tensor, model->ask.tp, model->ask.ep, model->ask.etp, model->ask.vocabulary_multiple);
-    const WrkTensor own = { n, model->ask.lora_rank > 0 ? adapter_elements (model, tensor) : n, tensor->expert };
+    const WrkTensor own = { n, model->ask.lora_rank > 0 ? wrk_adapter_elements (model, tensor) : n, tensor->expert };
     *(tensor->expert ? &unit->expert : &unit->dense) += n;
     *(tensor->expert ? &unit->trained_expert : &unit->trained_dense) += own.trained;
     g_array_append_val (unit->tensor, own);

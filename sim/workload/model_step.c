@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/units.h"
 #include "model_build-private.h"
 #include "training-private.h"
 
@@ -231,6 +232,26 @@ wrk_check_model (const WrkScenario *scenario, GError **error)
   return wrk_model_plan (scenario, &model, error);
 }
 
+/* What the ranks hold, and whether they can. */
+static void
+add_memory (const WrkModel *model, WrkResult *result)
+{
+  WrkTrainingResult *training = &result->training;
+  training->memory = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  wrk_model_memory (model, training->memory);
+  training->fullest = *wrk_memory_fullest (training->memory);
+  if (training->fullest.fits)
+    return;
+  double bytes;
+  const char *largest = wrk_memory_largest (&training->fullest, &bytes);
+  g_autofree char *needs = base_quantity_format (training->fullest.total_B, BASE_DIM_BYTES, 4),
+                  *has = base_quantity_format (training->fullest.capacity_B, BASE_DIM_BYTES, 4),
+                  *most = base_quantity_format (bytes, BASE_DIM_BYTES, 4);
+  training->memory_advice = wrk_memory_advice (model);
+  wrk_result_warn (result, "does not fit: stage %u needs %s of a GPU that has %s, most of it %s (%s); %s", training->fullest.stage,
+                   needs, has, largest, most, training->memory_advice);
+}
+
 gboolean
 wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
 {
@@ -241,6 +262,7 @@ wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GE
   if (ok) {
     wrk_step_account (&run->b, &result->training);
     wrk_model_summarise (&run->b, &result->training);
+    add_memory (&run->model, result);
     wrk_result_add_links (result, scenario->clu, run->b.net, result->training.step_time_s);
     result->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
     if (want_spans)

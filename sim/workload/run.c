@@ -233,6 +233,8 @@ wrk_result_free (WrkResult *result)
     return;
   wrk_coll_clear (&result->coll);
   wrk_coll_clear (&result->training.all_reduce);
+  g_clear_pointer (&result->training.memory, g_array_unref);
+  g_free (result->training.memory_advice);
   clu_route_clear (&result->transfer.route);
   g_clear_pointer (&result->transfer.copies, g_ptr_array_unref);
   g_free (result->transfer.from);

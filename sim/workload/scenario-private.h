@@ -3,6 +3,7 @@
 #define WORKLOAD_SCENARIO_PRIVATE_H
 
 #include "models/kernel.h"
+#include "models/memory.h"
 #include "models/overlap.h"
 #include "nccl_env-private.h"
 #include "net-private.h"
@@ -27,6 +28,7 @@ struct WrkScenario {
   MdlLlm llm;                  /* training.model.model, read */
   const MdlKernels *kernels;   /* borrowed, as `library`'s constants; NULL with the plain one */
   const MdlOverlap *overlap;
+  const MdlMemorySpec *memory;
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;

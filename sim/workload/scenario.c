@@ -354,6 +354,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   }
   scenario->kernels = library->kernels;
   scenario->overlap = library->overlap;
+  scenario->memory = library->memory;
   if (plain)
     return set_background (scenario, error);
   scenario->library = mdl_library_with (library, &scenario->settings.env);

@@ -8,6 +8,7 @@
 #include "calibrate/section.h"
 #include "models/kernel.h"
 #include "models/library.h"
+#include "models/memory.h"
 #include "models/overlap.h"
 
 G_BEGIN_DECLS
@@ -28,6 +29,7 @@ const MdlLibrary *cal_library (const Cal *cal);                      /* borrowed
 const void *cal_section (const Cal *cal, const CalSection *section); /* its struct, borrowed */
 const MdlKernels *cal_kernels (const Cal *cal);                      /* constants of kernels, borrowed */
 const MdlOverlap *cal_overlap (const Cal *cal);                      /* borrowed */
+const MdlMemorySpec *cal_memory (const Cal *cal);                    /* borrowed */
 const char *cal_name (const Cal *cal);                               /* "h200_sxm"; "none" */
 
 G_END_DECLS

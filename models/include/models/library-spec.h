@@ -283,6 +283,7 @@ struct MdlLibrary {
   const struct MdlKernels *kernels; /* likewise: the calibration's other sections */
   const struct MdlOverlap *overlap;
   const MdlLinks *links;            /* models/links.h */
+  const struct MdlMemorySpec *memory;
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

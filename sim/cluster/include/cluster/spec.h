@@ -52,6 +52,7 @@ typedef struct {
   BaseNum compute_capability; /* 90 for sm_90; absent elsewhere */
   BaseNum compute_units; /* SMs, CUs, TPCs, NeuronCores */
   BaseNum memory;        /* B */
+  BaseNum memory_usable; /* B of it that programs may take; absent: all */
   BaseNum memory_bandwidth; /* B/s, read + write, as specified */
   BaseNum memory_efficiency; /* reached over specified */
   CluPeaks peak;

@@ -166,6 +166,24 @@ typedef enum {
 } WrkPart;
 extern const char *const wrk_part_names[WRK_PART_N]; /* "compute", "exposed_tp" … */
 
+/* Device memory of a rank of one pipeline stage at its fullest moment. */
+typedef struct {
+  unsigned stage;
+  guint32 rank;                /* the first of those that are alike */
+  /* B; these sum to the total */
+  double weights_B, gradients_B, optimizer_B, activations_B;
+  double buffers_B;            /* gathered parameters, gradients on their way, boundaries of stages, communicators */
+  double other_B;              /* libraries' workspace, fragmentation, the driver's context */
+  double allocated_B;          /* what the framework's allocator gives out */
+  double reserved_B;           /* what it takes from the GPU: fragmentation too */
+  double total_B;              /* what the GPU has less: context and communicators too */
+  double capacity_B;           /* that it has; 0: not known */
+  double in_flight;            /* activations of chunks that are kept at a time, at most */
+  gboolean fits;
+} WrkMemory;
+/* The largest of the terms: "weights", "gradients", "optimizer", "activations", "buffers" or "other". */
+const char *wrk_memory_largest (const WrkMemory *memory, double *bytes);
+
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
   double part_s[WRK_PART_N];   /* of the stage that ends last; sums to step_time_s */
@@ -184,6 +202,9 @@ typedef struct {
   double tokens, tokens_per_s; /* of a step; of all ranks */
   double model_flop_per_s;     /* of a rank */
   double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
+  GArray *memory;              /* WrkMemory by pipeline stage; NULL: no model */
+  WrkMemory fullest;           /* of them */
+  char *memory_advice;         /* owned: what makes it fit; NULL where it does */
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */

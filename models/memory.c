@@ -1,0 +1,333 @@
+/* Activations: tensors that a forward pass keeps for its backward pass, and what runs beside them.
+ *
+ * Of T tokens a rank (b·s/cp; `rows` = T/t between the matrices with sequence parallelism), 2 B an element in bf16:
+ *   attention  x h, norm h, q (H d)/t, k and v 2 (K d)/t, result (H d)/t, flash: 4 B a query and head; without flash the softmax
+ *              b·s²·H/t elements, with dropout its mask (1 B) and its result too; dropout after it a mask of h (1 B)
+ *   MLP        x h, norm h, gate, up, activation, product 4 f/t (fused: 3; GELU: 2), dropout a mask of h (1 B)
+ *   MoE        x h, norm h, chances 4 B an expert; of R rows of its experts: input h, the MLP's 4 f; eager code sorts rows by
+ *              copies of which two more of h stay, three over ranks; fused: one, for the weighted sum
+ *   head       x h, norm h, and of T V/t logits what the loss keeps (data: MdlLossSpec)
+ *   embedding  dropout a mask of h
+ * Norms, masks after blocks and x are `rows`; the inputs of matrices cut by outputs too in fused code, which gathers them again
+ * for their gradients, while eager autograd keeps what was gathered. fp8 and fp4: fused code keeps inputs of products as these.
+ * Recomputed modules keep nothing that is made in them; the core of attention still its result, which the next matrix reads. All
+ * of a layer: x alone. With frozen weights inputs of products are not kept but where an adapter reads them.
+ * Left out: statistics of norms (4 to 8 B a row), indices, rotary tables, seeds.
+ * Source: Korthikanti et al. 2205.05198 section 4 and Table 2 (GPT, no flash: s·b·h (34 + 5 a s / h) and its cuts), section 5
+ * (recomputation); Dao 2307.08691 section 3.1 (log of sums); Shoeybi et al. 1909.08053 section 3. What eager PyTorch keeps was read
+ * off measurements of one to four H200 (docs/training_memory.md).
+ * Check: Table 2 exactly; Llama, eager, flash: 2·T·(4h + (2H + 2K)d + 4f) + 4·T·H (tests/unit/test_models_memory.c). */
+#include "models/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  const MdlMemorySpec *spec;
+  const MdlLlm *llm;
+  const MdlLayerAsk *ask;
+  MdlHeld *out;
+  double tokens, rows;
+  double unit_B;    /* of an element of an activation */
+  double operand_B; /* of one that is kept for a product */
+  double product_B; /* of all inputs of products, kept or computed again */
+  gboolean eager, gradient;
+} Sum;
+
+/* ---- single tensors ---- */
+
+/* Made within `modules`. */
+static void
+keep (Sum *sum, double bytes, unsigned modules)
+{
+  if (sum->ask->recompute & (modules | MDL_MODULE_LAYER))
+    sum->out->again_B += bytes;
+  else
+    sum->out->kept_B += bytes;
+}
+
+static gboolean
+trained (const Sum *sum, unsigned lora)
+{
+  return sum->ask->lora_rank == 0 || (sum->ask->lora_on & lora) != 0;
+}
+
+/* The input of a product with a matrix of `lora`, and what its adapter makes of it. */
+static void
+keep_operand (Sum *sum, double rows, double width, unsigned modules, unsigned lora)
+{
+  if (!trained (sum, lora))
+    return;
+  double bytes = rows * width * sum->operand_B;
+  if (sum->ask->lora_rank > 0)
+    bytes += rows * sum->ask->lora_rank * sum->unit_B;
+  sum->product_B += bytes;
+  keep (sum, bytes, modules);
+}
+
+/* Rows of the input of matrices cut by outputs: eager autograd keeps what was gathered for them. */
+static double
+input_rows (const Sum *sum)
+{
+  return sum->eager ? sum->tokens : sum->rows;
+}
+
+/* What a block takes, a norm of it, and a mask of dropout behind it. What a layer takes is kept also where all of it is computed
+ * again. */
+static void
+keep_ends (Sum *sum, unsigned module, unsigned lora)
+{
+  const double width = sum->llm->hidden.v, row_B = sum->rows * width * sum->unit_B;
+  const gboolean first = module == MDL_MODULE_ATTENTION;
+  if (first)
+    sum->out->kept_B += row_B;
+  else if (sum->llm->norms.v > 1)
+    keep (sum, row_B, 0);
+  if (first || sum->llm->norms.v > 1)
+    keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | module, lora);
+  if (sum->llm->norms.v >= 4)
+    keep (sum, sum->rows * width * sum->unit_B, 0);
+  if (sum->ask->dropout)
+    keep (sum, sum->rows * width, 0);
+}
+
+static double
+split (double count, double ranks)
+{
+  return fmax (1, count / ranks);
+}
+
+/* ---- attention ---- */
+
+typedef struct {
+  double query, key, value, result; /* elements a token */
+  double heads;                     /* a rank's */
+} Widths;
+
+static Widths
+widths_of (const Sum *sum)
+{
+  const double tp = sum->ask->tp, heads = sum->llm->attention.heads.v / tp, qk = mdl_llm_qk_dim (sum->llm),
+               value = mdl_llm_value_dim (sum->llm);
+  const gboolean mla = sum->llm->attention.kind.v == MDL_ATTENTION_MLA;
+  const double kv = mla ? heads : split (mdl_llm_kv_heads (sum->llm), tp);
+  return (Widths){ heads * qk, kv * qk, kv * value, heads * value, heads };
+}
+
+/* Scores of all pairs, where no flash kernel computes them again. */
+static void
+keep_scores (Sum *sum, const Widths *w)
+{
+  const MdlLayerAsk *ask = sum->ask;
+  const double length = ask->packed > 0 ? fmin (ask->packed, ask->sequence) : ask->sequence;
+  const double pairs = sum->tokens * length * w->heads;
+  keep (sum, pairs * sum->unit_B, MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION);
+  if (ask->dropout)
+    keep (sum, pairs * (1 + sum->unit_B), MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION);
+  sum->out->working_B += 2 * pairs * sum->unit_B;
+}
+
+/* Compressed queries, keys and values with their norms. */
+static void
+keep_compressed (Sum *sum)
+{
+  const MdlLlmAttention *attention = &sum->llm->attention;
+  if (attention->q_lora.set) {
+    keep (sum, sum->rows * attention->q_lora.v * sum->unit_B, MDL_MODULE_ATTENTION);
+    keep_operand (sum, input_rows (sum), attention->q_lora.v, MDL_MODULE_ATTENTION, MDL_LORA_Q);
+  }
+  keep (sum, sum->rows * (attention->kv_lora.v + attention->rope.v) * sum->unit_B, MDL_MODULE_ATTENTION);
+  keep_operand (sum, input_rows (sum), attention->kv_lora.v, MDL_MODULE_ATTENTION, MDL_LORA_V);
+}
+
+static void
+add_attention (Sum *sum)
+{
+  const Widths w = widths_of (sum);
+  const double T = sum->tokens, unit_B = sum->unit_B, width = sum->llm->hidden.v;
+  const gboolean mla = sum->llm->attention.kind.v == MDL_ATTENTION_MLA;
+  const unsigned core = MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION;
+  keep_ends (sum, MDL_MODULE_ATTENTION, MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V);
+  if (mla)
+    keep_compressed (sum);
+  if (sum->llm->attention.qk_norm.v)
+    keep (sum, T * (w.query + w.key) * unit_B, MDL_MODULE_ATTENTION);
+  keep (sum, T * (w.query + w.key + w.value) * unit_B, MDL_MODULE_ATTENTION);
+  if (sum->ask->flash) {
+    keep (sum, 4 * T * w.heads, core);
+    keep (sum, T * w.result * unit_B, MDL_MODULE_ATTENTION); /* which the output's product reads too */
+    if (sum->operand_B < unit_B)
+      keep_operand (sum, T, w.result, MDL_MODULE_ATTENTION, MDL_LORA_O);
+    else if (trained (sum, MDL_LORA_O))
+      sum->product_B += T * w.result * unit_B;
+  } else {
+    keep_scores (sum, &w);
+    keep_operand (sum, T, w.result, MDL_MODULE_ATTENTION, MDL_LORA_O);
+  }
+  const double back = w.query + w.key + w.value, matrix = sum->gradient ? width * w.result * unit_B : 0;
+  sum->out->working_B += T * (back + w.result) * unit_B + matrix;
+  sum->out->tail_B = T * back * unit_B + 2 * sum->rows * width * unit_B;
+  sum->out->late_B = T * back * unit_B + sum->rows * width * unit_B;
+}
+
+/* ---- MLP ---- */
+
+/* Of `rows` rows and a width a rank of `ffn`; `down`: MdlLora bit of the last matrix, of `matrix` elements. */
+static void
+keep_mlp (Sum *sum, double rows, double ffn, double matrix, unsigned down)
+{
+  const gboolean gated = mdl_llm_gated (sum->llm), relu = sum->llm->mlp.kind.v == MDL_MLP_RELU;
+  const double wide_B = rows * ffn * sum->unit_B;
+  const unsigned act = MDL_MODULE_MLP | MDL_MODULE_ACTIVATION;
+  if (!relu) /* a ReLU's result tells its slope */
+    keep (sum, (gated ? 2 : 1) * wide_B, MDL_MODULE_MLP);
+  if (gated && sum->eager)
+    keep (sum, wide_B, act);
+  if (relu && !trained (sum, down))
+    keep (sum, wide_B, act);
+  keep_operand (sum, rows, ffn, act, down);
+  /* the product's gradient; then the larger of a gradient of the matrix on its way and those of gate and up, which take the
+   * product's place */
+  const double more_B = gated ? (sum->eager ? 1 : 2) * wide_B : wide_B;
+  sum->out->working_B += wide_B + fmax (more_B, sum->gradient ? matrix * sum->unit_B : 0);
+  sum->out->tail_B += wide_B;
+  sum->out->late_B += (gated ? 2 : 1) * wide_B;
+}
+
+static void
+add_mlp (Sum *sum)
+{
+  const double tp = sum->ask->tp, ffn = sum->llm->mlp.ffn.v / tp, width = sum->llm->hidden.v, row_B = width * sum->unit_B;
+  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
+  keep_mlp (sum, sum->tokens, ffn, ffn * width, MDL_LORA_DOWN);
+  sum->out->working_B += sum->tokens * row_B;
+  sum->out->tail_B += 2 * sum->tokens * row_B;
+  sum->out->late_B += sum->tokens * row_B;
+}
+
+/* Copies of rows of experts that stay: their input, and what sums them up. */
+static void
+add_moe (Sum *sum)
+{
+  const MdlLlmMoe *moe = &sum->llm->moe;
+  const MdlLayerAsk *ask = sum->ask;
+  const double rows = mdl_layer_expert_rows (sum->llm, ask), width = sum->llm->hidden.v, row_B = width * sum->unit_B;
+  const double ffn = moe->ffn.v / ask->etp, experts = moe->experts.v / ask->ep;
+  const double sorted = !sum->eager ? 1 : ask->ep > 1 ? 3 : 2;
+  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
+  keep (sum, sum->rows * moe->experts.v * 4, MDL_MODULE_MLP);
+  keep_operand (sum, rows, width, MDL_MODULE_MLP, 0); /* adapters stand beside no expert */
+  keep_mlp (sum, rows, ffn, ffn * width * experts, 0);
+  keep (sum, sorted * rows * row_B, MDL_MODULE_MLP);
+  sum->out->working_B += 2 * rows * row_B;
+  sum->out->tail_B += 2 * rows * row_B;
+  sum->out->late_B += rows * row_B;
+  if (moe->shared.v > 0) {
+    const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v, shared = moe->shared.v * one / ask->tp;
+    keep_mlp (sum, sum->tokens, shared, shared * width, MDL_LORA_DOWN);
+  }
+}
+
+/* ---- ends of the model ---- */
+
+static double
+vocabulary_rows (const Sum *sum)
+{
+  const double multiple = sum->ask->vocabulary_multiple, ranks = sum->ask->tp;
+  return ceil (sum->llm->vocabulary.v / (multiple * ranks)) * multiple;
+}
+
+static void
+add_embedding (Sum *sum)
+{
+  const double width = sum->llm->hidden.v;
+  if (sum->ask->dropout)
+    sum->out->kept_B += sum->rows * width;
+  if (sum->llm->embedding_norm.v)
+    sum->out->kept_B += sum->rows * width * sum->unit_B;
+  if (sum->ask->lora_rank > 0)
+    return;
+  sum->out->working_B = sum->tokens * width * sum->unit_B;
+  /* a table's gradient is a table; the head's, which is the same tensor, is there before */
+  if (sum->gradient || (sum->eager && sum->llm->tied.v))
+    sum->out->tail_B = vocabulary_rows (sum) * width * sum->unit_B;
+}
+
+static void
+add_head (Sum *sum)
+{
+  const MdlMemorySpec *spec = sum->spec;
+  const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->ask->tp > 1 ? &spec->loss_cut : &spec->loss;
+  const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows;
+  sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
+  if (trained (sum, 0))
+    sum->out->kept_B += input_rows (sum) * width * sum->unit_B;
+  /* the loss at its most; then its gradient beside a gradient of the matrix */
+  const double matrix_B = sum->gradient ? rows * width * sum->unit_B : 0, kept_B = logits * loss->kept.v;
+  sum->out->working_B = fmax (logits * loss->most.v - kept_B, logits * sum->unit_B + matrix_B - kept_B);
+  sum->out->tail_B = logits * sum->unit_B;
+  sum->product_B = sum->out->kept_B - kept_B;
+  sum->out->late_B = logits * sum->unit_B;
+}
+
+/* ---- blocks ---- */
+
+void
+mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerAsk *ask, MdlBlock block, gboolean with_gradient,
+                  MdlHeld *out)
+{
+  const double tokens = ask->micro_batch * ask->sequence / ask->cp, unit_B = mdl_format_B (ask->activation);
+  const gboolean eager = ask->framework == MDL_FRAMEWORK_EAGER;
+  *out = (MdlHeld){ 0 };
+  Sum sum = { .spec = spec,
+              .llm = llm,
+              .ask = ask,
+              .out = out,
+              .tokens = tokens,
+              .rows = ask->sp ? tokens / ask->tp : tokens,
+              .unit_B = unit_B,
+              .operand_B = eager ? unit_B : fmin (unit_B, mdl_format_B (ask->compute)),
+              .eager = eager,
+              .gradient = with_gradient && ask->lora_rank == 0 };
+  switch (block) {
+    case MDL_BLOCK_EMBEDDING:
+      add_embedding (&sum);
+      break;
+    case MDL_BLOCK_ATTENTION:
+      add_attention (&sum);
+      break;
+    case MDL_BLOCK_MLP:
+      add_mlp (&sum);
+      break;
+    case MDL_BLOCK_MOE:
+      add_moe (&sum);
+      break;
+    case MDL_BLOCK_HEAD:
+    default:
+      add_head (&sum);
+      break;
+  }
+  /* eager autograd frees nothing before the gradients of weights are done; what was computed again stays as well */
+  out->late_B += eager ? out->kept_B + out->again_B : sum.product_B;
+}
+
+double
+mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerAsk *ask)
+{
+  const double tokens = ask->micro_batch * ask->sequence / ask->cp;
+  return tokens / (ask->sp ? ask->tp : 1) * llm->hidden.v * mdl_format_B (ask->activation);
+}
+
+MdlBlock
+mdl_memory_block_of (const MdlTensor *tensor, MdlPart part)
+{
+  static const char *const mlp[] = { "router", "gate", "up", "down", "shared" };
+  if (part == MDL_PART_EMBEDDING)
+    return MDL_BLOCK_EMBEDDING;
+  if (part == MDL_PART_HEAD)
+    return MDL_BLOCK_HEAD;
+  for (size_t i = 0; i < G_N_ELEMENTS (mlp); i++)
+    if (g_str_has_prefix (tensor->name, mlp[i]))
+      return part == MDL_PART_MOE ? MDL_BLOCK_MOE : MDL_BLOCK_MLP;
+  return MDL_BLOCK_ATTENTION;
+}
