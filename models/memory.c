@@ -83,6 +83,8 @@ keep_ends (Sum *sum, unsigned module, unsigned lora)
     sum->out->kept_B += row_B;
   else if (sum->llm->norms.v > 1)
     keep (sum, row_B, 0);
+  if (sum->eager) /* gradients of norms' weights wait for those of their results */
+    sum->out->late_B += row_B;
   if (first || sum->llm->norms.v > 1)
     keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | module, lora);
   if (sum->llm->norms.v >= 4)
@@ -167,7 +169,7 @@ add_attention (Sum *sum)
   const double back = w.query + w.key + w.value, matrix = sum->gradient ? width * w.result * unit_B : 0;
   sum->out->working_B += T * (back + w.result) * unit_B + matrix;
   sum->out->tail_B = T * back * unit_B + 2 * sum->rows * width * unit_B;
-  sum->out->late_B = T * back * unit_B + sum->rows * width * unit_B;
+  sum->out->late_B += T * back * unit_B + sum->rows * width * unit_B;
 }
 
 /* ---- MLP ---- */
@@ -267,7 +269,8 @@ add_head (Sum *sum)
   sum->out->working_B = fmax (logits * loss->most.v - kept_B, logits * sum->unit_B + matrix_B - kept_B);
   sum->out->tail_B = logits * sum->unit_B;
   sum->product_B = sum->out->kept_B - kept_B;
-  sum->out->late_B = logits * sum->unit_B;
+  /* the loss itself has no weights: what it kept is free */
+  sum->out->late_B = logits * sum->unit_B - (sum->eager ? kept_B : 0);
 }
 
 /* ---- blocks ---- */

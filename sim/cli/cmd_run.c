@@ -4,15 +4,29 @@
 
 typedef struct {
   char *mode, *steps, *trace;
+  gboolean strict;
 } Flags;
+
+enum { STATUS_INFEASIBLE = 3 };
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
   { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S", "fluid (default): one pipelined activity; exact: every message" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
+  { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL, "exit status 3 where a model does not fit into its GPUs' memory" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
+
+/* Of a training step, or of one of several jobs. */
+static gboolean
+fits (const WrkResult *result)
+{
+  gboolean all = result->training.memory == NULL || result->training.fullest.fits;
+  for (guint i = 0; result->jobs != NULL && i < result->jobs->len; i++)
+    all = all && fits (((const WrkJobResult *)result->jobs->pdata[i])->alone);
+  return all;
+}
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
@@ -37,6 +51,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     cli_scenario_header (cli, &done, &envelope, cli->out);
     rep_run_text (done.result, cli->out);
   }
+  if (flags->strict && !fits (done.result))
+    cli->status = STATUS_INFEASIBLE;
   if (flags->trace != NULL) {
     if (done.result->spans == NULL || done.result->spans->len == 0)
       cli_warn (cli, "this run has no spans to trace");

@@ -13,7 +13,22 @@ void rep_training_text (const WrkTrainingResult *training, GString *out);
 void rep_training_tsv (const WrkTrainingResult *training, GString *out);
 void rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json);
 
-/* "memory_B": of the fullest stage, `per_stage` beside it; null without a model. The text is a line and, of a pipeline, a table. */
+/* Columns of a step's table: "memory_total_B" …; a row's cells, empty without a model. */
+enum { REP_MEMORY_N = 9 };
+#define REP_MEMORY_COLUMNS                                           \
+  { "memory_total_B", NULL, BASE_CELL_NUMBER, 0, NULL },             \
+    { "memory_weights_B", NULL, BASE_CELL_NUMBER, 0, NULL },         \
+    { "memory_gradients_B", NULL, BASE_CELL_NUMBER, 0, NULL },       \
+    { "memory_optimizer_B", NULL, BASE_CELL_NUMBER, 0, NULL },       \
+    { "memory_activations_B", NULL, BASE_CELL_NUMBER, 0, NULL },     \
+    { "memory_buffers_B", NULL, BASE_CELL_NUMBER, 0, NULL },         \
+    { "memory_other_B", NULL, BASE_CELL_NUMBER, 0, NULL },           \
+    { "memory_capacity_B", NULL, BASE_CELL_NUMBER, 0, NULL },        \
+  {                                                                  \
+    "memory_fits", NULL, BASE_CELL_TEXT, 0, NULL                     \
+  }
+void rep_memory_row (const WrkTrainingResult *training, BaseTable *table);
+/* "memory_B": of the fullest stage, `per_stage` beside it; null without a model. The text is a line and a table. */
 void rep_memory_json (const WrkTrainingResult *training, JsonBuilder *json);
 void rep_memory_text (const WrkTrainingResult *training, GString *out);
 

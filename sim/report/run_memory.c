@@ -44,6 +44,25 @@ stage_table (const GArray *stages)
 }
 
 void
+rep_memory_row (const WrkTrainingResult *training, BaseTable *table)
+{
+  const WrkMemory *m = &training->fullest;
+  if (training->memory == NULL)
+    return;
+  base_table_number (table, "memory_total_B", m->total_B);
+  base_table_number (table, "memory_weights_B", m->weights_B);
+  base_table_number (table, "memory_gradients_B", m->gradients_B);
+  base_table_number (table, "memory_optimizer_B", m->optimizer_B);
+  base_table_number (table, "memory_activations_B", m->activations_B);
+  base_table_number (table, "memory_buffers_B", m->buffers_B);
+  base_table_number (table, "memory_other_B", m->other_B);
+  if (m->capacity_B <= 0)
+    return;
+  base_table_number (table, "memory_capacity_B", m->capacity_B);
+  base_table_text (table, "memory_fits", m->fits ? "true" : "false");
+}
+
+void
 rep_memory_json (const WrkTrainingResult *training, JsonBuilder *json)
 {
   const WrkMemory *m = &training->fullest;

@@ -43,9 +43,10 @@ static const BaseColumn columns[] = {
   { "tokens_per_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "model_flops_per_s_per_gpu", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "mfu", NULL, BASE_CELL_NUMBER, 0, NULL },
+  REP_MEMORY_COLUMNS,
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
-G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 3 + 1);
+G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 3 + REP_MEMORY_N + 1);
 
 static const BaseColumn part_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL },
@@ -81,6 +82,7 @@ rep_training_tsv (const WrkTrainingResult *training, GString *out)
     base_table_number (table, "model_flops_per_s_per_gpu", training->model_flop_per_s);
     base_table_number (table, "mfu", training->mfu);
   }
+  rep_memory_row (training, table);
   base_table_print_tsv (table, out);
 }
 

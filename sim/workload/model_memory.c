@@ -34,7 +34,9 @@ typedef struct {
   const MdlMemorySpec *spec;
   Unit part[MDL_PART_N];
   gboolean eager, shards;
-  gboolean comes; /* gradients come with a backward pass and go with the optimizer */
+  /* gradients come with a backward pass and go with the optimizer: of what is not an expert's, and is */
+  gboolean dense_comes, expert_comes;
+  gboolean outside; /* they come beside the buckets that they are reduced in */
   double unit_B, param_B, gradient_B, state_B; /* of an element */
   double gather_B, reduce_B;
   double dense_ranks, expert_ranks; /* that share states of what is not an expert's, and is */
@@ -98,7 +100,11 @@ make_plan (const WrkModel *model, Plan *plan)
                   .reduce_B = mdl_format_B (model->reduce),
                   .dense_ranks = part ? group_ranks (model, WRK_GROUP_SHARD) : 1,
                   .expert_ranks = part ? group_ranks (model, WRK_GROUP_EDP) : 1 };
-  plan->comes = plan->shards || (plan->eager && model->sync == WRK_SYNC_NONE);
+  gboolean buckets = model->sync == WRK_SYNC_DDP;
+  plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
+  plan->dense_comes = plan->shards || plan->outside || (plan->eager && model->sync == WRK_SYNC_NONE);
+  plan->expert_comes =
+      plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
   for (int p = 0; p < MDL_PART_MTP; p++)
     if (p != MDL_PART_MOE || model->llm.moe.experts.v > 0)
       plan_part (plan, (MdlPart)p);
@@ -161,6 +167,13 @@ gradients_of (const Plan *plan, double dense, double expert)
 {
   gboolean part = plan->shards || plan->model->sync == WRK_SYNC_GRADIENTS;
   return part ? shared (plan, dense, expert) : dense + expert;
+}
+
+/* B of those of them that come. */
+static double
+coming_of (const Plan *plan, double dense, double expert)
+{
+  return gradients_of (plan, plan->dense_comes ? dense : 0, plan->expert_comes ? expert : 0) * plan->gradient_B;
 }
 
 /* ---- one pass of a chunk ---- */
@@ -239,10 +252,10 @@ coming_B (const Plan *plan, guint32 position, MdlPart part, const Block *block)
   gboolean shares = plan->model->llm.tied.v && cut->embedding && cut->head;
   if (shares && part == MDL_PART_EMBEDDING)
     return 0;
-  double n = gradients_of (plan, block->trained_dense, block->trained_expert);
+  double bytes = coming_of (plan, block->trained_dense, block->trained_expert);
   if (shares && part == MDL_PART_HEAD)
-    n += gradients_of (plan, plan->part[MDL_PART_EMBEDDING].block[0].trained_dense, 0);
-  return n * plan->gradient_B;
+    bytes += coming_of (plan, plan->part[MDL_PART_EMBEDDING].block[0].trained_dense, 0);
+  return bytes;
 }
 
 /* The backward pass of a position, block by block. */
@@ -305,7 +318,7 @@ chunk_of (const Plan *plan, guint32 position, double *buffers_B)
       const Block *block = &unit->block[k];
       chunk.kept_B += block->held[0].kept_B;
       chunk.late_B += block->held[0].late_B;
-      chunk.gradients_B += gradients_of (plan, block->trained_dense, block->trained_expert) * plan->gradient_B;
+      chunk.gradients_B += coming_of (plan, block->trained_dense, block->trained_expert);
     }
   }
   *buffers_B += boundaries (plan, position, &chunk.kept_B);
@@ -355,13 +368,25 @@ copies_B (const Plan *plan, const Count *count)
   return plan->param_B > plan->unit_B ? n * plan->unit_B : 0;
 }
 
+/* A gradient of inputs that its gradient of weights follows at once is one backward pass; PyTorch's ZB-V runs them as two. */
+static gboolean
+is_whole (const Plan *plan, const GArray *turns, guint i)
+{
+  const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
+  gboolean apart = plan->eager && plan->model->pipe.schedule == WRK_SCHEDULE_ZB_V;
+  if (apart || turn->kind != WRK_TURN_INPUT_GRADIENT || i + 1 >= turns->len)
+    return FALSE;
+  const WrkTurn *next = &g_array_index (turns, WrkTurn, i + 1);
+  return next->kind == WRK_TURN_WEIGHT_GRADIENT && next->chunk == turn->chunk && next->micro_batch == turn->micro_batch;
+}
+
 /* One turn of the schedule. */
 static void
 take_turn (const Plan *plan, const Chunk *chunk, const WrkTurn *turn, gboolean *there, Load *now, Load *most)
 {
   const Load none = { 0 };
   Load during = *now;
-  gboolean comes = plan->comes && !*there;
+  gboolean comes = (plan->dense_comes || plan->expert_comes) && !*there;
   switch (turn->kind) {
     case WRK_TURN_FORWARD:
       now->activations_B += chunk->kept_B;
@@ -397,8 +422,12 @@ walk (const Plan *plan, const Chunk *chunk, guint32 chunks, guint32 stage, doubl
   g_autofree gboolean *there = g_new0 (gboolean, chunks);
   Load now = { 0 }, most = { 0 };
   for (guint i = 0; i < turns->len; i++) {
-    const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
-    take_turn (plan, &chunk[turn->chunk], turn, &there[turn->chunk], &now, &most);
+    WrkTurn turn = g_array_index (turns, WrkTurn, i);
+    if (is_whole (plan, turns, i)) {
+      turn.kind = WRK_TURN_BACKWARD;
+      i++;
+    }
+    take_turn (plan, &chunk[turn.chunk], &turn, &there[turn.chunk], &now, &most);
   }
   *in_flight = wrk_schedule_peak (turns, NULL, NULL);
   return most;
@@ -457,8 +486,9 @@ stage_memory (const Plan *plan, guint32 stage, double capacity)
   m.weights_B = (plan->shards ? shared (plan, count.dense, count.expert) : count.dense + count.expert) * plan->param_B +
                 copies_B (plan, &count);
   m.optimizer_B = shared (plan, count.trained_dense, count.trained_expert) * plan->state_B;
-  m.gradients_B = plan->comes ? most.gradients_B
-                              : gradients_of (plan, count.trained_dense, count.trained_expert) * plan->gradient_B;
+  double all_B = gradients_of (plan, count.trained_dense, count.trained_expert) * plan->gradient_B;
+  m.gradients_B = most.gradients_B + all_B - coming_of (plan, count.trained_dense, count.trained_expert);
+  buffers_B += plan->outside ? all_B : 0;
   m.activations_B = most.activations_B;
   m.buffers_B = most.buffers_B + buffers_B;
   m.allocated_B = m.weights_B + m.optimizer_B + m.gradients_B + m.activations_B + m.buffers_B + spec->workspace.v;
