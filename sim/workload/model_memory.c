@@ -330,18 +330,21 @@ chunk_of (const Plan *plan, guint32 position, double *buffers_B)
 
 /* ---- a stage ---- */
 
-/* Elements of a stage, and those that are trained; a head that shares the embedding's table has one of its own on another rank. */
+/* Elements of a stage, and those that are trained; a head that shares the embedding's table has one of its own on another rank.
+ * *layers: those in layers. */
 static Count
-count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks)
+count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks, double *layers)
 {
   Count sum = { 0 };
   gboolean embedding = FALSE, head = FALSE;
+  *layers = 0;
   for (guint32 c = 0; c < chunks; c++)
     for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
       MdlPart part = part_at (plan, chunk[c].position, u);
       const Count one = count_of (&plan->part[part]);
       embedding = embedding || part == MDL_PART_EMBEDDING;
       head = head || part == MDL_PART_HEAD;
+      *layers += is_layer (part) ? one.dense + one.expert : 0;
       sum.dense += one.dense;
       sum.expert += one.expert;
       sum.trained_dense += one.trained_dense;
@@ -355,17 +358,16 @@ count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks)
   return sum;
 }
 
-/* Copies of weights in other formats that stay over a step: of autocast, of narrow products. */
+/* Copies of weights in other formats that stay over a step: of autocast, of the layers' narrow products. */
 static double
-copies_B (const Plan *plan, const Count *count)
+copies_B (const Plan *plan, const Count *count, double layers)
 {
   const MdlLayerAsk *ask = &plan->model->ask;
   if (plan->shards)
     return 0;
-  double n = count->dense + count->expert;
   if (ask->compute == MDL_FORMAT_FP8 || ask->compute == MDL_FORMAT_FP4)
-    return n * plan->spec->weight_copies.v * mdl_format_B (ask->compute);
-  return plan->param_B > plan->unit_B ? n * plan->unit_B : 0;
+    return layers * plan->spec->weight_copies.v * mdl_format_B (ask->compute);
+  return plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
 }
 
 /* A gradient of inputs that its gradient of weights follows at once is one backward pass; PyTorch's ZB-V runs them as two. */
@@ -470,7 +472,7 @@ stage_memory (const Plan *plan, guint32 stage, double capacity)
   const MdlMemorySpec *spec = plan->spec;
   guint32 chunks = wrk_schedule_chunks (&model->pipe);
   g_autofree Chunk *chunk = g_new0 (Chunk, chunks);
-  double buffers_B = 0, largest_B = 0, n_comms = communicators (model);
+  double buffers_B = 0, largest_B = 0, layers, n_comms = communicators (model);
   for (guint32 c = 0; c < chunks; c++) {
     chunk[c] = chunk_of (plan, wrk_schedule_position (&model->pipe, (WrkPlace){ stage, c }), &buffers_B);
     for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
@@ -480,11 +482,11 @@ stage_memory (const Plan *plan, guint32 stage, double capacity)
   }
   if (model->sync == WRK_SYNC_GRADIENTS)
     buffers_B += model->spec->ddp.bucket.set ? model->spec->ddp.bucket.v : largest_B; /* whole gradients on their way */
-  const Count count = count_stage (plan, chunk, chunks);
+  const Count count = count_stage (plan, chunk, chunks, &layers);
   WrkMemory m = { .stage = stage, .rank = wrk_grid_rank (&model->grid, stage, 0), .capacity_B = capacity };
   const Load most = walk (plan, chunk, chunks, stage, &m.in_flight);
   m.weights_B = (plan->shards ? shared (plan, count.dense, count.expert) : count.dense + count.expert) * plan->param_B +
-                copies_B (plan, &count);
+                copies_B (plan, &count, layers);
   m.optimizer_B = shared (plan, count.trained_dense, count.trained_expert) * plan->state_B;
   double all_B = gradients_of (plan, count.trained_dense, count.trained_expert) * plan->gradient_B;
   m.gradients_B = most.gradients_B + all_B - coming_of (plan, count.trained_dense, count.trained_expert);

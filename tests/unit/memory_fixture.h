@@ -1,0 +1,63 @@
+/* Memory of training steps of models, by the shipped constants. */
+#ifndef MEMORY_FIXTURE_H
+#define MEMORY_FIXTURE_H
+
+#include "calibrate/calibration.h"
+#include "model-private.h"
+#include "scenario_fixture.h"
+
+/* A planned step with what it borrows from. */
+typedef struct {
+  Cal *cal;
+  WrkScenario *scenario;
+  WrkModel model;
+  GArray *stages; /* WrkMemory */
+} MemoryFixture;
+
+static inline const MdlLibrary *
+memory_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+                BaseDiag *warnings, GError **error)
+{
+  Cal **cal = data;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  return *cal != NULL ? cal_library (*cal) : NULL;
+}
+
+static inline void
+memory_free (MemoryFixture *f)
+{
+  g_array_unref (f->stages);
+  wrk_model_clear (&f->model);
+  wrk_scenario_free (f->scenario);
+  cal_free (f->cal);
+  g_free (f);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MemoryFixture, memory_free)
+
+/* On nodes of 8 H200, of which `gpus` are used; `workload` are keys of a mapping. The test ends when it cannot be planned. */
+static inline MemoryFixture *
+memory_of (unsigned nodes, unsigned gpus, const char *workload)
+{
+  g_autofree char *text = g_strdup_printf (
+      "scenario: s\ncluster: {topology: hgx_h200, nodes: %u, gpus_per_node: %u}\nworkload: {kind: training, %s}\n", nodes, gpus,
+      workload);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  const WrkScenarioOptions options = { 0 };
+  MemoryFixture *f = g_new0 (MemoryFixture, 1);
+  f->stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  f->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, memory_library, &f->cal, &error);
+  if (f->scenario == NULL || !wrk_model_plan (f->scenario, &f->model, &error))
+    g_error ("%s\n%s", workload, error->message);
+  wrk_model_memory (&f->model, f->stages);
+  return f;
+}
+
+static inline const WrkMemory *
+memory_stage (const MemoryFixture *f, guint stage)
+{
+  return &g_array_index (f->stages, WrkMemory, stage);
+}
+
+#endif
