@@ -15,8 +15,8 @@
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
 
-const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links, &cal_storage,
-                                           &cal_section_memory,  NULL };
+const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links,
+                                           &cal_storage,         &cal_section_memory,  NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)

@@ -111,10 +111,10 @@ rep_memory_text (const WrkTrainingResult *training, GString *out)
   g_autofree char *total = rep_quantity (m->total_B, BASE_DIM_BYTES), *most = rep_quantity (bytes, BASE_DIM_BYTES),
                   *allocated = rep_quantity (m->allocated_B, BASE_DIM_BYTES),
                   *capacity = rep_quantity (m->capacity_B, BASE_DIM_BYTES);
-  g_string_append_printf (out, "\n# memory of the fullest rank, %u of stage %u: %s", m->rank, m->stage, total);
+  g_string_append_printf (out, "\n# memory: rank %u of stage %u is the fullest and takes %s", m->rank, m->stage, total);
   if (m->capacity_B > 0)
-    g_string_append_printf (out, " of %s, %s", capacity, m->fits ? "fits" : "DOES NOT FIT");
-  g_string_append_printf (out, "; most of it %s (%s); the framework allocates %s\n", largest, most, allocated);
+    g_string_append_printf (out, " of %s, which %s", capacity, m->fits ? "fits" : "DOES NOT FIT");
+  g_string_append_printf (out, "\n# most of it %s (%s); the framework allocates %s\n", largest, most, allocated);
   if (training->memory_advice != NULL)
     g_string_append_printf (out, "# %s\n", training->memory_advice);
   g_autoptr (BaseTable) table = stage_table (training->memory);

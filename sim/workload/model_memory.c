@@ -36,7 +36,7 @@ typedef struct {
   gboolean eager, shards;
   /* gradients come with a backward pass and go with the optimizer: of what is not an expert's, and is */
   gboolean dense_comes, expert_comes;
-  gboolean outside; /* they come beside the buckets that they are reduced in */
+  gboolean outside;                            /* they come beside the buckets that they are reduced in */
   double unit_B, param_B, gradient_B, state_B; /* of an element */
   double gather_B, reduce_B;
   double dense_ranks, expert_ranks; /* that share states of what is not an expert's, and is */
@@ -103,8 +103,7 @@ make_plan (const WrkModel *model, Plan *plan)
   gboolean buckets = model->sync == WRK_SYNC_DDP;
   plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
   plan->dense_comes = plan->shards || plan->outside || (plan->eager && model->sync == WRK_SYNC_NONE);
-  plan->expert_comes =
-      plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
+  plan->expert_comes = plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
   for (int p = 0; p < MDL_PART_MTP; p++)
     if (p != MDL_PART_MOE || model->llm.moe.experts.v > 0)
       plan_part (plan, (MdlPart)p);
@@ -439,8 +438,9 @@ walk (const Plan *plan, const Chunk *chunk, guint32 chunks, guint32 stage, doubl
 static double
 communicators (const WrkModel *model)
 {
-  static const WrkGroupKind kinds[] = { WRK_GROUP_TP, WRK_GROUP_CP,      WRK_GROUP_EP,
-                                        WRK_GROUP_ETP, WRK_GROUP_SHARD, WRK_GROUP_REPLICA };
+  static const WrkGroupKind kinds[] = {
+    WRK_GROUP_TP, WRK_GROUP_CP, WRK_GROUP_EP, WRK_GROUP_ETP, WRK_GROUP_SHARD, WRK_GROUP_REPLICA
+  };
   double n = model->grid.n > 1 ? 1 : 0;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     n += wrk_grid_group_size (&model->grid, kinds[i]) > 1 ? 1 : 0;
@@ -530,8 +530,9 @@ wrk_memory_largest (const WrkMemory *memory, double *bytes)
   const struct {
     const char *name;
     double bytes;
-  } terms[] = { { "weights", memory->weights_B },         { "gradients", memory->gradients_B }, { "optimizer", memory->optimizer_B },
-                { "activations", memory->activations_B }, { "buffers", memory->buffers_B },     { "other", memory->other_B } };
+  } terms[] = { { "weights", memory->weights_B },     { "gradients", memory->gradients_B },
+                { "optimizer", memory->optimizer_B }, { "activations", memory->activations_B },
+                { "buffers", memory->buffers_B },     { "other", memory->other_B } };
   guint at = 0;
   for (guint i = 1; i < G_N_ELEMENTS (terms); i++)
     at = terms[i].bytes > terms[at].bytes ? i : at;

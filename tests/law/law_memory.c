@@ -32,8 +32,8 @@ never_more (const char *what, const char *const *choices)
       for (size_t i = 1; choices[i] != NULL; i++) {
         double now_B = allocated_B (models[m], frameworks[k], choices[i]);
         if (!(now_B <= before_B * (1 + 1e-9))) {
-          g_printerr ("%s: %s, %s: %.0f B with %s, %.0f B with %s\n", what, models[m], frameworks[k], before_B, choices[i - 1], now_B,
-                      choices[i]);
+          g_printerr ("%s: %s, %s: %.0f B with %s, %.0f B with %s\n", what, models[m], frameworks[k], before_B, choices[i - 1],
+                      now_B, choices[i]);
           TEST_TRUE (FALSE);
         }
         before_B = now_B;
@@ -44,13 +44,10 @@ never_more (const char *what, const char *const *choices)
 static void
 more_tensor_parallelism_never_takes_more (void)
 {
-  static const char *const plain[] = { LONG "parallel: {tp: 1}", LONG "parallel: {tp: 2}",
-                                       LONG "parallel: {tp: 4}", LONG "parallel: {tp: 8}",
-                                       NULL };
-  static const char *const sharded[] = { LONG "parallel: {tp: 2}",
-                                         LONG "parallel: {tp: 2, sp: true}",
-                                         LONG "parallel: {tp: 4, sp: true}",
-                                         LONG "parallel: {tp: 8, sp: true}", NULL };
+  static const char *const plain[] = { LONG "parallel: {tp: 1}", LONG "parallel: {tp: 2}", LONG "parallel: {tp: 4}",
+                                       LONG "parallel: {tp: 8}", NULL };
+  static const char *const sharded[] = { LONG "parallel: {tp: 2}", LONG "parallel: {tp: 2, sp: true}",
+                                         LONG "parallel: {tp: 4, sp: true}", LONG "parallel: {tp: 8, sp: true}", NULL };
   never_more ("tp", plain);
   never_more ("tp with sp", sharded);
 }
@@ -58,12 +55,13 @@ more_tensor_parallelism_never_takes_more (void)
 static void
 more_recomputation_never_takes_more (void)
 {
-  static const char *const flash[] = { LONG "recompute: none", LONG "recompute: selective",
+  static const char *const flash[] = { LONG "recompute: none",
+                                       LONG "recompute: selective",
                                        LONG "recompute: {modules: [mlp]}",
                                        LONG "recompute: {modules: [mlp, attention]}",
-                                       LONG "recompute: full", NULL };
-  static const char *const scores[] = { SHORT "flash: false, recompute: none",
-                                        SHORT "flash: false, recompute: selective",
+                                       LONG "recompute: full",
+                                       NULL };
+  static const char *const scores[] = { SHORT "flash: false, recompute: none", SHORT "flash: false, recompute: selective",
                                         SHORT "flash: false, recompute: full", NULL };
   never_more ("recompute", flash);
   never_more ("recompute without flash", scores);
@@ -72,12 +70,11 @@ more_recomputation_never_takes_more (void)
 static void
 fewer_tokens_never_take_more (void)
 {
-  static const char *const batches[] = { "sequence: 4096, micro_batch: 8", "sequence: 4096, micro_batch: 4", "sequence: 4096, micro_batch: 2",
-                                         "sequence: 4096, micro_batch: 1", NULL };
+  static const char *const batches[] = { "sequence: 4096, micro_batch: 8", "sequence: 4096, micro_batch: 4",
+                                         "sequence: 4096, micro_batch: 2", "sequence: 4096, micro_batch: 1", NULL };
   static const char *const lengths[] = { "sequence: 16384, micro_batch: 1", "sequence: 8192, micro_batch: 1",
                                          "sequence: 2048, micro_batch: 1", "sequence: 256, micro_batch: 1", NULL };
-  static const char *const contexts[] = { WIDE "parallel: {cp: 1}", WIDE "parallel: {cp: 2}",
-                                          WIDE "parallel: {cp: 8}", NULL };
+  static const char *const contexts[] = { WIDE "parallel: {cp: 1}", WIDE "parallel: {cp: 2}", WIDE "parallel: {cp: 8}", NULL };
   never_more ("micro-batch", batches);
   never_more ("sequence", lengths);
   never_more ("cp", contexts);
@@ -86,16 +83,11 @@ fewer_tokens_never_take_more (void)
 static void
 more_sharding_never_takes_more (void)
 {
-  static const char *const stages[] = {
-    ONE "precision: {gradients: fp32}, parallel: {zero: 0}",
-    ONE "precision: {gradients: fp32}, parallel: {zero: 1}",
-    ONE "precision: {gradients: fp32}, parallel: {zero: 2}",
-    NULL };
-  static const char *const shards[] = { ONE "hsdp: {shard: 2}", ONE "hsdp: {shard: 8}",
-                                        ONE "fsdp: {}", NULL };
-  static const char *const gathered[] = { ONE "fsdp: {reshard: false}",
-                                          ONE "fsdp: {prefetch: 3}",
-                                          ONE "fsdp: {prefetch: 1}",
+  static const char *const stages[] = { ONE "precision: {gradients: fp32}, parallel: {zero: 0}",
+                                        ONE "precision: {gradients: fp32}, parallel: {zero: 1}",
+                                        ONE "precision: {gradients: fp32}, parallel: {zero: 2}", NULL };
+  static const char *const shards[] = { ONE "hsdp: {shard: 2}", ONE "hsdp: {shard: 8}", ONE "fsdp: {}", NULL };
+  static const char *const gathered[] = { ONE "fsdp: {reshard: false}", ONE "fsdp: {prefetch: 3}", ONE "fsdp: {prefetch: 1}",
                                           ONE "fsdp: {prefetch: 0}", NULL };
   never_more ("zero", stages);
   never_more ("fsdp", shards);
@@ -120,7 +112,8 @@ main (void)
     { "more recomputation never takes more", more_recomputation_never_takes_more },
     { "fewer tokens never take more", fewer_tokens_never_take_more },
     { "more sharding never takes more", more_sharding_never_takes_more },
-    { "one forward, one backward never takes more than all forwards first", one_forward_one_backward_never_takes_more_than_all_forwards },
+    { "one forward, one backward never takes more than all forwards first",
+      one_forward_one_backward_never_takes_more_than_all_forwards },
     { NULL, NULL },
   };
   return test_main ("laws: memory", cases);

@@ -16,3 +16,5 @@ add_test(NAME accuracy.fit_kernels
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_kernels.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(accuracy.fit_kernels PROPERTIES LABELS accuracy TIMEOUT 300)
 forerun_test(accuracy_overlap LABEL accuracy SOURCES accuracy/accuracy_overlap.c USES calibrate)
+forerun_test(accuracy_memory LABEL accuracy SOURCES accuracy/accuracy_memory.c USES calibrate workload)
+target_include_directories(accuracy_memory PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)

@@ -126,12 +126,12 @@ sequence_parallelism_shards_what_fused_code_gathers_again (void)
 static void
 what_modules_make_is_held_while_the_backward_pass_runs (void)
 {
-  static const unsigned modules[] = { MDL_MODULE_CORE_ATTENTION, MDL_MODULE_ATTENTION, MDL_MODULE_MLP, MDL_MODULE_ACTIVATION,
-                                      MDL_MODULE_NORM, MDL_MODULE_LAYER };
+  static const unsigned modules[] = { MDL_MODULE_CORE_ATTENTION, MDL_MODULE_ATTENTION, MDL_MODULE_MLP,
+                                      MDL_MODULE_ACTIVATION,     MDL_MODULE_NORM,      MDL_MODULE_LAYER };
   /* of a token, elements of 2 B: core: 32 sums of 4 B; attention: norm, q, k, v, result; MLP: norm and four of f; activation: two
    * of f; both norms; all but x */
-  static const double freed_B[] = { 128, 2.0 * (4096 + 10240) + 128, 2.0 * (4096 + 4 * 14336), 2.0 * 2 * 14336, 2.0 * 8192,
-                                    2.0 * (83968 - 4096) + 128 };
+  static const double freed_B[] = { 128,        2.0 * (4096 + 10240) + 128, 2.0 * (4096 + 4 * 14336), 2.0 * 2 * 14336,
+                                    2.0 * 8192, 2.0 * (83968 - 4096) + 128 };
   g_autoptr (LlmFixture) f = llm_need ("llama3_8b");
   MdlLayerAsk ask = eager (1024);
   const double all_B = layer_B (&f->llm, &ask);

@@ -1,11 +1,11 @@
 /* Memory of the ranks of a step, by hand. */
 #include "memory_fixture.h"
 
-#define P 8030261248.0 /* parameters of llama3_8b */
-#define LAYER 218112000.0 /* of one of its 32 layers */
-#define TABLE (128256.0 * 4096) /* of its embedding, and of its head */
+#define P            8030261248.0      /* parameters of llama3_8b */
+#define LAYER        218112000.0       /* of one of its 32 layers */
+#define TABLE        (128256.0 * 4096) /* of its embedding, and of its head */
 #define NUMBER(text) text ", sequence: 4096, micro_batch: 1, "
-#define LLAMA NUMBER ("model: llama3_8b")
+#define LLAMA        NUMBER ("model: llama3_8b")
 
 static double
 states_B (const WrkMemory *m)
@@ -100,8 +100,8 @@ static void
 a_small_batch_is_fullest_when_all_gradients_are_there (void)
 {
   /* 64 tokens: activations are next to nothing beside 16 GB of gradients */
-  g_autoptr (MemoryFixture) f =
-      memory_of (1, 1, "model: llama3_8b, sequence: 64, micro_batch: 1, accumulate: 1, framework: eager, precision: {gradients: bf16}");
+  g_autoptr (MemoryFixture) f = memory_of (
+      1, 1, "model: llama3_8b, sequence: 64, micro_batch: 1, accumulate: 1, framework: eager, precision: {gradients: bf16}");
   const WrkMemory *m = memory_stage (f, 0);
   TEST_NEAR (m->gradients_B, 2 * P, 1e-12);
   TEST_TRUE (m->activations_B < 1e-3 * m->gradients_B);
@@ -143,7 +143,8 @@ static void
 interleaving_keeps_p_v_and_p_less_1_chunks (void)
 {
   /* rank 0: p v + p - 1 chunks, each next one two less; of a chunk of 4 layers */
-  g_autoptr (MemoryFixture) f = memory_of (1, 4, PIPELINE "parallel: {pp: 4, vp: 2, dp: 1}, global_batch: 8, schedule: interleaved");
+  g_autoptr (MemoryFixture) f =
+      memory_of (1, 4, PIPELINE "parallel: {pp: 4, vp: 2, dp: 1}, global_batch: 8, schedule: interleaved");
   const double chunk_B = 4 * 4096 * (2.0 * 69632 + 128);
   for (guint s = 0; s < 4; s++)
     TEST_NEAR (memory_stage (f, s)->in_flight, 4 * 2 + 4 - 1 - 2 * s, 0);
