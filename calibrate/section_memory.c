@@ -13,7 +13,7 @@ static const BaseField loss_fields[] = {
                 .help = "a logit, at any time, kept ones included"),
   BASE_ROW_END,
 };
-static const BaseSchema loss_schema = { .name = "memory loss", .help = "What a loss holds.", .fields = loss_fields };
+static const BaseSchema loss_schema = { .name = "step memory loss", .help = "What a loss holds.", .fields = loss_fields };
 
 static const BaseField memory_fields[] = {
   BASE_ROW (MdlMemorySpec, "loss", loss, MAP, .sub = &loss_schema, .help = "eager code, a vocabulary that one rank has whole"),
@@ -33,7 +33,7 @@ static const BaseField memory_fields[] = {
                 .help = "outside of it: buffers of one communicator"),
   BASE_ROW_END,
 };
-static const BaseSchema memory_schema = { .name = "memory",
+static const BaseSchema memory_schema = { .name = "step memory",
                                           .help = "What a training step holds in device memory beside its tensors.",
                                           .fields = memory_fields };
 

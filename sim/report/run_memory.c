@@ -114,7 +114,7 @@ rep_memory_text (const WrkTrainingResult *training, GString *out)
   g_string_append_printf (out, "\n# memory: rank %u of stage %u is the fullest and takes %s", m->rank, m->stage, total);
   if (m->capacity_B > 0)
     g_string_append_printf (out, " of %s, which %s", capacity, m->fits ? "fits" : "DOES NOT FIT");
-  g_string_append_printf (out, "\n# most of it %s (%s); the framework allocates %s\n", largest, most, allocated);
+  g_string_append_printf (out, "\n# largest part: %s, %s; the framework allocates %s\n", largest, most, allocated);
   if (training->memory_advice != NULL)
     g_string_append_printf (out, "# %s\n", training->memory_advice);
   g_autoptr (BaseTable) table = stage_table (training->memory);

@@ -314,6 +314,7 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
     job->view.seed = scenario->seed;
     job->view.kernels = scenario->kernels;
     job->view.overlap = scenario->overlap;
+    job->view.memory = scenario->memory;
     WrkResult *alone = wrk_scenario_run (&job->view, FALSE, error);
     if (alone == NULL)
       return FALSE;

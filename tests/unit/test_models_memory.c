@@ -1,4 +1,4 @@
-/* What a pass keeps, by hand: Table 2 of Korthikanti et al. 2205.05198, and layers of Llama and Mixtral as eager PyTorch has them. */
+/* What a pass keeps, by hand: Table 2 of Korthikanti et al. 2205.05198, and layers of Llama, Mixtral and DeepSeek-V3. */
 #include "llm_fixture.h"
 #include "models/memory.h"
 
