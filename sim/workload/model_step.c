@@ -248,8 +248,8 @@ add_memory (const WrkModel *model, WrkResult *result)
                   *has = base_quantity_format (training->fullest.capacity_B, BASE_DIM_BYTES, 4),
                   *most = base_quantity_format (bytes, BASE_DIM_BYTES, 4);
   training->memory_advice = wrk_memory_advice (model);
-  wrk_result_warn (result, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s", training->fullest.stage,
-                   needs, has, largest, most, training->memory_advice);
+  wrk_result_warn (result, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s",
+                   training->fullest.stage, needs, has, largest, most, training->memory_advice);
 }
 
 gboolean

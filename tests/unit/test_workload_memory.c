@@ -244,6 +244,32 @@ advice_leaves_the_scenario_as_it_was (void)
   TEST_NEAR (memory_stage (f, 0)->total_B, total_B, 0);
 }
 
+static void
+each_of_several_jobs_has_its_own (void)
+{
+  static const char *const text =
+      "scenario: s\n"
+      "cluster: {topology: hgx_h200, nodes: 2}\n"
+      "jobs:\n"
+      "  - {nodes: 0, workload: {kind: training, " LLAMA "global_batch: 8, parallel: {zero: 1}}}\n"
+      "  - {nodes: 1, workload: {kind: training, " LLAMA "global_batch: 8, precision: {gradients: fp32}, framework: fused}}\n";
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  const WrkScenarioOptions options = { 0 };
+  Cal *cal = NULL;
+  WrkScenario *scenario =
+      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, memory_library, &cal, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  g_assert_no_error (error);
+  const WrkJobResult *first = result->jobs->pdata[0], *second = result->jobs->pdata[1];
+  TEST_TRUE (first->alone->training.fullest.fits);
+  TEST_FALSE (second->alone->training.fullest.fits);
+  TEST_HAS (second->alone->training.memory_advice, "it fits with parallel.zero 1");
+  wrk_result_free (result);
+  wrk_scenario_free (scenario);
+  cal_free (cal);
+}
+
 int
 main (void)
 {
@@ -262,6 +288,7 @@ main (void)
     { "narrow products keep copies of weights", narrow_products_keep_copies_of_weights },
     { "advice is the smallest change that fits", advice_is_the_smallest_change_that_fits },
     { "advice leaves the scenario as it was", advice_leaves_the_scenario_as_it_was },
+    { "each of several jobs has its own", each_of_several_jobs_has_its_own },
     { NULL, NULL },
   };
   return test_main ("workload: memory", cases);
