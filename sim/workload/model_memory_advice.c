@@ -1,14 +1,32 @@
-/* What makes a model fit that does not: the smallest change of recomputation, micro-batch, ZeRO stage and tensor parallelism, found
- * by working out the memory of each. A step is one rung of a ladder: none, selective, full; half the micro-batch; the next ZeRO
- * stage; twice the tensor parallelism. Fewer rungs are a smaller change; of as many, what costs the step less comes first. */
+/* What makes a model fit that does not: the smallest change of recomputation, micro-batch, ZeRO stage, tensor and context
+ * parallelism, found by working out the memory of each. A step is one rung of a ladder: none, selective, full; half the
+ * micro-batch; the next ZeRO stage; twice the tensor parallelism, within a node or NVLink domain; twice the context parallelism.
+ * Fewer rungs are a smaller change; of as many, what costs the step less comes first. */
 #include <math.h>
 
 #include "base/units.h"
 #include "model-private.h"
 
-enum { KNOB_ZERO, KNOB_MICRO_BATCH, KNOB_RECOMPUTE, KNOB_TP, KNOB_N };
-static const int most_rungs[KNOB_N] = { 3, 6, 2, 3 };
-enum { MOST_RUNGS = 3 + 6 + 2 + 3 };
+enum { KNOB_ZERO, KNOB_MICRO_BATCH, KNOB_RECOMPUTE, KNOB_TP, KNOB_CP, KNOB_N };
+static const int most_rungs[KNOB_N] = { 3, 6, 2, 3, 4 };
+enum { MOST_RUNGS = 3 + 6 + 2 + 3 + 4 };
+
+/* GPUs that the first one reaches by scale-up links. */
+static unsigned
+domain_gpus (const WrkScenario *scenario)
+{
+  const Clu *clu = scenario->clu;
+  unsigned n = 0;
+  guint32 first = 0;
+  for (guint i = 0; i < scenario->gpus->len; i++) {
+    guint32 domain = clu_domain_of_node (clu, clu_dev_node (clu, clu_gpu (clu, g_array_index (scenario->gpus, guint32, i))));
+    first = i == 0 ? domain : first;
+    if (domain != first)
+      break;
+    n++;
+  }
+  return n;
+}
 
 /* A scenario with other keys; it borrows all from the first. */
 static gboolean
@@ -16,9 +34,11 @@ change (const WrkModel *model, const int rungs[KNOB_N], WrkScenario *scenario, W
 {
   *scenario = *model->scenario;
   WrkTrainingSpec *spec = &scenario->training;
-  const double parts = exp2 (rungs[KNOB_MICRO_BATCH]), wider = exp2 (rungs[KNOB_TP]);
+  const double parts = exp2 (rungs[KNOB_MICRO_BATCH]), wider = exp2 (rungs[KNOB_TP]), longer = exp2 (rungs[KNOB_CP]);
   double zero = model->sync == WRK_SYNC_SHARDS ? 3 : spec->parallel.zero.v, batch = spec->model.micro_batch.v / parts;
   if (zero + rungs[KNOB_ZERO] > 3 || floor (batch) < batch)
+    return FALSE;
+  if (rungs[KNOB_TP] > 0 && spec->parallel.tp.v * wider > domain_gpus (scenario))
     return FALSE;
   if (rungs[KNOB_ZERO] > 0) {
     spec->parallel.zero.v = zero + rungs[KNOB_ZERO];
@@ -26,12 +46,13 @@ change (const WrkModel *model, const int rungs[KNOB_N], WrkScenario *scenario, W
   }
   spec->model.micro_batch.v = batch;
   spec->parallel.tp.v *= wider;
-  spec->parallel.dp.v /= wider;
+  spec->parallel.cp.v *= longer;
+  spec->parallel.dp.v /= wider * longer;
   /* as many sequences a step */
   if (spec->model.accumulate.set)
-    spec->model.accumulate.v *= parts * wider;
+    spec->model.accumulate.v *= parts * wider * longer;
   else if (!spec->model.global_batch.set)
-    spec->micro_batches.v *= parts * wider;
+    spec->micro_batches.v *= parts * wider * longer;
   return (!spec->parallel.dp.set || !(floor (spec->parallel.dp.v) < spec->parallel.dp.v)) && wrk_model_plan (scenario, out, NULL);
 }
 
@@ -65,8 +86,12 @@ describe (const WrkModel *before, const WrkModel *after, const int rungs[KNOB_N]
     g_string_append_printf (text, "%srecompute %s", join, after->ask.recompute & MDL_MODULE_LAYER ? "full" : "selective");
     join = ", ";
   }
-  if (rungs[KNOB_TP] > 0)
+  if (rungs[KNOB_TP] > 0) {
     g_string_append_printf (text, "%sparallel.tp %u instead of %u", join, after->ask.tp, before->ask.tp);
+    join = ", ";
+  }
+  if (rungs[KNOB_CP] > 0)
+    g_string_append_printf (text, "%sparallel.cp %u instead of %u", join, after->ask.cp, before->ask.cp);
   return g_string_free (text, FALSE);
 }
 
@@ -129,9 +154,9 @@ wrk_memory_advice (const WrkModel *model)
   if (search.found != NULL)
     text = g_strdup_printf ("it fits with %s", search.found);
   else if (search.least != NULL)
-    text = g_strdup_printf ("no recompute, micro_batch, zero and tp make it fit; the least is %s", search.least);
+    text = g_strdup_printf ("no recompute, micro_batch, zero, tp and cp make it fit; the least is %s", search.least);
   else
-    text = g_strdup ("no recompute, micro_batch, zero and tp that divide are left to try");
+    text = g_strdup ("no recompute, micro_batch, zero, tp and cp that divide are left to try");
   g_free (search.found);
   g_free (search.least);
   return text;

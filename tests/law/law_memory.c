@@ -31,11 +31,11 @@ never_more (const char *what, const char *const *choices)
       double before_B = allocated_B (models[m], frameworks[k], choices[0]);
       for (size_t i = 1; choices[i] != NULL; i++) {
         double now_B = allocated_B (models[m], frameworks[k], choices[i]);
-        if (!(now_B <= before_B * (1 + 1e-9))) {
+        gboolean holds = now_B <= before_B * (1 + 1e-9);
+        TEST_TRUE (holds);
+        if (!holds)
           g_printerr ("%s: %s, %s: %.0f B with %s, %.0f B with %s\n", what, models[m], frameworks[k], before_B, choices[i - 1],
                       now_B, choices[i]);
-          TEST_TRUE (FALSE);
-        }
         before_B = now_B;
       }
     }

@@ -226,10 +226,18 @@ advice_is_the_smallest_change_that_fits (void)
       memory_of (1, 1, "model: llama32_1b, sequence: 8192, micro_batch: 8, global_batch: 8, framework: eager");
   g_autofree char *halve = wrk_memory_advice (&wide->model);
   TEST_HAS (halve, "it fits with micro_batch 4 instead of 8: ");
+  /* long sequences: more context parallelism, as tp 8 is all of a node already */
+  g_autoptr (MemoryFixture) length =
+      memory_of (2, 8,
+                 "model: llama3_8b, sequence: 1048576, micro_batch: 1, global_batch: 2, framework: fused, recompute: full, "
+                 "parallel: {tp: 8, sp: true, zero: 3}");
+  g_autofree char *cut = wrk_memory_advice (&length->model);
+  TEST_FALSE (memory_stage (length, 0)->fits);
+  TEST_HAS (cut, "it fits with parallel.cp 2 instead of 1: ");
   /* nothing helps a model that is a hundred times too large */
   g_autoptr (MemoryFixture) huge = memory_of (1, 1, NUMBER ("model: llama31_405b") "accumulate: 1, framework: fused");
   g_autofree char *none = wrk_memory_advice (&huge->model);
-  TEST_HAS (none, "no recompute, micro_batch, zero and tp make it fit; the least is ");
+  TEST_HAS (none, "no recompute, micro_batch, zero, tp and cp make it fit; the least is ");
   TEST_HAS (none, "recompute full");
 }
 
