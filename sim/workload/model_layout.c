@@ -3,7 +3,8 @@
 
 #include "model-private.h"
 
-/* Units that are dealt out: layers, and embedding and head where they count as one; they have to divide. Source: Megatron-LM, account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split (docs of
+/* Units that are dealt out: layers, and embedding and head where they count as one; they have to divide. Source: Megatron-LM,
+ * account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split (docs of
  * --account-for-embedding-in-pipeline-split); Llama 3 (2407.21783) 3.3.2: first and last chunk have a layer fewer. */
 static gboolean
 deal_out (WrkModel *model, GError **error)
