@@ -67,13 +67,20 @@ model_load (const char *cluster, const char *workload, const char *const *sets, 
   return step;
 }
 
-/* Its task graph, not run. The test ends when there is none. */
+/* Compute and communication that do not slow each other. */
+static const MdlOverlap model_apart = {
+  .gemm = { .pass = { .v = 1e30 } }, .attention = { .pass = { .v = 1e30 } }, .memory = { .pass = { .v = 1e30 } }
+};
+
+/* Its task graph, not run; `apart`: as above. The test ends when there is none. */
 static inline ModelStep
-model_build (const char *cluster, const char *workload)
+model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
 {
   g_autoptr (GError) error = NULL;
-  ModelStep step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
+  ModelStep step = model_load (cluster, workload, NULL, mode, &error);
   if (step.scenario != NULL) {
+    if (apart)
+      step.scenario->overlap = &model_apart;
     step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
     step.run = wrk_model_start (step.scenario, step.net, &error);
   }
@@ -83,15 +90,27 @@ model_build (const char *cluster, const char *workload)
   return step;
 }
 
+static inline ModelStep
+model_build (const char *cluster, const char *workload)
+{
+  return model_build_as (cluster, workload, WRK_MODE_EVENT, FALSE);
+}
+
 /* The same, run on the engine: tasks have their times. */
 static inline ModelStep
-model_played (const char *cluster, const char *workload)
+model_played_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
 {
   g_autoptr (GError) error = NULL;
-  ModelStep step = model_build (cluster, workload);
+  ModelStep step = model_build_as (cluster, workload, mode, apart);
   if (!eng_run (wrk_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
     g_error ("%s\n%s", workload, error->message);
   return step;
+}
+
+static inline ModelStep
+model_played (const char *cluster, const char *workload)
+{
+  return model_played_as (cluster, workload, WRK_MODE_EVENT, FALSE);
 }
 
 /* The answer; `sets` may be NULL. */
