@@ -108,3 +108,34 @@ clu_background_set (Clu *clu, double load, guint64 seed, CluBackground *out, GEr
   scale (clu, load, out);
   return TRUE;
 }
+
+gboolean
+clu_nic_slow (Clu *clu, guint32 node, guint32 nic, double rate_Bps, char **why)
+{
+  CluDev dev = node < clu_n_nodes (clu) ? clu_node_device (clu, node, CLU_DEV_NIC, nic) : CLU_NONE;
+  if (node >= clu_n_nodes (clu))
+    *why = g_strdup_printf ("there is no node %u; accepted: 0 to %u", node, clu_n_nodes (clu) - 1);
+  else if (dev == CLU_NONE)
+    *why = g_strdup_printf ("node %u has no adapter %u; it has %u", node, nic, clu_node_n (clu, node, CLU_DEV_NIC));
+  if (dev == CLU_NONE)
+    return FALSE;
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    if ((link.a != dev || clu_dev_kind (clu, link.b) != CLU_DEV_SWITCH) && (link.b != dev || clu_dev_kind (clu, link.a) != CLU_DEV_SWITCH))
+      continue;
+    if (rate_Bps > link.rate_Bps) {
+      *why = g_strdup_printf ("adapter %u of node %u has %g Gb/s; accepted: at most that", nic, node, link.rate_Bps * 8 / 1e9);
+      return FALSE;
+    }
+    if (clu->background_Bps == NULL)
+      clu->background_Bps = g_new0 (double, clu->n_res);
+    const CluRes ways[] = { link.forward, link.backward, link.both };
+    for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+      if (ways[i] != CLU_NONE) {
+        double taken_Bps = clu_resource_whole_capacity (clu, ways[i]) * (1 - rate_Bps / link.rate_Bps);
+        clu->background_Bps[ways[i]] = fmax (clu->background_Bps[ways[i]], taken_Bps);
+      }
+  }
+  return TRUE;
+}

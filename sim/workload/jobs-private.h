@@ -25,6 +25,9 @@ struct WrkJob {
 void wrk_jobs_read (WrkScenario *scenario, const BaseSchemaContext *context);
 /* Gives each job its GPUs once the cluster stands, and checks that its work fits. */
 gboolean wrk_jobs_place (WrkScenario *scenario, GError **error);
+/* Whether one of them is a step of a model, which needs the constants of kernels. */
+gboolean wrk_jobs_train_models (const WrkScenario *scenario);
+gboolean wrk_jobs_slow_nics (WrkScenario *scenario, GError **error);
 gboolean wrk_jobs_run (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 void wrk_job_free (WrkJob *job);
 

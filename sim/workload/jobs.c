@@ -134,6 +134,24 @@ wrk_jobs_place (WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+gboolean
+wrk_jobs_train_models (const WrkScenario *scenario)
+{
+  for (guint j = 0; j < scenario->jobs->len; j++)
+    if (((const WrkJob *)scenario->jobs->pdata[j])->view.training.model.model != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+wrk_jobs_slow_nics (WrkScenario *scenario, GError **error)
+{
+  for (guint j = 0; j < scenario->jobs->len; j++)
+    if (!wrk_model_slow_nics (&((WrkJob *)scenario->jobs->pdata[j])->view, error))
+      return FALSE;
+  return TRUE;
+}
+
 /* ---- together ---- */
 
 /* A job under way: what is started again when it has ended, and how often. */

@@ -81,6 +81,10 @@ gboolean wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **
 void wrk_model_clear (WrkModel *model);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkModel, wrk_model_clear)
 
+/* model_keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
+gboolean wrk_model_check_keys (const WrkScenario *scenario, GError **error);
+gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
+
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
 

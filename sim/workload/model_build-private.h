@@ -37,6 +37,7 @@ typedef struct {
   const WrkPriced *comm;            /* NULL: no communication */
   guint32 lane;                     /* of sends: the sender's … */
   guint32 other;                    /* … and the receiver's; the same for all else */
+  double share;                     /* of what was priced, that this task moves */
 } WrkNote;
 
 typedef struct {
@@ -103,6 +104,7 @@ typedef struct WrkModelRun WrkModelRun;
  * link. NULL and *error on failure. Returned: full, and to be freed before the network. */
 WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error);
 double wrk_model_time_s (const WrkModelRun *run);
+const WrkBuild *wrk_model_built (const WrkModelRun *run);
 void wrk_model_run_free (WrkModelRun *run);
 
 #endif

@@ -79,7 +79,8 @@ read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, G
     const BaseYamlNode *item = base_yaml_item (list, i);
     const BaseName *known = base_yaml_text (item) != NULL ? base_name_find (names, base_yaml_text (item)) : NULL;
     if (known == NULL)
-      return wrk_fail_at (error, base_yaml_mark (item), "'%s' is no module that can be computed again (forerun list modules)",
+      return wrk_fail_at (error, base_yaml_mark (item),
+                          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, norm, layer",
                           base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
     *bits |= (unsigned)known->code;
   }
@@ -349,6 +350,8 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   model->spec = &scenario->training;
   model->llm = scenario->llm;
   mdl_llm_count (&model->llm, &model->count);
+  if (!wrk_model_check_keys (scenario, error))
+    return FALSE;
   if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
     return FALSE;
   model->sync = sync_of (model);
@@ -357,7 +360,7 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   if (!check_formats (model, error) || !read_recompute (model, error) || !read_lora (model, error) || !wrk_model_cut (model, error))
     return FALSE;
   count_ep_nodes (model);
-  return TRUE;
+  return wrk_model_check_stragglers (model, error);
 }
 
 void

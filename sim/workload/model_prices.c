@@ -196,8 +196,9 @@ static void
 find_demand (WrkPriced *priced, gboolean two)
 {
   const WrkColl *coll = &priced->coll;
-  MdlOverlapCommKind kind =
-      coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH : MDL_OVERLAP_SM;
+  MdlOverlapCommKind kind = two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV            ? MDL_OVERLAP_PAIRWISE
+                            : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
+                                                                                              : MDL_OVERLAP_SM;
   priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };
   if (coll->cost.time_s > 0)
     priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / coll->cost.time_s;

@@ -225,6 +225,12 @@ wrk_model_time_s (const WrkModelRun *run)
   return eng_time_to_s (end);
 }
 
+const WrkBuild *
+wrk_model_built (const WrkModelRun *run)
+{
+  return &run->b;
+}
+
 gboolean
 wrk_check_model (const WrkScenario *scenario, GError **error)
 {

@@ -34,7 +34,7 @@ wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, c
   gboolean paced = time > 0 && demand != NULL;
   if (paced)
     eng_graph_on (b->graph, task, b->lane[lane].place);
-  note (b, task, (WrkNote){ paced ? demand : NULL, NULL, lane, lane });
+  note (b, task, (WrkNote){ .compute = paced ? demand : NULL, .lane = lane, .other = lane });
   return task;
 }
 
@@ -67,7 +67,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   EngTask task;
   if (priced->time_s <= 0 || share <= 0) {
     task = eng_graph_join (b->graph, stream, kind, name);
-    note (b, task, (WrkNote){ NULL, NULL, lane, other });
+    note (b, task, (WrkNote){ .lane = lane, .other = other });
     return task;
   }
   count_traffic (b, priced, share);
@@ -93,7 +93,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   eng_graph_on (b->graph, task, b->lane[lane].place);
   if (other != lane)
     eng_graph_on (b->graph, task, b->lane[other].place);
-  note (b, task, (WrkNote){ NULL, priced, lane, other });
+  note (b, task, (WrkNote){ .comm = priced, .lane = lane, .other = other, .share = share });
   return task;
 }
 

@@ -52,6 +52,10 @@ gboolean wrk_check_workload (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_transfer (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_model (const WrkScenario *scenario, GError **error);
+/* Keys of a workload with `layers` that are a model's. */
+gboolean wrk_layers_check_keys (const WrkScenario *scenario, GError **error);
+/* Stragglers that are adapters: their ports get slower, for good. */
+gboolean wrk_model_slow_nics (WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
 gboolean wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);

@@ -328,6 +328,15 @@ set_background (WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+/* What links give less than they have. */
+static gboolean
+slow_links (WrkScenario *scenario, GError **error)
+{
+  if (!set_background (scenario, error) || !wrk_model_slow_nics (scenario, error))
+    return FALSE;
+  return scenario->jobs == NULL || wrk_jobs_slow_nics (scenario, error);
+}
+
 static gboolean
 load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOptions *options, GPtrArray *topology_sets,
            WrkLibraryLoad load, void *user, GError **error)
@@ -340,11 +349,11 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
   scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
   scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
-  gboolean plain = cluster->library.v == 1, trains_model = scenario->training.model.model != NULL;
+  gboolean plain = cluster->library.v == 1, trains_model = scenario->training.model.model != NULL || (scenario->jobs != NULL && wrk_jobs_train_models (scenario));
   if (plain)
     warn_plain (scenario);
   if (plain && !trains_model)
-    return set_background (scenario, error);
+    return slow_links (scenario, error);
   const MdlLibrary *library =
       load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
             scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
@@ -356,13 +365,13 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->overlap = library->overlap;
   scenario->memory = library->memory;
   if (plain)
-    return set_background (scenario, error);
+    return slow_links (scenario, error);
   scenario->library = mdl_library_with (library, &scenario->settings.env);
   scenario->settings.library = scenario->library;
   wrk_nccl_settle (scenario->clu, &scenario->settings);
   /* numbers of resources change by it */
   const struct MdlLinks *links = mdl_library_links (library);
-  return (links == NULL || clu_links_set (scenario->clu, links, error)) && set_background (scenario, error);
+  return (links == NULL || clu_links_set (scenario->clu, links, error)) && slow_links (scenario, error);
 }
 
 /* Takes `yaml`. */

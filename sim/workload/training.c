@@ -501,7 +501,7 @@ gboolean
 wrk_check_training (const WrkScenario *scenario, GError **error)
 {
   Step step = { .scenario = scenario, .spec = &scenario->training };
-  gboolean ok = expand_layers (&step, error) && place (&step, error);
+  gboolean ok = wrk_layers_check_keys (scenario, error) && expand_layers (&step, error) && place (&step, error);
   g_free (step.layer);
   return ok;
 }

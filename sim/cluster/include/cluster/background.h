@@ -1,4 +1,4 @@
-/* Other people's traffic on a cluster's fabric. */
+/* Links that give less than they have: other people's traffic on a cluster's fabric, an adapter that is slower than its like. */
 #ifndef CLUSTER_BACKGROUND_H
 #define CLUSTER_BACKGROUND_H
 
@@ -18,7 +18,11 @@ typedef struct {
  * other. */
 gboolean clu_background_set (Clu *clu, double load, guint64 seed, CluBackground *out, GError **error);
 
-/* What a resource reaches without it. */
+/* An adapter's port, both ways, at `rate_Bps` in place of the rate specified; what its link class reaches of a rate stays. After
+ * clu_background_set. FALSE and *why (full), where there is no such adapter or it has not that rate. */
+gboolean clu_nic_slow (Clu *clu, guint32 node, guint32 nic, double rate_Bps, char **why);
+
+/* What a resource reaches without either. */
 double clu_resource_whole_capacity (const Clu *clu, CluRes res);
 
 G_END_DECLS

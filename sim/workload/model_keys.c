@@ -1,0 +1,127 @@
+/* Which keys of a training workload go together: a step of a model and one of given layers have each their own; some say the same;
+ * some have no effect beside others. None is ignored. And what is slower than its like. */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/background.h"
+#include "model-private.h"
+
+static const BaseYamlNode *
+given (const WrkScenario *scenario, const char *map, const char *key)
+{
+  const BaseYamlNode *node = scenario->spec.workload;
+  if (map != NULL)
+    node = base_yaml_get (node, map);
+  return node != NULL && base_yaml_kind (node) == BASE_YAML_MAP ? base_yaml_get (node, key) : NULL;
+}
+
+static gboolean
+refuse (const WrkScenario *scenario, const char *map, const char *key, const char *what, GError **error)
+{
+  const BaseYamlNode *node = given (scenario, map, key);
+  return node == NULL || wrk_fail_at (error, base_yaml_mark (node), "'%s' %s", key, what);
+}
+
+gboolean
+wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
+{
+  static const char *const cuts[] = { "tp", "sp", "cp", "ep", "zero" };
+  const size_t from = offsetof (WrkTrainingSpec, model), to = from + sizeof (WrkModelSpec);
+  for (const BaseField *field = wrk_schema_training.fields; field->key != NULL; field++)
+    if (field->offset >= from && field->offset < to &&
+        !refuse (scenario, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
+      return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (cuts); i++)
+    if (!refuse (scenario, "parallel", cuts[i],
+                 "cuts a 'model'; 'layers' with given times know dp, pp and vp: give the times of a layer that is cut", error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+check_layers_keys (const WrkScenario *scenario, GError **error)
+{
+  static const struct {
+    const char *key, *what;
+  } keys[] = {
+    { "layers", "have given times; a workload has either them or a 'model'" },
+    { "micro_batches", "is of 'layers'; of a model: 'global_batch', or 'accumulate', micro-batches of a replica" },
+    { "optimizer_time", "is of 'layers'; a model's optimizer is reckoned" },
+    { "p2p_overlap", "is of 'layers'; of a model: overlap: {p2p: false}" },
+    { "algo", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_ALGO: …}" },
+    { "proto", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_PROTO: …}" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (!refuse (scenario, NULL, keys[i].key, keys[i].what, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* A sharding said twice, and keys that nothing reads. */
+static gboolean
+check_shards (const WrkScenario *scenario, GError **error)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  gboolean fsdp = spec->model.fsdp.head.set || spec->model.hsdp.head.set, shards = fsdp || spec->parallel.zero.v > 2;
+  if (fsdp && spec->parallel.zero.set && spec->parallel.zero.v < 3)
+    return wrk_fail_at (error, spec->parallel.zero.mark, "zero %.0f beside fsdp, which is zero 3; leave one out",
+                        spec->parallel.zero.v);
+  if (shards && !refuse (scenario, "ddp", "bucket", "has no effect with fsdp, which reduces layer by layer", error))
+    return FALSE;
+  return TRUE;
+}
+
+static gboolean
+check_parts (const WrkScenario *scenario, GError **error)
+{
+  const WrkModelSpec *m = &scenario->training.model;
+  if (m->moe.head.set && scenario->llm.moe.experts.v < 1)
+    return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", scenario->llm.name.v);
+  if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
+    return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
+  if (m->pipeline.layout != NULL && (given (scenario, "pipeline", "embedding_as_layer") != NULL ||
+                                     given (scenario, "pipeline", "head_as_layer") != NULL))
+    return wrk_fail_at (error, base_yaml_mark (m->pipeline.layout),
+                        "a 'layout' says what each chunk holds; leave embedding_as_layer and head_as_layer out");
+  return TRUE;
+}
+
+gboolean
+wrk_model_check_keys (const WrkScenario *scenario, GError **error)
+{
+  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_parts (scenario, error);
+}
+
+/* ---- stragglers ---- */
+
+gboolean
+wrk_model_check_stragglers (const WrkModel *model, GError **error)
+{
+  const BaseList *list = &model->spec->model.stragglers;
+  for (unsigned i = 0; i < list->n; i++) {
+    const WrkStragglerSpec *one = BASE_LIST_AT (*list, WrkStragglerSpec, i);
+    gboolean compute = one->rank.set || one->slowdown.set, adapter = one->node.set || one->nic.set || one->rate.set;
+    if (compute == adapter || (compute && !(one->rank.set && one->slowdown.set)) ||
+        (adapter && !(one->node.set && one->nic.set && one->rate.set)))
+      return wrk_fail_at (error, one->head.mark,
+                          "a straggler is a GPU, {rank: 17, slowdown: 1.2}, or an adapter, {node: 3, nic: 0, rate: 200 Gb/s}");
+    if (compute && one->rank.v >= model->grid.n)
+      return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v,
+                          model->grid.n, model->grid.n - 1);
+  }
+  return TRUE;
+}
+
+gboolean
+wrk_model_slow_nics (WrkScenario *scenario, GError **error)
+{
+  const BaseList *list = &scenario->training.model.stragglers;
+  for (unsigned i = 0; i < list->n; i++) {
+    const WrkStragglerSpec *one = BASE_LIST_AT (*list, WrkStragglerSpec, i);
+    g_autofree char *why = NULL;
+    if (one->rate.set &&
+        !clu_nic_slow (scenario->clu, (guint32)one->node.v, (guint32)one->nic.v, one->rate.v, &why))
+      return wrk_fail_at (error, one->rate.mark, "%s", why);
+  }
+  return TRUE;
+}

@@ -1,0 +1,269 @@
+/* What a layer's passes exchange under tensor, context and expert parallelism, and when: every collective of the works is in the
+ * graph, none begins before what feeds it, and what is not hidden adds up. */
+#include "model_fixture.h"
+
+#define H100 "topology: hgx_h100, nodes: 1"
+#define UNIT (512.0 * SMALL_H * 2) /* B of the tokens of a micro-batch */
+
+/* Bytes of a group's collectives in all passes of all units, as the works have them. */
+static double
+works_B (const ModelStep *step, MdlGroup group)
+{
+  const WrkModel *model = step->b->model;
+  double bytes = 0;
+  for (guint32 unit = 0; unit < (guint32)model->llm.layers.v + 2; unit++) {
+    guint32 layer = unit > 0 ? unit - 1 : 0;
+    MdlPart part = unit == 0                               ? MDL_PART_EMBEDDING
+                   : layer == (guint32)model->llm.layers.v ? MDL_PART_HEAD
+                   : mdl_llm_is_moe (&model->llm, layer)   ? MDL_PART_MOE
+                                                           : MDL_PART_DENSE;
+    g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+    mdl_layer_works (&model->llm, &model->ask, part, layer, works, NULL);
+    mdl_layer_works (&model->llm, &model->ask, part, layer, NULL, works);
+    for (guint i = 0; i < works->len; i++) {
+      const MdlWork *work = &g_array_index (works, MdlWork, i);
+      if (work->kind == MDL_WORK_COLL && work->coll.group == group)
+        bytes += work->coll.bytes * work->coll.repeat * model->m;
+    }
+  }
+  return bytes;
+}
+
+static double
+graph_B (const ModelStep *step, const char *name)
+{
+  double bytes = 0;
+  for (guint32 lane = 0; lane < step->b->model->pipe.p; lane++)
+    bytes += model_tally (step, lane, name).bytes;
+  return bytes;
+}
+
+static void
+no_collective_of_the_works_is_lost (void)
+{
+  static const char *const rows[] = {
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4}, overlap: {tp: true}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}, overlap: {tp: true}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}, overlap: {tp: true}, framework: eager",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}, overlap: {tp: true}, lora: {rank: 8}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}, overlap: {tp: true}, recompute: full",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 4, sp: true}, overlap: {tp: true}, recompute: {modules: [mlp, attention]}",
+    SMALL_MODEL ", accumulate: 4, parallel: {tp: 4, sp: true, pp: 2}, overlap: {tp: true}, schedule: zb_h1",
+    SMALL_MODEL ", accumulate: 4, parallel: {tp: 4, sp: true, pp: 2}, schedule: dualpipe_v",
+    SMALL_MODEL ", accumulate: 2, parallel: {cp: 4}",
+    SMALL_MODEL ", accumulate: 2, parallel: {cp: 4}, flash: false",
+    SMALL_MODEL ", accumulate: 2, parallel: {cp: 4}, cp: {kind: all_gather}",
+    SMALL_MODEL ", accumulate: 2, parallel: {cp: 4}, cp: {kind: ulysses}",
+    SMALL_MODEL ", accumulate: 2, parallel: {tp: 2, cp: 4}, recompute: full",
+    SMALL_MOE ", accumulate: 2, parallel: {ep: 4}",
+    SMALL_MOE ", accumulate: 2, parallel: {ep: 4, tp: 2, sp: true}, moe: {etp: 2}",
+    SMALL_MOE ", accumulate: 2, parallel: {ep: 4}, moe: {capacity: 1.25}, recompute: full",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_auto (ModelStep) step = model_build (H100, rows[i]);
+    const double tp = works_B (&step, MDL_GROUP_TP), cp = works_B (&step, MDL_GROUP_CP), ep = works_B (&step, MDL_GROUP_EP),
+                 etp = works_B (&step, MDL_GROUP_ETP);
+    TEST_TRUE (tp + cp + ep > 0);
+    TEST_NEAR (graph_B (&step, "tp"), tp, 1e-9);
+    TEST_NEAR (graph_B (&step, "cp"), cp, 1e-9);
+    TEST_NEAR (graph_B (&step, "ep"), ep, 1e-9);
+    TEST_NEAR (graph_B (&step, "etp"), etp, 1e-9);
+  }
+}
+
+static void
+tensor_parallelism_has_its_volume (void)
+{
+  /* a layer: 2 all-reduces forward, 2 backward; the embedding's sum, the gradient of the head's input, 3 numbers a token */
+  g_auto (ModelStep) plain = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {tp: 4}");
+  TEST_NEAR (model_tally (&plain, 0, "tp").bytes, 8 * 4 * UNIT + 2 * UNIT + 3 * 512 * 4, 1e-12);
+  /* sp: 2 all-gathers and 2 reduce-scatters each way, and the saved inputs once more; head: input, its gradient, input again */
+  g_auto (ModelStep) sp = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {tp: 4, sp: true}");
+  TEST_NEAR (model_tally (&sp, 0, "tp").bytes, 8 * 10 * UNIT + (1 + 1 + 3) * UNIT + 3 * 512 * 4, 1e-12);
+  TEST_INT (model_tally (&sp, 0, "tp").n, 8 * 10 + 5 + 3);
+}
+
+static void
+context_parallelism_has_its_volume (void)
+{
+  /* keys and values of s/4 tokens: 2 x 128 x h x 2 B; forward 3 steps of them, backward 3 of twice as much */
+  const double kv = 2 * 128.0 * SMALL_H * 2;
+  g_auto (ModelStep) ring = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {cp: 4}");
+  TEST_NEAR (model_tally (&ring, 0, "cp").bytes, 8 * (3 + 2 * 3) * kv, 1e-12);
+  g_auto (ModelStep) gathered = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {cp: 4}, cp: {kind: all_gather}");
+  TEST_NEAR (model_tally (&gathered, 0, "cp").bytes, 8 * 2 * 4 * kv, 1e-12); /* gathered size: 4 parts */
+  g_auto (ModelStep) ulysses = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {cp: 4}, cp: {kind: ulysses}");
+  TEST_NEAR (model_tally (&ulysses, 0, "cp").bytes, 8 * 2 * 4 * 128.0 * SMALL_H * 2, 1e-12); /* q, k, v, result; and back */
+  TEST_INT (model_tally (&ulysses, 0, "cp").n, 8 * 8);
+}
+
+static void
+experts_get_their_tokens (void)
+{
+  /* 4 all-to-alls a layer of 2 copies of each token, and the counts of 4 experts from 4 ranks once */
+  g_auto (ModelStep) step = model_build (H100, SMALL_MOE ", accumulate: 1, parallel: {ep: 4}");
+  TEST_NEAR (model_tally (&step, 0, "ep").bytes, 8 * (4 * 2 * UNIT + 4 * 4 * 4), 1e-12);
+}
+
+/* ---- times ---- */
+
+/* When each stream is free, while items are laid out one after the other by hand. */
+typedef struct {
+  double compute, tp, cp, ep;
+} Clock;
+
+static double *
+stream_of (Clock *clock, const WrkItem *item)
+{
+  return item->group == WRK_GROUP_CP ? &clock->cp : item->group == WRK_GROUP_TP ? &clock->tp : &clock->ep;
+}
+
+static double
+coll_s (const WrkItem *item)
+{
+  const MdlCollCost *cost = &item->priced->coll.cost;
+  return item->priced->time_s > 0 ? cost->latency_s + (item->priced->time_s - cost->latency_s) * item->repeat : 0;
+}
+
+/* Items of one pass of a unit; *ready: when its input is there, then when its output is. */
+static void
+lay_out (const GArray *items, Clock *clock, double *ready)
+{
+  g_autofree double *end = g_new0 (double, items->len + 1);
+  g_autofree gboolean *done = g_new0 (gboolean, items->len + 1);
+  guint n = 0;
+  while (n < items->len && !g_array_index (items, WrkItem, n).is_coll)
+    n++;
+  double out = fmax (*ready, clock->compute);
+  for (guint k = 0; k <= n; k++) {
+    for (guint i = n; i < items->len; i++) {
+      const WrkItem *item = &g_array_index (items, WrkItem, i);
+      if (done[i] || item->after >= (int)k)
+        continue;
+      double *free_at = stream_of (clock, item);
+      *free_at = end[i] = fmax (*free_at, item->after < 0 ? out : end[item->after]) + coll_s (item);
+      done[i] = TRUE;
+    }
+    if (k == n)
+      break;
+    double start = k == 0 ? out : clock->compute;
+    for (guint i = n; i < items->len; i++)
+      if (done[i] && g_array_index (items, WrkItem, i).before == (int)k)
+        start = fmax (start, end[i]);
+    clock->compute = end[k] = start + g_array_index (items, WrkItem, k).time_s;
+  }
+  *ready = n > 0 ? clock->compute : out;
+  for (guint i = n; i < items->len; i++)
+    if (g_array_index (items, WrkItem, i).before >= (int)n)
+      *ready = fmax (*ready, end[i]);
+}
+
+/* The step of one stage without data parallelism is its items one after the other. */
+static void
+a_step_is_its_items_one_after_the_other (void)
+{
+  static const char *const rows[] = {
+    SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}",
+    SMALL_MODEL ", accumulate: 2, parallel: {dp: 1}",
+    SMALL_MODEL ", accumulate: 1, parallel: {tp: 4, dp: 1}, clip: false",
+    SMALL_MODEL ", accumulate: 1, parallel: {tp: 4, sp: true, dp: 1}, clip: false",
+    SMALL_MODEL ", accumulate: 3, parallel: {tp: 8, sp: true, dp: 1}, clip: false, recompute: full",
+    SMALL_MODEL ", micro_batch: 8, accumulate: 1, parallel: {tp: 8, sp: true, dp: 1}, clip: false",
+    SMALL_MOE ", accumulate: 1, parallel: {tp: 4, dp: 1, sp: true, ep: 4}, clip: false",
+    SMALL_MOE ", accumulate: 2, parallel: {tp: 4, dp: 1, ep: 2, sp: true}, moe: {etp: 2}, clip: false",
+  };
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    g_auto (ModelStep) step = model_played_as (H100, rows[r], WRK_MODE_MODEL, TRUE);
+    WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+    Clock clock = { 0 };
+    double ready = 0;
+    guint32 n = wrk_units_of (b->model, 0);
+    for (guint32 m = 0; m < b->model->m; m++)
+      for (guint32 i = 0; i < 2 * n; i++) {
+        const WrkUnit *unit = wrk_unit_at (b, 0, 0, i < n ? i : 2 * n - 1 - i, NULL);
+        lay_out (unit->pass[i < n ? WRK_TURN_FORWARD : WRK_TURN_BACKWARD], &clock, &ready);
+      }
+    double update_s = eng_time_to_s (eng_graph_task_start (b->graph, b->lane[0].update));
+    /* times are whole picoseconds; collectives that nothing waits for may end later than the update begins */
+    TEST_NEAR (update_s, clock.compute, 1e-6);
+  }
+}
+
+/* Forward passes of tensor parallelism without overlap: the compute stream rests while a collective runs, and the other way. */
+static void
+forward_collectives_of_tp_never_run_beside_compute (void)
+{
+  g_auto (ModelStep) step = model_played (H100, SMALL_MODEL ", micro_batch: 4, accumulate: 1, parallel: {tp: 8, sp: true, dp: 1}");
+  const EngGraph *graph = step.b->graph;
+  EngTime last_forward = 0;
+  unsigned seen = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++)
+    if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD)
+      last_forward = MAX (last_forward, eng_graph_task_end (graph, t));
+  for (EngTask c = 0; c < eng_graph_n_tasks (graph); c++) {
+    if (eng_graph_task_kind (graph, c) != WRK_STEP_TP || eng_graph_task_end (graph, c) > last_forward)
+      continue;
+    seen++;
+    for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++)
+      if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD)
+        TEST_TRUE (eng_graph_task_end (graph, t) <= eng_graph_task_start (graph, c) ||
+                   eng_graph_task_start (graph, t) >= eng_graph_task_end (graph, c));
+  }
+  TEST_INT (seen, 8 * 4 + 2);
+}
+
+static double
+part_s (const char *workload, WrkPart part)
+{
+  g_auto (ModelStep) step = model_answer (H100, workload, NULL, WRK_MODE_EVENT);
+  return step.result->training.part_s[part];
+}
+
+#define L70_LONG "model: llama3_70b, sequence: 131072, accumulate: 1, "
+#define L70 "model: llama3_70b, sequence: 8192, accumulate: 1, "
+static void
+what_is_hidden_is_not_exposed (void)
+{
+  /* tp overlap leaves a part of tp at least, and what is longer than the product beside it */
+  double off = part_s (L70 "parallel: {tp: 8, sp: true}", WRK_PART_EXPOSED_TP),
+         on = part_s (L70 "parallel: {tp: 8, sp: true}, overlap: {tp: true}", WRK_PART_EXPOSED_TP);
+  TEST_TRUE (on > off / 16 && on < 0.7 * off);
+  /* of long sequences a ring hides behind the core of attention, whose keys are few; a gather before it does not */
+  double ring = part_s (L70_LONG "parallel: {cp: 8}", WRK_PART_EXPOSED_CP),
+         gather = part_s (L70_LONG "parallel: {cp: 8}, cp: {kind: all_gather}", WRK_PART_EXPOSED_CP);
+  TEST_TRUE (ring < gather / 100);
+  TEST_TRUE (gather > 0.1);
+}
+
+static void
+launches_show_where_kernels_are_small (void)
+{
+  /* the host queues a kernel in a few microseconds: it is behind where they are as short, ahead where they are long */
+  const double small = part_s (SMALL_MODEL ", accumulate: 1, framework: eager, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
+               fused = part_s (SMALL_MODEL ", accumulate: 1, framework: fused, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
+               graphs = part_s (SMALL_MODEL ", accumulate: 1, framework: graphs, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
+               large = part_s ("model: llama3_8b, sequence: 8192, accumulate: 1, framework: eager, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP);
+  TEST_TRUE (small > 0);
+  TEST_NEAR (fused, 0, 0);
+  TEST_NEAR (graphs, 0, 0);
+  TEST_TRUE (large < 20e-6); /* the first kernel */
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "no collective of the works is lost", no_collective_of_the_works_is_lost },
+    { "tensor parallelism has its volume", tensor_parallelism_has_its_volume },
+    { "context parallelism has its volume", context_parallelism_has_its_volume },
+    { "experts get their tokens", experts_get_their_tokens },
+    { "a step is its items one after the other", a_step_is_its_items_one_after_the_other },
+    { "forward collectives of tp never run beside compute", forward_collectives_of_tp_never_run_beside_compute },
+    { "what is hidden is not exposed", what_is_hidden_is_not_exposed },
+    { "launches show where kernels are small", launches_show_where_kernels_are_small },
+    { NULL, NULL },
+  };
+  return test_main ("items of a model's passes", cases);
+}

@@ -1,0 +1,6 @@
+#include "model_fixture.h"
+int
+main (void)
+{
+  return 0;
+}
