@@ -17,6 +17,9 @@ void rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *
 void rep_links_json (const GArray *links, JsonBuilder *json);
 void rep_links_text (const GArray *links, GString *out);
 
+/* A JSON string, quotes and all, appended. */
+void rep_trace_string (const char *text, GString *out);
+
 /* "12.3 us (11.9 us to 12.8 us)", or "12.3 us" without a band. Returned: full. */
 char *rep_band (double value_s, double lo_s, double hi_s);
 

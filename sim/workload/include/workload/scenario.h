@@ -199,6 +199,7 @@ typedef struct {
   GArray *links;               /* WrkLinkUse */
   GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
   GPtrArray *spans;            /* WrkSpan *, for a trace; may be NULL */
+  struct WrkTrace *trace;      /* in place of spans, of a training step of a model (workload/trace.h); NULL: none */
   unsigned communicators;      /* made before; not part of any time */
   double create_s;             /* what that takes */
   BaseSource create_source;
