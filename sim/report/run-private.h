@@ -13,6 +13,10 @@ void rep_training_text (const WrkTrainingResult *training, GString *out);
 void rep_training_tsv (const WrkTrainingResult *training, GString *out);
 void rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json);
 
+/* "communication": [{kind, count, sent_bytes, time_s, exposed_s, op, algo, proto}] into the open object; the table for people. */
+void rep_comm_json (const WrkTrainingResult *training, JsonBuilder *json);
+void rep_comm_text (const WrkTrainingResult *training, GString *out);
+
 /* "links": [{link_class, busiest, utilisation, bytes}] into the open object; the table for people. */
 void rep_links_json (const GArray *links, JsonBuilder *json);
 void rep_links_text (const GArray *links, GString *out);

@@ -112,6 +112,10 @@ WrkTrace *wrk_step_trace (const WrkBuild *b, GArray *const *order, WrkDone *cons
 
 /* The breakdown of the lane that ends last. */
 void wrk_step_account (const WrkBuild *b, WrkTrainingResult *out);
+WrkPart wrk_step_part (WrkStepKind kind);
+/* Of that lane, from its breakdown: communication by kind; what bounds the step. */
+void wrk_step_communication (const WrkBuild *b, WrkTrainingResult *out);
+void wrk_step_bound (const WrkBuild *b, WrkTrainingResult *out);
 /* Everything else that is told of a step, from its breakdown. */
 void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 

@@ -129,6 +129,16 @@ memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
 }
 
+/* Most of the kernel is what an empty one takes. */
+static gboolean
+only_starts (const MdlKernelCost *cost)
+{
+  for (unsigned i = 0; i < cost->n_terms; i++)
+    if (g_str_equal (cost->term[i].name, "start"))
+      return cost->term[i].value_s > cost->time_s / 2;
+  return FALSE;
+}
+
 /* Adds a work to a stretch of compute. */
 static void
 add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
@@ -155,8 +165,10 @@ add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[
   item->kernels += work->kernels;
   item->square_s2 += time_s * time_s / fmax (work->kernels, 1);
   item->syncs += work->syncs;
-  item->memory_s += g_strcmp0 (cost.bound, "memory") == 0 ? time_s : 0;
-  item->start_s += g_strcmp0 (cost.bound, "start") == 0 ? time_s : 0;
+  if (only_starts (&cost))
+    item->start_s += time_s;
+  else
+    item->memory_s += g_strcmp0 (cost.bound, "memory") == 0 ? time_s : 0;
   item->recomputed = work->pass == MDL_PASS_RECOMPUTE;
 }
 

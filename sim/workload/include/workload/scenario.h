@@ -166,6 +166,19 @@ typedef enum {
 } WrkPart;
 extern const char *const wrk_part_names[WRK_PART_N]; /* "compute", "exposed_tp" … */
 
+/* Communication of a rank in a step of a model, by what it is done for. */
+typedef enum { WRK_COMM_TP, WRK_COMM_CP, WRK_COMM_EP, WRK_COMM_DP, WRK_COMM_PP, WRK_COMM_N } WrkCommKind;
+extern const char *const wrk_comm_names[WRK_COMM_N]; /* "tp" … */
+typedef struct {
+  double count;                /* collectives, or sends that it makes and gets */
+  double sent_B;               /* by a rank: a collective's size times busbw's factor, which is what a ring sends */
+  double time_s;               /* as they ran, hidden or not */
+  double exposed_s;            /* that compute waited for */
+  MdlOp op;                    /* where most of that time went */
+  MdlAlgo algo;
+  MdlProto proto;
+} WrkCommUse;
+
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
   double part_s[WRK_PART_N];   /* of the stage that ends last; sums to step_time_s */
@@ -184,6 +197,9 @@ typedef struct {
   double tokens, tokens_per_s; /* of a step; of all ranks */
   double model_flop_per_s;     /* of a rank */
   double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
+  double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
+  double recompute_s;          /* of its compute: a forward pass again */
+  WrkCommUse comm[WRK_COMM_N];
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */
