@@ -55,10 +55,14 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (flags->strict && !fits (done.result))
     cli->status = STATUS_INFEASIBLE;
   if (flags->trace != NULL) {
-    if (done.result->spans == NULL || done.result->spans->len == 0)
-      cli_warn (cli, "this run has no spans to trace");
     GString *trace = g_string_new (NULL);
-    rep_trace_json (done.result->spans, trace);
+    if (done.result->trace != NULL)
+      rep_step_trace_json (done.result->trace, trace);
+    else {
+      if (done.result->spans == NULL || done.result->spans->len == 0)
+        cli_warn (cli, "this run has no spans to trace");
+      rep_trace_json (done.result->spans, trace);
+    }
     return cli_add_file (cli, "--trace", flags->trace, trace, error);
   }
   return TRUE;

@@ -31,10 +31,16 @@ void rep_memory_row (const WrkTrainingResult *training, BaseTable *table);
 /* "memory_B": of the fullest stage, `per_stage` beside it; null without a model. The text is a line and a table. */
 void rep_memory_json (const WrkTrainingResult *training, JsonBuilder *json);
 void rep_memory_text (const WrkTrainingResult *training, GString *out);
+/* "communication": [{kind, count, sent_bytes, time_s, exposed_s, op, algo, proto}] into the open object; the table for people. */
+void rep_comm_json (const WrkTrainingResult *training, JsonBuilder *json);
+void rep_comm_text (const WrkTrainingResult *training, GString *out);
 
 /* "links": [{link_class, busiest, utilisation, bytes}] into the open object; the table for people. */
 void rep_links_json (const GArray *links, JsonBuilder *json);
 void rep_links_text (const GArray *links, GString *out);
+
+/* A JSON string, quotes and all, appended. */
+void rep_trace_string (const char *text, GString *out);
 
 /* "12.3 us (11.9 us to 12.8 us)", or "12.3 us" without a band. Returned: full. */
 char *rep_band (double value_s, double lo_s, double hi_s);

@@ -130,6 +130,16 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
   for (int p = 0; p < WRK_PART_N; p++)
     rep_json_number (json, wrk_part_names[p], training->part_s[p]);
   json_builder_end_object (json);
+  if (training->has_model) {
+    json_builder_set_member_name (json, "compute_s");
+    json_builder_begin_object (json);
+    rep_json_number (json, "math", training->math_s);
+    rep_json_number (json, "memory", training->memory_s);
+    rep_json_number (json, "start", training->start_s);
+    rep_json_number (json, "recompute", training->recompute_s);
+    json_builder_end_object (json);
+    rep_comm_json (training, json);
+  }
   rep_json_integer (json, "stage", training->stage);
   rep_json_integer (json, "nodes", training->n_nodes);
   rep_json_integer (json, "ranks", training->n_ranks);
@@ -226,6 +236,8 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
   if (training->has_model)
     append_bar (training, out);
   rep_memory_text (training, out);
+  if (training->has_model)
+    rep_comm_text (training, out);
   if (training->all_reduce.n_ranks > 1) {
     const WrkColl *coll = &training->all_reduce;
     g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);

@@ -2,10 +2,10 @@
  * of a large step has more events than a tree of JSON nodes should hold. */
 #include <string.h>
 
-#include "report/run.h"
+#include "run-private.h"
 
-static void
-append_string (GString *out, const char *text)
+void
+rep_trace_string (const char *text, GString *out)
 {
   g_autofree char *valid = g_utf8_make_valid (text != NULL ? text : "", -1);
   g_string_append_c (out, '"');
@@ -41,12 +41,12 @@ rep_trace_json (const GPtrArray *spans, GString *out)
       tid = g_hash_table_size (lanes) + 1;
       g_hash_table_insert (lanes, (gpointer)lane, GUINT_TO_POINTER (tid));
       g_string_append_printf (out, ",\n{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", tid);
-      append_string (out, lane);
+      rep_trace_string (lane, out);
       g_string_append_printf (
           out, "}},\n{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}", tid, tid);
     }
     g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"name\":", tid);
-    append_string (out, span->name);
+    rep_trace_string (span->name, out);
     g_string_append (out, ",\"ts\":");
     append_number (out, span->start_s * 1e6);
     g_string_append (out, ",\"dur\":");

@@ -126,6 +126,8 @@ typedef struct {
   double kernels;                /* launches */
   double square_s2;              /* of their times, summed */
   double syncs;                  /* of the host with the GPU, before it */
+  double memory_s, start_s;      /* of time_s: kernels that memory, and that starting alone bounds */
+  gboolean recomputed;           /* it repeats a forward pass */
   MdlOverlapCompute demand;
   /* a collective */
   const WrkPriced *priced;

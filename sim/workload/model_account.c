@@ -1,9 +1,8 @@
 /* Where the time of a model's step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
  * stream waited for. Each task starts when its cause ends, so the chain of causes covers a gap without holes: what of it
  * communication
- * takes is exposed, what the host takes is a launch gap, what others compute is the pipeline's bubble. */
+ * takes is exposed, what the host takes is a launch gap, what others do is the pipeline's bubble. */
 #include <math.h>
-#include <string.h>
 
 #include "model_build-private.h"
 
@@ -11,14 +10,15 @@ typedef struct {
   EngTime part[WRK_PART_N];
 } Parts;
 
-static WrkPart
-part_of (unsigned kind)
+WrkPart
+wrk_step_part (WrkStepKind kind)
 {
   static const WrkPart parts[WRK_STEP_KINDS] = {
-    [WRK_STEP_FORWARD] = WRK_PART_COMPUTE, [WRK_STEP_BACKWARD] = WRK_PART_COMPUTE,   [WRK_STEP_OPTIMIZER] = WRK_PART_OPTIMIZER,
-    [WRK_STEP_COPY] = WRK_PART_COMPUTE,    [WRK_STEP_JOIN] = WRK_PART_COMPUTE,       [WRK_STEP_HOST] = WRK_PART_LAUNCH_GAP,
-    [WRK_STEP_TP] = WRK_PART_EXPOSED_TP,   [WRK_STEP_CP] = WRK_PART_EXPOSED_CP,      [WRK_STEP_EP] = WRK_PART_EXPOSED_EP,
-    [WRK_STEP_DP] = WRK_PART_EXPOSED_DP,   [WRK_STEP_SEND_UP] = WRK_PART_EXPOSED_PP, [WRK_STEP_SEND_DOWN] = WRK_PART_EXPOSED_PP,
+    [WRK_STEP_FORWARD] = WRK_PART_COMPUTE,      [WRK_STEP_BACKWARD] = WRK_PART_COMPUTE, [WRK_STEP_RECOMPUTE] = WRK_PART_COMPUTE,
+    [WRK_STEP_OPTIMIZER] = WRK_PART_OPTIMIZER,  [WRK_STEP_COPY] = WRK_PART_COMPUTE,     [WRK_STEP_JOIN] = WRK_PART_COMPUTE,
+    [WRK_STEP_HOST] = WRK_PART_LAUNCH_GAP,      [WRK_STEP_TP] = WRK_PART_EXPOSED_TP,    [WRK_STEP_CP] = WRK_PART_EXPOSED_CP,
+    [WRK_STEP_EP] = WRK_PART_EXPOSED_EP,        [WRK_STEP_DP] = WRK_PART_EXPOSED_DP,    [WRK_STEP_SEND_UP] = WRK_PART_EXPOSED_PP,
+    [WRK_STEP_SEND_DOWN] = WRK_PART_EXPOSED_PP,
   };
   return parts[kind];
 }
@@ -26,20 +26,41 @@ part_of (unsigned kind)
 static gboolean
 is_compute (unsigned kind)
 {
-  return kind == WRK_STEP_FORWARD || kind == WRK_STEP_BACKWARD || kind == WRK_STEP_OPTIMIZER || kind == WRK_STEP_COPY ||
-         kind == WRK_STEP_JOIN;
+  return kind == WRK_STEP_FORWARD || kind == WRK_STEP_BACKWARD || kind == WRK_STEP_RECOMPUTE || kind == WRK_STEP_OPTIMIZER ||
+         kind == WRK_STEP_COPY || kind == WRK_STEP_JOIN;
+}
+
+/* What of a stretch of compute its rank takes longer than others. */
+static EngTime
+late_of (const WrkBuild *b, EngTask task, EngTime length)
+{
+  return (EngTime)((double)length * (1 - 1 / b->lane[g_array_index (b->notes, WrkNote, task).lane].slow));
+}
+
+/* What a cause of a gap on `lane` counts as. Whatever others do within their turns is the bubble, their communication too; but the
+ * end of the step waits for everybody's gradients. */
+static WrkPart
+part_of_cause (const WrkBuild *b, EngTask cause, guint32 lane)
+{
+  const WrkNote *note = &g_array_index (b->notes, WrkNote, cause);
+  WrkStepKind kind = (WrkStepKind)eng_graph_task_kind (b->graph, cause);
+  gboolean others = note->lane != lane && note->other != lane && wrk_step_part (kind) != WRK_PART_EXPOSED_DP;
+  return is_compute (kind) || (note->comm != NULL && others) ? WRK_PART_BUBBLE : wrk_step_part (kind);
 }
 
 static void
 add_gap (const WrkBuild *b, EngTask task, EngTime from, EngTime to, Parts *parts)
 {
+  guint32 lane = g_array_index (b->notes, WrkNote, task).lane;
   for (EngTask cause = eng_graph_task_cause (b->graph, task); to > from && cause != ENG_NO_TASK;
        cause = eng_graph_task_cause (b->graph, cause)) {
     EngTime begin = MAX (eng_graph_task_start (b->graph, cause), from);
     unsigned kind = eng_graph_task_kind (b->graph, cause);
     if (begin >= to)
       continue;
-    parts->part[is_compute (kind) ? WRK_PART_BUBBLE : part_of (kind)] += to - begin;
+    EngTime late = is_compute (kind) ? late_of (b, cause, to - begin) : 0;
+    parts->part[part_of_cause (b, cause, lane)] += to - begin - late;
+    parts->part[WRK_PART_STRAGGLER_WAIT] += late;
     to = begin;
   }
   if (to > from)
@@ -47,11 +68,11 @@ add_gap (const WrkBuild *b, EngTask task, EngTime from, EngTime to, Parts *parts
 }
 
 static void
-add_work (const WrkBuild *b, EngTask task, double slow, Parts *parts)
+add_work (const WrkBuild *b, EngTask task, Parts *parts)
 {
   EngTime length = eng_graph_task_end (b->graph, task) - eng_graph_task_start (b->graph, task);
-  WrkPart part = part_of (eng_graph_task_kind (b->graph, task));
-  EngTime late = part == WRK_PART_COMPUTE ? (EngTime)((double)length * (1 - 1 / slow)) : 0;
+  WrkPart part = wrk_step_part ((WrkStepKind)eng_graph_task_kind (b->graph, task));
+  EngTime late = part == WRK_PART_COMPUTE ? late_of (b, task, length) : 0;
   parts->part[part] += length - late;
   parts->part[WRK_PART_STRAGGLER_WAIT] += late;
 }
@@ -81,7 +102,7 @@ wrk_step_account (const WrkBuild *b, WrkTrainingResult *out)
     if (eng_graph_task_stream (b->graph, t) != lane->stream[WRK_ROLE_COMPUTE])
       continue;
     add_gap (b, t, cursor, start, &parts);
-    add_work (b, t, lane->slow, &parts);
+    add_work (b, t, &parts);
     cursor = end;
   }
   for (int p = 0; p < WRK_PART_N; p++)
@@ -92,43 +113,6 @@ wrk_step_account (const WrkBuild *b, WrkTrainingResult *out)
 }
 
 /* ---- what the step comes to ---- */
-
-/* The communication that is exposed most, as the link class that bounds it. */
-static const char *
-exposed_link (const WrkBuild *b, WrkPart part)
-{
-  const char *bound = NULL;
-  double most_s = 0;
-  for (EngTask t = 0; t < b->notes->len; t++) {
-    const WrkNote *note = &g_array_index (b->notes, WrkNote, t);
-    if (note->comm == NULL || part_of (eng_graph_task_kind (b->graph, t)) != part || note->comm->time_s <= most_s)
-      continue;
-    most_s = note->comm->time_s;
-    bound = note->comm->coll.bound_by;
-  }
-  return bound != NULL ? bound : "latency";
-}
-
-static void
-find_bound (const WrkBuild *b, WrkTrainingResult *out)
-{
-  static const WrkPart exposed[] = { WRK_PART_EXPOSED_TP, WRK_PART_EXPOSED_DP, WRK_PART_EXPOSED_PP, WRK_PART_EXPOSED_CP,
-                                     WRK_PART_EXPOSED_EP };
-  double all_s = 0;
-  WrkPart most = exposed[0];
-  for (guint i = 0; i < G_N_ELEMENTS (exposed); i++) {
-    all_s += out->part_s[exposed[i]];
-    if (out->part_s[exposed[i]] > out->part_s[most])
-      most = exposed[i];
-  }
-  double work_s = out->part_s[WRK_PART_COMPUTE] + out->part_s[WRK_PART_OPTIMIZER];
-  const char *bound = all_s > work_s                                  ? exposed_link (b, most)
-                      : out->part_s[WRK_PART_BUBBLE] > work_s         ? "bubble"
-                      : out->part_s[WRK_PART_LAUNCH_GAP] > work_s     ? "host"
-                      : out->part_s[WRK_PART_STRAGGLER_WAIT] > work_s ? "straggler"
-                                                                      : "compute";
-  g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
-}
 
 /* Compute by the band of the kernels' models, what is exposed by that of communication; what hides today stays hidden. */
 static void
@@ -205,5 +189,6 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
   out->hfu = done_flop (b, out->stage) / out->step_time_s / peak;
   find_band (b, out);
-  find_bound (b, out);
+  wrk_step_communication (b, out);
+  wrk_step_bound (b, out);
 }

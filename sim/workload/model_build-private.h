@@ -4,10 +4,11 @@
 
 #include "engine/graph.h"
 #include "model-private.h"
+#include "workload/trace.h"
 
 /* Kinds of tasks, as breakdowns and traces read them. */
 typedef enum {
-  WRK_STEP_FORWARD, WRK_STEP_BACKWARD, WRK_STEP_OPTIMIZER, WRK_STEP_COPY,
+  WRK_STEP_FORWARD, WRK_STEP_BACKWARD, WRK_STEP_RECOMPUTE, WRK_STEP_OPTIMIZER, WRK_STEP_COPY,
 /* on the compute stream; COPY: between buffers of shards */
   WRK_STEP_JOIN, WRK_STEP_HOST,
   WRK_STEP_TP, WRK_STEP_CP, WRK_STEP_EP, WRK_STEP_DP,
@@ -31,13 +32,23 @@ typedef struct {
   EngTask end;                 /* the rank's step is over */
 } WrkLane;
 
-/* What the engine's tasks do to each other, by task. */
+/* What a task is done for. */
+enum { WRK_AT_NONE = -1, WRK_AT_EMBEDDING = -2, WRK_AT_HEAD = -3 };
+typedef struct {
+  gint32 micro_batch, chunk; /* WRK_AT_NONE: for none */
+  gint32 layer;              /* of the model, or one of WRK_AT_… */
+} WrkAt;
+
+/* What the engine's tasks do to each other, by task, and what they were made of. */
 typedef struct {
   const MdlOverlapCompute *compute; /* NULL: not compute that others slow */
   const WrkPriced *comm;            /* NULL: no communication */
   guint32 lane;                     /* of sends: the sender's … */
   guint32 other;                    /* … and the receiver's; the same for all else */
-  double share;                     /* of what was priced, that this task moves */
+  const WrkItem *item;              /* of a pass: what is computed; NULL: something else */
+  double share;                     /* of item or comm */
+  double alone_s;                   /* what it takes where nothing slows it */
+  WrkAt at;
 } WrkNote;
 
 typedef struct {
@@ -57,13 +68,15 @@ typedef struct {
   GArray *uses;       /* scratch */
   MdlGpu gpu;
   double host_kernel_s, host_coll_s; /* what the host takes to queue a kernel, a collective; 0: launches do not show */
+  WrkAt at;           /* what is built now */
   int end;            /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
 } WrkBuild;
 
+extern const char *const wrk_role_names[WRK_ROLES];
 EngStream wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role);
-/* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. */
-EngTask wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const MdlOverlapCompute *demand,
-                           const char *name);
+/* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. `item`: what a part of is computed; NULL:
+ * what others do not slow. */
+EngTask wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const WrkItem *item, const char *name);
 /* `beside_s`: the kernel that it begins beside, on average, whose SMs it waits for; 0: none. */
 EngTask wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced,
                         double beside_s,
@@ -93,8 +106,16 @@ const WrkUnit *wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32
 /* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
 gboolean wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done, GError **error);
 
+/* What ran when, from a graph that has run. The order of turns and what they became, by pipeline rank: `order` (arrays of WrkTurn)
+ * and `done` beside it. Returned: full. */
+WrkTrace *wrk_step_trace (const WrkBuild *b, GArray *const *order, WrkDone *const *done);
+
 /* The breakdown of the lane that ends last. */
 void wrk_step_account (const WrkBuild *b, WrkTrainingResult *out);
+WrkPart wrk_step_part (WrkStepKind kind);
+/* Of that lane, from its breakdown: communication by kind; what bounds the step. */
+void wrk_step_communication (const WrkBuild *b, WrkTrainingResult *out);
+void wrk_step_bound (const WrkBuild *b, WrkTrainingResult *out);
 /* Everything else that is told of a step, from its breakdown. */
 void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 

@@ -129,6 +129,16 @@ memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
 }
 
+/* Most of the kernel is what an empty one takes. */
+static gboolean
+only_starts (const MdlKernelCost *cost)
+{
+  for (unsigned i = 0; i < cost->n_terms; i++)
+    if (g_str_equal (cost->term[i].name, "start"))
+      return cost->term[i].value_s > cost->time_s / 2;
+  return FALSE;
+}
+
 /* Adds a work to a stretch of compute. */
 static void
 add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
@@ -155,6 +165,11 @@ add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[
   item->kernels += work->kernels;
   item->square_s2 += time_s * time_s / fmax (work->kernels, 1);
   item->syncs += work->syncs;
+  if (only_starts (&cost))
+    item->start_s += time_s;
+  else
+    item->memory_s += g_strcmp0 (cost.bound, "memory") == 0 ? time_s : 0;
+  item->recomputed = work->pass == MDL_PASS_RECOMPUTE;
 }
 
 static void
@@ -257,11 +272,17 @@ static gboolean *
 find_cuts (const PassBuild *b)
 {
   guint n = b->works->len;
-  gboolean *cut = g_new0 (gboolean, n + 1);
+  gboolean *cut = g_new0 (gboolean, n + 1), again = FALSE;
   for (guint i = 0; i < n; i++) {
     const MdlWork *w = work_at (b, i);
-    if (w->kind != MDL_WORK_COLL || !taken (b, i))
+    if (!taken (b, i))
       continue;
+    if (w->kind != MDL_WORK_COLL) { /* what is computed again stands apart */
+      gboolean repeats = w->pass == MDL_PASS_RECOMPUTE;
+      cut[i] = cut[i] || repeats != again;
+      again = repeats;
+      continue;
+    }
     cut[CLAMP (w->coll.after + 1, 0, (int)n)] = cut[CLAMP (w->coll.before, 0, (int)n)] = TRUE;
     if (is_hidden (b->costs->model, w))
       cut[w->coll.with] = cut[w->coll.with + 1] = TRUE;

@@ -50,9 +50,21 @@ typedef struct {
 } Cursor;
 
 static WrkStepKind
-work_kind (const Cursor *c)
+work_kind (const Cursor *c, const WrkItem *item)
 {
-  return c->turn->kind == WRK_TURN_FORWARD ? WRK_STEP_FORWARD : WRK_STEP_BACKWARD;
+  return c->turn->kind == WRK_TURN_FORWARD ? WRK_STEP_FORWARD : item->recomputed ? WRK_STEP_RECOMPUTE : WRK_STEP_BACKWARD;
+}
+
+/* What is built from here on is done for the unit that is under way. */
+static void
+set_at (const Cursor *c)
+{
+  const WrkCut *cut = &c->b->model->cut[c->position];
+  guint32 front = cut->embedding ? 1 : 0;
+  gint32 layer = c->unit < front            ? WRK_AT_EMBEDDING
+                 : c->unit - front < cut->n ? (gint32)(cut->first + c->unit - front)
+                                            : WRK_AT_HEAD;
+  c->b->at = (WrkAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, layer };
 }
 
 static const WrkItem *
@@ -90,7 +102,7 @@ add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
   double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
   double host_s = b->host_kernel_s * kernels;
   if (host_s <= 0 || !c->host) {
-    EngTask all = wrk_build_compute (b, c->lane, work_kind (c), time_s, &item->demand, c->name);
+    EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), time_s, item, c->name);
     wrk_build_after (b, all, wait);
     return all;
   }
@@ -98,10 +110,10 @@ add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
   c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, host_s, NULL, c->name);
   if (item->syncs > 0)
     wrk_build_after_one (b, c->queued, c->last); /* the host waits for the GPU */
-  EngTask most = wrk_build_compute (b, c->lane, work_kind (c), time_s * (1 - 1 / kernels), &item->demand, c->name);
+  EngTask most = wrk_build_compute (b, c->lane, work_kind (c, item), time_s * (1 - 1 / kernels), item, c->name);
   wrk_build_after (b, most, wait);
   wrk_build_after_one (b, most, queued_before);
-  EngTask end = wrk_build_compute (b, c->lane, work_kind (c), time_s / kernels, &item->demand, c->name);
+  EngTask end = wrk_build_compute (b, c->lane, work_kind (c, item), time_s / kernels, item, c->name);
   wrk_build_after_one (b, end, c->queued);
   return end;
 }
@@ -198,10 +210,11 @@ open_unit (Cursor *c, GError **error)
 {
   guint32 number = c->turn->kind == WRK_TURN_FORWARD ? c->passed : c->n_units - 1 - c->passed;
   const WrkUnit *unit = wrk_unit_at (c->b, c->lane, c->position, number, error);
+  c->unit = number;
+  set_at (c);
   if (unit == NULL || !wrk_sync_enter (c->sync, c->turn, number, c->wait, error))
     return FALSE;
   clear_unit (c);
-  c->unit = number;
   c->items = unit->pass[c->turn->kind];
   c->n_compute = 0;
   while (c->n_compute < c->items->len && !item_at (c, c->n_compute)->is_coll)
@@ -237,6 +250,7 @@ static gboolean
 step (Cursor *c, gboolean *over, GError **error)
 {
   *over = FALSE;
+  set_at (c);
   while (c->items == NULL || c->next >= c->n_compute) {
     if (c->items != NULL && !close_unit (c, error))
       return FALSE;
@@ -322,6 +336,7 @@ add_send (Cursor *c, WrkDone *done, GError **error)
     return FALSE;
   gboolean up = is_up (b->model, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
   WrkRole role = !beside ? WRK_ROLE_COMPUTE : up ? WRK_ROLE_UP : WRK_ROLE_DOWN;
+  b->at = (WrkAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, WRK_AT_NONE };
   done->done = wrk_build_comm (b, c->lane, to.rank, role, up ? WRK_STEP_SEND_UP : WRK_STEP_SEND_DOWN, priced, 0, 1,
                                c->turn->kind == WRK_TURN_FORWARD ? "send activation" : "send gradient");
   wrk_build_after_one (b, done->done, c->last);
@@ -360,6 +375,7 @@ wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done,
     n = g_array_index (turns, WrkTurn, i).paired ? 2 : 1;
     ok = add_turns (b, sync, lane, turns, i, n, done, error);
   }
+  b->at = (WrkAt){ WRK_AT_NONE, WRK_AT_NONE, WRK_AT_NONE };
   ok = ok && wrk_sync_finish (sync, error);
   wrk_sync_free (sync);
   return ok;

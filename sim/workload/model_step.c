@@ -271,8 +271,11 @@ wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GE
     add_memory (&run->model, result);
     wrk_result_add_links (result, scenario->clu, run->b.net, result->training.step_time_s);
     result->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
-    if (want_spans)
-      wrk_take_spans (run->b.graph, result->spans);
+    if (want_spans) {
+      result->trace = wrk_step_trace (&run->b, run->order, run->done);
+      if (wrk_trace_written (result->trace) != NULL)
+        wrk_result_warn (result, "%s", wrk_trace_written (result->trace));
+    }
   }
   wrk_model_run_free (run);
   return ok;

@@ -4,14 +4,15 @@
 
 #include "model_build-private.h"
 
+const char *const wrk_role_names[WRK_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
+                                                "dp",      "expert dp", "replicas", "send forward", "send back" };
+
 EngStream
 wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role)
 {
-  static const char *const names[WRK_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
-                                                "dp",      "expert dp", "replicas", "send forward", "send back" };
   EngStream *stream = &b->lane[lane].stream[role];
   if (*stream == ENG_NO_STREAM) {
-    g_autofree char *name = g_strdup_printf ("stage %u %s", lane, names[role]);
+    g_autofree char *name = g_strdup_printf ("stage %u %s", lane, wrk_role_names[role]);
     *stream = eng_graph_stream (b->graph, name);
   }
   return *stream;
@@ -20,21 +21,28 @@ wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role)
 static void
 note (WrkBuild *b, EngTask task, WrkNote what)
 {
+  what.at = b->at;
   if (b->notes->len <= task)
     g_array_set_size (b->notes, task + 1u);
   g_array_index (b->notes, WrkNote, task) = what;
 }
 
 EngTask
-wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const MdlOverlapCompute *demand, const char *name)
+wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const WrkItem *item, const char *name)
 {
   EngStream stream = wrk_build_stream (b, lane, kind == WRK_STEP_HOST ? WRK_ROLE_HOST : WRK_ROLE_COMPUTE);
   EngTime time = eng_time_from_s (kind == WRK_STEP_HOST ? time_s : time_s * b->lane[lane].slow);
   EngTask task = time > 0 ? eng_graph_delay (b->graph, stream, time, kind, name) : eng_graph_join (b->graph, stream, kind, name);
-  gboolean paced = time > 0 && demand != NULL;
+  gboolean paced = time > 0 && item != NULL;
   if (paced)
     eng_graph_on (b->graph, task, b->lane[lane].place);
-  note (b, task, (WrkNote){ .compute = paced ? demand : NULL, .lane = lane, .other = lane });
+  note (b, task,
+        (WrkNote){ .compute = paced ? &item->demand : NULL,
+                   .lane = lane,
+                   .other = lane,
+                   .item = item,
+                   .share = item != NULL && item->time_s > 0 ? time_s / item->time_s : 1,
+                   .alone_s = eng_time_to_s (time) });
   return task;
 }
 
@@ -72,9 +80,9 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   }
   count_traffic (b, priced, share);
   double wait_s = wait_for_sms (b, priced, beside_s);
+  double alone_s = (wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share) * stretch;
   if (b->model->scenario->settings.mode == WRK_MODE_MODEL) {
-    double time_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
-    task = eng_graph_delay (b->graph, stream, eng_time_from_s (time_s * stretch), kind, name);
+    task = eng_graph_delay (b->graph, stream, eng_time_from_s (alone_s), kind, name);
   } else {
     EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
                          .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
@@ -93,7 +101,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   eng_graph_on (b->graph, task, b->lane[lane].place);
   if (other != lane)
     eng_graph_on (b->graph, task, b->lane[other].place);
-  note (b, task, (WrkNote){ .comm = priced, .lane = lane, .other = other, .share = share });
+  note (b, task, (WrkNote){ .comm = priced, .lane = lane, .other = other, .share = share, .alone_s = alone_s });
   return task;
 }
 

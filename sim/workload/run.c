@@ -6,6 +6,7 @@
 
 #include "jobs-private.h"
 #include "training-private.h"
+#include "workload/trace.h"
 
 const char *const wrk_part_names[WRK_PART_N] = {
   [WRK_PART_COMPUTE] = "compute",       [WRK_PART_EXPOSED_TP] = "exposed_tp",
@@ -243,6 +244,7 @@ wrk_result_free (WrkResult *result)
   g_clear_pointer (&result->links, g_array_unref);
   g_clear_pointer (&result->warnings, g_ptr_array_unref);
   g_clear_pointer (&result->spans, g_ptr_array_unref);
+  g_clear_pointer (&result->trace, wrk_trace_free);
   g_clear_pointer (&result->jobs, g_ptr_array_unref);
   g_free (result);
 }

@@ -2,9 +2,9 @@
  * sections 5, 7; PyTorch's reducer and FSDP2; Megatron's buckets), and in what order. */
 #include "model_fixture.h"
 
-#define H100 "topology: hgx_h100, nodes: 1"
-#define ALL (8 * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H) /* parameters */
-#define ROOT (2 * SMALL_TABLE + SMALL_H)                  /* of embedding, last norm and head: FSDP's root group */
+#define H100    "topology: hgx_h100, nodes: 1"
+#define ALL     (8 * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H) /* parameters */
+#define ROOT    (2 * SMALL_TABLE + SMALL_H)                   /* of embedding, last norm and head: FSDP's root group */
 #define TENSORS (8 * 9 + 3)
 
 static void
@@ -22,7 +22,7 @@ ddp_reduces_all_gradients_once_a_step (void)
     g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: %d", m);
     g_auto (ModelStep) step = model_build (H100, work);
     ModelTally t = model_tally (&step, 0, "all_reduce gradients");
-    TEST_NEAR (t.bytes, 2 * ALL, 1e-12); /* bf16 */
+    TEST_NEAR (t.bytes, 2 * ALL, 1e-12);            /* bf16 */
     TEST_INT (model_tally (&step, 0, "norm").n, 0); /* each rank has all sums */
   }
   g_auto (ModelStep) wide = model_build (H100, SMALL_MODEL ", accumulate: 1, precision: {gradients: fp32}");
@@ -131,13 +131,13 @@ hsdp_adds_up_its_shards_over_the_replicas (void)
 static void
 megatrons_buckets_are_large (void)
 {
-  g_auto (ModelStep) step = model_build (
-      "topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, zero: 1}");
+  g_auto (ModelStep) step =
+      model_build ("topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, zero: 1}");
   TEST_INT (model_tally (&step, 0, "reduce_scatter").n, 16 * 4 + 1);
   TEST_INT (model_tally (&step, 1, "reduce_scatter").n, 1);
   TEST_NEAR (model_tally (&step, 1, "reduce_scatter").bytes, 2 * (16 * 218112000.0 + 525336576 + 4096), 1e-12);
-  g_auto (ModelStep) chunks = model_build (
-      "topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, vp: 4, zero: 1}");
+  g_auto (ModelStep) chunks = model_build ("topology: hgx_h100, nodes: 2",
+                                           "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, vp: 4, zero: 1}");
   TEST_INT (model_tally (&chunks, 1, "reduce_scatter").n, 4);
 }
 
@@ -159,8 +159,7 @@ experts_are_reduced_by_those_that_hold_them (void)
                experts = 8 * 4 * 3.0 * SMALL_H * 128;
   static const int ep[] = { 1, 2, 4 };
   for (guint i = 0; i < G_N_ELEMENTS (ep); i++) {
-    g_autofree char *work =
-        g_strdup_printf (SMALL_MOE ", accumulate: 1, ddp: {bucket: 1 GB}, parallel: {ep: %d}", ep[i]);
+    g_autofree char *work = g_strdup_printf (SMALL_MOE ", accumulate: 1, ddp: {bucket: 1 GB}, parallel: {ep: %d}", ep[i]);
     g_auto (ModelStep) step = model_build (H100, work);
     ModelTally t = model_tally (&step, 0, "all_reduce gradients");
     TEST_INT (t.n, 2);
@@ -191,11 +190,12 @@ adapters_alone_are_reduced (void)
 static void
 every_chunk_of_every_schedule_is_reduced_and_gathered (void)
 {
-  static const char *const rows[] = {
-    "parallel: {pp: 2, zero: 1}", "parallel: {pp: 2, vp: 2, zero: 1}", "parallel: {pp: 2, zero: 1}, schedule: zb_h1",
-    "parallel: {pp: 2, zero: 1}, schedule: zb_v", "parallel: {pp: 2, zero: 1}, schedule: gpipe",
-    "parallel: {pp: 2, zero: 1}, schedule: dualpipe_v"
-  };
+  static const char *const rows[] = { "parallel: {pp: 2, zero: 1}",
+                                      "parallel: {pp: 2, vp: 2, zero: 1}",
+                                      "parallel: {pp: 2, zero: 1}, schedule: zb_h1",
+                                      "parallel: {pp: 2, zero: 1}, schedule: zb_v",
+                                      "parallel: {pp: 2, zero: 1}, schedule: gpipe",
+                                      "parallel: {pp: 2, zero: 1}, schedule: dualpipe_v" };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: 4, %s", rows[i]);
     g_auto (ModelStep) step = model_build (H100, work);

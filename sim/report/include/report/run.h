@@ -5,6 +5,7 @@
 #include <json-glib/json-glib.h>
 
 #include "workload/scenario.h"
+#include "workload/trace.h"
 
 G_BEGIN_DECLS
 
@@ -15,6 +16,9 @@ void rep_run_json (const WrkResult *result, JsonBuilder *json); /* one object; w
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */
 void rep_trace_json (const GPtrArray *spans, GString *out);
+/* The same of a training step of a model: a process a pipeline rank, a thread a stream, categories and colours by kind, arrows
+ * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held. */
+void rep_step_trace_json (const WrkTrace *trace, GString *out);
 
 G_END_DECLS
 

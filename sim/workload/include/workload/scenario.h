@@ -183,6 +183,18 @@ typedef struct {
 } WrkMemory;
 /* The largest of the terms: "weights", "gradients", "optimizer", "activations", "buffers" or "other". */
 const char *wrk_memory_largest (const WrkMemory *memory, double *bytes);
+/* Communication of a rank in a step of a model, by what it is done for. */
+typedef enum { WRK_COMM_TP, WRK_COMM_CP, WRK_COMM_EP, WRK_COMM_DP, WRK_COMM_PP, WRK_COMM_N } WrkCommKind;
+extern const char *const wrk_comm_names[WRK_COMM_N]; /* "tp" … */
+typedef struct {
+  double count;                /* collectives, or sends that it makes and gets */
+  double sent_B;               /* by a rank: a collective's size times busbw's factor, which is what a ring sends */
+  double time_s;               /* as they ran, hidden or not */
+  double exposed_s;            /* that compute waited for */
+  MdlOp op;                    /* where most of that time went */
+  MdlAlgo algo;
+  MdlProto proto;
+} WrkCommUse;
 
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
@@ -205,6 +217,9 @@ typedef struct {
   GArray *memory;              /* WrkMemory by pipeline stage; NULL: no model */
   WrkMemory fullest;           /* of them */
   char *memory_advice;         /* owned: what makes it fit; NULL where it does */
+  double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
+  double recompute_s;          /* of its compute: a forward pass again */
+  WrkCommUse comm[WRK_COMM_N];
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */
@@ -220,6 +235,7 @@ typedef struct {
   GArray *links;               /* WrkLinkUse */
   GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
   GPtrArray *spans;            /* WrkSpan *, for a trace; may be NULL */
+  struct WrkTrace *trace;      /* in place of spans, of a training step of a model (workload/trace.h); NULL: none */
   unsigned communicators;      /* made before; not part of any time */
   double create_s;             /* what that takes */
   BaseSource create_source;

@@ -1,0 +1,145 @@
+/* The trace of a model's step. Times are whole nanoseconds, cut off: what follows on a stream then never begins before the end of
+ * what came before, which viewers would not nest. */
+#include <math.h>
+
+#include "run-private.h"
+
+/* Names that chrome://tracing has colours for; Perfetto makes its own from the slices' names. */
+static const char *const colours[WRK_TRACE_KINDS] = {
+  [WRK_TRACE_FORWARD] = "thread_state_running",
+  [WRK_TRACE_BACKWARD] = "thread_state_runnable",
+  [WRK_TRACE_RECOMPUTE] = "thread_state_sleeping",
+  [WRK_TRACE_OPTIMIZER] = "good",
+  [WRK_TRACE_COPY] = "generic_work",
+  [WRK_TRACE_HOST] = "grey",
+  [WRK_TRACE_TP] = "terrible",
+  [WRK_TRACE_CP] = "rail_animation",
+  [WRK_TRACE_EP] = "bad",
+  [WRK_TRACE_DP] = "thread_state_iowait",
+  [WRK_TRACE_SEND] = "yellow",
+};
+
+static gint64
+whole_ns (double time_s)
+{
+  return (gint64)floor (time_s * 1e9 + 1e-3); /* engine times are whole picoseconds */
+}
+
+static void
+append_us (GString *out, const char *key, gint64 ns)
+{
+  g_string_append_printf (out, ",\"%s\":%" G_GINT64_FORMAT ".%03d", key, ns / 1000, (int)(ns % 1000));
+}
+
+static void
+append_number (GString *out, const char *key, double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_string_append_printf (out, "%s\"%s\":%s", out->str[out->len - 1] == '{' ? "" : ",", key,
+                          g_ascii_formatd (text, sizeof text, "%.9g", value));
+}
+
+static void
+append_name (GString *out, guint process, gint thread, const char *what, const char *name, guint place)
+{
+  g_string_append_printf (out, "%s{\"ph\":\"M\",\"pid\":%u,", out->str[out->len - 1] == '}' ? ",\n" : "", process);
+  if (thread >= 0)
+    g_string_append_printf (out, "\"tid\":%d,", thread);
+  g_string_append_printf (out, "\"name\":\"%s_name\",\"args\":{\"name\":", what);
+  rep_trace_string (name, out);
+  g_string_append_printf (out, "}},\n{\"ph\":\"M\",\"pid\":%u,", process);
+  if (thread >= 0)
+    g_string_append_printf (out, "\"tid\":%d,", thread);
+  g_string_append_printf (out, "\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what, place);
+}
+
+/* Processes, and the threads that have slices. */
+static void
+append_names (const WrkTrace *trace, GString *out)
+{
+  const GPtrArray *processes = wrk_trace_processes (trace);
+  const GArray *slices = wrk_trace_slices (trace);
+  guint threads = wrk_trace_n_threads (trace);
+  g_autofree gboolean *used = g_new0 (gboolean, (gsize)processes->len * threads);
+  for (guint i = 0; i < slices->len; i++) {
+    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+    used[slice->process * threads + slice->thread] = TRUE;
+  }
+  for (guint p = 0; p < processes->len; p++) {
+    append_name (out, p, -1, "process", processes->pdata[p], p);
+    for (guint t = 0; t < threads; t++)
+      if (used[p * threads + t])
+        append_name (out, p, (gint)t, "thread", wrk_trace_thread (trace, t), t);
+  }
+  append_name (out, processes->len, -1, "process", "links", processes->len);
+}
+
+static void
+append_slice (const WrkTrace *trace, const WrkSlice *slice, GString *out)
+{
+  gint64 start_ns = whole_ns (slice->start_s), end_ns = whole_ns (slice->end_s);
+  double length_s = slice->end_s - slice->start_s;
+  g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"name\":", slice->process, slice->thread);
+  rep_trace_string (slice->name, out);
+  g_string_append_printf (out, ",\"cat\":\"%s\",\"cname\":\"%s\"", wrk_trace_kind_names[slice->kind], colours[slice->kind]);
+  append_us (out, "ts", start_ns);
+  append_us (out, "dur", end_ns - start_ns);
+  g_string_append (out, ",\"args\":{");
+  if (slice->micro_batch >= 0)
+    append_number (out, "micro_batch", slice->micro_batch);
+  if (slice->chunk >= 0)
+    append_number (out, "chunk", slice->chunk);
+  if (slice->layer >= 0)
+    append_number (out, "layer", slice->layer);
+  if (slice->n_ranks > 0) {
+    append_number (out, "bytes", slice->bytes);
+    g_string_append_printf (out, ",\"algorithm\":\"%s\",\"protocol\":\"%s\"", base_name (mdl_algo_names, (int)slice->algo),
+                            base_name (mdl_proto_names, (int)slice->proto));
+    append_number (out, "ranks", slice->n_ranks);
+    if (slice->kind != WRK_TRACE_SEND) {
+      g_string_append (out, ",\"group\":");
+      rep_trace_string (wrk_trace_thread (trace, slice->thread), out);
+    }
+  }
+  if (slice->alone_s > 0)
+    append_number (out, "slowdown", length_s / slice->alone_s);
+  g_string_append (out, "}}");
+}
+
+static void
+append_arrow (const WrkArrow *arrow, guint id, GString *out)
+{
+  for (int end = 0; end < 2; end++) {
+    g_string_append_printf (
+        out, ",\n{\"ph\":\"%s\",\"id\":%u,\"pid\":%u,\"tid\":%u,\"cat\":\"send\",\"name\":", end == 0 ? "s" : "f\",\"bp\":\"e", id,
+        end == 0 ? arrow->from_process : arrow->to_process, end == 0 ? arrow->from_thread : arrow->to_thread);
+    rep_trace_string (arrow->name, out);
+    append_us (out, "ts", whole_ns (end == 0 ? arrow->from_s : arrow->to_s));
+    g_string_append_c (out, '}');
+  }
+}
+
+void
+rep_step_trace_json (const WrkTrace *trace, GString *out)
+{
+  const GArray *slices = wrk_trace_slices (trace), *arrows = wrk_trace_arrows (trace), *samples = wrk_trace_samples (trace),
+               *counters = wrk_trace_counters (trace);
+  guint links = wrk_trace_processes (trace)->len;
+  g_string_append (out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+  append_names (trace, out);
+  for (guint i = 0; i < slices->len; i++)
+    append_slice (trace, &g_array_index (slices, WrkSlice, i), out);
+  for (guint i = 0; i < arrows->len; i++)
+    append_arrow (&g_array_index (arrows, WrkArrow, i), i + 1, out);
+  for (guint i = 0; i < samples->len; i++) {
+    const WrkSample *sample = &g_array_index (samples, WrkSample, i);
+    const WrkCounter *counter = &g_array_index (counters, WrkCounter, sample->counter);
+    g_string_append_printf (out, ",\n{\"ph\":\"C\",\"pid\":%u,\"name\":", counter->process < 0 ? links : (guint)counter->process);
+    rep_trace_string (counter->name, out);
+    append_us (out, "ts", whole_ns (sample->at_s));
+    g_string_append (out, ",\"args\":{");
+    append_number (out, counter->unit, sample->value);
+    g_string_append (out, "}}");
+  }
+  g_string_append (out, "\n]}\n");
+}

@@ -1,0 +1,57 @@
+/* Training steps of shipped models on shipped machines, by their shipped calibrations. */
+#ifndef MODEL_RUN_FIXTURE_H
+#define MODEL_RUN_FIXTURE_H
+
+#include "calibrate/calibration.h"
+#include "scenario_fixture.h"
+
+/* A result and what it borrows names from. */
+typedef struct {
+  Cal *cal;
+  WrkScenario *scenario;
+  WrkResult *result;
+} ModelRun;
+
+static inline const MdlLibrary *
+model_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+               BaseDiag *warnings, GError **error)
+{
+  Cal **cal = data;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  return *cal != NULL ? cal_library (*cal) : NULL;
+}
+
+static inline void
+model_run_clear (ModelRun *run)
+{
+  wrk_result_free (run->result);
+  wrk_scenario_free (run->scenario);
+  cal_free (run->cal);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelRun, model_run_clear)
+
+/* `cluster` and `workload`: the keys within; `more`: lines of the scenario. The test ends when it cannot be run. */
+static inline ModelRun
+model_run_with (const char *cluster, const char *workload, const char *more, gboolean want_spans)
+{
+  g_autofree char *text =
+      g_strdup_printf ("scenario: s\ncluster: {%s}\n%sworkload: {kind: training, %s}\n", cluster, more, workload);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  ModelRun run = { 0 };
+  WrkScenarioOptions options = { 0 };
+  run.scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &run.cal, &error);
+  run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, want_spans, &error) : NULL;
+  if (run.result == NULL)
+    g_error ("%s", error->message);
+  return run;
+}
+
+static inline ModelRun
+model_run (const char *cluster, const char *workload)
+{
+  return model_run_with (cluster, workload, "", FALSE);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* What is told of a training step of a model: communication by kind in closed form, and what bounds it. */
+#include <math.h>
+
+#include "model_run_fixture.h"
+
+#define EIGHT "topology: hgx_h200, nodes: 1"
+
+static const WrkCommUse *
+use_of (const ModelRun *run, WrkCommKind kind)
+{
+  return &run->result->training.comm[kind];
+}
+
+static void
+gradients_of_ddp_are_sent_as_a_ring_sends_them (void)
+{
+  /* 8 ranks, 124,439,808 parameters in fp32 once a step: 2 x 7/8 of them */
+  g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 64, micro_batch: 4, framework: "
+                                            "fused, clip: false, precision: {gradients: fp32}");
+  const WrkCommUse *dp = use_of (&run, WRK_COMM_DP);
+  TEST_NEAR (dp->sent_B, 124439808.0 * 4 * 2 * 7 / 8, 1e-9);
+  TEST_STR (base_name (mdl_op_names, (int)dp->op), "all_reduce");
+  TEST_TRUE (dp->exposed_s > 0 && dp->exposed_s <= dp->time_s);
+  for (int k = 0; k < WRK_COMM_N; k++)
+    if (k != WRK_COMM_DP)
+      TEST_NEAR (use_of (&run, (WrkCommKind)k)->count, 0, 0);
+}
+
+static void
+shards_are_gathered_twice_and_scattered_once (void)
+{
+  /* of 8 ranks: 7/8 of the layers' parameters twice in bf16 and once in fp32 for each micro-batch; embedding and head, one tied
+   * table, last norm and positions once each way */
+  g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 8, framework: fused, clip: false, "
+                                            "fsdp: {}, precision: {reduce: fp32}");
+  double layers = 12 * (12 * 768.0 * 768 + 13 * 768), all = 124439808;
+  const WrkCommUse *dp = use_of (&run, WRK_COMM_DP);
+  TEST_NEAR (dp->sent_B, (layers * (2 + 2 + 4) + (all - layers) * (2 + 4)) * 7 / 8, 1e-9);
+}
+
+static void
+tensor_parallel_ranks_send_four_times_their_activations_a_layer (void)
+{
+  /* two all-reduces forward and two back of s x h bf16, of two ranks: 2 x 1/2 of it each; embedding and head have theirs */
+  g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 4, framework: fused, clip: false, "
+                                            "parallel: {tp: 2}");
+  g_auto (ModelRun) large = model_run (EIGHT, "model: gpt2_medium, sequence: 1024, global_batch: 4, framework: fused, clip: false, "
+                                              "parallel: {tp: 2}");
+  const WrkCommUse *tp = use_of (&run, WRK_COMM_TP), *more = use_of (&large, WRK_COMM_TP);
+  double layers_B = 12 * 4 * 1024.0 * 768 * 2, larger_B = 24 * 4 * 1024.0 * 1024 * 2;
+  TEST_TRUE (tp->sent_B > layers_B && tp->sent_B < layers_B + 4 * 1024 * 768 * 4.0);
+  TEST_TRUE (more->sent_B > larger_B && more->sent_B < larger_B + 4 * 1024 * 1024 * 4.0);
+}
+
+static void
+a_rank_sends_a_boundary_for_each_micro_batch (void)
+{
+  /* stage 0 of two: 8 activations of s x h bf16 forward; it gets as many gradients */
+  g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 32, framework: fused, clip: false, "
+                                            "parallel: {pp: 2}");
+  TEST_INT (run.result->training.stage, 0);
+  TEST_NEAR (use_of (&run, WRK_COMM_PP)->sent_B, 8 * 1024.0 * 768 * 2, 1e-9);
+  TEST_NEAR (use_of (&run, WRK_COMM_PP)->count, 16, 0);
+}
+
+static void
+what_is_waited_for_never_lasts_longer_than_it_runs (void)
+{
+  static const char *const workloads[] = {
+    "model: gpt2_small, sequence: 1024, global_batch: 16, framework: fused, parallel: {tp: 2, pp: 2}",
+    "model: gpt2_small, sequence: 1024, global_batch: 16, framework: fused, parallel: {tp: 2, pp: 4, sp: true}, overlap: {tp: "
+    "true}",
+    "model: gpt2_small, sequence: 4096, global_batch: 4, framework: fused, parallel: {cp: 4, pp: 2}",
+    "model: mixtral_8x7b, sequence: 1024, global_batch: 8, framework: fused, parallel: {ep: 4, pp: 2}",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (workloads); i++) {
+    g_auto (ModelRun) run = model_run (EIGHT, workloads[i]);
+    for (int k = 0; k < WRK_COMM_N; k++)
+      if (k != WRK_COMM_DP)
+        TEST_TRUE (use_of (&run, (WrkCommKind)k)->exposed_s <= use_of (&run, (WrkCommKind)k)->time_s * (1 + 1e-9));
+    const WrkTrainingResult *t = &run.result->training;
+    double sum_s = 0, work_s = t->part_s[WRK_PART_COMPUTE] + t->part_s[WRK_PART_OPTIMIZER];
+    for (int p = 0; p < WRK_PART_N; p++)
+      sum_s += t->part_s[p];
+    TEST_NEAR (sum_s, t->step_time_s, 1e-9);
+    TEST_NEAR (t->math_s + t->memory_s + t->start_s, work_s, 1e-9);
+  }
+}
+
+/* Each is far from the next, so that better constants do not move it. */
+static void
+a_step_is_bound_by_what_took_most_of_it (void)
+{
+  static const struct {
+    const char *bound_by, *cluster, *workload, *more;
+  } rows[] = {
+    /* long sequences of a large model in few ranks: matrix products */
+    { "compute", EIGHT, "model: llama3_8b, sequence: 8192, global_batch: 16, framework: fused, parallel: {tp: 1}, fsdp: {}", "" },
+    /* 128 tokens a step: weights and what the optimizer reads and writes of 8 billion parameters */
+    { "memory_bandwidth", "topology: hgx_h200, nodes: 1, gpus_per_node: 1",
+      "model: llama3_8b, sequence: 128, global_batch: 1, framework: fused", "" },
+    /* 8 stages, one micro-batch: 7/8 wait */
+    { "bubble", EIGHT, "model: llama3_8b, sequence: 4096, global_batch: 1, framework: fused, parallel: {pp: 8}, schedule: gpipe",
+      "" },
+    /* one of eight takes four times as long */
+    { "straggler", EIGHT,
+      "model: llama3_8b, sequence: 4096, global_batch: 16, framework: fused, fsdp: {}, stragglers: [{rank: 3, slowdown: 4}]", "" },
+    /* 8 billion gradients over two adapters of 400 Gb/s for 128 tokens */
+    { "ib_ndr", "topology: hgx_h200, nodes: 4, gpus_per_node: 1",
+      "model: llama3_8b, sequence: 128, global_batch: 4, framework: fused", "" },
+    /* all-reduces of a few kB between small products */
+    { "latency", EIGHT, "model: gpt2_small, sequence: 16, global_batch: 32, framework: fused, parallel: {tp: 4}", "" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_auto (ModelRun) run = model_run_with (rows[i].cluster, rows[i].workload, rows[i].more, FALSE);
+    TEST_STR (run.result->training.bound_by, rows[i].bound_by);
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "gradients of DDP are sent as a ring sends them", gradients_of_ddp_are_sent_as_a_ring_sends_them },
+    { "shards are gathered twice and scattered once", shards_are_gathered_twice_and_scattered_once },
+    { "tensor-parallel ranks send four times their activations a layer",
+      tensor_parallel_ranks_send_four_times_their_activations_a_layer },
+    { "a rank sends a boundary for each micro-batch", a_rank_sends_a_boundary_for_each_micro_batch },
+    { "what is waited for never lasts longer than it runs", what_is_waited_for_never_lasts_longer_than_it_runs },
+    { "a step is bound by what took most of it", a_step_is_bound_by_what_took_most_of_it },
+    { NULL, NULL },
+  };
+  return test_main ("what is told of a model's step", cases);
+}
