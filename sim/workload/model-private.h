@@ -87,6 +87,8 @@ gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
+/* Whether a pipeline rank holds a position of the chain. */
+gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 
 /* ---- what communication takes ---- */
 

@@ -79,9 +79,10 @@ read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, G
     const BaseYamlNode *item = base_yaml_item (list, i);
     const BaseName *known = base_yaml_text (item) != NULL ? base_name_find (names, base_yaml_text (item)) : NULL;
     if (known == NULL)
-      return wrk_fail_at (error, base_yaml_mark (item),
-                          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, norm, layer",
-                          base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
+      return wrk_fail_at (
+          error, base_yaml_mark (item),
+          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, norm, layer",
+          base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
     *bits |= (unsigned)known->code;
   }
   return TRUE;

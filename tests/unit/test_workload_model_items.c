@@ -222,7 +222,7 @@ part_s (const char *workload, WrkPart part)
 }
 
 #define L70_LONG "model: llama3_70b, sequence: 131072, accumulate: 1, "
-#define L70 "model: llama3_70b, sequence: 8192, accumulate: 1, "
+#define L70      "model: llama3_70b, sequence: 8192, accumulate: 1, "
 static void
 what_is_hidden_is_not_exposed (void)
 {
@@ -244,7 +244,8 @@ launches_show_where_kernels_are_small (void)
   const double small = part_s (SMALL_MODEL ", accumulate: 1, framework: eager, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
                fused = part_s (SMALL_MODEL ", accumulate: 1, framework: fused, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
                graphs = part_s (SMALL_MODEL ", accumulate: 1, framework: graphs, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
-               large = part_s ("model: llama3_8b, sequence: 8192, accumulate: 1, framework: eager, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP);
+               large = part_s ("model: llama3_8b, sequence: 8192, accumulate: 1, framework: eager, parallel: {dp: 1}",
+                               WRK_PART_LAUNCH_GAP);
   TEST_TRUE (small > 0);
   TEST_NEAR (fused, 0, 0);
   TEST_NEAR (graphs, 0, 0);

@@ -2,9 +2,9 @@
  * sections 5, 7; PyTorch's reducer and FSDP2; Megatron's buckets), and in what order. */
 #include "model_fixture.h"
 
-#define H100 "topology: hgx_h100, nodes: 1"
-#define ALL (8 * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H) /* parameters */
-#define ROOT (2 * SMALL_TABLE + SMALL_H)                  /* of embedding, last norm and head: FSDP's root group */
+#define H100    "topology: hgx_h100, nodes: 1"
+#define ALL     (8 * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H) /* parameters */
+#define ROOT    (2 * SMALL_TABLE + SMALL_H)                   /* of embedding, last norm and head: FSDP's root group */
 #define TENSORS (8 * 9 + 3)
 
 static void
@@ -22,7 +22,7 @@ ddp_reduces_all_gradients_once_a_step (void)
     g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: %d", m);
     g_auto (ModelStep) step = model_build (H100, work);
     ModelTally t = model_tally (&step, 0, "all_reduce gradients");
-    TEST_NEAR (t.bytes, 2 * ALL, 1e-12); /* bf16 */
+    TEST_NEAR (t.bytes, 2 * ALL, 1e-12);            /* bf16 */
     TEST_INT (model_tally (&step, 0, "norm").n, 0); /* each rank has all sums */
   }
   g_auto (ModelStep) wide = model_build (H100, SMALL_MODEL ", accumulate: 1, precision: {gradients: fp32}");
@@ -131,13 +131,13 @@ hsdp_adds_up_its_shards_over_the_replicas (void)
 static void
 megatrons_buckets_are_large (void)
 {
-  g_auto (ModelStep) step = model_build (
-      "topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, zero: 1}");
+  g_auto (ModelStep) step =
+      model_build ("topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, zero: 1}");
   TEST_INT (model_tally (&step, 0, "reduce_scatter").n, 16 * 4 + 1);
   TEST_INT (model_tally (&step, 1, "reduce_scatter").n, 1);
   TEST_NEAR (model_tally (&step, 1, "reduce_scatter").bytes, 2 * (16 * 218112000.0 + 525336576 + 4096), 1e-12);
-  g_auto (ModelStep) chunks = model_build (
-      "topology: hgx_h100, nodes: 2", "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, vp: 4, zero: 1}");
+  g_auto (ModelStep) chunks = model_build ("topology: hgx_h100, nodes: 2",
+                                           "model: llama3_8b, sequence: 4096, accumulate: 4, parallel: {pp: 2, vp: 4, zero: 1}");
   TEST_INT (model_tally (&chunks, 1, "reduce_scatter").n, 4);
 }
 
@@ -159,8 +159,7 @@ experts_are_reduced_by_those_that_hold_them (void)
                experts = 8 * 4 * 3.0 * SMALL_H * 128;
   static const int ep[] = { 1, 2, 4 };
   for (guint i = 0; i < G_N_ELEMENTS (ep); i++) {
-    g_autofree char *work =
-        g_strdup_printf (SMALL_MOE ", accumulate: 1, ddp: {bucket: 1 GB}, parallel: {ep: %d}", ep[i]);
+    g_autofree char *work = g_strdup_printf (SMALL_MOE ", accumulate: 1, ddp: {bucket: 1 GB}, parallel: {ep: %d}", ep[i]);
     g_auto (ModelStep) step = model_build (H100, work);
     ModelTally t = model_tally (&step, 0, "all_reduce gradients");
     TEST_INT (t.n, 2);
@@ -181,6 +180,25 @@ whole_experts_on_the_ranks_of_tp_are_reduced_too (void)
 }
 
 static void
+a_tied_table_is_on_both_ends_of_a_pipeline (void)
+{
+#define TIED                                                                                                            \
+  "model: {llm: tied, layers: 8, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: {kind: swiglu, " \
+  "ffn: 512}, positions: rope, norm: rmsnorm, tied: true}, sequence: 512, accumulate: 4, "
+  g_auto (ModelStep) one = model_build (H100, TIED "parallel: {zero: 1}");
+  TEST_NEAR (model_tally (&one, 0, "reduce_scatter").bytes, 2 * (ALL - SMALL_TABLE), 1e-12);
+  TEST_INT (model_tally (&one, 0, "embedding gradients").n, 0);
+  g_auto (ModelStep) two = model_build (H100, TIED "parallel: {pp: 2, zero: 1}");
+  for (guint32 lane = 0; lane < 2; lane++) {
+    TEST_NEAR (model_tally (&two, lane, "reduce_scatter").bytes, 2 * (4 * SMALL_LAYER + SMALL_TABLE + lane * SMALL_H), 1e-12);
+    TEST_NEAR (model_tally (&two, lane, "embedding gradients").bytes, 2 * SMALL_TABLE, 1e-12); /* each sends its own */
+  }
+  g_auto (ModelStep) vee = model_build (H100, TIED "parallel: {pp: 2, zero: 1}, schedule: zb_v"); /* both ends on rank 0 */
+  TEST_INT (model_tally (&vee, 0, "embedding gradients").n + model_tally (&vee, 1, "embedding gradients").n, 0);
+  TEST_NEAR (model_tally (&vee, 0, "reduce_scatter").bytes, 2 * (4 * SMALL_LAYER + SMALL_TABLE + SMALL_H), 1e-12);
+}
+
+static void
 adapters_alone_are_reduced (void)
 {
   /* rank 16 beside q, k, v, o: 4 x 16 x 2 h a layer */
@@ -191,11 +209,12 @@ adapters_alone_are_reduced (void)
 static void
 every_chunk_of_every_schedule_is_reduced_and_gathered (void)
 {
-  static const char *const rows[] = {
-    "parallel: {pp: 2, zero: 1}", "parallel: {pp: 2, vp: 2, zero: 1}", "parallel: {pp: 2, zero: 1}, schedule: zb_h1",
-    "parallel: {pp: 2, zero: 1}, schedule: zb_v", "parallel: {pp: 2, zero: 1}, schedule: gpipe",
-    "parallel: {pp: 2, zero: 1}, schedule: dualpipe_v"
-  };
+  static const char *const rows[] = { "parallel: {pp: 2, zero: 1}",
+                                      "parallel: {pp: 2, vp: 2, zero: 1}",
+                                      "parallel: {pp: 2, zero: 1}, schedule: zb_h1",
+                                      "parallel: {pp: 2, zero: 1}, schedule: zb_v",
+                                      "parallel: {pp: 2, zero: 1}, schedule: gpipe",
+                                      "parallel: {pp: 2, zero: 1}, schedule: dualpipe_v" };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: 4, %s", rows[i]);
     g_auto (ModelStep) step = model_build (H100, work);
@@ -288,6 +307,7 @@ main (void)
     { "tensor-parallel ranks hold their part", tensor_parallel_ranks_hold_their_part },
     { "experts are reduced by those that hold them", experts_are_reduced_by_those_that_hold_them },
     { "whole experts on the ranks of tp are reduced too", whole_experts_on_the_ranks_of_tp_are_reduced_too },
+    { "a tied table is on both ends of a pipeline", a_tied_table_is_on_both_ends_of_a_pipeline },
     { "adapters alone are reduced", adapters_alone_are_reduced },
     { "every chunk of every schedule is reduced and gathered", every_chunk_of_every_schedule_is_reduced_and_gathered },
     { "gathers run as far ahead as they may", gathers_run_as_far_ahead_as_they_may },
