@@ -97,7 +97,8 @@ gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
  * that run at the same time) load. */
 typedef struct {
   WrkColl coll;
-  GArray *loads;       /* WrkLoad of all that run together; all of coll's where it is alone */
+  GArray *all;         /* WrkLoad of all that run together; all of coll's where it is alone */
+  GArray *loads;       /* of them those that are simulated */
   double time_s;       /* of all together */
   guint32 n_groups;    /* that run together */
   MdlOverlapComm demand; /* of one GPU */

@@ -157,15 +157,21 @@ folding_keeps_the_answer (void)
     { TWO, L8 "accumulate: 2, parallel: {tp: 8}, stragglers: [{node: 1, nic: 5, rate: 100 Gb/s}]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    double step_s[2];
+    double step_s[2], bytes[2], fullest[2];
     for (int whole = 0; whole < 2; whole++) {
       g_autoptr (GError) error = NULL;
       g_auto (ModelStep) step = model_load (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_EVENT, &error);
       step.scenario->settings.no_fold = whole;
       step.result = wrk_scenario_run (step.scenario, FALSE, &error);
       step_s[whole] = step.result->training.step_time_s;
+      bytes[whole] = 0;
+      for (guint k = 0; k < step.result->links->len; k++)
+        bytes[whole] += g_array_index (step.result->links, WrkLinkUse, k).bytes;
+      fullest[whole] = g_array_index (step.result->links, WrkLinkUse, 0).utilisation;
     }
     TEST_NEAR (step_s[0], step_s[1], 1e-6);
+    TEST_NEAR (bytes[0], bytes[1], 1e-9);
+    TEST_NEAR (fullest[0], fullest[1], 1e-6);
   }
 }
 
