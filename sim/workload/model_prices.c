@@ -192,7 +192,7 @@ fold_loads (const WrkPrices *prices, GArray *loads)
   g_array_set_size (loads, n);
 }
 
-/* What it asks of a GPU while it runs. */
+/* What it asks of a GPU while its bytes pass: after its latency. Others slow it by so much a byte. */
 static void
 find_demand (WrkPriced *priced, gboolean two)
 {
@@ -201,8 +201,9 @@ find_demand (WrkPriced *priced, gboolean two)
                             : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
                                                                                               : MDL_OVERLAP_SM;
   priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };
-  if (coll->cost.time_s > 0)
-    priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / coll->cost.time_s;
+  double time_s = coll->cost.time_s - coll->cost.latency_s;
+  if (time_s > 0)
+    priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / time_s;
 }
 
 /* Time of all together: the group's own, or what the fullest resource needs after the latency. */

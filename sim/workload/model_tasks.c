@@ -88,24 +88,21 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
     return task;
   }
   double wait_s = wait_for_sms (b, priced, beside_s);
-  if (b->model->scenario->settings.mode == WRK_MODE_MODEL) {
-    double time_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
-    task = eng_graph_delay (b->graph, stream, eng_time_from_s (time_s * stretch), kind, name);
-  } else {
-    EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
-                         .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
-    double moving_s = cost->time_s - cost->latency_s; /* of the group alone: what it slows from */
-    g_array_set_size (b->uses, 0);
-    for (guint i = 0; i < priced->loads->len; i++) {
-      const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
-      const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
-      g_array_append_val (b->uses, use);
-    }
-    spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
-    spec.n_uses = b->uses->len;
-    spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
-    task = eng_graph_flow (b->graph, stream, &spec, kind, name);
+  gboolean closed = b->model->scenario->settings.mode == WRK_MODE_MODEL;
+  EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
+                       .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
+  /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
+  double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
+  g_array_set_size (b->uses, 0);
+  for (guint i = 0; i < priced->loads->len && !closed; i++) {
+    const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
+    const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
+    g_array_append_val (b->uses, use);
   }
+  spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
+  spec.n_uses = b->uses->len;
+  spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
+  task = eng_graph_flow (b->graph, stream, &spec, kind, name);
   eng_graph_on (b->graph, task, b->lane[lane].place);
   if (other != lane)
     eng_graph_on (b->graph, task, b->lane[other].place);

@@ -4,3 +4,5 @@ forerun_test(law_workload_sharp LABEL law SOURCES law/law_workload_sharp.c USES 
 forerun_test(law_models_kernel LABEL law SOURCES law/law_models_kernel.c USES workload calibrate)
 target_include_directories(law_models_kernel PRIVATE unit)
 forerun_test(law_overlap LABEL law SOURCES law/law_overlap.c USES calibrate)
+forerun_test(law_workload_model LABEL law SOURCES law/law_workload_model.c USES workload calibrate)
+target_include_directories(law_workload_model PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)

@@ -124,6 +124,23 @@ stragglers_have_to_exist (void)
               "adapter 0 of node 1 has 400 Gb/s; accepted: at most that");
 }
 
+static void
+a_gpu_says_what_compute_needs (void)
+{
+#define GPU(facts)                                                                                                          \
+  "topology: {topology: t, nodes: 1, node: {gpus: {type: {gpu: bare, " facts " pcie: {class: pcie5, lanes: 16}, scale_up: " \
+  "{class: nvlink4, lanes: 18}}, count: 8}, nvlink: {kind: switch, switches: 1}, sockets: {count: 1, memory: 100 GB/s}}}"
+  refused_on (GPU (""), L8 "clip: true", NULL, "GPU type 'bare' says no compute_units");
+  refused_on (GPU ("compute_units: 100,"), L8 "clip: true", NULL, "GPU type 'bare' says no memory_bandwidth");
+  refused_on (GPU ("compute_units: 100, memory_bandwidth: 1 TB/s,"), L8 "clip: true", NULL, "GPU type 'bare' has no peak for bf16");
+  refused (L8 "precision: {compute: fp4}", "fp4", "GPU type 'h100_sxm' has no peak for fp4");
+  /* with these it runs, though what of its bandwidth it reaches is not known */
+  g_auto (ModelStep) step = model_answer (GPU ("compute_units: 100, memory_bandwidth: 1 TB/s, peak: {bf16: 100 TFLOP/s},"),
+                                          SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
+  TEST_TRUE (step.result->training.part_s[WRK_PART_COMPUTE] > 0);
+  TEST_TRUE (step.result->training.mfu > 0 && step.result->training.mfu < 1);
+}
+
 /* Layers by position, "e2 2 1h": embedding and head with the layers beside them. */
 static void
 dealt (const char *cluster, const char *workload, const char *cuts)
@@ -199,6 +216,7 @@ main (void)
     { "words that are not known are named", words_that_are_not_known_are_named },
     { "keys of a model and of layers do not mix", keys_of_a_model_and_of_layers_do_not_mix },
     { "stragglers have to exist", stragglers_have_to_exist },
+    { "a GPU says what compute needs", a_gpu_says_what_compute_needs },
     { "layers are dealt out evenly", layers_are_dealt_out_evenly },
     { "embedding and head may count as layers", embedding_and_head_may_count_as_layers },
     { "a layout says it all", a_layout_says_it_all },
