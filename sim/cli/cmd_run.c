@@ -5,6 +5,7 @@
 typedef struct {
   char *mode, *steps, *trace;
   gboolean strict;
+  gboolean no_fold;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -13,6 +14,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
   { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S", "fluid (default): one pipelined activity; exact: every message" },
+  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
+    "of a model's step: every link of every group is simulated, not one for all alike; the same answer, for checking" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
@@ -37,7 +40,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  g_auto (CliScenarioRun) done = { 0 };
+  g_auto (CliScenarioRun) done = { .no_fold = flags->no_fold };
   if (!cli_scenario_run (cli, words[0], flags->mode, flags->steps, flags->trace != NULL, &done, error))
     return FALSE;
   RepEnvelope envelope = cli_envelope (cli);

@@ -10,10 +10,11 @@ G_BEGIN_DECLS
 typedef struct {
   WrkScenario *scenario;
   WrkResult *result;
+  gboolean no_fold; /* asked for before the run; the rest is made by it */
 } CliScenarioRun;
 
 /* `name`: a path, "-" for stdin, or a shipped scenario's name. `mode`, `steps`: texts of flags or NULL. Initialise *run with
- * zeroes. */
+ * zeroes, but for what is asked. */
 gboolean cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *steps, gboolean want_spans,
                            CliScenarioRun *run, GError **error);
 void cli_scenario_run_clear (CliScenarioRun *run);

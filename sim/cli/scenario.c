@@ -46,7 +46,8 @@ cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *step
                                  .has_mode = mode != NULL,
                                  .mode = (WrkMode)mode_code,
                                  .has_steps = steps != NULL,
-                                 .steps = (WrkSteps)steps_code };
+                                 .steps = (WrkSteps)steps_code,
+                                 .no_fold = run->no_fold };
   run->scenario = cli_scenario_load (cli, path, &options, error);
   if (run->scenario == NULL)
     return FALSE;

@@ -122,8 +122,8 @@ clu_nic_slow (Clu *clu, guint32 node, guint32 nic, double rate_Bps, char **why)
   for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
     CluLink link;
     clu_link (clu, id, &link);
-    if ((link.a != dev || clu_dev_kind (clu, link.b) != CLU_DEV_SWITCH) && (link.b != dev || clu_dev_kind (clu,
-        link.a) != CLU_DEV_SWITCH))
+    if ((link.a != dev || clu_dev_kind (clu, link.b) != CLU_DEV_SWITCH) &&
+        (link.b != dev || clu_dev_kind (clu, link.a) != CLU_DEV_SWITCH))
       continue;
     if (rate_Bps > link.rate_Bps) {
       *why = g_strdup_printf ("adapter %u of node %u has %g Gb/s; accepted: at most that", nic, node, link.rate_Bps * 8 / 1e9);

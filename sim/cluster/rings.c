@@ -478,10 +478,11 @@ node_ports (Plan *plan, const NodeGroup *group, GArray *ports, GError **error)
     for (guint32 k = 0; k < near->len; k++)
       is_near[(gsize)i * n_nics + g_array_index (near, guint32, k)] = 1;
     for (guint32 take = 0; take < per_gpu && near->len > 0; take++) {
-      guint32 least = 0;
+      /* equal ones from its own turn on, so that GPUs of other communicators find theirs free */
+      guint32 turn = clu_dev_index (plan->clu, member_dev (plan, group->first + i)) * per_gpu % near->len, least = turn;
       for (guint32 k = 1; k < near->len; k++)
-        if (used[g_array_index (near, guint32, k)] < used[g_array_index (near, guint32, least)])
-          least = k;
+        if (used[g_array_index (near, guint32, (turn + k) % near->len)] < used[g_array_index (near, guint32, least)])
+          least = (turn + k) % near->len;
       guint32 nic = g_array_index (near, guint32, least);
       if (used[nic]++ == 0)
         start[nic] = i;

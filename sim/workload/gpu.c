@@ -15,9 +15,11 @@ wrk_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out)
                    .sms = spec->compute_units.v,
                    .memory_B = spec->memory.v,
                    .memory_Bps = spec->memory_bandwidth.v,
-                   .memory_efficiency = spec->memory_efficiency.v,
+                   .memory_efficiency = spec->memory_efficiency.set ? spec->memory_efficiency.v : 1, /* the data sheet's rate */
                    .power_W = spec->power.v,
                    .source = MIN (spec->memory_bandwidth.source, spec->memory.source) };
+  if (!spec->memory_efficiency.set)
+    out->source = BASE_SOURCE_ASSUMED;
   for (unsigned p = 0; p < MDL_PRECISION_N; p++) {
     out->peak_flop_per_s[p] = peaks[p]->v;
     if (peaks[p]->set)

@@ -87,6 +87,8 @@ gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
+/* Whether a pipeline rank holds a position of the chain. */
+gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 
 /* ---- what communication takes ---- */
 
@@ -95,7 +97,8 @@ gboolean wrk_model_cut (WrkModel *model, GError **error);
  * that run at the same time) load. */
 typedef struct {
   WrkColl coll;
-  GArray *loads;       /* WrkLoad of all that run together; all of coll's where it is alone */
+  GArray *all;         /* WrkLoad of all that run together; all of coll's where it is alone */
+  GArray *loads;       /* of them those that are simulated */
   double time_s;       /* of all together */
   guint32 n_groups;    /* that run together */
   MdlOverlapComm demand; /* of one GPU */

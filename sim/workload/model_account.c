@@ -134,20 +134,19 @@ find_band (const WrkBuild *b, WrkTrainingResult *out)
   out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
 }
 
-/* FLOP that a rank of the lane really did: recomputed ones too. */
+/* FLOP that a rank really did in the mean over all: recomputed ones too. */
 static double
-done_flop (const WrkBuild *b, guint32 lane)
+done_flop (const WrkBuild *b)
 {
   double flop = 0;
-  guint32 chunks = wrk_schedule_chunks (&b->model->pipe), copies = wrk_schedule_copies (&b->model->pipe);
-  for (guint32 c = 0; c < chunks; c++) {
-    guint32 position = wrk_schedule_position (&b->model->pipe, (WrkPlace){ lane, c });
+  for (guint32 position = 0; position < b->model->n_positions; position++) {
+    guint32 lane = wrk_schedule_place (&b->model->pipe, 0, position).rank;
     for (guint32 u = 0; u < wrk_units_of (b->model, position); u++) {
       const WrkUnit *unit = wrk_unit_at ((WrkBuild *)(gpointer)b, lane, position, u, NULL);
       flop += unit != NULL ? unit->flop[WRK_TURN_FORWARD] + unit->flop[WRK_TURN_BACKWARD] : 0;
     }
   }
-  return flop * b->model->m / copies;
+  return flop * b->model->m / b->model->pipe.p;
 }
 
 void
@@ -187,7 +186,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
   out->mfu = out->model_flop_per_s / peak;
   out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
-  out->hfu = done_flop (b, out->stage) / out->step_time_s / peak;
+  out->hfu = done_flop (b) / out->step_time_s / peak;
   find_band (b, out);
   wrk_step_communication (b, out);
   wrk_step_bound (b, out);

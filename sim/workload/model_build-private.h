@@ -82,6 +82,8 @@ EngTask wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, 
                         double beside_s,
                         double share,
                         const char *name);
+/* Bytes on the links of all groups, of everything that was built, for the report. */
+void wrk_build_count (const WrkBuild *b);
 void wrk_build_after (WrkBuild *b, EngTask task, const GArray *wait);
 void wrk_build_after_one (WrkBuild *b, EngTask task, EngTask before);
 

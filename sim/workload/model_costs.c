@@ -395,10 +395,15 @@ wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor)
 }
 
 static void
-count_parameters (const WrkModel *model, MdlPart part, WrkUnit *unit)
+count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit)
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
   mdl_llm_tensors (&model->llm, part, tensors);
+  if (part == MDL_PART_HEAD && model->llm.tied.v &&
+      !wrk_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
+    const MdlTensor table = { "head", model->llm.vocabulary.v, model->llm.hidden.v, 1, MDL_SPLIT_VOCABULARY, TRUE, FALSE };
+    g_array_append_val (tensors, table);
+  }
   unit->tensor = g_array_new (FALSE, FALSE, sizeof (WrkTensor));
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
@@ -426,7 +431,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
   mdl_layer_works (&model->llm, &model->ask, part, layer, forward, backward);
   unit = g_new0 (WrkUnit, 1);
   g_hash_table_insert (costs->units, g_steal_pointer (&key), unit);
-  count_parameters (model, part, unit);
+  count_parameters (model, part, pp, unit);
   for (int k = 0; k < WRK_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == WRK_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == WRK_TURN_FORWARD ? forward : backward, MdlWork, i);

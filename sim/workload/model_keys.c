@@ -79,8 +79,8 @@ check_parts (const WrkScenario *scenario, GError **error)
     return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", scenario->llm.name.v);
   if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
     return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
-  if (m->pipeline.layout != NULL && (given (scenario, "pipeline", "embedding_as_layer") != NULL ||
-                                     given (scenario, "pipeline", "head_as_layer") != NULL))
+  if (m->pipeline.layout != NULL &&
+      (given (scenario, "pipeline", "embedding_as_layer") != NULL || given (scenario, "pipeline", "head_as_layer") != NULL))
     return wrk_fail_at (error, base_yaml_mark (m->pipeline.layout),
                         "a 'layout' says what each chunk holds; leave embedding_as_layer and head_as_layer out");
   return TRUE;
@@ -106,8 +106,8 @@ wrk_model_check_stragglers (const WrkModel *model, GError **error)
       return wrk_fail_at (error, one->head.mark,
                           "a straggler is a GPU, {rank: 17, slowdown: 1.2}, or an adapter, {node: 3, nic: 0, rate: 200 Gb/s}");
     if (compute && one->rank.v >= model->grid.n)
-      return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v,
-                          model->grid.n, model->grid.n - 1);
+      return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v, model->grid.n,
+                          model->grid.n - 1);
   }
   return TRUE;
 }
@@ -119,8 +119,7 @@ wrk_model_slow_nics (WrkScenario *scenario, GError **error)
   for (unsigned i = 0; i < list->n; i++) {
     const WrkStragglerSpec *one = BASE_LIST_AT (*list, WrkStragglerSpec, i);
     g_autofree char *why = NULL;
-    if (one->rate.set &&
-        !clu_nic_slow (scenario->clu, (guint32)one->node.v, (guint32)one->nic.v, one->rate.v, &why))
+    if (one->rate.set && !clu_nic_slow (scenario->clu, (guint32)one->node.v, (guint32)one->nic.v, one->rate.v, &why))
       return wrk_fail_at (error, one->rate.mark, "%s", why);
   }
   return TRUE;

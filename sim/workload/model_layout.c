@@ -15,9 +15,8 @@ deal_out (WrkModel *model, GError **error)
   const BaseNum *pp = &model->spec->parallel.pp, *vp = &model->spec->parallel.vp;
   BaseMark mark = pp->set ? pp->mark : vp->set ? vp->mark : base_yaml_mark (model->scenario->spec.workload);
   if (units < n)
-    return wrk_fail_at (error, mark,
-                        "%u layers for %u chunks (pp %u x vp %u); accepted: at least one layer a chunk", layers, n, model->pipe.p,
-                        model->pipe.v);
+    return wrk_fail_at (error, mark, "%u layers for %u chunks (pp %u x vp %u); accepted: at least one layer a chunk", layers, n,
+                        model->pipe.p, model->pipe.v);
   if (units % n != 0 && n > 1)
     return wrk_fail_at (error, mark,
                         "%u layers%s do not divide into %u chunks (pp %u x vp %u); accepted: counts that divide, "
@@ -78,6 +77,15 @@ take_layout (WrkModel *model, const BaseYamlNode *layout, GError **error)
     next += model->cut[c].n;
   }
   return next == layers || wrk_fail_at (error, base_yaml_mark (layout), "'layout' has %u layers, the model %u", next, layers);
+}
+
+gboolean
+wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position)
+{
+  gboolean holds = FALSE;
+  for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++)
+    holds = holds || wrk_schedule_position (&model->pipe, (WrkPlace){ pp, c }) == position;
+  return holds;
 }
 
 gboolean

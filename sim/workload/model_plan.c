@@ -70,6 +70,24 @@ settle_formats (WrkModel *model)
   ask->gradient = model->gradients;
 }
 
+/* A GPU whose file leaves out what compute is reckoned from. */
+static gboolean
+check_gpu (const WrkModel *model, GError **error)
+{
+  MdlGpu gpu;
+  const BaseEnum *given = &model->spec->model.precision.compute;
+  const MdlFormat formats[] = { model->ask.compute, model->ask.head_compute, model->attention };
+  wrk_gpu_facts (model->scenario->clu, 0, &gpu);
+  if (gpu.memory_Bps <= 0 || gpu.sms <= 0)
+    return wrk_fail_at (error, workload_mark (model), "GPU type '%s' says no %s, which a model's step needs", gpu.name,
+                        gpu.sms <= 0 ? "compute_units" : "memory_bandwidth");
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (gpu.peak_flop_per_s[wrk_precision_of (formats[i])] <= 0)
+      return wrk_fail_at (error, given->set ? given->mark : workload_mark (model), "GPU type '%s' has no peak for %s", gpu.name,
+                          base_name (mdl_format_names, (int)formats[i]));
+  return TRUE;
+}
+
 /* ---- recompute, adapters ---- */
 
 static gboolean
@@ -79,10 +97,10 @@ read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, G
     const BaseYamlNode *item = base_yaml_item (list, i);
     const BaseName *known = base_yaml_text (item) != NULL ? base_name_find (names, base_yaml_text (item)) : NULL;
     if (known == NULL)
-      return wrk_fail_at (error, base_yaml_mark (item),
-                          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, "
-                          "norm, layer",
-                          base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
+      return wrk_fail_at (
+          error, base_yaml_mark (item),
+          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, norm, layer",
+          base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
     *bits |= (unsigned)known->code;
   }
   return TRUE;
@@ -358,7 +376,8 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   model->sync = sync_of (model);
   set_ask (model);
   settle_formats (model);
-  if (!check_formats (model, error) || !read_recompute (model, error) || !read_lora (model, error) || !wrk_model_cut (model, error))
+  if (!check_formats (model, error) || !check_gpu (model, error) || !read_recompute (model, error) || !read_lora (model, error) ||
+      !wrk_model_cut (model, error))
     return FALSE;
   count_ep_nodes (model);
   return wrk_model_check_stragglers (model, error);

@@ -46,6 +46,7 @@ free_priced (gpointer data)
 {
   WrkPriced *priced = data;
   wrk_coll_clear (&priced->coll);
+  g_array_unref (priced->all);
   g_array_unref (priced->loads);
   g_free (priced);
 }
@@ -191,17 +192,18 @@ fold_loads (const WrkPrices *prices, GArray *loads)
   g_array_set_size (loads, n);
 }
 
-/* What it asks of a GPU while it runs. */
+/* What it asks of a GPU while its bytes pass: after its latency. Others slow it by so much a byte. */
 static void
 find_demand (WrkPriced *priced, gboolean two)
 {
   const WrkColl *coll = &priced->coll;
-  MdlOverlapCommKind kind = two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV            ? MDL_OVERLAP_PAIRWISE
+  MdlOverlapCommKind kind = two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV ? MDL_OVERLAP_PAIRWISE
                             : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
                                                                                               : MDL_OVERLAP_SM;
   priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };
-  if (coll->cost.time_s > 0)
-    priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / coll->cost.time_s;
+  double time_s = coll->cost.time_s - coll->cost.latency_s;
+  if (time_s > 0)
+    priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / time_s;
 }
 
 /* Time of all together: the group's own, or what the fullest resource needs after the latency. */
@@ -209,10 +211,11 @@ static void
 settle (const WrkPrices *prices, WrkPriced *priced)
 {
   double rate_Bps = HUGE_VAL;
-  g_array_sort (priced->loads, compare_loads);
-  for (guint i = 0; i < priced->loads->len; i++)
-    rate_Bps = fmin (rate_Bps, 1 / (fullness (prices, &g_array_index (priced->loads, WrkLoad, i)) * priced->coll.cost.wire));
+  g_array_sort (priced->all, compare_loads);
+  for (guint i = 0; i < priced->all->len; i++)
+    rate_Bps = fmin (rate_Bps, 1 / (fullness (prices, &g_array_index (priced->all, WrkLoad, i)) * priced->coll.cost.wire));
   priced->time_s = fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B / rate_Bps);
+  g_array_append_vals (priced->loads, priced->all->data, priced->all->len);
   if (prices->fold)
     fold_loads (prices, priced->loads);
 }
@@ -284,6 +287,7 @@ wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, dou
     return NULL;
   const WrkCollRequest request = { op, size_B, mdl_format_dtype (format), MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
   priced = g_new0 (WrkPriced, 1);
+  priced->all = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   priced->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   priced->n_groups = 1 + group->likes->len;
   g_hash_table_insert (prices->priced, g_steal_pointer (&key), priced);
@@ -292,12 +296,12 @@ wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, dou
   if (!wrk_coll_price (group->comm, &request, &priced->coll, error))
     return NULL;
   g_autoptr (GHashTable) at = g_hash_table_new (NULL, NULL);
-  add_loads (at, priced->loads, priced->coll.loads);
+  add_loads (at, priced->all, priced->coll.loads);
   g_auto (WrkColl) like = { 0 };
   for (guint i = 0; i < group->likes->len; i++) {
     if (!wrk_coll_price (group->likes->pdata[i], &request, &like, error))
       return NULL;
-    add_loads (at, priced->loads, like.loads);
+    add_loads (at, priced->all, like.loads);
   }
   find_demand (priced, FALSE);
   settle (prices, priced);
@@ -321,12 +325,13 @@ wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GEr
     ends[n + i] = gpu_of (model, wrk_grid_rank (&model->grid, to, i));
   }
   priced = g_new0 (WrkPriced, 1);
+  priced->all = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   priced->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   priced->n_groups = n;
   g_hash_table_insert (prices->priced, g_steal_pointer (&key), priced);
   if (!wrk_send_price (model->scenario->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
     return NULL;
-  g_array_append_vals (priced->loads, priced->coll.loads->data, priced->coll.loads->len);
+  g_array_append_vals (priced->all, priced->coll.loads->data, priced->coll.loads->len);
   find_demand (priced, TRUE);
   settle (prices, priced);
   return priced;

@@ -150,6 +150,7 @@ build (WrkModelRun *run, GError **error)
   }
   join_turns (run);
   join_norms (run);
+  wrk_build_count (b);
   return TRUE;
 }
 

@@ -468,7 +468,8 @@ add_tied (WrkSyncer *sync, GError **error)
 {
   const WrkModel *model = sync->model;
   guint32 last = model->pipe.p - 1;
-  if (!model->llm.tied.v || last == 0 || (sync->lane != 0 && sync->lane != last))
+  gboolean input = wrk_model_holds (model, sync->lane, 0), output = wrk_model_holds (model, sync->lane, model->n_positions - 1);
+  if (!model->llm.tied.v || input == output) /* neither table, or one for both */
     return TRUE;
   const WrkUnit *table = wrk_costs_unit (sync->b->costs, sync->lane, WRK_UNIT_EMBEDDING, 0, error);
   if (table == NULL)

@@ -46,13 +46,30 @@ wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, c
   return task;
 }
 
-/* Bytes on the links of all groups that run together, for the report. */
-static void
-count_traffic (WrkBuild *b, const WrkPriced *priced, double share)
+void
+wrk_build_count (const WrkBuild *b)
 {
-  for (guint i = 0; i < priced->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
-    wrk_net_count (b->net, load->res, share * priced->coll.size_B * load->load * priced->coll.cost.wire, load->factor);
+  g_autoptr (GHashTable) shares = g_hash_table_new_full (NULL, NULL, NULL, g_free); /* WrkPriced -> double: how often */
+  g_autoptr (GPtrArray) order = g_ptr_array_new ();                                 /* sums do not depend on addresses */
+  for (EngTask t = 0; t < b->notes->len; t++) {
+    const WrkNote *note = &g_array_index (b->notes, WrkNote, t);
+    if (note->comm == NULL)
+      continue;
+    double *share = g_hash_table_lookup (shares, note->comm);
+    if (share == NULL) {
+      share = g_new0 (double, 1);
+      g_hash_table_insert (shares, (gpointer)note->comm, share);
+      g_ptr_array_add (order, (gpointer)note->comm);
+    }
+    *share += note->share;
+  }
+  for (guint k = 0; k < order->len; k++) {
+    const WrkPriced *priced = order->pdata[k];
+    double bytes = *(const double *)g_hash_table_lookup (shares, priced) * priced->coll.size_B * priced->coll.cost.wire;
+    for (guint i = 0; i < priced->all->len; i++) {
+      const WrkLoad *load = &g_array_index (priced->all, WrkLoad, i);
+      wrk_net_count (b->net, load->res, bytes * load->load, load->factor);
+    }
   }
 }
 
@@ -78,26 +95,23 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
     note (b, task, (WrkNote){ .lane = lane, .other = other });
     return task;
   }
-  count_traffic (b, priced, share);
   double wait_s = wait_for_sms (b, priced, beside_s);
   double alone_s = (wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share) * stretch;
-  if (b->model->scenario->settings.mode == WRK_MODE_MODEL) {
-    task = eng_graph_delay (b->graph, stream, eng_time_from_s (alone_s), kind, name);
-  } else {
-    EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
-                         .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
-    double moving_s = cost->time_s - cost->latency_s; /* of the group alone: what it slows from */
-    g_array_set_size (b->uses, 0);
-    for (guint i = 0; i < priced->loads->len; i++) {
-      const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
-      const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
-      g_array_append_val (b->uses, use);
-    }
-    spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
-    spec.n_uses = b->uses->len;
-    spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
-    task = eng_graph_flow (b->graph, stream, &spec, kind, name);
+  gboolean closed = b->model->scenario->settings.mode == WRK_MODE_MODEL;
+  EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
+                       .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
+  /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
+  double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
+  g_array_set_size (b->uses, 0);
+  for (guint i = 0; i < priced->loads->len && !closed; i++) {
+    const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
+    const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
+    g_array_append_val (b->uses, use);
   }
+  spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
+  spec.n_uses = b->uses->len;
+  spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
+  task = eng_graph_flow (b->graph, stream, &spec, kind, name);
   eng_graph_on (b->graph, task, b->lane[lane].place);
   if (other != lane)
     eng_graph_on (b->graph, task, b->lane[other].place);

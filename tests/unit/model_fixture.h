@@ -15,11 +15,11 @@
 #define SMALL_H      256
 #define SMALL_LAYER  (10.0 * SMALL_H * SMALL_H + 2 * SMALL_H)
 #define SMALL_TABLE  (1000.0 * SMALL_H)
-#define SMALL_MODEL                                                                                             \
+#define SMALL_MODEL                                                                                              \
   "model: {llm: small, layers: 8, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: {kind: " \
   "swiglu, ffn: 512}, positions: rope, norm: rmsnorm}, sequence: 512"
 /* The same with 4 experts of 128 in place of each MLP, 2 of them for a token. */
-#define SMALL_MOE                                                                                              \
+#define SMALL_MOE                                                                                             \
   "model: {llm: small_moe, layers: 8, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: " \
   "{kind: swiglu}, moe: {experts: 4, top_k: 2, ffn: 128}, positions: rope, norm: rmsnorm}, sequence: 512"
 
@@ -62,15 +62,15 @@ model_load (const char *cluster, const char *workload, const char *const *sets, 
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   ModelStep step = { 0 };
   WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode, .sets = sets };
-  step.scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
-                                          model_library, &step.cal, error);
+  step.scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, model_library,
+                                          &step.cal, error);
   return step;
 }
 
 /* Compute and communication that do not slow each other. */
-static const MdlOverlap model_apart = {
-  .gemm = { .pass = { .v = 1e30 } }, .attention = { .pass = { .v = 1e30 } }, .memory = { .pass = { .v = 1e30 } }
-};
+static const MdlOverlap model_apart = { .gemm = { .pass = { .v = 1e30 } },
+                                        .attention = { .pass = { .v = 1e30 } },
+                                        .memory = { .pass = { .v = 1e30 } } };
 
 /* Its task graph, not run; `apart`: as above. The test ends when there is none. */
 static inline ModelStep

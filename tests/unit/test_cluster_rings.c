@@ -307,6 +307,20 @@ test_rings_between_nodes_begin_beside_their_nic (void)
 }
 
 static void
+test_one_gpu_a_node_has_its_own_nic (void)
+{
+  /* two GPUs and two NICs under a switch: whoever else is in the communicator, each leaves by its own */
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE
+                                 "switch_per: 2, under_switch: [nics]}, " NICS ("4") "}, fabric: {kind: single_switch}}");
+  for (guint32 gpu = 0; gpu < 4; gpu++) {
+    g_autoptr (CluRings) rings = rings_of (clu, (const guint32[]){ gpu, 4 + gpu }, 2, NULL);
+    g_autofree char *text = g_strdup_printf ("0>%u 1>%u", gpu, gpu);
+    TEST_INT (rings->n_rings, 1);
+    TEST_RING (rings, 0, text);
+  }
+}
+
+static void
 test_domain_counts_as_one_island (void)
 {
   g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 4, nvlink_domain: {nodes: 2}, " SWITCHED PCIE
@@ -445,6 +459,7 @@ main (void)
     { "rings between nodes begin beside their NIC", test_rings_between_nodes_begin_beside_their_nic },
     { "an NVLink domain counts as one island", test_domain_counts_as_one_island },
     { "a GPU with several NICs has a ring for each", test_several_nics_a_gpu },
+    { "one GPU a node has its own NIC", test_one_gpu_a_node_has_its_own_nic },
     { "other networks than the NICs' are one ring", test_other_networks_are_one_ring },
     { "any ranks of every shipped topology have rings in order", test_shipped_topologies },
     { "nodes that cannot reach each other are said", test_unreachable_nodes_are_said },

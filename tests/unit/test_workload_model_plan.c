@@ -31,18 +31,15 @@ sizes_that_do_not_divide_are_refused_where_they_stand (void)
   refused (L8 "parallel: {tp: 3}", "{tp: 3", "8 GPUs do not divide by tp 3");
   refused (L8 "parallel: {tp: 3, dp: 1}", "3, dp: 1", "the number of heads 32 does not divide by 3");
   refused ("model: gpt2_xl, sequence: 1024, global_batch: 16, parallel: {tp: 2}", "2}",
-           "the number of heads 25 does not divide "
-           "by 2");
+           "the number of heads 25 does not divide by 2");
   refused (L8 "parallel: {pp: 2, vp: 3}", "2, vp: 3", "32 layers do not divide into 6 chunks (pp 2 x vp 3)");
   refused (L8 "parallel: {dp: 1, vp: 5}", "5", "32 layers do not divide into 5 chunks");
   refused ("model: llama3_8b, sequence: 8192, global_batch: 12", "12",
-           "does not divide by dp 8 x micro-batch 1; accepted: a "
-           "multiple of 8");
+           "does not divide by dp 8 x micro-batch 1; accepted: a multiple of 8");
   refused (L8 "micro_batch: 4", "16", "does not divide by dp 8 x micro-batch 4; accepted: a multiple of 32");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {cp: 2}", "2", "8190 tokens does not divide into 4");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {tp: 4, sp: true}", "8190",
-           "8190 tokens does not "
-           "divide");
+           "8190 tokens does not divide");
   refused (L8 "parallel: {tp: 8, cp: 8}, cp: {kind: ulysses}", "{tp: 8", "needs 64 GPUs");
   refused_on ("topology: hgx_h100, nodes: 8", L8 "parallel: {tp: 8, cp: 8}, cp: {kind: ulysses}", "8}",
               "32 heads / tp 8 do not divide by cp 8, as ulysses needs");
@@ -54,8 +51,7 @@ static void
 more_ranks_than_gpus_are_refused (void)
 {
   refused (L8 "parallel: {tp: 8, pp: 2}", "{tp: 8",
-           "tp 8 x cp 1 x dp 1 x pp 2 needs 16 GPUs, the cluster has 8; ask for more "
-           "nodes");
+           "tp 8 x cp 1 x dp 1 x pp 2 needs 16 GPUs, the cluster has 8; ask for more nodes");
   refused (L8 "parallel: {dp: 16}", "{dp: 16", "needs 16 GPUs, the cluster has 8");
 }
 
@@ -123,10 +119,26 @@ stragglers_have_to_exist (void)
   refused_on ("topology: hgx_h100, nodes: 2", L8 "stragglers: [{node: 2, nic: 0, rate: 100 Gb/s}]", "100 Gb/s",
               "there is no node 2; accepted: 0 to 1");
   refused_on ("topology: hgx_h100, nodes: 2", L8 "stragglers: [{node: 1, nic: 8, rate: 100 Gb/s}]", "100 Gb/s",
-              "node 1 has no "
-              "adapter 8; it has 8");
+              "node 1 has no adapter 8; it has 8");
   refused_on ("topology: hgx_h100, nodes: 2", L8 "stragglers: [{node: 1, nic: 0, rate: 800 Gb/s}]", "800 Gb/s",
               "adapter 0 of node 1 has 400 Gb/s; accepted: at most that");
+}
+
+static void
+a_gpu_says_what_compute_needs (void)
+{
+#define GPU(facts)                                                                                                          \
+  "topology: {topology: t, nodes: 1, node: {gpus: {type: {gpu: bare, " facts " pcie: {class: pcie5, lanes: 16}, scale_up: " \
+  "{class: nvlink4, lanes: 18}}, count: 8}, nvlink: {kind: switch, switches: 1}, sockets: {count: 1, memory: 100 GB/s}}}"
+  refused_on (GPU (""), L8 "clip: true", NULL, "GPU type 'bare' says no compute_units");
+  refused_on (GPU ("compute_units: 100,"), L8 "clip: true", NULL, "GPU type 'bare' says no memory_bandwidth");
+  refused_on (GPU ("compute_units: 100, memory_bandwidth: 1 TB/s,"), L8 "clip: true", NULL, "GPU type 'bare' has no peak for bf16");
+  refused (L8 "precision: {compute: fp4}", "fp4", "GPU type 'h100_sxm' has no peak for fp4");
+  /* with these it runs, though what of its bandwidth it reaches is not known */
+  g_auto (ModelStep) step = model_answer (GPU ("compute_units: 100, memory_bandwidth: 1 TB/s, peak: {bf16: 100 TFLOP/s},"),
+                                          SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
+  TEST_TRUE (step.result->training.part_s[WRK_PART_COMPUTE] > 0);
+  TEST_TRUE (step.result->training.mfu > 0 && step.result->training.mfu < 1);
 }
 
 /* Layers by position, "e2 2 1h": embedding and head with the layers beside them. */
@@ -165,8 +177,8 @@ embedding_and_head_may_count_as_layers (void)
 {
   /* 8 + 2 units: 5 chunks of 2 are no pp; 10 chunks of 1: the first holds the embedding alone */
   dealt (H100,
-         SMALL_MODEL ", global_batch: 8, parallel: {pp: 2, vp: 5, dp: 4}, pipeline: {embedding_as_layer: true, "
-                     "head_as_layer: true}",
+         SMALL_MODEL
+         ", global_batch: 8, parallel: {pp: 2, vp: 5, dp: 4}, pipeline: {embedding_as_layer: true, head_as_layer: true}",
          "e0 1 1 1 1 1 1 1 1 0h");
   /* Llama 3.1 405B: 126 layers on 16 x 8 chunks, one fewer at either end */
   g_autoptr (GString) cuts = g_string_new ("e0");
@@ -204,6 +216,7 @@ main (void)
     { "words that are not known are named", words_that_are_not_known_are_named },
     { "keys of a model and of layers do not mix", keys_of_a_model_and_of_layers_do_not_mix },
     { "stragglers have to exist", stragglers_have_to_exist },
+    { "a GPU says what compute needs", a_gpu_says_what_compute_needs },
     { "layers are dealt out evenly", layers_are_dealt_out_evenly },
     { "embedding and head may count as layers", embedding_and_head_may_count_as_layers },
     { "a layout says it all", a_layout_says_it_all },

@@ -180,6 +180,25 @@ whole_experts_on_the_ranks_of_tp_are_reduced_too (void)
 }
 
 static void
+a_tied_table_is_on_both_ends_of_a_pipeline (void)
+{
+#define TIED                                                                                                            \
+  "model: {llm: tied, layers: 8, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: {kind: swiglu, " \
+  "ffn: 512}, positions: rope, norm: rmsnorm, tied: true}, sequence: 512, accumulate: 4, "
+  g_auto (ModelStep) one = model_build (H100, TIED "parallel: {zero: 1}");
+  TEST_NEAR (model_tally (&one, 0, "reduce_scatter").bytes, 2 * (ALL - SMALL_TABLE), 1e-12);
+  TEST_INT (model_tally (&one, 0, "embedding gradients").n, 0);
+  g_auto (ModelStep) two = model_build (H100, TIED "parallel: {pp: 2, zero: 1}");
+  for (guint32 lane = 0; lane < 2; lane++) {
+    TEST_NEAR (model_tally (&two, lane, "reduce_scatter").bytes, 2 * (4 * SMALL_LAYER + SMALL_TABLE + lane * SMALL_H), 1e-12);
+    TEST_NEAR (model_tally (&two, lane, "embedding gradients").bytes, 2 * SMALL_TABLE, 1e-12); /* each sends its own */
+  }
+  g_auto (ModelStep) vee = model_build (H100, TIED "parallel: {pp: 2, zero: 1}, schedule: zb_v"); /* both ends on rank 0 */
+  TEST_INT (model_tally (&vee, 0, "embedding gradients").n + model_tally (&vee, 1, "embedding gradients").n, 0);
+  TEST_NEAR (model_tally (&vee, 0, "reduce_scatter").bytes, 2 * (4 * SMALL_LAYER + SMALL_TABLE + SMALL_H), 1e-12);
+}
+
+static void
 adapters_alone_are_reduced (void)
 {
   /* rank 16 beside q, k, v, o: 4 x 16 x 2 h a layer */
@@ -288,6 +307,7 @@ main (void)
     { "tensor-parallel ranks hold their part", tensor_parallel_ranks_hold_their_part },
     { "experts are reduced by those that hold them", experts_are_reduced_by_those_that_hold_them },
     { "whole experts on the ranks of tp are reduced too", whole_experts_on_the_ranks_of_tp_are_reduced_too },
+    { "a tied table is on both ends of a pipeline", a_tied_table_is_on_both_ends_of_a_pipeline },
     { "adapters alone are reduced", adapters_alone_are_reduced },
     { "every chunk of every schedule is reduced and gathered", every_chunk_of_every_schedule_is_reduced_and_gathered },
     { "gathers run as far ahead as they may", gathers_run_as_far_ahead_as_they_may },

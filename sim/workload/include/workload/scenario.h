@@ -105,6 +105,7 @@ typedef struct {
   gboolean has_mode, has_steps;
   WrkMode mode;
   WrkSteps steps;
+  gboolean no_fold;             /* a model's groups that are alike load every link one by one */
 } WrkScenarioOptions;
 
 /* A scenario read, checked, with its cluster built and its library loaded. */
