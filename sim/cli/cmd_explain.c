@@ -251,7 +251,8 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   if (meaningless != NULL)
     return cli_fail (cli, error, "%s goes with an operation; a scenario says it itself (--set changes a key of it)", meaningless);
   g_auto (CliScenarioRun) run = { 0 };
-  if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
+  const CliScenarioFlags how = { .mode = flags->mode, .steps = flags->steps };
+  if (!cli_scenario_run (cli, path, &how, &run, error))
     return FALSE;
   if (run.result->jobs != NULL)
     return cli_fail (cli, error, "explain takes one workload apart, and '%s' has jobs; forerun run answers these", path);

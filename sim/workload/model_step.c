@@ -132,7 +132,8 @@ build (WrkModelRun *run, GError **error)
   if (tasks > MAX_TASKS)
     return wrk_fail_at (error, model->spec->model.global_batch.mark,
                         "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
-  eng_graph_set_pace (b->graph, pace, b);
+  if (!model->scenario->settings.no_interference)
+    eng_graph_set_pace (b->graph, pace, b);
   b->lane = g_new0 (WrkLane, pipe->p);
   run->order = g_new0 (GArray *, pipe->p);
   run->done = g_new0 (WrkDone *, pipe->p);

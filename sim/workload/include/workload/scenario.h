@@ -105,6 +105,7 @@ typedef struct {
   gboolean has_mode, has_steps;
   WrkMode mode;
   WrkSteps steps;
+  gboolean no_interference;     /* as of WrkSettings */
 } WrkScenarioOptions;
 
 /* A scenario read, checked, with its cluster built and its library loaded. */
