@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "scenario-private.h"
 
 /* The sets of the command line, then those of a change; borrowed texts. Returned: full. */
@@ -42,6 +43,13 @@ try_change (Cli *cli, const CliScenarioRun *run, const WrkChange *change, RepAdv
   g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   if (result == NULL) {
     advice->reason = reason_of (error);
+    return;
+  }
+  const WrkMemory *memory = &result->training.fullest;
+  if (result->training.memory != NULL && !memory->fits) {
+    g_autofree char *needs = base_quantity_format (memory->total_B, BASE_DIM_BYTES, 4),
+                    *has = base_quantity_format (memory->capacity_B, BASE_DIM_BYTES, 4);
+    advice->reason = g_strdup_printf ("does not fit: stage %u needs %s of a GPU that has %s", memory->stage, needs, has);
     return;
   }
   advice->step_time_s = result->training.step_time_s;
