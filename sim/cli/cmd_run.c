@@ -67,7 +67,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   g_auto (CliScenarioRun) done = { 0 };
-  const CliScenarioFlags how = { flags->mode, flags->steps, flags->no_interference, flags->trace != NULL };
+  const CliScenarioFlags how = { flags->mode, flags->steps, flags->no_interference, flags->trace != NULL, FALSE };
   g_autoptr (GPtrArray) changes = NULL;
   g_autoptr (GArray) advice = NULL;
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||

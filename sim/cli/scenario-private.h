@@ -18,7 +18,7 @@ typedef struct {
 /* How a scenario is run: texts of flags, NULL where they were not given. */
 typedef struct {
   const char *mode, *steps;
-  gboolean no_interference, want_spans;
+  gboolean no_interference, want_spans, want_terms;
 } CliScenarioFlags;
 
 /* `name`: a path, "-" for stdin, or a shipped scenario's name. Initialise *run with zeroes. */

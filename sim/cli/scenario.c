@@ -47,7 +47,8 @@ cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, Cli
                                        .mode = (WrkMode)mode_code,
                                        .has_steps = steps != NULL,
                                        .steps = (WrkSteps)steps_code,
-                                       .no_interference = flags->no_interference };
+                                       .no_interference = flags->no_interference,
+                                       .want_terms = flags->want_terms };
   run->scenario = cli_scenario_load (cli, run->path, &run->options, error);
   if (run->scenario == NULL)
     return FALSE;
