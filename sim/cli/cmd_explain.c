@@ -176,12 +176,17 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
       rep_explain_transfer_text (clu, &result->transfer, out);
     return;
   }
+  if (format == CLI_FORMAT_TSV && result->training.terms != NULL) {
+    rep_step_terms_tsv (&result->training, out);
+    return;
+  }
   if (format == CLI_FORMAT_TSV) {
     rep_explain_tsv (&explain, out);
     return;
   }
   if (result->kind == WRK_KIND_TRAINING)
     rep_run_text (result, out);
+  rep_step_terms_text (&result->training, out);
   if (coll->n_ranks > 1 || result->kind == WRK_KIND_COLLECTIVE) {
     if (out->len > 0)
       g_string_append_c (out, '\n');
@@ -209,6 +214,8 @@ build_body (const CliScenarioRun *run, const Beside *beside, JsonBuilder *json)
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "step");
   rep_run_json (result, json);
+  if (result->training.terms != NULL)
+    rep_step_terms_json (&result->training, json);
   json_builder_set_member_name (json, "all_reduce");
   if (explain.coll->n_ranks > 1)
     rep_explain_json (&explain, json);
@@ -251,7 +258,8 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   if (meaningless != NULL)
     return cli_fail (cli, error, "%s goes with an operation; a scenario says it itself (--set changes a key of it)", meaningless);
   g_auto (CliScenarioRun) run = { 0 };
-  if (!cli_scenario_run (cli, path, flags->mode, flags->steps, FALSE, &run, error))
+  const CliScenarioFlags how = { .mode = flags->mode, .steps = flags->steps, .want_terms = TRUE };
+  if (!cli_scenario_run (cli, path, &how, &run, error))
     return FALSE;
   if (run.result->jobs != NULL)
     return cli_fail (cli, error, "explain takes one workload apart, and '%s' has jobs; forerun run answers these", path);

@@ -1,11 +1,11 @@
 /* forerun run: simulates one scenario. */
+#include "report/advice.h"
 #include "report/run.h"
 #include "scenario-private.h"
 
 typedef struct {
   char *mode, *steps, *trace;
-  gboolean strict;
-  gboolean no_fold;
+  gboolean strict, advise, verbose, no_interference, no_fold;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -19,6 +19,11 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
+  { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
+    "of a training step of a model: what would help next, each change simulated" },
+  { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
+  { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
+    "of a training step of a model: compute and communication do not slow each other" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -32,6 +37,29 @@ fits (const WrkResult *result)
   return all;
 }
 
+static void
+write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice)
+{
+  RepEnvelope envelope = cli_envelope (cli);
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = rep_envelope_open (&envelope);
+    json_builder_begin_object (json);
+    rep_run_json_members (done->result, json);
+    if (advice != NULL)
+      rep_advice_json (advice, json);
+    json_builder_end_object (json);
+    g_autofree char *text = rep_envelope_close (json, &envelope);
+    g_string_append (cli->out, text);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    rep_run_tsv (done->result, cli->out);
+  } else {
+    cli_scenario_header (cli, done, &envelope, cli->out);
+    rep_run_text (done->result, cli->out);
+    if (advice != NULL)
+      rep_advice_text (advice, flags->verbose, cli->out);
+  }
+}
+
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
@@ -40,21 +68,14 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  g_auto (CliScenarioRun) done = { .no_fold = flags->no_fold };
-  if (!cli_scenario_run (cli, words[0], flags->mode, flags->steps, flags->trace != NULL, &done, error))
+  g_auto (CliScenarioRun) done = { 0 };
+  const CliScenarioFlags how = { flags->mode, flags->steps, flags->no_interference, flags->trace != NULL, FALSE, flags->no_fold };
+  g_autoptr (GPtrArray) changes = NULL;
+  g_autoptr (GArray) advice = NULL;
+  if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
+      (flags->advise && !cli_advise (cli, &done, &changes, &advice, error)))
     return FALSE;
-  RepEnvelope envelope = cli_envelope (cli);
-  if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
-    rep_run_json (done.result, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
-  } else if (cli->format == CLI_FORMAT_TSV) {
-    rep_run_tsv (done.result, cli->out);
-  } else {
-    cli_scenario_header (cli, &done, &envelope, cli->out);
-    rep_run_text (done.result, cli->out);
-  }
+  write_answer (cli, flags, &done, advice);
   if (flags->strict && !fits (done.result))
     cli->status = STATUS_INFEASIBLE;
   if (flags->trace != NULL) {

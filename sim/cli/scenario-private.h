@@ -3,25 +3,35 @@
 #define CLI_SCENARIO_PRIVATE_H
 
 #include "cli-private.h"
+#include "report/advice.h"
 #include "workload/scenario.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
+  char *path;                 /* owned: the file */
+  WrkScenarioOptions options; /* that it was loaded with; sets are the command line's */
   WrkScenario *scenario;
   WrkResult *result;
-  gboolean no_fold; /* asked for before the run; the rest is made by it */
 } CliScenarioRun;
 
-/* `name`: a path, "-" for stdin, or a shipped scenario's name. `mode`, `steps`: texts of flags or NULL. Initialise *run with
- * zeroes, but for what is asked. */
-gboolean cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *steps, gboolean want_spans,
-                           CliScenarioRun *run, GError **error);
+/* How a scenario is run: texts of flags, NULL where they were not given. */
+typedef struct {
+  const char *mode, *steps;
+  gboolean no_interference, want_spans, want_terms, no_fold;
+} CliScenarioFlags;
+
+/* `name`: a path, "-" for stdin, or a shipped scenario's name. Initialise *run with zeroes. */
+gboolean cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
 void cli_scenario_run_clear (CliScenarioRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliScenarioRun, cli_scenario_run_clear)
 
 /* Loads and checks without running. */
 WrkScenario *cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error);
+
+/* Runs it again with each of wrk_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
+ * says why; nothing is warned about. FALSE and *error where it cannot be read again. */
+gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **advice, GError **error);
 
 void cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 

@@ -26,33 +26,35 @@ find_scenario (const Cli *cli, const char *name, GError **error)
 }
 
 gboolean
-cli_scenario_run (Cli *cli, const char *name, const char *mode, const char *steps, gboolean want_spans, CliScenarioRun *run,
-                  GError **error)
+cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
 {
+  const char *mode = flags->mode, *steps = flags->steps;
   int mode_code = 0, steps_code = 0;
   if (!cli_name_value (cli, "--mode", mode, wrk_mode_names, &mode_code, error) ||
       !cli_name_value (cli, "--steps", steps, wrk_steps_names, &steps_code, error) || !cli_lookup (cli, error))
     return FALSE;
   if (mode != NULL && mode_code == WRK_MODE_MODEL && steps != NULL && steps_code == WRK_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
-  g_autofree char *path = find_scenario (cli, name, error);
-  if (path == NULL) {
+  run->path = find_scenario (cli, name, error);
+  if (run->path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
   }
-  WrkScenarioOptions options = { .has_seed = cli->seed_text != NULL,
-                                 .seed = cli->seed,
-                                 .sets = (const char *const *)cli->sets,
-                                 .has_mode = mode != NULL,
-                                 .mode = (WrkMode)mode_code,
-                                 .has_steps = steps != NULL,
-                                 .steps = (WrkSteps)steps_code,
-                                 .no_fold = run->no_fold };
-  run->scenario = cli_scenario_load (cli, path, &options, error);
+  run->options = (WrkScenarioOptions){ .has_seed = cli->seed_text != NULL,
+                                       .seed = cli->seed,
+                                       .sets = (const char *const *)cli->sets,
+                                       .has_mode = mode != NULL,
+                                       .mode = (WrkMode)mode_code,
+                                       .has_steps = steps != NULL,
+                                       .steps = (WrkSteps)steps_code,
+                                       .no_interference = flags->no_interference,
+                                       .want_terms = flags->want_terms,
+                                       .no_fold = flags->no_fold };
+  run->scenario = cli_scenario_load (cli, run->path, &run->options, error);
   if (run->scenario == NULL)
     return FALSE;
   cli->seed = wrk_scenario_seed (run->scenario);
-  run->result = wrk_scenario_run (run->scenario, want_spans, error);
+  run->result = wrk_scenario_run (run->scenario, flags->want_spans, error);
   if (run->result == NULL)
     return FALSE;
   for (guint i = 0; i < run->result->warnings->len; i++)
@@ -65,6 +67,7 @@ cli_scenario_run_clear (CliScenarioRun *run)
 {
   g_clear_pointer (&run->result, wrk_result_free);
   g_clear_pointer (&run->scenario, wrk_scenario_free);
+  g_clear_pointer (&run->path, g_free);
 }
 
 void

@@ -149,9 +149,8 @@ build_workload (const WrkResult *result, JsonBuilder *json)
 }
 
 void
-rep_run_json (const WrkResult *result, JsonBuilder *json)
+rep_run_json_members (const WrkResult *result, JsonBuilder *json)
 {
-  json_builder_begin_object (json);
   rep_json_text (json, "kind", result->jobs != NULL ? "jobs" : base_name (wrk_kind_names, (int)result->kind));
   if (result->jobs != NULL)
     rep_jobs_json_members (result, json);
@@ -163,5 +162,12 @@ rep_run_json (const WrkResult *result, JsonBuilder *json)
   }
   rep_links_json (result->links, json);
   rep_json_integer (json, "events", (gint64)result->n_events);
+}
+
+void
+rep_run_json (const WrkResult *result, JsonBuilder *json)
+{
+  json_builder_begin_object (json);
+  rep_run_json_members (result, json);
   json_builder_end_object (json);
 }

@@ -162,17 +162,31 @@ typedef struct {
   GArray *tensor;                /* WrkTensor, in the order in which they are registered */
 } WrkUnit;
 
+/* A work or a collective as it was priced, for who wants to see how the times come about. */
+typedef struct {
+  guint32 pp;
+  MdlPart part;             /* MDL_PART_N: the optimizer */
+  gboolean windowed;
+  WrkTurnKind turn;
+  MdlWork work;
+  double time_s;            /* of all of the work's kernels, by this software */
+  MdlKernelCost cost;       /* of compute */
+  const WrkPriced *priced;  /* of a collective */
+} WrkTold;
+
 typedef struct WrkCosts WrkCosts;
 WrkCosts *wrk_costs_new (const WrkModel *model, WrkPrices *prices);
 void wrk_costs_free (WrkCosts *costs);
+/* From now on each price is also appended to `told` (WrkTold), which is borrowed. */
+void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
 /* What the host takes to queue a kernel and a collective; 0 where that never shows. */
 void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s);
 MdlPrecision wrk_precision_of (MdlFormat format);
-/* The optimizer's works on `dense` + `expert` parameters of a rank. */
-double wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, double tensors);
+/* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
+double wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors);
 /* Half-width of the band of what was priced so far, and its weakest source. */
 double wrk_costs_band (const WrkCosts *costs, BaseSource *source);
 /* A pass over memory of so many bytes read and written. */

@@ -108,6 +108,9 @@ const WrkUnit *wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32
 /* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
 gboolean wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done, GError **error);
 
+/* What the compute and the collectives of the layers of out->stage are made of (`told`: WrkTold), into out->terms. */
+void wrk_step_terms (const WrkBuild *b, const GArray *told, WrkTrainingResult *out);
+
 /* What ran when, from a graph that has run. The order of turns and what they became, by pipeline rank: `order` (arrays of WrkTurn)
  * and `done` beside it. Returned: full. */
 WrkTrace *wrk_step_trace (const WrkBuild *b, GArray *const *order, WrkDone *const *done);

@@ -13,7 +13,30 @@ struct WrkCosts {
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* text of the question -> WrkUnit */
+  GArray *told;         /* WrkTold; NULL: nobody asked */
+  WrkTold now;          /* whose works are priced */
 };
+
+void
+wrk_costs_tell (WrkCosts *costs, GArray *told)
+{
+  costs->told = told;
+}
+
+/* `cost` and `priced`: one of them, NULL the other. */
+static void
+tell (WrkCosts *costs, const MdlWork *work, double time_s, const MdlKernelCost *cost, const WrkPriced *priced)
+{
+  if (costs->told == NULL)
+    return;
+  WrkTold one = costs->now;
+  one.work = *work;
+  one.time_s = time_s;
+  one.priced = priced;
+  if (cost != NULL)
+    one.cost = *cost;
+  g_array_append_val (costs->told, one);
+}
 
 static void
 free_unit (gpointer data)
@@ -155,6 +178,7 @@ add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[
   } else
     time_s = memory_s (costs, work, &cost);
   time_s /= costs->efficiency;
+  tell (costs, work, time_s, &cost, NULL);
   costs->sum_s += time_s;
   costs->band_s += time_s * cost.band;
   costs->source = MIN (costs->source, cost.source);
@@ -346,6 +370,7 @@ add_colls (PassBuild *b, GError **error)
         wrk_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w), w->coll.format, error);
     if (item.priced == NULL)
       return FALSE;
+    tell (b->costs, w, item.priced->time_s * item.repeat, NULL, item.priced);
     item.after = item_until (b, w->coll.after);
     item.before = item_from (b, w->coll.before, n_compute);
     item.with = is_hidden (b->costs->model, w) ? b->item_of[w->coll.with] : -1;
@@ -438,6 +463,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
       unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
     }
     double square_s2 = 0;
+    costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .turn = (WrkTurnKind)k };
     unit->pass[k] = build_pass (costs, pp, k == WRK_TURN_FORWARD ? forward : backward, (WrkTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;
@@ -449,7 +475,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
 }
 
 double
-wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, double tensors)
+wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors)
 {
   const WrkModel *model = costs->model;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
@@ -465,6 +491,7 @@ wrk_costs_optimizer_s (WrkCosts *costs, double updated, double held, double tens
                                 .clip = model->spec->model.clip.v,
                                 .zero = TRUE };
   mdl_optimizer_works (&ask, works);
+  costs->now = (WrkTold){ .pp = pp, .part = MDL_PART_N };
   WrkItem item = { 0 };
   double by_kind_s[MDL_OVERLAP_KERNELS] = { 0 };
   for (guint i = 0; i < works->len; i++)

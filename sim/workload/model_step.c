@@ -18,6 +18,7 @@ struct WrkModelRun {
   WrkDone **done; /* by pipeline rank and turn */
   GArray **order;
   gboolean lends_net; /* the network is another's */
+  GArray *told;       /* WrkTold; NULL: not asked */
 };
 
 /* ---- who slows whom ---- */
@@ -132,7 +133,8 @@ build (WrkModelRun *run, GError **error)
   if (tasks > MAX_TASKS)
     return wrk_fail_at (error, model->spec->model.global_batch.mark,
                         "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
-  eng_graph_set_pace (b->graph, pace, b);
+  if (!model->scenario->settings.no_interference)
+    eng_graph_set_pace (b->graph, pace, b);
   b->lane = g_new0 (WrkLane, pipe->p);
   run->order = g_new0 (GArray *, pipe->p);
   run->done = g_new0 (WrkDone *, pipe->p);
@@ -167,6 +169,10 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, GError **
   }
   run->prices = wrk_prices_new (&run->model, fold);
   run->costs = wrk_costs_new (&run->model, run->prices);
+  if (scenario->want_terms) {
+    run->told = g_array_new (FALSE, FALSE, sizeof (WrkTold));
+    wrk_costs_tell (run->costs, run->told);
+  }
   run->b.model = &run->model;
   run->b.prices = run->prices;
   run->b.costs = run->costs;
@@ -200,6 +206,7 @@ wrk_model_run_free (WrkModelRun *run)
   g_clear_pointer (&run->b.notes, g_array_unref);
   g_clear_pointer (&run->b.uses, g_array_unref);
   g_clear_pointer (&run->costs, wrk_costs_free);
+  g_clear_pointer (&run->told, g_array_unref);
   g_clear_pointer (&run->prices, wrk_prices_free);
   wrk_model_clear (&run->model);
   g_free (run);
@@ -270,6 +277,8 @@ wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GE
     wrk_step_account (&run->b, &result->training);
     wrk_model_summarise (&run->b, &result->training);
     add_memory (&run->model, result);
+    if (run->told != NULL)
+      wrk_step_terms (&run->b, run->told, &result->training);
     wrk_result_add_links (result, scenario->clu, run->b.net, result->training.step_time_s);
     result->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
     if (want_spans) {

@@ -503,7 +503,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   double dense = sync->trained_dense / (part ? ranks_of (model, WRK_GROUP_SHARD) : 1);
   double expert = sync->trained_expert / (part ? ranks_of (model, WRK_GROUP_EDP) : 1);
   double held = reduces_always (model) ? dense + expert : sync->trained_dense + sync->trained_expert;
-  double time_s = wrk_costs_optimizer_s (b->costs, dense + expert, held, sync->tensors);
+  double time_s = wrk_costs_optimizer_s (b->costs, sync->lane, dense + expert, held, sync->tensors);
   lane->update = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, time_s, NULL, "optimizer");
   wrk_build_after_one (b, lane->update, summed);
   lane->end = lane->update;

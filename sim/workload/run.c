@@ -235,6 +235,7 @@ wrk_result_free (WrkResult *result)
   wrk_coll_clear (&result->coll);
   wrk_coll_clear (&result->training.all_reduce);
   g_clear_pointer (&result->training.memory, g_array_unref);
+  g_clear_pointer (&result->training.terms, g_array_unref);
   g_free (result->training.memory_advice);
   clu_route_clear (&result->transfer.route);
   g_clear_pointer (&result->transfer.copies, g_ptr_array_unref);

@@ -36,6 +36,7 @@ struct WrkScenario {
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
+  gboolean want_terms; /* of a step of a model: what it is made of */
   GPtrArray *jobs; /* WrkJob *; NULL: one workload */
   GArray *gpus; /* guint32: the GPUs that the scenario may use, node-major */
 };

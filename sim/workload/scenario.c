@@ -349,6 +349,8 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;
   scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
   scenario->settings.no_fold = options->no_fold;
+  scenario->want_terms = options->want_terms;
+  scenario->settings.no_interference = options->no_interference;
   scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
   gboolean plain = cluster->library.v == 1,
            trains_model = scenario->training.model.model != NULL || (scenario->jobs != NULL && wrk_jobs_train_models (scenario));

@@ -31,19 +31,29 @@ model_run_clear (ModelRun *run)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelRun, model_run_clear)
 
-/* `cluster` and `workload`: the keys within; `more`: lines of the scenario. The test ends when it cannot be run. */
-static inline ModelRun
-model_run_with (const char *cluster, const char *workload, const char *more, gboolean want_spans)
+/* `cluster` and `workload`: the keys within; `more`: lines of the scenario. `options` as of loading, may be NULL. FALSE and *error
+ * when it cannot be run; what was loaded stays in *run. */
+static inline gboolean
+model_try (const char *cluster, const char *workload, const char *more, const WrkScenarioOptions *options, gboolean want_spans,
+           ModelRun *run, GError **error)
 {
   g_autofree char *text =
       g_strdup_printf ("scenario: s\ncluster: {%s}\n%sworkload: {kind: training, %s}\n", cluster, more, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  const WrkScenarioOptions none = { 0 };
+  run->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, options != NULL ? options : &none,
+                                          model_library, &run->cal, error);
+  run->result = run->scenario != NULL ? wrk_scenario_run (run->scenario, want_spans, error) : NULL;
+  return run->result != NULL;
+}
+
+/* The test ends when it cannot be run. */
+static inline ModelRun
+model_run_with (const char *cluster, const char *workload, const char *more, gboolean want_spans)
+{
   g_autoptr (GError) error = NULL;
   ModelRun run = { 0 };
-  WrkScenarioOptions options = { 0 };
-  run.scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &run.cal, &error);
-  run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, want_spans, &error) : NULL;
-  if (run.result == NULL)
+  if (!model_try (cluster, workload, more, NULL, want_spans, &run, &error))
     g_error ("%s", error->message);
   return run;
 }

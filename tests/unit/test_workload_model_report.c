@@ -117,6 +117,52 @@ a_step_is_bound_by_what_took_most_of_it (void)
   }
 }
 
+static void
+terms_sum_to_the_compute_of_a_rank_alone (void)
+{
+  /* one GPU, two micro-batches, nothing beside: the terms are the step, and their FLOP those that hfu counts */
+  g_auto (ModelRun) run = { 0 };
+  const WrkScenarioOptions options = { .want_terms = TRUE };
+  g_autoptr (GError) error = NULL;
+  TEST_TRUE (model_try ("topology: hgx_h200, nodes: 1, gpus_per_node: 1",
+                        "model: gpt2_medium, sequence: 1024, global_batch: 8, micro_batch: 4, framework: fused, recompute: full",
+                        "", &options, FALSE, &run, &error));
+  const WrkTrainingResult *t = &run.result->training;
+  double time_s = 0, flop = 0, recompute_s = 0;
+  for (guint i = 0; i < t->terms->len; i++) {
+    const WrkStepTerm *term = &g_array_index (t->terms, WrkStepTerm, i);
+    time_s += term->time_s * term->count;
+    flop += term->flop * term->count;
+    recompute_s += g_str_equal (term->pass, "recompute") ? term->time_s * term->count : 0;
+    TEST_TRUE (term->n_ranks == 0 && term->source < BASE_SOURCE_N && term->bound != NULL);
+    if (g_str_equal (term->part, "layer"))
+      TEST_NEAR (term->count, 24 * 2, 0);
+    if (term->m > 0 && term->heads <= 0)
+      TEST_NEAR (term->flop, 2 * term->m * term->n * term->k * fmax (term->batch, 1), 1e-9);
+  }
+  TEST_NEAR (time_s, t->step_time_s, 1e-6);
+  TEST_NEAR (recompute_s, t->recompute_s, 1e-6);
+  TEST_NEAR (flop, t->hfu * t->step_time_s * 989e12, 1e-3);
+}
+
+static void
+terms_of_a_layer_have_its_collectives (void)
+{
+  g_auto (ModelRun) run = { 0 };
+  const WrkScenarioOptions options = { .want_terms = TRUE };
+  TEST_TRUE (model_try (EIGHT,
+                        "model: gpt2_small, sequence: 1024, global_batch: 4, framework: fused, clip: false, parallel: {tp: 2}", "",
+                        &options, FALSE, &run, NULL));
+  const GArray *terms = run.result->training.terms;
+  double sent_B = 0;
+  for (guint i = 0; i < terms->len; i++) {
+    const WrkStepTerm *term = &g_array_index (terms, WrkStepTerm, i);
+    if (term->n_ranks > 0)
+      sent_B += term->bytes_B * mdl_op_busbw_factor (term->op, term->n_ranks) * term->count;
+  }
+  TEST_NEAR (sent_B, use_of (&run, WRK_COMM_TP)->sent_B, 1e-9);
+}
+
 int
 main (void)
 {
@@ -127,6 +173,8 @@ main (void)
       tensor_parallel_ranks_send_four_times_their_activations_a_layer },
     { "a rank sends a boundary for each micro-batch", a_rank_sends_a_boundary_for_each_micro_batch },
     { "what is waited for never lasts longer than it runs", what_is_waited_for_never_lasts_longer_than_it_runs },
+    { "terms sum to the compute of a rank alone", terms_sum_to_the_compute_of_a_rank_alone },
+    { "terms of a layer have its collectives", terms_of_a_layer_have_its_collectives },
     { "a step is bound by what took most of it", a_step_is_bound_by_what_took_most_of_it },
     { NULL, NULL },
   };

@@ -12,6 +12,12 @@ G_BEGIN_DECLS
 void rep_run_text (const WrkResult *result, GString *out);
 void rep_run_tsv (const WrkResult *result, GString *out);       /* one row, units in the header */
 void rep_run_json (const WrkResult *result, JsonBuilder *json); /* one object; what was not computed is null */
+void rep_run_json_members (const WrkResult *result, JsonBuilder *json); /* the same into an open object */
+
+/* What a training step of a model is made of (result->training.terms): tables, or "terms" and "sums" into the open object. */
+void rep_step_terms_text (const WrkTrainingResult *training, GString *out);
+void rep_step_terms_tsv (const WrkTrainingResult *training, GString *out);
+void rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json);
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */

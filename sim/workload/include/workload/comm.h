@@ -37,6 +37,7 @@ typedef struct {
   gboolean one_way;             /* sendrecv: one rank of a pair sends, the other receives */
   unsigned in_a_row;            /* operations that follow each other, as in a benchmark's loop; 0: one alone */
   guint64 seed;
+  gboolean no_interference;     /* a training step: compute and communication do not slow each other */
   gboolean no_fold;             /* simulate what is alike one by one */
   gboolean terse;               /* leave the text of terms out: for whoever prices by the thousand */
 } WrkSettings;

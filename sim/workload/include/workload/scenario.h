@@ -106,6 +106,8 @@ typedef struct {
   WrkMode mode;
   WrkSteps steps;
   gboolean no_fold;             /* a model's groups that are alike load every link one by one */
+  gboolean no_interference;     /* as of WrkSettings */
+  gboolean want_terms;          /* of a training step of a model: result->training.terms */
 } WrkScenarioOptions;
 
 /* A scenario read, checked, with its cluster built and its library loaded. */
@@ -197,6 +199,26 @@ typedef struct {
   MdlProto proto;
 } WrkCommUse;
 
+/* One work, or one collective, of a rank of a model's step, as it is alone. Texts are borrowed from the scenario. */
+typedef struct {
+  const char *part;            /* "layer", "head", "optimizer" … */
+  const char *pass, *name;     /* "forward", "qkv" */
+  double m, n, k, batch;       /* of a matrix product m x n over k; 0: none */
+  double heads;                /* of attention: m queries see n keys of k elements, in so many heads; 0: none */
+  double flop, bytes_B;        /* of a collective: its size, as nccl-tests counts it */
+  double time_s;               /* of one */
+  double count;                /* in a step */
+  const char *bound;           /* "math", "memory", "start"; of a collective as in WrkColl */
+  BaseSource source;
+  const char *note;            /* where the constant of its largest part comes from; NULL: none */
+  guint32 n_ranks;             /* of a collective; 0: compute */
+  const char *group;           /* of a collective */
+  MdlOp op;
+  MdlAlgo algo;
+  MdlProto proto;
+  char link[64];               /* what bounds a collective */
+} WrkStepTerm;
+
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
   double part_s[WRK_PART_N];   /* of the stage that ends last; sums to step_time_s */
@@ -221,6 +243,7 @@ typedef struct {
   double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
   double recompute_s;          /* of its compute: a forward pass again */
   WrkCommUse comm[WRK_COMM_N];
+  GArray *terms;               /* WrkStepTerm; NULL: not asked for */
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */

@@ -1,6 +1,5 @@
 /* What a training step of a model did when: slices on the streams of one rank a pipeline rank, arrows between them, and what
- * changed
- * over time. Times are seconds from the step's begin. */
+ * changed over time. Times are seconds from the step's begin. */
 #ifndef WORKLOAD_TRACE_H
 #define WORKLOAD_TRACE_H
 

@@ -1,0 +1,124 @@
+#include "report/advice.h"
+
+#include <math.h>
+
+#include "base/table.h"
+#include "json-private.h"
+
+static const BaseColumn columns[] = {
+  { "change", "change", BASE_CELL_TEXT, 0, NULL },
+  { "step_time_s", "step (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
+  { "gain", "gain (%)", BASE_CELL_NUMBER, 100, "%+.1f" },
+  { "set", "how", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+clear_advice (gpointer data)
+{
+  g_free (((RepAdvice *)data)->reason);
+}
+
+GArray *
+rep_advice_new (void)
+{
+  GArray *advice = g_array_new (FALSE, TRUE, sizeof (RepAdvice));
+  g_array_set_clear_func (advice, clear_advice);
+  return advice;
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const RepAdvice *x = a, *y = b;
+  gboolean x_runs = x->reason == NULL, y_runs = y->reason == NULL;
+  if (x_runs != y_runs)
+    return x_runs ? -1 : 1;
+  if (!x_runs || x->gain == y->gain)
+    return 0;
+  return x->gain > y->gain ? -1 : 1;
+}
+
+void
+rep_advice_sort (GArray *advice)
+{
+  g_array_sort (advice, compare); /* stable: equal ones stay in the order of the changes */
+}
+
+/* As it would be typed. Returned: full. */
+static char *
+how (const WrkChange *change)
+{
+  GString *text = g_string_new (change->no_interference ? "--no-interference" : NULL);
+  for (guint i = 0; i < change->sets->len; i++) {
+    g_autofree char *quoted = g_shell_quote (change->sets->pdata[i]);
+    g_string_append_printf (text, "%s--set %s", text->len > 0 ? " " : "", quoted);
+  }
+  return g_string_free (text, FALSE);
+}
+
+void
+rep_advice_json (const GArray *advice, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "advice");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < advice->len; i++) {
+    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
+    json_builder_begin_object (json);
+    rep_json_text (json, "change", one->change->what);
+    rep_json_text (json, "kind", wrk_change_kind_names[one->change->kind]);
+    json_builder_set_member_name (json, "set");
+    json_builder_begin_array (json);
+    for (guint k = 0; k < one->change->sets->len; k++)
+      json_builder_add_string_value (json, one->change->sets->pdata[k]);
+    json_builder_end_array (json);
+    rep_json_number (json, "step_time_s", one->reason == NULL ? one->step_time_s : (double)NAN);
+    rep_json_number (json, "gain", one->reason == NULL ? one->gain : (double)NAN);
+    rep_json_text (json, "reason", one->reason);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
+static void
+append_kind (const GArray *advice, WrkChangeKind kind, const char *title, GString *out)
+{
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  guint n = 0;
+  for (guint i = 0; i < advice->len; i++) {
+    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
+    if (one->change->kind != kind || one->reason != NULL)
+      continue;
+    g_autofree char *set = how (one->change);
+    base_table_row (table);
+    base_table_text (table, "change", one->change->what);
+    base_table_number (table, "step_time_s", one->step_time_s);
+    base_table_number (table, "gain", one->gain);
+    base_table_text (table, "set", set);
+    n++;
+  }
+  if (n == 0)
+    return;
+  g_string_append_printf (out, "\n# %s\n", title);
+  base_table_print_text (table, out);
+}
+
+void
+rep_advice_text (const GArray *advice, gboolean all, GString *out)
+{
+  append_kind (advice, WRK_CHANGE_HARDWARE,
+               "what would help: other hardware, each change alone, simulated; gain in tokens a second", out);
+  append_kind (advice, WRK_CHANGE_SOFTWARE, "what would help: the same machine", out);
+  append_kind (advice, WRK_CHANGE_SENSITIVITY, "what the answer hangs on", out);
+  guint refused = 0;
+  for (guint i = 0; i < advice->len; i++) {
+    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
+    if (one->reason == NULL)
+      continue;
+    if (all)
+      g_string_append_printf (out, "%s# cannot run: %s: %s\n", refused == 0 ? "\n" : "", one->change->what, one->reason);
+    refused++;
+  }
+  if (refused > 0 && !all)
+    g_string_append_printf (out, "\n# %u further change%s cannot run here; --verbose says why\n", refused, refused == 1 ? "" : "s");
+}

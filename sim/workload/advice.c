@@ -1,0 +1,245 @@
+#include "workload/advice.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/units.h"
+#include "model-private.h"
+
+const char *const wrk_change_kind_names[WRK_CHANGE_KINDS] = {
+  [WRK_CHANGE_HARDWARE] = "hardware",
+  [WRK_CHANGE_SOFTWARE] = "software",
+  [WRK_CHANGE_SENSITIVITY] = "sensitivity",
+};
+
+static void
+free_change (gpointer data)
+{
+  WrkChange *change = data;
+  g_free (change->what);
+  g_ptr_array_unref (change->sets);
+  g_free (change);
+}
+
+static WrkChange *G_GNUC_PRINTF (3, 4) add (GPtrArray *changes, WrkChangeKind kind, const char *format, ...)
+{
+  WrkChange *change = g_new0 (WrkChange, 1);
+  va_list args;
+  va_start (args, format);
+  change->what = g_strdup_vprintf (format, args);
+  va_end (args);
+  change->kind = kind;
+  change->sets = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (changes, change);
+  return change;
+}
+
+static void G_GNUC_PRINTF (2, 3) set (WrkChange *change, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (change->sets, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+/* ---- hardware ---- */
+
+/* Specified, one way; 0: not told. */
+static double
+rate_of (const CluLinkSpec *link)
+{
+  const CluLinkClass *link_class = link->link_class.value;
+  if (link->rate.set)
+    return link->rate.v;
+  if (link_class == NULL)
+    return 0;
+  return (link->lanes.set ? link->lanes.v : link_class->lanes.v) * link_class->lane_rate.v;
+}
+
+static WrkChange *
+double_rate (GPtrArray *changes, const char *what, const char *path, double rate_Bps)
+{
+  if (!(rate_Bps > 0))
+    return NULL;
+  g_autofree char *now = base_quantity_format (rate_Bps, BASE_DIM_BANDWIDTH, 6),
+                  *twice = base_quantity_format (2 * rate_Bps, BASE_DIM_BANDWIDTH, 6);
+  WrkChange *change = add (changes, WRK_CHANGE_HARDWARE, "%s %s -> %s", what, now, twice);
+  set (change, "%s=%s", path, twice);
+  return change;
+}
+
+/* Switches whose ports are as fast: as many ports, as quick to cross. */
+static void
+quicken_switches (const CluFabricSpec *fabric, WrkChange *change)
+{
+  const CluSwitchSpec *type = fabric->leaf.type.value;
+  if (type == NULL)
+    return;
+  g_autofree char *latency =
+      base_quantity_format (fabric->leaf.latency.set ? fabric->leaf.latency.v : type->latency.v, BASE_DIM_TIME, 6);
+  set (change, "topology.fabric.leaf={radix: %.0f, latency: %s}", fabric->leaf.radix.set ? fabric->leaf.radix.v : type->radix.v,
+       latency);
+  if (fabric->spine.type.set)
+    set (change, "topology.fabric.spine=");
+  if (fabric->core.type.set)
+    set (change, "topology.fabric.core=");
+}
+
+static void
+add_hardware (const WrkModel *model, GPtrArray *changes)
+{
+  const Clu *clu = model->scenario->clu;
+  const CluNodeSpec *node = clu_node_spec (clu, 0);
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  gboolean nvlink = node->nvlink.kind.v != CLU_SCALE_UP_NONE;
+  CluLinkSpec up = clu_gpu_spec (clu, 0)->scale_up;
+  if (node->nvlink.link.rate.set)
+    up.rate = node->nvlink.link.rate;
+  if (nic != NULL && clu_n_nodes (clu) > 1) {
+    WrkChange *change = double_rate (changes, "network adapters", "topology.node.nics.rate",
+                                     node->nics.rate.set ? node->nics.rate.v : rate_of (&nic->port));
+    if (change != NULL)
+      quicken_switches (&clu_spec (clu)->fabric, change);
+  }
+  if (nvlink)
+    double_rate (changes, "scale-up links of a GPU", "topology.node.nvlink.link.rate", rate_of (&up));
+}
+
+/* ---- parallelism ---- */
+
+/* A size twice, and half where it is even; what remains for dp follows. */
+static void
+add_size (const WrkModel *model, GPtrArray *changes, const char *key, guint32 now)
+{
+  const double factors[] = { 2, .5 };
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
+    double then = now * factors[i];
+    if (factors[i] < 1 && now % 2 != 0)
+      continue;
+    WrkChange *change = add (changes, WRK_CHANGE_SOFTWARE, "%s %u -> %.0f", key, now, then);
+    set (change, "workload.parallel.%s=%.0f", key, then);
+    if (model->spec->parallel.dp.set)
+      set (change, "workload.parallel.dp=");
+  }
+}
+
+static void
+add_parallel (const WrkModel *model, GPtrArray *changes)
+{
+  const WrkModelSpec *m = &model->spec->model;
+  guint32 pp = model->grid.size[WRK_DIM_PP];
+  add_size (model, changes, "tp", model->grid.size[WRK_DIM_TP]);
+  add_size (model, changes, "pp", pp);
+  if (model->grid.size[WRK_DIM_CP] > 1)
+    add_size (model, changes, "cp", model->grid.size[WRK_DIM_CP]);
+  if (model->llm.moe.experts.v > 0)
+    add_size (model, changes, "ep", model->grid.ep);
+  set (add (changes, WRK_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, 2 * m->micro_batch.v),
+       "workload.micro_batch=%.0f", 2 * m->micro_batch.v);
+  if (m->micro_batch.v > 1)
+    set (add (changes, WRK_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
+         "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
+  if (model->grid.size[WRK_DIM_TP] > 1 && !model->ask.sp)
+    set (add (changes, WRK_CHANGE_SOFTWARE, "sequence parallelism on"), "workload.parallel.sp=true");
+  if (model->sync == WRK_SYNC_DDP)
+    set (add (changes, WRK_CHANGE_SOFTWARE, "optimizer sharded (zero 1)"), "workload.parallel.zero=1");
+}
+
+/* Other schedules; those that have two chunks a rank take no vp. */
+static void
+add_schedules (const WrkModel *model, GPtrArray *changes)
+{
+  static const WrkSchedule others[] = { WRK_SCHEDULE_1F1B, WRK_SCHEDULE_INTERLEAVED, WRK_SCHEDULE_ZB_H1, WRK_SCHEDULE_ZB_V };
+  if (model->pipe.p < 2)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    const char *name = base_name (wrk_schedule_names, (int)others[i]);
+    if (others[i] == model->pipe.schedule)
+      continue;
+    WrkChange *change =
+        add (changes, WRK_CHANGE_SOFTWARE, others[i] == WRK_SCHEDULE_INTERLEAVED ? "schedule %s, vp 2" : "schedule %s", name);
+    set (change, "workload.schedule=%s", name);
+    set (change, "workload.parallel.vp=%s", others[i] == WRK_SCHEDULE_INTERLEAVED ? "2" : "");
+  }
+  if (model->pipe.schedule == WRK_SCHEDULE_INTERLEAVED)
+    add_size (model, changes, "vp", model->pipe.v);
+}
+
+/* ---- how it is run ---- */
+
+static void
+add_overlap (const WrkModel *model, GPtrArray *changes)
+{
+  const WrkOverlapSpec *overlap = &model->spec->model.overlap;
+  const struct {
+    gboolean helps, on;
+    const char *key, *what;
+  } rows[] = {
+    { model->grid.size[WRK_DIM_TP] > 1, overlap->tp.v, "tp", "tensor parallelism's collectives" },
+    { model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_SHARDS, overlap->gradients.v, "gradients", "gradients' reductions" },
+    { model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS, overlap->parameters.v, "parameters",
+      "parameters' gathers" },
+    { model->pipe.p > 1, overlap->p2p.v, "p2p", "sends between stages" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].helps)
+      set (add (changes, rows[i].on ? WRK_CHANGE_SENSITIVITY : WRK_CHANGE_SOFTWARE, "%s %s compute", rows[i].what,
+                rows[i].on ? "not beside" : "beside"),
+           "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
+}
+
+static void
+add_buckets (const WrkModel *model, GPtrArray *changes)
+{
+  double now_B = model->spec->ddp.bucket.v;
+  const double factors[] = { .5, 2, 4 };
+  if (model->sync != WRK_SYNC_DDP || !model->spec->model.overlap.gradients.v)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
+    g_autofree char *now = base_quantity_format (now_B, BASE_DIM_BYTES, 6),
+                    *then = base_quantity_format (now_B * factors[i], BASE_DIM_BYTES, 6);
+    set (add (changes, WRK_CHANGE_SOFTWARE, "gradient buckets %s -> %s", now, then), "workload.ddp.bucket=%s", then);
+  }
+}
+
+static void
+add_software (const WrkModel *model, GPtrArray *changes)
+{
+  if (model->ask.recompute != 0) {
+    set (add (changes, WRK_CHANGE_SOFTWARE, "nothing computed again"), "workload.recompute=none");
+    if ((model->ask.recompute & MDL_MODULE_LAYER) != 0)
+      set (add (changes, WRK_CHANGE_SOFTWARE, "only the core of attention computed again"),
+           "workload.recompute={modules: [core_attention]}");
+  }
+  if (model->ask.framework == MDL_FRAMEWORK_EAGER)
+    set (add (changes, WRK_CHANGE_SOFTWARE, "kernels fused"), "workload.framework=fused");
+}
+
+static void
+add_sensitivities (const WrkModel *model, GPtrArray *changes)
+{
+  const WrkScenario *scenario = model->scenario;
+  const guint32 nvls = 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
+  add (changes, WRK_CHANGE_SENSITIVITY, "compute and communication do not slow each other")->no_interference = TRUE;
+  if (scenario->settings.library != NULL && clu_domain_has_sharp (scenario->clu) &&
+      (scenario->settings.disabled_algos & nvls) != nvls)
+    set (add (changes, WRK_CHANGE_SENSITIVITY, "no reduction in NVLink's switches (NVLS)"), "nccl.NCCL_NVLS_ENABLE=0");
+}
+
+GPtrArray *
+wrk_advice_changes (const WrkScenario *scenario)
+{
+  GPtrArray *changes = g_ptr_array_new_with_free_func (free_change);
+  g_auto (WrkModel) model = { 0 };
+  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || scenario->training.model.model == NULL ||
+      !wrk_model_plan (scenario, &model, NULL))
+    return changes;
+  add_hardware (&model, changes);
+  add_parallel (&model, changes);
+  add_schedules (&model, changes);
+  add_overlap (&model, changes);
+  add_buckets (&model, changes);
+  add_software (&model, changes);
+  add_sensitivities (&model, changes);
+  return changes;
+}

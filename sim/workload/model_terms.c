@@ -1,0 +1,113 @@
+/* What a rank's compute and its layers' collectives are made of: every work of every unit on it, alone, and how often it runs. A
+ * backward pass is told whole, also where the schedule runs it in two. */
+#include <string.h>
+
+#include "model_build-private.h"
+
+static const char *const part_names[MDL_PART_N + 1] = {
+  [MDL_PART_EMBEDDING] = "embedding", [MDL_PART_DENSE] = "layer", [MDL_PART_MOE] = "expert layer",
+  [MDL_PART_HEAD] = "head",           [MDL_PART_MTP] = "mtp",     [MDL_PART_N] = "optimizer",
+};
+
+/* Units on the rank's chunks that are priced as this one. */
+static double
+units_like (const WrkBuild *b, const WrkTold *told)
+{
+  const WrkModel *model = b->model;
+  double n = 0;
+  for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++) {
+    const WrkCut *cut = &model->cut[wrk_schedule_position (&model->pipe, (WrkPlace){ told->pp, c })];
+    n += (told->part == MDL_PART_EMBEDDING && cut->embedding) || (told->part == MDL_PART_HEAD && cut->head) ? 1 : 0;
+    for (guint32 l = cut->first; l < cut->first + cut->n; l++) {
+      MdlPart part = mdl_llm_is_moe (&model->llm, l) ? MDL_PART_MOE : MDL_PART_DENSE;
+      n += part == told->part && mdl_llm_is_windowed (&model->llm, l) == told->windowed ? 1 : 0;
+    }
+  }
+  return n;
+}
+
+/* The constant that most of the time hangs on. */
+static void
+take_source (const WrkTold *told, WrkStepTerm *term)
+{
+  double most_s = 0;
+  term->source = told->cost.source;
+  for (unsigned i = 0; i < told->cost.n_terms; i++) {
+    const MdlTerm *one = &told->cost.term[i];
+    if (one->value_s <= most_s)
+      continue;
+    most_s = one->value_s;
+    term->note = one->note;
+    if (one->source < BASE_SOURCE_N)
+      term->source = one->source;
+  }
+}
+
+static const char *
+group_name (const MdlWork *work)
+{
+  return work->coll.group == MDL_GROUP_CP    ? "cp"
+         : work->coll.group == MDL_GROUP_EP  ? "ep"
+         : work->coll.group == MDL_GROUP_ETP ? "etp"
+                                             : "tp";
+}
+
+static void
+take_coll (const WrkTold *told, WrkStepTerm *term)
+{
+  const WrkColl *coll = &told->priced->coll;
+  term->bytes_B = coll->size_B * told->work.coll.repeat;
+  term->n_ranks = coll->n_ranks;
+  term->group = group_name (&told->work);
+  term->op = coll->op;
+  term->algo = coll->algo;
+  term->proto = coll->proto;
+  term->source = coll->provenance;
+  g_strlcpy (term->link, coll->bound_by, sizeof term->link);
+}
+
+static void
+add_term (const WrkBuild *b, const WrkTold *told, GArray *terms)
+{
+  const MdlWork *work = &told->work;
+  gboolean optimizer = told->part == MDL_PART_N;
+  double micro_batches = (double)b->model->m / wrk_schedule_copies (&b->model->pipe);
+  WrkStepTerm term = { .part = part_names[told->part],
+                       .pass = optimizer ? "update" : mdl_pass_names[work->pass],
+                       .name = work->name,
+                       .flop = work->flop,
+                       .bytes_B = work->read_B + work->write_B,
+                       .time_s = told->time_s,
+                       .count = optimizer ? 1 : units_like (b, told) * micro_batches,
+                       .bound = told->cost.bound };
+  if (work->kind == MDL_WORK_GEMM) {
+    term.m = work->gemm.m;
+    term.n = work->gemm.n;
+    term.k = work->gemm.k;
+    term.batch = work->gemm.batch;
+  }
+  if (work->kind == MDL_WORK_ATTENTION) {
+    term.m = work->attention.q_len;
+    term.n = work->attention.kv_len;
+    term.k = work->attention.qk_dim;
+    term.heads = work->attention.heads * work->attention.batch;
+  }
+  if (told->priced == NULL)
+    take_source (told, &term);
+  else if (told->priced->coll.n_ranks > 1)
+    take_coll (told, &term);
+  else /* of one rank: there is none */
+    return;
+  g_array_append_val (terms, term);
+}
+
+void
+wrk_step_terms (const WrkBuild *b, const GArray *told, WrkTrainingResult *out)
+{
+  out->terms = g_array_new (FALSE, TRUE, sizeof (WrkStepTerm));
+  for (guint i = 0; i < told->len; i++) {
+    const WrkTold *one = &g_array_index (told, WrkTold, i);
+    if (one->pp == out->stage && (one->part == MDL_PART_N || one->turn == WRK_TURN_FORWARD || one->turn == WRK_TURN_BACKWARD))
+      add_term (b, one, out->terms);
+  }
+}
