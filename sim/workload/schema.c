@@ -5,7 +5,7 @@
 const BaseName wrk_kind_names[] = {
   { "collective", WRK_KIND_COLLECTIVE, "one collective operation" },
   { "transfer", WRK_KIND_TRANSFER, "copies from one device to another" },
-  { "training", WRK_KIND_TRAINING, "a training step of layers with given times" },
+  { "training", WRK_KIND_TRAINING, "a training step of a model, or of layers with given times" },
   { "io", WRK_KIND_IO, "storage reads and writes (not built yet)" },
   { "serving", WRK_KIND_SERVING, "inference (not built yet)" },
   { NULL, 0, NULL },
