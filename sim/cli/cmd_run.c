@@ -15,7 +15,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
   { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S", "fluid (default): one pipelined activity; exact: every message" },
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
-    "of a model's step: every link of every group is simulated, not one for all alike; the same answer, for checking" },
+    "simulate every link of a model's step, not one for all that are alike (slower; the same answer)" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
