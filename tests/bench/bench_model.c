@@ -11,7 +11,7 @@ static const struct {
   const char *name, *scenario, *sets[4];
 } rows[] = {
   { "70B, 128 GPUs", "llama3_70b_16nodes", { NULL } },
-  { "70B, 1,024 GPUs", "llama3_70b_16nodes", { "cluster.nodes=128", "workload.global_batch=1024", NULL } },
+  { "70B, 1,024 GPUs", "llama3_70b_16nodes", { "cluster.nodes=128", "workload.global_batch=4096", NULL } },
   { "405B, 16,384 GPUs", "llama31_405b_2048nodes", { NULL } },
   { "DeepSeek-V3, 256 GPUs", "deepseek_v3_256", { NULL } },
 };
