@@ -5,7 +5,7 @@
 
 typedef struct {
   char *mode, *steps, *trace;
-  gboolean strict, advise, verbose, no_interference, no_fold;
+  gboolean strict, no_fold, advise, verbose, no_interference;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -69,7 +69,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   g_auto (CliScenarioRun) done = { 0 };
-  const CliScenarioFlags how = { flags->mode, flags->steps, flags->no_interference, flags->trace != NULL, FALSE, flags->no_fold };
+  const CliScenarioFlags how = { .mode = flags->mode,
+                                 .steps = flags->steps,
+                                 .no_fold = flags->no_fold,
+                                 .no_interference = flags->no_interference,
+                                 .want_spans = flags->trace != NULL };
   g_autoptr (GPtrArray) changes = NULL;
   g_autoptr (GArray) advice = NULL;
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||

@@ -192,7 +192,7 @@ static void
 add_buckets (const WrkModel *model, GPtrArray *changes)
 {
   double now_B = model->spec->ddp.bucket.v;
-  const double factors[] = { .5, 2, 4 };
+  const double factors[] = { 2, 4 };
   if (model->sync != WRK_SYNC_DDP || !model->spec->model.overlap.gradients.v)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
