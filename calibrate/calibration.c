@@ -310,6 +310,7 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
   cal->library.kernels = cal_kernels (cal);
   cal->library.overlap = cal_overlap (cal);
   cal->library.memory = cal_memory (cal);
+  cal->library.software = cal_software (cal);
   if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
     return NULL;
   if (vendor != NCCL && nccl != NULL) {

@@ -8,6 +8,7 @@
 #include "calibrate/links.h"
 #include "calibrate/storage.h"
 #include "fit-private.h"
+#include "section_frameworks-private.h"
 #include "section_kernels-private.h"
 #include "section_memory-private.h"
 #include "section_overlap-private.h"
@@ -15,8 +16,8 @@
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
 
-const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links,
-                                           &cal_storage,         &cal_section_memory,  NULL };
+const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap,    &cal_links, &cal_storage,
+                                           &cal_section_memory,  &cal_section_frameworks, NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)

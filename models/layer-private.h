@@ -58,8 +58,8 @@ gboolean mdl_build_trained (const MdlBuild *build, const MdlLinear *linear);
 /* Matrices beside each other on one input of `tokens` rows (each: of one copy), cut by outputs over `group`, gathered with sp. */
 void mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group);
 void mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group);
-/* A matrix cut by inputs over `group`, whose partial sums are reduced. `own`: its input comes from a kernel that casts. */
-void mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group, gboolean own);
+/* A matrix cut by inputs over `group`, whose partial sums are reduced. */
+void mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group);
 void mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group);
 
 /* ---- what stands between ---- */

@@ -246,8 +246,8 @@ static void
 loss_forward (MdlBuild *build)
 {
   const double logits = build->tokens * vocabulary_rows (build), tokens_B = build->tokens * 4;
-  if (build->fused)
-    mdl_build_memory (build, "loss", logits * build->element_B, tokens_B, 1);
+  if (build->fused) /* to fp32; the largest; less it, and the exponential; over their sum */
+    mdl_build_memory (build, "loss", logits * (build->element_B + 3 * 4), logits * (4 + 8 + 4), 1);
   else
     mdl_build_memory (build, "loss", logits * (build->element_B + 4), logits * (4 + 4), 4);
   static const char *const sums[] = { "reduce_largest", "reduce_target", "reduce_sum" };
@@ -260,7 +260,7 @@ loss_back (MdlBuild *build)
 {
   const double logits = build->tokens * vocabulary_rows (build);
   if (build->fused)
-    mdl_build_memory (build, "loss", logits * build->element_B, logits * build->element_B, 1);
+    mdl_build_memory (build, "loss", logits * 4, logits * build->element_B, 1);
   else /* the target's gradient among zeros, of log-softmax, back from fp32 */
     mdl_build_memory (build, "loss", logits * (4 + 4 + 4), logits * (4 + 4 + build->element_B), 4);
 }

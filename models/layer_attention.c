@@ -195,6 +195,11 @@ flash (MdlBuild *build, gboolean back)
   work->attention = core;
   work->flop = back ? 2.5 * flop : flop;
   work->kernels = (back ? 3 : 1) * core.steps; /* backward: sums of gradient and result, the products, a cast */
+  if (core.steps > 1) { /* each step's result is scaled and added to the sum so far; backward its three gradients are */
+    const double own = queries * core.value_dim * core.steps, shared = keys * (core.qk_dim + core.value_dim);
+    const double sum_B = (back ? queries * core.qk_dim * core.steps + shared : 5.0 / 3 * own) * build->element_B;
+    mdl_build_memory (build, "ring_sum", 2 * sum_B, sum_B, core.steps);
+  }
   return at;
 }
 
@@ -340,7 +345,7 @@ mdl_build_attention (MdlBuild *build)
   core (build);
   build->modules = modules;
   const MdlLinear linear = output (build);
-  mdl_build_row (build, &linear, build->tokens, MDL_GROUP_TP, FALSE);
+  mdl_build_row (build, &linear, build->tokens, MDL_GROUP_TP);
 }
 
 void

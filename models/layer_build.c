@@ -7,9 +7,13 @@
  * gathered input again, an all-gather beside which dgrad may run. Cut by inputs, forward ends in an all-reduce or reduce-scatter,
  * and backward begins with an all-gather of the gradient with sp.
  * Low-rank adapters of rank r beside a frozen matrix: A (r x in), B (out x r), computed as activations are; both are cut so that
- * their partial sums join those of the matrix, which adds no collective.
+ * their partial sums join those of the matrix, which adds no collective. What the adapter makes is scaled, and added to what the
+ * matrix makes, by kernels of their own, both ways; its input goes through dropout where there is some (Hugging Face PEFT
+ * tuners/lora/layer.py, Linear.forward; NeMo's ParallelLinearAdapter the same).
  * fp8, fp4: operands are read once for the largest value, cast, and kept transposed too for wgrad: eager code does each in a
- * kernel; fused code casts in the kernel that makes the operand, where norm or activation does, else in one kernel.
+ * kernel; fused code casts in the norm that makes the operand, else in one kernel: results of activations and attention, and all
+ * gradients (Megatron-LM core/models/gpt/gpt_layer_specs.py: TELayerNormColumnParallelLinear, TERowParallelLinear, between them an
+ * activation compiled by itself).
  * Bytes of memory-bound kernels: each operand read once, each result written once.
  * Source: Shoeybi et al. 1909.08053 section 3; Korthikanti et al. 2205.05198 section 4.2.2; Hu et al. 2106.09685 section 4.
  * Check: sums over a layer equal closed forms (tests/unit). */
@@ -54,7 +58,7 @@ mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k,
   work->flop = 2 * m * n * k * batch;
   work->read_B = batch * (m * k + k * n) * mdl_format_B (format);
   work->write_B = batch * m * n * mdl_format_B (out);
-  work->kernels = build->fused ? 1 : batch; /* eager code loops over experts */
+  work->kernels = batch; /* a launch an expert: eager code, and TransformerEngine pytorch/module/grouped_linear.py over streams */
   return work;
 }
 
@@ -152,6 +156,23 @@ mdl_build_trained (const MdlBuild *build, const MdlLinear *linear)
   return !mdl_build_frozen (build) || adapted (build, linear);
 }
 
+/* What stands between an adapter and its matrix: `made` elements scaled, `added` elements of a sum. */
+static void
+join_adapter (MdlBuild *build, double made, double added)
+{
+  const double made_B = made * build->element_B, added_B = added * build->element_B;
+  mdl_build_memory (build, "lora_scale", made_B, made_B, 1);
+  mdl_build_memory (build, "lora_add", 2 * added_B, added_B, 1);
+}
+
+static void
+drop_adapter (MdlBuild *build, double elements)
+{
+  const double unit_B = elements * build->element_B;
+  if (build->ask->lora_dropout) /* with a mask of a byte */
+    mdl_build_memory (build, "lora_dropout", unit_B, unit_B + elements, 1);
+}
+
 static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
@@ -159,11 +180,11 @@ linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
   mdl_build_gemm (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format, activation);
   if (!adapted (build, linear))
     return;
-  const double rank = build->ask->lora_rank;
+  const double rank = build->ask->lora_rank, out = rows * linear->out * linear->copies;
+  drop_adapter (build, rows * linear->in * linear->copies);
   mdl_build_gemm (build, "lora_a", rows, rank, linear->in, linear->copies, activation, activation);
-  MdlWork *work = mdl_build_gemm (build, "lora_b", rows, linear->out, rank, linear->copies, activation, activation);
-  work->gemm.accumulate = TRUE;
-  work->read_B += work->write_B;
+  mdl_build_gemm (build, "lora_b", rows, linear->out, rank, linear->copies, activation, activation);
+  join_adapter (build, out, out);
 }
 
 static void
@@ -174,11 +195,11 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
   mdl_build_gemm (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format, activation);
   if (!adapted (build, linear))
     return;
-  const double rank = build->ask->lora_rank;
+  const double rank = build->ask->lora_rank, in = rows * linear->in * linear->copies;
   mdl_build_gemm (build, "lora_b", rows, rank, linear->out, linear->copies, activation, activation);
-  MdlWork *work = mdl_build_gemm (build, "lora_a", rows, linear->in, rank, linear->copies, activation, activation);
-  work->gemm.accumulate = TRUE;
-  work->read_B += work->write_B;
+  mdl_build_gemm (build, "lora_a", rows, linear->in, rank, linear->copies, activation, activation);
+  drop_adapter (build, in);
+  join_adapter (build, rows * linear->out * linear->copies, in);
 }
 
 /* One weight gradient of `out` x `in`. Fused code adds to the gradient buffer in the product; eager code leaves a tensor of the
@@ -243,7 +264,7 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   if (ask->sp && trained)
     gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, ask->activation);
   build->pass = MDL_PASS_DGRAD;
-  for (unsigned i = 0; i < n && !build->fused; i++)
+  for (unsigned i = 0; i < n; i++)
     mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies);
   int gemm = -1;
   for (unsigned i = 0; i < n; i++) {
@@ -254,7 +275,8 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   }
   reduce = mdl_build_coll (build, "reduce_gradient", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group, input_B,
                            ask->activation);
-  mdl_build_amend (build, reduce, gemm, -1);
+  /* where there are weight gradients, they are what it runs beside */
+  mdl_build_amend (build, reduce, trained ? -1 : gemm, -1);
   const int first = mdl_build_next (build);
   for (unsigned i = 0; i < n; i++)
     linear_wgrad (build, &linears[i], rows);
@@ -264,11 +286,10 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
 }
 
 void
-mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group, gboolean own)
+mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group)
 {
   const MdlLayerAsk *ask = build->ask;
-  if (!build->fused || !own)
-    mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies);
+  mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies);
   const int gemm = mdl_build_next (build);
   linear_forward (build, linear, rows);
   const int reduce = mdl_build_coll (build, "reduce_output", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
@@ -349,13 +370,13 @@ mdl_build_add_back (MdlBuild *build, double elements)
 void
 mdl_build_activation (MdlBuild *build, double elements)
 {
-  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  const double unit_B = elements * build->element_B;
   const unsigned modules = build->modules;
   build->modules |= MDL_MODULE_ACTIVATION;
   if (!mdl_llm_gated (build->llm))
-    mdl_build_memory (build, "activation", unit_B, out_B, 1);
+    mdl_build_memory (build, "activation", unit_B, unit_B, 1);
   else if (build->fused)
-    mdl_build_memory (build, "activation", 2 * unit_B, out_B, 1);
+    mdl_build_memory (build, "activation", 2 * unit_B, unit_B, 1);
   else /* function of the gate; times up */
     mdl_build_memory (build, "activation", 3 * unit_B, 2 * unit_B, 2);
   build->modules = modules;
@@ -364,12 +385,12 @@ mdl_build_activation (MdlBuild *build, double elements)
 void
 mdl_build_activation_back (MdlBuild *build, double elements)
 {
-  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  const double unit_B = elements * build->element_B;
   build->pass = MDL_PASS_DGRAD;
   if (!mdl_llm_gated (build->llm))
-    mdl_build_memory (build, "activation", 2 * unit_B, out_B, 1);
+    mdl_build_memory (build, "activation", 2 * unit_B, unit_B, 1);
   else if (build->fused)
-    mdl_build_memory (build, "activation", 3 * unit_B, 2 * out_B, 1);
+    mdl_build_memory (build, "activation", 3 * unit_B, 2 * unit_B, 1);
   else /* gradients of the product's two sides, then of the function: three kernels of two in, one out */
     mdl_build_memory (build, "activation", 6 * unit_B, 3 * unit_B, 3);
 }

@@ -58,7 +58,7 @@ mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *dow
   mdl_build_activation (build, build->tokens * width);
   build->modules = modules;
   const MdlLinear last = down (build, width, 1, bias, down_name);
-  mdl_build_row (build, &last, build->tokens, MDL_GROUP_TP, TRUE);
+  mdl_build_row (build, &last, build->tokens, MDL_GROUP_TP);
 }
 
 void
@@ -186,7 +186,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
   mdl_build_activation (build, moe->rows * moe->ffn);
   build->modules = modules & ~(unsigned)MDL_MODULE_MLP;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
-  mdl_build_row (build, &last, each, MDL_GROUP_NONE, TRUE);
+  mdl_build_row (build, &last, each, MDL_GROUP_NONE);
 }
 
 static void

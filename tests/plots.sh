@@ -105,6 +105,11 @@ draws section.gp "data='section.tsv'; title='a_b'" '2 of 3 held out within +-10 
 refuses section.gp "data='section.tsv'; section='storage'" "no held-out point of section 'storage'"
 refuses section.gp "data='coll.tsv'" "no column 'section'"
 
+printf '%s\n' 'name use kind gpus measured predicted' 'a fitted vendor-tuned 8 1 1.1' 'b held_out vendor-tuned 64 2 1.9' \
+  'c fitted others 8 1 0.9' 'd same_source others 8 1 1' 'e held_out own 4 1 1' | tr ' ' '\t' >training.tsv
+draws training.gp "data='training.tsv'; title='a_b'" 'a_b' 'vendor-tuned, not fitted' 'simulated / measured - 1 (%)' '64'
+refuses training.gp "data='coll.tsv'" "no column 'use'"
+
 # Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
 table winners.tsv <<'ROWS'
 bytes nodes ranks algo proto best margin

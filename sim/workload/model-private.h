@@ -54,6 +54,16 @@ typedef enum {
   WRK_SYNC_SHARDS     /* parameters sharded too, gathered layer by layer: FSDP, ZeRO 3 */
 } WrkSync;
 
+/* What the software makes of the times of kernels (models/software.h). */
+typedef struct {
+  double efficiency, attention, optimizer; /* what compute, fused attention, and the optimizer are divided by */
+  gboolean shows;               /* the host's launches count, `kernel_s` each */
+  double kernel_s, collective_s, shards_s;
+  double step_s;                /* that nothing of a step hides */
+  double slowest;               /* compute of the slowest rank over the mean */
+  BaseSource source;
+} WrkSoftware;
+
 /* One position of the pipeline's chain. */
 typedef struct {
   guint32 first, n; /* layers */
@@ -72,6 +82,8 @@ typedef struct {
   guint32 m;          /* micro-batches of a replica and step */
   MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
   WrkSync sync;
+  WrkSoftware software;
+  gboolean overlap_tp; /* collectives of tensor parallelism run part by part beside products */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
 } WrkModel;
 
@@ -84,6 +96,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkModel, wrk_model_clear)
 /* model_keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
 gboolean wrk_model_check_keys (const WrkScenario *scenario, GError **error);
 gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
+/* model_software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
+void wrk_model_take_software (WrkModel *model);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
@@ -182,8 +196,8 @@ void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
-/* What the host takes to queue a kernel and a collective; 0 where that never shows. */
-void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s);
+/* What the host takes to queue a kernel, a collective, and a gather or scatter of shards; 0 where that never shows. */
+void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s);
 MdlPrecision wrk_precision_of (MdlFormat format);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
 double wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors);

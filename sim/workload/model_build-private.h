@@ -67,7 +67,7 @@ typedef struct {
   GArray *notes;      /* WrkNote, by task */
   GArray *uses;       /* scratch */
   MdlGpu gpu;
-  double host_kernel_s, host_coll_s; /* what the host takes to queue a kernel, a collective; 0: launches do not show */
+  double host_kernel_s, host_coll_s, host_shards_s; /* what the host takes to queue each; 0: launches do not show */
   WrkAt at;           /* what is built now */
   int end;            /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
 } WrkBuild;

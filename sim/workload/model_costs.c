@@ -9,7 +9,6 @@ struct WrkCosts {
   const WrkModel *model;
   WrkPrices *prices;
   MdlGpu gpu;
-  double efficiency;    /* of the software: what its compute takes is divided by it */
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* text of the question -> WrkUnit */
@@ -55,9 +54,8 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   WrkCosts *costs = g_new0 (WrkCosts, 1);
   costs->model = model;
   costs->prices = prices;
-  costs->efficiency = 1;
   wrk_gpu_facts (model->scenario->clu, 0, &costs->gpu);
-  costs->source = costs->gpu.source;
+  costs->source = MIN (costs->gpu.source, model->software.source);
   costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
   return costs;
 }
@@ -83,10 +81,11 @@ wrk_precision_of (MdlFormat format)
   return of[format];
 }
 
+/* In `parts` by its rows, one after the other: each part is a product of its own, which fills fewer SMs. */
 static double
-gemm_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
+gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCost *cost)
 {
-  MdlGemm gemm = { .m = work->gemm.m,
+  MdlGemm gemm = { .m = work->gemm.m / parts,
                    .n = work->gemm.n,
                    .k = work->gemm.k,
                    .batch = work->gemm.batch,
@@ -97,14 +96,16 @@ gemm_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
   /* the kernels' model names the sizes of the layer: tokens, features out, features in */
   if (work->pass == MDL_PASS_DGRAD)
     gemm = (MdlGemm){
-      work->gemm.m, work->gemm.k, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_DGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
+      gemm.m, work->gemm.k, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_DGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
     };
   else if (work->pass == MDL_PASS_WGRAD)
     gemm = (MdlGemm){
       work->gemm.k, work->gemm.m, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_WGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
     };
+  double loops = work->kernels > 1 ? gemm.batch : 1;
+  gemm.batch /= loops;
   mdl_gemm_cost (costs->model->scenario->kernels, &costs->gpu, &gemm, cost);
-  return cost->time_s;
+  return cost->time_s * parts * loops;
 }
 
 static double
@@ -162,22 +163,25 @@ only_starts (const MdlKernelCost *cost)
   return FALSE;
 }
 
-/* Adds a work to a stretch of compute. */
+/* Adds a work to a stretch of compute; `parts`: that a product is cut into. */
 static void
-add_work (WrkCosts *costs, const MdlWork *work, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
+add_work (WrkCosts *costs, const MdlWork *work, unsigned parts, WrkItem *item, double by_kind_s[MDL_OVERLAP_KERNELS])
 {
   MdlKernelCost cost = { 0 };
   double time_s = 0;
   MdlOverlapKernel kind = MDL_OVERLAP_MEMORY;
   if (work->kind == MDL_WORK_GEMM) {
-    time_s = gemm_s (costs, work, &cost);
+    time_s = gemm_s (costs, work, parts, &cost);
     kind = MDL_OVERLAP_GEMM;
   } else if (work->kind == MDL_WORK_ATTENTION) {
     time_s = attention_s (costs, work, &cost);
     kind = MDL_OVERLAP_ATTENTION;
   } else
     time_s = memory_s (costs, work, &cost);
-  time_s /= costs->efficiency;
+  const WrkSoftware *software = &costs->model->software;
+  time_s /= work->pass == MDL_PASS_OPTIMIZER   ? software->optimizer
+            : kind == MDL_OVERLAP_ATTENTION ? software->attention
+                                            : software->efficiency;
   tell (costs, work, time_s, &cost, NULL);
   costs->sum_s += time_s;
   costs->band_s += time_s * cost.band;
@@ -255,7 +259,7 @@ is_hidden (const WrkModel *model, const MdlWork *coll)
 {
   if (coll->coll.with < 0)
     return FALSE;
-  return coll->coll.group == MDL_GROUP_TP ? model->spec->model.overlap.tp.v
+  return coll->coll.group == MDL_GROUP_TP ? model->overlap_tp
                                           : coll->coll.group == MDL_GROUP_CP && coll->coll.op == MDL_OP_SENDRECV;
 }
 
@@ -314,6 +318,19 @@ find_cuts (const PassBuild *b)
   return cut;
 }
 
+/* Parts that a product is cut into for a collective that runs beside it part by part. */
+static unsigned
+parts_of (const PassBuild *b, guint product)
+{
+  for (guint i = 0; i < b->works->len; i++) {
+    const MdlWork *w = work_at (b, i);
+    if (w->kind == MDL_WORK_COLL && w->coll.group == MDL_GROUP_TP && w->coll.with == (int)product && taken (b, i) &&
+        is_hidden (b->costs->model, w))
+      return b->costs->model->ask.tp;
+  }
+  return 1;
+}
+
 static void
 add_compute (PassBuild *b, const gboolean *cut)
 {
@@ -333,7 +350,7 @@ add_compute (PassBuild *b, const gboolean *cut)
       g_array_append_val (b->items, item);
       open = TRUE;
     }
-    add_work (b->costs, work_at (b, i), &g_array_index (b->items, WrkItem, b->items->len - 1), by_kind_s);
+    add_work (b->costs, work_at (b, i), parts_of (b, i), &g_array_index (b->items, WrkItem, b->items->len - 1), by_kind_s);
     b->item_of[i] = (int)b->items->len - 1;
   }
   if (open)
@@ -478,6 +495,8 @@ double
 wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors)
 {
   const WrkModel *model = costs->model;
+  const WrkModelSpec *spec = &model->spec->model;
+  gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   const MdlOptimizerAsk ask = { .elements = updated,
                                 .gradients = held,
@@ -487,26 +506,30 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
                                 .master = model->master,
                                 .moment = model->moment,
                                 .compute = model->ask.compute,
-                                .framework = model->ask.framework,
-                                .clip = model->spec->model.clip.v,
-                                .zero = TRUE };
+                                .framework = spec->optimizer.v == WRK_ADAMW_FUSED ? MDL_FRAMEWORK_FUSED : model->ask.framework,
+                                .clip = spec->clip.v,
+                                .zero = !eager }; /* PyTorch lets go of them */
   mdl_optimizer_works (&ask, works);
   costs->now = (WrkTold){ .pp = pp, .part = MDL_PART_N };
   WrkItem item = { 0 };
   double by_kind_s[MDL_OVERLAP_KERNELS] = { 0 };
   for (guint i = 0; i < works->len; i++)
     if (g_array_index (works, MdlWork, i).kind != MDL_WORK_COLL)
-      add_work (costs, &g_array_index (works, MdlWork, i), &item, by_kind_s);
+      add_work (costs, &g_array_index (works, MdlWork, i), 1, &item, by_kind_s);
   return item.time_s;
 }
 
 void
-wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s)
+wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s)
 {
-  const MdlKernels *kernels = costs->model->scenario->kernels;
-  gboolean shows = costs->model->ask.framework == MDL_FRAMEWORK_EAGER;
-  *kernel_s = shows ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
-  *coll_s = 0;
+  const WrkModel *model = costs->model;
+  const WrkSoftware *software = &model->software;
+  double plain_s =
+      model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (model->scenario->kernels, MDL_LAUNCH_COST_KERNEL) : 0;
+  gboolean graphs = model->ask.framework == MDL_FRAMEWORK_GRAPHS;
+  *kernel_s = graphs ? 0 : software->shows ? software->kernel_s : plain_s;
+  *coll_s = graphs ? 0 : software->collective_s;
+  *shards_s = graphs ? 0 : software->shards_s;
 }
 
 double

@@ -135,6 +135,7 @@ read_lora (WrkModel *model, GError **error)
   if (!lora->head.set)
     return TRUE;
   model->ask.lora_rank = (unsigned)lora->rank.v;
+  model->ask.lora_dropout = lora->dropout.v;
   model->ask.lora_on = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V | MDL_LORA_O;
   if (lora->modules.n > 0)
     model->ask.lora_on = 0;
@@ -376,6 +377,7 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   model->sync = sync_of (model);
   set_ask (model);
   settle_formats (model);
+  wrk_model_take_software (model);
   if (!check_formats (model, error) || !check_gpu (model, error) || !read_recompute (model, error) || !read_lora (model, error) ||
       !wrk_model_cut (model, error))
     return FALSE;

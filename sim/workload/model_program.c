@@ -92,6 +92,16 @@ add_coll (Cursor *c, const WrkItem *item, double share)
                          share * item->repeat, wrk_group_names[item->group]);
 }
 
+/* The host queues it, in the order of the program. */
+static void
+queue_coll (Cursor *c, EngTask coll)
+{
+  if (!c->host || c->b->host_coll_s <= 0)
+    return;
+  c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host_coll_s, NULL, c->name);
+  wrk_build_after_one (c->b, coll, c->queued);
+}
+
 /* ---- compute ---- */
 
 /* Kernels of `time_s`; what they wait for ends before the first. Returned: the last task. */
@@ -126,6 +136,7 @@ begin_coll (Cursor *c, guint32 i)
 {
   const WrkItem *item = item_at (c, i);
   EngTask task = add_coll (c, item, 1);
+  queue_coll (c, task);
   if (item->after < 0)
     wrk_build_after (c->b, task, c->wait);
   else

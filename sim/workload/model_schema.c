@@ -2,7 +2,9 @@
 #include "model_schema-private.h"
 
 const BaseName wrk_optimizer_names[] = {
-  { "adamw", 0, "two moments a parameter" },
+  { "adamw", WRK_ADAMW, "two moments a parameter; in the framework's way: eager code loops over lists of tensors" },
+  { "adamw_fused", WRK_ADAMW_FUSED,
+    "the same in one kernel a batch of tensors, in eager code too (torch.optim.AdamW (fused=True))" },
   { NULL, 0, NULL },
 };
 
@@ -58,12 +60,19 @@ static const BaseField software_fields[] = {
             .help = "framework: picks its measured efficiency (calibrate/defaults/frameworks.yaml)"),
   BASE_ROW_NUM (WrkSoftwareSpec, "year", year, COUNT, .min = "2017", .max = "2100",
                 .help = "of its release; default: the newest known"),
+  BASE_ROW_NUM (WrkSoftwareSpec, "efficiency", efficiency, RATIO, .min = "5 %", .max = "2",
+                .help = "in place of the measured one, of a framework by any name: compute takes what its kernels take over this"),
+  BASE_ROW_NUM (WrkSoftwareSpec, "attention", attention, RATIO, .min = "5 %", .max = "2",
+                .help = "the same of fused attention; default: as it is to the efficiency that was measured"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_software = { .name = "software", .help = "Whose software runs the step.", .fields = software_fields };
 
 static const BaseField fsdp_fields[] = {
   BASE_ROW (WrkFsdpSpec, "reshard", reshard, BOOL, .fallback = "true", .help = "free a layer's parameters after its forward pass"),
+  BASE_ROW (WrkFsdpSpec, "copies", copies, BOOL, .fallback = "true",
+            .help =
+                "parameters are copied out of what is gathered, gradients into what is scattered; Megatron-FSDP keeps them there"),
   BASE_ROW_NUM (WrkFsdpSpec, "prefetch", prefetch, COUNT, .max = "100", .fallback = "1", .help = "layers gathered ahead"),
   BASE_ROW_END,
 };
@@ -81,6 +90,7 @@ const BaseSchema wrk_schema_hsdp = { .name = "hsdp", .help = "Shards within grou
 static const BaseField lora_fields[] = {
   BASE_ROW_NUM (WrkLoraSpec, "rank", rank, COUNT, .min = "1", .max = "65536", .required = TRUE, .help = "of the adapters"),
   BASE_ROW (WrkLoraSpec, "modules", modules, STRS, .help = "matrices with an adapter: q k v o gate up down; default: q k v o"),
+  BASE_ROW (WrkLoraSpec, "dropout", dropout, BOOL, .fallback = "false", .help = "of what adapters read"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_lora = { .name = "lora",

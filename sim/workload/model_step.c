@@ -142,7 +142,7 @@ build (WrkModelRun *run, GError **error)
     for (int r = 0; r < WRK_ROLES; r++)
       b->lane[s].stream[r] = ENG_NO_STREAM;
     b->lane[s].place = eng_graph_place (b->graph);
-    b->lane[s].slow = slowness (model, s) * jitter (model, s);
+    b->lane[s].slow = slowness (model, s) * jitter (model, s) * model->software.slowest;
   }
   for (guint32 s = 0; s < pipe->p; s++) {
     run->order[s] = wrk_schedule_order (pipe, s);
@@ -180,7 +180,7 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, GError **
   run->b.notes = g_array_new (FALSE, TRUE, sizeof (WrkNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   wrk_gpu_facts (scenario->clu, 0, &run->b.gpu);
-  wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s);
+  wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s, &run->b.host_shards_s);
   if (build (run, error))
     return run;
   wrk_model_run_free (run);

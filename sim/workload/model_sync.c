@@ -139,6 +139,9 @@ add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double si
     return FALSE;
   *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, sync->beside_s, 1, name);
   wrk_build_after_one (sync->b, *out, after);
+  double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host_shards_s : sync->b->host_coll_s;
+  if (host_s > 0) /* queued in the order of the program */
+    wrk_build_after_one (sync->b, *out, wrk_build_compute (sync->b, sync->lane, WRK_STEP_HOST, host_s, NULL, name));
   return TRUE;
 }
 
@@ -296,6 +299,14 @@ forget_gathered (WrkSyncer *sync, const WrkTurn *turn)
   }
 }
 
+/* Parameters and gradients of shards lie elsewhere than in what is gathered and scattered. */
+static gboolean
+copies (const WrkSyncer *sync)
+{
+  const WrkFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
+  return !fsdp->head.set || fsdp->copies.v;
+}
+
 /* On the compute stream, out of the buffer that was gathered into. */
 static gboolean
 copy_out (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
@@ -306,6 +317,10 @@ copy_out (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GErr
   const WrkUnit *what = unit_at (sync, turn->chunk, unit, error);
   if (what == NULL)
     return FALSE;
+  if (!copies (sync)) {
+    g_array_append_val (wait, task);
+    return TRUE;
+  }
   double bytes = gather_B (sync, what, FALSE) + gather_B (sync, what, TRUE);
   EngTask copied =
       wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, bytes, bytes), NULL, "copy out");
@@ -355,8 +370,8 @@ leave_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const WrkUnit *un
   if (dense + expert <= 0)
     return TRUE;
   double n = dense + expert;
-  EngTask copied = wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, n * from_B, n * to_B),
-                                      NULL, "copy in");
+  double copy_s = !copies (sync) ? 0 : wrk_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
+  EngTask copied = wrk_build_compute (sync->b, sync->lane, copy_s > 0 ? WRK_STEP_COPY : WRK_STEP_JOIN, copy_s, NULL, "copy in");
   wrk_build_after_one (sync->b, copied, sync->scattered);
   return reduce (sync, FALSE, dense * to_B, copied, error) && reduce (sync, TRUE, expert * to_B, copied, error);
 }
@@ -507,6 +522,8 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   lane->update = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, time_s, NULL, "optimizer");
   wrk_build_after_one (b, lane->update, summed);
   lane->end = lane->update;
+  if (model->software.step_s > 0) /* the loop around the step */
+    lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, model->software.step_s, NULL, "between steps");
   gboolean gathers = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS;
   if (!gathers || model->spec->model.overlap.parameters.v)
     return TRUE;

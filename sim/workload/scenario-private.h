@@ -5,6 +5,7 @@
 #include "models/kernel.h"
 #include "models/memory.h"
 #include "models/overlap.h"
+#include "models/software.h"
 #include "nccl_env-private.h"
 #include "net-private.h"
 #include "workload/scenario.h"
@@ -29,6 +30,7 @@ struct WrkScenario {
   const MdlKernels *kernels;   /* borrowed, as `library`'s constants; NULL with the plain one */
   const MdlOverlap *overlap;
   const MdlMemorySpec *memory;
+  const MdlSoftware *software;
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
@@ -57,6 +59,8 @@ gboolean wrk_check_model (const WrkScenario *scenario, GError **error);
 gboolean wrk_layers_check_keys (const WrkScenario *scenario, GError **error);
 /* Stragglers that are adapters: their ports get slower, for good. */
 gboolean wrk_model_slow_nics (WrkScenario *scenario, GError **error);
+/* Whether the software that it names is known; once the constants are loaded. */
+gboolean wrk_model_check_software (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
 gboolean wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);

@@ -337,6 +337,21 @@ slow_links (WrkScenario *scenario, GError **error)
   return scenario->jobs == NULL || wrk_jobs_slow_nics (scenario, error);
 }
 
+/* Known, of each workload that trains a model. */
+static gboolean
+check_software (const WrkScenario *scenario, GError **error)
+{
+  if (scenario->jobs == NULL)
+    return wrk_model_check_software (scenario, error);
+  for (guint j = 0; j < scenario->jobs->len; j++) {
+    WrkJob *job = scenario->jobs->pdata[j];
+    job->view.software = scenario->software;
+    if (!wrk_model_check_software (&job->view, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOptions *options, GPtrArray *topology_sets,
            WrkLibraryLoad load, void *user, GError **error)
@@ -368,6 +383,9 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->kernels = library->kernels;
   scenario->overlap = library->overlap;
   scenario->memory = library->memory;
+  scenario->software = library->software;
+  if (!check_software (scenario, error))
+    return FALSE;
   if (plain)
     return slow_links (scenario, error);
   scenario->library = mdl_library_with (library, &scenario->settings.env);

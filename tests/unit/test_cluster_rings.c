@@ -306,6 +306,22 @@ test_rings_between_nodes_begin_beside_their_nic (void)
   TEST_RING (uneven, 0, "0 1>1 4 2 3 5>1");
 }
 
+/* As NCCL's ncclTopoGetLocalNet: of two GPUs and two NICs under a switch each GPU has its own, whoever is in the group. */
+static void
+test_groups_of_neighbours_leave_by_nics_of_their_own (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 2, " SWITCHED PCIE
+                                 "switch_per: 2, under_switch: [nics]}, " NICS ("4") "}, fabric: {kind: single_switch}}");
+  g_autoptr (CluRings) first = rings_of (clu, (const guint32[]){ 0, 2, 4, 6 }, 4, NULL);
+  g_autoptr (CluRings) second = rings_of (clu, (const guint32[]){ 1, 3, 5, 7 }, 4, NULL);
+  TEST_INT (first->n_rings, 2);
+  TEST_RING (first, 0, "0 1>0 2 3>0");
+  TEST_RING (first, 1, "1 0>2 3 2>2");
+  TEST_INT (second->n_rings, 2);
+  TEST_RING (second, 0, "0 1>1 2 3>1");
+  TEST_RING (second, 1, "1 0>3 3 2>3");
+}
+
 static void
 test_one_gpu_a_node_has_its_own_nic (void)
 {
@@ -457,6 +473,7 @@ main (void)
     { "a mesh uses every lane, a part of it what it has", test_mesh_uses_every_lane },
     { "a full mesh of eight has seven rings, and eight paths between nodes", test_full_mesh_of_eight },
     { "rings between nodes begin beside their NIC", test_rings_between_nodes_begin_beside_their_nic },
+    { "groups of neighbours leave by NICs of their own", test_groups_of_neighbours_leave_by_nics_of_their_own },
     { "an NVLink domain counts as one island", test_domain_counts_as_one_island },
     { "a GPU with several NICs has a ring for each", test_several_nics_a_gpu },
     { "one GPU a node has its own NIC", test_one_gpu_a_node_has_its_own_nic },

@@ -260,7 +260,7 @@ saved_inputs_are_gathered_beside_dgrad_and_sums_scattered_beside_wgrad (void)
       scatters++;
       TEST_INT (next->pass, MDL_PASS_WGRAD);
       TEST_STR (waits->name, "norm");
-      TEST_INT (g_array_index (back, MdlWork, (guint)work->coll.with).pass, MDL_PASS_DGRAD);
+      TEST_INT (work->coll.with, -1); /* beside the weight gradients, cut up with nothing */
     }
   }
   TEST_INT (gathers, 2);
@@ -463,6 +463,7 @@ narrow_formats_cast_what_no_kernel_writes_so (void)
   ask.compute = MDL_FORMAT_FP8;
   mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, works, NULL);
   unsigned casts = 0, narrow = 0;
+  double read_B = 0, written_B = 0;
   for (guint i = 0; i < works->len; i++) {
     const MdlWork *work = &g_array_index (works, MdlWork, i);
     if (work->kind == MDL_WORK_GEMM && work->format == MDL_FORMAT_FP8)
@@ -470,11 +471,81 @@ narrow_formats_cast_what_no_kernel_writes_so (void)
     if (strcmp (work->name, "cast_input") != 0)
       continue;
     casts++;
-    TEST_NEAR (work->read_B, 8192.0 * 4096 * 2, 0);
-    TEST_NEAR (work->write_B, 8192.0 * 4096 * 2, 0); /* 1 B, and 1 B transposed */
+    read_B += work->read_B;
+    written_B += work->write_B;
   }
-  TEST_INT (casts, 1); /* the result of attention; norms and activation write theirs cast */
+  TEST_INT (casts, 2); /* results of attention and activation; norms write theirs cast */
+  TEST_NEAR (read_B, 8192.0 * (4096 + 14336) * 2, 0);
+  TEST_NEAR (written_B, 8192.0 * (4096 + 14336) * 2, 0); /* 1 B, and 1 B transposed */
   TEST_INT (narrow, 4);
+  g_array_set_size (works, 0);
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, NULL, works);
+  casts = 0;
+  for (guint i = 0; i < works->len; i++)
+    casts += strcmp (g_array_index (works, MdlWork, i).name, "cast_gradient") == 0;
+  TEST_INT (casts, 4); /* of all four products */
+}
+
+static double
+moved_B (const GArray *works, const char *name)
+{
+  double bytes = 0;
+  for (guint i = 0; i < works->len; i++)
+    if (strcmp (g_array_index (works, MdlWork, i).name, name) == 0)
+      bytes += g_array_index (works, MdlWork, i).read_B + g_array_index (works, MdlWork, i).write_B;
+  return bytes;
+}
+
+static void
+an_adapter_is_scaled_and_added_by_kernels_of_its_own (void)
+{
+  g_autoptr (LlmFixture) fixture = llm_need ("llama2_70b");
+  g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  MdlLayerAsk ask;
+  mdl_layer_ask_default (&ask, 8192);
+  ask.lora_rank = 16;
+  ask.lora_on = MDL_LORA_O; /* 8192 in, 8192 out: 134217728 B of 16 bits */
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, forward, back);
+  const double unit_B = 134217728;
+  TEST_NEAR (moved_B (forward, "lora_scale"), 2 * unit_B, 0);
+  TEST_NEAR (moved_B (forward, "lora_add"), 3 * unit_B, 0);
+  TEST_NEAR (moved_B (back, "lora_add"), 3 * unit_B, 0);
+  TEST_NEAR (moved_B (forward, "lora_dropout"), 0, 0);
+  g_array_set_size (forward, 0);
+  ask.lora_dropout = TRUE;
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, forward, NULL);
+  TEST_NEAR (moved_B (forward, "lora_dropout"), 2.5 * unit_B, 0); /* with a mask of a byte */
+}
+
+static void
+the_loss_goes_over_logits_in_fp32 (void)
+{
+  g_autoptr (LlmFixture) fixture = llm_need ("llama3_8b");
+  g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  MdlLayerAsk ask;
+  mdl_layer_ask_default (&ask, 8192);
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_HEAD, 0, forward, back);
+  const double logits = 8192.0 * 128256;
+  TEST_NEAR (moved_B (forward, "loss"), logits * (2 + 4 + 4 + 4 + 8 + 4 + 4), 0);
+  TEST_NEAR (moved_B (back, "loss"), logits * (4 + 2), 0);
+}
+
+static void
+a_ring_adds_up_the_results_of_its_steps (void)
+{
+  g_autoptr (LlmFixture) fixture = llm_need ("llama3_8b");
+  g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  MdlLayerAsk ask;
+  mdl_layer_ask_default (&ask, 8192);
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, forward, back);
+  TEST_NEAR (moved_B (forward, "ring_sum") + moved_B (back, "ring_sum"), 0, 0);
+  g_array_set_size (forward, 0);
+  g_array_set_size (back, 0);
+  ask.cp = 2;
+  mdl_layer_works (&fixture->llm, &ask, MDL_PART_DENSE, 1, forward, back);
+  /* two steps of 4096 tokens x 4096: five passes each; backward three of them, and of the keys and values of 8192 tokens x 2048 */
+  TEST_NEAR (moved_B (forward, "ring_sum"), 2 * 5 * 4096.0 * 4096 * 2, 1e-12);
+  TEST_NEAR (moved_B (back, "ring_sum"), 3 * 2 * (2 * 4096.0 * 4096 + 8192.0 * 2048), 1e-12);
 }
 
 /* Bytes a parameter. */
@@ -554,6 +625,9 @@ main (void)
     { "an eager Llama layer is 16 kernels, 12.5 passes of hidden and 5 of ffn", an_eager_layer_is_16_kernels_and_12_passes },
     { "weight gradients are added where they are kept", weight_gradients_are_added_where_they_are_kept },
     { "narrow formats cast what no kernel writes so", narrow_formats_cast_what_no_kernel_writes_so },
+    { "an adapter is scaled and added by kernels of its own", an_adapter_is_scaled_and_added_by_kernels_of_its_own },
+    { "the loss goes over logits in fp32", the_loss_goes_over_logits_in_fp32 },
+    { "a ring adds up the results of its steps", a_ring_adds_up_the_results_of_its_steps },
     { "AdamW moves 14 or 30 bytes a parameter", adamw_moves_14_or_30_bytes_a_parameter },
     { "tensors of all ranks make up the model", tensors_of_all_ranks_make_up_the_model },
     { NULL, NULL },

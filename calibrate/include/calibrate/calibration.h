@@ -10,6 +10,7 @@
 #include "models/library.h"
 #include "models/memory.h"
 #include "models/overlap.h"
+#include "models/software.h"
 
 G_BEGIN_DECLS
 
@@ -30,6 +31,7 @@ const void *cal_section (const Cal *cal, const CalSection *section); /* its stru
 const MdlKernels *cal_kernels (const Cal *cal);                      /* constants of kernels, borrowed */
 const MdlOverlap *cal_overlap (const Cal *cal);                      /* borrowed */
 const MdlMemorySpec *cal_memory (const Cal *cal);                    /* borrowed */
+const MdlSoftware *cal_software (const Cal *cal);                    /* of training frameworks, borrowed */
 const char *cal_name (const Cal *cal);                               /* "h200_sxm"; "none" */
 
 G_END_DECLS

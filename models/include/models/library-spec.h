@@ -284,6 +284,7 @@ struct MdlLibrary {
   const struct MdlOverlap *overlap;
   const MdlLinks *links;            /* models/links.h */
   const struct MdlMemorySpec *memory;
+  const struct MdlSoftware *software;
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

@@ -31,11 +31,14 @@ typedef struct {
   BaseHead head;
   BaseStr name;
   BaseNum year;
+  BaseNum efficiency, attention; /* in place of the measured ones */
 } WrkSoftwareSpec;
+
+typedef enum { WRK_ADAMW, WRK_ADAMW_FUSED } WrkOptimizer;
 
 typedef struct {
   BaseHead head;
-  BaseBool reshard;
+  BaseBool reshard, copies;
   BaseNum prefetch; /* layers gathered ahead */
 } WrkFsdpSpec;
 
@@ -48,6 +51,7 @@ typedef struct {
   BaseHead head;
   BaseNum rank;
   BaseStrs modules;
+  BaseBool dropout;
 } WrkLoraSpec;
 
 typedef struct {

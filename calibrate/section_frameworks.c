@@ -1,0 +1,78 @@
+/* The section `frameworks`: what training frameworks make of the kernels' times. Its rows come from published runs
+ * (tests/accuracy/training.sh), which no probe measures. */
+#include "section_frameworks-private.h"
+
+#include <math.h>
+
+#include "calibrate/calibration.h"
+#include "models/software.h"
+
+static const BaseField row_fields[] = {
+  BASE_ROW (MdlSoftwareRow, "name", name, STR, .required = TRUE, .help = "of the framework, as scenarios give it"),
+  BASE_ROW_NUM (MdlSoftwareRow, "year", year, COUNT, .min = "2017", .max = "2100", .required = TRUE,
+                .help = "of the release that was measured"),
+  BASE_ROW_NUM (MdlSoftwareRow, "capability", capability, COUNT, .min = "10", .max = "1000", .required = TRUE,
+                .help = "compute capability from which on the row holds, in its generation: 80, 90, 100, 103"),
+  BASE_ROW (MdlSoftwareRow, "precision", precision, ENUM, .names = mdl_precision_names, .required = TRUE,
+            .help = "of the matrix products"),
+  BASE_ROW_NUM (MdlSoftwareRow, "efficiency", efficiency, RATIO, .min = "5 %", .max = "2", .required = TRUE,
+                .help = "compute takes what its kernels take over this"),
+  BASE_ROW_NUM (MdlSoftwareRow, "attention", attention, RATIO, .min = "5 %", .max = "2",
+                .help = "the same of fused attention, whose kernels the framework brings; default: `efficiency`"),
+  BASE_ROW_NUM (MdlSoftwareRow, "optimizer", optimizer, RATIO, .min = "5 %", .max = "2",
+                .help = "the same of the optimizer's kernels over many tensors; default: `efficiency`"),
+  BASE_ROW_NUM (MdlSoftwareRow, "kernel", kernel, TIME, .max = "1 ms",
+                .help = "of the host for a kernel that is not replayed from a graph; default: launches do not show"),
+  BASE_ROW_NUM (MdlSoftwareRow, "collective", collective, TIME, .max = "10 ms", .help = "of the host for a collective"),
+  BASE_ROW_NUM (MdlSoftwareRow, "shards", shards, TIME, .max = "100 ms",
+                .help = "of the host for a gather or scatter of sharded parameters; default: `collective`"),
+  BASE_ROW_NUM (MdlSoftwareRow, "step", step, TIME, .max = "1 min",
+                .help = "that nothing hides: the loop around a step, what it reads back from the GPU"),
+  BASE_ROW_NUM (MdlSoftwareRow, "spread", spread, RATIO, .max = "20 %",
+                .help = "standard deviation of the ranks' compute; the slowest sets the pace"),
+  BASE_ROW (MdlSoftwareRow, "overlap_tp", overlap_tp, BOOL, .fallback = "false",
+            .help = "collectives of tensor parallelism run beside products unless the scenario says otherwise"),
+  BASE_ROW_END,
+};
+static const BaseSchema row_schema = { .name = "framework", .help = "A framework's release on a GPU.", .fields = row_fields };
+
+static const BaseField frameworks_fields[] = {
+  BASE_ROW (MdlSoftware, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (MdlSoftwareRow), .required = TRUE,
+            .help = "a row a framework, year, generation and format"),
+  BASE_ROW_END,
+};
+static const BaseSchema frameworks_schema = { .name = "frameworks",
+                                              .help = "What training frameworks make of the kernels' times.",
+                                              .fields = frameworks_fields };
+
+static gboolean
+collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+{
+  (void)probe, (void)node, (void)arena, (void)points, (void)n_left, (void)error;
+  return TRUE; /* no probe runs a framework */
+}
+
+static double
+predict (const void *section, const CalNode *node, const CalSectionPoint *point)
+{
+  (void)section, (void)node, (void)point;
+  return (double)NAN;
+}
+
+static const CalSectionStage stages[] = { { NULL, NULL } };
+
+const CalSection cal_section_frameworks = {
+  .name = "frameworks",
+  .schema = &frameworks_schema,
+  .size = sizeof (MdlSoftware),
+  .defaults = "frameworks",
+  .stages = stages,
+  .collect = collect,
+  .predict = predict,
+};
+
+const MdlSoftware *
+cal_software (const Cal *cal)
+{
+  return cal_section (cal, &cal_section_frameworks);
+}

@@ -1,0 +1,56 @@
+/* What a training framework makes of the kernels' times: how near a release of it comes to what the kernels take one by one, and
+ * what its host does. Rows are data (calibrate/defaults/frameworks.yaml), each of a framework, a year, a generation of GPUs and a
+ * format of the matrix products. */
+#ifndef MODELS_SOFTWARE_H
+#define MODELS_SOFTWARE_H
+
+#include "base/leaf.h"
+#include "base/schema.h"
+#include "models/gpu.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;       /* "megatron" */
+  BaseNum year;       /* of the release that was measured */
+  BaseNum capability; /* compute capability from which on the row holds, up to the next row's */
+  BaseEnum precision; /* MdlPrecision of the matrix products */
+  BaseNum efficiency; /* compute takes what its kernels take over this */
+  BaseNum attention;  /* fused attention takes what its kernels take over this, in place of `efficiency` */
+  BaseNum optimizer;  /* the same of the optimizer's kernels, in place of `efficiency` */
+  BaseNum kernel;     /* s of the host for a kernel, where it is not replayed from a graph; absent: launches do not show */
+  BaseNum collective; /* s of the host for a collective */
+  BaseNum shards;     /* s of the host for a gather or scatter of sharded parameters, hooks and copies of single tensors included */
+  BaseNum step;       /* s a step that nothing hides: the loop around it, what it reads back from the GPU */
+  BaseNum spread;     /* standard deviation of the ranks' compute: the slowest of n sets the pace */
+  BaseBool overlap_tp; /* collectives of tensor parallelism run part by part beside products unless told otherwise */
+} MdlSoftwareRow;
+
+typedef struct MdlSoftware {
+  BaseHead head;
+  BaseList rows; /* MdlSoftwareRow */
+} MdlSoftware;
+
+/* What is asked for. */
+typedef struct {
+  const char *name;
+  double year;       /* 0: the newest */
+  double capability;
+  MdlPrecision precision;
+} MdlSoftwareAsk;
+
+/* The row of that name nearest to what is asked: of the same generation before another one, then of the same format, then the
+ * newest not after the year. Returned: borrowed; NULL where no row has the name. *source: of the efficiency, assumed where the row
+ * is of another generation or format. */
+const MdlSoftwareRow *mdl_software_find (const MdlSoftware *software, const MdlSoftwareAsk *ask, BaseSource *source);
+
+/* Names that rows have, each once, in their order: "llm_foundry, megatron". Returned: full, g_free. */
+char *mdl_software_names (const MdlSoftware *software);
+
+/* Mean of the largest of n normal values of mean 0 and standard deviation 1; 0 for one. */
+double mdl_software_slowest (double n);
+
+G_END_DECLS
+
+#endif

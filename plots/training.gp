@@ -1,0 +1,63 @@
+# Training steps, simulated against measured, by the number of GPUs: what is held out filled, what was fitted open.
+#
+#   tests/training.sh --points points.tsv FORERUN SOURCE_DIR
+#   gnuplot -e "data='points.tsv'; out='training.svg'" plots/training.gp
+#
+# data      TSV with a header line and the columns use, kind, gpus, measured and predicted
+# out       file to write; its ending decides the format: .svg, .png, .pdf (default training.svg)
+# accepted  half the height of the shaded band, as a fraction (default 0.15: +-15 %)
+# title     headline (default: none)
+if (!exists ("data")) {
+  printerr "data is not set; e.g. gnuplot -e \"data='points.tsv'\" plots/training.gp"
+  exit status 2
+}
+if (!exists ("out")) { out = "training.svg" }
+if (!exists ("accepted")) { accepted = 0.15 }
+set datafile separator "\t"
+set datafile columnheaders
+header = system ("head -n 1 -- '".data."'")
+do for [c in "use kind gpus measured predicted"] {
+  if (strstrt ("\t".header."\t", "\t".c."\t") == 0) {
+    printerr data.":1: no column '".c."'; there are: ".header
+    exit status 2
+  }
+}
+
+error (kind, use) = strcol ("kind") eq kind && (use eq "fitted") == (strcol ("use") eq "fitted") \
+  ? 100 * (column ("predicted") / column ("measured") - 1) : NaN
+# apart a little, so that runs of one size do not hide each other
+spread (dummy) = column ("gpus") * (1 + 0.16 * sin (12.9898 * column (0)))
+
+array colour[4] = ["#D55E00", "#D55E00", "#0072B2", "#009E73"]
+ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
+if (ending eq ".png") { set terminal pngcairo size 960,600 font "sans-serif,11" noenhanced } \
+else { if (ending eq ".pdf") { set terminal pdfcairo size 16cm,10cm font "sans-serif,10" noenhanced } \
+else { set terminal svg size 960,600 font "sans-serif,14" background "white" noenhanced } }
+set output out
+set border 3
+set tics nomirror out
+set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
+set key outside top center horizontal Left reverse samplen 2
+if (exists ("title")) { set title title }
+set logscale x 2
+set xlabel "GPUs"
+set format x "%.0f"
+set xrange [0.7:20000]
+set yrange [-60:40]
+set ylabel "simulated / measured - 1 (%)"
+set xzeroaxis linetype 1 linecolor rgb "#444444" linewidth 1
+set object 1 rectangle from graph 0, first -100 * accepted to graph 1, first 100 * accepted behind \
+  fillcolor rgb "#009E73" fillstyle transparent solid 0.12 noborder
+plot \
+  data using (spread (0)):(error ("others", "fitted")) with points pointtype 6 pointsize 0.6 linecolor rgb colour[3] \
+    title "others, fitted", \
+  data using (spread (0)):(error ("others", "not")) with points pointtype 7 pointsize 0.6 linecolor rgb colour[3] \
+    title "others, not fitted", \
+  data using (spread (0)):(error ("vendor-tuned", "fitted")) with points pointtype 6 pointsize 0.9 linewidth 1.5 \
+    linecolor rgb colour[1] title "vendor-tuned, fitted", \
+  data using (spread (0)):(error ("vendor-tuned", "not")) with points pointtype 7 pointsize 0.9 linecolor rgb colour[1] \
+    title "vendor-tuned, not fitted", \
+  data using (spread (0)):(error ("own", "fitted")) with points pointtype 6 pointsize 0.6 linecolor rgb colour[4] \
+    title "PyTorch on H200, fitted", \
+  data using (spread (0)):(error ("own", "not")) with points pointtype 7 pointsize 0.6 linecolor rgb colour[4] \
+    title "PyTorch on H200, not fitted"

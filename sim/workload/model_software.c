@@ -1,0 +1,71 @@
+/* What the software that a training workload names makes of its times. */
+#include <math.h>
+
+#include "model-private.h"
+
+#define DEFAULT_NAME "default" /* the row of workloads that name none */
+
+/* The row that holds; NULL: none of the name. */
+static const MdlSoftwareRow *
+find (const WrkScenario *scenario, MdlPrecision precision, BaseSource *source)
+{
+  const WrkSoftwareSpec *spec = &scenario->training.model.software;
+  MdlGpu gpu;
+  wrk_gpu_facts (scenario->clu, 0, &gpu);
+  const MdlSoftwareAsk ask = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
+                               .year = spec->year.set ? spec->year.v : 0,
+                               .capability = gpu.capability,
+                               .precision = precision };
+  return mdl_software_find (scenario->software, &ask, source);
+}
+
+gboolean
+wrk_model_check_software (const WrkScenario *scenario, GError **error)
+{
+  const WrkSoftwareSpec *spec = &scenario->training.model.software;
+  if (scenario->training.model.model == NULL || !spec->head.set || spec->efficiency.set ||
+      find (scenario, MDL_PRECISION_BF16, NULL) != NULL)
+    return TRUE;
+  g_autofree char *names = mdl_software_names (scenario->software);
+  return wrk_fail_at (error, spec->name.mark, "no efficiency of '%s' was measured; accepted: %s, or any name with an 'efficiency'",
+                      spec->name.v, names);
+}
+
+static void
+take_row (WrkSoftware *out, const MdlSoftwareRow *row, double ranks)
+{
+  out->efficiency = row->efficiency.v;
+  out->attention = row->attention.set ? row->attention.v : row->efficiency.v;
+  out->optimizer = row->optimizer.set ? row->optimizer.v : row->efficiency.v;
+  out->shows = row->kernel.set;
+  out->kernel_s = row->kernel.v;
+  out->collective_s = row->collective.v;
+  out->shards_s = row->shards.set ? row->shards.v : row->collective.v;
+  out->step_s = row->step.v;
+  out->slowest = 1 + row->spread.v * mdl_software_slowest (ranks);
+}
+
+void
+wrk_model_take_software (WrkModel *model)
+{
+  const WrkSoftwareSpec *spec = &model->spec->model.software;
+  const BaseBool *overlap = &model->spec->model.overlap.tp;
+  WrkSoftware *out = &model->software;
+  *out = (WrkSoftware){ .efficiency = 1, .attention = 1, .optimizer = 1, .slowest = 1, .source = BASE_SOURCE_ASSUMED };
+  model->overlap_tp = overlap->v;
+  if (model->scenario->software == NULL)
+    return;
+  const MdlSoftwareRow *row = find (model->scenario, wrk_precision_of (model->ask.compute), &out->source);
+  if (row != NULL)
+    take_row (out, row, model->grid.n);
+  if (row != NULL && !overlap->set)
+    model->overlap_tp = row->overlap_tp.v;
+  if (spec->efficiency.set) {
+    out->attention *= spec->efficiency.v / out->efficiency;
+    out->optimizer *= spec->efficiency.v / out->efficiency;
+    out->efficiency = spec->efficiency.v;
+    out->source = spec->efficiency.source;
+  }
+  if (spec->attention.set)
+    out->attention = spec->attention.v;
+}

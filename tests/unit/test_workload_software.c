@@ -1,0 +1,106 @@
+/* What the software that a training workload names makes of its step. */
+#include "calibrate/calibration.h"
+#include "scenario_fixture.h"
+
+static const MdlLibrary *
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+              BaseDiag *warnings, GError **error)
+{
+  Cal **cal = data;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  return *cal != NULL ? cal_library (*cal) : NULL;
+}
+
+/* The step of a small model on H100; `more`: further keys of the workload. NULL and the error's text in *message. */
+static WrkResult *
+run_step (unsigned gpus, const char *more, char **message)
+{
+  g_autofree char *text =
+      g_strdup_printf ("scenario: s\ncluster: {topology: hgx_h100, nodes: 1, gpus_per_node: %u}\n"
+                       "workload: {kind: training, model: llama3_8b, sequence: 2048, accumulate: 2, clip: false, %s}\n",
+                       gpus, more);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
+  Cal *cal = NULL;
+  WrkScenario *scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, load_library, &cal, &error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (message != NULL)
+    *message = error != NULL ? g_strdup (error->message) : NULL;
+  else if (result == NULL)
+    g_error ("%s", error->message);
+  wrk_scenario_free (scenario);
+  cal_free (cal);
+  return result;
+}
+
+static double
+step_s (unsigned gpus, const char *more)
+{
+  g_autoptr (WrkResult) result = run_step (gpus, more, NULL);
+  return result->training.step_time_s;
+}
+
+static void
+half_the_efficiency_takes_twice_the_compute (void)
+{
+  double whole_s = step_s (1, "software: {name: mine, efficiency: 100 %}");
+  TEST_NEAR (step_s (1, "software: {name: mine, efficiency: 50 %}"), 2 * whole_s, 1e-9);
+  /* attention alone: less than twice */
+  double slow_s = step_s (1, "software: {name: mine, efficiency: 100 %, attention: 50 %}");
+  TEST_TRUE (slow_s > 1.01 * whole_s && slow_s < 1.5 * whole_s);
+}
+
+static void
+a_known_name_has_what_was_measured (void)
+{
+  double whole_s = step_s (1, "precision: {compute: fp8}, software: {name: mine, efficiency: 100 %}");
+  double megatron_s = step_s (1, "precision: {compute: fp8}, software: {name: megatron, year: 2024}");
+  TEST_NEAR (megatron_s * 0.86, whole_s, 1e-9);                  /* calibrate/defaults/frameworks.yaml */
+  TEST_TRUE (step_s (1, "precision: {compute: fp8}") > whole_s); /* the row of who names none */
+}
+
+static void
+an_unknown_name_is_refused_with_those_that_are_known (void)
+{
+  g_autofree char *message = NULL;
+  TEST_TRUE (run_step (1, "software: {name: megatorn}", &message) == NULL);
+  TEST_HAS (message, "s.yaml:3:");
+  TEST_HAS (message, "no efficiency of 'megatorn' was measured; accepted: default, megatron, llm_foundry, torchtitan");
+}
+
+static void
+a_framework_may_cut_products_up_by_default (void)
+{
+  /* eight ranks: what Megatron overlaps is less exposed, and the products cut in eight fill fewer SMs */
+  const char *keys = "precision: {compute: fp8}, parallel: {tp: 8, sp: true}, ";
+  g_autofree char *plain = g_strdup_printf ("%ssoftware: {name: megatron}", keys);
+  g_autofree char *off = g_strdup_printf ("%ssoftware: {name: megatron}, overlap: {tp: false}", keys);
+  g_autofree char *on = g_strdup_printf ("%ssoftware: {name: megatron}, overlap: {tp: true}", keys);
+  g_autoptr (WrkResult) cut = run_step (8, plain, NULL), whole = run_step (8, off, NULL);
+  TEST_NEAR (cut->training.step_time_s, step_s (8, on), 0);
+  TEST_TRUE (cut->training.part_s[WRK_PART_EXPOSED_TP] < whole->training.part_s[WRK_PART_EXPOSED_TP]);
+  TEST_TRUE (cut->training.part_s[WRK_PART_COMPUTE] > whole->training.part_s[WRK_PART_COMPUTE]);
+}
+
+static void
+shards_that_are_not_copied_take_less (void)
+{
+  double copied_s = step_s (8, "fsdp: {prefetch: 1}, software: {name: mine, efficiency: 100 %}");
+  TEST_TRUE (step_s (8, "fsdp: {copies: false}, software: {name: mine, efficiency: 100 %}") < copied_s);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "half the efficiency takes twice the compute", half_the_efficiency_takes_twice_the_compute },
+    { "a known name has what was measured", a_known_name_has_what_was_measured },
+    { "an unknown name is refused with those that are known", an_unknown_name_is_refused_with_those_that_are_known },
+    { "a framework may cut products up by default", a_framework_may_cut_products_up_by_default },
+    { "shards that are not copied take less", shards_that_are_not_copied_take_less },
+    { NULL, NULL },
+  };
+  return test_main ("workload: software", cases);
+}
