@@ -254,9 +254,7 @@ read_half (const Reader *reader, const char *line, char **words, CalRow *row, GE
     if (!cal_decimal (words[i], values[i], halves[i])) {
       g_autofree char *shown = cal_shown (words[i]);
       return cal_fail (reader->text, at_word (reader, line, words[i]), error,
-                       "%s '%s' is no number: a row cut off, or broken by "
-                       "other output",
-                       names[i], shown);
+                       "%s '%s' is no number: a row cut off, or broken by other output", names[i], shown);
     }
   if (isfinite (row->time_us) && row->time_us > MAX_TIME_US)
     return cal_fail (reader->text, at_word (reader, line, words[PLACE_TIME]), error, "time %g us; up to %g is accepted",

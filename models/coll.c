@@ -2,11 +2,9 @@
  *
  *     time = latency + S / min (bound, link rate / wire) + launch
  * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their
- * launches
- * together (per_gpu x GPUs): what is missing to that is waited. Of an all-to-all the CPU puts each peer into the plan.
+ * launches together (per_gpu x GPUs): what is missing to that is waited. Of an all-to-all the CPU puts each peer into the plan.
  * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range
- * that
- * the calibration was fitted on.
+ * that the calibration was fitted on.
  * Source: launch: NCCL starts one kernel a GPU and call; floors and residuals: measured, docs/models.md.
  * Check: test_models_coll (serial launches floor small messages), law_models_coll (terms sum to the time). */
 #include "models/coll.h"

@@ -56,8 +56,7 @@ n_steps (const MdlCollQuestion *q)
 }
 
 /* What a piece's way over a hop adds to the first piece: the part of it that must have arrived before it is passed on, at the
- * route's
- * share of one channel or at what the block moves. */
+ * route's share of one channel or at what the block moves. */
 static double
 hop_fill_s (const MdlStep *step, const MdlProtocol *format, double piece_B, double route_rate_Bps, double channels)
 {

@@ -23,8 +23,7 @@ double mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost);
 double mdl_time_s (double size_B, double rate_Bps);
 
 /* Channels in use, as a real number: NCCL's whole number makes time a saw-tooth over size, which sizes of nccl-tests (powers of
- * two)
- * never show; the real number keeps time from ever falling as size grows. `ring`: LL's threshold counts ranks. */
+ * two) never show; the real number keeps time from ever falling as size grows. `ring`: LL's threshold counts ranks. */
 double mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring);
 double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question);
 

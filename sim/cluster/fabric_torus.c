@@ -1,7 +1,7 @@
 /* Torus of nodes: one router a node with all of its NICs, cables to the neighbours in each dimension, around the ends.
  *
  * A dimension of two nodes has both of its ways to the same neighbour: one link of two cables. Ways are the shortest in each
- * dimension;
+ * dimension:
  * static: dimension after dimension, and at exactly half way round up from even places and down from odd ones
  * ecmp: a hash picks the order of the dimensions and the way at half
  * adaptive: evenly over all shortest paths: an edge from p carries paths (source to p) x paths (beyond the edge to the end)

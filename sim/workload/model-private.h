@@ -14,8 +14,7 @@
 typedef enum { WRK_DIM_TP, WRK_DIM_CP, WRK_DIM_DP, WRK_DIM_PP, WRK_DIM_N } WrkDim;
 
 /* Ranks by coordinates; neighbours along a dimension are `stride` apart. Experts cut the ranks of a pipeline rank anew: its ranks
- * in
- * the order tp, cp, dp (tp fastest) are etp x ep x edp. */
+ * in the order tp, cp, dp (tp fastest) are etp x ep x edp. */
 typedef struct {
   guint32 size[WRK_DIM_N], stride[WRK_DIM_N];
   guint32 ep, etp, edp;
@@ -107,8 +106,7 @@ gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 /* ---- what communication takes ---- */
 
 /* A collective or a send, priced: what one group takes alone, and what its traffic and that of its like (other groups of the same
- * kind
- * that run at the same time) load. */
+ * kind that run at the same time) load. */
 typedef struct {
   WrkColl coll;
   GArray *all;         /* WrkLoad of all that run together; all of coll's where it is alone */
@@ -126,8 +124,7 @@ void wrk_prices_free (WrkPrices *prices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPrices, wrk_prices_free)
 
 /* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one
- * takes
- * no time. */
+ * takes no time. */
 const WrkPriced *wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format,
                                   GError **error);
 /* All ranks of pipeline rank `from` send to theirs of `to`. */

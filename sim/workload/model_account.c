@@ -1,7 +1,6 @@
 /* Where the time of a model's step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
  * stream waited for. Each task starts when its cause ends, so the chain of causes covers a gap without holes: what of it
- * communication
- * takes is exposed, what the host takes is a launch gap, what others do is the pipeline's bubble. */
+ * communication takes is exposed, what the host takes is a launch gap, what others do is the pipeline's bubble. */
 #include <math.h>
 
 #include "model_build-private.h"

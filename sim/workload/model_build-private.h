@@ -126,8 +126,7 @@ void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 
 typedef struct WrkModelRun WrkModelRun;
 /* A step that shares an engine with other work: started now, over when the engine has run; nothing is folded, for others may load
- * any
- * link. NULL and *error on failure. Returned: full, and to be freed before the network. */
+ * any link. NULL and *error on failure. Returned: full, and to be freed before the network. */
 WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error);
 double wrk_model_time_s (const WrkModelRun *run);
 const WrkBuild *wrk_model_built (const WrkModelRun *run);

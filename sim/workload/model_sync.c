@@ -1,19 +1,15 @@
 /* What data-parallel ranks exchange: gradients, and the parameters that they share.
  *
  * DDP: gradients are added up over the ranks in buckets, filled in the order in which they become ready; whole tensors, a bucket
- * closes
- * once its bytes reach the cap (PyTorch torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size; the first one
- * at
- * 1 MiB unless a cap is given).
+ * closes once its bytes reach the cap (PyTorch torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size; the
+ * first one at 1 MiB unless a cap is given).
  * OPTIMIZER: they are reduce-scattered, each rank updates its part, and parameters are gathered: before the first forward pass of
- * what
- * they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (40 M, 1 M x ranks)
+ * what they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (40 M, 1 M x ranks)
  * parameters on the first pipeline rank, one a chunk on others). GRADIENTS: the same in every micro-batch (Rajbhandari et al.
  * 1910.02054, 5.2).
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
- * first
- * and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
+ * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
  * Experts' gradients have a group of their own. */
 #include <math.h>
 #include <string.h>

@@ -34,8 +34,7 @@ expand_layers (Step *step, GError **error)
   if (list->n == 0)
     return wrk_fail_at (error, base_yaml_mark (step->scenario->spec.workload),
                         "a training workload needs 'model' (forerun list llms), or 'layers' (e.g. layers: [{forward: 1 ms, "
-                        "backward: 2 "
-                        "ms, gradient: 100 MB}])");
+                        "backward: 2 ms, gradient: 100 MB}])");
   for (unsigned i = 0; i < list->n; i++)
     total += BASE_LIST_AT (*list, WrkLayerSpec, i)->count.v;
   if (total > 1e6)

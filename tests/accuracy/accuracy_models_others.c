@@ -1,6 +1,6 @@
 /* Predicted against published measurements: other harnesses, operations, GPUs and sizes than h200_sxm.yaml was read off. H100 and
- * H200
- * rows are held out (nothing was fitted to them, all-to-all excepted); A100 and B200 rows are those their files were fitted to. */
+ * H200 rows are held out (nothing was fitted to them, all-to-all excepted); A100 and B200 rows are those their files were fitted
+ * to. */
 #include <stdio.h>
 #include <string.h>
 

@@ -119,8 +119,7 @@ wrong_input_is_refused_with_its_position (void)
                  "'node0.nic[0-7]', count: 1025}]}\n"),
       "1024" },
     { NODE (NICS "fabric: {kind: fat_tree, levels: [{down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: "
-                 "1, up: 1}, "
-                 "{down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1}]}\n"),
+                 "1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1, up: 1}, {down: 1}]}\n"),
       "9 levels; at most 8 are built" },
     { "topology: t\n", "node" },
   };
@@ -358,8 +357,8 @@ weakest_source_travels_with_a_link (void)
 {
   g_autoptr (Clu) clu = load (
       "topology: t\nnode: {gpus: {type: {gpu: g, scale_up: {class: {link_class: nv, lane_rate: {value: 25 GB/s, source: "
-      "datasheet}, "
-      "efficiency: {value: 0.9, source: measured}, latency: {value: 1 us, source: measured}}}}, count: 2}, nvlink: full_mesh}\n");
+      "datasheet}, efficiency: {value: 0.9, source: measured}, latency: {value: 1 us, source: measured}}}}, count: 2}, nvlink: "
+      "full_mesh}\n");
   g_auto (CluRoute) r;
   route (clu, "gpu0", "gpu1", &r);
   TEST_INT (clu_resource_source (clu, g_array_index (r.uses, CluUse, 0).res), BASE_SOURCE_DATASHEET);

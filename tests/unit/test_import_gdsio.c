@@ -53,8 +53,7 @@ bad_lines_are_refused_with_their_place (void)
     { "\nIoType: READ XferType: GPUD Threads: 4 DataSetSize: 1/1(KiB) IOSize: 1(KiB) Throughput: 1 MiB/sec, x\n",
       "f:2:91: 'GiB/sec,' is expected here" },
     { "IoType: READ XferType: GPUD Threads: 4 DataSetSize: 1/1(KiB) IOSize: 1(KiB) Throughput: 1 GiB/sec, Avg_Latency: 1 usecs "
-      "ops: 5 "
-      "total_time 1\n",
+      "ops: 5 total_time 1\n",
       "f:1:140: 'secs' is expected here" },
     { LINE ("ERASE", "GPUD", "", "1.0"), "f:1: IoType 'ERASE'" },
     { LINE ("READ", "GPUD", "", "0x1"), "f:1: Throughput '0x1' is not the number" },

@@ -62,8 +62,7 @@ columns_are_those_of_the_header_line (void)
     { "# size count type root time algbw busbw #wrong\n1000000 1 bfloat16 0 100.00 10.00 15.00 0\n",
       "all_reduce,bf16,1,4,,,,1000000,100,0,15,,0\n" },
     { "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 "
-      "i_cv% "
-      "timestamp\n1000000 1 float sum -1 100.0 10.00 15.00 0 1 2 3 4 100 10.00 15.00 N/A 1 2 3 4 2026-11-20 10:00:00\n",
+      "i_cv% timestamp\n1000000 1 float sum -1 100.0 10.00 15.00 0 1 2 3 4 100 10.00 15.00 N/A 1 2 3 4 2026-11-20 10:00:00\n",
       "all_reduce,fp32,1,4,,,,1000000,100,1,15,,\n" },
     { "[1,0]<stdout>:" ROW, "all_reduce,fp32,1,4,,,,1000000,100,0,15,,0\n" },
     { "3: " ROW, "all_reduce,fp32,1,4,,,,1000000,100,0,15,,0\n" },

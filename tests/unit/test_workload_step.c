@@ -249,8 +249,7 @@ parts_always_sum_to_the_step_and_runs_repeat (void)
     g_autofree char *text = g_strdup_printf (
         "{kind: training, layers: [{count: %u, forward: %u us, backward: %u us, gradient: %u kB, activation: %u kB}, {count: %u, "
         "forward: %u us, backward: 1 ms, gradient: %u kB}], micro_batches: %u, schedule: %s, p2p_overlap: %s, optimizer_time: %u "
-        "us, "
-        "ddp: {bucket: %u kB, overlap: %s}, parallel: {dp: %u, pp: %u}}",
+        "us, ddp: {bucket: %u kB, overlap: %s}, parallel: {dp: %u, pp: %u}}",
         1 + base_random_below (&random, 5), base_random_below (&random, 2000), base_random_below (&random, 2000),
         base_random_below (&random, 30000), base_random_below (&random, 20000), pp, base_random_below (&random, 2000),
         base_random_below (&random, 9000), 1 + base_random_below (&random, 5), i % 2 ? "gpipe" : "1f1b", i % 3 ? "true" : "false",

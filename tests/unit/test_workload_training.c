@@ -16,8 +16,7 @@ run_text (const char *workload, const char *extra)
       "    nodes: 1\n"
       "    node:\n"
       "      gpus: {type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: "
-      "100 GB/s}, "
-      "pcie: {class: {link_class: p, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 10 GB/s}}, count: 8}\n"
+      "100 GB/s}, pcie: {class: {link_class: p, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 10 GB/s}}, count: 8}\n"
       "      nvlink: {kind: switch, switches: 1}\n"
       "      sockets: {count: 1, memory: 1 TB/s}\n"
       "%sworkload:\n  kind: training\n%s",
