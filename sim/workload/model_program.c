@@ -288,7 +288,6 @@ step (Cursor *c, gboolean *over, GError **error)
 static void
 open_turn (Cursor *c, WrkBuild *b, WrkSyncer *sync, guint32 lane, const GArray *turns, guint32 index, EngTask entry)
 {
-  static const char letter[WRK_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
   const WrkTurn *turn = &g_array_index (turns, WrkTurn, index);
   *c = (Cursor){ .b = b, .sync = sync, .turn = turn, .lane = lane, .index = index, .last = entry, .queued = ENG_NO_TASK };
   c->position = wrk_schedule_position (&b->model->pipe, (WrkPlace){ lane, turn->chunk });
@@ -296,10 +295,7 @@ open_turn (Cursor *c, WrkBuild *b, WrkSyncer *sync, guint32 lane, const GArray *
   c->wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
   c->host = b->host_kernel_s > 0;
   g_array_append_val (c->wait, entry);
-  if (wrk_schedule_chunks (&b->model->pipe) > 1)
-    g_snprintf (c->name, sizeof c->name, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
-  else
-    g_snprintf (c->name, sizeof c->name, "%c%u", letter[turn->kind], turn->micro_batch);
+  wrk_turn_name (&b->model->pipe, turn, c->name, sizeof c->name);
 }
 
 static void
@@ -316,13 +312,6 @@ boundary_B (const WrkModel *model)
   const MdlLayerAsk *ask = &model->ask;
   double tokens = ask->micro_batch * ask->sequence / ask->cp;
   return tokens * model->llm.hidden.v * mdl_format_B (ask->activation) / (ask->sp ? ask->tp : 1);
-}
-
-/* To the next rank; round the end, where a chain goes round, the first one is next to the last. */
-static gboolean
-is_up (const WrkModel *model, guint32 from, guint32 to)
-{
-  return to == from + 1 || (to == 0 && from + 1 == model->pipe.p && model->pipe.p > 2);
 }
 
 static gboolean
@@ -343,7 +332,7 @@ add_send (Cursor *c, WrkDone *done, GError **error)
   const WrkPriced *priced = wrk_prices_send (b->prices, c->lane, to.rank, boundary_B (b->model), error);
   if (priced == NULL)
     return FALSE;
-  gboolean up = is_up (b->model, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
+  gboolean up = wrk_schedule_is_up (&b->model->pipe, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
   WrkRole role = !beside ? WRK_ROLE_COMPUTE : up ? WRK_ROLE_UP : WRK_ROLE_DOWN;
   b->at = (WrkAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, WRK_AT_NONE };
   done->done = wrk_build_comm (b, c->lane, to.rank, role, up ? WRK_STEP_SEND_UP : WRK_STEP_SEND_DOWN, priced, 0, 1,

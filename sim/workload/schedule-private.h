@@ -61,6 +61,12 @@ GArray *wrk_schedule_order (const WrkPipeline *pipe, guint32 rank);
 gboolean wrk_schedule_needs (const WrkPipeline *pipe, guint32 rank, const WrkTurn *turn, WrkPlace *from);
 /* Who waits for what a turn makes: the other end of the same. */
 gboolean wrk_schedule_feeds (const WrkPipeline *pipe, guint32 rank, const WrkTurn *turn, WrkPlace *to);
+/* Whether a send from a rank to a neighbour of it goes up: to the next rank; round the end, where a chain goes round, the first one
+ * is next to the last. */
+gboolean wrk_schedule_is_up (const WrkPipeline *pipe, guint32 from, guint32 to);
+
+/* What a turn is called: "F3", the chunk behind it where ranks hold several: "F3.1". A name of a task: `size` 32 holds any. */
+void wrk_turn_name (const WrkPipeline *pipe, const WrkTurn *turn, char *name, gsize size);
 
 /* The most that activations take at any time of an order, one forward holding chunk_B[chunk] until its BACKWARD, or until its
  * INPUT_GRADIENT, of which `kept_B[chunk]` stays until its WEIGHT_GRADIENT. chunk_B NULL: each counts as 1, so that the answer is

@@ -210,6 +210,22 @@ wrk_schedule_feeds (const WrkPipeline *pipe, guint32 rank, const WrkTurn *turn, 
   return neighbour (pipe, rank, turn, turn->kind == WRK_TURN_FORWARD, to);
 }
 
+gboolean
+wrk_schedule_is_up (const WrkPipeline *pipe, guint32 from, guint32 to)
+{
+  return to == from + 1 || (to == 0 && from + 1 == pipe->p && pipe->p > 2);
+}
+
+void
+wrk_turn_name (const WrkPipeline *pipe, const WrkTurn *turn, char *name, gsize size)
+{
+  static const char letter[WRK_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
+  if (wrk_schedule_chunks (pipe) > 1)
+    g_snprintf (name, size, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
+  else
+    g_snprintf (name, size, "%c%u", letter[turn->kind], turn->micro_batch);
+}
+
 double
 wrk_schedule_peak (const GArray *turns, const double *chunk_B, const double *kept_B)
 {

@@ -197,13 +197,9 @@ static void
 add_turn (Step *step, guint32 s, const WrkTurn *turn, gboolean by_layer, Done *done)
 {
   const WrkChunk *chunk = &step->chunk[wrk_schedule_position (&step->pipe, (WrkPlace){ s, turn->chunk })];
-  static const char letter[WRK_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
   WrkTaskKind kind = turn->kind == WRK_TURN_FORWARD ? WRK_TASK_FORWARD : WRK_TASK_BACKWARD;
   char name[32];
-  if (wrk_schedule_chunks (&step->pipe) > 1)
-    g_snprintf (name, sizeof name, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
-  else
-    g_snprintf (name, sizeof name, "%c%u", letter[turn->kind], turn->micro_batch);
+  wrk_turn_name (&step->pipe, turn, name, sizeof name);
   for (guint32 k = by_layer ? chunk->n : 1; k-- > 0;) {
     double time_s = by_layer ? wrk_layer_pass_s (step->layer[chunk->first + k], turn->kind) : chunk->pass_s[turn->kind];
     done->last = eng_graph_delay (step->graph, step->stage[s].compute, eng_time_from_s (time_s), kind, name);
@@ -221,13 +217,6 @@ note_traffic (const WrkColl *coll, WrkStageTraffic *traffic)
   g_strlcpy (traffic->bound_by, coll->bound_by, sizeof traffic->bound_by);
 }
 
-/* To the next rank; round the end, where a chain goes round, the first one is next to the last. */
-static gboolean
-is_up (const Step *step, guint32 from, guint32 to)
-{
-  return to == from + 1 || (to == 0 && from + 1 == step->pp && step->pp > 2);
-}
-
 /* What a turn sends to a neighbour for one micro-batch; a boundary whose activation is 0 sends nothing. */
 static gboolean
 price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *out, GError **error)
@@ -239,7 +228,7 @@ price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *
   if (!wrk_send_price (step->scenario->clu, &step->scenario->settings, step->gpu + (gsize)from * step->dp,
                        step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
     return FALSE;
-  WrkStageTraffic *traffic = is_up (step, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
+  WrkStageTraffic *traffic = wrk_schedule_is_up (&step->pipe, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
   note_traffic (out, traffic);
   traffic->alone_s += out->cost.time_s * (step->m / wrk_schedule_copies (&step->pipe));
   return TRUE;
@@ -264,7 +253,7 @@ add_send (Step *step, guint32 s, const WrkTurn *turn, Sends *sends, Done *done, 
   if (!chunk->priced[way] && !price_send (step, s, turn, to.rank, &chunk->way[way], error))
     return FALSE;
   chunk->priced[way] = TRUE;
-  gboolean up = is_up (step, s, to.rank);
+  gboolean up = wrk_schedule_is_up (&step->pipe, s, to.rank);
   EngStream stream = !step->spec->p2p_overlap.v ? stage->compute : up ? stage->send_up : stage->send_down;
   done->done = add_communication (step, &chunk->way[way], stream, up ? WRK_TASK_SEND_UP : WRK_TASK_SEND_DOWN,
                                   way == 0 ? "send activation" : "send gradient");

@@ -262,6 +262,39 @@ neighbours_are_the_next_in_the_chain (void)
 }
 
 static void
+a_ring_of_ranks_goes_up_at_its_end (void)
+{
+  static const WrkPipeline four = { WRK_SCHEDULE_INTERLEAVED, 4, 2, 4 }, two = { WRK_SCHEDULE_INTERLEAVED, 2, 2, 4 };
+  TEST_TRUE (wrk_schedule_is_up (&four, 1, 2));
+  TEST_FALSE (wrk_schedule_is_up (&four, 2, 1));
+  TEST_TRUE (wrk_schedule_is_up (&four, 3, 0));
+  TEST_FALSE (wrk_schedule_is_up (&four, 0, 3));
+  TEST_FALSE (wrk_schedule_is_up (&two, 1, 0)); /* of two ranks the first is below the last, not above it */
+}
+
+static void
+a_turn_is_called_by_its_pass (void)
+{
+  static const WrkPipeline one = { WRK_SCHEDULE_ZB_H1, 2, 1, 4 }, several = { WRK_SCHEDULE_INTERLEAVED, 2, 2, 4 };
+  static const struct {
+    const WrkPipeline *pipe;
+    WrkTurn turn;
+    const char *want;
+  } row[] = {
+    { &one, { .kind = WRK_TURN_FORWARD, .micro_batch = 3 }, "F3" },
+    { &one, { .kind = WRK_TURN_INPUT_GRADIENT, .micro_batch = 0 }, "B0" },
+    { &one, { .kind = WRK_TURN_WEIGHT_GRADIENT, .micro_batch = 12 }, "W12" },
+    { &several, { .kind = WRK_TURN_BACKWARD, .micro_batch = 3, .chunk = 1 }, "B3.1" },
+    { &several, { .micro_batch = G_MAXUINT32, .chunk = G_MAXUINT32 }, "F4294967295.4294967295" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (row); i++) {
+    char name[32];
+    wrk_turn_name (row[i].pipe, &row[i].turn, name, sizeof name);
+    TEST_STR (name, row[i].want);
+  }
+}
+
+static void
 counts_that_do_not_fit_are_refused (void)
 {
   static const struct {
@@ -530,6 +563,8 @@ main (void)
     { "orders are as drawn in the papers", orders_are_as_drawn_in_the_papers },
     { "chains lie on ranks as published", chains_lie_on_ranks_as_published },
     { "neighbours are the next in the chain", neighbours_are_the_next_in_the_chain },
+    { "a ring of ranks goes up at its end", a_ring_of_ranks_goes_up_at_its_end },
+    { "a turn is called by its pass", a_turn_is_called_by_its_pass },
     { "counts that do not fit are refused", counts_that_do_not_fit_are_refused },
     { "every place is a position and back", every_place_is_a_position_and_back },
     { "what a turn needs feeds it", what_a_turn_needs_feeds_it },
