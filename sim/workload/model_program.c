@@ -43,7 +43,6 @@ typedef struct {
   GArray *wait;            /* EngTask: what the next work of the turn follows */
   EngTask last;
   EngTask queued; /* the host's latest */
-  gboolean host;  /* launches show */
   char name[32];
 } Cursor;
 
@@ -71,22 +70,19 @@ item_at (const Cursor *c, guint32 i)
   return &g_array_index (c->items, WrkItem, i);
 }
 
-static WrkRole
-role_of (WrkGroupKind group)
-{
-  return group == WRK_GROUP_CP ? WRK_ROLE_CP : group == WRK_GROUP_EP || group == WRK_GROUP_ETP ? WRK_ROLE_EP : WRK_ROLE_TP;
-}
-
-static WrkStepKind
-coll_kind (WrkGroupKind group)
-{
-  return group == WRK_GROUP_CP ? WRK_STEP_CP : group == WRK_GROUP_EP || group == WRK_GROUP_ETP ? WRK_STEP_EP : WRK_STEP_TP;
-}
-
 static EngTask
 add_coll (Cursor *c, const WrkItem *item, double share)
 {
-  return wrk_build_comm (c->b, c->lane, c->lane, role_of (item->group), coll_kind (item->group), item->priced, 0,
+  /* groups that a layer's collectives are of: their stream, and what waiting for them counts as */
+  static const struct {
+    WrkRole role;
+    WrkStepKind kind;
+  } of_group[WRK_GROUP_N] = {
+    [WRK_GROUP_TP] = { WRK_ROLE_TP, WRK_STEP_TP },    [WRK_GROUP_CP] = { WRK_ROLE_CP, WRK_STEP_CP },
+    [WRK_GROUP_EP] = { WRK_ROLE_EP, WRK_STEP_EP },    [WRK_GROUP_ETP] = { WRK_ROLE_EP, WRK_STEP_EP },
+    [WRK_GROUP_MODEL] = { WRK_ROLE_TP, WRK_STEP_TP },
+  };
+  return wrk_build_comm (c->b, c->lane, c->lane, of_group[item->group].role, of_group[item->group].kind, item->priced, 0,
                          share * item->repeat, wrk_group_names[item->group]);
 }
 
@@ -94,7 +90,7 @@ add_coll (Cursor *c, const WrkItem *item, double share)
 static void
 queue_coll (Cursor *c, EngTask coll)
 {
-  if (!c->host || c->b->host_coll_s <= 0)
+  if (c->b->host_kernel_s <= 0 || c->b->host_coll_s <= 0) /* launches do not show */
     return;
   c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host_coll_s, NULL, c->name);
   wrk_build_after_one (c->b, coll, c->queued);
@@ -109,7 +105,7 @@ add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
   WrkBuild *b = c->b;
   double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
   double host_s = b->host_kernel_s * kernels;
-  if (host_s <= 0 || !c->host) {
+  if (host_s <= 0) {
     EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), time_s, item, c->name);
     wrk_build_after (b, all, wait);
     return all;
@@ -293,7 +289,6 @@ open_turn (Cursor *c, WrkBuild *b, WrkSyncer *sync, guint32 lane, const GArray *
   c->position = wrk_schedule_position (&b->model->pipe, (WrkPlace){ lane, turn->chunk });
   c->n_units = wrk_units_of (b->model, c->position);
   c->wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  c->host = b->host_kernel_s > 0;
   g_array_append_val (c->wait, entry);
   wrk_turn_name (&b->model->pipe, turn, c->name, sizeof c->name);
 }
