@@ -69,7 +69,6 @@ typedef struct {
   MdlGpu gpu;
   double host_kernel_s, host_coll_s, host_shards_s; /* what the host takes to queue each; 0: launches do not show */
   WrkAt at;           /* what is built now */
-  int end;            /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
 } WrkBuild;
 
 extern const char *const wrk_role_names[WRK_ROLES];

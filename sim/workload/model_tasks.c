@@ -88,7 +88,6 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
                 double share, const char *name)
 {
   const MdlCollCost *cost = &priced->coll.cost;
-  double stretch = b->end > 0 ? 1 + cost->band : b->end < 0 ? 1 / (1 + cost->band) : 1;
   EngStream stream = wrk_build_stream (b, lane, role);
   EngTask task;
   if (priced->time_s <= 0 || share <= 0) {
@@ -97,10 +96,9 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
     return task;
   }
   double wait_s = wait_for_sms (b, priced, beside_s);
-  double alone_s = (wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share) * stretch;
+  double alone_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
   gboolean closed = b->model->scenario->settings.mode == WRK_MODE_MODEL;
-  EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
-                       .latency = eng_time_from_s (wait_s + cost->latency_s * stretch) };
+  EngFlowSpec spec = { .amount = priced->coll.size_B * share, .latency = eng_time_from_s (wait_s + cost->latency_s) };
   /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
   double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
   g_array_set_size (b->uses, 0);
