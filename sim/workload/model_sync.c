@@ -359,10 +359,10 @@ leave_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const WrkUnit *un
     sync->root_elements += dense;
     dense = expert = 0;
   }
-  if (u == 0)
+  if (u == 0) {
     dense += sync->root_elements;
-  if (u == 0)
     sync->root_elements = 0;
+  }
   if (dense + expert <= 0)
     return TRUE;
   double n = dense + expert;
