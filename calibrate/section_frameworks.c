@@ -36,9 +36,23 @@ static const BaseField row_fields[] = {
 };
 static const BaseSchema row_schema = { .name = "framework", .help = "A framework's release on a GPU.", .fields = row_fields };
 
+static const BaseField buckets_fields[] = {
+  BASE_ROW_NUM (MdlBuckets, "first", first, BYTES, .min = "1 B",
+                .help = "of gradients that are all-reduced, the first of a step; default: as the others"),
+  BASE_ROW_NUM (MdlBuckets, "least", least, COUNT, .min = "1",
+                .help = "parameters whose gradients are reduce-scattered together; default: all of a chunk"),
+  BASE_ROW_NUM (MdlBuckets, "per_rank", per_rank, COUNT, .help = "… and so many for each data-parallel rank, where that is more"),
+  BASE_ROW_END,
+};
+static const BaseSchema buckets_schema = { .name = "gradient buckets",
+                                           .help =
+                                               "How much one reduction of gradients takes where `ddp: {bucket: …}` is not given.",
+                                           .fields = buckets_fields };
+
 static const BaseField frameworks_fields[] = {
   BASE_ROW (MdlSoftware, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (MdlSoftwareRow), .required = TRUE,
             .help = "a row a framework, year, generation and format"),
+  BASE_ROW (MdlSoftware, "buckets", buckets, MAP, .sub = &buckets_schema, .help = "of gradients on their way"),
   BASE_ROW_END,
 };
 static const BaseSchema frameworks_schema = { .name = "frameworks",

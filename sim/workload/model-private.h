@@ -60,6 +60,8 @@ typedef struct {
   double kernel_s, collective_s, shards_s;
   double step_s;                /* that nothing of a step hides */
   double slowest;               /* compute of the slowest rank over the mean */
+  double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
+  double bucket, bucket_per_rank; /* parameters reduce-scattered together: the greater one; HUGE_VAL: all of a chunk */
   BaseSource source;
 } WrkSoftware;
 

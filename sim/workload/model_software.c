@@ -45,16 +45,29 @@ take_row (WrkSoftware *out, const MdlSoftwareRow *row, double ranks)
   out->slowest = 1 + row->spread.v * mdl_software_slowest (ranks);
 }
 
+static void
+take_buckets (WrkSoftware *out, const MdlBuckets *buckets)
+{
+  out->first_bucket_B = buckets->first.v;
+  if (buckets->least.set) {
+    out->bucket = buckets->least.v;
+    out->bucket_per_rank = buckets->per_rank.v;
+  }
+}
+
 void
 wrk_model_take_software (WrkModel *model)
 {
   const WrkSoftwareSpec *spec = &model->spec->model.software;
   const BaseBool *overlap = &model->spec->model.overlap.tp;
   WrkSoftware *out = &model->software;
-  *out = (WrkSoftware){ .efficiency = 1, .attention = 1, .optimizer = 1, .slowest = 1, .source = BASE_SOURCE_ASSUMED };
+  *out = (WrkSoftware){
+    .efficiency = 1, .attention = 1, .optimizer = 1, .slowest = 1, .bucket = HUGE_VAL, .source = BASE_SOURCE_ASSUMED
+  };
   model->overlap_tp = overlap->v;
   if (model->scenario->software == NULL)
     return;
+  take_buckets (out, &model->scenario->software->buckets);
   const MdlSoftwareRow *row = find (model->scenario, wrk_precision_of (model->ask.compute), &out->source);
   if (row != NULL)
     take_row (out, row, model->grid.n);

@@ -2,11 +2,11 @@
  *
  * DDP: gradients are added up over the ranks in buckets, filled in the order in which they become ready; whole tensors, a bucket
  * closes once its bytes reach the cap (PyTorch torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size; the
- * first one at 1 MiB unless a cap is given).
+ * first one at `first` of the section `frameworks` unless a cap is given).
  * OPTIMIZER: they are reduce-scattered, each rank updates its part, and parameters are gathered: before the first forward pass of
- * what they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (40 M, 1 M x ranks)
- * parameters on the first pipeline rank, one a chunk on others). GRADIENTS: the same in every micro-batch (Rajbhandari et al.
- * 1910.02054, 5.2).
+ * what they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (`least`,
+ * `per_rank` x ranks) parameters on the first pipeline rank, one a chunk on others). GRADIENTS: the same in every micro-batch
+ * (Rajbhandari et al. 1910.02054, 5.2).
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
  * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
@@ -15,10 +15,6 @@
 #include <string.h>
 
 #include "model_build-private.h"
-
-#define MEGATRON_BUCKET      40e6 /* parameters */
-#define MEGATRON_BUCKET_RANK 1e6
-#define FIRST_BUCKET_B       (1024.0 * 1024.0)
 
 /* Gradients or parameters on their way into one collective. */
 typedef struct {
@@ -172,13 +168,14 @@ static double
 bucket_cap_B (const WrkSyncer *sync, const Bucket *bucket, double element_B)
 {
   const WrkDdpSpec *ddp = &sync->model->spec->ddp;
+  const WrkSoftware *software = &sync->model->software;
   if (sync->model->sync == WRK_SYNC_DDP)
-    return ddp->bucket.set || bucket->n > 0 ? ddp->bucket.v : FIRST_BUCKET_B;
+    return ddp->bucket.set || bucket->n > 0 || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
   if (ddp->bucket.set)
     return ddp->bucket.v;
   if (sync->lane > 0)
     return HUGE_VAL; /* all of a chunk in one piece */
-  return element_B * fmax (MEGATRON_BUCKET, MEGATRON_BUCKET_RANK * ranks_of (sync->model, WRK_GROUP_DP));
+  return element_B * fmax (software->bucket, software->bucket_per_rank * ranks_of (sync->model, WRK_GROUP_DP));
 }
 
 static gboolean

@@ -72,15 +72,18 @@ static const MdlOverlap model_apart = { .gemm = { .pass = { .v = 1e30 } },
                                         .attention = { .pass = { .v = 1e30 } },
                                         .memory = { .pass = { .v = 1e30 } } };
 
-/* Its task graph, not run; `apart`: as above. The test ends when there is none. */
+/* Its task graph, not run; `apart`: as above; `software`: in place of the shipped constants, or NULL. The test ends when there is
+ * none. */
 static inline ModelStep
-model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
+model_build_with (const char *cluster, const char *workload, WrkMode mode, gboolean apart, const MdlSoftware *software)
 {
   g_autoptr (GError) error = NULL;
   ModelStep step = model_load (cluster, workload, NULL, mode, &error);
   if (step.scenario != NULL) {
     if (apart)
       step.scenario->overlap = &model_apart;
+    if (software != NULL)
+      step.scenario->software = software;
     step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
     step.run = wrk_model_start (step.scenario, step.net, &error);
   }
@@ -88,6 +91,12 @@ model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolea
     g_error ("%s\n%s", workload, error->message);
   step.b = wrk_model_built (step.run);
   return step;
+}
+
+static inline ModelStep
+model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
+{
+  return model_build_with (cluster, workload, mode, apart, NULL);
 }
 
 static inline ModelStep

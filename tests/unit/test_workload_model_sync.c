@@ -141,6 +141,30 @@ megatrons_buckets_are_large (void)
   TEST_INT (model_tally (&chunks, 1, "reduce_scatter").n, 4);
 }
 
+/* Of the small model's gradients, 2 B each: the head has 512,000 B, 5,757,184 parameters are 11,514,368 B. */
+static void
+buckets_are_as_large_as_the_data_says (void)
+{
+  MdlSoftware software = { .buckets = { .first = { .v = 500e3, .set = TRUE } } };
+  g_auto (ModelStep) small = model_build_with (H100, SMALL_MODEL ", accumulate: 1", WRK_MODE_EVENT, FALSE, &software);
+  TEST_NEAR (model_tally (&small, 0, "all_reduce gradients").first_B, 2 * SMALL_TABLE, 1e-12);
+  /* at least 3 M parameters, as the first rank of 8 sees it; 512 k a rank are 4.1 M; and without either, all in one piece */
+  static const char *const sharded = SMALL_MODEL ", accumulate: 1, parallel: {zero: 1}";
+  static const struct {
+    double least, per_rank;
+    unsigned n;
+  } row[] = { { 3e6, 0, 2 }, { 1e6, 512e3, 2 }, { 6e6, 0, 1 }, { 0, 0, 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS (row); i++) {
+    software.buckets.least = (BaseNum){ .v = row[i].least, .set = row[i].least > 0 };
+    software.buckets.per_rank = (BaseNum){ .v = row[i].per_rank, .set = row[i].per_rank > 0 };
+    g_auto (ModelStep) step = model_build_with (H100, sharded, WRK_MODE_EVENT, FALSE, &software);
+    ModelTally t = model_tally (&step, 0, "reduce_scatter gradients");
+    TEST_INT (t.n, row[i].n);
+    TEST_TRUE (t.n == 1 || t.first_B >= 2 * fmax (row[i].least, 8 * row[i].per_rank));
+    TEST_NEAR (t.bytes, 2 * ALL, 1e-12);
+  }
+}
+
 static void
 tensor_parallel_ranks_hold_their_part (void)
 {
@@ -304,6 +328,7 @@ main (void)
     { "FSDP gathers a layer before each pass", fsdp_gathers_a_layer_before_each_pass },
     { "HSDP adds up its shards over the replicas", hsdp_adds_up_its_shards_over_the_replicas },
     { "Megatron's buckets are large", megatrons_buckets_are_large },
+    { "buckets are as large as the data says", buckets_are_as_large_as_the_data_says },
     { "tensor-parallel ranks hold their part", tensor_parallel_ranks_hold_their_part },
     { "experts are reduced by those that hold them", experts_are_reduced_by_those_that_hold_them },
     { "whole experts on the ranks of tp are reduced too", whole_experts_on_the_ranks_of_tp_are_reduced_too },

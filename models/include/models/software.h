@@ -27,9 +27,18 @@ typedef struct {
   BaseBool overlap_tp; /* collectives of tensor parallelism run part by part beside products unless told otherwise */
 } MdlSoftwareRow;
 
+/* How much is gathered into one reduction of gradients where the workload does not say. */
+typedef struct {
+  BaseHead head;
+  BaseNum first;    /* B: where gradients are all-reduced, the first bucket of a step; absent: as all */
+  BaseNum least;    /* where they are reduce-scattered, parameters at least; absent: all of a chunk in one piece */
+  BaseNum per_rank; /* … and at least so many for each data-parallel rank */
+} MdlBuckets;
+
 typedef struct MdlSoftware {
   BaseHead head;
   BaseList rows; /* MdlSoftwareRow */
+  MdlBuckets buckets;
 } MdlSoftware;
 
 /* What is asked for. */
