@@ -92,18 +92,21 @@ set key outside right center Left reverse samplen 2 spacing 1.2
 if (exists ("title")) { set title title }
 
 # Sizes are powers of 2 apart: at most eight labels, each 2^k times the one before.
-stats data using (column ("bytes")) nooutput
-if (STATS_min <= 0) {
-  printerr data.": bytes is 0 in some row, which a logarithmic axis cannot show"
-  exit status 2
+# `without_sizes`: the axis is the script's own.
+if (!exists ("without_sizes")) {
+  stats data using (column ("bytes")) nooutput
+  if (STATS_min <= 0) {
+    printerr data.": bytes is 0 in some row, which a logarithmic axis cannot show"
+    exit status 2
+  }
+  array prefix[6] = ["", "Ki", "Mi", "Gi", "Ti", "Pi"]
+  thousands (x) = x < 1024 ? 0 : 1 + thousands (x / 1024)
+  iec (x) = sprintf ("%g %sB", x / 1024 ** thousands (x), prefix[thousands (x) + 1])
+  lowest = floor (log (STATS_min) / log (2) + 0.001)
+  highest = ceil (log (STATS_max) / log (2) - 0.001)
+  set logscale x 2
+  set xtics ()
+  do for [k = lowest:highest:ceil ((highest - lowest + 1) / 8.0)] { set xtics add (iec (2.0 ** k) 2.0 ** k) }
+  set xrange [STATS_min / 1.2:STATS_max * 1.2]
+  set xlabel "message size"
 }
-array prefix[6] = ["", "Ki", "Mi", "Gi", "Ti", "Pi"]
-thousands (x) = x < 1024 ? 0 : 1 + thousands (x / 1024)
-iec (x) = sprintf ("%g %sB", x / 1024 ** thousands (x), prefix[thousands (x) + 1])
-lowest = floor (log (STATS_min) / log (2) + 0.001)
-highest = ceil (log (STATS_max) / log (2) - 0.001)
-set logscale x 2
-set xtics ()
-do for [k = lowest:highest:ceil ((highest - lowest + 1) / 8.0)] { set xtics add (iec (2.0 ** k) 2.0 ** k) }
-set xrange [STATS_min / 1.2:STATS_max * 1.2]
-set xlabel "message size"

@@ -48,6 +48,7 @@ typedef struct {
   const CliFlag *flags[5]; /* tables in the order of --help, ends with NULL */
   size_t size;             /* of the struct that they fill; 0 without flags */
   CliFormat formats;       /* the last format that it writes, in the order of CliFormat */
+  gboolean varies;         /* --vary: its answer is rows of figures that keys of the input change */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
   gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);
 } CliVerb;
@@ -57,7 +58,9 @@ struct Cli {
   char **command; /* as typed, the program without its folder */
   /* common flags */
   char *format_text, *output, *seed_text;
-  char **sets; /* may be NULL */
+  char **sets;   /* may be NULL */
+  char **varies; /* --vary, likewise */
+  char *columns, *vary_plot;
   gboolean quiet, help;
   CliFormat format;
   guint64 seed;
@@ -73,8 +76,21 @@ struct Cli {
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
-  int status; /* exit status of a run that did not fail */
+  int status;          /* exit status of a run that did not fail */
 };
+
+/* ---- a run ---- */
+
+/* argv[0] and all words after it, for the answer's `command`. Returned: full, cli_free. */
+Cli *cli_new (const CliVerb *verb, int argc, char *const *argv);
+void cli_free (Cli *cli);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cli, cli_free)
+/* Reads the verb's `words` and does what they ask. FALSE and *error on failure. */
+gboolean cli_run (Cli *cli, char *const *words, GError **error);
+/* The same with further --set values and another format, without --vary: a point of it. */
+gboolean cli_run_point (Cli *cli, char *const *words, const char *const *sets, const char *format, GError **error);
+/* All combinations of the values of --vary, each run by itself; rest: the words that are no flags. */
+gboolean cli_vary (Cli *cli, char *const *words, char *const *rest, GError **error);
 
 /* Reads `words` (the verb's own arguments) into *base and the common flags. Returned: the rest, full, g_strfreev; NULL and *error
  * on a bad flag: says which are near. */

@@ -217,5 +217,6 @@ const CliVerb cli_verb_coll = {
   .flags = { cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
   .formats = CLI_FORMAT_NCCL_TESTS_JSON,
+  .varies = TRUE,
   .run = run,
 };

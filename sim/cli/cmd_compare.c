@@ -427,5 +427,6 @@ const CliVerb cli_verb_compare = {
   .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
+  .varies = TRUE,
   .run = run,
 };

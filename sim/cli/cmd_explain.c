@@ -322,5 +322,6 @@ const CliVerb cli_verb_explain = {
   .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (CliCollFlags),
   .formats = CLI_FORMAT_TSV,
+  .varies = TRUE,
   .run = run,
 };

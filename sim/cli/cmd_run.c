@@ -107,5 +107,6 @@ const CliVerb cli_verb_run = {
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
+  .varies = TRUE,
   .run = run,
 };

@@ -127,5 +127,6 @@ const CliVerb cli_verb_topo = {
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
+  .varies = TRUE,
   .run = run,
 };

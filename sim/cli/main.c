@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "base/yaml.h"
 #include "cli-private.h"
 
 enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3 };
@@ -102,99 +101,6 @@ find_verb (const char *name, GError **error)
   return NULL;
 }
 
-static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
-                                         { "json", CLI_FORMAT_JSON, NULL },
-                                         { "tsv", CLI_FORMAT_TSV, NULL },
-                                         { "nccl-tests", CLI_FORMAT_NCCL_TESTS, NULL },
-                                         { "nccl-tests-json", CLI_FORMAT_NCCL_TESTS_JSON, NULL },
-                                         { NULL, 0, NULL } };
-
-static gboolean
-check_common (Cli *cli, GError **error)
-{
-  BaseName formats[G_N_ELEMENTS (format_names)] = { { NULL, 0, NULL } };
-  for (int i = 0; i <= (int)cli->verb->formats; i++)
-    formats[i] = format_names[i];
-  int format = CLI_FORMAT_TEXT;
-  if (!cli_name_value (cli, "--format", cli->format_text, formats, &format, error) ||
-      !cli_count_value (cli, "--seed", cli->seed_text, 0, G_MAXINT64, &cli->seed, error))
-    return FALSE;
-  cli->format = (CliFormat)format;
-  for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
-    const char *equals = strchr (*set, '=');
-    if (equals == NULL || equals == *set)
-      return cli_fail (cli, error, "--set '%s' is not PATH=VALUE; for example --set node.nics.rate='200 Gb/s'", *set);
-  }
-  if (cli->output != NULL && *cli->output == '\0')
-    return cli_fail (cli, error, "-o '' names no file");
-  return TRUE;
-}
-
-static gboolean
-run_verb (Cli *cli, char *const *words, GError **error)
-{
-  g_autofree void *flags = g_malloc0 (cli->verb->size);
-  g_auto (GStrv) rest = cli_flags_parse (cli, words, flags, error);
-  gboolean done = rest != NULL;
-  if (done && cli->help)
-    cli_flags_help (cli->verb, cli->out);
-  else if (done)
-    done = check_common (cli, error) && cli->verb->run (cli, flags, rest, error) && cli_spare_inputs (cli, error);
-  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
-    cli_flags_clear (*table, flags);
-  return done;
-}
-
-static void
-file_free (gpointer data)
-{
-  CliFile *file = data;
-  g_free (file->path);
-  g_string_free (file->bytes, TRUE);
-  g_free (file);
-}
-
-static Cli *
-cli_new (const CliVerb *verb, int argc, char **argv)
-{
-  Cli *cli = g_new0 (Cli, 1);
-  cli->verb = verb;
-  cli->command = g_new0 (char *, (gsize)argc + 1);
-  cli->command[0] = g_strdup ("forerun");
-  for (int i = 1; i < argc; i++)
-    cli->command[i] = g_strdup (argv[i]);
-  cli->seed = 1;
-  cli->inputs = rep_inputs_new ();
-  cli->read = g_ptr_array_new_with_free_func (g_free);
-  cli->kept = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  cli->warnings = g_ptr_array_new_with_free_func (g_free);
-  cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
-  cli->files = g_ptr_array_new_with_free_func (file_free);
-  cli->out = g_string_new (NULL);
-  cli->talk = g_string_new (NULL);
-  return cli;
-}
-
-static void
-cli_free (Cli *cli)
-{
-  cli_flags_clear (cli_common_flags, cli);
-  g_strfreev (cli->command);
-  g_ptr_array_unref (cli->files);
-  g_ptr_array_unref (cli->cals);
-  g_free (cli->cal_key);
-  g_ptr_array_unref (cli->yamls);
-  g_ptr_array_unref (cli->kept);
-  g_ptr_array_unref (cli->warnings);
-  g_ptr_array_unref (cli->inputs);
-  g_ptr_array_unref (cli->read);
-  g_clear_pointer (&cli->lookup, base_lookup_free);
-  g_string_free (cli->out, TRUE);
-  g_string_free (cli->talk, TRUE);
-  g_free (cli);
-}
-
 /* All of the answer exists before any of it is written; stdout comes last, since it cannot be taken back. */
 static int
 finish (Cli *cli, gboolean done, GError *error)
@@ -249,7 +155,7 @@ main (int argc, char **argv)
     return status;
   }
   Cli *cli = cli_new (verb, argc, argv);
-  gboolean done = run_verb (cli, argv + 2, &error);
+  gboolean done = cli_run (cli, argv + 2, &error);
   int status = finish (cli, done, error);
   cli_free (cli);
   return status;

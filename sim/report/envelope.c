@@ -65,6 +65,15 @@ rep_inputs_add (GPtrArray *inputs, const char *path, const char *root, const cha
             g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)bytes, n_B));
 }
 
+void
+rep_inputs_merge (GPtrArray *inputs, const GPtrArray *more)
+{
+  for (guint i = 0; i < more->len; i++) {
+    const RepInput *input = more->pdata[i];
+    add_once (inputs, g_strdup (input->path), g_strdup (input->sha256));
+  }
+}
+
 JsonBuilder *
 rep_envelope_open (const RepEnvelope *envelope)
 {

@@ -31,6 +31,8 @@ GPtrArray *rep_inputs_new (void);
 void rep_inputs_add_yamls (GPtrArray *inputs, const GPtrArray *yamls, const char *root);
 /* One more input that is not YAML. */
 void rep_inputs_add (GPtrArray *inputs, const char *path, const char *root, const char *bytes, gsize n_B);
+/* Those of `more` that are not in it yet. */
+void rep_inputs_merge (GPtrArray *inputs, const GPtrArray *more);
 
 /* A builder that stands where the value of "results" is due. Returned: full, given to rep_envelope_close. */
 JsonBuilder *rep_envelope_open (const RepEnvelope *envelope);
