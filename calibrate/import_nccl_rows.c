@@ -173,14 +173,12 @@ static gboolean
 resolve_op (const CalRows *rows, CalRun *run, CalPlace place, GError **error)
 {
   const char *told = rows->told->op >= 0 ? base_name (mdl_op_names, rows->told->op) : NULL;
-  g_autoptr (GString) accepted = g_string_new (NULL);
-  for (const BaseName *op = mdl_op_names; op->name != NULL; op++)
-    g_string_append_printf (accepted, "%s%s", accepted->len > 0 ? ", " : "", op->name);
+  g_autofree char *accepted = base_names_join (mdl_op_names);
   if (run->program == NULL && told == NULL)
     return cal_fail (rows->text, place, error,
                      "which operation? nothing in the run names it ('# Collective test starting: all_reduce_perf'); --op does, "
                      "one of: %s",
-                     accepted->str);
+                     accepted);
   static const char *const others[] = { "gather", "scatter", "hypercube", "alltoallv", NULL };
   if (run->program == NULL || (run->op == OP_OTHER && told != NULL && !g_strv_contains (others, run->program)))
     run->op = rows->told->op; /* a program of any name, or none */

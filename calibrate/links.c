@@ -41,58 +41,61 @@ static const CalSectionStage stages[] = {
 
 /* ---- points ---- */
 
+/* The words of `what`; whose memory a load reads. */
+typedef enum { CE, SM, CE_SYNC, H2D, D2H, H2D_D2H, LATENCY } What;
+enum { OWN, GPU, HOST };
+
+/* A point. */
 typedef struct {
   const CalProbe *probe;
   guint i;
-  JsonObject *point;
-  BaseArena *arena;
 } Reader;
 
 static gboolean
 count_in (const Reader *r, const char *key, double least, guint32 *out, GError **error)
 {
-  double value = cal_probe_number (r->point, key);
-  if (!(value >= least) || value > MOST_GPUS || value > floor (value))
-    return cal_probe_fail (r->probe, r->i, error, "%s: a whole number from %g to %g is accepted", key, least, MOST_GPUS);
+  double value;
+  if (!cal_probe_count (r->probe, r->i, key, least, MOST_GPUS, &value, error))
+    return FALSE;
   *out = (guint32)value;
   return TRUE;
-}
-
-/* Which of the names `key` has; `names` ends with NULL. */
-static gboolean
-word_in (const Reader *r, const char *key, const char *const *names, int *out, GError **error)
-{
-  const char *text = cal_probe_text (r->point, key);
-  for (int k = 0; names[k] != NULL; k++)
-    if (g_strcmp0 (text, names[k]) == 0) {
-      *out = k;
-      return TRUE;
-    }
-  g_autofree char *accepted = g_strjoinv (", ", (char **)names);
-  return cal_probe_fail (r->probe, r->i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
-                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted);
 }
 
 static gboolean
 size_in (const Reader *r, double *size_B, GError **error)
 {
-  *size_B = cal_probe_number (r->point, "bytes");
+  *size_B = cal_probe_number (cal_probe_point (r->probe, r->i), "bytes");
   return (*size_B >= 1 && *size_B <= MOST_B) || cal_probe_fail (r->probe, r->i, error, "bytes: a size above 0 B is accepted");
 }
 
+static const BaseName what_names[] = {
+  { "ce", CE, NULL },   { "sm", SM, NULL },           { "ce_sync", CE_SYNC, NULL }, { "h2d", H2D, NULL },
+  { "d2h", D2H, NULL }, { "h2d_d2h", H2D_D2H, NULL }, { "latency", LATENCY, NULL }, { NULL, 0, NULL },
+};
+static const BaseName pattern_names[] = {
+  { "one", CAL_LINK_ONE, NULL },
+  { "both", CAL_LINK_BOTH, NULL },
+  { "shift", CAL_LINK_SHIFT, NULL },
+  { "all", CAL_LINK_ALL, NULL },
+  { NULL, 0, NULL },
+};
+static const BaseName by_names[] = { { "write", MDL_COPY_KERNEL, NULL },
+                                     { "read", MDL_COPY_KERNEL_READ, NULL },
+                                     { NULL, 0, NULL } };
+static const BaseName host_memory_names[] = { { "pinned", FALSE, NULL }, { "pageable", TRUE, NULL }, { NULL, 0, NULL } };
+static const BaseName loaded_names[] = { { "own", OWN, NULL }, { "gpu", GPU, NULL }, { "host", HOST, NULL }, { NULL, 0, NULL } };
+
 /* ce, sm, ce_sync */
 static gboolean
-read_gpus (const Reader *r, const char *what, CalLinkCase *c, GError **error)
+read_gpus (const Reader *r, What what, CalLinkCase *c, GError **error)
 {
-  static const char *const patterns[] = { "one", "both", "shift", "all", NULL }, *const by[] = { "write", "read", NULL };
-  int pattern, reads = 0;
-  gboolean kernel = strcmp (what, "sm") == 0;
-  if (!word_in (r, "pattern", patterns, &pattern, error) || (kernel && !word_in (r, "by", by, &reads, error)) ||
-      !size_in (r, &c->size_B, error))
+  int pattern, copy = MDL_COPY_DMA;
+  if (!cal_probe_name (r->probe, r->i, "pattern", pattern_names, &pattern, error) ||
+      (what == SM && !cal_probe_name (r->probe, r->i, "by", by_names, &copy, error)) || !size_in (r, &c->size_B, error))
     return FALSE;
-  c->pattern = pattern == 0 ? CAL_LINK_ONE : pattern == 1 ? CAL_LINK_BOTH : pattern == 2 ? CAL_LINK_SHIFT : CAL_LINK_ALL;
-  c->copy = !kernel ? MDL_COPY_DMA : reads ? MDL_COPY_KERNEL_READ : MDL_COPY_KERNEL;
-  c->queued = strcmp (what, "ce_sync") != 0;
+  c->pattern = (CalLinkPattern)pattern;
+  c->copy = (MdlCopy)copy;
+  c->queued = what != CE_SYNC;
   if (c->pattern == CAL_LINK_SHIFT || c->pattern == CAL_LINK_ALL)
     return count_in (r, "gpus", 2, &c->n, error);
   c->n = 2;
@@ -103,16 +106,15 @@ read_gpus (const Reader *r, const char *what, CalLinkCase *c, GError **error)
 
 /* h2d, d2h, h2d_d2h */
 static gboolean
-read_host (const Reader *r, const char *what, CalLinkCase *c, GError **error)
+read_host (const Reader *r, What what, CalLinkCase *c, GError **error)
 {
-  static const char *const memories[] = { "pinned", "pageable", NULL };
   int pageable;
-  if (!word_in (r, "memory", memories, &pageable, error) || !size_in (r, &c->size_B, error) ||
+  if (!cal_probe_name (r->probe, r->i, "memory", host_memory_names, &pageable, error) || !size_in (r, &c->size_B, error) ||
       !count_in (r, "gpu", 0, &c->first, error) || !count_in (r, "gpus", 1, &c->n, error))
     return FALSE;
   c->pattern = CAL_LINK_HOST;
-  c->duplex = strcmp (what, "h2d_d2h") == 0;
-  gboolean down = strcmp (what, "d2h") == 0;
+  c->duplex = what == H2D_D2H;
+  gboolean down = what == D2H;
   c->copy = pageable ? (down ? MDL_COPY_D2H_PAGEABLE : MDL_COPY_H2D_PAGEABLE) : down ? MDL_COPY_D2H : MDL_COPY_H2D;
   c->queued = TRUE;
   return TRUE;
@@ -122,28 +124,23 @@ read_host (const Reader *r, const char *what, CalLinkCase *c, GError **error)
 static double
 own_load_s (const CalProbe *probe)
 {
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    CalPointState state;
-    double median_s;
-    if (cal_probe_is (probe, i, "link", "latency") &&
-        g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), "memory"), "own") == 0 &&
-        cal_probe_judge (probe, i, &state, &median_s, NULL) && state == CAL_POINT_GOOD)
-      return median_s;
-  }
-  return (double)NAN;
+  double own_s = (double)NAN;
+  for (guint i = 0; i < cal_probe_n_points (probe) && isnan (own_s); i++)
+    if (cal_probe_is (probe, i, "link", "latency") && g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), "memory"), "own") == 0)
+      own_s = cal_probe_time_s (probe, i);
+  return own_s;
 }
 
 static gboolean
 read_load (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
 {
-  static const char *const memories[] = { "own", "gpu", "host", NULL };
   int memory;
-  if (!word_in (r, "memory", memories, &memory, error) || !count_in (r, "gpu", 0, &c->first, error) ||
-      (memory == 1 && !count_in (r, "of", 0, &c->second, error)))
+  if (!cal_probe_name (r->probe, r->i, "memory", loaded_names, &memory, error) || !count_in (r, "gpu", 0, &c->first, error) ||
+      (memory == GPU && !count_in (r, "of", 0, &c->second, error)))
     return FALSE;
-  *tells = memory == 2 || (memory == 1 && isfinite (own_s));
+  *tells = memory == HOST || (memory == GPU && isfinite (own_s));
   c->pattern = CAL_LINK_LOAD;
-  c->n = memory == 2 ? 0 : 2;
+  c->n = memory == HOST ? 0 : 2;
   c->own_s = own_s;
   c->copy = MDL_COPY_N;
   return TRUE;
@@ -233,42 +230,46 @@ hold_counts (GArray *points, guint first)
 static gboolean
 read_case (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
 {
-  static const char *const whats[] = { "ce", "sm", "ce_sync", "h2d", "d2h", "h2d_d2h", "latency", NULL };
   int what;
   *tells = TRUE;
-  if (!word_in (r, "what", whats, &what, error))
+  if (!cal_probe_name (r->probe, r->i, "what", what_names, &what, error))
     return FALSE;
-  return what == 6   ? read_load (r, own_s, c, tells, error)
-         : what >= 3 ? read_host (r, whats[what], c, error)
-                     : read_gpus (r, whats[what], c, error);
+  return what == LATENCY ? read_load (r, own_s, c, tells, error)
+         : what >= H2D   ? read_host (r, (What)what, c, error)
+                         : read_gpus (r, (What)what, c, error);
+}
+
+/* While points are read. */
+typedef struct {
+  const CalProbe *probe;
+  BaseArena *arena;
+  GArray *points;
+  double own_s;
+} Read;
+
+static gboolean
+read_point (gconstpointer user, guint i, double median_s, GError **error)
+{
+  const Read *read = user;
+  const Reader reader = { read->probe, i };
+  CalLinkCase *c = base_arena_alloc (read->arena, sizeof *c);
+  gboolean tells;
+  if (!read_case (&reader, read->own_s, c, &tells, error))
+    return FALSE;
+  const CalSectionPoint point = { .stage = stage_of (c), .measured = median_s, .what = name_of (c, read->arena), .item = c };
+  if (tells)
+    g_array_append_val (read->points, point);
+  return TRUE;
 }
 
 static gboolean
 collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
 {
-  double own_s = own_load_s (probe);
+  const Read read = { probe, arena, points, own_load_s (probe) };
   guint first = points->len;
   (void)node;
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    CalPointState state;
-    double median_s;
-    if (!cal_probe_is (probe, i, "link", NULL))
-      continue;
-    if (!cal_probe_judge (probe, i, &state, &median_s, error))
-      return FALSE;
-    if (state != CAL_POINT_GOOD) {
-      ++*n_left;
-      continue;
-    }
-    const Reader reader = { probe, i, cal_probe_point (probe, i), arena };
-    CalLinkCase *c = base_arena_alloc (arena, sizeof *c);
-    gboolean tells;
-    if (!read_case (&reader, own_s, c, &tells, error))
-      return FALSE;
-    const CalSectionPoint point = { .stage = stage_of (c), .measured = median_s, .what = name_of (c, arena), .item = c };
-    if (tells)
-      g_array_append_val (points, point);
-  }
+  if (!cal_probe_each (probe, "link", read_point, &read, n_left, error))
+    return FALSE;
   cal_section_hold_every_second (points, first, in_series);
   hold_counts (points, first);
   return TRUE;
@@ -288,11 +289,10 @@ take_total (const CalProbe *probe, guint i, const double alone_Bps[3], guint mos
 {
   static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
   JsonObject *point = cal_probe_point (probe, i);
-  CalPointState state;
-  double median_s, n = cal_probe_number (point, "gpus"), ways;
+  double median_s = cal_probe_time_s (probe, i), n = cal_probe_number (point, "gpus"), ways;
   for (guint k = 0; k < G_N_ELEMENTS (whats); k++) {
     if (!cal_probe_is (probe, i, "link", whats[k]) || g_strcmp0 (cal_probe_text (point, "memory"), "pinned") != 0 ||
-        !cal_probe_judge (probe, i, &state, &median_s, NULL) || state != CAL_POINT_GOOD || !(n > 1) || n < most[k])
+        isnan (median_s) || !(n > 1) || n < most[k])
       continue;
     ways = k == 2 ? 2 : 1;
     double sum_Bps = ways * n * cal_probe_number (point, "bytes") / median_s;
@@ -310,11 +310,10 @@ start (const CalProbe *probe, void *section)
   for (guint i = 0; i < cal_probe_n_points (probe); i++) {
     static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
     JsonObject *point = cal_probe_point (probe, i);
-    CalPointState state;
-    double median_s;
+    double median_s = cal_probe_time_s (probe, i);
     for (guint k = 0; k < G_N_ELEMENTS (whats); k++)
       if (cal_probe_is (probe, i, "link", whats[k]) && g_strcmp0 (cal_probe_text (point, "memory"), "pinned") == 0 &&
-          cal_probe_judge (probe, i, &state, &median_s, NULL) && state == CAL_POINT_GOOD && cal_probe_number (point, "gpus") < 2)
+          isfinite (median_s) && cal_probe_number (point, "gpus") < 2)
         alone_Bps[k] = fmax (alone_Bps[k], (k == 2 ? 2 : 1) * cal_probe_number (point, "bytes") / median_s);
   }
   for (guint i = 0; i < cal_probe_n_points (probe); i++)

@@ -268,3 +268,53 @@ cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *m
   *state = loose ? CAL_POINT_LOOSE : CAL_POINT_GOOD;
   return TRUE;
 }
+
+double
+cal_probe_time_s (const CalProbe *probe, guint i)
+{
+  CalPointState state;
+  double median_s;
+  return cal_probe_judge (probe, i, &state, &median_s, NULL) && state == CAL_POINT_GOOD ? median_s : (double)NAN;
+}
+
+gboolean
+cal_probe_each (const CalProbe *probe, const char *section, CalProbeVisit visit, gconstpointer user, guint *n_left, GError **error)
+{
+  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (probe, i, section, NULL))
+      continue;
+    if (!cal_probe_judge (probe, i, &state, &median_s, error))
+      return FALSE;
+    if (state != CAL_POINT_GOOD)
+      ++*n_left;
+    else if (!visit (user, i, median_s, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
+{
+  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
+  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
+  if (known != NULL) {
+    *out = known->code;
+    return TRUE;
+  }
+  g_autofree char *accepted = base_names_join (names);
+  return cal_probe_fail (probe, i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
+                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted);
+}
+
+gboolean
+cal_probe_count (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error)
+{
+  double value = cal_probe_number (cal_probe_point (probe, i), key);
+  if (!(value >= least) || value > most || value > floor (value))
+    return cal_probe_fail (probe, i, error, "%s: a whole number from %g to %g is accepted", key, least, most);
+  *out = value;
+  return TRUE;
+}

@@ -59,29 +59,9 @@ typedef struct {
 /* ---- members of a point ---- */
 
 static gboolean
-name_of (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
-{
-  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
-  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
-  if (known != NULL) {
-    *out = known->code;
-    return TRUE;
-  }
-  g_autoptr (GString) accepted = g_string_new (NULL);
-  for (const BaseName *name = names; name->name != NULL; name++)
-    g_string_append_printf (accepted, "%s%s", accepted->len > 0 ? ", " : "", name->name);
-  return cal_probe_fail (probe, i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
-                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted->str);
-}
-
-static gboolean
 length_of (const CalProbe *probe, guint i, const char *key, double *out, GError **error)
 {
-  double value = cal_probe_number (cal_probe_point (probe, i), key);
-  if (!(value >= 1) || value > MOST_LENGTH || value > floor (value))
-    return cal_probe_fail (probe, i, error, "%s: a whole number from 1 to %g is accepted", key, MOST_LENGTH);
-  *out = value;
-  return TRUE;
+  return cal_probe_count (probe, i, key, 1, MOST_LENGTH, out, error);
 }
 
 static gboolean
@@ -115,9 +95,10 @@ gemm_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
 {
   int op = 0, dtype = 0;
   memset (gemm, 0, sizeof *gemm);
-  if (!name_of (r->probe, i, "op", mdl_gemm_op_names, &op, error) ||
-      !name_of (r->probe, i, "dtype", mdl_precision_names, &dtype, error) || !length_of (r->probe, i, "m", &gemm->m, error) ||
-      !length_of (r->probe, i, "n", &gemm->n, error) || !length_of (r->probe, i, "k", &gemm->k, error))
+  if (!cal_probe_name (r->probe, i, "op", mdl_gemm_op_names, &op, error) ||
+      !cal_probe_name (r->probe, i, "dtype", mdl_precision_names, &dtype, error) ||
+      !length_of (r->probe, i, "m", &gemm->m, error) || !length_of (r->probe, i, "n", &gemm->n, error) ||
+      !length_of (r->probe, i, "k", &gemm->k, error))
     return FALSE;
   gemm->op = (MdlGemmOp)op;
   gemm->dtype = (MdlPrecision)dtype;
@@ -134,7 +115,7 @@ memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
 {
   static const double reads[MDL_MEMORY_N] = { 1, 2, 2, 1, 1, 4 }, writes[MDL_MEMORY_N] = { 1, 1, 1, 1, 1, 3 };
   int kind = 0;
-  if (!name_of (probe, i, "kernel", mdl_memory_kind_names, &kind, error))
+  if (!cal_probe_name (probe, i, "kernel", mdl_memory_kind_names, &kind, error))
     return FALSE;
   double moved_B = cal_probe_number (cal_probe_point (probe, i), "bytes_moved_B");
   if (!(moved_B >= 1) || moved_B > MOST_BYTES_B)
@@ -220,8 +201,9 @@ read_gemm (const Read *r, guint i, double measured_s, GError **error)
 }
 
 static gboolean
-read_point (const Read *r, guint i, double measured_s, GError **error)
+read_point (gconstpointer user, guint i, double measured_s, GError **error)
 {
+  const Read *r = user;
   const char *what = cal_probe_text (cal_probe_point (r->probe, i), "what");
   Item item = { 0 };
   if (what != NULL && g_str_has_prefix (what, "gemm"))
@@ -308,18 +290,8 @@ collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *p
   (void)node;
   const Read r = { probe, arena, points };
   guint first = points->len;
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    CalPointState state;
-    double median_s;
-    if (!cal_probe_is (probe, i, "compute", NULL))
-      continue;
-    if (!cal_probe_judge (probe, i, &state, &median_s, error))
-      return FALSE;
-    if (state != CAL_POINT_GOOD)
-      (*n_left)++;
-    else if (!read_point (&r, i, median_s, error))
-      return FALSE;
-  }
+  if (!cal_probe_each (probe, "compute", read_point, &r, n_left, error))
+    return FALSE;
   hold_shapes (points, first);
   cal_section_hold_every_second (points, first, same_kernel);
   return TRUE;

@@ -108,15 +108,6 @@ key_of (JsonObject *point, const char *what, gboolean compute, gboolean comm)
   return g_string_free (key, FALSE);
 }
 
-static gboolean
-count_in (const Reader *r, guint i, const char *key, double least, double most, double *out, GError **error)
-{
-  *out = cal_probe_number (cal_probe_point (r->file, i), key);
-  if (*out >= least && *out <= most && !(*out > floor (*out)))
-    return TRUE;
-  return cal_probe_fail (r->file, i, error, "%s: a whole number from %g to %g is accepted", key, least, most);
-}
-
 /* All points by what they are of. */
 static gboolean
 index_points (Reader *r, GError **error)
@@ -199,19 +190,20 @@ read_compute (const Reader *r, guint i, Item *item, GError **error)
   item->compute.sm_share = 1;
   if (g_strcmp0 (kind, "gemm") == 0) {
     item->compute.kind = MDL_OVERLAP_GEMM;
-    if (!count_in (r, i, "m", 1, MOST_DIM, &a, error) || !count_in (r, i, "n", 1, MOST_DIM, &b, error) ||
-        !count_in (r, i, "k", 1, MOST_DIM, &c, error))
+    if (!cal_probe_count (r->file, i, "m", 1, MOST_DIM, &a, error) || !cal_probe_count (r->file, i, "n", 1, MOST_DIM, &b, error) ||
+        !cal_probe_count (r->file, i, "k", 1, MOST_DIM, &c, error))
       return FALSE;
     moved_B = (a * c + b * c) * size_B + a * b * fmax (size_B, 2);
   } else if (g_strcmp0 (kind, "attention") == 0) {
     item->compute.kind = MDL_OVERLAP_ATTENTION;
-    if (!count_in (r, i, "heads", 1, MOST_DIM, &a, error) || !count_in (r, i, "length", 1, MOST_DIM, &b, error) ||
-        !count_in (r, i, "head_dim", 1, MOST_DIM, &c, error))
+    if (!cal_probe_count (r->file, i, "heads", 1, MOST_DIM, &a, error) ||
+        !cal_probe_count (r->file, i, "length", 1, MOST_DIM, &b, error) ||
+        !cal_probe_count (r->file, i, "head_dim", 1, MOST_DIM, &c, error))
       return FALSE;
     moved_B = 4 * a * b * c * size_B;
   } else if (g_strcmp0 (kind, "copy") == 0) {
     item->compute.kind = MDL_OVERLAP_MEMORY;
-    if (!count_in (r, i, "copy_B", 1, MOST_B, &a, error))
+    if (!cal_probe_count (r->file, i, "copy_B", 1, MOST_B, &a, error))
       return FALSE;
     moved_B = 2 * a;
   } else
@@ -230,8 +222,9 @@ read_comm (const Reader *r, guint i, Item *item, MdlOp *op, double *channels, do
   double gpus;
   if (known == NULL)
     return cal_probe_fail (r->file, i, error, "collective: an operation is accepted, such as all_reduce");
-  if (!count_in (r, i, "gpus", 2, MOST_GPUS, &gpus, error) || !count_in (r, i, "size_B", 1, MOST_B, size_B, error) ||
-      !count_in (r, i, "channels", 0, MOST_CHANNELS, channels, error))
+  if (!cal_probe_count (r->file, i, "gpus", 2, MOST_GPUS, &gpus, error) ||
+      !cal_probe_count (r->file, i, "size_B", 1, MOST_B, size_B, error) ||
+      !cal_probe_count (r->file, i, "channels", 0, MOST_CHANNELS, channels, error))
     return FALSE;
   *op = (MdlOp)known->code;
   item->ranks = (unsigned)gpus;
@@ -269,8 +262,8 @@ read_counts (const Reader *r, guint i, Item *item, gboolean *there, GError **err
   *there = at > 0;
   if (at == 0)
     return TRUE;
-  if (!count_in (r, at - 1, "n_compute", 1, MOST_N, &n_compute, error) ||
-      !count_in (r, at - 1, "n_comm", 1, MOST_N, &n_comm, error))
+  if (!cal_probe_count (r->file, at - 1, "n_compute", 1, MOST_N, &n_compute, error) ||
+      !cal_probe_count (r->file, at - 1, "n_comm", 1, MOST_N, &n_comm, error))
     return FALSE;
   item->n_compute = (unsigned)n_compute;
   item->n_comm = (unsigned)n_comm;

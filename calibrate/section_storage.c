@@ -74,18 +74,6 @@ number_in (const CalProbe *probe, guint i, const char *key, double least, double
          cal_probe_fail (probe, i, error, "%s: a number from %g to %g is accepted", key, least, most);
 }
 
-static gboolean
-name_in (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
-{
-  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
-  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
-  if (known == NULL)
-    return cal_probe_fail (probe, i, error, "%s %s%s%s", key, text != NULL ? "'" : "is missing", text != NULL ? text : "",
-                           text != NULL ? "' is not known" : "");
-  *out = known->code;
-  return TRUE;
-}
-
 static const BaseName pattern_names[] = { { "sequential", FALSE, NULL }, { "random", TRUE, NULL }, { NULL, 0, NULL } };
 
 static gboolean
@@ -93,8 +81,9 @@ read_question (const CalProbe *probe, guint i, MdlIoQuestion *q, GError **error)
 {
   int op = 0, path = 0, random = 0;
   double threads, depth = 1;
-  if (!name_in (probe, i, "what", mdl_io_op_names, &op, error) || !name_in (probe, i, "path", mdl_io_path_names, &path, error) ||
-      !name_in (probe, i, "pattern", pattern_names, &random, error) ||
+  if (!cal_probe_name (probe, i, "what", mdl_io_op_names, &op, error) ||
+      !cal_probe_name (probe, i, "path", mdl_io_path_names, &path, error) ||
+      !cal_probe_name (probe, i, "pattern", pattern_names, &random, error) ||
       !number_in (probe, i, "block_B", 1, MOST_B, &q->block_B, error) ||
       !number_in (probe, i, "threads", 1, MOST_IN_FLIGHT, &threads, error) ||
       (json_object_has_member (cal_probe_point (probe, i), "depth") &&
@@ -121,38 +110,41 @@ stage_of (const MdlIoQuestion *q)
   return q->path == MDL_IO_CUFILE ? CUFILE : q->path == MDL_IO_BOUNCE ? BOUNCE : q->op == MDL_IO_READ ? READS : WRITES;
 }
 
+/* While points are read. */
+typedef struct {
+  const CalProbe *probe;
+  BaseArena *arena;
+  GArray *points;
+} Read;
+
+static gboolean
+read_point (gconstpointer user, guint i, double median_s, GError **error)
+{
+  const Read *r = user;
+  MdlIoQuestion *q = base_arena_alloc (r->arena, sizeof *q);
+  if (!read_question (r->probe, i, q, error))
+    return FALSE;
+  g_autofree char *block = base_quantity_format (q->block_B, BASE_DIM_BYTES, 4);
+  const CalSectionPoint point = {
+    .stage = stage_of (q),
+    .measured = median_s,
+    .use = use_of (q),
+    .what = base_arena_printf (r->arena, "%s%s of %s, %.0f in flight, %s", q->random ? "random " : "",
+                               base_name (mdl_io_op_names, (int)q->op), block, q->in_flight,
+                               base_name (mdl_io_path_names, (int)q->path)),
+    .item = q,
+    .group = base_arena_printf (r->arena, "%s%s", q->random ? "random " : "", base_name (mdl_io_op_names, (int)q->op)),
+  };
+  g_array_append_val (r->points, point);
+  return TRUE;
+}
+
 static gboolean
 collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
 {
   (void)node;
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    CalPointState state;
-    double median_s;
-    if (!cal_probe_is (probe, i, "storage", NULL))
-      continue;
-    if (!cal_probe_judge (probe, i, &state, &median_s, error))
-      return FALSE;
-    if (state != CAL_POINT_GOOD) {
-      ++*n_left;
-      continue;
-    }
-    MdlIoQuestion *q = base_arena_alloc (arena, sizeof *q);
-    if (!read_question (probe, i, q, error))
-      return FALSE;
-    g_autofree char *block = base_quantity_format (q->block_B, BASE_DIM_BYTES, 4);
-    const CalSectionPoint point = {
-      .stage = stage_of (q),
-      .measured = median_s,
-      .use = use_of (q),
-      .what = base_arena_printf (arena, "%s%s of %s, %.0f in flight, %s", q->random ? "random " : "",
-                                 base_name (mdl_io_op_names, (int)q->op), block, q->in_flight,
-                                 base_name (mdl_io_path_names, (int)q->path)),
-      .item = q,
-      .group = base_arena_printf (arena, "%s%s", q->random ? "random " : "", base_name (mdl_io_op_names, (int)q->op)),
-    };
-    g_array_append_val (points, point);
-  }
-  return TRUE;
+  const Read r = { probe, arena, points };
+  return cal_probe_each (probe, "storage", read_point, &r, n_left, error);
 }
 
 static double

@@ -19,3 +19,22 @@ base_name (const BaseName *table, int code)
       return row->name;
   return "?";
 }
+
+const char **
+base_names (const BaseName *table)
+{
+  unsigned n = 0;
+  while (table[n].name != NULL)
+    n++;
+  const char **names = g_new0 (const char *, n + 1);
+  for (unsigned i = 0; i < n; i++)
+    names[i] = table[i].name;
+  return names;
+}
+
+char *
+base_names_join (const BaseName *table)
+{
+  g_autofree const char **names = base_names (table);
+  return g_strjoinv (", ", (char **)names);
+}

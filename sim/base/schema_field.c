@@ -54,19 +54,6 @@ schema_found (const BaseYamlNode *node)
   return g_strdup_printf ("'%s'", text);
 }
 
-/* The names of a table, ending with NULL. Returned: the container, g_free. */
-static const char **
-names_of (const BaseName *names)
-{
-  unsigned n = 0;
-  while (names[n].name != NULL)
-    n++;
-  const char **list = g_new0 (const char *, n + 1);
-  for (unsigned i = 0; i < n; i++)
-    list[i] = names[i].name;
-  return list;
-}
-
 static char *
 accepted_number (const BaseField *field)
 {
@@ -89,7 +76,7 @@ schema_accepted (const BaseField *field)
     case BASE_FIELD_STRS:
       return g_strdup ("text or a list of such");
     case BASE_FIELD_ENUM: {
-      g_autofree const char **names = names_of (field->names);
+      g_autofree const char **names = base_names (field->names);
       g_autofree char *list = base_text_list (names, NAMES_SHOWN);
       return g_strdup_printf ("one of %s", list);
     }
@@ -253,7 +240,7 @@ read_enum (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
   }
   if (schema_fail_unsaid (reader, base_yaml_mark (node)))
     return FALSE;
-  g_autofree const char **names = names_of (field->names);
+  g_autofree const char **names = base_names (field->names);
   g_autofree char *found = schema_found (node);
   g_autofree char *accepted = schema_accepted (field);
   g_autofree char *hint = base_hint (text != NULL ? text : "", names);

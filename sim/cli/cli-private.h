@@ -107,8 +107,6 @@ gboolean cli_name_value (const Cli *cli, const char *flag, const char *text, con
 gboolean cli_count_value (const Cli *cli, const char *flag, const char *text, guint64 min, guint64 max, guint64 *out,
                           GError **error);
 gboolean cli_size_value (const Cli *cli, const char *flag, const char *text, guint64 *out, GError **error);
-/* "a, b, c" of a name table. Returned: full. */
-char *cli_names_join (const BaseName *names);
 
 /* ---- inputs ---- */
 

@@ -59,7 +59,7 @@ const CliFlag cli_coll_flags_how[] = {
 gboolean
 cli_one_op (const Cli *cli, char **words, GError **error)
 {
-  g_autofree char *ops = cli_names_join (mdl_op_names);
+  g_autofree char *ops = base_names_join (mdl_op_names);
   if (words[0] == NULL)
     return cli_fail (cli, error, "which operation? accepted: %s", ops);
   return words[1] == NULL ||

@@ -17,15 +17,6 @@ cli_fail (const Cli *cli, GError **error, const char *format, ...)
   return FALSE;
 }
 
-char *
-cli_names_join (const BaseName *names)
-{
-  GString *out = g_string_new (NULL);
-  for (const BaseName *name = names; name->name != NULL; name++)
-    g_string_append_printf (out, "%s%s", out->len > 0 ? ", " : "", name->name);
-  return g_string_free (out, FALSE);
-}
-
 gboolean
 cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseName *names, int *out, GError **error)
 {
@@ -36,11 +27,8 @@ cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseNa
     *out = known->code;
     return TRUE;
   }
-  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
-  for (const BaseName *name = names; name->name != NULL; name++)
-    g_ptr_array_add (candidates, (gpointer)name->name);
-  g_ptr_array_add (candidates, NULL);
-  g_autofree char *hint = base_hint (text, (const char *const *)candidates->pdata), *accepted = cli_names_join (names);
+  g_autofree const char **candidates = base_names (names);
+  g_autofree char *hint = base_hint (text, candidates), *accepted = base_names_join (names);
   return cli_fail (cli, error, "%s '%s' is not known%s; accepted: %s", flag, text, hint, accepted);
 }
 

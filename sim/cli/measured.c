@@ -69,7 +69,7 @@ read_name (const Reader *reader, const char *what, const char *text, const BaseN
     *out = known->code;
     return TRUE;
   }
-  g_autofree char *accepted = cli_names_join (names);
+  g_autofree char *accepted = base_names_join (names);
   return fail_at (reader, error, "%s '%s' is not known; accepted: %s", what, text, accepted);
 }
 

@@ -19,25 +19,11 @@ typedef struct {
 /* ---- points ---- */
 
 static gboolean
-name_in (const Probe *probe, guint i, JsonObject *object, const char *key, const BaseName *names, int *out, GError **error)
+count_in (const Probe *probe, guint i, const char *key, double most, guint32 *out, GError **error)
 {
-  const char *text = cal_probe_text (object, key);
-  const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
-  if (known != NULL) {
-    *out = known->code;
-    return TRUE;
-  }
-  g_autofree char *accepted = cli_names_join (names);
-  return cal_probe_fail (probe->file, i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
-                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted);
-}
-
-static gboolean
-count_in (const Probe *probe, guint i, JsonObject *object, const char *key, double most, guint32 *out, GError **error)
-{
-  double value = cal_probe_number (object, key);
-  if (!(value >= 1) || value > most || value > floor (value))
-    return cal_probe_fail (probe->file, i, error, "%s: a whole number from 1 to %g is accepted", key, most);
+  double value;
+  if (!cal_probe_count (probe->file, i, key, 1, most, &value, error))
+    return FALSE;
   *out = (guint32)value;
   return TRUE;
 }
@@ -65,15 +51,15 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   double size_B = cal_probe_number (object, "bytes");
   if (!(size_B >= 1) || size_B > MOST_B)
     return cal_probe_fail (probe->file, i, error, "bytes: a size above 0 B is accepted");
-  if (!name_in (probe, i, object, "what", mdl_op_names, &op, error) ||
-      !name_in (probe, i, object, "launch", mdl_launch_names, &launch, error) ||
-      !name_in (probe, i, object, "algo", mdl_algo_names, &algo, error) ||
-      !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
-      !count_in (probe, i, object, "gpus", MOST_GPUS, &point.gpus, error) ||
-      (json_object_has_member (object, "nodes") && !count_in (probe, i, object, "nodes", MOST_NODES, &point.nodes, error)) ||
+  if (!cal_probe_name (probe->file, i, "what", mdl_op_names, &op, error) ||
+      !cal_probe_name (probe->file, i, "launch", mdl_launch_names, &launch, error) ||
+      !cal_probe_name (probe->file, i, "algo", mdl_algo_names, &algo, error) ||
+      !cal_probe_name (probe->file, i, "proto", mdl_proto_names, &proto, error) ||
+      !count_in (probe, i, "gpus", MOST_GPUS, &point.gpus, error) ||
+      (json_object_has_member (object, "nodes") && !count_in (probe, i, "nodes", MOST_NODES, &point.nodes, error)) ||
       (json_object_has_member (object, "channels") &&
-       !count_in (probe, i, object, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
-      (json_object_has_member (object, "iters") && !count_in (probe, i, object, "iters", MOST_ITERS, &point.iters, error)))
+       !count_in (probe, i, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
+      (json_object_has_member (object, "iters") && !count_in (probe, i, "iters", MOST_ITERS, &point.iters, error)))
     return FALSE;
   point.op = (MdlOp)op;
   point.algo =
@@ -104,11 +90,11 @@ read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
     return TRUE;
   if (!(choice.size_B >= 1))
     return cal_probe_fail (probe->file, i, error, "bytes: a size above 0 B is accepted");
-  if (!name_in (probe, i, object, "op", mdl_op_names, &op, error) ||
-      !name_in (probe, i, object, "algo", mdl_algo_names, &algo, error) ||
-      !name_in (probe, i, object, "proto", mdl_proto_names, &proto, error) ||
-      !count_in (probe, i, object, "gpus", MOST_GPUS, &choice.gpus, error) ||
-      (json_object_has_member (object, "nodes") && !count_in (probe, i, object, "nodes", MOST_NODES, &choice.nodes, error)))
+  if (!cal_probe_name (probe->file, i, "op", mdl_op_names, &op, error) ||
+      !cal_probe_name (probe->file, i, "algo", mdl_algo_names, &algo, error) ||
+      !cal_probe_name (probe->file, i, "proto", mdl_proto_names, &proto, error) ||
+      !count_in (probe, i, "gpus", MOST_GPUS, &choice.gpus, error) ||
+      (json_object_has_member (object, "nodes") && !count_in (probe, i, "nodes", MOST_NODES, &choice.nodes, error)))
     return FALSE;
   for (guint s = 0; s < probe->data->spec.systems.n; s++)
     if (probe->as != NULL && cli_names_hold (&probe->as->systems, BASE_LIST_AT (probe->data->spec.systems, CliSystem, s)->name.v)) {

@@ -95,9 +95,9 @@ static void
 what_no_probe_writes_is_refused (void)
 {
   static const char *const rows[][2] = {
-    { "\"what\": \"erase\"", "p.json: points[0].what 'erase' is not known" },
+    { "\"what\": \"erase\"", "p.json: points[0].what 'erase' is not known; accepted: read, write" },
     { "\"what\": \"read\", \"path\": \"tape\"", "path 'tape' is not known" },
-    { "\"what\": \"read\", \"path\": \"host\"", "pattern is missing" },
+    { "\"what\": \"read\", \"path\": \"host\"", "pattern is missing; accepted: sequential, random" },
     { "\"what\": \"read\", \"path\": \"host\", \"pattern\": \"random\", \"block_B\": 0", "block_B: a number from 1" },
     { "\"what\": \"read\", \"path\": \"host\", \"pattern\": \"random\", \"block_B\": 1, \"threads\": \"2\"", "threads: a number" },
     { "\"what\": \"read\", \"path\": \"host\", \"pattern\": \"random\", \"block_B\": 1, \"threads\": 2, \"depth\": 0",

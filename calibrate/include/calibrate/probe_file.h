@@ -4,6 +4,8 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/schema.h"
+
 G_BEGIN_DECLS
 
 typedef struct CalProbe CalProbe;
@@ -32,6 +34,17 @@ gboolean cal_probe_flag (JsonObject *object, const char *key, gboolean otherwise
 typedef enum { CAL_POINT_GOOD, CAL_POINT_LOOSE, CAL_POINT_FAILED } CalPointState;
 /* *median_s of a point that has one. FALSE and *error where its numbers are none that a probe writes. */
 gboolean cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *median_s, GError **error);
+/* s of a point that counts; NAN of others, whatever is wrong with them. */
+double cal_probe_time_s (const CalProbe *probe, guint i);
+/* Visits each point of a section that counts, in order; others of it are counted in *n_left. FALSE and *error on numbers that no
+ * probe writes, or as the visitor says. */
+typedef gboolean (*CalProbeVisit) (gconstpointer user, guint i, double median_s, GError **error);
+gboolean cal_probe_each (const CalProbe *probe, const char *section, CalProbeVisit visit, gconstpointer user, guint *n_left,
+                         GError **error);
+
+/* Members that a point must have: which of the names a text is, a whole number within bounds. FALSE and *error otherwise. */
+gboolean cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error);
+gboolean cal_probe_count (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error);
 
 /* FALSE and *error: "PATH: points[i].WHAT", "PATH: WHAT" with G_MAXUINT for i. */
 gboolean cal_probe_fail (const CalProbe *probe, guint i, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);

@@ -35,6 +35,8 @@ typedef struct {
 
 const BaseName *base_name_find (const BaseName *table, const char *name); /* NULL if it is not there */
 const char *base_name (const BaseName *table, int code);                  /* "?" if it is not there */
+const char **base_names (const BaseName *table);                          /* NULL at the end; full, its texts borrowed */
+char *base_names_join (const BaseName *table);                            /* "ring, tree"; full */
 
 typedef struct BaseSchema BaseSchema;
 
