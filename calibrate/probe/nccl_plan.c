@@ -112,23 +112,34 @@ typedef struct {
   size_t n_shapes, n_first; /* the first ones are n and 2: GPUs of one node, or nodes */
 } Axes;
 
+static Maker
+begin_forced (NcclPlan *plan, size_t f)
+{
+  Maker maker = begin (plan, forced[f].name, forced[f].algo, forced[f].proto, WEIGHT_FORCED);
+  maker.stage->setting[0] = forced[f].algo_setting;
+  maker.stage->setting[1] = forced[f].proto_setting;
+  return maker;
+}
+
+/* What algorithm and protocol f can do, on shapes from `from` to before `to`. */
+static void
+add_forced (Maker *maker, size_t f, const Axes *axes, size_t from, size_t to, ProbeLaunch launch)
+{
+  add_all (maker, tuned_ops, forced[f].n_ops, axes->few, axes->n_few, axes->shape + from, to - from, launch);
+}
+
 /* Returns what failed. */
 static bool
 make_forced (NcclPlan *plan, const Axes *axes)
 {
   bool failed = false;
-  const ProbeShape *others = axes->shape + axes->n_first;
-  size_t n_others = axes->n_shapes - axes->n_first;
   for (size_t f = 0; f < N_FORCED; f++) {
-    Maker maker = begin (plan, forced[f].name, forced[f].algo, forced[f].proto, WEIGHT_FORCED);
-    maker.stage->setting[0] = forced[f].algo_setting;
-    maker.stage->setting[1] = forced[f].proto_setting;
-    size_t n = forced[f].n_ops;
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->shape, axes->n_first, PROBE_LAUNCH_GRAPH);
+    Maker maker = begin_forced (plan, f);
+    add_forced (&maker, f, axes, 0, axes->n_first, PROBE_LAUNCH_GRAPH);
     add_channels (&maker, axes->shape, axes->n_first);
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, others, n_others, PROBE_LAUNCH_GRAPH);
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->shape, axes->n_shapes, PROBE_LAUNCH_THREADS);
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->shape, axes->n_shapes, PROBE_LAUNCH_SERIAL);
+    add_forced (&maker, f, axes, axes->n_first, axes->n_shapes, PROBE_LAUNCH_GRAPH);
+    add_forced (&maker, f, axes, 0, axes->n_shapes, PROBE_LAUNCH_THREADS);
+    add_forced (&maker, f, axes, 0, axes->n_shapes, PROBE_LAUNCH_SERIAL);
     failed = failed || maker.failed;
   }
   return failed;
@@ -216,17 +227,12 @@ static bool
 make_forced_nodes (NcclPlan *plan, const Axes *axes)
 {
   bool failed = false;
-  const ProbeShape *others = axes->shape + axes->n_first;
-  size_t n_others = axes->n_shapes - axes->n_first;
   for (size_t f = 0; f < N_FORCED; f++) {
-    Maker maker = begin (plan, forced[f].name, forced[f].algo, forced[f].proto, WEIGHT_FORCED);
-    maker.stage->setting[0] = forced[f].algo_setting;
-    maker.stage->setting[1] = forced[f].proto_setting;
-    size_t n = forced[f].n_ops;
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->shape, axes->n_first, PROBE_LAUNCH_GRAPH);
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, others, n_others, PROBE_LAUNCH_GRAPH);
+    Maker maker = begin_forced (plan, f);
+    add_forced (&maker, f, axes, 0, axes->n_first, PROBE_LAUNCH_GRAPH);
+    add_forced (&maker, f, axes, axes->n_first, axes->n_shapes, PROBE_LAUNCH_GRAPH);
     add_channels (&maker, axes->shape, 1);
-    add_all (&maker, tuned_ops, n, axes->few, axes->n_few, axes->shape, axes->n_first, PROBE_LAUNCH_THREADS);
+    add_forced (&maker, f, axes, 0, axes->n_first, PROBE_LAUNCH_THREADS);
     failed = failed || maker.failed;
   }
   return failed;
