@@ -2,7 +2,7 @@
 #ifndef MEMORY_FIXTURE_H
 #define MEMORY_FIXTURE_H
 
-#include "calibrate/calibration.h"
+#include "library_fixture.h"
 #include "model-private.h"
 #include "scenario_fixture.h"
 
@@ -13,16 +13,6 @@ typedef struct {
   WrkModel model;
   GArray *stages; /* WrkMemory */
 } MemoryFixture;
-
-static inline const MdlLibrary *
-memory_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-                BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 static inline void
 memory_free (MemoryFixture *f)
@@ -47,7 +37,7 @@ memory_of (unsigned nodes, unsigned gpus, const char *workload)
   const WrkScenarioOptions options = { 0 };
   MemoryFixture *f = g_new0 (MemoryFixture, 1);
   f->stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
-  f->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, memory_library, &f->cal, &error);
+  f->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &f->cal, &error);
   if (f->scenario == NULL || !wrk_model_plan (f->scenario, &f->model, &error))
     g_error ("%s\n%s", workload, error->message);
   wrk_model_memory (&f->model, f->stages);

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/calibration.h"
-#include "harness.h"
+#include "library_fixture.h"
 #include "model_build-private.h"
 
 /* A model small enough to be reckoned by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
@@ -42,16 +41,6 @@ model_clear (ModelStep *step)
   g_clear_pointer (&step->cal, cal_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelStep, model_clear)
-
-static inline const MdlLibrary *
-model_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-               BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 /* `cluster`: keys of it, "topology: hgx_h100, nodes: 2"; `workload`: keys of it, without kind. `sets` may be NULL. *error is set
  * when it is refused. */

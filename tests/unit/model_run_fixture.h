@@ -2,7 +2,7 @@
 #ifndef MODEL_RUN_FIXTURE_H
 #define MODEL_RUN_FIXTURE_H
 
-#include "calibrate/calibration.h"
+#include "library_fixture.h"
 #include "scenario_fixture.h"
 
 /* A result and what it borrows names from. */
@@ -11,16 +11,6 @@ typedef struct {
   WrkScenario *scenario;
   WrkResult *result;
 } ModelRun;
-
-static inline const MdlLibrary *
-model_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-               BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 static inline void
 model_run_clear (ModelRun *run)

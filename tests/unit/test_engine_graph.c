@@ -1,26 +1,7 @@
-#include "engine/graph.h"
-
 #include "base/error.h"
-#include "harness.h"
+#include "span_fixture.h"
 
 #define US UINT64_C (1000000)
-
-enum { COMPUTE, COMMUNICATION };
-
-static void
-run (EngGraph *graph)
-{
-  g_autoptr (GError) error = NULL;
-  gboolean ok = eng_graph_run (graph, &error);
-  TEST_TRUE (ok);
-  TEST_STR (error == NULL ? NULL : error->message, NULL);
-}
-
-#define TEST_SPAN(graph, task, from, to)                       \
-  do {                                                         \
-    TEST_INT (eng_graph_task_start ((graph), (task)), (from)); \
-    TEST_INT (eng_graph_task_end ((graph), (task)), (to));     \
-  } while (0)
 
 /* Two of a stream one after the other, one of another beside them, a join after both: 0-3, 3-8, 0-6, 8. */
 static void

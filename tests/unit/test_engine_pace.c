@@ -1,23 +1,5 @@
 /* Tasks that slow each other down on a place. */
-#include "engine/graph.h"
-#include "harness.h"
-
-enum { COMPUTE, COMMUNICATION };
-
-static void
-run (EngGraph *graph)
-{
-  g_autoptr (GError) error = NULL;
-  gboolean ok = eng_graph_run (graph, &error);
-  TEST_TRUE (ok);
-  TEST_STR (error == NULL ? NULL : error->message, NULL);
-}
-
-#define TEST_SPAN(graph, task, from, to)                       \
-  do {                                                         \
-    TEST_INT (eng_graph_task_start ((graph), (task)), (from)); \
-    TEST_INT (eng_graph_task_end ((graph), (task)), (to));     \
-  } while (0)
+#include "span_fixture.h"
 
 /* Half speed for each as soon as two run. */
 static void

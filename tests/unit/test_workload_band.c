@@ -1,16 +1,6 @@
 /* Steps by a shipped library: bytes on links, and the error band, since what hides today may show when communication is slower. */
-#include "calibrate/calibration.h"
+#include "library_fixture.h"
 #include "scenario_fixture.h"
-
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl,
-              GPtrArray *inputs, BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 /* A result and what it borrows names from. */
 typedef struct {
@@ -38,7 +28,7 @@ run_on_two_nodes (const char *workload, WrkMode mode)
   g_autoptr (GError) error = NULL;
   Run run = { 0 };
   WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  run.scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, load_library, &run.cal, &error);
+  run.scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &run.cal, &error);
   run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, FALSE, &error) : NULL;
   if (run.result == NULL)
     g_error ("%s", error->message);

@@ -266,7 +266,7 @@ each_of_several_jobs_has_its_own (void)
   const WrkScenarioOptions options = { 0 };
   Cal *cal = NULL;
   WrkScenario *scenario =
-      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, memory_library, &cal, &error);
+      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   g_assert_no_error (error);
   const WrkJobResult *first = result->jobs->pdata[0], *second = result->jobs->pdata[1];

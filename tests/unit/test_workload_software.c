@@ -1,16 +1,6 @@
 /* What the software that a training workload names makes of its step. */
-#include "calibrate/calibration.h"
+#include "library_fixture.h"
 #include "scenario_fixture.h"
-
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 /* The step of a small model on H100; `more`: further keys of the workload. NULL and the error's text in *message. */
 static WrkResult *
@@ -24,7 +14,8 @@ run_step (unsigned gpus, const char *more, char **message)
   g_autoptr (GError) error = NULL;
   WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
   Cal *cal = NULL;
-  WrkScenario *scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, load_library, &cal, &error);
+  WrkScenario *scenario =
+      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;
