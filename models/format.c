@@ -12,11 +12,18 @@ const BaseName mdl_format_names[] = {
   { NULL, 0, NULL },
 };
 
+MdlPrecision
+mdl_format_precision (MdlFormat format)
+{
+  static const MdlPrecision precision[MDL_FORMAT_N] = { MDL_PRECISION_FP4,  MDL_PRECISION_FP8,  MDL_PRECISION_FP16,
+                                                        MDL_PRECISION_BF16, MDL_PRECISION_TF32, MDL_PRECISION_FP32 };
+  return precision[format];
+}
+
 double
 mdl_format_B (MdlFormat format)
 {
-  static const double size_B[MDL_FORMAT_N] = { 0.5, 1, 2, 2, 4, 4 };
-  return format == MDL_FORMAT_NONE ? 0 : size_B[format];
+  return format == MDL_FORMAT_NONE ? 0 : mdl_precision_size_B (mdl_format_precision (format));
 }
 
 MdlDtype

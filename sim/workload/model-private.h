@@ -83,6 +83,7 @@ typedef struct {
   guint32 m;          /* micro-batches of a replica and step */
   MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
   WrkSync sync;
+  MdlGpu gpu;         /* what the models of kernels know of it */
   WrkSoftware software;
   gboolean overlap_tp; /* collectives of tensor parallelism run part by part beside products */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
@@ -197,7 +198,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
 /* What the host takes to queue a kernel, a collective, and a gather or scatter of shards; 0 where that never shows. */
 void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s);
-MdlPrecision wrk_precision_of (MdlFormat format);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
 double wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors);
 /* Half-width of the band of what was priced so far, and its weakest source. */

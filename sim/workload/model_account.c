@@ -175,7 +175,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->parameters = model->count.total;
   out->active_parameters = model->count.active;
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
-  double peak = b->gpu.peak_flop_per_s[wrk_precision_of (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
+  double peak = b->model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
   out->has_model = TRUE;
   out->model = model->llm.name.v;
   out->schedule = base_name (wrk_schedule_names, (int)model->pipe.schedule);

@@ -66,7 +66,6 @@ typedef struct {
   WrkLane *lane;      /* by pipeline rank */
   GArray *notes;      /* WrkNote, by task */
   GArray *uses;       /* scratch */
-  MdlGpu gpu;
   double host_kernel_s, host_coll_s, host_shards_s; /* what the host takes to queue each; 0: launches do not show */
   WrkAt at;           /* what is built now */
 } WrkBuild;

@@ -8,7 +8,6 @@
 struct WrkCosts {
   const WrkModel *model;
   WrkPrices *prices;
-  MdlGpu gpu;
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* text of the question -> WrkUnit */
@@ -54,8 +53,7 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   WrkCosts *costs = g_new0 (WrkCosts, 1);
   costs->model = model;
   costs->prices = prices;
-  wrk_gpu_facts (model->scenario->clu, 0, &costs->gpu);
-  costs->source = MIN (costs->gpu.source, model->software.source);
+  costs->source = MIN (costs->model->gpu.source, model->software.source);
   costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
   return costs;
 }
@@ -71,16 +69,6 @@ wrk_costs_free (WrkCosts *costs)
 
 /* ---- one work ---- */
 
-MdlPrecision
-wrk_precision_of (MdlFormat format)
-{
-  static const MdlPrecision of[MDL_FORMAT_N] = {
-    [MDL_FORMAT_FP4] = MDL_PRECISION_FP4,   [MDL_FORMAT_FP8] = MDL_PRECISION_FP8,   [MDL_FORMAT_FP16] = MDL_PRECISION_FP16,
-    [MDL_FORMAT_BF16] = MDL_PRECISION_BF16, [MDL_FORMAT_TF32] = MDL_PRECISION_TF32, [MDL_FORMAT_FP32] = MDL_PRECISION_FP32
-  };
-  return of[format];
-}
-
 /* In `parts` by its rows, one after the other: each part is a product of its own, which fills fewer SMs. */
 static double
 gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCost *cost)
@@ -89,7 +77,7 @@ gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCos
                    .n = work->gemm.n,
                    .k = work->gemm.k,
                    .batch = work->gemm.batch,
-                   .dtype = wrk_precision_of (work->format),
+                   .dtype = mdl_format_precision (work->format),
                    .op = MDL_GEMM_FORWARD,
                    .accumulate_fp32 = work->gemm.accumulate && work->gemm.out == MDL_FORMAT_FP32,
                    .sustained = TRUE };
@@ -104,7 +92,7 @@ gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCos
     };
   double loops = work->kernels > 1 ? gemm.batch : 1;
   gemm.batch /= loops;
-  mdl_gemm_cost (costs->model->scenario->kernels, &costs->gpu, &gemm, cost);
+  mdl_gemm_cost (costs->model->scenario->kernels, &costs->model->gpu, &gemm, cost);
   return cost->time_s * parts * loops;
 }
 
@@ -121,8 +109,8 @@ attention_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
                              .window = work->attention.window,
                              .causal = work->attention.share < 1,
                              .backward = work->attention.backward,
-                             .dtype = wrk_precision_of (costs->model->attention) };
-  mdl_attention_cost (costs->model->scenario->kernels, &costs->gpu, &attention, cost);
+                             .dtype = mdl_format_precision (costs->model->attention) };
+  mdl_attention_cost (costs->model->scenario->kernels, &costs->model->gpu, &attention, cost);
   double counted = mdl_attention_flop (&attention);
   /* documents of a sequence that do not see each other, and the parts of a ring, leave less than the mask's half */
   return counted > 0 ? cost->time_s * fmin (work->flop / counted, 1) : cost->time_s;
@@ -148,7 +136,7 @@ static double
 memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
 {
   const MdlMemory memory = { .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B };
-  mdl_memory_cost (costs->model->scenario->kernels, &costs->gpu, &memory, cost);
+  mdl_memory_cost (costs->model->scenario->kernels, &costs->model->gpu, &memory, cost);
   double gap_s = mdl_launch_cost_s (costs->model->scenario->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
 }
@@ -179,9 +167,9 @@ add_work (WrkCosts *costs, const MdlWork *work, unsigned parts, WrkItem *item, d
   } else
     time_s = memory_s (costs, work, &cost);
   const WrkSoftware *software = &costs->model->software;
-  time_s /= work->pass == MDL_PASS_OPTIMIZER   ? software->optimizer
-            : kind == MDL_OVERLAP_ATTENTION ? software->attention
-                                            : software->efficiency;
+  time_s /= work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
+            : kind == MDL_OVERLAP_ATTENTION  ? software->attention
+                                             : software->efficiency;
   tell (costs, work, time_s, &cost, NULL);
   costs->sum_s += time_s;
   costs->band_s += time_s * cost.band;
@@ -203,7 +191,8 @@ add_work (WrkCosts *costs, const MdlWork *work, unsigned parts, WrkItem *item, d
 static void
 close_item (const WrkCosts *costs, WrkItem *item, const double by_kind_s[MDL_OVERLAP_KERNELS])
 {
-  double most_Bps = costs->gpu.memory_Bps * (costs->gpu.memory_efficiency > 0 ? costs->gpu.memory_efficiency : 1);
+  double most_Bps =
+      costs->model->gpu.memory_Bps * (costs->model->gpu.memory_efficiency > 0 ? costs->model->gpu.memory_efficiency : 1);
   for (int k = 0; k < MDL_OVERLAP_KERNELS; k++)
     if (by_kind_s[k] > by_kind_s[item->demand.kind])
       item->demand.kind = (MdlOverlapKernel)k;
@@ -536,7 +525,7 @@ double
 wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B)
 {
   const MdlMemory memory = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B };
-  return mdl_memory_time_s (costs->model->scenario->kernels, &costs->gpu, &memory);
+  return mdl_memory_time_s (costs->model->scenario->kernels, &costs->model->gpu, &memory);
 }
 
 double

@@ -74,16 +74,15 @@ settle_formats (WrkModel *model)
 static gboolean
 check_gpu (const WrkModel *model, GError **error)
 {
-  MdlGpu gpu;
+  const MdlGpu *gpu = &model->gpu;
   const BaseEnum *given = &model->spec->model.precision.compute;
   const MdlFormat formats[] = { model->ask.compute, model->ask.head_compute, model->attention };
-  wrk_gpu_facts (model->scenario->clu, 0, &gpu);
-  if (gpu.memory_Bps <= 0 || gpu.sms <= 0)
-    return wrk_fail_at (error, workload_mark (model), "GPU type '%s' says no %s, which a model's step needs", gpu.name,
-                        gpu.sms <= 0 ? "compute_units" : "memory_bandwidth");
+  if (gpu->memory_Bps <= 0 || gpu->sms <= 0)
+    return wrk_fail_at (error, workload_mark (model), "GPU type '%s' says no %s, which a model's step needs", gpu->name,
+                        gpu->sms <= 0 ? "compute_units" : "memory_bandwidth");
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (gpu.peak_flop_per_s[wrk_precision_of (formats[i])] <= 0)
-      return wrk_fail_at (error, given->set ? given->mark : workload_mark (model), "GPU type '%s' has no peak for %s", gpu.name,
+    if (gpu->peak_flop_per_s[mdl_format_precision (formats[i])] <= 0)
+      return wrk_fail_at (error, given->set ? given->mark : workload_mark (model), "GPU type '%s' has no peak for %s", gpu->name,
                           base_name (mdl_format_names, (int)formats[i]));
   return TRUE;
 }
@@ -368,6 +367,7 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
 {
   model->scenario = scenario;
   model->spec = &scenario->training;
+  wrk_gpu_facts (scenario->clu, 0, &model->gpu);
   model->llm = scenario->llm;
   mdl_llm_count (&model->llm, &model->count);
   if (!wrk_model_check_keys (scenario, error))

@@ -68,7 +68,7 @@ wrk_model_take_software (WrkModel *model)
   if (model->scenario->software == NULL)
     return;
   take_buckets (out, &model->scenario->software->buckets);
-  const MdlSoftwareRow *row = find (model->scenario, wrk_precision_of (model->ask.compute), &out->source);
+  const MdlSoftwareRow *row = find (model->scenario, mdl_format_precision (model->ask.compute), &out->source);
   if (row != NULL)
     take_row (out, row, model->grid.n);
   if (row != NULL && !overlap->set)

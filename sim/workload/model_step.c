@@ -44,7 +44,7 @@ pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *sp
   }
   if (compute == NULL || n_comm == 0)
     return;
-  speed[at] = 1 / mdl_overlap_many (b->model->scenario->overlap, &b->gpu, compute, comm, n_comm, factor);
+  speed[at] = 1 / mdl_overlap_many (b->model->scenario->overlap, &b->model->gpu, compute, comm, n_comm, factor);
   for (unsigned k = 0; k < n_comm; k++)
     speed[of[k]] = 1 / factor[k];
 }
@@ -179,7 +179,6 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, GError **
   run->b.graph = eng_graph_new (wrk_net_engine (net));
   run->b.notes = g_array_new (FALSE, TRUE, sizeof (WrkNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  wrk_gpu_facts (scenario->clu, 0, &run->b.gpu);
   wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s, &run->b.host_shards_s);
   if (build (run, error))
     return run;

@@ -80,7 +80,7 @@ wait_for_sms (const WrkBuild *b, const WrkPriced *priced, double beside_s)
   static const MdlOverlapCompute full = { MDL_OVERLAP_GEMM, 1, 0 };
   unsigned ranks = MAX (priced->coll.n_ranks, 2);
   gboolean waits = beside_s > 0 && !b->model->scenario->settings.no_interference;
-  return waits ? mdl_overlap_wait_s (b->model->scenario->overlap, &b->gpu, &full, &priced->demand, beside_s, ranks) : 0;
+  return waits ? mdl_overlap_wait_s (b->model->scenario->overlap, &b->model->gpu, &full, &priced->demand, beside_s, ranks) : 0;
 }
 
 EngTask

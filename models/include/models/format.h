@@ -2,6 +2,7 @@
 #ifndef MODELS_FORMAT_H
 #define MODELS_FORMAT_H
 
+#include "models/gpu.h"
 #include "models/op.h"
 
 G_BEGIN_DECLS
@@ -16,6 +17,8 @@ extern const BaseName mdl_format_names[]; /* "fp4" …, "none" too */
 
 /* Bytes of an element in memory, without block scales: 0.5 for fp4, 4 for tf32, which only computes shorter; 0 for NONE. */
 double mdl_format_B (MdlFormat format);
+/* What a GPU computes such elements in; not of NONE. */
+MdlPrecision mdl_format_precision (MdlFormat format);
 /* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */
 MdlDtype mdl_format_dtype (MdlFormat format);
 
