@@ -285,8 +285,7 @@ rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *js
   rep_json_integer (json, "steps", cost->n_steps);
   rep_json_number (json, "band", cost->band);
   g_autoptr (BaseTable) terms = rep_terms_table (cost);
-  json_builder_set_member_name (json, "terms");
-  base_table_build_json (terms, json);
+  rep_json_table (json, "terms", terms);
 }
 
 static void
@@ -299,8 +298,7 @@ build_nccl (const RepReckoning *nccl, JsonBuilder *json)
   if (nccl->n_terms > 0) {
     g_autoptr (BaseTable) terms = terms_table (nccl->term, nccl->n_terms, nccl->time_s);
     rep_json_number (json, "time_s", nccl->time_s);
-    json_builder_set_member_name (json, "terms");
-    base_table_build_json (terms, json);
+    rep_json_table (json, "terms", terms);
   }
   if (nccl->plugin != NULL) {
     rep_json_text (json, "plugin", nccl->plugin);
@@ -318,8 +316,7 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
   rep_coll_json_members (coll, json);
   rep_formula_json (&coll->cost, coll->question.link_rate_Bps, json);
   g_autoptr (BaseTable) loads = loads_table (explain);
-  json_builder_set_member_name (json, "loads");
-  base_table_build_json (loads, json);
+  rep_json_table (json, "loads", loads);
   json_builder_set_member_name (json, "bottleneck");
   if (coll->bottleneck == CLU_NONE)
     json_builder_add_null_value (json);

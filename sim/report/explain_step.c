@@ -152,8 +152,6 @@ rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json)
 {
   g_autoptr (BaseTable) terms = terms_table (training), sums = base_table_new (sum_columns);
   add_sums (training, sums);
-  json_builder_set_member_name (json, "terms");
-  base_table_build_json (terms, json);
-  json_builder_set_member_name (json, "sums");
-  base_table_build_json (sums, json);
+  rep_json_table (json, "terms", terms);
+  rep_json_table (json, "sums", sums);
 }

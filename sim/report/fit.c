@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fit-private.h"
+#include "json-private.h"
 
 /* ---- scores ---- */
 
@@ -137,10 +138,7 @@ rep_fit_json (const RepFit *report, JsonBuilder *json)
 {
   g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, ""), scores = score_table (report),
                         bands = band_table (report);
-  json_builder_set_member_name (json, "constants");
-  base_table_build_json (constants, json);
-  json_builder_set_member_name (json, "scores");
-  base_table_build_json (scores, json);
-  json_builder_set_member_name (json, "bands");
-  base_table_build_json (bands, json);
+  rep_json_table (json, "constants", constants);
+  rep_json_table (json, "scores", scores);
+  rep_json_table (json, "bands", bands);
 }

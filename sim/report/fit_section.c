@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit-private.h"
+#include "json-private.h"
 
 static const BaseColumn score_columns[] = {
   { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
@@ -151,16 +152,6 @@ rep_fit_sections_tsv (const GPtrArray *sections, GString *out)
   }
 }
 
-static void
-build_number (JsonBuilder *json, const char *name, double value)
-{
-  json_builder_set_member_name (json, name);
-  if (isfinite (value))
-    json_builder_add_double_value (json, value);
-  else
-    json_builder_add_null_value (json);
-}
-
 void
 rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
 {
@@ -169,14 +160,11 @@ rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
     const CalSectionFit *fit = sections->pdata[i];
     g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, ""), scores = score_table (fit);
     json_builder_begin_object (json);
-    json_builder_set_member_name (json, "section");
-    json_builder_add_string_value (json, fit->section->name);
-    json_builder_set_member_name (json, "constants");
-    base_table_build_json (constants, json);
-    json_builder_set_member_name (json, "scores");
-    base_table_build_json (scores, json);
-    build_number (json, "band", fit->band);
-    build_number (json, "covered", fit->covered);
+    rep_json_text (json, "section", fit->section->name);
+    rep_json_table (json, "constants", constants);
+    rep_json_table (json, "scores", scores);
+    rep_json_number (json, "band", fit->band);
+    rep_json_number (json, "covered", fit->covered);
     json_builder_set_member_name (json, "notes");
     json_builder_begin_array (json);
     for (guint k = 0; fit->notes != NULL && k < fit->notes->len; k++)

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "base/table.h"
-
 void
 rep_json_text (JsonBuilder *json, const char *key, const char *text)
 {
@@ -35,6 +33,13 @@ rep_json_null (JsonBuilder *json, const char *key)
 {
   json_builder_set_member_name (json, key);
   json_builder_add_null_value (json);
+}
+
+void
+rep_json_table (JsonBuilder *json, const char *key, const BaseTable *table)
+{
+  json_builder_set_member_name (json, key);
+  base_table_build_json (table, json);
 }
 
 char *

@@ -39,8 +39,7 @@ void
 rep_links_json (const GArray *links, JsonBuilder *json)
 {
   g_autoptr (BaseTable) table = links_table (links);
-  json_builder_set_member_name (json, "links");
-  base_table_build_json (table, json);
+  rep_json_table (json, "links", table);
 }
 
 void

@@ -41,8 +41,7 @@ void
 rep_comm_json (const WrkTrainingResult *training, JsonBuilder *json)
 {
   g_autoptr (BaseTable) table = comm_table (training);
-  json_builder_set_member_name (json, "communication");
-  base_table_build_json (table, json);
+  rep_json_table (json, "communication", table);
 }
 
 void

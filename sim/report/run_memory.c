@@ -91,8 +91,7 @@ rep_memory_json (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_integer (json, "stage", m->stage);
   rep_json_integer (json, "rank", m->rank);
   g_autoptr (BaseTable) table = stage_table (training->memory);
-  json_builder_set_member_name (json, "per_stage");
-  base_table_build_json (table, json);
+  rep_json_table (json, "per_stage", table);
   if (training->memory_advice != NULL)
     rep_json_text (json, "advice", training->memory_advice);
   else

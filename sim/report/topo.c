@@ -207,7 +207,6 @@ rep_topo_json (const Clu *clu, JsonBuilder *json)
   json_builder_end_object (json);
 
   g_autoptr (BaseTable) table = links_table (clu);
-  json_builder_set_member_name (json, "links");
-  base_table_build_json (table, json);
+  rep_json_table (json, "links", table);
   json_builder_end_object (json);
 }
