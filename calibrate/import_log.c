@@ -116,15 +116,7 @@ read_communicator (Reader *reader, const char *text, Thread *thread)
   memset (thread->graph, 0, sizeof thread->graph);
 }
 
-/* NCCL's names of operations and algorithms, as its logs write them. */
-static const BaseName functions[] = {
-  { "AllReduce", MDL_OP_ALL_REDUCE, NULL },
-  { "AllGather", MDL_OP_ALL_GATHER, NULL },
-  { "ReduceScatter", MDL_OP_REDUCE_SCATTER, NULL },
-  { "Broadcast", MDL_OP_BROADCAST, NULL },
-  { "Reduce", MDL_OP_REDUCE, NULL },
-  { NULL, 0, NULL },
-};
+/* NCCL's names of algorithms and protocols, as its logs write them. */
 static const BaseName algorithms[] = {
   { "TREE", MDL_ALGO_TREE, NULL },
   { "RING", MDL_ALGO_RING, NULL },
@@ -149,7 +141,7 @@ read_choice (Reader *reader, const char *text)
       !take_word (&text, " Bytes -> Algo ", algo, sizeof algo) || !take_word (&text, " proto ", proto, sizeof proto) ||
       !take_count (&text, " channel{Lo..Hi}={", &first) || !take_count (&text, "..", &last))
     return;
-  const BaseName *op = base_name_find (functions, function), *a = base_name_find (algorithms, algo),
+  const BaseName *op = base_name_find (mdl_op_nccl_names, function), *a = base_name_find (algorithms, algo),
                  *p = base_name_find (protocols, proto);
   if (op == NULL || a == NULL || p == NULL || last < first || last > 1024)
     return;

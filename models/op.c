@@ -18,6 +18,15 @@ const BaseName mdl_op_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName mdl_op_nccl_names[] = {
+  { "AllReduce", MDL_OP_ALL_REDUCE, NULL },
+  { "AllGather", MDL_OP_ALL_GATHER, NULL },
+  { "ReduceScatter", MDL_OP_REDUCE_SCATTER, NULL },
+  { "Broadcast", MDL_OP_BROADCAST, NULL },
+  { "Reduce", MDL_OP_REDUCE, NULL },
+  { NULL, 0, NULL },
+};
+
 const BaseName mdl_algo_names[] = {
   { "tree", MDL_ALGO_TREE, "chain in a node, double binary tree over nodes" },
   { "ring", MDL_ALGO_RING, "ring" },

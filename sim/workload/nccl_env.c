@@ -62,17 +62,6 @@ const BaseSchema wrk_schema_nccl = { .name = "nccl",
 
 /* ---- lists of algorithms and protocols ---- */
 
-/* The operations that NCCL tunes, by its names for them (src/graph/tuning.cc:ncclFuncStr). All others are sends and receives, which
- * no list moves. */
-static const BaseName function_names[] = {
-  { "AllReduce", MDL_OP_ALL_REDUCE, NULL },
-  { "AllGather", MDL_OP_ALL_GATHER, NULL },
-  { "ReduceScatter", MDL_OP_REDUCE_SCATTER, NULL },
-  { "Broadcast", MDL_OP_BROADCAST, NULL },
-  { "Reduce", MDL_OP_REDUCE, NULL },
-  { NULL, 0, NULL },
-};
-
 /* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */
 static gboolean
 is_same_name (const char *a, const char *b)
@@ -155,12 +144,12 @@ switch_off (const BaseStrs *list, const BaseName *names, BaseDiag *diag, guint32
     }
     if (colon == NULL) {
       guint32 of_all = off_by_list (*part, mark, names, diag);
-      for (const BaseName *function = function_names; function->name != NULL; function++)
+      for (const BaseName *function = mdl_op_nccl_names; function->name != NULL; function++)
         off[function->code] = of_all;
       continue;
     }
     *colon = '\0';
-    const BaseName *function = find_name (*part, mark, function_names, diag);
+    const BaseName *function = find_name (*part, mark, mdl_op_nccl_names, diag);
     if (function != NULL)
       off[function->code] = off_by_list (colon + 1, mark, names, diag);
   }

@@ -30,6 +30,9 @@ typedef enum {
 } MdlDtype;
 
 extern const BaseName mdl_op_names[], mdl_algo_names[], mdl_proto_names[], mdl_dtype_names[];
+/* The operations that NCCL tunes, as its settings and logs name them (src/graph/tuning.cc:ncclFuncStr); all others are sends and
+ * receives. */
+extern const BaseName mdl_op_nccl_names[];
 
 unsigned mdl_dtype_size_B (MdlDtype dtype);
 
