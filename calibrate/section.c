@@ -157,7 +157,7 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
   fit->constants = g_array_new (FALSE, FALSE, sizeof (CalFitConstant));
   fit->stages = g_array_new (FALSE, FALSE, sizeof (CalFitStage));
   fit->band = fit->covered = (double)NAN;
-  for (guint i = 0; i < probes->len; i++)
+  for (guint i = 0; i < probes->len && section->collect != NULL; i++)
     if (!section->collect (probes->pdata[i], node, fit->arena, fit->points, &fit->n_left, error))
       return NULL;
   if (fit->points->len == 0)

@@ -2,8 +2,6 @@
  * (tests/accuracy/training.sh), which no probe measures. */
 #include "section_frameworks-private.h"
 
-#include <math.h>
-
 #include "calibrate/calibration.h"
 #include "models/software.h"
 
@@ -59,20 +57,6 @@ static const BaseSchema frameworks_schema = { .name = "frameworks",
                                               .help = "What training frameworks make of the kernels' times.",
                                               .fields = frameworks_fields };
 
-static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
-{
-  (void)probe, (void)node, (void)arena, (void)points, (void)n_left, (void)error;
-  return TRUE; /* no probe runs a framework */
-}
-
-static double
-predict (const void *section, const CalNode *node, const CalSectionPoint *point)
-{
-  (void)section, (void)node, (void)point;
-  return (double)NAN;
-}
-
 static const CalSectionStage stages[] = { { NULL, NULL } };
 
 const CalSection cal_section_frameworks = {
@@ -81,8 +65,6 @@ const CalSection cal_section_frameworks = {
   .size = sizeof (MdlSoftware),
   .defaults = "frameworks",
   .stages = stages,
-  .collect = collect,
-  .predict = predict,
 };
 
 const MdlSoftware *

@@ -1,8 +1,6 @@
 /* The section `memory`: its keys. A probe tells none of its constants: they are of training frameworks. */
 #include "section_memory-private.h"
 
-#include <math.h>
-
 #include "calibrate/calibration.h"
 #include "models/memory.h"
 
@@ -37,27 +35,6 @@ static const BaseSchema memory_schema = { .name = "step memory",
                                           .help = "What a training step holds in device memory beside its tensors.",
                                           .fields = memory_fields };
 
-static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
-{
-  (void)probe;
-  (void)node;
-  (void)arena;
-  (void)points;
-  (void)n_left;
-  (void)error;
-  return TRUE;
-}
-
-static double
-predict (const void *section, const CalNode *node, const CalSectionPoint *point)
-{
-  (void)section;
-  (void)node;
-  (void)point;
-  return (double)NAN;
-}
-
 static const CalSectionStage stages[] = { { NULL, NULL } };
 
 const CalSection cal_section_memory = {
@@ -66,8 +43,6 @@ const CalSection cal_section_memory = {
   .size = sizeof (MdlMemorySpec),
   .defaults = "memory",
   .stages = stages,
-  .collect = collect,
-  .predict = predict,
 };
 
 const MdlMemorySpec *

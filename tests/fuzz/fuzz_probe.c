@@ -28,7 +28,7 @@ try_sections (const CalProbe *probe)
     if (cal_sections[s]->start != NULL)
       cal_sections[s]->start (probe, section);
     guint n_left = 0;
-    if (!cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
+    if (cal_sections[s]->collect != NULL && !cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
       g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, cal_probe_path (probe)));
     for (guint i = 0; i < points->len; i++) {
       const CalSectionPoint *point = &g_array_index (points, CalSectionPoint, i);

@@ -44,9 +44,9 @@ typedef struct {
   const char *error_path;        /* the constant that takes the half-width of the 90 % band; NULL: none */
   const CalSectionStage *stages; /* solved in this order; ends with name NULL */
   /* Appends what the file tells (CalSectionPoint), texts and items in `arena`. Points too loose or failed are left out and counted
-   * in *n_left. FALSE and *error on what a probe does not write. */
+   * in *n_left. FALSE and *error on what a probe does not write. NULL: no probe tells any. */
   gboolean (*collect) (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error);
-  /* The measurement predicted; NAN: not by this model. */
+  /* The measurement predicted; NAN: not by this model. NULL where no probe tells any. */
   double (*predict) (const void *section, const CalNode *node, const CalSectionPoint *point);
   /* Sets constants near what the file tells, where no default could be: a drive's rate. May be NULL. */
   void (*start) (const CalProbe *probe, void *section);
