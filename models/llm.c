@@ -126,6 +126,15 @@ add_vector (GArray *out, const char *name, double rows, MdlSplit split)
   g_array_append_val (out, ((MdlTensor){ .name = name, .rows = rows, .columns = 1, .copies = 1, .split = split }));
 }
 
+/* A matrix and, unless `bias` is NULL, its vector, which every rank has whole where the columns are cut. */
+static void
+add_linear (GArray *out, const char *name, const char *bias, double rows, double columns, MdlSplit split)
+{
+  add_matrix (out, name, rows, columns, split);
+  if (bias != NULL)
+    add_vector (out, bias, rows, split == MDL_SPLIT_COLUMNS ? MDL_SPLIT_NONE : split);
+}
+
 static void
 add_norm_of (GArray *out, const MdlLlm *llm, const char *weight, const char *bias, double width)
 {
@@ -156,9 +165,7 @@ add_mla (GArray *out, const MdlLlm *llm)
   add_matrix (out, "kv_down", attention->kv_lora.v + attention->rope.v, hidden, MDL_SPLIT_NONE);
   add_norm_of (out, llm, "kv_norm", "kv_norm_bias", attention->kv_lora.v);
   add_matrix (out, "kv_up", heads * (attention->nope.v + attention->value.v), attention->kv_lora.v, MDL_SPLIT_ROWS);
-  add_matrix (out, "o", hidden, heads * attention->value.v, MDL_SPLIT_COLUMNS);
-  if (attention->output_bias.v)
-    add_vector (out, "o_bias", hidden, MDL_SPLIT_NONE);
+  add_linear (out, "o", attention->output_bias.v ? "o_bias" : NULL, hidden, heads * attention->value.v, MDL_SPLIT_COLUMNS);
 }
 
 static void
@@ -181,14 +188,9 @@ add_attention (GArray *out, const MdlLlm *llm)
     whole[] = { { "qkv", "qkv_bias", query + 2 * kv, MDL_SPLIT_QKV_ROWS } }, *rows = attention->fused.v ? whole : parted;
   if (attention->sinks.v)
     add_vector (out, "sinks", attention->heads.v, MDL_SPLIT_ROWS);
-  for (size_t i = 0; i < (attention->fused.v ? G_N_ELEMENTS (whole) : G_N_ELEMENTS (parted)); i++) {
-    add_matrix (out, rows[i].name, rows[i].rows, hidden, rows[i].split);
-    if (attention->bias.v)
-      add_vector (out, rows[i].bias, rows[i].rows, rows[i].split);
-  }
-  add_matrix (out, "o", hidden, query, MDL_SPLIT_COLUMNS);
-  if (attention->output_bias.v)
-    add_vector (out, "o_bias", hidden, MDL_SPLIT_NONE);
+  for (size_t i = 0; i < (attention->fused.v ? G_N_ELEMENTS (whole) : G_N_ELEMENTS (parted)); i++)
+    add_linear (out, rows[i].name, attention->bias.v ? rows[i].bias : NULL, rows[i].rows, hidden, rows[i].split);
+  add_linear (out, "o", attention->output_bias.v ? "o_bias" : NULL, hidden, query, MDL_SPLIT_COLUMNS);
   if (attention->qk_norm.v) {
     add_norm_of (out, llm, "q_norm", "q_norm_bias", dim);
     add_norm_of (out, llm, "k_norm", "k_norm_bias", dim);
@@ -196,36 +198,18 @@ add_attention (GArray *out, const MdlLlm *llm)
 }
 
 static void
-add_gated (GArray *out, double hidden, double ffn, gboolean bias, gboolean fused)
-{
-  if (fused) {
-    add_matrix (out, "gate_up", 2 * ffn, hidden, MDL_SPLIT_ROWS);
-    if (bias)
-      add_vector (out, "gate_up_bias", 2 * ffn, MDL_SPLIT_ROWS);
-    return;
-  }
-  add_matrix (out, "gate", ffn, hidden, MDL_SPLIT_ROWS);
-  if (bias)
-    add_vector (out, "gate_bias", ffn, MDL_SPLIT_ROWS);
-  add_matrix (out, "up", ffn, hidden, MDL_SPLIT_ROWS);
-  if (bias)
-    add_vector (out, "up_bias", ffn, MDL_SPLIT_ROWS);
-}
-
-static void
 add_mlp (GArray *out, const MdlLlm *llm, double ffn, gboolean bias)
 {
   const double hidden = llm->hidden.v;
-  if (mdl_llm_gated (llm))
-    add_gated (out, hidden, ffn, bias, llm->mlp.fused.v);
+  const gboolean gated = mdl_llm_gated (llm);
+  if (gated && llm->mlp.fused.v)
+    add_linear (out, "gate_up", bias ? "gate_up_bias" : NULL, 2 * ffn, hidden, MDL_SPLIT_ROWS);
   else {
-    add_matrix (out, "up", ffn, hidden, MDL_SPLIT_ROWS);
-    if (bias)
-      add_vector (out, "up_bias", ffn, MDL_SPLIT_ROWS);
+    if (gated)
+      add_linear (out, "gate", bias ? "gate_bias" : NULL, ffn, hidden, MDL_SPLIT_ROWS);
+    add_linear (out, "up", bias ? "up_bias" : NULL, ffn, hidden, MDL_SPLIT_ROWS);
   }
-  add_matrix (out, "down", hidden, ffn, MDL_SPLIT_COLUMNS);
-  if (bias)
-    add_vector (out, "down_bias", hidden, MDL_SPLIT_NONE);
+  add_linear (out, "down", bias ? "down_bias" : NULL, hidden, ffn, MDL_SPLIT_COLUMNS);
 }
 
 static void
