@@ -193,10 +193,8 @@ start (const CalProbe *probe, void *section)
   Best best[MDL_IO_OP_N][2] = { 0 }, way[MDL_IO_PATH_N] = { 0 };
   for (guint i = 0; i < cal_probe_n_points (probe); i++) {
     MdlIoQuestion q;
-    CalPointState state;
-    double median_s;
-    if (!cal_probe_is (probe, i, "storage", NULL) || !cal_probe_judge (probe, i, &state, &median_s, NULL) ||
-        state != CAL_POINT_GOOD || !read_question (probe, i, &q, NULL))
+    double median_s = cal_probe_time_s (probe, i);
+    if (!cal_probe_is (probe, i, "storage", NULL) || isnan (median_s) || !read_question (probe, i, &q, NULL))
       continue;
     if (q.path == MDL_IO_HOST)
       take_best (&q, median_s, &best[q.op][q.random ? 1 : 0]);
