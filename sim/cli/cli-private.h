@@ -145,6 +145,9 @@ gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *by
 gboolean cli_spare_inputs (const Cli *cli, GError **error);
 /* The envelope of this run; borrowed from cli. */
 RepEnvelope cli_envelope (const Cli *cli);
+/* The same as JSON: open for its results, and closed, which takes it, onto what goes to stdout. */
+JsonBuilder *cli_json_open (const Cli *cli);
+void cli_json_close (Cli *cli, JsonBuilder *json);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
     cli_verb_import, cli_verb_validate, cli_verb_fit;

@@ -266,11 +266,9 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     base_table_print_tsv (table, cli->out);
   if (cli->format == CLI_FORMAT_JSON) {
     cli_take_inputs (cli, cli->yamls);
-    RepEnvelope envelope = cli_envelope (cli);
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     base_table_build_json (table, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   }
   return TRUE;
 }

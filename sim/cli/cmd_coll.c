@@ -147,10 +147,9 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
       base_table_print_text (rows->table, cli->out);
       break;
     case CLI_FORMAT_JSON: {
-      JsonBuilder *json = rep_envelope_open (&envelope);
+      JsonBuilder *json = cli_json_open (cli);
       base_table_build_json (rows->table, json);
-      g_autofree char *text = rep_envelope_close (json, &envelope);
-      g_string_append (cli->out, text);
+      cli_json_close (cli, json);
       break;
     }
     case CLI_FORMAT_TSV:

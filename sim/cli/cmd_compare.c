@@ -322,10 +322,9 @@ write_answer (Cli *cli, const RepCompare *compare, const GString *header)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     rep_compare_json (compare, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     rep_compare_tsv (compare, cli->out);
   } else {

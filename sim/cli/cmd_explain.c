@@ -77,10 +77,9 @@ write_explain (Cli *cli, const char *what, const GString *header, const RepExpla
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     rep_explain_json (explain, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     rep_explain_tsv (explain, cli->out);
   } else {
@@ -268,10 +267,9 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
     return FALSE;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     build_body (&run, &beside, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
     return TRUE;
   }
   if (cli->format == CLI_FORMAT_TEXT)

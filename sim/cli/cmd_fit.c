@@ -488,12 +488,10 @@ write_json (const RepFit *report, const GPtrArray *sections, JsonBuilder *json)
 static void
 write_answer (Cli *cli, const Flags *flags, const Fit *fit, const RepFit *report, const GPtrArray *sections)
 {
-  RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     write_json (report, sections, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
     return;
   }
   if (cli->format == CLI_FORMAT_TSV) {

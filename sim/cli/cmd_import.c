@@ -203,8 +203,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return TRUE;
   }
   rep_inputs_add (cli->inputs, path, NULL, bytes, n_B);
-  RepEnvelope envelope = cli_envelope (cli);
-  JsonBuilder *json = rep_envelope_open (&envelope);
+  JsonBuilder *json = cli_json_open (cli);
   json_builder_begin_object (json);
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
   gboolean model = g_str_equal (words[0], kinds[HF_CONFIG]);
@@ -213,8 +212,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   json_builder_set_member_name (json, measured ? "csv" : "yaml");
   json_builder_add_string_value (json, answer);
   json_builder_end_object (json);
-  g_autofree char *text = rep_envelope_close (json, &envelope);
-  g_string_append (cli->out, text);
+  cli_json_close (cli, json);
   return TRUE;
 }
 

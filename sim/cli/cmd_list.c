@@ -137,11 +137,9 @@ static void
 write_list (Cli *cli, const BaseTable *table)
 {
   if (cli->format == CLI_FORMAT_JSON) {
-    RepEnvelope envelope = cli_envelope (cli);
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     base_table_build_json (table, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV)
     base_table_print_tsv (table, cli->out);
   else

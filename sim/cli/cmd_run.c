@@ -42,14 +42,13 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GA
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     json_builder_begin_object (json);
     rep_run_json_members (done->result, json);
     if (advice != NULL)
       rep_advice_json (advice, json);
     json_builder_end_object (json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     rep_run_tsv (done->result, cli->out);
   } else {

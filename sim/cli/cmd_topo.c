@@ -46,13 +46,12 @@ write_topo (Cli *cli, const Clu *clu, const Path *path)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     if (path != NULL)
       rep_path_json (clu, path->from, path->to, &path->route, json);
     else
       rep_topo_json (clu, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     if (path != NULL)
       rep_path_tsv (clu, &path->route, cli->out);

@@ -141,10 +141,9 @@ write_answer (Cli *cli, const Flags *flags, const CliData *data, const GArray *p
   if (flags->points)
     rep_validate_points_tsv (points, cli->out);
   else if (cli->format == CLI_FORMAT_JSON) {
-    JsonBuilder *json = rep_envelope_open (&envelope);
+    JsonBuilder *json = cli_json_open (cli);
     rep_validate_json (scores, json);
-    g_autofree char *text = rep_envelope_close (json, &envelope);
-    g_string_append (cli->out, text);
+    cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV)
     rep_validate_tsv (scores, cli->out);
   else {

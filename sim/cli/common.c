@@ -198,3 +198,18 @@ cli_envelope (const Cli *cli)
                         .inputs = cli->inputs,
                         .warnings = cli->warnings };
 }
+
+JsonBuilder *
+cli_json_open (const Cli *cli)
+{
+  const RepEnvelope envelope = cli_envelope (cli);
+  return rep_envelope_open (&envelope);
+}
+
+void
+cli_json_close (Cli *cli, JsonBuilder *json)
+{
+  const RepEnvelope envelope = cli_envelope (cli);
+  g_autofree char *text = rep_envelope_close (json, &envelope);
+  g_string_append (cli->out, text);
+}

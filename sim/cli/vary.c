@@ -448,8 +448,7 @@ write_tsv (Cli *cli, const Sheet *sheet, const GArray *points)
 static gboolean
 write_json (Cli *cli, const GPtrArray *axes, const GArray *points, GError **error)
 {
-  RepEnvelope envelope = cli_envelope (cli);
-  g_autoptr (JsonBuilder) json = rep_envelope_open (&envelope);
+  g_autoptr (JsonBuilder) json = cli_json_open (cli);
   json_builder_begin_array (json);
   for (guint k = 0; k < points->len; k++) {
     const Point *point = &g_array_index (points, Point, k);
@@ -477,8 +476,7 @@ write_json (Cli *cli, const GPtrArray *axes, const GArray *points, GError **erro
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
-  g_autofree char *text = rep_envelope_close (g_steal_pointer (&json), &envelope);
-  g_string_append (cli->out, text);
+  cli_json_close (cli, g_steal_pointer (&json));
   return TRUE;
 }
 
