@@ -8,12 +8,13 @@
  *     Daly             W = sqrt (2 S M) (1 + 1/3 sqrt (S / 2M) + 1/9 S / 2M) - S  for S < 2M, else M
  *
  * W s of work between checkpoints, S the stall of one, D its drain: a checkpoint counts once it has drained, while training goes
- * on; B = max (0, D - W) is what a checkpoint waits for the one before. Derivation of g: after a recovery a time X,
- * exponential of mean M, passes to the next failure. j intervals of it are saved where X is above W + S + D + (j - 1) (W + B + S): in the
- * mean exp ((B - D) / M) / (exp ((W + B + S) / M) - 1). A recovery of R is broken off by another failure with chance 1 - exp
- * (-R/M) and then begins anew; with q the mean of exp (-R/M) over recoveries, all of them take M (1/q - 1) in the mean, X and
- * they M / q. With D = 0 and one R this is Daly's complete expression, T = M exp (R/M) (exp ((W + S) / M) - 1) Ts / W. Its
- * maximum over W, where nothing waits: the derivative of W / (exp ((W + S) / M) - 1) is 0.
+ * on; B = max (0, D - W) is what a checkpoint waits for the one before.
+ * Derivation of g: after a recovery a time X, exponential of mean M, passes to the next failure. j intervals of it are saved where
+ * X is above W + S + D + (j - 1) (W + B + S): in the mean exp ((B - D) / M) / (exp ((W + B + S) / M) - 1). A recovery of R is
+ * broken off by another failure with chance 1 - exp (-R/M) and then begins anew; with q the mean of exp (-R/M) over recoveries,
+ * all of them take M (1/q - 1) in the mean, X and they M / q. With D = 0 and one R this is Daly's complete expression for the time
+ * of Ts of work, M exp (R/M) (exp ((W + S) / M) - 1) Ts / W. Its maximum over W, where nothing waits: the derivative of
+ * W / (exp ((W + S) / M) - 1) is 0.
  *
  * Sources: Young, "A first order approximation to the optimum checkpoint interval", CACM 17 (1974); Daly, "A higher order
  * estimate of the optimum checkpoint interval for restart dumps", FGCS 22 (2006), equations 20 and 37. The generalisation to D

@@ -23,7 +23,7 @@ static const CliFlag flags_table[] = {
     "of a training step of a model: what would help next, each change simulated" },
   { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
   { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
-    "of a training step: what the scenario's `failures` leave of it over days, and the best interval between checkpoints" },
+    "of a training step: days of it with the scenario's failures and checkpoints" },
   { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
     "of a training step of a model: compute and communication do not slow each other" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },

@@ -174,8 +174,10 @@ append_best (const WrkGoodput *goodput, GString *out)
                   *young = rep_quantity (goodput->young_s, BASE_DIM_TIME), *daly = rep_quantity (goodput->daly_s, BASE_DIM_TIME);
   g_string_append_printf (out, "best interval   every %.0f steps (%s): %.2f %% of the same runs", goodput->best.every_steps, best,
                           goodput->best.goodput.mean * 100);
+  if (goodput->flat_from < goodput->flat_to)
+    g_string_append_printf (out, ", and from %.0f to %.0f hardly less", goodput->flat_from, goodput->flat_to);
   if (isfinite (goodput->best_closed_s))
-    g_string_append_printf (out, "; closed forms: exact %s, Daly %s, Young %s", closed, daly, young);
+    g_string_append_printf (out, "\n                closed forms: exact %s, Daly %s, Young %s", closed, daly, young);
   g_string_append_c (out, '\n');
 }
 
@@ -203,8 +205,9 @@ void
 rep_goodput_text (const WrkGoodput *goodput, GString *out)
 {
   append_length (goodput, out);
-  g_string_append_printf (out, "goodput         %.2f %% (%.2f to %.2f); closed form %.2f %%\n", goodput->goodput.mean * 100,
-                          goodput->goodput.lo * 100, goodput->goodput.hi * 100, goodput->closed * 100);
+  g_string_append_printf (out, "goodput         %.2f %% (%.2f to %.2f); closed form %.2f %%%s\n", goodput->goodput.mean * 100,
+                          goodput->goodput.lo * 100, goodput->goodput.hi * 100, goodput->closed * 100,
+                          isinf (goodput->spares) ? "" : " with spares always at hand");
   if (isinf (goodput->horizon_s)) {
     g_string_append_printf (out, "time to train   %.4g days (%.4g to %.4g); %.4g without failures and checkpoints\n",
                             goodput->wall_s.mean / (24 * HOUR_s), goodput->wall_s.lo / (24 * HOUR_s),
@@ -283,6 +286,8 @@ add_checkpoint (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_number (json, "restore_s", c->restore_s);
   rep_json_number (json, "best_every_steps", goodput->best.every_steps);
   rep_json_number (json, "best_interval_s", goodput->best.interval_s);
+  rep_json_number (json, "best_from_steps", goodput->flat_from);
+  rep_json_number (json, "best_to_steps", goodput->flat_to);
   rep_json_number (json, "best_goodput", goodput->best.goodput.mean);
   rep_json_number (json, "closed_form_best_s", goodput->best_closed_s);
   rep_json_number (json, "daly_s", goodput->daly_s);

@@ -13,15 +13,18 @@ const char *const wrk_lost_names[WRK_LOST_N] = {
   [WRK_LOST_SLOW] = "slow_down",
 };
 
-#define DAY_s  86400.0
-#define STREAM "failures"
-/* The search: intervals from a 32nd to 32 times the closed form's best, eight to a factor of ten, and how many runs of each. */
-#define CURVE_SPAN    32.0
+#define DAY_s     86400.0
+#define LEAST_s   1e-6            /* of a step: what a clock of years still tells */
+#define LONGEST_s (36500 * DAY_s) /* of useful work */
+#define STREAM    "failures"
+/* The search: intervals from a tenth to ten times the closed form's best, eight to a factor of ten, and how many runs of each. */
+#define CURVE_SPAN    10.0
 #define CURVE_DECADE  8.0
 #define CURVE_RUNS    200u
 #define CURVE_LEAST   20u
 #define CURVE_EVENTS  2e6 /* of all runs of one interval */
 #define CURVE_LENGTH  2e4 /* failures of one run at most */
+#define CURVE_FLAT    1e-3
 #define LEAST_GOODPUT 1e-3
 
 /* ---- this job's failures ---- */
@@ -216,6 +219,23 @@ add_interval (WrkGoodput *out, const WrkRunPlan *plan, guint64 seed, unsigned ru
     out->best = interval;
 }
 
+/* The best of few runs is anywhere on a flat top: how far that goes, from the best to both sides. */
+static void
+find_flat (WrkGoodput *out)
+{
+  const WrkInterval *curve = (const WrkInterval *)(const void *)out->curve->data;
+  guint best = 0, from, to;
+  while (curve[best].every_steps < out->best.every_steps)
+    best++;
+  const double least = out->best.goodput.mean - CURVE_FLAT;
+  for (from = best; from > 0 && curve[from - 1].goodput.mean >= least;)
+    from--;
+  for (to = best; to + 1 < out->curve->len && curve[to + 1].goodput.mean >= least;)
+    to++;
+  out->flat_from = curve[from].every_steps;
+  out->flat_to = curve[to].every_steps;
+}
+
 /* Runs of one length for all intervals: as they share their failures, what differs is the interval's doing. Around the best of the
  * coarse curve, a second one is four times as fine. */
 static void
@@ -242,6 +262,7 @@ search (WrkGoodput *out, guint64 seed)
     out->checkpoint.every_steps = out->best.every_steps;
   else
     add_interval (out, &plan, seed, runs, out->checkpoint.every_steps);
+  find_flat (out);
 }
 
 /* ---- input ---- */
@@ -254,6 +275,10 @@ take_length (WrkGoodput *out, const WrkFailuresSpec *spec, const WrkTrainingResu
   out->steps = spec->steps.set ? spec->steps.v : spec->tokens.set ? ceil (spec->tokens.v / training->tokens) : none;
   out->tokens = training->has_model && !isnan (out->steps) ? out->steps * training->tokens : none;
   double step_s = out->step_s;
+  if (out->steps * step_s > LONGEST_s)
+    return wrk_fail_at (error, spec->steps.set ? spec->steps.mark : spec->tokens.mark,
+                        "%.4g steps of %.4g s take %.4g years without any failure; accepted: up to 100", out->steps, step_s,
+                        out->steps * step_s / DAY_s / 365);
   if (spec->days.set && step_s > out->horizon_s)
     return wrk_fail_at (error, spec->days.mark, "a run of %.4g days is over before its first step of %.4g s; accepted: more days",
                         spec->days.v, step_s);
@@ -287,7 +312,7 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
   if (spec->step_time.set)
     out->provenance = spec->step_time.source;
   const MdlFailureRates *rates = spec->rates.value;
-  out->rates = spec->rates.name;
+  out->rates = rates->name.v != NULL ? rates->name.v : spec->rates.name;
   out->summary = rates->summary.v;
   out->step_given = spec->step_time.set;
   out->step_s = out->step_given ? spec->step_time.v : training->step_time_s;
@@ -295,8 +320,9 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
   out->create_s = result->create_s;
   out->spares = spec->spares.set ? spec->spares.v : (double)INFINITY;
   out->runs = (unsigned)spec->seeds.v;
-  if (!(out->step_s > 0))
-    return wrk_fail_at (error, spec->head.mark, "a step takes no time; give 'step_time'");
+  if (!(out->step_s >= LEAST_s))
+    return wrk_fail_at (error, spec->head.mark, "a step of %.3g s is no step of a training run; give 'step_time', 1 us or more",
+                        out->step_s);
   take_size (out, scenario, training);
   return take_length (out, spec, training, error) && take_interval (out, &scenario->training.checkpoint, error) &&
          take_causes (out, spec, error);

@@ -15,9 +15,10 @@ enum { NOBODY = -1 };
 
 typedef enum { PHASE_WORK, PHASE_WAIT, PHASE_STALL } Phase;
 
+/* What comes to an end in the order in which it began, as all of a kind last alike: those before `first` have. */
 typedef struct {
-  double end_s, factor;
-  unsigned cause;
+  GArray *end_s; /* double */
+  guint first;
 } Slow;
 
 typedef struct {
@@ -27,7 +28,7 @@ typedef struct {
 typedef struct {
   double at_s;
   int cause;
-  int slow; /* which slow-down ends; NOBODY: something happens */
+  gboolean ends; /* a slow-down of that cause; else something happens */
 } Event;
 
 typedef struct {
@@ -51,9 +52,11 @@ typedef struct {
   /* what fails */
   double pooled_per_s; /* of all exponential kinds together */
   double pooled_at_s;
-  double *sum_per_s;   /* of the exponential kinds up to each */
-  double *at_s;        /* of each other kind's next failure */
-  GArray *slow, *back; /* Slow; Back, soonest first */
+  double *sum_per_s; /* of the exponential kinds up to each */
+  double *at_s;      /* of each other kind's next failure */
+  Slow *slow;        /* of each kind */
+  GArray *back;      /* Back, soonest first */
+  guint first_back;  /* those before are back */
   double spares;
 } Run;
 
@@ -78,6 +81,7 @@ start_clocks (Run *run)
   const WrkRunPlan *plan = run->plan;
   run->sum_per_s = g_new (double, plan->n_causes + 1);
   run->at_s = g_new (double, plan->n_causes + 1);
+  run->slow = g_new0 (Slow, plan->n_causes + 1);
   for (unsigned i = 0; i < plan->n_causes; i++) {
     const WrkCause *cause = &plan->cause[i];
     run->at_s[i] = (double)INFINITY;
@@ -90,27 +94,44 @@ start_clocks (Run *run)
   run->pooled_at_s = run->pooled_per_s > 0 ? base_random_exponential (&run->random, 1 / run->pooled_per_s) : (double)INFINITY;
 }
 
+static gboolean
+is_slow (const Slow *slow)
+{
+  return slow->end_s != NULL && slow->first < slow->end_s->len;
+}
+
 static Event
 next_event (const Run *run)
 {
-  Event next = { run->pooled_at_s, NOBODY, NOBODY };
-  for (unsigned i = 0; i < run->plan->n_causes; i++)
+  Event next = { run->pooled_at_s, NOBODY, FALSE };
+  for (unsigned i = 0; i < run->plan->n_causes; i++) {
+    const Slow *slow = &run->slow[i];
     if (run->at_s[i] < next.at_s)
-      next = (Event){ run->at_s[i], (int)i, NOBODY };
-  for (guint i = 0; i < run->slow->len; i++) {
-    const Slow *slow = &g_array_index (run->slow, Slow, i);
-    if (slow->end_s < next.at_s)
-      next = (Event){ slow->end_s, (int)slow->cause, (int)i };
+      next = (Event){ run->at_s[i], (int)i, FALSE };
+    if (is_slow (slow) && g_array_index (slow->end_s, double, slow->first) < next.at_s)
+      next = (Event){ g_array_index (slow->end_s, double, slow->first), (int)i, TRUE };
   }
   return next;
 }
 
+/* The slowest sets it. */
 static void
 set_pace (Run *run)
 {
   run->pace = 1;
-  for (guint i = 0; i < run->slow->len; i++)
-    run->pace = fmax (run->pace, g_array_index (run->slow, Slow, i).factor);
+  for (unsigned i = 0; i < run->plan->n_causes; i++)
+    if (is_slow (&run->slow[i]))
+      run->pace = fmax (run->pace, run->plan->cause[i].slowdown);
+}
+
+static void
+slow_down (Run *run, int cause, double end_s)
+{
+  Slow *slow = &run->slow[cause];
+  if (slow->end_s == NULL)
+    slow->end_s = g_array_new (FALSE, FALSE, sizeof (double));
+  g_array_append_val (slow->end_s, end_s);
+  set_pace (run);
 }
 
 /* Which kind it is, and when the next of its clock comes. */
@@ -118,9 +139,10 @@ static const WrkCause *
 take_event (Run *run, Event *event)
 {
   const WrkRunPlan *plan = run->plan;
-  run->n_events++;
-  if (event->slow != NOBODY) {
-    g_array_remove_index (run->slow, (guint)event->slow);
+  if (++run->n_events > MOST_EVENTS)
+    run->ended = TRUE;
+  if (event->ends) {
+    run->slow[event->cause].first++;
     set_pace (run);
     return &plan->cause[event->cause];
   }
@@ -138,11 +160,8 @@ take_event (Run *run, Event *event)
     run->count[event->cause] += 1;
   if (cause->effect == MDL_EFFECT_STOP)
     run->out->stops += 1;
-  if (cause->effect == MDL_EFFECT_SLOW) {
-    const Slow slow = { event->at_s + cause->lasts_s, cause->slowdown, (unsigned)event->cause };
-    g_array_append_val (run->slow, slow);
-    set_pace (run);
-  }
+  if (cause->effect == MDL_EFFECT_SLOW)
+    slow_down (run, event->cause, event->at_s + cause->lasts_s);
   return cause;
 }
 
@@ -155,27 +174,27 @@ take_nodes (Run *run, const WrkCause *cause)
     return;
   const Back back = { run->now_s + cause->repair_s, cause->nodes };
   guint i = run->back->len;
-  while (i > 0 && g_array_index (run->back, Back, i - 1).at_s > back.at_s)
+  while (i > run->first_back && g_array_index (run->back, Back, i - 1).at_s > back.at_s)
     i--;
   g_array_insert_val (run->back, i, back);
   run->spares -= cause->nodes;
 }
 
-/* What has been repaired joins the spares; how long until none is missing. */
+/* What has been repaired joins the spares; how long until none is missing: of those that are not back yet, as many may stay away as
+ * there were spares. */
 static double
 spare_wait_s (Run *run)
 {
-  guint repaired = 0;
-  while (repaired < run->back->len && g_array_index (run->back, Back, repaired).at_s <= run->now_s)
-    run->spares += g_array_index (run->back, Back, repaired++).nodes;
-  if (repaired > 0)
-    g_array_remove_range (run->back, 0, repaired);
-  double spares = run->spares, ready_s = run->now_s;
-  for (guint i = 0; i < run->back->len && spares < 0; i++) {
-    spares += g_array_index (run->back, Back, i).nodes;
-    ready_s = g_array_index (run->back, Back, i).at_s;
-  }
-  return ready_s - run->now_s;
+  const Back *back = (const Back *)(const void *)run->back->data;
+  for (; run->first_back < run->back->len && back[run->first_back].at_s <= run->now_s; run->first_back++)
+    run->spares += back[run->first_back].nodes;
+  if (run->spares >= 0)
+    return 0;
+  double away = 0;
+  guint i = run->back->len;
+  while (i > run->first_back && away + back[i - 1].nodes <= run->plan->spares)
+    away += back[--i].nodes;
+  return back[i - 1].at_s - run->now_s;
 }
 
 /* ---- standing still ---- */
@@ -198,10 +217,8 @@ pass (Run *run, WrkLost lost, double duration_s)
     const WrkCause *cause = take_event (run, &event);
     if (cause->effect == MDL_EFFECT_STOP)
       return cause;
-    if (event.slow != NOBODY || cause->effect == MDL_EFFECT_PLANNED)
+    if (event.ends || cause->effect == MDL_EFFECT_PLANNED)
       take_nodes (run, cause);
-    if (run->n_events > MOST_EVENTS)
-      run->ended = TRUE;
   }
   return NULL;
 }
@@ -363,14 +380,12 @@ live (Run *run)
     if (train (run, fmin (event.at_s, plan->horizon_s)) || event.at_s >= plan->horizon_s)
       return;
     const WrkCause *cause = take_event (run, &event);
-    if (event.slow != NOBODY ? cause->nodes > 0 : cause->effect == MDL_EFFECT_PLANNED)
+    if (event.ends ? cause->nodes > 0 : cause->effect == MDL_EFFECT_PLANNED)
       stop_as_planned (run, cause);
-    else if (event.slow == NOBODY && cause->effect == MDL_EFFECT_STOP) {
+    else if (!event.ends && cause->effect == MDL_EFFECT_STOP) {
       fall_back (run);
       recover (run, cause, FALSE);
     }
-    if (run->n_events > MOST_EVENTS)
-      return;
   }
 }
 
@@ -380,7 +395,6 @@ wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, double *count, WrkRu
   *out = (WrkRunOutcome){ 0 };
   Run run = { .plan = plan, .out = out, .count = count, .random = random, .spares = plan->spares, .pace = 1 };
   run.interval_s = plan->checkpoint.every_steps * plan->step_s;
-  run.slow = g_array_new (FALSE, FALSE, sizeof (Slow));
   run.back = g_array_new (FALSE, FALSE, sizeof (Back));
   begin_interval (&run);
   start_clocks (&run);
@@ -389,6 +403,8 @@ wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, double *count, WrkRu
   out->finished = run.n_events <= MOST_EVENTS;
   g_free (run.sum_per_s);
   g_free (run.at_s);
-  g_array_unref (run.slow);
+  for (unsigned i = 0; i < plan->n_causes; i++)
+    g_clear_pointer (&run.slow[i].end_s, g_array_unref);
+  g_free (run.slow);
   g_array_unref (run.back);
 }

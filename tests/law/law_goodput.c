@@ -124,6 +124,51 @@ useful_and_lost_time_sum_to_the_run (void)
   }
 }
 
+static double
+any (BaseRandom *random, double least, double most)
+{
+  return least * pow (most / least, base_random_unit (random));
+}
+
+/* Plans that nobody would write: rates, intervals and waits over six orders of magnitude, with and without an end. */
+static void
+any_plan_ends_and_keeps_its_books (void)
+{
+  BaseRandom random = base_random_stream (11, "plans");
+  for (unsigned i = 0; i < 300; i++) {
+    WrkCause causes[4];
+    for (guint c = 0; c < G_N_ELEMENTS (causes); c++)
+      causes[c] = (WrkCause){ .effect = (MdlEffect)base_random_below (&random, MDL_EFFECT_N),
+                              .rate_per_s = base_random_below (&random, 4) == 0 ? 0 : 1 / any (&random, 1, 1e6),
+                              .shape = base_random_below (&random, 2) == 0 ? 1 : any (&random, 0.3, 5),
+                              .nodes = base_random_below (&random, 3),
+                              .detect_s = any (&random, 1e-3, 1e3),
+                              .repair_s = any (&random, 1, 1e5),
+                              .slowdown = any (&random, 1, 10),
+                              .lasts_s = any (&random, 1, 1e5) };
+    WrkRunPlan plan = { .cause = causes,
+                        .n_causes = G_N_ELEMENTS (causes),
+                        .step_s = any (&random, 1e-6, 100),
+                        .checkpoint = { ceil (any (&random, 0.1, 1e4)), any (&random, 1e-3, 1e3), any (&random, 1e-3, 1e4),
+                                        any (&random, 1e-3, 1e3) },
+                        .restart_s = any (&random, 1e-3, 1e3),
+                        .spares = base_random_below (&random, 2) == 0 ? (double)INFINITY : base_random_below (&random, 5),
+                        .horizon_s = 1e5,
+                        .target_s = base_random_below (&random, 2) == 0 ? (double)INFINITY : any (&random, 1, 1e5) };
+    WrkRunOutcome one;
+    wrk_goodput_run (&plan, base_random_stream_at (13, "law", i), NULL, &one);
+    double sum_s = one.useful_s;
+    for (int l = 0; l < WRK_LOST_N; l++) {
+      TEST_TRUE (one.lost_s[l] >= -1e-9 * one.wall_s);
+      sum_s += one.lost_s[l];
+    }
+    TEST_TRUE (fabs (sum_s - one.wall_s) <= 1e-7 * one.wall_s);
+    TEST_TRUE (one.useful_s >= -1e-9 * one.wall_s && one.useful_s <= plan.target_s * (1 + 1e-9));
+    TEST_TRUE (one.wall_s <= plan.horizon_s && one.finished);
+    TEST_TRUE (one.wall_s >= plan.horizon_s || fabs (one.useful_s - plan.target_s) <= 1e-7 * plan.target_s);
+  }
+}
+
 /* The same failures in both: each of these changes can only cost. */
 static void
 worse_parts_never_help (void)
@@ -185,6 +230,7 @@ main (void)
   static const TestCase cases[] = {
     { "the closed form is the mean of runs", the_closed_form_is_the_mean_of_runs },
     { "useful and lost time sum to the run", useful_and_lost_time_sum_to_the_run },
+    { "any plan ends and keeps its books", any_plan_ends_and_keeps_its_books },
     { "worse parts never help", worse_parts_never_help },
     { "fewer spares never help", fewer_spares_never_help },
     { "a shape below 1 spreads the count and keeps its mean", a_shape_below_1_spreads_the_count_and_keeps_its_mean },

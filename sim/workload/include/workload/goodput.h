@@ -69,6 +69,7 @@ typedef struct {
   double closed;                         /* goodput by it */
   double best_closed_s, young_s, daly_s; /* s of work between checkpoints, by closed forms; infinite: no failures */
   WrkInterval best;                      /* of the curve */
+  double flat_from, flat_to;             /* steps: around the best, what is no more than a tenth of a point below it */
   GArray *curve;                         /* WrkInterval, rising; the run's own one is among them */
   BaseSource provenance;
 } WrkGoodput;
