@@ -111,9 +111,9 @@ draws training.gp "data='training.tsv'; title='a_b'" 'a_b' 'vendor-tuned, not fi
 refuses training.gp "data='coll.tsv'" "no column 'use'"
 
 table goodput.tsv <<'ROWS'
-every_steps interval_s goodput goodput_lo goodput_hi closed_form recompute_s checkpoint_s mark
-10 60 0.8 0.7 0.85 0.81 1 9 -
-100 600 0.9 0.85 0.95 0.9 5 1 best
+interval_s goodput goodput_lo goodput_hi goodput_closed_form best_interval_s best_goodput
+60 0.8 0.7 0.85 0.81 300 0.92
+600 0.9 0.85 0.95 0.9 300 0.92
 ROWS
 draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of runs' 'closed form' 'best' 'work between checkpoints (min)' '10'
 refuses goodput.gp "data='coll.tsv'" "no column 'interval_s'"

@@ -123,10 +123,79 @@ curve_table (const WrkGoodput *goodput)
   return table;
 }
 
+/* ---- one row ---- */
+
+#define NUMBER(key)                      \
+  {                                      \
+    key, NULL, BASE_CELL_NUMBER, 0, NULL \
+  }
+
+enum { FIRST_LOST = 19 };
+static const BaseColumn row_columns[] = {
+  NUMBER ("goodput"),
+  NUMBER ("goodput_lo"),
+  NUMBER ("goodput_hi"),
+  NUMBER ("goodput_closed_form"),
+  NUMBER ("time_to_train_s"),
+  NUMBER ("time_to_train_lo_s"),
+  NUMBER ("time_to_train_hi_s"),
+  NUMBER ("run_s"),
+  NUMBER ("steps_done"),
+  NUMBER ("stops"),
+  NUMBER ("stops_lo"),
+  NUMBER ("stops_hi"),
+  NUMBER ("mean_time_to_failure_s"),
+  NUMBER ("goodput_step_time_s"),
+  NUMBER ("every_steps"),
+  NUMBER ("interval_s"),
+  NUMBER ("best_every_steps"),
+  NUMBER ("best_interval_s"),
+  NUMBER ("best_goodput"),
+  /* from FIRST_LOST on in WrkLost's order */
+  NUMBER ("lost_recompute_s"),
+  NUMBER ("lost_checkpoint_s"),
+  NUMBER ("lost_detect_s"),
+  NUMBER ("lost_spare_wait_s"),
+  NUMBER ("lost_restart_s"),
+  NUMBER ("lost_restore_s"),
+  NUMBER ("lost_slow_down_s"),
+  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (row_columns) == FIRST_LOST + WRK_LOST_N + 2);
+
 void
 rep_goodput_tsv (const WrkGoodput *goodput, GString *out)
 {
-  g_autoptr (BaseTable) table = curve_table (goodput);
+  g_autoptr (BaseTable) table = base_table_new (row_columns);
+  const MdlCheckpoint *checkpoint = &goodput->checkpoint;
+  const gboolean ends = isinf (goodput->horizon_s);
+  const double none = (double)NAN;
+  const double value[FIRST_LOST] = { goodput->goodput.mean,
+                                     goodput->goodput.lo,
+                                     goodput->goodput.hi,
+                                     goodput->closed,
+                                     ends ? goodput->wall_s.mean : none,
+                                     ends ? goodput->wall_s.lo : none,
+                                     ends ? goodput->wall_s.hi : none,
+                                     goodput->wall_s.mean,
+                                     goodput->steps_done.mean,
+                                     goodput->stops.mean,
+                                     goodput->stops.lo,
+                                     goodput->stops.hi,
+                                     goodput->mttf_s,
+                                     goodput->step_s,
+                                     checkpoint->every_steps,
+                                     checkpoint->every_steps * goodput->step_s,
+                                     goodput->best.every_steps,
+                                     goodput->best.interval_s,
+                                     goodput->best.goodput.mean };
+  base_table_row (table);
+  for (guint i = 0; i < FIRST_LOST; i++)
+    base_table_number (table, row_columns[i].key, value[i]);
+  for (int l = 0; l < WRK_LOST_N; l++)
+    base_table_number (table, row_columns[FIRST_LOST + l].key, goodput->lost_s[l]);
+  base_table_text (table, "provenance", base_source_name (goodput->provenance));
   base_table_print_tsv (table, out);
 }
 

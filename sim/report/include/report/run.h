@@ -20,8 +20,8 @@ void rep_step_terms_text (const WrkTrainingResult *training, GString *out);
 void rep_step_terms_tsv (const WrkTrainingResult *training, GString *out);
 void rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json);
 
-/* What failures leave of it over days: tables for people; the curve over intervals between checkpoints, a row each; "goodput",
- * "time_to_train_s", "failures" … into the open object. */
+/* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
+ * "checkpoint" … into the open object. */
 void rep_goodput_text (const WrkGoodput *goodput, GString *out);
 void rep_goodput_tsv (const WrkGoodput *goodput, GString *out);
 void rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json);
