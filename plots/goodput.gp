@@ -4,8 +4,8 @@
 #     --vary workload.checkpoint.every=8,12,18,26,38,56,76,100,150,220,320,470,690,1000
 #   gnuplot -e "data='goodput.tsv'; out='goodput.svg'" plots/goodput.gp
 #
-# data      TSV with a header line and the columns interval_s, goodput, goodput_lo, goodput_hi, goodput_closed_form, best_interval_s and
-#           best_goodput, by rising interval
+# data      TSV with a header line and the columns interval_s, goodput, goodput_lo, goodput_hi, goodput_closed_form, best_interval_s
+#           and best_goodput, by rising interval
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default goodput.svg)
 # title     headline (default: none)
 if (!exists ("data")) {

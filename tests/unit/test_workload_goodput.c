@@ -265,6 +265,56 @@ a_number_of_steps_gives_the_time_to_train (void)
   TEST_TRUE (goodput->step_given);
 }
 
+static MdlFailureRates
+shipped_rates (const char *name, BaseYaml **yaml)
+{
+  g_autofree char *path = g_strdup_printf (TEST_SOURCE_DIR "/calibrate/defaults/failures/%s.yaml", name);
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  MdlFailureRates rates = { .head = { .set = FALSE } };
+  *yaml = base_yaml_load_file (path, NULL);
+  const BaseSchemaContext context = { .arena = base_yaml_arena (*yaml), .diag = diag, .source = BASE_SOURCE_ASSUMED };
+  TEST_TRUE (base_schema_read (&wrk_schema_failure_rates, base_yaml_root (*yaml), FALSE, &context, &rates));
+  wrk_failure_rates_check (&rates, diag);
+  TEST_INT (base_diag_n_errors (diag), 0);
+  TEST_STR (rates.name.v, name);
+  return rates;
+}
+
+/* A rate that somebody published says where. */
+static void
+every_shipped_rate_has_its_source (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (GStrv) names = base_lookup_list (lookup, "calibrate/defaults/failures");
+  TEST_TRUE (g_strv_length (names) >= 4);
+  for (char **name = names; *name != NULL; name++) {
+    BaseYaml *yaml;
+    const MdlFailureRates rates = shipped_rates (*name, &yaml);
+    TEST_TRUE (rates.summary.v != NULL && rates.source.v != NULL);
+    for (unsigned i = 0; i < rates.rows.n; i++) {
+      const MdlFailureRow *row = BASE_LIST_AT (rates.rows, MdlFailureRow, i);
+      const BaseNum *rate = row->every.set ? &row->every : &row->count;
+      TEST_TRUE (rate->note != NULL && rate->source == BASE_SOURCE_MEASURED);
+    }
+    base_yaml_free (yaml);
+  }
+}
+
+/* Table 5 of 2407.21783 sums to 419; and 466 less 419 were planned. */
+static void
+the_published_counts_sum_to_what_was_published (void)
+{
+  BaseYaml *yaml;
+  const MdlFailureRates rates = shipped_rates ("llama3_2024", &yaml);
+  double count[MDL_EFFECT_N] = { 0 };
+  for (unsigned i = 0; i < rates.rows.n; i++)
+    count[BASE_LIST_AT (rates.rows, MdlFailureRow, i)->effect.v] += BASE_LIST_AT (rates.rows, MdlFailureRow, i)->count.v;
+  TEST_NEAR (count[MDL_EFFECT_STOP], 419, 0);
+  TEST_NEAR (count[MDL_EFFECT_PLANNED], 466 - 419, 0);
+  TEST_NEAR (rates.observed.time.v, 54 * 86400, 0);
+  base_yaml_free (yaml);
+}
+
 static void
 what_makes_no_sense_is_refused (void)
 {
@@ -327,6 +377,8 @@ main (void)
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },
     { "a number of steps gives the time to train", a_number_of_steps_gives_the_time_to_train },
+    { "every shipped rate has its source", every_shipped_rate_has_its_source },
+    { "the published counts sum to what was published", the_published_counts_sum_to_what_was_published },
     { "what makes no sense is refused", what_makes_no_sense_is_refused },
     { NULL, NULL },
   };
