@@ -110,6 +110,15 @@ printf '%s\n' 'name use kind gpus measured predicted' 'a fitted vendor-tuned 8 1
 draws training.gp "data='training.tsv'; title='a_b'" 'a_b' 'vendor-tuned, not fitted' 'simulated / measured - 1 (%)' '64'
 refuses training.gp "data='coll.tsv'" "no column 'use'"
 
+table goodput.tsv <<'ROWS'
+interval_s goodput goodput_lo goodput_hi goodput_closed_form best_interval_s best_goodput
+60 0.8 0.7 0.85 0.81 300 0.92
+600 0.9 0.85 0.95 0.9 300 0.92
+ROWS
+draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of runs' 'closed form' 'best' 'work between checkpoints (min)' '10'
+refuses goodput.gp "data='coll.tsv'" "no column 'interval_s'"
+refuses goodput.gp "out='x.svg'" 'data is not set'
+
 # Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
 table winners.tsv <<'ROWS'
 bytes nodes ranks algo proto best margin

@@ -4,15 +4,16 @@
 #include "base/table.h"
 #include "base/yaml.h"
 #include "scenario-private.h"
+#include "workload/goodput.h"
 #include "workload/llm.h"
 
-typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_LLM } FileKind;
+typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_FAILURES, FILE_LLM } FileKind;
 
 /* The first key of a file says what it is. */
 typedef struct {
   const char *key;
   FileKind kind;
-  const BaseSchema *schema; /* FILE_PART */
+  const BaseSchema *schema; /* FILE_PART, FILE_FAILURES */
   size_t size;
 } FileType;
 
@@ -24,6 +25,7 @@ static const FileType types[] = {
   { "switch", FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec) },
   { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
   { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
+  { "failures", FILE_FAILURES, &wrk_schema_failure_rates, sizeof (MdlFailureRates) },
   { "calibration", FILE_CALIBRATION, NULL, 0 },
   { "llm", FILE_LLM, NULL, 0 },
   { NULL, FILE_PART, NULL, 0 },
@@ -125,6 +127,8 @@ check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
   };
   g_autofree void *spec = g_malloc0 (type->size);
   base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
+  if (type->kind == FILE_FAILURES)
+    wrk_failure_rates_check (spec, diag);
   cli_warn_all (cli, diag);
   return base_diag_finish (diag, error);
 }
@@ -185,6 +189,7 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
       return check_scenario (cli, path, finding, error);
     case FILE_CALIBRATION:
       return check_calibration (cli, path, error);
+    case FILE_FAILURES:
     case FILE_PART: {
       /* The document goes to the inputs, which outlive what is read from it. */
       BaseYaml *kept = g_steal_pointer (&yaml);
@@ -278,11 +283,9 @@ const CliVerb cli_verb_check = {
   .summary = "reads and checks input files, runs nothing",
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
-  .notes =
-      "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, calibration or llm; a model "
-      "may\n"
-      "also be HuggingFace's config.json. Files that are right are listed on stdout, what is wrong with the others on stderr as\n"
-      "path:line:column; one wrong file makes exit status 2.\n",
+  .notes = "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, failures, calibration or\n"
+           "llm; a model may also be HuggingFace's config.json. Files that are right are listed on stdout, what is wrong with the\n"
+           "others on stderr as path:line:column; one wrong file makes exit status 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

@@ -43,6 +43,7 @@ static const ListKind kinds[] = {
   { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
   { "llms", .columns = cli_llm_columns, .fill_all = cli_list_llms },
   { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
+  { "failures", .folder = "calibrate/defaults/failures", .first_key = "failures" },
   { "ops", .names = mdl_op_names },
   { "algorithms", .names = mdl_algo_names },
   { "protocols", .names = mdl_proto_names },
@@ -190,8 +191,8 @@ const CliVerb cli_verb_list = {
   .usage = "KIND [flags]",
   .example = "forerun list topologies",
   .notes =
-      "KIND is one of topologies gpus nics links switches storage scenarios llms calibrations ops algorithms protocols dtypes\n"
-      "families kinds schedules launch-modes modes steps.\n"
+      "KIND is one of topologies gpus nics links switches storage scenarios llms calibrations failures ops algorithms protocols\n"
+      "dtypes families kinds schedules launch-modes modes steps.\n"
       "Of schedules, for even stages and free sends: p ranks of a pipeline, v chunks of the model on each, m micro-batches; F, B, "
       "W:\n"
       "what a rank's share of a micro-batch takes forward, for the gradient of the input, for that of the weights; FB: a forward\n"

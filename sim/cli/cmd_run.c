@@ -5,7 +5,7 @@
 
 typedef struct {
   char *mode, *steps, *trace;
-  gboolean strict, no_fold, advise, verbose, no_interference;
+  gboolean strict, no_fold, advise, verbose, no_interference, goodput;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -22,6 +22,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
     "of a training step of a model: what would help next, each change simulated" },
   { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
+  { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
+    "of a training step: days of it with the scenario's failures and checkpoints" },
   { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
     "of a training step of a model: compute and communication do not slow each other" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -38,7 +40,7 @@ fits (const WrkResult *result)
 }
 
 static void
-write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice)
+write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
@@ -47,15 +49,22 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GA
     rep_run_json_members (done->result, json);
     if (advice != NULL)
       rep_advice_json (advice, json);
+    if (goodput != NULL)
+      rep_goodput_json (goodput, json);
     json_builder_end_object (json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
-    rep_run_tsv (done->result, cli->out);
+    if (goodput != NULL)
+      rep_goodput_tsv (goodput, cli->out);
+    else
+      rep_run_tsv (done->result, cli->out);
   } else {
     cli_scenario_header (cli, done, &envelope, cli->out);
     rep_run_text (done->result, cli->out);
     if (advice != NULL)
       rep_advice_text (advice, flags->verbose, cli->out);
+    if (goodput != NULL)
+      rep_goodput_text (goodput, cli->out);
   }
 }
 
@@ -78,7 +87,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
       (flags->advise && !cli_advise (cli, &done, &changes, &advice, error)))
     return FALSE;
-  write_answer (cli, flags, &done, advice);
+  g_autoptr (WrkGoodput) goodput = flags->goodput ? wrk_scenario_goodput (done.scenario, done.result, error) : NULL;
+  if (flags->goodput && goodput == NULL)
+    return FALSE;
+  write_answer (cli, flags, &done, advice, goodput);
   if (flags->strict && !fits (done.result))
     cli->status = STATUS_INFEASIBLE;
   if (flags->trace != NULL) {

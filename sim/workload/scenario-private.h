@@ -59,6 +59,8 @@ gboolean wrk_check_model (const WrkScenario *scenario, GError **error);
 gboolean wrk_layers_check_keys (const WrkScenario *scenario, GError **error);
 /* Stragglers that are adapters: their ports get slower, for good. */
 gboolean wrk_model_slow_nics (WrkScenario *scenario, GError **error);
+/* Keys of `failures` and `checkpoint` that go together; errors to the diag. */
+void wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag);
 /* Whether the software that it names is known; once the constants are loaded. */
 gboolean wrk_model_check_software (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);

@@ -103,6 +103,7 @@ wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSc
         case WRK_KIND_TRAINING:
           base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
           wrk_refuse_later (&wrk_schema_training, &scenario->training, offsetof (WrkTrainingSpec, later), context->diag);
+          wrk_failures_check (&scenario->training, context->diag);
           if (scenario->training.model.model != NULL)
             wrk_llm_read (scenario->training.model.model, context, &scenario->llm);
           return;

@@ -1,4 +1,5 @@
 /* The keys of a scenario file. */
+#include "goodput-private.h"
 #include "model_schema-private.h"
 #include "scenario-private.h"
 
@@ -225,8 +226,9 @@ static const BaseField training_fields[] = {
             .item_size = sizeof (WrkStragglerSpec), .help = "ranks or adapters that are slower"),
   MODEL ("jitter", jitter, jitter, "ranks that differ at random"),
   LATER (0, "loader"),
-  LATER (1, "checkpoint"),
-  LATER (2, "failures"),
+  BASE_ROW (WrkTrainingSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_checkpoint, .help = "saving the state"),
+  BASE_ROW (WrkTrainingSpec, "failures", failures, MAP, .sub = &wrk_schema_failures,
+            .help = "what goes wrong over days: `run --goodput`"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_training = { .name = "workload (training)",

@@ -18,6 +18,10 @@ add_test (NAME golden.docs_measurements
 set_tests_properties (golden.docs_measurements PROPERTIES LABELS golden TIMEOUT 300)
 forerun_fuzz (probe SOURCES fuzz/fuzz_probe.c USES cli)
 target_include_directories (fuzz_probe PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli)
+add_test (NAME golden.docs_goodput
+          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                  ${PROJECT_SOURCE_DIR}/docs/goodput.md)
+set_tests_properties (golden.docs_goodput PROPERTIES LABELS golden TIMEOUT 300)
 add_test (NAME golden.docs_training
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/training.md)

@@ -8,3 +8,5 @@ forerun_test(law_memory LABEL law SOURCES law/law_memory.c USES workload calibra
 target_include_directories(law_memory PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test(law_workload_model LABEL law SOURCES law/law_workload_model.c USES workload calibrate)
 target_include_directories(law_workload_model PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test(law_goodput LABEL law SOURCES law/law_goodput.c USES workload)
+target_include_directories(law_goodput PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)

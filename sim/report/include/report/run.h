@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "workload/goodput.h"
 #include "workload/scenario.h"
 #include "workload/trace.h"
 
@@ -18,6 +19,12 @@ void rep_run_json_members (const WrkResult *result, JsonBuilder *json); /* the s
 void rep_step_terms_text (const WrkTrainingResult *training, GString *out);
 void rep_step_terms_tsv (const WrkTrainingResult *training, GString *out);
 void rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json);
+
+/* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
+ * "checkpoint" … into the open object. */
+void rep_goodput_text (const WrkGoodput *goodput, GString *out);
+void rep_goodput_tsv (const WrkGoodput *goodput, GString *out);
+void rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json);
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */

@@ -3,6 +3,7 @@
 #define WORKLOAD_SCENARIO_H
 
 #include "workload/copies.h"
+#include "workload/goodput_spec.h"
 #include "workload/model_spec.h"
 #include "workload/schedule.h"
 
@@ -72,6 +73,8 @@ typedef struct {
   BaseEnum algo, proto;       /* of the gradient all-reduce */
   BaseNum communicators;      /* as of a collective */
   WrkModelSpec model;
+  WrkCheckpointSpec checkpoint;
+  WrkFailuresSpec failures;
   WrkLater later;
 } WrkTrainingSpec;
 

@@ -1,0 +1,33 @@
+/* Runs through failures: keys, and one run. */
+#ifndef WORKLOAD_GOODPUT_PRIVATE_H
+#define WORKLOAD_GOODPUT_PRIVATE_H
+
+#include "base/random.h"
+#include "workload/goodput.h"
+
+extern const BaseSchema wrk_schema_failures, wrk_schema_checkpoint;
+
+/* What one run needs to know. All of it is shared by runs. */
+typedef struct {
+  const WrkCause *cause;
+  unsigned n_causes;
+  double step_s;
+  MdlCheckpoint checkpoint; /* every_steps above 0 */
+  double restart_s;         /* communicators included */
+  double spares;            /* may be infinite */
+  double horizon_s;         /* may be infinite, where target_s is not */
+  double target_s;          /* of useful work; may be infinite */
+} WrkRunPlan;
+
+typedef struct {
+  double wall_s, useful_s;
+  double lost_s[WRK_LOST_N]; /* with useful_s they sum to wall_s */
+  double stops;              /* failures that stopped the job, those during a recovery included */
+  gboolean finished;         /* horizon or target was reached; FALSE: given up after very many failures */
+} WrkRunOutcome;
+
+/* A run by events. `random`: of this run. count (n_causes numbers, may be NULL): how often each happened, added to what is there.
+ * */
+void wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, double *count, WrkRunOutcome *out);
+
+#endif

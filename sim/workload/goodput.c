@@ -1,0 +1,411 @@
+/* Goodput of a scenario: what fails in this job, many runs of it, the interval between checkpoints that is best. Every run has
+ * failures of its own and every interval has the same ones, so that a curve over intervals is as smooth as few runs allow. */
+#include "workload/goodput.h"
+
+#include <math.h>
+
+#include "goodput-private.h"
+#include "scenario-private.h"
+
+const char *const wrk_lost_names[WRK_LOST_N] = {
+  [WRK_LOST_RECOMPUTE] = "recompute", [WRK_LOST_CHECKPOINT] = "checkpoint", [WRK_LOST_DETECT] = "detect",
+  [WRK_LOST_SPARE] = "spare_wait",    [WRK_LOST_RESTART] = "restart",       [WRK_LOST_RESTORE] = "restore",
+  [WRK_LOST_SLOW] = "slow_down",
+};
+
+#define DAY_s     86400.0
+#define LEAST_s   1e-6            /* of a step: what a clock of years still tells */
+#define LONGEST_s (36500 * DAY_s) /* of useful work */
+#define STREAM    "failures"
+/* The search: intervals from a tenth to ten times the closed form's best, eight to a factor of ten, and how many runs of each. */
+#define CURVE_SPAN    10.0
+#define CURVE_DECADE  8.0
+#define CURVE_RUNS    200u
+#define CURVE_LEAST   20u
+#define CURVE_EVENTS  2e6 /* of all runs of one interval */
+#define CURVE_LENGTH  2e4 /* failures of one run at most */
+#define CURVE_FLAT    1e-3
+#define LEAST_GOODPUT 1e-3
+
+/* ---- this job's failures ---- */
+
+static void
+add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const MdlFailureRow *row, const MdlObserved *observed, double factor)
+{
+  const BaseNum *rate = row->every.set ? &row->every : &row->count;
+  WrkCause cause = { .name = row->name.v,
+                     .note = rate->note,
+                     .of = (MdlUnit)row->of.v,
+                     .effect = (MdlEffect)row->effect.v,
+                     .source = rate->source,
+                     .units = mdl_failure_units ((MdlUnit)row->of.v, row->nodes.v, &out->size),
+                     .rate_per_s = factor * mdl_failure_rate_per_s (row, observed, &out->size),
+                     .shape = row->shape.v,
+                     .nodes = fmin (row->nodes.v, out->size.nodes),
+                     .detect_s = row->detect.set ? row->detect.v : spec->detect.v,
+                     .repair_s = row->repair.set ? row->repair.v : spec->repair.v,
+                     .slowdown = row->slowdown.v,
+                     .lasts_s = row->lasts.v };
+  if (cause.rate_per_s > 0)
+    out->provenance = MIN (out->provenance, cause.source);
+  g_array_append_val (out->causes, cause);
+}
+
+static gboolean
+take_causes (WrkGoodput *out, const WrkFailuresSpec *spec, GError **error)
+{
+  static const MdlObserved nothing;
+  const MdlFailureRates *rates = spec->rates.value;
+  for (unsigned i = 0; i < rates->rows.n; i++)
+    add_cause (out, spec, BASE_LIST_AT (rates->rows, MdlFailureRow, i), &rates->observed, spec->factor.v);
+  for (unsigned i = 0; i < spec->also.n; i++)
+    add_cause (out, spec, BASE_LIST_AT (spec->also, MdlFailureRow, i), &nothing, 1);
+  double sum_per_s = 0;
+  for (guint i = 0; i < out->causes->len; i++)
+    sum_per_s += g_array_index (out->causes, WrkCause, i).rate_per_s;
+  return sum_per_s > 0 ||
+         wrk_fail_at (error, spec->rates.mark,
+                      "nothing of '%s' ever fails in this job: all rates are 0 (%s); without failures, leave 'failures' out",
+                      out->rates, spec->factor.v > 0 ? "counts, or units that the cluster has none of" : "factor: 0");
+}
+
+static void
+take_size (WrkGoodput *out, const WrkScenario *scenario, const WrkTrainingResult *training)
+{
+  out->size = (MdlJobSize){ .gpus = training->n_ranks, .nodes = training->n_nodes };
+  for (guint32 node = 0; node < training->n_nodes; node++)
+    out->size.nics += clu_node_n (scenario->clu, node, CLU_DEV_NIC);
+}
+
+/* ---- the closed form ---- */
+
+static MdlGoodputTerms
+closed_terms (const WrkGoodput *out)
+{
+  const MdlCheckpoint *checkpoint = &out->checkpoint;
+  MdlGoodputTerms terms = { .alive = 1, .stall_s = checkpoint->stall_s, .drain_s = checkpoint->drain_s, .pace = 1 };
+  const double again_s = out->restart_s + out->create_s + checkpoint->restore_s,
+               planned_s = checkpoint->stall_s + checkpoint->drain_s + again_s;
+  double alive = 0, planned_per_s = 0;
+  for (guint i = 0; i < out->causes->len; i++) {
+    const WrkCause *cause = &g_array_index (out->causes, WrkCause, i);
+    if (cause->effect == MDL_EFFECT_STOP)
+      terms.stop_per_s += cause->rate_per_s;
+    else if (cause->effect == MDL_EFFECT_PLANNED || cause->nodes > 0)
+      planned_per_s += cause->rate_per_s;
+  }
+  for (guint i = 0; i < out->causes->len; i++) {
+    const WrkCause *cause = &g_array_index (out->causes, WrkCause, i);
+    if (cause->effect == MDL_EFFECT_STOP)
+      alive += cause->rate_per_s * exp (-terms.stop_per_s * (cause->detect_s + again_s));
+    if (cause->effect == MDL_EFFECT_SLOW) /* of those under way at a time the slowest counts; two at a time are left out */
+      terms.pace *= 1 - (1 - 1 / cause->slowdown) * -expm1 (-cause->rate_per_s * cause->lasts_s);
+  }
+  if (terms.stop_per_s > 0)
+    terms.alive = alive / terms.stop_per_s;
+  terms.planned_share = planned_per_s * planned_s / (1 + planned_per_s * planned_s);
+  return terms;
+}
+
+/* ---- many runs ---- */
+
+static int
+by_value (gconstpointer a, gconstpointer b)
+{
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* What a share of the values does not exceed, between two by their distance. */
+static double
+quantile (const GArray *sorted, double share)
+{
+  double at = share * (sorted->len - 1);
+  guint i = (guint)at, next = MIN (i + 1, sorted->len - 1);
+  double lo = g_array_index (sorted, double, i), hi = g_array_index (sorted, double, next);
+  return lo + (at - i) * (hi - lo);
+}
+
+/* Sorts the values. */
+static WrkBand
+band_of (GArray *values)
+{
+  double sum = 0;
+  for (guint i = 0; i < values->len; i++)
+    sum += g_array_index (values, double, i);
+  g_array_sort (values, by_value);
+  return (WrkBand){ sum / values->len, quantile (values, 0.025), quantile (values, 0.975) };
+}
+
+/* Bands and means over `runs` runs. */
+typedef struct {
+  WrkBand goodput, stops, wall_s, useful_s;
+  double lost_s[WRK_LOST_N];
+  gboolean finished;
+} Runs;
+
+static void
+make_runs (const WrkRunPlan *plan, guint64 seed, unsigned runs, double *count, Runs *out)
+{
+  enum { GOODPUT, STOPS, WALL, USEFUL, N };
+  GArray *values[N];
+  *out = (Runs){ .finished = TRUE };
+  for (int v = 0; v < N; v++)
+    values[v] = g_array_sized_new (FALSE, FALSE, sizeof (double), runs);
+  for (unsigned r = 0; r < runs && out->finished; r++) {
+    WrkRunOutcome one;
+    wrk_goodput_run (plan, base_random_stream_at (seed, STREAM, r), count, &one);
+    const double value[N] = { one.wall_s > 0 ? one.useful_s / one.wall_s : 0, one.stops, one.wall_s, one.useful_s };
+    for (int v = 0; v < N; v++)
+      g_array_append_val (values[v], value[v]);
+    for (int l = 0; l < WRK_LOST_N; l++)
+      out->lost_s[l] += one.lost_s[l] / runs;
+    out->finished = one.finished;
+  }
+  out->goodput = band_of (values[GOODPUT]);
+  out->stops = band_of (values[STOPS]);
+  out->wall_s = band_of (values[WALL]);
+  out->useful_s = band_of (values[USEFUL]);
+  for (int v = 0; v < N; v++)
+    g_array_unref (values[v]);
+}
+
+static WrkRunPlan
+plan_of (const WrkGoodput *out)
+{
+  return (WrkRunPlan){ .cause = (const WrkCause *)(const void *)out->causes->data,
+                       .n_causes = out->causes->len,
+                       .step_s = out->step_s,
+                       .checkpoint = out->checkpoint,
+                       .restart_s = out->restart_s + out->create_s,
+                       .spares = out->spares,
+                       .horizon_s = out->horizon_s,
+                       .target_s = isnan (out->steps) ? (double)INFINITY : out->steps * out->step_s };
+}
+
+/* ---- the best interval ---- */
+
+/* How long the run is, or about how long it takes. */
+static double
+about_s (const WrkGoodput *out, const MdlGoodputTerms *terms)
+{
+  if (!isinf (out->horizon_s))
+    return out->horizon_s;
+  double target_s = out->steps * out->step_s, best_s = fmin (mdl_goodput_best_s (terms), target_s);
+  return target_s / fmax (mdl_goodput (terms, fmax (best_s, out->step_s)), LEAST_GOODPUT);
+}
+
+static void
+add_interval (WrkGoodput *out, const WrkRunPlan *plan, guint64 seed, unsigned runs, double every_steps)
+{
+  WrkRunPlan at = *plan;
+  const MdlGoodputTerms terms = closed_terms (out);
+  Runs done;
+  at.checkpoint.every_steps = every_steps;
+  make_runs (&at, seed, runs, NULL, &done);
+  WrkInterval interval = { .every_steps = every_steps,
+                           .interval_s = every_steps * out->step_s,
+                           .goodput = done.goodput,
+                           .closed = mdl_goodput (&terms, every_steps * out->step_s) };
+  for (int l = 0; l < WRK_LOST_N; l++)
+    interval.lost_s[l] = done.lost_s[l];
+  guint i = out->curve->len;
+  while (i > 0 && g_array_index (out->curve, WrkInterval, i - 1).every_steps >= every_steps)
+    i--;
+  if (i < out->curve->len && g_array_index (out->curve, WrkInterval, i).every_steps <= every_steps)
+    return;
+  g_array_insert_val (out->curve, i, interval);
+  if (out->curve->len == 1 || interval.goodput.mean > out->best.goodput.mean)
+    out->best = interval;
+}
+
+/* The best of few runs is anywhere on a flat top: how far that goes, from the best to both sides. */
+static void
+find_flat (WrkGoodput *out)
+{
+  const WrkInterval *curve = (const WrkInterval *)(const void *)out->curve->data;
+  guint best = 0, from, to;
+  while (curve[best].every_steps < out->best.every_steps)
+    best++;
+  const double least = out->best.goodput.mean - CURVE_FLAT;
+  for (from = best; from > 0 && curve[from - 1].goodput.mean >= least;)
+    from--;
+  for (to = best; to + 1 < out->curve->len && curve[to + 1].goodput.mean >= least;)
+    to++;
+  out->flat_from = curve[from].every_steps;
+  out->flat_to = curve[to].every_steps;
+}
+
+/* Runs of one length for all intervals: as they share their failures, what differs is the interval's doing. Around the best of the
+ * coarse curve, a second one is four times as fine. */
+static void
+search (WrkGoodput *out, guint64 seed)
+{
+  const MdlGoodputTerms terms = closed_terms (out);
+  WrkRunPlan plan = plan_of (out);
+  double whole_s = about_s (out, &terms), most_steps = fmax (1, floor (whole_s / out->step_s)), rate_per_s = 0;
+  for (guint i = 0; i < out->causes->len; i++)
+    rate_per_s += g_array_index (out->causes, WrkCause, i).rate_per_s;
+  plan.horizon_s = rate_per_s * whole_s > CURVE_LENGTH ? CURVE_LENGTH / rate_per_s : whole_s;
+  plan.target_s = (double)INFINITY;
+  double affordable = CURVE_EVENTS / fmax (1, rate_per_s * plan.horizon_s);
+  unsigned runs = (unsigned)CLAMP (affordable, CURVE_LEAST, CURVE_RUNS);
+  double middle_steps = CLAMP (mdl_goodput_best_s (&terms) / out->step_s, 1, most_steps);
+  double lo = log10 (fmax (1, middle_steps / CURVE_SPAN)), hi = log10 (fmin (most_steps, middle_steps * CURVE_SPAN));
+  for (double x = lo; x < hi + 0.5 / CURVE_DECADE; x += 1 / CURVE_DECADE)
+    add_interval (out, &plan, seed, runs, round (pow (10, fmin (x, hi))));
+  double at = log10 (out->best.every_steps);
+  for (int k = -3; k <= 3; k++)
+    if (k != 0)
+      add_interval (out, &plan, seed, runs, CLAMP (round (pow (10, at + k / (4 * CURVE_DECADE))), 1, most_steps));
+  if (out->searched)
+    out->checkpoint.every_steps = out->best.every_steps;
+  else
+    add_interval (out, &plan, seed, runs, out->checkpoint.every_steps);
+  find_flat (out);
+}
+
+/* ---- input ---- */
+
+static gboolean
+take_length (WrkGoodput *out, const WrkFailuresSpec *spec, const WrkTrainingResult *training, GError **error)
+{
+  const double none = (double)NAN;
+  out->horizon_s = spec->days.set ? spec->days.v * DAY_s : (double)INFINITY;
+  out->steps = spec->steps.set ? spec->steps.v : spec->tokens.set ? ceil (spec->tokens.v / training->tokens) : none;
+  out->tokens = training->has_model && !isnan (out->steps) ? out->steps * training->tokens : none;
+  double step_s = out->step_s;
+  if (out->steps * step_s > LONGEST_s)
+    return wrk_fail_at (error, spec->steps.set ? spec->steps.mark : spec->tokens.mark,
+                        "%.4g steps of %.4g s take %.4g years without any failure; accepted: up to 100", out->steps, step_s,
+                        out->steps * step_s / DAY_s / 365);
+  if (spec->days.set && step_s > out->horizon_s)
+    return wrk_fail_at (error, spec->days.mark, "a run of %.4g days is over before its first step of %.4g s; accepted: more days",
+                        spec->days.v, step_s);
+  return TRUE;
+}
+
+static gboolean
+take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, GError **error)
+{
+  out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v };
+  out->searched = !spec->every.set;
+  double run_s = isinf (out->horizon_s) ? out->steps * out->step_s : out->horizon_s, interval_s = spec->every.v * out->step_s;
+  if (spec->every.set && interval_s > run_s)
+    return wrk_fail_at (
+        error, spec->every.mark,
+        "a checkpoint every %.0f steps of %.4g s is one in %.4g h, the run has %.4g h: none would be taken; accepted: "
+        "at most %.0f",
+        spec->every.v, out->step_s, interval_s / 3600, run_s / 3600, floor (run_s / out->step_s));
+  const BaseNum *numbers[] = { &spec->stall, &spec->drain, &spec->restore };
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    out->provenance = MIN (out->provenance, numbers[i]->source);
+  return TRUE;
+}
+
+static gboolean
+take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *result, GError **error)
+{
+  const WrkFailuresSpec *spec = &scenario->training.failures;
+  const WrkTrainingResult *training = &result->training;
+  out->provenance = training->provenance;
+  if (spec->step_time.set)
+    out->provenance = spec->step_time.source;
+  const MdlFailureRates *rates = spec->rates.value;
+  out->rates = rates->name.v != NULL ? rates->name.v : spec->rates.name;
+  out->summary = rates->summary.v;
+  out->step_given = spec->step_time.set;
+  out->step_s = out->step_given ? spec->step_time.v : training->step_time_s;
+  out->restart_s = spec->restart.v;
+  out->create_s = result->create_s;
+  out->spares = spec->spares.set ? spec->spares.v : (double)INFINITY;
+  out->runs = (unsigned)spec->seeds.v;
+  if (!(out->step_s >= LEAST_s))
+    return wrk_fail_at (error, spec->head.mark, "a step of %.3g s is no step of a training run; give 'step_time', 1 us or more",
+                        out->step_s);
+  take_size (out, scenario, training);
+  return take_length (out, spec, training, error) && take_interval (out, &scenario->training.checkpoint, error) &&
+         take_causes (out, spec, error);
+}
+
+/* ---- the answer ---- */
+
+/* An end that would never come is not waited for. */
+static gboolean
+check_progress (const WrkGoodput *out, const WrkScenario *scenario, GError **error)
+{
+  double work_s = out->searched ? out->best_closed_s : out->checkpoint.every_steps * out->step_s;
+  if (!isinf (out->horizon_s) || isinf (work_s) || mdl_goodput (&out->terms, fmax (work_s, out->step_s)) >= LEAST_GOODPUT)
+    return TRUE;
+  return wrk_fail_at (
+      error, scenario->training.failures.head.mark,
+      "the run would hardly get on: it fails every %.3g h, saves every %.3g h of work and needs %.3g h to start again; "
+      "more checkpoints, fewer failures, or 'days' in place of an end",
+      out->mttf_s / 3600, work_s / 3600, (out->restart_s + out->create_s + out->checkpoint.restore_s) / 3600);
+}
+
+static WrkBand
+divided (WrkBand band, double by)
+{
+  return (WrkBand){ band.mean / by, band.lo / by, band.hi / by };
+}
+
+static gboolean
+answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
+{
+  guint64 seed = scenario->seed;
+  MdlGoodputTerms terms = closed_terms (out);
+  out->terms = terms;
+  out->mttf_s = terms.stop_per_s > 0 ? 1 / terms.stop_per_s : (double)INFINITY;
+  out->best_closed_s = mdl_goodput_best_s (&terms);
+  out->young_s = mdl_young_s (out->checkpoint.stall_s, out->mttf_s);
+  out->daly_s = mdl_daly_s (out->checkpoint.stall_s, out->mttf_s);
+  if (!check_progress (out, scenario, error))
+    return FALSE;
+  search (out, seed);
+  out->closed = mdl_goodput (&terms, out->checkpoint.every_steps * out->step_s);
+  g_autofree double *count = g_new0 (double, out->causes->len);
+  const WrkRunPlan plan = plan_of (out);
+  Runs runs;
+  make_runs (&plan, seed, out->runs, count, &runs);
+  if (!runs.finished)
+    return wrk_fail_at (error, scenario->training.failures.head.mark,
+                        "a run was given up after some millions of failures; accepted: fewer failures, or a shorter run");
+  for (guint i = 0; i < out->causes->len; i++)
+    g_array_index (out->causes, WrkCause, i).count = count[i] / out->runs;
+  out->goodput = runs.goodput;
+  out->stops = runs.stops;
+  out->wall_s = runs.wall_s;
+  out->steps_done = divided (runs.useful_s, out->step_s);
+  mdl_poisson_band (terms.stop_per_s * out->wall_s.mean, &out->stops_lo, &out->stops_hi);
+  for (int l = 0; l < WRK_LOST_N; l++)
+    out->lost_s[l] = runs.lost_s[l];
+  return TRUE;
+}
+
+WrkGoodput *
+wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, GError **error)
+{
+  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || !scenario->training.failures.head.set) {
+    wrk_fail_at (
+        error, base_yaml_mark (scenario->jobs != NULL ? scenario->spec.jobs : scenario->spec.workload),
+        "goodput is of a training workload with 'failures' and 'checkpoint' (e.g. failures: {rates: llama3_2024, days: 54}, "
+        "checkpoint: {every: 500, stall: 30 s, restore: 1 min})%s",
+        scenario->jobs != NULL ? ", one and not several jobs" : "");
+    return NULL;
+  }
+  g_autoptr (WrkGoodput) out = g_new0 (WrkGoodput, 1);
+  out->causes = g_array_new (FALSE, FALSE, sizeof (WrkCause));
+  out->curve = g_array_new (FALSE, FALSE, sizeof (WrkInterval));
+  return take_input (out, scenario, result, error) && answer (out, scenario, error) ? g_steal_pointer (&out) : NULL;
+}
+
+void
+wrk_goodput_free (WrkGoodput *goodput)
+{
+  if (goodput == NULL)
+    return;
+  g_array_unref (goodput->causes);
+  g_array_unref (goodput->curve);
+  g_free (goodput);
+}

@@ -1,0 +1,182 @@
+/* The keys of files of failure rates, of `failures` and of `checkpoint`, and which of them go together. */
+#include <math.h>
+
+#include "goodput-private.h"
+#include "scenario-private.h"
+
+static const BaseField row_fields[] = {
+  BASE_ROW (MdlFailureRow, "name", name, STR, .required = TRUE, .help = "what fails"),
+  BASE_ROW (MdlFailureRow, "of", of, ENUM, .names = mdl_unit_names, .required = TRUE, .help = "what there are many of"),
+  BASE_ROW_NUM (MdlFailureRow, "count", count, NUMBER, .min = "0", .help = "that were counted over `observed`; or:"),
+  BASE_ROW_NUM (MdlFailureRow, "every", every, TIME, .min = "1 s", .help = "mean time between failures of one unit"),
+  BASE_ROW_NUM (MdlFailureRow, "shape", shape, NUMBER, .min = "0.2", .max = "10", .fallback = "1",
+                .help =
+                    "of the Weibull distribution of the gaps between this job's failures of the kind; 1: exponential; below 1 they "
+                    "come in bursts"),
+  BASE_ROW (MdlFailureRow, "effect", effect, ENUM, .names = mdl_effect_names, .fallback = "stop", .help = "on the job"),
+  BASE_ROW_NUM (MdlFailureRow, "nodes", nodes, COUNT, .max = "100000", .fallback = "1",
+                .help = "that one takes out of service; 0: the job starts again on the same"),
+  BASE_ROW_NUM (MdlFailureRow, "detect", detect, TIME, .max = "30 days", .help = "until it is noticed; default: as the run's"),
+  BASE_ROW_NUM (MdlFailureRow, "repair", repair, TIME, .max = "3650 days",
+                .help = "until its nodes are back; default: as the run's"),
+  BASE_ROW_NUM (MdlFailureRow, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",
+                .help = "`slow`: what a step takes, in healthy ones"),
+  BASE_ROW_NUM (MdlFailureRow, "lasts", lasts, TIME, .min = "1 s", .max = "3650 days",
+                .help = "`slow`: until it is found; then its `nodes` are replaced at a planned stop, or with 0 it ends by itself"),
+  BASE_ROW_END,
+};
+static const BaseSchema row_schema = { .name = "failure", .help = "One kind of failure.", .fields = row_fields };
+
+static const BaseField observed_fields[] = {
+  BASE_ROW_NUM (MdlObserved, "gpus", gpus, COUNT, .min = "1", .help = "GPUs that were watched"),
+  BASE_ROW_NUM (MdlObserved, "nodes", nodes, COUNT, .min = "1", .help = "their nodes"),
+  BASE_ROW_NUM (MdlObserved, "nics", nics, COUNT, .min = "1", .help = "their adapters"),
+  BASE_ROW_NUM (MdlObserved, "time", time, TIME, .min = "1 s", .help = "for how long"),
+  BASE_ROW_END,
+};
+static const BaseSchema observed_schema = { .name = "observed", .help = "What counts were taken over.", .fields = observed_fields };
+
+static const BaseField rates_fields[] = {
+  BASE_ROW (MdlFailureRates, "failures", name, STR, .help = "its name"),
+  BASE_ROW (MdlFailureRates, "summary", summary, STR, .help = "one line for people"),
+  BASE_ROW (MdlFailureRates, "source", source, STR, .help = "where the figures were published"),
+  BASE_ROW (MdlFailureRates, "observed", observed, MAP, .sub = &observed_schema, .help = "what counts were taken over"),
+  BASE_ROW (MdlFailureRates, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow), .required = TRUE,
+            .help = "one a kind of failure"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_failure_rates = { .name = "failure rates",
+                                              .help = "How often parts fail. Files in calibrate/defaults/failures.",
+                                              .fields = rates_fields };
+
+static const BaseField failures_fields[] = {
+  BASE_ROW (WrkFailuresSpec, "rates", rates, REF, .sub = &wrk_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
+            .folder = "calibrate/defaults/failures", .required = TRUE,
+            .help = "a name of `forerun list failures`, a file, or rates written here"),
+  BASE_ROW (WrkFailuresSpec, "also", also, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow),
+            .help = "kinds of failures beside those of `rates`, with `every`: switches, slow parts …"),
+  BASE_ROW_NUM (WrkFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",
+                .help = "on how often those of `rates` happen"),
+  BASE_ROW_NUM (WrkFailuresSpec, "spares", spares, COUNT, .max = "100000",
+                .help = "nodes that stand by; one out of service comes back to them; default: always enough"),
+  BASE_ROW_NUM (WrkFailuresSpec, "detect", detect, TIME, .max = "30 days", .fallback = "1 min",
+                .help = "from a failure until it is noticed, for kinds that do not say"),
+  BASE_ROW_NUM (WrkFailuresSpec, "repair", repair, TIME, .max = "3650 days", .fallback = "1 day",
+                .help = "until a node that is out of service is back, for kinds that do not say"),
+  BASE_ROW_NUM (WrkFailuresSpec, "restart", restart, TIME, .max = "30 days", .fallback = "5 min",
+                .help =
+                    "scheduling, starting processes, warming up; `communicators` of the workload and the checkpoint's `restore` "
+                    "come on top"),
+  BASE_ROW_NUM (WrkFailuresSpec, "days", days, NUMBER, .max = "36500", .help = "how long the run is; or:"),
+  BASE_ROW_NUM (WrkFailuresSpec, "steps", steps, COUNT, .min = "1", .help = "until so many are done; or:"),
+  BASE_ROW_NUM (WrkFailuresSpec, "tokens", tokens, COUNT, .min = "1", .help = "until a model has seen so many"),
+  BASE_ROW_NUM (WrkFailuresSpec, "step_time", step_time, TIME, .min = "1 us", .max = "30 days",
+                .help = "of a healthy step, in place of the simulated one"),
+  BASE_ROW_NUM (WrkFailuresSpec, "seeds", seeds, COUNT, .min = "1", .max = "1 M", .fallback = "1000",
+                .help = "runs, each with failures of its own; bands are over them"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_failures = { .name = "failures",
+                                         .help = "What goes wrong over days, for `run --goodput`.",
+                                         .fields = failures_fields };
+
+static const BaseField checkpoint_fields[] = {
+  BASE_ROW_NUM (WrkCheckpointSpec, "every", every, COUNT, .min = "1", .max = "1 G",
+                .help = "steps from one to the next; default: the best for goodput is searched"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "stall", stall, TIME, .max = "30 days", .required = TRUE,
+                .help = "that training stands still for one: all of it, or the copy to host memory of an asynchronous one"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "drain", drain, TIME, .max = "30 days", .fallback = "0",
+                .help = "on top, beside training, until it can be restored"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "restore", restore, TIME, .max = "30 days", .fallback = "0", .help = "reading it back"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_checkpoint = { .name = "checkpoint",
+                                           .help = "What saving the state costs, for `run --goodput`.",
+                                           .fields = checkpoint_fields };
+
+/* ---- what goes together ---- */
+
+static void
+check_count (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *diag)
+{
+  const BaseNum *watched = row->of.v == MDL_UNIT_GPU   ? &observed->gpus
+                           : row->of.v == MDL_UNIT_NIC ? &observed->nics
+                           : row->of.v == MDL_UNIT_JOB ? NULL
+                                                       : &observed->nodes;
+  if (!observed->time.set)
+    base_diag_error (diag, row->count.mark, "'count' of '%s' needs 'observed' with 'time', over which it was taken; or 'every'",
+                     row->name.v);
+  else if (watched != NULL && !watched->set)
+    base_diag_error (diag, row->count.mark, "'count' of '%s' is of each %s, and 'observed' does not say how many %s there were",
+                     row->name.v, base_name (mdl_unit_names, row->of.v),
+                     watched == &observed->gpus   ? "gpus"
+                     : watched == &observed->nics ? "nics"
+                                                  : "nodes");
+}
+
+static void
+check_row (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *diag)
+{
+  gboolean slow = row->effect.v == MDL_EFFECT_SLOW;
+  if (row->count.set == row->every.set)
+    base_diag_error (diag, row->head.mark, "'%s' needs 'count' or 'every', one of them", row->name.v);
+  else if (row->count.set)
+    check_count (row, observed, diag);
+  if (row->of.v == MDL_UNIT_SWITCH && (!row->nodes.set || row->nodes.v < 1))
+    base_diag_error (diag, row->head.mark, "'%s' is of a switch: 'nodes' must say how many nodes it serves, 1 or more",
+                     row->name.v);
+  if (slow && (!row->slowdown.set || !row->lasts.set))
+    base_diag_error (diag, row->head.mark, "'%s' slows the job: it needs 'slowdown' (e.g. 1.2) and 'lasts' (e.g. 2 h)",
+                     row->name.v);
+  if (!slow && (row->slowdown.set || row->lasts.set))
+    base_diag_error (diag, row->slowdown.set ? row->slowdown.mark : row->lasts.mark,
+                     "'slowdown' and 'lasts' are of 'effect: slow'; '%s' has effect %s", row->name.v,
+                     base_name (mdl_effect_names, row->effect.v));
+  if (row->effect.v != MDL_EFFECT_STOP && row->detect.set)
+    base_diag_error (diag, row->detect.mark, "'detect' is of 'effect: stop'; of a slow part 'lasts' says when it is found");
+}
+
+void
+wrk_failure_rates_check (const MdlFailureRates *rates, BaseDiag *diag)
+{
+  if (rates->rows.set && rates->rows.n == 0)
+    base_diag_error (diag, rates->rows.mark, "'rows' is empty; a set of rates has one or more");
+  for (unsigned i = 0; i < rates->rows.n; i++)
+    check_row (BASE_LIST_AT (rates->rows, MdlFailureRow, i), &rates->observed, diag);
+}
+
+static void
+check_length (const WrkTrainingSpec *spec, BaseDiag *diag)
+{
+  const WrkFailuresSpec *f = &spec->failures;
+  int said = f->days.set + f->steps.set + f->tokens.set;
+  if (said != 1)
+    base_diag_error (diag, f->head.mark, "'failures' needs how long the run is: one of days (e.g. 54), steps, tokens; found %d",
+                     said);
+  if (f->days.set && f->days.v <= 0)
+    base_diag_error (diag, f->days.mark, "'days' must be above 0");
+  if (f->tokens.set && spec->model.model == NULL)
+    base_diag_error (diag, f->tokens.mark, "'tokens' are of a 'model'; with 'layers' of given times: days or steps");
+}
+
+void
+wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag)
+{
+  const WrkFailuresSpec *f = &spec->failures;
+  if (!f->head.set)
+    return;
+  check_length (spec, diag);
+  if (!spec->checkpoint.head.set)
+    base_diag_error (diag, f->head.mark,
+                     "'failures' needs 'checkpoint' beside it (e.g. checkpoint: {every: 500, stall: 30 s, restore: 1 min})");
+  if (f->rates.value != NULL)
+    wrk_failure_rates_check (f->rates.value, diag);
+  static const MdlObserved nothing;
+  for (unsigned i = 0; i < f->also.n; i++) {
+    const MdlFailureRow *row = BASE_LIST_AT (f->also, MdlFailureRow, i);
+    if (row->count.set)
+      base_diag_error (diag, row->count.mark, "'count' is of 'rates', which say what was observed; here: every (e.g. 2000 days)");
+    else
+      check_row (row, &nothing, diag);
+  }
+}
