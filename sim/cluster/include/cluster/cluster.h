@@ -61,6 +61,16 @@ const CluNodeSpec *clu_node_spec (const Clu *clu, guint32 node);
 /* Nodes of one kind are alike in all devices and links (`overrides` make kinds). */
 guint32 clu_n_kinds (const Clu *clu);
 guint32 clu_kind_of_node (const Clu *clu, guint32 node);
+/* Resources of a node are numbered from its first on, and nodes of one kind have theirs in the same order; those of all nodes come
+ * before all others, so that the number of nodes in place of one gives the first that is no node's. */
+guint32 clu_node_first_resource (const Clu *clu, guint32 node);
+/* Whether nothing is taken from its own resources (background traffic, a slow adapter). */
+gboolean clu_node_is_plain (const Clu *clu, guint32 node);
+/* Where a node hangs on the fabric: nodes of one kind and place hang on the same switches, adapter by adapter. CLU_NONE: nowhere
+ * that another could be too. Between such nodes, routes that cross no cable between switches are alike; all are where
+ * clu_places_decide: each flow is spread over all ways, and none is drawn or numbered. */
+guint32 clu_node_place (const Clu *clu, guint32 node);
+gboolean clu_places_decide (const Clu *clu);
 /* NVLink domain (scale-up island) of a node: nodes of one domain reach each other over NVLink. */
 guint32 clu_domain_of_node (const Clu *clu, guint32 node);
 gboolean clu_domain_has_sharp (const Clu *clu);
