@@ -66,8 +66,11 @@ mark_above (Rows *rows, const Clu *clu)
 static void
 watch_above (Rows *rows, const WrkColl *coll)
 {
-  for (guint i = 0; rows->is_above != NULL && !rows->above_used && i < coll->loads->len; i++)
-    rows->above_used = rows->is_above[g_array_index (coll->loads, WrkLoad, i).res];
+  if (rows->is_above == NULL || rows->above_used)
+    return;
+  g_autoptr (GArray) loads = wrk_coll_loads (coll);
+  for (guint i = 0; !rows->above_used && i < loads->len; i++)
+    rows->above_used = rows->is_above[g_array_index (loads, WrkLoad, i).res];
 }
 
 static void

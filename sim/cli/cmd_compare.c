@@ -74,7 +74,8 @@ price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
       return FALSE;
     RepCompareRow *last = rows->len > 0 ? &g_array_index (rows, RepCompareRow, rows->len - 1) : NULL;
     RepCompareRow row = { .coll = coll };
-    row.coll.loads = NULL;
+    row.coll.spread = NULL;
+    row.coll.alike = NULL;
     if (last == NULL || last->coll.algo != choice->algo) /* choices of one algorithm follow one another */
       g_array_append_val (rows, row);
     else if (coll.time_s < last->coll.time_s)

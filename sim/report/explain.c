@@ -81,8 +81,8 @@ static GArray *
 class_loads (const RepExplain *explain)
 {
   GArray *classes = g_array_new (FALSE, TRUE, sizeof (ClassLoad));
-  const GArray *loads = explain->coll->loads;
-  for (guint i = 0; loads != NULL && i < loads->len; i++) {
+  g_autoptr (GArray) loads = wrk_coll_loads (explain->coll);
+  for (guint i = 0; i < loads->len; i++) {
     const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
     const char *name = clu_resource_class (explain->clu, load->res);
     ClassLoad *row = NULL;
@@ -245,7 +245,7 @@ rep_explain_text (const RepExplain *explain, GString *out)
     g_string_append_printf (out, "the event engine says %s (%" G_GUINT64_FORMAT " events), the closed form %s\n", event,
                             coll->n_events, model);
   }
-  if (coll->loads != NULL && coll->loads->len > 0) {
+  if (coll->alike->len > 0) {
     g_autoptr (BaseTable) loads = loads_table (explain);
     g_string_append (out, "\n# payload on the links, by class (protocol overhead comes on top: wire)\n");
     base_table_print_text (loads, out);

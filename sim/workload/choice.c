@@ -151,7 +151,7 @@ wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray
   for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || c->algo >= MDL_ALGO_PAIRWISE || (request->proto >= 0 && c->proto != request->proto) ||
-        time_s[c->algo][c->proto] >= least_s)
+        time_s[c->algo][c->proto] >= least_s || wrk_why_no_room (comm, c->algo) != NULL)
       continue;
     least_s = time_s[c->algo][c->proto];
     *algo = c->algo;

@@ -8,8 +8,8 @@
 void
 wrk_coll_clear (WrkColl *coll)
 {
-  if (coll->loads != NULL)
-    g_array_unref (coll->loads);
+  wrk_spread_unref (coll->spread);
+  g_clear_pointer (&coll->alike, g_array_unref);
   memset (coll, 0, sizeof *coll);
 }
 
@@ -32,7 +32,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : HUGE_VAL;
   q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : HUGE_VAL;
   q->network = comm->network;
-  q->link_rate_Bps = traffic != NULL ? traffic->rate_Bps : HUGE_VAL;
+  q->link_rate_Bps = traffic != NULL ? traffic->spread->bounds.rate_Bps : HUGE_VAL;
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   q->switched = wrk_comm_is_switched (comm);
@@ -49,7 +49,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
 
 /* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */
 static const char *
-forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto)
+forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean rooms)
 {
   if (wrk_off_algos (comm->settings, request->op) & (1u << algo))
     return "it is disabled";
@@ -60,7 +60,7 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
   if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
       request->op != MDL_OP_ALL_GATHER)
     return "the NVSwitch does not add this data type";
-  const char *reason = wrk_why_not_here (comm, algo);
+  const char *reason = rooms ? wrk_why_not_here (comm, algo) : wrk_why_not_whatever_room (comm, algo);
   if (reason == NULL)
     reason = wrk_why_no_gather_here (comm, request->op, algo);
   if (reason == NULL && comm->settings->library != NULL && wrk_needs_fabric_sharp (comm, algo))
@@ -68,8 +68,9 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
   return reason;
 }
 
-GArray *
-wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
+/* `rooms`: with a look for room in the network's switches. */
+static GArray *
+find_choices (WrkComm *comm, const WrkCollRequest *request, gboolean rooms)
 {
   GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
   MdlCollQuestion q;
@@ -78,7 +79,7 @@ wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
     if (!((*row)->ops & (1u << request->op)))
       continue;
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
-      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto) };
+      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto, rooms) };
       const char *reason = NULL;
       if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, &q, &reason))
         choice.reason = reason;
@@ -88,10 +89,17 @@ wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
   return choices;
 }
 
+GArray *
+wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
+{
+  return find_choices (comm, request, TRUE);
+}
+
 /* "nvls: the node's switches do not reduce; …" and what can run, for an algorithm asked for by name that cannot. */
 static gboolean
-refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
+refuse (WrkComm *comm, const WrkCollRequest *request, GError **error)
 {
+  g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
   g_autoptr (GString) can = g_string_new (NULL);
   const char *why = NULL;
   MdlAlgo of = MDL_ALGO_AUTO;
@@ -109,7 +117,7 @@ refuse (const WrkCollRequest *request, const GArray *choices, GError **error)
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
     why = "it is not offered for this operation";
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
-               base_name (mdl_op_names, (int) request->op),
+               base_name (mdl_op_names, (int)request->op),
                request->algo >= 0 ? base_name (mdl_algo_names, request->algo) : "by any algorithm",
                request->proto >= 0 ? " with " : "", request->proto >= 0 ? base_name (mdl_proto_names, request->proto) : "",
                why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
@@ -134,7 +142,7 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
 static gboolean
 choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
 {
-  g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
+  g_autoptr (GArray) choices = find_choices (comm, request, FALSE);
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
@@ -144,7 +152,8 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
     const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
     if (c->reason != NULL || (request->algo >= 0 && c->algo != request->algo) ||
         (request->proto >= 0 && c->proto != request->proto) ||
-        (request->algo == MDL_ALGO_AUTO && !comm->settings->collnet && wrk_needs_fabric_sharp (comm, c->algo)))
+        (request->algo == MDL_ALGO_AUTO && !comm->settings->collnet && wrk_needs_fabric_sharp (comm, c->algo)) ||
+        wrk_why_no_room (comm, c->algo) != NULL)
       continue;
     if (!price_pair (comm, request, c->algo, c->proto, out, error))
       return FALSE;
@@ -155,21 +164,28 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
     }
   }
   if (algo == MDL_ALGO_AUTO)
-    return refuse (request, choices, error);
+    return refuse (comm, request, error);
   return price_pair (comm, request, algo, proto, out, error);
 }
 
+/* Shares them with the traffic, for as many sizes as are priced. */
 static void
-take_loads (WrkComm *comm, const WrkTraffic *traffic, WrkColl *out)
+take_loads (const WrkComm *comm, WrkTraffic *traffic, WrkColl *out)
 {
-  if (out->loads == NULL)
-    out->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  g_array_set_size (out->loads, 0);
-  g_array_append_vals (out->loads, traffic->loads->data, traffic->loads->len);
-  out->bottleneck = traffic->bottleneck;
-  out->provenance = out->cost.source;
-  for (guint i = 0; i < out->loads->len; i++)
-    out->provenance = MIN (out->provenance, clu_resource_source (comm->clu, g_array_index (out->loads, WrkLoad, i).res));
+  if (traffic->alike == NULL)
+    traffic->alike = comm->settings->no_fold ? wrk_spread_loads (traffic->spread) : wrk_spread_alike (traffic->spread);
+  wrk_spread_unref (out->spread);
+  out->spread = wrk_spread_ref (traffic->spread);
+  g_clear_pointer (&out->alike, g_array_unref);
+  out->alike = g_array_ref (traffic->alike);
+  out->bottleneck = traffic->spread->bounds.bottleneck;
+  out->provenance = MIN (out->cost.source, traffic->spread->bounds.source);
+}
+
+GArray *
+wrk_coll_loads (const WrkColl *coll)
+{
+  return coll->spread != NULL ? wrk_spread_loads (coll->spread) : g_array_ref (coll->alike);
 }
 
 /* What to improve first: where the channels move less than the links allow, a faster link changes nothing. */
@@ -192,12 +208,7 @@ finish (WrkComm *comm, WrkColl *out)
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
   out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
-  out->wire_Bps = 0;
-  for (guint i = 0; i < out->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (out->loads, WrkLoad, i);
-    if (!clu_resource_is_both_ways (comm->clu, load->res))
-      out->wire_Bps = fmax (out->wire_Bps, load->load * out->cost.wire * out->algbw_Bps);
-  }
+  out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * out->cost.wire * out->algbw_Bps : 0;
   name_bound (comm, out);
 }
 
@@ -209,8 +220,10 @@ price_alone (const WrkComm *comm, const WrkCollRequest *request, WrkColl *out)
               : request->op == MDL_OP_ALLTOALL || request->op == MDL_OP_SENDRECV ? MDL_ALGO_PAIRWISE
                                                                                  : MDL_ALGO_RING;
   out->proto = request->proto >= 0 ? request->proto : MDL_PROTO_SIMPLE;
-  out->loads = out->loads != NULL ? out->loads : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  g_array_set_size (out->loads, 0);
+  wrk_spread_unref (out->spread);
+  out->spread = NULL;
+  g_clear_pointer (&out->alike, g_array_unref);
+  out->alike = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   MdlCollQuestion question = {
     .op = request->op, .size_B = request->size_B, .n_ranks = 1, .n_nodes = 1, .ranks_per_node = 1, .launch = comm->settings->launch
   };
@@ -237,7 +250,7 @@ wrk_coll_price (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GErr
   }
   if (!choose (comm, request, out, error))
     return FALSE;
-  const WrkTraffic *traffic = wrk_comm_traffic (comm, request->op, out->algo, request->root, error);
+  WrkTraffic *traffic = wrk_comm_traffic (comm, request->op, out->algo, request->root, error);
   if (traffic == NULL)
     return FALSE;
   take_loads (comm, traffic, out);

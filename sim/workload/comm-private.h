@@ -3,6 +3,7 @@
 #define WORKLOAD_COMM_PRIVATE_H
 
 #include "cluster/rings.h"
+#include "spread-private.h"
 #include "models/tuner.h"
 #include "workload/comm.h"
 
@@ -28,6 +29,8 @@ struct WrkComm {
   guint32 n, n_nodes, n_islands, max_local;
   guint32 *gpu; /* global GPU of each rank */
   CluDev *dev;
+  WrkGround *ground;
+  WrkStand *stand; /* of each rank */
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   WrkHopSurvey intra, inter;
@@ -37,13 +40,11 @@ struct WrkComm {
   CluFamily network_family; /* of `network` */
   const char *network;   /* link class by which the first route between islands leaves its adapter; NULL: none does */
   CluRoute route;        /* scratch */
-  double *load, *effort; /* scratch, per resource; all zero between uses */
-  GArray *touched;       /* CluRes with load */
   GPtrArray *traffic;    /* cache: WrkTraffic */
 };
 
-/* What NCCL would take for `request` of all that `choices` (WrkChoice) offers. FALSE when its choice is not modelled for this
- * library, or falls on nothing that can run. */
+/* What NCCL would take for `request` of all that `choices` (WrkChoice) offers, room in the network's switches not yet looked for.
+ * FALSE when its choice is not modelled for this library, or falls on nothing that can run. */
 gboolean wrk_comm_nccl_choice (WrkComm *comm, const WrkCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto);
 
 /* Adapters of a node in use as the library sees them, those beside one GPU grouped where its network's plugin groups them, and the
@@ -62,20 +63,25 @@ typedef struct {
   MdlOp op;
   MdlAlgo algo;
   guint32 root;
-  GArray *loads;   /* WrkLoad sorted by resource */
-  double rate_Bps; /* bytes of size_B per second that the links allow, before the protocol's wire factor */
-  CluRes bottleneck;
+  WrkSpread *spread;
+  GArray *alike; /* WrkLoad, of what is alike one; NULL until it is asked for */
 } WrkTraffic;
 
 /* Borrowed from the communicator; NULL and *error when ranks cannot reach each other. */
-const WrkTraffic *wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error);
+WrkTraffic *wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error);
 
 /* Whether an NVSwitch joins the GPUs of a node (a rank alone on its node counts by the node). */
 gboolean wrk_comm_is_switched (const WrkComm *comm);
 /* Route between two ranks; `nic` as in CluRouteOptions. `out` initialised. */
 gboolean wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error);
+/* The same as a way, which is found once for all ranks that are alike; valid until the next. */
+const WrkWay *wrk_comm_way (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, GError **error);
 /* What of a resource's capacity a copy over this transport reaches. */
 double wrk_comm_copy_factor (const WrkComm *comm, CluTransport transport, CluRes res);
+
+/* As wrk_comm_new, on ground that several share; `settings` agree with the ground's in what decides routes. */
+WrkComm *wrk_comm_new_on (WrkGround *ground, const Clu *clu, const WrkSettings *settings, const guint32 *gpus, guint32 n,
+                          GError **error);
 MdlHop wrk_hop_of_route (const CluRoute *route);
 
 /* A directed edge of an algorithm: rank to rank, by which NIC, and the share of size_B that crosses it in all. */
@@ -127,6 +133,9 @@ double wrk_sharp_rate (const WrkComm *comm, CluRes res);
 /* What an algorithm lacks here, switches that reduce above all (static text, or borrowed from the communicator); NULL for
  * nothing. */
 const char *wrk_why_not_here (const WrkComm *comm, MdlAlgo algo);
+/* The same but for the room in the network's switches, which takes a look at all of them; that room alone. */
+const char *wrk_why_not_whatever_room (const WrkComm *comm, MdlAlgo algo);
+const char *wrk_why_no_room (const WrkComm *comm, MdlAlgo algo);
 /* What all-gather and reduce-scatter lack beyond that (static text); NULL for nothing and for other operations. */
 const char *wrk_why_no_gather_here (const WrkComm *comm, MdlOp op, MdlAlgo algo);
 

@@ -74,9 +74,7 @@ wrk_hop_of_route (const CluRoute *route)
 double
 wrk_comm_copy_factor (const WrkComm *comm, CluTransport transport, CluRes res)
 {
-  if (comm->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
-    return 1;
-  return clu_resource_sm_factor (comm->clu, res);
+  return wrk_ground_copy_factor (comm->ground, transport, res);
 }
 
 gboolean
@@ -110,33 +108,24 @@ wrk_comm_route (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, CluR
          wrk_check_shm (comm->clu, comm->settings, out, comm->dev[from], comm->dev[to], error);
 }
 
-static double
-route_rate (const WrkComm *comm, const CluRoute *route)
+const WrkWay *
+wrk_comm_way (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, GError **error)
 {
-  double rate_Bps = HUGE_VAL;
-  for (guint i = 0; i < route->uses->len; i++) {
-    const CluUse *use = &g_array_index (route->uses, CluUse, i);
-    double reach_Bps = clu_resource_capacity (comm->clu, use->res) * wrk_comm_copy_factor (comm, route->transport, use->res);
-    rate_Bps = fmin (rate_Bps, reach_Bps / use->share);
-  }
-  return rate_Bps;
+  return wrk_ground_way (comm->ground, &comm->stand[from], &comm->stand[to], nic, error);
 }
 
 static void
-survey_add (WrkComm *comm, WrkHopSurvey *survey, const CluRoute *route)
+survey_add (WrkHopSurvey *survey, const WrkWay *way)
 {
-  MdlHop hop = wrk_hop_of_route (route);
-  double rate_Bps = route_rate (comm, route);
-  CluPathClass path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
   if (!survey->used) {
-    *survey = (WrkHopSurvey){ TRUE, hop, route->latency_s, rate_Bps, path };
+    *survey = (WrkHopSurvey){ TRUE, way->hop, way->latency_s, way->rate_Bps, way->path };
     return;
   }
   /* hops are listed from the quickest to the slowest: the slowest sets the pace of a ring */
-  survey->hop = MAX (survey->hop, hop);
-  survey->path = MAX (survey->path, path);
-  survey->latency_s = fmax (survey->latency_s, route->latency_s);
-  survey->rate_Bps = fmin (survey->rate_Bps, rate_Bps);
+  survey->hop = MAX (survey->hop, way->hop);
+  survey->path = MAX (survey->path, way->path);
+  survey->latency_s = fmax (survey->latency_s, way->latency_s);
+  survey->rate_Bps = fmin (survey->rate_Bps, way->rate_Bps);
 }
 
 /* The network's link class and rate: of the first link that leaves an adapter. */
@@ -146,8 +135,7 @@ find_network (WrkComm *comm, const CluRoute *route)
   for (guint i = 0; i < route->hops->len; i++) {
     const CluHop *hop = &g_array_index (route->hops, CluHop, i);
     if (clu_dev_kind (comm->clu, hop->from) == CLU_DEV_NIC && clu_dev_kind (comm->clu, hop->to) != CLU_DEV_NIC &&
-        clu_resource_family (comm->clu, hop->res) != CLU_FAMILY_PCIE)
-    {
+        clu_resource_family (comm->clu, hop->res) != CLU_FAMILY_PCIE) {
       CluLink link;
       clu_link (comm->clu, hop->link, &link);
       comm->network = clu_resource_class (comm->clu, hop->res);
@@ -162,15 +150,21 @@ find_network (WrkComm *comm, const CluRoute *route)
 static gboolean
 survey_hops (WrkComm *comm, GError **error)
 {
+  gboolean looked = FALSE; /* at the network's link */
   for (guint32 r = 0; r < comm->rings->n_rings; r++) {
     const CluRing *ring = &comm->rings->ring[r];
     for (guint32 i = 0; i < comm->n; i++) {
       guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
+      const WrkWay *way = wrk_comm_way (comm, a, b, ring->nic_out[i], error);
+      if (way == NULL)
+        return FALSE;
+      survey_add (comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, way);
+      if (comm->island[a] == comm->island[b] || looked)
+        continue;
+      looked = TRUE;
       if (!wrk_comm_route (comm, a, b, ring->nic_out[i], &comm->route, error))
         return FALSE;
-      if (comm->network == NULL && comm->island[a] != comm->island[b])
-        find_network (comm, &comm->route);
-      survey_add (comm, comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, &comm->route);
+      find_network (comm, &comm->route);
     }
   }
   return TRUE;
@@ -204,12 +198,20 @@ static void
 traffic_free (gpointer data)
 {
   WrkTraffic *traffic = data;
-  g_array_unref (traffic->loads);
+  wrk_spread_unref (traffic->spread);
+  g_clear_pointer (&traffic->alike, g_array_unref);
   g_free (traffic);
 }
 
 WrkComm *
 wrk_comm_new (const Clu *clu, const WrkSettings *settings, const guint32 *gpus, guint32 n, GError **error)
+{
+  g_autoptr (WrkGround) ground = wrk_ground_new (clu, settings);
+  return wrk_comm_new_on (ground, clu, settings, gpus, n, error);
+}
+
+WrkComm *
+wrk_comm_new_on (WrkGround *ground, const Clu *clu, const WrkSettings *settings, const guint32 *gpus, guint32 n, GError **error)
 {
   g_return_val_if_fail (n > 0, NULL);
   WrkComm *comm = g_new0 (WrkComm, 1);
@@ -218,14 +220,17 @@ wrk_comm_new (const Clu *clu, const WrkSettings *settings, const guint32 *gpus, 
   comm->n = n;
   comm->gpu = g_memdup2 (gpus, n * sizeof *gpus);
   comm->dev = g_new (CluDev, n);
+  comm->ground = wrk_ground_ref (ground);
+  comm->stand = g_new (WrkStand, n);
   comm->island = g_new0 (guint32, n);
   comm->traffic = g_ptr_array_new_with_free_func (traffic_free);
-  comm->touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
   comm->room = g_new0 (WrkSharpRoom, 1);
   comm->room->texts = g_string_chunk_new (256);
   clu_route_init (&comm->route);
-  for (guint32 i = 0; i < n; i++)
-    comm->dev[i] = clu_gpu (clu, gpus[i]);
+  for (guint32 i = 0; i < n; i++) {
+    comm->stand[i] = wrk_ground_stand (ground, gpus[i]);
+    comm->dev[i] = comm->stand[i].dev;
+  }
   number_islands (comm);
   if (n > 1 && (!clu_rings_find (clu, gpus, n, &settings->degrade, &comm->rings, error) || !survey_hops (comm, error))) {
     wrk_comm_free (comm);
@@ -247,12 +252,11 @@ wrk_comm_free (WrkComm *comm)
   g_string_chunk_free (comm->room->texts);
   g_free (comm->room);
   g_ptr_array_unref (comm->traffic);
-  g_array_unref (comm->touched);
   g_free (comm->gpu);
   g_free (comm->dev);
   g_free (comm->island);
-  g_free (comm->load);
-  g_free (comm->effort);
+  g_free (comm->stand);
+  wrk_ground_unref (comm->ground);
   g_free (comm);
 }
 

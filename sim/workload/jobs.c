@@ -225,7 +225,7 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
   switch (job->view.kind) {
     case WRK_KIND_TRAINING:
       if (job->view.training.model.model != NULL)
-        running->model = wrk_model_start (&job->view, net, error);
+        running->model = wrk_model_start (&job->view, net, FALSE, error);
       else
         running->step = wrk_step_start (&job->view, net, error);
       if (running->step != NULL || running->model != NULL)
@@ -240,10 +240,7 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
     case WRK_KIND_SERVING:
     default:
       wrk_net_coll_flow (net, &alone->coll, running->uses, &running->spec);
-      for (guint i = 0; i < alone->coll.loads->len; i++) {
-        const WrkLoad *load = &g_array_index (alone->coll.loads, WrkLoad, i);
-        wrk_net_count (net, load->res, alone->coll.size_B * load->load * alone->coll.cost.wire * alone->repeat, load->factor);
-      }
+      wrk_net_count_coll (net, &alone->coll, alone->repeat);
       return start_flows (net, running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);
   }
 }
@@ -329,6 +326,7 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
   for (guint j = 0; j < scenario->jobs->len; j++) {
     WrkJob *job = scenario->jobs->pdata[j];
     job->view.settings = scenario->settings;
+    job->view.settings.no_fold = scenario->settings.no_fold || job->view.kind == WRK_KIND_COLLECTIVE; /* jobs share links */
     job->view.seed = scenario->seed;
     job->view.kernels = scenario->kernels;
     job->view.overlap = scenario->overlap;

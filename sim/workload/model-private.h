@@ -111,9 +111,10 @@ gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 /* A collective or a send, priced: what one group takes alone, and what its traffic and that of its like (other groups of the same
  * kind that run at the same time) load. */
 typedef struct {
-  WrkColl coll;
-  GArray *all;         /* WrkLoad of all that run together; all of coll's where it is alone */
-  GArray *loads;       /* of them those that are simulated */
+  WrkColl coll;        /* of the slowest group */
+  guint operation;     /* as the fold numbers it */
+  const GArray *all;   /* WrkLoad of all that run together, of what is alike one; NULL until folded, and where it takes no time */
+  const GArray *loads; /* of them those that can bind */
   double time_s;       /* of all together */
   guint32 n_groups;    /* that run together */
   MdlOverlapComm demand; /* of one GPU */
@@ -121,10 +122,12 @@ typedef struct {
 
 typedef struct WrkPrices WrkPrices;
 
-/* `model` is borrowed. `fold`: of loads that are alike, one stands for all (the first of each class and the fullest). */
+/* `model` is borrowed. `fold`: one link stands for all that do the same in the whole step. */
 WrkPrices *wrk_prices_new (const WrkModel *model, gboolean fold);
 void wrk_prices_free (WrkPrices *prices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPrices, wrk_prices_free)
+/* Once, when all questions of the step have been asked: from then on answers have their loads, and no new ones are given. */
+void wrk_prices_fold (WrkPrices *prices);
 
 /* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one
  * takes no time. */

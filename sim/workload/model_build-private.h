@@ -68,6 +68,7 @@ typedef struct {
   GArray *uses;       /* scratch */
   double host_kernel_s, host_coll_s, host_shards_s; /* what the host takes to queue each; 0: launches do not show */
   WrkAt at;           /* what is built now */
+  gboolean rehearses; /* asks for all prices and builds nothing */
 } WrkBuild;
 
 extern const char *const wrk_role_names[WRK_ROLES];
@@ -123,9 +124,9 @@ void wrk_step_bound (const WrkBuild *b, WrkTrainingResult *out);
 void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 
 typedef struct WrkModelRun WrkModelRun;
-/* A step that shares an engine with other work: started now, over when the engine has run; nothing is folded, for others may load
- * any link. NULL and *error on failure. Returned: full, and to be freed before the network. */
-WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error);
+/* A step on an engine of others: started now, over when the engine has run. `fold`: alike links once, where nobody else loads the
+ * network. NULL and *error on failure. Returned: full, and to be freed before the network. */
+WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error);
 double wrk_model_time_s (const WrkModelRun *run);
 const WrkBuild *wrk_model_built (const WrkModelRun *run);
 void wrk_model_run_free (WrkModelRun *run);

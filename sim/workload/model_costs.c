@@ -11,6 +11,7 @@ struct WrkCosts {
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* text of the question -> WrkUnit */
+  GHashTable *updates;  /* text of the question -> double: an optimizer's time */
   GArray *told;         /* WrkTold; NULL: nobody asked */
   WrkTold now;          /* whose works are priced */
 };
@@ -55,6 +56,7 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   costs->prices = prices;
   costs->source = MIN (costs->model->gpu.source, model->software.source);
   costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
+  costs->updates = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return costs;
 }
 
@@ -64,6 +66,7 @@ wrk_costs_free (WrkCosts *costs)
   if (costs == NULL)
     return;
   g_hash_table_unref (costs->units);
+  g_hash_table_unref (costs->updates);
   g_free (costs);
 }
 
@@ -486,6 +489,10 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
   const WrkModel *model = costs->model;
   const WrkModelSpec *spec = &model->spec->model;
   gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER;
+  g_autofree char *key = g_strdup_printf ("%u %a %a %a", pp, updated, held, tensors);
+  const double *known = g_hash_table_lookup (costs->updates, key);
+  if (known != NULL)
+    return *known;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   const MdlOptimizerAsk ask = { .elements = updated,
                                 .gradients = held,
@@ -505,6 +512,7 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
   for (guint i = 0; i < works->len; i++)
     if (g_array_index (works, MdlWork, i).kind != MDL_WORK_COLL)
       add_work (costs, &g_array_index (works, MdlWork, i), 1, &item, by_kind_s);
+  g_hash_table_insert (costs->updates, g_steal_pointer (&key), g_memdup2 (&item.time_s, sizeof item.time_s));
   return item.time_s;
 }
 

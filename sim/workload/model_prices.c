@@ -1,44 +1,68 @@
 /* What the communication of a step takes: each kind of group on each pipeline rank priced once for each size.
  *
- * Groups of the same kind do the same at the same time: tensor-parallel groups of a node, the data-parallel groups of each tensor
- * rank. Their traffic is added to that of the group that stands for them, on whatever they share. Groups that never leave a node
- * count those of the same node alone. With `fold`, of loads that are alike one stands for all: the network keeps, of each class of
- * links, the fullest, and whatever the ranks that stand for a pipeline rank use themselves. */
+ * Groups of the same kind do the same at the same time: tensor-parallel groups of all nodes, the data-parallel groups of each
+ * tensor rank. Their traffic is added up, on whatever they share; the slowest of them sets the time. Groups that never leave an
+ * island and sit alike on alike nodes are one communicator, whose traffic is moved to each. What all operations of a step put on
+ * the links is folded when the last has been priced (fold-private.h). */
 #include <math.h>
 #include <string.h>
 
 #include "comm-private.h"
+#include "fold-private.h"
 #include "model-private.h"
 #include "send-private.h"
 
-/* Of a group, with its likes; made once, priced for many sizes. */
+/* Groups that one communicator stands for: how many nodes on from its own each of them is. */
 typedef struct {
   WrkComm *comm;
-  GPtrArray *likes; /* WrkComm, the others */
+  GArray *shifts; /* gint64; the first is 0 */
+} Like;
+
+/* Of a kind on a pipeline rank, all groups; made once, priced for many sizes. */
+typedef struct {
+  GPtrArray *likes; /* Like; the first is that of rank 0 */
+  guint32 n_groups;
 } Group;
+
+/* What groups, or pairs, put on the links by one algorithm, whatever the size. */
+typedef struct {
+  guint operation;
+  WrkSpread *spread;
+} Shape;
 
 struct WrkPrices {
   const WrkModel *model;
   WrkSettings settings; /* closed form: flows run in the step */
-  gboolean fold;
-  GHashTable *own;    /* CluRes + 1: used by the ranks that stand for others; NULL: not folded */
+  WrkGround *ground;
+  WrkFold *fold;
   GHashTable *groups; /* text of (kind, pp) -> Group */
+  GHashTable *shapes; /* text of what loads the links -> Shape */
   GHashTable *priced; /* text of the question -> WrkPriced */
 };
+
+static void
+free_like (gpointer data)
+{
+  Like *like = data;
+  wrk_comm_free (like->comm);
+  g_array_unref (like->shifts);
+  g_free (like);
+}
 
 static void
 free_group (gpointer data)
 {
   Group *group = data;
-  wrk_comm_free (group->comm);
   g_ptr_array_unref (group->likes);
   g_free (group);
 }
 
 static void
-free_comm (gpointer comm)
+free_shape (gpointer data)
 {
-  wrk_comm_free (comm);
+  Shape *shape = data;
+  wrk_spread_unref (shape->spread);
+  g_free (shape);
 }
 
 static void
@@ -46,8 +70,6 @@ free_priced (gpointer data)
 {
   WrkPriced *priced = data;
   wrk_coll_clear (&priced->coll);
-  g_array_unref (priced->all);
-  g_array_unref (priced->loads);
   g_free (priced);
 }
 
@@ -58,8 +80,10 @@ wrk_prices_new (const WrkModel *model, gboolean fold)
   prices->model = model;
   prices->settings = model->scenario->settings;
   prices->settings.mode = WRK_MODE_MODEL;
-  prices->fold = fold;
+  prices->ground = wrk_ground_new (model->scenario->clu, &prices->settings);
+  prices->fold = wrk_fold_new (prices->ground, model->scenario->clu, fold);
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
+  prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
   prices->priced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_priced);
   return prices;
 }
@@ -70,126 +94,33 @@ wrk_prices_free (WrkPrices *prices)
   if (prices == NULL)
     return;
   g_hash_table_unref (prices->priced);
+  g_hash_table_unref (prices->shapes);
   g_hash_table_unref (prices->groups);
-  g_clear_pointer (&prices->own, g_hash_table_unref);
+  wrk_fold_free (prices->fold);
+  wrk_ground_unref (prices->ground);
   g_free (prices);
+}
+
+void
+wrk_prices_fold (WrkPrices *prices)
+{
+  wrk_fold_close (prices->fold);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, prices->priced);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    WrkPriced *priced = value;
+    if (priced->time_s <= 0)
+      continue;
+    priced->all = wrk_fold_loads (prices->fold, priced->operation);
+    priced->loads = wrk_fold_binding (prices->fold, priced->operation);
+  }
 }
 
 static guint32
 gpu_of (const WrkModel *model, guint32 rank)
 {
   return g_array_index (model->scenario->gpus, guint32, rank);
-}
-
-static guint32
-node_of (const WrkModel *model, guint32 rank)
-{
-  return clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, gpu_of (model, rank)));
-}
-
-/* ---- what the ranks that stand for others use themselves ---- */
-
-static gboolean
-note_route (WrkPrices *prices, guint32 from, guint32 to, CluRoute *route, GError **error)
-{
-  const WrkModel *model = prices->model;
-  CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = prices->settings.degrade;
-  guint32 a = gpu_of (model, from), b = gpu_of (model, to);
-  options.flow = ((guint64)a << 32) | b;
-  if (a == b)
-    return TRUE;
-  if (!clu_route_find (model->scenario->clu, clu_gpu (model->scenario->clu, a), clu_gpu (model->scenario->clu, b), &options, route,
-                       error))
-    return FALSE;
-  for (guint i = 0; i < route->uses->len; i++)
-    g_hash_table_add (prices->own, GUINT_TO_POINTER (g_array_index (route->uses, CluUse, i).res + 1u));
-  return TRUE;
-}
-
-/* Routes of the first rank of each pipeline rank to the neighbours that it talks to. */
-static gboolean
-note_own (WrkPrices *prices, GError **error)
-{
-  const WrkGrid *grid = &prices->model->grid;
-  static const WrkGroupKind kinds[] = { WRK_GROUP_TP, WRK_GROUP_CP, WRK_GROUP_EP, WRK_GROUP_DP, WRK_GROUP_EDP };
-  g_auto (CluRoute) route;
-  clu_route_init (&route);
-  g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
-  prices->own = g_hash_table_new (NULL, NULL);
-  for (guint32 p = 0; p < grid->size[WRK_DIM_PP]; p++) {
-    guint32 first = wrk_grid_rank (grid, p, 0), next = wrk_grid_rank (grid, (p + 1) % grid->size[WRK_DIM_PP], 0);
-    if (!note_route (prices, first, next, &route, error) || !note_route (prices, next, first, &route, error))
-      return FALSE;
-    for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
-      wrk_grid_group (grid, kinds[k], p, 0, ranks);
-      guint32 ends[2] = { g_array_index (ranks, guint32, ranks->len > 1 ? 1 : 0), g_array_index (ranks, guint32, ranks->len - 1) };
-      for (guint e = 0; e < 2; e++)
-        if (!note_route (prices, first, ends[e], &route, error) || !note_route (prices, ends[e], first, &route, error))
-          return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-/* ---- loads ---- */
-
-static gint
-compare_loads (gconstpointer a, gconstpointer b)
-{
-  CluRes x = ((const WrkLoad *)a)->res, y = ((const WrkLoad *)b)->res;
-  return x < y ? -1 : x > y;
-}
-
-static void
-add_loads (GHashTable *at, GArray *sum, const GArray *loads)
-{
-  for (guint i = 0; i < loads->len; i++) {
-    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
-    gpointer known = g_hash_table_lookup (at, GUINT_TO_POINTER (load->res + 1u));
-    if (known != NULL) {
-      g_array_index (sum, WrkLoad, GPOINTER_TO_UINT (known) - 1u).load += load->load;
-      continue;
-    }
-    g_array_append_vals (sum, load, 1);
-    g_hash_table_insert (at, GUINT_TO_POINTER (load->res + 1u), GUINT_TO_POINTER (sum->len));
-  }
-}
-
-/* What of its capacity a load takes, per byte. */
-static double
-fullness (const WrkPrices *prices, const WrkLoad *load)
-{
-  return load->load / (load->factor * clu_resource_capacity (prices->model->scenario->clu, load->res));
-}
-
-/* Leaves the first of each class of links, the fullest, and what the ranks that stand for others use. */
-static void
-fold_loads (const WrkPrices *prices, GArray *loads)
-{
-  const Clu *clu = prices->model->scenario->clu;
-  g_autoptr (GHashTable) fullest = g_hash_table_new (g_str_hash, g_str_equal); /* class -> place + 1 */
-  g_autofree gboolean *keep = g_new0 (gboolean, MAX (loads->len, 1));
-  for (guint i = 0; i < loads->len; i++) {
-    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
-    const char *link_class = clu_resource_class (clu, load->res);
-    gpointer known = g_hash_table_lookup (fullest, link_class);
-    keep[i] = known == NULL || g_hash_table_contains (prices->own, GUINT_TO_POINTER (load->res + 1u));
-    /* equal ones differ by the rounding of their sums */
-    if (known == NULL ||
-        fullness (prices, load) > fullness (prices, &g_array_index (loads, WrkLoad, GPOINTER_TO_UINT (known) - 1u)) * (1 + 1e-9))
-      g_hash_table_replace (fullest, (gpointer)link_class, GUINT_TO_POINTER (i + 1u));
-  }
-  GHashTableIter iter;
-  gpointer place;
-  g_hash_table_iter_init (&iter, fullest);
-  while (g_hash_table_iter_next (&iter, NULL, &place))
-    keep[GPOINTER_TO_UINT (place) - 1u] = TRUE;
-  guint n = 0;
-  for (guint i = 0; i < loads->len; i++)
-    if (keep[i])
-      g_array_index (loads, WrkLoad, n++) = g_array_index (loads, WrkLoad, i);
-  g_array_set_size (loads, n);
 }
 
 /* What it asks of a GPU while its bytes pass: after its latency. Others slow it by so much a byte. */
@@ -206,38 +137,122 @@ find_demand (WrkPriced *priced, gboolean two)
     priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / time_s;
 }
 
-/* Time of all together: the group's own, or what the fullest resource needs after the latency. */
-static void
-settle (const WrkPrices *prices, WrkPriced *priced)
+/* What of its capacity a load takes, per byte. */
+static double
+fullness (const WrkPrices *prices, CluRes res, const WrkLoad *load)
 {
-  double rate_Bps = HUGE_VAL;
-  g_array_sort (priced->all, compare_loads);
-  for (guint i = 0; i < priced->all->len; i++)
-    rate_Bps = fmin (rate_Bps, 1 / (fullness (prices, &g_array_index (priced->all, WrkLoad, i)) * priced->coll.cost.wire));
-  priced->time_s = fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B / rate_Bps);
-  g_array_append_vals (priced->loads, priced->all->data, priced->all->len);
-  if (prices->fold)
-    fold_loads (prices, priced->loads);
+  return load->load / (load->factor * clu_resource_capacity (prices->model->scenario->clu, res));
 }
 
-/* ---- collectives ---- */
-
-static WrkComm *
-open_comm (const WrkPrices *prices, const GArray *ranks, GError **error)
+/* Time of all together: the slowest group's own, or what the fullest resource needs after the latency. */
+static void
+settle (const WrkPrices *prices, const Shape *shape, WrkPriced *priced)
 {
+  const WrkSpread *spread = shape->spread;
+  double most = 0;
+  for (guint k = 0; k < spread->kinds->len; k++) {
+    const WrkNodeKind *kind = spread->kinds->pdata[k];
+    CluRes first = clu_node_first_resource (prices->model->scenario->clu, kind->first_node);
+    for (guint i = 0; i < kind->rows->len; i++) {
+      const WrkLoad *row = &g_array_index (kind->rows, WrkLoad, i);
+      most = fmax (most, fullness (prices, first + row->res, row));
+    }
+  }
+  for (guint i = 0; i < spread->outside->len; i++) {
+    const WrkLoad *row = &g_array_index (spread->outside, WrkLoad, i);
+    most = fmax (most, fullness (prices, row->res, row));
+  }
+  priced->operation = shape->operation;
+  priced->time_s =
+      fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B * (most * priced->coll.cost.wire));
+}
+
+/* Takes the key; a reference of the spread. */
+static const Shape *
+keep_shape (WrkPrices *prices, char *key, WrkSpread *spread)
+{
+  Shape *shape = g_new (Shape, 1);
+  *shape = (Shape){ wrk_fold_add (prices->fold, spread), spread };
+  g_hash_table_insert (prices->shapes, key, shape);
+  return shape;
+}
+
+/* ---- groups ---- */
+
+/* What makes two groups within islands alike: on which GPUs of equal nodes their ranks are, as far apart. The first node into
+ * *node. */
+static GBytes *
+key_of (WrkPrices *prices, const GArray *ranks, guint32 *node)
+{
+  const Clu *clu = prices->model->scenario->clu;
+  g_autofree guint32 *key = g_new (guint32, 3 * (gsize)ranks->len);
+  for (guint i = 0; i < ranks->len; i++) {
+    CluDev dev = clu_gpu (clu, gpu_of (prices->model, g_array_index (ranks, guint32, i)));
+    guint32 here = clu_dev_node (clu, dev);
+    if (i == 0)
+      *node = here;
+    key[3 * i] = wrk_ground_colour (prices->ground, here);
+    key[3 * i + 1] = here - *node;
+    key[3 * i + 2] = clu_dev_index (clu, dev);
+  }
+  return g_bytes_new (key, 3 * (gsize)ranks->len * sizeof *key);
+}
+
+/* Whether the first and the last rank are in one domain, without which the group is in none. */
+static gboolean
+may_be_local (const WrkModel *model, const GArray *ranks)
+{
+  const Clu *clu = model->scenario->clu;
+  CluDev first = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, 0)));
+  CluDev last = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, ranks->len - 1)));
+  return clu_domain_of_node (clu, clu_dev_node (clu, first)) == clu_domain_of_node (clu, clu_dev_node (clu, last));
+}
+
+static Like *
+new_like (const WrkPrices *prices, const GArray *ranks, GError **error)
+{
+  static const gint64 here = 0;
   g_autofree guint32 *gpus = g_new (guint32, ranks->len);
   for (guint i = 0; i < ranks->len; i++)
     gpus[i] = gpu_of (prices->model, g_array_index (ranks, guint32, i));
-  return wrk_comm_new (prices->model->scenario->clu, &prices->settings, gpus, ranks->len, error);
+  WrkComm *comm = wrk_comm_new_on (prices->ground, prices->model->scenario->clu, &prices->settings, gpus, ranks->len, error);
+  if (comm == NULL)
+    return NULL;
+  Like *like = g_new (Like, 1);
+  *like = (Like){ comm, g_array_new (FALSE, FALSE, sizeof (gint64)) };
+  g_array_append_val (like->shifts, here);
+  return like;
 }
 
+/* A group's node and the communicator that may stand for it. */
+typedef struct {
+  Like *like;
+  guint32 node;
+} Known;
+
+/* Adds the group of these ranks; to one that is alike, where there is one. */
 static gboolean
-shares_node (const WrkModel *model, const GArray *ranks, guint32 node)
+add_group (WrkPrices *prices, Group *group, const GArray *ranks, GHashTable *known, GError **error)
 {
-  for (guint i = 0; i < ranks->len; i++)
-    if (node_of (model, g_array_index (ranks, guint32, i)) == node)
-      return TRUE;
-  return FALSE;
+  guint32 node = 0;
+  g_autoptr (GBytes) key = may_be_local (prices->model, ranks) ? key_of (prices, ranks, &node) : NULL;
+  const Known *same = key != NULL ? g_hash_table_lookup (known, key) : NULL;
+  group->n_groups++;
+  if (same != NULL) {
+    gint64 shift = (gint64)node - same->node;
+    g_array_append_val (same->like->shifts, shift);
+    return TRUE;
+  }
+  Like *like = new_like (prices, ranks, error);
+  if (like == NULL)
+    return FALSE;
+  g_ptr_array_add (group->likes, like);
+  if (key != NULL && wrk_comm_is_local (like->comm)) {
+    Known *one = g_new (Known, 1);
+    *one = (Known){ like, node };
+    g_hash_table_insert (known, g_steal_pointer (&key), one);
+  }
+  return TRUE;
 }
 
 static const Group *
@@ -249,62 +264,97 @@ find_group (WrkPrices *prices, WrkGroupKind kind, guint32 pp, GError **error)
   if (group != NULL)
     return group;
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32)), leaders = g_array_new (FALSE, FALSE, sizeof (guint32));
-  wrk_grid_group (&model->grid, kind, pp, 0, ranks);
-  g_autoptr (WrkComm) comm = open_comm (prices, ranks, error);
-  if (comm == NULL)
-    return NULL;
-  guint32 node = node_of (model, g_array_index (ranks, guint32, 0));
-  gboolean local = wrk_comm_is_local (comm);
-  group = g_new0 (Group, 1);
-  group->comm = g_steal_pointer (&comm);
-  group->likes = g_ptr_array_new_with_free_func (free_comm);
-  g_hash_table_insert (prices->groups, g_steal_pointer (&key), group);
-  if (kind != WRK_GROUP_MODEL && ranks->len > 1)
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, g_free);
+  guint32 alone = 0;
+  if (kind != WRK_GROUP_MODEL && wrk_grid_group_size (&model->grid, kind) > 1)
     wrk_grid_leaders (&model->grid, kind, leaders);
-  for (guint i = 1; i < leaders->len; i++) {
+  else
+    g_array_append_val (leaders, alone);
+  group = g_new0 (Group, 1);
+  group->likes = g_ptr_array_new_with_free_func (free_like);
+  g_hash_table_insert (prices->groups, g_steal_pointer (&key), group);
+  for (guint i = 0; i < leaders->len; i++) {
     wrk_grid_group (&model->grid, kind, pp, g_array_index (leaders, guint32, i), ranks);
-    if (local && !shares_node (model, ranks, node))
-      continue;
-    WrkComm *like = open_comm (prices, ranks, error);
-    if (like == NULL)
+    if (!add_group (prices, group, ranks, known, error))
       return NULL;
-    g_ptr_array_add (group->likes, like);
   }
   return group;
+}
+
+/* ---- collectives ---- */
+
+/* The slowest group's price into *out, the algorithms of all behind `key`. */
+static gboolean
+price_group (const Group *group, const WrkCollRequest *request, GString *key, WrkColl *out, GError **error)
+{
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    g_auto (WrkColl) coll = { 0 };
+    if (!wrk_coll_price (like->comm, request, &coll, error))
+      return FALSE;
+    g_string_append_printf (key, " %d", (int)coll.algo);
+    /* equal groups differ by the last bits of their sums: the first of them is named */
+    if (i > 0 && coll.cost.time_s <= out->cost.time_s * (1 + 1e-9))
+      continue;
+    WrkColl slower = coll;
+    coll = *out;
+    *out = slower;
+  }
+  return TRUE;
+}
+
+static const Shape *
+shape_of (WrkPrices *prices, const Group *group, const WrkCollRequest *request, const GString *key, GError **error)
+{
+  const Shape *known = g_hash_table_lookup (prices->shapes, key->str);
+  if (known != NULL)
+    return known;
+  g_auto (WrkColl) coll = { 0 };
+  GPtrArray *spreads = g_ptr_array_new ();
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    if (!wrk_coll_price (like->comm, request, &coll, error)) {
+      g_ptr_array_unref (spreads);
+      return NULL;
+    }
+    g_ptr_array_add (spreads, wrk_spread_ref (coll.spread));
+  }
+  WrkScratch *scratch = wrk_ground_scratch (prices->ground);
+  for (guint i = 0; i < spreads->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    for (guint k = 0; k < like->shifts->len; k++)
+      wrk_spread_add (spreads->pdata[i], g_array_index (like->shifts, gint64, k), scratch);
+    wrk_spread_unref (spreads->pdata[i]);
+  }
+  g_ptr_array_unref (spreads);
+  return keep_shape (prices, g_strdup (key->str), wrk_spread_take (prices->ground, prices->model->scenario->clu));
 }
 
 const WrkPriced *
 wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  g_autofree char *key = g_strdup_printf ("%d %u %d %.17g %d", (int)kind, pp, (int)op, size_B, (int)format);
-  WrkPriced *priced = g_hash_table_lookup (prices->priced, key);
+  g_autofree char *question = g_strdup_printf ("%d %u %d %.17g %d", (int)kind, pp, (int)op, size_B, (int)format);
+  WrkPriced *priced = g_hash_table_lookup (prices->priced, question);
   if (priced != NULL)
     return priced;
-  if (prices->fold && prices->own == NULL && !note_own (prices, error))
-    return NULL;
   const Group *group = find_group (prices, kind, pp, error);
   if (group == NULL)
     return NULL;
   const WrkCollRequest request = { op, size_B, mdl_format_dtype (format), MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
   priced = g_new0 (WrkPriced, 1);
-  priced->all = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  priced->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  priced->n_groups = 1 + group->likes->len;
-  g_hash_table_insert (prices->priced, g_steal_pointer (&key), priced);
-  if (wrk_comm_n_ranks (group->comm) == 1)
+  priced->n_groups = group->n_groups;
+  g_hash_table_insert (prices->priced, g_steal_pointer (&question), priced);
+  if (wrk_grid_group_size (&prices->model->grid, kind) == 1)
     return priced;
-  if (!wrk_coll_price (group->comm, &request, &priced->coll, error))
+  g_autoptr (GString) key = g_string_new (NULL);
+  g_string_printf (key, "%d %u %d", (int)kind, pp, (int)op);
+  if (!price_group (group, &request, key, &priced->coll, error))
     return NULL;
-  g_autoptr (GHashTable) at = g_hash_table_new (NULL, NULL);
-  add_loads (at, priced->all, priced->coll.loads);
-  g_auto (WrkColl) like = { 0 };
-  for (guint i = 0; i < group->likes->len; i++) {
-    if (!wrk_coll_price (group->likes->pdata[i], &request, &like, error))
-      return NULL;
-    add_loads (at, priced->all, like.loads);
-  }
+  const Shape *shape = shape_of (prices, group, &request, key, error);
+  if (shape == NULL)
+    return NULL;
   find_demand (priced, FALSE);
-  settle (prices, priced);
+  settle (prices, shape, priced);
   return priced;
 }
 
@@ -312,12 +362,10 @@ const WrkPriced *
 wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
   const WrkModel *model = prices->model;
-  g_autofree char *key = g_strdup_printf ("send %u %u %.17g", from, to, size_B);
-  WrkPriced *priced = g_hash_table_lookup (prices->priced, key);
+  g_autofree char *question = g_strdup_printf ("send %u %u %.17g", from, to, size_B);
+  WrkPriced *priced = g_hash_table_lookup (prices->priced, question);
   if (priced != NULL)
     return priced;
-  if (prices->fold && prices->own == NULL && !note_own (prices, error))
-    return NULL;
   guint32 n = wrk_grid_locals (&model->grid);
   g_autofree guint32 *ends = g_new (guint32, 2 * (gsize)n);
   for (guint32 i = 0; i < n; i++) {
@@ -325,14 +373,15 @@ wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GEr
     ends[n + i] = gpu_of (model, wrk_grid_rank (&model->grid, to, i));
   }
   priced = g_new0 (WrkPriced, 1);
-  priced->all = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  priced->loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
   priced->n_groups = n;
-  g_hash_table_insert (prices->priced, g_steal_pointer (&key), priced);
-  if (!wrk_send_price (model->scenario->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
+  g_hash_table_insert (prices->priced, g_steal_pointer (&question), priced);
+  if (!wrk_send_price (prices->ground, model->scenario->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
     return NULL;
-  g_array_append_vals (priced->all, priced->coll.loads->data, priced->coll.loads->len);
+  g_autofree char *key = g_strdup_printf ("send %u %u", from, to);
+  const Shape *shape = g_hash_table_lookup (prices->shapes, key);
+  if (shape == NULL)
+    shape = keep_shape (prices, g_steal_pointer (&key), wrk_spread_ref (priced->coll.spread));
   find_demand (priced, TRUE);
-  settle (prices, priced);
+  settle (prices, shape, priced);
   return priced;
 }

@@ -124,6 +124,15 @@ jitter (const WrkModel *model, guint32 pp)
 }
 
 static gboolean
+build_lanes (WrkModelRun *run, GError **error)
+{
+  for (guint32 s = 0; s < run->model.pipe.p; s++)
+    if (!wrk_program_lane (&run->b, s, run->order[s], run->done[s], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
 build (WrkModelRun *run, GError **error)
 {
   WrkModel *model = &run->model;
@@ -147,9 +156,15 @@ build (WrkModelRun *run, GError **error)
   for (guint32 s = 0; s < pipe->p; s++) {
     run->order[s] = wrk_schedule_order (pipe, s);
     run->done[s] = g_new0 (WrkDone, run->order[s]->len);
-    if (!wrk_program_lane (b, s, run->order[s], run->done[s], error))
-      return FALSE;
   }
+  /* links are folded by what the whole step does on them: everything is asked first, then built */
+  b->rehearses = TRUE;
+  if (!build_lanes (run, error))
+    return FALSE;
+  wrk_prices_fold (run->prices);
+  b->rehearses = FALSE;
+  if (!build_lanes (run, error))
+    return FALSE;
   join_turns (run);
   join_norms (run);
   wrk_build_count (b);
@@ -157,10 +172,9 @@ build (WrkModelRun *run, GError **error)
 }
 
 static WrkModelRun *
-run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, GError **error)
+run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean fold, GError **error)
 {
   WrkModelRun *run = g_new0 (WrkModelRun, 1);
-  gboolean fold = !lends_net && !scenario->settings.no_fold;
   run->lends_net = lends_net;
   run->b.net = net;
   if (!wrk_model_plan (scenario, &run->model, error)) {
@@ -212,9 +226,9 @@ wrk_model_run_free (WrkModelRun *run)
 }
 
 WrkModelRun *
-wrk_model_start (const WrkScenario *scenario, WrkNet *net, GError **error)
+wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, net, TRUE, error);
+  WrkModelRun *run = run_new (scenario, net, TRUE, fold, error);
   if (run == NULL)
     return NULL;
   if (eng_graph_start (run->b.graph, error))
@@ -268,7 +282,7 @@ add_memory (const WrkModel *model, WrkResult *result)
 gboolean
 wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, error);
+  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, !scenario->settings.no_fold, error);
   if (run == NULL)
     return FALSE;
   gboolean ok = eng_graph_run (run->b.graph, error);

@@ -30,6 +30,8 @@ note (WrkBuild *b, EngTask task, WrkNote what)
 EngTask
 wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const WrkItem *item, const char *name)
 {
+  if (b->rehearses)
+    return 0;
   EngStream stream = wrk_build_stream (b, lane, kind == WRK_STEP_HOST ? WRK_ROLE_HOST : WRK_ROLE_COMPUTE);
   EngTime time = eng_time_from_s (kind == WRK_STEP_HOST ? time_s : time_s * b->lane[lane].slow);
   EngTask task = time > 0 ? eng_graph_delay (b->graph, stream, time, kind, name) : eng_graph_join (b->graph, stream, kind, name);
@@ -68,7 +70,7 @@ wrk_build_count (const WrkBuild *b)
     double bytes = *(const double *)g_hash_table_lookup (shares, priced) * priced->coll.size_B * priced->coll.cost.wire;
     for (guint i = 0; i < priced->all->len; i++) {
       const WrkLoad *load = &g_array_index (priced->all, WrkLoad, i);
-      wrk_net_count (b->net, load->res, bytes * load->load, load->factor);
+      wrk_net_count (b->net, load->res, bytes * load->load, load->factor, load->n);
     }
   }
 }
@@ -87,6 +89,8 @@ EngTask
 wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced, double beside_s,
                 double share, const char *name)
 {
+  if (b->rehearses)
+    return 0;
   const MdlCollCost *cost = &priced->coll.cost;
   EngStream stream = wrk_build_stream (b, lane, role);
   EngTask task;
@@ -121,7 +125,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
 void
 wrk_build_after_one (WrkBuild *b, EngTask task, EngTask before)
 {
-  if (before != ENG_NO_TASK)
+  if (before != ENG_NO_TASK && !b->rehearses)
     eng_graph_after (b->graph, task, before);
 }
 

@@ -359,8 +359,8 @@ add_samples (Writer *w, GArray *changes, const WrkCounter *counter)
 static double
 use_of (const WrkBuild *b, const WrkPriced *priced, CluRes res)
 {
-  for (guint i = 0; i < priced->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
+  for (guint i = 0; i < priced->all->len; i++) {
+    const WrkLoad *load = &g_array_index (priced->all, WrkLoad, i);
     if (load->res == res)
       return priced->coll.size_B * load->load * priced->coll.cost.wire /
              (load->factor * clu_resource_capacity (b->model->scenario->clu, res));
@@ -408,10 +408,8 @@ add_links (Writer *w)
   g_autoptr (GArray) busiest = g_array_new (FALSE, FALSE, sizeof (guint32)), most = g_array_new (FALSE, FALSE, sizeof (double));
   for (guint32 i = 0; i < resources->len; i++) {
     CluRes res = g_array_index (resources, CluRes, i);
-    double bytes, effort_B;
     guint place = 0;
-    wrk_net_counted (w->b->net, i, &bytes, &effort_B);
-    double use = effort_B / clu_resource_capacity (clu, res);
+    double use = wrk_net_counted (w->b->net, i).effort_B / clu_resource_capacity (clu, res);
     while (place < classes->len && strcmp (classes->pdata[place], clu_resource_class (clu, res)) != 0)
       place++;
     if (place == classes->len) {

@@ -16,13 +16,19 @@ EngLink wrk_net_link (WrkNet *net, CluRes res);
 /* Resources in use, in the order of first use: link number i is resource at index i. */
 const GArray *wrk_net_resources (const WrkNet *net);
 
-/* Counts bytes on a resource for the report, whatever the fidelity; `factor`: what of its capacity this kind of copy reaches. */
-void wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor);
-void wrk_net_count_coll (WrkNet *net, const WrkColl *coll);
+/* Counts bytes on a resource for the report, whatever the fidelity; `factor`: what of its capacity this kind of copy reaches; `n`:
+ * resources that it stands for, the same at each call. */
+void wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor, guint32 n);
 /* What was counted on the resource of link number `link`: bytes, and as a part of its capacity, B. */
-void wrk_net_counted (const WrkNet *net, EngLink link, double *bytes, double *effort_B);
+typedef struct {
+  double bytes, effort_B;
+  guint32 n;
+} WrkNetCount;
+WrkNetCount wrk_net_counted (const WrkNet *net, EngLink link);
 
-/* Fills `spec` (and `uses`, which it points into) with the one activity that a priced operation is. */
+/* A priced operation that loads its coll->alike: counts `times` of it, and fills `spec` (and `uses`, which it points into) with the
+ * one activity that it is. What shares links with others is to be priced with no_fold. */
+void wrk_net_count_coll (WrkNet *net, const WrkColl *coll, double times);
 void wrk_net_coll_flow (WrkNet *net, const WrkColl *coll, GArray *uses, EngFlowSpec *spec);
 
 #endif

@@ -3,16 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  double bytes, effort_B;
-} Count;
-
 struct WrkNet {
   const Clu *clu;
   Eng *eng;
   GHashTable *link_of; /* CluRes + 1 -> EngLink + 1 */
   GArray *res;         /* CluRes of each link */
-  GArray *count;       /* Count of each link */
+  GArray *count;       /* WrkNetCount of each link */
 };
 
 WrkNet *
@@ -23,7 +19,7 @@ wrk_net_new (const Clu *clu)
   net->eng = eng_new ();
   net->link_of = g_hash_table_new (NULL, NULL);
   net->res = g_array_new (FALSE, FALSE, sizeof (CluRes));
-  net->count = g_array_new (FALSE, TRUE, sizeof (Count));
+  net->count = g_array_new (FALSE, TRUE, sizeof (WrkNetCount));
   return net;
 }
 
@@ -65,37 +61,36 @@ wrk_net_resources (const WrkNet *net)
 }
 
 void
-wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor)
+wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor, guint32 n)
 {
   EngLink link = wrk_net_link (net, res);
-  Count *count = &g_array_index (net->count, Count, link);
+  WrkNetCount *count = &g_array_index (net->count, WrkNetCount, link);
+  count->n = n;
   count->bytes += bytes;
   count->effort_B += bytes / factor;
 }
 
 void
-wrk_net_count_coll (WrkNet *net, const WrkColl *coll)
+wrk_net_count_coll (WrkNet *net, const WrkColl *coll, double times)
 {
-  for (guint i = 0; i < coll->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
-    wrk_net_count (net, load->res, coll->size_B * load->load * coll->cost.wire, load->factor);
+  for (guint i = 0; i < coll->alike->len; i++) {
+    const WrkLoad *load = &g_array_index (coll->alike, WrkLoad, i);
+    wrk_net_count (net, load->res, coll->size_B * load->load * coll->cost.wire * times, load->factor, load->n);
   }
 }
 
-void
-wrk_net_counted (const WrkNet *net, EngLink link, double *bytes, double *effort_B)
+WrkNetCount
+wrk_net_counted (const WrkNet *net, EngLink link)
 {
-  const Count *count = &g_array_index (net->count, Count, link);
-  *bytes = count->bytes;
-  *effort_B = count->effort_B;
+  return g_array_index (net->count, WrkNetCount, link);
 }
 
 void
 wrk_net_coll_flow (WrkNet *net, const WrkColl *coll, GArray *uses, EngFlowSpec *spec)
 {
   g_array_set_size (uses, 0);
-  for (guint i = 0; i < coll->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
+  for (guint i = 0; i < coll->alike->len; i++) {
+    const WrkLoad *load = &g_array_index (coll->alike, WrkLoad, i);
     EngUse use = { wrk_net_link (net, load->res), load->load * coll->cost.wire / load->factor };
     g_array_append_val (uses, use);
   }

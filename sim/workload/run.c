@@ -42,12 +42,12 @@ wrk_result_warn (WrkResult *result, const char *format, ...)
   va_end (args);
 }
 
-/* Adds what a resource carried to its class; keeps the fullest member's name. `effort_B`: what of its capacity that took. */
+/* Adds what a resource, and those that it stands for, carried to their class; keeps the fullest member's name. */
 static void
-add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double effort_B, double time_s)
+add_link (WrkResult *result, const Clu *clu, CluRes res, WrkNetCount count, double time_s)
 {
   const char *link_class = clu_resource_class (clu, res);
-  double utilisation = time_s > 0 ? effort_B / (clu_resource_capacity (clu, res) * time_s) : 0;
+  double utilisation = time_s > 0 ? count.effort_B / (clu_resource_capacity (clu, res) * time_s) : 0;
   WrkLinkUse *row = NULL;
   for (guint i = 0; i < result->links->len && row == NULL; i++)
     if (strcmp (g_array_index (result->links, WrkLinkUse, i).link_class, link_class) == 0)
@@ -58,7 +58,7 @@ add_link (WrkResult *result, const Clu *clu, CluRes res, double bytes, double ef
     row = &g_array_index (result->links, WrkLinkUse, result->links->len - 1);
   }
   if (!clu_resource_is_both_ways (clu, res)) /* its bytes are the two directions' own */
-    row->bytes += bytes;
+    row->bytes += count.bytes * count.n;
   if (utilisation > row->utilisation * (1 + 1e-9)) {
     g_free (row->busiest);
     row->busiest = clu_resource_name (clu, res);
@@ -79,11 +79,8 @@ void
 wrk_result_add_links (WrkResult *result, const Clu *clu, const WrkNet *net, double time_s)
 {
   const GArray *resources = wrk_net_resources (net);
-  for (guint i = 0; i < resources->len; i++) {
-    double bytes, effort_B;
-    wrk_net_counted (net, i, &bytes, &effort_B);
-    add_link (result, clu, g_array_index (resources, CluRes, i), bytes, effort_B, time_s);
-  }
+  for (guint i = 0; i < resources->len; i++)
+    add_link (result, clu, g_array_index (resources, CluRes, i), wrk_net_counted (net, i), time_s);
   g_array_sort (result->links, by_utilisation);
 }
 
@@ -148,7 +145,7 @@ run_collective (WrkScenario *scenario, WrkResult *result, GError **error)
   warn_local (scenario, result, comm);
   wrk_comm_switch_warnings (comm, &result->coll, result->warnings);
   g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
-  wrk_net_count_coll (net, &result->coll);
+  wrk_net_count_coll (net, &result->coll, 1);
   wrk_result_add_links (result, scenario->clu, net, result->coll.time_s);
   return TRUE;
 }

@@ -24,10 +24,9 @@
 typedef struct {
   guint32 children; /* in the tree being laid, then in the widest */
   guint32 widest;
-  guint32 rails;         /* trees through it */
-  guint32 last;          /* the last rail that came, + 1 */
-  guint32 cables;        /* to other switches */
-  gboolean leaf, leaves; /* has other things than switches below it; a tree goes on to another switch */
+  guint32 rails;   /* trees through it */
+  guint32 last;    /* the last rail that came, + 1 */
+  gboolean leaves; /* a tree goes on to another switch */
 } Node;
 
 typedef struct {
@@ -113,27 +112,14 @@ rails_of (const WrkComm *comm)
   return MIN (least, MAX (comm->rings->n_rings, 1));
 }
 
-static void
-look_at_cables (const Clu *clu, Node *node)
-{
-  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
-    CluLink link;
-    clu_link (clu, id, &link);
-    gboolean a = is_switch (clu, link.a), b = is_switch (clu, link.b);
-    if (a && b) {
-      node[link.a].cables++;
-      node[link.b].cables++;
-    } else if (a || b)
-      node[a ? link.a : link.b].leaf = TRUE;
-  }
-}
-
 static char *
-no_room_in (const Clu *clu, const CluSharpSpec *spec, const char *type, const Survey *survey, guint32 rails, guint32 jobs)
+no_room_in (const WrkComm *comm, const CluSharpSpec *spec, const char *type, const Survey *survey, guint32 rails, guint32 jobs)
 {
+  const Clu *clu = comm->clu;
+  const WrkSwitch *switches = wrk_ground_switches (comm->ground);
   guint32 upper = 0;
   gboolean leaves = FALSE;
-  for (CluDev dev = 0; dev < clu_n_devices (clu); dev++) {
+  for (CluDev dev = wrk_ground_first_switch (comm->ground); dev < clu_n_devices (clu); dev++) {
     const Node *node = &survey->node[dev];
     if (!is_switch (clu, dev))
       continue;
@@ -142,14 +128,14 @@ no_room_in (const Clu *clu, const CluSharpSpec *spec, const char *type, const Su
     if (spec->radix.set && (double)children > spec->radix.v)
       return g_strdup_printf ("its tree has %u children at switch %s, and '%s' adds %.0f at most", children, name, type,
                               spec->radix.v);
-    upper += !node->leaf && node->cables > 0;
+    upper += !switches[dev].leaf && switches[dev].cables > 0;
     leaves = leaves || node->leaves;
-    if (!spec->stream.set || !node->leaf || node->rails == 0)
+    if (!spec->stream.set || !switches[dev].leaf || node->rails == 0)
       continue;
     if (spec->stream.v == CLU_SHARP_STREAM_SWITCH && node->rails + jobs > 1)
       return g_strdup_printf ("switch %s would stream %u trees (%u of this job, %u of other jobs), and '%s' streams one at a time",
                               name, node->rails + jobs, node->rails, jobs, type);
-    guint32 up = spec->stream.v == CLU_SHARP_STREAM_PORT && node->leaves ? node->cables : 0;
+    guint32 up = spec->stream.v == CLU_SHARP_STREAM_PORT && node->leaves ? switches[dev].cables : 0;
     if (up > 0 && node->rails + jobs > up)
       return g_strdup_printf ("%u trees (%u of this job, %u of other jobs) would go up from switch %s, which has %u cables up, and "
                               "'%s' streams one tree a port",
@@ -181,14 +167,13 @@ find_reason (const WrkComm *comm)
   if (!spec->radix.set && !spec->stream.set)
     return NULL;
   g_auto (Survey) survey = { g_new0 (Node, clu_n_devices (comm->clu)), g_new0 (guint8, clu_n_devices (comm->clu)) };
-  look_at_cables (comm->clu, survey.node);
   CluRoute route;
   clu_route_init (&route);
   gboolean ok = TRUE;
   for (guint32 rail = 0; rail < rails && ok; rail++)
     ok = survey_rail (comm, rail, &route, &survey);
   clu_route_clear (&route);
-  return ok ? no_room_in (comm->clu, spec, type, &survey, rails, jobs) : NULL; /* no route: pricing says so */
+  return ok ? no_room_in (comm, spec, type, &survey, rails, jobs) : NULL; /* no route: pricing says so */
 }
 
 const char *

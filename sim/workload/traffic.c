@@ -291,24 +291,20 @@ wrk_comm_pipes (const WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, doubl
 void
 wrk_load_add (WrkComm *comm, CluRes res, double bytes, double factor)
 {
-  if (comm->load == NULL) {
-    comm->load = g_new0 (double, clu_n_resources (comm->clu));
-    comm->effort = g_new0 (double, clu_n_resources (comm->clu));
-  }
-  if (comm->load[res] <= 0)
-    g_array_append_val (comm->touched, res);
-  comm->load[res] += bytes;
-  comm->effort[res] += bytes / factor;
+  wrk_scratch_add (wrk_ground_scratch (comm->ground), res, bytes, factor);
 }
 
 gboolean
 wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error)
 {
-  if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+  WrkScratch *scratch = wrk_ground_scratch (comm->ground);
+  const WrkStand *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
+  const WrkWay *way = wrk_ground_way (comm->ground, from, to, edge->nic, error);
+  if (way == NULL)
     return FALSE;
-  for (guint i = 0; i < comm->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
-    wrk_load_add (comm, use->res, edge->bytes * use->share, wrk_comm_copy_factor (comm, comm->route.transport, use->res));
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    const WrkWayUse *use = &way->use[i];
+    wrk_scratch_add (scratch, wrk_way_res (use, from, to), edge->bytes * use->share, use->factor);
   }
   return TRUE;
 }
@@ -325,56 +321,25 @@ load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
   return TRUE;
 }
 
-static int
-by_res (gconstpointer a, gconstpointer b)
-{
-  CluRes x = *(const CluRes *)a, y = *(const CluRes *)b;
-  return x < y ? -1 : x > y;
-}
-
-/* Takes the scratch loads into a row and clears the scratch. */
-static void
-collect_loads (WrkComm *comm, WrkTraffic *traffic)
-{
-  g_array_sort (comm->touched, by_res);
-  traffic->loads = g_array_sized_new (FALSE, FALSE, sizeof (WrkLoad), comm->touched->len);
-  traffic->rate_Bps = HUGE_VAL;
-  traffic->bottleneck = CLU_NONE;
-  for (guint i = 0; i < comm->touched->len; i++) {
-    CluRes res = g_array_index (comm->touched, CluRes, i);
-    WrkLoad load = { res, comm->load[res], comm->load[res] / comm->effort[res] };
-    double rate_Bps = clu_resource_capacity (comm->clu, res) / comm->effort[res];
-    /* equal resources differ by the last bit of their sums: the first of them is named */
-    if (rate_Bps < traffic->rate_Bps * (1 - 1e-9)) {
-      traffic->rate_Bps = rate_Bps;
-      traffic->bottleneck = res;
-    }
-    g_array_append_val (traffic->loads, load);
-    comm->load[res] = comm->effort[res] = 0;
-  }
-  g_array_set_size (comm->touched, 0);
-}
-
-const WrkTraffic *
+WrkTraffic *
 wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
 {
   for (guint i = 0; i < comm->traffic->len; i++) {
-    const WrkTraffic *known = comm->traffic->pdata[i];
+    WrkTraffic *known = comm->traffic->pdata[i];
     if (known->op == op && known->algo == algo && known->root == root)
       return known;
   }
   g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
   gboolean ok = pipes != NULL ? load_edges (comm, pipes, error) : wrk_load_in_switches (comm, op, algo, error);
+  if (!ok) {
+    wrk_scratch_clear (wrk_ground_scratch (comm->ground));
+    return NULL;
+  }
   WrkTraffic *traffic = g_new0 (WrkTraffic, 1);
   traffic->op = op;
   traffic->algo = algo;
   traffic->root = root;
-  collect_loads (comm, traffic);
-  if (!ok) {
-    g_array_unref (traffic->loads);
-    g_free (traffic);
-    return NULL;
-  }
+  traffic->spread = wrk_spread_take (comm->ground, comm->clu);
   g_ptr_array_add (comm->traffic, traffic);
   return traffic;
 }

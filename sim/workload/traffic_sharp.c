@@ -17,7 +17,7 @@
 
 /* Ranks by island, in rank order; `heads`: what every island can have. */
 typedef struct {
-  guint32 *at;   /* n_islands + 1 offsets into rank */
+  guint32 *at; /* n_islands + 1 offsets into rank */
   guint32 *rank;
   guint32 heads;
 } Members;
@@ -82,9 +82,9 @@ load_nvls_islands (WrkComm *comm, const Members *m, MdlOp op, GError **error)
 
 /* Scratch while a tree of switches is laid: what is in it already. */
 typedef struct {
-  double *most;  /* share of each resource */
-  guint8 *known; /* devices whose way on is in the tree */
-  GArray *seen;  /* CluRes with `most` */
+  double *most;    /* share of each resource */
+  guint8 *known;   /* devices whose way on is in the tree */
+  GArray *seen;    /* CluRes with `most` */
   GArray *reached; /* CluDev that are known */
 } Tree;
 
@@ -393,7 +393,7 @@ why_not_network (const WrkComm *comm, MdlAlgo algo)
 }
 
 const char *
-wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
+wrk_why_not_whatever_room (const WrkComm *comm, MdlAlgo algo)
 {
   gboolean in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
   if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
@@ -413,5 +413,18 @@ wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
     return network;
   if (comm->settings->degrade.management || comm->settings->degrade.frontend || comm->inter.hop == MDL_HOP_TCP)
     return "only RDMA over the fabric reaches the network's reducing switches";
-  return wrk_sharp_why_not (comm);
+  return NULL;
+}
+
+const char *
+wrk_why_no_room (const WrkComm *comm, MdlAlgo algo)
+{
+  return wrk_needs_fabric_sharp (comm, algo) ? wrk_sharp_why_not (comm) : NULL;
+}
+
+const char *
+wrk_why_not_here (const WrkComm *comm, MdlAlgo algo)
+{
+  const char *reason = wrk_why_not_whatever_room (comm, algo);
+  return reason != NULL ? reason : wrk_why_no_room (comm, algo);
 }

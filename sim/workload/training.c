@@ -115,7 +115,7 @@ add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKin
   double stretch = step->end > 0 ? 1 + coll->cost.band : step->end < 0 ? 1 / (1 + coll->cost.band) : 1;
   if (coll->size_B <= 0)
     return eng_graph_join (step->graph, stream, kind, name);
-  wrk_net_count_coll (step->net, coll);
+  wrk_net_count_coll (step->net, coll, 1);
   if (step->scenario->settings.mode == WRK_MODE_MODEL)
     return eng_graph_delay (step->graph, stream, eng_time_from_s (coll->cost.time_s * stretch), kind, name);
   EngFlowSpec spec;
@@ -225,7 +225,10 @@ price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *
   double bytes = step->chunk[turn->kind == WRK_TURN_FORWARD ? position : position - 1].out_B;
   if (bytes <= 0)
     return TRUE;
-  if (!wrk_send_price (step->scenario->clu, &step->scenario->settings, step->gpu + (gsize)from * step->dp,
+  WrkSettings settings = step->scenario->settings;
+  settings.no_fold = TRUE; /* stages share links */
+  g_autoptr (WrkGround) ground = wrk_ground_new (step->scenario->clu, &settings);
+  if (!wrk_send_price (ground, step->scenario->clu, &settings, step->gpu + (gsize)from * step->dp,
                        step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
     return FALSE;
   WrkStageTraffic *traffic = wrk_schedule_is_up (&step->pipe, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
@@ -363,6 +366,7 @@ reduce_stage (Step *step, guint32 s, const Program *program, EngTask *reduced, G
   guint32 chunks = wrk_schedule_chunks (&step->pipe), partner = partner_of (step, s);
   WrkSettings closed = step->scenario->settings;
   closed.mode = WRK_MODE_MODEL;
+  closed.no_fold = TRUE; /* stages share links */
   g_autoptr (WrkComm) comm = wrk_gradient_comm (step->scenario, &closed, step->dp, s, partner, error);
   if (comm == NULL)
     return FALSE;

@@ -144,7 +144,7 @@ wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer)
     const WrkCopy *copy = transfer->copies->pdata[i];
     for (guint u = 0; u < copy->uses->len; u++) {
       const CluUse *use = &g_array_index (copy->uses, CluUse, u);
-      wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share, 1);
+      wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share, 1, 1);
     }
   }
 }

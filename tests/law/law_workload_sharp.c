@@ -55,8 +55,8 @@ carries_no_more_than_the_links_do (const Bench *b, const WrkColl *coll, unsigned
 {
   (void)nodes;
   (void)gpus;
-  for (guint i = 0; i < coll->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (coll->loads, WrkLoad, i);
+  for (guint i = 0; i < coll->alike->len; i++) {
+    const WrkLoad *load = &g_array_index (coll->alike, WrkLoad, i);
     TEST_TRUE (load->load * coll->cost.wire * coll->algbw_Bps <= clu_resource_capacity (b->clu, load->res) * (1 + 1e-9));
   }
 }

@@ -10,3 +10,5 @@ forerun_test(law_workload_model LABEL law SOURCES law/law_workload_model.c USES 
 target_include_directories(law_workload_model PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test(law_goodput LABEL law SOURCES law/law_goodput.c USES workload)
 target_include_directories(law_goodput PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test(law_workload_fold LABEL law SOURCES law/law_workload_fold.c USES workload calibrate)
+target_include_directories(law_workload_fold PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)

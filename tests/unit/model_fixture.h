@@ -74,7 +74,7 @@ model_build_with (const char *cluster, const char *workload, WrkMode mode, gbool
     if (software != NULL)
       step.scenario->software = software;
     step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
-    step.run = wrk_model_start (step.scenario, step.net, &error);
+    step.run = wrk_model_start (step.scenario, step.net, FALSE, &error);
   }
   if (step.run == NULL)
     g_error ("%s\n%s", workload, error->message);

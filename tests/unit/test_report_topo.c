@@ -251,10 +251,10 @@ sample (const Clu *clu)
   coll.cost.term[0] =
       (MdlTerm){ .name = "latency", .value_s = 1e-6, .how = "1 step x 1 us", .source = BASE_SOURCE_MEASURED, .note = "n" };
   coll.cost.term[1] = (MdlTerm){ .name = "links", .value_s = 0.02, .how = "1 GB / 50 GB/s", .source = BASE_SOURCE_DATASHEET };
-  coll.loads = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  WrkLoad there = { link.forward, 1, 1 }, back = { link.backward, 0.5, 1 };
-  g_array_append_val (coll.loads, there);
-  g_array_append_val (coll.loads, back);
+  coll.alike = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
+  WrkLoad there = { link.forward, 1, 1, 1 }, back = { link.backward, 0.5, 1, 1 };
+  g_array_append_val (coll.alike, there);
+  g_array_append_val (coll.alike, back);
   return coll;
 }
 

@@ -105,8 +105,8 @@ three_gpus_take_turns_in_a_tree (void)
     WrkCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, 0 };
     TEST_TRUE (wrk_coll_price (comm, &request, &coll, &error));
     double load = 0;
-    for (guint i = 0; i < coll.loads->len; i++)
-      load = fmax (load, g_array_index (coll.loads, WrkLoad, i).load);
+    for (guint i = 0; i < coll.alike->len; i++)
+      load = fmax (load, g_array_index (coll.alike, WrkLoad, i).load);
     TEST_NEAR (load, most[n - 2], 1e-9);
     wrk_comm_free (comm);
   }

@@ -46,7 +46,7 @@ load_sum (const GArray *loads)
 {
   double sum = 0;
   for (guint i = 0; i < loads->len; i++)
-    sum += g_array_index (loads, WrkLoad, i).load;
+    sum += g_array_index (loads, WrkLoad, i).load * g_array_index (loads, WrkLoad, i).n;
   return sum;
 }
 
@@ -58,7 +58,8 @@ groups_of_a_node_run_together_and_do_not_disturb (void)
   price_on (&p, "topology: hgx_h100, nodes: 1", L8 "accumulate: 1, parallel: {tp: 2}", NULL, FALSE);
   const WrkPriced *tp = coll_of (&p, WRK_GROUP_TP, MDL_OP_ALL_REDUCE, 64 * MB);
   TEST_INT (tp->n_groups, 4);
-  TEST_NEAR (load_sum (tp->loads), 4 * load_sum (tp->coll.loads), 1e-12);
+  wrk_prices_fold (p.prices);
+  TEST_NEAR (load_sum (tp->loads), 4 * load_sum (tp->coll.alike), 1e-12);
   TEST_NEAR (tp->time_s, tp->coll.cost.time_s, 1e-12);
 }
 
@@ -80,12 +81,16 @@ groups_that_share_an_adapter_share_its_rate (void)
 }
 
 static void
-groups_that_never_leave_a_node_count_their_own_node (void)
+groups_that_never_leave_a_node_load_all_nodes (void)
 {
+  /* two groups on each of four nodes; each GPU's link to its switch carries as much as that of any other */
   g_auto (Priced) p;
   price_on (&p, "topology: hgx_h100, nodes: 4", L8 "accumulate: 1, parallel: {tp: 4}", NULL, FALSE);
-  TEST_INT (coll_of (&p, WRK_GROUP_TP, MDL_OP_ALL_REDUCE, MB)->n_groups, 2);
+  const WrkPriced *tp = coll_of (&p, WRK_GROUP_TP, MDL_OP_ALL_REDUCE, MB);
+  TEST_INT (tp->n_groups, 8);
   TEST_INT (coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB)->n_groups, 4);
+  wrk_prices_fold (p.prices);
+  TEST_NEAR (load_sum (tp->all), 8 * load_sum (tp->coll.alike), 1e-12);
 }
 
 static void
@@ -181,7 +186,7 @@ main (void)
   static const TestCase cases[] = {
     { "groups of a node run together and do not disturb", groups_of_a_node_run_together_and_do_not_disturb },
     { "groups that share an adapter share its rate", groups_that_share_an_adapter_share_its_rate },
-    { "groups that never leave a node count their own node", groups_that_never_leave_a_node_count_their_own_node },
+    { "groups that never leave a node load all nodes", groups_that_never_leave_a_node_load_all_nodes },
     { "the same question has the same answer", the_same_question_has_the_same_answer },
     { "all ranks of a stage send at once", all_ranks_of_a_stage_send_at_once },
     { "communication of pairs overlaps as pairs do", communication_of_pairs_overlaps_as_pairs_do },

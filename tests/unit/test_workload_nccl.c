@@ -57,7 +57,8 @@ ask (const char *variables, unsigned nodes, MdlOp op, double size_B, MdlAlgo alg
   if (!wrk_coll_price (t.bench.comm, &request, &coll, &error))
     g_error ("%s: %s", variables, error->message);
   WrkColl answer = coll;
-  answer.loads = NULL; /* freed with the cluster */
+  answer.spread = NULL; /* freed with the cluster */
+  answer.alike = NULL;
   wrk_coll_clear (&coll);
   close_tuned (&t);
   return answer;

@@ -40,8 +40,9 @@ loads_of (const Bench *b, MdlAlgo algo, MdlOp op, const char *from, const char *
 {
   Loads l = { HUGE_VAL, 0, 0, 0 };
   const WrkTraffic *t = wrk_comm_traffic (b->comm, op, algo, 0, NULL);
-  for (guint i = 0; t != NULL && i < t->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (t->loads, WrkLoad, i);
+  g_autoptr (GArray) loads = t != NULL ? wrk_spread_loads (t->spread) : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
+  for (guint i = 0; i < loads->len; i++) {
+    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
     g_autofree char *name = clu_resource_name (b->clu, load->res);
     const char *arrow = strstr (name, "->"), *first = strstr (name, from);
     if (arrow == NULL || first == NULL || first > arrow || strstr (arrow, to) == NULL)
@@ -338,8 +339,9 @@ nvls_efficiency_holds_inside_nodes_alone (void)
   const WrkTraffic *t = wrk_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
   double efficiency = mdl_nvls_efficiency (b.settings.library, 90);
   TEST_TRUE (efficiency > .5 && efficiency < 1);
-  for (guint i = 0; i < t->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (t->loads, WrkLoad, i);
+  g_autoptr (GArray) loads = wrk_spread_loads (t->spread);
+  for (guint i = 0; i < loads->len; i++) {
+    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
     g_autofree char *name = clu_resource_name (b.clu, load->res);
     TEST_NEAR (load->factor, strstr (name, "nvswitch") != NULL ? efficiency : 1, 1e-9);
   }

@@ -75,7 +75,11 @@ typedef struct {
   CluRes res;
   double load;     /* bytes on this resource per byte of size_B */
   double factor;   /* what of the resource's capacity this kind of copy reaches (SM copies over NVLink) */
+  guint32 n;       /* resources that carry the same, of which `res` is the first; 1 where each is listed */
 } WrkLoad;
+
+/* What an operation puts on all resources, nodes that are alike told once (spread-private.h). */
+typedef struct WrkSpread WrkSpread;
 
 /* An operation priced. Everything that explain, tables and the engine need. */
 typedef struct {
@@ -94,11 +98,14 @@ typedef struct {
   char bound_by[64];        /* "latency", "channels" or a link class */
   CluRes bottleneck;        /* CLU_NONE when nothing is crossed */
   BaseSource provenance;    /* weakest part */
-  GArray *loads;            /* WrkLoad, by resource number */
+  WrkSpread *spread;        /* what links carry; NULL: `alike` lists each resource */
+  GArray *alike;            /* WrkLoad: of resources that are alike and carry the same, one; each, where nothing is to be folded */
   guint64 n_messages;       /* of exact steps */
   guint64 n_events;         /* the engine ran; 0 in model mode */
 } WrkColl;
 void wrk_coll_clear (WrkColl *coll);
+/* WrkLoad of each resource, ascending. Returned: full. */
+GArray *wrk_coll_loads (const WrkColl *coll);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkColl, wrk_coll_clear)
 
 typedef struct {

@@ -1,0 +1,279 @@
+#include "ground-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+
+struct WrkGround {
+  gint n_refs;
+  const Clu *clu;
+  const WrkSettings *settings;
+  GHashTable *sites; /* Site -> number + 1 */
+  GHashTable *ways;  /* key of way_key -> WrkWay; NULL: looked for each time */
+  CluRoute route;
+  WrkWay loose; /* the last that is not kept */
+  WrkScratch scratch;
+  WrkSwitch *switches;
+};
+
+typedef struct {
+  guint32 colour, gpu, place;
+} Site;
+
+static guint
+hash_site (gconstpointer data)
+{
+  const Site *site = data;
+  return (site->colour * 31u + site->gpu) * 2654435761u + site->place; /* Knuth's multiplicative hash */
+}
+
+static gboolean
+equal_sites (gconstpointer a, gconstpointer b)
+{
+  const Site *x = a, *y = b;
+  return x->colour == y->colour && x->gpu == y->gpu && x->place == y->place;
+}
+
+static void
+free_way (gpointer data)
+{
+  WrkWay *way = data;
+  if (way != NULL)
+    g_free (way->use);
+  g_free (way);
+}
+
+WrkGround *
+wrk_ground_new (const Clu *clu, const WrkSettings *settings)
+{
+  WrkGround *ground = g_new0 (WrkGround, 1);
+  ground->n_refs = 1;
+  ground->clu = clu;
+  ground->settings = settings;
+  ground->sites = g_hash_table_new_full (hash_site, equal_sites, g_free, NULL);
+  ground->ways = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_way);
+  ground->scratch.touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  clu_route_init (&ground->route);
+  return ground;
+}
+
+WrkGround *
+wrk_ground_ref (WrkGround *ground)
+{
+  ground->n_refs++;
+  return ground;
+}
+
+void
+wrk_ground_unref (WrkGround *ground)
+{
+  if (ground == NULL || --ground->n_refs > 0)
+    return;
+  g_hash_table_unref (ground->sites);
+  g_hash_table_unref (ground->ways);
+  clu_route_clear (&ground->route);
+  g_free (ground->loose.use);
+  g_free (ground->scratch.load);
+  g_free (ground->scratch.effort);
+  g_array_unref (ground->scratch.touched);
+  g_free (ground->switches);
+  g_free (ground);
+}
+
+/* ---- ways ---- */
+
+guint32
+wrk_ground_colour (const WrkGround *ground, guint32 node)
+{
+  return clu_node_is_plain (ground->clu, node) ? clu_kind_of_node (ground->clu, node) : clu_n_kinds (ground->clu) + node;
+}
+
+/* A place that no other node has: behind those of switches. */
+static guint32
+place_of (const WrkGround *ground, guint32 node)
+{
+  guint32 place = clu_node_place (ground->clu, node);
+  return place != CLU_NONE ? place : clu_n_devices (ground->clu) + node;
+}
+
+WrkStand
+wrk_ground_stand (WrkGround *ground, guint32 gpu)
+{
+  CluDev dev = clu_gpu (ground->clu, gpu);
+  guint32 node = clu_dev_node (ground->clu, dev);
+  const Site site = { wrk_ground_colour (ground, node), clu_dev_index (ground->clu, dev), place_of (ground, node) };
+  guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (ground->sites, &site));
+  if (number == 0) {
+    number = g_hash_table_size (ground->sites) + 1;
+    g_hash_table_insert (ground->sites, g_memdup2 (&site, sizeof site), GUINT_TO_POINTER (number));
+  }
+  return (WrkStand){ number - 1, node, clu_node_first_resource (ground->clu, node), dev, gpu };
+}
+
+/* 26 bits a site, 10 an adapter (all set: none), two whether they share node or domain. FALSE where they do not fit. */
+static gboolean
+way_key (const WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, gint64 *key)
+{
+  static const guint32 MOST_SITES = 1u << 26, NO_NIC = (1u << 10) - 1;
+  guint64 together = from->node == to->node                                                                       ? 2
+                     : clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node) ? 1
+                                                                                                                  : 0;
+  guint64 adapter = nic == CLU_NONE ? NO_NIC : nic;
+  if (from->site >= MOST_SITES || to->site >= MOST_SITES || (nic != CLU_NONE && nic >= NO_NIC))
+    return FALSE;
+  *key = (gint64)(((guint64)from->site << 38) | ((guint64)to->site << 12) | (adapter << 2) | together);
+  return TRUE;
+}
+
+double
+wrk_ground_copy_factor (const WrkGround *ground, CluTransport transport, CluRes res)
+{
+  if (ground->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
+    return 1;
+  return clu_resource_sm_factor (ground->clu, res);
+}
+
+static gboolean
+is_inside (const WrkGround *ground, const WrkStand *stand, CluRes res)
+{
+  return res >= stand->first && res < clu_node_first_resource (ground->clu, stand->node + 1);
+}
+
+/* Fills *way, whose uses are replaced. Returned: whether some lie outside of the two nodes. */
+static gboolean
+take_route (WrkGround *ground, const WrkStand *from, const WrkStand *to, WrkWay *way)
+{
+  const CluRoute *route = &ground->route;
+  gboolean outside = FALSE;
+  way->hop = wrk_hop_of_route (route);
+  way->path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
+  way->latency_s = route->latency_s;
+  way->rate_Bps = HUGE_VAL;
+  way->n_uses = route->uses->len;
+  way->use = g_renew (WrkWayUse, way->use, MAX (way->n_uses, 1));
+  for (guint i = 0; i < way->n_uses; i++) {
+    const CluUse *use = &g_array_index (route->uses, CluUse, i);
+    double factor = wrk_ground_copy_factor (ground, route->transport, use->res);
+    way->rate_Bps = fmin (way->rate_Bps, clu_resource_capacity (ground->clu, use->res) * factor / use->share);
+    WrkEnd end = is_inside (ground, from, use->res) ? WRK_END_FROM
+                 : is_inside (ground, to, use->res) ? WRK_END_TO
+                                                    : WRK_END_OUTSIDE;
+    CluRes first = end == WRK_END_FROM ? from->first : end == WRK_END_TO ? to->first : 0;
+    way->use[i] = (WrkWayUse){ use->res - first, end, use->share, factor };
+    outside = outside || end == WRK_END_OUTSIDE;
+  }
+  return outside;
+}
+
+const WrkWay *
+wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, GError **error)
+{
+  gint64 key = 0;
+  gpointer known = NULL;
+  gboolean has_key = way_key (ground, from, to, nic, &key);
+  gboolean asked = has_key && g_hash_table_lookup_extended (ground->ways, &key, NULL, &known);
+  if (known != NULL)
+    return known;
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = ground->settings->degrade;
+  options.nic = nic;
+  options.flow = ((guint64)from->gpu << 32) | to->gpu;
+  if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
+      !wrk_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
+    return NULL;
+  gboolean outside = take_route (ground, from, to, &ground->loose);
+  if (!has_key || asked)
+    return &ground->loose;
+  WrkWay *kept = NULL;
+  if (!outside || clu_places_decide (ground->clu)) {
+    kept = g_memdup2 (&ground->loose, sizeof ground->loose);
+    ground->loose = (WrkWay){ 0 };
+  }
+  g_hash_table_insert (ground->ways, g_memdup2 (&key, sizeof key), kept);
+  return kept != NULL ? kept : &ground->loose;
+}
+
+/* ---- scratch ---- */
+
+WrkScratch *
+wrk_ground_scratch (WrkGround *ground)
+{
+  if (ground->scratch.load == NULL) {
+    ground->scratch.load = g_new0 (double, clu_n_resources (ground->clu));
+    ground->scratch.effort = g_new0 (double, clu_n_resources (ground->clu));
+  }
+  return &ground->scratch;
+}
+
+static int
+by_res (gconstpointer a, gconstpointer b)
+{
+  CluRes x = *(const CluRes *)a, y = *(const CluRes *)b;
+  return x < y ? -1 : x > y;
+}
+
+void
+wrk_scratch_sort (WrkScratch *scratch)
+{
+  static const guint SWEEP = 64; /* looking at so many is as quick as sorting one */
+  CluRes *touched = (CluRes *)(gpointer)scratch->touched->data, first = CLU_NONE, last = 0;
+  guint n = scratch->touched->len;
+  for (guint i = 0; i < n; i++) {
+    first = MIN (first, touched[i]);
+    last = MAX (last, touched[i]);
+  }
+  if (n == 0 || (last - first) / SWEEP > n) {
+    g_array_sort (scratch->touched, by_res);
+    return;
+  }
+  for (CluRes res = first; res <= last; res++)
+    if (scratch->load[res] > 0)
+      *touched++ = res;
+}
+
+void
+wrk_scratch_clear (WrkScratch *scratch)
+{
+  for (guint i = 0; i < scratch->touched->len; i++) {
+    CluRes res = g_array_index (scratch->touched, CluRes, i);
+    scratch->load[res] = scratch->effort[res] = 0;
+  }
+  g_array_set_size (scratch->touched, 0);
+}
+
+/* ---- switches ---- */
+
+const WrkSwitch *
+wrk_ground_switches (WrkGround *ground)
+{
+  const Clu *clu = ground->clu;
+  if (ground->switches != NULL)
+    return ground->switches;
+  ground->switches = g_new0 (WrkSwitch, clu_n_devices (clu));
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    gboolean a = clu_dev_kind (clu, link.a) == CLU_DEV_SWITCH, b = clu_dev_kind (clu, link.b) == CLU_DEV_SWITCH;
+    if (a && b) {
+      ground->switches[link.a].cables++;
+      ground->switches[link.b].cables++;
+    } else if (a || b)
+      ground->switches[a ? link.a : link.b].leaf = TRUE;
+  }
+  return ground->switches;
+}
+
+CluDev
+wrk_ground_first_switch (const WrkGround *ground)
+{
+  CluDev low = 0, high = clu_n_devices (ground->clu); /* the devices of nodes come first */
+  while (low < high) {
+    CluDev middle = low + (high - low) / 2;
+    if (clu_dev_node (ground->clu, middle) != CLU_NONE)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

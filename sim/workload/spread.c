@@ -1,0 +1,241 @@
+#include "spread-private.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+free_kind (gpointer data)
+{
+  WrkNodeKind *kind = data;
+  g_array_unref (kind->rows);
+  g_free (kind);
+}
+
+WrkSpread *
+wrk_spread_ref (WrkSpread *spread)
+{
+  spread->n_refs++;
+  return spread;
+}
+
+void
+wrk_spread_unref (WrkSpread *spread)
+{
+  if (spread == NULL || --spread->n_refs > 0)
+    return;
+  g_ptr_array_unref (spread->kinds);
+  g_array_unref (spread->nodes);
+  g_array_unref (spread->outside);
+  g_free (spread);
+}
+
+/* ---- taking ---- */
+
+static gboolean
+same_bits (double a, double b)
+{
+  return memcmp (&a, &b, sizeof a) == 0;
+}
+
+static guint
+hash_kind (gconstpointer data)
+{
+  const WrkNodeKind *kind = data;
+  guint64 hash = kind->colour;
+  for (guint i = 0; i < kind->rows->len; i++) {
+    const WrkLoad *row = &g_array_index (kind->rows, WrkLoad, i);
+    guint64 bits;
+    memcpy (&bits, &row->load, sizeof bits);
+    hash = (hash ^ bits ^ row->res) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
+    hash ^= hash >> 32;
+  }
+  return (guint)hash;
+}
+
+static gboolean
+equal_kinds (gconstpointer a, gconstpointer b)
+{
+  const WrkNodeKind *x = a, *y = b;
+  if (x->colour != y->colour || x->rows->len != y->rows->len)
+    return FALSE;
+  for (guint i = 0; i < x->rows->len; i++) {
+    const WrkLoad *p = &g_array_index (x->rows, WrkLoad, i), *q = &g_array_index (y->rows, WrkLoad, i);
+    if (p->res != q->res || !same_bits (p->load, q->load) || !same_bits (p->factor, q->factor))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+bound_by (WrkSpread *spread, CluRes res, const WrkScratch *scratch)
+{
+  WrkSpreadBounds *bounds = &spread->bounds;
+  double rate_Bps = clu_resource_capacity (spread->clu, res) / scratch->effort[res];
+  /* equal resources differ by the last bit of their sums: the first of them is named */
+  if (rate_Bps < bounds->rate_Bps * (1 - 1e-9)) {
+    bounds->rate_Bps = rate_Bps;
+    bounds->bottleneck = res;
+  }
+  if (!clu_resource_is_both_ways (spread->clu, res))
+    bounds->most = fmax (bounds->most, scratch->load[res]);
+  bounds->source = MIN (bounds->source, clu_resource_source (spread->clu, res));
+}
+
+/* Takes `one`'s rows where they are a kind that is not known; else they are emptied. */
+static void
+take_node (WrkSpread *spread, const WrkScratch *scratch, GHashTable *known, guint32 node, WrkNodeKind *one)
+{
+  if (one->rows->len == 0)
+    return;
+  /* mostly as the node before */
+  guint32 last = spread->nodes->len > 0 ? g_array_index (spread->nodes, WrkNodeOf, spread->nodes->len - 1).kind : 0;
+  if (spread->nodes->len == 0 || !equal_kinds (one, spread->kinds->pdata[last])) {
+    gpointer at = g_hash_table_lookup (known, one);
+    last = GPOINTER_TO_UINT (at) - 1;
+    if (at == NULL) {
+      WrkNodeKind *kind = g_memdup2 (one, sizeof *one);
+      kind->first_node = node;
+      last = spread->kinds->len;
+      g_ptr_array_add (spread->kinds, kind);
+      g_hash_table_insert (known, kind, GUINT_TO_POINTER (spread->kinds->len));
+      one->rows = g_array_new (FALSE, TRUE, sizeof (WrkLoad));
+      for (guint i = 0; i < kind->rows->len; i++)
+        bound_by (spread, clu_node_first_resource (spread->clu, node) + g_array_index (kind->rows, WrkLoad, i).res, scratch);
+    }
+  }
+  ((WrkNodeKind *)spread->kinds->pdata[last])->n_nodes++;
+  const WrkNodeOf of = { node, last };
+  g_array_append_val (spread->nodes, of);
+  g_array_set_size (one->rows, 0);
+}
+
+/* The node that bears a resource. */
+static guint32
+node_of (const Clu *clu, CluRes res)
+{
+  guint32 low = 0, high = clu_n_nodes (clu);
+  while (high - low > 1) {
+    guint32 middle = low + (high - low) / 2;
+    if (clu_node_first_resource (clu, middle) <= res)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+WrkSpread *
+wrk_spread_take (WrkGround *ground, const Clu *clu)
+{
+  WrkScratch *scratch = wrk_ground_scratch (ground);
+  CluRes outside = clu_node_first_resource (clu, clu_n_nodes (clu)), end = 0;
+  g_autoptr (GHashTable) known = g_hash_table_new (hash_kind, equal_kinds);
+  WrkSpread *spread = g_new0 (WrkSpread, 1);
+  WrkNodeKind one = { .rows = g_array_new (FALSE, TRUE, sizeof (WrkLoad)) };
+  guint32 node = CLU_NONE;
+  CluRes first = 0;
+  spread->n_refs = 1;
+  spread->clu = clu;
+  spread->bounds = (WrkSpreadBounds){ .rate_Bps = HUGE_VAL, .bottleneck = CLU_NONE, .source = BASE_SOURCE_MEASURED };
+  spread->kinds = g_ptr_array_new_with_free_func (free_kind);
+  spread->nodes = g_array_new (FALSE, FALSE, sizeof (WrkNodeOf));
+  spread->outside = g_array_new (FALSE, TRUE, sizeof (WrkLoad));
+  wrk_scratch_sort (scratch);
+  for (guint i = 0; i < scratch->touched->len; i++) {
+    CluRes res = g_array_index (scratch->touched, CluRes, i);
+    WrkLoad load = { res, scratch->load[res], scratch->load[res] / scratch->effort[res], 1 };
+    if (res >= outside) {
+      take_node (spread, scratch, known, node, &one); /* the last: bounds are found in the order of numbers */
+      g_array_append_val (spread->outside, load);
+      bound_by (spread, res, scratch);
+      continue;
+    }
+    if (res >= end) {
+      take_node (spread, scratch, known, node, &one);
+      node = node != CLU_NONE && res < clu_node_first_resource (clu, node + 2) ? node + 1 : node_of (clu, res);
+      one.colour = wrk_ground_colour (ground, node);
+      first = clu_node_first_resource (clu, node);
+      end = clu_node_first_resource (clu, node + 1);
+    }
+    load.res = res - first;
+    g_array_append_val (one.rows, load);
+  }
+  take_node (spread, scratch, known, node, &one);
+  g_array_unref (one.rows);
+  wrk_scratch_clear (scratch);
+  return spread;
+}
+
+/* ---- using ---- */
+
+void
+wrk_spread_add (const WrkSpread *spread, gint64 by, WrkScratch *scratch)
+{
+  for (guint i = 0; i < spread->nodes->len; i++) {
+    const WrkNodeOf *of = &g_array_index (spread->nodes, WrkNodeOf, i);
+    const WrkNodeKind *kind = spread->kinds->pdata[of->kind];
+    CluRes first = clu_node_first_resource (spread->clu, (guint32)(of->node + by));
+    for (guint k = 0; k < kind->rows->len; k++) {
+      const WrkLoad *row = &g_array_index (kind->rows, WrkLoad, k);
+      wrk_scratch_add (scratch, first + row->res, row->load, row->factor);
+    }
+  }
+  for (guint i = 0; i < spread->outside->len; i++) {
+    const WrkLoad *row = &g_array_index (spread->outside, WrkLoad, i);
+    wrk_scratch_add (scratch, row->res, row->load, row->factor);
+  }
+}
+
+GArray *
+wrk_spread_loads (const WrkSpread *spread)
+{
+  GArray *loads = g_array_new (FALSE, TRUE, sizeof (WrkLoad));
+  for (guint i = 0; i < spread->nodes->len; i++) {
+    const WrkNodeOf *of = &g_array_index (spread->nodes, WrkNodeOf, i);
+    const WrkNodeKind *kind = spread->kinds->pdata[of->kind];
+    CluRes first = clu_node_first_resource (spread->clu, of->node);
+    guint at = loads->len;
+    g_array_append_vals (loads, kind->rows->data, kind->rows->len);
+    for (; at < loads->len; at++)
+      g_array_index (loads, WrkLoad, at).res += first;
+  }
+  g_array_append_vals (loads, spread->outside->data, spread->outside->len);
+  return loads;
+}
+
+/* Resources of equal class and capacity that carry the same: one of them, and how many. */
+static void
+add_alike (const WrkSpread *spread, CluRes res, const WrkLoad *row, guint32 n, GHashTable *seen, GArray *alike)
+{
+  g_autofree char *key =
+      g_strdup_printf ("%s %d %a %a %a", clu_resource_class (spread->clu, res), clu_resource_is_both_ways (spread->clu, res),
+                       row->load, row->factor, clu_resource_capacity (spread->clu, res));
+  gpointer at = g_hash_table_lookup (seen, key);
+  if (at != NULL) {
+    g_array_index (alike, WrkLoad, GPOINTER_TO_UINT (at) - 1).n += n;
+    return;
+  }
+  WrkLoad load = *row;
+  load.res = res;
+  load.n = n;
+  g_array_append_val (alike, load);
+  g_hash_table_insert (seen, g_steal_pointer (&key), GUINT_TO_POINTER (alike->len));
+}
+
+GArray *
+wrk_spread_alike (const WrkSpread *spread)
+{
+  GArray *alike = g_array_new (FALSE, TRUE, sizeof (WrkLoad));
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint k = 0; k < spread->kinds->len; k++) {
+    const WrkNodeKind *kind = spread->kinds->pdata[k];
+    for (guint i = 0; i < kind->rows->len; i++) {
+      const WrkLoad *row = &g_array_index (kind->rows, WrkLoad, i);
+      add_alike (spread, clu_node_first_resource (spread->clu, kind->first_node) + row->res, row, kind->n_nodes, seen, alike);
+    }
+  }
+  for (guint i = 0; i < spread->outside->len; i++)
+    add_alike (spread, g_array_index (spread->outside, WrkLoad, i).res, &g_array_index (spread->outside, WrkLoad, i), 1, seen,
+               alike);
+  return alike;
+}

@@ -1,0 +1,318 @@
+/* A step whose alike links are simulated once is the step with all of them, to the picosecond and for every task: on random
+ * clusters, cuts and disturbances, up to 512 GPUs. */
+#include "base/random.h"
+#include "comm-private.h"
+#include "model_fixture.h"
+#include "net-private.h"
+
+enum { DRAWN = 160 };
+
+/* Layers wide enough that links, not latencies, make most of a collective's time. */
+#define WIDE                                                                                                      \
+  "model: {llm: wide, layers: 8, hidden: 4096, vocabulary: 1000, attention: {kind: mha, heads: 32}, mlp: {kind: " \
+  "swiglu, ffn: 8192}, positions: rope, norm: rmsnorm}, sequence: 2048"
+#define WIDE_MOE                                                                                               \
+  "model: {llm: wide_moe, layers: 8, hidden: 4096, vocabulary: 1000, attention: {kind: mha, heads: 32}, mlp: " \
+  "{kind: swiglu}, moe: {experts: 8, top_k: 2, ffn: 2048}, positions: rope, norm: rmsnorm}, sequence: 2048"
+
+typedef struct {
+  BaseRandom random;
+  GPtrArray *sets; /* ends with NULL once drawn */
+  GString *workload;
+  char cluster[64];
+} Draw;
+
+static guint32
+below (Draw *d, guint32 n)
+{
+  return (guint32)base_random_below (&d->random, n);
+}
+
+static gboolean
+one_in (Draw *d, guint32 n)
+{
+  return below (d, n) == 0;
+}
+
+static void add_set (Draw *d, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+add_set (Draw *d, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (d->sets, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+/* 1 to 64 nodes, on shapes of fabric whose leaves are small beside the cluster. */
+static guint32
+draw_cluster (Draw *d)
+{
+  static const char *const machines[] = { "hgx_h100", "p5", "mi300x", "dgx_a100", "hgx_h200" };
+  static const char *const kinds[] = { "rail_optimised", "fat_tree" };
+  static const char *const routings[] = { "adaptive", "static", "ecmp" };
+  static const guint32 nodes[] = { 1, 2, 2, 4, 4, 4, 8, 8, 8, 16, 16, 32, 64 }, odd[] = { 3, 5, 6, 7 };
+  guint32 n = one_in (d, 6) ? odd[below (d, G_N_ELEMENTS (odd))] : nodes[below (d, G_N_ELEMENTS (nodes))];
+  g_snprintf (d->cluster, sizeof d->cluster, "topology: %s, nodes: %u", machines[below (d, G_N_ELEMENTS (machines))], n);
+  add_set (d, "topology.fabric={kind: %s, leaf: {radix: %u}, oversubscription: %u, routing: %s}",
+           kinds[below (d, G_N_ELEMENTS (kinds))], 8u << below (d, 3), 1 + below (d, 3),
+           routings[below (d, G_N_ELEMENTS (routings))]);
+  return n;
+}
+
+static void
+draw_disturbances (Draw *d, guint32 nodes)
+{
+  if (one_in (d, 4))
+    g_string_append_printf (d->workload, ", stragglers: [{node: %u, nic: %u, rate: %u Gb/s}, {rank: %u, slowdown: 1.%u}]",
+                            below (d, nodes), below (d, 4), 50 * (1 + below (d, 3)), below (d, 8 * nodes), 1 + below (d, 9));
+  if (one_in (d, 5))
+    g_string_append (d->workload, ", jitter: {compute: 2 %}");
+  if (one_in (d, 6))
+    add_set (d, "degrade=[{nics: %u}]", 1 + below (d, 4));
+  if (one_in (d, 8))
+    add_set (d, "background={load: %u %%}", 10 + below (d, 30));
+  if (one_in (d, 6))
+    add_set (d, "topology.overrides=[{nodes: %u, nics: {rate: 100 Gb/s}}]", below (d, nodes));
+}
+
+static void
+draw_step (Draw *d, guint32 gpus)
+{
+  static const char *const schedules[] = { "1f1b", "gpipe", "zb_h1", "dualpipe" };
+  static const char *const placements[] = { "tp, cp, dp, pp", "dp, tp, cp, pp", "tp, pp, cp, dp", "pp, tp, dp, cp",
+                                            "cp, tp, pp, dp" };
+  gboolean moe = one_in (d, 3);
+  guint32 tp = 1u << below (d, 4), pp = 1u << below (d, 4), cp = 1u << below (d, 2), ep = moe ? 1u << below (d, 4) : 1;
+  while (gpus % (tp * pp * cp) != 0 && pp > 1)
+    pp /= 2;
+  g_string_append (d->workload, moe ? WIDE_MOE : WIDE);
+  g_string_append_printf (d->workload, ", accumulate: %u, parallel: {tp: %u, sp: %s, pp: %u, cp: %u, ep: %u, zero: %u}",
+                          2 * (pp + below (d, 3)), tp, tp > 1 && one_in (d, 2) ? "true" : "false", pp, cp, ep, below (d, 3));
+  if (pp > 1)
+    g_string_append_printf (d->workload, ", schedule: %s", schedules[below (d, G_N_ELEMENTS (schedules))]);
+  if (pp == 1 && one_in (d, 3))
+    g_string_append (d->workload, one_in (d, 2) ? ", fsdp: {reshard: true}" : ", fsdp: {reshard: false}");
+  if (one_in (d, 2))
+    g_string_append_printf (d->workload, ", placement: [%s]", placements[below (d, G_N_ELEMENTS (placements))]);
+}
+
+static Draw
+draw (guint64 seed)
+{
+  Draw d = { .random = base_random_stream_at (seed, "fold", 0),
+             .sets = g_ptr_array_new_with_free_func (g_free),
+             .workload = g_string_new (NULL) };
+  guint32 nodes = draw_cluster (&d);
+  draw_step (&d, 8 * nodes);
+  draw_disturbances (&d, nodes);
+  g_ptr_array_add (d.sets, NULL);
+  return d;
+}
+
+static void
+draw_clear (Draw *d)
+{
+  g_ptr_array_unref (d->sets);
+  g_string_free (d->workload, TRUE);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Draw, draw_clear)
+
+/* A step that has run; no run where the draw is refused (sizes that do not divide, an adapter that is not there). */
+static ModelStep
+played (const Draw *d, gboolean fold)
+{
+  g_autoptr (GError) error = NULL;
+  const char *const *sets = (const char *const *)(gpointer)d->sets->pdata;
+  ModelStep step = model_load (d->cluster, d->workload->str, sets, WRK_MODE_EVENT, &error);
+  if (step.scenario == NULL)
+    return step;
+  step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
+  step.run = wrk_model_start (step.scenario, step.net, fold, &error);
+  if (step.run == NULL)
+    return step;
+  step.b = wrk_model_built (step.run);
+  if (!eng_run (wrk_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
+    g_error ("%s: %s", d->workload->str, error->message);
+  return step;
+}
+
+/* Bytes on all links. */
+static double
+carried (const ModelStep *step)
+{
+  double bytes = 0;
+  for (guint i = 0; i < wrk_net_resources (step->net)->len; i++) {
+    WrkNetCount count = wrk_net_counted (step->net, i);
+    bytes += count.bytes * count.n;
+  }
+  return bytes;
+}
+
+/* Tasks that do not begin or end when they do in the other. */
+static guint
+differing (const ModelStep *a, const ModelStep *b)
+{
+  guint n = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (a->b->graph); t++)
+    n += eng_graph_task_start (a->b->graph, t) != eng_graph_task_start (b->b->graph, t) ||
+         eng_graph_task_end (a->b->graph, t) != eng_graph_task_end (b->b->graph, t);
+  return n;
+}
+
+static void
+every_task_of_a_folded_step_has_the_times_of_the_whole (void)
+{
+  guint n_run = 0, n_large = 0, n_refused = 0, n_folded = 0;
+  for (guint64 seed = 1; seed <= DRAWN; seed++) {
+    g_auto (Draw) d = draw (seed);
+    g_auto (ModelStep) folded = played (&d, TRUE);
+    if (folded.run == NULL) {
+      n_refused++;
+      continue;
+    }
+    g_auto (ModelStep) whole = played (&d, FALSE);
+    TEST_TRUE (whole.run != NULL);
+    TEST_INT (eng_graph_n_tasks (folded.b->graph), eng_graph_n_tasks (whole.b->graph));
+    guint n = differing (&folded, &whole);
+    if (n > 0)
+      g_printerr ("seed %" G_GUINT64_FORMAT ": %s; %s; %s\n", seed, d.cluster, d.workload->str, (char *)d.sets->pdata[0]);
+    TEST_INT (n, 0);
+    TEST_NEAR (carried (&folded), carried (&whole), 1e-9);
+    n_run++;
+    n_large += folded.b->model->grid.n >= 128;
+    n_folded += 2 * wrk_net_resources (folded.net)->len < wrk_net_resources (whole.net)->len;
+  }
+  TEST_TRUE (n_run > n_refused);
+  TEST_TRUE (n_large > 20);
+  TEST_TRUE (2 * n_folded > n_run); /* and it is worth it */
+}
+
+/* ---- what folding rests on: routes found once for all that are alike are the routes ---- */
+
+static gboolean
+is_route (const WrkWay *way, const WrkStand *from, const WrkStand *to, const CluRoute *route)
+{
+  if (way->n_uses != route->uses->len || way->latency_s < route->latency_s || way->latency_s > route->latency_s)
+    return FALSE;
+  for (guint i = 0; i < way->n_uses; i++) {
+    const CluUse *use = &g_array_index (route->uses, CluUse, i);
+    if (wrk_way_res (&way->use[i], from, to) != use->res || way->use[i].share < use->share || way->use[i].share > use->share)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+a_way_between_ranks_is_their_route (void)
+{
+  guint n_found = 0, n_alike = 0;
+  for (guint64 seed = 1; seed <= DRAWN; seed++) {
+    g_auto (Draw) d = draw (seed);
+    g_autoptr (GError) refused = NULL;
+    g_auto (ModelStep) step =
+        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, WRK_MODE_EVENT, &refused);
+    if (step.scenario == NULL)
+      continue;
+    const Clu *clu = wrk_scenario_cluster (step.scenario);
+    const WrkSettings *settings = wrk_scenario_settings (step.scenario);
+    g_autoptr (WrkGround) ground = wrk_ground_new (clu, settings);
+    CluRoute route;
+    clu_route_init (&route);
+    for (guint i = 0; i < 400; i++) {
+      guint32 a = below (&d, clu_n_gpus (clu)), b = one_in (&d, 2) ? below (&d, clu_n_gpus (clu)) : (a + 8) % clu_n_gpus (clu);
+      CluRouteOptions options = CLU_ROUTE_DEFAULT;
+      options.degrade = settings->degrade;
+      options.nic = one_in (&d, 2) ? CLU_NONE : below (&d, 4);
+      options.flow = ((guint64)a << 32) | b;
+      const WrkStand from = wrk_ground_stand (ground, a), to = wrk_ground_stand (ground, b);
+      const WrkWay *way = wrk_ground_way (ground, &from, &to, options.nic, NULL);
+      gboolean found = clu_route_find (clu, from.dev, to.dev, &options, &route, NULL);
+      if (found != (way != NULL) || (found && !is_route (way, &from, &to, &route)))
+        TEST_TRUE (FALSE);
+      n_found += found ? 1 : 0;
+      n_alike += way != NULL && way == wrk_ground_way (ground, &from, &to, options.nic, NULL) ? 1 : 0;
+    }
+    clu_route_clear (&route);
+  }
+  TEST_TRUE (n_found > 20000);
+  TEST_TRUE (n_alike > n_found / 2);
+}
+
+/* Loads of all resources, by number. */
+static double *
+sum_loads (const Clu *clu, const GArray *loads, double *sum)
+{
+  if (sum == NULL)
+    sum = g_new0 (double, clu_n_resources (clu));
+  for (guint i = 0; i < loads->len; i++)
+    sum[g_array_index (loads, WrkLoad, i).res] += g_array_index (loads, WrkLoad, i).load;
+  return sum;
+}
+
+/* The tensor-parallel groups of one stage, each priced by itself on ground of its own. */
+static double *
+sum_groups (const WrkModel *model, const WrkSettings *settings)
+{
+  g_autoptr (GArray) leaders = g_array_new (FALSE, FALSE, sizeof (guint32)), ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
+  const Clu *clu = model->scenario->clu;
+  double *sum = NULL;
+  wrk_grid_leaders (&model->grid, WRK_GROUP_TP, leaders);
+  for (guint i = 0; i < leaders->len; i++) {
+    g_autoptr (GError) error = NULL;
+    g_auto (WrkColl) coll = { 0 };
+    const WrkCollRequest request = { MDL_OP_ALL_GATHER, 1e8, MDL_DTYPE_BF16, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+    wrk_grid_group (&model->grid, WRK_GROUP_TP, 0, g_array_index (leaders, guint32, i), ranks);
+    for (guint k = 0; k < ranks->len; k++)
+      g_array_index (ranks, guint32, k) = g_array_index (model->scenario->gpus, guint32, g_array_index (ranks, guint32, k));
+    g_autoptr (WrkComm) comm = wrk_comm_new (clu, settings, (const guint32 *)(gconstpointer)ranks->data, ranks->len, &error);
+    if (comm == NULL || !wrk_coll_price (comm, &request, &coll, &error))
+      g_error ("%s", error->message);
+    g_autoptr (GArray) loads = wrk_coll_loads (&coll);
+    sum = sum_loads (clu, loads, sum);
+  }
+  return sum;
+}
+
+static void
+groups_together_load_what_they_load_one_by_one (void)
+{
+  guint n = 0;
+  for (guint64 seed = 1; seed <= DRAWN / 2; seed++) {
+    g_auto (Draw) d = draw (seed);
+    g_autoptr (GError) error = NULL;
+    g_auto (ModelStep) step =
+        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, WRK_MODE_EVENT, &error);
+    g_auto (WrkModel) model = { 0 };
+    if (step.scenario == NULL || !wrk_model_plan (step.scenario, &model, &error) ||
+        wrk_grid_group_size (&model.grid, WRK_GROUP_TP) < 2)
+      continue;
+    WrkSettings settings = step.scenario->settings;
+    settings.mode = WRK_MODE_MODEL;
+    g_autoptr (WrkPrices) prices = wrk_prices_new (&model, FALSE);
+    const WrkPriced *tp = wrk_prices_coll (prices, WRK_GROUP_TP, 0, MDL_OP_ALL_GATHER, 1e8, MDL_FORMAT_BF16, &error);
+    if (tp == NULL)
+      g_error ("%s", error->message);
+    wrk_prices_fold (prices);
+    const Clu *clu = step.scenario->clu;
+    g_autofree double *one_by_one = sum_groups (&model, &settings), *together = sum_loads (clu, tp->all, NULL);
+    for (CluRes res = 0; res < clu_n_resources (clu); res++)
+      if (fabs (one_by_one[res] - together[res]) > 1e-12 * one_by_one[res])
+        TEST_NEAR (together[res], one_by_one[res], 1e-12);
+    n++;
+  }
+  TEST_TRUE (n > 30);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a way between ranks is their route", a_way_between_ranks_is_their_route },
+    { "groups together load what they load one by one", groups_together_load_what_they_load_one_by_one },
+    { "every task of a folded step has the times of the whole", every_task_of_a_folded_step_has_the_times_of_the_whole },
+    { NULL, NULL },
+  };
+  return test_main ("folding", cases);
+}
