@@ -1,4 +1,5 @@
-/* How long a training step of a model takes to simulate: the shipped scenarios, read and built once, run again and again. */
+/* How long a training step of a model, and one collective of 100,000 ranks, take to simulate: shipped scenarios, read and run again
+ * and again. usage: bench_model [ROW]; alone, a row's peak memory is its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +8,28 @@
 #include "calibrate/calibration.h"
 #include "workload/scenario.h"
 
+/* Three levels of 64 ports end at 65,536 adapters. */
+#define LARGE_SWITCHES "topology.fabric.spine={radix: 128}", "topology.fabric.core={radix: 128}"
+
 static const struct {
-  const char *name, *scenario, *sets[4];
+  const char *row, *name, *scenario, *sets[6];
 } rows[] = {
-  { "70B, 128 GPUs", "llama3_70b_16nodes", { NULL } },
-  { "70B, 1,024 GPUs", "llama3_70b_16nodes", { "cluster.nodes=128", "workload.global_batch=4096", NULL } },
-  { "405B, 16,384 GPUs", "llama31_405b_2048nodes", { NULL } },
-  { "DeepSeek-V3, 256 GPUs", "deepseek_v3_256", { NULL } },
+  { "70b_128", "70B, 128 GPUs", "llama3_70b_16nodes", { NULL } },
+  { "70b_1024", "70B, 1,024 GPUs", "llama3_70b_16nodes", { "cluster.nodes=128", "workload.global_batch=4096", NULL } },
+  { "405b_16384", "405B, 16,384 GPUs", "llama31_405b_2048nodes", { NULL } },
+  { "405b_131072",
+    "405B, 131,072 GPUs",
+    "llama31_405b_2048nodes",
+    { "cluster.nodes=16384", "workload.global_batch=16384", LARGE_SWITCHES, NULL } },
+  { "deepseek_256", "DeepSeek-V3, 256 GPUs", "deepseek_v3_256", { NULL } },
+  { "ring_100000",
+    "ring all-reduce, 100,000 GPUs",
+    "llama31_405b_2048nodes",
+    { "cluster.nodes=12500", LARGE_SWITCHES, "workload={kind: collective, op: all_reduce, bytes: 1 GiB, algo: ring}", NULL } },
+  { "tree_100000",
+    "tree all-reduce, 100,000 GPUs",
+    "llama31_405b_2048nodes",
+    { "cluster.nodes=12500", LARGE_SWITCHES, "workload={kind: collective, op: all_reduce, bytes: 1 GiB, algo: tree}", NULL } },
 };
 
 static const MdlLibrary *
@@ -51,7 +67,7 @@ run (void *user)
     exit (1);
   }
   bench->load_s = loaded_s - start_s;
-  bench->step_s = result->training.step_time_s;
+  bench->step_s = wrk_result_time_s (result);
   bench->events = result->n_events;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
@@ -60,15 +76,17 @@ run (void *user)
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
   bench_print_machine ();
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (argc > 1 && strcmp (argv[1], rows[i].row) != 0)
+      continue;
     g_autofree char *path = g_strdup_printf ("%s/scenarios/%s.yaml", BENCH_DATA_DIR, rows[i].scenario);
     Bench bench = { .path = path, .sets = rows[i].sets };
     BenchTimes times = bench_repeat (run, &bench);
     bench_print (rows[i].name, (double)bench.events, "events", times);
-    printf ("  a step of %.4g s; reading and building %.1f ms; peak so far %.0f MB\n", bench.step_s, bench.load_s * 1e3,
+    printf ("  simulated: %.4g s; reading and building %.1f ms; peak so far %.0f MB\n", bench.step_s, bench.load_s * 1e3,
             bench_peak_B () / 1e6);
   }
   return 0;

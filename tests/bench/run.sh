@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the benches of a build folder one after the other. usage: run.sh BUILD_DIR
-# Each row of bench_flow gets a process of its own, so that the peak memory it prints is its own.
+# Each row of bench_flow and bench_model gets a process of its own, so that the peak memory it prints is its own.
 set -euo pipefail
 
 for bench in queue flow cluster model; do
@@ -14,4 +14,6 @@ for row in star tree2 tree2over tree3 independent ring link; do
   "$1/tests/bench_flow" "$row"
 done
 "$1/tests/bench_cluster"
-"$1/tests/bench_model"
+for row in 70b_128 70b_1024 405b_16384 405b_131072 deepseek_256 ring_100000 tree_100000; do
+  "$1/tests/bench_model" "$row"
+done

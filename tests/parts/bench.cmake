@@ -3,3 +3,8 @@ forerun_bench(bench_queue SOURCES bench/bench_queue.c bench/bench.c USES engine)
 forerun_bench(bench_flow SOURCES bench/bench_flow.c bench/bench.c USES engine)
 forerun_bench(bench_model SOURCES bench/bench_model.c bench/bench.c USES workload calibrate)
 target_compile_definitions(bench_model PRIVATE BENCH_DATA_DIR="${PROJECT_SOURCE_DIR}")
+# Instructions are the same on any load, so that they can be held against a record; only an optimised build has these.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FORERUN_SANITIZE)
+  add_test(NAME bench.instructions COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bench/instructions.sh $<TARGET_FILE:forerun>)
+  set_tests_properties(bench.instructions PROPERTIES LABELS bench TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
