@@ -121,6 +121,8 @@ guint32 wrk_ring_start (const WrkComm *comm, const CluRing *ring);
 void wrk_load_add (WrkComm *comm, CluRes res, double bytes, double factor);
 gboolean wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error);
 gboolean wrk_load_in_switches (WrkComm *comm, MdlOp op, MdlAlgo algo, GError **error);
+/* All of an all-to-all. */
+gboolean wrk_load_all_to_all (WrkComm *comm, GError **error);
 /* Whether the network's switches reduce for an algorithm on these ranks. */
 gboolean wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo);
 /* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where

@@ -50,6 +50,9 @@ guint32 wrk_ground_colour (const WrkGround *ground, guint32 node);
 /* The way from one to another by adapter `nic` (as in CluRouteOptions). Valid until the next call. NULL and *error where there is
  * none. */
 const WrkWay *wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, GError **error);
+/* The same without keeping it, for who asks once; *alike: whether it is that of all ranks on these sites that are as near. */
+const WrkWay *wrk_ground_look (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, gboolean *alike,
+                               GError **error);
 static inline CluRes
 wrk_way_res (const WrkWayUse *use, const WrkStand *from, const WrkStand *to)
 {
@@ -62,16 +65,22 @@ typedef struct {
   GArray *touched; /* CluRes with load, each once */
 } WrkScratch;
 WrkScratch *wrk_ground_scratch (WrkGround *ground);
-/* `bytes` on a resource that reaches `factor` of its capacity. */
+/* Bytes on a resource, and those of them at its full capacity that take as long. */
 static inline void
-wrk_scratch_add (WrkScratch *scratch, CluRes res, double bytes, double factor)
+wrk_scratch_put (WrkScratch *scratch, CluRes res, double bytes, double effort_B)
 {
   if (bytes <= 0)
     return;
   if (scratch->load[res] <= 0)
     g_array_append_val (scratch->touched, res);
   scratch->load[res] += bytes;
-  scratch->effort[res] += bytes / factor;
+  scratch->effort[res] += effort_B;
+}
+/* `bytes` on a resource that reaches `factor` of its capacity. */
+static inline void
+wrk_scratch_add (WrkScratch *scratch, CluRes res, double bytes, double factor)
+{
+  wrk_scratch_put (scratch, res, bytes, bytes / factor);
 }
 /* Resources with load in ascending order; then wrk_scratch_clear. */
 void wrk_scratch_sort (WrkScratch *scratch);

@@ -167,6 +167,20 @@ take_route (WrkGround *ground, const WrkStand *from, const WrkStand *to, WrkWay 
 }
 
 const WrkWay *
+wrk_ground_look (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, gboolean *alike, GError **error)
+{
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = ground->settings->degrade;
+  options.nic = nic;
+  options.flow = ((guint64)from->gpu << 32) | to->gpu;
+  if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
+      !wrk_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
+    return NULL;
+  *alike = !take_route (ground, from, to, &ground->loose) || clu_places_decide (ground->clu);
+  return &ground->loose;
+}
+
+const WrkWay *
 wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, GError **error)
 {
   gint64 key = 0;
@@ -175,18 +189,13 @@ wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, gui
   gboolean asked = has_key && g_hash_table_lookup_extended (ground->ways, &key, NULL, &known);
   if (known != NULL)
     return known;
-  CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = ground->settings->degrade;
-  options.nic = nic;
-  options.flow = ((guint64)from->gpu << 32) | to->gpu;
-  if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
-      !wrk_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
+  gboolean alike;
+  if (wrk_ground_look (ground, from, to, nic, &alike, error) == NULL)
     return NULL;
-  gboolean outside = take_route (ground, from, to, &ground->loose);
   if (!has_key || asked)
     return &ground->loose;
   WrkWay *kept = NULL;
-  if (!outside || clu_places_decide (ground->clu)) {
+  if (alike) {
     kept = g_memdup2 (&ground->loose, sizeof ground->loose);
     ground->loose = (WrkWay){ 0 };
   }

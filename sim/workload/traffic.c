@@ -321,6 +321,17 @@ load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
   return TRUE;
 }
 
+static gboolean
+load_all (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
+{
+  if (!wrk_algo_has_messages (algo))
+    return wrk_load_in_switches (comm, op, algo, error);
+  if (algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV)
+    return wrk_load_all_to_all (comm, error);
+  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
+  return load_edges (comm, pipes, error);
+}
+
 WrkTraffic *
 wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
 {
@@ -329,9 +340,7 @@ wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **
     if (known->op == op && known->algo == algo && known->root == root)
       return known;
   }
-  g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
-  gboolean ok = pipes != NULL ? load_edges (comm, pipes, error) : wrk_load_in_switches (comm, op, algo, error);
-  if (!ok) {
+  if (!load_all (comm, op, algo, root, error)) {
     wrk_scratch_clear (wrk_ground_scratch (comm->ground));
     return NULL;
   }

@@ -14,7 +14,8 @@ trap 'rm -rf -- "$scratch"' EXIT
 
 count () # arguments of forerun
 {
-  if ! FORERUN_DATA=$root valgrind --tool=callgrind --callgrind-out-file="$scratch/out" "$forerun" "$@" >"$scratch/stdout" 2>"$scratch/err"; then
+  if ! FORERUN_DATA=$root valgrind --tool=callgrind --callgrind-out-file="$scratch/out" "$forerun" "$@" \
+      >"$scratch/stdout" 2>"$scratch/err"; then
     cat "$scratch/err" >&2
     return 1
   fi

@@ -305,10 +305,54 @@ groups_together_load_what_they_load_one_by_one (void)
   TEST_TRUE (n > 30);
 }
 
+/* An all-to-all over some of the GPUs: the first of each so many, or all. */
+static void
+an_all_to_all_by_groups_is_that_of_its_pairs (void)
+{
+  guint n = 0, n_large = 0;
+  for (guint64 seed = 1; seed <= DRAWN; seed++) {
+    g_auto (Draw) d = draw (seed);
+    g_autoptr (GError) error = NULL;
+    const char *const *sets = (const char *const *)(gpointer)d.sets->pdata;
+    g_auto (ModelStep) step = model_load (d.cluster, d.workload->str, sets, WRK_MODE_EVENT, &error);
+    const Clu *clu = step.scenario != NULL ? wrk_scenario_cluster (step.scenario) : NULL;
+    if (clu == NULL || clu_n_gpus (clu) > 256)
+      continue;
+    guint32 stride = 1 + below (&d, 3), ranks = clu_n_gpus (clu) / stride;
+    g_autofree guint32 *gpus = g_new (guint32, ranks);
+    for (guint32 i = 0; i < ranks; i++)
+      gpus[i] = i * stride;
+    g_autoptr (WrkComm) comm = wrk_comm_new (clu, wrk_scenario_settings (step.scenario), gpus, ranks, &error);
+    if (comm == NULL)
+      continue;
+    const WrkTraffic *traffic = wrk_comm_traffic (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, &error);
+    g_autoptr (GArray) grouped = wrk_spread_loads (traffic->spread);
+    g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, 0, 0);
+    const WrkPipe *pipe = pipes->pdata[0];
+    for (guint32 e = 0; e < pipe->n_edges; e++)
+      if (!wrk_load_edge (comm, &pipe->edge[e], NULL))
+        TEST_TRUE (FALSE);
+    WrkSpread *spread = wrk_spread_take (comm->ground, clu);
+    g_autoptr (GArray) each = wrk_spread_loads (spread);
+    wrk_spread_unref (spread);
+    TEST_INT (grouped->len, each->len);
+    for (guint i = 0; i < each->len; i++) {
+      const WrkLoad *a = &g_array_index (grouped, WrkLoad, i), *b = &g_array_index (each, WrkLoad, i);
+      if (a->res != b->res || fabs (a->load - b->load) > 1e-12 * b->load || fabs (a->factor - b->factor) > 1e-12)
+        TEST_TRUE (FALSE);
+    }
+    n++;
+    n_large += ranks >= 64 ? 1 : 0;
+  }
+  TEST_TRUE (n > DRAWN / 3);
+  TEST_TRUE (n_large > 10);
+}
+
 int
 main (void)
 {
   static const TestCase cases[] = {
+    { "an all-to-all by groups is that of its pairs", an_all_to_all_by_groups_is_that_of_its_pairs },
     { "a way between ranks is their route", a_way_between_ranks_is_their_route },
     { "groups together load what they load one by one", groups_together_load_what_they_load_one_by_one },
     { "every task of a folded step has the times of the whole", every_task_of_a_folded_step_has_the_times_of_the_whole },
