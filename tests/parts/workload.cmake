@@ -1,5 +1,7 @@
 forerun_test (test_workload_coll LABEL unit SOURCES unit/test_workload_coll.c USES workload)
 target_include_directories (test_workload_coll PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test (test_workload_fold LABEL unit SOURCES unit/test_workload_fold.c USES workload)
+target_include_directories (test_workload_fold PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_sharp LABEL unit SOURCES unit/test_workload_sharp.c USES workload calibrate)
 target_include_directories (test_workload_sharp PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_exact LABEL unit SOURCES unit/test_workload_exact.c USES workload calibrate)
