@@ -87,7 +87,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
       (flags->advise && !cli_advise (cli, &done, &changes, &advice, error)))
     return FALSE;
-  g_autoptr (WrkGoodput) goodput = flags->goodput ? wrk_scenario_goodput (done.scenario, done.result, error) : NULL;
+  g_autoptr (WrkGoodput) goodput = flags->goodput ? cli_goodput (cli, &done, error) : NULL;
   if (flags->goodput && goodput == NULL)
     return FALSE;
   write_answer (cli, flags, &done, advice, goodput);

@@ -21,6 +21,7 @@ static const BaseColumn cause_columns[] = {
   { "mean_time_s", "one in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
   { "count", "in a run", BASE_CELL_NUMBER, 0, "%.2f" },
   { "effect", "effect", BASE_CELL_TEXT, 0, NULL },
+  { "slowdown", "step takes", BASE_CELL_NUMBER, 0, "%.3f" },
   { "nodes", "nodes", BASE_CELL_NUMBER, 0, "%.0f" },
   { "detect_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "repair_s", NULL, BASE_CELL_NUMBER, 0, NULL },
@@ -78,6 +79,7 @@ causes_table (const WrkGoodput *goodput)
     base_table_number (table, "mean_time_s", 1 / cause->rate_per_s);
     base_table_number (table, "count", cause->count);
     base_table_text (table, "effect", base_name (mdl_effect_names, (int)cause->effect));
+    base_table_number (table, "slowdown", cause->effect == MDL_EFFECT_SLOW ? cause->slowdown : (double)NAN);
     base_table_number (table, "nodes", cause->nodes);
     base_table_number (table, "detect_s", cause->effect == MDL_EFFECT_STOP ? cause->detect_s : (double)NAN);
     base_table_number (table, "repair_s", cause->nodes > 0 ? cause->repair_s : (double)NAN);
