@@ -3,7 +3,7 @@
 # Each row of bench_flow gets a process of its own, so that the peak memory it prints is its own.
 set -euo pipefail
 
-for bench in queue flow cluster model; do
+for bench in queue flow cluster model goodput; do
   if [ $# -ne 1 ] || [ ! -x "$1/tests/bench_$bench" ]; then
     echo "usage: run.sh BUILD_DIR, the folder of a Release build with its benches (tests/bench_$bench)" >&2
     exit 2
@@ -15,3 +15,4 @@ for row in star tree2 tree2over tree3 independent ring link; do
 done
 "$1/tests/bench_cluster"
 "$1/tests/bench_model"
+"$1/tests/bench_goodput"
