@@ -60,13 +60,19 @@ slow_part_clear (gpointer data)
   g_free (((WrkSlowPart *)data)->set);
 }
 
+gboolean
+wrk_scenario_has_failures (const WrkScenario *scenario)
+{
+  return scenario->jobs == NULL && scenario->kind == WRK_KIND_TRAINING && scenario->training.failures.head.set;
+}
+
 GArray *
 wrk_scenario_slow_parts (const WrkScenario *scenario)
 {
   const WrkFailuresSpec *spec = &scenario->training.failures;
   GArray *parts = g_array_new (FALSE, FALSE, sizeof (WrkSlowPart));
   g_array_set_clear_func (parts, slow_part_clear);
-  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || !spec->head.set)
+  if (!wrk_scenario_has_failures (scenario))
     return parts;
   const MdlFailureRow *row;
   for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++) {
@@ -443,7 +449,7 @@ answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
 WrkGoodput *
 wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error)
 {
-  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || !scenario->training.failures.head.set) {
+  if (!wrk_scenario_has_failures (scenario)) {
     wrk_fail_at (
         error, base_yaml_mark (scenario->jobs != NULL ? scenario->spec.jobs : scenario->spec.workload),
         "goodput is of a training workload with 'failures' and 'checkpoint' (e.g. failures: {rates: llama3_2024, days: 54}, "

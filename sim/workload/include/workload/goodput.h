@@ -74,6 +74,9 @@ typedef struct {
   BaseSource provenance;
 } WrkGoodput;
 
+/* Whether it describes any. */
+gboolean wrk_scenario_has_failures (const WrkScenario *scenario);
+
 /* A slow part whose effect on a step is not given: the scenario run with `set` as well tells it. */
 typedef struct {
   char *set;       /* owned: "path=value", as of --set */
