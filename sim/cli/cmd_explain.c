@@ -194,7 +194,7 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
 }
 
 static void
-build_body (const CliScenarioRun *run, const Beside *beside, JsonBuilder *json)
+build_body (const CliScenarioRun *run, const Beside *beside, const WrkGoodput *goodput, JsonBuilder *json)
 {
   const Clu *clu = wrk_scenario_cluster (run->scenario);
   const WrkResult *result = run->result;
@@ -220,6 +220,12 @@ build_body (const CliScenarioRun *run, const Beside *beside, JsonBuilder *json)
     rep_explain_json (&explain, json);
   else
     json_builder_add_null_value (json);
+  if (goodput != NULL) {
+    json_builder_set_member_name (json, "goodput");
+    json_builder_begin_object (json);
+    rep_goodput_json (goodput, json);
+    json_builder_end_object (json);
+  }
   json_builder_end_object (json);
 }
 
@@ -265,10 +271,13 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   g_auto (Beside) beside = { 0 };
   if (!beside_of (&run, &beside, error))
     return FALSE;
+  g_autoptr (WrkGoodput) goodput = wrk_scenario_has_failures (run.scenario) ? cli_goodput (cli, &run, error) : NULL;
+  if (goodput == NULL && wrk_scenario_has_failures (run.scenario))
+    return FALSE;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
-    build_body (&run, &beside, json);
+    build_body (&run, &beside, goodput, json);
     cli_json_close (cli, json);
     return TRUE;
   }
@@ -276,6 +285,8 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
     cli_scenario_header (cli, &run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
   append_body (&run, &beside, cli->format, body);
+  if (goodput != NULL && cli->format == CLI_FORMAT_TEXT)
+    rep_goodput_terms_text (goodput, body);
   g_string_append (cli->out, body->str);
   return TRUE;
 }

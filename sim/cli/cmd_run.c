@@ -87,7 +87,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
       (flags->advise && !cli_advise (cli, &done, &changes, &advice, error)))
     return FALSE;
-  g_autoptr (WrkGoodput) goodput = flags->goodput ? wrk_scenario_goodput (done.scenario, done.result, error) : NULL;
+  if (!flags->goodput && wrk_scenario_has_failures (done.scenario))
+    cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
+  g_autoptr (WrkGoodput) goodput = flags->goodput ? cli_goodput (cli, &done, error) : NULL;
   if (flags->goodput && goodput == NULL)
     return FALSE;
   write_answer (cli, flags, &done, advice, goodput);

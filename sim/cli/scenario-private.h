@@ -4,6 +4,7 @@
 
 #include "cli-private.h"
 #include "report/advice.h"
+#include "workload/goodput.h"
 #include "workload/scenario.h"
 
 G_BEGIN_DECLS
@@ -32,6 +33,9 @@ WrkScenario *cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOpt
 /* Runs it again with each of wrk_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
  * says why; nothing is warned about. FALSE and *error where it cannot be read again. */
 gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **advice, GError **error);
+
+/* What failures leave of it; slow parts whose effect is not given are simulated first. Returned: full, free before the run. */
+WrkGoodput *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
 
 void cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 

@@ -21,6 +21,7 @@ static const BaseColumn cause_columns[] = {
   { "mean_time_s", "one in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
   { "count", "in a run", BASE_CELL_NUMBER, 0, "%.2f" },
   { "effect", "effect", BASE_CELL_TEXT, 0, NULL },
+  { "slowdown", "step takes", BASE_CELL_NUMBER, 0, "%.3f" },
   { "nodes", "nodes", BASE_CELL_NUMBER, 0, "%.0f" },
   { "detect_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "repair_s", NULL, BASE_CELL_NUMBER, 0, NULL },
@@ -78,6 +79,7 @@ causes_table (const WrkGoodput *goodput)
     base_table_number (table, "mean_time_s", 1 / cause->rate_per_s);
     base_table_number (table, "count", cause->count);
     base_table_text (table, "effect", base_name (mdl_effect_names, (int)cause->effect));
+    base_table_number (table, "slowdown", cause->effect == MDL_EFFECT_SLOW ? cause->slowdown : (double)NAN);
     base_table_number (table, "nodes", cause->nodes);
     base_table_number (table, "detect_s", cause->effect == MDL_EFFECT_STOP ? cause->detect_s : (double)NAN);
     base_table_number (table, "repair_s", cause->nodes > 0 ? cause->repair_s : (double)NAN);
@@ -268,6 +270,44 @@ append_terms (const WrkGoodput *goodput, GString *out)
         "q %.5f of recoveries are not broken off, d %.5f of checkpoints drain in time, pace %.5f, planned %.5f: %.2f %%\n",
         mttf_s, work_s, cycle_s, work_s / (mttf_s * expm1 (cycle_s / mttf_s)), t->alive, exp ((wait_s - t->drain_s) / mttf_s),
         t->pace, t->planned_share, goodput->closed * 100);
+}
+
+static const BaseColumn rate_columns[] = {
+  { "name", "what fails", BASE_CELL_TEXT, 0, NULL },
+  { "units", "units", BASE_CELL_NUMBER, 0, "%.0f" },
+  { "of", "of each", BASE_CELL_TEXT, 0, NULL },
+  { "unit_s", "one of them in (days)", BASE_CELL_NUMBER, 1 / (24 * HOUR_s), "%.1f" },
+  { "job_s", "the job in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
+  { "share", "of its stops (%)", BASE_CELL_NUMBER, 100, "%.2f" },
+  { "back_s", "back after (min)", BASE_CELL_NUMBER, 1.0 / 60, "%.2f" },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { "note", "note", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+void
+rep_goodput_terms_text (const WrkGoodput *goodput, GString *out)
+{
+  g_autoptr (BaseTable) table = base_table_new (rate_columns);
+  const double again_s = goodput->restart_s + goodput->create_s + goodput->checkpoint.restore_s;
+  for (guint i = 0; i < goodput->causes->len; i++) {
+    const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, i);
+    const gboolean stops = cause->effect == MDL_EFFECT_STOP;
+    base_table_row (table);
+    base_table_text (table, "name", cause->name);
+    base_table_number (table, "units", cause->units);
+    base_table_text (table, "of", base_name (mdl_unit_names, (int)cause->of));
+    base_table_number (table, "unit_s", cause->units / cause->rate_per_s);
+    base_table_number (table, "job_s", 1 / cause->rate_per_s);
+    base_table_number (table, "share", stops ? cause->rate_per_s / goodput->terms.stop_per_s : (double)NAN);
+    base_table_number (table, "back_s", stops ? cause->detect_s + again_s : (double)NAN);
+    base_table_text (table, "source", base_source_name (cause->source));
+    base_table_text (table, "note", cause->note);
+  }
+  g_string_append_printf (out, "\n# what fails in %.0f GPUs, %.0f nodes, %.0f adapters (rates: %s)\n", goodput->size.gpus,
+                          goodput->size.nodes, goodput->size.nics, goodput->rates);
+  base_table_print_text (table, out);
+  append_terms (goodput, out);
 }
 
 void

@@ -29,6 +29,65 @@ const char *const wrk_lost_names[WRK_LOST_N] = {
 
 /* ---- this job's failures ---- */
 
+/* Rows of the rates, then those beside them; NULL at the end. */
+static const MdlFailureRow *
+row_at (const WrkFailuresSpec *spec, unsigned i)
+{
+  const MdlFailureRates *rates = spec->rates.value;
+  if (i < rates->rows.n)
+    return BASE_LIST_AT (rates->rows, MdlFailureRow, i);
+  i -= rates->rows.n;
+  return i < spec->also.n ? BASE_LIST_AT (spec->also, MdlFailureRow, i) : NULL;
+}
+
+static double
+nic_rate_Bps (const Clu *clu)
+{
+  CluDev nic = clu_node_device (clu, 0, CLU_DEV_NIC, 0);
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    if ((link.a == nic && clu_dev_kind (clu, link.b) == CLU_DEV_SWITCH) ||
+        (link.b == nic && clu_dev_kind (clu, link.a) == CLU_DEV_SWITCH))
+      return link.rate_Bps;
+  }
+  return 0;
+}
+
+static void
+slow_part_clear (gpointer data)
+{
+  g_free (((WrkSlowPart *)data)->set);
+}
+
+gboolean
+wrk_scenario_has_failures (const WrkScenario *scenario)
+{
+  return scenario->jobs == NULL && scenario->kind == WRK_KIND_TRAINING && scenario->training.failures.head.set;
+}
+
+GArray *
+wrk_scenario_slow_parts (const WrkScenario *scenario)
+{
+  const WrkFailuresSpec *spec = &scenario->training.failures;
+  GArray *parts = g_array_new (FALSE, FALSE, sizeof (WrkSlowPart));
+  g_array_set_clear_func (parts, slow_part_clear);
+  if (!wrk_scenario_has_failures (scenario))
+    return parts;
+  const MdlFailureRow *row;
+  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++) {
+    WrkSlowPart part = { NULL, 1 };
+    if (row->nic_rate.set)
+      part.set = g_strdup_printf ("workload.stragglers=[{node: 0, nic: 0, rate: %.17g B/s}]",
+                                  nic_rate_Bps (scenario->clu) * row->nic_rate.v);
+    else if (row->compute.set)
+      part.set = g_strdup_printf ("workload.stragglers=[{rank: 0, slowdown: %.17g}]", row->compute.v);
+    if (part.set != NULL)
+      g_array_append_val (parts, part);
+  }
+  return parts;
+}
+
 static void
 add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const MdlFailureRow *row, const MdlObserved *observed, double factor)
 {
@@ -52,15 +111,19 @@ add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const MdlFailureRow *ro
 }
 
 static gboolean
-take_causes (WrkGoodput *out, const WrkFailuresSpec *spec, GError **error)
+take_causes (WrkGoodput *out, const WrkFailuresSpec *spec, const GArray *slow_parts, GError **error)
 {
   static const MdlObserved nothing;
   const MdlFailureRates *rates = spec->rates.value;
-  for (unsigned i = 0; i < rates->rows.n; i++)
-    add_cause (out, spec, BASE_LIST_AT (rates->rows, MdlFailureRow, i), &rates->observed, spec->factor.v);
-  for (unsigned i = 0; i < spec->also.n; i++)
-    add_cause (out, spec, BASE_LIST_AT (spec->also, MdlFailureRow, i), &nothing, 1);
+  const MdlFailureRow *row;
   double sum_per_s = 0;
+  guint part = 0;
+  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++) {
+    gboolean own = i >= rates->rows.n;
+    add_cause (out, spec, row, own ? &nothing : &rates->observed, own ? 1 : spec->factor.v);
+    if (row->nic_rate.set || row->compute.set)
+      g_array_index (out->causes, WrkCause, i).slowdown = g_array_index (slow_parts, WrkSlowPart, part++).slowdown;
+  }
   for (guint i = 0; i < out->causes->len; i++)
     sum_per_s += g_array_index (out->causes, WrkCause, i).rate_per_s;
   return sum_per_s > 0 ||
@@ -304,7 +367,7 @@ take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, GError **error)
 }
 
 static gboolean
-take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *result, GError **error)
+take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error)
 {
   const WrkFailuresSpec *spec = &scenario->training.failures;
   const WrkTrainingResult *training = &result->training;
@@ -325,7 +388,7 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
                         out->step_s);
   take_size (out, scenario, training);
   return take_length (out, spec, training, error) && take_interval (out, &scenario->training.checkpoint, error) &&
-         take_causes (out, spec, error);
+         take_causes (out, spec, slow_parts, error);
 }
 
 /* ---- the answer ---- */
@@ -384,9 +447,9 @@ answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
 }
 
 WrkGoodput *
-wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, GError **error)
+wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error)
 {
-  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || !scenario->training.failures.head.set) {
+  if (!wrk_scenario_has_failures (scenario)) {
     wrk_fail_at (
         error, base_yaml_mark (scenario->jobs != NULL ? scenario->spec.jobs : scenario->spec.workload),
         "goodput is of a training workload with 'failures' and 'checkpoint' (e.g. failures: {rates: llama3_2024, days: 54}, "
@@ -397,7 +460,7 @@ wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, GErr
   g_autoptr (WrkGoodput) out = g_new0 (WrkGoodput, 1);
   out->causes = g_array_new (FALSE, FALSE, sizeof (WrkCause));
   out->curve = g_array_new (FALSE, FALSE, sizeof (WrkInterval));
-  return take_input (out, scenario, result, error) && answer (out, scenario, error) ? g_steal_pointer (&out) : NULL;
+  return take_input (out, scenario, result, slow_parts, error) && answer (out, scenario, error) ? g_steal_pointer (&out) : NULL;
 }
 
 void

@@ -20,7 +20,11 @@ static const BaseField row_fields[] = {
   BASE_ROW_NUM (MdlFailureRow, "repair", repair, TIME, .max = "3650 days",
                 .help = "until its nodes are back; default: as the run's"),
   BASE_ROW_NUM (MdlFailureRow, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",
-                .help = "`slow`: what a step takes, in healthy ones"),
+                .help = "`slow`: what a step takes, in healthy ones; or:"),
+  BASE_ROW_NUM (MdlFailureRow, "nic_rate", nic_rate, RATIO, .min = "0.1 %", .max = "1",
+                .help = "`slow`: one adapter has this share of its rate, and a step with it is simulated; or:"),
+  BASE_ROW_NUM (MdlFailureRow, "compute", compute, NUMBER, .min = "1", .max = "1000",
+                .help = "`slow`: one GPU computes so many times as long, and a step with it is simulated"),
   BASE_ROW_NUM (MdlFailureRow, "lasts", lasts, TIME, .min = "1 s", .max = "3650 days",
                 .help = "`slow`: until it is found; then its `nodes` are replaced at a planned stop, or with 0 it ends by itself"),
   BASE_ROW_END,
@@ -115,9 +119,31 @@ check_count (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *di
 }
 
 static void
+check_slow (const MdlFailureRow *row, BaseDiag *diag)
+{
+  const BaseNum *keys[] = { &row->slowdown, &row->nic_rate, &row->compute, &row->lasts };
+  int said = row->slowdown.set + row->nic_rate.set + row->compute.set;
+  if (row->effect.v == MDL_EFFECT_SLOW) {
+    if (said != 1 || !row->lasts.set)
+      base_diag_error (
+          diag, row->head.mark,
+          "'%s' slows the job: it needs 'lasts' (e.g. 2 h) and one of 'slowdown' (e.g. 1.2), 'nic_rate' (e.g. 50 %%) and "
+          "'compute' (e.g. 1.3)",
+          row->name.v);
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (keys[i]->set) {
+      base_diag_error (diag, keys[i]->mark,
+                       "'slowdown', 'nic_rate', 'compute' and 'lasts' are of 'effect: slow'; '%s' has effect %s", row->name.v,
+                       base_name (mdl_effect_names, row->effect.v));
+      return;
+    }
+}
+
+static void
 check_row (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *diag)
 {
-  gboolean slow = row->effect.v == MDL_EFFECT_SLOW;
   if (row->count.set == row->every.set)
     base_diag_error (diag, row->head.mark, "'%s' needs 'count' or 'every', one of them", row->name.v);
   else if (row->count.set)
@@ -125,13 +151,7 @@ check_row (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *diag
   if (row->of.v == MDL_UNIT_SWITCH && (!row->nodes.set || row->nodes.v < 1))
     base_diag_error (diag, row->head.mark, "'%s' is of a switch: 'nodes' must say how many nodes it serves, 1 or more",
                      row->name.v);
-  if (slow && (!row->slowdown.set || !row->lasts.set))
-    base_diag_error (diag, row->head.mark, "'%s' slows the job: it needs 'slowdown' (e.g. 1.2) and 'lasts' (e.g. 2 h)",
-                     row->name.v);
-  if (!slow && (row->slowdown.set || row->lasts.set))
-    base_diag_error (diag, row->slowdown.set ? row->slowdown.mark : row->lasts.mark,
-                     "'slowdown' and 'lasts' are of 'effect: slow'; '%s' has effect %s", row->name.v,
-                     base_name (mdl_effect_names, row->effect.v));
+  check_slow (row, diag);
   if (row->effect.v != MDL_EFFECT_STOP && row->detect.set)
     base_diag_error (diag, row->detect.mark, "'detect' is of 'effect: stop'; of a slow part 'lasts' says when it is found");
 }
@@ -159,6 +179,22 @@ check_length (const WrkTrainingSpec *spec, BaseDiag *diag)
     base_diag_error (diag, f->tokens.mark, "'tokens' are of a 'model'; with 'layers' of given times: days or steps");
 }
 
+/* What makes a step slow is simulated as a straggler of a model's step. */
+static void
+check_simulated (const WrkTrainingSpec *spec, const MdlFailureRow *row, BaseDiag *diag)
+{
+  const BaseNum *key = row->nic_rate.set ? &row->nic_rate : &row->compute;
+  if (!key->set)
+    return;
+  if (spec->model.model == NULL)
+    base_diag_error (diag, key->mark,
+                     "'%s': what slows a step is simulated of a 'model'; with 'layers' of given times give 'slowdown'",
+                     row->name.v);
+  else if (spec->model.stragglers.n > 0)
+    base_diag_error (diag, key->mark, "'%s': what slows a step is simulated in a healthy job; beside 'stragglers' give 'slowdown'",
+                     row->name.v);
+}
+
 void
 wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag)
 {
@@ -169,8 +205,11 @@ wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag)
   if (!spec->checkpoint.head.set)
     base_diag_error (diag, f->head.mark,
                      "'failures' needs 'checkpoint' beside it (e.g. checkpoint: {every: 500, stall: 30 s, restore: 1 min})");
-  if (f->rates.value != NULL)
-    wrk_failure_rates_check (f->rates.value, diag);
+  const MdlFailureRates *rates = f->rates.value;
+  if (rates != NULL)
+    wrk_failure_rates_check (rates, diag);
+  for (unsigned i = 0; rates != NULL && i < rates->rows.n; i++)
+    check_simulated (spec, BASE_LIST_AT (rates->rows, MdlFailureRow, i), diag);
   static const MdlObserved nothing;
   for (unsigned i = 0; i < f->also.n; i++) {
     const MdlFailureRow *row = BASE_LIST_AT (f->also, MdlFailureRow, i);
@@ -178,5 +217,6 @@ wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag)
       base_diag_error (diag, row->count.mark, "'count' is of 'rates', which say what was observed; here: every (e.g. 2000 days)");
     else
       check_row (row, &nothing, diag);
+    check_simulated (spec, row, diag);
   }
 }

@@ -210,7 +210,7 @@ goodput_of (const char *workload, WrkScenario **scenario, char **message)
   *message = NULL;
   *scenario = scenario_load (text, NULL, NULL, message);
   g_autoptr (WrkResult) result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
-  WrkGoodput *goodput = result != NULL ? wrk_scenario_goodput (*scenario, result, &error) : NULL;
+  WrkGoodput *goodput = result != NULL ? wrk_scenario_goodput (*scenario, result, NULL, &error) : NULL;
   if (goodput == NULL && *message == NULL)
     *message = g_strdup (error->message);
   return goodput;
@@ -340,7 +340,13 @@ what_makes_no_sense_is_refused (void)
     { LAYERS ", " SAVED ", failures: {rates: {rows: [{name: a, of: switch, every: 1 day, nodes: 0}]}, days: 1}",
       "nodes it serves" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow}]}",
-      "needs 'slowdown'" },
+      "it needs 'lasts' (e.g. 2 h) and one of" },
+    { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow, lasts: 1 h, "
+             "nic_rate: 50 %, slowdown: 2}]}",
+      "it needs 'lasts' (e.g. 2 h) and one of" },
+    { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow, lasts: 1 h, "
+             "nic_rate: 50 %}]}",
+      "with 'layers' of given times give 'slowdown'" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, slowdown: 2}]}",
       "are of 'effect: slow'" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, count: 1}]}", "'count' is of 'rates'" },

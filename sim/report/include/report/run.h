@@ -24,6 +24,8 @@ void rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json);
  * "checkpoint" … into the open object. */
 void rep_goodput_text (const WrkGoodput *goodput, GString *out);
 void rep_goodput_tsv (const WrkGoodput *goodput, GString *out);
+/* Its closed form taken apart: rates with their sources, and the terms. */
+void rep_goodput_terms_text (const WrkGoodput *goodput, GString *out);
 void rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json);
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes

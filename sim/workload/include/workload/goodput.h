@@ -74,9 +74,22 @@ typedef struct {
   BaseSource provenance;
 } WrkGoodput;
 
-/* Follows `result`'s step over the days that the scenario's `failures` and `checkpoint` describe. Returned: full, free before the
- * scenario; NULL and *error (BASE_ERROR_INPUT: no failures in it, an interval longer than the run, no progress) on failure. */
-WrkGoodput *wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, GError **error);
+/* Whether it describes any. */
+gboolean wrk_scenario_has_failures (const WrkScenario *scenario);
+
+/* A slow part whose effect on a step is not given: the scenario run with `set` as well tells it. */
+typedef struct {
+  char *set;       /* owned: "path=value", as of --set */
+  double slowdown; /* to be filled: its step over a healthy one */
+} WrkSlowPart;
+
+/* Of a scenario with failures; empty for others. Returned: full, of WrkSlowPart. */
+GArray *wrk_scenario_slow_parts (const WrkScenario *scenario);
+
+/* Follows `result`'s step over the days that the scenario's `failures` and `checkpoint` describe. `slow_parts`: as
+ * wrk_scenario_slow_parts gave them, filled; NULL where there are none. Returned: full, free before the scenario; NULL
+ * and *error (BASE_ERROR_INPUT: no failures in it, an interval longer than the run, no progress) on failure. */
+WrkGoodput *wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error);
 void wrk_goodput_free (WrkGoodput *goodput);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkGoodput, wrk_goodput_free)
 

@@ -1,0 +1,45 @@
+/* Goodput of a scenario that has been run: what slow parts do to its step is simulated first, each in a run of its own. */
+#include <math.h>
+#include <string.h>
+
+#include "scenario-private.h"
+
+static gboolean
+run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error)
+{
+  static char healthy[] = "workload.failures=null"; /* but for this part */
+  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++)
+    g_ptr_array_add (sets, *set);
+  g_ptr_array_add (sets, healthy);
+  g_ptr_array_add (sets, part->set);
+  g_ptr_array_add (sets, NULL);
+  WrkScenarioOptions options = run->options;
+  options.sets = (const char *const *)sets->pdata;
+  guint cals = cli->cals->len;
+  g_autoptr (WrkScenario) scenario = wrk_scenario_load (run->path, cli->lookup, &options, cli_library_load, cli, error);
+  g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
+  gboolean ran = result != NULL;
+  if (ran)
+    part->slowdown = fmax (1, result->training.step_time_s / run->result->training.step_time_s);
+  g_clear_pointer (&result, wrk_result_free);
+  g_clear_pointer (&scenario, wrk_scenario_free);
+  g_ptr_array_set_size (cli->cals, (gint)cals); /* of this run alone */
+  return ran;
+}
+
+WrkGoodput *
+cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
+{
+  g_autoptr (GArray) parts = wrk_scenario_slow_parts (run->scenario);
+  if (parts->len > 0 && strcmp (run->path, "/dev/stdin") == 0) {
+    cli_fail (
+        cli, error,
+        "a slow part is simulated by running the scenario again, and stdin can be read only once: give a file, or 'slowdown'");
+    return NULL;
+  }
+  for (guint i = 0; i < parts->len; i++)
+    if (!run_slow (cli, run, &g_array_index (parts, WrkSlowPart, i), error))
+      return NULL;
+  return wrk_scenario_goodput (run->scenario, run->result, parts, error);
+}
