@@ -386,7 +386,6 @@ static void
 write_text (Cli *cli, const Sheet *sheet, const GArray *chosen, guint n_axes)
 {
   g_autoptr (GArray) columns = g_array_new (TRUE, TRUE, sizeof (BaseColumn));
-  g_autoptr (GPtrArray) keys = g_ptr_array_new_with_free_func (g_free);
   guint headline = headline_of (sheet, chosen);
   for (guint i = 0; i < n_axes + chosen->len; i++) {
     guint at = i < n_axes ? i : g_array_index (chosen, guint, i - n_axes);
@@ -404,14 +403,14 @@ write_text (Cli *cli, const Sheet *sheet, const GArray *chosen, guint n_axes)
   for (guint r = 0; r < sheet->rows->len; r++) {
     base_table_row (table);
     turn = r > 0 && g_array_index (sheet->point, guint, r) == g_array_index (sheet->point, guint, r - 1) ? turn + 1 : 0;
-    double first = NAN;
+    double first = (double)NAN;
     if (headline != G_MAXUINT && turn < sheet->rows->len && g_array_index (sheet->point, guint, turn) == 0)
       (void)is_number (cell (sheet->rows->pdata[turn], headline), &first);
     for (guint i = 0; i < columns->len; i++) {
       const BaseColumn *column = &g_array_index (columns, BaseColumn, i);
       gboolean is_ratio = column->key[0] == '\1';
       const char *text = cell (sheet->rows->pdata[r], is_ratio ? headline : column_of (sheet->header, column->key, FALSE));
-      double value = NAN;
+      double value = (double)NAN;
       if (column->kind == BASE_CELL_TEXT)
         base_table_text (table, column->key, text);
       else if (column->kind == BASE_CELL_INTEGER && text != NULL)

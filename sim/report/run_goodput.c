@@ -377,8 +377,7 @@ add_failures (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_number (json, "restart_s", goodput->restart_s);
   rep_json_number (json, "communicators_s", goodput->create_s);
   g_autoptr (BaseTable) causes = causes_table (goodput);
-  json_builder_set_member_name (json, "causes");
-  base_table_build_json (causes, json);
+  rep_json_table (json, "causes", causes);
   json_builder_end_object (json);
 }
 
@@ -402,8 +401,7 @@ add_checkpoint (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_number (json, "daly_s", goodput->daly_s);
   rep_json_number (json, "young_s", goodput->young_s);
   g_autoptr (BaseTable) curve = curve_table (goodput);
-  json_builder_set_member_name (json, "intervals");
-  base_table_build_json (curve, json);
+  rep_json_table (json, "intervals", curve);
   json_builder_end_object (json);
 }
 

@@ -247,6 +247,7 @@ advice_leaves_the_scenario_as_it_was (void)
   g_autoptr (MemoryFixture) f = memory_of (1, 8, LLAMA "accumulate: 1, framework: fused, precision: {gradients: fp32}");
   const double total_B = memory_stage (f, 0)->total_B;
   g_autofree char *text = wrk_memory_advice (&f->model);
+  TEST_HAS (text, "it fits with ");
   g_array_set_size (f->stages, 0);
   wrk_model_memory (&f->model, f->stages);
   TEST_NEAR (memory_stage (f, 0)->total_B, total_B, 0);

@@ -68,8 +68,7 @@ what_is_waited_for_never_lasts_longer_than_it_runs (void)
 {
   static const char *const workloads[] = {
     "model: gpt2_small, sequence: 1024, global_batch: 16, framework: fused, parallel: {tp: 2, pp: 2}",
-    "model: gpt2_small, sequence: 1024, global_batch: 16, framework: fused, parallel: {tp: 2, pp: 4, sp: true}, overlap: {tp: "
-    "true}",
+    "model: gpt2_small, sequence: 1024, global_batch: 16, framework: fused, parallel: {tp: 2, pp: 4, sp: true}, overlap: {tp: on}",
     "model: gpt2_small, sequence: 4096, global_batch: 4, framework: fused, parallel: {cp: 4, pp: 2}",
     "model: mixtral_8x7b, sequence: 1024, global_batch: 8, framework: fused, parallel: {ep: 4, pp: 2}",
   };
