@@ -61,20 +61,23 @@ wrk_way_res (const WrkWayUse *use, const WrkStand *from, const WrkStand *to)
 
 /* Scratch loads: per resource, zero between uses. */
 typedef struct {
-  double *load, *effort;
+  double load, effort; /* bytes, and those at full capacity that take as long; side by side: they are always read together */
+} WrkSum;
+typedef struct {
+  WrkSum *sum;
   GArray *touched; /* CluRes with load, each once */
 } WrkScratch;
 WrkScratch *wrk_ground_scratch (WrkGround *ground);
-/* Bytes on a resource, and those of them at its full capacity that take as long. */
 static inline void
 wrk_scratch_put (WrkScratch *scratch, CluRes res, double bytes, double effort_B)
 {
+  WrkSum *sum = &scratch->sum[res];
   if (bytes <= 0)
     return;
-  if (scratch->load[res] <= 0)
+  if (sum->load <= 0)
     g_array_append_val (scratch->touched, res);
-  scratch->load[res] += bytes;
-  scratch->effort[res] += effort_B;
+  sum->load += bytes;
+  sum->effort += effort_B;
 }
 /* `bytes` on a resource that reaches `factor` of its capacity. */
 static inline void

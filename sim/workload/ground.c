@@ -74,8 +74,7 @@ wrk_ground_unref (WrkGround *ground)
   g_hash_table_unref (ground->ways);
   clu_route_clear (&ground->route);
   g_free (ground->loose.use);
-  g_free (ground->scratch.load);
-  g_free (ground->scratch.effort);
+  g_free (ground->scratch.sum);
   g_array_unref (ground->scratch.touched);
   g_free (ground->switches);
   g_free (ground);
@@ -208,10 +207,8 @@ wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, gui
 WrkScratch *
 wrk_ground_scratch (WrkGround *ground)
 {
-  if (ground->scratch.load == NULL) {
-    ground->scratch.load = g_new0 (double, clu_n_resources (ground->clu));
-    ground->scratch.effort = g_new0 (double, clu_n_resources (ground->clu));
-  }
+  if (ground->scratch.sum == NULL)
+    ground->scratch.sum = g_new0 (WrkSum, clu_n_resources (ground->clu));
   return &ground->scratch;
 }
 
@@ -237,7 +234,7 @@ wrk_scratch_sort (WrkScratch *scratch)
     return;
   }
   for (CluRes res = first; res <= last; res++)
-    if (scratch->load[res] > 0)
+    if (scratch->sum[res].load > 0)
       *touched++ = res;
 }
 
@@ -246,7 +243,7 @@ wrk_scratch_clear (WrkScratch *scratch)
 {
   for (guint i = 0; i < scratch->touched->len; i++) {
     CluRes res = g_array_index (scratch->touched, CluRes, i);
-    scratch->load[res] = scratch->effort[res] = 0;
+    scratch->sum[res] = (WrkSum){ 0, 0 };
   }
   g_array_set_size (scratch->touched, 0);
 }

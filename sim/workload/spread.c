@@ -70,14 +70,14 @@ static void
 bound_by (WrkSpread *spread, CluRes res, const WrkScratch *scratch)
 {
   WrkSpreadBounds *bounds = &spread->bounds;
-  double rate_Bps = clu_resource_capacity (spread->clu, res) / scratch->effort[res];
+  double rate_Bps = clu_resource_capacity (spread->clu, res) / scratch->sum[res].effort;
   /* equal resources differ by the last bit of their sums: the first of them is named */
   if (rate_Bps < bounds->rate_Bps * (1 - 1e-9)) {
     bounds->rate_Bps = rate_Bps;
     bounds->bottleneck = res;
   }
   if (!clu_resource_is_both_ways (spread->clu, res))
-    bounds->most = fmax (bounds->most, scratch->load[res]);
+    bounds->most = fmax (bounds->most, scratch->sum[res].load);
   bounds->source = MIN (bounds->source, clu_resource_source (spread->clu, res));
 }
 
@@ -143,7 +143,7 @@ wrk_spread_take (WrkGround *ground, const Clu *clu)
   wrk_scratch_sort (scratch);
   for (guint i = 0; i < scratch->touched->len; i++) {
     CluRes res = g_array_index (scratch->touched, CluRes, i);
-    WrkLoad load = { res, scratch->load[res], scratch->load[res] / scratch->effort[res], 1 };
+    WrkLoad load = { res, scratch->sum[res].load, scratch->sum[res].load / scratch->sum[res].effort, 1 };
     if (res >= outside) {
       take_node (spread, scratch, known, node, &one); /* the last: bounds are found in the order of numbers */
       g_array_append_val (spread->outside, load);

@@ -108,7 +108,7 @@ a_spread_moved_on_loads_the_nodes_behind (void)
   wrk_spread_unref (spread);
   TEST_INT (scratch->touched->len, 1);
   TEST_INT (g_array_index (scratch->touched, CluRes, 0), clu_node_first_resource (b.clu, 3) + 3);
-  TEST_NEAR (scratch->load[clu_node_first_resource (b.clu, 3) + 3], 0.5, 0);
+  TEST_NEAR (scratch->sum[clu_node_first_resource (b.clu, 3) + 3].load, 0.5, 0);
   wrk_scratch_clear (scratch);
   bench_close (&b);
 }
