@@ -45,7 +45,31 @@ add_set (Draw *d, const char *format, ...)
   va_end (args);
 }
 
-/* 1 to 64 nodes, on shapes of fabric whose leaves are small beside the cluster. */
+/* Racks of a few trays of four GPUs, whose NVLink domains are wider than a node, and fabrics that are no trees. Returned: GPUs; 0:
+ * none of these. */
+static guint32
+draw_special (Draw *d)
+{
+  static const char *const fabrics[] = {
+    "{kind: torus, dims: [2, 4], routing: adaptive}", "{kind: torus, dims: [2, 4], routing: static}",
+    "{kind: dragonfly, dragonfly: {groups: 2, routers: 4, hosts: 8, global_links: 1}, routing: ecmp}",
+    "{kind: single_switch, leaf: {radix: 4096}}"
+  };
+  if (one_in (d, 5)) {
+    guint32 n = 4u << below (d, 3);
+    g_snprintf (d->cluster, sizeof d->cluster, "topology: gb200_nvl72, nodes: %u", n);
+    add_set (d, "topology.nvlink_domain={nodes: %u}", 2u << below (d, 2));
+    add_set (d, "topology.fabric.routing=%s", one_in (d, 2) ? "adaptive" : "ecmp");
+    return 4 * n;
+  }
+  if (!one_in (d, 5))
+    return 0;
+  g_snprintf (d->cluster, sizeof d->cluster, "topology: hgx_h100, nodes: 8");
+  add_set (d, "topology.fabric=%s", fabrics[below (d, G_N_ELEMENTS (fabrics))]);
+  return 64;
+}
+
+/* 1 to 64 nodes of eight GPUs, on shapes of fabric whose leaves are small beside the cluster. Returned: GPUs. */
 static guint32
 draw_cluster (Draw *d)
 {
@@ -53,12 +77,15 @@ draw_cluster (Draw *d)
   static const char *const kinds[] = { "rail_optimised", "fat_tree" };
   static const char *const routings[] = { "adaptive", "static", "ecmp" };
   static const guint32 nodes[] = { 1, 2, 2, 4, 4, 4, 8, 8, 8, 16, 16, 32, 64 }, odd[] = { 3, 5, 6, 7 };
+  guint32 special = draw_special (d);
+  if (special > 0)
+    return special;
   guint32 n = one_in (d, 6) ? odd[below (d, G_N_ELEMENTS (odd))] : nodes[below (d, G_N_ELEMENTS (nodes))];
   g_snprintf (d->cluster, sizeof d->cluster, "topology: %s, nodes: %u", machines[below (d, G_N_ELEMENTS (machines))], n);
   add_set (d, "topology.fabric={kind: %s, leaf: {radix: %u}, oversubscription: %u, routing: %s}",
            kinds[below (d, G_N_ELEMENTS (kinds))], 8u << below (d, 3), 1 + below (d, 3),
            routings[below (d, G_N_ELEMENTS (routings))]);
-  return n;
+  return 8 * n;
 }
 
 static void
@@ -104,9 +131,9 @@ draw (guint64 seed)
   Draw d = { .random = base_random_stream_at (seed, "fold", 0),
              .sets = g_ptr_array_new_with_free_func (g_free),
              .workload = g_string_new (NULL) };
-  guint32 nodes = draw_cluster (&d);
-  draw_step (&d, 8 * nodes);
-  draw_disturbances (&d, nodes);
+  guint32 gpus = draw_cluster (&d);
+  draw_step (&d, gpus);
+  draw_disturbances (&d, gpus / 8);
   g_ptr_array_add (d.sets, NULL);
   return d;
 }
