@@ -168,6 +168,7 @@ split (WrkFold *fold, GHashTable *seen, const Class *class)
 guint
 wrk_fold_add (WrkFold *fold, WrkSpread *spread)
 {
+  g_return_val_if_fail (fold->loads->len == 0, 0); /* closed */
   guint operation = fold->spreads->len;
   g_autoptr (GHashTable) seen = g_hash_table_new_full (hash_split, equal_splits, g_free, NULL);
   wrk_spread_ref (spread);
