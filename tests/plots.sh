@@ -118,6 +118,12 @@ ROWS
 draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of runs' 'closed form' 'best' 'work between checkpoints (min)' '10'
 refuses goodput.gp "data='coll.tsv'" "no column 'interval_s'"
 refuses goodput.gp "out='x.svg'" 'data is not set'
+# Ten times the messages take ten times as long; what lies below 50,000 is not fitted.
+printf '%s\n' 'operation ranks messages time_s' 'a_b 8 1e3 1' 'a_b 8 1e5 0.1' 'a_b 8 1e6 1' 'a_b 8 1e7 10' \
+  'c 8 1e5 1' 'c 8 1e6 100' 'c 8 1e7 1e4' |
+  tr ' ' '\t' >growth.tsv
+draws growth.gp "data='growth.tsv'" 'a_b: exponent 1.00' 'c: exponent 2.00' 'processor time (s)'
+refuses growth.gp "data='coll.tsv'" "no column 'operation'"
 
 # Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
 table winners.tsv <<'ROWS'

@@ -54,6 +54,20 @@ typedef struct {
   BaseSource source;
 } CluOwn;
 
+/* A way over the host tree: links of a node, one after the other. */
+#define CLU_MAX_CLIMB 5u /* devices from an adapter up: GPU, PCIe switches, socket */
+typedef struct {
+  guint32 link;
+  gboolean forward;
+  guint32 bus; /* PCIe switch behind it that the bytes pass through; CLU_NONE */
+} CluStep;
+
+typedef struct {
+  CluPathClass path_class; /* of a way that is kept */
+  guint32 n;
+  CluStep step[2 * CLU_MAX_CLIMB];
+} CluWay;
+
 /* One distinct kind of node: what all nodes of this kind share. */
 typedef struct {
   CluNodeSpec spec;
@@ -73,6 +87,7 @@ typedef struct {
   guint32 torus_dims[8], n_torus_dims;
   CluScaleUpKind scale_up;
   guint32 *near_first, *near_nic; /* by GPU, n + 1: its nearest NICs, those it does not leave to others */
+  CluWay *near_way;               /* two for each of near_nic: there and back; by links alone, so that it outlives their rates */
   gboolean on_chip_nics;
   CluParams nic_wire;  /* a NIC's cable without the switch at its end; link_class NULL without NICs */
   double write_weight; /* of the drives: a byte written costs as much as this many read */

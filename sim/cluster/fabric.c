@@ -71,7 +71,7 @@ clu_fabric_emit (const CluFabric *fabric, CluPath *path, guint32 link, gboolean 
   CluFabricLink l;
   fabric->ops->link (fabric, link, &l);
   CluDev a = CLU_NONE, b = CLU_NONE;
-  if (part->shown) {
+  if (part->shown && path->list_hops) {
     a = clu_fabric_dev (fabric->clu, forward ? l.a : l.b);
     b = clu_fabric_dev (fabric->clu, forward ? l.b : l.a);
   }

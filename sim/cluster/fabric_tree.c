@@ -57,6 +57,13 @@ level_of_link (const CluFabric *f, guint32 *link)
   return l;
 }
 
+/* The resource of a cable up out of a pod: its own, or the pod's trunk. */
+static inline guint32
+cable_res (const CluFabric *f, const CluTreeLevel *level, guint32 pod, guint32 cable)
+{
+  return level->first_res + (f->routing == CLU_ROUTING_ADAPTIVE ? pod : cable) * stride_of (level);
+}
+
 static void
 tree_link (const CluFabric *f, guint32 link, CluFabricLink *out)
 {
@@ -66,7 +73,7 @@ tree_link (const CluFabric *f, guint32 link, CluFabricLink *out)
   out->a = level->first_switch + sw;
   out->b = above->first_switch + pod / above->children * above->per_pod + x * level->parents + port / level->parallel;
   out->p = &level->p;
-  out->res = level->first_res + (f->routing == CLU_ROUTING_ADAPTIVE ? pod : link) * stride_of (level);
+  out->res = cable_res (f, level, pod, link);
 }
 
 static void
@@ -130,7 +137,11 @@ emit_side (const CluFabric *f, CluPath *path, guint32 leaf, guint32 turn, const 
     CluPart spread = *part;
     if (f->routing == CLU_ROUTING_ADAPTIVE)
       spread.n_alternatives *= level->per_pod * level->up;
-    clu_fabric_emit (f, path, level->first_link + (pod[l] * level->per_pod + x[l]) * level->up + port[l], upward, &spread);
+    guint32 cable = (pod[l] * level->per_pod + x[l]) * level->up + port[l];
+    if (path->list_hops) /* which names both ends */
+      clu_fabric_emit (f, path, level->first_link + cable, upward, &spread);
+    else
+      clu_path_cross (path, CLU_NONE, CLU_NONE, CLU_NONE, f->res + cable_res (f, level, pod[l], cable), upward, &level->p, &spread);
   }
 }
 

@@ -65,4 +65,5 @@ clu_template_find_nearest (CluTemplate *t)
   }
   t->near_first[gpus] = nics->len;
   t->near_nic = (guint32 *)(void *)g_array_free (g_steal_pointer (&nics), FALSE);
+  clu_template_find_ways (t);
 }

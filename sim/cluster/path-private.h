@@ -11,12 +11,17 @@ G_BEGIN_DECLS
 struct CluPath {
   const Clu *clu;
   CluRoute *out;
-  /* Uses by resource, open addressing: number in out->uses + 1. Only made when there are more uses than a scan is good for. */
+  gboolean list_hops;
+  CluUse *use; /* out->uses, of which n_uses are written */
+  guint32 n_uses, room;
+  guint64 met; /* marks of the resources used */
+  /* Uses by resource, open addressing: number in use + 1. Only made when there are more uses than a scan is good for. */
   guint32 *slots, n_slots;
   guint32 stack[CLU_PATH_SLOTS];
 };
 
-void clu_path_begin (CluPath *path, const Clu *clu, CluRoute *out);
+void clu_path_begin (CluPath *path, const Clu *clu, gboolean list_hops, CluRoute *out);
+/* Tells `out` its uses. */
 void clu_path_end (CluPath *path);
 void clu_path_use (CluPath *path, CluRes res, double share);
 void clu_path_hop (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes res, const CluPart *part, double share);
@@ -34,6 +39,11 @@ void clu_path_memory (CluPath *path, guint32 node, guint32 local, gboolean write
 CluPathClass clu_host_class (const CluTemplate *t, guint32 from, guint32 to);
 /* FALSE and *error when the tree does not join the two. */
 gboolean clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error);
+/* The known way between a GPU and a NIC near it, or back; NULL for other pairs. */
+const CluWay *clu_near_way (const CluTemplate *t, guint32 from, guint32 to);
+void clu_path_way (CluPath *path, guint32 node, const CluWay *way, const CluPart *part);
+/* Keeps the ways between GPUs and their nearest NICs, which most routes take. */
+void clu_template_find_ways (CluTemplate *t);
 guint32 clu_socket_of (const CluTemplate *t, guint32 local); /* index of the socket above; CLU_NONE */
 /* Class of the way over scale-up links between GPUs (global numbers' nodes and local indices); CLU_PATH_N: none. */
 CluPathClass clu_scale_up_class (const Clu *clu, guint32 node_a, guint32 gpu_a, guint32 node_b, guint32 gpu_b);

@@ -2,15 +2,29 @@
 
 #include "path-private.h"
 
-void
-clu_path_begin (CluPath *path, const Clu *clu, CluRoute *out)
+/* Uses are written into an array with room, whose length is told at the end: a call a use is what a route costs most. */
+static void
+take_room (CluPath *path, guint32 n)
 {
+  g_array_set_size (path->out->uses, n);
+  path->use = (CluUse *)(void *)path->out->uses->data;
+  path->room = n;
+}
+
+void
+clu_path_begin (CluPath *path, const Clu *clu, gboolean list_hops, CluRoute *out)
+{
+  enum { USUAL_USES = 32 };
   path->clu = clu;
   path->out = out;
+  path->list_hops = list_hops;
+  path->n_uses = 0;
+  path->met = 0;
+  take_room (path, USUAL_USES);
   path->slots = NULL;
   path->n_slots = 0;
-  g_array_set_size (out->uses, 0);
-  g_array_set_size (out->hops, 0);
+  if (out->hops->len > 0)
+    g_array_set_size (out->hops, 0);
   out->latency_s = 0;
   out->transport = CLU_TRANSPORT_COPY;
   out->path_class = out->nic_class = CLU_PATH_LOC;
@@ -22,13 +36,14 @@ clu_path_end (CluPath *path)
   if (path->slots != path->stack)
     g_free (path->slots);
   path->slots = NULL;
+  g_array_set_size (path->out->uses, path->n_uses);
 }
 
 static guint32 *
 slot_of (const CluPath *path, CluRes res)
 {
   guint32 mask = path->n_slots - 1, i = (res * 2654435761u) & mask; /* Knuth's multiplicative hash */
-  while (path->slots[i] != 0 && g_array_index (path->out->uses, CluUse, path->slots[i] - 1).res != res)
+  while (path->slots[i] != 0 && path->use[path->slots[i] - 1].res != res)
     i = (i + 1) & mask;
   return &path->slots[i];
 }
@@ -43,8 +58,8 @@ index_uses (CluPath *path)
   path->slots = n == CLU_PATH_SLOTS ? path->stack : g_new (guint32, n);
   path->n_slots = n;
   memset (path->slots, 0, n * sizeof *path->slots);
-  for (guint i = 0; i < path->out->uses->len; i++)
-    *slot_of (path, g_array_index (path->out->uses, CluUse, i).res) = i + 1;
+  for (guint32 i = 0; i < path->n_uses; i++)
+    *slot_of (path, path->use[i].res) = i + 1;
 }
 
 /* Of 10^30 bytes less than one: no part of a transfer, and further from nothing than what a sum of products rounds to. */
@@ -53,37 +68,40 @@ index_uses (CluPath *path)
 void
 clu_path_use (CluPath *path, CluRes res, double share)
 {
-  GArray *uses = path->out->uses;
   if (share < LEAST_SHARE)
     return;
   enum { SCAN = 24 };
-  if (path->slots == NULL && uses->len < SCAN) {
-    for (guint i = 0; i < uses->len; i++)
-      if (g_array_index (uses, CluUse, i).res == res) {
-        g_array_index (uses, CluUse, i).share += share;
+  guint64 mark = G_GUINT64_CONSTANT (1) << (res * 2654435761u >> 26); /* one of 64; unmarked is new */
+  gboolean maybe_met = (path->met & mark) != 0;
+  path->met |= mark;
+  if (path->slots == NULL && path->n_uses < SCAN) {
+    for (guint32 i = 0; maybe_met && i < path->n_uses; i++)
+      if (path->use[i].res == res) {
+        path->use[i].share += share;
         return;
       }
   } else {
-    if (2 * (uses->len + 1) > path->n_slots)
+    if (2 * (path->n_uses + 1) > path->n_slots)
       index_uses (path);
     guint32 *slot = slot_of (path, res);
     if (*slot != 0) {
-      g_array_index (uses, CluUse, *slot - 1).share += share;
+      path->use[*slot - 1].share += share;
       return;
     }
-    *slot = uses->len + 1;
+    *slot = path->n_uses + 1;
   }
-  CluUse use;
-  memset (&use, 0, sizeof use); /* padding too: equal routes are equal bytes */
-  use.res = res;
-  use.share = share;
-  g_array_append_val (uses, use);
+  if (path->n_uses == path->room)
+    take_room (path, 2 * path->room);
+  CluUse *use = &path->use[path->n_uses++];
+  memset (use, 0, sizeof *use); /* padding too: equal routes are equal bytes */
+  use->res = res;
+  use->share = share;
 }
 
 void
 clu_path_hop (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes res, const CluPart *part, double share)
 {
-  if (!part->shown)
+  if (!part->shown || !path->list_hops)
     return;
   CluHop hop = { .link = link, .from = from, .to = to, .res = res, .share = share, .n_alternatives = part->n_alternatives };
   g_array_append_val (path->out->hops, hop);
@@ -107,7 +125,9 @@ clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean fo
 {
   const CluNode *n = &path->clu->node[node];
   const CluNodeLink *link = clu_template_link_at (clu_node_template (path->clu, node), local_link);
-  CluDev near = n->dev + link->a, far = part->shown ? clu_link_far (path->clu, node, local_link) : CLU_NONE;
+  CluDev near = n->dev + link->a, far = CLU_NONE;
+  if (part->shown && path->list_hops)
+    far = clu_link_far (path->clu, node, local_link);
   clu_path_cross (path, n->link + local_link, forward ? near : far, forward ? far : near, n->res + link->res, forward, &link->p,
                   part);
 }

@@ -87,11 +87,20 @@ can_end (CluDevKind kind)
   return kind == CLU_DEV_GPU || kind == CLU_DEV_MEMORY || kind == CLU_DEV_NIC || kind == CLU_DEV_NVME || kind == CLU_DEV_STORAGE;
 }
 
+static CluDevKind
+kind_of (const Clu *clu, CluDev dev, guint32 node)
+{
+  guint32 index;
+  return node == CLU_NONE ? clu_dev_kind (clu, dev)
+                          : clu_template_kind (clu_node_template (clu, node), dev - clu->node[node].dev, &index);
+}
+
 static gboolean
 find (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GError **error)
 {
   const Clu *clu = path->clu;
-  CluDevKind from_kind = clu_dev_kind (clu, from), to_kind = clu_dev_kind (clu, to);
+  guint32 a = clu_node_of_dev (clu, from), b = clu_node_of_dev (clu, to);
+  CluDevKind from_kind = kind_of (clu, from, a), to_kind = kind_of (clu, to, b);
   for (int e = 0; e < 2; e++)
     if (!can_end (e == 0 ? from_kind : to_kind)) {
       g_autofree char *name = clu_dev_name (clu, e == 0 ? from : to);
@@ -103,7 +112,6 @@ find (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GEr
     path->out->transport = from_kind == CLU_DEV_GPU ? CLU_TRANSPORT_P2P : CLU_TRANSPORT_COPY;
     return TRUE;
   }
-  guint32 a = clu_node_of_dev (clu, from), b = clu_node_of_dev (clu, to);
   if (a != CLU_NONE && a == b)
     return inside_node (path, a, from, to, &options->degrade, error);
   const CluDegrade *d = &options->degrade;
@@ -125,7 +133,7 @@ clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteOptions *o
 {
   g_return_val_if_fail (from < clu->n_devices && to < clu->n_devices && out->uses != NULL, FALSE);
   CluPath path;
-  clu_path_begin (&path, clu, out);
+  clu_path_begin (&path, clu, !options->no_hops, out);
   g_autoptr (GError) reason = NULL;
   gboolean found = find (&path, from, to, options, &reason);
   clu_path_end (&path);

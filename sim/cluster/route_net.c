@@ -14,30 +14,35 @@ typedef struct {
   guint32 index; /* among its kind */
   const CluTemplate *t;
   const CluTierNode *tier;
-  guint32 memory;  /* local: where bytes are staged */
+  gboolean remote; /* staged on another socket */
   gboolean direct; /* the adapter reaches the device itself */
 } End;
 
+/* Local number of the memory where bytes of this end are staged. */
 static guint32
-staging_memory (const CluTemplate *t, guint32 local, gboolean remote)
+staging_memory (const End *end)
 {
-  guint32 socket = clu_socket_of (t, local), n = t->n[CLU_DEV_SOCKET];
+  if (end->kind == CLU_DEV_MEMORY && !end->remote)
+    return end->local;
+  guint32 socket = clu_socket_of (end->t, end->local), n = end->t->n[CLU_DEV_SOCKET];
   if (socket == CLU_NONE)
     socket = 0; /* nothing links it to a host: the way there will say so */
-  return t->first[CLU_DEV_MEMORY] + (remote ? (socket + 1) % n : socket);
+  return end->t->first[CLU_DEV_MEMORY] + (end->remote ? (socket + 1) % n : socket);
 }
 
 static End
 end_of (const Clu *clu, CluDev dev, const CluDegrade *degrade)
 {
-  End end = { .dev = dev, .node = clu_node_of_dev (clu, dev), .kind = clu_dev_kind (clu, dev), .tier = clu_tier_of_dev (clu, dev) };
-  if (end.node == CLU_NONE)
+  End end = { .dev = dev, .node = clu_node_of_dev (clu, dev) };
+  if (end.node == CLU_NONE) {
+    end.kind = clu_dev_kind (clu, dev);
+    end.tier = clu_tier_of_dev (clu, dev);
     return end;
+  }
   end.t = clu_node_template (clu, end.node);
   end.local = dev - clu->node[end.node].dev;
-  end.index = end.local - end.t->first[end.kind];
-  end.memory =
-      end.kind == CLU_DEV_MEMORY && !degrade->remote_numa ? end.local : staging_memory (end.t, end.local, degrade->remote_numa);
+  end.kind = clu_template_kind (end.t, end.local, &end.index);
+  end.remote = degrade->remote_numa;
   return end;
 }
 
@@ -65,7 +70,7 @@ usable_nics (const End *end, const CluDegrade *degrade)
 static guint32
 seen_from (const End *end, const CluDegrade *degrade)
 {
-  return degrade->remote_numa && end->t->n[CLU_DEV_SOCKET] > 1 ? end->memory : end->local;
+  return degrade->remote_numa && end->t->n[CLU_DEV_SOCKET] > 1 ? staging_memory (end) : end->local;
 }
 
 static void
@@ -131,9 +136,10 @@ proxy_gpu (const Clu *clu, const End *end, const CluDegrade *degrade, guint32 ni
   return best;
 }
 
-/* From the end to its adapter (or back, when `inward`). */
+/* From the end to its adapter (or back, when `inward`), *path_class is raised to this way's. */
 static gboolean
-node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean inward, const CluPart *part, GError **error)
+node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean inward, const CluPart *part,
+           CluPathClass *path_class, GError **error)
 {
   if (end->kind == CLU_DEV_NIC && nic == end->local)
     return TRUE;
@@ -145,21 +151,22 @@ node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean i
       return FALSE;
     if (inward)
       clu_path_scale_up (path, end->node, proxy, end->node, end->index, part);
+    *path_class = MAX (*path_class, CLU_PATH_PXN);
     return TRUE;
   }
-  if (end->direct)
-    return clu_path_host (path, end->node, inward ? nic : end->local, inward ? end->local : nic, part, error);
-  guint32 first = inward ? nic : end->local, last = inward ? end->local : nic;
-  return clu_path_host (path, end->node, first, end->memory, part, error) &&
-         clu_path_host (path, end->node, end->memory, last, part, error);
-}
-
-static CluPathClass
-nic_class (const End *end, guint32 nic, guint32 proxy)
-{
-  if (proxy != CLU_NONE)
-    return CLU_PATH_PXN;
-  return clu_host_class (end->t, end->direct ? end->local : end->memory, end->t->first[CLU_DEV_NIC] + nic);
+  guint32 near = end->direct ? end->local : staging_memory (end), first = inward ? nic : near, last = inward ? near : nic;
+  const CluWay *known = end->direct ? clu_near_way (end->t, first, last) : NULL;
+  CluPathClass way_class = known != NULL ? known->path_class : clu_host_class (end->t, near, nic);
+  *path_class = MAX (*path_class, way_class);
+  if (known != NULL) {
+    clu_path_way (path, end->node, known, part);
+    return TRUE;
+  }
+  if (!end->direct && !inward && !clu_path_host (path, end->node, end->local, near, part, error))
+    return FALSE;
+  if (!clu_path_host (path, end->node, first, last, part, error))
+    return FALSE;
+  return end->direct || !inward || clu_path_host (path, end->node, near, end->local, part, error);
 }
 
 /* Adapter to adapter over the fabric. */
@@ -287,15 +294,13 @@ over_fabric (CluPath *path, End *from, End *to, const CluRouteOptions *options, 
     if (!from->direct)
       proxy = CLU_NONE;
     guint32 dev_a = from->t->first[CLU_DEV_NIC] + a, dev_b = to->t->first[CLU_DEV_NIC] + b;
-    if (!node_part (path, from, dev_a, proxy, FALSE, &part, error) ||
+    if (!node_part (path, from, dev_a, proxy, FALSE, &part, &path->out->nic_class, error) ||
         !fabric_part (path, from, a, to, b, options->flow, &part, error) ||
-        !node_part (path, to, dev_b, last_proxy, TRUE, &part, error))
+        !node_part (path, to, dev_b, last_proxy, TRUE, &part, &path->out->nic_class, error))
       return FALSE;
     all_direct = all_direct && from->direct && to->direct;
     tcp = tcp || !((const CluNicSpec *)from->t->spec.nics.type.value)->rdma.v ||
           !((const CluNicSpec *)to->t->spec.nics.type.value)->rdma.v;
-    CluPathClass far = MAX (nic_class (from, a, proxy), nic_class (to, b, last_proxy));
-    path->out->nic_class = MAX (path->out->nic_class, far);
   }
   gboolean gpu = from->kind == CLU_DEV_GPU || to->kind == CLU_DEV_GPU;
   path->out->transport = from->kind == CLU_DEV_NIC && to->kind == CLU_DEV_NIC ? CLU_TRANSPORT_COPY
@@ -323,14 +328,15 @@ side_part (CluPath *path, const End *end, Net net, gboolean inward, const CluPar
 {
   CluDevKind kind = net == NET_FRONTEND ? CLU_DEV_FRONTEND_NIC : CLU_DEV_MANAGEMENT_NIC;
   guint32 nic = end->t->first[kind], wire = net == NET_FRONTEND ? end->t->frontend_wire : end->t->management_wire;
+  CluPathClass ignored = CLU_PATH_LOC; /* of adapters on the fabric alone it matters how near they are */
   if (!inward) {
-    if (!node_part (path, end, nic, CLU_NONE, FALSE, part, error))
+    if (!node_part (path, end, nic, CLU_NONE, FALSE, part, &ignored, error))
       return FALSE;
     clu_path_node_link (path, end->node, wire, TRUE, part);
     return TRUE;
   }
   clu_path_node_link (path, end->node, wire, FALSE, part);
-  return node_part (path, end, nic, CLU_NONE, TRUE, part, error);
+  return node_part (path, end, nic, CLU_NONE, TRUE, part, &ignored, error);
 }
 
 static gboolean
@@ -368,6 +374,8 @@ static void
 name_top_switch (CluPath *path, guint tier_hop, gboolean outward)
 {
   GArray *hops = path->out->hops;
+  if (!path->list_hops)
+    return;
   CluHop *hop = &g_array_index (hops, CluHop, tier_hop);
   if (outward)
     hop->to = g_array_index (hops, CluHop, tier_hop + 1).from;
@@ -409,17 +417,16 @@ storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const Cl
         return FALSE;
       if (part.shown)
         name_top_switch (path, hop, TRUE);
-      if (!node_part (path, end, dev, CLU_NONE, TRUE, &part, error))
+      if (!node_part (path, end, dev, CLU_NONE, TRUE, &part, &path->out->nic_class, error))
         return FALSE;
     } else {
-      if (!node_part (path, end, dev, CLU_NONE, FALSE, &part, error) ||
+      if (!node_part (path, end, dev, CLU_NONE, FALSE, &part, &path->out->nic_class, error) ||
           !fabric_part (path, end, k, tier_end, 0, options->flow, &part, error))
         return FALSE;
       cross_tier (path, tier, FALSE, &part);
       if (part.shown)
         name_top_switch (path, path->out->hops->len - 1, FALSE);
     }
-    path->out->nic_class = MAX (path->out->nic_class, nic_class (end, k, CLU_NONE));
   }
   return TRUE;
 }

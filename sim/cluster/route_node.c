@@ -1,11 +1,9 @@
 /* Ways inside a node (and inside an NVLink domain): the host tree, and scale-up links. */
 #include "path-private.h"
 
-#define MAX_CLIMB 5u /* adapter, GPU, PCIe switch, socket */
-
 typedef struct {
   guint32 n;
-  guint32 dev[MAX_CLIMB], link[MAX_CLIMB]; /* link[i]: from dev[i] to dev[i + 1] */
+  guint32 dev[CLU_MAX_CLIMB], link[CLU_MAX_CLIMB]; /* link[i]: from dev[i] to dev[i + 1] */
 } Climb;
 
 static gboolean
@@ -42,7 +40,7 @@ climb (const CluTemplate *t, guint32 local, gboolean by_pcie, Climb *out)
 {
   out->n = 1;
   out->dev[0] = local;
-  for (guint32 link = by_pcie ? pcie_link (t, local) : t->up[local]; link != CLU_NONE && out->n < MAX_CLIMB;
+  for (guint32 link = by_pcie ? pcie_link (t, local) : t->up[local]; link != CLU_NONE && out->n < CLU_MAX_CLIMB;
        link = t->up[out->dev[out->n - 1]]) {
     out->link[out->n - 1] = link;
     out->dev[out->n++] = clu_template_link_at (t, link)->b;
@@ -95,6 +93,20 @@ coherent (const CluTemplate *t, const Climb *way)
   return FALSE;
 }
 
+/* The known way between a GPU and an adapter of its own; NULL for other devices. */
+const CluWay *
+clu_near_way (const CluTemplate *t, guint32 from, guint32 to)
+{
+  gboolean inward = is_kind (t, CLU_DEV_NIC, from);
+  guint32 g = (inward ? to : from) - t->first[CLU_DEV_GPU], nic = (inward ? from : to) - t->first[CLU_DEV_NIC];
+  if (g >= t->n[CLU_DEV_GPU])
+    return NULL;
+  for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
+    if (t->near_nic[i] == nic)
+      return &t->near_way[2 * i + (inward ? 1 : 0)];
+  return NULL;
+}
+
 CluPathClass
 clu_host_class (const CluTemplate *t, guint32 from, guint32 to)
 {
@@ -116,12 +128,57 @@ clu_host_class (const CluTemplate *t, guint32 from, guint32 to)
   return c2c_a || c2c_b ? CLU_PATH_P2C : CLU_PATH_PHB;
 }
 
-/* Passing a device: a PCIe switch that is a bus is crossed. */
-static void
-pass (CluPath *path, guint32 node, const CluTemplate *t, guint32 local, const CluPart *part)
+/* A PCIe switch is crossed; what else stands on the way is not. */
+static guint32
+bus_at (const CluTemplate *t, guint32 local)
 {
-  if (is_kind (t, CLU_DEV_PCIE_SWITCH, local))
-    clu_path_own (path, node, local, 1, part);
+  return is_kind (t, CLU_DEV_PCIE_SWITCH, local) ? local : CLU_NONE;
+}
+
+/* The links from one place of the host tree to another. FALSE when nothing joins them: *out_of is the device that is linked to no
+ * host. */
+static gboolean
+find_way (const CluTemplate *t, guint32 x, guint32 y, CluWay *out, guint32 *out_of)
+{
+  Climb a = { .n = 1, .dev = { x } }, b = { .n = 1, .dev = { y } };
+  guint32 direct = on_chip_link (t, x, y) != CLU_NONE ? on_chip_link (t, x, y) : on_chip_link (t, y, x);
+  gboolean met = x == y || direct != CLU_NONE || meet (t, x, y, &a, &b);
+  guint32 n_sockets = t->n[CLU_DEV_SOCKET], top_a = a.dev[a.n - 1], top_b = b.dev[b.n - 1];
+  out->n = 0;
+  if (!met && (!is_kind (t, CLU_DEV_SOCKET, top_a) || !is_kind (t, CLU_DEV_SOCKET, top_b))) {
+    *out_of = is_kind (t, CLU_DEV_SOCKET, top_a) ? top_b : top_a;
+    return FALSE;
+  }
+  if (direct != CLU_NONE) {
+    out->step[out->n++] = (CluStep){ direct, clu_template_link_at (t, direct)->a == x, CLU_NONE };
+    return TRUE;
+  }
+  for (guint32 i = 0; i + 1 < a.n; i++)
+    out->step[out->n++] = (CluStep){ a.link[i], TRUE, i + 2 < a.n || met ? bus_at (t, a.dev[i + 1]) : CLU_NONE };
+  if (!met) {
+    guint32 i = top_a - t->first[CLU_DEV_SOCKET], j = top_b - t->first[CLU_DEV_SOCKET];
+    out->step[out->n++] = (CluStep){ t->socket_link[i * n_sockets + j], i < j, CLU_NONE };
+  }
+  for (guint32 i = b.n - 1; i > 0; i--)
+    out->step[out->n++] = (CluStep){ b.link[i - 1], FALSE, i - 1 > 0 ? bus_at (t, b.dev[i - 1]) : CLU_NONE };
+  return TRUE;
+}
+
+void
+clu_template_find_ways (CluTemplate *t)
+{
+  guint32 n = t->near_first[t->n[CLU_DEV_GPU]], out_of;
+  CluWay *ways = g_new0 (CluWay, 2 * n);
+  for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
+    for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
+      for (guint32 inward = 0; inward < 2; inward++) {
+        guint32 gpu = t->first[CLU_DEV_GPU] + g, nic = t->first[CLU_DEV_NIC] + t->near_nic[i];
+        CluWay *way = &ways[2 * i + inward];
+        gboolean joined = find_way (t, inward ? nic : gpu, inward ? gpu : nic, way, &out_of);
+        g_assert (joined); /* else it would be near none */
+        way->path_class = inward ? clu_host_class (t, nic, gpu) : clu_host_class (t, gpu, nic);
+      }
+  t->near_way = ways;
 }
 
 static gboolean
@@ -135,42 +192,34 @@ no_way (const Clu *clu, guint32 node, guint32 local, GError **error)
   return FALSE;
 }
 
+void
+clu_path_way (CluPath *path, guint32 node, const CluWay *way, const CluPart *part)
+{
+  for (guint32 i = 0; i < way->n; i++) {
+    clu_path_node_link (path, node, way->step[i].link, way->step[i].forward, part);
+    if (way->step[i].bus != CLU_NONE)
+      clu_path_own (path, node, way->step[i].bus, 1, part);
+  }
+}
+
 gboolean
 clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error)
 {
   const CluTemplate *t = clu_node_template (path->clu, node);
-  guint32 x = tree_place (t, from), y = tree_place (t, to);
-  Climb a = { .n = 1, .dev = { x } }, b = { .n = 1, .dev = { y } };
-  guint32 direct = on_chip_link (t, x, y) != CLU_NONE ? on_chip_link (t, x, y) : on_chip_link (t, y, x);
-  gboolean met = x == y || direct != CLU_NONE || meet (t, x, y, &a, &b);
-  guint32 n_sockets = t->n[CLU_DEV_SOCKET], top_a = a.dev[a.n - 1], top_b = b.dev[b.n - 1];
-  if (!met && !is_kind (t, CLU_DEV_SOCKET, top_a))
-    return no_way (path->clu, node, top_a, error);
-  if (!met && !is_kind (t, CLU_DEV_SOCKET, top_b))
-    return no_way (path->clu, node, top_b, error);
-
+  guint32 x = tree_place (t, from), y = tree_place (t, to), out_of;
+  const CluWay *known = clu_near_way (t, from, to);
+  CluWay way;
+  if (known != NULL) {
+    clu_path_way (path, node, known, part);
+    return TRUE;
+  }
+  if (!find_way (t, x, y, &way, &out_of))
+    return no_way (path->clu, node, out_of, error);
   if (from != x)
     clu_path_memory (path, node, from, FALSE, part);
   else if (is_kind (t, CLU_DEV_NVME, from))
     clu_path_own (path, node, from, 1, part);
-  if (direct != CLU_NONE)
-    clu_path_node_link (path, node, direct, clu_template_link_at (t, direct)->a == x, part);
-  else {
-    for (guint32 i = 0; i + 1 < a.n; i++) {
-      clu_path_node_link (path, node, a.link[i], TRUE, part);
-      if (i + 2 < a.n || met)
-        pass (path, node, t, a.dev[i + 1], part);
-    }
-    if (!met) {
-      guint32 i = top_a - t->first[CLU_DEV_SOCKET], j = top_b - t->first[CLU_DEV_SOCKET];
-      clu_path_node_link (path, node, t->socket_link[i * n_sockets + j], i < j, part);
-    }
-    for (guint32 i = b.n - 1; i > 0; i--) {
-      clu_path_node_link (path, node, b.link[i - 1], FALSE, part);
-      if (i - 1 > 0)
-        pass (path, node, t, b.dev[i - 1], part);
-    }
-  }
+  clu_path_way (path, node, &way, part);
   if (to != y)
     clu_path_memory (path, node, to, TRUE, part);
   else if (is_kind (t, CLU_DEV_NVME, to))

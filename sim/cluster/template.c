@@ -481,5 +481,6 @@ clu_template_free (CluTemplate *t)
   g_free (t->mesh);
   g_free (t->near_first);
   g_free (t->near_nic);
+  g_free (t->near_way);
   g_free (t);
 }

@@ -235,7 +235,8 @@ copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
 static EngTime
 end_of (const EngFlowMove *move, EngTime now)
 {
-  double slack = fmin (move->amount * REL_SLACK, move->rate * (PS_SLACK / ENG_PS_PER_S));
+  double of_amount = move->amount * REL_SLACK, of_rate = move->rate * (PS_SLACK / ENG_PS_PER_S);
+  double slack = of_amount < of_rate ? of_amount : of_rate;
   if (move->left <= slack)
     return now;
   double ps = ceil ((move->left - slack) * ENG_PS_PER_S / move->rate);

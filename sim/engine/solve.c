@@ -55,7 +55,8 @@ used_of (const EngLinkFill *fill)
 static inline double
 share_of (const EngLinkState *link, const EngLinkFill *fill)
 {
-  return fmax (0.0, (link->capacity - used_of (fill)) / rest_of (fill));
+  double share = (link->capacity - used_of (fill)) / rest_of (fill);
+  return share > 0.0 ? share : 0.0;
 }
 
 /* Takes the flow out of the rest of its links; they are full at `level` by so much less. */
@@ -96,8 +97,10 @@ reach_link (EngNet *net, EngLink link, double weight)
     return;
   }
   fill->rest_lo++;
-  fill->unit = fmin (fill->unit, weight);
-  fill->scale = fmax (fill->scale, weight);
+  if (weight < fill->unit)
+    fill->unit = weight;
+  if (weight > fill->scale)
+    fill->scale = weight;
 }
 
 /* Gathers the component of `start`, which has a flow. */

@@ -3,6 +3,7 @@
 #define WORKLOAD_COMM_PRIVATE_H
 
 #include "cluster/rings.h"
+#include "series-private.h"
 #include "spread-private.h"
 #include "models/tuner.h"
 #include "workload/comm.h"
@@ -65,6 +66,7 @@ typedef struct {
   guint32 root;
   WrkSpread *spread;
   GArray *alike; /* WrkLoad, of what is alike one; NULL until it is asked for */
+  WrkSeries *series; /* what its messages can fill; NULL where they are not sent one by one */
 } WrkTraffic;
 
 /* Borrowed from the communicator; NULL and *error when ranks cannot reach each other. */

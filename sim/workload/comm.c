@@ -200,6 +200,7 @@ traffic_free (gpointer data)
   WrkTraffic *traffic = data;
   wrk_spread_unref (traffic->spread);
   g_clear_pointer (&traffic->alike, g_array_unref);
+  wrk_series_free (traffic->series);
   g_free (traffic);
 }
 

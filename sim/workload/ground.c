@@ -171,6 +171,7 @@ wrk_ground_look (WrkGround *ground, const WrkStand *from, const WrkStand *to, gu
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
   options.degrade = ground->settings->degrade;
   options.nic = nic;
+  options.no_hops = TRUE;
   options.flow = ((guint64)from->gpu << 32) | to->gpu;
   if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
       !wrk_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))

@@ -6,7 +6,7 @@
 struct WrkNet {
   const Clu *clu;
   Eng *eng;
-  GHashTable *link_of; /* CluRes + 1 -> EngLink + 1 */
+  guint32 *link_of;    /* by resource: EngLink + 1; 0: none yet */
   GArray *res;         /* CluRes of each link */
   GArray *count;       /* WrkNetCount of each link */
 };
@@ -17,7 +17,7 @@ wrk_net_new (const Clu *clu)
   WrkNet *net = g_new0 (WrkNet, 1);
   net->clu = clu;
   net->eng = eng_new ();
-  net->link_of = g_hash_table_new (NULL, NULL);
+  net->link_of = g_new0 (guint32, clu_n_resources (clu));
   net->res = g_array_new (FALSE, FALSE, sizeof (CluRes));
   net->count = g_array_new (FALSE, TRUE, sizeof (WrkNetCount));
   return net;
@@ -29,7 +29,7 @@ wrk_net_free (WrkNet *net)
   if (net == NULL)
     return;
   eng_free (net->eng);
-  g_hash_table_unref (net->link_of);
+  g_free (net->link_of);
   g_array_unref (net->res);
   g_array_unref (net->count);
   g_free (net);
@@ -44,11 +44,10 @@ wrk_net_engine (WrkNet *net)
 EngLink
 wrk_net_link (WrkNet *net, CluRes res)
 {
-  gpointer key = GUINT_TO_POINTER (res + 1u), known = g_hash_table_lookup (net->link_of, key);
-  if (known != NULL)
-    return GPOINTER_TO_UINT (known) - 1u;
+  if (net->link_of[res] != 0)
+    return net->link_of[res] - 1u;
   EngLink link = eng_link_new (net->eng, clu_resource_capacity (net->clu, res));
-  g_hash_table_insert (net->link_of, key, GUINT_TO_POINTER (link + 1u));
+  net->link_of[res] = link + 1u;
   g_array_append_val (net->res, res);
   g_array_set_size (net->count, net->res->len);
   return link;

@@ -12,6 +12,7 @@
 
 #include "comm-private.h"
 #include "net-private.h"
+#include "series-private.h"
 
 typedef struct {
   const WrkPipe *pipe;
@@ -138,26 +139,39 @@ find_heirs (StepPipe *sp)
       sp->heirs[at[pipe->need[i]]++] = e;
 }
 
-/* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route, appended to `uses`. */
+/* What the messages of one run have in common. */
+typedef struct {
+  WrkComm *comm;
+  WrkNet *net;
+  const WrkColl *coll;
+  const WrkSeries *series;
+} Run;
+
+/* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route that can bind, appended to
+ * `uses`. */
 static gboolean
-edge_spec (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkEdge *edge, GArray *uses, EngFlowSpec *spec, EngTime *hop,
-           double *pace_s, GError **error)
+edge_spec (Run *run, const WrkEdge *edge, GArray *uses, EngFlowSpec *spec, EngTime *hop, double *pace_s, GError **error)
 {
-  if (!wrk_comm_route (comm, edge->from, edge->to, edge->nic, &comm->route, error))
+  const WrkComm *comm = run->comm;
+  const WrkColl *coll = run->coll;
+  const WrkWay *way = wrk_comm_way (comm, edge->from, edge->to, edge->nic, error);
+  if (way == NULL)
     return FALSE;
   gboolean inside = comm->island[edge->from] == comm->island[edge->to];
-  *hop = eng_time_from_s (comm->route.latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
+  *hop = eng_time_from_s (way->latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
   spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
   *pace_s = coll->cost.pace_s;
   spec->bound_per_s = (coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps) * edge->bytes;
-  spec->n_uses = comm->route.uses->len;
-  for (guint i = 0; i < comm->route.uses->len; i++) {
-    const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
-    EngUse eng_use = { wrk_net_link (net, use->res),
-                       use->share * coll->cost.wire / wrk_comm_copy_factor (comm, comm->route.transport, use->res) };
-    g_array_append_val (uses, eng_use);
+  guint before = uses->len;
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    CluRes res = wrk_way_res (&way->use[i], &comm->stand[edge->from], &comm->stand[edge->to]);
+    if (!wrk_series_binds (run->series, res))
+      continue;
+    EngUse use = { wrk_net_link (run->net, res), way->use[i].share * coll->cost.wire / way->use[i].factor };
+    g_array_append_val (uses, use);
   }
+  spec->n_uses = uses->len - before;
   return TRUE;
 }
 
@@ -183,25 +197,25 @@ left_loose (Eng *eng, void *user, uint64_t arg)
 }
 
 static gboolean
-start_loose (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkPipe *pipe, GError **error)
+start_loose (Run *run, const WrkPipe *pipe, GError **error)
 {
-  EngTime start = eng_time_from_s (coll->cost.start_s), hop;
+  EngTime start = eng_time_from_s (run->coll->cost.start_s), hop;
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   for (guint32 e = 0; e < pipe->n_edges; e++) {
     EngFlowSpec spec = { 0 };
     g_array_set_size (uses, 0);
     double pace_s; /* one message has none to wait for it */
-    if (!edge_spec (comm, net, coll, &pipe->edge[e], uses, &spec, &hop, &pace_s, error))
+    if (!edge_spec (run, &pipe->edge[e], uses, &spec, &hop, &pace_s, error))
       return FALSE;
     spec.uses = (const EngUse *)(const void *)uses->data;
     spec.latency = start;
-    if (comm->settings->library == NULL)
+    if (run->comm->settings->library == NULL)
       spec.latency = eng_time_add (start, hop);
     else if (hop > 0) {
       spec.done = left_loose;
       spec.arg = hop;
     }
-    eng_flow_start (wrk_net_engine (net), &spec);
+    eng_flow_start (wrk_net_engine (run->net), &spec);
   }
   return TRUE;
 }
@@ -209,7 +223,7 @@ start_loose (WrkComm *comm, WrkNet *net, const WrkColl *coll, const WrkPipe *pip
 /* ---- messages that wait for others ---- */
 
 static gboolean
-prepare_pipe (WrkComm *comm, WrkNet *net, const WrkColl *coll, StepPipe *sp, GArray *uses, GError **error)
+prepare_pipe (Run *run, StepPipe *sp, GArray *uses, GError **error)
 {
   guint32 n = sp->pipe->n_edges;
   sp->sent = g_new0 (guint32, n);
@@ -223,9 +237,9 @@ prepare_pipe (WrkComm *comm, WrkNet *net, const WrkColl *coll, StepPipe *sp, GAr
   for (guint32 e = 0; e < n; e++) {
     EngFlowSpec *spec = &sp->spec[e];
     EngTime hop;
-    if (!edge_spec (comm, net, coll, &sp->pipe->edge[e], uses, spec, &hop, &sp->pace_s[e], error))
+    if (!edge_spec (run, &sp->pipe->edge[e], uses, spec, &hop, &sp->pace_s[e], error))
       return FALSE;
-    if (comm->settings->library != NULL)
+    if (run->comm->settings->library != NULL)
       sp->flight[e] = hop;
     else
       spec->latency = hop;
@@ -237,20 +251,20 @@ prepare_pipe (WrkComm *comm, WrkNet *net, const WrkColl *coll, StepPipe *sp, GAr
 }
 
 static gboolean
-prepare (WrkComm *comm, WrkNet *net, const WrkColl *coll, const GPtrArray *pipes, Steps *steps, GError **error)
+prepare (Run *run, const GPtrArray *pipes, Steps *steps, GError **error)
 {
   steps->pipe = g_new0 (StepPipe, pipes->len);
   for (guint p = 0; p < pipes->len; p++) {
     const WrkPipe *pipe = pipes->pdata[p];
     steps->n_messages += (guint64)pipe->n_edges * pipe->n_pieces;
     if (is_loose (pipe)) {
-      if (!start_loose (comm, net, coll, pipe, error))
+      if (!start_loose (run, pipe, error))
         return FALSE;
       continue;
     }
     StepPipe *sp = &steps->pipe[steps->n_pipes++];
     sp->pipe = pipe;
-    if (!prepare_pipe (comm, net, coll, sp, steps->uses, error))
+    if (!prepare_pipe (run, sp, steps->uses, error))
       return FALSE;
   }
   const EngUse *use = (const EngUse *)(const void *)steps->uses->data;
@@ -291,7 +305,9 @@ wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
 {
   /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
   static const double MOST_PIECES_A_STEP = 32;
-  if (!fit_in_memory (comm, coll, error))
+  const WrkTraffic *traffic =
+      fit_in_memory (comm, coll, error) ? wrk_comm_traffic (comm, coll->op, coll->algo, root, error) : NULL;
+  if (traffic == NULL)
     return FALSE;
   g_autoptr (WrkNet) net = wrk_net_new (comm->clu);
   double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
@@ -300,7 +316,8 @@ wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
   g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, piece_B);
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = wrk_net_engine (net);
-  gboolean ok = prepare (comm, net, coll, pipes, &steps, error);
+  Run run = { comm, net, coll, traffic->series };
+  gboolean ok = prepare (&run, pipes, &steps, error);
   if (ok) {
     if (steps.n_pipes > 0)
       eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);

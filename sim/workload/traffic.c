@@ -223,8 +223,8 @@ pairwise_pipe (const WrkComm *comm, MdlOp op)
     return pipe;
   }
   pipe_alloc (pipe, n * (n - 1), 0);
-  for (guint32 d = 1; d < n; d++)
-    for (guint32 i = 0; i < n; i++)
+  for (guint32 i = 0; i < n; i++) /* a sender's edges stand together: so do its messages in memory */
+    for (guint32 d = 1; d < n; d++)
       pipe_add (pipe, (WrkEdge){ i, (i + d) % n, CLU_NONE, 1.0 / n }, NULL, 0);
   return pipe;
 }
@@ -294,8 +294,8 @@ wrk_load_add (WrkComm *comm, CluRes res, double bytes, double factor)
   wrk_scratch_add (wrk_ground_scratch (comm->ground), res, bytes, factor);
 }
 
-gboolean
-wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error)
+static gboolean
+load_edge (WrkComm *comm, const WrkEdge *edge, WrkSeries *series, GError **error)
 {
   WrkScratch *scratch = wrk_ground_scratch (comm->ground);
   const WrkStand *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
@@ -306,41 +306,52 @@ wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error)
     const WrkWayUse *use = &way->use[i];
     wrk_scratch_add (scratch, wrk_way_res (use, from, to), edge->bytes * use->share, use->factor);
   }
+  if (series != NULL)
+    wrk_series_add (series, way, from, to);
   return TRUE;
 }
 
+gboolean
+wrk_load_edge (WrkComm *comm, const WrkEdge *edge, GError **error)
+{
+  return load_edge (comm, edge, NULL, error);
+}
+
+/* `series` is told of the edges' ways, unless it is NULL. */
 static gboolean
-load_edges (WrkComm *comm, const GPtrArray *pipes, GError **error)
+load_edges (WrkComm *comm, const GPtrArray *pipes, WrkSeries *series, GError **error)
 {
   for (guint p = 0; p < pipes->len; p++) {
     const WrkPipe *pipe = pipes->pdata[p];
     for (guint32 e = 0; e < pipe->n_edges; e++)
-      if (!wrk_load_edge (comm, &pipe->edge[e], error))
+      if (!load_edge (comm, &pipe->edge[e], series, error))
         return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-load_all (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
+load_all (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, WrkSeries *series, GError **error)
 {
   if (!wrk_algo_has_messages (algo))
     return wrk_load_in_switches (comm, op, algo, error);
-  if (algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV)
+  if (algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV && series == NULL)
     return wrk_load_all_to_all (comm, error);
   g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
-  return load_edges (comm, pipes, error);
+  return load_edges (comm, pipes, series, error);
 }
 
 WrkTraffic *
 wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
 {
+  gboolean exact = comm->settings->steps == WRK_STEPS_EXACT && wrk_algo_has_messages (algo);
   for (guint i = 0; i < comm->traffic->len; i++) {
     WrkTraffic *known = comm->traffic->pdata[i];
-    if (known->op == op && known->algo == algo && known->root == root)
+    if (known->op == op && known->algo == algo && known->root == root && (known->series != NULL || !exact))
       return known;
   }
-  if (!load_all (comm, op, algo, root, error)) {
+  g_autoptr (WrkSeries) series = exact ? wrk_series_new (comm->clu) : NULL;
+  if (!load_all (comm, op, algo, root, series, error)) {
     wrk_scratch_clear (wrk_ground_scratch (comm->ground));
     return NULL;
   }
@@ -349,6 +360,7 @@ wrk_comm_traffic (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **
   traffic->algo = algo;
   traffic->root = root;
   traffic->spread = wrk_spread_take (comm->ground, comm->clu);
+  traffic->series = g_steal_pointer (&series);
   g_ptr_array_add (comm->traffic, traffic);
   return traffic;
 }

@@ -246,6 +246,14 @@ same_uses (const CluRoute *a, const CluRoute *b)
          (a->uses->len == 0 || memcmp (a->uses->data, b->uses->data, a->uses->len * sizeof (CluUse)) == 0);
 }
 
+static gboolean
+same_bare (const CluRoute *route, const CluRoute *bare)
+{
+  gboolean as_long = route->latency_s >= bare->latency_s && route->latency_s <= bare->latency_s;
+  return same_uses (route, bare) && bare->hops->len == 0 && as_long && route->transport == bare->transport &&
+         route->path_class == bare->path_class && route->nic_class == bare->nic_class;
+}
+
 /* One cluster's routes. FALSE: a law is broken, and stderr says where. */
 static gboolean
 check_cluster (const Clu *clu, const char *text, BaseRandom *random)
@@ -256,13 +264,17 @@ check_cluster (const Clu *clu, const char *text, BaseRandom *random)
   for (int i = 0; i < N_PAIRS && ok; i++) {
     CluDev a = random_end (clu, random), b = random_end (clu, random);
     CluRouteOptions options = random_options (random);
-    g_auto (CluRoute) there = { 0 }, back = { 0 }, again = { 0 };
+    CluRouteOptions bare_options = options;
+    bare_options.no_hops = TRUE;
+    g_auto (CluRoute) there = { 0 }, back = { 0 }, again = { 0 }, bare = { 0 };
     clu_route_init (&there);
     clu_route_init (&back);
     clu_route_init (&again);
+    clu_route_init (&bare);
     g_autoptr (GError) error = NULL;
     gboolean found = clu_route_find (clu, a, b, &options, &there, &error) && clu_route_find (clu, b, a, &options, &back, &error) &&
-                     clu_route_find (clu, a, b, &options, &again, &error);
+                     clu_route_find (clu, a, b, &options, &again, &error) &&
+                     clu_route_find (clu, a, b, &bare_options, &bare, &error);
     const char *broken = NULL;
     if (!found)
       broken = "found";
@@ -274,6 +286,8 @@ check_cluster (const Clu *clu, const char *text, BaseRandom *random)
       broken = "as long as the way back";
     else if (!same_uses (&there, &again))
       broken = "the same when asked again";
+    else if (!same_bare (&there, &bare))
+      broken = "the same without its hops";
     ok = broken == NULL;
     if (ok)
       continue;

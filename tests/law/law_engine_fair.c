@@ -213,6 +213,12 @@ act (Eng *eng, void *user, uint64_t arg)
     world->capacity[l] = base_random_below (&world->random, 8) == 0 ? 0 : 10 * some_number (&world->random);
     eng_link_set_capacity (eng, world->first + l, world->capacity[l]);
   }
+  if (base_random_below (&world->random, 3) == 0 && world->n_flows > 0) {
+    MirrorFlow *flow = &world->flows[base_random_below (&world->random, world->n_flows)];
+    double bound = base_random_below (&world->random, 3) == 0 ? (double)INFINITY : 20 * some_number (&world->random);
+    eng_flow_set_bound (eng, flow->handle, bound);
+    flow->spec.bound_per_s = isfinite (bound) ? bound : 0;
+  }
   if (base_random_below (&world->random, 5) == 0 && world->n_flows > 0) {
     MirrorFlow *flow = &world->flows[base_random_below (&world->random, world->n_flows)];
     bool was = eng_flow_cancel (eng, flow->handle);

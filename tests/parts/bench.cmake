@@ -10,3 +10,13 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FORERUN_SANITIZE)
 endif()
 forerun_bench(bench_goodput SOURCES bench/bench_goodput.c bench/bench.c USES workload)
 target_include_directories(bench_goodput PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+# For comparison only, where Debian's libsimgrid-dev is installed.
+pkg_check_modules(SIMGRID QUIET IMPORTED_TARGET simgrid)
+if(SIMGRID_FOUND)
+  add_executable(bench_simgrid bench/bench_simgrid.c)
+  target_link_libraries(bench_simgrid PRIVATE PkgConfig::SIMGRID)
+endif()
+# Answers of the exact table, whatever they cost.
+add_test(NAME case.exact_steps_of_1024_ranks
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bench/exact.sh --check $<TARGET_FILE:forerun>)
+set_tests_properties(case.exact_steps_of_1024_ranks PROPERTIES LABELS case TIMEOUT 300)

@@ -8,7 +8,7 @@ forerun_test (test_workload_exact LABEL unit SOURCES unit/test_workload_exact.c 
 target_include_directories (test_workload_exact PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_training LABEL unit SOURCES unit/test_workload_training.c USES workload)
 target_include_directories (test_workload_training PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
-foreach (file schedule scenario transfer step steps goodput)
+foreach (file schedule scenario transfer step steps series goodput)
   forerun_test (test_workload_${file} LABEL unit SOURCES unit/test_workload_${file}.c USES workload)
   target_include_directories (test_workload_${file} PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 endforeach ()

@@ -57,6 +57,7 @@ typedef struct {
                               over equally near ones that it need not share with other GPUs (NCCL src/graph/topo.cc,
                               ncclTopoGetLocalNet) */
   guint64 flow;            /* distinguishes flows between the same ends for ECMP; static and adaptive ignore it */
+  gboolean no_hops;        /* leaves `hops` empty: for who wants uses and latency alone, of many routes */
 } CluRouteOptions;
 #define CLU_ROUTE_DEFAULT ((CluRouteOptions){ .nic = CLU_NONE })
 
