@@ -21,6 +21,8 @@ static const BaseField row_fields[] = {
                 .help = "the same of the optimizer's kernels over many tensors; default: `efficiency`"),
   BASE_ROW_NUM (MdlSoftwareRow, "kernel", kernel, TIME, .max = "1 ms",
                 .help = "of the host for a kernel that is not replayed from a graph; default: launches do not show"),
+  BASE_ROW_NUM (MdlSoftwareRow, "sync", sync, TIME, .max = "10 ms",
+                .help = "of the host to go on once the GPU has done what it waits for; default: `launch.wait` of the kernels"),
   BASE_ROW_NUM (MdlSoftwareRow, "collective", collective, TIME, .max = "10 ms", .help = "of the host for a collective"),
   BASE_ROW_NUM (MdlSoftwareRow, "shards", shards, TIME, .max = "100 ms",
                 .help = "of the host for a gather or scatter of sharded parameters; default: `collective`"),

@@ -27,6 +27,13 @@ const BaseName mdl_cp_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName mdl_experts_names[] = {
+  { "sorted", MDL_EXPERTS_SORTED, "tokens sorted once; the host reads how many each expert has, and launches its kernels" },
+  { "loop", MDL_EXPERTS_LOOP, "one by one: each looks for its tokens, which the host waits for, gathers them and adds its result" },
+  { "grouped", MDL_EXPERTS_GROUPED, "one kernel for all of a rank, which reads the counts on the GPU" },
+  { NULL, 0, NULL },
+};
+
 const BaseName mdl_module_names[] = {
   { "core_attention", MDL_MODULE_CORE_ATTENTION, "scores, softmax, weighted values" },
   { "attention", MDL_MODULE_ATTENTION, "from the norm to before the output projection" },

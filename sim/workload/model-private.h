@@ -57,7 +57,7 @@ typedef enum {
 typedef struct {
   double efficiency, attention, optimizer; /* what compute, fused attention, and the optimizer are divided by */
   gboolean shows;               /* the host's launches count, `kernel_s` each */
-  double kernel_s, collective_s, shards_s;
+  double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
   double step_s;                /* that nothing of a step hides */
   double slowest;               /* compute of the slowest rank over the mean */
   double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
@@ -145,7 +145,8 @@ typedef struct {
   double time_s;
   double kernels;                /* launches */
   double square_s2;              /* of their times, summed */
-  double syncs;                  /* of the host with the GPU, before it */
+  double syncs;             /* of the host with the GPU, behind it or behind its rounds */
+  double rounds;            /* above 1: launched in so many parts, one after the other */
   double memory_s, start_s;      /* of time_s: kernels that memory, and that starting alone bounds */
   gboolean recomputed;           /* it repeats a forward pass */
   MdlOverlapCompute demand;
@@ -183,7 +184,7 @@ typedef struct {
 typedef struct {
   guint32 pp;
   MdlPart part;             /* MDL_PART_N: the optimizer */
-  gboolean windowed;
+  gboolean windowed, first;
   WrkTurnKind turn;
   MdlWork work;
   double time_s;            /* of all of the work's kernels, by this software */
@@ -199,8 +200,14 @@ void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
-/* What the host takes to queue a kernel, a collective, and a gather or scatter of shards; 0 where that never shows. */
-void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s);
+/* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
+gboolean wrk_is_first_fused (const WrkModel *model, guint32 layer);
+/* What the host takes; 0 where that never shows. */
+typedef struct {
+  double kernel_s, coll_s, shards_s; /* to queue a kernel, a collective, and a gather or scatter of shards */
+  double sync_s;                     /* to go on once the GPU has done what it waits for */
+} WrkHost;
+void wrk_costs_host (const WrkCosts *costs, WrkHost *out);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
 double wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors);
 /* Half-width of the band of what was priced so far, and its weakest source. */

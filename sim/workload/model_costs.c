@@ -184,6 +184,7 @@ add_work (WrkCosts *costs, const MdlWork *work, unsigned parts, WrkItem *item, d
   item->kernels += work->kernels;
   item->square_s2 += time_s * time_s / fmax (work->kernels, 1);
   item->syncs += work->syncs;
+  item->rounds = fmax (item->rounds, work->rounds);
   if (only_starts (&cost))
     item->start_s += time_s;
   else
@@ -293,14 +294,17 @@ find_cuts (const PassBuild *b)
 {
   guint n = b->works->len;
   gboolean *cut = g_new0 (gboolean, n + 1), again = FALSE;
+  double rounds = 0;
   for (guint i = 0; i < n; i++) {
     const MdlWork *w = work_at (b, i);
     if (!taken (b, i))
       continue;
-    if (w->kind != MDL_WORK_COLL) { /* what is computed again stands apart */
+    if (w->kind != MDL_WORK_COLL) { /* what is computed again, and what is done in rounds, stands apart */
       gboolean repeats = w->pass == MDL_PASS_RECOMPUTE;
-      cut[i] = cut[i] || repeats != again;
+      cut[i] = cut[i] || repeats != again || w->rounds > rounds || w->rounds < rounds;
       again = repeats;
+      rounds = w->rounds;
+      cut[i + 1] = cut[i + 1] || (w->syncs > 0 && w->rounds <= 1); /* the host waits for its end */
       continue;
     }
     cut[CLAMP (w->coll.after + 1, 0, (int)n)] = cut[CLAMP (w->coll.before, 0, (int)n)] = TRUE;
@@ -450,13 +454,20 @@ count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit
   }
 }
 
+gboolean
+wrk_is_first_fused (const WrkModel *model, guint32 layer)
+{
+  return layer == 0 && model->ask.framework != MDL_FRAMEWORK_EAGER;
+}
+
 const WrkUnit *
 wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error)
 {
   const WrkModel *model = costs->model;
   MdlPart part = part_of (model, kind, layer);
   gboolean windowed = kind == WRK_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
-  g_autofree char *key = g_strdup_printf ("%u %d %d", pp, (int)part, windowed);
+  gboolean first = kind == WRK_UNIT_LAYER && wrk_is_first_fused (model, layer);
+  g_autofree char *key = g_strdup_printf ("%u %d %d %d", pp, (int)part, windowed, first);
   WrkUnit *unit = g_hash_table_lookup (costs->units, key);
   if (unit != NULL)
     return unit;
@@ -472,7 +483,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
       unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
     }
     double square_s2 = 0;
-    costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .turn = (WrkTurnKind)k };
+    costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (WrkTurnKind)k };
     unit->pass[k] = build_pass (costs, pp, k == WRK_TURN_FORWARD ? forward : backward, (WrkTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;
@@ -517,16 +528,19 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
 }
 
 void
-wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s)
+wrk_costs_host (const WrkCosts *costs, WrkHost *out)
 {
   const WrkModel *model = costs->model;
   const WrkSoftware *software = &model->software;
-  double plain_s =
-      model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (model->scenario->kernels, MDL_LAUNCH_COST_KERNEL) : 0;
-  gboolean graphs = model->ask.framework == MDL_FRAMEWORK_GRAPHS;
-  *kernel_s = graphs ? 0 : software->shows ? software->kernel_s : plain_s;
-  *coll_s = graphs ? 0 : software->collective_s;
-  *shards_s = graphs ? 0 : software->shards_s;
+  const MdlKernels *kernels = model->scenario->kernels;
+  *out = (WrkHost){ 0 };
+  if (model->ask.framework == MDL_FRAMEWORK_GRAPHS)
+    return;
+  double plain_s = model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
+  *out = (WrkHost){ .kernel_s = software->shows ? software->kernel_s : plain_s,
+                    .sync_s = software->sync_s > 0 ? software->sync_s : mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_WAIT),
+                    .coll_s = software->collective_s,
+                    .shards_s = software->shards_s };
 }
 
 double

@@ -31,6 +31,14 @@ wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
     if (field->offset >= from && field->offset < to &&
         !refuse (scenario, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
       return FALSE;
+  const BaseList *layers = &scenario->training.layers;
+  for (guint i = 0; i < layers->n && !scenario->training.host.head.set; i++) {
+    const WrkLayerSpec *layer = BASE_LIST_AT (*layers, WrkLayerSpec, i);
+    if (layer->kernels.set || layer->syncs.set)
+      return wrk_fail_at (error, layer->kernels.set ? layer->kernels.mark : layer->syncs.mark,
+                          "'%s' of a layer without what launching takes; accepted: host: {kernel: 10 us, sync: 10 us}",
+                          layer->kernels.set ? "kernels" : "syncs");
+  }
   for (guint i = 0; i < G_N_ELEMENTS (cuts); i++)
     if (!refuse (scenario, "parallel", cuts[i],
                  "cuts a 'model'; 'layers' with given times know dp, pp and vp: give the times of a layer that is cut", error))
@@ -46,6 +54,7 @@ check_layers_keys (const WrkScenario *scenario, GError **error)
   } keys[] = {
     { "layers", "have given times; a workload has either them or a 'model'" },
     { "micro_batches", "is of 'layers'; of a model: 'global_batch', or 'accumulate', micro-batches of a replica" },
+    { "host", "is of 'layers'; of a model: software: {kernel: …, sync: …}" },
     { "optimizer_time", "is of 'layers'; a model's optimizer is reckoned" },
     { "p2p_overlap", "is of 'layers'; of a model: overlap: {p2p: false}" },
     { "algo", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_ALGO: …}" },
@@ -77,6 +86,10 @@ check_parts (const WrkScenario *scenario, GError **error)
   const WrkModelSpec *m = &scenario->training.model;
   if (m->moe.head.set && scenario->llm.moe.experts.v < 1)
     return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", scenario->llm.name.v);
+  if (m->moe.head.set && m->moe.experts.v == MDL_EXPERTS_LOOP && (m->moe.capacity.v > 0 || scenario->training.parallel.ep.v > 1))
+    return wrk_fail_at (error, m->moe.experts.mark,
+                        "a loop over experts that look for their tokens knows no %s; accepted: experts: sorted, experts: grouped",
+                        m->moe.capacity.v > 0 ? "capacity" : "ep");
   if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
     return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
   if (m->pipeline.layout != NULL &&

@@ -340,6 +340,7 @@ set_ask (WrkModel *model)
   ask->dropout = m->dropout.v;
   ask->accumulate = TRUE;
   ask->capacity = m->moe.capacity.v;
+  ask->experts = (MdlExperts)m->moe.experts.v;
   ask->imbalance = fmax (m->moe.imbalance.v, 1);
   ask->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
   ask->one_copy_a_node = m->moe.node_limited.v;

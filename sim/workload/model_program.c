@@ -90,35 +90,48 @@ add_coll (Cursor *c, const WrkItem *item, double share)
 static void
 queue_coll (Cursor *c, EngTask coll)
 {
-  if (c->b->host_kernel_s <= 0 || c->b->host_coll_s <= 0) /* launches do not show */
+  if (c->b->host.kernel_s <= 0 || c->b->host.coll_s <= 0) /* launches do not show */
     return;
-  c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host_coll_s, NULL, c->name);
+  c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host.coll_s, NULL, c->name);
   wrk_build_after_one (c->b, coll, c->queued);
 }
 
 /* ---- compute ---- */
 
-/* Kernels of `time_s`; what they wait for ends before the first. Returned: the last task. */
+/* Kernels that the host queues in a row. */
 static EngTask
-add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
+add_round (Cursor *c, const WrkItem *item, double share, const GArray *wait)
 {
   WrkBuild *b = c->b;
   double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
-  double host_s = b->host_kernel_s * kernels;
-  if (host_s <= 0) {
-    EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), time_s, item, c->name);
-    wrk_build_after (b, all, wait);
-    return all;
-  }
   EngTask queued_before = c->queued;
-  c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, host_s, NULL, c->name);
-  if (item->syncs > 0)
-    wrk_build_after_one (b, c->queued, c->last); /* the host waits for the GPU */
+  c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, b->host.kernel_s * kernels, NULL, c->name);
   EngTask most = wrk_build_compute (b, c->lane, work_kind (c, item), time_s * (1 - 1 / kernels), item, c->name);
   wrk_build_after (b, most, wait);
   wrk_build_after_one (b, most, queued_before);
   EngTask end = wrk_build_compute (b, c->lane, work_kind (c, item), time_s / kernels, item, c->name);
   wrk_build_after_one (b, end, c->queued);
+  if (item->syncs > 0) { /* the host waits for the GPU, and queues nothing meanwhile */
+    c->queued = wrk_build_compute (b, c->lane, WRK_STEP_SYNC, b->host.sync_s, NULL, c->name);
+    wrk_build_after_one (b, c->queued, end);
+  }
+  return end;
+}
+
+/* Kernels of an item; what they wait for ends before the first. Returned: the last task. */
+static EngTask
+add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
+{
+  WrkBuild *b = c->b;
+  if (b->host.kernel_s <= 0) {
+    EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), item->time_s * share, item, c->name);
+    wrk_build_after (b, all, wait);
+    return all;
+  }
+  guint rounds = item->syncs > 1 ? (guint)item->rounds : 1;
+  EngTask end = add_round (c, item, share / rounds, wait);
+  for (guint r = 1; r < rounds; r++)
+    end = add_round (c, item, share / rounds, NULL);
   return end;
 }
 

@@ -193,7 +193,7 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean 
   run->b.graph = eng_graph_new (wrk_net_engine (net));
   run->b.notes = g_array_new (FALSE, TRUE, sizeof (WrkNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s, &run->b.host_shards_s);
+  wrk_costs_host (run->costs, &run->b.host);
   if (build (run, error))
     return run;
   wrk_model_run_free (run);

@@ -131,7 +131,7 @@ add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double si
     return FALSE;
   *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, sync->beside_s, 1, name);
   wrk_build_after_one (sync->b, *out, after);
-  double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host_shards_s : sync->b->host_coll_s;
+  double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host.shards_s : sync->b->host.coll_s;
   if (host_s > 0) /* queued in the order of the program */
     wrk_build_after_one (sync->b, *out, wrk_build_compute (sync->b, sync->lane, WRK_STEP_HOST, host_s, NULL, name));
   return TRUE;

@@ -252,6 +252,44 @@ launches_show_where_kernels_are_small (void)
   TEST_TRUE (large < 20e-6); /* the first kernel */
 }
 
+#define EAGER     "accumulate: 1, framework: eager, parallel: {dp: 1}, "
+#define EAGER_MOE SMALL_MOE ", " EAGER "software: {name: pytorch, kernel: 10 us, sync: "
+static void
+a_host_that_waits_launches_to_an_empty_gpu (void)
+{
+  /* 8 layers of 4 experts: a loop waits 32 times, sorted tokens 8 times, a grouped kernel never; each wait costs what
+   * the host takes to go on, and its next kernel finds nothing queued before it */
+  static const char *const how[] = { "grouped", "sorted", "loop" };
+  static const double syncs[] = { 0, 8, 32 };
+  double before_s = 0;
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *slow = g_strdup_printf (EAGER_MOE "1 ms}, moe: {experts: %s}", how[i]),
+                    *quick = g_strdup_printf (EAGER_MOE "1 us}, moe: {experts: %s}", how[i]);
+    g_auto (ModelStep) step = model_answer (H100, slow, NULL, WRK_MODE_EVENT),
+                       short_step = model_answer (H100, quick, NULL, WRK_MODE_EVENT);
+    const WrkTrainingResult *t = &step.result->training, *s = &short_step.result->training;
+    TEST_NEAR (t->host.syncs, syncs[i], 1e-9);
+    TEST_NEAR (t->host.kernels, s->host.kernels, 0);
+    TEST_NEAR (t->step_time_s - s->step_time_s, syncs[i] * 999e-6, 1e-6);
+    TEST_TRUE (t->host.wait_s >= syncs[i] * 1e-3);
+    TEST_TRUE (s->step_time_s > before_s);
+    before_s = s->step_time_s;
+  }
+  /* a graph is launched at once, and nothing waits */
+  g_auto (ModelStep) graph =
+      model_answer (H100, SMALL_MOE ", accumulate: 1, framework: graphs, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
+  TEST_NEAR (graph.result->training.host.queue_s + graph.result->training.host.wait_s, 0, 0);
+}
+
+static void
+a_loop_over_experts_knows_neither_ep_nor_capacity (void)
+{
+  g_autofree char *ep = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {ep: 2}, moe: {experts: loop}"),
+                  *capacity = model_refusal (H100, SMALL_MOE ", accumulate: 1, moe: {experts: loop, capacity: 1}");
+  TEST_TRUE (strstr (ep, "knows no ep; accepted: experts: sorted") != NULL);
+  TEST_TRUE (strstr (capacity, "knows no capacity; accepted: experts: sorted") != NULL);
+}
+
 int
 main (void)
 {
@@ -264,6 +302,8 @@ main (void)
     { "forward collectives of tp never run beside compute", forward_collectives_of_tp_never_run_beside_compute },
     { "what is hidden is not exposed", what_is_hidden_is_not_exposed },
     { "launches show where kernels are small", launches_show_where_kernels_are_small },
+    { "a host that waits launches to an empty GPU", a_host_that_waits_launches_to_an_empty_gpu },
+    { "a loop over experts knows neither ep nor capacity", a_loop_over_experts_knows_neither_ep_nor_capacity },
     { NULL, NULL },
   };
   return test_main ("items of a model's passes", cases);

@@ -10,7 +10,13 @@ G_BEGIN_DECLS
 
 typedef enum { MDL_FRAMEWORK_EAGER, MDL_FRAMEWORK_FUSED, MDL_FRAMEWORK_GRAPHS } MdlFramework; /* graphs: fused, launched as one */
 typedef enum { MDL_CP_RING, MDL_CP_ALL_GATHER, MDL_CP_ULYSSES } MdlCpKind;
-extern const BaseName mdl_framework_names[], mdl_cp_names[];
+/* How a rank's experts are computed, once their tokens are there. */
+typedef enum {
+  MDL_EXPERTS_SORTED, /* tokens are sorted once, the host learns how many each expert has, and launches kernels for each */
+  MDL_EXPERTS_LOOP,   /* expert by expert: its tokens are looked for, which the host waits for, gathered, computed, added back */
+  MDL_EXPERTS_GROUPED /* one kernel for all of them, which reads the counts on the GPU */
+} MdlExperts;
+extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[];
 
 /* What is computed again in the backward pass: bits. */
 typedef enum {
@@ -51,6 +57,7 @@ typedef struct {
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
   unsigned vocabulary_multiple;  /* rows of the vocabulary a rank are a multiple of this; at least 1 */
   double capacity;               /* MoE: C = ceil (capacity · k · tokens / E), padded and dropped; 0: dropless */
+  MdlExperts experts;           /* MoE: how those of a rank are computed */
   double imbalance;              /* rows of the fullest rank over the mean; at least 1; dropless alone */
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
@@ -111,7 +118,8 @@ typedef struct {
   double flop;           /* multiply and add are 2; 0 for memory-bound work and collectives */
   double read_B, write_B; /* of device memory, each operand once */
   double kernels;        /* launches; 0 for collectives */
-  double syncs;          /* times the host waits for the GPU */
+  double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
+  double rounds;          /* above 1: it and its neighbours of as many rounds are done in turn so often, expert by expert */
   MdlWorkGemm gemm;
   MdlWorkAttention attention;
   MdlWorkColl coll;

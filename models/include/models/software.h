@@ -20,6 +20,7 @@ typedef struct {
   BaseNum attention;  /* fused attention takes what its kernels take over this, in place of `efficiency` */
   BaseNum optimizer;  /* the same of the optimizer's kernels, in place of `efficiency` */
   BaseNum kernel;     /* s of the host for a kernel, where it is not replayed from a graph; absent: launches do not show */
+  BaseNum sync;       /* s of the host to go on once the GPU has done what it waits for; absent: as the kernels' constants say */
   BaseNum collective; /* s of the host for a collective */
   BaseNum shards;     /* s of the host for a gather or scatter of sharded parameters, hooks and copies of single tensors included */
   BaseNum step;       /* s a step that nothing hides: the loop around it, what it reads back from the GPU */
