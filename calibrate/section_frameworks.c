@@ -24,6 +24,8 @@ static const BaseField row_fields[] = {
   BASE_ROW_NUM (MdlSoftwareRow, "sync", sync, TIME, .max = "10 ms",
                 .help = "of the host to go on once the GPU has done what it waits for; default: `launch.wait` of the kernels"),
   BASE_ROW_NUM (MdlSoftwareRow, "collective", collective, TIME, .max = "10 ms", .help = "of the host for a collective"),
+  BASE_ROW_NUM (MdlSoftwareRow, "replica", replica, TIME, .max = "1 s",
+                .help = "of the host to make a replica of the modules for another GPU of its process, and to start its thread"),
   BASE_ROW_NUM (MdlSoftwareRow, "shards", shards, TIME, .max = "100 ms",
                 .help = "of the host for a gather or scatter of sharded parameters; default: `collective`"),
   BASE_ROW_NUM (MdlSoftwareRow, "step", step, TIME, .max = "1 min",

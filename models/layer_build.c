@@ -90,6 +90,8 @@ mdl_build_ranks (const MdlBuild *build, MdlGroup group)
       return build->ask->ep;
     case MDL_GROUP_ETP:
       return build->ask->etp;
+    case MDL_GROUP_DP:
+      return MAX (build->ask->outputs, 1);
     case MDL_GROUP_NONE:
       return 1;
     case MDL_GROUP_MODEL:

@@ -47,6 +47,7 @@ void wrk_grid_leaders (const WrkGrid *grid, WrkGroupKind kind, GArray *locals);
 /* What data-parallel ranks do with gradients and parameters. */
 typedef enum {
   WRK_SYNC_NONE,      /* one rank */
+  WRK_SYNC_REPLICAS,  /* one process: parameters go out from the first GPU in each pass, gradients come back (DataParallel) */
   WRK_SYNC_DDP,       /* all-reduce in buckets */
   WRK_SYNC_OPTIMIZER, /* reduce-scatter, optimizer sharded, all-gather: ZeRO 1, Megatron's distributed optimizer */
   WRK_SYNC_GRADIENTS, /* the same, gradients sharded too: reduced each micro-batch (ZeRO 2) */
@@ -58,6 +59,7 @@ typedef struct {
   double efficiency, attention, optimizer; /* what compute, fused attention, and the optimizer are divided by */
   gboolean shows;               /* the host's launches count, `kernel_s` each */
   double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
+  double replica_s;             /* to make one of a module for another GPU, and to start its thread */
   double step_s;                /* that nothing of a step hides */
   double slowest;               /* compute of the slowest rank over the mean */
   double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
@@ -89,6 +91,8 @@ typedef struct {
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
 } WrkModel;
 
+/* Whether ranks hold parts of gradients, optimizer or parameters. */
+gboolean wrk_model_parts (const WrkModel *model);
 /* Reads, completes and checks what the workload asks for. FALSE and *error, with the place, where sizes do not divide or ranks are
  * more than GPUs. `model` is zeroed by the caller; wrk_model_clear after it, also on failure. */
 gboolean wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error);
@@ -205,6 +209,7 @@ gboolean wrk_is_first_fused (const WrkModel *model, guint32 layer);
 /* What the host takes; 0 where that never shows. */
 typedef struct {
   double kernel_s, coll_s, shards_s; /* to queue a kernel, a collective, and a gather or scatter of shards */
+  double replicas_s;                 /* to make all replicas of one process */
   double sync_s;                     /* to go on once the GPU has done what it waits for */
 } WrkHost;
 void wrk_costs_host (const WrkCosts *costs, WrkHost *out);

@@ -238,6 +238,8 @@ group_of (MdlGroup group)
       return WRK_GROUP_ETP;
     case MDL_GROUP_MODEL:
       return WRK_GROUP_MODEL;
+    case MDL_GROUP_DP:
+      return WRK_GROUP_DP;
     case MDL_GROUP_TP:
     case MDL_GROUP_NONE:
     default:
@@ -537,7 +539,10 @@ wrk_costs_host (const WrkCosts *costs, WrkHost *out)
   if (model->ask.framework == MDL_FRAMEWORK_GRAPHS)
     return;
   double plain_s = model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
-  *out = (WrkHost){ .kernel_s = software->shows ? software->kernel_s : plain_s,
+  /* threads of one interpreter take turns: while one GPU's kernel is queued, no other's is */
+  double turns = model->sync == WRK_SYNC_REPLICAS ? model->grid.size[WRK_DIM_DP] : 1;
+  *out = (WrkHost){ .kernel_s = turns * (software->shows ? software->kernel_s : plain_s),
+                    .replicas_s = turns > 1 ? turns * software->replica_s : 0,
                     .sync_s = software->sync_s > 0 ? software->sync_s : mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_WAIT),
                     .coll_s = software->collective_s,
                     .shards_s = software->shards_s };

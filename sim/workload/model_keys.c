@@ -31,6 +31,8 @@ wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
     if (field->offset >= from && field->offset < to &&
         !refuse (scenario, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
       return FALSE;
+  if (scenario->training.ddp.kind.v == WRK_DDP_REPLICAS)
+    return wrk_fail_at (error, scenario->training.ddp.kind.mark, "data_parallel is of a workload with a 'model'; accepted: ddp");
   const BaseList *layers = &scenario->training.layers;
   for (guint i = 0; i < layers->n && !scenario->training.host.head.set; i++) {
     const WrkLayerSpec *layer = BASE_LIST_AT (*layers, WrkLayerSpec, i);
@@ -80,6 +82,34 @@ check_shards (const WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+/* One process with replicas of the whole model, which nothing else cuts. */
+static gboolean
+check_replicas (const WrkScenario *scenario, GError **error)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  const WrkParallelSpec *p = &spec->parallel;
+  static const char *const late = "has no effect with data_parallel, which reduces all gradients behind the backward pass";
+  const struct {
+    gboolean is;
+    const char *what;
+  } others[] = {
+    { p->tp.v > 1, "tp" },
+    { p->cp.v > 1, "cp" },
+    { p->pp.v > 1, "pp" },
+    { p->ep.v > 1, "ep" },
+    { p->zero.v > 0, "zero" },
+    { spec->model.fsdp.head.set || spec->model.hsdp.head.set, "fsdp" },
+    { spec->model.framework.v == MDL_FRAMEWORK_GRAPHS, "framework graphs" },
+  };
+  if (spec->ddp.kind.v != WRK_DDP_REPLICAS)
+    return spec->ddp.gather.v == 0 || wrk_fail_at (error, spec->ddp.gather.mark, "'gather' is of kind: data_parallel");
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].is)
+      return wrk_fail_at (error, spec->ddp.kind.mark,
+                          "data_parallel holds the whole model on each GPU and knows no %s; accepted: dp alone", others[i].what);
+  return refuse (scenario, "ddp", "bucket", late, error) && refuse (scenario, "ddp", "overlap", late, error);
+}
+
 static gboolean
 check_parts (const WrkScenario *scenario, GError **error)
 {
@@ -102,7 +132,8 @@ check_parts (const WrkScenario *scenario, GError **error)
 gboolean
 wrk_model_check_keys (const WrkScenario *scenario, GError **error)
 {
-  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_parts (scenario, error);
+  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_replicas (scenario, error) &&
+         check_parts (scenario, error);
 }
 
 /* ---- stragglers ---- */

@@ -87,7 +87,7 @@ group_ranks (const WrkModel *model, WrkGroupKind kind)
 static void
 make_plan (const WrkModel *model, Plan *plan)
 {
-  gboolean part = model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_DDP;
+  gboolean part = wrk_model_parts (model), alone = model->sync == WRK_SYNC_NONE || model->sync == WRK_SYNC_REPLICAS;
   *plan = (Plan){ .model = model,
                   .spec = model->scenario->memory,
                   .eager = model->ask.framework == MDL_FRAMEWORK_EAGER,
@@ -102,7 +102,7 @@ make_plan (const WrkModel *model, Plan *plan)
                   .expert_ranks = part ? group_ranks (model, WRK_GROUP_EDP) : 1 };
   gboolean buckets = model->sync == WRK_SYNC_DDP;
   plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
-  plan->dense_comes = plan->shards || plan->outside || (plan->eager && model->sync == WRK_SYNC_NONE);
+  plan->dense_comes = plan->shards || plan->outside || (plan->eager && alone);
   plan->expert_comes = plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
   for (int p = 0; p < MDL_PART_MTP; p++)
     if (p != MDL_PART_MOE || model->llm.moe.experts.v > 0)

@@ -317,7 +317,15 @@ sync_of (const WrkModel *model)
   gboolean experts = model->llm.moe.experts.v > 0 && model->grid.edp > 1; /* whole ones on the ranks of tp too */
   if (model->grid.size[WRK_DIM_DP] * model->grid.size[WRK_DIM_CP] * wrk_schedule_copies (&model->pipe) == 1 && !experts)
     return WRK_SYNC_NONE;
+  if (spec->ddp.kind.v == WRK_DDP_REPLICAS)
+    return WRK_SYNC_REPLICAS;
   return spec->parallel.zero.v > 1 ? WRK_SYNC_GRADIENTS : spec->parallel.zero.v > 0 ? WRK_SYNC_OPTIMIZER : WRK_SYNC_DDP;
+}
+
+gboolean
+wrk_model_parts (const WrkModel *model)
+{
+  return model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_REPLICAS && model->sync != WRK_SYNC_DDP;
 }
 
 static void
@@ -344,6 +352,7 @@ set_ask (WrkModel *model)
   ask->imbalance = fmax (m->moe.imbalance.v, 1);
   ask->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
   ask->one_copy_a_node = m->moe.node_limited.v;
+  ask->outputs = model->sync == WRK_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[WRK_DIM_DP] : 1;
 }
 
 /* Nodes that the experts' group spans. */
@@ -363,6 +372,21 @@ count_ep_nodes (WrkModel *model)
   }
 }
 
+/* One process drives the GPUs of its node. */
+static gboolean
+check_replicas (const WrkModel *model, GError **error)
+{
+  const BaseEnum *kind = &model->spec->ddp.kind;
+  guint32 last = g_array_index (model->scenario->gpus, guint32, model->grid.n - 1);
+  if (kind->v != WRK_DDP_REPLICAS || clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, last)) == 0)
+    return TRUE;
+  return wrk_fail_at (
+      error, kind->mark,
+      "data_parallel drives the GPUs of one node from one process, these %u ranks are on several; accepted: one node, or "
+      "kind: ddp",
+      model->grid.n);
+}
+
 gboolean
 wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
 {
@@ -376,6 +400,8 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
     return FALSE;
   model->sync = sync_of (model);
+  if (!check_replicas (model, error))
+    return FALSE;
   set_ask (model);
   settle_formats (model);
   wrk_model_take_software (model);

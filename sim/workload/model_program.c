@@ -80,7 +80,7 @@ add_coll (Cursor *c, const WrkItem *item, double share)
   } of_group[WRK_GROUP_N] = {
     [WRK_GROUP_TP] = { WRK_ROLE_TP, WRK_STEP_TP },    [WRK_GROUP_CP] = { WRK_ROLE_CP, WRK_STEP_CP },
     [WRK_GROUP_EP] = { WRK_ROLE_EP, WRK_STEP_EP },    [WRK_GROUP_ETP] = { WRK_ROLE_EP, WRK_STEP_EP },
-    [WRK_GROUP_MODEL] = { WRK_ROLE_TP, WRK_STEP_TP },
+    [WRK_GROUP_MODEL] = { WRK_ROLE_TP, WRK_STEP_TP }, [WRK_GROUP_DP] = { WRK_ROLE_DP, WRK_STEP_DP },
   };
   return wrk_build_comm (c->b, c->lane, c->lane, of_group[item->group].role, of_group[item->group].kind, item->priced, 0,
                          share * item->repeat, wrk_group_names[item->group]);

@@ -39,6 +39,7 @@ take_row (WrkSoftware *out, const MdlSoftwareRow *row, double ranks)
   out->optimizer = row->optimizer.set ? row->optimizer.v : row->efficiency.v;
   out->shows = row->kernel.set;
   out->sync_s = row->sync.v;
+  out->replica_s = row->replica.v;
   out->kernel_s = row->kernel.v;
   out->collective_s = row->collective.v;
   out->shards_s = row->shards.set ? row->shards.v : row->collective.v;

@@ -10,6 +10,10 @@
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
  * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
+ * REPLICAS: one process. Before each forward pass the host makes replicas of all modules and the first GPU broadcasts all
+ * parameters; behind each backward pass, when the gradients of all replicas are complete, they are summed up there, and that GPU
+ * alone updates (PyTorch torch/nn/parallel/data_parallel.py, replicate.py, _functions.py: the gradient of Broadcast is
+ * ReduceAddCoalesced). The host queues kernels of one GPU after those of another.
  * Experts' gradients have a group of their own. */
 #include <math.h>
 #include <string.h>
@@ -51,7 +55,7 @@ ranks_of (const WrkModel *model, WrkGroupKind kind)
 static gboolean
 reduces_always (const WrkModel *model)
 {
-  return model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
+  return model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS || model->sync == WRK_SYNC_REPLICAS;
 }
 
 WrkSyncer *
@@ -389,6 +393,63 @@ enter_optimizer (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wai
   return TRUE;
 }
 
+/* ---- replicas of one process ---- */
+
+static gboolean
+enter_replicas (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  WrkBuild *b = sync->b;
+  EngTask task;
+  if (turn->kind != WRK_TURN_FORWARD || unit > 0)
+    return TRUE;
+  sync->beside_s = 0;
+  EngTask entry = g_array_index (wait, EngTask, 0);
+  if (turn->micro_batch != sync->first[turn->chunk]) { /* the first one's are made at the end of the step before */
+    EngTask made = wrk_build_compute (b, sync->lane, WRK_STEP_HOST, b->host.replicas_s, NULL, "replicate");
+    g_array_append_val (wait, made);
+  }
+  for (guint32 u = 0; u < wrk_units_of (sync->model, position_of (sync, turn->chunk)); u++) {
+    const WrkUnit *what = unit_at (sync, turn->chunk, u, error);
+    if (what == NULL || !add_coll (sync, WRK_ROLE_DP, WRK_GROUP_DP, MDL_OP_BROADCAST,
+                                   (what->dense + what->expert) * mdl_format_B (sync->model->parameters), sync->model->parameters,
+                                   "broadcast parameters", entry, &task, error))
+      return FALSE;
+    g_array_append_val (wait, task);
+  }
+  return TRUE;
+}
+
+/* The host makes the next step's while the GPU ends this one: that step begins once both are ready. */
+static void
+end_replicas (WrkSyncer *sync)
+{
+  WrkBuild *b = sync->b;
+  WrkLane *lane = &b->lane[sync->lane];
+  EngTask made = wrk_build_compute (b, sync->lane, WRK_STEP_HOST, b->host.replicas_s, NULL, "replicate");
+  EngTask end = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL);
+  wrk_build_after_one (b, end, made);
+  wrk_build_after_one (b, end, lane->end);
+  lane->end = end;
+}
+
+static gboolean
+leave_replicas (WrkSyncer *sync, const WrkUnit *unit, guint32 u, EngTask last, GError **error)
+{
+  g_array_append_val (sync->late, unit);
+  for (guint i = 0; u == 0 && i < sync->late->len; i++) {
+    const WrkUnit *one = g_array_index (sync->late, const WrkUnit *, i);
+    EngTask task;
+    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_DP, MDL_OP_REDUCE,
+                   (one->trained_dense + one->trained_expert) * mdl_format_B (sync->model->reduce), sync->model->reduce,
+                   "reduce gradients", last, &task, error))
+      return FALSE;
+    g_array_append_val (sync->reduced, task);
+  }
+  if (u == 0)
+    g_array_set_size (sync->late, 0);
+  return TRUE;
+}
+
 /* ---- hooks ---- */
 
 gboolean
@@ -400,6 +461,8 @@ wrk_sync_enter (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait
     case WRK_SYNC_OPTIMIZER:
     case WRK_SYNC_GRADIENTS:
       return enter_optimizer (sync, turn, unit, wait, error);
+    case WRK_SYNC_REPLICAS:
+      return enter_replicas (sync, turn, unit, wait, error);
     case WRK_SYNC_NONE:
     case WRK_SYNC_DDP:
     default:
@@ -427,6 +490,8 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
   if (!sync->scatters[turn_index] || sync->model->sync == WRK_SYNC_NONE)
     return TRUE;
   sync->beside_s = u == 0 && turn_index + 1 == sync->n_turns ? 0 : unit->kernel_s[turn->kind];
+  if (sync->model->sync == WRK_SYNC_REPLICAS)
+    return leave_replicas (sync, unit, u, last, error);
   if (sync->model->sync == WRK_SYNC_SHARDS)
     return leave_shards (sync, turn, u, unit, error);
   if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
@@ -462,7 +527,7 @@ add_norm (WrkSyncer *sync, EngTask ready, EngTask *out, GError **error)
   if (!model->spec->model.clip.v)
     return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    gboolean needed = kinds[i] == WRK_GROUP_MODEL || (model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE);
+    gboolean needed = kinds[i] == WRK_GROUP_MODEL || wrk_model_parts (model);
     if (needed && wrk_grid_group_size (&model->grid, kinds[i]) > 1 &&
         !add_coll (sync, WRK_ROLE_DP, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, "norm", *out, out, error))
       return FALSE;
@@ -507,7 +572,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   lane->ready = ready;
   if (!add_norm (sync, ready, &summed, error))
     return FALSE;
-  gboolean part = model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE;
+  gboolean part = wrk_model_parts (model);
   double dense = sync->trained_dense / (part ? ranks_of (model, WRK_GROUP_SHARD) : 1);
   double expert = sync->trained_expert / (part ? ranks_of (model, WRK_GROUP_EDP) : 1);
   double held = reduces_always (model) ? dense + expert : sync->trained_dense + sync->trained_expert;
@@ -517,6 +582,8 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   lane->end = lane->update;
   if (model->software.step_s > 0) /* the loop around the step */
     lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, model->software.step_s, NULL, "between steps");
+  if (model->sync == WRK_SYNC_REPLICAS)
+    end_replicas (sync);
   gboolean gathers = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS;
   if (!gathers || model->spec->model.overlap.parameters.v)
     return TRUE;

@@ -50,6 +50,7 @@ group_name (const MdlWork *work)
   return work->coll.group == MDL_GROUP_CP    ? "cp"
          : work->coll.group == MDL_GROUP_EP  ? "ep"
          : work->coll.group == MDL_GROUP_ETP ? "etp"
+         : work->coll.group == MDL_GROUP_DP  ? "dp"
                                              : "tp";
 }
 

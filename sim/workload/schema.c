@@ -172,7 +172,20 @@ static const BaseField host_fields[] = {
 };
 static const BaseSchema host_schema = { .name = "host", .help = "What the host of a rank takes.", .fields = host_fields };
 
+static const BaseName ddp_names[] = {
+  { "ddp", WRK_DDP_PROCESSES, "a process a GPU, gradients in buckets (PyTorch's DistributedDataParallel)" },
+  { "data_parallel", WRK_DDP_REPLICAS,
+    "one process: in each pass parameters go from the first GPU to the others, and gradients come back (PyTorch's DataParallel)" },
+  { NULL, 0, NULL },
+};
+static const BaseName gather_names[] = { { "loss", 0, "each GPU computes its loss" },
+                                         { "outputs", 1, "the first GPU computes the loss of all from their logits" },
+                                         { NULL, 0, NULL } };
 static const BaseField ddp_fields[] = {
+  BASE_ROW (WrkDdpSpec, "kind", kind, ENUM, .names = ddp_names, .fallback = "ddp",
+            .help = "who reduces; data_parallel is of a `model`"),
+  BASE_ROW (WrkDdpSpec, "gather", gather, ENUM, .names = gather_names, .fallback = "loss",
+            .help = "what data_parallel brings together"),
   BASE_ROW_NUM (WrkDdpSpec, "bucket", bucket, BYTES, .max = "1 PB", .fallback = "25 MiB",
                 .help = "a bucket closes once it holds this much; a layer is never split; 0: one bucket a layer"),
   BASE_ROW (WrkDdpSpec, "overlap", overlap, BOOL, .fallback = "true", .help = "reduce beside the backward pass"),

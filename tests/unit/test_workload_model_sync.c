@@ -316,6 +316,88 @@ the_update_follows_all_gradients (void)
   }
 }
 
+#define REPLICAS "accumulate: 2, clip: false, framework: eager, ddp: {kind: data_parallel"
+static void
+replicas_of_one_process_get_parameters_and_give_gradients (void)
+{
+  /* each of two micro-batches: all parameters of 2 B go out, one collective for each layer, the embedding and the head, and come
+   * back as gradients behind the last kernel */
+  const double all_B = 2 * (SMALL_LAYERS * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H);
+  g_auto (ModelStep) step = model_played ("topology: hgx_h100, nodes: 1, gpus_per_node: 4", SMALL_MODEL ", " REPLICAS "}");
+  ModelTally out = model_tally (&step, 0, "broadcast parameters"), back = model_tally (&step, 0, "reduce gradients");
+  TEST_INT (out.n, 2 * (SMALL_LAYERS + 2));
+  TEST_INT (back.n, 2 * (SMALL_LAYERS + 2));
+  TEST_NEAR (out.bytes, 2 * all_B, 1e-12);
+  TEST_NEAR (back.bytes, 2 * all_B, 1e-12);
+  const EngGraph *graph = step.b->graph;
+  EngTime first_kernel = ENG_TIME_NEVER, last_broadcast = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
+    const WrkAt at = g_array_index (step.b->notes, WrkNote, t).at;
+    if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD && at.micro_batch == 0)
+      first_kernel = MIN (first_kernel, eng_graph_task_start (graph, t));
+    if (at.micro_batch == 0 && g_str_equal (eng_graph_task_name (graph, t), "broadcast parameters"))
+      last_broadcast = MAX (last_broadcast, eng_graph_task_end (graph, t));
+    if (g_str_equal (eng_graph_task_name (graph, t), "reduce gradients"))
+      for (EngTask c = 0; c < eng_graph_n_tasks (graph); c++) /* none beside its backward pass */
+        TEST_TRUE (eng_graph_task_kind (graph, c) != WRK_STEP_BACKWARD ||
+                   g_array_index (step.b->notes, WrkNote, c).at.micro_batch != at.micro_batch ||
+                   eng_graph_task_end (graph, c) <= eng_graph_task_start (graph, t));
+  }
+  TEST_TRUE (first_kernel >= last_broadcast);
+}
+
+static void
+one_process_queues_for_all_its_gpus (void)
+{
+  /* kernels of 1 ms of the host each: it is what takes the time, once for each GPU; PyTorch's replicas take 4.6 ms each */
+  static const char *const keys = SMALL_MODEL ", " REPLICAS "}, software: {name: pytorch, kernel: 1 ms}";
+  double step_s[2], kernels = 0;
+  for (int i = 0; i < 2; i++) {
+    g_autofree char *cluster = g_strdup_printf ("topology: hgx_h100, nodes: 1, gpus_per_node: %d", 2 << i);
+    g_auto (ModelStep) step = model_answer (cluster, keys, NULL, WRK_MODE_EVENT);
+    step_s[i] = step.result->training.step_time_s;
+    kernels = step.result->training.host.kernels;
+    TEST_STR (step.result->training.bound_by, "host");
+  }
+  TEST_NEAR (step_s[1] - step_s[0], 2 * kernels * 1e-3 + 2 * 2 * 4.6e-3, 1e-2);
+  /* one GPU has no replicas; and a process a GPU queues for its own */
+  TEST_NEAR (model_step_s ("topology: hgx_h100, nodes: 1, gpus_per_node: 1", keys), kernels * 1e-3, 1e-2);
+}
+
+static void
+the_first_gpu_may_compute_the_loss_of_all (void)
+{
+  /* logits of 512 tokens x 1000 of four GPUs come in and their gradients go out, 2 B each */
+  g_auto (ModelStep) step =
+      model_build ("topology: hgx_h100, nodes: 1, gpus_per_node: 4", SMALL_MODEL ", " REPLICAS ", gather: outputs}");
+  ModelTally moved = model_tally (&step, 0, "dp");
+  TEST_INT (moved.n, 2 * 2);
+  TEST_NEAR (moved.bytes, 4 * 4 * 512.0 * 1000 * 2, 1e-12);
+}
+
+static void
+replicas_of_one_process_are_whole_and_on_one_node (void)
+{
+  static const struct {
+    const char *cluster, *more, *says;
+  } rows[] = {
+    { "topology: hgx_h100, nodes: 2", "}", "these 16 ranks are on several; accepted: one node, or kind: ddp" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {tp: 2}", "knows no tp; accepted: dp alone" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {pp: 2}", "knows no pp" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {zero: 1}", "knows no zero" },
+    { "topology: hgx_h100, nodes: 1", "}, fsdp: {}", "knows no fsdp" },
+    { "topology: hgx_h100, nodes: 1", ", bucket: 1 MiB}", "'bucket' has no effect with data_parallel" },
+    { "topology: hgx_h100, nodes: 1", ", overlap: false}", "'overlap' has no effect with data_parallel" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strdup_printf (SMALL_MODEL ", " REPLICAS "%s", rows[i].more),
+                    *message = model_refusal (rows[i].cluster, keys);
+    TEST_TRUE (g_ascii_isdigit (message[0]) && strstr (message, rows[i].says) != NULL);
+  }
+  g_autofree char *gather = model_refusal ("topology: hgx_h100, nodes: 1", SMALL_MODEL ", accumulate: 1, ddp: {gather: outputs}");
+  TEST_TRUE (strstr (gather, "'gather' is of kind: data_parallel") != NULL);
+}
+
 int
 main (void)
 {
@@ -338,6 +420,10 @@ main (void)
     { "gathers run as far ahead as they may", gathers_run_as_far_ahead_as_they_may },
     { "a scatter waits for the one before", a_scatter_waits_for_the_one_before },
     { "the update follows all gradients", the_update_follows_all_gradients },
+    { "replicas of one process get parameters and give gradients", replicas_of_one_process_get_parameters_and_give_gradients },
+    { "one process queues for all its GPUs", one_process_queues_for_all_its_gpus },
+    { "the first GPU may compute the loss of all", the_first_gpu_may_compute_the_loss_of_all },
+    { "replicas of one process are whole and on one node", replicas_of_one_process_are_whole_and_on_one_node },
     { NULL, NULL },
   };
   return test_main ("gradients and parameters of a model", cases);

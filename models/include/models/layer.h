@@ -62,6 +62,7 @@ typedef struct {
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
+  unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
 } MdlLayerAsk;
@@ -74,6 +75,7 @@ typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WG
 typedef enum {
   MDL_GROUP_NONE, /* no collective is of it */
   MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP,
+  MDL_GROUP_DP,   /* replicas whose outputs are gathered */
   MDL_GROUP_MODEL /* all ranks that share one copy of the model: tp, pp, and dp where states are sharded */
 } MdlGroup;
 extern const char *const mdl_pass_names[MDL_PASS_N];

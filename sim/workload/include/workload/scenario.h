@@ -56,8 +56,12 @@ typedef struct {
   BaseNum tp, cp, ep, zero; /* of a model */
   BaseBool sp;
 } WrkParallelSpec;
+/* Who exchanges the gradients of data-parallel ranks that share nothing. */
+typedef enum { WRK_DDP_PROCESSES, WRK_DDP_REPLICAS } WrkDdpKind;
 typedef struct {
   BaseHead head;
+  BaseEnum kind;   /* WrkDdpKind */
+  BaseEnum gather; /* of replicas: 0 the loss, 1 the outputs, whose loss the first GPU computes */
   BaseNum bucket;
   BaseBool overlap;
 } WrkDdpSpec;
