@@ -4,8 +4,8 @@
  * N = in, K = rows, each 2·M·N·K FLOP.
  * Tensor parallelism: cut by outputs (columns in Megatron's words) forward needs the whole input: with sp an all-gather of it;
  * backward, dgrad's sums go through an all-reduce, with sp a reduce-scatter, beside which wgrad may run, and wgrad needs the
- * gathered input again, an all-gather beside which dgrad may run. Cut by inputs, forward ends in an all-reduce or reduce-scatter,
- * and backward begins with an all-gather of the gradient with sp.
+ * gathered input again, in fused code an all-gather beside which dgrad may run (eager autograd keeps it). Cut by inputs, forward
+ * ends in an all-reduce or reduce-scatter, and backward begins with an all-gather of the gradient with sp.
  * Low-rank adapters of rank r beside a frozen matrix: A (r x in), B (out x r), computed as activations are; both are cut so that
  * their partial sums join those of the matrix, which adds no collective. What the adapter makes is scaled, and added to what the
  * matrix makes, by kernels of their own, both ways; its input goes through dropout where there is some (Hugging Face PEFT
@@ -272,7 +272,7 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
     trained = trained || mdl_build_trained (build, &linears[i]);
   build->pass = MDL_PASS_WGRAD;
   int gather = -1, reduce;
-  if (ask->sp && trained)
+  if (ask->sp && trained && build->fused) /* eager autograd keeps what was gathered */
     gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, ask->activation);
   build->pass = MDL_PASS_DGRAD;
   for (unsigned i = 0; i < n; i++)

@@ -191,7 +191,8 @@ append_model (const WrkTrainingResult *training, GString *out)
     g_string_append_printf (out, ", of which a token uses %.4g", training->active_parameters * 1e-9);
   g_string_append_printf (out, "\nthroughput      %.4g tokens/s, %.4g of a GPU; %.4g TFLOP/s of a GPU\n", training->tokens_per_s,
                           training->tokens_per_s / training->n_ranks, training->model_flop_per_s * 1e-12);
-  g_string_append_printf (out, "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%); done FLOP %.1f %%\n",
+  g_string_append_printf (out,
+                          "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%, recompute too %.1f %%)\n",
                           training->mfu * 100, training->precision, training->mfu_causal * 100, training->hfu * 100);
 }
 

@@ -177,7 +177,7 @@ typedef struct {
 typedef struct {
   GArray *pass[WRK_TURN_KINDS]; /* WrkItem */
   double pass_s[WRK_TURN_KINDS]; /* of compute, summed */
-  double flop[WRK_TURN_KINDS];   /* done, recomputed ones too */
+  double flop[WRK_TURN_KINDS];   /* as mfu counts, recomputed ones too */
   double kernel_s[WRK_TURN_KINDS]; /* the kernel that runs at any moment, on average */
   double dense, expert;          /* parameters of a rank, without and in experts */
   double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */

@@ -133,7 +133,7 @@ find_band (const WrkBuild *b, WrkTrainingResult *out)
   out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
 }
 
-/* FLOP that a rank really did in the mean over all: recomputed ones too. */
+/* FLOP of a rank in the mean over all, as mfu counts but with recomputed ones. */
 static double
 done_flop (const WrkBuild *b)
 {

@@ -456,6 +456,18 @@ count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit
   }
 }
 
+/* As mfu counts: attention over all pairs, which a mask halves, and backward twice what it is forward, though flash kernels compute
+ * scores again. */
+static double
+counted_flop (const WrkModel *model, const MdlWork *work)
+{
+  if (work->kind != MDL_WORK_ATTENTION)
+    return work->flop;
+  double sequence = model->ask.sequence, window = work->attention.window, packed = model->ask.packed;
+  double masked = mdl_llm_pairs (sequence, window, packed, TRUE), all = mdl_llm_pairs (sequence, window, packed, FALSE);
+  return work->flop * all / masked / (work->attention.backward ? 2.5 / 2 : 1);
+}
+
 gboolean
 wrk_is_first_fused (const WrkModel *model, guint32 layer)
 {
@@ -482,7 +494,7 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
   for (int k = 0; k < WRK_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == WRK_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == WRK_TURN_FORWARD ? forward : backward, MdlWork, i);
-      unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
+      unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
     costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (WrkTurnKind)k };

@@ -120,6 +120,12 @@ check_parts (const WrkScenario *scenario, GError **error)
     return wrk_fail_at (error, m->moe.experts.mark,
                         "a loop over experts that look for their tokens knows no %s; accepted: experts: sorted, experts: grouped",
                         m->moe.capacity.v > 0 ? "capacity" : "ep");
+  const WrkParallelSpec *p = &scenario->training.parallel;
+  if (scenario->llm.moe.experts.v > 0 && p->tp.v > 1 && !p->sp.v && (m->moe.etp.v < p->tp.v || m->moe.etp.v > p->tp.v))
+    return wrk_fail_at (error, p->tp.mark,
+                        "with tp %.0f and no sp each of these ranks would route and compute the same tokens; accepted: parallel: "
+                        "{sp: true}, or experts that are cut too, moe: {etp: %.0f}",
+                        p->tp.v, p->tp.v);
   if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
     return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
   if (m->pipeline.layout != NULL &&

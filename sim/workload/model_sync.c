@@ -41,6 +41,7 @@ struct WrkSyncer {
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
   /* shards, and parameters gathered ahead */
   GHashTable *gathered; /* of (chunk, unit) in the chunk's turn under way: EngTask + 1 */
+  EngTask copied;       /* the latest copy out of a buffer of this turn */
   EngTask scattered;    /* the latest scatter */
   double root_elements; /* gradients of embedding and head that wait for the end of the turn */
 };
@@ -72,7 +73,7 @@ wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
   sync->late = g_array_new (FALSE, FALSE, sizeof (const WrkUnit *));
   sync->gathered = g_hash_table_new (NULL, NULL);
-  sync->scattered = sync->last_compute = ENG_NO_TASK;
+  sync->copied = sync->scattered = sync->last_compute = ENG_NO_TASK;
   g_autofree guint32 *last = g_new (guint32, sync->chunks);
   sync->first = g_new (guint32, sync->chunks);
   for (guint32 c = 0; c < sync->chunks; c++)
@@ -322,11 +323,25 @@ copy_out (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GErr
   EngTask copied =
       wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, bytes, bytes), NULL, "copy out");
   wrk_build_after_one (sync->b, copied, task);
+  sync->copied = copied;
   g_array_append_val (wait, copied);
   return TRUE;
 }
 
-/* Before a unit's pass: its own parameters; then those of the next ones, once its own are copied out of the buffer. */
+/* What the gathers ahead follow: forward the copy of the unit before this one out of its buffer, so that the next gather runs
+ * beside this copy; backward this one (_fsdp_param_group.py, wait_for_unshard). */
+static void
+follow_copies (gboolean forward, const GArray *wait, guint n_entry, EngTask before, GArray *after)
+{
+  if (!forward)
+    g_array_append_vals (after, wait->data, wait->len);
+  else if (before != ENG_NO_TASK)
+    g_array_append_val (after, before);
+  else
+    g_array_append_vals (after, wait->data, n_entry);
+}
+
+/* Before a unit's pass: its own parameters; then those of the next ones. */
 static gboolean
 enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
 {
@@ -336,15 +351,20 @@ enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, 
   guint32 passed = forward ? unit : n - 1 - unit;
   if (turn->kind == WRK_TURN_WEIGHT_GRADIENT || (keeps && (!forward || turn->micro_batch != sync->first[turn->chunk])))
     return TRUE; /* products of weight gradients need no parameters */
-  if (passed == 0)
+  if (passed == 0) {
     forget_gathered (sync, turn);
+    sync->copied = ENG_NO_TASK;
+  }
   const WrkUnit *here = unit_at (sync, turn->chunk, unit, error);
-  if (here == NULL)
+  guint n_entry = wait->len;
+  EngTask before = sync->copied;
+  if (here == NULL || !gather_unit (sync, turn, unit, wait, error) || !copy_out (sync, turn, unit, wait, error))
     return FALSE;
-  for (guint32 k = 0; k <= ahead && passed + k < n; k++) {
-    sync->beside_s = k > 0 ? here->kernel_s[turn->kind] : 0;
-    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error) ||
-        (k == 0 && !copy_out (sync, turn, unit, wait, error)))
+  g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  follow_copies (forward, wait, n_entry, before, after);
+  for (guint32 k = 1; k <= ahead && passed + k < n; k++) {
+    sync->beside_s = here->kernel_s[turn->kind];
+    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, after, error))
       return FALSE;
   }
   return TRUE;

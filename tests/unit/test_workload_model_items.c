@@ -290,6 +290,54 @@ a_loop_over_experts_knows_neither_ep_nor_capacity (void)
   TEST_TRUE (strstr (capacity, "knows no capacity; accepted: experts: sorted") != NULL);
 }
 
+static void
+experts_of_tensor_parallel_ranks_need_sequence_parallelism (void)
+{
+  g_autofree char *refused = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, ep: 2}"),
+                  *cut = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, ep: 2}, moe: {etp: 2}"),
+                  *sp = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, sp: true, ep: 2}");
+  TEST_TRUE (g_ascii_isdigit (refused[0]) && strstr (refused, "would route and compute the same tokens; accepted: parallel: {sp: "
+                                                              "true}, or experts that are cut too, moe: {etp: 2}") != NULL);
+  TEST_STR (cut, "not refused");
+  TEST_STR (sp, "not refused");
+}
+
+static void
+eager_code_keeps_what_it_gathered (void)
+{
+  /* with sp forward 2 gathers a layer of the input, backward 2 of the gradient; fused code gathers both inputs again; the head one
+   * forward and again, the embedding its gradient */
+  static const struct {
+    const char *framework;
+    unsigned gathers;
+  } rows[] = { { "eager", 8 * 4 + 2 }, { "fused", 8 * 6 + 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *work = g_strdup_printf (
+        SMALL_MODEL ", accumulate: 1, clip: false, framework: %s, parallel: {tp: 4, sp: true, dp: 1}", rows[i].framework);
+    g_auto (ModelStep) step = model_build (H100, work);
+    unsigned n = 0;
+    for (EngTask t = 0; t < step.b->notes->len; t++) {
+      const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+      n += note->comm != NULL && note->comm->coll.op == MDL_OP_ALL_GATHER;
+    }
+    TEST_INT (n, rows[i].gathers);
+  }
+}
+
+static void
+the_first_norm_has_nothing_to_add (void)
+{
+  /* fused: of the two norms of a layer's forward pass the first layer's first reads no sum and writes none */
+  g_auto (ModelStep) step = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}");
+  WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+  const WrkUnit *first = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 0, NULL),
+                *second = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 1, NULL),
+                *third = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 2, NULL);
+  TEST_TRUE (first->pass_s[WRK_TURN_FORWARD] < second->pass_s[WRK_TURN_FORWARD]);
+  TEST_NEAR (first->pass_s[WRK_TURN_BACKWARD], second->pass_s[WRK_TURN_BACKWARD], 1e-12);
+  TEST_TRUE (second == third);
+}
+
 int
 main (void)
 {
@@ -303,6 +351,9 @@ main (void)
     { "what is hidden is not exposed", what_is_hidden_is_not_exposed },
     { "launches show where kernels are small", launches_show_where_kernels_are_small },
     { "a host that waits launches to an empty GPU", a_host_that_waits_launches_to_an_empty_gpu },
+    { "experts of tensor-parallel ranks need sequence parallelism", experts_of_tensor_parallel_ranks_need_sequence_parallelism },
+    { "eager code keeps what it gathered", eager_code_keeps_what_it_gathered },
+    { "the first norm has nothing to add", the_first_norm_has_nothing_to_add },
     { "a loop over experts knows neither ep nor capacity", a_loop_over_experts_knows_neither_ep_nor_capacity },
     { NULL, NULL },
   };

@@ -271,7 +271,8 @@ task_of (const ModelStep *step, const char *name, unsigned k)
 static void
 gathers_run_as_far_ahead_as_they_may (void)
 {
-  /* forward: root, then layers; a gather begins once the parameters of the unit `ahead` before it are copied out */
+  /* forward: root, then layers; a gather is queued `ahead` units before its own and begins once the parameters of the unit before
+   * that are copied out: the first layer's follows the root's at once */
   for (unsigned ahead = 0; ahead <= 2; ahead++) {
     g_autofree char *work =
         g_strdup_printf (SMALL_MODEL ", micro_batch: 16, accumulate: 1, fsdp: {reshard: true, prefetch: %u}", ahead);
@@ -279,11 +280,14 @@ gathers_run_as_far_ahead_as_they_may (void)
     const EngGraph *graph = step.b->graph;
     for (unsigned k = 1 + ahead; k < 9; k++) {
       EngTask gather = task_of (&step, "all_gather", k);
-      /* units: embedding, layers 0 to 7: gather k is layer k-1's, unit k; its cause at the earliest unit k - ahead */
-      EngTask out = task_of (&step, "copy out", k - MAX (ahead, 1));
+      /* units: embedding, layers 0 to 7: gather k is layer k-1's, unit k; its cause at the earliest unit k - ahead - 1 */
+      EngTask out = task_of (&step, "copy out", k - MAX (ahead, 1) - (ahead > 0));
       EngTime from = ahead > 0 ? eng_graph_task_end (graph, out) : eng_graph_task_end (graph, task_of (&step, "F0", 0));
       TEST_TRUE (eng_graph_task_start (graph, gather) >= from);
     }
+    if (ahead > 0)
+      TEST_TRUE (eng_graph_task_start (graph, task_of (&step, "all_gather", 1)) ==
+                 eng_graph_task_end (graph, task_of (&step, "all_gather", 0)));
   }
 }
 
