@@ -18,6 +18,7 @@ typedef enum { WRK_DIM_TP, WRK_DIM_CP, WRK_DIM_DP, WRK_DIM_PP, WRK_DIM_N } WrkDi
 typedef struct {
   guint32 size[WRK_DIM_N], stride[WRK_DIM_N];
   guint32 ep, etp, edp;
+  guint32 copies;    /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
   guint32 shard;     /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
   guint32 n;         /* all */
 } WrkGrid;
@@ -39,6 +40,8 @@ guint32 wrk_grid_locals (const WrkGrid *grid); /* tp x cp x dp */
 guint32 wrk_grid_group_size (const WrkGrid *grid, WrkGroupKind kind);
 /* The ranks of the group that `local` of pipeline rank `pp` is in, in order; `ranks` is emptied first. */
 void wrk_grid_group (const WrkGrid *grid, WrkGroupKind kind, guint32 pp, guint32 local, GArray *ranks);
+/* The pipeline rank that holds the same stages; itself where none does. */
+guint32 wrk_grid_partner (const WrkGrid *grid, guint32 pp);
 /* Locals that stand one for each group of a kind on a pipeline rank, the first of each, ascending. */
 void wrk_grid_leaders (const WrkGrid *grid, WrkGroupKind kind, GArray *locals);
 

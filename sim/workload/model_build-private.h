@@ -68,6 +68,7 @@ typedef struct {
   GArray *notes;      /* WrkNote, by task */
   GArray *uses;       /* scratch */
   WrkHost host;
+  GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
   WrkAt at;           /* what is built now */
   gboolean rehearses; /* asks for all prices and builds nothing */
 } WrkBuild;

@@ -81,7 +81,7 @@ plan_part (Plan *plan, MdlPart part)
 static double
 group_ranks (const WrkModel *model, WrkGroupKind kind)
 {
-  return wrk_grid_group_size (&model->grid, kind) * (kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+  return wrk_grid_group_size (&model->grid, kind);
 }
 
 static void

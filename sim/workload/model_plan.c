@@ -296,6 +296,7 @@ set_pipeline (WrkModel *model, GError **error)
                                .v = spec->parallel.vp.set ? (guint32)spec->parallel.vp.v : MAX (cuts, 1),
                                .m = model->m };
   g_autofree char *message = wrk_schedule_check (&model->pipe, &key);
+  model->grid.copies = message == NULL ? wrk_schedule_copies (&model->pipe) : 1;
   if (message == NULL)
     return TRUE;
   const BaseNum *num = g_str_equal (key, "pp")   ? &spec->parallel.pp
@@ -372,6 +373,20 @@ count_ep_nodes (WrkModel *model)
   }
 }
 
+/* Two copies of a stage run different micro-batches: their gradients go together once a step, not micro-batch by micro-batch. */
+static gboolean
+check_copies (const WrkModel *model, GError **error)
+{
+  const BaseEnum *schedule = &model->spec->schedule;
+  if (model->grid.copies < 2 || (model->sync != WRK_SYNC_SHARDS && model->sync != WRK_SYNC_GRADIENTS))
+    return TRUE;
+  return wrk_fail_at (
+      error, schedule->mark,
+      "schedule %s has two copies of each stage, whose gradients are reduced once a step; zero 2, 3 and fsdp reduce them "
+      "in each micro-batch; accepted: zero 0 or 1, or schedule dualpipe_v",
+      base_name (wrk_schedule_names, (int)model->pipe.schedule));
+}
+
 /* One process drives the GPUs of its node. */
 static gboolean
 check_replicas (const WrkModel *model, GError **error)
@@ -400,7 +415,7 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
     return FALSE;
   model->sync = sync_of (model);
-  if (!check_replicas (model, error))
+  if (!check_replicas (model, error) || !check_copies (model, error))
     return FALSE;
   set_ask (model);
   settle_formats (model);

@@ -14,7 +14,7 @@
  * parameters; behind each backward pass, when the gradients of all replicas are complete, they are summed up there, and that GPU
  * alone updates (PyTorch torch/nn/parallel/data_parallel.py, replicate.py, _functions.py: the gradient of Broadcast is
  * ReduceAddCoalesced). The host queues kernels of one GPU after those of another.
- * Experts' gradients have a group of their own. */
+ * Experts' gradients have a group of their own. Where two pipeline ranks hold copies of a stage (dualpipe) both are of its groups. */
 #include <math.h>
 #include <string.h>
 
@@ -26,6 +26,11 @@ typedef struct {
   guint32 n; /* buckets closed */
 } Bucket;
 
+typedef struct {
+  const WrkUnit *unit;
+  guint32 chunk;
+} Late;
+
 struct WrkSyncer {
   WrkBuild *b;
   const WrkModel *model;
@@ -35,7 +40,9 @@ struct WrkSyncer {
   guint32 *first;     /* by chunk: micro-batch that passes it first */
   Bucket dense, expert;
   GArray *reduced; /* EngTask: what the optimizer waits for */
-  GArray *late;    /* const WrkUnit *: reduced behind all turns */
+  GArray *late;    /* Late: reduced behind all turns */
+  guint32 chunk;   /* whose gradients are on their way */
+  guint32 *n_sent; /* of them, by chunk: collectives so far, experts' beside the others' */
   EngTask last_compute;
   double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
@@ -49,8 +56,7 @@ struct WrkSyncer {
 static double
 ranks_of (const WrkModel *model, WrkGroupKind kind)
 {
-  return wrk_grid_group_size (&model->grid, kind) *
-         (kind == WRK_GROUP_DP || kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+  return wrk_grid_group_size (&model->grid, kind);
 }
 
 static gboolean
@@ -71,7 +77,8 @@ wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
   sync->scatters = g_new0 (gboolean, turns->len);
   sync->n_turns = turns->len;
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  sync->late = g_array_new (FALSE, FALSE, sizeof (const WrkUnit *));
+  sync->late = g_array_new (FALSE, FALSE, sizeof (Late));
+  sync->n_sent = g_new0 (guint32, 2 * sync->chunks);
   sync->gathered = g_hash_table_new (NULL, NULL);
   sync->copied = sync->scattered = sync->last_compute = ENG_NO_TASK;
   g_autofree guint32 *last = g_new (guint32, sync->chunks);
@@ -98,6 +105,7 @@ wrk_sync_free (WrkSyncer *sync)
   g_free (sync->final);
   g_free (sync->scatters);
   g_free (sync->first);
+  g_free (sync->n_sent);
   g_array_unref (sync->reduced);
   g_array_unref (sync->late);
   g_hash_table_unref (sync->gathered);
@@ -134,11 +142,40 @@ add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double si
   const WrkPriced *priced = wrk_prices_coll (sync->b->prices, group, sync->lane, op, size_B, format, error);
   if (priced == NULL)
     return FALSE;
-  *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, sync->beside_s, 1, name);
+  *out = wrk_build_comm (sync->b, sync->lane, wrk_grid_partner (&sync->model->grid, sync->lane), role, WRK_STEP_DP, priced,
+                         sync->beside_s, 1, name);
   wrk_build_after_one (sync->b, *out, after);
   double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host.shards_s : sync->b->host.coll_s;
   if (host_s > 0) /* queued in the order of the program */
     wrk_build_after_one (sync->b, *out, wrk_build_compute (sync->b, sync->lane, WRK_STEP_HOST, host_s, NULL, name));
+  return TRUE;
+}
+
+/* What a collective between the two pipeline ranks that hold copies of a position is of. */
+typedef enum { OF_GRADIENTS, OF_EXPERT_GRADIENTS, OF_PARAMETERS, OF_EXPERTS } Of;
+
+/* The same, of a position of the chain, or of a whole rank (chunk NO_CHUNK); `k` tells those of one position apart. Where two
+ * pipeline ranks hold copies it is one collective of both: the lower rank has it, and it begins once either has come to it. */
+#define NO_CHUNK G_MAXUINT32
+static gboolean
+add_between (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double size_B, MdlFormat format, const char *name, Of of,
+             guint32 chunk, guint32 k, EngTask after, EngTask *out, GError **error)
+{
+  guint32 partner = wrk_grid_partner (&sync->model->grid, sync->lane);
+  if (partner == sync->lane)
+    return add_coll (sync, role, group, op, size_B, format, name, after, out, error);
+  guint64 place = chunk != NO_CHUNK ? position_of (sync, chunk) : sync->model->n_positions + MIN (sync->lane, partner);
+  gint64 key = (gint64)(place << 40 | (guint64)of << 32 | k);
+  if (partner < sync->lane) {
+    gpointer there = g_hash_table_lookup (sync->b->between, &key);
+    g_assert (there != NULL); /* both hold the same parameters and cut them alike */
+    *out = GPOINTER_TO_UINT (there) - 1u;
+    wrk_build_after_one (sync->b, *out, after);
+    return TRUE;
+  }
+  if (!add_coll (sync, role, group, op, size_B, format, name, after, out, error))
+    return FALSE;
+  g_hash_table_insert (sync->b->between, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (*out + 1u));
   return TRUE;
 }
 
@@ -152,11 +189,14 @@ reduce (WrkSyncer *sync, gboolean expert, double bytes, EngTask after, GError **
   EngTask task;
   if (bytes <= 0 || ranks_of (model, whole) <= 1)
     return TRUE;
+  Of of = expert ? OF_EXPERT_GRADIENTS : OF_GRADIENTS;
+  guint32 k = sync->n_sent[2 * sync->chunk + (expert ? 1 : 0)]++;
   if (model->sync == WRK_SYNC_DDP) {
-    if (!add_coll (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", after, &task, error))
+    if (!add_between (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", of, sync->chunk, k, after,
+                      &task, error))
       return FALSE;
-  } else if (!add_coll (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", after, &task,
-                        error))
+  } else if (!add_between (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", of,
+                           sync->chunk, k, after, &task, error))
     return FALSE;
   sync->scattered = task;
   if (!expert && model->sync != WRK_SYNC_DDP && ranks_of (model, WRK_GROUP_REPLICA) > 1 &&
@@ -178,7 +218,7 @@ bucket_cap_B (const WrkSyncer *sync, const Bucket *bucket, double element_B)
     return ddp->bucket.set || bucket->n > 0 || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
   if (ddp->bucket.set)
     return ddp->bucket.v;
-  if (sync->lane > 0)
+  if (MIN (sync->lane, wrk_grid_partner (&sync->model->grid, sync->lane)) > 0)
     return HUGE_VAL; /* all of a chunk in one piece */
   return element_B * fmax (software->bucket, software->bucket_per_rank * ranks_of (sync->model, WRK_GROUP_DP));
 }
@@ -217,23 +257,24 @@ gather_B (const WrkSyncer *sync, const WrkUnit *unit, gboolean expert)
   return (expert ? unit->expert : unit->dense) * mdl_format_B (sync->model->gather);
 }
 
-/* Gathers what a unit needs, `after` what came before; *out: the last of it, and on the compute stream the copy out of the
- * buffer. */
+/* Gathers what unit `u` of a chunk needs, or a whole rank (NO_CHUNK), `after` what came before; *out: the last of it, and on the
+ * compute stream the copy out of the buffer. */
 static gboolean
-gather (WrkSyncer *sync, double dense_B, double expert_B, const GArray *after, EngTask *out, GError **error)
+gather (WrkSyncer *sync, guint32 chunk, guint32 u, double dense_B, double expert_B, const GArray *after, EngTask *out,
+        GError **error)
 {
   EngTask task = ENG_NO_TASK;
   *out = ENG_NO_TASK;
   if (dense_B > 0 && ranks_of (sync->model, WRK_GROUP_SHARD) > 1) {
-    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
-                   ENG_NO_TASK, &task, error))
+    if (!add_between (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
+                      OF_PARAMETERS, chunk, u, ENG_NO_TASK, &task, error))
       return FALSE;
     wrk_build_after (sync->b, task, after);
     *out = task;
   }
   if (expert_B > 0 && ranks_of (sync->model, WRK_GROUP_EDP) > 1) {
-    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
-                   ENG_NO_TASK, &task, error))
+    if (!add_between (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
+                      OF_EXPERTS, chunk, u, ENG_NO_TASK, &task, error))
       return FALSE;
     wrk_build_after (sync->b, task, after);
     *out = task;
@@ -261,7 +302,7 @@ gather_root (WrkSyncer *sync, const WrkTurn *turn, const GArray *wait, GError **
       bytes += gather_B (sync, unit, FALSE);
   }
   EngTask task;
-  if (!gather (sync, bytes, 0, wait, &task, error))
+  if (!gather (sync, turn->chunk, 0, bytes, 0, wait, &task, error))
     return FALSE;
   for (guint32 u = 0; u < n; u++)
     if (is_root (sync, turn->chunk, u))
@@ -279,7 +320,7 @@ gather_unit (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const GArray *wait
     return gather_root (sync, turn, wait, error);
   const WrkUnit *unit = unit_at (sync, turn->chunk, u, error);
   EngTask task;
-  if (unit == NULL || !gather (sync, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
+  if (unit == NULL || !gather (sync, turn->chunk, u, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
     return FALSE;
   g_hash_table_insert (sync->gathered, key, GUINT_TO_POINTER (task + 1u));
   return TRUE;
@@ -406,7 +447,8 @@ enter_optimizer (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wai
   double share = what != NULL && what->dense + what->expert > 0
                      ? (what->trained_dense + what->trained_expert) / (what->dense + what->expert)
                      : 0;
-  if (what == NULL || !gather (sync, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share, NULL, &task, error))
+  if (what == NULL || !gather (sync, turn->chunk, unit, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share,
+                               NULL, &task, error))
     return FALSE;
   if (task != ENG_NO_TASK)
     g_array_append_val (wait, task);
@@ -455,9 +497,10 @@ end_replicas (WrkSyncer *sync)
 static gboolean
 leave_replicas (WrkSyncer *sync, const WrkUnit *unit, guint32 u, EngTask last, GError **error)
 {
-  g_array_append_val (sync->late, unit);
+  const Late late = { unit, 0 };
+  g_array_append_val (sync->late, late);
   for (guint i = 0; u == 0 && i < sync->late->len; i++) {
-    const WrkUnit *one = g_array_index (sync->late, const WrkUnit *, i);
+    const WrkUnit *one = g_array_index (sync->late, Late, i).unit;
     EngTask task;
     if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_DP, MDL_OP_REDUCE,
                    (one->trained_dense + one->trained_expert) * mdl_format_B (sync->model->reduce), sync->model->reduce,
@@ -516,8 +559,10 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
     return leave_shards (sync, turn, u, unit, error);
   if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
     last = ENG_NO_TASK; /* behind all turns */
+  sync->chunk = turn->chunk;
   if (last == ENG_NO_TASK) {
-    g_array_append_val (sync->late, unit);
+    const Late late = { unit, turn->chunk };
+    g_array_append_val (sync->late, late);
     return TRUE;
   }
   if (!fill (sync, unit, last, error))
@@ -530,9 +575,16 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
 static gboolean
 reduce_late (WrkSyncer *sync, GError **error)
 {
-  for (guint i = 0; i < sync->late->len; i++)
-    if (!fill (sync, g_array_index (sync->late, const WrkUnit *, i), sync->last_compute, error))
+  for (guint i = 0; i < sync->late->len; i++) {
+    const Late *late = &g_array_index (sync->late, Late, i);
+    if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
+        !(close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
+          close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error)))
       return FALSE;
+    sync->chunk = late->chunk;
+    if (!fill (sync, late->unit, sync->last_compute, error))
+      return FALSE;
+  }
   return close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
          close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error);
 }
@@ -611,7 +663,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   g_array_append_val (after, lane->update);
   EngTask task;
   double element_B = mdl_format_B (model->gather);
-  if (!gather (sync, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
+  if (!gather (sync, NO_CHUNK, 0, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
     return FALSE;
   lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL);
   wrk_build_after_one (b, lane->end, task);

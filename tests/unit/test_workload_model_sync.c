@@ -250,13 +250,7 @@ every_chunk_of_every_schedule_is_reduced_and_gathered (void)
     TEST_NEAR (scattered, 2 * ALL, 1e-12);
     TEST_NEAR (gathered, 2 * ALL, 1e-12);
   }
-  /* two copies: each rank holds the chunks of both directions */
-  g_auto (ModelStep) two = model_build (H100, SMALL_MODEL ", accumulate: 4, parallel: {pp: 2, zero: 1}, schedule: dualpipe");
-  for (guint32 lane = 0; lane < 2; lane++)
-    TEST_NEAR (model_tally (&two, lane, "all_gather").bytes, 2 * ALL, 1e-12);
 }
-
-/* ---- order ---- */
 
 /* The k-th task of stage 0 whose name begins so; ENG_NO_TASK. */
 static EngTask
@@ -267,6 +261,76 @@ task_of (const ModelStep *step, const char *name, unsigned k)
       return t;
   return ENG_NO_TASK;
 }
+
+static void
+both_copies_of_a_stage_reduce_together (void)
+{
+  /* dualpipe: each of four ranks holds two stages, 0 with 3 and 1 with 2; a stage's gradients go once over all that hold it, 2 x dp
+   * ranks, behind the last backward pass of either copy; with zero 1 so do its parameters */
+  static const struct {
+    const char *more;
+    guint32 ranks;
+  } rows[] = { { "dp: 1", 2 }, { "dp: 2", 4 }, { "dp: 2, zero: 1", 4 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (int late = 0; late < 2; late++) {
+      g_autofree char *work =
+          g_strdup_printf (SMALL_MODEL ", accumulate: 8, parallel: {pp: 4, %s}, schedule: dualpipe, overlap: {gradients: %s}",
+                           rows[i].more, late ? "false" : "true");
+      g_auto (ModelStep) step = model_played (H100, work);
+      const EngGraph *graph = step.b->graph;
+      const gboolean zero = strstr (rows[i].more, "zero") != NULL;
+      const char *name = zero ? "reduce_scatter" : "all_reduce";
+      double reduced = 0;
+      for (guint32 lane = 0; lane < 4; lane++) {
+        ModelTally t = model_tally (&step, lane, name);
+        reduced += t.bytes;
+        TEST_TRUE ((t.n > 0) == (lane < 2)); /* the lower rank has what both do */
+        TEST_TRUE ((model_tally (&step, lane, "all_gather").n > 0) == (zero && lane < 2));
+      }
+      TEST_NEAR (reduced, 2 * ALL, 1e-12);
+      for (EngTask t = 0; t < step.b->notes->len; t++) {
+        const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+        if (note->comm == NULL || !g_str_has_prefix (eng_graph_task_name (graph, t), name))
+          continue;
+        TEST_INT (note->comm->coll.n_ranks, rows[i].ranks);
+        TEST_INT (note->other, 3 - note->lane);
+      }
+      /* none before the last backward pass of either rank's nearer stage: rank 3 ends its share of stage 0 when rank 0 does */
+      EngTask first = task_of (&step, name, 0);
+      TEST_TRUE (eng_graph_task_start (graph, first) > eng_graph_task_end (graph, task_of (&step, "F0", 0)));
+      for (guint32 lane = 0; lane < 4; lane++)
+        TEST_TRUE (eng_graph_task_start (graph, step.b->lane[lane].update) >= eng_graph_task_end (graph, first));
+    }
+}
+
+static void
+two_copies_are_reduced_once_a_step (void)
+{
+  static const char *const rows[] = { "parallel: {pp: 4, zero: 2}", "parallel: {pp: 4, zero: 3}", "parallel: {pp: 4}, fsdp: {}" };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: 8, schedule: dualpipe, %s", rows[i]),
+                    *message = model_refusal (H100, work);
+    TEST_TRUE (g_ascii_isdigit (message[0]) && strstr (message, "accepted: zero 0 or 1, or schedule dualpipe_v") != NULL);
+  }
+}
+
+static void
+experts_of_both_copies_are_reduced (void)
+{
+  /* ep takes all ranks of a stage: one copy of its experts, and the other direction's: 4 experts of 3 x 256 x 128 of 8 layers */
+  const double experts = 8 * 4 * 3.0 * SMALL_H * 128;
+  g_auto (ModelStep) step = model_build (H100, SMALL_MOE ", accumulate: 4, parallel: {pp: 2, dp: 4, ep: 4}, schedule: dualpipe");
+  double bytes = 0;
+  for (EngTask t = 0; t < step.b->notes->len; t++) {
+    const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+    if (note->comm != NULL && note->comm->coll.n_ranks == 2 && note->comm->coll.op == MDL_OP_ALL_REDUCE &&
+        g_str_has_prefix (eng_graph_task_name (step.b->graph, t), "all_reduce gradients"))
+      bytes += note->comm->coll.size_B * 4; /* of each rank of ep its own */
+  }
+  TEST_NEAR (bytes, 2 * experts, 1e-12);
+}
+
+/* ---- order ---- */
 
 static void
 gathers_run_as_far_ahead_as_they_may (void)
@@ -428,6 +492,9 @@ main (void)
     { "one process queues for all its GPUs", one_process_queues_for_all_its_gpus },
     { "the first GPU may compute the loss of all", the_first_gpu_may_compute_the_loss_of_all },
     { "replicas of one process are whole and on one node", replicas_of_one_process_are_whole_and_on_one_node },
+    { "both copies of a stage reduce together", both_copies_of_a_stage_reduce_together },
+    { "two copies are reduced once a step", two_copies_are_reduced_once_a_step },
+    { "experts of both copies are reduced", experts_of_both_copies_are_reduced },
     { NULL, NULL },
   };
   return test_main ("gradients and parameters of a model", cases);
