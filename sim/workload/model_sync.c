@@ -14,7 +14,7 @@
  * parameters; behind each backward pass, when the gradients of all replicas are complete, they are summed up there, and that GPU
  * alone updates (PyTorch torch/nn/parallel/data_parallel.py, replicate.py, _functions.py: the gradient of Broadcast is
  * ReduceAddCoalesced). The host queues kernels of one GPU after those of another.
- * Experts' gradients have a group of their own. Where two pipeline ranks hold copies of a stage (dualpipe) both are of its groups. */
+ * Experts' gradients have a group of their own. Where two pipeline ranks hold copies of a stage both are of its groups. */
 #include <math.h>
 #include <string.h>
 
