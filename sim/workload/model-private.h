@@ -85,6 +85,7 @@ typedef struct {
   WrkPipeline pipe;
   WrkCut *cut;        /* by position of the chain */
   guint32 n_positions;
+  guint32 mtp;        /* modules of multi-token prediction, behind the head */
   guint32 m;          /* micro-batches of a replica and step */
   MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
   WrkSync sync;
@@ -110,6 +111,8 @@ void wrk_model_take_software (WrkModel *model);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
+/* Units of a position: embedding, layers, head, modules of multi-token prediction. */
+guint32 wrk_cut_units (const WrkModel *model, guint32 position);
 /* Whether a pipeline rank holds a position of the chain. */
 gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 
@@ -168,7 +171,7 @@ typedef struct {
   gboolean leads;                /* it comes before that item, else behind */
 } WrkItem;
 
-typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD } WrkUnitKind;
+typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD, WRK_UNIT_MTP } WrkUnitKind;
 
 /* A parameter tensor's part on a rank. */
 typedef struct {

@@ -155,6 +155,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   const WrkModelSpec *spec = &model->spec->model;
   MdlLlmFlop flop;
   mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
+  mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
   double exposed_s = 0, lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
   for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
     exposed_s += out->part_s[p];
@@ -172,7 +173,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[WRK_PART_OPTIMIZER];
-  out->parameters = model->count.total;
+  out->parameters = model->count.total + model->mtp * model->count.mtp;
   out->active_parameters = model->count.active;
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
   double peak = b->model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;

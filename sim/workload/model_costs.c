@@ -419,6 +419,7 @@ part_of (const WrkModel *model, WrkUnitKind kind, guint32 layer)
 {
   return kind == WRK_UNIT_EMBEDDING            ? MDL_PART_EMBEDDING
          : kind == WRK_UNIT_HEAD               ? MDL_PART_HEAD
+         : kind == WRK_UNIT_MTP                ? MDL_PART_MTP
          : mdl_llm_is_moe (&model->llm, layer) ? MDL_PART_MOE
                                                : MDL_PART_DENSE;
 }
@@ -439,8 +440,8 @@ count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
   mdl_llm_tensors (&model->llm, part, tensors);
-  if (part == MDL_PART_HEAD && model->llm.tied.v &&
-      !wrk_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
+  gboolean looks_up = part == MDL_PART_HEAD && (model->llm.tied.v || model->mtp > 0); /* or a module behind it does */
+  if (looks_up && !wrk_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
     const MdlTensor table = { "head", model->llm.vocabulary.v, model->llm.hidden.v, 1, MDL_SPLIT_VOCABULARY, TRUE, FALSE };
     g_array_append_val (tensors, table);
   }

@@ -409,6 +409,7 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   model->spec = &scenario->training;
   wrk_gpu_facts (scenario->clu, 0, &model->gpu);
   model->llm = scenario->llm;
+  model->mtp = (guint32)scenario->training.model.mtp.v;
   mdl_llm_count (&model->llm, &model->count);
   if (!wrk_model_check_keys (scenario, error))
     return FALSE;

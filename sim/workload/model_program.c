@@ -12,8 +12,7 @@
 guint32
 wrk_units_of (const WrkModel *model, guint32 position)
 {
-  const WrkCut *cut = &model->cut[position];
-  return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u : 0u);
+  return wrk_cut_units (model, position);
 }
 
 const WrkUnit *
@@ -25,7 +24,7 @@ wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32 unit, GError *
     return wrk_costs_unit (b->costs, lane, WRK_UNIT_EMBEDDING, 0, error);
   if (unit - front < cut->n)
     return wrk_costs_unit (b->costs, lane, WRK_UNIT_LAYER, cut->first + unit - front, error);
-  return wrk_costs_unit (b->costs, lane, WRK_UNIT_HEAD, 0, error);
+  return wrk_costs_unit (b->costs, lane, unit - front == cut->n ? WRK_UNIT_HEAD : WRK_UNIT_MTP, 0, error);
 }
 
 /* Where a turn has come to. */

@@ -130,7 +130,7 @@ is_root (const WrkSyncer *sync, guint32 chunk, guint32 unit)
 {
   const WrkCut *cut = &sync->model->cut[position_of (sync, chunk)];
   guint32 front = cut->embedding ? 1 : 0;
-  return unit < front || unit >= front + cut->n;
+  return unit < front || unit == front + cut->n;
 }
 
 /* ---- one collective ---- */
@@ -607,14 +607,15 @@ add_norm (WrkSyncer *sync, EngTask ready, EngTask *out, GError **error)
   return TRUE;
 }
 
-/* Input embedding and output head that share a table lie on different ranks: their gradients are added. */
+/* Input embedding and output head that share a table, or multi-token prediction with the embedding, lie on different ranks: their
+ * gradients are added. */
 static gboolean
 add_tied (WrkSyncer *sync, GError **error)
 {
   const WrkModel *model = sync->model;
   guint32 last = model->pipe.p - 1;
   gboolean input = wrk_model_holds (model, sync->lane, 0), output = wrk_model_holds (model, sync->lane, model->n_positions - 1);
-  if (!model->llm.tied.v || input == output) /* neither table, or one for both */
+  if ((!model->llm.tied.v && model->mtp == 0) || input == output) /* neither table, or one for both */
     return TRUE;
   const WrkUnit *table = wrk_costs_unit (sync->b->costs, sync->lane, WRK_UNIT_EMBEDDING, 0, error);
   if (table == NULL)

@@ -17,6 +17,7 @@ units_like (const WrkBuild *b, const WrkTold *told)
   double n = 0;
   for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++) {
     const WrkCut *cut = &model->cut[wrk_schedule_position (&model->pipe, (WrkPlace){ told->pp, c })];
+    n += told->part == MDL_PART_MTP && cut->head ? model->mtp : 0;
     n += (told->part == MDL_PART_EMBEDDING && cut->embedding) || (told->part == MDL_PART_HEAD && cut->head) ? 1 : 0;
     for (guint32 l = cut->first; l < cut->first + cut->n; l++) {
       MdlPart part = mdl_llm_is_moe (&model->llm, l) ? MDL_PART_MOE : MDL_PART_DENSE;

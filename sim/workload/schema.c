@@ -244,6 +244,8 @@ static const BaseField training_fields[] = {
   MODEL ("cp", cp, cp, "context parallelism"),
   MODEL ("moe", moe, moe, "experts"),
   MODEL ("packing", packing, packing, "documents of a sequence"),
+  BASE_ROW_NUM (WrkTrainingSpec, "mtp", model.mtp, COUNT, .max = "100", .fallback = "0",
+                .help = "modules of multi-token prediction that are trained beside, of those that the model has"),
   BASE_ROW (WrkTrainingSpec, "flash", model.flash, BOOL, .fallback = "true",
             .help = "attention in one kernel that keeps no scores"),
   BASE_ROW (WrkTrainingSpec, "dropout", model.dropout, BOOL, .fallback = "false", .help = "after attention, MLP and embedding"),

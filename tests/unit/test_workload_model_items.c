@@ -338,6 +338,44 @@ the_first_norm_has_nothing_to_add (void)
   TEST_TRUE (second == third);
 }
 
+#define SMALL_MTP                                                                                                        \
+  "model: {llm: small, layers: 8, mtp: 2, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: {kind: " \
+  "swiglu, ffn: 512}, positions: rope, norm: rmsnorm}, sequence: 512, framework: fused, accumulate: 4"
+static void
+multi_token_prediction_is_a_layer_and_the_head_again (void)
+{
+  /* a module: three norms, a projection 2h x h, a layer; head and embedding are the model's. FLOP of a token: 6 a matrix element,
+   * the head's again, and a layer's attention 12 h s */
+  const double module = 3 * SMALL_H + 2.0 * SMALL_H * SMALL_H + SMALL_LAYER;
+  const double flop = 6 * (2.0 * SMALL_H * SMALL_H + 10.0 * SMALL_H * SMALL_H + SMALL_TABLE) + 12.0 * SMALL_H * 512;
+  const char *one = "topology: hgx_h100, nodes: 1, gpus_per_node: 1";
+  g_auto (ModelStep) none = model_answer (one, SMALL_MTP, NULL, WRK_MODE_EVENT),
+                     two = model_answer (one, SMALL_MTP ", mtp: 2", NULL, WRK_MODE_EVENT);
+  const WrkTrainingResult *before = &none.result->training, *t = &two.result->training;
+  TEST_NEAR (t->parameters - before->parameters, 2 * module, 1e-12);
+  TEST_NEAR ((t->model_flop_per_s * t->step_time_s - before->model_flop_per_s * before->step_time_s) / t->tokens, 2 * flop, 1e-9);
+  TEST_NEAR (t->hfu, t->mfu, 1e-9); /* the works are what is counted */
+  TEST_TRUE (t->step_time_s > before->step_time_s);
+  TEST_TRUE (t->fullest.weights_B - before->fullest.weights_B >= 2 * 2 * module);
+}
+
+static void
+modules_of_a_pipeline_are_on_its_last_stage (void)
+{
+  /* they need the embedding there: a copy, whose gradient meets that of the first stage */
+  g_auto (ModelStep) none = model_answer (H100, SMALL_MTP ", parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT),
+                     one = model_answer (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT);
+  g_auto (ModelStep) step = model_build (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}");
+  for (guint32 s = 0; s < 4; s++) {
+    const double weights_B = g_array_index (one.result->training.memory, WrkMemory, s).weights_B -
+                             g_array_index (none.result->training.memory, WrkMemory, s).weights_B;
+    TEST_TRUE (s == 3 ? weights_B > 2 * SMALL_LAYER : weights_B <= 0);
+    TEST_NEAR (model_tally (&step, s, "embedding gradients").bytes, s == 0 || s == 3 ? 2 * SMALL_TABLE : 0, 1e-12);
+  }
+  g_autofree char *refused = model_refusal (H100, SMALL_MODEL ", accumulate: 1, mtp: 1");
+  TEST_TRUE (strstr (refused, "'small' has 0 modules of multi-token prediction") != NULL);
+}
+
 int
 main (void)
 {
@@ -354,6 +392,8 @@ main (void)
     { "experts of tensor-parallel ranks need sequence parallelism", experts_of_tensor_parallel_ranks_need_sequence_parallelism },
     { "eager code keeps what it gathered", eager_code_keeps_what_it_gathered },
     { "the first norm has nothing to add", the_first_norm_has_nothing_to_add },
+    { "multi-token prediction is a layer and the head again", multi_token_prediction_is_a_layer_and_the_head_again },
+    { "modules of a pipeline are on its last stage", modules_of_a_pipeline_are_on_its_last_stage },
     { "a loop over experts knows neither ep nor capacity", a_loop_over_experts_knows_neither_ep_nor_capacity },
     { NULL, NULL },
   };

@@ -103,6 +103,7 @@ typedef struct {
   WrkCpSpec cp;
   WrkMoeSpec moe;
   WrkPackingSpec packing;
+  BaseNum mtp;         /* modules of multi-token prediction that are trained */
   BaseBool flash, dropout;
   BaseStrs placement;
   BaseList stragglers; /* WrkStragglerSpec */
