@@ -14,6 +14,7 @@ typedef struct {
   unsigned filter;    /* only works of these modules are appended; 0: all */
   MdlWork skipped;    /* what is not appended is written here */
   gboolean fused;     /* kernels are */
+  double rounds;    /* what is appended now is done expert by expert, so often in turn; 0: at once */
   gboolean low;       /* matrix products in fp8 or fp4: operands are cast */
   double tokens;      /* T, a rank's after cp */
   double rows;        /* of them, those of this rank between the matrices: T / tp with sp */
@@ -51,8 +52,8 @@ void mdl_build_amend (MdlBuild *build, int index, int with, int before);
 
 /* ---- linear layers ---- */
 
-/* Cast of `elements` to the format of matrix products, both ways round; nothing in wider formats. */
-void mdl_build_cast (MdlBuild *build, const char *name, double elements);
+/* Cast of `elements` of so many copies (experts) to the format of matrix products, both ways round; nothing in wider formats. */
+void mdl_build_cast (MdlBuild *build, const char *name, double elements, double copies);
 gboolean mdl_build_frozen (const MdlBuild *build);
 gboolean mdl_build_trained (const MdlBuild *build, const MdlLinear *linear);
 /* Matrices beside each other on one input of `tokens` rows (each: of one copy), cut by outputs over `group`, gathered with sp. */

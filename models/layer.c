@@ -27,6 +27,13 @@ const BaseName mdl_cp_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName mdl_experts_names[] = {
+  { "sorted", MDL_EXPERTS_SORTED, "tokens sorted once; the host reads how many each expert has, and launches its kernels" },
+  { "loop", MDL_EXPERTS_LOOP, "one by one: each looks for its tokens, which the host waits for, gathers them and adds its result" },
+  { "grouped", MDL_EXPERTS_GROUPED, "one kernel for all of a rank, which reads the counts on the GPU" },
+  { NULL, 0, NULL },
+};
+
 const BaseName mdl_module_names[] = {
   { "core_attention", MDL_MODULE_CORE_ATTENTION, "scores, softmax, weighted values" },
   { "attention", MDL_MODULE_ATTENTION, "from the norm to before the output projection" },
@@ -241,11 +248,26 @@ head_of (const MdlBuild *build)
   return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->ask->head_compute };
 }
 
+/* Logits whose loss is computed here. */
+static double
+logits_of (const MdlBuild *build)
+{
+  return build->tokens * vocabulary_rows (build) * MAX (build->ask->outputs, 1);
+}
+
+/* Logits of other replicas come here, and their gradients go back: as much through this rank's links as an all-gather brings. */
+static void
+move_outputs (MdlBuild *build, const char *name)
+{
+  mdl_build_coll (build, name, MDL_OP_ALL_GATHER, MDL_GROUP_DP, logits_of (build) * build->element_B, build->ask->activation);
+}
+
 /* Logits as they are, once; eager: to fp32, the largest, log-softmax, the target's. */
 static void
 loss_forward (MdlBuild *build)
 {
-  const double logits = build->tokens * vocabulary_rows (build), tokens_B = build->tokens * 4;
+  const double logits = logits_of (build), tokens_B = build->tokens * 4;
+  move_outputs (build, "gather_outputs");
   if (build->fused) /* to fp32; the largest; less it, and the exponential; over their sum */
     mdl_build_memory (build, "loss", logits * (build->element_B + 3 * 4), logits * (4 + 8 + 4), 1);
   else
@@ -258,11 +280,12 @@ loss_forward (MdlBuild *build)
 static void
 loss_back (MdlBuild *build)
 {
-  const double logits = build->tokens * vocabulary_rows (build);
+  const double logits = logits_of (build);
   if (build->fused)
     mdl_build_memory (build, "loss", logits * 4, logits * build->element_B, 1);
   else /* the target's gradient among zeros, of log-softmax, back from fp32 */
     mdl_build_memory (build, "loss", logits * (4 + 4 + 4), logits * (4 + 4 + build->element_B), 4);
+  move_outputs (build, "scatter_gradients");
 }
 
 static void

@@ -4,8 +4,8 @@
  * N = in, K = rows, each 2·M·N·K FLOP.
  * Tensor parallelism: cut by outputs (columns in Megatron's words) forward needs the whole input: with sp an all-gather of it;
  * backward, dgrad's sums go through an all-reduce, with sp a reduce-scatter, beside which wgrad may run, and wgrad needs the
- * gathered input again, an all-gather beside which dgrad may run. Cut by inputs, forward ends in an all-reduce or reduce-scatter,
- * and backward begins with an all-gather of the gradient with sp.
+ * gathered input again, in fused code an all-gather beside which dgrad may run (eager autograd keeps it). Cut by inputs, forward
+ * ends in an all-reduce or reduce-scatter, and backward begins with an all-gather of the gradient with sp.
  * Low-rank adapters of rank r beside a frozen matrix: A (r x in), B (out x r), computed as activations are; both are cut so that
  * their partial sums join those of the matrix, which adds no collective. What the adapter makes is scaled, and added to what the
  * matrix makes, by kernels of their own, both ways; its input goes through dropout where there is some (Hugging Face PEFT
@@ -41,7 +41,12 @@ static MdlWork *
 append (MdlBuild *build, MdlWorkKind kind, const char *name, MdlFormat format)
 {
   const unsigned modules = build->modules | MDL_MODULE_LAYER;
-  const MdlWork work = { .kind = kind, .pass = build->pass, .name = name, .modules = modules, .format = format };
+  const MdlWork work = { .kind = kind,
+                         .pass = build->pass,
+                         .name = name,
+                         .modules = modules,
+                         .format = format,
+                         .rounds = kind == MDL_WORK_COLL ? 0 : build->rounds };
   if (build->filter != 0 && (modules & build->filter) == 0) {
     build->skipped = work;
     return &build->skipped;
@@ -58,7 +63,8 @@ mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k,
   work->flop = 2 * m * n * k * batch;
   work->read_B = batch * (m * k + k * n) * mdl_format_B (format);
   work->write_B = batch * m * n * mdl_format_B (out);
-  work->kernels = batch; /* a launch an expert: eager code, and TransformerEngine pytorch/module/grouped_linear.py over streams */
+  /* a launch an expert: eager code, and TransformerEngine pytorch/module/grouped_linear.py over streams */
+  work->kernels = build->ask->experts == MDL_EXPERTS_GROUPED ? 1 : batch;
   return work;
 }
 
@@ -68,7 +74,7 @@ mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write
   MdlWork *work = append (build, MDL_WORK_MEMORY, name, build->ask->activation);
   work->read_B = read_B;
   work->write_B = write_B;
-  work->kernels = build->fused ? MIN (1, eager) : eager;
+  work->kernels = (build->fused ? MIN (1, eager) : eager) * MAX (build->rounds, 1);
   return work;
 }
 
@@ -84,6 +90,8 @@ mdl_build_ranks (const MdlBuild *build, MdlGroup group)
       return build->ask->ep;
     case MDL_GROUP_ETP:
       return build->ask->etp;
+    case MDL_GROUP_DP:
+      return MAX (build->ask->outputs, 1);
     case MDL_GROUP_NONE:
       return 1;
     case MDL_GROUP_MODEL:
@@ -126,15 +134,18 @@ mdl_build_amend (MdlBuild *build, int index, int with, int before)
 /* ---- linear layers ---- */
 
 void
-mdl_build_cast (MdlBuild *build, const char *name, double elements)
+mdl_build_cast (MdlBuild *build, const char *name, double elements, double copies)
 {
   if (!build->low)
     return;
   const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->ask->compute);
+  MdlWork *work;
   if (build->fused)
-    mdl_build_memory (build, name, wide_B, 2 * low_B, 1);
+    work = mdl_build_memory (build, name, wide_B, 2 * low_B, 1);
   else /* largest value; cast; transpose */
-    mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
+    work = mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
+  if (build->rounds <= 0 && build->ask->experts != MDL_EXPERTS_GROUPED)
+    work->kernels *= copies; /* each has scales of its own: TransformerEngine pytorch/csrc/extensions/cast.cpp, split_quantize */
 }
 
 gboolean
@@ -244,7 +255,7 @@ mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double
   if (build->ask->sp)
     gather = mdl_build_coll (build, "gather_input", MDL_OP_ALL_GATHER, group, elements * build->element_B, build->ask->activation);
   if (!build->fused)
-    mdl_build_cast (build, "cast_input", elements);
+    mdl_build_cast (build, "cast_input", elements, linears[0].copies);
   const int first = mdl_build_next (build);
   for (unsigned i = 0; i < n; i++)
     linear_forward (build, &linears[i], rows);
@@ -261,11 +272,11 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
     trained = trained || mdl_build_trained (build, &linears[i]);
   build->pass = MDL_PASS_WGRAD;
   int gather = -1, reduce;
-  if (ask->sp && trained)
+  if (ask->sp && trained && build->fused) /* eager autograd keeps what was gathered */
     gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, ask->activation);
   build->pass = MDL_PASS_DGRAD;
   for (unsigned i = 0; i < n; i++)
-    mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies);
+    mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies, linears[i].copies);
   int gemm = -1;
   for (unsigned i = 0; i < n; i++) {
     gemm = mdl_build_next (build);
@@ -289,7 +300,7 @@ void
 mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group)
 {
   const MdlLayerAsk *ask = build->ask;
-  mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies);
+  mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies, linear->copies);
   const int gemm = mdl_build_next (build);
   linear_forward (build, linear, rows);
   const int reduce = mdl_build_coll (build, "reduce_output", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
@@ -304,7 +315,7 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
   const double output = rows * linear->out * linear->copies;
   int gather = -1;
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_cast (build, "cast_gradient", ask->sp ? output / mdl_build_ranks (build, group) : output);
+  mdl_build_cast (build, "cast_gradient", ask->sp ? output / mdl_build_ranks (build, group) : output, linear->copies);
   if (ask->sp)
     gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, ask->activation);
   mdl_build_amend (build, gather, gather + 1, -1);

@@ -7,9 +7,15 @@
  * mean of rows each. Shared experts are a dense MLP between sending and receiving, cut by tp.
  * Tokens go to experts in `dispatch`, forward and as gradients; results and gradients of tokens come back as activations.
  * One copy a node: of a token's copies min (k, groups used, nodes) cross the network, to other nodes (N-1)/N of them.
+ * How the experts of a rank are computed says `experts`. Sorted: eager code runs each operation of each expert as kernels of its
+ * own; fused code the products and their casts (TransformerEngine's GroupedLinear), not the activation between them. Loop: for each
+ * expert the tokens are looked for (five kernels: a sum in two, a selection in two, the indices; the host waits for how many they
+ * are), gathered, computed, weighted and added to the output; its backward pass fills and adds a gradient of all tokens for each
+ * expert. Grouped: one kernel for each operation.
  * Source: Shazeer et al. 1701.06538; Fedus et al. 2101.03961 section 2.2 (capacity); DeepSeek-V3 2412.19437 sections 3.2.2, 3.3.2
- * (node-limited, formats of dispatch and combine); Megatron-LM core/transformer/moe/token_dispatcher.py (order, etp). Kernel
- * counts of routing and permuting are assumed.
+ * (node-limited, formats of dispatch and combine); Megatron-LM core/transformer/moe/token_dispatcher.py (order, etp);
+ * loop: huggingface/transformers models/mixtral/modeling_mixtral.py MixtralSparseMoeBlock.forward (4.40), PyTorch
+ * aten/src/ATen/native/cuda/Nonzero.cu nonzero_cuda_out_impl. Kernel counts of routing and permuting are assumed.
  * Valid: with tp > 1 and without sp each rank routes all tokens, and the experts are cut by etp = tp. */
 #include <math.h>
 
@@ -142,19 +148,28 @@ router_of (const MdlBuild *build)
                       0,        build->ask->router };
 }
 
-/* Logits, the choice of experts, and how many tokens each gets, which the host must know where nothing is dropped. */
+/* Logits, and the choice of experts. */
 static void
-route (MdlBuild *build, const Moe *moe)
+choose (MdlBuild *build)
 {
   const MdlLinear router = router_of (build);
   const double logits = build->rows * router.out;
   mdl_build_gemm (build, router.name, build->rows, router.out, router.in, 1, router.format, MDL_FORMAT_FP32);
   mdl_build_memory (build, "choose_experts", logits * 4, logits * 4, 6);
+}
+
+/* And how many tokens each gets, which the host must know where nothing is dropped. */
+static void
+route (MdlBuild *build, const Moe *moe)
+{
+  const MdlLinear router = router_of (build);
+  choose (build);
   if (build->ask->capacity > 0)
     return;
   mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->ask->ep * router.out * 4, MDL_FORMAT_FP32);
   MdlWork *work = mdl_build_memory (build, "count_tokens", moe->sent * 4, router.out * 4, 2);
-  work->syncs = build->fused && build->ask->ep == 1 ? 0 : 1;
+  const gboolean device = build->fused || build->ask->experts == MDL_EXPERTS_GROUPED; /* kernels read the counts there */
+  work->syncs = device && build->ask->ep == 1 ? 0 : 1;
 }
 
 static void
@@ -173,6 +188,14 @@ route_back (MdlBuild *build)
   build->pass = MDL_PASS_DGRAD;
 }
 
+/* Rounds in which a rank does its experts; 0: all at once. */
+static double
+rounds_of (const MdlBuild *build, const Moe *moe)
+{
+  const MdlExperts how = build->ask->experts;
+  return how == MDL_EXPERTS_LOOP || (how == MDL_EXPERTS_SORTED && !build->fused) ? moe->experts : 0;
+}
+
 /* Between the collectives: the experts' own matrices, of `rows` rows in all. */
 static void
 experts_forward (MdlBuild *build, const Moe *moe)
@@ -181,12 +204,16 @@ experts_forward (MdlBuild *build, const Moe *moe)
   const gboolean bias = build->llm->moe.bias.v;
   const unsigned modules = build->modules;
   MdlLinear linears[2];
+  build->rounds = rounds_of (build, moe);
+  if (build->fused) /* no norm before them does it */
+    mdl_build_cast (build, "cast_input", moe->rows * build->llm->hidden.v, moe->experts);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns (build, linears, n, each, MDL_GROUP_NONE);
   mdl_build_activation (build, moe->rows * moe->ffn);
   build->modules = modules & ~(unsigned)MDL_MODULE_MLP;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
   mdl_build_row (build, &last, each, MDL_GROUP_NONE);
+  build->rounds = 0;
 }
 
 static void
@@ -196,10 +223,12 @@ experts_back (MdlBuild *build, const Moe *moe)
   const gboolean bias = build->llm->moe.bias.v;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
   MdlLinear linears[2];
+  build->rounds = rounds_of (build, moe);
   mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
   mdl_build_activation_back (build, moe->rows * moe->ffn);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
+  build->rounds = 0;
 }
 
 /* What etp's ranks bring together and add up; without sp each has all rows already, and only sums move. */
@@ -225,34 +254,122 @@ gate_shared (MdlBuild *build, gboolean back)
   mdl_build_memory (build, "shared_gate", (back ? 3 : 2) * unit_B, (back ? 2 : 1) * unit_B, back ? 6 : 3);
 }
 
+/* ---- expert by expert: each looks for its tokens ---- */
+
+#define FIND_KERNELS 5 /* of nonzero on the GPU */
+#define PUT_KERNELS  6 /* of index_put that adds up: a sort, the sums */
+
+/* A part of a loop over the experts: rows in and out of all of them, `eager` kernels for each. */
+static void
+move_each (MdlBuild *build, const Moe *moe, const char *name, double in, double out, double eager)
+{
+  build->rounds = moe->experts;
+  move (build, name, in, out, eager);
+  build->rounds = 0;
+}
+
+static void
+loop_forward (MdlBuild *build, const Moe *moe)
+{
+  const double marks_B = 8 * moe->sent; /* one a token and choice, of one expert */
+  choose (build);
+  mdl_build_memory (build, "mark_tokens", moe->sent * 8, moe->experts * marks_B, 3);
+  move (build, "zero_output", 0, build->rows, 1);
+  build->rounds = moe->experts;
+  MdlWork *find = mdl_build_memory (build, "find_tokens", 2 * moe->experts * marks_B, moe->sent * 16, FIND_KERNELS);
+  find->kernels = FIND_KERNELS * moe->experts; /* whoever compiles stops here: the host asks how many they are */
+  find->syncs = moe->experts;
+  move_each (build, moe, "gather_tokens", moe->rows, moe->rows, 1);
+  experts_forward (build, moe);
+  move_each (build, moe, "weigh", moe->rows, moe->rows, 2); /* with a look-up of the weights */
+  move_each (build, moe, "add_tokens", 2 * moe->rows, moe->rows, 1);
+}
+
+static void
+loop_back (MdlBuild *build, const Moe *moe)
+{
+  const double all = build->rows * moe->experts; /* a gradient of all tokens for each */
+  move_each (build, moe, "gather_gradients", moe->rows, moe->rows, 1);
+  move_each (build, moe, "weigh", 2 * moe->rows, moe->rows, 4);
+  experts_back (build, moe);
+  move_each (build, moe, "zero_gradients", 0, all, 1);
+  move_each (build, moe, "put_gradients", 2 * moe->rows, moe->rows, PUT_KERNELS);
+  move_each (build, moe, "add_gradients", 2 * all, all, 1);
+}
+
+/* ---- both ---- */
+
+static void
+add_shared (MdlBuild *build, const Moe *moe, unsigned modules)
+{
+  if (moe->shared <= 0)
+    return;
+  build->modules = modules;
+  mdl_build_mlp (build, moe->shared, "shared_up", "shared_down");
+  gate_shared (build, FALSE);
+  build->modules |= MDL_MODULE_MLP;
+}
+
+static void
+sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
+{
+  route (build, moe);
+  move (build, "permute", moe->sent, moe->sent, 2);
+  const int sent = exchange (build, "dispatch", moe, build->ask->dispatch);
+  add_shared (build, moe, modules); /* beside the dispatch */
+  mdl_build_amend (build, sent, -1, mdl_build_next (build));
+  share_rows (build, moe, TRUE);
+  if (moe->experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
+  experts_forward (build, moe);
+  if (moe->experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
+  share_rows (build, moe, FALSE);
+  exchange (build, "combine", moe, build->ask->activation);
+  move (build, "weighted_sum", moe->sent, build->rows, 3);
+}
+
 void
 mdl_build_moe (MdlBuild *build)
 {
   const Moe moe = moe_of (build);
   const unsigned modules = build->modules;
   build->modules |= MDL_MODULE_MLP;
-  route (build, &moe);
-  move (build, "permute", moe.sent, moe.sent, 2);
-  const int sent = exchange (build, "dispatch", &moe, build->ask->dispatch);
-  if (moe.shared > 0) { /* beside the dispatch */
-    build->modules = modules;
-    mdl_build_mlp (build, moe.shared, "shared_up", "shared_down");
-    gate_shared (build, FALSE);
-    build->modules |= MDL_MODULE_MLP;
-  }
-  mdl_build_amend (build, sent, -1, mdl_build_next (build));
-  share_rows (build, &moe, TRUE);
-  if (moe.experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_expert", moe.rows, moe.rows, 2);
-  experts_forward (build, &moe);
-  if (moe.experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_rank", moe.rows, moe.rows, 2);
-  share_rows (build, &moe, FALSE);
-  exchange (build, "combine", &moe, build->ask->activation);
-  move (build, "weighted_sum", moe.sent, build->rows, 3);
+  if (build->ask->experts == MDL_EXPERTS_LOOP) {
+    loop_forward (build, &moe);
+    add_shared (build, &moe, modules);
+  } else
+    sorted_forward (build, &moe, modules);
   if (moe.shared > 0)
     move (build, "add_shared", 2 * build->rows, build->rows, 1);
   build->modules = modules;
+}
+
+static void
+back_shared (MdlBuild *build, const Moe *moe)
+{
+  if (moe->shared <= 0)
+    return;
+  gate_shared (build, TRUE);
+  mdl_build_mlp_back (build, moe->shared, "shared_up", "shared_down");
+}
+
+static void
+sorted_back (MdlBuild *build, const Moe *moe)
+{
+  move (build, "weighted_sum", build->rows + moe->sent, moe->sent, 4);
+  const int sent = exchange (build, "combine_gradient", moe, build->ask->dispatch);
+  back_shared (build, moe);
+  mdl_build_amend (build, sent, -1, mdl_build_next (build));
+  share_rows (build, moe, TRUE);
+  if (moe->experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
+  experts_back (build, moe);
+  if (moe->experts > 1 && build->ask->ep > 1)
+    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
+  share_rows (build, moe, FALSE);
+  exchange (build, "dispatch_gradient", moe, build->ask->activation);
+  move (build, "permute", moe->sent, build->rows, 2);
 }
 
 void
@@ -260,22 +377,11 @@ mdl_build_moe_back (MdlBuild *build)
 {
   const Moe moe = moe_of (build);
   build->pass = MDL_PASS_DGRAD;
-  move (build, "weighted_sum", build->rows + moe.sent, moe.sent, 4);
-  const int sent = exchange (build, "combine_gradient", &moe, build->ask->dispatch);
-  if (moe.shared > 0) {
-    gate_shared (build, TRUE);
-    mdl_build_mlp_back (build, moe.shared, "shared_up", "shared_down");
-  }
-  mdl_build_amend (build, sent, -1, mdl_build_next (build));
-  share_rows (build, &moe, TRUE);
-  if (moe.experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_expert", moe.rows, moe.rows, 2);
-  experts_back (build, &moe);
-  if (moe.experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_rank", moe.rows, moe.rows, 2);
-  share_rows (build, &moe, FALSE);
-  exchange (build, "dispatch_gradient", &moe, build->ask->activation);
-  move (build, "permute", moe.sent, build->rows, 2);
+  if (build->ask->experts == MDL_EXPERTS_LOOP) {
+    back_shared (build, &moe);
+    loop_back (build, &moe);
+  } else
+    sorted_back (build, &moe);
   if (moe.shared > 0)
     move (build, "add_gradients", 2 * build->rows, build->rows, 1);
   route_back (build);

@@ -405,3 +405,15 @@ mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlo
                        .attention_flop = a_pair_flop * pairs,
                        .attention_causal_flop = a_pair_flop * causal_pairs };
 }
+
+void
+mdl_llm_add_mtp_flop (const MdlLlm *llm, double sequence, double packed, double modules, MdlLlmFlop *out)
+{
+  if (modules <= 0)
+    return;
+  const double a_pair_flop = 6 * llm->attention.heads.v * (mdl_llm_qk_dim (llm) + mdl_llm_value_dim (llm));
+  const double head = llm->vocabulary.v * llm->hidden.v;
+  out->matrix_flop += modules * 6 * (sum_part (llm, MDL_PART_MTP).matrix + head);
+  out->attention_flop += modules * a_pair_flop * mdl_llm_pairs (sequence, 0, packed, FALSE);
+  out->attention_causal_flop += modules * a_pair_flop * mdl_llm_pairs (sequence, 0, packed, TRUE);
+}

@@ -260,7 +260,7 @@ add_head (Sum *sum)
 {
   const MdlMemorySpec *spec = sum->spec;
   const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->ask->tp > 1 ? &spec->loss_cut : &spec->loss;
-  const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows;
+  const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->ask->outputs, 1);
   sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
   if (trained (sum, 0))
     sum->out->kept_B += input_rows (sum) * width * sum->unit_B;

@@ -105,6 +105,18 @@ build_model (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_integer (json, "micro_batches", training->micro_batches);
 }
 
+static void
+build_host (const WrkHostUse *host, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "host");
+  json_builder_begin_object (json);
+  rep_json_number (json, "kernels", host->kernels);
+  rep_json_number (json, "syncs", host->syncs);
+  rep_json_number (json, "queue_s", host->queue_s);
+  rep_json_number (json, "wait_s", host->wait_s);
+  json_builder_end_object (json);
+}
+
 void
 rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
 {
@@ -140,6 +152,7 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
     json_builder_end_object (json);
     rep_comm_json (training, json);
   }
+  build_host (&training->host, json);
   rep_json_integer (json, "stage", training->stage);
   rep_json_integer (json, "nodes", training->n_nodes);
   rep_json_integer (json, "ranks", training->n_ranks);
@@ -178,8 +191,22 @@ append_model (const WrkTrainingResult *training, GString *out)
     g_string_append_printf (out, ", of which a token uses %.4g", training->active_parameters * 1e-9);
   g_string_append_printf (out, "\nthroughput      %.4g tokens/s, %.4g of a GPU; %.4g TFLOP/s of a GPU\n", training->tokens_per_s,
                           training->tokens_per_s / training->n_ranks, training->model_flop_per_s * 1e-12);
-  g_string_append_printf (out, "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%); done FLOP %.1f %%\n",
+  g_string_append_printf (out,
+                          "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%, recompute too %.1f %%)\n",
                           training->mfu * 100, training->precision, training->mfu_causal * 100, training->hfu * 100);
+}
+
+static void
+append_host (const WrkTrainingResult *training, GString *out)
+{
+  const WrkHostUse *host = &training->host;
+  if (host->queue_s <= 0) /* launches do not show */
+    return;
+  g_autofree char *queue = rep_quantity (host->queue_s, BASE_DIM_TIME), *wait = rep_quantity (host->wait_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "host            launches %.0f kernels; it queues for %s", host->kernels, queue);
+  if (host->syncs > 0.5)
+    g_string_append_printf (out, "; waits %.0f times for the GPU, %s in all", host->syncs, wait);
+  g_string_append_c (out, '\n');
 }
 
 static void
@@ -220,7 +247,9 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
     g_string_append_printf (out, ": %.4g of its compute time", training->comm_compute_ratio);
   if (isfinite (training->exposed_fraction))
     g_string_append_printf (out, ", %.1f %% of it exposed", training->exposed_fraction * 100);
-  g_string_append_printf (out, "\nprovenance      %s\n", base_source_name (training->provenance));
+  g_string_append_c (out, '\n');
+  append_host (training, out);
+  g_string_append_printf (out, "provenance      %s\n", base_source_name (training->provenance));
 
   g_string_append_printf (out, "\n# where the step's time went, on stage %u, which ends last\n", training->stage);
   g_autoptr (BaseTable) table = base_table_new (part_columns);

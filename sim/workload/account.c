@@ -12,6 +12,13 @@ is_send (const EngGraph *graph, EngTask task)
   return kind == WRK_TASK_SEND_UP || kind == WRK_TASK_SEND_DOWN;
 }
 
+static gboolean
+is_host (const EngGraph *graph, EngTask task)
+{
+  unsigned kind = eng_graph_task_kind (graph, task);
+  return kind == WRK_TASK_HOST || kind == WRK_TASK_SYNC;
+}
+
 /* A gap before `task`: the task's cause is what the stream waited for. A send's own time is exposed; the wait before it began
  * is the pipeline's bubble. */
 static void
@@ -22,6 +29,10 @@ add_gap (const EngGraph *graph, EngTask task, EngTime from, EngTime to, Parts *p
     return;
   if (cause != ENG_NO_TASK && eng_graph_task_kind (graph, cause) == WRK_TASK_GRADIENTS) {
     parts->part[WRK_PART_EXPOSED_DP] += to - from;
+    return;
+  }
+  if (cause != ENG_NO_TASK && is_host (graph, cause)) {
+    parts->part[WRK_PART_LAUNCH_GAP] += to - from;
     return;
   }
   EngTime sending = to;
@@ -38,8 +49,9 @@ static void
 add_work (const EngGraph *graph, EngTask task, Parts *parts)
 {
   static const WrkPart part_of[] = {
-    [WRK_TASK_FORWARD] = WRK_PART_COMPUTE,      [WRK_TASK_BACKWARD] = WRK_PART_COMPUTE,   [WRK_TASK_OPTIMIZER] = WRK_PART_OPTIMIZER,
-    [WRK_TASK_GRADIENTS] = WRK_PART_EXPOSED_DP, [WRK_TASK_SEND_UP] = WRK_PART_EXPOSED_PP, [WRK_TASK_SEND_DOWN] = WRK_PART_EXPOSED_PP
+    [WRK_TASK_FORWARD] = WRK_PART_COMPUTE,    [WRK_TASK_BACKWARD] = WRK_PART_COMPUTE,    [WRK_TASK_OPTIMIZER] = WRK_PART_OPTIMIZER,
+    [WRK_TASK_HOST] = WRK_PART_LAUNCH_GAP,    [WRK_TASK_SYNC] = WRK_PART_LAUNCH_GAP,     [WRK_TASK_GRADIENTS] = WRK_PART_EXPOSED_DP,
+    [WRK_TASK_SEND_UP] = WRK_PART_EXPOSED_PP, [WRK_TASK_SEND_DOWN] = WRK_PART_EXPOSED_PP
   };
   parts->part[part_of[eng_graph_task_kind (graph, task)]] += eng_graph_task_end (graph, task) - eng_graph_task_start (graph, task);
 }

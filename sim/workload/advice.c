@@ -141,6 +141,8 @@ add_parallel (const WrkModel *model, GPtrArray *changes)
          "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
   if (model->grid.size[WRK_DIM_TP] > 1 && !model->ask.sp)
     set (add (changes, WRK_CHANGE_SOFTWARE, "sequence parallelism on"), "workload.parallel.sp=true");
+  if (model->sync == WRK_SYNC_REPLICAS)
+    set (add (changes, WRK_CHANGE_SOFTWARE, "a process a GPU (DistributedDataParallel)"), "workload.ddp={}");
   if (model->sync == WRK_SYNC_DDP)
     set (add (changes, WRK_CHANGE_SOFTWARE, "optimizer sharded (zero 1)"), "workload.parallel.zero=1");
 }
@@ -176,7 +178,8 @@ add_overlap (const WrkModel *model, GPtrArray *changes)
     const char *key, *what;
   } rows[] = {
     { model->grid.size[WRK_DIM_TP] > 1, overlap->tp.v, "tp", "tensor parallelism's collectives" },
-    { model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_SHARDS, overlap->gradients.v, "gradients", "gradients' reductions" },
+    { model->sync > WRK_SYNC_REPLICAS && model->sync != WRK_SYNC_SHARDS, overlap->gradients.v, "gradients",
+      "gradients' reductions" },
     { model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS, overlap->parameters.v, "parameters",
       "parameters' gathers" },
     { model->pipe.p > 1, overlap->p2p.v, "p2p", "sends between stages" },

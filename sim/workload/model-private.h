@@ -18,6 +18,7 @@ typedef enum { WRK_DIM_TP, WRK_DIM_CP, WRK_DIM_DP, WRK_DIM_PP, WRK_DIM_N } WrkDi
 typedef struct {
   guint32 size[WRK_DIM_N], stride[WRK_DIM_N];
   guint32 ep, etp, edp;
+  guint32 copies;    /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
   guint32 shard;     /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
   guint32 n;         /* all */
 } WrkGrid;
@@ -39,6 +40,8 @@ guint32 wrk_grid_locals (const WrkGrid *grid); /* tp x cp x dp */
 guint32 wrk_grid_group_size (const WrkGrid *grid, WrkGroupKind kind);
 /* The ranks of the group that `local` of pipeline rank `pp` is in, in order; `ranks` is emptied first. */
 void wrk_grid_group (const WrkGrid *grid, WrkGroupKind kind, guint32 pp, guint32 local, GArray *ranks);
+/* The pipeline rank that holds the same stages; itself where none does. */
+guint32 wrk_grid_partner (const WrkGrid *grid, guint32 pp);
 /* Locals that stand one for each group of a kind on a pipeline rank, the first of each, ascending. */
 void wrk_grid_leaders (const WrkGrid *grid, WrkGroupKind kind, GArray *locals);
 
@@ -47,6 +50,7 @@ void wrk_grid_leaders (const WrkGrid *grid, WrkGroupKind kind, GArray *locals);
 /* What data-parallel ranks do with gradients and parameters. */
 typedef enum {
   WRK_SYNC_NONE,      /* one rank */
+  WRK_SYNC_REPLICAS,  /* one process: parameters go out from the first GPU in each pass, gradients come back (DataParallel) */
   WRK_SYNC_DDP,       /* all-reduce in buckets */
   WRK_SYNC_OPTIMIZER, /* reduce-scatter, optimizer sharded, all-gather: ZeRO 1, Megatron's distributed optimizer */
   WRK_SYNC_GRADIENTS, /* the same, gradients sharded too: reduced each micro-batch (ZeRO 2) */
@@ -57,7 +61,8 @@ typedef enum {
 typedef struct {
   double efficiency, attention, optimizer; /* what compute, fused attention, and the optimizer are divided by */
   gboolean shows;               /* the host's launches count, `kernel_s` each */
-  double kernel_s, collective_s, shards_s;
+  double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
+  double replica_s;             /* to make one of a module for another GPU, and to start its thread */
   double step_s;                /* that nothing of a step hides */
   double slowest;               /* compute of the slowest rank over the mean */
   double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
@@ -80,6 +85,7 @@ typedef struct {
   WrkPipeline pipe;
   WrkCut *cut;        /* by position of the chain */
   guint32 n_positions;
+  guint32 mtp;        /* modules of multi-token prediction, behind the head */
   guint32 m;          /* micro-batches of a replica and step */
   MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
   WrkSync sync;
@@ -89,6 +95,8 @@ typedef struct {
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
 } WrkModel;
 
+/* Whether ranks hold parts of gradients, optimizer or parameters. */
+gboolean wrk_model_parts (const WrkModel *model);
 /* Reads, completes and checks what the workload asks for. FALSE and *error, with the place, where sizes do not divide or ranks are
  * more than GPUs. `model` is zeroed by the caller; wrk_model_clear after it, also on failure. */
 gboolean wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error);
@@ -103,6 +111,8 @@ void wrk_model_take_software (WrkModel *model);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);
+/* Units of a position: embedding, layers, head, modules of multi-token prediction. */
+guint32 wrk_cut_units (const WrkModel *model, guint32 position);
 /* Whether a pipeline rank holds a position of the chain. */
 gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 
@@ -145,7 +155,8 @@ typedef struct {
   double time_s;
   double kernels;                /* launches */
   double square_s2;              /* of their times, summed */
-  double syncs;                  /* of the host with the GPU, before it */
+  double syncs;             /* of the host with the GPU, behind it or behind its rounds */
+  double rounds;            /* above 1: launched in so many parts, one after the other */
   double memory_s, start_s;      /* of time_s: kernels that memory, and that starting alone bounds */
   gboolean recomputed;           /* it repeats a forward pass */
   MdlOverlapCompute demand;
@@ -160,7 +171,7 @@ typedef struct {
   gboolean leads;                /* it comes before that item, else behind */
 } WrkItem;
 
-typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD } WrkUnitKind;
+typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD, WRK_UNIT_MTP } WrkUnitKind;
 
 /* A parameter tensor's part on a rank. */
 typedef struct {
@@ -172,7 +183,7 @@ typedef struct {
 typedef struct {
   GArray *pass[WRK_TURN_KINDS]; /* WrkItem */
   double pass_s[WRK_TURN_KINDS]; /* of compute, summed */
-  double flop[WRK_TURN_KINDS];   /* done, recomputed ones too */
+  double flop[WRK_TURN_KINDS];   /* as mfu counts, recomputed ones too */
   double kernel_s[WRK_TURN_KINDS]; /* the kernel that runs at any moment, on average */
   double dense, expert;          /* parameters of a rank, without and in experts */
   double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
@@ -183,7 +194,7 @@ typedef struct {
 typedef struct {
   guint32 pp;
   MdlPart part;             /* MDL_PART_N: the optimizer */
-  gboolean windowed;
+  gboolean windowed, first;
   WrkTurnKind turn;
   MdlWork work;
   double time_s;            /* of all of the work's kernels, by this software */
@@ -199,8 +210,15 @@ void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
-/* What the host takes to queue a kernel, a collective, and a gather or scatter of shards; 0 where that never shows. */
-void wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s);
+/* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
+gboolean wrk_is_first_fused (const WrkModel *model, guint32 layer);
+/* What the host takes; 0 where that never shows. */
+typedef struct {
+  double kernel_s, coll_s, shards_s; /* to queue a kernel, a collective, and a gather or scatter of shards */
+  double replicas_s;                 /* to make all replicas of one process */
+  double sync_s;                     /* to go on once the GPU has done what it waits for */
+} WrkHost;
+void wrk_costs_host (const WrkCosts *costs, WrkHost *out);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
 double wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held, double tensors);
 /* Half-width of the band of what was priced so far, and its weakest source. */

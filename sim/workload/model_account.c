@@ -13,11 +13,11 @@ WrkPart
 wrk_step_part (WrkStepKind kind)
 {
   static const WrkPart parts[WRK_STEP_KINDS] = {
-    [WRK_STEP_FORWARD] = WRK_PART_COMPUTE,      [WRK_STEP_BACKWARD] = WRK_PART_COMPUTE, [WRK_STEP_RECOMPUTE] = WRK_PART_COMPUTE,
-    [WRK_STEP_OPTIMIZER] = WRK_PART_OPTIMIZER,  [WRK_STEP_COPY] = WRK_PART_COMPUTE,     [WRK_STEP_JOIN] = WRK_PART_COMPUTE,
-    [WRK_STEP_HOST] = WRK_PART_LAUNCH_GAP,      [WRK_STEP_TP] = WRK_PART_EXPOSED_TP,    [WRK_STEP_CP] = WRK_PART_EXPOSED_CP,
-    [WRK_STEP_EP] = WRK_PART_EXPOSED_EP,        [WRK_STEP_DP] = WRK_PART_EXPOSED_DP,    [WRK_STEP_SEND_UP] = WRK_PART_EXPOSED_PP,
-    [WRK_STEP_SEND_DOWN] = WRK_PART_EXPOSED_PP,
+    [WRK_STEP_FORWARD] = WRK_PART_COMPUTE,     [WRK_STEP_BACKWARD] = WRK_PART_COMPUTE,     [WRK_STEP_RECOMPUTE] = WRK_PART_COMPUTE,
+    [WRK_STEP_OPTIMIZER] = WRK_PART_OPTIMIZER, [WRK_STEP_COPY] = WRK_PART_COMPUTE,         [WRK_STEP_JOIN] = WRK_PART_COMPUTE,
+    [WRK_STEP_HOST] = WRK_PART_LAUNCH_GAP,     [WRK_STEP_SYNC] = WRK_PART_LAUNCH_GAP,      [WRK_STEP_TP] = WRK_PART_EXPOSED_TP,
+    [WRK_STEP_CP] = WRK_PART_EXPOSED_CP,       [WRK_STEP_EP] = WRK_PART_EXPOSED_EP,        [WRK_STEP_DP] = WRK_PART_EXPOSED_DP,
+    [WRK_STEP_SEND_UP] = WRK_PART_EXPOSED_PP,  [WRK_STEP_SEND_DOWN] = WRK_PART_EXPOSED_PP,
   };
   return parts[kind];
 }
@@ -133,7 +133,7 @@ find_band (const WrkBuild *b, WrkTrainingResult *out)
   out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
 }
 
-/* FLOP that a rank really did in the mean over all: recomputed ones too. */
+/* FLOP of a rank in the mean over all, as mfu counts but with recomputed ones. */
 static double
 done_flop (const WrkBuild *b)
 {
@@ -155,6 +155,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   const WrkModelSpec *spec = &model->spec->model;
   MdlLlmFlop flop;
   mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
+  mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
   double exposed_s = 0, lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
   for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
     exposed_s += out->part_s[p];
@@ -172,7 +173,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[WRK_PART_OPTIMIZER];
-  out->parameters = model->count.total;
+  out->parameters = model->count.total + model->mtp * model->count.mtp;
   out->active_parameters = model->count.active;
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
   double peak = b->model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
@@ -189,4 +190,5 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   find_band (b, out);
   wrk_step_communication (b, out);
   wrk_step_bound (b, out);
+  wrk_step_host (b, out);
 }

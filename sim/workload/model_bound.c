@@ -44,7 +44,7 @@ wrk_step_communication (const WrkBuild *b, WrkTrainingResult *out)
     WrkCommUse *use = &out->comm[kind];
     use->count += note->share;
     use->time_s += length_s (b, t);
-    if (note->lane == out->stage)
+    if (note->lane == out->stage || kind == WRK_COMM_DP) /* a collective of two pipeline ranks is of either */
       use->sent_B += note->share * coll->size_B * mdl_op_busbw_factor (coll->op, coll->n_ranks);
     double *way_s = &by_way_s[kind][coll->op][coll->algo][coll->proto];
     *way_s += length_s (b, t);

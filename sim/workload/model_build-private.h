@@ -10,7 +10,8 @@
 typedef enum {
   WRK_STEP_FORWARD, WRK_STEP_BACKWARD, WRK_STEP_RECOMPUTE, WRK_STEP_OPTIMIZER, WRK_STEP_COPY,
 /* on the compute stream; COPY: between buffers of shards */
-  WRK_STEP_JOIN, WRK_STEP_HOST,
+  WRK_STEP_JOIN,
+  WRK_STEP_HOST, WRK_STEP_SYNC, /* on the host's: it queues; it goes on after waiting for the GPU */
   WRK_STEP_TP, WRK_STEP_CP, WRK_STEP_EP, WRK_STEP_DP,
   WRK_STEP_SEND_UP, WRK_STEP_SEND_DOWN,
   WRK_STEP_KINDS
@@ -66,7 +67,8 @@ typedef struct {
   WrkLane *lane;      /* by pipeline rank */
   GArray *notes;      /* WrkNote, by task */
   GArray *uses;       /* scratch */
-  double host_kernel_s, host_coll_s, host_shards_s; /* what the host takes to queue each; 0: launches do not show */
+  WrkHost host;
+  GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
   WrkAt at;           /* what is built now */
   gboolean rehearses; /* asks for all prices and builds nothing */
 } WrkBuild;
@@ -120,6 +122,8 @@ WrkPart wrk_step_part (WrkStepKind kind);
 /* Of that lane, from its breakdown: communication by kind; what bounds the step. */
 void wrk_step_communication (const WrkBuild *b, WrkTrainingResult *out);
 void wrk_step_bound (const WrkBuild *b, WrkTrainingResult *out);
+/* What the host of that lane does. */
+void wrk_step_host (const WrkBuild *b, WrkTrainingResult *out);
 /* Everything else that is told of a step, from its breakdown. */
 void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 

@@ -184,6 +184,7 @@ add_work (WrkCosts *costs, const MdlWork *work, unsigned parts, WrkItem *item, d
   item->kernels += work->kernels;
   item->square_s2 += time_s * time_s / fmax (work->kernels, 1);
   item->syncs += work->syncs;
+  item->rounds = fmax (item->rounds, work->rounds);
   if (only_starts (&cost))
     item->start_s += time_s;
   else
@@ -237,6 +238,8 @@ group_of (MdlGroup group)
       return WRK_GROUP_ETP;
     case MDL_GROUP_MODEL:
       return WRK_GROUP_MODEL;
+    case MDL_GROUP_DP:
+      return WRK_GROUP_DP;
     case MDL_GROUP_TP:
     case MDL_GROUP_NONE:
     default:
@@ -293,14 +296,17 @@ find_cuts (const PassBuild *b)
 {
   guint n = b->works->len;
   gboolean *cut = g_new0 (gboolean, n + 1), again = FALSE;
+  double rounds = 0;
   for (guint i = 0; i < n; i++) {
     const MdlWork *w = work_at (b, i);
     if (!taken (b, i))
       continue;
-    if (w->kind != MDL_WORK_COLL) { /* what is computed again stands apart */
+    if (w->kind != MDL_WORK_COLL) { /* what is computed again, and what is done in rounds, stands apart */
       gboolean repeats = w->pass == MDL_PASS_RECOMPUTE;
-      cut[i] = cut[i] || repeats != again;
+      cut[i] = cut[i] || repeats != again || w->rounds > rounds || w->rounds < rounds;
       again = repeats;
+      rounds = w->rounds;
+      cut[i + 1] = cut[i + 1] || (w->syncs > 0 && w->rounds <= 1); /* the host waits for its end */
       continue;
     }
     cut[CLAMP (w->coll.after + 1, 0, (int)n)] = cut[CLAMP (w->coll.before, 0, (int)n)] = TRUE;
@@ -413,6 +419,7 @@ part_of (const WrkModel *model, WrkUnitKind kind, guint32 layer)
 {
   return kind == WRK_UNIT_EMBEDDING            ? MDL_PART_EMBEDDING
          : kind == WRK_UNIT_HEAD               ? MDL_PART_HEAD
+         : kind == WRK_UNIT_MTP                ? MDL_PART_MTP
          : mdl_llm_is_moe (&model->llm, layer) ? MDL_PART_MOE
                                                : MDL_PART_DENSE;
 }
@@ -433,8 +440,8 @@ count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
   mdl_llm_tensors (&model->llm, part, tensors);
-  if (part == MDL_PART_HEAD && model->llm.tied.v &&
-      !wrk_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
+  gboolean looks_up = part == MDL_PART_HEAD && (model->llm.tied.v || model->mtp > 0); /* or a module behind it does */
+  if (looks_up && !wrk_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
     const MdlTensor table = { "head", model->llm.vocabulary.v, model->llm.hidden.v, 1, MDL_SPLIT_VOCABULARY, TRUE, FALSE };
     g_array_append_val (tensors, table);
   }
@@ -450,13 +457,32 @@ count_parameters (const WrkModel *model, MdlPart part, guint32 pp, WrkUnit *unit
   }
 }
 
+/* As mfu counts: attention over all pairs, which a mask halves, and backward twice what it is forward, though flash kernels compute
+ * scores again. */
+static double
+counted_flop (const WrkModel *model, const MdlWork *work)
+{
+  if (work->kind != MDL_WORK_ATTENTION)
+    return work->flop;
+  double sequence = model->ask.sequence, window = work->attention.window, packed = model->ask.packed;
+  double masked = mdl_llm_pairs (sequence, window, packed, TRUE), all = mdl_llm_pairs (sequence, window, packed, FALSE);
+  return work->flop * all / masked / (work->attention.backward ? 2.5 / 2 : 1);
+}
+
+gboolean
+wrk_is_first_fused (const WrkModel *model, guint32 layer)
+{
+  return layer == 0 && model->ask.framework != MDL_FRAMEWORK_EAGER;
+}
+
 const WrkUnit *
 wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error)
 {
   const WrkModel *model = costs->model;
   MdlPart part = part_of (model, kind, layer);
   gboolean windowed = kind == WRK_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
-  g_autofree char *key = g_strdup_printf ("%u %d %d", pp, (int)part, windowed);
+  gboolean first = kind == WRK_UNIT_LAYER && wrk_is_first_fused (model, layer);
+  g_autofree char *key = g_strdup_printf ("%u %d %d %d", pp, (int)part, windowed, first);
   WrkUnit *unit = g_hash_table_lookup (costs->units, key);
   if (unit != NULL)
     return unit;
@@ -469,10 +495,10 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
   for (int k = 0; k < WRK_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == WRK_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == WRK_TURN_FORWARD ? forward : backward, MdlWork, i);
-      unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? work->flop : 0;
+      unit->flop[k] += belongs (work->pass, (WrkTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
-    costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .turn = (WrkTurnKind)k };
+    costs->now = (WrkTold){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (WrkTurnKind)k };
     unit->pass[k] = build_pass (costs, pp, k == WRK_TURN_FORWARD ? forward : backward, (WrkTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;
@@ -517,16 +543,22 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
 }
 
 void
-wrk_costs_host (const WrkCosts *costs, double *kernel_s, double *coll_s, double *shards_s)
+wrk_costs_host (const WrkCosts *costs, WrkHost *out)
 {
   const WrkModel *model = costs->model;
   const WrkSoftware *software = &model->software;
-  double plain_s =
-      model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (model->scenario->kernels, MDL_LAUNCH_COST_KERNEL) : 0;
-  gboolean graphs = model->ask.framework == MDL_FRAMEWORK_GRAPHS;
-  *kernel_s = graphs ? 0 : software->shows ? software->kernel_s : plain_s;
-  *coll_s = graphs ? 0 : software->collective_s;
-  *shards_s = graphs ? 0 : software->shards_s;
+  const MdlKernels *kernels = model->scenario->kernels;
+  *out = (WrkHost){ 0 };
+  if (model->ask.framework == MDL_FRAMEWORK_GRAPHS)
+    return;
+  double plain_s = model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
+  /* threads of one interpreter take turns: while one GPU's kernel is queued, no other's is */
+  double turns = model->sync == WRK_SYNC_REPLICAS ? model->grid.size[WRK_DIM_DP] : 1;
+  *out = (WrkHost){ .kernel_s = turns * (software->shows ? software->kernel_s : plain_s),
+                    .replicas_s = turns > 1 ? turns * software->replica_s : 0,
+                    .sync_s = software->sync_s > 0 ? software->sync_s : mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_WAIT),
+                    .coll_s = software->collective_s,
+                    .shards_s = software->shards_s };
 }
 
 double

@@ -54,11 +54,24 @@ row_of (const WrkGrid *grid, WrkGroupKind kind, guint32 local)
   }
 }
 
+/* Groups of ranks that hold the same parameters, or parts of them. */
+static guint32
+copies_in (const WrkGrid *grid, WrkGroupKind kind)
+{
+  return kind == WRK_GROUP_DP || kind == WRK_GROUP_SHARD || kind == WRK_GROUP_EDP ? MAX (grid->copies, 1) : 1;
+}
+
+guint32
+wrk_grid_partner (const WrkGrid *grid, guint32 pp)
+{
+  return grid->copies > 1 ? grid->size[WRK_DIM_PP] - 1 - pp : pp;
+}
+
 guint32
 wrk_grid_group_size (const WrkGrid *grid, WrkGroupKind kind)
 {
   return kind == WRK_GROUP_MODEL ? grid->size[WRK_DIM_TP] * grid->size[WRK_DIM_CP] * grid->size[WRK_DIM_PP]
-                                 : row_of (grid, kind, 0).n;
+                                 : row_of (grid, kind, 0).n * copies_in (grid, kind);
 }
 
 void
@@ -75,10 +88,11 @@ wrk_grid_group (const WrkGrid *grid, WrkGroupKind kind, guint32 pp, guint32 loca
     return;
   }
   const Row row = row_of (grid, kind, local);
-  for (guint32 i = 0; i < row.n; i++) {
-    guint32 rank = wrk_grid_rank (grid, pp, row.first + i * row.step);
-    g_array_append_val (ranks, rank);
-  }
+  for (guint32 copy = 0; copy < copies_in (grid, kind); copy++)
+    for (guint32 i = 0; i < row.n; i++) {
+      guint32 rank = wrk_grid_rank (grid, copy == 0 ? pp : wrk_grid_partner (grid, pp), row.first + i * row.step);
+      g_array_append_val (ranks, rank);
+    }
 }
 
 void

@@ -31,6 +31,16 @@ wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
     if (field->offset >= from && field->offset < to &&
         !refuse (scenario, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
       return FALSE;
+  if (scenario->training.ddp.kind.v == WRK_DDP_REPLICAS)
+    return wrk_fail_at (error, scenario->training.ddp.kind.mark, "data_parallel is of a workload with a 'model'; accepted: ddp");
+  const BaseList *layers = &scenario->training.layers;
+  for (guint i = 0; i < layers->n && !scenario->training.host.head.set; i++) {
+    const WrkLayerSpec *layer = BASE_LIST_AT (*layers, WrkLayerSpec, i);
+    if (layer->kernels.set || layer->syncs.set)
+      return wrk_fail_at (error, layer->kernels.set ? layer->kernels.mark : layer->syncs.mark,
+                          "'%s' of a layer without what launching takes; accepted: host: {kernel: 10 us, sync: 10 us}",
+                          layer->kernels.set ? "kernels" : "syncs");
+  }
   for (guint i = 0; i < G_N_ELEMENTS (cuts); i++)
     if (!refuse (scenario, "parallel", cuts[i],
                  "cuts a 'model'; 'layers' with given times know dp, pp and vp: give the times of a layer that is cut", error))
@@ -46,6 +56,7 @@ check_layers_keys (const WrkScenario *scenario, GError **error)
   } keys[] = {
     { "layers", "have given times; a workload has either them or a 'model'" },
     { "micro_batches", "is of 'layers'; of a model: 'global_batch', or 'accumulate', micro-batches of a replica" },
+    { "host", "is of 'layers'; of a model: software: {kernel: …, sync: …}" },
     { "optimizer_time", "is of 'layers'; a model's optimizer is reckoned" },
     { "p2p_overlap", "is of 'layers'; of a model: overlap: {p2p: false}" },
     { "algo", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_ALGO: …}" },
@@ -71,12 +82,53 @@ check_shards (const WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+/* One process with replicas of the whole model, which nothing else cuts. */
+static gboolean
+check_replicas (const WrkScenario *scenario, GError **error)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  const WrkParallelSpec *p = &spec->parallel;
+  static const char *const late = "has no effect with data_parallel, which reduces all gradients behind the backward pass";
+  const struct {
+    gboolean is;
+    const char *what;
+  } others[] = {
+    { p->tp.v > 1, "tp" },
+    { p->cp.v > 1, "cp" },
+    { p->pp.v > 1, "pp" },
+    { p->ep.v > 1, "ep" },
+    { p->zero.v > 0, "zero" },
+    { spec->model.fsdp.head.set || spec->model.hsdp.head.set, "fsdp" },
+    { spec->model.framework.v == MDL_FRAMEWORK_GRAPHS, "framework graphs" },
+  };
+  if (spec->ddp.kind.v != WRK_DDP_REPLICAS)
+    return spec->ddp.gather.v == 0 || wrk_fail_at (error, spec->ddp.gather.mark, "'gather' is of kind: data_parallel");
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].is)
+      return wrk_fail_at (error, spec->ddp.kind.mark,
+                          "data_parallel holds the whole model on each GPU and knows no %s; accepted: dp alone", others[i].what);
+  return refuse (scenario, "ddp", "bucket", late, error) && refuse (scenario, "ddp", "overlap", late, error);
+}
+
 static gboolean
 check_parts (const WrkScenario *scenario, GError **error)
 {
   const WrkModelSpec *m = &scenario->training.model;
   if (m->moe.head.set && scenario->llm.moe.experts.v < 1)
     return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", scenario->llm.name.v);
+  if (m->moe.head.set && m->moe.experts.v == MDL_EXPERTS_LOOP && (m->moe.capacity.v > 0 || scenario->training.parallel.ep.v > 1))
+    return wrk_fail_at (error, m->moe.experts.mark,
+                        "a loop over experts that look for their tokens knows no %s; accepted: experts: sorted, experts: grouped",
+                        m->moe.capacity.v > 0 ? "capacity" : "ep");
+  if (m->mtp.v > scenario->llm.mtp.v)
+    return wrk_fail_at (error, m->mtp.mark, "'%s' has %.0f modules of multi-token prediction; accepted: 0 to that",
+                        scenario->llm.name.v, scenario->llm.mtp.v);
+  const WrkParallelSpec *p = &scenario->training.parallel;
+  if (scenario->llm.moe.experts.v > 0 && p->tp.v > 1 && !p->sp.v && (m->moe.etp.v < p->tp.v || m->moe.etp.v > p->tp.v))
+    return wrk_fail_at (error, p->tp.mark,
+                        "with tp %.0f and no sp each of these ranks would route and compute the same tokens; accepted: parallel: "
+                        "{sp: true}, or experts that are cut too, moe: {etp: %.0f}",
+                        p->tp.v, p->tp.v);
   if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
     return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
   if (m->pipeline.layout != NULL &&
@@ -89,7 +141,8 @@ check_parts (const WrkScenario *scenario, GError **error)
 gboolean
 wrk_model_check_keys (const WrkScenario *scenario, GError **error)
 {
-  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_parts (scenario, error);
+  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_replicas (scenario, error) &&
+         check_parts (scenario, error);
 }
 
 /* ---- stragglers ---- */

@@ -79,6 +79,13 @@ take_layout (WrkModel *model, const BaseYamlNode *layout, GError **error)
   return next == layers || wrk_fail_at (error, base_yaml_mark (layout), "'layout' has %u layers, the model %u", next, layers);
 }
 
+guint32
+wrk_cut_units (const WrkModel *model, guint32 position)
+{
+  const WrkCut *cut = &model->cut[position];
+  return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u + model->mtp : 0u);
+}
+
 gboolean
 wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position)
 {

@@ -23,9 +23,9 @@ typedef struct {
   double dense, expert, trained_dense, trained_expert;
 } Block;
 
-/* Embedding, a layer, the head. */
+/* Embedding, a layer, the head, a module of multi-token prediction. */
 typedef struct {
-  Block block[2]; /* in the order of the forward pass */
+  Block block[3]; /* in the order of the forward pass */
   guint n;
 } Unit;
 
@@ -64,30 +64,32 @@ count_tensors (Plan *plan, MdlPart part)
 static void
 plan_part (Plan *plan, MdlPart part)
 {
-  static const MdlBlock blocks[MDL_PART_N][2] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
+  static const MdlBlock blocks[MDL_PART_N][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
                                                   [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
                                                   [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
-                                                  [MDL_PART_HEAD] = { MDL_BLOCK_HEAD } };
+                                                  [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
+                                                  [MDL_PART_MTP] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } };
   Unit *unit = &plan->part[part];
   const WrkModel *model = plan->model;
-  unit->n = part == MDL_PART_DENSE || part == MDL_PART_MOE ? 2 : 1;
+  gboolean dense_mtp = part == MDL_PART_MTP && model->llm.moe.experts.v < 1;
+  unit->n = part == MDL_PART_DENSE || part == MDL_PART_MOE ? 2 : part == MDL_PART_MTP ? 3 : 1;
   for (guint k = 0; k < unit->n; k++)
     for (int there = 0; there < 2; there++)
-      mdl_memory_block (plan->spec, &model->llm, &model->ask, blocks[part][k], plan->eager && !plan->shards && there,
-                        &unit->block[k].held[there]);
+      mdl_memory_block (plan->spec, &model->llm, &model->ask, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
+                        plan->eager && !plan->shards && there, &unit->block[k].held[there]);
   count_tensors (plan, part);
 }
 
 static double
 group_ranks (const WrkModel *model, WrkGroupKind kind)
 {
-  return wrk_grid_group_size (&model->grid, kind) * (kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+  return wrk_grid_group_size (&model->grid, kind);
 }
 
 static void
 make_plan (const WrkModel *model, Plan *plan)
 {
-  gboolean part = model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_DDP;
+  gboolean part = wrk_model_parts (model), alone = model->sync == WRK_SYNC_NONE || model->sync == WRK_SYNC_REPLICAS;
   *plan = (Plan){ .model = model,
                   .spec = model->scenario->memory,
                   .eager = model->ask.framework == MDL_FRAMEWORK_EAGER,
@@ -102,10 +104,10 @@ make_plan (const WrkModel *model, Plan *plan)
                   .expert_ranks = part ? group_ranks (model, WRK_GROUP_EDP) : 1 };
   gboolean buckets = model->sync == WRK_SYNC_DDP;
   plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
-  plan->dense_comes = plan->shards || plan->outside || (plan->eager && model->sync == WRK_SYNC_NONE);
+  plan->dense_comes = plan->shards || plan->outside || (plan->eager && alone);
   plan->expert_comes = plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
-  for (int p = 0; p < MDL_PART_MTP; p++)
-    if (p != MDL_PART_MOE || model->llm.moe.experts.v > 0)
+  for (int p = 0; p < MDL_PART_N; p++)
+    if ((p != MDL_PART_MOE || model->llm.moe.experts.v > 0) && (p != MDL_PART_MTP || model->mtp > 0))
       plan_part (plan, (MdlPart)p);
 }
 
@@ -114,8 +116,7 @@ make_plan (const WrkModel *model, Plan *plan)
 static guint32
 n_units (const Plan *plan, guint32 position)
 {
-  const WrkCut *cut = &plan->model->cut[position];
-  return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u : 0u);
+  return wrk_cut_units (plan->model, position);
 }
 
 static MdlPart
@@ -126,14 +127,14 @@ part_at (const Plan *plan, guint32 position, guint32 unit)
   if (unit < front)
     return MDL_PART_EMBEDDING;
   if (unit - front >= cut->n)
-    return MDL_PART_HEAD;
+    return unit - front == cut->n ? MDL_PART_HEAD : MDL_PART_MTP;
   return mdl_llm_is_moe (&plan->model->llm, cut->first + unit - front) ? MDL_PART_MOE : MDL_PART_DENSE;
 }
 
 static gboolean
 is_layer (MdlPart part)
 {
-  return part == MDL_PART_DENSE || part == MDL_PART_MOE;
+  return part == MDL_PART_DENSE || part == MDL_PART_MOE || part == MDL_PART_MTP;
 }
 
 typedef struct {
@@ -349,7 +350,7 @@ count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks, double *layer
       sum.trained_dense += one.trained_dense;
       sum.trained_expert += one.trained_expert;
     }
-  if (head && !embedding && plan->model->llm.tied.v) {
+  if (head && !embedding && (plan->model->llm.tied.v || plan->model->mtp > 0)) {
     const Count table = count_of (&plan->part[MDL_PART_EMBEDDING]);
     sum.dense += table.dense;
     sum.trained_dense += table.trained_dense;

@@ -296,6 +296,7 @@ set_pipeline (WrkModel *model, GError **error)
                                .v = spec->parallel.vp.set ? (guint32)spec->parallel.vp.v : MAX (cuts, 1),
                                .m = model->m };
   g_autofree char *message = wrk_schedule_check (&model->pipe, &key);
+  model->grid.copies = message == NULL ? wrk_schedule_copies (&model->pipe) : 1;
   if (message == NULL)
     return TRUE;
   const BaseNum *num = g_str_equal (key, "pp")   ? &spec->parallel.pp
@@ -317,7 +318,15 @@ sync_of (const WrkModel *model)
   gboolean experts = model->llm.moe.experts.v > 0 && model->grid.edp > 1; /* whole ones on the ranks of tp too */
   if (model->grid.size[WRK_DIM_DP] * model->grid.size[WRK_DIM_CP] * wrk_schedule_copies (&model->pipe) == 1 && !experts)
     return WRK_SYNC_NONE;
+  if (spec->ddp.kind.v == WRK_DDP_REPLICAS)
+    return WRK_SYNC_REPLICAS;
   return spec->parallel.zero.v > 1 ? WRK_SYNC_GRADIENTS : spec->parallel.zero.v > 0 ? WRK_SYNC_OPTIMIZER : WRK_SYNC_DDP;
+}
+
+gboolean
+wrk_model_parts (const WrkModel *model)
+{
+  return model->sync != WRK_SYNC_NONE && model->sync != WRK_SYNC_REPLICAS && model->sync != WRK_SYNC_DDP;
 }
 
 static void
@@ -340,9 +349,11 @@ set_ask (WrkModel *model)
   ask->dropout = m->dropout.v;
   ask->accumulate = TRUE;
   ask->capacity = m->moe.capacity.v;
+  ask->experts = (MdlExperts)m->moe.experts.v;
   ask->imbalance = fmax (m->moe.imbalance.v, 1);
   ask->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
   ask->one_copy_a_node = m->moe.node_limited.v;
+  ask->outputs = model->sync == WRK_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[WRK_DIM_DP] : 1;
 }
 
 /* Nodes that the experts' group spans. */
@@ -362,6 +373,35 @@ count_ep_nodes (WrkModel *model)
   }
 }
 
+/* Two copies of a stage run different micro-batches: their gradients go together once a step, not micro-batch by micro-batch. */
+static gboolean
+check_copies (const WrkModel *model, GError **error)
+{
+  const BaseEnum *schedule = &model->spec->schedule;
+  if (model->grid.copies < 2 || (model->sync != WRK_SYNC_SHARDS && model->sync != WRK_SYNC_GRADIENTS))
+    return TRUE;
+  return wrk_fail_at (
+      error, schedule->mark,
+      "schedule %s has two copies of each stage, whose gradients are reduced once a step; zero 2, 3 and fsdp reduce them "
+      "in each micro-batch; accepted: zero 0 or 1, or schedule dualpipe_v",
+      base_name (wrk_schedule_names, (int)model->pipe.schedule));
+}
+
+/* One process drives the GPUs of its node. */
+static gboolean
+check_replicas (const WrkModel *model, GError **error)
+{
+  const BaseEnum *kind = &model->spec->ddp.kind;
+  guint32 last = g_array_index (model->scenario->gpus, guint32, model->grid.n - 1);
+  if (kind->v != WRK_DDP_REPLICAS || clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, last)) == 0)
+    return TRUE;
+  return wrk_fail_at (
+      error, kind->mark,
+      "data_parallel drives the GPUs of one node from one process, these %u ranks are on several; accepted: one node, or "
+      "kind: ddp",
+      model->grid.n);
+}
+
 gboolean
 wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
 {
@@ -369,12 +409,15 @@ wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
   model->spec = &scenario->training;
   wrk_gpu_facts (scenario->clu, 0, &model->gpu);
   model->llm = scenario->llm;
+  model->mtp = (guint32)scenario->training.model.mtp.v;
   mdl_llm_count (&model->llm, &model->count);
   if (!wrk_model_check_keys (scenario, error))
     return FALSE;
   if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
     return FALSE;
   model->sync = sync_of (model);
+  if (!check_replicas (model, error) || !check_copies (model, error))
+    return FALSE;
   set_ask (model);
   settle_formats (model);
   wrk_model_take_software (model);

@@ -12,8 +12,7 @@
 guint32
 wrk_units_of (const WrkModel *model, guint32 position)
 {
-  const WrkCut *cut = &model->cut[position];
-  return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u : 0u);
+  return wrk_cut_units (model, position);
 }
 
 const WrkUnit *
@@ -25,7 +24,7 @@ wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32 unit, GError *
     return wrk_costs_unit (b->costs, lane, WRK_UNIT_EMBEDDING, 0, error);
   if (unit - front < cut->n)
     return wrk_costs_unit (b->costs, lane, WRK_UNIT_LAYER, cut->first + unit - front, error);
-  return wrk_costs_unit (b->costs, lane, WRK_UNIT_HEAD, 0, error);
+  return wrk_costs_unit (b->costs, lane, unit - front == cut->n ? WRK_UNIT_HEAD : WRK_UNIT_MTP, 0, error);
 }
 
 /* Where a turn has come to. */
@@ -80,7 +79,7 @@ add_coll (Cursor *c, const WrkItem *item, double share)
   } of_group[WRK_GROUP_N] = {
     [WRK_GROUP_TP] = { WRK_ROLE_TP, WRK_STEP_TP },    [WRK_GROUP_CP] = { WRK_ROLE_CP, WRK_STEP_CP },
     [WRK_GROUP_EP] = { WRK_ROLE_EP, WRK_STEP_EP },    [WRK_GROUP_ETP] = { WRK_ROLE_EP, WRK_STEP_EP },
-    [WRK_GROUP_MODEL] = { WRK_ROLE_TP, WRK_STEP_TP },
+    [WRK_GROUP_MODEL] = { WRK_ROLE_TP, WRK_STEP_TP }, [WRK_GROUP_DP] = { WRK_ROLE_DP, WRK_STEP_DP },
   };
   return wrk_build_comm (c->b, c->lane, c->lane, of_group[item->group].role, of_group[item->group].kind, item->priced, 0,
                          share * item->repeat, wrk_group_names[item->group]);
@@ -90,35 +89,48 @@ add_coll (Cursor *c, const WrkItem *item, double share)
 static void
 queue_coll (Cursor *c, EngTask coll)
 {
-  if (c->b->host_kernel_s <= 0 || c->b->host_coll_s <= 0) /* launches do not show */
+  if (c->b->host.kernel_s <= 0 || c->b->host.coll_s <= 0) /* launches do not show */
     return;
-  c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host_coll_s, NULL, c->name);
+  c->queued = wrk_build_compute (c->b, c->lane, WRK_STEP_HOST, c->b->host.coll_s, NULL, c->name);
   wrk_build_after_one (c->b, coll, c->queued);
 }
 
 /* ---- compute ---- */
 
-/* Kernels of `time_s`; what they wait for ends before the first. Returned: the last task. */
+/* Kernels that the host queues in a row. */
 static EngTask
-add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
+add_round (Cursor *c, const WrkItem *item, double share, const GArray *wait)
 {
   WrkBuild *b = c->b;
   double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
-  double host_s = b->host_kernel_s * kernels;
-  if (host_s <= 0) {
-    EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), time_s, item, c->name);
-    wrk_build_after (b, all, wait);
-    return all;
-  }
   EngTask queued_before = c->queued;
-  c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, host_s, NULL, c->name);
-  if (item->syncs > 0)
-    wrk_build_after_one (b, c->queued, c->last); /* the host waits for the GPU */
+  c->queued = wrk_build_compute (b, c->lane, WRK_STEP_HOST, b->host.kernel_s * kernels, NULL, c->name);
   EngTask most = wrk_build_compute (b, c->lane, work_kind (c, item), time_s * (1 - 1 / kernels), item, c->name);
   wrk_build_after (b, most, wait);
   wrk_build_after_one (b, most, queued_before);
   EngTask end = wrk_build_compute (b, c->lane, work_kind (c, item), time_s / kernels, item, c->name);
   wrk_build_after_one (b, end, c->queued);
+  if (item->syncs > 0) { /* the host waits for the GPU, and queues nothing meanwhile */
+    c->queued = wrk_build_compute (b, c->lane, WRK_STEP_SYNC, b->host.sync_s, NULL, c->name);
+    wrk_build_after_one (b, c->queued, end);
+  }
+  return end;
+}
+
+/* Kernels of an item; what they wait for ends before the first. Returned: the last task. */
+static EngTask
+add_kernels (Cursor *c, const WrkItem *item, double share, const GArray *wait)
+{
+  WrkBuild *b = c->b;
+  if (b->host.kernel_s <= 0) {
+    EngTask all = wrk_build_compute (b, c->lane, work_kind (c, item), item->time_s * share, item, c->name);
+    wrk_build_after (b, all, wait);
+    return all;
+  }
+  guint rounds = item->syncs > 1 ? (guint)item->rounds : 1;
+  EngTask end = add_round (c, item, share / rounds, wait);
+  for (guint r = 1; r < rounds; r++)
+    end = add_round (c, item, share / rounds, NULL);
   return end;
 }
 

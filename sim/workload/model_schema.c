@@ -64,6 +64,12 @@ static const BaseField software_fields[] = {
                 .help = "in place of the measured one, of a framework by any name: compute takes what its kernels take over this"),
   BASE_ROW_NUM (WrkSoftwareSpec, "attention", attention, RATIO, .min = "5 %", .max = "2",
                 .help = "the same of fused attention; default: as it is to the efficiency that was measured"),
+  BASE_ROW_NUM (WrkSoftwareSpec, "kernel", kernel, TIME, .max = "1 ms",
+                .help = "of the host to queue a kernel, in place of the measured one"),
+  BASE_ROW_NUM (WrkSoftwareSpec, "sync", sync, TIME, .max = "10 ms",
+                .help = "of the host to go on once the GPU has done what it waits for, likewise"),
+  BASE_ROW_NUM (WrkSoftwareSpec, "collective", collective, TIME, .max = "10 ms",
+                .help = "of the host to queue a collective, or a gather or scatter of shards, likewise"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_software = { .name = "software", .help = "Whose software runs the step.", .fields = software_fields };
@@ -111,6 +117,8 @@ static const BaseField moe_fields[] = {
   BASE_ROW_NUM (WrkMoeSpec, "etp", etp, COUNT, .min = "1", .max = "1024", .fallback = "1",
                 .help = "tensor parallelism of an expert"),
   BASE_ROW (WrkMoeSpec, "dispatch", dispatch, ENUM, .names = mdl_format_names, .help = "that tokens travel in; default: bf16"),
+  BASE_ROW (WrkMoeSpec, "experts", experts, ENUM, .names = mdl_experts_names, .fallback = "sorted",
+            .help = "how those of a rank are computed: how many kernels they are, and how often the host waits"),
   BASE_ROW (WrkMoeSpec, "node_limited", node_limited, BOOL, .fallback = "false",
             .help = "one copy of a token crosses the network for each node, then NVLink"),
   BASE_ROW_END,

@@ -38,6 +38,8 @@ take_row (WrkSoftware *out, const MdlSoftwareRow *row, double ranks)
   out->attention = row->attention.set ? row->attention.v : row->efficiency.v;
   out->optimizer = row->optimizer.set ? row->optimizer.v : row->efficiency.v;
   out->shows = row->kernel.set;
+  out->sync_s = row->sync.v;
+  out->replica_s = row->replica.v;
   out->kernel_s = row->kernel.v;
   out->collective_s = row->collective.v;
   out->shards_s = row->shards.set ? row->shards.v : row->collective.v;
@@ -81,4 +83,12 @@ wrk_model_take_software (WrkModel *model)
   }
   if (spec->attention.set)
     out->attention = spec->attention.v;
+  if (spec->kernel.set) {
+    out->shows = TRUE;
+    out->kernel_s = spec->kernel.v;
+  }
+  if (spec->sync.set)
+    out->sync_s = spec->sync.v;
+  if (spec->collective.set)
+    out->collective_s = out->shards_s = spec->collective.v;
 }

@@ -191,9 +191,10 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean 
   run->b.prices = run->prices;
   run->b.costs = run->costs;
   run->b.graph = eng_graph_new (wrk_net_engine (net));
+  run->b.between = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   run->b.notes = g_array_new (FALSE, TRUE, sizeof (WrkNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  wrk_costs_host (run->costs, &run->b.host_kernel_s, &run->b.host_coll_s, &run->b.host_shards_s);
+  wrk_costs_host (run->costs, &run->b.host);
   if (build (run, error))
     return run;
   wrk_model_run_free (run);
@@ -217,6 +218,7 @@ wrk_model_run_free (WrkModelRun *run)
   if (!run->lends_net)
     g_clear_pointer (&run->b.net, wrk_net_free);
   g_clear_pointer (&run->b.notes, g_array_unref);
+  g_clear_pointer (&run->b.between, g_hash_table_unref);
   g_clear_pointer (&run->b.uses, g_array_unref);
   g_clear_pointer (&run->costs, wrk_costs_free);
   g_clear_pointer (&run->told, g_array_unref);

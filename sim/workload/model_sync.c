@@ -10,7 +10,11 @@
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
  * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
- * Experts' gradients have a group of their own. */
+ * REPLICAS: one process. Before each forward pass the host makes replicas of all modules and the first GPU broadcasts all
+ * parameters; behind each backward pass, when the gradients of all replicas are complete, they are summed up there, and that GPU
+ * alone updates (PyTorch torch/nn/parallel/data_parallel.py, replicate.py, _functions.py: the gradient of Broadcast is
+ * ReduceAddCoalesced). The host queues kernels of one GPU after those of another.
+ * Experts' gradients have a group of their own. Where two pipeline ranks hold copies of a stage both are of its groups. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +26,11 @@ typedef struct {
   guint32 n; /* buckets closed */
 } Bucket;
 
+typedef struct {
+  const WrkUnit *unit;
+  guint32 chunk;
+} Late;
+
 struct WrkSyncer {
   WrkBuild *b;
   const WrkModel *model;
@@ -31,12 +40,15 @@ struct WrkSyncer {
   guint32 *first;     /* by chunk: micro-batch that passes it first */
   Bucket dense, expert;
   GArray *reduced; /* EngTask: what the optimizer waits for */
-  GArray *late;    /* const WrkUnit *: reduced behind all turns */
+  GArray *late;    /* Late: reduced behind all turns */
+  guint32 chunk;   /* whose gradients are on their way */
+  guint32 *n_sent; /* of them, by chunk: collectives so far, experts' beside the others' */
   EngTask last_compute;
   double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
   /* shards, and parameters gathered ahead */
   GHashTable *gathered; /* of (chunk, unit) in the chunk's turn under way: EngTask + 1 */
+  EngTask copied;       /* the latest copy out of a buffer of this turn */
   EngTask scattered;    /* the latest scatter */
   double root_elements; /* gradients of embedding and head that wait for the end of the turn */
 };
@@ -44,14 +56,13 @@ struct WrkSyncer {
 static double
 ranks_of (const WrkModel *model, WrkGroupKind kind)
 {
-  return wrk_grid_group_size (&model->grid, kind) *
-         (kind == WRK_GROUP_DP || kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+  return wrk_grid_group_size (&model->grid, kind);
 }
 
 static gboolean
 reduces_always (const WrkModel *model)
 {
-  return model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
+  return model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS || model->sync == WRK_SYNC_REPLICAS;
 }
 
 WrkSyncer *
@@ -66,9 +77,10 @@ wrk_sync_new (WrkBuild *b, guint32 lane, const GArray *turns)
   sync->scatters = g_new0 (gboolean, turns->len);
   sync->n_turns = turns->len;
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  sync->late = g_array_new (FALSE, FALSE, sizeof (const WrkUnit *));
+  sync->late = g_array_new (FALSE, FALSE, sizeof (Late));
+  sync->n_sent = g_new0 (guint32, 2 * sync->chunks);
   sync->gathered = g_hash_table_new (NULL, NULL);
-  sync->scattered = sync->last_compute = ENG_NO_TASK;
+  sync->copied = sync->scattered = sync->last_compute = ENG_NO_TASK;
   g_autofree guint32 *last = g_new (guint32, sync->chunks);
   sync->first = g_new (guint32, sync->chunks);
   for (guint32 c = 0; c < sync->chunks; c++)
@@ -93,6 +105,7 @@ wrk_sync_free (WrkSyncer *sync)
   g_free (sync->final);
   g_free (sync->scatters);
   g_free (sync->first);
+  g_free (sync->n_sent);
   g_array_unref (sync->reduced);
   g_array_unref (sync->late);
   g_hash_table_unref (sync->gathered);
@@ -117,7 +130,7 @@ is_root (const WrkSyncer *sync, guint32 chunk, guint32 unit)
 {
   const WrkCut *cut = &sync->model->cut[position_of (sync, chunk)];
   guint32 front = cut->embedding ? 1 : 0;
-  return unit < front || unit >= front + cut->n;
+  return unit < front || unit == front + cut->n;
 }
 
 /* ---- one collective ---- */
@@ -129,11 +142,40 @@ add_coll (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double si
   const WrkPriced *priced = wrk_prices_coll (sync->b->prices, group, sync->lane, op, size_B, format, error);
   if (priced == NULL)
     return FALSE;
-  *out = wrk_build_comm (sync->b, sync->lane, sync->lane, role, WRK_STEP_DP, priced, sync->beside_s, 1, name);
+  *out = wrk_build_comm (sync->b, sync->lane, wrk_grid_partner (&sync->model->grid, sync->lane), role, WRK_STEP_DP, priced,
+                         sync->beside_s, 1, name);
   wrk_build_after_one (sync->b, *out, after);
-  double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host_shards_s : sync->b->host_coll_s;
+  double host_s = sync->model->sync == WRK_SYNC_SHARDS ? sync->b->host.shards_s : sync->b->host.coll_s;
   if (host_s > 0) /* queued in the order of the program */
     wrk_build_after_one (sync->b, *out, wrk_build_compute (sync->b, sync->lane, WRK_STEP_HOST, host_s, NULL, name));
+  return TRUE;
+}
+
+/* What a collective between the two pipeline ranks that hold copies of a position is of. */
+typedef enum { OF_GRADIENTS, OF_EXPERT_GRADIENTS, OF_PARAMETERS, OF_EXPERTS } Of;
+
+/* The same, of a position of the chain, or of a whole rank (chunk NO_CHUNK); `k` tells those of one position apart. Where two
+ * pipeline ranks hold copies it is one collective of both: the lower rank has it, and it begins once either has come to it. */
+#define NO_CHUNK G_MAXUINT32
+static gboolean
+add_between (WrkSyncer *sync, WrkRole role, WrkGroupKind group, MdlOp op, double size_B, MdlFormat format, const char *name, Of of,
+             guint32 chunk, guint32 k, EngTask after, EngTask *out, GError **error)
+{
+  guint32 partner = wrk_grid_partner (&sync->model->grid, sync->lane);
+  if (partner == sync->lane)
+    return add_coll (sync, role, group, op, size_B, format, name, after, out, error);
+  guint64 place = chunk != NO_CHUNK ? position_of (sync, chunk) : sync->model->n_positions + MIN (sync->lane, partner);
+  gint64 key = (gint64)(place << 40 | (guint64)of << 32 | k);
+  if (partner < sync->lane) {
+    gpointer there = g_hash_table_lookup (sync->b->between, &key);
+    g_assert (there != NULL); /* both hold the same parameters and cut them alike */
+    *out = GPOINTER_TO_UINT (there) - 1u;
+    wrk_build_after_one (sync->b, *out, after);
+    return TRUE;
+  }
+  if (!add_coll (sync, role, group, op, size_B, format, name, after, out, error))
+    return FALSE;
+  g_hash_table_insert (sync->b->between, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (*out + 1u));
   return TRUE;
 }
 
@@ -147,11 +189,14 @@ reduce (WrkSyncer *sync, gboolean expert, double bytes, EngTask after, GError **
   EngTask task;
   if (bytes <= 0 || ranks_of (model, whole) <= 1)
     return TRUE;
+  Of of = expert ? OF_EXPERT_GRADIENTS : OF_GRADIENTS;
+  guint32 k = sync->n_sent[2 * sync->chunk + (expert ? 1 : 0)]++;
   if (model->sync == WRK_SYNC_DDP) {
-    if (!add_coll (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", after, &task, error))
+    if (!add_between (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", of, sync->chunk, k, after,
+                      &task, error))
       return FALSE;
-  } else if (!add_coll (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", after, &task,
-                        error))
+  } else if (!add_between (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", of,
+                           sync->chunk, k, after, &task, error))
     return FALSE;
   sync->scattered = task;
   if (!expert && model->sync != WRK_SYNC_DDP && ranks_of (model, WRK_GROUP_REPLICA) > 1 &&
@@ -173,7 +218,7 @@ bucket_cap_B (const WrkSyncer *sync, const Bucket *bucket, double element_B)
     return ddp->bucket.set || bucket->n > 0 || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
   if (ddp->bucket.set)
     return ddp->bucket.v;
-  if (sync->lane > 0)
+  if (MIN (sync->lane, wrk_grid_partner (&sync->model->grid, sync->lane)) > 0)
     return HUGE_VAL; /* all of a chunk in one piece */
   return element_B * fmax (software->bucket, software->bucket_per_rank * ranks_of (sync->model, WRK_GROUP_DP));
 }
@@ -212,23 +257,24 @@ gather_B (const WrkSyncer *sync, const WrkUnit *unit, gboolean expert)
   return (expert ? unit->expert : unit->dense) * mdl_format_B (sync->model->gather);
 }
 
-/* Gathers what a unit needs, `after` what came before; *out: the last of it, and on the compute stream the copy out of the
- * buffer. */
+/* Gathers what unit `u` of a chunk needs, or a whole rank (NO_CHUNK), `after` what came before; *out: the last of it, and on the
+ * compute stream the copy out of the buffer. */
 static gboolean
-gather (WrkSyncer *sync, double dense_B, double expert_B, const GArray *after, EngTask *out, GError **error)
+gather (WrkSyncer *sync, guint32 chunk, guint32 u, double dense_B, double expert_B, const GArray *after, EngTask *out,
+        GError **error)
 {
   EngTask task = ENG_NO_TASK;
   *out = ENG_NO_TASK;
   if (dense_B > 0 && ranks_of (sync->model, WRK_GROUP_SHARD) > 1) {
-    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
-                   ENG_NO_TASK, &task, error))
+    if (!add_between (sync, WRK_ROLE_DP, WRK_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
+                      OF_PARAMETERS, chunk, u, ENG_NO_TASK, &task, error))
       return FALSE;
     wrk_build_after (sync->b, task, after);
     *out = task;
   }
   if (expert_B > 0 && ranks_of (sync->model, WRK_GROUP_EDP) > 1) {
-    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
-                   ENG_NO_TASK, &task, error))
+    if (!add_between (sync, WRK_ROLE_DP, WRK_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
+                      OF_EXPERTS, chunk, u, ENG_NO_TASK, &task, error))
       return FALSE;
     wrk_build_after (sync->b, task, after);
     *out = task;
@@ -256,7 +302,7 @@ gather_root (WrkSyncer *sync, const WrkTurn *turn, const GArray *wait, GError **
       bytes += gather_B (sync, unit, FALSE);
   }
   EngTask task;
-  if (!gather (sync, bytes, 0, wait, &task, error))
+  if (!gather (sync, turn->chunk, 0, bytes, 0, wait, &task, error))
     return FALSE;
   for (guint32 u = 0; u < n; u++)
     if (is_root (sync, turn->chunk, u))
@@ -274,7 +320,7 @@ gather_unit (WrkSyncer *sync, const WrkTurn *turn, guint32 u, const GArray *wait
     return gather_root (sync, turn, wait, error);
   const WrkUnit *unit = unit_at (sync, turn->chunk, u, error);
   EngTask task;
-  if (unit == NULL || !gather (sync, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
+  if (unit == NULL || !gather (sync, turn->chunk, u, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
     return FALSE;
   g_hash_table_insert (sync->gathered, key, GUINT_TO_POINTER (task + 1u));
   return TRUE;
@@ -318,11 +364,25 @@ copy_out (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GErr
   EngTask copied =
       wrk_build_compute (sync->b, sync->lane, WRK_STEP_COPY, wrk_costs_memory_s (sync->b->costs, bytes, bytes), NULL, "copy out");
   wrk_build_after_one (sync->b, copied, task);
+  sync->copied = copied;
   g_array_append_val (wait, copied);
   return TRUE;
 }
 
-/* Before a unit's pass: its own parameters; then those of the next ones, once its own are copied out of the buffer. */
+/* What the gathers ahead follow: forward the copy of the unit before this one out of its buffer, so that the next gather runs
+ * beside this copy; backward this one (_fsdp_param_group.py, wait_for_unshard). */
+static void
+follow_copies (gboolean forward, const GArray *wait, guint n_entry, EngTask before, GArray *after)
+{
+  if (!forward)
+    g_array_append_vals (after, wait->data, wait->len);
+  else if (before != ENG_NO_TASK)
+    g_array_append_val (after, before);
+  else
+    g_array_append_vals (after, wait->data, n_entry);
+}
+
+/* Before a unit's pass: its own parameters; then those of the next ones. */
 static gboolean
 enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
 {
@@ -332,15 +392,20 @@ enter_shards (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, 
   guint32 passed = forward ? unit : n - 1 - unit;
   if (turn->kind == WRK_TURN_WEIGHT_GRADIENT || (keeps && (!forward || turn->micro_batch != sync->first[turn->chunk])))
     return TRUE; /* products of weight gradients need no parameters */
-  if (passed == 0)
+  if (passed == 0) {
     forget_gathered (sync, turn);
+    sync->copied = ENG_NO_TASK;
+  }
   const WrkUnit *here = unit_at (sync, turn->chunk, unit, error);
-  if (here == NULL)
+  guint n_entry = wait->len;
+  EngTask before = sync->copied;
+  if (here == NULL || !gather_unit (sync, turn, unit, wait, error) || !copy_out (sync, turn, unit, wait, error))
     return FALSE;
-  for (guint32 k = 0; k <= ahead && passed + k < n; k++) {
-    sync->beside_s = k > 0 ? here->kernel_s[turn->kind] : 0;
-    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, wait, error) ||
-        (k == 0 && !copy_out (sync, turn, unit, wait, error)))
+  g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (EngTask));
+  follow_copies (forward, wait, n_entry, before, after);
+  for (guint32 k = 1; k <= ahead && passed + k < n; k++) {
+    sync->beside_s = here->kernel_s[turn->kind];
+    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, after, error))
       return FALSE;
   }
   return TRUE;
@@ -382,10 +447,69 @@ enter_optimizer (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wai
   double share = what != NULL && what->dense + what->expert > 0
                      ? (what->trained_dense + what->trained_expert) / (what->dense + what->expert)
                      : 0;
-  if (what == NULL || !gather (sync, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share, NULL, &task, error))
+  if (what == NULL || !gather (sync, turn->chunk, unit, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share,
+                               NULL, &task, error))
     return FALSE;
   if (task != ENG_NO_TASK)
     g_array_append_val (wait, task);
+  return TRUE;
+}
+
+/* ---- replicas of one process ---- */
+
+static gboolean
+enter_replicas (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait, GError **error)
+{
+  WrkBuild *b = sync->b;
+  EngTask task;
+  if (turn->kind != WRK_TURN_FORWARD || unit > 0)
+    return TRUE;
+  sync->beside_s = 0;
+  EngTask entry = g_array_index (wait, EngTask, 0);
+  if (turn->micro_batch != sync->first[turn->chunk]) { /* the first one's are made at the end of the step before */
+    EngTask made = wrk_build_compute (b, sync->lane, WRK_STEP_HOST, b->host.replicas_s, NULL, "replicate");
+    g_array_append_val (wait, made);
+  }
+  for (guint32 u = 0; u < wrk_units_of (sync->model, position_of (sync, turn->chunk)); u++) {
+    const WrkUnit *what = unit_at (sync, turn->chunk, u, error);
+    if (what == NULL || !add_coll (sync, WRK_ROLE_DP, WRK_GROUP_DP, MDL_OP_BROADCAST,
+                                   (what->dense + what->expert) * mdl_format_B (sync->model->parameters), sync->model->parameters,
+                                   "broadcast parameters", entry, &task, error))
+      return FALSE;
+    g_array_append_val (wait, task);
+  }
+  return TRUE;
+}
+
+/* The host makes the next step's while the GPU ends this one: that step begins once both are ready. */
+static void
+end_replicas (WrkSyncer *sync)
+{
+  WrkBuild *b = sync->b;
+  WrkLane *lane = &b->lane[sync->lane];
+  EngTask made = wrk_build_compute (b, sync->lane, WRK_STEP_HOST, b->host.replicas_s, NULL, "replicate");
+  EngTask end = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL);
+  wrk_build_after_one (b, end, made);
+  wrk_build_after_one (b, end, lane->end);
+  lane->end = end;
+}
+
+static gboolean
+leave_replicas (WrkSyncer *sync, const WrkUnit *unit, guint32 u, EngTask last, GError **error)
+{
+  const Late late = { unit, 0 };
+  g_array_append_val (sync->late, late);
+  for (guint i = 0; u == 0 && i < sync->late->len; i++) {
+    const WrkUnit *one = g_array_index (sync->late, Late, i).unit;
+    EngTask task;
+    if (!add_coll (sync, WRK_ROLE_DP, WRK_GROUP_DP, MDL_OP_REDUCE,
+                   (one->trained_dense + one->trained_expert) * mdl_format_B (sync->model->reduce), sync->model->reduce,
+                   "reduce gradients", last, &task, error))
+      return FALSE;
+    g_array_append_val (sync->reduced, task);
+  }
+  if (u == 0)
+    g_array_set_size (sync->late, 0);
   return TRUE;
 }
 
@@ -400,6 +524,8 @@ wrk_sync_enter (WrkSyncer *sync, const WrkTurn *turn, guint32 unit, GArray *wait
     case WRK_SYNC_OPTIMIZER:
     case WRK_SYNC_GRADIENTS:
       return enter_optimizer (sync, turn, unit, wait, error);
+    case WRK_SYNC_REPLICAS:
+      return enter_replicas (sync, turn, unit, wait, error);
     case WRK_SYNC_NONE:
     case WRK_SYNC_DDP:
     default:
@@ -427,12 +553,16 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
   if (!sync->scatters[turn_index] || sync->model->sync == WRK_SYNC_NONE)
     return TRUE;
   sync->beside_s = u == 0 && turn_index + 1 == sync->n_turns ? 0 : unit->kernel_s[turn->kind];
+  if (sync->model->sync == WRK_SYNC_REPLICAS)
+    return leave_replicas (sync, unit, u, last, error);
   if (sync->model->sync == WRK_SYNC_SHARDS)
     return leave_shards (sync, turn, u, unit, error);
   if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
     last = ENG_NO_TASK; /* behind all turns */
+  sync->chunk = turn->chunk;
   if (last == ENG_NO_TASK) {
-    g_array_append_val (sync->late, unit);
+    const Late late = { unit, turn->chunk };
+    g_array_append_val (sync->late, late);
     return TRUE;
   }
   if (!fill (sync, unit, last, error))
@@ -445,9 +575,16 @@ wrk_sync_leave (WrkSyncer *sync, const WrkTurn *turn, guint32 turn_index, guint3
 static gboolean
 reduce_late (WrkSyncer *sync, GError **error)
 {
-  for (guint i = 0; i < sync->late->len; i++)
-    if (!fill (sync, g_array_index (sync->late, const WrkUnit *, i), sync->last_compute, error))
+  for (guint i = 0; i < sync->late->len; i++) {
+    const Late *late = &g_array_index (sync->late, Late, i);
+    if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
+        !(close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
+          close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error)))
       return FALSE;
+    sync->chunk = late->chunk;
+    if (!fill (sync, late->unit, sync->last_compute, error))
+      return FALSE;
+  }
   return close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
          close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error);
 }
@@ -462,7 +599,7 @@ add_norm (WrkSyncer *sync, EngTask ready, EngTask *out, GError **error)
   if (!model->spec->model.clip.v)
     return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    gboolean needed = kinds[i] == WRK_GROUP_MODEL || (model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE);
+    gboolean needed = kinds[i] == WRK_GROUP_MODEL || wrk_model_parts (model);
     if (needed && wrk_grid_group_size (&model->grid, kinds[i]) > 1 &&
         !add_coll (sync, WRK_ROLE_DP, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, "norm", *out, out, error))
       return FALSE;
@@ -470,14 +607,15 @@ add_norm (WrkSyncer *sync, EngTask ready, EngTask *out, GError **error)
   return TRUE;
 }
 
-/* Input embedding and output head that share a table lie on different ranks: their gradients are added. */
+/* Input embedding and output head that share a table, or multi-token prediction with the embedding, lie on different ranks: their
+ * gradients are added. */
 static gboolean
 add_tied (WrkSyncer *sync, GError **error)
 {
   const WrkModel *model = sync->model;
   guint32 last = model->pipe.p - 1;
   gboolean input = wrk_model_holds (model, sync->lane, 0), output = wrk_model_holds (model, sync->lane, model->n_positions - 1);
-  if (!model->llm.tied.v || input == output) /* neither table, or one for both */
+  if ((!model->llm.tied.v && model->mtp == 0) || input == output) /* neither table, or one for both */
     return TRUE;
   const WrkUnit *table = wrk_costs_unit (sync->b->costs, sync->lane, WRK_UNIT_EMBEDDING, 0, error);
   if (table == NULL)
@@ -507,7 +645,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   lane->ready = ready;
   if (!add_norm (sync, ready, &summed, error))
     return FALSE;
-  gboolean part = model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE;
+  gboolean part = wrk_model_parts (model);
   double dense = sync->trained_dense / (part ? ranks_of (model, WRK_GROUP_SHARD) : 1);
   double expert = sync->trained_expert / (part ? ranks_of (model, WRK_GROUP_EDP) : 1);
   double held = reduces_always (model) ? dense + expert : sync->trained_dense + sync->trained_expert;
@@ -517,6 +655,8 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   lane->end = lane->update;
   if (model->software.step_s > 0) /* the loop around the step */
     lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_OPTIMIZER, model->software.step_s, NULL, "between steps");
+  if (model->sync == WRK_SYNC_REPLICAS)
+    end_replicas (sync);
   gboolean gathers = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS;
   if (!gathers || model->spec->model.overlap.parameters.v)
     return TRUE;
@@ -524,7 +664,7 @@ wrk_sync_finish (WrkSyncer *sync, GError **error)
   g_array_append_val (after, lane->update);
   EngTask task;
   double element_B = mdl_format_B (model->gather);
-  if (!gather (sync, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
+  if (!gather (sync, NO_CHUNK, 0, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
     return FALSE;
   lane->end = wrk_build_compute (b, sync->lane, WRK_STEP_JOIN, 0, NULL, NULL);
   wrk_build_after_one (b, lane->end, task);

@@ -32,8 +32,9 @@ wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, c
 {
   if (b->rehearses)
     return 0;
-  EngStream stream = wrk_build_stream (b, lane, kind == WRK_STEP_HOST ? WRK_ROLE_HOST : WRK_ROLE_COMPUTE);
-  EngTime time = eng_time_from_s (kind == WRK_STEP_HOST ? time_s : time_s * b->lane[lane].slow);
+  gboolean host = kind == WRK_STEP_HOST || kind == WRK_STEP_SYNC;
+  EngStream stream = wrk_build_stream (b, lane, host ? WRK_ROLE_HOST : WRK_ROLE_COMPUTE);
+  EngTime time = eng_time_from_s (host ? time_s : time_s * b->lane[lane].slow);
   EngTask task = time > 0 ? eng_graph_delay (b->graph, stream, time, kind, name) : eng_graph_join (b->graph, stream, kind, name);
   gboolean paced = time > 0 && item != NULL;
   if (paced)

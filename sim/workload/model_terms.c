@@ -17,10 +17,12 @@ units_like (const WrkBuild *b, const WrkTold *told)
   double n = 0;
   for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++) {
     const WrkCut *cut = &model->cut[wrk_schedule_position (&model->pipe, (WrkPlace){ told->pp, c })];
+    n += told->part == MDL_PART_MTP && cut->head ? model->mtp : 0;
     n += (told->part == MDL_PART_EMBEDDING && cut->embedding) || (told->part == MDL_PART_HEAD && cut->head) ? 1 : 0;
     for (guint32 l = cut->first; l < cut->first + cut->n; l++) {
       MdlPart part = mdl_llm_is_moe (&model->llm, l) ? MDL_PART_MOE : MDL_PART_DENSE;
-      n += part == told->part && mdl_llm_is_windowed (&model->llm, l) == told->windowed ? 1 : 0;
+      gboolean alike = mdl_llm_is_windowed (&model->llm, l) == told->windowed && wrk_is_first_fused (model, l) == told->first;
+      n += part == told->part && alike ? 1 : 0;
     }
   }
   return n;
@@ -49,6 +51,7 @@ group_name (const MdlWork *work)
   return work->coll.group == MDL_GROUP_CP    ? "cp"
          : work->coll.group == MDL_GROUP_EP  ? "ep"
          : work->coll.group == MDL_GROUP_ETP ? "etp"
+         : work->coll.group == MDL_GROUP_DP  ? "dp"
                                              : "tp";
 }
 
@@ -66,6 +69,28 @@ take_coll (const WrkTold *told, WrkStepTerm *term)
   g_strlcpy (term->link, coll->bound_by, sizeof term->link);
 }
 
+static gboolean
+equal (double a, double b)
+{
+  return a <= b && a >= b;
+}
+
+/* The same work of another layer, in the place that it has there: works of one layer that are alike follow each other. */
+static WrkStepTerm *
+find_like (const GArray *terms, const WrkStepTerm *term)
+{
+  for (guint i = 0; i < terms->len; i++) {
+    WrkStepTerm *one = &g_array_index (terms, WrkStepTerm, i);
+    if (one->part == term->part && one->pass == term->pass && strcmp (one->name, term->name) == 0 && one->first != term->first &&
+        equal (one->time_s, term->time_s) && equal (one->flop, term->flop) && equal (one->bytes_B, term->bytes_B) &&
+        equal (one->m, term->m) && equal (one->n, term->n) && equal (one->k, term->k) && !one->merged) {
+      one->merged = TRUE;
+      return one;
+    }
+  }
+  return NULL;
+}
+
 static void
 add_term (const WrkBuild *b, const WrkTold *told, GArray *terms)
 {
@@ -78,6 +103,7 @@ add_term (const WrkBuild *b, const WrkTold *told, GArray *terms)
                        .flop = work->flop,
                        .bytes_B = work->read_B + work->write_B,
                        .time_s = told->time_s,
+                       .first = told->first,
                        .count = optimizer ? 1 : units_like (b, told) * micro_batches,
                        .bound = told->cost.bound };
   if (work->kind == MDL_WORK_GEMM) {
@@ -98,7 +124,11 @@ add_term (const WrkBuild *b, const WrkTold *told, GArray *terms)
     take_coll (told, &term);
   else /* of one rank: there is none */
     return;
-  g_array_append_val (terms, term);
+  WrkStepTerm *like = find_like (terms, &term);
+  if (like != NULL)
+    like->count += term.count;
+  else
+    g_array_append_val (terms, term);
 }
 
 void

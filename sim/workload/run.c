@@ -180,8 +180,7 @@ make_communicators (const WrkScenario *scenario, WrkResult *result)
     local = MAX (local, here);
     last = node;
   }
-  result->create_s =
-      mdl_create_s (scenario->settings.library, result->communicators, ranks, local, nodes, &result->create_source);
+  result->create_s = mdl_create_s (scenario->settings.library, result->communicators, ranks, local, nodes, &result->create_source);
 }
 
 /* One operation or copy, all of it at once: what does not grow with the bytes, then the bytes. */
@@ -212,11 +211,11 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
   if (want_spans)
     result->spans = g_ptr_array_new_with_free_func (span_free);
   clu_route_init (&result->transfer.route);
-  gboolean ok = scenario->jobs != NULL                ? wrk_jobs_run (scenario, result, want_spans, error)
-                : scenario->kind == WRK_KIND_TRANSFER   ? wrk_run_transfer (scenario, result, error)
+  gboolean ok = scenario->jobs != NULL                   ? wrk_jobs_run (scenario, result, want_spans, error)
+                : scenario->kind == WRK_KIND_TRANSFER    ? wrk_run_transfer (scenario, result, error)
                 : scenario->training.model.model != NULL ? wrk_run_model (scenario, result, want_spans, error)
-                : scenario->kind == WRK_KIND_TRAINING ? wrk_run_training (scenario, result, want_spans, error)
-                                                      : run_collective (scenario, result, error);
+                : scenario->kind == WRK_KIND_TRAINING    ? wrk_run_training (scenario, result, want_spans, error)
+                                                         : run_collective (scenario, result, error);
   if (ok)
     make_communicators (scenario, result);
   if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING)

@@ -136,6 +136,10 @@ static const BaseField layer_fields[] = {
   BASE_ROW_NUM (
       WrkLayerSpec, "activation", activation, BYTES, .max = "1 PB", .fallback = "0",
       .help = "of one micro-batch, sent on where a stage ends after this layer (its gradient comes back as large); 0: no send"),
+  BASE_ROW_NUM (WrkLayerSpec, "kernels", kernels, COUNT, .max = "1 M", .fallback = "0",
+                .help = "of the forward pass, which the host launches one by one (`host`); a backward pass has twice as many"),
+  BASE_ROW_NUM (WrkLayerSpec, "syncs", syncs, COUNT, .max = "100000", .fallback = "0",
+                .help = "times that the host waits for the GPU in the forward pass, at even distances"),
   BASE_ROW_END,
 };
 static const BaseSchema layer_schema = { .name = "layers", .help = "A layer, or several equal ones.", .fields = layer_fields };
@@ -160,7 +164,28 @@ const BaseSchema wrk_schema_parallel = { .name = "parallel",
                                          .help = "How ranks share the work; the data-parallel ranks of a stage are neighbours.",
                                          .fields = parallel_fields };
 
+static const BaseField host_fields[] = {
+  BASE_ROW_NUM (WrkLaunchSpec, "kernel", kernel, TIME, .max = "1 s", .required = TRUE, .help = "to launch a kernel"),
+  BASE_ROW_NUM (WrkLaunchSpec, "sync", sync, TIME, .max = "1 s", .fallback = "0",
+                .help = "to go on once the GPU has done what it waits for"),
+  BASE_ROW_END,
+};
+static const BaseSchema host_schema = { .name = "host", .help = "What the host of a rank takes.", .fields = host_fields };
+
+static const BaseName ddp_names[] = {
+  { "ddp", WRK_DDP_PROCESSES, "a process a GPU, gradients in buckets (PyTorch's DistributedDataParallel)" },
+  { "data_parallel", WRK_DDP_REPLICAS,
+    "one process: in each pass parameters go from the first GPU to the others, and gradients come back (PyTorch's DataParallel)" },
+  { NULL, 0, NULL },
+};
+static const BaseName gather_names[] = { { "loss", 0, "each GPU computes its loss" },
+                                         { "outputs", 1, "the first GPU computes the loss of all from their logits" },
+                                         { NULL, 0, NULL } };
 static const BaseField ddp_fields[] = {
+  BASE_ROW (WrkDdpSpec, "kind", kind, ENUM, .names = ddp_names, .fallback = "ddp",
+            .help = "who reduces; data_parallel is of a `model`"),
+  BASE_ROW (WrkDdpSpec, "gather", gather, ENUM, .names = gather_names, .fallback = "loss",
+            .help = "what data_parallel brings together"),
   BASE_ROW_NUM (WrkDdpSpec, "bucket", bucket, BYTES, .max = "1 PB", .fallback = "25 MiB",
                 .help = "a bucket closes once it holds this much; a layer is never split; 0: one bucket a layer"),
   BASE_ROW (WrkDdpSpec, "overlap", overlap, BOOL, .fallback = "true", .help = "reduce beside the backward pass"),
@@ -181,6 +206,8 @@ static const BaseField training_fields[] = {
   BASE_ROW (WrkTrainingSpec, "ddp", ddp, MAP, .sub = &ddp_schema, .help = "gradient buckets"),
   BASE_ROW (WrkTrainingSpec, "schedule", schedule, ENUM, .names = wrk_schedule_names, .fallback = "1f1b",
             .help = "order of micro-batches in a stage"),
+  BASE_ROW (WrkTrainingSpec, "host", host, MAP, .sub = &host_schema,
+            .help = "launches the `kernels` of layers; default: launches do not show"),
   BASE_ROW_NUM (WrkTrainingSpec, "optimizer_time", optimizer, TIME, .max = "30 days", .fallback = "0",
                 .help = "at the end of a step"),
   BASE_ROW (WrkTrainingSpec, "p2p_overlap", p2p_overlap, BOOL, .fallback = "true",
@@ -217,6 +244,8 @@ static const BaseField training_fields[] = {
   MODEL ("cp", cp, cp, "context parallelism"),
   MODEL ("moe", moe, moe, "experts"),
   MODEL ("packing", packing, packing, "documents of a sequence"),
+  BASE_ROW_NUM (WrkTrainingSpec, "mtp", model.mtp, COUNT, .max = "100", .fallback = "0",
+                .help = "modules of multi-token prediction that are trained beside, of those that the model has"),
   BASE_ROW (WrkTrainingSpec, "flash", model.flash, BOOL, .fallback = "true",
             .help = "attention in one kernel that keeps no scores"),
   BASE_ROW (WrkTrainingSpec, "dropout", model.dropout, BOOL, .fallback = "false", .help = "after attention, MLP and embedding"),

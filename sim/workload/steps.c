@@ -305,8 +305,7 @@ wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
 {
   /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
   static const double MOST_PIECES_A_STEP = 32;
-  const WrkTraffic *traffic =
-      fit_in_memory (comm, coll, error) ? wrk_comm_traffic (comm, coll->op, coll->algo, root, error) : NULL;
+  const WrkTraffic *traffic = fit_in_memory (comm, coll, error) ? wrk_comm_traffic (comm, coll->op, coll->algo, root, error) : NULL;
   if (traffic == NULL)
     return FALSE;
   g_autoptr (WrkNet) net = wrk_net_new (comm->clu);

@@ -12,6 +12,8 @@ typedef enum {
   WRK_TASK_BACKWARD,
   WRK_TASK_OPTIMIZER,
   WRK_TASK_GRADIENTS,
+  WRK_TASK_HOST,     /* it launches kernels … */
+  WRK_TASK_SYNC,     /* … and goes on after waiting for the GPU */
   WRK_TASK_SEND_UP,  /* to the next rank of the pipeline, the first one after the last */
   WRK_TASK_SEND_DOWN /* to the one before */
 } WrkTaskKind;
@@ -46,8 +48,17 @@ WrkComm *wrk_gradient_comm (const WrkScenario *scenario, const WrkSettings *sett
 typedef struct {
   WrkStageTraffic reduced, sent_up, sent_down;
   EngStream compute, gradients, send_up, send_down;
-  EngTask end; /* the stage's step is over */
+  EngStream host;      /* ENG_NO_STREAM: launches do not show */
+  WrkHostUse launched; /* kernels and syncs alone */
+  EngTask end;         /* the stage's step is over */
 } WrkStage;
+
+/* A pass of a layer on a stage whose host launches its kernels: the GPU's tasks are of `kind`. *first: the first of them. Returned:
+ * the last. */
+EngTask wrk_layer_launch (EngGraph *graph, WrkStage *stage, const WrkLaunchSpec *host, const WrkLayerSpec *layer, WrkTurnKind turn,
+                          WrkTaskKind kind, const char *name, EngTask *first);
+/* What the host of a stage did, from a graph that has run. */
+void wrk_launch_account (const EngGraph *graph, const WrkStage *stage, WrkHostUse *out);
 
 /* What the longest chain of tasks, each of which let the next one start, consists of: it is as long as the step. */
 typedef struct {

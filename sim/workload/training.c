@@ -103,6 +103,7 @@ cut_stages (Step *step)
     guint32 partner = partner_of (step, s);
     stage->compute = add_stream (step, s, "compute");
     stage->gradients = partner < s ? step->stage[partner].gradients : add_stream (step, s, "gradients");
+    stage->host = step->spec->host.head.set ? add_stream (step, s, "host") : ENG_NO_STREAM;
     stage->send_up = add_stream (step, s, "send forward");
     stage->send_down = add_stream (step, s, "send back");
   }
@@ -132,6 +133,7 @@ add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKin
 /* One turn of one rank in the graph. */
 typedef struct {
   EngTask first, last; /* its compute tasks */
+  EngTask *of_layer;   /* the last one of each layer, from the chunk's last layer on; NULL: one task for all */
   EngTask done;        /* the send of what it made, or `last` where nothing is sent */
 } Done;
 
@@ -156,7 +158,7 @@ program_new (const Step *step)
   program->final = g_new (guint32, (gsize)step->pp * chunks);
   for (guint32 s = 0; s < step->pp; s++) {
     program->order[s] = wrk_schedule_order (&step->pipe, s);
-    program->of_turn[s] = g_new (Done, program->order[s]->len);
+    program->of_turn[s] = g_new0 (Done, program->order[s]->len);
     for (guint32 i = 0; i < program->order[s]->len; i++) {
       const WrkTurn *turn = &g_array_index (program->order[s], WrkTurn, i);
       gsize at = (gsize)wrk_schedule_position (&step->pipe, (WrkPlace){ s, turn->chunk }) * step->m + turn->micro_batch;
@@ -175,6 +177,8 @@ static void
 program_free (const Step *step, Program *program)
 {
   for (guint32 s = 0; s < step->pp; s++) {
+    for (guint32 i = 0; i < program->order[s]->len; i++)
+      g_free (program->of_turn[s][i].of_layer);
     g_array_unref (program->order[s]);
     g_free (program->of_turn[s]);
   }
@@ -200,11 +204,22 @@ add_turn (Step *step, guint32 s, const WrkTurn *turn, gboolean by_layer, Done *d
   WrkTaskKind kind = turn->kind == WRK_TURN_FORWARD ? WRK_TASK_FORWARD : WRK_TASK_BACKWARD;
   char name[32];
   wrk_turn_name (&step->pipe, turn, name, sizeof name);
-  for (guint32 k = by_layer ? chunk->n : 1; k-- > 0;) {
-    double time_s = by_layer ? wrk_layer_pass_s (step->layer[chunk->first + k], turn->kind) : chunk->pass_s[turn->kind];
-    done->last = eng_graph_delay (step->graph, step->stage[s].compute, eng_time_from_s (time_s), kind, name);
-    if (k + 1 == (by_layer ? chunk->n : 1))
-      done->first = done->last;
+  guint32 n = by_layer || step->spec->host.head.set ? chunk->n : 1;
+  done->of_layer = n == chunk->n ? g_new (EngTask, n) : NULL;
+  for (guint32 k = n; k-- > 0;) {
+    const WrkLayerSpec *layer = step->layer[chunk->first + k];
+    EngTask first;
+    if (step->spec->host.head.set)
+      done->last =
+          wrk_layer_launch (step->graph, &step->stage[s], &step->spec->host, layer, turn->kind, (WrkTaskKind)kind, name, &first);
+    else
+      done->last = first = eng_graph_delay (
+          step->graph, step->stage[s].compute,
+          eng_time_from_s (n == chunk->n ? wrk_layer_pass_s (layer, turn->kind) : chunk->pass_s[turn->kind]), kind, name);
+    if (k + 1 == n)
+      done->first = first;
+    if (done->of_layer != NULL)
+      done->of_layer[n - 1 - k] = done->last;
   }
   done->done = done->last;
 }
@@ -312,7 +327,7 @@ static void
 after_gradients (Step *step, guint32 s, guint32 chunk, guint32 n, const Program *program, EngTask bucket)
 {
   const Done *final = &program->of_turn[s][program->final[s * wrk_schedule_chunks (&step->pipe) + chunk]];
-  eng_graph_after (step->graph, bucket, step->spec->ddp.overlap.v ? final->first + n - 1 : final->last);
+  eng_graph_after (step->graph, bucket, step->spec->ddp.overlap.v ? final->of_layer[n - 1] : final->last);
 }
 
 /* Closes buckets from the chunk's last layer backwards; each is reduced after the backward of the last layer that put something
@@ -436,6 +451,8 @@ find_bound (const Step *step, const WrkCritical *critical)
     return critical->reduced_s >= critical->sent_s   ? out->all_reduce.bound_by
            : critical->send_kind == WRK_TASK_SEND_UP ? sender->sent_up.bound_by
                                                      : sender->sent_down.bound_by;
+  if (out->part_s[WRK_PART_LAUNCH_GAP] > fmax (out->part_s[WRK_PART_BUBBLE], out->part_s[WRK_PART_COMPUTE]))
+    return "host";
   return out->part_s[WRK_PART_BUBBLE] > out->part_s[WRK_PART_COMPUTE] ? "bubble" : "compute";
 }
 
@@ -446,6 +463,7 @@ summarise (Step *step, const WrkCritical *critical)
   const WrkStageTraffic *reduced = &step->stage[out->stage].reduced, *sends = longest_send (step, out->stage);
   double compute_s = out->part_s[WRK_PART_COMPUTE], dp_s = out->part_s[WRK_PART_EXPOSED_DP],
          pp_s = out->part_s[WRK_PART_EXPOSED_PP];
+  wrk_launch_account (step->graph, &step->stage[out->stage], &out->host);
   out->dp = step->dp;
   out->pp = step->pp;
   out->n_ranks = step->dp * step->pp;

@@ -11,10 +11,11 @@ function format_of(precision) {
 
 function vendor(source) { return source ~ /^(mlperf|nemo|megatron|korthikanti|narayanan)/ }
 
-function kind_of(source) { return vendor(source) ? "vendor-tuned" : source == "h200x4" ? "own" : "others" }
+function kind_of(source) { return vendor(source) ? "vendor-tuned" : source == "h200x4" || source == "data_parallel" ? "own" : "others" }
 
 # How the project's own runs are cut: what their names begin with.
 function way(name) {
+  if (name ~ /^data_parallel\//) return "data_parallel"
   sub(/^h200x4\//, "", name)
   if (name !~ /^(ddp|fsdp|hsdp|tp|pp|ep)[0-9]/) return "one GPU"
   sub(/[0-9].*/, "", name)

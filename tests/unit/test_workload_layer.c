@@ -345,6 +345,51 @@ experts_cost_four_exchanges_a_layer (void)
 }
 
 static void
+experts_are_as_many_kernels_as_their_code_has (void)
+{
+  /* Qwen3 30B: 128 experts, all here. Grouped: 3 products and 2 kernels between them; sorted: each of the five for each expert;
+   * a loop: beside them 5 to find the tokens, and one each to gather, look up weights, weigh and add */
+  g_autoptr (LlmFixture) fixture = llm_need ("qwen3_30b_a3b");
+  static const MdlExperts how[] = { MDL_EXPERTS_GROUPED, MDL_EXPERTS_SORTED, MDL_EXPERTS_LOOP };
+  static const double syncs[] = { 0, 1, 128 };
+  MdlLayerAsk ask;
+  Sums forward[3] = { { .read_B = 0 } }, backward[3] = { { .read_B = 0 } };
+  mdl_layer_ask_default (&ask, 4096);
+  ask.framework = MDL_FRAMEWORK_EAGER;
+  for (int i = 0; i < 3; i++) {
+    ask.experts = how[i];
+    add_part (&fixture->llm, &ask, MDL_PART_MOE, 10, &forward[i], &backward[i]);
+    TEST_NEAR (forward[i].syncs, syncs[i], 0);
+    TEST_NEAR (forward[i].gemm_flop[MDL_PASS_FORWARD], forward[0].gemm_flop[MDL_PASS_FORWARD], 1e-12);
+  }
+  TEST_NEAR (forward[1].kernels - forward[0].kernels, 127 * 5, 0);
+  /* counting (2), permuting (2) and summing (3) go, marking (3) and zeros (1) come */
+  TEST_NEAR (forward[2].kernels - forward[1].kernels, 128 * (5 + 1 + 2 + 1) + 3 + 1 - 7, 0);
+  TEST_NEAR (backward[0].syncs + backward[1].syncs + backward[2].syncs, 0, 0);
+  /* the backward pass of a loop fills a gradient of all tokens for each expert, and adds it: 4 passes of 4096 x 2048 x 2 B */
+  TEST_TRUE (backward[2].read_B + backward[2].write_B - backward[1].read_B - backward[1].write_B >
+             128 * 4.0 * 4096 * 2048 * 2 * 0.9);
+}
+
+static void
+casts_of_experts_have_a_kernel_each (void)
+{
+  /* fp8, fused, 16 experts here: forward two casts of each, backward two; in bf16 none */
+  g_autoptr (LlmFixture) fixture = llm_need ("qwen3_30b_a3b");
+  MdlLayerAsk ask;
+  Sums low = { .read_B = 0 }, wide = low, grouped = low, unused = low;
+  mdl_layer_ask_default (&ask, 4096);
+  ask.ep = 8;
+  add_part (&fixture->llm, &ask, MDL_PART_MOE, 10, &wide, &unused);
+  ask.compute = MDL_FORMAT_FP8;
+  add_part (&fixture->llm, &ask, MDL_PART_MOE, 10, &low, &unused);
+  TEST_NEAR (low.kernels - wide.kernels, 2 * 16 + 1, 0); /* and attention's output */
+  ask.experts = MDL_EXPERTS_GROUPED;
+  add_part (&fixture->llm, &ask, MDL_PART_MOE, 10, &grouped, &unused);
+  TEST_NEAR (low.kernels - grouped.kernels, 4 * 15, 0);
+}
+
+static void
 one_copy_a_node_crosses_the_network (void)
 {
   /* DeepSeek-V3: 8 of 256 experts in at most 4 groups; over 8 nodes 4 copies of a token, 7 of 8 of them to other nodes */
@@ -619,6 +664,8 @@ main (void)
     { "the head reduces three numbers a token", the_head_reduces_three_numbers_a_token },
     { "context parallelism moves keys and values", context_parallelism_moves_keys_and_values },
     { "experts cost four exchanges a layer", experts_cost_four_exchanges_a_layer },
+    { "experts are as many kernels as their code has", experts_are_as_many_kernels_as_their_code_has },
+    { "casts of experts have a kernel each", casts_of_experts_have_a_kernel_each },
     { "one copy a node crosses the network", one_copy_a_node_crosses_the_network },
     { "shared experts run while tokens travel", shared_experts_run_while_tokens_travel },
     { "a frozen base has no weight gradients", a_frozen_base_has_no_weight_gradients },

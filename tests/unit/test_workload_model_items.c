@@ -252,6 +252,130 @@ launches_show_where_kernels_are_small (void)
   TEST_TRUE (large < 20e-6); /* the first kernel */
 }
 
+#define EAGER     "accumulate: 1, framework: eager, parallel: {dp: 1}, "
+#define EAGER_MOE SMALL_MOE ", " EAGER "software: {name: pytorch, kernel: 10 us, sync: "
+static void
+a_host_that_waits_launches_to_an_empty_gpu (void)
+{
+  /* 8 layers of 4 experts: a loop waits 32 times, sorted tokens 8 times, a grouped kernel never; each wait costs what
+   * the host takes to go on, and its next kernel finds nothing queued before it */
+  static const char *const how[] = { "grouped", "sorted", "loop" };
+  static const double syncs[] = { 0, 8, 32 };
+  double before_s = 0;
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *slow = g_strdup_printf (EAGER_MOE "1 ms}, moe: {experts: %s}", how[i]),
+                    *quick = g_strdup_printf (EAGER_MOE "1 us}, moe: {experts: %s}", how[i]);
+    g_auto (ModelStep) step = model_answer (H100, slow, NULL, WRK_MODE_EVENT),
+                       short_step = model_answer (H100, quick, NULL, WRK_MODE_EVENT);
+    const WrkTrainingResult *t = &step.result->training, *s = &short_step.result->training;
+    TEST_NEAR (t->host.syncs, syncs[i], 1e-9);
+    TEST_NEAR (t->host.kernels, s->host.kernels, 0);
+    TEST_NEAR (t->step_time_s - s->step_time_s, syncs[i] * 999e-6, 1e-6);
+    TEST_TRUE (t->host.wait_s >= syncs[i] * 1e-3);
+    TEST_TRUE (s->step_time_s > before_s);
+    before_s = s->step_time_s;
+  }
+  /* a graph is launched at once, and nothing waits */
+  g_auto (ModelStep) graph =
+      model_answer (H100, SMALL_MOE ", accumulate: 1, framework: graphs, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
+  TEST_NEAR (graph.result->training.host.queue_s + graph.result->training.host.wait_s, 0, 0);
+}
+
+static void
+a_loop_over_experts_knows_neither_ep_nor_capacity (void)
+{
+  g_autofree char *ep = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {ep: 2}, moe: {experts: loop}"),
+                  *capacity = model_refusal (H100, SMALL_MOE ", accumulate: 1, moe: {experts: loop, capacity: 1}");
+  TEST_TRUE (strstr (ep, "knows no ep; accepted: experts: sorted") != NULL);
+  TEST_TRUE (strstr (capacity, "knows no capacity; accepted: experts: sorted") != NULL);
+}
+
+static void
+experts_of_tensor_parallel_ranks_need_sequence_parallelism (void)
+{
+  g_autofree char *refused = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, ep: 2}"),
+                  *cut = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, ep: 2}, moe: {etp: 2}"),
+                  *sp = model_refusal (H100, SMALL_MOE ", accumulate: 1, parallel: {tp: 2, sp: true, ep: 2}");
+  TEST_TRUE (g_ascii_isdigit (refused[0]) && strstr (refused, "would route and compute the same tokens; accepted: parallel: {sp: "
+                                                              "true}, or experts that are cut too, moe: {etp: 2}") != NULL);
+  TEST_STR (cut, "not refused");
+  TEST_STR (sp, "not refused");
+}
+
+static void
+eager_code_keeps_what_it_gathered (void)
+{
+  /* with sp forward 2 gathers a layer of the input, backward 2 of the gradient; fused code gathers both inputs again; the head one
+   * forward and again, the embedding its gradient */
+  static const struct {
+    const char *framework;
+    unsigned gathers;
+  } rows[] = { { "eager", 8 * 4 + 2 }, { "fused", 8 * 6 + 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *work = g_strdup_printf (
+        SMALL_MODEL ", accumulate: 1, clip: false, framework: %s, parallel: {tp: 4, sp: true, dp: 1}", rows[i].framework);
+    g_auto (ModelStep) step = model_build (H100, work);
+    unsigned n = 0;
+    for (EngTask t = 0; t < step.b->notes->len; t++) {
+      const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+      n += note->comm != NULL && note->comm->coll.op == MDL_OP_ALL_GATHER;
+    }
+    TEST_INT (n, rows[i].gathers);
+  }
+}
+
+static void
+the_first_norm_has_nothing_to_add (void)
+{
+  /* fused: of the two norms of a layer's forward pass the first layer's first reads no sum and writes none */
+  g_auto (ModelStep) step = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}");
+  WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+  const WrkUnit *first = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 0, NULL),
+                *second = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 1, NULL),
+                *third = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 2, NULL);
+  TEST_TRUE (first->pass_s[WRK_TURN_FORWARD] < second->pass_s[WRK_TURN_FORWARD]);
+  TEST_NEAR (first->pass_s[WRK_TURN_BACKWARD], second->pass_s[WRK_TURN_BACKWARD], 1e-12);
+  TEST_TRUE (second == third);
+}
+
+#define SMALL_MTP                                                                                                        \
+  "model: {llm: small, layers: 8, mtp: 2, hidden: 256, vocabulary: 1000, attention: {kind: mha, heads: 8}, mlp: {kind: " \
+  "swiglu, ffn: 512}, positions: rope, norm: rmsnorm}, sequence: 512, framework: fused, accumulate: 4"
+static void
+multi_token_prediction_is_a_layer_and_the_head_again (void)
+{
+  /* a module: three norms, a projection 2h x h, a layer; head and embedding are the model's. FLOP of a token: 6 a matrix element,
+   * the head's again, and a layer's attention 12 h s */
+  const double module = 3 * SMALL_H + 2.0 * SMALL_H * SMALL_H + SMALL_LAYER;
+  const double flop = 6 * (2.0 * SMALL_H * SMALL_H + 10.0 * SMALL_H * SMALL_H + SMALL_TABLE) + 12.0 * SMALL_H * 512;
+  const char *one = "topology: hgx_h100, nodes: 1, gpus_per_node: 1";
+  g_auto (ModelStep) none = model_answer (one, SMALL_MTP, NULL, WRK_MODE_EVENT),
+                     two = model_answer (one, SMALL_MTP ", mtp: 2", NULL, WRK_MODE_EVENT);
+  const WrkTrainingResult *before = &none.result->training, *t = &two.result->training;
+  TEST_NEAR (t->parameters - before->parameters, 2 * module, 1e-12);
+  TEST_NEAR ((t->model_flop_per_s * t->step_time_s - before->model_flop_per_s * before->step_time_s) / t->tokens, 2 * flop, 1e-9);
+  TEST_NEAR (t->hfu, t->mfu, 1e-9); /* the works are what is counted */
+  TEST_TRUE (t->step_time_s > before->step_time_s);
+  TEST_TRUE (t->fullest.weights_B - before->fullest.weights_B >= 2 * 2 * module);
+}
+
+static void
+modules_of_a_pipeline_are_on_its_last_stage (void)
+{
+  /* they need the embedding there: a copy, whose gradient meets that of the first stage */
+  g_auto (ModelStep) none = model_answer (H100, SMALL_MTP ", parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT),
+                     one = model_answer (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT);
+  g_auto (ModelStep) step = model_build (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}");
+  for (guint32 s = 0; s < 4; s++) {
+    const double weights_B = g_array_index (one.result->training.memory, WrkMemory, s).weights_B -
+                             g_array_index (none.result->training.memory, WrkMemory, s).weights_B;
+    TEST_TRUE (s == 3 ? weights_B > 2 * SMALL_LAYER : weights_B <= 0);
+    TEST_NEAR (model_tally (&step, s, "embedding gradients").bytes, s == 0 || s == 3 ? 2 * SMALL_TABLE : 0, 1e-12);
+  }
+  g_autofree char *refused = model_refusal (H100, SMALL_MODEL ", accumulate: 1, mtp: 1");
+  TEST_TRUE (strstr (refused, "'small' has 0 modules of multi-token prediction") != NULL);
+}
+
 int
 main (void)
 {
@@ -264,6 +388,13 @@ main (void)
     { "forward collectives of tp never run beside compute", forward_collectives_of_tp_never_run_beside_compute },
     { "what is hidden is not exposed", what_is_hidden_is_not_exposed },
     { "launches show where kernels are small", launches_show_where_kernels_are_small },
+    { "a host that waits launches to an empty GPU", a_host_that_waits_launches_to_an_empty_gpu },
+    { "experts of tensor-parallel ranks need sequence parallelism", experts_of_tensor_parallel_ranks_need_sequence_parallelism },
+    { "eager code keeps what it gathered", eager_code_keeps_what_it_gathered },
+    { "the first norm has nothing to add", the_first_norm_has_nothing_to_add },
+    { "multi-token prediction is a layer and the head again", multi_token_prediction_is_a_layer_and_the_head_again },
+    { "modules of a pipeline are on its last stage", modules_of_a_pipeline_are_on_its_last_stage },
+    { "a loop over experts knows neither ep nor capacity", a_loop_over_experts_knows_neither_ep_nor_capacity },
     { NULL, NULL },
   };
   return test_main ("items of a model's passes", cases);

@@ -250,13 +250,7 @@ every_chunk_of_every_schedule_is_reduced_and_gathered (void)
     TEST_NEAR (scattered, 2 * ALL, 1e-12);
     TEST_NEAR (gathered, 2 * ALL, 1e-12);
   }
-  /* two copies: each rank holds the chunks of both directions */
-  g_auto (ModelStep) two = model_build (H100, SMALL_MODEL ", accumulate: 4, parallel: {pp: 2, zero: 1}, schedule: dualpipe");
-  for (guint32 lane = 0; lane < 2; lane++)
-    TEST_NEAR (model_tally (&two, lane, "all_gather").bytes, 2 * ALL, 1e-12);
 }
-
-/* ---- order ---- */
 
 /* The k-th task of stage 0 whose name begins so; ENG_NO_TASK. */
 static EngTask
@@ -269,9 +263,80 @@ task_of (const ModelStep *step, const char *name, unsigned k)
 }
 
 static void
+both_copies_of_a_stage_reduce_together (void)
+{
+  /* dualpipe: each of four ranks holds two stages, 0 with 3 and 1 with 2; a stage's gradients go once over all that hold it, 2 x dp
+   * ranks, behind the last backward pass of either copy; with zero 1 so do its parameters */
+  static const struct {
+    const char *more;
+    guint32 ranks;
+  } rows[] = { { "dp: 1", 2 }, { "dp: 2", 4 }, { "dp: 2, zero: 1", 4 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (int late = 0; late < 2; late++) {
+      g_autofree char *work =
+          g_strdup_printf (SMALL_MODEL ", accumulate: 8, parallel: {pp: 4, %s}, schedule: dualpipe, overlap: {gradients: %s}",
+                           rows[i].more, late ? "false" : "true");
+      g_auto (ModelStep) step = model_played (H100, work);
+      const EngGraph *graph = step.b->graph;
+      const gboolean zero = strstr (rows[i].more, "zero") != NULL;
+      const char *name = zero ? "reduce_scatter" : "all_reduce";
+      double reduced = 0;
+      for (guint32 lane = 0; lane < 4; lane++) {
+        ModelTally t = model_tally (&step, lane, name);
+        reduced += t.bytes;
+        TEST_TRUE ((t.n > 0) == (lane < 2)); /* the lower rank has what both do */
+        TEST_TRUE ((model_tally (&step, lane, "all_gather").n > 0) == (zero && lane < 2));
+      }
+      TEST_NEAR (reduced, 2 * ALL, 1e-12);
+      for (EngTask t = 0; t < step.b->notes->len; t++) {
+        const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+        if (note->comm == NULL || !g_str_has_prefix (eng_graph_task_name (graph, t), name))
+          continue;
+        TEST_INT (note->comm->coll.n_ranks, rows[i].ranks);
+        TEST_INT (note->other, 3 - note->lane);
+      }
+      /* none before the last backward pass of either rank's nearer stage: rank 3 ends its share of stage 0 when rank 0 does */
+      EngTask first = task_of (&step, name, 0);
+      TEST_TRUE (eng_graph_task_start (graph, first) > eng_graph_task_end (graph, task_of (&step, "F0", 0)));
+      for (guint32 lane = 0; lane < 4; lane++)
+        TEST_TRUE (eng_graph_task_start (graph, step.b->lane[lane].update) >= eng_graph_task_end (graph, first));
+    }
+}
+
+static void
+two_copies_are_reduced_once_a_step (void)
+{
+  static const char *const rows[] = { "parallel: {pp: 4, zero: 2}", "parallel: {pp: 4, zero: 3}", "parallel: {pp: 4}, fsdp: {}" };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *work = g_strdup_printf (SMALL_MODEL ", accumulate: 8, schedule: dualpipe, %s", rows[i]),
+                    *message = model_refusal (H100, work);
+    TEST_TRUE (g_ascii_isdigit (message[0]) && strstr (message, "accepted: zero 0 or 1, or schedule dualpipe_v") != NULL);
+  }
+}
+
+static void
+experts_of_both_copies_are_reduced (void)
+{
+  /* ep takes all ranks of a stage: one copy of its experts, and the other direction's: 4 experts of 3 x 256 x 128 of 8 layers */
+  const double experts = 8 * 4 * 3.0 * SMALL_H * 128;
+  g_auto (ModelStep) step = model_build (H100, SMALL_MOE ", accumulate: 4, parallel: {pp: 2, dp: 4, ep: 4}, schedule: dualpipe");
+  double bytes = 0;
+  for (EngTask t = 0; t < step.b->notes->len; t++) {
+    const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+    if (note->comm != NULL && note->comm->coll.n_ranks == 2 && note->comm->coll.op == MDL_OP_ALL_REDUCE &&
+        g_str_has_prefix (eng_graph_task_name (step.b->graph, t), "all_reduce gradients"))
+      bytes += note->comm->coll.size_B * 4; /* of each rank of ep its own */
+  }
+  TEST_NEAR (bytes, 2 * experts, 1e-12);
+}
+
+/* ---- order ---- */
+
+static void
 gathers_run_as_far_ahead_as_they_may (void)
 {
-  /* forward: root, then layers; a gather begins once the parameters of the unit `ahead` before it are copied out */
+  /* forward: root, then layers; a gather is queued `ahead` units before its own and begins once the parameters of the unit before
+   * that are copied out: the first layer's follows the root's at once */
   for (unsigned ahead = 0; ahead <= 2; ahead++) {
     g_autofree char *work =
         g_strdup_printf (SMALL_MODEL ", micro_batch: 16, accumulate: 1, fsdp: {reshard: true, prefetch: %u}", ahead);
@@ -279,11 +344,14 @@ gathers_run_as_far_ahead_as_they_may (void)
     const EngGraph *graph = step.b->graph;
     for (unsigned k = 1 + ahead; k < 9; k++) {
       EngTask gather = task_of (&step, "all_gather", k);
-      /* units: embedding, layers 0 to 7: gather k is layer k-1's, unit k; its cause at the earliest unit k - ahead */
-      EngTask out = task_of (&step, "copy out", k - MAX (ahead, 1));
+      /* units: embedding, layers 0 to 7: gather k is layer k-1's, unit k; its cause at the earliest unit k - ahead - 1 */
+      EngTask out = task_of (&step, "copy out", k - MAX (ahead, 1) - (ahead > 0));
       EngTime from = ahead > 0 ? eng_graph_task_end (graph, out) : eng_graph_task_end (graph, task_of (&step, "F0", 0));
       TEST_TRUE (eng_graph_task_start (graph, gather) >= from);
     }
+    if (ahead > 0)
+      TEST_TRUE (eng_graph_task_start (graph, task_of (&step, "all_gather", 1)) ==
+                 eng_graph_task_end (graph, task_of (&step, "all_gather", 0)));
   }
 }
 
@@ -316,6 +384,88 @@ the_update_follows_all_gradients (void)
   }
 }
 
+#define REPLICAS "accumulate: 2, clip: false, framework: eager, ddp: {kind: data_parallel"
+static void
+replicas_of_one_process_get_parameters_and_give_gradients (void)
+{
+  /* each of two micro-batches: all parameters of 2 B go out, one collective for each layer, the embedding and the head, and come
+   * back as gradients behind the last kernel */
+  const double all_B = 2 * (SMALL_LAYERS * SMALL_LAYER + 2 * SMALL_TABLE + SMALL_H);
+  g_auto (ModelStep) step = model_played ("topology: hgx_h100, nodes: 1, gpus_per_node: 4", SMALL_MODEL ", " REPLICAS "}");
+  ModelTally out = model_tally (&step, 0, "broadcast parameters"), back = model_tally (&step, 0, "reduce gradients");
+  TEST_INT (out.n, 2 * (SMALL_LAYERS + 2));
+  TEST_INT (back.n, 2 * (SMALL_LAYERS + 2));
+  TEST_NEAR (out.bytes, 2 * all_B, 1e-12);
+  TEST_NEAR (back.bytes, 2 * all_B, 1e-12);
+  const EngGraph *graph = step.b->graph;
+  EngTime first_kernel = ENG_TIME_NEVER, last_broadcast = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
+    const WrkAt at = g_array_index (step.b->notes, WrkNote, t).at;
+    if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD && at.micro_batch == 0)
+      first_kernel = MIN (first_kernel, eng_graph_task_start (graph, t));
+    if (at.micro_batch == 0 && g_str_equal (eng_graph_task_name (graph, t), "broadcast parameters"))
+      last_broadcast = MAX (last_broadcast, eng_graph_task_end (graph, t));
+    if (g_str_equal (eng_graph_task_name (graph, t), "reduce gradients"))
+      for (EngTask c = 0; c < eng_graph_n_tasks (graph); c++) /* none beside its backward pass */
+        TEST_TRUE (eng_graph_task_kind (graph, c) != WRK_STEP_BACKWARD ||
+                   g_array_index (step.b->notes, WrkNote, c).at.micro_batch != at.micro_batch ||
+                   eng_graph_task_end (graph, c) <= eng_graph_task_start (graph, t));
+  }
+  TEST_TRUE (first_kernel >= last_broadcast);
+}
+
+static void
+one_process_queues_for_all_its_gpus (void)
+{
+  /* kernels of 1 ms of the host each: it is what takes the time, once for each GPU; PyTorch's replicas take 4.6 ms each */
+  static const char *const keys = SMALL_MODEL ", " REPLICAS "}, software: {name: pytorch, kernel: 1 ms}";
+  double step_s[2], kernels = 0;
+  for (int i = 0; i < 2; i++) {
+    g_autofree char *cluster = g_strdup_printf ("topology: hgx_h100, nodes: 1, gpus_per_node: %d", 2 << i);
+    g_auto (ModelStep) step = model_answer (cluster, keys, NULL, WRK_MODE_EVENT);
+    step_s[i] = step.result->training.step_time_s;
+    kernels = step.result->training.host.kernels;
+    TEST_STR (step.result->training.bound_by, "host");
+  }
+  TEST_NEAR (step_s[1] - step_s[0], 2 * kernels * 1e-3 + 2 * 2 * 4.6e-3, 1e-2);
+  /* one GPU has no replicas; and a process a GPU queues for its own */
+  TEST_NEAR (model_step_s ("topology: hgx_h100, nodes: 1, gpus_per_node: 1", keys), kernels * 1e-3, 1e-2);
+}
+
+static void
+the_first_gpu_may_compute_the_loss_of_all (void)
+{
+  /* logits of 512 tokens x 1000 of four GPUs come in and their gradients go out, 2 B each */
+  g_auto (ModelStep) step =
+      model_build ("topology: hgx_h100, nodes: 1, gpus_per_node: 4", SMALL_MODEL ", " REPLICAS ", gather: outputs}");
+  ModelTally moved = model_tally (&step, 0, "dp");
+  TEST_INT (moved.n, 2 * 2);
+  TEST_NEAR (moved.bytes, 4 * 4 * 512.0 * 1000 * 2, 1e-12);
+}
+
+static void
+replicas_of_one_process_are_whole_and_on_one_node (void)
+{
+  static const struct {
+    const char *cluster, *more, *says;
+  } rows[] = {
+    { "topology: hgx_h100, nodes: 2", "}", "these 16 ranks are on several; accepted: one node, or kind: ddp" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {tp: 2}", "knows no tp; accepted: dp alone" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {pp: 2}", "knows no pp" },
+    { "topology: hgx_h100, nodes: 1", "}, parallel: {zero: 1}", "knows no zero" },
+    { "topology: hgx_h100, nodes: 1", "}, fsdp: {}", "knows no fsdp" },
+    { "topology: hgx_h100, nodes: 1", ", bucket: 1 MiB}", "'bucket' has no effect with data_parallel" },
+    { "topology: hgx_h100, nodes: 1", ", overlap: false}", "'overlap' has no effect with data_parallel" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strdup_printf (SMALL_MODEL ", " REPLICAS "%s", rows[i].more),
+                    *message = model_refusal (rows[i].cluster, keys);
+    TEST_TRUE (g_ascii_isdigit (message[0]) && strstr (message, rows[i].says) != NULL);
+  }
+  g_autofree char *gather = model_refusal ("topology: hgx_h100, nodes: 1", SMALL_MODEL ", accumulate: 1, ddp: {gather: outputs}");
+  TEST_TRUE (strstr (gather, "'gather' is of kind: data_parallel") != NULL);
+}
+
 int
 main (void)
 {
@@ -338,6 +488,13 @@ main (void)
     { "gathers run as far ahead as they may", gathers_run_as_far_ahead_as_they_may },
     { "a scatter waits for the one before", a_scatter_waits_for_the_one_before },
     { "the update follows all gradients", the_update_follows_all_gradients },
+    { "replicas of one process get parameters and give gradients", replicas_of_one_process_get_parameters_and_give_gradients },
+    { "one process queues for all its GPUs", one_process_queues_for_all_its_gpus },
+    { "the first GPU may compute the loss of all", the_first_gpu_may_compute_the_loss_of_all },
+    { "replicas of one process are whole and on one node", replicas_of_one_process_are_whole_and_on_one_node },
+    { "both copies of a stage reduce together", both_copies_of_a_stage_reduce_together },
+    { "two copies are reduced once a step", two_copies_are_reduced_once_a_step },
+    { "experts of both copies are reduced", experts_of_both_copies_are_reduced },
     { NULL, NULL },
   };
   return test_main ("gradients and parameters of a model", cases);

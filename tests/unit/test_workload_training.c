@@ -241,6 +241,36 @@ one_forward_one_backward_warms_up_by_the_stages_behind (void)
 }
 
 static void
+a_host_launches_kernel_by_kernel (void)
+{
+  /* 100 kernels of 1 us each, launched in 5 us: the host takes 500 us, the last kernel 1 us more; a wait adds 10 us and the kernel
+   * that it waits for */
+  g_autoptr (WrkResult) r =
+      run_text ("  layers: [{forward: 100 us, backward: 0, kernels: 100}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
+  TEST_NEAR (r->training.step_time_s, 501e-6, 1e-9);
+  TEST_NEAR (r->training.part_s[WRK_PART_LAUNCH_GAP], 401e-6, 1e-9);
+  TEST_STR (r->training.bound_by, "host");
+  g_autoptr (WrkResult) waits =
+      run_text ("  layers: [{forward: 100 us, backward: 0, kernels: 100, syncs: 4}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
+  TEST_NEAR (waits->training.step_time_s, 501e-6 + 4 * 11e-6, 1e-9);
+  TEST_NEAR (waits->training.host.wait_s, 4 * 11e-6, 1e-9);
+  /* kernels that take longer than their launch: the first launch alone shows, and after each wait again */
+  g_autoptr (WrkResult) large =
+      run_text ("  layers: [{forward: 2 ms, backward: 0, kernels: 100, syncs: 4}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
+  TEST_NEAR (large->training.step_time_s, 2e-3 + 5 * 5e-6 + 4 * 10e-6, 1e-9);
+  TEST_STR (large->training.bound_by, "compute");
+  /* a backward pass has twice the kernels and no wait, and a bucket leaves behind the layer that fills it */
+  g_autoptr (WrkResult) both = run_text ("  layers: [{count: 2, forward: 1 us, backward: 2 us, gradient: 200 MB, kernels: 10}]\n"
+                                         "  algo: ring\n  host: {kernel: 5 us}\n",
+                                         "");
+  TEST_NEAR (both->training.host.kernels, 60, 0);
+  TEST_NEAR (both->training.step_time_s, 200e-6 + 0.1e-6 + 2 * 3.5e-3, 1e-9);
+  TEST_NEAR (total (&both->training), both->training.step_time_s, 1e-12);
+  /* counts without costs say nothing */
+  TEST_TRUE (run_text ("  layers: [{forward: 1 us, backward: 2 us, kernels: 10}]\n", "") == NULL);
+}
+
+static void
 more_ranks_than_gpus_are_refused (void)
 {
   WrkResult *r = run_text ("  layers: [{forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 3, pp: 3}\n", "");
@@ -264,6 +294,7 @@ main (void)
     { "sends between stages are on the path", sends_between_stages_are_on_the_path },
     { "the breakdown sums to the step", breakdown_sums_to_the_step },
     { "1F1B warms up by the stages behind", one_forward_one_backward_warms_up_by_the_stages_behind },
+    { "a host launches kernel by kernel", a_host_launches_kernel_by_kernel },
     { "more ranks than GPUs are refused", more_ranks_than_gpus_are_refused },
     { NULL, NULL },
   };

@@ -10,7 +10,13 @@ G_BEGIN_DECLS
 
 typedef enum { MDL_FRAMEWORK_EAGER, MDL_FRAMEWORK_FUSED, MDL_FRAMEWORK_GRAPHS } MdlFramework; /* graphs: fused, launched as one */
 typedef enum { MDL_CP_RING, MDL_CP_ALL_GATHER, MDL_CP_ULYSSES } MdlCpKind;
-extern const BaseName mdl_framework_names[], mdl_cp_names[];
+/* How a rank's experts are computed, once their tokens are there. */
+typedef enum {
+  MDL_EXPERTS_SORTED, /* tokens are sorted once, the host learns how many each expert has, and launches kernels for each */
+  MDL_EXPERTS_LOOP,   /* expert by expert: its tokens are looked for, which the host waits for, gathered, computed, added back */
+  MDL_EXPERTS_GROUPED /* one kernel for all of them, which reads the counts on the GPU */
+} MdlExperts;
+extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[];
 
 /* What is computed again in the backward pass: bits. */
 typedef enum {
@@ -51,10 +57,12 @@ typedef struct {
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
   unsigned vocabulary_multiple;  /* rows of the vocabulary a rank are a multiple of this; at least 1 */
   double capacity;               /* MoE: C = ceil (capacity · k · tokens / E), padded and dropped; 0: dropless */
+  MdlExperts experts;           /* MoE: how those of a rank are computed */
   double imbalance;              /* rows of the fullest rank over the mean; at least 1; dropless alone */
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
+  unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
 } MdlLayerAsk;
@@ -67,6 +75,7 @@ typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WG
 typedef enum {
   MDL_GROUP_NONE, /* no collective is of it */
   MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP,
+  MDL_GROUP_DP,   /* replicas whose outputs are gathered */
   MDL_GROUP_MODEL /* all ranks that share one copy of the model: tp, pp, and dp where states are sharded */
 } MdlGroup;
 extern const char *const mdl_pass_names[MDL_PASS_N];
@@ -111,7 +120,8 @@ typedef struct {
   double flop;           /* multiply and add are 2; 0 for memory-bound work and collectives */
   double read_B, write_B; /* of device memory, each operand once */
   double kernels;        /* launches; 0 for collectives */
-  double syncs;          /* times the host waits for the GPU */
+  double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
+  double rounds;          /* above 1: it and its neighbours of as many rounds are done in turn so often, expert by expert */
   MdlWorkGemm gemm;
   MdlWorkAttention attention;
   MdlWorkColl coll;

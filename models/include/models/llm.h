@@ -163,6 +163,8 @@ typedef struct {
 } MdlLlmFlop;
 
 void mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out);
+/* What `modules` of multi-token prediction add to it: the projection, a layer and the head again, each. */
+void mdl_llm_add_mtp_flop (const MdlLlm *llm, double sequence, double packed, double modules, MdlLlmFlop *out);
 
 G_END_DECLS
 

@@ -20,7 +20,9 @@ typedef struct {
   BaseNum attention;  /* fused attention takes what its kernels take over this, in place of `efficiency` */
   BaseNum optimizer;  /* the same of the optimizer's kernels, in place of `efficiency` */
   BaseNum kernel;     /* s of the host for a kernel, where it is not replayed from a graph; absent: launches do not show */
+  BaseNum sync;       /* s of the host to go on once the GPU has done what it waits for; absent: as the kernels' constants say */
   BaseNum collective; /* s of the host for a collective */
+  BaseNum replica;    /* s of the host to make a replica of a module for another GPU of its process, and to start its thread */
   BaseNum shards;     /* s of the host for a gather or scatter of sharded parameters, hooks and copies of single tensors included */
   BaseNum step;       /* s a step that nothing hides: the loop around it, what it reads back from the GPU */
   BaseNum spread;     /* standard deviation of the ranks' compute: the slowest of n sets the pace */

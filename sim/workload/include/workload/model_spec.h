@@ -31,7 +31,8 @@ typedef struct {
   BaseHead head;
   BaseStr name;
   BaseNum year;
-  BaseNum efficiency, attention; /* in place of the measured ones */
+  BaseNum efficiency, attention;    /* in place of the measured ones */
+  BaseNum kernel, sync, collective; /* s of the host, likewise */
 } WrkSoftwareSpec;
 
 typedef enum { WRK_ADAMW, WRK_ADAMW_FUSED } WrkOptimizer;
@@ -63,6 +64,7 @@ typedef struct {
   BaseHead head;
   BaseNum capacity, imbalance, etp;
   BaseEnum dispatch;    /* MdlFormat */
+  BaseEnum experts;      /* MdlExperts */
   BaseBool node_limited; /* one copy of a token a node */
 } WrkMoeSpec;
 
@@ -101,6 +103,7 @@ typedef struct {
   WrkCpSpec cp;
   WrkMoeSpec moe;
   WrkPackingSpec packing;
+  BaseNum mtp;         /* modules of multi-token prediction that are trained */
   BaseBool flash, dropout;
   BaseStrs placement;
   BaseList stragglers; /* WrkStragglerSpec */

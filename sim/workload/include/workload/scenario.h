@@ -48,6 +48,7 @@ typedef struct {
   BaseNum weight;             /* s of backward that make the gradients of weights; default: half */
   BaseNum gradient;           /* B reduced over the data-parallel ranks */
   BaseNum activation;         /* B sent to the next stage where a boundary follows this layer */
+  BaseNum kernels, syncs;    /* of the forward pass; see WrkLaunchSpec */
 } WrkLayerSpec;
 typedef struct {
   BaseHead head;
@@ -55,11 +56,20 @@ typedef struct {
   BaseNum tp, cp, ep, zero; /* of a model */
   BaseBool sp;
 } WrkParallelSpec;
+/* Who exchanges the gradients of data-parallel ranks that share nothing. */
+typedef enum { WRK_DDP_PROCESSES, WRK_DDP_REPLICAS } WrkDdpKind;
 typedef struct {
   BaseHead head;
+  BaseEnum kind;   /* WrkDdpKind */
+  BaseEnum gather; /* of replicas: 0 the loss, 1 the outputs, whose loss the first GPU computes */
   BaseNum bucket;
   BaseBool overlap;
 } WrkDdpSpec;
+/* Times of the host of a rank, of layers with given times. */
+typedef struct {
+  BaseHead head;
+  BaseNum kernel, sync;
+} WrkLaunchSpec;
 typedef struct {
   BaseHead head;
   BaseEnum kind;
@@ -68,6 +78,7 @@ typedef struct {
   WrkParallelSpec parallel;
   WrkDdpSpec ddp;
   BaseEnum schedule;
+  WrkLaunchSpec host;
   BaseNum optimizer;          /* s at the end of a step */
   BaseBool p2p_overlap;       /* sends between stages beside compute (default true) */
   BaseEnum algo, proto;       /* of the gradient all-reduce */
@@ -202,6 +213,12 @@ typedef struct {
   MdlProto proto;
 } WrkCommUse;
 
+/* What the host of a rank does in a step. */
+typedef struct {
+  double kernels, syncs;  /* of the passes: launched; times that it waits for the GPU */
+  double queue_s, wait_s; /* it queues kernels and collectives; it waits, until it goes on */
+} WrkHostUse;
+
 /* One work, or one collective, of a rank of a model's step, as it is alone. Texts are borrowed from the scenario. */
 typedef struct {
   const char *part;            /* "layer", "head", "optimizer" … */
@@ -211,6 +228,7 @@ typedef struct {
   double flop, bytes_B;        /* of a collective: its size, as nccl-tests counts it */
   double time_s;               /* of one */
   double count;                /* in a step */
+  gboolean first, merged;  /* of the first layer alone; others' are counted with it */
   const char *bound;           /* "math", "memory", "start"; of a collective as in WrkColl */
   BaseSource source;
   const char *note;            /* where the constant of its largest part comes from; NULL: none */
@@ -246,6 +264,7 @@ typedef struct {
   double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
   double recompute_s;          /* of its compute: a forward pass again */
   WrkCommUse comm[WRK_COMM_N];
+  WrkHostUse host;             /* of a rank of that stage */
   GArray *terms;               /* WrkStepTerm; NULL: not asked for */
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
