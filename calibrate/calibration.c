@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calibrate/links.h"
+#include "calibrate/storage.h"
 #include "calibrate/tuner.h"
 #include "library_schema-private.h"
 #include "models/tuner_region.h"
@@ -311,6 +312,7 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
   cal->library.overlap = cal_overlap (cal);
   cal->library.memory = cal_memory (cal);
   cal->library.software = cal_software (cal);
+  cal->library.storage = cal_section (cal, &cal_storage);
   if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
     return NULL;
   if (vendor != NCCL && nccl != NULL) {

@@ -33,6 +33,18 @@ static const BaseSchema way_schema = { .name = "storage path",
                                        .help = "What a path to a GPU's memory adds.",
                                        .fields = way_fields };
 
+static const BaseField save_fields[] = {
+  RATE (MdlSaveSpec, stage, "stage", "of a rank's state into the host's buffers, which training waits for if it saves beside it"),
+  RATE (MdlSaveSpec, save, "save", "of a rank's state, packed for its file; default: no cost"),
+  RATE (MdlSaveSpec, load, "load", "of a rank's state, unpacked; default: no cost"),
+  BASE_ROW_NUM (MdlSaveSpec, "background", background, NUMBER, .min = "1", .max = "100", .fallback = "1",
+                .help = "what a save takes beside training over one that training waits for"),
+  BASE_ROW_END,
+};
+static const BaseSchema save_schema = { .name = "storage checkpoint",
+                                        .help = "What torch.distributed.checkpoint takes beside copies and storage.",
+                                        .fields = save_fields };
+
 static const BaseField storage_fields[] = {
   BASE_ROW_NUM (MdlStorage, "error", error, RATIO, .max = "10", .fallback = "0", .help = "half-width of the 90 % band"),
   BASE_ROW (MdlStorage, "read", op[MDL_IO_READ], MAP, .sub = &side_schema, .help = "reads"),
@@ -41,6 +53,9 @@ static const BaseField storage_fields[] = {
                 .help = "how sharply a request's own time gives way to the device's: 1 they add, large: the slower counts"),
   BASE_ROW (MdlStorage, "cufile", cufile, MAP, .sub = &way_schema, .help = "straight to a GPU (GPUDirect Storage)"),
   BASE_ROW (MdlStorage, "bounce", bounce, MAP, .sub = &way_schema, .help = "to a GPU by way of the host's memory"),
+  BASE_ROW (MdlStorage, "checkpoint", checkpoint, MAP, .sub = &save_schema, .help = "software that saves and loads states"),
+  RATE (MdlStorage, core, "core", "that one core of the host copies between two buffers"),
+  BASE_ROW_NUM (MdlStorage, "cache", cache, RATIO, .max = "1", .help = "part of the host's memory that its page cache may take"),
   BASE_ROW_END,
 };
 static const BaseSchema storage_schema = { .name = "storage",

@@ -88,6 +88,11 @@ mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *t, MdlCollCost 
   if (spec == NULL || !t->queued || !spec->queued.set)
     mdl_cost_term (&question, cost, "route latency", t->route_latency_s, NULL, "%.4g us", t->route_latency_s * 1e6);
   cost->start_s = spec == NULL ? 0 : t->queued && spec->queued.set ? spec->queued.v : spec->start.v;
+  if (t->storage_latency_s > 0)
+    mdl_cost_term (&question, cost, "storage", t->storage_latency_s, NULL, "%.4g us of its first request",
+                   t->storage_latency_s * 1e6);
+  if (t->storage_rate_Bps > 0)
+    cost->bound_Bps = fmin (cost->bound_Bps, t->storage_rate_Bps);
   double link_Bps = t->route_rate_Bps / cost->wire, rate_Bps = fmin (cost->bound_Bps, link_Bps);
   double latency_s = cost->latency_s, size_s = mdl_time_s (t->size_B, rate_Bps);
   cost->link_bound = link_Bps <= cost->bound_Bps;

@@ -151,7 +151,7 @@ collective_of (const WrkResult *result)
 static gboolean
 beside_of (const CliScenarioRun *run, Beside *out, GError **error)
 {
-  if (run->result->kind == WRK_KIND_TRANSFER || collective_of (run->result)->n_ranks < 2)
+  if (run->result->kind == WRK_KIND_TRANSFER || run->result->kind == WRK_KIND_IO || collective_of (run->result)->n_ranks < 2)
     return TRUE;
   WrkSettings settings = *wrk_scenario_settings (run->scenario);
   WrkCollRequest request;
@@ -173,6 +173,13 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
       rep_explain_transfer_tsv (&result->transfer, out);
     else
       rep_explain_transfer_text (clu, &result->transfer, out);
+    return;
+  }
+  if (result->kind == WRK_KIND_IO) {
+    if (format == CLI_FORMAT_TSV)
+      rep_explain_io_tsv (&result->io, out);
+    else
+      rep_explain_io_text (clu, &result->io, out);
     return;
   }
   if (format == CLI_FORMAT_TSV && result->training.terms != NULL) {
@@ -200,6 +207,10 @@ build_body (const CliScenarioRun *run, const Beside *beside, const WrkGoodput *g
   const WrkResult *result = run->result;
   if (result->kind == WRK_KIND_TRANSFER) {
     rep_explain_transfer_json (clu, &result->transfer, json);
+    return;
+  }
+  if (result->kind == WRK_KIND_IO) {
+    rep_explain_io_json (clu, &result->io, json);
     return;
   }
   RepExplain explain = { .clu = clu,

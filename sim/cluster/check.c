@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "clu-private.h"
+#include "tier-private.h"
 
 static void error_at (CluLoader *loader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
@@ -312,6 +312,36 @@ check_fabric_keys (CluLoader *loader, const CluFabricSpec *f)
         "'jobs' cannot matter: no limit is known of the leaf's reduction; give 'leaf' a type with `sharp: {stream: …, trees: …}`");
 }
 
+/* FALSE where it stands in the nodes, or says nothing that can be looked at further. */
+static gboolean
+check_tier (CluLoader *loader, const CluStorageSpec *spec)
+{
+  const MdlTierType *type = spec->type.value;
+  if (type == NULL && !spec->type.set && !spec->tier.set)
+    error_at (loader, spec->head.mark,
+              "storage '%s' needs 'type' (forerun list storage-types), or 'tier' and 'per_server' (e.g. tier: parallel_fs, "
+              "per_server: 40 GB/s)",
+              spec->name.v);
+  if (spec->type.set && type == NULL)
+    return FALSE; /* the schema has said so */
+  if (type != NULL && spec->tier.set && spec->tier.v != type->kind.v)
+    error_at (loader, spec->tier.mark, "type '%s' is of kind %s, not %s; leave 'tier' out", spec->type.name,
+              base_name (mdl_tier_names, type->kind.v), base_name (mdl_tier_names, spec->tier.v));
+  MdlTier tier;
+  clu_tier_resolve (spec, &tier);
+  if (tier.type.kind.v == MDL_TIER_LOCAL_NVME)
+    return FALSE;
+  if (type == NULL && spec->tier.set && !spec->per_server.set)
+    error_at (loader, spec->head.mark, "storage '%s' needs 'per_server' (e.g. per_server: 40 GB/s), or a 'type' that has it",
+              spec->name.v);
+  double targets = mdl_tier_targets (&tier);
+  if (tier.type.stripe.count.set && tier.type.stripe.count.v > targets)
+    error_at (loader, spec->stripe.count.set ? spec->stripe.count.mark : spec->head.mark,
+              "a stripe over %.0f targets, but storage '%s' has %.0f (%.0f servers of %.0f); accepted: at most %.0f",
+              tier.type.stripe.count.v, spec->name.v, targets, tier.servers, targets / tier.servers, targets);
+  return TRUE;
+}
+
 static void
 check_tiers (CluLoader *loader, const CluSpec *spec)
 {
@@ -324,7 +354,7 @@ check_tiers (CluLoader *loader, const CluSpec *spec)
       error_at (loader, tier->name.mark, "'%s' cannot name a storage tier; a word without dots and blanks", tier->name.v);
     if (!g_hash_table_add (names, (gpointer)tier->name.v))
       error_at (loader, tier->name.mark, "two storage tiers are named '%s'", tier->name.v);
-    if (tier->tier.v == CLU_TIER_LOCAL_NVME)
+    if (!check_tier (loader, tier))
       continue;
     if (tier->network.v == 0 && !spec->frontend.head.set)
       error_at (loader, tier->head.mark,

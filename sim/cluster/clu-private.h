@@ -175,7 +175,8 @@ struct CluFabric {
 typedef struct {
   const CluStorageSpec *spec;
   guint32 dev, link, res; /* global; one link to its network */
-  CluParams p;
+  CluParams p;      /* its rate: of reads */
+  double write_Bps; /* what it takes in */
 } CluTierNode;
 
 struct Clu {

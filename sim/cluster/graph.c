@@ -395,6 +395,8 @@ res_view (const Clu *clu, CluRes res)
     view.kind = offset % 2 == 0 ? CLU_RES_FORWARD : CLU_RES_BACKWARD;
     view.link = tier->link;
     view_params (&view, &tier->p);
+    if (view.kind == CLU_RES_BACKWARD)
+      view.capacity_Bps = tier->write_Bps;
   }
   return view;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "clu-private.h"
+#include "tier-private.h"
 
 /* `node` or {nodes: 18}. */
 static void
@@ -112,6 +112,19 @@ build_frontend (Clu *clu)
   clu->frontend_core_Bps = ratio > 1 ? spec->rate.v * clu->n_nodes / ratio : 0;
 }
 
+/* A tier of unlimited servers still needs a number. */
+#define BOUNDLESS_BPS 1e18
+
+static void
+number_tier (Clu *clu, const MdlTier *figures, double crossing_s, CluTierNode *tier)
+{
+  const CluLinkClass *c = clu_class_new (clu, base_name (mdl_tier_names, figures->type.kind.v), CLU_FAMILY_STORAGE);
+  const MdlTierSide *read = &figures->type.side[MDL_IO_READ];
+  BaseSource source = clu_num_source (read->rate.set ? &read->rate : &read->target);
+  tier->p = clu_params_plain (c, fmin (mdl_tier_rate_Bps (figures, MDL_IO_READ), BOUNDLESS_BPS), crossing_s, source);
+  tier->write_Bps = fmin (mdl_tier_rate_Bps (figures, MDL_IO_WRITE), BOUNDLESS_BPS);
+}
+
 static gboolean
 number_rest (CluLoader *loader)
 {
@@ -138,15 +151,15 @@ number_rest (CluLoader *loader)
   clu->tier = g_new0 (CluTierNode, MAX (clu->spec.storage.n, 1u));
   for (unsigned i = 0; i < clu->spec.storage.n; i++) {
     const CluStorageSpec *spec = BASE_LIST_AT (clu->spec.storage, CluStorageSpec, i);
-    if (spec->tier.v == CLU_TIER_LOCAL_NVME)
+    MdlTier figures;
+    clu_tier_resolve (spec, &figures);
+    if (figures.type.kind.v == MDL_TIER_LOCAL_NVME)
       continue; /* stands in the nodes */
     CluTierNode *tier = &clu->tier[clu->n_tiers++];
-    const CluLinkClass *c = clu_class_new (clu, base_name (clu_tier_names, spec->tier.v), CLU_FAMILY_STORAGE);
-    BaseSource source = MIN (clu_num_source (&spec->per_server), spec->latency.set ? spec->latency.source : BASE_SOURCE_MEASURED);
     const CluTierSpec *top = clu_fabric_tier (&clu->spec.fabric, MAX (clu->fabric.n_levels, 1u) - 1);
     double crossing_s = (spec->network.v == 0 ? clu->spec.frontend.latency.v : clu_tier_latency (top)) / 2;
     *tier = (CluTierNode){ .spec = spec, .dev = (guint32)dev++, .link = (guint32)link++, .res = (guint32)res };
-    tier->p = clu_params_plain (c, spec->servers.v * spec->per_server.v, crossing_s, source);
+    number_tier (clu, &figures, crossing_s, tier);
     res += 2;
   }
   if (clu->frontend_core_Bps > 0)

@@ -61,8 +61,9 @@ between_gpus (CluPath *path, guint32 node, guint32 a, guint32 b, const CluDegrad
 
 /* Between a GPU, memory, a drive or an adapter and another of these in one node. */
 static gboolean
-inside_node (CluPath *path, guint32 node, CluDev from_dev, CluDev to_dev, const CluDegrade *degrade, GError **error)
+inside_node (CluPath *path, guint32 node, CluDev from_dev, CluDev to_dev, const CluRouteOptions *options, GError **error)
 {
+  const CluDegrade *degrade = &options->degrade;
   const CluTemplate *t = clu_node_template (path->clu, node);
   guint32 from = from_dev - path->clu->node[node].dev, to = to_dev - path->clu->node[node].dev, from_index, to_index;
   CluDevKind a = clu_template_kind (t, from, &from_index), b = clu_template_kind (t, to, &to_index);
@@ -73,7 +74,7 @@ inside_node (CluPath *path, guint32 node, CluDev from_dev, CluDev to_dev, const 
   path->out->transport = CLU_TRANSPORT_COPY;
   /* A drive is read and written by its own DMA: into GPU memory only under the same switch, else by way of the host. */
   gboolean drive = a == CLU_DEV_NVME || b == CLU_DEV_NVME, host = a == CLU_DEV_MEMORY || b == CLU_DEV_MEMORY;
-  if (drive && !host && (path_class > CLU_PATH_PXB || degrade->no_gdr)) {
+  if (drive && !host && ((path_class > CLU_PATH_PXB && !options->peer_drives) || degrade->no_gdr)) {
     guint32 socket = clu_socket_of (t, b == CLU_DEV_GPU ? to : from);
     guint32 memory = t->first[CLU_DEV_MEMORY] + (socket == CLU_NONE ? 0 : socket);
     return clu_path_host (path, node, from, memory, &whole, error) && clu_path_host (path, node, memory, to, &whole, error);
@@ -113,7 +114,7 @@ find (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GEr
     return TRUE;
   }
   if (a != CLU_NONE && a == b)
-    return inside_node (path, a, from, to, &options->degrade, error);
+    return inside_node (path, a, from, to, options, error);
   const CluDegrade *d = &options->degrade;
   if (from_kind == CLU_DEV_GPU && to_kind == CLU_DEV_GPU && !d->no_p2p && !d->no_nvlink && !d->host_only) {
     guint32 i = from - clu->node[a].dev - clu_node_template (clu, a)->first[CLU_DEV_GPU];

@@ -390,7 +390,8 @@ storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const Cl
   const CluTierNode *tier = tier_end->tier;
   const CluPart whole = { 1, 1, TRUE };
   if (tier->spec->network.v == 0) {
-    end->direct = end->kind == CLU_DEV_MEMORY;
+    end->direct = end->kind == CLU_DEV_MEMORY || (end->kind == CLU_DEV_GPU && path->clu->spec.frontend.gpudirect.v &&
+                                                  !options->degrade.no_gdr && !options->degrade.remote_numa);
     if (reading) {
       cross_tier (path, tier, TRUE, &whole);
       cross_core (path, &whole);

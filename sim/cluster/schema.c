@@ -25,23 +25,9 @@ const BaseName clu_routing_names[] = {
   { "adaptive", CLU_ROUTING_ADAPTIVE, "bytes spread evenly over all equal shortest paths" },
   { NULL, 0, NULL },
 };
-const BaseName clu_tier_names[] = {
-  { "local_nvme", CLU_TIER_LOCAL_NVME, "drives of the nodes" },
-  { "nvmeof", CLU_TIER_NVMEOF, "drives over the network" },
-  { "nfs", CLU_TIER_NFS, "file server" },
-  { "parallel_fs", CLU_TIER_PARALLEL_FS, "Lustre, WekaFS, 3FS and the like" },
-  { "object", CLU_TIER_OBJECT, "object store" },
-  { "block", CLU_TIER_BLOCK, "network volume" },
-  { NULL, 0, NULL },
-};
 static const BaseName cpu_names[] = {
   { "intel", CLU_CPU_INTEL, "x86, Intel" }, { "amd", CLU_CPU_AMD, "x86, AMD" },          { "arm", CLU_CPU_ARM, "Arm, Grace too" },
   { "power", CLU_CPU_POWER, "POWER" },      { "other", CLU_CPU_OTHER, "anything else" }, { NULL, 0, NULL },
-};
-static const BaseName network_names[] = {
-  { "frontend", 0, "the nodes' front-end adapters" },
-  { "fabric", 1, "the fabric that the GPUs' NICs are on" },
-  { NULL, 0, NULL },
 };
 static const BaseName frontend_names[] = {
   { "single_switch", CLU_FABRIC_SINGLE_SWITCH, "one switch" },
@@ -118,6 +104,8 @@ static const BaseField socket_fields[] = {
   CLU_RATE (CluSocketSpec, "memory", memory,
             .help = "one socket's memory: what all copies from and to the host share; absent: no bottleneck"),
   BASE_ROW_NUM (CluSocketSpec, "memory_capacity", memory_capacity, BYTES, .help = "of one socket"),
+  BASE_ROW_NUM (CluSocketSpec, "cores", cores, COUNT, .min = "1", .max = "4096",
+                .help = "of one socket: what loaders and reads by way of the host share; absent: no bottleneck"),
   BASE_ROW (CluSocketSpec, "vendor", vendor, ENUM, .names = cpu_names, .fallback = "intel",
             .help = "the CPU's vendor; NCCL's constants differ by it"),
   BASE_ROW (CluSocketSpec, "gpu_link", gpu_link, MAP, .sub = &clu_schema_link_spec,
@@ -319,6 +307,8 @@ static const BaseField frontend_fields[] = {
                 .help = "from adapter to adapter or storage server"),
   BASE_ROW (CluFrontendSpec, "oversubscription", oversubscription, NUMS, .dim = BASE_DIM_NUMBER, .min = "0.001", .max = "65536",
             .help = "all adapters together over what the core carries; several levels multiply; default 1"),
+  BASE_ROW (CluFrontendSpec, "gpudirect", gpudirect, BOOL, .fallback = "false",
+            .help = "its adapters read and write GPU memory (RDMA): GPUDirect Storage over it"),
   BASE_ROW_END,
 };
 static const BaseSchema frontend_schema = {
@@ -327,20 +317,6 @@ static const BaseSchema frontend_schema = {
   .fields = frontend_fields,
   .scalar_key = "rate",
 };
-
-static const BaseField storage_fields[] = {
-  BASE_ROW (CluStorageSpec, "name", name, STR, .required = TRUE, .help = "name: `storage.NAME` in workloads"),
-  BASE_ROW (CluStorageSpec, "tier", tier, ENUM, .names = clu_tier_names, .required = TRUE, .help = "kind"),
-  BASE_ROW_NUM (CluStorageSpec, "servers", servers, COUNT, .min = "1", .max = "1000000", .fallback = "1", .help = "servers"),
-  CLU_RATE (CluStorageSpec, "per_server", per_server, .required = TRUE, .help = "one server, one way"),
-  BASE_ROW_NUM (CluStorageSpec, "latency", latency, TIME, .max = "10 s", .fallback = "0", .help = "of a request at the server"),
-  BASE_ROW (CluStorageSpec, "network", network, ENUM, .names = network_names, .fallback = "frontend",
-            .help = "what it is reached by"),
-  BASE_ROW_END,
-};
-static const BaseSchema storage_schema = { .name = "storage",
-                                           .help = "A storage tier outside the nodes.",
-                                           .fields = storage_fields };
 
 static const BaseField cost_fields[] = {
   BASE_ROW_NUM (CluCostSpec, "node", node, MONEY, .help = "a node with its GPUs"),
@@ -375,7 +351,7 @@ static const BaseField topology_fields[] = {
             .help = "network of storage and checkpoints; absent: there is none"),
   CLU_RATE (CluSpec, "management", management, .fallback = "1 Gb/s",
             .help = "a node's adapter on the out-of-band network, all on one switch"),
-  BASE_ROW (CluSpec, "storage", storage, LIST, .sub = &storage_schema, .item_size = sizeof (CluStorageSpec),
+  BASE_ROW (CluSpec, "storage", storage, LIST, .sub = &clu_schema_storage, .item_size = sizeof (CluStorageSpec),
             .help = "storage tiers outside the nodes"),
   BASE_ROW (CluSpec, "cost", cost, MAP, .sub = &cost_schema, .help = "prices"),
   BASE_ROW_END,

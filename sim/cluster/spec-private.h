@@ -27,7 +27,8 @@ typedef struct {
 } CluOverrideSpec;
 
 extern const BaseSchema clu_schema_override, clu_schema_domain, clu_schema_link_spec, clu_schema_node;
-extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names[], clu_routing_names[], clu_tier_names[];
+extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names[], clu_routing_names[];
+extern const BaseSchema clu_schema_storage;
 
 /* Rates, specified. No link, memory or drive is near an EB/s, and all of a cluster's together stay far from where doubles end. */
 #define CLU_RATE(T, text, member, ...) BASE_ROW_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)

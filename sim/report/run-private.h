@@ -9,6 +9,16 @@ void rep_transfer_text (const WrkTransferResult *transfer, GString *out);
 void rep_transfer_tsv (const WrkTransferResult *transfer, GString *out);
 void rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json);
 
+/* Members and text of what a step has beside itself; nothing where it has none. */
+void rep_loader_text (const WrkLoaderResult *loader, GString *out);
+void rep_loader_json (const WrkLoaderResult *loader, JsonBuilder *json);
+void rep_checkpoint_text (const WrkCheckpointResult *checkpoint, GString *out);
+void rep_checkpoint_json (const WrkCheckpointResult *checkpoint, JsonBuilder *json);
+
+void rep_io_text (const WrkIoResult *io, GString *out);
+void rep_io_tsv (const WrkIoResult *io, GString *out);
+void rep_io_json_members (const WrkIoResult *io, JsonBuilder *json);
+
 void rep_training_text (const WrkTrainingResult *training, GString *out);
 void rep_training_tsv (const WrkTrainingResult *training, GString *out);
 void rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json);

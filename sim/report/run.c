@@ -93,6 +93,8 @@ rep_run_text (const WrkResult *result, GString *out)
       rep_training_text (&result->training, out);
       break;
     case WRK_KIND_IO:
+      rep_io_text (&result->io, out);
+      break;
     case WRK_KIND_SERVING:
       g_return_if_reached (); /* refused when the scenario was loaded */
   }
@@ -121,6 +123,8 @@ rep_run_tsv (const WrkResult *result, GString *out)
       rep_training_tsv (&result->training, out);
       break;
     case WRK_KIND_IO:
+      rep_io_tsv (&result->io, out);
+      break;
     case WRK_KIND_SERVING:
       g_return_if_reached ();
   }
@@ -142,6 +146,8 @@ build_workload (const WrkResult *result, JsonBuilder *json)
       rep_training_json_members (&result->training, json);
       break;
     case WRK_KIND_IO:
+      rep_io_json_members (&result->io, json);
+      break;
     case WRK_KIND_SERVING:
       break;
   }

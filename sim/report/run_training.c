@@ -153,6 +153,8 @@ rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
     rep_comm_json (training, json);
   }
   build_host (&training->host, json);
+  rep_loader_json (&training->loader, json);
+  rep_checkpoint_json (&training->checkpoint, json);
   rep_json_integer (json, "stage", training->stage);
   rep_json_integer (json, "nodes", training->n_nodes);
   rep_json_integer (json, "ranks", training->n_ranks);
@@ -264,6 +266,8 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
   base_table_print_text (table, out);
   if (training->has_model)
     append_bar (training, out);
+  rep_loader_text (&training->loader, out);
+  rep_checkpoint_text (&training->checkpoint, out);
   rep_memory_text (training, out);
   if (training->has_model)
     rep_comm_text (training, out);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cluster/storage.h"
 #include "models/links.h"
 
-static const char *const path_names[] = { "fastest", "nvlink", "pcie", "host", "net" };
+static const char *const path_names[] = { "fastest", "nvlink", "pcie", "gds", "host", "net" };
 
 static void
 copy_free (gpointer data)
@@ -16,6 +17,75 @@ copy_free (gpointer data)
   clu_route_clear (&copy->route);
   g_array_unref (copy->uses);
   g_free (copy);
+}
+
+/* ---- storage at an end ---- */
+
+/* A drive or a tier at one end and a GPU at the other; *out: which of them. */
+static gboolean
+storage_end (const Clu *clu, CluDev from, CluDev to, CluDev *out)
+{
+  CluDevKind a = clu_dev_kind (clu, from), b = clu_dev_kind (clu, to);
+  if (a == CLU_DEV_NVME || a == CLU_DEV_STORAGE)
+    *out = from;
+  else if (b == CLU_DEV_NVME || b == CLU_DEV_STORAGE)
+    *out = to;
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static gboolean
+to_gpu (const Clu *clu, CluDev from, CluDev to)
+{
+  return clu_dev_kind (clu, from) == CLU_DEV_GPU || clu_dev_kind (clu, to) == CLU_DEV_GPU;
+}
+
+static gboolean
+has_gds (const Clu *clu, CluDev from, CluDev to)
+{
+  CluDev storage;
+  MdlTier tier;
+  return storage_end (clu, from, to, &storage) && to_gpu (clu, from, to) && clu_tier (clu, storage, &tier) &&
+         tier.type.gds.v == MDL_GDS_YES;
+}
+
+/* Bytes that stop in a host's memory on their way. */
+static gboolean
+is_staged (const Clu *clu, const CluRoute *route)
+{
+  for (guint h = 0; h < route->hops->len; h++) {
+    const CluHop *hop = &g_array_index (route->hops, CluHop, h);
+    if (clu_dev_kind (clu, hop->from) == CLU_DEV_MEMORY && clu_dev_kind (clu, hop->to) == CLU_DEV_MEMORY)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What the storage gives this copy: alone, one file, requests of the tier's size. */
+/* Returned: its kind; NULL without one. */
+static const char *
+ask_storage (const Clu *clu, const WrkCopies *copies, const WrkCopy *copy, MdlTransfer *transfer)
+{
+  CluDev storage;
+  MdlTier tier;
+  if (!storage_end (clu, copy->from, copy->to, &storage) || !clu_tier (clu, storage, &tier))
+    return NULL;
+  gboolean drive = clu_dev_kind (clu, storage) == CLU_DEV_NVME, gpu = to_gpu (clu, copy->from, copy->to);
+  double block_B = fmin (tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576, fmax (copies->size_B, 1));
+  MdlTierQuestion q = { .op = storage == copy->from ? MDL_IO_READ : MDL_IO_WRITE,
+                        .path = !gpu                            ? MDL_IO_HOST
+                                : is_staged (clu, &copy->route) ? MDL_IO_BOUNCE
+                                                                : MDL_IO_CUFILE,
+                        .block_B = block_B,
+                        .in_flight = fmin (fmax (copies->in_flight, 1), ceil (fmax (copies->size_B, 1) / block_B)),
+                        .clients = 1,
+                        .stripes = drive ? 1 : 0 };
+  MdlTierCost cost;
+  mdl_tier_cost (&tier, &q, copies->ways, &cost);
+  transfer->storage_latency_s = tier.type.side[q.op].latency.v;
+  transfer->storage_rate_Bps = isfinite (cost.client_rate_Bps) ? cost.client_rate_Bps : 0;
+  return base_name (mdl_tier_names, tier.type.kind.v);
 }
 
 /* ---- which way ---- */
@@ -27,13 +97,22 @@ route_on_path (const Clu *clu, const WrkSettings *settings, CluDev from, CluDev 
   options.degrade = settings->degrade;
   options.degrade.no_nvlink |= path == WRK_PATH_PCIE;
   options.degrade.no_p2p |= path == WRK_PATH_HOST;
+  CluDev storage;
+  gboolean stores = storage_end (clu, from, to, &storage);
+  options.peer_drives = stores && path == WRK_PATH_GDS;
+  options.degrade.no_gdr |= stores && (path == WRK_PATH_HOST || !has_gds (clu, from, to));
   return clu_route_find (clu, from, to, &options, route, error);
 }
 
 /* Whether a route found is of the kind asked for: the pair may have no such path. */
 static gboolean
-is_on_path (const CluRoute *route, WrkPath path)
+is_on_path (const Clu *clu, const WrkCopy *copy, WrkPath path)
 {
+  const CluRoute *route = &copy->route;
+  CluDev storage;
+  gboolean stores = storage_end (clu, copy->from, copy->to, &storage) && to_gpu (clu, copy->from, copy->to);
+  if (stores && (path == WRK_PATH_GDS || path == WRK_PATH_HOST || path == WRK_PATH_PCIE || path == WRK_PATH_NET))
+    return path == WRK_PATH_GDS ? !is_staged (clu, route) : path == WRK_PATH_HOST && is_staged (clu, route);
   gboolean net = route->path_class == CLU_PATH_NET;
   gboolean scale_up = route->path_class == CLU_PATH_NVL || route->path_class == CLU_PATH_NVB || route->path_class == CLU_PATH_C2C;
   switch (path) {
@@ -46,6 +125,8 @@ is_on_path (const CluRoute *route, WrkPath path)
              route->transport == CLU_TRANSPORT_TCP;
     case WRK_PATH_NET:
       return net;
+    case WRK_PATH_GDS:
+      return FALSE; /* of storage alone */
     case WRK_PATH_FASTEST:
     default:
       return TRUE;
@@ -134,7 +215,10 @@ price (const Clu *clu, const WrkSettings *settings, const WrkCopies *copies, gui
                                  .route_rate_Bps = copy->wire_rate_Bps,
                                  .queued = copies->queued,
                                  .at_once = at_once (clu, copies, i, copy) };
-  mdl_transfer_cost (settings->library, &transfer, &copy->cost);
+  MdlTransfer asked = transfer;
+  const char *storage = ask_storage (clu, copies, copy, &asked);
+  mdl_transfer_cost (settings->library, &asked, &copy->cost);
+  copy->storage = asked.storage_rate_Bps > 0 && copy->cost.bound_Bps >= asked.storage_rate_Bps ? storage : NULL;
 }
 
 static double
@@ -158,10 +242,11 @@ choose_path (const Clu *clu, const WrkSettings *settings, const WrkCopies *copie
       continue;
     clu_route_init (&route);
     g_clear_error (&last);
-    if (!route_on_path (clu, settings, pair->from, pair->to, path, &route, &last) ||
-        (copies->path != WRK_PATH_FASTEST && !is_on_path (&route, path)))
+    if (!route_on_path (clu, settings, pair->from, pair->to, path, &route, &last))
       continue;
     WrkCopy tried = { .from = pair->from, .to = pair->to, .route = route };
+    if (copies->path != WRK_PATH_FASTEST && !is_on_path (clu, &tried, path))
+      continue;
     price (clu, settings, copies, i, &tried);
     double time_s = alone_s (copies, &tried);
     if (!(time_s < least_s))
@@ -172,7 +257,7 @@ choose_path (const Clu *clu, const WrkSettings *settings, const WrkCopies *copie
     *out = tried;
     memset (&route, 0, sizeof route);
     for (WrkPath p = WRK_PATH_NVLINK; p <= WRK_PATH_NET && out->path == NULL; p++)
-      out->path = is_on_path (&out->route, p) ? path_names[p] : NULL;
+      out->path = is_on_path (clu, out, p) ? path_names[p] : NULL;
   }
   if (isfinite (least_s))
     return TRUE;

@@ -349,9 +349,15 @@ take_length (WrkGoodput *out, const WrkFailuresSpec *spec, const WrkTrainingResu
 }
 
 static gboolean
-take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, GError **error)
+take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, const WrkCheckpointResult *priced, GError **error)
 {
   out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v };
+  if (priced->set) { /* what it waits for the one before follows from the interval here */
+    out->checkpoint.stall_s = priced->stall_s - priced->wait_s;
+    out->checkpoint.drain_s = priced->drain_s;
+    out->checkpoint.restore_s = priced->restore_s;
+    out->provenance = MIN (out->provenance, priced->source);
+  }
   out->searched = !spec->every.set;
   double run_s = isinf (out->horizon_s) ? out->steps * out->step_s : out->horizon_s, interval_s = spec->every.v * out->step_s;
   if (spec->every.set && interval_s > run_s)
@@ -361,7 +367,7 @@ take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, GError **error)
         "at most %.0f",
         spec->every.v, out->step_s, interval_s / 3600, run_s / 3600, floor (run_s / out->step_s));
   const BaseNum *numbers[] = { &spec->stall, &spec->drain, &spec->restore };
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+  for (guint i = 0; !priced->set && i < G_N_ELEMENTS (numbers); i++)
     out->provenance = MIN (out->provenance, numbers[i]->source);
   return TRUE;
 }
@@ -378,7 +384,8 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
   out->rates = rates->name.v != NULL ? rates->name.v : spec->rates.name;
   out->summary = rates->summary.v;
   out->step_given = spec->step_time.set;
-  out->step_s = out->step_given ? spec->step_time.v : training->step_time_s;
+  /* the step bears its part of checkpoints, which are counted one by one here */
+  out->step_s = out->step_given ? spec->step_time.v : training->step_time_s - training->part_s[WRK_PART_CHECKPOINT];
   out->restart_s = spec->restart.v;
   out->create_s = result->create_s;
   out->spares = spec->spares.set ? spec->spares.v : (double)INFINITY;
@@ -387,7 +394,8 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
     return wrk_fail_at (error, spec->head.mark, "a step of %.3g s is no step of a training run; give 'step_time', 1 us or more",
                         out->step_s);
   take_size (out, scenario, training);
-  return take_length (out, spec, training, error) && take_interval (out, &scenario->training.checkpoint, error) &&
+  return take_length (out, spec, training, error) &&
+         take_interval (out, &scenario->training.checkpoint, &training->checkpoint, error) &&
          take_causes (out, spec, slow_parts, error);
 }
 

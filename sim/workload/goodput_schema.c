@@ -1,4 +1,4 @@
-/* The keys of files of failure rates, of `failures` and of `checkpoint`, and which of them go together. */
+/* The keys of files of failure rates and of `failures`, and which of them go together. */
 #include <math.h>
 
 #include "goodput-private.h"
@@ -83,20 +83,6 @@ static const BaseField failures_fields[] = {
 const BaseSchema wrk_schema_failures = { .name = "failures",
                                          .help = "What goes wrong over days, for `run --goodput`.",
                                          .fields = failures_fields };
-
-static const BaseField checkpoint_fields[] = {
-  BASE_ROW_NUM (WrkCheckpointSpec, "every", every, COUNT, .min = "1", .max = "1 G",
-                .help = "steps from one to the next; default: the best for goodput is searched"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "stall", stall, TIME, .max = "30 days", .required = TRUE,
-                .help = "that training stands still for one: all of it, or the copy to host memory of an asynchronous one"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "drain", drain, TIME, .max = "30 days", .fallback = "0",
-                .help = "on top, beside training, until it can be restored"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "restore", restore, TIME, .max = "30 days", .fallback = "0", .help = "reading it back"),
-  BASE_ROW_END,
-};
-const BaseSchema wrk_schema_checkpoint = { .name = "checkpoint",
-                                           .help = "What saving the state costs, for `run --goodput`.",
-                                           .fields = checkpoint_fields };
 
 /* ---- what goes together ---- */
 

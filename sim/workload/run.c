@@ -165,7 +165,7 @@ make_communicators (const WrkScenario *scenario, WrkResult *result)
 {
   gboolean trains = scenario->kind == WRK_KIND_TRAINING;
   const BaseNum *asked = trains ? &scenario->training.communicators : &scenario->collective.communicators;
-  if (scenario->kind == WRK_KIND_TRANSFER || scenario->jobs != NULL || !asked->set)
+  if (scenario->kind == WRK_KIND_TRANSFER || scenario->kind == WRK_KIND_IO || scenario->jobs != NULL || !asked->set)
     return;
   if (scenario->settings.library == NULL) {
     wrk_result_warn (result, "'communicators' has no effect: the plain library makes none");
@@ -213,12 +213,15 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
   clu_route_init (&result->transfer.route);
   gboolean ok = scenario->jobs != NULL                   ? wrk_jobs_run (scenario, result, want_spans, error)
                 : scenario->kind == WRK_KIND_TRANSFER    ? wrk_run_transfer (scenario, result, error)
+                : scenario->kind == WRK_KIND_IO          ? wrk_run_io (scenario, result, error)
                 : scenario->training.model.model != NULL ? wrk_run_model (scenario, result, want_spans, error)
                 : scenario->kind == WRK_KIND_TRAINING    ? wrk_run_training (scenario, result, want_spans, error)
                                                          : run_collective (scenario, result, error);
+  if (ok && scenario->kind == WRK_KIND_TRAINING && scenario->jobs == NULL)
+    ok = wrk_add_loader (scenario, result, error) && wrk_add_checkpoint (scenario, result, error);
   if (ok)
     make_communicators (scenario, result);
-  if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING)
+  if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING && scenario->kind != WRK_KIND_IO)
     take_single_spans (scenario, result);
   return ok ? g_steal_pointer (&result) : NULL;
 }
@@ -235,6 +238,7 @@ wrk_result_free (WrkResult *result)
   g_free (result->training.memory_advice);
   clu_route_clear (&result->transfer.route);
   g_clear_pointer (&result->transfer.copies, g_ptr_array_unref);
+  wrk_io_result_clear (&result->io);
   g_free (result->transfer.from);
   g_free (result->transfer.to);
   g_free (result->transfer.bottleneck);

@@ -25,12 +25,14 @@ struct WrkScenario {
   WrkKind kind;
   WrkCollectiveSpec collective;
   WrkTransferSpec transfer;
+  WrkIoSpec io;
   WrkTrainingSpec training;
   MdlLlm llm;                  /* training.model.model, read */
   const MdlKernels *kernels;   /* borrowed, as `library`'s constants; NULL with the plain one */
   const MdlOverlap *overlap;
   const MdlMemorySpec *memory;
   const MdlSoftware *software;
+  const struct MdlStorage *storage;
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
@@ -53,6 +55,7 @@ void wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const B
 gboolean wrk_check_workload (const WrkScenario *scenario, GError **error);
 /* What a scenario of this kind needs of its cluster; part of loading. */
 gboolean wrk_check_transfer (const WrkScenario *scenario, GError **error);
+gboolean wrk_check_io (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_training (const WrkScenario *scenario, GError **error);
 gboolean wrk_check_model (const WrkScenario *scenario, GError **error);
 /* Keys of a workload with `layers` that are a model's. */
@@ -64,6 +67,18 @@ void wrk_failures_check (const WrkTrainingSpec *spec, BaseDiag *diag);
 /* Whether the software that it names is known; once the constants are loaded. */
 gboolean wrk_model_check_software (const WrkScenario *scenario, GError **error);
 gboolean wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error);
+gboolean wrk_run_io (WrkScenario *scenario, WrkResult *result, GError **error);
+/* What reads or writes as `spec` asks come to; `net` is run, and counts. `out` is zeroed by the caller and cleared by it. */
+gboolean wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events,
+                       GError **error);
+void wrk_io_result_clear (WrkIoResult *result);
+/* What loaders and checkpoints add to a step; nothing where it has none. Before the run: whether they can. */
+gboolean wrk_check_checkpoint (const WrkScenario *scenario, GError **error);
+gboolean wrk_add_checkpoint (const WrkScenario *scenario, WrkResult *result, GError **error);
+gboolean wrk_check_loader (const WrkScenario *scenario, GError **error);
+gboolean wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error);
+/* A step that takes `more_s` longer for `part`: its times and rates. */
+void wrk_step_longer (WrkTrainingResult *training, WrkPart part, double more_s);
 gboolean wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 gboolean wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error);
 
@@ -91,9 +106,6 @@ typedef struct {
   BaseStrs plots;
 } WrkReportSpec;
 
-extern const BaseSchema wrk_schema_degrade, wrk_schema_report;
-
-/* Adds an error for each key of `schema` that was written and lies in its WrkLater (at `offset` in `spec`). */
-void wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, BaseDiag *diag);
+extern const BaseSchema wrk_schema_compression, wrk_schema_degrade, wrk_schema_report;
 
 #endif

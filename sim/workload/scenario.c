@@ -19,18 +19,6 @@ wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
   return FALSE;
 }
 
-void
-wrk_refuse_later (const BaseSchema *schema, const void *spec, size_t offset, BaseDiag *diag)
-{
-  for (const BaseField *field = schema->fields; field->key != NULL; field++) {
-    if (field->kind != BASE_FIELD_NODE || field->offset < offset || field->offset >= offset + sizeof (WrkLater))
-      continue;
-    const BaseYamlNode *node = *(const BaseYamlNode *const *)(const void *)((const char *)spec + field->offset);
-    if (node != NULL)
-      base_diag_error (diag, base_yaml_mark (node), "'%s' in '%s' is not built yet; leave it out", field->key, schema->name);
-  }
-}
-
 /* ---- sets ---- */
 
 /* Sets the scenario's own keys and leaves those of the topology for later, when it is known which topology that is. */
@@ -85,8 +73,8 @@ wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSc
     return;
   if (kind_node == NULL || base_yaml_text (kind_node) == NULL) {
     base_diag_error (context->diag, base_yaml_mark (kind_node != NULL ? kind_node : node),
-                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: collective, transfer, training"
-                                       : "'workload' has no 'kind'; accepted: collective, transfer, training");
+                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: collective, transfer, training, io"
+                                       : "'workload' has no 'kind'; accepted: collective, transfer, training, io");
     return;
   }
   const char *text = base_yaml_text (kind_node);
@@ -102,23 +90,24 @@ wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSc
           return;
         case WRK_KIND_TRAINING:
           base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
-          wrk_refuse_later (&wrk_schema_training, &scenario->training, offsetof (WrkTrainingSpec, later), context->diag);
           wrk_failures_check (&scenario->training, context->diag);
           if (scenario->training.model.model != NULL)
             wrk_llm_read (scenario->training.model.model, context, &scenario->llm);
           return;
         case WRK_KIND_IO:
+          base_schema_read (&wrk_schema_io, node, FALSE, context, &scenario->io);
+          return;
         case WRK_KIND_SERVING:
         default:
           base_diag_error (context->diag, base_yaml_mark (kind_node),
-                           "workload kind '%s' is not built yet; accepted: collective, transfer, training", text);
+                           "workload kind '%s' is not built yet; accepted: collective, transfer, training, io", text);
           return;
       }
     }
-  static const char *const known[] = { "collective", "transfer", "training", NULL };
+  static const char *const known[] = { "collective", "transfer", "training", "io", NULL };
   g_autofree char *hint = base_hint (text, known);
   base_diag_error (context->diag, base_yaml_mark (kind_node),
-                   "unknown workload kind '%s'%s; accepted: collective, transfer, training", text, hint);
+                   "unknown workload kind '%s'%s; accepted: collective, transfer, training, io", text, hint);
 }
 
 static void
@@ -280,9 +269,11 @@ wrk_check_workload (const WrkScenario *scenario, GError **error)
     case WRK_KIND_TRANSFER:
       return wrk_check_transfer (scenario, error);
     case WRK_KIND_TRAINING:
-      return scenario->training.model.model != NULL ? wrk_check_model (scenario, error) : wrk_check_training (scenario, error);
-    case WRK_KIND_COLLECTIVE:
+      return (scenario->training.model.model != NULL ? wrk_check_model (scenario, error) : wrk_check_training (scenario, error)) &&
+             wrk_check_loader (scenario, error) && wrk_check_checkpoint (scenario, error);
     case WRK_KIND_IO:
+      return wrk_check_io (scenario, error);
+    case WRK_KIND_COLLECTIVE:
     case WRK_KIND_SERVING:
     default:
       return check_ranks (scenario, error);
@@ -299,6 +290,14 @@ warn_plain (const WrkScenario *scenario)
   if (s->nccl_version != NULL || counts || env->buffer_B > 0.0 || env->threads > 0 || env->ll128_threads > 0)
     base_diag_warn (scenario->warnings, base_yaml_mark (scenario->spec.nccl),
                     "'nccl': version, channels, threads and buffers have no effect with 'library: plain', which knows no software");
+}
+
+/* Whether constants of storage can count. */
+static gboolean
+uses_storage (const WrkScenario *scenario)
+{
+  const WrkTrainingSpec *training = &scenario->training;
+  return scenario->kind == WRK_KIND_IO || training->loader.head.set || training->checkpoint.tier.v != NULL;
 }
 
 static gboolean
@@ -372,7 +371,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            trains_model = scenario->training.model.model != NULL || (scenario->jobs != NULL && wrk_jobs_train_models (scenario));
   if (plain)
     warn_plain (scenario);
-  if (plain && !trains_model)
+  if (plain && !trains_model && (!uses_storage (scenario) || load == NULL))
     return slow_links (scenario, error);
   const MdlLibrary *library =
       load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
@@ -385,6 +384,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
   scenario->overlap = library->overlap;
   scenario->memory = library->memory;
   scenario->software = library->software;
+  scenario->storage = library->storage;
   if (!check_software (scenario, error))
     return FALSE;
   if (plain)

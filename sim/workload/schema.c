@@ -7,7 +7,7 @@ const BaseName wrk_kind_names[] = {
   { "collective", WRK_KIND_COLLECTIVE, "one collective operation" },
   { "transfer", WRK_KIND_TRANSFER, "copies from one device to another" },
   { "training", WRK_KIND_TRAINING, "a training step of a model, or of layers with given times" },
-  { "io", WRK_KIND_IO, "storage reads and writes (not built yet)" },
+  { "io", WRK_KIND_IO, "storage reads and writes" },
   { "serving", WRK_KIND_SERVING, "inference (not built yet)" },
   { NULL, 0, NULL },
 };
@@ -18,9 +18,13 @@ static const BaseName library_names[] = {
   { NULL, 0, NULL },
 };
 static const BaseName path_names[] = {
-  { "fastest", WRK_PATH_FASTEST, "whichever is fastest" }, { "nvlink", WRK_PATH_NVLINK, "the scale-up network" },
-  { "pcie", WRK_PATH_PCIE, "PCIe peer to peer" },          { "host", WRK_PATH_HOST, "staged in host memory" },
-  { "net", WRK_PATH_NET, "the NICs and the fabric" },      { NULL, 0, NULL },
+  { "fastest", WRK_PATH_FASTEST, "whichever is fastest" },
+  { "nvlink", WRK_PATH_NVLINK, "the scale-up network" },
+  { "pcie", WRK_PATH_PCIE, "PCIe peer to peer" },
+  { "gds", WRK_PATH_GDS, "between storage and a GPU, straight" },
+  { "host", WRK_PATH_HOST, "staged in host memory" },
+  { "net", WRK_PATH_NET, "the NICs and the fabric" },
+  { NULL, 0, NULL },
 };
 static const BaseName backend_names[] = { { "nccl", 0, "GPU collectives" },
                                           { "gloo", 1, "collectives on the CPU over TCP" },
@@ -118,6 +122,8 @@ static const BaseField transfer_fields[] = {
   BASE_ROW (WrkTransferSpec, "memory", memory, ENUM, .names = memory_names, .fallback = "pinned", .help = "host memory at an end"),
   BASE_ROW (WrkTransferSpec, "queued", queued, BOOL, .fallback = "no",
             .help = "behind other copies of its kind, so that its launch does not show; else launched and waited for"),
+  BASE_ROW_NUM (WrkTransferSpec, "in_flight", in_flight, COUNT, .min = "1", .max = "1 M", .fallback = "32",
+                .help = "requests that a copy keeps in flight at a storage at its end"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_transfer = { .name = "workload (transfer)",
@@ -193,7 +199,6 @@ static const BaseField ddp_fields[] = {
 };
 static const BaseSchema ddp_schema = { .name = "ddp", .help = "Data-parallel reduction in buckets.", .fields = ddp_fields };
 
-#define LATER(i, name) BASE_ROW (WrkTrainingSpec, name, later.node[i], NODE, .help = "not built yet")
 #define MODEL(key, member, schema, what) \
   BASE_ROW (WrkTrainingSpec, key, model.member, MAP, .sub = &wrk_schema_##schema, .help = what)
 static const BaseField training_fields[] = {
@@ -254,7 +259,7 @@ static const BaseField training_fields[] = {
   BASE_ROW (WrkTrainingSpec, "stragglers", model.stragglers, LIST, .sub = &wrk_schema_stragglers,
             .item_size = sizeof (WrkStragglerSpec), .help = "ranks or adapters that are slower"),
   MODEL ("jitter", jitter, jitter, "ranks that differ at random"),
-  LATER (0, "loader"),
+  BASE_ROW (WrkTrainingSpec, "loader", loader, MAP, .sub = &wrk_schema_loader, .help = "where samples come from"),
   BASE_ROW (WrkTrainingSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_checkpoint, .help = "saving the state"),
   BASE_ROW (WrkTrainingSpec, "failures", failures, MAP, .sub = &wrk_schema_failures,
             .help = "what goes wrong over days: `run --goodput`"),

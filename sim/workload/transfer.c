@@ -176,7 +176,10 @@ name_bound (const WrkScenario *scenario, const WrkCopy *slowest, WrkTransferResu
     return;
   out->bottleneck = clu_resource_name (scenario->clu, slowest->busiest);
   if (out->time_s > 2 * out->cost.latency_s)
-    g_strlcpy (out->bound_by, slowest->by_copier ? "host" : clu_resource_class (scenario->clu, slowest->busiest),
+    g_strlcpy (out->bound_by,
+               slowest->by_copier && slowest->storage != NULL ? slowest->storage
+               : slowest->by_copier                           ? "host"
+                                                              : clu_resource_class (scenario->clu, slowest->busiest),
                sizeof out->bound_by);
 }
 
@@ -229,7 +232,9 @@ price (const WrkScenario *scenario, const Ends *ends, WrkTransferResult *out, GE
                              .path = (WrkPath)spec->path.v,
                              .by = (WrkBy)spec->by.v,
                              .pageable = spec->memory.v == 1,
-                             .queued = spec->queued.v };
+                             .queued = spec->queued.v,
+                             .in_flight = spec->in_flight.v,
+                             .ways = scenario->storage };
   g_autoptr (GError) why = NULL;
   WrkFault fault = WRK_FAULT_WAY;
   out->copies = wrk_copies_price (scenario->clu, &scenario->settings, &copies, &fault, &why);

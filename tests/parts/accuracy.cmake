@@ -18,3 +18,5 @@ set_tests_properties(accuracy.fit_kernels PROPERTIES LABELS accuracy TIMEOUT 300
 forerun_test(accuracy_overlap LABEL accuracy SOURCES accuracy/accuracy_overlap.c USES calibrate)
 forerun_test(accuracy_memory LABEL accuracy SOURCES accuracy/accuracy_memory.c USES calibrate workload)
 target_include_directories(accuracy_memory PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test(accuracy_storage LABEL accuracy SOURCES accuracy/accuracy_storage.c USES calibrate workload)
+target_include_directories(accuracy_storage PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)

@@ -10,3 +10,4 @@ target_include_directories(test_models_kernel PRIVATE ${PROJECT_SOURCE_DIR}/mode
 forerun_test(test_models_failure LABEL unit SOURCES unit/test_models_failure.c USES models)
 forerun_test(test_models_software LABEL unit SOURCES unit/test_models_software.c USES models)
 forerun_test(test_models_overlap LABEL unit SOURCES unit/test_models_overlap.c USES models)
+forerun_test(test_models_tier LABEL unit SOURCES unit/test_models_tier.c USES models)

@@ -6,10 +6,17 @@
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
-static const BaseSchema *const schemas[] = {
-  &wrk_schema_scenario, &wrk_schema_collective, &wrk_schema_transfer,   &wrk_schema_training, &wrk_schema_nccl,
-  &wrk_schema_degrade,  &wrk_schema_job,        &wrk_schema_background, &wrk_schema_report,   NULL
-};
+static const BaseSchema *const schemas[] = { &wrk_schema_scenario,
+                                             &wrk_schema_collective,
+                                             &wrk_schema_transfer,
+                                             &wrk_schema_io,
+                                             &wrk_schema_training,
+                                             &wrk_schema_nccl,
+                                             &wrk_schema_degrade,
+                                             &wrk_schema_job,
+                                             &wrk_schema_background,
+                                             &wrk_schema_report,
+                                             NULL };
 
 typedef struct {
   const BaseLookup *lookup;
@@ -64,7 +71,7 @@ examples_run (void)
     run_example (example);
     g_free (example);
   }
-  TEST_INT (n, 8);
+  TEST_INT (n, 10);
 }
 
 int

@@ -285,6 +285,7 @@ struct MdlLibrary {
   const MdlLinks *links;            /* models/links.h */
   const struct MdlMemorySpec *memory;
   const struct MdlSoftware *software;
+  const struct MdlStorage *storage;
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

@@ -42,12 +42,24 @@ typedef struct {
   BaseNum rate;    /* B/s of all together, where that is less than the storage's */
 } MdlIoWay;
 
+/* What software that writes checkpoints takes beside the copies and the storage, B/s of one rank's state. */
 typedef struct {
+  BaseHead head;
+  BaseNum stage;      /* that a rank waits for where it saves beside training: tensors into buffers of the host */
+  BaseNum save;       /* packed and handed to files */
+  BaseNum load;       /* found, unpacked, put in place */
+  BaseNum background; /* what a save takes beside training over one that training waits for */
+} MdlSaveSpec;
+
+typedef struct MdlStorage {
   BaseHead head;
   BaseNum error;             /* half-width of the 90 % band */
   MdlIoSide op[MDL_IO_OP_N];
   BaseNum blend;             /* p: how one request's own time and the device's bend into each other; large: a corner */
   MdlIoWay cufile, bounce;
+  BaseNum core;              /* B/s that one core of the host copies between two buffers */
+  MdlSaveSpec checkpoint;    /* torch.distributed.checkpoint */
+  BaseNum cache;             /* part of the host's memory that its page cache may take */
 } MdlStorage;
 
 typedef struct {

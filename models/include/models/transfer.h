@@ -29,6 +29,8 @@ typedef struct {
   double route_latency_s, route_rate_Bps; /* rate: as this kind of copier may use it, a kernel's reach being less */
   gboolean queued;                        /* behind others of its kind: its launch does not show */
   unsigned at_once;                       /* copies out of the same device to different ones; pageable: of one host; 0 is 1 */
+  double storage_latency_s;               /* of the storage at one end; 0: none */
+  double storage_rate_Bps;                /* that it gives this copy with what is in flight; 0: no limit */
 } MdlTransfer;
 
 /* cost->terms, latency, bound and time as for collectives; `library` NULL: alpha and beta alone. */

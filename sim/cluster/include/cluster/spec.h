@@ -5,6 +5,7 @@
 
 #include "base/leaf.h"
 #include "base/schema.h"
+#include "models/tier.h"
 
 G_BEGIN_DECLS
 
@@ -110,6 +111,9 @@ typedef struct {
   BaseNum read, write;   /* B/s */
   BaseNum read_iops, write_iops;
   BaseNum latency;       /* s, read */
+  BaseNum write_latency; /* s; absent: as read */
+  BaseNum read_stream, write_stream; /* B/s of one request at a time; absent: as all */
+  BaseNum blend;         /* as of MdlStorage; absent: the calibration's */
   CluLinkSpec pcie;
   BaseNum power, price;
 } CluDriveSpec;
@@ -158,6 +162,7 @@ typedef struct {
   CluLinkSpec interconnect;  /* between sockets */
   BaseNum memory;            /* B/s of one socket's memory: what all copies from and to the host share */
   BaseNum memory_capacity;
+  BaseNum cores;             /* of one socket; absent: never what binds */
   BaseEnum vendor;           /* CluCpu: intel, amd, arm, power; NCCL's constants differ by it */
   CluLinkSpec gpu_link;      /* coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as path to the host */
 } CluSocketSpec;
@@ -266,18 +271,23 @@ typedef struct {
   BaseEnum kind;             /* fabric kind; single_switch default */
   BaseNum latency;
   BaseNums oversubscription;
+  BaseBool gpudirect;        /* its adapter reads and writes GPU memory */
 } CluFrontendSpec;
 
+/* A storage tier outside the nodes: a type, and what differs from it. */
 typedef struct {
   BaseHead head;
   BaseStr name;
-  BaseEnum tier;             /* CluTier */
+  BaseEnum tier;             /* MdlTierKind; default: the type's */
+  BaseRef type;              /* MdlTierType, optional */
   BaseNum servers;
-  BaseNum per_server;        /* B/s */
-  BaseNum latency;
+  BaseNum per_server;        /* B/s, reads and writes; default: the type's */
+  BaseNum write_per_server;  /* B/s; default: per_server */
+  BaseNum latency;           /* s, of both; default: the type's */
+  BaseNum targets;           /* of one server; default: the type's */
+  MdlTierStripe stripe;
   BaseEnum network;          /* frontend (default) or fabric */
 } CluStorageSpec;
-typedef enum { CLU_TIER_LOCAL_NVME, CLU_TIER_NVMEOF, CLU_TIER_NFS, CLU_TIER_PARALLEL_FS, CLU_TIER_OBJECT, CLU_TIER_BLOCK } CluTier;
 
 typedef struct {
   BaseHead head;
@@ -308,7 +318,7 @@ typedef struct {
 } CluSpec;
 
 extern const BaseSchema clu_schema_topology, clu_schema_gpu, clu_schema_nic, clu_schema_switch, clu_schema_drive;
-extern const BaseSchema clu_schema_link_class;
+extern const BaseSchema clu_schema_link_class, clu_schema_storage_type; /* the latter: MdlTierType */
 
 G_END_DECLS
 

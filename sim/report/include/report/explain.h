@@ -46,6 +46,11 @@ void rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfe
 void rep_explain_transfer_tsv (const WrkTransferResult *transfer, GString *out);
 void rep_explain_transfer_json (const Clu *clu, const WrkTransferResult *transfer, JsonBuilder *json);
 
+/* Reads and writes of storage: what a request's time is made of, the way of the first client. */
+void rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out);
+void rep_explain_io_tsv (const WrkIoResult *io, GString *out);
+void rep_explain_io_json (const Clu *clu, const WrkIoResult *io, JsonBuilder *json);
+
 G_END_DECLS
 
 #endif

@@ -3,12 +3,14 @@
 #ifndef WORKLOAD_COPIES_H
 #define WORKLOAD_COPIES_H
 
+#include "models/storage.h"
 #include "models/transfer.h"
 #include "workload/comm.h"
 
 G_BEGIN_DECLS
 
-typedef enum { WRK_PATH_FASTEST, WRK_PATH_NVLINK, WRK_PATH_PCIE, WRK_PATH_HOST, WRK_PATH_NET } WrkPath;
+/* GDS: between storage and a GPU, straight; HOST: staged there, as between GPUs. */
+typedef enum { WRK_PATH_FASTEST, WRK_PATH_NVLINK, WRK_PATH_PCIE, WRK_PATH_GDS, WRK_PATH_HOST, WRK_PATH_NET } WrkPath;
 typedef enum { WRK_BY_AUTO, WRK_BY_ENGINE, WRK_BY_KERNEL, WRK_BY_KERNEL_READ } WrkBy; /* auto: as the way is usually taken */
 
 typedef struct {
@@ -24,6 +26,8 @@ typedef struct {
   WrkBy by;
   gboolean pageable; /* host memory at either end is not pinned */
   gboolean queued;   /* behind others of their kind */
+  double in_flight;  /* requests that a copy keeps at a storage; 0: one */
+  const MdlStorage *ways; /* what paths from storage to a GPU add; may be NULL */
 } WrkCopies;
 
 /* One of them. */
@@ -38,6 +42,7 @@ typedef struct {
   double time_s;        /* beside the others, by the closed form: equal shares of what they all cross */
   CluRes busiest;       /* which leaves it least; CLU_NONE: nothing is crossed */
   gboolean by_copier;   /* its copier moves less than that */
+  const char *storage;  /* kind of the storage at its end where that is its bound, by what is in flight; else NULL */
 } WrkCopy;
 
 /* Which part of the question is wrong. */

@@ -1,16 +1,10 @@
-/* Keys of a training workload about long runs: `checkpoint` and `failures`. */
+/* Keys of a training workload about long runs: `failures`; `checkpoint` beside it is in workload/checkpoint.h. */
 #ifndef WORKLOAD_GOODPUT_SPEC_H
 #define WORKLOAD_GOODPUT_SPEC_H
 
 #include "base/schema.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  BaseHead head;
-  BaseNum every;                 /* steps; absent: the best interval is searched */
-  BaseNum stall, drain, restore; /* s */
-} WrkCheckpointSpec;
 
 typedef struct {
   BaseHead head;

@@ -2,17 +2,15 @@
 #ifndef WORKLOAD_SCENARIO_H
 #define WORKLOAD_SCENARIO_H
 
+#include "workload/checkpoint.h"
 #include "workload/copies.h"
 #include "workload/goodput_spec.h"
+#include "workload/io.h"
+#include "workload/loader.h"
 #include "workload/model_spec.h"
 #include "workload/schedule.h"
 
 G_BEGIN_DECLS
-
-/* Keys that the product promises and this version does not have: read as raw nodes, so that the error can say so. */
-typedef struct {
-  const BaseYamlNode *node[3];
-} WrkLater;
 
 typedef enum { WRK_KIND_COLLECTIVE, WRK_KIND_TRANSFER, WRK_KIND_TRAINING, WRK_KIND_IO, WRK_KIND_SERVING } WrkKind;
 extern const BaseName wrk_kind_names[];
@@ -38,6 +36,7 @@ typedef struct {
   BaseEnum by;            /* WrkBy */
   BaseEnum memory;        /* 0: pinned, 1: pageable */
   BaseBool both_ways, queued;
+  BaseNum in_flight;      /* at a storage at an end */
 } WrkTransferSpec;
 
 typedef struct {
@@ -84,9 +83,9 @@ typedef struct {
   BaseEnum algo, proto;       /* of the gradient all-reduce */
   BaseNum communicators;      /* as of a collective */
   WrkModelSpec model;
+  WrkLoaderSpec loader;
   WrkCheckpointSpec checkpoint;
   WrkFailuresSpec failures;
-  WrkLater later;
 } WrkTrainingSpec;
 
 typedef struct {
@@ -132,7 +131,8 @@ typedef const MdlLibrary *(*WrkLibraryLoad) (void *user, const char *name, const
                                               const char *nccl, GPtrArray *inputs, BaseDiag *warnings, GError **error);
 
 /* Reads, checks and builds all but the run. `load` is called where the library is not the plain one, and may be NULL where that
- * is known. NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. Returned: full. */
+ * is known (kind `io` then goes without what paths to GPUs add). NULL and *error (BASE_ERROR_INPUT, all errors of the file) on
+ * failure. Returned: full. */
 WrkScenario *wrk_scenario_load (const char *path, const BaseLookup *lookup, const WrkScenarioOptions *options,
                                 WrkLibraryLoad load, void *user, GError **error);
 /* The same from memory; `name` stands for the path in messages, and names are looked up beside it. */
@@ -269,6 +269,10 @@ typedef struct {
   WrkColl all_reduce;          /* the largest gradient bucket; n_ranks 0 when there is none */
   unsigned all_reduce_stage;   /* whose it is */
   unsigned all_reduce_partner; /* which stage holds a copy and reduces with it; itself where there is one copy */
+  double state_B;              /* of a model: parameters and optimizer, each once; 0: not known */
+  double restore_B;            /* all that all ranks hold of it */
+  WrkLoaderResult loader;      /* where the workload has one; likewise */
+  WrkCheckpointResult checkpoint;
   BaseSource provenance;
 } WrkTrainingResult;
 
@@ -277,6 +281,7 @@ typedef struct {
   WrkColl coll;                /* kind collective */
   unsigned repeat;
   WrkTransferResult transfer;
+  WrkIoResult io;
   WrkTrainingResult training;
   GArray *links;               /* WrkLinkUse */
   GPtrArray *warnings;         /* char *: "this collective never leaves a node …" */
@@ -311,6 +316,11 @@ typedef struct {
 WrkResult *wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error);
 void wrk_result_free (WrkResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkResult, wrk_result_free)
+
+/* What the workload's `checkpoint` comes to for a step of this length: the three times of workload/checkpoint.h and what they are
+ * made of. *out is overwritten. FALSE and *error (BASE_ERROR_INPUT) where no way leads to its tier. */
+gboolean wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *training, WrkCheckpointResult *out,
+                               GError **error);
 
 /* The communicator of a run's collective (of a training step: of its largest gradient bucket), and what was asked of it, so that
  * what else could have run can be priced. `settings` as for wrk_comm_new. Only for results whose collective has more than 0 ranks.

@@ -1,0 +1,126 @@
+/* A storage tier: servers with targets (OSTs, drives) behind them, as many clients see it.
+ *
+ *     rate of all   = min (servers rate, targets used x target, clients x client) x efficiency
+ *     IOPS of all   = min (servers iops, clients x client_iops), opens of files beside them
+ *     one request   = latency + opens x metadata latency + block / (stream x targets that it touches)
+ * and from these the closed queue of models/storage.h, with the requests of all clients in flight.
+ *
+ * Interface: MdlTierType is what a file says of one kind of storage; MdlTier one tier of a cluster, resolved; a question is what
+ * equal clients do; the answer has rates of all and of one, the time of a request, what bounds it. SI. */
+#ifndef MODELS_TIER_H
+#define MODELS_TIER_H
+
+#include "models/storage.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  MDL_TIER_LOCAL_NVME, MDL_TIER_NVMEOF, MDL_TIER_NFS, MDL_TIER_PARALLEL_FS, MDL_TIER_OBJECT, MDL_TIER_BLOCK, MDL_TIER_N
+} MdlTierKind;
+extern const BaseName mdl_tier_names[]; /* local_nvme nvmeof nfs parallel_fs object block */
+
+/* Whether its file system lets a GPU's memory be read and written straight. */
+typedef enum { MDL_GDS_NO, MDL_GDS_YES } MdlGds;
+extern const BaseName mdl_gds_names[];
+
+/* Reads, or writes. What is not set is no limit, latency 0. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate;        /* B/s of one server */
+  BaseNum target;      /* B/s of one target */
+  BaseNum client;      /* B/s of one client, beside its network */
+  BaseNum stream;      /* B/s of one request, from one target */
+  BaseNum iops;        /* 1/s of one server */
+  BaseNum client_iops; /* 1/s of one client */
+  BaseNum latency;     /* s of one small request alone */
+} MdlTierSide;
+
+/* How files lie on targets. */
+typedef struct {
+  BaseHead head;
+  BaseNum count; /* targets a file; absent: all */
+  BaseNum size;  /* B on one target before the next */
+} MdlTierStripe;
+
+/* Opening files. */
+typedef struct {
+  BaseHead head;
+  BaseNum servers;
+  BaseNum rate;     /* 1/s of one metadata server */
+  BaseNum latency;  /* s of one operation */
+  BaseNum per_file; /* operations a file that is read or written whole */
+} MdlTierMetadata;
+
+/* More than the tier's own limits for a while, out of credits that fill when it is idle. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate, iops; /* while credits last, of one server */
+  BaseNum credit;     /* B beyond the limit of bytes, of one server; absent: none needed */
+  BaseNum io_credit;  /* requests beyond the limit of IOPS */
+} MdlTierBurst;
+
+/* topologies/storage/NAME.yaml, those that begin with `storage_type` */
+typedef struct {
+  BaseHead head;
+  BaseStr name, product;
+  BaseEnum kind;       /* MdlTierKind */
+  MdlTierSide side[MDL_IO_OP_N];
+  BaseNum efficiency;  /* what of its servers' rates all together reach */
+  BaseNum targets;     /* of one server */
+  MdlTierStripe stripe;
+  MdlTierMetadata metadata;
+  MdlTierBurst burst;
+  BaseEnum gds;        /* MdlGds */
+  BaseNum core;        /* B/s that one core of a client moves by way of its host (protocol, copies); absent: no cost */
+  BaseNum io_size;     /* B: of a request where nobody says */
+  BaseNum blend;       /* as of MdlStorage */
+  BaseNum error;       /* half-width of the band */
+} MdlTierType;
+
+/* One tier of a cluster. `type` has what the topology overrides laid over it. */
+typedef struct {
+  MdlTierType type;
+  double servers;
+} MdlTier;
+
+typedef struct {
+  MdlIoOp op;
+  MdlIoPath path;
+  gboolean random;
+  double block_B;
+  double in_flight; /* of one client */
+  double clients;
+  double stripes;   /* targets that a file lies on; 0: as the tier has it */
+  gboolean shared;  /* all clients use one file */
+  double file_B;    /* of a file, opened for it; 0: open already */
+  gboolean burst;   /* on credits */
+} MdlTierQuestion;
+
+typedef struct {
+  MdlIoCost all;          /* of all clients together; time_s of one request */
+  double client_rate_Bps; /* of one of them */
+  double opens_per_s;     /* of all */
+  gboolean by_targets;    /* the rate is that of the targets used, not of servers or clients */
+  gboolean by_client;     /* or that of a client */
+  gboolean by_metadata;   /* where IOPS or latency bound: it is that of opening files */
+} MdlTierCost;
+
+double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where none are told of */
+double mdl_tier_file_targets (const MdlTier *tier);   /* of a file, where nobody says */
+/* B/s of the whole tier in a direction, on credits where it has any; HUGE_VAL: no limit is known. */
+double mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op);
+/* As the closed queue sees it; what a path to a GPU adds is `ways`' (may be NULL). */
+void mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlStorage *out);
+void mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlTierCost *cost);
+/* Seconds that credits last at `burst` of what all clients reach on them; HUGE_VAL: for ever, 0: there are none. */
+double mdl_tier_burst_s (const MdlTier *tier, const MdlTierQuestion *question, const MdlTierCost *burst);
+
+typedef enum { MDL_CACHE_OFF, MDL_CACHE_COLD, MDL_CACHE_WARM } MdlCache;
+extern const BaseName mdl_cache_names[]; /* direct cold warm */
+/* The part of reads that a page cache of cache_B answers, of a set of set_B that was read before. In order, least recently used
+ * pages leave just before they are wanted: all or nothing. At random what is held is hit. */
+double mdl_cache_hits (MdlCache cache, double set_B, double cache_B, gboolean random);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,192 @@
+/* A storage tier as a closed queue of what all of its clients have in flight. With c clients of n requests each:
+ *
+ *     N      = c n
+ *     rate   = min (e S r, e k t, c client)        S servers of r B/s, k targets used of t B/s, e their efficiency
+ *     1/iops = 1 / min (S i, c client_iops) + m b / (f M q)   m operations a file of f B at M metadata servers of q 1/s, b a block
+ *     o      = latency + m L b / f + b / (stream s)            s = min (stripes, b / stripe size) targets of one request
+ * Volumes and object stores cap bytes and requests apart: of 1/iops and block / rate the larger counts, not the sum.
+ * k: min (c stripes, targets) for files of their own, stripes for one that all share: a hot file has no more than its targets.
+ * The request's time, rate and what bounds it follow from models/storage.c.
+ *
+ * Source: the queue, as there. Stripes add: Lustre operations manual, "Managing file layout". That all servers together reach less
+ * than their sum is one efficiency a type, measured (3FS README; Ceph, "a journey to 1 TiB/s").
+ * Valid: equal clients, one direction and size. Check: test_models_tier; cases 19 to 21. */
+#include "models/tier.h"
+
+#include <math.h>
+#include <string.h>
+
+const BaseName mdl_tier_names[] = {
+  { "local_nvme", MDL_TIER_LOCAL_NVME, "drives of the nodes" },
+  { "nvmeof", MDL_TIER_NVMEOF, "drives over the network" },
+  { "nfs", MDL_TIER_NFS, "file server" },
+  { "parallel_fs", MDL_TIER_PARALLEL_FS, "Lustre, WekaFS, 3FS and the like" },
+  { "object", MDL_TIER_OBJECT, "object store" },
+  { "block", MDL_TIER_BLOCK, "network volume" },
+  { NULL, 0, NULL },
+};
+const BaseName mdl_gds_names[] = { { "no", MDL_GDS_NO, "GPU memory is reached by way of the host's alone" },
+                                   { "yes", MDL_GDS_YES, "its client has GPUDirect Storage" },
+                                   { NULL, 0, NULL } };
+const BaseName mdl_cache_names[] = { { "direct", MDL_CACHE_OFF, "past the page cache (O_DIRECT)" },
+                                     { "cold", MDL_CACHE_COLD, "through it, nothing there yet" },
+                                     { "warm", MDL_CACHE_WARM, "through it, all of `dataset` read before" },
+                                     { NULL, 0, NULL } };
+
+static double
+limit (const BaseNum *num)
+{
+  return num->set && num->v > 0 ? num->v : HUGE_VAL;
+}
+
+static double
+efficiency (const MdlTier *tier)
+{
+  return tier->type.efficiency.v > 0 ? tier->type.efficiency.v : 1;
+}
+
+double
+mdl_tier_targets (const MdlTier *tier)
+{
+  return tier->servers * (tier->type.targets.set ? tier->type.targets.v : 1);
+}
+
+double
+mdl_tier_file_targets (const MdlTier *tier)
+{
+  double all = mdl_tier_targets (tier);
+  return tier->type.stripe.count.set ? fmin (tier->type.stripe.count.v, all) : all;
+}
+
+double
+mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op)
+{
+  const MdlTierSide *side = &tier->type.side[op];
+  double server_Bps = fmax (limit (&side->rate), side->rate.set ? tier->type.burst.rate.v : 0);
+  return fmin (tier->servers * server_Bps, mdl_tier_targets (tier) * limit (&side->target)) * efficiency (tier);
+}
+
+/* What is a limit becomes a number that the queue takes; its source goes with it. */
+static void
+put (BaseNum *num, double value, BaseSource source)
+{
+  *num = (BaseNum){ .v = value, .set = isfinite (value), .source = source };
+}
+
+typedef struct {
+  double rate_Bps;
+  BaseSource source;
+  gboolean by_targets, by_client;
+} Rate;
+
+/* The least of what servers, targets and clients give. */
+static Rate
+rate_of (const MdlTier *tier, const MdlTierQuestion *q)
+{
+  const MdlTierSide *side = &tier->type.side[q->op];
+  const BaseNum *server = q->burst && tier->type.burst.rate.set ? &tier->type.burst.rate : &side->rate;
+  double stripes = q->stripes > 0 ? q->stripes : mdl_tier_file_targets (tier), clients = fmax (q->clients, 1);
+  double used = q->shared ? stripes : fmin (clients * stripes, mdl_tier_targets (tier));
+  double servers_Bps = tier->servers * limit (server) * efficiency (tier),
+         targets_Bps = used * limit (&side->target) * efficiency (tier);
+  double clients_Bps = clients * limit (&side->client);
+  Rate out = { servers_Bps, server->source, FALSE, FALSE };
+  if (targets_Bps < out.rate_Bps)
+    out = (Rate){ targets_Bps, side->target.source, TRUE, FALSE };
+  if (clients_Bps < out.rate_Bps)
+    out = (Rate){ clients_Bps, side->client.source, FALSE, TRUE };
+  if (tier->type.efficiency.set && !out.by_client)
+    out.source = MIN (out.source, tier->type.efficiency.source);
+  return out;
+}
+
+/* Seconds of the metadata servers, and waited for, that a request's part of its file costs. */
+static void
+open_cost (const MdlTier *tier, const MdlTierQuestion *q, double *service_s, double *wait_s)
+{
+  const MdlTierMetadata *m = &tier->type.metadata;
+  double opens = q->file_B > 0 ? (m->per_file.set ? m->per_file.v : 1) * q->block_B / q->file_B : 0;
+  double servers = m->servers.set ? m->servers.v : 1;
+  *service_s = m->rate.set && m->rate.v > 0 ? opens / (servers * m->rate.v) : 0;
+  *wait_s = opens * m->latency.v;
+}
+
+void
+mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *ways, MdlStorage *out)
+{
+  memset (out, 0, sizeof *out);
+  if (ways != NULL) {
+    out->cufile = ways->cufile;
+    out->bounce = ways->bounce;
+    out->blend = ways->blend;
+    out->error = ways->error;
+  }
+  if (tier->type.blend.set)
+    out->blend = tier->type.blend;
+  if (tier->type.error.set)
+    out->error = tier->type.error;
+  const MdlTierSide *from = &tier->type.side[q->op];
+  const BaseNum *iops = q->burst && tier->type.burst.iops.set ? &tier->type.burst.iops : &from->iops;
+  MdlIoSide *side = &out->op[q->op];
+  double clients = fmax (q->clients, 1), open_s, wait_s;
+  Rate rate = rate_of (tier, q);
+  put (&side->rate, rate.rate_Bps, rate.source);
+  open_cost (tier, q, &open_s, &wait_s);
+  double servers = tier->servers * limit (iops), own = clients * limit (&from->client_iops);
+  double service_s = (isfinite (fmin (servers, own)) ? 1 / fmin (servers, own) : 0) + open_s;
+  BaseSource source = own < servers ? from->client_iops.source : iops->source;
+  put (&side->iops, service_s > 0 ? 1 / service_s : HUGE_VAL, open_s > 0 ? MIN (source, tier->type.metadata.rate.source) : source);
+  put (&side->latency, from->latency.v + wait_s, from->latency.set ? from->latency.source : BASE_SOURCE_MEASURED);
+  /* buckets of bytes and of requests empty beside each other: the slower counts, they do not add */
+  gboolean caps = tier->type.kind.v == MDL_TIER_BLOCK || tier->type.kind.v == MDL_TIER_OBJECT;
+  if (caps && side->iops.set && side->rate.set)
+    *(1 / side->iops.v < q->block_B / side->rate.v ? &side->iops : &side->rate) = (BaseNum){ 0 };
+  double stripes = q->stripes > 0 ? q->stripes : mdl_tier_file_targets (tier), stripe_B = tier->type.stripe.size.v;
+  double touched = stripe_B > 0 ? CLAMP (q->block_B / stripe_B, 1, stripes) : 1;
+  put (&side->stream, limit (&from->stream) * touched, from->stream.source);
+}
+
+void
+mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *ways, MdlTierCost *cost)
+{
+  memset (cost, 0, sizeof *cost);
+  MdlStorage storage;
+  mdl_tier_storage (tier, q, ways, &storage);
+  double clients = fmax (q->clients, 1), open_s, wait_s;
+  MdlIoQuestion all = { q->op, q->path, q->random, q->block_B, fmax (q->in_flight, 1) * clients };
+  mdl_storage_cost (&storage, &all, &cost->all);
+  Rate rate = rate_of (tier, q);
+  open_cost (tier, q, &open_s, &wait_s);
+  cost->client_rate_Bps = cost->all.rate_Bps / clients;
+  cost->opens_per_s = q->file_B > 0 ? cost->all.rate_Bps / q->file_B : 0;
+  cost->by_targets = rate.by_targets;
+  cost->by_client = rate.by_client;
+  const MdlIoSide *side = &storage.op[q->op];
+  cost->by_metadata = (cost->all.bound == MDL_IO_BY_IOPS && side->iops.set && open_s > 0.5 / side->iops.v) ||
+                      (cost->all.bound == MDL_IO_BY_LATENCY && wait_s > 0.5 * side->latency.v);
+}
+
+double
+mdl_tier_burst_s (const MdlTier *tier, const MdlTierQuestion *q, const MdlTierCost *burst)
+{
+  const MdlTierBurst *b = &tier->type.burst;
+  const MdlTierSide *side = &tier->type.side[q->op];
+  if (!b->head.set)
+    return 0;
+  double rate_Bps = tier->servers * limit (&side->rate), iops = tier->servers * limit (&side->iops), lasts_s = HUGE_VAL;
+  if (b->credit.set && burst->all.rate_Bps > rate_Bps)
+    lasts_s = tier->servers * b->credit.v / (burst->all.rate_Bps - rate_Bps);
+  if (b->io_credit.set && burst->all.iops > iops)
+    lasts_s = fmin (lasts_s, tier->servers * b->io_credit.v / (burst->all.iops - iops));
+  return lasts_s;
+}
+
+double
+mdl_cache_hits (MdlCache cache, double set_B, double cache_B, gboolean random)
+{
+  if (cache != MDL_CACHE_WARM || cache_B <= 0)
+    return 0;
+  if (set_B <= cache_B)
+    return 1;
+  return random ? cache_B / set_B : 0;
+}

@@ -1,0 +1,27 @@
+/* Storage of a cluster: tiers outside the nodes, and the drives of a node, as the models of storage see them. */
+#ifndef CLUSTER_STORAGE_H
+#define CLUSTER_STORAGE_H
+
+#include "cluster/cluster.h"
+
+G_BEGIN_DECLS
+
+/* Tiers outside the nodes, in the order of the file. */
+guint32 clu_n_tiers (const Clu *clu);
+CluDev clu_tier_dev (const Clu *clu, guint32 i);
+const char *clu_tier_name (const Clu *clu, guint32 i); /* borrowed */
+/* What a device of kind CLU_DEV_STORAGE is; of a drive: all drives of its node, striped (RAID 0). What the topology says is laid
+ * over its type; sources stay with the figures. FALSE for other devices. */
+gboolean clu_tier (const Clu *clu, CluDev dev, MdlTier *out);
+/* All tiers and the nodes' drives as workloads name them: "scratch, nvme"; "" if there are none. Returned: full. */
+char *clu_tier_names (const Clu *clu);
+/* The tier of this name, or "storage.NAME"; CLU_NONE if there is none. "nvme", the drives of the nodes: the first node's first. */
+CluDev clu_tier_find (const Clu *clu, const char *name);
+
+/* B of page cache that a node's host memory can be (all sockets); 0: not known. Cores of a node; 0: not known. */
+double clu_node_memory_B (const Clu *clu, guint32 node);
+double clu_node_cores (const Clu *clu, guint32 node);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,141 @@
+/* What a step's loader and checkpoints come to. */
+#include <math.h>
+
+#include "json-private.h"
+#include "run-private.h"
+
+static const BaseColumn stage_columns[] = {
+  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
+  { "time_s", "one batch (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
+  { "least_s", "at most one a (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+stage (BaseTable *table, const char *name, double time_s, double least_s)
+{
+  base_table_row (table);
+  base_table_text (table, "stage", name);
+  if (time_s >= 0)
+    base_table_number (table, "time_s", time_s);
+  base_table_number (table, "least_s", least_s);
+}
+
+void
+rep_loader_text (const WrkLoaderResult *l, GString *out)
+{
+  if (!l->set)
+    return;
+  g_autofree char *batch = rep_quantity (l->batch_B, BASE_DIM_BYTES), *demand = rep_quantity (l->demand_Bps, BASE_DIM_BANDWIDTH),
+                  *stall = rep_quantity (l->stall_s, BASE_DIM_TIME), *first = rep_quantity (l->first_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "\n# input pipeline: %.0f readers of %s, a batch is %s, compute asks for %s\n", l->readers, l->tier,
+                          batch, demand);
+  g_string_append_printf (out, "a step waits    %s%s%s; the first one %s\n", stall, l->starved_by[0] != '\0' ? ", starved by " : "",
+                          l->starved_by, first);
+  g_autoptr (BaseTable) table = base_table_new (stage_columns);
+  stage (table, "storage", -1, l->storage_s);
+  stage (table, "network", -1, l->network_s);
+  stage (table, "workers: read", l->read_s, l->workers_s);
+  stage (table, "workers: decode", l->decode_s, l->workers_s);
+  stage (table, "cores", -1, l->cores_s);
+  stage (table, "pin", l->pin_s, l->pin_s);
+  stage (table, "copy", l->copy_s, l->copy_s);
+  stage (table, "compute", l->batch_s, l->batch_s);
+  base_table_print_text (table, out);
+}
+
+void
+rep_loader_json (const WrkLoaderResult *l, JsonBuilder *json)
+{
+  if (!l->set)
+    return;
+  json_builder_set_member_name (json, "loader");
+  json_builder_begin_object (json);
+  rep_json_text (json, "tier", l->tier);
+  rep_json_number (json, "readers", l->readers);
+  rep_json_number (json, "batch_bytes", l->batch_B);
+  rep_json_number (json, "demand_Bps", l->demand_Bps);
+  rep_json_number (json, "stall_s", l->stall_s);
+  rep_json_number (json, "first_s", l->first_s);
+  rep_json_text (json, "starved_by", l->starved_by[0] != '\0' ? l->starved_by : NULL);
+  rep_json_text (json, "storage_bound_by", l->bound_by);
+  rep_json_number (json, "read_s", l->read_s);
+  rep_json_number (json, "decode_s", l->decode_s);
+  rep_json_number (json, "pin_s", l->pin_s);
+  rep_json_number (json, "copy_s", l->copy_s);
+  rep_json_number (json, "batch_s", l->batch_s);
+  json_builder_set_member_name (json, "least_s");
+  json_builder_begin_object (json);
+  rep_json_number (json, "storage", l->storage_s);
+  rep_json_number (json, "network", l->network_s);
+  rep_json_number (json, "workers", l->workers_s);
+  rep_json_number (json, "cores", l->cores_s);
+  rep_json_number (json, "copy", l->copy_s);
+  json_builder_end_object (json);
+  rep_json_text (json, "provenance", base_source_name (l->source));
+  json_builder_end_object (json);
+}
+
+void
+rep_checkpoint_text (const WrkCheckpointResult *c, GString *out)
+{
+  if (!c->set)
+    return;
+  const struct {
+    const char *what;
+    double s;
+    const char *note;
+  } rows[] = { { "stall", c->stall_s, "training stands still" },
+               { "drain", c->drain_s, "behind it, beside training" },
+               { "restore", c->restore_s, "each rank reads what it holds" },
+               { "suspend", c->suspend_s, "all GPU memory to the host, the process kept" },
+               { "resume", c->resume_s, "and back" } };
+  g_autofree char *state = rep_quantity (c->state_B, BASE_DIM_BYTES), *each = rep_quantity (c->writer_B, BASE_DIM_BYTES),
+                  *snapshot = rep_quantity (c->snapshot_s, BASE_DIM_TIME), *write = rep_quantity (c->write_s, BASE_DIM_TIME),
+                  *packing = rep_quantity (c->software_s, BASE_DIM_TIME);
+  g_autofree char *every = c->every > 0 ? g_strdup_printf (" every %.0f steps", c->every) : g_strdup ("");
+  g_string_append_printf (out, "\n# checkpoint%s to %s, %s: %s by %.0f ranks, %s each\n", every, c->tier,
+                          c->mode == WRK_SAVE_SYNC ? "waited for" : "beside training", state, c->writers, each);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (rows[i].s <= 0)
+      continue;
+    g_autofree char *time = rep_quantity (rows[i].s, BASE_DIM_TIME);
+    g_string_append_printf (out, "%-15s %s, %s\n", rows[i].what, time, rows[i].note);
+  }
+  g_string_append_printf (out, "made of         snapshot %s, write %s, packing %s; bound by %s\n", snapshot, write, packing,
+                          c->bound_by);
+  if (c->every > 0)
+    g_string_append_printf (out, "costs           %.3g %% of the time\n", c->overhead * 100);
+}
+
+void
+rep_checkpoint_json (const WrkCheckpointResult *c, JsonBuilder *json)
+{
+  if (!c->set)
+    return;
+  json_builder_set_member_name (json, "checkpoint");
+  json_builder_begin_object (json);
+  rep_json_text (json, "tier", c->tier);
+  rep_json_text (json, "mode", c->mode == WRK_SAVE_SYNC ? "sync" : "async");
+  rep_json_number (json, "every_steps", c->every > 0 ? c->every : (double)NAN);
+  rep_json_number (json, "state_bytes", c->state_B);
+  rep_json_number (json, "restore_bytes", c->restore_B);
+  rep_json_number (json, "writers", c->writers);
+  rep_json_number (json, "writer_bytes", c->writer_B);
+  rep_json_number (json, "snapshot_s", c->snapshot_s);
+  rep_json_number (json, "write_s", c->write_s);
+  rep_json_number (json, "packing_s", c->software_s);
+  rep_json_number (json, "stall_s", c->stall_s);
+  rep_json_number (json, "drain_s", c->drain_s);
+  rep_json_number (json, "drain_wait_s", c->wait_s);
+  rep_json_number (json, "read_s", c->read_s);
+  rep_json_number (json, "load_s", c->load_s);
+  rep_json_number (json, "restore_s", c->restore_s);
+  rep_json_number (json, "suspend_s", c->suspend_s > 0 ? c->suspend_s : (double)NAN);
+  rep_json_number (json, "resume_s", c->resume_s > 0 ? c->resume_s : (double)NAN);
+  rep_json_number (json, "node_bytes", c->node_B);
+  rep_json_number (json, "overhead", c->overhead);
+  rep_json_text (json, "save_bound_by", c->bound_by);
+  rep_json_text (json, "provenance", base_source_name (c->source));
+  json_builder_end_object (json);
+}

@@ -1,0 +1,330 @@
+/* Checkpoints of a training run, priced beside the step.
+ *
+ *     save      = max (GPU to host, host to storage) + packing               straight from the GPU: its way to the storage alone
+ *     stall     = save                                                        mode sync
+ *               = staging + max (0, drain - every x step)                     mode async: the one before must be safe
+ *     drain     = save x background                                           async: beside training
+ *     restore   = max (storage to host, host to GPU) + unpacking              each rank reads what it holds
+ * Copies of all writers of a node share its memory and links (workload/copies.h), writes of all ranks the servers and the networks
+ * (workload/io.h). The state is parameters, masters and moments, each once; gradients are not saved.
+ * Packing and staging: measured of torch.distributed.checkpoint (section `storage` of a calibration). Plain copies and writes are
+ * what `software: raw` leaves. Check: test_workload_checkpoint; accuracy against tests/data/storage/h200x4_vm. */
+#include "workload/checkpoint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io_way-private.h"
+#include "scenario-private.h"
+
+const BaseName wrk_save_mode_names[] = { { "sync", WRK_SAVE_SYNC, "training waits until it is written" },
+                                         { "async", WRK_SAVE_ASYNC,
+                                           "training waits for a copy in host memory, which drains beside it" },
+                                         { NULL, 0, NULL } };
+const BaseName wrk_shards_names[] = { { "all", WRK_SHARDS_ALL, "every rank writes as much" },
+                                      { "replica", WRK_SHARDS_REPLICA, "the ranks of one data-parallel replica write" },
+                                      { "rank0", WRK_SHARDS_RANK0, "one rank gathers all and writes one file" },
+                                      { NULL, 0, NULL } };
+static const BaseName software_names[] = { { "dcp", 0, "torch.distributed.checkpoint" },
+                                           { "raw", 1, "copies and storage alone" },
+                                           { NULL, 0, NULL } };
+static const BaseName memory_names[] = { { "pinned", 0, "page-locked: the copy engine reaches it" },
+                                         { "pageable", 1, "by way of pinned blocks of the driver's" },
+                                         { NULL, 0, NULL } };
+static const BaseName path_names[] = { { "host", 0, "by way of the host's memory" },
+                                       { "gds", 1, "straight from the GPU (GPUDirect Storage)" },
+                                       { NULL, 0, NULL } };
+
+static const BaseField checkpoint_fields[] = {
+  BASE_ROW_NUM (WrkCheckpointSpec, "every", every, COUNT, .min = "1", .max = "1 G",
+                .help = "steps from one to the next; default: the best for goodput is searched, and a step bears none"),
+  BASE_ROW (WrkCheckpointSpec, "tier", tier, STR, .help = "where it goes: a tier of the topology, or nvme, the nodes' drives; or:"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "stall", stall, TIME, .max = "30 days",
+                .help =
+                    "in place of `tier`, for `run --goodput`: that training stands still for one, all of it, or the copy to host "
+                    "memory of an asynchronous one"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "drain", drain, TIME, .max = "30 days", .fallback = "0",
+                .help = "with `stall`: on top, beside training, until it can be restored"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "restore", restore, TIME, .max = "30 days", .fallback = "0",
+                .help = "with `stall`: reading it back"),
+  BASE_ROW (WrkCheckpointSpec, "mode", mode, ENUM, .names = wrk_save_mode_names, .fallback = "sync", .help = "who waits for it"),
+  BASE_ROW (WrkCheckpointSpec, "shards", shards, ENUM, .names = wrk_shards_names, .fallback = "all", .help = "who writes"),
+  BASE_ROW (WrkCheckpointSpec, "software", software, ENUM, .names = software_names, .fallback = "dcp", .help = "what packs it"),
+  BASE_ROW (WrkCheckpointSpec, "memory", memory, ENUM, .names = memory_names, .fallback = "pinned",
+            .help = "host memory that it is copied to"),
+  BASE_ROW (WrkCheckpointSpec, "path", path, ENUM, .names = path_names, .fallback = "host",
+            .help = "way to the tier; gds with `mode: sync` and `software: raw`"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "bytes", bytes, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "the whole state, each part once; default: the model's parameters, masters and moments"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "held", held, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "what all ranks hold of it together and read back; default: the model's, else `bytes` x dp"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "io_size", io_size, BYTES, .min = "1 B", .max = "1 TB", .fallback = "16 MiB",
+                .help = "of one write"),
+  BASE_ROW_NUM (WrkCheckpointSpec, "threads", threads, COUNT, .min = "1", .max = "65536", .fallback = "1",
+                .help = "writes that each writer has in flight"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_checkpoint = { .name = "checkpoint", .help = "Saving the state.", .fields = checkpoint_fields };
+
+gboolean
+wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
+{
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  MdlTier tier;
+  g_autoptr (GError) why = NULL;
+  if (!spec->head.set)
+    return TRUE;
+  if (spec->tier.v == NULL && !spec->stall.set)
+    return wrk_fail_at (error, spec->head.mark,
+                        "'checkpoint' needs 'tier', where it goes, or 'stall', how long one takes (e.g. 30 s)");
+  if (spec->tier.v != NULL && (spec->stall.set || spec->drain.set || spec->restore.set))
+    return wrk_fail_at (error,
+                        spec->stall.set   ? spec->stall.mark
+                        : spec->drain.set ? spec->drain.mark
+                                          : spec->restore.mark,
+                        "'stall', 'drain' and 'restore' follow from 'tier'; leave them out, or the tier");
+  if (spec->tier.v == NULL)
+    return TRUE;
+  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, &why) == CLU_NONE)
+    return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
+  if (scenario->training.model.model == NULL && !spec->bytes.set)
+    return wrk_fail_at (error, spec->head.mark, "a checkpoint of layers with given times needs 'bytes', the size of the state");
+  if (spec->path.v == 1 && (spec->mode.v == WRK_SAVE_ASYNC || spec->software.v == 0))
+    return wrk_fail_at (error, spec->path.mark,
+                        "'gds' writes past the host; accepted: with `mode: sync` and `software: raw`, or `path: host`");
+  return TRUE;
+}
+
+typedef struct {
+  const WrkScenario *scenario;
+  const WrkTrainingResult *training;
+  const WrkCheckpointSpec *spec;
+  const MdlSaveSpec *software; /* NULL: raw */
+  WrkCheckpointResult *out;
+} Save;
+
+static guint32
+gpus_of_a_node (const Save *save)
+{
+  const WrkScenario *scenario = save->scenario;
+  guint32 n = clu_gpus_per_node (scenario->clu, 0);
+  return scenario->spec.cluster.gpus_per_node.set ? MIN (n, (guint32)scenario->spec.cluster.gpus_per_node.v) : n;
+}
+
+/* Copies between each of n GPUs of the first node and its host at the same time; s of the slowest. */
+static gboolean
+copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *time_s, GError **error)
+{
+  const Clu *clu = save->scenario->clu;
+  guint32 gpus = clu_gpus_per_node (clu, 0), memories = clu_node_n (clu, 0, CLU_DEV_MEMORY);
+  g_autofree WrkPair *pair = g_new0 (WrkPair, n);
+  for (guint32 i = 0; i < n; i++) {
+    CluDev gpu = clu_node_device (clu, 0, CLU_DEV_GPU, i), host = clu_node_device (clu, 0, CLU_DEV_MEMORY, i * memories / gpus);
+    pair[i] = (WrkPair){ to_host ? gpu : host, to_host ? host : gpu, to_host ? "GPU" : "host", to_host ? "host" : "GPU" };
+  }
+  const WrkCopies copies = { .pair = pair, .n = n, .size_B = bytes, .count = 1, .pageable = save->spec->memory.v == 1 };
+  WrkFault fault;
+  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &save->scenario->settings, &copies, &fault, error);
+  *time_s = 0;
+  for (guint i = 0; done != NULL && i < done->len; i++) {
+    const WrkCopy *copy = done->pdata[i];
+    *time_s = fmax (*time_s, copy->time_s);
+    save->out->source = MIN (save->out->source, copy->cost.source);
+  }
+  return done != NULL;
+}
+
+/* All clients to or from the tier; s. *bound (may be NULL): what bounds it. */
+static gboolean
+storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *time_s, char *bound, gsize n_bound, GError **error)
+{
+  const WrkCheckpointSpec *spec = save->spec;
+  WrkIoSpec io = { .head = spec->head, .tier = spec->tier, .io_size = spec->io_size, .threads = spec->threads };
+  io.op.v = (int)op;
+  io.bytes.v = bytes;
+  io.clients.v = clients;
+  io.queue_depth.v = 1;
+  io.path.v = spec->path.v == 1 ? WRK_IO_GDS : WRK_IO_HOST;
+  io.path.mark = spec->path.mark;
+  io.path.set = spec->path.set;
+  io.cache.v = MDL_CACHE_OFF;
+  WrkIoResult answer = { 0 };
+  guint64 n_events = 0;
+  g_autoptr (WrkNet) net = wrk_net_new (save->scenario->clu);
+  gboolean ok = wrk_io_price (save->scenario, &io, net, &answer, &n_events, error);
+  if (ok) {
+    *time_s = answer.time_s;
+    save->out->source = MIN (save->out->source, answer.provenance);
+    if (bound != NULL)
+      g_strlcpy (bound, answer.bound_by, n_bound);
+  }
+  wrk_io_result_clear (&answer);
+  return ok;
+}
+
+/* One rank gathers what the others hold: all crosses its own way in. */
+static gboolean
+gather_s (const Save *save, double *time_s, GError **error)
+{
+  const Clu *clu = save->scenario->clu;
+  const GArray *gpus = save->scenario->gpus;
+  guint32 n = save->training->n_ranks;
+  *time_s = 0;
+  if (save->spec->shards.v != WRK_SHARDS_RANK0 || n < 2)
+    return TRUE;
+  g_auto (CluRoute) route = { 0 };
+  clu_route_init (&route);
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = save->scenario->settings.degrade;
+  CluDev from = clu_gpu (clu, g_array_index (gpus, guint32, n - 1)), to = clu_gpu (clu, g_array_index (gpus, guint32, 0));
+  double rate_Bps;
+  if (!clu_route_find (clu, from, to, &options, &route, error))
+    return FALSE;
+  clu_route_bottleneck (clu, &route, &rate_Bps);
+  *time_s = save->out->state_B * (n - 1) / n / rate_Bps;
+  return TRUE;
+}
+
+static void
+share_out (Save *save)
+{
+  const WrkTrainingResult *training = save->training;
+  const WrkCheckpointSpec *spec = save->spec;
+  WrkCheckpointResult *out = save->out;
+  double n = training->n_ranks;
+  out->set = TRUE;
+  out->mode = (WrkSaveMode)spec->mode.v;
+  out->shards = (WrkShards)spec->shards.v;
+  out->tier = spec->tier.v;
+  out->every = spec->every.v;
+  out->source = BASE_SOURCE_MEASURED;
+  out->state_B = spec->bytes.set ? spec->bytes.v : training->state_B;
+  double held_B = spec->held.set                                ? spec->held.v
+                  : training->restore_B > 0 && !spec->bytes.set ? training->restore_B
+                                                                : out->state_B * MAX (training->dp, 1u);
+  out->restore_B = fmax (held_B, out->state_B);
+  out->writers = out->shards == WRK_SHARDS_ALL ? n : out->shards == WRK_SHARDS_REPLICA ? fmax (n / MAX (training->dp, 1u), 1) : 1;
+  out->writer_B = out->state_B / out->writers;
+  out->node_B = out->writer_B * fmin (out->writers, gpus_of_a_node (save));
+  if (save->software != NULL)
+    out->software_s = save->software->save.set ? out->writer_B / save->software->save.v : 0;
+}
+
+static gboolean
+price_save (Save *save, GError **error)
+{
+  const WrkCheckpointSpec *spec = save->spec;
+  WrkCheckpointResult *out = save->out;
+  double gathered_s, packed_s = out->software_s;
+  guint32 at_once = (guint32)fmin (out->writers, gpus_of_a_node (save));
+  if (!gather_s (save, &gathered_s, error) ||
+      (spec->path.v == 0 && !copies_s (save, at_once, out->writer_B, TRUE, &out->snapshot_s, error)) ||
+      !storage_s (save, MDL_IO_WRITE, out->writers, out->state_B, &out->write_s, out->bound_by, sizeof out->bound_by, error))
+    return FALSE;
+  double save_s = fmax (out->snapshot_s, out->write_s) + packed_s;
+  if (packed_s > fmax (out->snapshot_s, out->write_s))
+    g_strlcpy (out->bound_by, "host", sizeof out->bound_by);
+  else if (out->snapshot_s > out->write_s)
+    g_strlcpy (out->bound_by, "snapshot", sizeof out->bound_by);
+  if (out->mode == WRK_SAVE_SYNC) {
+    out->stall_s = gathered_s + save_s;
+    return TRUE;
+  }
+  double staged_s = save->software != NULL && save->software->stage.set ? out->writer_B / save->software->stage.v : 0;
+  out->drain_s = (save->software != NULL ? out->write_s + packed_s : out->write_s) *
+                 (save->software != NULL ? fmax (save->software->background.v, 1) : 1);
+  if (out->every > 0)
+    out->wait_s = fmax (0, out->drain_s - out->every * save->training->step_time_s);
+  out->stall_s = gathered_s + fmax (out->snapshot_s, staged_s) + out->wait_s;
+  return TRUE;
+}
+
+static gboolean
+price_restore (Save *save, GError **error)
+{
+  const WrkTrainingResult *training = save->training;
+  WrkCheckpointResult *out = save->out;
+  double n = training->n_ranks, rank_B = out->restore_B / n;
+  guint32 local = (guint32)fmin (n, gpus_of_a_node (save));
+  if (!copies_s (save, local, rank_B, FALSE, &out->load_s, error) ||
+      !storage_s (save, MDL_IO_READ, n, out->restore_B, &out->read_s, NULL, 0, error))
+    return FALSE;
+  double unpacked_s = save->software != NULL && save->software->load.set ? rank_B / save->software->load.v : 0;
+  out->restore_s = fmax (out->read_s, out->load_s) + unpacked_s;
+  if (training->fullest.total_B > 0)
+    return copies_s (save, local, training->fullest.total_B, TRUE, &out->suspend_s, error) &&
+           copies_s (save, local, training->fullest.total_B, FALSE, &out->resume_s, error);
+  return TRUE;
+}
+
+static void
+warn (const Save *save, WrkResult *result)
+{
+  const WrkCheckpointResult *out = save->out;
+  double memory_B = clu_node_memory_B (save->scenario->clu, 0);
+  if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
+    wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
+                     memory_B * 1e-9);
+  if (out->wait_s > 0)
+    wrk_result_warn (result, "a checkpoint drains in %.4g s, longer than the %.4g s to the next: training waits for it",
+                     out->drain_s, out->every * save->training->step_time_s);
+}
+
+gboolean
+wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *training, WrkCheckpointResult *out, GError **error)
+{
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  Save save = { scenario, training, spec, NULL, out };
+  if (spec->software.v == 0 && scenario->storage != NULL)
+    save.software = &scenario->storage->checkpoint;
+  memset (out, 0, sizeof *out);
+  share_out (&save);
+  if (!price_save (&save, error) || !price_restore (&save, error))
+    return FALSE;
+  double between_s = out->every * training->step_time_s;
+  out->overhead = between_s > 0 ? out->stall_s / (between_s + out->stall_s) : 0;
+  return TRUE;
+}
+
+void
+wrk_step_longer (WrkTrainingResult *training, WrkPart part, double more_s)
+{
+  if (!(more_s > 0))
+    return;
+  double before_s = training->step_time_s, factor;
+  training->step_time_s += more_s;
+  training->step_time_lo_s += more_s;
+  training->step_time_hi_s += more_s;
+  training->part_s[part] += more_s;
+  factor = before_s / training->step_time_s;
+  training->tokens_per_s *= factor;
+  training->model_flop_per_s *= factor;
+  training->mfu *= factor;
+  training->mfu_causal *= factor;
+  training->hfu *= factor;
+  double exposed_s = 0, most_s = training->part_s[WRK_PART_COMPUTE] + training->part_s[WRK_PART_OPTIMIZER];
+  for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
+    exposed_s += training->part_s[p];
+  for (int p = WRK_PART_BUBBLE; p < WRK_PART_N; p++)
+    most_s = p == (int)part ? most_s : fmax (most_s, training->part_s[p]);
+  if (training->part_s[part] > fmax (most_s, exposed_s))
+    g_strlcpy (training->bound_by, part == WRK_PART_DATA_STALL ? "data" : training->checkpoint.bound_by, sizeof training->bound_by);
+}
+
+gboolean
+wrk_add_checkpoint (const WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  WrkTrainingResult *training = &result->training;
+  WrkCheckpointResult *out = &training->checkpoint;
+  if (scenario->training.checkpoint.tier.v == NULL)
+    return TRUE;
+  if (!wrk_checkpoint_price (scenario, training, out, error))
+    return FALSE;
+  Save save = { scenario, training, &scenario->training.checkpoint, NULL, out };
+  warn (&save, result);
+  if (out->every > 0)
+    wrk_step_longer (training, WRK_PART_CHECKPOINT, out->stall_s / out->every);
+  training->provenance = MIN (training->provenance, out->source);
+  return TRUE;
+}

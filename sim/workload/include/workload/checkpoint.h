@@ -1,0 +1,57 @@
+/* Checkpoints of a training run: what a save stops, how long it drains, what a restore takes. */
+#ifndef WORKLOAD_CHECKPOINT_H
+#define WORKLOAD_CHECKPOINT_H
+
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+typedef enum { WRK_SAVE_SYNC, WRK_SAVE_ASYNC } WrkSaveMode;
+typedef enum { WRK_SHARDS_ALL, WRK_SHARDS_REPLICA, WRK_SHARDS_RANK0 } WrkShards;
+
+typedef struct {
+  BaseHead head;
+  BaseNum every;      /* steps; absent: the best for goodput is searched */
+  BaseStr tier;       /* absent: stall, drain and restore are given */
+  BaseNum stall, drain, restore; /* s */
+  BaseEnum mode;      /* WrkSaveMode */
+  BaseEnum shards;    /* WrkShards: who writes */
+  BaseEnum software;  /* 0 dcp, 1 raw: copies and storage alone */
+  BaseEnum memory;    /* of the snapshot: 0 pinned, 1 pageable */
+  BaseEnum path;      /* 0 host, 1 gds: straight from the GPU, sync alone */
+  BaseNum bytes;      /* of the state; default: the model's */
+  BaseNum held;       /* that all ranks hold of it together; default: the model's, else bytes x dp */
+  BaseNum io_size, threads; /* of a writer */
+} WrkCheckpointSpec;
+extern const BaseSchema wrk_schema_checkpoint;
+extern const BaseName wrk_save_mode_names[], wrk_shards_names[];
+
+/* Times of one checkpoint, s. What training loses to failures needs three: stall_s, drain_s, restore_s. */
+typedef struct {
+  gboolean set;
+  WrkSaveMode mode;
+  WrkShards shards;
+  const char *tier;     /* borrowed from the scenario */
+  double every;         /* steps */
+  double state_B;       /* each parameter and moment once */
+  double restore_B;     /* that all ranks read back */
+  double writers;       /* ranks that write */
+  double writer_B;      /* of one */
+  double snapshot_s;    /* GPU to host, all writers of a node at once */
+  double write_s;       /* to the tier, links and servers alone */
+  double software_s;    /* packing */
+  double stall_s;       /* that every step stands still at a checkpoint */
+  double drain_s;       /* after that, until it is safe; 0 where it is waited for */
+  double wait_s;        /* of stall_s: the one before had not drained */
+  double read_s, load_s; /* a restore's storage; copies to the GPUs */
+  double restore_s;
+  double suspend_s, resume_s; /* all of the GPUs' memory to the host and back (CUDA's process checkpoint); 0: not known */
+  double node_B;        /* that a snapshot takes of a node's memory */
+  double overhead;      /* stall over the time between two */
+  char bound_by[64];    /* the slowest leg of a save */
+  BaseSource source;
+} WrkCheckpointResult;
+
+G_END_DECLS
+
+#endif

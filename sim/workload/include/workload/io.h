@@ -1,0 +1,72 @@
+/* Reads and writes of storage, alone: what a workload of kind `io` asks, and what it comes to. */
+#ifndef WORKLOAD_IO_H
+#define WORKLOAD_IO_H
+
+#include "cluster/storage.h"
+#include "models/tier.h"
+#include "workload/comm.h"
+
+G_BEGIN_DECLS
+
+/* Between storage and what; AUTO: a GPU, straight where that works. */
+typedef enum { WRK_IO_AUTO, WRK_IO_HOST, WRK_IO_GDS, WRK_IO_BOUNCE } WrkIoPath;
+extern const BaseName wrk_io_path_names[];
+
+/* Who unpacks what is stored compressed. */
+typedef enum { WRK_DECODE_CPU, WRK_DECODE_GPU, WRK_DECODE_ENGINE } WrkDecode;
+
+typedef struct {
+  BaseHead head;
+  BaseNum ratio;  /* bytes unpacked over bytes stored */
+  BaseEnum by;    /* WrkDecode */
+  BaseNum rate;   /* B/s unpacked: of one core, or of one GPU */
+} WrkCompressionSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseEnum op;          /* MdlIoOp */
+  BaseStr tier;
+  BaseNum bytes;        /* of all clients */
+  BaseNum io_size;
+  BaseNum threads, queue_depth; /* of a client */
+  BaseNum clients;
+  BaseEnum path;        /* WrkIoPath */
+  BaseEnum access;      /* 0 sequential, 1 random */
+  BaseEnum cache;       /* MdlCache */
+  BaseNum dataset;      /* B that are read over and over; default: bytes of a client */
+  BaseNum file_size;    /* files are opened one by one; absent: open already */
+  BaseEnum file;        /* 0 own, 1 shared */
+  BaseNum stripe_count; /* targets of a file */
+  WrkCompressionSpec compression;
+} WrkIoSpec;
+extern const BaseSchema wrk_schema_io;
+
+/* Names are borrowed from the scenario. */
+typedef struct {
+  const char *tier, *type;     /* type NULL: written in place */
+  const char *tier_kind;
+  MdlTierKind kind;
+  MdlIoOp op;
+  const char *path;            /* resolved: "host", "gds", "bounce" */
+  double bytes, io_B, threads, depth, clients, in_flight;
+  double time_s, time_lo_s, time_hi_s;
+  double rate_Bps, client_rate_Bps; /* of all, of one; unpacked bytes */
+  double iops, request_s;      /* of all; of one request, queues included */
+  double part_s[4];            /* by MdlIoBound, of request_s */
+  double own_Bps;              /* of a client, by what it has in flight: beside the links */
+  double link_Bps;             /* that links, cores and decoders leave one client */
+  double hits;                 /* of reads, by the page cache */
+  double opens_per_s;
+  double burst_s;              /* on credits; 0: none */
+  double burst_Bps, after_Bps; /* a client, before and after */
+  double targets, servers;     /* that the files lie on */
+  char *bottleneck;            /* owned; NULL: what it has in flight */
+  char bound_by[64];
+  CluRoute route;              /* of the first client, from storage or to it; of striped drives the first's */
+  BaseSource provenance;
+} WrkIoResult;
+
+G_END_DECLS
+
+#endif

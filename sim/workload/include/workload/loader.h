@@ -1,0 +1,51 @@
+/* The input pipeline of a training step: samples read, decoded by workers, copied to GPUs, some batches ahead. */
+#ifndef WORKLOAD_LOADER_H
+#define WORKLOAD_LOADER_H
+
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  BaseHead head;
+  BaseStr tier;
+  BaseNum sample;    /* B stored */
+  BaseNum samples;   /* of a rank and micro-batch; default: a model's micro_batch */
+  BaseNum workers;   /* processes of a rank */
+  BaseNum prefetch;  /* batches that each worker has ahead */
+  BaseNum decode;    /* s of a core a sample */
+  BaseNum decoded;   /* B that a sample is once decoded; default: as stored */
+  BaseEnum access;   /* 0 sequential, 1 random */
+  BaseEnum sharing;  /* 0 shards: each rank reads its own; 1 node: one rank of a node reads for all */
+  BaseNum depth;     /* requests that a worker has in flight */
+  BaseNum io_size;   /* default: the tier's, at most a batch */
+  BaseNum file_size; /* files of this size, each opened; absent: large shards */
+  BaseEnum cache;    /* MdlCache */
+  BaseNum dataset;   /* B that a node reads over and over */
+  BaseBool pin;      /* batches are copied into pinned memory by a core first */
+  BaseEnum decoder;  /* WrkDecode: cpu, gpu, engine */
+} WrkLoaderSpec;
+extern const BaseSchema wrk_schema_loader;
+
+/* What one micro-batch of a rank takes in each stage of the pipeline, s, and what the step waits. */
+typedef struct {
+  gboolean set;
+  const char *tier;    /* borrowed */
+  double readers;      /* ranks that read */
+  double batch_B;      /* of a reader and micro-batch, stored */
+  double demand_Bps;   /* of all, were there no stall */
+  double read_s;       /* by one worker, others beside it */
+  double decode_s, pin_s, copy_s;
+  double storage_s, network_s; /* least time between two batches of a reader: tier; links on the way */
+  double workers_s, cores_s;   /* likewise: its workers; cores of its node */
+  double batch_s;      /* what compute takes of one */
+  double stall_s;      /* that a step waits, once the pipeline runs evenly */
+  double first_s;      /* before the first step */
+  char starved_by[16]; /* "storage", "network", "workers", "cores", "copy"; "" where nothing stalls */
+  char bound_by[64];   /* storage's own bound */
+  BaseSource source;
+} WrkLoaderResult;
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,496 @@
+/* Reads and writes of storage alone: equal clients, each one flow over the links of its way, bounded by what it has in flight.
+ *
+ *     rate of a client = min (own, links' equal shares)
+ *     1/own = (1 - hits) / (queue's rate / clients x ratio) + 1 / copies,  and at most what cores and decoders of one client give
+ * The queue (models/tier.h) tells what all clients together reach of the servers; routes what they share on the way; cores and
+ * decoders are links of the engine of their own. Credits: a second bound from the moment they are spent. */
+#include <math.h>
+#include <string.h>
+
+#include "io_way-private.h"
+#include "scenario-private.h"
+
+/* A resource that the clients share: of the cluster, or one that only this run knows. */
+typedef struct {
+  CluRes res; /* CLU_NONE: not of the cluster */
+  char name[40];
+  double capacity, load; /* load: of all clients, a byte of each */
+} Shared;
+
+typedef struct {
+  guint32 shared; /* number in Run.shared */
+  double weight;
+} Use;
+
+typedef struct {
+  const WrkScenario *scenario;
+  const WrkIoSpec *spec;
+  const MdlStorage *ways;
+  MdlTier tier;
+  CluDev dev;
+  MdlTierQuestion question;
+  MdlTierCost cost;  /* lasting */
+  MdlTierCost burst; /* on credits */
+  GArray *shared;    /* Shared */
+  GPtrArray *uses;   /* GArray of Use, by client */
+  GHashTable *known; /* CluRes + 1 -> number + 1 */
+  WrkIoPath path;
+  double latency_s; /* of the longest way */
+  double n;         /* clients */
+  double misses;
+  WrkIoResult *out;
+} Run;
+
+static void
+run_clear (Run *run)
+{
+  g_clear_pointer (&run->shared, g_array_unref);
+  g_clear_pointer (&run->uses, g_ptr_array_unref);
+  g_clear_pointer (&run->known, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
+
+static guint32
+shared_new (Run *run, CluRes res, double capacity)
+{
+  Shared fresh = { .res = res, .capacity = capacity };
+  g_array_append_val (run->shared, fresh);
+  return run->shared->len - 1;
+}
+
+static void
+use (Run *run, GArray *uses, guint32 shared, double weight)
+{
+  Use one = { shared, weight };
+  g_array_append_val (uses, one);
+  g_array_index (run->shared, Shared, shared).load += weight;
+}
+
+static WrkIoPlace
+place_of (const WrkScenario *scenario, guint32 client)
+{
+  guint32 nodes = clu_n_nodes (scenario->clu), node = client % nodes, gpus = clu_gpus_per_node (scenario->clu, node);
+  if (scenario->spec.cluster.gpus_per_node.set)
+    gpus = MIN (gpus, (guint32)scenario->spec.cluster.gpus_per_node.v);
+  return (WrkIoPlace){ node, client / nodes % MAX (gpus, 1u) };
+}
+
+/* Bytes stored over bytes used. */
+static double
+packed (const WrkIoSpec *spec)
+{
+  return spec->compression.head.set ? 1 / spec->compression.ratio.v : 1;
+}
+
+static gboolean
+is_cached (const Run *run)
+{
+  return run->spec->cache.v != MDL_CACHE_OFF;
+}
+
+/* Bytes on links of the cluster, a byte of the client. */
+static void
+add_links (Run *run, const GArray *links, double factor, GArray *uses)
+{
+  for (guint u = 0; u < links->len && factor > 0; u++) {
+    const CluUse *one = &g_array_index (links, CluUse, u);
+    gpointer key = GUINT_TO_POINTER (one->res + 1u), known = g_hash_table_lookup (run->known, key);
+    guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u
+                               : shared_new (run, one->res, clu_resource_capacity (run->scenario->clu, one->res));
+    if (known == NULL)
+      g_hash_table_insert (run->known, key, GUINT_TO_POINTER (at + 1u));
+    use (run, uses, at, one->share * factor);
+  }
+}
+
+/* The links that a client's bytes cross; the first client's way is what people are shown. */
+static gboolean
+add_way (Run *run, guint32 client, GArray *uses, GError **error)
+{
+  const WrkScenario *scenario = run->scenario;
+  WrkIoPlace place = place_of (scenario, client);
+  g_auto (WrkIoWay) way = { 0 };
+  g_autoptr (GError) why = NULL;
+  if (!wrk_io_way (scenario->clu, &scenario->settings, run->dev, &place, (MdlIoOp)run->spec->op.v, run->path, &way, &why))
+    return wrk_fail_at (error, run->spec->path.set ? run->spec->path.mark : run->spec->tier.mark, "%s", why->message);
+  add_links (run, way.uses, run->misses * packed (run->spec), uses);
+  add_links (run, way.copy, packed (run->spec), uses); /* what the page cache has goes to the GPU like the rest */
+  run->latency_s = fmax (run->latency_s, way.latency_s);
+  if (client == 0) {
+    run->question.path = way.path;
+    clu_route_clear (&run->out->route);
+    run->out->route = way.route;
+    memset (&way.route, 0, sizeof way.route);
+  }
+  return TRUE;
+}
+
+/* Seconds of a core for a byte: protocol and copies where the host is on the way, the page cache's copy, unpacking. */
+static double
+core_s_per_B (const Run *run)
+{
+  const WrkIoSpec *spec = run->spec;
+  double s = 0;
+  if (run->question.path != MDL_IO_CUFILE && run->tier.type.core.set)
+    s += run->misses * packed (spec) / run->tier.type.core.v;
+  if (is_cached (run) && run->ways != NULL && run->ways->core.set)
+    s += packed (spec) / run->ways->core.v;
+  if (spec->compression.head.set && spec->compression.by.v == WRK_DECODE_CPU)
+    s += 1 / spec->compression.rate.v;
+  return s;
+}
+
+/* Cores of each node and decoders of each GPU, after all links of the cluster: the network numbers its own first. */
+static void
+add_host (Run *run)
+{
+  const Clu *clu = run->scenario->clu;
+  const WrkCompressionSpec *c = &run->spec->compression;
+  double core_s = core_s_per_B (run);
+  gboolean decodes = c->head.set && c->by.v != WRK_DECODE_CPU;
+  g_autoptr (GHashTable) cores = g_hash_table_new (NULL, NULL), decoders = g_hash_table_new (NULL, NULL);
+  for (guint32 i = 0; i < (guint32)run->n; i++) {
+    WrkIoPlace place = place_of (run->scenario, i);
+    double n_cores = clu_node_cores (clu, place.node);
+    GArray *uses = run->uses->pdata[i];
+    if (core_s > 0 && n_cores > 0) {
+      gpointer known = g_hash_table_lookup (cores, GUINT_TO_POINTER (place.node + 1u));
+      guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u : shared_new (run, CLU_NONE, n_cores);
+      g_snprintf (g_array_index (run->shared, Shared, at).name, 40, "node%u.cores", place.node);
+      g_hash_table_insert (cores, GUINT_TO_POINTER (place.node + 1u), GUINT_TO_POINTER (at + 1u));
+      use (run, uses, at, core_s);
+    }
+    if (decodes) {
+      CluDev gpu = clu_node_device (clu, place.node, CLU_DEV_GPU, place.gpu);
+      gpointer known = g_hash_table_lookup (decoders, GUINT_TO_POINTER (gpu + 1u));
+      guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u : shared_new (run, CLU_NONE, c->rate.v);
+      g_snprintf (g_array_index (run->shared, Shared, at).name, 40, "node%u.gpu%u (%s)", place.node, place.gpu,
+                  c->by.v == WRK_DECODE_GPU ? "SMs" : "decoder");
+      g_hash_table_insert (decoders, GUINT_TO_POINTER (gpu + 1u), GUINT_TO_POINTER (at + 1u));
+      use (run, uses, at, 1);
+    }
+  }
+}
+
+/* What one client reaches by what it has in flight: misses by the queue, all by its own threads' cores. */
+static double
+own_Bps (const Run *run, const MdlTierCost *cost)
+{
+  double core_s = core_s_per_B (run), threads = run->spec->threads.v;
+  double stored_s = isfinite (cost->client_rate_Bps) ? run->misses * packed (run->spec) / cost->client_rate_Bps : 0;
+  double copied_s = core_s / threads;
+  /* behind a page cache a thread waits for the storage, then copies; past it the two go on beside each other */
+  double s = is_cached (run) ? stored_s + copied_s : fmax (stored_s, copied_s);
+  return s > 0 ? 1 / s : HUGE_VAL;
+}
+
+static gboolean
+find_misses (Run *run, GError **error)
+{
+  const WrkIoSpec *spec = run->spec;
+  const Clu *clu = run->scenario->clu;
+  run->misses = 1;
+  if (spec->op.v == MDL_IO_WRITE && spec->cache.v == MDL_CACHE_WARM)
+    return wrk_fail_at (error, spec->cache.mark, "'warm' is of reads; accepted for writes: direct, cold");
+  if (!is_cached (run))
+    return TRUE;
+  if (spec->path.v == WRK_IO_GDS)
+    return wrk_fail_at (error, spec->cache.mark, "GPUDirect Storage goes past the page cache; accepted with `path: gds`: direct");
+  run->path = run->path == WRK_IO_AUTO ? WRK_IO_BOUNCE : run->path;
+  double nodes = fmin (run->n, clu_n_nodes (clu)), share = run->ways != NULL && run->ways->cache.set ? run->ways->cache.v : 0;
+  double set_B = (spec->dataset.set ? spec->dataset.v : spec->bytes.v / nodes) * packed (spec);
+  double cache_B = clu_node_memory_B (clu, 0) * share;
+  if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (clu, 0) <= 0)
+    return wrk_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
+  run->misses = 1 - mdl_cache_hits ((MdlCache)spec->cache.v, set_B, cache_B, spec->access.v == 1);
+  return TRUE;
+}
+
+/* Clients of one tier: of a node's drives those that run there. */
+static double
+sharers (const Run *run)
+{
+  gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  return local ? ceil (run->n / fmin (run->n, clu_n_nodes (run->scenario->clu))) : run->n;
+}
+
+static void
+ask (Run *run)
+{
+  const WrkIoSpec *spec = run->spec;
+  MdlTierQuestion *q = &run->question;
+  MdlIoPath path = q->path;
+  double io_B = spec->io_size.set ? spec->io_size.v : run->tier.type.io_size.v > 0 ? run->tier.type.io_size.v : 1048576;
+  double own_B = spec->bytes.v / run->n;
+  io_B = fmin (io_B, own_B);
+  *q = (MdlTierQuestion){ .op = (MdlIoOp)spec->op.v,
+                          .path = path,
+                          .random = spec->access.v == 1,
+                          .block_B = io_B,
+                          .in_flight = fmin (spec->threads.v * spec->queue_depth.v, ceil (own_B / io_B)),
+                          .clients = sharers (run),
+                          .stripes = spec->stripe_count.v,
+                          .shared = spec->file.v == 1,
+                          .file_B = spec->file_size.v };
+  MdlTierSide *side = &run->tier.type.side[q->op];
+  side->latency.v += run->latency_s;
+  mdl_tier_cost (&run->tier, q, run->ways, &run->cost);
+  run->burst = run->cost;
+  if (run->tier.type.burst.head.set) {
+    q->burst = TRUE;
+    mdl_tier_cost (&run->tier, q, run->ways, &run->burst);
+    q->burst = FALSE;
+  }
+}
+
+/* Equal shares of what all cross. */
+static double
+link_Bps (const Run *run, guint32 *busiest)
+{
+  double least_Bps = HUGE_VAL;
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    if (one->load > 0 && one->capacity / one->load < least_Bps * (1 - 1e-9)) {
+      least_Bps = one->capacity / one->load;
+      *busiest = i;
+    }
+  }
+  return least_Bps;
+}
+
+/* How long credits last at what clients really reach on them. */
+static void
+find_burst (Run *run)
+{
+  WrkIoResult *out = run->out;
+  out->after_Bps = fmin (own_Bps (run, &run->cost), out->link_Bps);
+  out->burst_Bps = fmin (own_Bps (run, &run->burst), out->link_Bps);
+  if (!run->tier.type.burst.head.set || !(out->burst_Bps > out->after_Bps))
+    return;
+  MdlTierCost reached = run->burst;
+  double part = out->burst_Bps * sharers (run) * packed (run->spec) * run->misses / run->burst.all.rate_Bps;
+  reached.all.rate_Bps *= part;
+  reached.all.iops *= part;
+  out->burst_s = mdl_tier_burst_s (&run->tier, &run->question, &reached);
+}
+
+static double
+model_time_s (const Run *run)
+{
+  const WrkIoResult *out = run->out;
+  double bytes = out->bytes / run->n, first_B = fmin (bytes, out->burst_s > 0 ? out->burst_s * out->burst_Bps : 0);
+  return (first_B > 0 ? first_B / out->burst_Bps : 0) + (bytes > first_B ? (bytes - first_B) / out->after_Bps : 0);
+}
+
+typedef struct {
+  GArray *flows; /* EngFlow */
+  double bound_per_s;
+} Spent;
+
+static void
+credits_are_spent (Eng *eng, void *user, uint64_t arg)
+{
+  const Spent *spent = user;
+  (void)arg;
+  for (guint i = 0; i < spent->flows->len; i++)
+    eng_flow_set_bound (eng, g_array_index (spent->flows, EngFlow, i), spent->bound_per_s);
+}
+
+static gboolean
+run_event (Run *run, WrkNet *net, guint64 *n_events, GError **error)
+{
+  WrkIoResult *out = run->out;
+  Eng *eng = wrk_net_engine (net);
+  g_autofree EngLink *link = g_new (EngLink, MAX (run->shared->len, 1u));
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    link[i] = one->res != CLU_NONE ? wrk_net_link (net, one->res) : eng_link_new (eng, one->capacity);
+  }
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse)), flows = g_array_new (FALSE, FALSE, sizeof (EngFlow));
+  double first = own_Bps (run, out->burst_s > 0 ? &run->burst : &run->cost);
+  for (guint i = 0; i < run->uses->len; i++) {
+    const GArray *mine = run->uses->pdata[i];
+    g_array_set_size (uses, 0);
+    for (guint u = 0; u < mine->len; u++) {
+      const Use *one = &g_array_index (mine, Use, u);
+      EngUse eng_use = { link[one->shared], one->weight };
+      g_array_append_val (uses, eng_use);
+    }
+    const EngFlowSpec spec = {
+      .amount = out->bytes / run->n, .bound_per_s = first, .uses = (const EngUse *)(const void *)uses->data, .n_uses = uses->len
+    };
+    EngFlow flow = eng_flow_start (eng, &spec);
+    g_array_append_val (flows, flow);
+  }
+  Spent spent = { flows, own_Bps (run, &run->cost) };
+  if (out->burst_s > 0 && out->burst_s < out->time_s)
+    eng_at (eng, eng_time_from_s (out->burst_s), credits_are_spent, &spent, 0);
+  if (!eng_run (eng, ENG_TIME_NEVER, 0, error))
+    return FALSE;
+  out->time_s = eng_time_to_s (eng_now (eng));
+  *n_events = eng_stats (eng).events;
+  return TRUE;
+}
+
+/* Who is to blame: the links where they leave less than what is in flight reaches, else the largest part of a request. */
+static void
+name_bound (Run *run, guint32 busiest)
+{
+  WrkIoResult *out = run->out;
+  const char *name = "latency";
+  if (out->link_Bps < out->own_Bps * (1 - 1e-6)) {
+    const Shared *one = &g_array_index (run->shared, Shared, busiest);
+    out->bottleneck = one->res != CLU_NONE ? clu_resource_name (run->scenario->clu, one->res) : g_strdup (one->name);
+    name = one->res != CLU_NONE                  ? clu_resource_class (run->scenario->clu, one->res)
+           : strstr (one->name, "cores") != NULL ? "host"
+                                                 : "decode";
+  } else if (core_s_per_B (run) / run->spec->threads.v * out->own_Bps > 0.5)
+    name = "host";
+  else if (run->cost.by_metadata)
+    name = "metadata";
+  else if (run->cost.all.bound == MDL_IO_BY_IOPS)
+    name = "iops";
+  else if (run->cost.all.bound == MDL_IO_BY_STREAM)
+    name = "stream";
+  else if (run->cost.all.bound == MDL_IO_BY_RATE)
+    name = run->cost.by_client                                                    ? "client"
+           : run->cost.by_targets && out->targets < mdl_tier_targets (&run->tier) ? "targets"
+                                                                                  : out->tier_kind;
+  g_strlcpy (out->bound_by, name, sizeof out->bound_by);
+}
+
+static void
+take_answer (Run *run)
+{
+  const WrkIoSpec *spec = run->spec;
+  WrkIoResult *out = run->out;
+  const MdlTierCost *cost = out->burst_s >= out->time_s && out->burst_s > 0 ? &run->burst : &run->cost;
+  out->op = (MdlIoOp)spec->op.v;
+  out->path = run->question.path == MDL_IO_HOST ? "host" : run->question.path == MDL_IO_CUFILE ? "gds" : "bounce";
+  out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;
+  out->client_rate_Bps = out->rate_Bps / run->n;
+  double stored_Bps = out->rate_Bps * packed (spec) * run->misses;
+  out->iops = stored_Bps / out->io_B;
+  /* Little's law: what is in flight waits as long as it takes at this rate */
+  out->request_s = out->iops > 0 ? out->in_flight * run->n / out->iops : 0;
+  double whole_s = cost->all.time_s;
+  for (int k = 0; k < 4; k++)
+    out->part_s[k] = whole_s > 0 ? cost->all.part_s[k] : 0;
+  double queue_s = out->request_s - whole_s;
+  if (queue_s > 0) /* links, cores: they make requests wait as servers would */
+    out->part_s[MDL_IO_BY_RATE] += queue_s;
+  out->hits = 1 - run->misses;
+  out->opens_per_s = spec->file_size.v > 0 ? stored_Bps / spec->file_size.v : 0;
+  out->provenance = cost->all.source;
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    if (one->res != CLU_NONE && one->load > 0)
+      out->provenance = MIN (out->provenance, clu_resource_source (run->scenario->clu, one->res));
+  }
+  double band = cost->all.band;
+  out->time_lo_s = out->time_s / (1 + band);
+  out->time_hi_s = out->time_s * (1 + band);
+}
+
+static gboolean
+prepare (Run *run, GError **error)
+{
+  const WrkScenario *scenario = run->scenario;
+  const WrkIoSpec *spec = run->spec;
+  g_autoptr (GError) why = NULL;
+  run->dev = wrk_io_find (scenario->clu, spec->tier.v, &run->tier, &why);
+  if (run->dev == CLU_NONE)
+    return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
+  double targets = mdl_tier_targets (&run->tier);
+  if (spec->stripe_count.v > targets)
+    return wrk_fail_at (error, spec->stripe_count.mark,
+                        "a stripe over %.0f targets, but storage '%s' has %.0f; accepted: at most %.0f", spec->stripe_count.v,
+                        spec->tier.v, targets, targets);
+  run->n = spec->clients.v;
+  run->path = (WrkIoPath)spec->path.v;
+  run->ways = scenario->storage;
+  return find_misses (run, error);
+}
+
+gboolean
+wrk_check_io (const WrkScenario *scenario, GError **error)
+{
+  g_auto (Run) run = { .scenario = scenario, .spec = &scenario->io };
+  return prepare (&run, error);
+}
+
+static void
+fill_question (Run *run)
+{
+  WrkIoResult *out = run->out;
+  const WrkIoSpec *spec = run->spec;
+  out->bytes = spec->bytes.v;
+  out->tier = spec->tier.v;
+  out->type = run->tier.type.name.v;
+  out->kind = (MdlTierKind)run->tier.type.kind.v;
+  out->tier_kind = base_name (mdl_tier_names, run->tier.type.kind.v);
+  out->threads = spec->threads.v;
+  out->depth = spec->queue_depth.v;
+  out->clients = run->n;
+  out->io_B = run->question.block_B;
+  out->in_flight = run->question.in_flight;
+  double stripes = spec->stripe_count.v > 0 ? spec->stripe_count.v : mdl_tier_file_targets (&run->tier);
+  out->targets = spec->file.v == 1 ? stripes : fmin (stripes * sharers (run), mdl_tier_targets (&run->tier));
+  out->servers = run->tier.servers;
+}
+
+gboolean
+wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events, GError **error)
+{
+  g_auto (Run) run = { .scenario = scenario, .spec = spec, .out = out };
+  run.shared = g_array_new (FALSE, TRUE, sizeof (Shared));
+  run.uses = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  run.known = g_hash_table_new (NULL, NULL);
+  if (!prepare (&run, error))
+    return FALSE;
+  for (guint32 i = 0; i < (guint32)run.n; i++) {
+    GArray *uses = g_array_new (FALSE, FALSE, sizeof (Use));
+    g_ptr_array_add (run.uses, uses);
+    if (!add_way (&run, i, uses, error))
+      return FALSE;
+  }
+  add_host (&run);
+  ask (&run);
+  fill_question (&run);
+  guint32 busiest = 0;
+  out->link_Bps = link_Bps (&run, &busiest);
+  out->own_Bps = own_Bps (&run, &run.cost);
+  find_burst (&run);
+  out->time_s = model_time_s (&run);
+  if (scenario->settings.mode != WRK_MODE_MODEL && !run_event (&run, net, n_events, error))
+    return FALSE;
+  for (guint i = 0; i < run.shared->len; i++) {
+    const Shared *one = &g_array_index (run.shared, Shared, i);
+    if (one->res != CLU_NONE)
+      wrk_net_count (net, one->res, out->bytes / run.n * one->load, 1);
+  }
+  take_answer (&run);
+  name_bound (&run, busiest);
+  return TRUE;
+}
+
+gboolean
+wrk_run_io (WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  WrkIoResult *out = &result->io;
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  if (!wrk_io_price (scenario, &scenario->io, net, out, &result->n_events, error))
+    return FALSE;
+  wrk_result_add_links (result, scenario->clu, net, out->time_s);
+  if (scenario->io.cache.v == MDL_CACHE_WARM && out->hits <= 0)
+    wrk_result_warn (result,
+                     "the data set is larger than the page cache and read in order: each page has left when it is wanted again");
+  return TRUE;
+}
+
+void
+wrk_io_result_clear (WrkIoResult *result)
+{
+  clu_route_clear (&result->route);
+  g_clear_pointer (&result->bottleneck, g_free);
+}

@@ -1,0 +1,53 @@
+/* The keys of a workload of kind `io`. */
+#include "scenario-private.h"
+
+static const BaseName access_names[] = { { "sequential", 0, "one block after the other" },
+                                         { "random", 1, "at random offsets" },
+                                         { NULL, 0, NULL } };
+static const BaseName file_names[] = { { "own", 0, "each client its own" },
+                                       { "shared", 1, "all clients the same one (a hot shard)" },
+                                       { NULL, 0, NULL } };
+static const BaseName decode_names[] = { { "cpu", WRK_DECODE_CPU, "cores of the host, `rate` each" },
+                                         { "gpu", WRK_DECODE_GPU, "SMs of the GPU, `rate` a GPU" },
+                                         { "engine", WRK_DECODE_ENGINE, "a decompression engine, `rate` a GPU" },
+                                         { NULL, 0, NULL } };
+
+static const BaseField compression_fields[] = {
+  BASE_ROW_NUM (WrkCompressionSpec, "ratio", ratio, NUMBER, .min = "1", .max = "1000", .required = TRUE,
+                .help = "bytes unpacked over bytes stored"),
+  BASE_ROW (WrkCompressionSpec, "by", by, ENUM, .names = decode_names, .fallback = "cpu", .help = "who packs and unpacks"),
+  BASE_ROW_NUM (WrkCompressionSpec, "rate", rate, BANDWIDTH, .min = "1 kB/s", .required = TRUE,
+                .help = "unpacked bytes of one core, or of one GPU"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_compression = { .name = "compression",
+                                            .help = "What is stored is packed; `bytes` are unpacked ones.",
+                                            .fields = compression_fields };
+
+static const BaseField io_fields[] = {
+  BASE_ROW (WrkIoSpec, "kind", kind, ENUM, .names = wrk_kind_names, .required = TRUE, .help = "io"),
+  BASE_ROW (WrkIoSpec, "op", op, ENUM, .names = mdl_io_op_names, .fallback = "read", .help = "direction"),
+  BASE_ROW (WrkIoSpec, "tier", tier, STR, .required = TRUE,
+            .help = "a tier of the topology's `storage` by its name, or nvme: the drives of each client's own node, striped"),
+  BASE_ROW_NUM (WrkIoSpec, "bytes", bytes, BYTES, .min = "1 B", .max = "1 EB", .required = TRUE, .help = "of all clients together"),
+  BASE_ROW_NUM (WrkIoSpec, "io_size", io_size, BYTES, .min = "1 B", .max = "1 TB",
+                .help = "of a request; default: the tier's, 1 MiB"),
+  BASE_ROW_NUM (WrkIoSpec, "threads", threads, COUNT, .min = "1", .max = "1 M", .fallback = "1", .help = "of a client"),
+  BASE_ROW_NUM (WrkIoSpec, "queue_depth", queue_depth, COUNT, .min = "1", .max = "1 M", .fallback = "1",
+                .help = "requests that each thread has in flight"),
+  BASE_ROW_NUM (WrkIoSpec, "clients", clients, COUNT, .min = "1", .max = "65536", .fallback = "1",
+                .help = "one a node in turn, then the next GPU of each"),
+  BASE_ROW (WrkIoSpec, "path", path, ENUM, .names = wrk_io_path_names, .fallback = "auto", .help = "between storage and what"),
+  BASE_ROW (WrkIoSpec, "access", access, ENUM, .names = access_names, .fallback = "sequential", .help = "pattern"),
+  BASE_ROW (WrkIoSpec, "cache", cache, ENUM, .names = mdl_cache_names, .fallback = "direct", .help = "the host's page cache"),
+  BASE_ROW_NUM (WrkIoSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "what a node reads over and over, for `cache: warm`; default: its clients' bytes"),
+  BASE_ROW_NUM (WrkIoSpec, "file_size", file_size, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "files of this size, each found and opened; default: open already"),
+  BASE_ROW (WrkIoSpec, "file", file, ENUM, .names = file_names, .fallback = "own", .help = "whose"),
+  BASE_ROW_NUM (WrkIoSpec, "stripe_count", stripe_count, COUNT, .min = "1", .max = "1 M",
+                .help = "targets that a file lies on; default: the tier's"),
+  BASE_ROW (WrkIoSpec, "compression", compression, MAP, .sub = &wrk_schema_compression, .help = "packed data"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_io = { .name = "workload (io)", .help = "Reads or writes of storage.", .fields = io_fields };

@@ -1,0 +1,525 @@
+/* The input pipeline of a training step, as tasks beside it: in each node, for each rank that reads,
+ *
+ *     worker w:  read b, decode b, read b + W, …    W workers, each at most `prefetch` batches ahead of what was taken
+ *     pinning:   copy into pinned memory by a core
+ *     copy:      to the GPU, one batch ahead of compute
+ *     decoder:   on the GPU's own engine, or its SMs before the batch's compute
+ *     compute:   the step's time over its micro-batches
+ * Reads are flows over the links of the way to the storage; cores of the node are counted; storage gives all readers what its
+ * queue gives (models/tier.h). All nodes do the same: the first is simulated with its part of what they share. Runs until batches
+ * come evenly; what a step then takes beyond its own time is the stall. What starves it is the stage that could hand out batches
+ * least often.
+ * Valid: readers spread evenly over the nodes, a replica's other ranks get theirs beside the step. Source: torch.utils.data
+ * .DataLoader (workers hand out batches in turn, prefetch_factor each). Check: test_workload_loader. */
+#include "workload/loader.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/graph.h"
+#include "io_way-private.h"
+#include "scenario-private.h"
+
+/* Batches of a reader that are simulated at most, and steps at least. */
+enum { MOST_BATCHES = 8192, LEAST_STEPS = 6, LEAST_TURNS = 4, LEAST_BATCHES = 512 };
+
+static const BaseName access_names[] = { { "sequential", 0, "one after the other" },
+                                         { "random", 1, "in random order" },
+                                         { NULL, 0, NULL } };
+static const BaseName sharing_names[] = { { "shards", 0, "each rank reads its own samples" },
+                                          { "node", 1, "one rank of a node reads for all of it" },
+                                          { NULL, 0, NULL } };
+static const BaseName decoder_names[] = { { "cpu", WRK_DECODE_CPU, "the workers" },
+                                          { "gpu", WRK_DECODE_GPU, "SMs of the GPU, before the batch's compute" },
+                                          { "engine", WRK_DECODE_ENGINE, "an engine of the GPU, beside compute" },
+                                          { NULL, 0, NULL } };
+
+static const BaseField loader_fields[] = {
+  BASE_ROW (WrkLoaderSpec, "tier", tier, STR, .required = TRUE, .help = "a tier of the topology, or nvme: the nodes' drives"),
+  BASE_ROW_NUM (WrkLoaderSpec, "sample", sample, BYTES, .min = "1 B", .max = "1 TB", .required = TRUE, .help = "as it is stored"),
+  BASE_ROW_NUM (WrkLoaderSpec, "samples", samples, COUNT, .min = "1", .max = "1 G",
+                .help = "of a rank and micro-batch; default: a model's micro_batch"),
+  BASE_ROW_NUM (WrkLoaderSpec, "workers", workers, COUNT, .min = "1", .max = "1024", .fallback = "8",
+                .help = "processes of a rank"),
+  BASE_ROW_NUM (WrkLoaderSpec, "prefetch", prefetch, COUNT, .min = "1", .max = "1024", .fallback = "2",
+                .help = "batches that each worker has ahead"),
+  BASE_ROW_NUM (WrkLoaderSpec, "decode", decode, TIME, .max = "1 h", .fallback = "0",
+                .help = "of a sample: of one core, or of the GPU that decodes"),
+  BASE_ROW_NUM (WrkLoaderSpec, "decoded", decoded, BYTES, .min = "1 B", .max = "1 TB",
+                .help = "a sample as it is copied to the GPU; default: as stored"),
+  BASE_ROW (WrkLoaderSpec, "decoder", decoder, ENUM, .names = decoder_names, .fallback = "cpu", .help = "who decodes"),
+  BASE_ROW (WrkLoaderSpec, "access", access, ENUM, .names = access_names, .fallback = "sequential", .help = "order of samples"),
+  BASE_ROW (WrkLoaderSpec, "sharing", sharing, ENUM, .names = sharing_names, .fallback = "shards", .help = "who reads what"),
+  BASE_ROW_NUM (WrkLoaderSpec, "queue_depth", depth, COUNT, .min = "1", .max = "65536", .fallback = "1",
+                .help = "requests that a worker has in flight"),
+  BASE_ROW_NUM (WrkLoaderSpec, "io_size", io_size, BYTES, .min = "1 B", .max = "1 TB",
+                .help = "of a request; default: the tier's, and random samples one by one"),
+  BASE_ROW_NUM (WrkLoaderSpec, "file_size", file_size, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "files of this size, each found and opened; default: large shards, open already"),
+  BASE_ROW (WrkLoaderSpec, "cache", cache, ENUM, .names = mdl_cache_names, .fallback = "direct", .help = "the host's page cache"),
+  BASE_ROW_NUM (WrkLoaderSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
+                .help = "what a node reads in an epoch, for `cache: warm`"),
+  BASE_ROW (WrkLoaderSpec, "pin", pin, BOOL, .fallback = "true", .help = "a core copies batches into pinned memory"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_loader = { .name = "loader", .help = "Where samples come from.", .fields = loader_fields };
+
+gboolean
+wrk_check_loader (const WrkScenario *scenario, GError **error)
+{
+  const WrkLoaderSpec *spec = &scenario->training.loader;
+  MdlTier tier;
+  g_autoptr (GError) why = NULL;
+  if (!spec->head.set)
+    return TRUE;
+  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, &why) == CLU_NONE)
+    return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
+  if (scenario->training.model.model == NULL && !spec->samples.set)
+    return wrk_fail_at (error, spec->head.mark, "a loader of layers with given times needs 'samples', of a rank and micro-batch");
+  if (spec->cache.v == MDL_CACHE_WARM && !spec->dataset.set)
+    return wrk_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
+  if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (scenario->clu, 0) <= 0)
+    return wrk_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
+  return TRUE;
+}
+
+/* One resource of the first node's ways. */
+typedef struct {
+  CluRes res;
+  double here, all; /* bytes a byte of every reader: of the first node's readers, of all */
+} Load;
+
+typedef struct {
+  const WrkScenario *scenario;
+  const WrkLoaderSpec *spec;
+  const WrkTrainingResult *training;
+  WrkLoaderResult *out;
+  MdlTier tier;
+  CluDev dev;
+  guint32 n_nodes, local, m; /* readers of a node; micro-batches */
+  guint32 gpus;              /* that each of them feeds */
+  double misses;
+  GArray *loads;       /* Load */
+  GPtrArray *uses;     /* of each local reader: GArray of CluUse */
+  double worker_Bps;   /* one worker alone */
+  double servers_Bps;  /* all readers together */
+  double core_s_per_B; /* of a read by way of the host */
+  double gpu_decode_s; /* before compute */
+} Pipe;
+
+static void
+pipe_clear (Pipe *pipe)
+{
+  g_clear_pointer (&pipe->loads, g_array_unref);
+  g_clear_pointer (&pipe->uses, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pipe, pipe_clear)
+
+static Load *
+load_of (Pipe *pipe, CluRes res, gboolean make)
+{
+  for (guint i = 0; i < pipe->loads->len; i++)
+    if (g_array_index (pipe->loads, Load, i).res == res)
+      return &g_array_index (pipe->loads, Load, i);
+  if (!make)
+    return NULL;
+  Load fresh = { .res = res };
+  g_array_append_val (pipe->loads, fresh);
+  return &g_array_index (pipe->loads, Load, pipe->loads->len - 1);
+}
+
+/* Ways of all readers: those of the first node in full, of the others what they load of its resources. */
+static gboolean
+find_ways (Pipe *pipe, double *latency_s, GError **error)
+{
+  const WrkScenario *scenario = pipe->scenario;
+  for (guint32 node = 0; node < pipe->n_nodes; node++)
+    for (guint32 i = 0; i < pipe->local; i++) {
+      WrkIoPlace place = { node, i * pipe->gpus };
+      g_auto (WrkIoWay) way = { 0 };
+      g_autoptr (GError) why = NULL;
+      if (!wrk_io_way (scenario->clu, &scenario->settings, pipe->dev, &place, MDL_IO_READ, WRK_IO_HOST, &way, &why))
+        return wrk_fail_at (error, pipe->spec->tier.mark, "%s", why->message);
+      for (guint u = 0; u < way.uses->len; u++) {
+        const CluUse *use = &g_array_index (way.uses, CluUse, u);
+        Load *load = load_of (pipe, use->res, node == 0);
+        if (load != NULL) {
+          load->all += use->share;
+          load->here += node == 0 ? use->share : 0;
+        }
+      }
+      *latency_s = fmax (*latency_s, way.latency_s);
+      if (node == 0)
+        g_ptr_array_add (pipe->uses, g_array_ref (way.uses));
+    }
+  return TRUE;
+}
+
+static void
+ask_storage (Pipe *pipe, double latency_s)
+{
+  const WrkLoaderSpec *spec = pipe->spec;
+  WrkLoaderResult *out = pipe->out;
+  double own_B = pipe->tier.type.io_size.v > 0 ? pipe->tier.type.io_size.v : 1048576;
+  double io_B = spec->io_size.set ? spec->io_size.v : spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B;
+  pipe->tier.type.side[MDL_IO_READ].latency.v += latency_s;
+  MdlTierQuestion q = { .op = MDL_IO_READ,
+                        .path = MDL_IO_HOST,
+                        .random = spec->access.v == 1,
+                        .block_B = fmin (io_B, out->batch_B),
+                        .in_flight = spec->depth.v,
+                        .clients = 1,
+                        .file_B = spec->file_size.v };
+  MdlTierCost one, all;
+  mdl_tier_cost (&pipe->tier, &q, pipe->scenario->storage, &one);
+  gboolean local = pipe->tier.type.kind.v == MDL_TIER_LOCAL_NVME; /* each node has its own */
+  q.clients = local ? pipe->local : out->readers;
+  q.in_flight = spec->depth.v * spec->workers.v;
+  mdl_tier_cost (&pipe->tier, &q, pipe->scenario->storage, &all);
+  pipe->worker_Bps = one.client_rate_Bps;
+  pipe->servers_Bps = all.all.rate_Bps * (local ? pipe->n_nodes : 1);
+  g_strlcpy (out->bound_by, all.by_metadata ? "metadata" : mdl_io_bound_names[all.all.bound], sizeof out->bound_by);
+  out->source = MIN (out->source, all.all.source);
+}
+
+static double
+cores_of (const Pipe *pipe)
+{
+  return clu_node_cores (pipe->scenario->clu, 0);
+}
+
+/* Copies of one batch to all GPUs that read at the same time. */
+static gboolean
+price_copy (Pipe *pipe, GError **error)
+{
+  const Clu *clu = pipe->scenario->clu;
+  guint32 n = pipe->local * pipe->gpus, gpus = clu_gpus_per_node (clu, 0), memories = clu_node_n (clu, 0, CLU_DEV_MEMORY);
+  n = MIN (n, gpus);
+  g_autofree WrkPair *pair = g_new0 (WrkPair, n);
+  for (guint32 i = 0; i < n; i++)
+    pair[i] = (WrkPair){ clu_node_device (clu, 0, CLU_DEV_MEMORY, i * memories / gpus), clu_node_device (clu, 0, CLU_DEV_GPU, i),
+                         "host", "GPU" };
+  double sample_B = pipe->spec->decoded.set ? pipe->spec->decoded.v : pipe->spec->sample.v;
+  if (pipe->spec->decoder.v != WRK_DECODE_CPU)
+    sample_B = pipe->spec->sample.v; /* it crosses packed */
+  const WrkCopies copies = { .pair = pair,
+                             .n = n,
+                             .size_B = pipe->out->batch_B / pipe->spec->sample.v * sample_B / pipe->gpus,
+                             .count = 1,
+                             .pageable = !pipe->spec->pin.v };
+  WrkFault fault;
+  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &pipe->scenario->settings, &copies, &fault, error);
+  for (guint i = 0; done != NULL && i < done->len; i++)
+    pipe->out->copy_s = fmax (pipe->out->copy_s, ((const WrkCopy *)done->pdata[i])->time_s);
+  return done != NULL;
+}
+
+/* What each stage takes of one batch, and how often it could hand one out. */
+static void
+price_stages (Pipe *pipe)
+{
+  const WrkLoaderSpec *spec = pipe->spec;
+  const MdlStorage *storage = pipe->scenario->storage;
+  WrkLoaderResult *out = pipe->out;
+  double samples = out->batch_B / spec->sample.v, core_Bps = storage != NULL && storage->core.set ? storage->core.v : HUGE_VAL;
+  double decoded_B = samples * (spec->decoded.set ? spec->decoded.v : spec->sample.v);
+  double decode_s = samples * spec->decode.v;
+  out->decode_s = spec->decoder.v == WRK_DECODE_CPU ? decode_s : 0;
+  pipe->gpu_decode_s = spec->decoder.v == WRK_DECODE_CPU ? 0 : decode_s / pipe->gpus;
+  /* protocol and the page cache's copy are the worker's own time */
+  double s_per_B =
+      (pipe->tier.type.core.set ? pipe->misses / pipe->tier.type.core.v : 0) + (spec->cache.v != MDL_CACHE_OFF ? 1 / core_Bps : 0);
+  pipe->core_s_per_B = s_per_B;
+  out->pin_s = spec->pin.v ? decoded_B / core_Bps : 0;
+  double stored_B = out->batch_B * pipe->misses;
+  out->storage_s = stored_B * out->readers / pipe->servers_Bps;
+  for (guint i = 0; i < pipe->loads->len; i++) {
+    const Load *load = &g_array_index (pipe->loads, Load, i);
+    double least_s = stored_B * load->all / clu_resource_capacity (pipe->scenario->clu, load->res);
+    gboolean tier = clu_resource_family (pipe->scenario->clu, load->res) == CLU_FAMILY_STORAGE;
+    double *to = tier ? &out->storage_s : &out->network_s;
+    *to = fmax (*to, least_s);
+  }
+  double alone_s = stored_B / pipe->worker_Bps + out->batch_B * s_per_B;
+  out->workers_s = (alone_s + out->decode_s) / spec->workers.v;
+  double cores = cores_of (pipe);
+  out->cores_s = cores > 0 ? (out->decode_s + out->batch_B * s_per_B + out->pin_s) * pipe->local / cores : 0;
+}
+
+/* ---- the tasks ---- */
+
+enum { READ, DECODE, PIN, COPY, DECODER, COMPUTE };
+
+/* Streams of one reader, its tasks by batch. */
+typedef struct {
+  EngStream *worker, pin, to_gpu, decoder;
+  EngTask *read, *copy;
+  EngTask there; /* the last batch is on the GPU, decoded there where it has an engine */
+} Reader;
+
+typedef struct {
+  const Pipe *pipe;
+  EngGraph *graph;
+  EngResource cores;
+  gboolean counts_cores;
+  guint32 n, measured; /* batches; steps that are looked at, the last */
+  EngLink *link;
+  EngLink servers;
+  Reader *reader;
+  EngTask *compute;
+} Graph;
+
+static EngTask
+core_task (const Graph *g, EngStream stream, double time_s, unsigned kind)
+{
+  EngTask task = eng_graph_delay (g->graph, stream, eng_time_from_s (time_s), kind, NULL);
+  if (g->counts_cores && time_s > 0)
+    eng_graph_hold (g->graph, task, g->cores, 1);
+  return task;
+}
+
+/* What a worker reads, and how fast it may. */
+static void
+read_spec (const Graph *g, guint32 reader, GArray *uses, EngFlowSpec *spec)
+{
+  const Pipe *pipe = g->pipe;
+  const GArray *way = pipe->uses->pdata[reader];
+  g_array_set_size (uses, 0);
+  for (guint u = 0; u < way->len; u++) {
+    const CluUse *use = &g_array_index (way, CluUse, u);
+    guint at = 0;
+    while (g_array_index (pipe->loads, Load, at).res != use->res)
+      at++;
+    EngUse one = { g->link[at], use->share };
+    g_array_append_val (uses, one);
+  }
+  EngUse servers = { g->servers, 1 };
+  g_array_append_val (uses, servers);
+  *spec = (EngFlowSpec){ .amount = pipe->out->batch_B * pipe->misses,
+                         .bound_per_s = pipe->worker_Bps,
+                         .uses = (const EngUse *)(const void *)uses->data,
+                         .n_uses = uses->len };
+}
+
+/* Batch b of one reader, until it is on the GPU. */
+static void
+add_batch (Graph *g, guint32 r, guint32 b, const EngFlowSpec *flow)
+{
+  const Pipe *pipe = g->pipe;
+  guint32 workers = (guint32)pipe->spec->workers.v, ahead = workers * (guint32)pipe->spec->prefetch.v;
+  Reader *reader = &g->reader[r];
+  EngStream own = reader->worker[b % workers];
+  reader->read[b] =
+      flow->amount > 0 ? eng_graph_flow (g->graph, own, flow, READ, NULL) : eng_graph_join (g->graph, own, READ, NULL);
+  if (b >= ahead)
+    eng_graph_after (g->graph, reader->read[b], reader->copy[b - ahead]);
+  EngTask ready = core_task (g, own, pipe->out->decode_s + pipe->out->batch_B * pipe->core_s_per_B, DECODE);
+  EngTask pinned = core_task (g, reader->pin, pipe->out->pin_s, PIN);
+  eng_graph_after (g->graph, pinned, ready);
+  reader->copy[b] = eng_graph_delay (g->graph, reader->to_gpu, eng_time_from_s (pipe->out->copy_s), COPY, NULL);
+  eng_graph_after (g->graph, reader->copy[b], pinned);
+  if (b >= 2)
+    eng_graph_after (g->graph, reader->copy[b], g->compute[b - 2]);
+  reader->there = reader->copy[b];
+  if (pipe->gpu_decode_s > 0 && pipe->spec->decoder.v == WRK_DECODE_ENGINE) {
+    reader->there = eng_graph_delay (g->graph, reader->decoder, eng_time_from_s (pipe->gpu_decode_s), DECODER, NULL);
+    eng_graph_after (g->graph, reader->there, reader->copy[b]);
+  }
+}
+
+/* All readers of the node go on together, as data-parallel ranks do: a batch is computed once the last has it. SMs that decode do
+ * so before. Tasks are made batch by batch, since cores are granted in their order. */
+static void
+add_batches (Graph *g)
+{
+  const Pipe *pipe = g->pipe;
+  g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  g_autofree EngFlowSpec *flow = g_new (EngFlowSpec, pipe->local);
+  for (guint32 r = 0; r < pipe->local; r++) {
+    GArray *uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+    g_ptr_array_add (kept, uses);
+    read_spec (g, r, uses, &flow[r]);
+  }
+  EngStream compute = eng_graph_stream (g->graph, "compute");
+  for (guint32 b = 0; b < g->n; b++) {
+    for (guint32 r = 0; r < pipe->local; r++)
+      add_batch (g, r, b, &flow[r]);
+    EngTask begin = pipe->gpu_decode_s > 0 && pipe->spec->decoder.v == WRK_DECODE_GPU
+                        ? eng_graph_delay (g->graph, compute, eng_time_from_s (pipe->gpu_decode_s), DECODER, NULL)
+                        : eng_graph_join (g->graph, compute, DECODER, NULL);
+    for (guint32 r = 0; r < pipe->local; r++)
+      eng_graph_after (g->graph, begin, g->reader[r].there);
+    g->compute[b] = eng_graph_delay (g->graph, compute, eng_time_from_s (pipe->out->batch_s), COMPUTE, NULL);
+  }
+}
+
+/* Over the steps that are looked at, where batches come evenly. */
+static void
+take_stall (const Graph *g, WrkLoaderResult *out)
+{
+  guint32 m = g->pipe->m, steps = g->n / m, from = steps - g->measured;
+  double read_s = 0, begin_s = eng_time_to_s (eng_graph_task_end (g->graph, g->compute[from * m - 1]));
+  double end_s = eng_time_to_s (eng_graph_task_end (g->graph, g->compute[steps * m - 1]));
+  for (guint32 r = 0; r < g->pipe->local; r++)
+    for (guint32 b = from * m; b < steps * m; b++)
+      read_s += eng_time_to_s (eng_graph_task_end (g->graph, g->reader[r].read[b]) -
+                               eng_graph_task_start (g->graph, g->reader[r].read[b]));
+  out->read_s = read_s / ((double)g->measured * m * g->pipe->local);
+  double stall_s = (end_s - begin_s) / g->measured - out->batch_s * m;
+  /* picoseconds of each task are rounded */
+  out->stall_s = stall_s > 1e-9 * (end_s - begin_s) ? stall_s : 0;
+  out->first_s = eng_time_to_s (eng_graph_task_start (g->graph, g->compute[0]));
+}
+
+static guint32
+greatest_divisor (guint32 a, guint32 b)
+{
+  while (b != 0) {
+    guint32 rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static void
+reader_init (const Graph *g, Reader *reader, guint32 workers)
+{
+  reader->worker = g_new (EngStream, workers);
+  for (guint32 w = 0; w < workers; w++)
+    reader->worker[w] = eng_graph_stream (g->graph, "worker");
+  reader->pin = eng_graph_stream (g->graph, "pin");
+  reader->to_gpu = eng_graph_stream (g->graph, "copy");
+  reader->decoder = eng_graph_stream (g->graph, "decoder");
+  reader->read = g_new (EngTask, g->n);
+  reader->copy = g_new (EngTask, g->n);
+}
+
+static void
+graph_clear (Graph *g)
+{
+  for (guint32 r = 0; r < g->pipe->local; r++) {
+    g_free (g->reader[r].worker);
+    g_free (g->reader[r].read);
+    g_free (g->reader[r].copy);
+  }
+  g_free (g->reader);
+  g_free (g->compute);
+  g_free (g->link);
+  eng_graph_free (g->graph);
+}
+
+static gboolean
+simulate (const Pipe *pipe, guint64 *n_events, GError **error)
+{
+  WrkLoaderResult *out = pipe->out;
+  g_autoptr (Eng) eng = eng_new ();
+  Graph g = { .pipe = pipe, .graph = eng_graph_new (eng) };
+  double cores = cores_of (pipe), ahead = pipe->spec->workers.v * pipe->spec->prefetch.v;
+  /* batches come in turns of the workers: whole turns are looked at, behind as many and all that lay ready */
+  guint32 workers = (guint32)pipe->spec->workers.v, turn = workers / greatest_divisor (workers, pipe->m);
+  guint32 most = MOST_BATCHES / pipe->m, before;
+  guint32 least = MAX (LEAST_STEPS, (LEAST_BATCHES + pipe->m - 1) / pipe->m);
+  g.measured = turn * ((least + turn - 1) / turn);
+  before = MAX (g.measured, (guint32)ceil (LEAST_TURNS * ahead / pipe->m));
+  g.measured = MIN (g.measured, most / 2);
+  before = MAX (MIN (before, most - g.measured), 1u);
+  g.n = (g.measured + before) * pipe->m;
+  g.counts_cores = cores > 0;
+  g.cores = eng_graph_resource (g.graph, "cores", (unsigned)fmax (cores, 1));
+  g.link = g_new (EngLink, MAX (pipe->loads->len, 1u));
+  for (guint i = 0; i < pipe->loads->len; i++) {
+    const Load *load = &g_array_index (pipe->loads, Load, i);
+    g.link[i] = eng_link_new (eng, clu_resource_capacity (pipe->scenario->clu, load->res) * load->here / load->all);
+  }
+  g.servers = eng_link_new (eng, pipe->servers_Bps * pipe->local / out->readers);
+  g.compute = g_new (EngTask, g.n);
+  g.reader = g_new0 (Reader, pipe->local);
+  for (guint32 r = 0; r < pipe->local; r++)
+    reader_init (&g, &g.reader[r], workers);
+  add_batches (&g);
+  gboolean ok = eng_graph_run (g.graph, error);
+  if (ok)
+    take_stall (&g, out);
+  *n_events += eng_stats (eng).events;
+  graph_clear (&g);
+  return ok;
+}
+
+static void
+name_starved (const Pipe *pipe)
+{
+  WrkLoaderResult *out = pipe->out;
+  const struct {
+    const char *name;
+    double least_s;
+  } rows[] = { { "storage", out->storage_s }, { "network", out->network_s }, { "workers", out->workers_s },
+               { "cores", out->cores_s },     { "copy", out->copy_s },       { "decoder", pipe->gpu_decode_s } };
+  guint most = 0;
+  for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
+    most = rows[i].least_s > rows[most].least_s ? i : most;
+  if (out->stall_s > 0)
+    g_strlcpy (out->starved_by, rows[most].name, sizeof out->starved_by);
+}
+
+/* Who reads, and how much. */
+static gboolean
+place_readers (Pipe *pipe, GError **error)
+{
+  const WrkScenario *scenario = pipe->scenario;
+  const WrkTrainingResult *training = pipe->training;
+  const WrkLoaderSpec *spec = pipe->spec;
+  WrkLoaderResult *out = pipe->out;
+  guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u), gpus = clu_gpus_per_node (scenario->clu, 0);
+  pipe->m = training->has_model ? MAX (training->micro_batches, 1u) : (guint32)scenario->training.micro_batches.v;
+  if (pipe->m > MOST_BATCHES / 2)
+    return wrk_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %d", pipe->m,
+                        MOST_BATCHES / 2);
+  guint32 of_a_node = (dp + nodes - 1) / nodes;
+  pipe->n_nodes = MIN (nodes, dp);
+  pipe->gpus = spec->sharing.v == 1 ? MIN (of_a_node, gpus) : 1;
+  pipe->local = spec->sharing.v == 1 ? 1 : of_a_node;
+  double samples = spec->samples.set ? spec->samples.v : scenario->training.model.micro_batch.v;
+  out->batch_B = samples * spec->sample.v * (spec->sharing.v == 1 ? of_a_node : 1);
+  out->readers = (double)pipe->local * pipe->n_nodes;
+  out->batch_s = training->step_time_s / pipe->m;
+  out->demand_Bps = out->batch_B * out->readers / out->batch_s;
+  double share = scenario->storage != NULL && scenario->storage->cache.set ? scenario->storage->cache.v : 0;
+  double cache_B = clu_node_memory_B (scenario->clu, 0) * share;
+  pipe->misses = 1 - mdl_cache_hits ((MdlCache)spec->cache.v, spec->dataset.v, cache_B, spec->access.v == 1);
+  return TRUE;
+}
+
+gboolean
+wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  WrkTrainingResult *training = &result->training;
+  WrkLoaderResult *out = &training->loader;
+  g_auto (Pipe) pipe = { .scenario = scenario, .spec = &scenario->training.loader, .training = training, .out = out };
+  if (!pipe.spec->head.set)
+    return TRUE;
+  pipe.loads = g_array_new (FALSE, FALSE, sizeof (Load));
+  pipe.uses = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  g_autoptr (GError) why = NULL;
+  pipe.dev = wrk_io_find (scenario->clu, pipe.spec->tier.v, &pipe.tier, &why);
+  if (pipe.dev == CLU_NONE)
+    return wrk_fail_at (error, pipe.spec->tier.mark, "%s", why->message);
+  out->set = TRUE;
+  out->tier = pipe.spec->tier.v;
+  out->source = BASE_SOURCE_MEASURED;
+  double latency_s = 0;
+  if (!place_readers (&pipe, error) || !find_ways (&pipe, &latency_s, error))
+    return FALSE;
+  ask_storage (&pipe, latency_s);
+  if (!price_copy (&pipe, error))
+    return FALSE;
+  price_stages (&pipe);
+  if (!simulate (&pipe, &result->n_events, error))
+    return FALSE;
+  name_starved (&pipe);
+  wrk_step_longer (training, WRK_PART_DATA_STALL, out->stall_s);
+  training->provenance = MIN (training->provenance, out->source);
+  if (cores_of (&pipe) <= 0 && (out->decode_s > 0 || out->pin_s > 0))
+    wrk_result_warn (result, "how many cores a node has is not known: workers never wait for one (node.sockets.cores)");
+  return TRUE;
+}

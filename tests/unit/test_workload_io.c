@@ -1,0 +1,139 @@
+/* Reads and writes on the fixture's cluster: adapters of 10 GB/s, PCIe of 50, host memory of 40 GB/s, and a tier on the fabric of
+ * two servers of 4 GB/s, 2 written, 1 ms. */
+#include <math.h>
+
+#include "scenario_fixture.h"
+
+#define TIER                                                                                                                       \
+  "{storage_type: t, kind: parallel_fs, gds: yes, blend: 16, read: {rate: 4 GB/s, latency: 1 ms}, write: {rate: 2 GB/s, latency: " \
+  "1 ms}}"
+#define READ(more) "{kind: io, tier: fs, bytes: 8 GB, io_size: 1 MB, threads: 1000" more "}"
+
+/* The answer; *why (may be NULL): of a scenario that is refused. */
+static WrkResult *
+run (unsigned n_nodes, const char *type, const char *workload, WrkMode mode, char **why)
+{
+  g_autofree char *text = scenario_text (2, n_nodes, workload, "");
+  g_autofree char *storage = g_strdup_printf ("topology.storage=[{name: fs, type: %s, servers: 2, network: fabric}]", type);
+  const char *const sets[] = { storage, NULL };
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, why);
+  g_autoptr (GError) error = NULL;
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL && why != NULL && *why == NULL)
+    *why = g_strdup (error->message);
+  if (result == NULL && why == NULL)
+    g_error ("%s: %s", workload, error != NULL ? error->message : "not loaded");
+  return result;
+}
+
+static void
+times_follow_from_tier_and_way_in_both_fidelities (void)
+{
+  static const struct {
+    unsigned n_nodes;
+    const char *workload, *path, *bound_by;
+    double rate_Bps;
+  } rows[] = {
+    { 1, READ (""), "gds", "parallel_fs", 8e9 },
+    { 1, READ (", op: write"), "gds", "parallel_fs", 4e9 },
+    { 1, READ (", path: host"), "host", "parallel_fs", 8e9 },
+    { 1, READ (", path: bounce"), "bounce", "parallel_fs", 8e9 },
+    { 2, READ (", clients: 2"), "gds", "parallel_fs", 8e9 },
+    /* 8 in flight of 1 ms each and 8000 requests a second: the servers' rate is just met; 4 reach half of it */
+    { 1, "{kind: io, tier: fs, bytes: 8 GB, io_size: 1 MB, threads: 4}", "gds", "latency", 4e9 },
+    { 1, "{kind: io, tier: fs, bytes: 8 GB, io_size: 1 MB, threads: 2, queue_depth: 2}", "gds", "latency", 4e9 },
+    /* a decoder of 3 GB/s unpacks what comes at 16 */
+    { 1, READ (", compression: {ratio: 2, by: gpu, rate: 3 GB/s}"), "gds", "decode", 3e9 },
+    { 1, READ (", compression: {ratio: 2, by: gpu, rate: 100 GB/s}"), "gds", "parallel_fs", 16e9 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+      g_autoptr (WrkResult) r = run (rows[i].n_nodes, TIER, rows[i].workload, mode, NULL);
+      test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, rows[i].workload, __FILE__, __LINE__);
+      TEST_STR (r->io.path, rows[i].path);
+      TEST_STR (r->io.bound_by, rows[i].bound_by);
+      TEST_INT (r->n_events > 0, mode == WRK_MODE_EVENT);
+      TEST_NEAR (r->io.in_flight * r->io.clients / r->io.request_s, r->io.iops, 1e-9); /* Little's law */
+    }
+}
+
+static void
+clients_of_one_node_share_its_adapters_and_their_links (void)
+{
+  /* 40 GB/s of servers, 10 GB/s of an adapter; from both GPUs of a node 20, from two nodes four times 10 */
+  static const char fast[] = "{storage_type: t, kind: nfs, gds: yes, blend: 16, read: {rate: 20 GB/s}, write: {rate: 20 GB/s}}";
+  static const struct {
+    const char *more, *bound_by;
+    double rate_Bps;
+  } rows[] = { { ", clients: 1", "ib", 10e9 },
+               { ", clients: 2", "ib", 20e9 }, /* one a node */
+               { ", clients: 4", "nfs", 40e9 },
+               /* staged: memories of 40 GB/s are written and read, just as much */
+               { ", clients: 4, path: bounce", "nfs", 40e9 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload = g_strdup_printf (READ ("%s"), rows[i].more);
+    g_autoptr (WrkResult) r = run (2, fast, workload, WRK_MODE_EVENT, NULL);
+    test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, workload, __FILE__, __LINE__);
+    TEST_STR (r->io.bound_by, rows[i].bound_by);
+  }
+}
+
+static void
+spent_credits_slow_a_volume_in_both_fidelities (void)
+{
+  /* 2 GB/s until 2 servers' 1 GB beyond 1 GB/s are gone after 2 s, 4 GB; the other 4 GB at 1 GB/s: 6 s */
+  static const char volume[] = "{storage_type: t, kind: block, read: {rate: 500 MB/s}, write: {rate: 500 MB/s}, blend: 16, burst: "
+                               "{rate: 1 GB/s, credit: 1 GB}}";
+  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+    g_autoptr (WrkResult) r = run (1, volume, READ (", path: host"), mode, NULL);
+    TEST_NEAR (r->io.burst_s, 2, 1e-6);
+    TEST_NEAR (r->io.time_s, 6, 1e-6);
+  }
+}
+
+static void
+what_cannot_be_is_refused_at_its_place (void)
+{
+  static const struct {
+    const char *type, *workload, *says;
+  } rows[] = {
+    { TIER, "{kind: io, tier: scratch, bytes: 1 GB}", "has no storage tier 'scratch'; accepted: fs" },
+    { TIER, READ (", stripe_count: 3"), "a stripe over 3 targets, but storage 'fs' has 2; accepted: at most 2" },
+    { TIER, READ (", path: gds, cache: cold"), "GPUDirect Storage goes past the page cache" },
+    { TIER, READ (", op: write, cache: warm"), "'warm' is of reads" },
+    { TIER, READ (", cache: warm"), "the size of the page cache is not known; give node.sockets memory_capacity" },
+    { "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}}", READ (", path: gds"),
+      "GPUDirect Storage does not work with nfs; accepted: path: bounce" },
+    { "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}, stripe: {count: 5}}", READ (""),
+      "a stripe over 5 targets, but storage 'fs' has 2 (2 servers of 1); accepted: at most 2" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *why = NULL;
+    g_autoptr (WrkResult) r = run (1, rows[i].type, rows[i].workload, WRK_MODE_EVENT, &why);
+    TEST_TRUE (r == NULL);
+    TEST_HAS (why, rows[i].says);
+  }
+}
+
+static void
+a_type_without_gds_bounces_when_nobody_insists (void)
+{
+  g_autoptr (WrkResult) r =
+      run (1, "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}}", READ (""), WRK_MODE_EVENT, NULL);
+  TEST_STR (r->io.path, "bounce");
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "times follow from tier and way in both fidelities", times_follow_from_tier_and_way_in_both_fidelities },
+    { "clients of one node share its adapters and their links", clients_of_one_node_share_its_adapters_and_their_links },
+    { "spent credits slow a volume in both fidelities", spent_credits_slow_a_volume_in_both_fidelities },
+    { "what cannot be is refused at its place", what_cannot_be_is_refused_at_its_place },
+    { "a type without GDS bounces when nobody insists", a_type_without_gds_bounces_when_nobody_insists },
+    { NULL, NULL },
+  };
+  return test_main ("workload/io", cases);
+}
