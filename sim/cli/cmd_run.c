@@ -1,10 +1,11 @@
 /* forerun run: simulates one scenario. */
+#include "page-private.h"
 #include "report/advice.h"
 #include "report/run.h"
 #include "scenario-private.h"
 
 typedef struct {
-  char *mode, *steps, *trace;
+  char *mode, *steps, *trace, *plot, *report;
   gboolean strict, no_fold, advise, verbose, no_interference, goodput;
 } Flags;
 
@@ -17,6 +18,10 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
     "simulate every link of a model's step, not one for all that are alike (slower; the same answer)" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "DIR",
+    "also draw into this folder: breakdown, timeline of the stages, memory and links, as .svg" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+    "also write a page to hand on: question, answer, pictures, what it rests on" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
@@ -40,6 +45,18 @@ fits (const WrkResult *result)
 }
 
 static void
+write_text (const Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput,
+            const RepEnvelope *envelope, GString *out)
+{
+  cli_scenario_header (cli, done, envelope, out);
+  rep_run_text (done->result, out);
+  if (advice != NULL)
+    rep_advice_text (advice, flags->verbose, out);
+  if (goodput != NULL)
+    rep_goodput_text (goodput, out);
+}
+
+static void
 write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput)
 {
   RepEnvelope envelope = cli_envelope (cli);
@@ -59,13 +76,61 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GA
     else
       rep_run_tsv (done->result, cli->out);
   } else {
-    cli_scenario_header (cli, done, &envelope, cli->out);
-    rep_run_text (done->result, cli->out);
-    if (advice != NULL)
-      rep_advice_text (advice, flags->verbose, cli->out);
-    if (goodput != NULL)
-      rep_goodput_text (goodput, cli->out);
+    write_text (cli, flags, done, advice, goodput, &envelope, cli->out);
   }
+}
+
+static gboolean
+add_trace (Cli *cli, const Flags *flags, const WrkResult *result, GError **error)
+{
+  GString *trace = g_string_new (NULL);
+  if (result->trace != NULL) {
+    rep_step_trace_json (result->trace, trace);
+  } else {
+    if (result->spans == NULL || result->spans->len == 0)
+      cli_warn (cli, "this run has no spans to trace");
+    rep_trace_json (result->spans, trace);
+  }
+  return cli_add_file (cli, "--trace", flags->trace, trace, error);
+}
+
+static gboolean
+add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput,
+          const GPtrArray *pictures, GError **error)
+{
+  RepEnvelope envelope = cli_envelope (cli);
+  g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
+  const WrkSettings *settings = wrk_scenario_settings (done->scenario);
+  rep_header_cluster (header, wrk_scenario_cluster (done->scenario));
+  rep_header_settings (header, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
+  write_text (cli, flags, done, advice, goodput, &envelope, text);
+  g_autofree char *scenario = NULL; /* a pipe cannot be read again */
+  if (g_file_test (done->path, G_FILE_TEST_IS_REGULAR) && !g_file_get_contents (done->path, &scenario, NULL, NULL))
+    scenario = NULL;
+  RepPage page = { .title = wrk_scenario_name (done->scenario),
+                   .lead = wrk_scenario_description (done->scenario),
+                   .header = header->str,
+                   .scenario = scenario,
+                   .clu = wrk_scenario_cluster (done->scenario),
+                   .result = done->result,
+                   .text = text->str,
+                   .advice = advice };
+  return cli_page_add (cli, flags->report, pictures, &page, error);
+}
+
+static gboolean
+add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput,
+           GError **error)
+{
+  if (flags->trace != NULL && !add_trace (cli, flags, done->result, error))
+    return FALSE;
+  if (flags->plot == NULL && flags->report == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
+  if (flags->plot != NULL && pictures->len == 0)
+    cli_warn (cli, "--plot: this run has nothing to draw");
+  return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&
+         (flags->report == NULL || add_page (cli, flags, done, advice, goodput, pictures, error));
 }
 
 static gboolean
@@ -76,12 +141,15 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (flags->report != NULL && !cli_page_check (cli, flags->report, error))
+    return FALSE;
   g_auto (CliScenarioRun) done = { 0 };
   const CliScenarioFlags how = { .mode = flags->mode,
                                  .steps = flags->steps,
                                  .no_fold = flags->no_fold,
                                  .no_interference = flags->no_interference,
-                                 .want_spans = flags->trace != NULL };
+                                 .want_terms = flags->report != NULL,
+                                 .want_spans = flags->trace != NULL || flags->plot != NULL || flags->report != NULL };
   g_autoptr (GPtrArray) changes = NULL;
   g_autoptr (GArray) advice = NULL;
   if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
@@ -95,18 +163,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   write_answer (cli, flags, &done, advice, goodput);
   if (flags->strict && !fits (done.result))
     cli->status = STATUS_INFEASIBLE;
-  if (flags->trace != NULL) {
-    GString *trace = g_string_new (NULL);
-    if (done.result->trace != NULL)
-      rep_step_trace_json (done.result->trace, trace);
-    else {
-      if (done.result->spans == NULL || done.result->spans->len == 0)
-        cli_warn (cli, "this run has no spans to trace");
-      rep_trace_json (done.result->spans, trace);
-    }
-    return cli_add_file (cli, "--trace", flags->trace, trace, error);
-  }
-  return TRUE;
+  return add_files (cli, flags, &done, advice, goodput, error);
 }
 
 const CliVerb cli_verb_run = {
