@@ -71,13 +71,15 @@ do for [i = 1:max_series] {
   set linetype i linecolor rgb colour[(i - 1) % 7 + 1] dashtype dash linewidth 2 pointtype point pointsize 1
 }
 
+# `height`: of an SVG or PNG of 960 dots across; a PDF keeps the proportion.
+if (!exists ("height")) { height = 600 }
 ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
 if (ending eq ".svg") {
-  set terminal svg size 960,600 font "sans-serif,14" background "white" enhanced
+  set terminal svg size 960,height font "sans-serif,14" background "white" enhanced
 } else { if (ending eq ".png") {
-  set terminal pngcairo size 960,600 font "sans-serif,11" noenhanced
+  set terminal pngcairo size 960,height font "sans-serif,11" noenhanced
 } else { if (ending eq ".pdf") {
-  set terminal pdfcairo size 16cm,10cm font "sans-serif,10" noenhanced
+  set terminal pdfcairo size 16cm,(height / 60.0)cm font "sans-serif,10" noenhanced
 } else {
   printerr "out='".out."': its ending decides the format; .svg, .png and .pdf are accepted"
   exit status 2

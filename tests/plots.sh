@@ -125,6 +125,36 @@ printf '%s\n' 'operation ranks messages time_s' 'a_b 8 1e3 1' 'a_b 8 1e5 0.1' 'a
 draws growth.gp "data='growth.tsv'" 'a_b: exponent 1.00' 'c: exponent 2.00' 'processor time (s)'
 refuses growth.gp "data='coll.tsv'" "no column 'operation'"
 
+printf 'part\tvalue_s\ncompute\t0.75\nsomething new\t0.25\n' >parts.tsv
+draws breakdown.gp "data='parts.tsv'; title='a_b'" 'a_b' compute 'something new' '750 ms, 75.0 %' '250 ms, 25.0 %' 'time (ms)'
+refuses breakdown.gp "data='coll.tsv'" "no column 'part'"
+printf 'stage kind start_s end_s\n' | tr ' ' '\t' >timeline.tsv
+for stage in $(seq 0 63); do
+  printf '%s\tforward\t0\t2\n%s\tidle\t2\t3\n' "$stage" "$stage" >>timeline.tsv
+done
+draws timeline.gp "data='timeline.tsv'; columns=800" forward idle 'pipeline stage' ' 60' \
+  'time (s); each of 800 columns has the colour of what most of it was'
+lacks backward
+head -n 3 timeline.tsv >one_stage.tsv
+draws timeline.gp "data='one_stage.tsv'" forward 'time (s)'
+refuses timeline.gp "data='parts.tsv'" "no column 'stage'"
+printf 'stage weights gradients optimizer activations buffers other\n' | tr ' ' '\t' >memory.tsv
+for stage in $(seq 0 63); do
+  printf '%s\t1e9\t2e9\t3e9\t4e9\t5e9\t6e9\n' "$stage" >>memory.tsv
+done
+draws memory.gp "data='memory.tsv'; capacity=80e9" activations 'a GPU has 80 GB' 'memory of a GPU (GB)' ' 60'
+head -n 2 memory.tsv >one_stage.tsv
+draws memory.gp "data='one_stage.tsv'" weights
+lacks 'a GPU has'
+refuses memory.gp "data='parts.tsv'" "no column 'stage'"
+printf 'name\tless\tmore\na_b.yaml: rate\t0.167\t-0.006\nc: latency\t-0.01\t0.01\n' >tornado.tsv
+draws tornado.gp "data='tornado.tsv'; title='a_b'" \
+  'a_b' 'a_b.yaml: rate   +16.70 %, -0.60 %' '20 % less of it' '20 % more' 'change of the time (%)'
+refuses tornado.gp "data='parts.tsv'" "no column 'name'"
+printf 'link_class\tbusiest\tutilisation\tbytes\nib_ndr\ta_0 -> b\t0.625\t4.5e9\n' >links.tsv
+draws links.gp "data='links.tsv'" ib_ndr '62.5 %  a_0 -> b; all of the class 4.5 GB'
+refuses links.gp "data='parts.tsv'" "no column 'link_class'"
+
 # Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
 table winners.tsv <<'ROWS'
 bytes nodes ranks algo proto best margin

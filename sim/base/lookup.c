@@ -1,5 +1,6 @@
 #include "base/lookup.h"
 
+#include "base/watch.h"
 #include "text-private.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 struct BaseLookup {
   char *shipped;
+  BaseWatch *watch; /* borrowed; NULL: none */
 };
 
 BaseLookup *
@@ -32,6 +34,18 @@ const char *
 base_lookup_root (const BaseLookup *lookup)
 {
   return lookup->shipped;
+}
+
+void
+base_lookup_set_watch (BaseLookup *lookup, BaseWatch *watch)
+{
+  lookup->watch = watch;
+}
+
+BaseWatch *
+base_lookup_watch (const BaseLookup *lookup)
+{
+  return lookup->watch;
 }
 
 static int

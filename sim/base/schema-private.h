@@ -40,6 +40,9 @@ gboolean schema_read_default (const BaseField *field, BaseArena *arena, void *ou
 
 void schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, BaseRef *out);
 
+/* Shows a number that was read to the lookup's watch, if it has one, which may change it. schema: of a default; else NULL. */
+void schema_watch (SchemaReader *reader, const char *schema, const BaseField *field, BaseNum *num);
+
 /* A mapping, or the scalar that is short for one, into the struct of `schema`. */
 void schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, void *out);
 

@@ -1,6 +1,7 @@
 /* Leaves: scalars and lists of scalars. */
 #include "schema-private.h"
 
+#include "base/watch.h"
 #include "diag-private.h"
 #include "text-private.h"
 #include "yaml-private.h"
@@ -195,6 +196,16 @@ check_range (SchemaReader *reader, const BaseField *field, const BaseYamlNode *n
   return FALSE;
 }
 
+void
+schema_watch (SchemaReader *reader, const char *schema, const BaseField *field, BaseNum *num)
+{
+  const BaseLookup *lookup = reader->context->lookup;
+  BaseWatch *watch = lookup != NULL ? base_lookup_watch (lookup) : NULL;
+  if (watch != NULL)
+    num->v = base_watch_read (watch, schema, field->key, field->dim, num, field->min != NULL ? bound (field, field->min) : 0,
+                              field->max != NULL ? bound (field, field->max) : G_MAXDOUBLE);
+}
+
 static gboolean
 read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, BaseNum *out)
 {
@@ -215,6 +226,7 @@ read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, Bas
     return FALSE;
   const char *note = base_arena_strdup (reader->context->arena, leaf->note);
   *out = (BaseNum){ v, TRUE, leaf->source, note, base_yaml_mark (leaf->value) };
+  schema_watch (reader, NULL, field, out);
   return TRUE;
 }
 

@@ -98,6 +98,8 @@ fill_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *f
     g_autoptr (GError) error = NULL;
     if (!schema_read_default (field, reader->context->arena, out, &error))
       g_error ("schema '%s', default of key '%s': %s", schema->name, field->key, error->message);
+    if (field->kind == BASE_FIELD_NUM)
+      schema_watch (reader, schema->name, field, out);
   }
 }
 

@@ -232,6 +232,35 @@ base_table_print_tsv (const BaseTable *table, GString *out)
   }
 }
 
+static void
+append_html_cell (const BaseColumn *column, const char *element, const char *text, GString *out)
+{
+  g_autofree char *escaped = g_markup_escape_text (text, -1);
+  g_string_append_printf (out, "<%s%s>%s</%s>", element, column->kind != BASE_CELL_TEXT ? " class=\"n\"" : "", escaped, element);
+}
+
+void
+base_table_print_html (const BaseTable *table, GString *out)
+{
+  g_string_append (out, "<table>\n<thead><tr>");
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (table->columns[i].title != NULL)
+      append_html_cell (&table->columns[i], "th", table->columns[i].title, out);
+  g_string_append (out, "</tr></thead>\n<tbody>\n");
+  for (unsigned r = 0; r < table->rows->len; r++) {
+    const Cell *row = table->rows->pdata[r];
+    g_string_append (out, "<tr>");
+    for (unsigned i = 0; i < table->n_columns; i++) {
+      if (table->columns[i].title == NULL)
+        continue;
+      g_autofree char *text = cell_shown (&row[i], &table->columns[i]);
+      append_html_cell (&table->columns[i], "td", text, out);
+    }
+    g_string_append (out, "</tr>\n");
+  }
+  g_string_append (out, "</tbody>\n</table>\n");
+}
+
 void
 base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json)
 {

@@ -76,6 +76,7 @@ struct Cli {
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
+  char *folder;        /* made before they are written where it is not there; NULL: none */
   int status;          /* exit status of a run that did not fail */
 };
 
@@ -141,6 +142,8 @@ void cli_take_input (Cli *cli, const char *path, const char *bytes, gsize n_B); 
 /* One more file to write when all is done, before the answer; takes `bytes`. FALSE and *error when `path` is -o's or another
  * file's: `flag` asked for it. */
 gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error);
+/* The folder that further files go into is made before they are written. FALSE and *error where `folder` cannot be one. */
+gboolean cli_make_folder (Cli *cli, const char *flag, const char *folder, GError **error);
 /* FALSE and *error when -o or another flag names a file that this run has read: an answer never takes the place of its question. */
 gboolean cli_spare_inputs (const Cli *cli, GError **error);
 /* The envelope of this run; borrowed from cli. */

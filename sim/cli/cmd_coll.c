@@ -1,8 +1,21 @@
 /* forerun coll: a table over message sizes, and over numbers of nodes. */
 #include <string.h>
 
-#include "comm-private.h"
+#include "page-private.h"
 #include "report/coll.h"
+
+typedef struct {
+  CliCollFlags coll; /* first: the tables that it shares with others fill it */
+  char *report;
+} Flags;
+G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+    "also write a page to hand on: question, answer, picture, what it rests on" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
 
 /* The rows of one run, in the form that is asked for. */
 typedef struct {
@@ -171,8 +184,26 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
 }
 
 static gboolean
-answer (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
+add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const CliSweep *sweep, const Rows *rows, GError **error)
 {
+  const char *op = base_name (mdl_op_names, (int)question->op);
+  g_autoptr (GString) text = g_string_new (NULL);
+  base_table_print_text (rows->table, text);
+  g_autoptr (GPtrArray) pictures = cli_pictures_empty ();
+  GString *tsv = g_string_new (NULL);
+  base_table_print_tsv (rows->table, tsv);
+  g_autofree char *title = g_strdup_printf ("%s, predicted", op);
+  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
+                    g_strdup ("; series='nodes'"));
+  return cli_page_sweep (cli, &flags->coll, question, (double)sweep->max_B, flags->report,
+                         "Time and bandwidth by message size, as nccl-tests would measure them", text->str, rows->table, pictures,
+                         error);
+}
+
+static gboolean
+answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **error)
+{
+  const CliCollFlags *flags = &all_flags->coll;
   CliSweep sweep;
   if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
     return FALSE;
@@ -193,17 +224,17 @@ answer (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError
   }
   warn_above (cli, &rows, local);
   write_rows (cli, question, &rows);
-  return TRUE;
+  return all_flags->report == NULL || add_page (cli, all_flags, question, &sweep, &rows, error);
 }
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
-  const CliCollFlags *flags = data;
-  if (!cli_one_op (cli, words, error))
+  const Flags *flags = data;
+  if (!cli_one_op (cli, words, error) || (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
   CliQuestion question;
-  gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && answer (cli, flags, &question, error);
+  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error) && answer (cli, flags, &question, error);
   g_free (question.nodes);
   return done;
 }
@@ -216,8 +247,8 @@ const CliVerb cli_verb_coll = {
   .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
            "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table,\n"
            "nccl-tests-json the document of its -J.\n",
-  .flags = { cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },
-  .size = sizeof (CliCollFlags),
+  .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
+  .size = sizeof (Flags),
   .formats = CLI_FORMAT_NCCL_TESTS_JSON,
   .varies = TRUE,
   .run = run,

@@ -2,13 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "comm-private.h"
-#include "plot-private.h"
+#include "page-private.h"
 #include "report/compare.h"
 
 typedef struct {
   CliCollFlags coll; /* first: the tables that it shares with `coll` fill it */
-  char *plot, *tuner_conf;
+  char *plot, *tuner_conf, *report;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
@@ -17,6 +16,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F.svg",
     "a map of winners, and in F_busbw.svg the bandwidths; .png, .pdf too" },
   { CLI_FLAG_TEXT, "tuner-conf", 0, offsetof (Flags, tuner_conf), "FILE", "the winners as NCCL's example tuner plugin reads them" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+    "also write a page to hand on: question, answer, map, what it rests on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -275,35 +276,58 @@ tell_left_out (Cli *cli, GHashTable *seen, const GPtrArray *keys, RepCompare *co
 
 /* ---- files ---- */
 
-static gboolean
-add_plots (Cli *cli, const Flags *flags, const RepCompare *compare, const char *topology, GError **error)
+/* The map of winners, and the bandwidths. Returned: full. */
+static GPtrArray *
+pictures_of (const RepCompare *compare, const char *topology)
 {
   const char *op = base_name (mdl_op_names, (int)compare->op);
-  g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology);
-  g_autofree char *quoted = cli_plot_quote (title);
-  g_autofree char *settings = g_strdup_printf ("; title=%s", quoted);
-  g_autoptr (GString) rows = g_string_new (NULL), crossovers = g_string_new (NULL), curves = g_string_new (NULL);
+  g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology),
+                  *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
+  GString *rows = g_string_new (NULL), *crossovers = g_string_new (NULL), *curves = g_string_new (NULL);
   rep_compare_tsv (compare, rows);
   rep_compare_crossovers_tsv (compare, crossovers);
   rep_compare_curves_tsv (compare, curves);
-  const CliPlotData map[] = { { "data", "", rows }, { "crossovers", "_crossovers", crossovers } };
-  if (!cli_plot_draw (cli, "--plot", flags->plot, "winners.gp", map, G_N_ELEMENTS (map), settings, error))
-    return FALSE;
-  g_autofree char *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
-  g_autofree char *busbw_quoted = cli_plot_quote (busbw_title);
-  g_autofree char *busbw_settings = g_strdup_printf ("; series='algo nodes'; title=%s", busbw_quoted);
-  g_autofree char *path = cli_plot_path (flags->plot, "_busbw", NULL);
-  const CliPlotData lines[] = { { "data", "", curves } };
-  return cli_plot_draw (cli, "--plot", path, "busbw.gp", lines, G_N_ELEMENTS (lines), busbw_settings, error);
+  GPtrArray *pictures = cli_pictures_empty ();
+  CliPicture *map =
+      cli_pictures_add (pictures, "winners", "winners.gp", "Which algorithm is the fastest, by size and scale.", title, rows, NULL);
+  map->more = crossovers;
+  map->variable = "crossovers";
+  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth of each algorithm.", busbw_title, curves,
+                    g_strdup ("; series='algo nodes'"));
+  return pictures;
 }
 
 static gboolean
-add_files (Cli *cli, const Flags *flags, const RepCompare *compare, const char *topology, gboolean plain, GError **error)
+add_plots (Cli *cli, const Flags *flags, const GPtrArray *pictures, GError **error)
+{
+  const CliPicture *map = pictures->pdata[0], *lines = pictures->pdata[1];
+  const CliPlotData of_map[] = { { "data", "", map->tsv }, { "crossovers", "_crossovers", map->more } };
+  if (!cli_plot_draw (cli, "--plot", flags->plot, map->script, of_map, G_N_ELEMENTS (of_map), map->settings, error))
+    return FALSE;
+  g_autofree char *path = cli_plot_path (flags->plot, "_busbw", NULL);
+  const CliPlotData of_lines[] = { { "data", "", lines->tsv } };
+  return cli_plot_draw (cli, "--plot", path, lines->script, of_lines, G_N_ELEMENTS (of_lines), lines->settings, error);
+}
+
+static gboolean
+add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCompare *compare, const GPtrArray *pictures,
+          GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  rep_compare_text (compare, text);
+  return cli_page_sweep (cli, &flags->coll, question, (double)compare->max_B, flags->report,
+                         "Which algorithm is the fastest, by message size and number of nodes", text->str, NULL, pictures, error);
+}
+
+static gboolean
+add_files (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCompare *compare, const char *topology,
+           GError **error)
 {
   if (flags->tuner_conf != NULL) {
     const char *constants = cli_calibration_name (cli);
     GString *text = g_string_new (NULL);
-    gboolean has_say = rep_tuner_conf (compare, FORERUN_VERSION, topology, plain || constants == NULL ? "none" : constants, text);
+    gboolean has_say =
+        rep_tuner_conf (compare, FORERUN_VERSION, topology, question->plain || constants == NULL ? "none" : constants, text);
     if (!has_say) {
       g_string_free (text, TRUE);
       return cli_fail (cli, error, "--tuner-conf: NCCL's tuner has no say in %s", base_name (mdl_op_names, (int)compare->op));
@@ -311,11 +335,14 @@ add_files (Cli *cli, const Flags *flags, const RepCompare *compare, const char *
     if (!cli_add_file (cli, "--tuner-conf", flags->tuner_conf, text, error))
       return FALSE;
   }
-  if (flags->plot == NULL)
+  if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
   if (compare->rows->len == 0)
-    return cli_fail (cli, error, "--plot: no algorithm can run here, there is nothing to draw");
-  return add_plots (cli, flags, compare, topology, error);
+    return cli_fail (cli, error, "%s: no algorithm can run here, there is nothing to draw",
+                     flags->plot != NULL ? "--plot" : "--report");
+  g_autoptr (GPtrArray) pictures = pictures_of (compare, topology);
+  return (flags->plot == NULL || add_plots (cli, flags, pictures, error)) &&
+         (flags->report == NULL || add_page (cli, flags, question, compare, pictures, error));
 }
 
 static void
@@ -387,7 +414,7 @@ answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **erro
   if (compare->columns->len == 0)
     return cli_fail (cli, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
   tell_left_out (cli, seen, keys, compare);
-  if (!add_files (cli, flags, compare, topology, question->plain, error))
+  if (!add_files (cli, flags, question, compare, topology, error))
     return FALSE;
   write_answer (cli, compare, header);
   return TRUE;
@@ -402,6 +429,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (flags->coll.algo != NULL)
     return cli_fail (cli, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
   if (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error))
+    return FALSE;
+  if (flags->report != NULL && !cli_page_check (cli, flags->report, error))
     return FALSE;
   CliQuestion question;
   gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);

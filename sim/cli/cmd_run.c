@@ -1,10 +1,13 @@
 /* forerun run: simulates one scenario. */
+#include <string.h>
+
+#include "page-private.h"
 #include "report/advice.h"
 #include "report/run.h"
-#include "scenario-private.h"
+#include "sensitivity-private.h"
 
 typedef struct {
-  char *mode, *steps, *trace;
+  char *mode, *steps, *trace, *plot, *report, *sensitivity;
   gboolean strict, no_fold, advise, verbose, no_interference, goodput;
 } Flags;
 
@@ -17,10 +20,16 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
     "simulate every link of a model's step, not one for all that are alike (slower; the same answer)" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "DIR",
+    "also draw into this folder: breakdown, timeline of the stages, memory and links, as .svg" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+    "also write a page to hand on: question, answer, pictures, what it rests on" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
     "of a training step of a model: what would help next, each change simulated" },
+  { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
+    "what the answer hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
   { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
   { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
     "of a training step: days of it with the scenario's failures and checkpoints" },
@@ -28,6 +37,24 @@ static const CliFlag flags_table[] = {
     "of a training step of a model: compute and communication do not slow each other" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
+
+/* What stands beside the result, where it was asked for. */
+typedef struct {
+  GPtrArray *changes; /* owned: what advice borrows from */
+  GArray *advice;     /* owned, as all */
+  WrkGoodput *goodput;
+  RepSensitivity *sensitivity;
+} Beside;
+
+static void
+beside_clear (Beside *beside)
+{
+  g_clear_pointer (&beside->advice, g_array_unref);
+  g_clear_pointer (&beside->changes, g_ptr_array_unref);
+  g_clear_pointer (&beside->goodput, wrk_goodput_free);
+  g_clear_pointer (&beside->sensitivity, rep_sensitivity_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
 /* Of a training step, or of one of several jobs. */
 static gboolean
@@ -40,32 +67,119 @@ fits (const WrkResult *result)
 }
 
 static void
-write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const GArray *advice, const WrkGoodput *goodput)
+write_text (const Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, const RepEnvelope *envelope,
+            GString *out)
+{
+  cli_scenario_header (cli, done, envelope, out);
+  rep_run_text (done->result, out);
+  if (beside->advice != NULL)
+    rep_advice_text (beside->advice, flags->verbose, out);
+  if (beside->sensitivity != NULL)
+    rep_sensitivity_text (beside->sensitivity, out);
+  if (beside->goodput != NULL)
+    rep_goodput_text (beside->goodput, out);
+}
+
+static void
+write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
     json_builder_begin_object (json);
     rep_run_json_members (done->result, json);
-    if (advice != NULL)
-      rep_advice_json (advice, json);
-    if (goodput != NULL)
-      rep_goodput_json (goodput, json);
+    if (beside->advice != NULL)
+      rep_advice_json (beside->advice, json);
+    if (beside->sensitivity != NULL)
+      rep_sensitivity_json (beside->sensitivity, json);
+    if (beside->goodput != NULL)
+      rep_goodput_json (beside->goodput, json);
     json_builder_end_object (json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
-    if (goodput != NULL)
-      rep_goodput_tsv (goodput, cli->out);
+    if (beside->goodput != NULL)
+      rep_goodput_tsv (beside->goodput, cli->out);
     else
       rep_run_tsv (done->result, cli->out);
   } else {
-    cli_scenario_header (cli, done, &envelope, cli->out);
-    rep_run_text (done->result, cli->out);
-    if (advice != NULL)
-      rep_advice_text (advice, flags->verbose, cli->out);
-    if (goodput != NULL)
-      rep_goodput_text (goodput, cli->out);
+    write_text (cli, flags, done, beside, &envelope, cli->out);
   }
+}
+
+static gboolean
+add_trace (Cli *cli, const Flags *flags, const WrkResult *result, GError **error)
+{
+  GString *trace = g_string_new (NULL);
+  if (result->trace != NULL) {
+    rep_step_trace_json (result->trace, trace);
+  } else {
+    if (result->spans == NULL || result->spans->len == 0)
+      cli_warn (cli, "this run has no spans to trace");
+    rep_trace_json (result->spans, trace);
+  }
+  return cli_add_file (cli, "--trace", flags->trace, trace, error);
+}
+
+static gboolean
+add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, const GPtrArray *pictures, GError **error)
+{
+  RepEnvelope envelope = cli_envelope (cli);
+  g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
+  const WrkSettings *settings = wrk_scenario_settings (done->scenario);
+  rep_header_cluster (header, wrk_scenario_cluster (done->scenario));
+  rep_header_settings (header, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
+  write_text (cli, flags, done, beside, &envelope, text);
+  g_autofree char *scenario = NULL; /* a pipe cannot be read again */
+  if (g_file_test (done->path, G_FILE_TEST_IS_REGULAR) && !g_file_get_contents (done->path, &scenario, NULL, NULL))
+    scenario = NULL;
+  g_autoptr (BaseTable) table =
+      beside->sensitivity != NULL ? rep_sensitivity_table (beside->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
+  RepPage page = { .title = wrk_scenario_name (done->scenario),
+                   .lead = wrk_scenario_description (done->scenario),
+                   .header = header->str,
+                   .scenario = scenario,
+                   .clu = wrk_scenario_cluster (done->scenario),
+                   .result = done->result,
+                   .text = text->str,
+                   .advice = beside->advice,
+                   .sensitivity = table };
+  return cli_page_add (cli, flags->report, pictures, &page, error);
+}
+
+static gboolean
+add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, GError **error)
+{
+  if (flags->trace != NULL && !add_trace (cli, flags, done->result, error))
+    return FALSE;
+  if (flags->plot == NULL && flags->report == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
+  if (beside->sensitivity != NULL)
+    cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario));
+  if (flags->plot != NULL && pictures->len == 0)
+    cli_warn (cli, "--plot: this run has nothing to draw");
+  return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&
+         (flags->report == NULL || add_page (cli, flags, done, beside, pictures, error));
+}
+
+static gboolean
+find_beside (Cli *cli, const Flags *flags, const char *name, const CliScenarioFlags *how, const CliScenarioRun *done, Beside *out,
+             GError **error)
+{
+  int upto = CLI_HANGS_ASSUMED;
+  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, cli_hangs_names, &upto, error))
+    return FALSE;
+  if (flags->sensitivity != NULL && strcmp (name, "-") == 0)
+    return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
+  if (flags->advise && !cli_advise (cli, done, &out->changes, &out->advice, error))
+    return FALSE;
+  if (!flags->goodput && wrk_scenario_has_failures (done->scenario))
+    cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
+  if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
+    return FALSE;
+  if (flags->sensitivity != NULL)
+    out->sensitivity = cli_sensitivity (cli, name, how, (CliHangs)upto, done, error);
+  return flags->sensitivity == NULL || out->sensitivity != NULL;
 }
 
 static gboolean
@@ -76,37 +190,22 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (flags->report != NULL && !cli_page_check (cli, flags->report, error))
+    return FALSE;
   g_auto (CliScenarioRun) done = { 0 };
   const CliScenarioFlags how = { .mode = flags->mode,
                                  .steps = flags->steps,
                                  .no_fold = flags->no_fold,
                                  .no_interference = flags->no_interference,
-                                 .want_spans = flags->trace != NULL };
-  g_autoptr (GPtrArray) changes = NULL;
-  g_autoptr (GArray) advice = NULL;
-  if (!cli_scenario_run (cli, words[0], &how, &done, error) ||
-      (flags->advise && !cli_advise (cli, &done, &changes, &advice, error)))
+                                 .want_terms = flags->report != NULL,
+                                 .want_spans = flags->trace != NULL || flags->plot != NULL || flags->report != NULL };
+  g_auto (Beside) beside = { 0 };
+  if (!cli_scenario_run (cli, words[0], &how, &done, error) || !find_beside (cli, flags, words[0], &how, &done, &beside, error))
     return FALSE;
-  if (!flags->goodput && wrk_scenario_has_failures (done.scenario))
-    cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
-  g_autoptr (WrkGoodput) goodput = flags->goodput ? cli_goodput (cli, &done, error) : NULL;
-  if (flags->goodput && goodput == NULL)
-    return FALSE;
-  write_answer (cli, flags, &done, advice, goodput);
+  write_answer (cli, flags, &done, &beside);
   if (flags->strict && !fits (done.result))
     cli->status = STATUS_INFEASIBLE;
-  if (flags->trace != NULL) {
-    GString *trace = g_string_new (NULL);
-    if (done.result->trace != NULL)
-      rep_step_trace_json (done.result->trace, trace);
-    else {
-      if (done.result->spans == NULL || done.result->spans->len == 0)
-        cli_warn (cli, "this run has no spans to trace");
-      rep_trace_json (done.result->spans, trace);
-    }
-    return cli_add_file (cli, "--trace", flags->trace, trace, error);
-  }
-  return TRUE;
+  return add_files (cli, flags, &done, &beside, error);
 }
 
 const CliVerb cli_verb_run = {

@@ -189,6 +189,18 @@ cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GErr
   return TRUE;
 }
 
+gboolean
+cli_make_folder (Cli *cli, const char *flag, const char *folder, GError **error)
+{
+  if (*folder == '\0')
+    return cli_fail (cli, error, "%s '' names no folder", flag);
+  if (g_file_test (folder, G_FILE_TEST_EXISTS) && !g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return cli_fail (cli, error, "%s '%s' is a file; a folder is accepted, or a name for a new one", flag, folder);
+  g_free (cli->folder);
+  cli->folder = g_strdup (folder);
+  return TRUE;
+}
+
 RepEnvelope
 cli_envelope (const Cli *cli)
 {

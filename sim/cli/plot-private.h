@@ -23,6 +23,9 @@ typedef struct {
  * so. The data's folder must have been found (cli_lookup). */
 gboolean cli_plot_draw (Cli *cli, const char *flag, const char *path, const char *script, const CliPlotData *data, guint n_data,
                         const char *settings, GError **error);
+/* The same into memory: *out is full, and NULL without gnuplot. */
+gboolean cli_plot_render (Cli *cli, const char *flag, const char *script, const CliPlotData *data, guint n_data,
+                          const char *settings, const char *ending, GString **out, GError **error);
 /* 'text' as gnuplot reads it, quotes doubled. Returned: full. */
 char *cli_plot_quote (const char *text);
 

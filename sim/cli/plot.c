@@ -135,18 +135,39 @@ leave_data (Cli *cli, const char *flag, const char *path, const char *script, co
   return cli_add_file (cli, flag, file, text, error);
 }
 
+/* Returned: the script's path, full; NULL and *error where it is not there. */
+static char *
+find_script (const Cli *cli, const char *flag, const char *script, GError **error)
+{
+  g_autofree char *root = g_canonicalize_filename (base_lookup_root (cli->lookup), NULL);
+  g_autofree char *path = g_build_filename (root, "plots", script, NULL);
+  if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return g_steal_pointer (&path);
+  cli_fail (cli, error, "%s needs %s, which is not there: plots/ belongs to the shipped data", flag, path);
+  return NULL;
+}
+
+gboolean
+cli_plot_render (Cli *cli, const char *flag, const char *script, const CliPlotData *data, guint n_data, const char *settings,
+                 const char *ending, GString **out, GError **error)
+{
+  g_autofree char *script_path = find_script (cli, flag, script, error), *gnuplot = g_find_program_in_path ("gnuplot");
+  *out = NULL;
+  if (script_path == NULL || gnuplot == NULL)
+    return script_path != NULL;
+  g_autofree char *picture = g_strconcat ("picture", ending, NULL);
+  return draw (script_path, data, n_data, picture, settings, out, error);
+}
+
 gboolean
 cli_plot_draw (Cli *cli, const char *flag, const char *path, const char *script, const CliPlotData *data, guint n_data,
                const char *settings, GError **error)
 {
-  g_autofree char *root = g_canonicalize_filename (base_lookup_root (cli->lookup), NULL);
-  g_autofree char *script_path = g_build_filename (root, "plots", script, NULL);
-  if (!g_file_test (script_path, G_FILE_TEST_IS_REGULAR))
-    return cli_fail (cli, error, "%s needs %s, which is not there: plots/ belongs to the shipped data", flag, script_path);
-  g_autofree char *gnuplot = g_find_program_in_path ("gnuplot");
-  if (gnuplot == NULL)
-    return leave_data (cli, flag, path, script_path, data, n_data, settings, error);
-  g_autofree char *picture = g_strconcat ("picture", ending_of (path), NULL);
   GString *bytes = NULL;
-  return draw (script_path, data, n_data, picture, settings, &bytes, error) && cli_add_file (cli, flag, path, bytes, error);
+  if (!cli_plot_render (cli, flag, script, data, n_data, settings, ending_of (path), &bytes, error))
+    return FALSE;
+  if (bytes != NULL)
+    return cli_add_file (cli, flag, path, bytes, error);
+  g_autofree char *script_path = find_script (cli, flag, script, error);
+  return leave_data (cli, flag, path, script_path, data, n_data, settings, error);
 }

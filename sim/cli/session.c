@@ -116,6 +116,7 @@ cli_free (Cli *cli)
   cli_flags_clear (cli_common_flags, cli);
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
+  g_free (cli->folder);
   g_ptr_array_unref (cli->cals);
   g_free (cli->cal_key);
   g_ptr_array_unref (cli->yamls);

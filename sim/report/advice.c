@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/table.h"
+#include "html-private.h"
 #include "json-private.h"
 
 static const BaseColumn columns[] = {
@@ -11,6 +12,12 @@ static const BaseColumn columns[] = {
   { "gain", "gain (%)", BASE_CELL_NUMBER, 100, "%+.1f" },
   { "set", "how", BASE_CELL_TEXT, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static const char *const kind_titles[WRK_CHANGE_KINDS] = {
+  [WRK_CHANGE_HARDWARE] = "what would help: other hardware, each change alone, simulated; gain in tokens a second",
+  [WRK_CHANGE_SOFTWARE] = "what would help: the same machine",
+  [WRK_CHANGE_SENSITIVITY] = "what the answer hangs on",
 };
 
 static void
@@ -80,11 +87,11 @@ rep_advice_json (const GArray *advice, JsonBuilder *json)
   json_builder_end_array (json);
 }
 
-static void
-append_kind (const GArray *advice, WrkChangeKind kind, const char *title, GString *out)
+/* Returned: full; without rows where nothing of that kind can run. */
+static BaseTable *
+kind_table (const GArray *advice, WrkChangeKind kind)
 {
-  g_autoptr (BaseTable) table = base_table_new (columns);
-  guint n = 0;
+  BaseTable *table = base_table_new (columns);
   for (guint i = 0; i < advice->len; i++) {
     const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
     if (one->change->kind != kind || one->reason != NULL)
@@ -95,21 +102,36 @@ append_kind (const GArray *advice, WrkChangeKind kind, const char *title, GStrin
     base_table_number (table, "step_time_s", one->step_time_s);
     base_table_number (table, "gain", one->gain);
     base_table_text (table, "set", set);
-    n++;
   }
-  if (n == 0)
+  return table;
+}
+
+static void
+append_kind (const GArray *advice, WrkChangeKind kind, GString *out)
+{
+  g_autoptr (BaseTable) table = kind_table (advice, kind);
+  if (base_table_n_rows (table) == 0)
     return;
-  g_string_append_printf (out, "\n# %s\n", title);
+  g_string_append_printf (out, "\n# %s\n", kind_titles[kind]);
   base_table_print_text (table, out);
+}
+
+void
+rep_advice_html (const GArray *advice, GString *html)
+{
+  for (WrkChangeKind kind = 0; kind < WRK_CHANGE_KINDS; kind++) {
+    g_autoptr (BaseTable) table = kind_table (advice, kind);
+    if (base_table_n_rows (table) > 0)
+      rep_html_paragraph (html, NULL, kind_titles[kind]);
+    rep_html_table (html, table);
+  }
 }
 
 void
 rep_advice_text (const GArray *advice, gboolean all, GString *out)
 {
-  append_kind (advice, WRK_CHANGE_HARDWARE,
-               "what would help: other hardware, each change alone, simulated; gain in tokens a second", out);
-  append_kind (advice, WRK_CHANGE_SOFTWARE, "what would help: the same machine", out);
-  append_kind (advice, WRK_CHANGE_SENSITIVITY, "what the answer hangs on", out);
+  for (WrkChangeKind kind = 0; kind < WRK_CHANGE_KINDS; kind++)
+    append_kind (advice, kind, out);
   guint refused = 0;
   for (guint i = 0; i < advice->len; i++) {
     const RepAdvice *one = &g_array_index (advice, RepAdvice, i);

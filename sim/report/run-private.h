@@ -49,6 +49,12 @@ void rep_comm_text (const WrkTrainingResult *training, GString *out);
 void rep_links_json (const GArray *links, JsonBuilder *json);
 void rep_links_text (const GArray *links, GString *out);
 
+/* The tables behind them, for other writers. Returned: full. */
+BaseTable *rep_parts_table (const WrkTrainingResult *training);
+BaseTable *rep_memory_table (const GArray *stages);
+BaseTable *rep_comm_table (const WrkTrainingResult *training);
+BaseTable *rep_links_table (const GArray *links);
+
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);
 

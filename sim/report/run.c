@@ -20,8 +20,8 @@ static const BaseColumn link_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static BaseTable *
-links_table (const GArray *links)
+BaseTable *
+rep_links_table (const GArray *links)
 {
   BaseTable *table = base_table_new (link_columns);
   for (guint i = 0; links != NULL && i < links->len; i++) {
@@ -38,7 +38,7 @@ links_table (const GArray *links)
 void
 rep_links_json (const GArray *links, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = links_table (links);
+  g_autoptr (BaseTable) table = rep_links_table (links);
   rep_json_table (json, "links", table);
 }
 
@@ -47,7 +47,7 @@ rep_links_text (const GArray *links, GString *out)
 {
   if (links == NULL || links->len == 0)
     return;
-  g_autoptr (BaseTable) table = links_table (links);
+  g_autoptr (BaseTable) table = rep_links_table (links);
   g_string_append (out, "\n# what the links carried, by class\n");
   base_table_print_text (table, out);
 }

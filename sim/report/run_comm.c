@@ -16,8 +16,8 @@ static const BaseColumn columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static BaseTable *
-comm_table (const WrkTrainingResult *training)
+BaseTable *
+rep_comm_table (const WrkTrainingResult *training)
 {
   BaseTable *table = base_table_new (columns);
   for (int k = 0; k < WRK_COMM_N; k++) {
@@ -40,14 +40,14 @@ comm_table (const WrkTrainingResult *training)
 void
 rep_comm_json (const WrkTrainingResult *training, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = comm_table (training);
+  g_autoptr (BaseTable) table = rep_comm_table (training);
   rep_json_table (json, "communication", table);
 }
 
 void
 rep_comm_text (const WrkTrainingResult *training, GString *out)
 {
-  g_autoptr (BaseTable) table = comm_table (training);
+  g_autoptr (BaseTable) table = rep_comm_table (training);
   double any = 0;
   for (int k = 0; k < WRK_COMM_N; k++)
     any += training->comm[k].count;

@@ -20,8 +20,8 @@ static const BaseColumn stage_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static BaseTable *
-stage_table (const GArray *stages)
+BaseTable *
+rep_memory_table (const GArray *stages)
 {
   BaseTable *table = base_table_new (stage_columns);
   for (guint i = 0; i < stages->len; i++) {
@@ -90,7 +90,7 @@ rep_memory_json (const WrkTrainingResult *training, JsonBuilder *json)
   rep_json_text (json, "largest", wrk_memory_largest (m, NULL));
   rep_json_integer (json, "stage", m->stage);
   rep_json_integer (json, "rank", m->rank);
-  g_autoptr (BaseTable) table = stage_table (training->memory);
+  g_autoptr (BaseTable) table = rep_memory_table (training->memory);
   rep_json_table (json, "per_stage", table);
   if (training->memory_advice != NULL)
     rep_json_text (json, "advice", training->memory_advice);
@@ -116,6 +116,6 @@ rep_memory_text (const WrkTrainingResult *training, GString *out)
   g_string_append_printf (out, "\n# largest part: %s, %s; the framework allocates %s\n", largest, most, allocated);
   if (training->memory_advice != NULL)
     g_string_append_printf (out, "# %s\n", training->memory_advice);
-  g_autoptr (BaseTable) table = stage_table (training->memory);
+  g_autoptr (BaseTable) table = rep_memory_table (training->memory);
   base_table_print_text (table, out);
 }

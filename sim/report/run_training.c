@@ -233,6 +233,21 @@ append_parallel (const WrkTrainingResult *training, GString *out)
   g_string_append_c (out, '\n');
 }
 
+BaseTable *
+rep_parts_table (const WrkTrainingResult *training)
+{
+  BaseTable *table = base_table_new (part_columns);
+  for (int p = 0; p < WRK_PART_N; p++) {
+    if (training->part_s[p] == 0)
+      continue;
+    base_table_row (table);
+    base_table_text (table, "part", wrk_part_names[p]);
+    base_table_number (table, "time_s", training->part_s[p]);
+    base_table_number (table, "share", training->part_s[p] / training->step_time_s);
+  }
+  return table;
+}
+
 void
 rep_training_text (const WrkTrainingResult *training, GString *out)
 {
@@ -254,15 +269,7 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
   g_string_append_printf (out, "provenance      %s\n", base_source_name (training->provenance));
 
   g_string_append_printf (out, "\n# where the step's time went, on stage %u, which ends last\n", training->stage);
-  g_autoptr (BaseTable) table = base_table_new (part_columns);
-  for (int p = 0; p < WRK_PART_N; p++) {
-    if (training->part_s[p] == 0)
-      continue;
-    base_table_row (table);
-    base_table_text (table, "part", wrk_part_names[p]);
-    base_table_number (table, "time_s", training->part_s[p]);
-    base_table_number (table, "share", training->part_s[p] / training->step_time_s);
-  }
+  g_autoptr (BaseTable) table = rep_parts_table (training);
   base_table_print_text (table, out);
   if (training->has_model)
     append_bar (training, out);

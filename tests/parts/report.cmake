@@ -1,5 +1,7 @@
-foreach(file coll compare run topo validate)
+foreach(file coll compare pictures run topo validate)
   forerun_test (test_report_${file} LABEL unit SOURCES unit/test_report_${file}.c USES report)
 endforeach()
+forerun_test (test_report_html LABEL unit SOURCES unit/test_report_html.c USES report)
+target_include_directories (test_report_html PRIVATE ${PROJECT_SOURCE_DIR}/sim/report)
 forerun_test (test_report_trace LABEL unit SOURCES unit/test_report_trace.c USES report calibrate workload)
 target_include_directories (test_report_trace PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)

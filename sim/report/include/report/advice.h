@@ -22,6 +22,9 @@ void rep_advice_json (const GArray *advice, JsonBuilder *json);
 /* `all`: with what cannot run. */
 void rep_advice_text (const GArray *advice, gboolean all, GString *out);
 
+/* Tables of a page; what cannot run is left out. */
+void rep_advice_html (const GArray *advice, GString *html);
+
 G_END_DECLS
 
 #endif

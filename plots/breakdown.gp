@@ -1,0 +1,42 @@
+# Where the time went: a bar a part, its time and its share beside it.
+#
+#   forerun run scenarios/llama3_8b_1node.yaml --plot pictures
+#
+# data     TSV with a header line and the columns part and value_s (s)
+# out      file to write; its ending decides the format: .svg, .png, .pdf (default breakdown.svg)
+# title    headline (default: none)
+if (!exists ("data")) {
+  printerr "data is not set; e.g. gnuplot -e \"data='breakdown.tsv'; out='breakdown.svg'\" plots/breakdown.gp"
+  exit status 2
+}
+if (!exists ("out")) { out = "breakdown.svg" }
+series = ""
+columns_needed = "part value_s"
+without_sizes = 1
+n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+height = 130 + 34 * (n_rows < 3 ? 3 : n_rows)
+load system ("dirname -- '".ARG0."'")."/common.gp"
+
+stats data using (column ("value_s")) name "V" nooutput
+unit = V_max < 1e-3 ? "us" : V_max < 1 ? "ms" : "s"
+scale = V_max < 1e-3 ? 1e6 : V_max < 1 ? 1e3 : 1
+sum_s = V_sum > 0 ? V_sum : 1
+
+# One colour a part, whatever else there is; names that are not here share the last.
+parts = "compute exposed_tp exposed_dp exposed_pp exposed_cp exposed_ep bubble launch_gap copy_wait straggler_wait optimizer" \
+  ." data_stall checkpoint"
+array shade[14] = [0x0072B2, 0xD55E00, 0xE69F00, 0xCC79A7, 0xD55E00, 0xE69F00, 0x999999, 0x777777, 0x56B4E9, 0x555555, 0x009E73, \
+  0xF0E442, 0x56B4E9, 0x0072B2]
+place (text) = sum [k = 1:words (parts)] (word (parts, k) eq text ? k : 0)
+hue (text) = shade[place (text) == 0 ? 14 : place (text)]
+text_of (v) = sprintf ("%.4g %s, %.1f %%", v * scale, unit, 100 * v / sum_s)
+
+unset key
+unset grid
+set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
+set yrange [n_rows - 0.5:-0.5]
+set xrange [0:V_max > 0 ? V_max * scale * 1.3 : 1]
+set xlabel "time (".unit.")"
+plot data using (column ("value_s") * scale / 2):0:(0):(column ("value_s") * scale):($0 - 0.36):($0 + 0.36): \
+    (hue (strcol ("part"))):ytic (strcol ("part")) with boxxyerror fillstyle solid noborder linecolor rgb variable, \
+  data using (column ("value_s") * scale):0:(text_of (column ("value_s"))) with labels left offset 0.8,0

@@ -1,0 +1,72 @@
+#include "base/watch.h"
+
+#include <math.h>
+
+struct BaseWatch {
+  GPtrArray *seen;     /* BaseWatched * */
+  GHashTable *places;  /* of them: char *, borrowed */
+  GHashTable *factors; /* char * -> double * */
+};
+
+static void
+watched_free (gpointer data)
+{
+  BaseWatched *one = data;
+  g_free (one->place);
+  g_free (one->file);
+  g_free (one->key);
+  g_free (one->note);
+  g_free (one);
+}
+
+BaseWatch *
+base_watch_new (void)
+{
+  BaseWatch *watch = g_new (BaseWatch, 1);
+  *watch = (BaseWatch){ .seen = g_ptr_array_new_with_free_func (watched_free),
+                        .places = g_hash_table_new (g_str_hash, g_str_equal),
+                        .factors = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free) };
+  return watch;
+}
+
+void
+base_watch_free (BaseWatch *watch)
+{
+  if (watch == NULL)
+    return;
+  g_hash_table_unref (watch->places);
+  g_hash_table_unref (watch->factors);
+  g_ptr_array_unref (watch->seen);
+  g_free (watch);
+}
+
+void
+base_watch_change (BaseWatch *watch, const char *place, double factor)
+{
+  double *kept = g_new (double, 1);
+  *kept = factor;
+  g_hash_table_replace (watch->factors, g_strdup (place), kept);
+}
+
+const GPtrArray *
+base_watch_seen (const BaseWatch *watch)
+{
+  return watch->seen;
+}
+
+double
+base_watch_read (BaseWatch *watch, const char *schema, const char *key, BaseDim dim, const BaseNum *num, double least, double most)
+{
+  g_autofree char *place = num->mark.file != NULL ? g_strdup_printf ("%s:%u:%u", num->mark.file, num->mark.line, num->mark.column)
+                                                  : g_strdup_printf ("%s.%s", schema, key);
+  if (!g_hash_table_contains (watch->places, place)) {
+    BaseWatched *one = g_new (BaseWatched, 1);
+    *one = (BaseWatched){
+      g_strdup (place), g_strdup (num->mark.file), num->mark.line, g_strdup (key), g_strdup (num->note), num->v, dim, num->source
+    };
+    g_ptr_array_add (watch->seen, one);
+    g_hash_table_add (watch->places, one->place);
+  }
+  const double *factor = g_hash_table_lookup (watch->factors, place);
+  return factor != NULL ? CLAMP (num->v * *factor, least, most) : num->v;
+}

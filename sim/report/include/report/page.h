@@ -1,0 +1,52 @@
+/* A report to hand on: one page of HTML with the question, the answer, pictures, what it rests on and what it was made of. */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include "base/table.h"
+#include "report/advice.h"
+#include "report/envelope.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *caption; /* a sentence */
+  const char *svg;
+} RepFigure;
+
+/* How good answers of a kind have been: from calibrate/record.yaml. */
+typedef struct {
+  BaseHead head;
+  BaseStr what, part;
+  BaseNum points, median, tail, quantile; /* errors as fractions; the quantile that tail is of */
+} RepRecordRow;
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseList rows; /* RepRecordRow */
+} RepRecord;
+extern const BaseSchema rep_schema_record;
+
+typedef struct {
+  const char *title, *lead;      /* lead NULL: none */
+  const char *header;            /* the '#' lines of the answer's text */
+  const char *scenario;          /* the text of its file; NULL: not known */
+  const RepEnvelope *envelope;
+  const Clu *clu;
+  const WrkResult *result;       /* of a scenario; NULL: `rows` */
+  const BaseTable *rows;         /* of a sweep; NULL: none, and without a result the text stands in their place */
+  const WrkColl *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
+  const char *text;              /* the whole answer, as it is printed */
+  const GArray *advice;          /* RepAdvice; NULL: not asked for */
+  const BaseTable *sensitivity;  /* NULL: not asked for */
+  const RepFigure *figures;
+  unsigned n_figures;
+  const char *undrawn;           /* why there are none; NULL */
+  const RepRecord *record;       /* NULL: not known */
+} RepPage;
+
+/* Returned: full, g_free. */
+char *rep_page (const RepPage *page);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,432 @@
+/* A report of a run. What a reader may doubt stands in it: the constants behind the answer, assumed ones first, how good such
+ * answers have been, and what the run warned of. */
+#include "report/page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cluster/spec.h"
+#include "explain-private.h"
+#include "html-private.h"
+#include "json-private.h"
+
+static const BaseField row_fields[] = {
+  BASE_ROW (RepRecordRow, "what", what, STR, .help = "kind of answer: collectives, training steps", .required = TRUE),
+  BASE_ROW (RepRecordRow, "part", part, STR, .help = "which of them", .required = TRUE),
+  BASE_ROW_NUM (RepRecordRow, "points", points, COUNT, .help = "measurements", .required = TRUE),
+  BASE_ROW_NUM (RepRecordRow, "median", median, RATIO, .help = "of |predicted / measured - 1|", .required = TRUE),
+  BASE_ROW_NUM (RepRecordRow, "tail", tail, RATIO, .help = "likewise, at the quantile", .required = TRUE),
+  BASE_ROW_NUM (RepRecordRow, "quantile", quantile, RATIO, .help = "that `tail` is of", .required = TRUE),
+  BASE_ROW_END,
+};
+static const BaseSchema schema_row = { "row", "errors of one part", row_fields, NULL };
+static const BaseField record_fields[] = {
+  BASE_ROW (RepRecord, "record", name, STR, .help = "its name", .required = TRUE),
+  BASE_ROW (RepRecord, "rows", rows, LIST, .help = "errors by part", .sub = &schema_row, .item_size = sizeof (RepRecordRow),
+            .required = TRUE),
+  BASE_ROW_END,
+};
+const BaseSchema rep_schema_record = { "record", "how good predictions have been", record_fields, NULL };
+
+/* ---- the answer ---- */
+
+static void
+add_quantity (GString *html, const char *name, double value, BaseDim dim, const char *more)
+{
+  g_autofree char *text = rep_quantity (value, dim);
+  rep_html_fact (html, name, text, more);
+}
+
+static void
+add_time (GString *html, const char *name, double time_s, double lo_s, double hi_s)
+{
+  g_autofree char *lo = rep_quantity (lo_s, BASE_DIM_TIME), *hi = rep_quantity (hi_s, BASE_DIM_TIME);
+  g_autofree char *band = lo_s < hi_s ? g_strdup_printf ("band: %s to %s", lo, hi) : NULL;
+  add_quantity (html, name, time_s, BASE_DIM_TIME, band);
+}
+
+static void
+add_percent (GString *html, const char *name, double value, const char *more)
+{
+  g_autofree char *text = isfinite (value) ? g_strdup_printf ("%.1f %%", value * 100) : g_strdup ("-");
+  rep_html_fact (html, name, text, more);
+}
+
+static void
+answer_of_training (GString *html, const WrkTrainingResult *t)
+{
+  add_time (html, "step time", t->step_time_s, t->step_time_lo_s, t->step_time_hi_s);
+  rep_html_fact (html, "bound by", t->bound_by, NULL);
+  if (t->has_model) {
+    g_autofree char *tokens = g_strdup_printf ("%.0f tokens/s", t->tokens_per_s),
+                    *each = g_strdup_printf ("%.0f of a GPU", t->tokens_per_s / t->n_ranks),
+                    *peak = g_strdup_printf ("of the %s peak; %.4g TFLOP/s of a GPU", t->precision, t->model_flop_per_s * 1e-12);
+    rep_html_fact (html, "throughput", tokens, each);
+    add_percent (html, "MFU", t->mfu, peak);
+  }
+  if (t->memory != NULL) {
+    g_autofree char *has = rep_quantity (t->fullest.capacity_B, BASE_DIM_BYTES);
+    g_autofree char *verdict =
+        t->fullest.capacity_B > 0 ? g_strdup_printf ("of %s: %s", has, t->fullest.fits ? "fits" : "DOES NOT FIT") : NULL;
+    add_quantity (html, "memory of the fullest GPU", t->fullest.total_B, BASE_DIM_BYTES, verdict);
+  }
+  g_autofree char *ratio = isfinite (t->comm_compute_ratio) ? g_strdup_printf ("%.3g", t->comm_compute_ratio) : g_strdup ("-"),
+                  *exposed =
+                      isfinite (t->exposed_fraction) ? g_strdup_printf ("%.1f %% of it exposed", t->exposed_fraction * 100) : NULL;
+  rep_html_fact (html, "communication / compute", ratio, exposed);
+  rep_html_fact (html, "weakest source", base_source_name (t->provenance), NULL);
+}
+
+static void
+answer_of_coll (GString *html, const WrkColl *coll)
+{
+  g_autofree char *algo = g_strdup_printf ("%s, %s", base_name (mdl_algo_names, (int)coll->algo),
+                                           base_name (mdl_proto_names, (int)coll->proto)),
+                  *ranks = g_strdup_printf ("%u ranks on %u node%s", coll->n_ranks, coll->n_nodes, coll->n_nodes == 1 ? "" : "s");
+  add_time (html, "time", coll->time_s, coll->time_lo_s, coll->time_hi_s);
+  add_quantity (html, "bus bandwidth", coll->busbw_Bps, BASE_DIM_BANDWIDTH, NULL);
+  rep_html_fact (html, "algorithm, protocol", algo, ranks);
+  rep_html_fact (html, "bound by", coll->bound_by, NULL);
+  rep_html_fact (html, "weakest source", base_source_name (coll->provenance), NULL);
+}
+
+static void
+answer_of (GString *html, const WrkResult *result)
+{
+  rep_html_facts_open (html);
+  if (result->jobs != NULL) {
+    for (guint i = 0; i < result->jobs->len; i++) {
+      const WrkJobResult *job = result->jobs->pdata[i];
+      g_autofree char *alone = rep_quantity (job->alone_s, BASE_DIM_TIME), *more = g_strdup_printf ("alone %s", alone);
+      add_quantity (html, job->name, job->time_s, BASE_DIM_TIME, more);
+    }
+  } else if (result->kind == WRK_KIND_TRAINING) {
+    answer_of_training (html, &result->training);
+  } else if (result->kind == WRK_KIND_COLLECTIVE) {
+    answer_of_coll (html, &result->coll);
+  } else if (result->kind == WRK_KIND_TRANSFER) {
+    const WrkTransferResult *t = &result->transfer;
+    add_time (html, "time", t->time_s, t->time_lo_s, t->time_hi_s);
+    add_quantity (html, "rate", t->rate_Bps, BASE_DIM_BANDWIDTH, t->path);
+    rep_html_fact (html, "bound by", t->bound_by, t->bottleneck);
+    rep_html_fact (html, "weakest source", base_source_name (t->provenance), NULL);
+  }
+  rep_html_facts_close (html);
+}
+
+static void
+tables_of (GString *html, const WrkResult *result)
+{
+  if (result->kind == WRK_KIND_TRAINING && result->jobs == NULL) {
+    g_autoptr (BaseTable) parts = rep_parts_table (&result->training);
+    rep_html_table (html, parts);
+    if (result->training.memory != NULL) {
+      g_autoptr (BaseTable) memory = rep_memory_table (result->training.memory);
+      rep_html_heading (html, "Memory by pipeline stage");
+      if (result->training.memory_advice != NULL)
+        rep_html_paragraph (html, "warning", result->training.memory_advice);
+      rep_html_table (html, memory);
+    }
+    g_autoptr (BaseTable) comm = rep_comm_table (&result->training);
+    if (result->training.has_model && base_table_n_rows (comm) > 0) {
+      rep_html_heading (html, "Communication of a rank");
+      rep_html_table (html, comm);
+    }
+  }
+  g_autoptr (BaseTable) links = rep_links_table (result->links);
+  if (base_table_n_rows (links) > 0) {
+    rep_html_heading (html, "Links by class");
+    rep_html_table (html, links);
+  }
+}
+
+/* ---- what it rests on ---- */
+
+static const BaseColumn term_columns[] = {
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { "name", "of", BASE_CELL_TEXT, 0, NULL },
+  { "time_s", "time that hangs on it (ms)", BASE_CELL_NUMBER, 1e3, "%.3f" },
+  { "note", "where the constant comes from", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+typedef struct {
+  BaseSource source;
+  char *name; /* owned: "qkv, out" */
+  const char *note;
+  double time_s;
+} Basis;
+
+static void
+basis_clear (gpointer data)
+{
+  g_free (((Basis *)data)->name);
+}
+
+static void
+add_basis (GArray *bases, BaseSource source, const char *name, const char *note, double time_s)
+{
+  if (source >= BASE_SOURCE_N)
+    return; /* the links and the question alone */
+  for (guint i = 0; i < bases->len; i++) {
+    Basis *basis = &g_array_index (bases, Basis, i);
+    if (basis->source != source || g_strcmp0 (basis->note, note) != 0)
+      continue;
+    g_auto (GStrv) names = g_strsplit (basis->name, ", ", -1);
+    if (!g_strv_contains ((const char *const *)names, name)) {
+      char *joined = g_strconcat (basis->name, ", ", name, NULL);
+      g_free (basis->name);
+      basis->name = joined;
+    }
+    basis->time_s += time_s;
+    return;
+  }
+  Basis basis = { source, g_strdup (name), note, time_s };
+  g_array_append_val (bases, basis);
+}
+
+/* Weakest first, then by what hangs on it. */
+static gint
+compare_bases (gconstpointer a, gconstpointer b)
+{
+  const Basis *x = a, *y = b;
+  if (x->source != y->source)
+    return x->source < y->source ? -1 : 1;
+  return x->time_s > y->time_s ? -1 : x->time_s < y->time_s ? 1 : g_strcmp0 (x->note, y->note);
+}
+
+static void
+take_cost (GArray *bases, const MdlCollCost *cost)
+{
+  for (unsigned i = 0; i < cost->n_terms; i++)
+    add_basis (bases, cost->term[i].source, cost->term[i].name, cost->term[i].note, cost->term[i].value_s);
+}
+
+static BaseTable *
+bases_table (const WrkResult *result, const WrkColl *coll)
+{
+  g_autoptr (GArray) bases = g_array_new (FALSE, FALSE, sizeof (Basis));
+  g_array_set_clear_func (bases, basis_clear);
+  const GArray *terms = result != NULL && result->kind == WRK_KIND_TRAINING ? result->training.terms : NULL;
+  for (guint i = 0; terms != NULL && i < terms->len; i++) {
+    const WrkStepTerm *term = &g_array_index (terms, WrkStepTerm, i);
+    add_basis (bases, term->source, term->name, term->note, term->time_s * term->count);
+  }
+  if (coll != NULL)
+    take_cost (bases, &coll->cost);
+  if (result != NULL && result->kind == WRK_KIND_COLLECTIVE)
+    take_cost (bases, &result->coll.cost);
+  if (result != NULL && result->kind == WRK_KIND_TRANSFER)
+    take_cost (bases, &result->transfer.cost);
+  g_array_sort (bases, compare_bases);
+  BaseTable *table = base_table_new (term_columns);
+  for (guint i = 0; i < bases->len; i++) {
+    const Basis *basis = &g_array_index (bases, Basis, i);
+    base_table_row (table);
+    base_table_text (table, "source", base_source_name (basis->source));
+    base_table_text (table, "name", basis->name);
+    base_table_number (table, "time_s", basis->time_s);
+    base_table_text (table, "note", basis->note);
+  }
+  return table;
+}
+
+static const BaseColumn constant_columns[] = {
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { "class", "link class", BASE_CELL_TEXT, 0, NULL },
+  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL },
+  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+add_constants (BaseTable *table, BaseSource source, const CluLinkClass *class)
+{
+  const struct {
+    const char *name;
+    const BaseNum *num;
+    BaseDim dim;
+  } rows[] = { { "rate of a lane", &class->lane_rate, BASE_DIM_BANDWIDTH },
+               { "efficiency", &class->efficiency, BASE_DIM_RATIO },
+               { "efficiency of kernels' copies", &class->sm_efficiency, BASE_DIM_RATIO },
+               { "latency", &class->latency, BASE_DIM_TIME },
+               { "duplex", &class->duplex, BASE_DIM_RATIO } };
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (!rows[i].num->set || rows[i].num->source != source)
+      continue;
+    g_autofree char *value = rep_quantity (rows[i].num->v, rows[i].dim);
+    base_table_row (table);
+    base_table_text (table, "source", base_source_name (source));
+    base_table_text (table, "class", class->name.v);
+    base_table_text (table, "name", rows[i].name);
+    base_table_text (table, "value", value);
+    base_table_text (table, "note", rows[i].num->note);
+  }
+}
+
+static gboolean
+same_class (gconstpointer a, gconstpointer b)
+{
+  const CluLinkClass *x = a, *y = b;
+  const BaseNum *const left[] = { &x->lane_rate, &x->efficiency, &x->sm_efficiency, &x->latency, &x->duplex };
+  const BaseNum *const right[] = { &y->lane_rate, &y->efficiency, &y->sm_efficiency, &y->latency, &y->duplex };
+  gboolean same = g_strcmp0 (x->name.v, y->name.v) == 0;
+  for (size_t i = 0; i < G_N_ELEMENTS (left); i++)
+    same = same && left[i]->source == right[i]->source && memcmp (&left[i]->v, &right[i]->v, sizeof (double)) == 0;
+  return same;
+}
+
+/* Constants of the link classes that the run used (all, where `links` is NULL), weakest source first. Returned: full. */
+static BaseTable *
+constants_table (const Clu *clu, const GArray *links)
+{
+  g_autoptr (GPtrArray) classes = g_ptr_array_new ();
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    gboolean used = links == NULL;
+    for (guint i = 0; links != NULL && i < links->len; i++)
+      used = used || g_strcmp0 (g_array_index (links, WrkLinkUse, i).link_class, link.link_class->name.v) == 0;
+    if (used && !g_ptr_array_find_with_equal_func (classes, link.link_class, same_class, NULL))
+      g_ptr_array_add (classes, (gpointer)link.link_class);
+  }
+  BaseTable *table = base_table_new (constant_columns);
+  for (int source = 0; source < BASE_SOURCE_N; source++)
+    for (guint i = 0; i < classes->len; i++)
+      add_constants (table, (BaseSource)source, classes->pdata[i]);
+  return table;
+}
+
+static void
+add_basis_of_answer (GString *html, const RepPage *page)
+{
+  rep_html_heading (html, "What it rests on");
+  rep_html_paragraph (
+      html, "soft",
+      "Constants with their source: measured on hardware, of a data sheet, or assumed. Assumed ones stand first: they "
+      "are what to measure.");
+  if (page->result == NULL || page->result->jobs == NULL) {
+    g_autoptr (BaseTable) bases = bases_table (page->result, page->coll);
+    rep_html_table (html, bases);
+  }
+  g_autoptr (BaseTable) constants = constants_table (page->clu, page->result != NULL ? page->result->links : NULL);
+  rep_html_table (html, constants);
+}
+
+static const BaseColumn record_columns[] = {
+  { "what", "predictions of", BASE_CELL_TEXT, 0, NULL },
+  { "part", "which", BASE_CELL_TEXT, 0, NULL },
+  { "points", "measurements", BASE_CELL_NUMBER, 0, "%.0f" },
+  { "median", "median error (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "tail", "error (%) of the tail", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "quantile", "tail: percentile", BASE_CELL_NUMBER, 100, "%.0f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+add_record (GString *html, const RepRecord *record)
+{
+  g_autoptr (BaseTable) table = base_table_new (record_columns);
+  for (unsigned i = 0; i < record->rows.n; i++) {
+    const RepRecordRow *row = BASE_LIST_AT (record->rows, RepRecordRow, i);
+    base_table_row (table);
+    base_table_text (table, "what", row->what.v);
+    base_table_text (table, "part", row->part.v);
+    base_table_number (table, "points", row->points.v);
+    base_table_number (table, "median", row->median.v);
+    base_table_number (table, "tail", row->tail.v);
+    base_table_number (table, "quantile", row->quantile.v);
+  }
+  rep_html_heading (html, "How good such predictions have been");
+  rep_html_paragraph (html, "soft",
+                      "Error of the predicted time, |predicted / measured - 1|, over the measurements that come with this version; "
+                      "forerun validate and docs/validation.md take them apart.");
+  rep_html_table (html, table);
+}
+
+/* ---- the question ---- */
+
+static const BaseColumn input_columns[] = {
+  { "path", "file", BASE_CELL_TEXT, 0, NULL },
+  { "sha256", "SHA-256", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+add_question (GString *html, const RepPage *page)
+{
+  const RepEnvelope *envelope = page->envelope;
+  g_autoptr (GString) command = g_string_new (NULL);
+  for (const char *const *word = envelope->command; *word != NULL; word++) {
+    gboolean plain = **word != '\0' &&
+                     strspn (*word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%") == strlen (*word);
+    g_autofree char *quoted = plain ? g_strdup (*word) : g_shell_quote (*word);
+    g_string_append_printf (command, "%s%s", command->len > 0 ? " " : "", quoted);
+  }
+  rep_html_heading (html, "The question");
+  rep_html_pre (html, command->str);
+  g_autofree char *made = g_strdup_printf ("forerun %s, seed %" G_GUINT64_FORMAT, envelope->version, envelope->seed);
+  rep_html_paragraph (html, "soft", made);
+  g_auto (GStrv) lines = g_strsplit (page->header, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    if (**line != '\0')
+      rep_html_paragraph (html, NULL, g_str_has_prefix (*line, "# ") ? *line + 2 : *line);
+  if (page->scenario != NULL)
+    rep_html_pre (html, page->scenario);
+}
+
+static void
+add_inputs (GString *html, const RepEnvelope *envelope)
+{
+  g_autoptr (BaseTable) table = base_table_new (input_columns);
+  for (guint i = 0; envelope->inputs != NULL && i < envelope->inputs->len; i++) {
+    const RepInput *input = envelope->inputs->pdata[i];
+    base_table_row (table);
+    base_table_text (table, "path", input->path);
+    base_table_text (table, "sha256", input->sha256);
+  }
+  rep_html_heading (html, "What it was made of");
+  rep_html_paragraph (html, "soft", "The same files, seed and version give the same answer to the byte.");
+  rep_html_table (html, table);
+}
+
+char *
+rep_page (const RepPage *page)
+{
+  GString *html = rep_html_open (page->title, page->lead);
+  rep_html_heading (html, "The answer");
+  if (page->result != NULL)
+    answer_of (html, page->result);
+  for (guint i = 0; page->envelope->warnings != NULL && i < page->envelope->warnings->len; i++)
+    rep_html_paragraph (html, "warning", page->envelope->warnings->pdata[i]);
+  for (unsigned i = 0; i < page->n_figures; i++)
+    rep_html_figure (html, page->figures[i].caption, page->figures[i].svg, i + 1);
+  if (page->undrawn != NULL)
+    rep_html_paragraph (html, "soft", page->undrawn);
+  if (page->result != NULL) {
+    if (page->result->kind == WRK_KIND_TRAINING && page->result->jobs == NULL)
+      rep_html_heading (html, "Where the time went");
+    tables_of (html, page->result);
+  }
+  if (page->rows != NULL)
+    rep_html_table (html, page->rows);
+  else if (page->result == NULL)
+    rep_html_pre (html, page->text);
+  if (page->advice != NULL) {
+    rep_html_heading (html, "What would help");
+    rep_advice_html (page->advice, html);
+  }
+  if (page->sensitivity != NULL) {
+    rep_html_heading (html, "What the answer hangs on");
+    rep_html_table (html, page->sensitivity);
+  }
+  add_basis_of_answer (html, page);
+  if (page->record != NULL)
+    add_record (html, page->record);
+  add_question (html, page);
+  add_inputs (html, page->envelope);
+  if (page->result != NULL || page->rows != NULL)
+    rep_html_details (html, "The whole answer as text", page->text);
+  return rep_html_close (html);
+}

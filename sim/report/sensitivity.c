@@ -1,0 +1,141 @@
+#include "report/sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "json-private.h"
+
+static const BaseColumn columns[] = {
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
+  { "line", "line", BASE_CELL_INTEGER, 0, NULL },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL },
+  { "less", "with less of it (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { "more", "with more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static void
+hang_clear (gpointer data)
+{
+  RepHang *hang = data;
+  g_free (hang->name);
+  g_free (hang->value);
+  g_free (hang->note);
+}
+
+RepSensitivity *
+rep_sensitivity_new (double answer_s, double by)
+{
+  RepSensitivity *sensitivity = g_new (RepSensitivity, 1);
+  *sensitivity = (RepSensitivity){ .answer_s = answer_s, .by = by, .hangs = g_array_new (FALSE, TRUE, sizeof (RepHang)) };
+  g_array_set_clear_func (sensitivity->hangs, hang_clear);
+  return sensitivity;
+}
+
+void
+rep_sensitivity_free (RepSensitivity *sensitivity)
+{
+  if (sensitivity == NULL)
+    return;
+  g_array_unref (sensitivity->hangs);
+  g_free (sensitivity);
+}
+
+/* How far the answer goes, to either side, in s; what could not run goes nowhere. */
+static double
+reach (const RepHang *hang, double answer_s)
+{
+  double less = isfinite (hang->less_s) ? fabs (hang->less_s - answer_s) : 0,
+         more = isfinite (hang->more_s) ? fabs (hang->more_s - answer_s) : 0;
+  return MAX (less, more);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer user)
+{
+  const RepHang *x = a, *y = b;
+  const double answer_s = *(const double *)user, dx = reach (x, answer_s), dy = reach (y, answer_s);
+  if (dx > dy || dx < dy)
+    return dx > dy ? -1 : 1;
+  int names = strcmp (x->name, y->name);
+  return names != 0 ? names : x->line < y->line ? -1 : x->line > y->line;
+}
+
+void
+rep_sensitivity_sort (RepSensitivity *sensitivity)
+{
+  g_array_sort_with_data (sensitivity->hangs, compare, &sensitivity->answer_s);
+}
+
+BaseTable *
+rep_sensitivity_table (const RepSensitivity *sensitivity, double least)
+{
+  BaseTable *table = base_table_new (columns);
+  for (guint i = 0; i < sensitivity->hangs->len; i++) {
+    const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
+    if (reach (hang, sensitivity->answer_s) < least * sensitivity->answer_s)
+      continue;
+    base_table_row (table);
+    base_table_text (table, "source", base_source_name (hang->source));
+    base_table_text (table, "name", hang->name);
+    if (hang->line > 0)
+      base_table_integer (table, "line", hang->line);
+    base_table_text (table, "value", hang->value);
+    base_table_number (table, "less", hang->less_s / sensitivity->answer_s - 1);
+    base_table_number (table, "more", hang->more_s / sensitivity->answer_s - 1);
+    base_table_text (table, "note", hang->note);
+  }
+  return table;
+}
+
+void
+rep_sensitivity_text (const RepSensitivity *sensitivity, GString *out)
+{
+  g_autoptr (BaseTable) table = rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST);
+  const guint shown = base_table_n_rows (table);
+  g_string_append_printf (
+      out,
+      "\n# what the answer hangs on: each constant alone %g %% less and more; %u of the %u that were read move it "
+      "(%u runs)\n",
+      sensitivity->by * 100, sensitivity->hangs->len, sensitivity->n_tried, sensitivity->n_runs);
+  if (shown > 0)
+    base_table_print_text (table, out);
+  if (shown < sensitivity->hangs->len)
+    g_string_append_printf (out, "# %u %smove it less than %g %%\n", sensitivity->hangs->len - shown, shown > 0 ? "more " : "",
+                            REP_SENSITIVITY_LEAST * 100);
+}
+
+void
+rep_sensitivity_json (const RepSensitivity *sensitivity, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_sensitivity_table (sensitivity, 0);
+  json_builder_set_member_name (json, "sensitivity");
+  json_builder_begin_object (json);
+  rep_json_number (json, "changed_by", sensitivity->by);
+  rep_json_integer (json, "tried", sensitivity->n_tried);
+  json_builder_set_member_name (json, "constants");
+  base_table_build_json (table, json);
+  json_builder_end_object (json);
+}
+
+void
+rep_sensitivity_tsv (const RepSensitivity *sensitivity, GString *out)
+{
+  g_string_append (out, "name\tless\tmore\n");
+  for (guint i = 0; i < sensitivity->hangs->len && i < REP_SENSITIVITY_BARS; i++) {
+    const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
+    if (i > 0 && reach (hang, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
+      return;
+    const double ends[] = { hang->less_s, hang->more_s };
+    g_autofree char *name = g_utf8_make_valid (hang->name, -1);
+    g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
+    for (size_t k = 0; k < G_N_ELEMENTS (ends); k++) {
+      char text[G_ASCII_DTOSTR_BUF_SIZE];
+      double change = isfinite (ends[k]) ? ends[k] / sensitivity->answer_s - 1 : 0;
+      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", change));
+    }
+    g_string_append_c (out, '\n');
+  }
+}

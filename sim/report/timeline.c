@@ -1,0 +1,297 @@
+/* What each pipeline stage does when: one kind at a time. What computes counts before what is sent, and what is sent before
+ * waiting; of two sends it does not matter which. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/pictures.h"
+#include "workload/trace.h"
+
+typedef enum { FORWARD, BACKWARD, WEIGHT, RECOMPUTE, OPTIMIZER, OTHER, EXCHANGE, IDLE, UNTOLD, KINDS } Kind;
+static const char *const names[KINDS] = { "forward", "backward", "weight", "recompute", "optimizer",
+                                          "other",   "exchange", "idle",   "untold" };
+
+typedef struct {
+  guint stage;
+  Kind kind;
+  double start_s, end_s;
+} Block;
+
+/* Where the trace leaves out micro-batches of a stage: from the end of what stands before to the begin of what stands behind. */
+typedef struct {
+  double from_s, to_s;
+} Hole;
+
+typedef struct {
+  GArray *blocks; /* Block: what runs, in no order */
+  GArray *holes;  /* Hole by stage */
+  guint n_stages;
+  double end_s;
+} Timeline;
+
+static void
+add (Timeline *line, guint stage, Kind kind, double start_s, double end_s)
+{
+  Block block = { stage, kind, start_s, end_s };
+  if (end_s <= start_s)
+    return;
+  g_array_append_val (line->blocks, block);
+  line->n_stages = MAX (line->n_stages, stage + 1);
+  line->end_s = MAX (line->end_s, end_s);
+}
+
+/* Schedules name their turns F, B and W with the micro-batch (workload/schedule.h). */
+static gboolean
+is_turn (const char *name, char letter)
+{
+  return name[0] == letter && g_ascii_isdigit (name[1]);
+}
+
+/* ---- of a model's trace ---- */
+
+static Kind
+kind_of_slice (const WrkSlice *slice)
+{
+  switch (slice->kind) {
+    case WRK_TRACE_FORWARD:
+      return FORWARD;
+    case WRK_TRACE_BACKWARD:
+      return is_turn (slice->name, 'W') ? WEIGHT : BACKWARD;
+    case WRK_TRACE_RECOMPUTE:
+      return RECOMPUTE;
+    case WRK_TRACE_OPTIMIZER:
+      return OPTIMIZER;
+    case WRK_TRACE_COPY:
+    case WRK_TRACE_HOST:
+      return OTHER;
+    case WRK_TRACE_TP:
+    case WRK_TRACE_CP:
+    case WRK_TRACE_EP:
+    case WRK_TRACE_DP:
+    case WRK_TRACE_SEND:
+    case WRK_TRACE_KINDS:
+      break;
+  }
+  return EXCHANGE;
+}
+
+/* Micro-batches below *front and from *back on are in the trace; FALSE: all are. */
+static gboolean
+find_left_out (const WrkTrace *trace, gint32 *front, gint32 *back)
+{
+  const GArray *slices = wrk_trace_slices (trace);
+  gint32 most = -1;
+  for (guint i = 0; i < slices->len; i++)
+    most = MAX (most, g_array_index (slices, WrkSlice, i).micro_batch);
+  if (wrk_trace_written (trace) == NULL || most < 0)
+    return FALSE;
+  g_autofree gboolean *there = g_new0 (gboolean, (gsize)most + 2);
+  for (guint i = 0; i < slices->len; i++)
+    if (g_array_index (slices, WrkSlice, i).micro_batch >= 0)
+      there[g_array_index (slices, WrkSlice, i).micro_batch] = TRUE;
+  for (*front = 0; there[*front];)
+    ++*front;
+  for (*back = *front; *back <= most && !there[*back];)
+    ++*back;
+  return *back <= most;
+}
+
+/* Between the first pass that has its last early micro-batch behind it, and the last that has its first late one before it. */
+static void
+find_holes (Timeline *line, const WrkTrace *trace, gint32 front, gint32 back)
+{
+  enum { CHUNKS = 64, PASSES = 4 };
+  const GArray *slices = wrk_trace_slices (trace);
+  g_array_set_size (line->holes, line->n_stages);
+  for (guint s = 0; s < line->n_stages; s++) {
+    double last_s[PASSES][CHUNKS] = { { 0 } }, first_s[PASSES][CHUNKS] = { { 0 } };
+    for (guint i = 0; i < slices->len; i++) {
+      const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+      Kind kind = kind_of_slice (slice);
+      if (slice->process != s || slice->micro_batch < 0 || kind > RECOMPUTE)
+        continue;
+      gint32 chunk = CLAMP (slice->chunk, 0, CHUNKS - 1);
+      double *last = &last_s[kind][chunk], *first = &first_s[kind][chunk];
+      if (slice->micro_batch < front)
+        *last = MAX (*last, slice->end_s);
+      else if (slice->micro_batch >= back)
+        *first = *first > 0 ? MIN (*first, slice->start_s) : slice->start_s;
+    }
+    Hole hole = { line->end_s, 0 };
+    for (int p = 0; p < PASSES; p++)
+      for (int c = 0; c < CHUNKS; c++)
+        if (last_s[p][c] > 0 && first_s[p][c] > 0) {
+          hole.from_s = MIN (hole.from_s, last_s[p][c]);
+          hole.to_s = MAX (hole.to_s, first_s[p][c]);
+        }
+    g_array_index (line->holes, Hole, s) = hole;
+  }
+}
+
+static void
+take_trace (Timeline *line, const WrkTrace *trace)
+{
+  const GArray *slices = wrk_trace_slices (trace);
+  for (guint i = 0; i < slices->len; i++) {
+    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+    add (line, slice->process, kind_of_slice (slice), slice->start_s, slice->end_s);
+  }
+  gint32 front, back;
+  if (find_left_out (trace, &front, &back))
+    find_holes (line, trace, front, back);
+}
+
+/* ---- of given layers: lanes are "stage 3 compute", "stage 3 send forward" ---- */
+
+static void
+take_spans (Timeline *line, const GPtrArray *spans)
+{
+  static const char prefix[] = "stage ";
+  for (guint i = 0; i < spans->len; i++) {
+    const WrkSpan *span = spans->pdata[i];
+    if (span->lane == NULL || !g_str_has_prefix (span->lane, prefix))
+      continue;
+    char *rest;
+    guint64 stage = g_ascii_strtoull (span->lane + strlen (prefix), &rest, 10);
+    const char *name = span->name != NULL ? span->name : "";
+    Kind kind = strcmp (rest, " compute") != 0 ? EXCHANGE
+                : is_turn (name, 'F')          ? FORWARD
+                : is_turn (name, 'B')          ? BACKWARD
+                : is_turn (name, 'W')          ? WEIGHT
+                                               : OPTIMIZER;
+    add (line, (guint)stage, kind, span->start_s, span->end_s);
+  }
+}
+
+/* ---- one kind at a time ---- */
+
+typedef struct {
+  double at_s;
+  guint stage;
+  Kind kind;
+  int change; /* +1 begins, -1 ends */
+} Edge;
+
+static int
+compare_edges (const void *a, const void *b)
+{
+  const Edge *x = a, *y = b;
+  if (x->stage != y->stage)
+    return x->stage < y->stage ? -1 : 1;
+  if (x->at_s < y->at_s || x->at_s > y->at_s)
+    return x->at_s < y->at_s ? -1 : 1;
+  return x->change - y->change;
+}
+
+static void
+append_block (GArray *out, const Timeline *line, guint stage, Kind kind, double start_s, double end_s)
+{
+  const double tiny_s = 1e-9 * line->end_s;
+  const Hole *hole = kind == IDLE && stage < line->holes->len ? &g_array_index (line->holes, Hole, stage) : NULL;
+  if (hole != NULL && start_s >= hole->from_s - tiny_s && end_s <= hole->to_s + tiny_s)
+    kind = UNTOLD;
+  Block *last = out->len > 0 ? &g_array_index (out, Block, out->len - 1) : NULL;
+  if (end_s <= start_s)
+    return;
+  if (last != NULL && last->stage == stage && last->kind == kind) {
+    last->end_s = end_s;
+    return;
+  }
+  Block block = { stage, kind, start_s, end_s };
+  g_array_append_val (out, block);
+}
+
+/* Returned: Block by stage, then time, from 0 to the end without gaps; full. */
+static GArray *
+flatten (const Timeline *line)
+{
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (Block));
+  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (Edge));
+  for (guint i = 0; i < line->blocks->len; i++) {
+    const Block *block = &g_array_index (line->blocks, Block, i);
+    Edge begin = { block->start_s, block->stage, block->kind, 1 }, end = { block->end_s, block->stage, block->kind, -1 };
+    g_array_append_val (edges, begin);
+    g_array_append_val (edges, end);
+  }
+  qsort (edges->data, edges->len, sizeof (Edge), compare_edges);
+  guint e = 0;
+  for (guint s = 0; s < line->n_stages; s++) {
+    int running[KINDS] = { 0 };
+    double at_s = 0;
+    for (;; e++) {
+      const Edge *edge = e < edges->len && g_array_index (edges, Edge, e).stage == s ? &g_array_index (edges, Edge, e) : NULL;
+      Kind kind = FORWARD;
+      while (kind < IDLE && running[kind] == 0)
+        kind++;
+      append_block (out, line, s, kind, at_s, edge != NULL ? edge->at_s : line->end_s);
+      if (edge == NULL)
+        break;
+      at_s = edge->at_s;
+      running[edge->kind] += edge->change;
+    }
+  }
+  return out;
+}
+
+/* Columns of equal width, each of the kind that most of it was; the first of equals. Returned: full. */
+static GArray *
+put_into_columns (const GArray *blocks, const Timeline *line, guint columns)
+{
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (Block));
+  const double width_s = line->end_s / columns;
+  guint i = 0;
+  for (guint s = 0; s < line->n_stages; s++) {
+    for (guint c = 0; c < columns; c++) {
+      double from_s = c * width_s, to_s = c + 1 == columns ? line->end_s : (c + 1) * width_s, spent_s[KINDS] = { 0 };
+      for (; i < blocks->len && g_array_index (blocks, Block, i).stage == s; i++) {
+        const Block *block = &g_array_index (blocks, Block, i);
+        spent_s[block->kind] += MAX (0, MIN (block->end_s, to_s) - MAX (block->start_s, from_s));
+        if (block->end_s > to_s)
+          break;
+      }
+      Kind most = FORWARD;
+      for (Kind k = FORWARD; k < KINDS; k++)
+        most = spent_s[k] > spent_s[most] ? k : most;
+      Block *last = out->len > 0 ? &g_array_index (out, Block, out->len - 1) : NULL;
+      if (last != NULL && last->stage == s && last->kind == most) {
+        last->end_s = to_s;
+        continue;
+      }
+      Block block = { s, most, from_s, to_s };
+      g_array_append_val (out, block);
+    }
+    while (i < blocks->len && g_array_index (blocks, Block, i).stage == s)
+      i++;
+  }
+  return out;
+}
+
+gboolean
+rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
+{
+  enum { COLUMNS = 800 };
+  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING)
+    return FALSE;
+  Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)), .holes = g_array_new (FALSE, TRUE, sizeof (Hole)) };
+  if (result->trace != NULL)
+    take_trace (&line, result->trace);
+  else if (result->spans != NULL)
+    take_spans (&line, result->spans);
+  g_autoptr (GArray) blocks = flatten (&line);
+  *columns = blocks->len > REP_TIMELINE_ROWS ? COLUMNS : 0;
+  if (*columns > 0) {
+    GArray *narrow = put_into_columns (blocks, &line, COLUMNS);
+    g_array_unref (blocks);
+    blocks = narrow;
+  }
+  g_string_append (out, "stage\tkind\tstart_s\tend_s\n");
+  for (guint i = 0; i < blocks->len; i++) {
+    const Block *block = &g_array_index (blocks, Block, i);
+    char start[G_ASCII_DTOSTR_BUF_SIZE], end[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf (out, "%u\t%s\t%s\t%s\n", block->stage, names[block->kind],
+                            g_ascii_formatd (start, sizeof start, "%.9g", block->start_s),
+                            g_ascii_formatd (end, sizeof end, "%.9g", block->end_s));
+  }
+  g_array_unref (line.blocks);
+  g_array_unref (line.holes);
+  return blocks->len > 0;
+}

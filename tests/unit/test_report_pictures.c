@@ -1,0 +1,146 @@
+/* Tables that the pictures of a run are drawn from. */
+#include <string.h>
+
+#include "harness.h"
+#include "report/pictures.h"
+
+static void
+add_span (GPtrArray *spans, const char *lane, const char *name, double start_s, double end_s)
+{
+  WrkSpan *span = g_new (WrkSpan, 1);
+  *span = (WrkSpan){ .lane = g_strdup (lane), .name = g_strdup (name), .start_s = start_s, .end_s = end_s };
+  g_ptr_array_add (spans, span);
+}
+
+static void
+span_free (gpointer data)
+{
+  WrkSpan *span = data;
+  g_free (span->lane);
+  g_free (span->name);
+  g_free (span);
+}
+
+static WrkResult
+step_of (GPtrArray *spans)
+{
+  return (WrkResult){ .kind = WRK_KIND_TRAINING, .spans = spans };
+}
+
+/* Stage 0 computes from 0 to 1, sends to 2 while it goes on computing from 1.5; stage 1 computes from 2 to 4. */
+static void
+a_stage_that_computes_beside_a_send_computes (void)
+{
+  g_autoptr (GPtrArray) spans = g_ptr_array_new_with_free_func (span_free);
+  add_span (spans, "stage 0 compute", "F0", 0, 1);
+  add_span (spans, "stage 0 send forward", "send activation", 1, 2);
+  add_span (spans, "stage 0 compute", "B0", 1.5, 2.5);
+  add_span (spans, "stage 1 compute", "F0", 2, 3);
+  add_span (spans, "stage 1 compute", "W0", 3, 3.5);
+  add_span (spans, "stage 1 compute", "optimizer", 3.5, 4);
+  add_span (spans, "somewhere else", "F0", 0, 9);
+  WrkResult result = step_of (spans);
+  g_autoptr (GString) out = g_string_new (NULL);
+  guint columns = 7;
+  TEST_TRUE (rep_timeline_tsv (&result, out, &columns));
+  TEST_INT (columns, 0);
+  TEST_STR (out->str, "stage\tkind\tstart_s\tend_s\n"
+                      "0\tforward\t0\t1\n"
+                      "0\texchange\t1\t1.5\n"
+                      "0\tbackward\t1.5\t2.5\n"
+                      "0\tidle\t2.5\t4\n"
+                      "1\tidle\t0\t2\n"
+                      "1\tforward\t2\t3\n"
+                      "1\tweight\t3\t3.5\n"
+                      "1\toptimizer\t3.5\t4\n");
+}
+
+/* 4000 turns of two kinds in turn, 2 to 1, are more than a picture holds: in each of 800 columns the longer kind wins, and a
+ * stage that waits for the second half of the step shows it. */
+static void
+what_is_too_fine_to_draw_takes_the_colour_of_most_of_it (void)
+{
+  g_autoptr (GPtrArray) spans = g_ptr_array_new_with_free_func (span_free);
+  for (int i = 0; i < 4000; i++) {
+    add_span (spans, "stage 0 compute", "F0", 3 * i, 3 * i + 1);
+    add_span (spans, "stage 0 compute", "B0", 3 * i + 1, 3 * i + 3);
+  }
+  add_span (spans, "stage 1 compute", "F0", 0, 6000);
+  WrkResult result = step_of (spans);
+  g_autoptr (GString) out = g_string_new (NULL);
+  guint columns = 0;
+  TEST_TRUE (rep_timeline_tsv (&result, out, &columns));
+  TEST_INT (columns, 800);
+  TEST_STR (out->str, "stage\tkind\tstart_s\tend_s\n"
+                      "0\tbackward\t0\t12000\n"
+                      "1\tforward\t0\t6000\n"
+                      "1\tidle\t6000\t12000\n");
+}
+
+static void
+parts_of_a_step_are_those_that_are_not_zero (void)
+{
+  WrkResult result = { .kind = WRK_KIND_TRAINING };
+  result.training.part_s[WRK_PART_COMPUTE] = 0.5;
+  result.training.part_s[WRK_PART_BUBBLE] = 0.25;
+  g_autoptr (GString) out = g_string_new (NULL);
+  TEST_TRUE (rep_parts_tsv (&result, out));
+  TEST_STR (out->str, "part\tvalue_s\ncompute\t0.5\nbubble\t0.25\n");
+}
+
+static void
+names_with_tabs_stay_in_their_cell (void)
+{
+  WrkResult result = { .kind = WRK_KIND_COLLECTIVE, .links = g_array_new (FALSE, FALSE, sizeof (WrkLinkUse)) };
+  g_autoptr (GString) out = g_string_new (NULL);
+  TEST_FALSE (rep_links_tsv (&result, out));
+  char busiest[] = "a\tb\nc";
+  WrkLinkUse use = { .link_class = "ib\xff", .busiest = busiest, .utilisation = 0.5, .bytes = 1e9 };
+  g_array_append_val (result.links, use);
+  TEST_TRUE (rep_links_tsv (&result, out));
+  TEST_STR (out->str, "link_class\tbusiest\tutilisation\tbytes\nib\357\277\275\ta b c\t0.5\t1000000000\n");
+  g_array_unref (result.links);
+}
+
+static void
+a_run_without_a_step_has_no_timeline_and_no_memory (void)
+{
+  WrkResult result = { .kind = WRK_KIND_COLLECTIVE };
+  g_autoptr (GString) out = g_string_new (NULL);
+  guint columns = 0;
+  TEST_FALSE (rep_timeline_tsv (&result, out, &columns));
+  TEST_FALSE (rep_memory_tsv (&result, out));
+  TEST_FALSE (rep_parts_tsv (&result, out));
+}
+
+static void
+memory_is_a_row_a_stage (void)
+{
+  WrkMemory memory[2] = {
+    { .stage = 0, .weights_B = 1, .gradients_B = 2, .optimizer_B = 3, .activations_B = 4, .buffers_B = 5, .other_B = 6 },
+    { .stage = 1, .weights_B = 10 }
+  };
+  WrkResult result = { .kind = WRK_KIND_TRAINING };
+  result.training.memory = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  g_array_append_vals (result.training.memory, memory, 2);
+  g_autoptr (GString) out = g_string_new (NULL);
+  TEST_TRUE (rep_memory_tsv (&result, out));
+  TEST_STR (out->str,
+            "stage\tweights\tgradients\toptimizer\tactivations\tbuffers\tother\n0\t1\t2\t3\t4\t5\t6\n1\t10\t0\t0\t0\t0\t0\n");
+  g_array_unref (result.training.memory);
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a stage that computes beside a send computes", a_stage_that_computes_beside_a_send_computes },
+    { "what is too fine to draw takes the colour of most of it", what_is_too_fine_to_draw_takes_the_colour_of_most_of_it },
+    { "parts of a step are those that are not zero", parts_of_a_step_are_those_that_are_not_zero },
+    { "names with tabs stay in their cell", names_with_tabs_stay_in_their_cell },
+    { "a run without a step has no timeline and no memory", a_run_without_a_step_has_no_timeline_and_no_memory },
+    { "memory is a row a stage", memory_is_a_row_a_stage },
+    { NULL, NULL },
+  };
+  return test_main ("report: pictures", cases);
+}
