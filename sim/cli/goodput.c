@@ -4,6 +4,13 @@
 
 #include "scenario-private.h"
 
+/* Without its part of checkpoints, which no slow part changes. */
+static double
+step_s (const WrkResult *result)
+{
+  return result->training.step_time_s - result->training.part_s[WRK_PART_CHECKPOINT];
+}
+
 static gboolean
 run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error)
 {
@@ -21,7 +28,7 @@ run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error
   g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
   gboolean ran = result != NULL;
   if (ran)
-    part->slowdown = fmax (1, result->training.step_time_s / run->result->training.step_time_s);
+    part->slowdown = fmax (1, step_s (result) / step_s (run->result));
   g_clear_pointer (&result, wrk_result_free);
   g_clear_pointer (&scenario, wrk_scenario_free);
   g_ptr_array_set_size (cli->cals, (gint)cals); /* of this run alone */
