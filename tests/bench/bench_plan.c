@@ -1,10 +1,11 @@
-/* How fast the closed forms are that a plan asks: what a collective takes, size after size. */
+/* How fast the closed forms are that a plan asks: what a collective takes, size after size, and a training step, cut after
+ * cut. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 #include "calibrate/calibration.h"
-#include "workload/scenario.h"
+#include "workload/closed.h"
 
 enum { PRICES = 200000 };
 
@@ -85,6 +86,79 @@ bench_collectives (const WrkScenario *scenario)
   }
 }
 
+/* ---- training configurations ---- */
+
+/* Every cut of Llama 3 70B on 256 GPUs, for some global batches. */
+static GArray *
+all_cuts (void)
+{
+  static const guint32 batches[] = { 512, 1024, 2048, 4096 }, micro[] = { 1, 2, 4 };
+  static const struct {
+    WrkSchedule schedule;
+    guint32 vp;
+  } pipes[] = { { WRK_SCHEDULE_1F1B, 1 },        { WRK_SCHEDULE_GPIPE, 1 },       { WRK_SCHEDULE_ZB_H1, 1 },
+                { WRK_SCHEDULE_INTERLEAVED, 2 }, { WRK_SCHEDULE_INTERLEAVED, 5 }, { WRK_SCHEDULE_INTERLEAVED, 10 } };
+  GArray *cuts = g_array_new (FALSE, TRUE, sizeof (WrkClosedAsk));
+  for (guint b = 0; b < G_N_ELEMENTS (batches); b++)
+    for (guint32 tp = 1; tp <= 8; tp *= 2)
+      for (guint32 cp = 1; cp <= 4; cp *= 2)
+        for (guint32 pp = 1; pp <= 16 && tp * cp * pp <= 256; pp *= 2)
+          for (guint i = 0; i < G_N_ELEMENTS (pipes) * G_N_ELEMENTS (micro) * WRK_AGAIN_N * 3; i++) {
+            guint k = i % G_N_ELEMENTS (pipes), rest = i / G_N_ELEMENTS (pipes);
+            WrkClosedAsk ask = { .tp = tp, .cp = cp, .pp = pp, .ep = 1, .sp = tp > 1, .vp = pipes[k].vp };
+            ask.schedule = pipes[k].schedule;
+            ask.micro_batch = micro[rest % 3];
+            ask.recompute = (WrkAgain)(rest / 3 % WRK_AGAIN_N);
+            ask.zero = rest / 9;
+            ask.dp = 256 / (tp * cp * pp);
+            ask.micro_batches = batches[b] / (ask.dp * ask.micro_batch);
+            gboolean interleaved = ask.schedule == WRK_SCHEDULE_INTERLEAVED;
+            if (ask.micro_batches > 0 && 80 % (pp * ask.vp) == 0 && (pp > 1 || k == 0) &&
+                !(interleaved && ask.micro_batches % pp != 0))
+              g_array_append_val (cuts, ask);
+          }
+  return cuts;
+}
+
+typedef struct {
+  const WrkScenario *scenario;
+  WrkClosed *closed; /* NULL: a fresh one each time */
+  const GArray *cuts;
+  double sum_s;
+} Search;
+
+static double
+search (void *user)
+{
+  Search *s = user;
+  g_autoptr (GError) error = NULL;
+  double start_s = bench_now_s ();
+  WrkClosed *closed = s->closed != NULL ? s->closed : wrk_closed_new (s->scenario, &error);
+  stop_on (error);
+  for (guint i = 0; i < s->cuts->len; i++) {
+    WrkClosedStep step;
+    if (!wrk_closed_step (closed, &g_array_index (s->cuts, WrkClosedAsk, i), &step, &error))
+      stop_on (error);
+    s->sum_s += step.step_time_s;
+  }
+  if (s->closed == NULL)
+    wrk_closed_free (closed);
+  return bench_now_s () - start_s;
+}
+
+static void
+bench_steps (const WrkScenario *scenario)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) cuts = all_cuts ();
+  g_autoptr (WrkClosed) closed = wrk_closed_new (scenario, &error);
+  stop_on (error);
+  Search fresh = { scenario, NULL, cuts, 0 }, known = { scenario, closed, cuts, 0 };
+  bench_print ("70B on 256 GPUs, all cuts, nothing known", cuts->len, "configurations", bench_repeat (search, &fresh));
+  bench_print ("the same, asked again", cuts->len, "configurations", bench_repeat (search, &known));
+  printf ("  %u configurations\n", cuts->len);
+}
+
 int
 main (void)
 {
@@ -97,6 +171,13 @@ main (void)
       wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, load_library, &cal, &error);
   stop_on (error);
   bench_collectives (scenario);
+  wrk_scenario_free (scenario);
+  cal_free (cal);
+  const char *const wide[] = { "cluster.nodes=32", NULL };
+  const WrkScenarioOptions larger = { .sets = wide };
+  scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, load_library, &cal, &error);
+  stop_on (error);
+  bench_steps (scenario);
   wrk_scenario_free (scenario);
   cal_free (cal);
   return 0;
