@@ -228,6 +228,7 @@ held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GErr
     key.ask.micro_batches = MIN (ask->micro_batches, wrk_turns_followed (&model->pipe));
   if (eager && ask->pp == 1)
     key.ask.micro_batches = MIN (ask->micro_batches, 2);
+  odd = odd || ask->dp == most; /* a search that takes all GPUs needs no line */
   key.ask.dp = odd ? ask->dp : least;
   const WrkHeld *known = recall (closed->held, &key);
   if (known != NULL)

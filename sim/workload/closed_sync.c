@@ -103,6 +103,13 @@ typedef struct {
   guint32 n; /* closed */
 } Bucket;
 
+/* Factors on turns and on a collective beside them. */
+typedef struct {
+  const WrkPriced *priced;
+  double x, y;
+} Beside;
+enum { BESIDE_N = 32 };
+
 typedef struct {
   const WrkModel *model;
   const WrkUnits *units;
@@ -113,11 +120,10 @@ typedef struct {
   MdlGpu gpu;
   double end_s; /* of the rank's turns, as they are slowed so far */
   double slowed_s;
-  double free_s[2];      /* the streams of collectives: not of experts, of experts */
-  Bucket bucket[2];      /* likewise */
-  const WrkPriced *last; /* whose factors these are */
-  double x, y;
-  double beside_s; /* the kernel that a collective begins beside; 0: none */
+  double free_s[2];        /* the streams of collectives: not of experts, of experts */
+  Bucket bucket[2];        /* likewise */
+  Beside beside[BESIDE_N]; /* found before */
+  double beside_s;         /* the kernel that a collective begins beside; 0: none */
   double band;
   BaseSource source;
 } Rank;
@@ -135,17 +141,12 @@ ranks_of (const WrkModel *model, WrkGroupKind kind)
          (kind == WRK_GROUP_DP || kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
 }
 
-/* Factors on a layer's backward pass and on a collective that runs beside it. */
-static void
-find_factors (Rank *r, const WrkPriced *priced)
+/* Over the works of a layer's backward pass. */
+static Beside
+find_beside (const Rank *r, const WrkPriced *priced)
 {
+  Beside out = { priced, 1, 1 };
   double alone_s = 0, beside_s = 0, moved_s = 0;
-  if (r->last == priced)
-    return;
-  r->last = priced;
-  r->x = r->y = 1;
-  if (r->model->scenario->settings.no_interference)
-    return;
   for (guint32 u = 0; u < WRK_LAYER_KINDS; u++) {
     const GArray *items = r->units->unit[u].unit != NULL ? r->units->unit[u].unit->pass[r->kind] : NULL;
     for (guint i = 0; items != NULL && i < items->len; i++) {
@@ -159,10 +160,21 @@ find_factors (Rank *r, const WrkPriced *priced)
       moved_s += item->time_s * x / factor;
     }
   }
-  if (alone_s > 0 && moved_s > 0) {
-    r->x = beside_s / alone_s;
-    r->y = beside_s / moved_s;
+  if (alone_s > 0 && moved_s > 0 && !r->model->scenario->settings.no_interference) {
+    out.x = beside_s / alone_s;
+    out.y = beside_s / moved_s;
   }
+  return out;
+}
+
+/* The same few sizes come again layer after layer. */
+static const Beside *
+beside_of (Rank *r, const WrkPriced *priced)
+{
+  Beside *slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
+  if (slot->priced != priced)
+    *slot = find_beside (r, priced);
+  return slot;
 }
 
 /* A collective of one of the two streams that may begin at `ready_s`: moves the stream's end and slows what runs beside it. What it
@@ -181,9 +193,9 @@ run_beside (Rank *r, const WrkPriced *priced, gboolean expert, double ready_s)
     r->free_s[expert] = begin_s + fixed_s + moving_s;
     return;
   }
-  find_factors (r, priced);
-  double beside_s = fmin (fixed_s + moving_s * r->y, left_s * r->x), more_s = beside_s * (1 - 1 / r->x);
-  double moved_s = fmax (beside_s - fixed_s, 0) / r->y;
+  const Beside *by = beside_of (r, priced);
+  double beside_s = fmin (fixed_s + moving_s * by->y, left_s * by->x), more_s = beside_s * (1 - 1 / by->x);
+  double moved_s = fmax (beside_s - fixed_s, 0) / by->y;
   r->free_s[expert] = begin_s + fmax (beside_s, fixed_s) + fmax (moving_s - moved_s, 0);
   r->end_s += more_s;
   r->slowed_s += more_s;

@@ -141,6 +141,19 @@ wrk_turns_followed (const WrkPipeline *pipe)
   return pipe->m <= most ? pipe->m : most + (pipe->m - most) % pipe->p;
 }
 
+/* What a rank computes for one micro-batch. */
+static double
+busy_s (const WrkPipeline *pipe, const WrkTurnsAsk *ask, guint32 rank)
+{
+  double sum_s = 0;
+  guint32 chunks = wrk_schedule_chunks (pipe);
+  for (guint32 c = 0; c < chunks; c++) {
+    guint32 position = wrk_schedule_position (pipe, (WrkPlace){ rank, c });
+    sum_s += ask->turn_s[WRK_TURN_FORWARD][position] + ask->turn_s[WRK_TURN_BACKWARD][position];
+  }
+  return sum_s / wrk_schedule_copies (pipe) * (ask->paired < 1 ? ask->paired : 1);
+}
+
 WrkTurns *
 wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
 {
@@ -149,7 +162,7 @@ wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
   WrkPipeline few = *pipe;
   WrkTurnsAsk unsent = *ask;
   gboolean repeats = pipe->m > rounds (pipe) * pipe->p;
-  double base_s[2] = { 0 }, full_s[2] = { 0 }; /* with sends, without */
+  double base_s = 0, full_s = 0, unsent_s = 0, most_s = 0;
   unsent.send_s = unsent.wrap_s = 0;
   out->end_s = g_new0 (double, pipe->p);
   out->first_s = g_new0 (double, pipe->p *chunks);
@@ -157,18 +170,20 @@ wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
   out->m = few.m = wrk_turns_followed (pipe);
   if (repeats) {
     few.m -= pipe->p;
-    base_s[0] = follow (&few, ask, out);
-    base_s[1] = follow (&few, &unsent, out);
+    base_s = follow (&few, ask, out);
     few.m += pipe->p;
   }
-  full_s[1] = follow (&few, &unsent, out);
-  full_s[0] = follow (&few, ask, out);
-  out->time_s = full_s[0];
-  out->sends_s = full_s[0] - full_s[1];
-  if (repeats) {
-    out->more_s = (full_s[0] - base_s[0]) / pipe->p;
-    out->sends_more_s = out->more_s - (full_s[1] - base_s[1]) / pipe->p;
-  }
+  if (ask->send_s > 0 || ask->wrap_s > 0)
+    unsent_s = follow (&few, &unsent, out);
+  full_s = follow (&few, ask, out);
+  out->time_s = full_s;
+  out->sends_s = unsent_s > 0 ? full_s - unsent_s : 0;
+  if (!repeats)
+    return out;
+  for (guint32 s = 0; s < pipe->p; s++)
+    most_s = fmax (most_s, busy_s (pipe, ask, s));
+  out->more_s = (full_s - base_s) / pipe->p;
+  out->sends_more_s = fmax (out->more_s - most_s, 0);
   return out;
 }
 

@@ -159,9 +159,11 @@ bench_steps (const WrkScenario *scenario)
   printf ("  %u configurations\n", cuts->len);
 }
 
+/* usage: bench_plan [collectives | steps]; both without a word. */
 int
-main (void)
+main (int argc, char **argv)
 {
+  gboolean collectives = argc < 2 || g_str_equal (argv[1], "collectives"), steps = argc < 2 || g_str_equal (argv[1], "steps");
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
   Cal *cal = NULL;
@@ -170,14 +172,16 @@ main (void)
   WrkScenario *scenario =
       wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, load_library, &cal, &error);
   stop_on (error);
-  bench_collectives (scenario);
+  if (collectives)
+    bench_collectives (scenario);
   wrk_scenario_free (scenario);
   cal_free (cal);
   const char *const wide[] = { "cluster.nodes=32", NULL };
   const WrkScenarioOptions larger = { .sets = wide };
   scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, load_library, &cal, &error);
   stop_on (error);
-  bench_steps (scenario);
+  if (steps)
+    bench_steps (scenario);
   wrk_scenario_free (scenario);
   cal_free (cal);
   return 0;
