@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
   WrkVariant variant;
-  WrkPrices *prices;
+  WrkPrices *prices; /* borrowed */
   WrkCosts *costs;
   WrkUnitTime unit[WRK_UNITS];
   double edge_s[WRK_TURN_KINDS]; /* that a turn takes on top of its units: first and last gathers of shards */
@@ -38,8 +38,9 @@ typedef struct {
   GHashTable *updates; /* what the optimizer takes, by what it updates */
 } WrkUnits;
 
-/* By running a rank's program over few layers on the engine: the same laws, nothing said twice. NULL and *error as of prices. */
-WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **error);
+/* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
+ * outlive the units. NULL and *error as of prices. */
+WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error);
 void wrk_units_free (WrkUnits *units);
 guint32 wrk_unit_index (const WrkModel *model, guint32 layer);
 double wrk_units_update_s (const WrkUnits *units, double updated, double held, double tensors);
@@ -77,6 +78,7 @@ void wrk_turns_free (WrkTurns *turns);
 typedef struct WrkGroupPrices WrkGroupPrices;
 WrkGroupPrices *wrk_group_prices_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **error);
 void wrk_group_prices_free (WrkGroupPrices *prices);
+WrkPrices *wrk_group_prices_all (WrkGroupPrices *prices); /* borrowed */
 const WrkPriced *wrk_group_price (WrkGroupPrices *prices, WrkGroupKind kind, MdlOp op, double size_B, MdlFormat format,
                                   GError **error);
 /* From pipeline rank `from` to `to`. */

@@ -132,6 +132,23 @@ free_held (gpointer held)
 
 /* ---- what a configuration needs ---- */
 
+static WrkGroupPrices *
+groups_of (WrkClosed *closed, const WrkClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = { .tp = ask->tp,
+                        .cp = ask->cp,
+                        .pp = ask->pp,
+                        .vp = 1,
+                        .ep = ask->ep,
+                        .dp = ask->dp,
+                        .zero = ask->zero > 2 ? 3 : 0,
+                        .micro_batch = 1,
+                        .micro_batches = 2,
+                        .schedule = WRK_SCHEDULE_1F1B } };
+  WrkGroupPrices *known = recall (closed->groups, &key);
+  return known != NULL ? known : keep (closed->groups, &key, wrk_group_prices_new (closed->scenario, &key.ask, error), free_groups);
+}
+
 static WrkUnits *
 units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GError **error)
 {
@@ -152,24 +169,12 @@ units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   gboolean split = a->schedule == WRK_SCHEDULE_ZB_H1 || a->schedule == WRK_SCHEDULE_ZB_V;
   a->schedule = dual ? WRK_SCHEDULE_DUALPIPE_V : split ? WRK_SCHEDULE_ZB_H1 : WRK_SCHEDULE_1F1B;
   WrkUnits *known = recall (closed->units, &key);
-  return known != NULL ? known : keep (closed->units, &key, wrk_units_new (closed->scenario, a, error), free_units);
-}
-
-static WrkGroupPrices *
-groups_of (WrkClosed *closed, const WrkClosedAsk *ask, GError **error)
-{
-  Memo key = { .ask = { .tp = ask->tp,
-                        .cp = ask->cp,
-                        .pp = ask->pp,
-                        .vp = 1,
-                        .ep = ask->ep,
-                        .dp = ask->dp,
-                        .zero = ask->zero > 2 ? 3 : 0,
-                        .micro_batch = 1,
-                        .micro_batches = 2,
-                        .schedule = WRK_SCHEDULE_1F1B } };
-  WrkGroupPrices *known = recall (closed->groups, &key);
-  return known != NULL ? known : keep (closed->groups, &key, wrk_group_prices_new (closed->scenario, &key.ask, error), free_groups);
+  if (known != NULL)
+    return known;
+  WrkGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
+  return groups == NULL
+             ? NULL
+             : keep (closed->units, &key, wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), error), free_units);
 }
 
 /* Seconds of a turn of each position. */

@@ -68,6 +68,12 @@ wrk_group_prices_free (WrkGroupPrices *prices)
   g_free (prices);
 }
 
+WrkPrices *
+wrk_group_prices_all (WrkGroupPrices *prices)
+{
+  return prices->prices;
+}
+
 static const WrkPriced *
 remember (WrkGroupPrices *prices, const Price *key, const WrkPriced *priced)
 {

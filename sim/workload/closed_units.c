@@ -349,7 +349,7 @@ find_wire (WrkUnits *units)
 }
 
 WrkUnits *
-wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **error)
+wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error)
 {
   WrkUnits *units = g_new0 (WrkUnits, 1);
   WrkModel *model = &units->variant.model;
@@ -365,7 +365,7 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **er
   model->n_positions = 1;
   model->m = 2;
   model->cut[0] = (WrkCut){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
-  units->prices = wrk_prices_new (model, FALSE);
+  units->prices = prices;
   units->costs = wrk_costs_new (model, units->prices);
   gboolean paired = ask->schedule == WRK_SCHEDULE_DUALPIPE || ask->schedule == WRK_SCHEDULE_DUALPIPE_V;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
@@ -396,7 +396,6 @@ wrk_units_free (WrkUnits *units)
     return;
   g_clear_pointer (&units->updates, g_hash_table_unref);
   wrk_costs_free (units->costs);
-  wrk_prices_free (units->prices);
   wrk_model_clear (&units->variant.model);
   g_free (units);
 }
