@@ -33,12 +33,12 @@ static const BaseColumn columns[] = {
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
   { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
   { "way", "way", BASE_CELL_TEXT, 0, NULL },
-  { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
-  { "rent_usd", "rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
+  { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
+  { "rent_usd", "rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
   { "energy_J", "energy (MWh)", BASE_CELL_NUMBER, 1 / 3.6e9, "%.0f" },
   { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
+  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
   { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
@@ -172,6 +172,26 @@ margin_of (const WrkPlan *plan, const WrkPlanResult *result)
          1;
 }
 
+/* Whose prices, and how many of them nobody has vouched for. */
+static void
+append_prices (const WrkPlan *plan, GString *out)
+{
+  const WrkPricesSpec *prices = wrk_plan_prices (plan);
+  if (prices == NULL)
+    return;
+  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation };
+  guint n = 0, assumed = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (shared) + 2 * prices->nodes.n; i++) {
+    guint k = i - (guint)G_N_ELEMENTS (shared);
+    const WrkNodePrice *node = i < G_N_ELEMENTS (shared) ? NULL : BASE_LIST_AT (prices->nodes, WrkNodePrice, k / 2);
+    const BaseNum *num = node == NULL ? shared[i] : k % 2 == 0 ? &node->node : &node->rent;
+    n += num->set ? 1u : 0u;
+    assumed += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+  }
+  g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
+                          prices->currency.v, n, assumed);
+}
+
 void
 rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
 {
@@ -182,6 +202,7 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
                           " meet the constraints; least %s first, those that the engine simulated before the others\n",
                           wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked,
                           result->n_met, aim);
+  append_prices (plan, out);
   base_table_print_text (table, out);
   double margin = margin_of (plan, result);
   if (!isnan (margin))
@@ -208,6 +229,7 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   rep_json_text (json, "model", wrk_plan_model (plan));
   rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
   rep_json_number (json, "tokens", wrk_plan_tokens (plan) > 0 ? wrk_plan_tokens (plan) : (double)NAN);
+  rep_json_text (json, "prices", wrk_plan_prices (plan) != NULL ? wrk_plan_prices (plan)->name.v : NULL);
   rep_json_number (json, "machines", wrk_plan_machines (plan)->len);
   rep_json_number (json, "configurations", (double)result->n_asked);
   rep_json_number (json, "met", (double)result->n_met);

@@ -41,22 +41,6 @@ typedef struct {
   WrkLimitSpec limits;
 } WrkPlanSpec;
 
-typedef struct {
-  BaseHead head;
-  BaseStr topology;
-  BaseNum node; /* USD */
-  BaseNum rent; /* USD/s of a node */
-} WrkNodePrice;
-
-typedef struct {
-  BaseHead head;
-  BaseStr name, description, currency, date;
-  BaseNum network;     /* USD a GPU: adapters, switches, optics, cables */
-  BaseNum electricity; /* USD/J */
-  BaseNum pue, amortisation;
-  BaseList nodes; /* WrkNodePrice */
-} WrkPricesSpec;
-
 struct WrkPlan {
   BaseYaml *yaml;
   GPtrArray *inputs; /* BaseYaml * */

@@ -201,8 +201,11 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
   if (plan->machines->len >= MAX_MACHINES)
     return wrk_fail_at (error, plan->spec.choices.head.mark, "more than %u machines; ask for fewer", MAX_MACHINES);
   machine.scenario = wrk_plan_scenario (plan, &machine, NULL, error);
-  if (machine.scenario == NULL)
+  if (machine.scenario == NULL) {
+    g_autofree char *prefix = base_mark_prefix (base_yaml_mark (plan->spec.fixed));
+    g_prefix_error (error, "%s%u nodes of %s with what is 'fixed' are no scenario: ", prefix, machine.nodes, machine.topology);
     return FALSE;
+  }
   for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
     base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
   for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
@@ -267,13 +270,19 @@ check_goal (const WrkPlan *plan, GError **error)
   if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
     return wrk_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
                         "a deadline and a budget are of a run; 'tokens' says how long it is");
-  double least = HUGE_VAL;
-  for (guint i = 0; i < s->choices.nodes.n; i++)
-    least = fmin (least, s->choices.nodes.item[i].v);
-  if (s->limits.gpus.set && s->limits.gpus.v < least)
-    return wrk_fail_at (error, s->limits.gpus.mark, "at most %.0f GPUs, but every choice has at least %.0f nodes: these contradict",
-                        s->limits.gpus.v, least);
   return TRUE;
+}
+
+static gboolean
+check_limits (const WrkPlan *plan, GError **error)
+{
+  const BaseNum *most = &plan->spec.limits.gpus;
+  guint32 least = G_MAXUINT32;
+  for (guint i = 0; i < plan->machines->len; i++)
+    least = MIN (least, g_array_index (plan->machines, WrkMachine, i).gpus);
+  return !most->set || most->v >= least ||
+         wrk_fail_at (error, most->mark, "at most %.0f GPUs contradicts the choices, whose smallest machine has %u", most->v,
+                      least);
 }
 
 static gboolean
@@ -347,7 +356,7 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
     return NULL;
   }
   if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
-      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error))
+      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }
@@ -409,6 +418,12 @@ const char *
 wrk_plan_model (const WrkPlan *plan)
 {
   return plan->spec.goal.model.v;
+}
+
+const WrkPricesSpec *
+wrk_plan_prices (const WrkPlan *plan)
+{
+  return plan->has_prices ? &plan->prices : NULL;
 }
 
 const GArray *

@@ -31,6 +31,23 @@ extern const char *const wrk_out_texts[WRK_OUT_N]; /* "do not fit into memory" *
 
 extern const BaseSchema wrk_schema_plan, wrk_schema_prices;
 
+/* A file of scenarios/prices. */
+typedef struct {
+  BaseHead head;
+  BaseStr topology;
+  BaseNum node; /* USD */
+  BaseNum rent; /* USD/s of a node */
+} WrkNodePrice;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description, currency, date;
+  BaseNum network;     /* USD a GPU: adapters, switches, optics, cables */
+  BaseNum electricity; /* USD/J */
+  BaseNum pue, amortisation;
+  BaseList nodes; /* WrkNodePrice */
+} WrkPricesSpec;
+
 /* A machine that the plan may take. Texts are borrowed from the plan. */
 typedef struct {
   const char *topology;
@@ -81,7 +98,8 @@ const BaseDiag *wrk_plan_warnings (const WrkPlan *plan);
 WrkAim wrk_plan_aim (const WrkPlan *plan);
 double wrk_plan_tokens (const WrkPlan *plan); /* of the goal; 0: none */
 const char *wrk_plan_model (const WrkPlan *plan);
-const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
+const WrkPricesSpec *wrk_plan_prices (const WrkPlan *plan); /* NULL: none */
+const GArray *wrk_plan_machines (const WrkPlan *plan);      /* WrkMachine */
 
 /* Asks for everything that divides, on `threads` threads (machines are dealt out to them; the answer does not depend on how many),
  * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
