@@ -441,7 +441,7 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
   mdl_llm_token_flop (&scenario->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
   wrk_gpu_facts (scenario->clu, 0, &gpu);
   closed->flop_per_token = flop.matrix_flop + flop.attention_flop;
-  closed->flop_per_s = gpu.peak_flop_per_s[wrk_precision_of ((MdlFormat)m->precision.compute.v)];
+  closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];
   return closed;
 }
 

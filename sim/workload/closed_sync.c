@@ -123,8 +123,7 @@ typedef struct {
   const WrkTurns *turns;
   guint32 lane, chunks;
   WrkTurnKind kind; /* that completes gradients */
-  MdlGpu gpu;
-  double end_s; /* of the rank's turns, as they are slowed so far */
+  double end_s;     /* of the rank's turns, as they are slowed so far */
   double slowed_s;
   double free_s[2];        /* the streams of collectives: not of experts, of experts */
   Bucket bucket[2];        /* likewise */
@@ -160,7 +159,7 @@ find_beside (const Rank *r, const WrkPriced *priced)
       double factor = 1;
       if (item->is_coll || item->time_s <= 0)
         continue;
-      double x = mdl_overlap_many (r->model->scenario->overlap, &r->gpu, &item->demand, &priced->demand, 1, &factor);
+      double x = mdl_overlap_many (r->model->scenario->overlap, &r->model->gpu, &item->demand, &priced->demand, 1, &factor);
       alone_s += item->time_s;
       beside_s += item->time_s * x;
       moved_s += item->time_s * x / factor;
@@ -193,7 +192,7 @@ run_beside (Rank *r, const WrkPriced *priced, gboolean expert, double ready_s)
   double begin_s = fmax (ready_s, r->free_s[expert]), left_s = r->end_s - begin_s;
   double fixed_s = fmin (priced->coll.cost.latency_s, priced->time_s), moving_s = priced->time_s - fixed_s;
   if (waits && priced->time_s > 0)
-    fixed_s += mdl_overlap_wait_s (r->model->scenario->overlap, &r->gpu, &full, &priced->demand, r->beside_s,
+    fixed_s += mdl_overlap_wait_s (r->model->scenario->overlap, &r->model->gpu, &full, &priced->demand, r->beside_s,
                                    MAX (priced->coll.n_ranks, 2));
   if (left_s <= 0) {
     r->free_s[expert] = begin_s + fixed_s + moving_s;
@@ -431,7 +430,6 @@ wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *pri
   r.source = BASE_SOURCE_MEASURED;
   memset (out, 0, sizeof *out);
   out->source = BASE_SOURCE_MEASURED;
-  wrk_gpu_facts (model->scenario->clu, 0, &r.gpu);
   if (!update_s (&r, out, error))
     return FALSE;
   if (model->sync == WRK_SYNC_SHARDS || model->sync == WRK_SYNC_NONE) {

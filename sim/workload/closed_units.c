@@ -116,7 +116,6 @@ small_run (Small *small, WrkUnits *units, GError **error)
                    .lane = &small->lane,
                    .notes = g_array_new (FALSE, TRUE, sizeof (WrkNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
-  wrk_gpu_facts (model->scenario->clu, 0, &b->gpu);
   wrk_costs_host (units->costs, &b->host_kernel_s, &b->host_coll_s, &b->host_shards_s);
   if (!model->scenario->settings.no_interference)
     eng_graph_set_pace (b->graph, wrk_step_pace, b);
