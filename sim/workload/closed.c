@@ -41,6 +41,7 @@ struct WrkClosed {
   const WrkScenario *scenario;
   GHashTable *units, *groups, *turns, *held, *cuts; /* Memo */
   guint32 gpus_per_node;
+  gboolean skip_unfit;
   double flop_per_token, flop_per_s;
 };
 
@@ -466,13 +467,29 @@ first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError 
   Cut *cut = NULL;
   if (wrk_variant_plan (closed->scenario, ask, &variant, error)) {
     const WrkHeld *held = held_of (closed, &variant.model, ask, error);
+    WrkClosedStep memory = { 0 };
     if (held != NULL)
+      wrk_held_at (held, ask->dp, &memory);
+    if (held != NULL && closed->skip_unfit && !memory.fits)
+      cut = g_new0 (Cut, 1);
+    else if (held != NULL)
       cut = make_cut (closed, &variant.model, &key->ask, error);
-    if (cut != NULL)
-      wrk_held_at (held, ask->dp, &cut->step);
+    if (cut != NULL) {
+      cut->step.memory_B = memory.memory_B;
+      cut->step.capacity_B = memory.capacity_B;
+      cut->step.fullest = memory.fullest;
+      cut->step.fits = memory.fits;
+      cut->step.n_ranks = variant.model.grid.n;
+    }
   }
   wrk_model_clear (&variant.model);
   return keep (closed->cuts, key, cut, g_free);
+}
+
+void
+wrk_closed_skip_unfit (WrkClosed *closed)
+{
+  closed->skip_unfit = TRUE;
 }
 
 gboolean
@@ -490,7 +507,7 @@ wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out,
   if (cut == NULL)
     return FALSE;
   *out = cut->step;
-  double more = (double)ask->micro_batches - cut->m, exposed_s = 0;
+  double more = cut->m > 0 ? (double)ask->micro_batches - cut->m : 0, exposed_s = 0;
   out->step_time_s += more * cut->more_s;
   for (int p = 0; p < WRK_PART_N; p++) {
     out->part_s[p] += more * cut->more_part_s[p];
@@ -500,7 +517,8 @@ wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out,
   out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
   out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
   out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->scenario->training.model.sequence.v;
-  out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
+  if (out->step_time_s > 0)
+    out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
   return TRUE;
 }
 

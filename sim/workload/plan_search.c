@@ -72,7 +72,7 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
     { WRK_OUT_BUDGET, s->goal.budget.set && row->way != WRK_WAY_NONE, row->money.total_usd, s->goal.budget.v },
   };
   *over = 0;
-  if (money && row->way == WRK_WAY_NONE)
+  if (money && row->step.fits && row->way == WRK_WAY_NONE)
     return WRK_OUT_PRICE;
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i].set && limits[i].value > limits[i].limit) {
@@ -119,7 +119,8 @@ take (Job *job, const WrkClosedAsk *ask, const WrkClosedStep *step)
                        .step_time_lo_s = step->step_time_lo_s,
                        .step_time_hi_s = step->step_time_hi_s };
   double over;
-  wrk_plan_price (job->plan, &row);
+  if (step->fits) /* else it has no time */
+    wrk_plan_price (job->plan, &row);
   WrkOut out = wrk_plan_misses (job->plan, &row, &over);
   if (out == WRK_OUT_N) {
     g_array_append_val (job->rows, row);
@@ -139,6 +140,7 @@ search_machine (gpointer data, gpointer unused)
   g_autoptr (WrkClosed) closed = wrk_closed_new (machine->scenario, &job->error);
   if (closed == NULL || !wrk_plan_cuts (job->plan, machine, cuts, job->out, &job->error))
     return;
+  wrk_closed_skip_unfit (closed);
   for (int o = 0; o < WRK_OUT_N; o++)
     job->asked += job->out[o];
   job->asked += cuts->len;

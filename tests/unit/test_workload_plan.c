@@ -144,7 +144,7 @@ renting_is_cheaper_where_buying_is_dear (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   WrkMachine *machine = &g_array_index (small.plan->machines, WrkMachine, 0);
-  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / 3600 } };
+  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / 3600, .fits = TRUE } };
   row.step_time_s = 1; /* an hour */
   machine->capital_usd = 1e9;
   machine->rent_usd_per_s = 20 / 3600.0;

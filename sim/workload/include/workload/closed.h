@@ -42,6 +42,9 @@ WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
 
+/* For a search: of what does not fit into memory only that is said from now on, and its times are 0. */
+void wrk_closed_skip_unfit (WrkClosed *closed);
+
 /* FALSE and *error where the configuration cannot be: what does not divide, or needs more GPUs than there are. One that does not
  * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
  * is remembered. */
