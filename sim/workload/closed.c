@@ -415,6 +415,9 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     { m->jitter.head.set, m->jitter.head.mark, "jitter" },
     { m->lora.head.set, m->lora.head.mark, "lora" },
     { m->placement.n > 0, m->placement.mark, "placement" },
+    { scenario->training.loader.head.set, scenario->training.loader.head.mark, "loader" },
+    { scenario->training.checkpoint.tier.v != NULL, scenario->training.checkpoint.head.mark, "checkpoint" },
+    { scenario->training.ddp.kind.v == WRK_DDP_REPLICAS, scenario->training.ddp.kind.mark, "ddp.kind" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)
     if (left_out[i].set) {

@@ -116,7 +116,7 @@ small_run (Small *small, WrkUnits *units, GError **error)
                    .lane = &small->lane,
                    .notes = g_array_new (FALSE, TRUE, sizeof (WrkNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
-  wrk_costs_host (units->costs, &b->host_kernel_s, &b->host_coll_s, &b->host_shards_s);
+  wrk_costs_host (units->costs, &b->host);
   if (!model->scenario->settings.no_interference)
     eng_graph_set_pace (b->graph, wrk_step_pace, b);
   for (int r = 0; r < WRK_ROLES; r++)
@@ -145,8 +145,8 @@ is_of_unit (const Small *small, EngTask task, gint32 layer)
 {
   const WrkNote *note = &g_array_index (small->b.notes, WrkNote, task);
   WrkStepKind kind = (WrkStepKind)eng_graph_task_kind (small->b.graph, task);
-  return note->at.layer == layer && kind != WRK_STEP_DP && kind != WRK_STEP_HOST && kind != WRK_STEP_OPTIMIZER &&
-         kind != WRK_STEP_SEND_UP && kind != WRK_STEP_SEND_DOWN;
+  return note->at.layer == layer && kind != WRK_STEP_DP && kind != WRK_STEP_HOST && kind != WRK_STEP_SYNC &&
+         kind != WRK_STEP_OPTIMIZER && kind != WRK_STEP_SEND_UP && kind != WRK_STEP_SEND_DOWN;
 }
 
 /* What a unit of a turn takes from `*cursor` on, which is moved to its end. */
