@@ -6,8 +6,9 @@
 #include "scenario-private.h"
 #include "workload/goodput.h"
 #include "workload/llm.h"
+#include "workload/plan.h"
 
-typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_FAILURES, FILE_LLM } FileKind;
+typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_FAILURES, FILE_LLM, FILE_PLAN } FileKind;
 
 /* The first key of a file says what it is. */
 typedef struct {
@@ -28,6 +29,8 @@ static const FileType types[] = {
   { "failures", FILE_FAILURES, &wrk_schema_failure_rates, sizeof (MdlFailureRates) },
   { "calibration", FILE_CALIBRATION, NULL, 0 },
   { "llm", FILE_LLM, NULL, 0 },
+  { "plan", FILE_PLAN, NULL, 0 },
+  { "prices", FILE_PART, &wrk_schema_prices, sizeof (WrkPricesSpec) },
   { NULL, FILE_PART, NULL, 0 },
 };
 
@@ -117,6 +120,16 @@ check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
 }
 
 static gboolean
+check_plan (Cli *cli, const char *path, GError **error)
+{
+  g_autoptr (WrkPlan) plan = wrk_plan_load (path, cli->lookup, (const char *const *)cli->sets, cli_library_load, cli, error);
+  if (plan == NULL)
+    return FALSE;
+  cli_warn_all (cli, wrk_plan_warnings (plan));
+  return TRUE;
+}
+
+static gboolean
 check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
 {
   if (!apply_sets (cli, yaml, error))
@@ -196,6 +209,8 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
       g_ptr_array_add (cli->yamls, kept);
       return check_part (cli, kept, type, error);
     }
+    case FILE_PLAN:
+      return check_plan (cli, path, error);
     case FILE_LLM: {
       BaseYaml *kept = g_steal_pointer (&yaml);
       g_ptr_array_add (cli->yamls, kept);

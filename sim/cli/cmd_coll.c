@@ -234,7 +234,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_one_op (cli, words, error) || (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
   CliQuestion question;
-  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error) && answer (cli, flags, &question, error);
+  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);
+  question.settings.terse = TRUE;
+  done = done && answer (cli, flags, &question, error);
   g_free (question.nodes);
   return done;
 }

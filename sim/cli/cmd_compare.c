@@ -434,6 +434,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   CliQuestion question;
   gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);
+  question.settings.terse = TRUE;
   /* Thousands of prices: the closed form unless the engine is asked for. */
   if (done && flags->coll.mode == NULL && flags->coll.steps == NULL)
     question.settings.mode = WRK_MODE_MODEL;

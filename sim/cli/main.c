@@ -19,10 +19,11 @@ static const CliVerb *const verbs[] = { &cli_verb_run,
                                         &cli_verb_import,
                                         &cli_verb_validate,
                                         &cli_verb_fit,
+                                        &cli_verb_plan,
                                         NULL };
 
 /* Verbs that the design names and this version does not have. */
-static const char *const planned[] = { "plan", "export", "merge", NULL };
+static const char *const planned[] = { "export", "merge", NULL };
 
 static void
 append_short_help (GString *out)

@@ -106,6 +106,9 @@ gboolean wrk_sync_finish (WrkSyncer *sync, GError **error);
 guint32 wrk_units_of (const WrkModel *model, guint32 position);
 const WrkUnit *wrk_unit_at (WrkBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error);
 
+/* Who slows whom, for eng_graph_set_pace; `user`: WrkBuild. */
+void wrk_step_pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed);
+
 /* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
 gboolean wrk_program_lane (WrkBuild *b, guint32 lane, const GArray *turns, WrkDone *done, GError **error);
 

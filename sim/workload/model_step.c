@@ -23,8 +23,8 @@ struct WrkModelRun {
 
 /* ---- who slows whom ---- */
 
-static void
-pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed)
+void
+wrk_step_pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed)
 {
   const WrkBuild *b = user;
   const MdlOverlapCompute *compute = NULL;
@@ -143,7 +143,7 @@ build (WrkModelRun *run, GError **error)
     return wrk_fail_at (error, model->spec->model.global_batch.mark,
                         "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
   if (!model->scenario->settings.no_interference)
-    eng_graph_set_pace (b->graph, pace, b);
+    eng_graph_set_pace (b->graph, wrk_step_pace, b);
   b->lane = g_new0 (WrkLane, pipe->p);
   run->order = g_new0 (GArray *, pipe->p);
   run->done = g_new0 (WrkDone *, pipe->p);

@@ -107,7 +107,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
   double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
   g_array_set_size (b->uses, 0);
-  for (guint i = 0; i < priced->loads->len && !closed; i++) {
+  for (guint i = 0; !closed && i < priced->loads->len; i++) {
     const WrkLoad *load = &g_array_index (priced->loads, WrkLoad, i);
     const EngUse use = { wrk_net_link (b->net, load->res), load->load * cost->wire / load->factor };
     g_array_append_val (b->uses, use);

@@ -20,3 +20,5 @@ forerun_test(accuracy_memory LABEL accuracy SOURCES accuracy/accuracy_memory.c U
 target_include_directories(accuracy_memory PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test(accuracy_storage LABEL accuracy SOURCES accuracy/accuracy_storage.c USES calibrate workload)
 target_include_directories(accuracy_storage PRIVATE unit ${PROJECT_SOURCE_DIR}/sim/workload)
+add_test(NAME accuracy.plan_ranks COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/plan_ranks.sh $<TARGET_FILE:forerun>)
+set_tests_properties(accuracy.plan_ranks PROPERTIES LABELS accuracy TIMEOUT 300)

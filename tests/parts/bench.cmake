@@ -20,3 +20,5 @@ endif()
 add_test(NAME case.exact_steps_of_1024_ranks
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bench/exact.sh --check $<TARGET_FILE:forerun>)
 set_tests_properties(case.exact_steps_of_1024_ranks PROPERTIES LABELS case TIMEOUT 300)
+forerun_bench(bench_plan SOURCES bench/bench_plan.c bench/bench.c USES workload calibrate)
+target_compile_definitions(bench_plan PRIVATE BENCH_DATA_DIR="${PROJECT_SOURCE_DIR}")

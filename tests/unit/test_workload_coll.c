@@ -205,6 +205,29 @@ an_algorithm_that_cannot_run_says_why_and_what_can (void)
 }
 
 static void
+prices_lend_their_loads_and_leave_each_other_alone (void)
+{
+  /* 8 ranks, a ring: 16 loads of 1.75 B; what is priced in between, by others and on fewer bytes, moves none of them */
+  Bench b = bench_new (8, 1, TRUE);
+  b.settings.mode = WRK_MODE_MODEL;
+  bench_open (&b, 8);
+  WrkColl first = { 0 }, other = { 0 };
+  double time_s = price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, 1e9, &first);
+  TEST_NEAR (first.wire_Bps, 1.75e9 / time_s, 1e-12);
+  price (&b, MDL_OP_ALL_GATHER, MDL_ALGO_RING, 1e6, &other);
+  price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS, 1e6, &other);
+  price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, 1e6, &other);
+  TEST_TRUE (other.spread == first.spread);
+  wrk_coll_clear (&other);
+  g_autoptr (GArray) loads = wrk_coll_loads (&first);
+  TEST_INT (loads->len, 16);
+  for (guint i = 0; i < loads->len; i++)
+    TEST_NEAR (g_array_index (loads, WrkLoad, i).load, 1.75, 1e-12);
+  wrk_coll_clear (&first);
+  bench_close (&b);
+}
+
+static void
 ranks_on_one_node_are_local (void)
 {
   Bench b = bench_new (4, 2, FALSE);
@@ -231,6 +254,7 @@ main (void)
     { "messages agree with the fluid form from a mebibyte on", messages_agree_with_the_fluid_form_from_a_mebibyte },
     { "one rank costs nothing", one_rank_costs_nothing },
     { "an algorithm that cannot run says why and what can", an_algorithm_that_cannot_run_says_why_and_what_can },
+    { "prices lend their loads and leave each other alone", prices_lend_their_loads_and_leave_each_other_alone },
     { "ranks on one node are local", ranks_on_one_node_are_local },
     { NULL, NULL },
   };

@@ -1,0 +1,31 @@
+/* What a run costs: bought or rented, and the energy that it takes. Formulas and sources: models/money.c. */
+#ifndef MODELS_MONEY_H
+#define MODELS_MONEY_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double capital_usd;    /* of everything that is bought; 0: nothing is */
+  double amortised_s;    /* over which; 0: the run bears all of it */
+  double rent_usd_per_s; /* of everything that is rented */
+  double other_usd;      /* once */
+  double power_W;        /* mean, before the building's share; 0: in the rent */
+  double pue;            /* power drawn over power used, at least 1 */
+  double electricity_usd_per_J;
+} MdlMoneyAsk;
+
+typedef struct {
+  double capital_usd, rent_usd, energy_J, energy_usd, total_usd;
+} MdlMoney;
+
+/* A run of `time_s`. */
+void mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out);
+
+/* Mean power of a device that is at load for `busy` of its time. */
+double mdl_power_W (double load_W, double idle_W, double busy);
+
+G_END_DECLS
+
+#endif

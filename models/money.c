@@ -1,0 +1,28 @@
+/* What a run costs.
+ *
+ *     total = capital x min (1, time / amortised) + rent x time + other + energy x price
+ *     energy = power x time x PUE;  power = idle + (load - idle) x busy
+ *
+ * capital, other, total in USD; rent in USD/s; power in W; time, amortised in s; price of energy in USD/J; busy 0 to 1.
+ * Source: definitions. Valid: one run; a machine that stands idle between runs costs on.
+ * Check: test_models_money (three ways to train a model of 175 B: bought twice, rented). */
+#include "models/money.h"
+
+#include <math.h>
+
+void
+mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out)
+{
+  double share = ask->amortised_s > 0.0 ? fmin (time_s / ask->amortised_s, 1.0) : 1.0;
+  out->capital_usd = ask->capital_usd * share;
+  out->rent_usd = ask->rent_usd_per_s * time_s;
+  out->energy_J = ask->power_W * time_s * fmax (ask->pue, 1.0);
+  out->energy_usd = out->energy_J * ask->electricity_usd_per_J;
+  out->total_usd = out->capital_usd + out->rent_usd + ask->other_usd + out->energy_usd;
+}
+
+double
+mdl_power_W (double load_W, double idle_W, double busy)
+{
+  return idle_W + (load_W - idle_W) * CLAMP (busy, 0.0, 1.0);
+}

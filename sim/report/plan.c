@@ -1,0 +1,269 @@
+#include "report/plan.h"
+
+#include <math.h>
+
+#include "base/table.h"
+#include "json-private.h"
+
+#define DAY_S 86400.0
+
+static const BaseColumn columns[] = {
+  { "rank", "#", BASE_CELL_INTEGER, 0, NULL },
+  { "topology", "topology", BASE_CELL_TEXT, 0, NULL },
+  { "nic_rate", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "oversubscription", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "variant", "variant", BASE_CELL_TEXT, 0, NULL },
+  { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
+  { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL },
+  { "tp", "tp", BASE_CELL_INTEGER, 0, NULL },
+  { "pp", "pp", BASE_CELL_INTEGER, 0, NULL },
+  { "vp", "vp", BASE_CELL_INTEGER, 0, NULL },
+  { "cp", "cp", BASE_CELL_INTEGER, 0, NULL },
+  { "ep", "ep", BASE_CELL_INTEGER, 0, NULL },
+  { "dp", "dp", BASE_CELL_INTEGER, 0, NULL },
+  { "zero", "zero", BASE_CELL_INTEGER, 0, NULL },
+  { "micro_batch", "mb", BASE_CELL_INTEGER, 0, NULL },
+  { "schedule", "schedule", BASE_CELL_TEXT, 0, NULL },
+  { "recompute", "recompute", BASE_CELL_TEXT, 0, NULL },
+  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f" },
+  { "step_time_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "step_time_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
+  { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
+  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
+  { "way", "way", BASE_CELL_TEXT, 0, NULL },
+  { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
+  { "rent_usd", "rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
+  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
+  { "energy_J", "energy (MWh)", BASE_CELL_NUMBER, 1 / 3.6e9, "%.0f" },
+  { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
+  { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
+  { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* The largest part of a step that is not compute. */
+static const char *
+waits_for (const WrkClosedStep *step)
+{
+  WrkPart most = WRK_PART_EXPOSED_TP;
+  for (int p = 0; p < WRK_PART_N; p++)
+    if (p != WRK_PART_COMPUTE && step->part_s[p] > step->part_s[most])
+      most = (WrkPart)p;
+  return step->part_s[most] > 0.01 * step->step_time_s ? wrk_part_names[most] : NULL;
+}
+
+/* "400 Gb/s, 2:1"; NULL where the machine is as its topology has it. Returned: full. */
+static char *
+variant_of (const WrkMachine *machine)
+{
+  const char *rate = machine->nic_rate, *over = machine->oversubscription;
+  if (rate == NULL && over == NULL)
+    return NULL;
+  return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
+                      over != NULL ? ":1" : "", NULL);
+}
+
+static void
+add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *table)
+{
+  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  g_autofree char *variant = variant_of (machine);
+  gboolean run = wrk_plan_tokens (plan) > 0, priced = run && row->way != WRK_WAY_NONE;
+  double none = (double)NAN;
+  base_table_row (table);
+  base_table_integer (table, "rank", rank);
+  base_table_text (table, "topology", machine->topology);
+  base_table_text (table, "nic_rate", machine->nic_rate);
+  base_table_text (table, "oversubscription", machine->oversubscription);
+  base_table_text (table, "variant", variant);
+  base_table_integer (table, "nodes", machine->nodes);
+  base_table_integer (table, "gpus", machine->gpus);
+  base_table_integer (table, "tp", row->ask.tp);
+  base_table_integer (table, "pp", row->ask.pp);
+  base_table_integer (table, "vp", row->ask.vp);
+  base_table_integer (table, "cp", row->ask.cp);
+  base_table_integer (table, "ep", row->ask.ep);
+  base_table_integer (table, "dp", row->ask.dp);
+  base_table_integer (table, "zero", row->ask.zero);
+  base_table_integer (table, "micro_batch", row->ask.micro_batch);
+  base_table_text (table, "schedule", base_name (wrk_schedule_names, (int)row->ask.schedule));
+  base_table_text (table, "recompute", base_name (wrk_again_names, (int)row->ask.recompute));
+  base_table_number (table, "step_time_s", row->step_time_s);
+  base_table_number (table, "step_time_lo_s", row->step_time_lo_s);
+  base_table_number (table, "step_time_hi_s", row->step_time_hi_s);
+  base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
+  base_table_number (table, "mfu", row->step.mfu);
+  base_table_number (table, "memory_B", row->step.memory_B);
+  base_table_number (table, "time_s", run ? row->run_s : none);
+  base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
+  base_table_number (table, "capital_usd", priced && row->way == WRK_WAY_OWN ? row->money.capital_usd : none);
+  base_table_number (table, "rent_usd", priced && row->way == WRK_WAY_RENT ? row->money.rent_usd : none);
+  base_table_number (table, "power_W", row->power_W);
+  base_table_number (table, "energy_J", run ? row->money.energy_J : none);
+  base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
+  base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
+  base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
+  base_table_text (table, "bound_by", waits_for (&row->step));
+}
+
+/* Which machines the error band of the first row reaches. */
+static void
+append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+{
+  const GArray *machines = wrk_plan_machines (plan);
+  g_autofree gboolean *alike = g_new0 (gboolean, machines->len);
+  guint n = 0;
+  if (result->n_alike < 2)
+    return;
+  for (guint i = 0; i < result->rows->len; i++) {
+    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    alike[row->machine] = alike[row->machine] || row->alike;
+  }
+  g_string_append_printf (out,
+                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band of the first reaches them; on",
+                          result->n_alike);
+  for (guint i = 0; i < machines->len; i++) {
+    const WrkMachine *machine = &g_array_index (machines, WrkMachine, i);
+    if (!alike[i])
+      continue;
+    g_autofree char *variant = variant_of (machine);
+    g_string_append_printf (out, "%s %u x %s%s%s%s", n++ > 0 ? "," : "", machine->nodes, machine->topology,
+                            variant != NULL ? " (" : "", variant != NULL ? variant : "", variant != NULL ? ")" : "");
+  }
+  g_string_append (out, "\n");
+}
+
+static BaseTable *
+table_of (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+{
+  BaseTable *table = base_table_new (columns);
+  for (guint i = 0; i < MIN (most, result->rows->len); i++)
+    add_row (plan, &g_array_index (result->rows, WrkChoiceRow, i), i + 1, table);
+  return table;
+}
+
+static double
+least_of (const WrkPlan *plan, const WrkChoiceRow *row)
+{
+  switch (wrk_plan_aim (plan)) {
+    case WRK_AIM_COST:
+      return row->money.total_usd;
+    case WRK_AIM_COST_PER_TOKEN:
+      return row->usd_per_token;
+    case WRK_AIM_ENERGY:
+      return row->power_W * row->run_s;
+    case WRK_AIM_TIME:
+    default:
+      return row->run_s;
+  }
+}
+
+/* What the runner-up has more of what is to be least, relative; NAN: there is none. */
+static double
+margin_of (const WrkPlan *plan, const WrkPlanResult *result)
+{
+  if (result->rows->len < 2)
+    return (double)NAN;
+  return least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
+             least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
+         1;
+}
+
+/* Whose prices, and how many of them nobody has vouched for. */
+static void
+append_prices (const WrkPlan *plan, GString *out)
+{
+  const WrkPricesSpec *prices = wrk_plan_prices (plan);
+  if (prices == NULL)
+    return;
+  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation };
+  guint n = 0, assumed = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (shared) + 2 * prices->nodes.n; i++) {
+    guint k = i - (guint)G_N_ELEMENTS (shared);
+    const WrkNodePrice *node = i < G_N_ELEMENTS (shared) ? NULL : BASE_LIST_AT (prices->nodes, WrkNodePrice, k / 2);
+    const BaseNum *num = node == NULL ? shared[i] : k % 2 == 0 ? &node->node : &node->rent;
+    n += num->set ? 1u : 0u;
+    assumed += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+  }
+  g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
+                          prices->currency.v, n, assumed);
+}
+
+void
+rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
+{
+  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
+  g_string_append_printf (out,
+                          "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT
+                          " meet the constraints; least %s first, those that the engine simulated before the others\n",
+                          wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked,
+                          result->n_met, aim);
+  append_prices (plan, out);
+  base_table_print_text (table, out);
+  double margin = margin_of (plan, result);
+  if (!isnan (margin))
+    g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
+  append_alike (plan, result, out);
+  g_string_append (out, "\n# fell out\n");
+  for (int o = 0; o < WRK_OUT_N; o++)
+    if (result->out[o] > 0)
+      g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s\n", result->out[o], wrk_out_texts[o]);
+}
+
+void
+rep_plan_tsv (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
+{
+  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  base_table_print_tsv (table, out);
+}
+
+void
+rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  rep_json_text (json, "plan", wrk_plan_name (plan));
+  rep_json_text (json, "model", wrk_plan_model (plan));
+  rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
+  rep_json_number (json, "tokens", wrk_plan_tokens (plan) > 0 ? wrk_plan_tokens (plan) : (double)NAN);
+  rep_json_text (json, "prices", wrk_plan_prices (plan) != NULL ? wrk_plan_prices (plan)->name.v : NULL);
+  rep_json_number (json, "machines", wrk_plan_machines (plan)->len);
+  rep_json_number (json, "configurations", (double)result->n_asked);
+  rep_json_number (json, "met", (double)result->n_met);
+  rep_json_number (json, "simulated", result->n_simulated);
+  rep_json_number (json, "cannot_be_told_apart", (double)result->n_alike);
+  rep_json_number (json, "margin", margin_of (plan, result));
+  json_builder_set_member_name (json, "fell_out");
+  json_builder_begin_array (json);
+  for (int o = 0; o < WRK_OUT_N; o++) {
+    if (result->out[o] == 0)
+      continue;
+    json_builder_begin_object (json);
+    rep_json_text (json, "why", wrk_out_texts[o]);
+    rep_json_number (json, "count", (double)result->out[o]);
+    rep_json_number (json, "nearest_over", o >= WRK_OUT_MEMORY ? result->over[o] : (double)NAN);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "choices");
+  base_table_build_json (table, json);
+}
+
+char *
+rep_plan_infeasible (const WrkPlanResult *result)
+{
+  int most = -1;
+  if (result->rows->len > 0)
+    return NULL;
+  for (int o = 0; o < WRK_OUT_N; o++)
+    if (o >= WRK_OUT_MEMORY && result->out[o] > 0 && (most < 0 || result->out[o] > result->out[most]))
+      most = o;
+  if (most < 0)
+    return g_strdup ("no configuration divides: look at what fell out, and at the global batch, the layers and the GPUs");
+  return g_strdup_printf ("no configuration meets the constraints: most, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                          ", %s; the nearest of them by %.3g %%",
+                          result->out[most], result->n_asked, wrk_out_texts[most], 100 * result->over[most]);
+}

@@ -1,0 +1,553 @@
+/* A step of a model in closed form.
+ *
+ *     step = turns of the pipeline + what gathers delay its first + what reductions slow its last
+ *            + what is left of them + norms + optimizer + what is gathered behind it
+ *
+ * Units of a model (closed_units.c), turns of the pipeline (closed_turns.c), groups' prices (closed_sync.c) and memory
+ * (closed_memory.c) are remembered by what they depend on; a cut that was asked for before with other numbers of micro-batches is a
+ * line in them from about three rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one
+ * that ends last are looked at.
+ * Left out: contention of one kind of communication with another, jitter and stragglers.
+ * Check: test_workload_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
+#include <math.h>
+#include <string.h>
+
+#include "closed-private.h"
+
+const BaseName wrk_again_names[] = {
+  { "none", WRK_AGAIN_NONE, "nothing is computed again" },
+  { "selective", WRK_AGAIN_SELECTIVE, "the core of attention, where its scores are kept" },
+  { "full", WRK_AGAIN_FULL, "whole layers" },
+  { NULL, 0, NULL },
+};
+
+/* What is remembered, by the part of a question that it depends on. */
+typedef struct {
+  WrkClosedAsk ask;
+  double send_s, wrap_s; /* of turns */
+  gpointer what;
+  GDestroyNotify free;
+} Memo;
+
+/* Of a cut: what m micro-batches take. */
+typedef struct {
+  WrkClosedStep step; /* of m micro-batches */
+  double more_s, more_part_s[WRK_PART_N];
+  guint32 m; /* micro-batches of `step` */
+  double band, wire_band;
+} Cut;
+
+struct WrkClosed {
+  const WrkScenario *scenario;
+  GHashTable *units, *groups, *turns, *held, *cuts; /* Memo */
+  guint32 gpus_per_node;
+  gboolean skip_unfit;
+  double flop_per_token, flop_per_s;
+};
+
+/* ---- memory of what was asked ---- */
+
+static guint
+hash_memo (gconstpointer key)
+{
+  const Memo *memo = key;
+  const WrkClosedAsk *a = &memo->ask;
+  const guint32 words[] = { a->tp,
+                            a->cp,
+                            a->pp,
+                            a->vp,
+                            a->ep,
+                            a->dp,
+                            a->micro_batch,
+                            a->micro_batches,
+                            a->schedule,
+                            a->recompute,
+                            a->zero,
+                            (guint32)a->sp,
+                            (guint32)(memo->send_s * 1e12) };
+  guint hash = 2166136261u;
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    hash = (hash ^ words[i]) * 16777619u ^ hash >> 15;
+  return hash;
+}
+
+static gboolean
+same_memo (gconstpointer a, gconstpointer b)
+{
+  const Memo *x = a, *y = b;
+  return memcmp (&x->ask, &y->ask, sizeof x->ask) == 0 && memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 &&
+         memcmp (&x->wrap_s, &y->wrap_s, sizeof x->wrap_s) == 0;
+}
+
+static void
+free_memo (gpointer data)
+{
+  Memo *memo = data;
+  memo->free (memo->what);
+  g_free (memo);
+}
+
+static gpointer
+recall (GHashTable *table, const Memo *key)
+{
+  const Memo *known = g_hash_table_lookup (table, key);
+  return known != NULL ? known->what : NULL;
+}
+
+/* Takes `what`, and returns it; NULL stays NULL. */
+static gpointer
+keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
+{
+  if (what == NULL)
+    return NULL;
+  Memo *memo = g_memdup2 (key, sizeof *key);
+  memo->what = what;
+  memo->free = free;
+  g_hash_table_add (table, memo);
+  return what;
+}
+
+static void
+free_units (gpointer units)
+{
+  wrk_units_free (units);
+}
+
+static void
+free_groups (gpointer groups)
+{
+  wrk_group_prices_free (groups);
+}
+
+static void
+free_turns (gpointer turns)
+{
+  wrk_turns_free (turns);
+}
+
+static void
+free_held (gpointer held)
+{
+  wrk_held_free (held);
+}
+
+/* ---- what a configuration needs ---- */
+
+static WrkGroupPrices *
+groups_of (WrkClosed *closed, const WrkClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = { .tp = ask->tp,
+                        .cp = ask->cp,
+                        .pp = ask->pp,
+                        .vp = 1,
+                        .ep = ask->ep,
+                        .dp = ask->dp,
+                        .zero = ask->zero > 2 ? 3 : 0,
+                        .micro_batch = 1,
+                        .micro_batches = 2,
+                        .schedule = WRK_SCHEDULE_1F1B } };
+  WrkGroupPrices *known = recall (closed->groups, &key);
+  return known != NULL ? known : keep (closed->groups, &key, wrk_group_prices_new (closed->scenario, &key.ask, error), free_groups);
+}
+
+static WrkUnits *
+units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = *ask };
+  WrkClosedAsk *a = &key.ask;
+  guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
+  gboolean shards = model->sync == WRK_SYNC_SHARDS, spread = model->software.slowest > 1;
+  /* groups inside a node are the same whatever lies outside it */
+  guint32 here = cut <= closed->gpus_per_node ? MIN (a->dp, closed->gpus_per_node / cut) : a->dp;
+  if (!shards && !spread && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
+    a->dp = here;
+  if (!spread)
+    a->pp = 1;
+  a->zero = shards ? 3 : 0;
+  a->vp = 1;
+  a->micro_batches = 2;
+  gboolean dual = a->schedule == WRK_SCHEDULE_DUALPIPE || a->schedule == WRK_SCHEDULE_DUALPIPE_V;
+  gboolean split = a->schedule == WRK_SCHEDULE_ZB_H1 || a->schedule == WRK_SCHEDULE_ZB_V;
+  a->schedule = dual ? WRK_SCHEDULE_DUALPIPE_V : split ? WRK_SCHEDULE_ZB_H1 : WRK_SCHEDULE_1F1B;
+  WrkUnits *known = recall (closed->units, &key);
+  if (known != NULL)
+    return known;
+  WrkGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
+  return groups == NULL
+             ? NULL
+             : keep (closed->units, &key, wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), error), free_units);
+}
+
+/* Seconds of a turn of each position. */
+static double *
+turn_times (const WrkUnits *units, const WrkModel *model, WrkTurnKind kind)
+{
+  double *time_s = g_new0 (double, model->n_positions);
+  for (guint32 position = 0; position < model->n_positions; position++) {
+    for (guint32 u = 0; u < wrk_units_of (model, position); u++)
+      time_s[position] += wrk_units_at (units, model, position, u)->time_s[kind];
+    time_s[position] += units->edge_s[kind];
+  }
+  return time_s;
+}
+
+static WrkTurns *
+turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups, const WrkClosedAsk *ask,
+          GError **error)
+{
+  WrkPipeline pipe = model->pipe;
+  Memo key = { .ask = *ask };
+  if (pipe.p > 1) {
+    double bytes = mdl_memory_boundary_B (&model->llm, &model->ask);
+    const WrkPriced *next = wrk_group_send (groups, 0, 1, bytes, error);
+    const WrkPriced *wrap = pipe.v > 1 && next != NULL ? wrk_group_send (groups, pipe.p - 1, 0, bytes, error) : next;
+    if (next == NULL || wrap == NULL)
+      return NULL;
+    key.send_s = next->time_s;
+    key.wrap_s = wrap->time_s;
+  }
+  key.ask.micro_batches = wrk_turns_followed (&pipe);
+  if (model->sync != WRK_SYNC_SHARDS && model->software.slowest <= 1)
+    key.ask.zero = 0;
+  WrkTurns *known = recall (closed->turns, &key);
+  if (known != NULL)
+    return known;
+  double *turn_s[WRK_TURN_KINDS];
+  WrkTurnsAsk turns_ask = {
+    .send_s = key.send_s, .wrap_s = key.wrap_s, .paired = units->paired, .blocks = !model->spec->model.overlap.p2p.v
+  };
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, (WrkTurnKind)k);
+  known = keep (closed->turns, &key, wrk_turns_new (&pipe, &turns_ask), free_turns);
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    g_free (turn_s[k]);
+  return known;
+}
+
+static const WrkHeld *
+held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = *ask };
+  guint32 most = closed->scenario->gpus->len / (ask->tp * ask->cp * ask->pp), least = 2;
+  gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER, odd = model->grid.ep > 1 || ask->dp < least || most <= least;
+  if (!eager || ask->pp == 1)
+    key.ask.micro_batches = MIN (ask->micro_batches, wrk_turns_followed (&model->pipe));
+  if (eager && ask->pp == 1)
+    key.ask.micro_batches = MIN (ask->micro_batches, 2);
+  odd = odd || ask->dp == most; /* a search that takes all GPUs needs no line */
+  key.ask.dp = odd ? ask->dp : least;
+  const WrkHeld *known = recall (closed->held, &key);
+  if (known != NULL)
+    return known;
+  return keep (closed->held, &key, wrk_held_new (closed->scenario, &key.ask, key.ask.dp, odd ? ask->dp : most, error), free_held);
+}
+
+/* ---- putting together ---- */
+
+/* All that a rank's turns of one micro-batch are made of. */
+static void
+add_parts (const WrkUnits *units, const WrkModel *model, guint32 lane, double part_s[WRK_PART_N])
+{
+  for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++) {
+    guint32 position = wrk_schedule_position (&model->pipe, (WrkPlace){ lane, c });
+    for (guint32 u = 0; u < wrk_units_of (model, position); u++) {
+      const WrkUnitTime *one = wrk_units_at (units, model, position, u);
+      for (int p = 0; p < WRK_PART_N; p++)
+        part_s[p] += one->part_s[WRK_TURN_FORWARD][p] + one->part_s[WRK_TURN_BACKWARD][p];
+    }
+    part_s[WRK_PART_EXPOSED_DP] += units->edge_s[WRK_TURN_FORWARD] + units->edge_s[WRK_TURN_BACKWARD];
+  }
+  for (int p = 0; p < WRK_PART_N; p++) /* two copies share the micro-batches */
+    part_s[p] /= wrk_schedule_copies (&model->pipe);
+}
+
+static gboolean
+norm_s (const WrkModel *model, WrkGroupPrices *groups, double *out, GError **error)
+{
+  static const WrkGroupKind kinds[] = { WRK_GROUP_MODEL, WRK_GROUP_DP };
+  *out = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gboolean needed = kinds[i] == WRK_GROUP_MODEL || (model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE);
+    if (!model->spec->model.clip.v || !needed || wrk_grid_group_size (&model->grid, kinds[i]) <= 1)
+      continue;
+    const WrkPriced *priced = wrk_group_price (groups, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
+    if (priced == NULL)
+      return FALSE;
+    *out += priced->time_s;
+  }
+  return TRUE;
+}
+
+/* Ranks that are looked at: the first, the last, and of those between the one that ends last. */
+static guint
+lanes_of (const WrkTurns *turns, guint32 p, guint32 lane[3])
+{
+  guint32 middle = 1;
+  for (guint32 s = 2; s + 1 < p; s++)
+    if (turns->end_s[s] > turns->end_s[middle])
+      middle = s;
+  lane[0] = 0;
+  lane[1] = p > 2 ? middle : p - 1;
+  lane[2] = p - 1;
+  return MIN (p, 3);
+}
+
+/* The end of the step, and the rank that is last. */
+typedef struct {
+  guint32 lane;
+  double end_s, ready_s;
+  WrkSyncTime sync;
+  double slowed_s; /* all that its turns came later for reductions */
+  double each_s;   /* as of WrkSyncTime */
+  double band;
+  BaseSource source;
+} Last;
+
+static gboolean
+find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups, const WrkTurns *turns, Last *out, GError **error)
+{
+  guint32 lane[3], p = model->pipe.p;
+  guint n = lanes_of (turns, p, lane);
+  WrkSyncTime sync[3];
+  double before_s = 0, update_s = 0, after_s = 0, norms_s, ready_s[3], slowed_s[3], all_s = -1;
+  *out = (Last){ .source = BASE_SOURCE_MEASURED };
+  for (guint i = 0; i < n; i++) {
+    if (!wrk_sync_time (model, units, groups, turns, lane[i], &sync[i], error))
+      return FALSE;
+    before_s = fmax (before_s, sync[i].before_s);
+    update_s = fmax (update_s, sync[i].update_s);
+    after_s = fmax (after_s, sync[i].after_s);
+    out->each_s = fmax (out->each_s, sync[i].each_s);
+    out->band = fmax (out->band, sync[i].band);
+    out->source = MIN (out->source, sync[i].source);
+  }
+  if (!norm_s (model, groups, &norms_s, error))
+    return FALSE;
+  for (guint i = n; i-- > 0;) { /* a last backward pass waits for that of the rank behind it */
+    guint32 alike = n == 3 && i == 1 ? p - 1 - lane[1] : 1;
+    slowed_s[i] = (i + 1 < n ? slowed_s[i + 1] : 0) + alike * sync[i].slowed_s;
+    if (n == 3 && i == 0)
+      slowed_s[i] += (lane[1] - 1) * sync[1].slowed_s;
+    ready_s[i] = before_s + turns->end_s[lane[i]] + slowed_s[i] + sync[i].tail_s + (turns->m - 1) * out->each_s;
+    all_s = fmax (all_s, ready_s[i]);
+  }
+  gboolean together = model->spec->model.clip.v;
+  for (guint i = 0; i < n; i++) {
+    double end_s = together ? all_s + norms_s + update_s + after_s : ready_s[i] + sync[i].update_s + sync[i].after_s;
+    end_s += model->software.step_s * model->software.slowest;
+    gboolean later = end_s > out->end_s || (together && end_s >= out->end_s && ready_s[i] > out->ready_s);
+    if (!later)
+      continue;
+    out->lane = lane[i];
+    out->end_s = end_s;
+    out->ready_s = ready_s[i];
+    out->sync = sync[i];
+    out->sync.before_s = before_s;
+    out->sync.tail_s += norms_s;
+    out->slowed_s = slowed_s[i];
+  }
+  return TRUE;
+}
+
+/* The parts of the last rank's step. */
+static void
+take_parts (const WrkModel *model, const WrkUnits *units, const WrkTurns *turns, const Last *last, Cut *cut)
+{
+  double one_s[WRK_PART_N] = { 0 }, *part_s = cut->step.part_s, sum_s = 0, more_s = 0;
+  add_parts (units, model, last->lane, one_s);
+  for (int p = 0; p < WRK_PART_N; p++) {
+    part_s[p] = one_s[p] * turns->m;
+    cut->more_part_s[p] = one_s[p];
+  }
+  part_s[WRK_PART_COMPUTE] += last->sync.slowed_s + (turns->m - 1) * last->each_s;
+  cut->more_part_s[WRK_PART_COMPUTE] += last->each_s;
+  part_s[WRK_PART_EXPOSED_DP] += last->sync.before_s + last->sync.tail_s + last->sync.after_s;
+  part_s[WRK_PART_OPTIMIZER] = last->sync.update_s + model->software.step_s * model->software.slowest;
+  for (int p = 0; p < WRK_PART_N; p++) {
+    sum_s += part_s[p];
+    more_s += one_s[p];
+  }
+  more_s += last->each_s;
+  part_s[WRK_PART_EXPOSED_PP] = fmin (turns->sends_s, fmax (last->end_s - sum_s, 0));
+  cut->more_part_s[WRK_PART_EXPOSED_PP] = fmin (turns->sends_more_s, fmax (cut->more_s - more_s, 0));
+  part_s[WRK_PART_BUBBLE] = last->end_s - sum_s - part_s[WRK_PART_EXPOSED_PP];
+  cut->more_part_s[WRK_PART_BUBBLE] = cut->more_s - more_s - cut->more_part_s[WRK_PART_EXPOSED_PP];
+}
+
+static Cut *
+make_cut (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GError **error)
+{
+  WrkUnits *units = units_of (closed, model, ask, error);
+  WrkGroupPrices *groups = units != NULL ? groups_of (closed, ask, error) : NULL;
+  WrkTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, ask, error) : NULL;
+  Last last;
+  if (turns == NULL || !find_last (model, units, groups, turns, &last, error))
+    return NULL;
+  Cut *cut = g_new0 (Cut, 1);
+  cut->step.step_time_s = last.end_s;
+  cut->step.stage = last.lane;
+  cut->step.n_ranks = model->grid.n;
+  cut->step.provenance = MIN (units->source, last.source);
+  cut->m = turns->m;
+  cut->more_s = turns->more_s + last.each_s;
+  cut->band = units->band;
+  cut->wire_band = fmax (units->wire_band, last.band);
+  take_parts (model, units, turns, &last, cut);
+  return cut;
+}
+
+/* ---- the question ---- */
+
+WrkClosed *
+wrk_closed_new (const WrkScenario *scenario, GError **error)
+{
+  const WrkModelSpec *m = &scenario->training.model;
+  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || m->model == NULL) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the closed form of a step is of one training workload with a 'model'");
+    return NULL;
+  }
+  const struct {
+    gboolean set;
+    BaseMark mark;
+    const char *key;
+  } left_out[] = {
+    { m->stragglers.n > 0, m->stragglers.mark, "stragglers" },
+    { m->jitter.head.set, m->jitter.head.mark, "jitter" },
+    { m->lora.head.set, m->lora.head.mark, "lora" },
+    { m->placement.n > 0, m->placement.mark, "placement" },
+    { scenario->training.loader.head.set, scenario->training.loader.head.mark, "loader" },
+    { scenario->training.checkpoint.tier.v != NULL, scenario->training.checkpoint.head.mark, "checkpoint" },
+    { scenario->training.ddp.kind.v == WRK_DDP_REPLICAS, scenario->training.ddp.kind.mark, "ddp.kind" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)
+    if (left_out[i].set) {
+      wrk_fail_at (error, left_out[i].mark, "'%s' has no closed form; accepted: to leave it out, or the engine (run)",
+                   left_out[i].key);
+      return NULL;
+    }
+  if (m->pipeline.layout != NULL) {
+    wrk_fail_at (error, base_yaml_mark (m->pipeline.layout), "a 'layout' of its own has no closed form; accepted: even chunks");
+    return NULL;
+  }
+  WrkClosed *closed = g_new0 (WrkClosed, 1);
+  GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->held, &closed->cuts };
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  closed->scenario = scenario;
+  guint32 node = 0;
+  for (guint32 i = 0; i < scenario->gpus->len; i++) {
+    guint32 its = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+    node = i == 0 ? its : node;
+    closed->gpus_per_node += its == node;
+  }
+  MdlLlmFlop flop;
+  MdlGpu gpu;
+  mdl_llm_token_flop (&scenario->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
+  wrk_gpu_facts (scenario->clu, 0, &gpu);
+  closed->flop_per_token = flop.matrix_flop + flop.attention_flop;
+  closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];
+  return closed;
+}
+
+void
+wrk_closed_free (WrkClosed *closed)
+{
+  if (closed == NULL)
+    return;
+  g_hash_table_unref (closed->cuts);
+  g_hash_table_unref (closed->turns);
+  g_hash_table_unref (closed->held);
+  g_hash_table_unref (closed->groups);
+  g_hash_table_unref (closed->units);
+  g_free (closed);
+}
+
+/* A cut for the first time: read, and all that it needs looked up or made. */
+static const Cut *
+first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError **error)
+{
+  WrkVariant variant;
+  Cut *cut = NULL;
+  if (wrk_variant_plan (closed->scenario, ask, &variant, error)) {
+    const WrkHeld *held = held_of (closed, &variant.model, ask, error);
+    WrkClosedStep memory = { 0 };
+    if (held != NULL)
+      wrk_held_at (held, ask->dp, &memory);
+    if (held != NULL && closed->skip_unfit && !memory.fits)
+      cut = g_new0 (Cut, 1);
+    else if (held != NULL)
+      cut = make_cut (closed, &variant.model, &key->ask, error);
+    if (cut != NULL) {
+      cut->step.memory_B = memory.memory_B;
+      cut->step.capacity_B = memory.capacity_B;
+      cut->step.fullest = memory.fullest;
+      cut->step.fits = memory.fits;
+      cut->step.n_ranks = variant.model.grid.n;
+    }
+  }
+  wrk_model_clear (&variant.model);
+  return keep (closed->cuts, key, cut, g_free);
+}
+
+void
+wrk_closed_skip_unfit (WrkClosed *closed)
+{
+  closed->skip_unfit = TRUE;
+}
+
+gboolean
+wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out, GError **error)
+{
+  g_return_val_if_fail (ask->micro_batches > 0 && ask->recompute < WRK_AGAIN_N, FALSE);
+  Memo key = { .ask = *ask };
+  const WrkPipeline pipe = { .schedule = ask->schedule, .p = ask->pp, .v = ask->vp, .m = ask->micro_batches };
+  gboolean eager = closed->scenario->training.model.framework.v == MDL_FRAMEWORK_EAGER;
+  if (!eager || ask->pp == 1) /* eager pipelines have buffers for each micro-batch */
+    key.ask.micro_batches = wrk_turns_followed (&pipe);
+  const Cut *cut = recall (closed->cuts, &key);
+  if (cut == NULL)
+    cut = first_time (closed, ask, &key, error);
+  if (cut == NULL)
+    return FALSE;
+  *out = cut->step;
+  double more = cut->m > 0 ? (double)ask->micro_batches - cut->m : 0, exposed_s = 0;
+  out->step_time_s += more * cut->more_s;
+  for (int p = 0; p < WRK_PART_N; p++) {
+    out->part_s[p] += more * cut->more_part_s[p];
+    exposed_s += p >= WRK_PART_EXPOSED_TP && p <= WRK_PART_EXPOSED_EP ? out->part_s[p] : 0;
+  }
+  double work_s = out->step_time_s - exposed_s;
+  out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
+  out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
+  out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->scenario->training.model.sequence.v;
+  if (out->step_time_s > 0)
+    out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
+  return TRUE;
+}
+
+gboolean
+wrk_closed_own (const WrkClosed *closed, WrkClosedAsk *ask, GError **error)
+{
+  g_auto (WrkModel) model = { 0 };
+  if (!wrk_model_plan (closed->scenario, &model, error))
+    return FALSE;
+  const BaseYamlNode *again = closed->scenario->training.model.recompute;
+  const BaseName *name =
+      again != NULL && base_yaml_text (again) != NULL ? base_name_find (wrk_again_names, base_yaml_text (again)) : NULL;
+  if (again != NULL && name == NULL)
+    return wrk_fail_at (error, base_yaml_mark (again),
+                        "'recompute' of modules has no closed form; accepted: none, selective, full");
+  *ask = (WrkClosedAsk){ .tp = model.grid.size[WRK_DIM_TP],
+                         .cp = model.grid.size[WRK_DIM_CP],
+                         .pp = model.pipe.p,
+                         .vp = wrk_schedule_cuts (model.pipe.schedule) > 0 ? 1 : model.pipe.v,
+                         .ep = model.grid.ep,
+                         .dp = model.grid.size[WRK_DIM_DP],
+                         .zero = model.sync == WRK_SYNC_SHARDS ? 3 : (guint32)closed->scenario->training.parallel.zero.v,
+                         .micro_batch = (guint32)model.ask.micro_batch,
+                         .micro_batches = model.m,
+                         .schedule = model.pipe.schedule,
+                         .recompute = name != NULL ? (WrkAgain)name->code : WRK_AGAIN_NONE,
+                         .sp = closed->scenario->training.parallel.sp.v };
+  return TRUE;
+}

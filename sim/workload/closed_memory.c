@@ -1,0 +1,75 @@
+/* Whether a configuration fits, for many: what a rank holds is reckoned (model_memory.c) for the fewest and for the most ranks that
+ * can share its states, and lies between on a line in 1 / ranks. Each term is such a line; only where the fullest moment is
+ * another one does the sum lie below it, so that what is called fitting fits.
+ * Check: test_workload_closed (against wrk_model_memory over random cuts). */
+#include <math.h>
+#include <string.h>
+
+#include "closed-private.h"
+
+struct WrkHeld {
+  guint32 p;
+  double capacity_B;
+  double at[2];       /* 1 / dp of the two */
+  double *total_B[2]; /* by stage */
+};
+
+static gboolean
+hold (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *held, guint k, GError **error)
+{
+  WrkVariant variant;
+  g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  ask.dp = dp;
+  gboolean ok = wrk_variant_plan (scenario, &ask, &variant, error);
+  if (ok) {
+    wrk_model_memory (&variant.model, stages);
+    held->total_B[k] = g_new (double, ask.pp);
+    held->at[k] = 1.0 / dp;
+    held->p = ask.pp;
+    for (guint32 s = 0; s < ask.pp; s++) {
+      const WrkMemory *memory = &g_array_index (stages, WrkMemory, s);
+      held->total_B[k][s] = memory->total_B;
+      held->capacity_B = memory->capacity_B;
+    }
+  }
+  wrk_model_clear (&variant.model);
+  return ok;
+}
+
+WrkHeld *
+wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error)
+{
+  WrkHeld *held = g_new0 (WrkHeld, 1);
+  if (hold (scenario, *ask, least, held, 0, error) && (least == most || hold (scenario, *ask, most, held, 1, error)))
+    return held;
+  wrk_held_free (held);
+  return NULL;
+}
+
+void
+wrk_held_free (WrkHeld *held)
+{
+  if (held == NULL)
+    return;
+  g_free (held->total_B[0]);
+  g_free (held->total_B[1]);
+  g_free (held);
+}
+
+void
+wrk_held_at (const WrkHeld *held, guint32 dp, WrkClosedStep *out)
+{
+  double share = held->total_B[1] != NULL ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0;
+  out->memory_B = -1;
+  out->capacity_B = held->capacity_B;
+  for (guint32 s = 0; s < held->p; s++) {
+    double total_B = held->total_B[0][s];
+    if (held->total_B[1] != NULL)
+      total_B += share * (held->total_B[1][s] - total_B);
+    if (total_B > out->memory_B) {
+      out->memory_B = total_B;
+      out->fullest = s;
+    }
+  }
+  out->fits = held->capacity_B <= 0 || out->memory_B <= held->capacity_B;
+}

@@ -1,0 +1,57 @@
+/* A training step of a model in closed form, for who asks for many: what a plan compares before the engine runs the best few. */
+#ifndef WORKLOAD_CLOSED_H
+#define WORKLOAD_CLOSED_H
+
+#include "workload/scenario.h"
+
+G_BEGIN_DECLS
+
+typedef enum { WRK_AGAIN_NONE, WRK_AGAIN_SELECTIVE, WRK_AGAIN_FULL, WRK_AGAIN_N } WrkAgain;
+extern const BaseName wrk_again_names[]; /* as `recompute:` of a scenario */
+
+/* One configuration. Counts are at least 1, but for zero: 0 to 3. */
+typedef struct {
+  guint32 tp, cp, pp, vp, ep, dp;
+  guint32 zero;
+  guint32 micro_batch;   /* sequences of a pass */
+  guint32 micro_batches; /* of a replica and step */
+  WrkSchedule schedule;
+  WrkAgain recompute;
+  gboolean sp;
+} WrkClosedAsk;
+
+/* What it comes to; parts as in WrkTrainingResult, of the stage that ends last, and sum to the step. */
+typedef struct {
+  double step_time_s, step_time_lo_s, step_time_hi_s;
+  double part_s[WRK_PART_N];
+  guint32 stage, n_ranks;
+  double tokens;               /* of a step */
+  double mfu;                  /* over the dense peak of the compute format */
+  double memory_B, capacity_B; /* of the fullest stage; capacity 0: not known */
+  guint32 fullest;
+  gboolean fits;
+  BaseSource provenance;
+} WrkClosedStep;
+
+typedef struct WrkClosed WrkClosed;
+
+/* `scenario` is borrowed: a training workload with a model, whose own cut is what a WrkClosedAsk replaces; all else is its. NULL
+ * and *error where it has what the closed form leaves out: several jobs, stragglers, jitter, adapters, a loader, checkpoints,
+ * replicas of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
+WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
+void wrk_closed_free (WrkClosed *closed);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
+
+/* For a search: of what does not fit into memory only that is said from now on, and its times are 0. */
+void wrk_closed_skip_unfit (WrkClosed *closed);
+
+/* FALSE and *error where the configuration cannot be: what does not divide, or needs more GPUs than there are. One that does not
+ * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
+ * is remembered. */
+gboolean wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out, GError **error);
+/* The cut that the scenario itself has. */
+gboolean wrk_closed_own (const WrkClosed *closed, WrkClosedAsk *ask, GError **error);
+
+G_END_DECLS
+
+#endif

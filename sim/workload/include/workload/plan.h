@@ -1,0 +1,111 @@
+/* Plans: which machine, and which cut of a model on it, meets a goal at the least time, cost or energy. */
+#ifndef WORKLOAD_PLAN_H
+#define WORKLOAD_PLAN_H
+
+#include "models/money.h"
+#include "workload/closed.h"
+
+G_BEGIN_DECLS
+
+typedef enum { WRK_AIM_TIME, WRK_AIM_COST, WRK_AIM_ENERGY, WRK_AIM_COST_PER_TOKEN } WrkAim;
+extern const BaseName wrk_aim_names[];
+typedef enum { WRK_WAY_NONE, WRK_WAY_OWN, WRK_WAY_RENT } WrkWay; /* NONE: no price is known */
+extern const BaseName wrk_way_names[];
+
+/* Why a configuration fell out; those from MEMORY on are constraints. */
+typedef enum {
+  WRK_OUT_GPUS,
+  WRK_OUT_LAYERS,
+  WRK_OUT_BATCH,
+  WRK_OUT_SCHEDULE,
+  WRK_OUT_REFUSED,
+  WRK_OUT_PRICE,
+  WRK_OUT_MEMORY,
+  WRK_OUT_GPU_LIMIT,
+  WRK_OUT_POWER,
+  WRK_OUT_DEADLINE,
+  WRK_OUT_BUDGET,
+  WRK_OUT_N
+} WrkOut;
+extern const char *const wrk_out_texts[WRK_OUT_N]; /* "do not fit into memory" */
+
+extern const BaseSchema wrk_schema_plan, wrk_schema_prices;
+
+/* A file of scenarios/prices. */
+typedef struct {
+  BaseHead head;
+  BaseStr topology;
+  BaseNum node; /* USD */
+  BaseNum rent; /* USD/s of a node */
+} WrkNodePrice;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description, currency, date;
+  BaseNum network;     /* USD a GPU: adapters, switches, optics, cables */
+  BaseNum electricity; /* USD/J */
+  BaseNum pue, amortisation;
+  BaseList nodes; /* WrkNodePrice */
+} WrkPricesSpec;
+
+/* A machine that the plan may take. Texts are borrowed from the plan. */
+typedef struct {
+  const char *topology;
+  const char *nic_rate, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  guint32 nodes, gpus, gpus_per_node;
+  double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
+  double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
+  WrkScenario *scenario;              /* of its own first cut; for the closed form */
+} WrkMachine;
+
+/* A configuration that meets the constraints. */
+typedef struct {
+  guint machine; /* number of it */
+  WrkClosedAsk ask;
+  WrkClosedStep step; /* closed form */
+  gboolean simulated; /* the engine ran it: time_s and the band are its */
+  double step_time_s, step_time_lo_s, step_time_hi_s;
+  double run_s;   /* of all tokens of the goal; of one step without */
+  double power_W; /* mean, of all nodes with the building's share */
+  WrkWay way;
+  MdlMoney money; /* of that way */
+  double usd_per_token;
+  gboolean alike; /* the error band of the first row reaches it */
+} WrkChoiceRow;
+
+typedef struct {
+  GArray *rows;                    /* WrkChoiceRow, best first */
+  guint64 n_asked, out[WRK_OUT_N]; /* configurations, and why they fell out */
+  double over[WRK_OUT_N];          /* of constraints: by how much the nearest failed, relative */
+  guint64 n_met;
+  guint n_simulated;
+  guint64 n_alike; /* rows that the band of the first reaches, itself too */
+} WrkPlanResult;
+
+typedef struct WrkPlan WrkPlan;
+
+/* Reads a plan, its prices and its machines. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT)
+ * on anything wrong. Returned: full. */
+WrkPlan *wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *sets, WrkLibraryLoad load, void *user,
+                        GError **error);
+void wrk_plan_free (WrkPlan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPlan, wrk_plan_free)
+
+const char *wrk_plan_name (const WrkPlan *plan);
+const char *wrk_plan_description (const WrkPlan *plan); /* NULL if none */
+const GPtrArray *wrk_plan_inputs (const WrkPlan *plan); /* BaseYaml * */
+const BaseDiag *wrk_plan_warnings (const WrkPlan *plan);
+WrkAim wrk_plan_aim (const WrkPlan *plan);
+double wrk_plan_tokens (const WrkPlan *plan); /* of the goal; 0: none */
+const char *wrk_plan_model (const WrkPlan *plan);
+const WrkPricesSpec *wrk_plan_prices (const WrkPlan *plan); /* NULL: none */
+const GArray *wrk_plan_machines (const WrkPlan *plan);      /* WrkMachine */
+
+/* Asks for everything that divides, on `threads` threads (machines are dealt out to them; the answer does not depend on how many),
+ * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
+WrkPlanResult *wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error);
+void wrk_plan_result_free (WrkPlanResult *result);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,72 @@
+/* Inside of plans: the file as read, and what the search makes of it. */
+#ifndef WORKLOAD_PLAN_PRIVATE_H
+#define WORKLOAD_PLAN_PRIVATE_H
+
+#include "scenario-private.h"
+#include "workload/plan.h"
+
+typedef struct {
+  BaseHead head;
+  BaseStr model;
+  BaseNum tokens, deadline, budget;
+} WrkGoalSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStrs topology;
+  BaseNums nodes;
+  BaseStrs nic_rate, oversubscription;
+} WrkChoicesSpec;
+
+/* Values of each key, "auto" for all that divide. */
+typedef struct {
+  BaseHead head;
+  BaseStrs tp, cp, pp, vp, ep, zero, micro_batch, schedule, recompute;
+} WrkFreeSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum power, gpus;
+} WrkLimitSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description;
+  WrkGoalSpec goal;
+  BaseEnum aim;
+  WrkChoicesSpec choices;
+  WrkFreeSpec free;
+  const BaseYamlNode *fixed;
+  BaseStr prices;
+  WrkLimitSpec limits;
+} WrkPlanSpec;
+
+struct WrkPlan {
+  BaseYaml *yaml;
+  GPtrArray *inputs; /* BaseYaml * */
+  BaseDiag *warnings;
+  WrkPlanSpec spec;
+  WrkPricesSpec prices;
+  gboolean has_prices;
+  GPtrArray *fixed; /* char *: "workload.sequence=8192" */
+  GArray *machines; /* WrkMachine */
+  WrkLibraryLoad load;
+  void *user;
+  const BaseLookup *lookup;
+};
+
+/* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
+WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClosedAsk *ask, GError **error);
+
+/* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
+void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);
+/* The first constraint that it does not meet and by how much, relative; WRK_OUT_N: it meets all. */
+WrkOut wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over);
+/* What the plan's aim makes least. */
+double wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row);
+
+/* Every cut of a machine: WrkClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
+ * is none. */
+gboolean wrk_plan_cuts (const WrkPlan *plan, const WrkMachine *machine, GArray *cuts, guint64 out[WRK_OUT_N], GError **error);
+
+#endif

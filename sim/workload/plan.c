@@ -1,0 +1,433 @@
+/* A plan's file: what is looked for, what may be chosen, what it costs. */
+#include "workload/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan-private.h"
+#include "workload/llm.h"
+
+#define PRICES_FOLDER "scenarios/prices"
+#define MAX_MACHINES  1000u
+
+const BaseName wrk_aim_names[] = {
+  { "time", WRK_AIM_TIME, "the shortest" },
+  { "cost", WRK_AIM_COST, "the cheapest" },
+  { "energy", WRK_AIM_ENERGY, "that which takes the least energy" },
+  { "cost_per_token", WRK_AIM_COST_PER_TOKEN, "the cheapest token" },
+  { NULL, 0, NULL },
+};
+const BaseName wrk_way_names[] = {
+  { "unpriced", WRK_WAY_NONE, "no price is known" },
+  { "own", WRK_WAY_OWN, "bought" },
+  { "rent", WRK_WAY_RENT, "rented" },
+  { NULL, 0, NULL },
+};
+
+static const BaseField goal_fields[] = {
+  BASE_ROW (WrkGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
+  BASE_ROW_NUM (WrkGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "to train on; default: one step"),
+  BASE_ROW_NUM (WrkGoalSpec, "deadline", deadline, TIME, .help = "that the run has to end by"),
+  BASE_ROW_NUM (WrkGoalSpec, "budget", budget, MONEY, .help = "that it may cost"),
+  BASE_ROW_END,
+};
+static const BaseSchema goal_schema = { .name = "goal", .help = "What is to be done.", .fields = goal_fields };
+
+static const BaseField choices_fields[] = {
+  BASE_ROW (WrkChoicesSpec, "topology", topology, STRS, .required = TRUE, .help = "machines, as `cluster: {topology: …}`"),
+  BASE_ROW (WrkChoicesSpec, "nodes", nodes, NUMS, .dim = BASE_DIM_COUNT, .required = TRUE, .min = "1", .max = "100000",
+            .help = "how many"),
+  BASE_ROW (WrkChoicesSpec, "nics.rate", nic_rate, STRS, .help = "of an adapter; default: as the topology has it"),
+  BASE_ROW (WrkChoicesSpec, "fabric.oversubscription", oversubscription, STRS, .help = "likewise"),
+  BASE_ROW_END,
+};
+static const BaseSchema choices_schema = { .name = "choices",
+                                           .help = "Machines: every combination of the lists.",
+                                           .fields = choices_fields };
+
+static const BaseField free_fields[] = {
+  BASE_ROW (WrkFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default auto: powers of two inside a node"),
+  BASE_ROW (WrkFreeSpec, "cp", cp, STRS, .help = "context parallelism; default 1"),
+  BASE_ROW (WrkFreeSpec, "pp", pp, STRS, .help = "pipeline parallelism; default auto: all that divide the layers, up to 64"),
+  BASE_ROW (WrkFreeSpec, "vp", vp, STRS, .help = "chunks of a rank, interleaved; default auto: all that divide, up to 16"),
+  BASE_ROW (WrkFreeSpec, "ep", ep, STRS, .help = "expert parallelism; default auto: powers of two up to the experts"),
+  BASE_ROW (WrkFreeSpec, "zero", zero, STRS, .help = "0 to 3; default 1"),
+  BASE_ROW (WrkFreeSpec, "micro_batch", micro_batch, STRS, .help = "sequences; default 1, 2 and 4"),
+  BASE_ROW (WrkFreeSpec, "schedule", schedule, STRS, .help = "of pipelines; default 1f1b and interleaved"),
+  BASE_ROW (WrkFreeSpec, "recompute", recompute, STRS, .help = "none, selective, full; default none and full"),
+  BASE_ROW_END,
+};
+static const BaseSchema free_schema = { .name = "free",
+                                        .help = "Cuts of the model: every combination of the lists that divides.",
+                                        .fields = free_fields };
+
+static const BaseField limit_fields[] = {
+  BASE_ROW_NUM (WrkLimitSpec, "power", power, POWER, .help = "that all nodes draw at load, with the building's share"),
+  BASE_ROW_NUM (WrkLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
+  BASE_ROW_END,
+};
+static const BaseSchema limit_schema = { .name = "constraints", .help = "What must hold beside the goal.", .fields = limit_fields };
+
+static const BaseField plan_fields[] = {
+  BASE_ROW (WrkPlanSpec, "plan", name, STR, .required = TRUE, .help = "its name"),
+  BASE_ROW (WrkPlanSpec, "description", description, STR, .help = "one line"),
+  BASE_ROW (WrkPlanSpec, "goal", goal, MAP, .sub = &goal_schema, .required = TRUE, .help = "what is to be done"),
+  BASE_ROW (WrkPlanSpec, "objective", aim, ENUM, .names = wrk_aim_names, .fallback = "time", .help = "what is to be least"),
+  BASE_ROW (WrkPlanSpec, "choices", choices, MAP, .sub = &choices_schema, .required = TRUE, .help = "machines"),
+  BASE_ROW (WrkPlanSpec, "free", free, MAP, .sub = &free_schema, .help = "cuts of the model"),
+  BASE_ROW (WrkPlanSpec, "fixed", fixed, NODE, .required = TRUE,
+            .help = "keys of the training workload that are given: sequence, global_batch, precision …"),
+  BASE_ROW (WrkPlanSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
+  BASE_ROW (WrkPlanSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_plan = { .name = "plan", .help = "A plan.", .fields = plan_fields };
+
+static const BaseField node_price_fields[] = {
+  BASE_ROW (WrkNodePrice, "topology", topology, STR, .required = TRUE, .help = "whose node"),
+  BASE_ROW_NUM (WrkNodePrice, "node", node, MONEY, .help = "to buy one, with its GPUs"),
+  BASE_ROW_NUM (WrkNodePrice, "rent", rent, MONEY_PER_TIME, .help = "of one, power and network with it"),
+  BASE_ROW_END,
+};
+static const BaseSchema node_price_schema = { .name = "nodes", .help = "A node's price.", .fields = node_price_fields };
+
+static const BaseField prices_fields[] = {
+  BASE_ROW (WrkPricesSpec, "prices", name, STR, .required = TRUE, .help = "their name"),
+  BASE_ROW (WrkPricesSpec, "description", description, STR, .help = "one line"),
+  BASE_ROW (WrkPricesSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
+  BASE_ROW (WrkPricesSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
+  BASE_ROW_NUM (WrkPricesSpec, "network", network, MONEY, .fallback = "0",
+                .help = "of a GPU that is bought: adapters, switches, optics and cables"),
+  BASE_ROW_NUM (WrkPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "of energy"),
+  BASE_ROW_NUM (WrkPricesSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
+                .help = "power that the building draws over what computers use"),
+  BASE_ROW_NUM (WrkPricesSpec, "amortisation", amortisation, TIME,
+                .help = "over which what is bought is paid; default: the run bears all of it"),
+  BASE_ROW (WrkPricesSpec, "nodes", nodes, LIST, .sub = &node_price_schema, .item_size = sizeof (WrkNodePrice), .required = TRUE,
+            .help = "by topology"),
+  BASE_ROW_END,
+};
+const BaseSchema wrk_schema_prices = { .name = "prices", .help = "What machines and energy cost.", .fields = prices_fields };
+
+/* ---- the scenario of a machine ---- */
+
+/* Leaves of `fixed` as --set values of a workload. */
+static gboolean
+flatten (WrkPlan *plan, const BaseYamlNode *node, const char *path, GError **error)
+{
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_autofree char *value = base_yaml_quote (base_yaml_text (node));
+    g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, value));
+    return TRUE;
+  }
+  if (base_yaml_kind (node) == BASE_YAML_SEQ)
+    return wrk_fail_at (error, base_yaml_mark (node), "a list in 'fixed'; accepted: keys with one value, and mappings of them");
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    static const char *const not_here[] = { "kind", "model", "parallel", "micro_batch", "schedule", "recompute", NULL };
+    const char *key = base_yaml_key (node, i);
+    if (g_str_equal (path, "workload") && g_strv_contains (not_here, key))
+      return wrk_fail_at (error, base_yaml_key_mark (node, i), "'%s' is not fixed here; it stands under 'goal' or 'free'", key);
+    g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
+    if (!flatten (plan, base_yaml_item (node, i), below, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void add_set (GPtrArray *sets, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void
+add_set (GPtrArray *sets, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (sets, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+static void
+add_cut (GPtrArray *sets, const WrkClosedAsk *ask)
+{
+  add_set (sets, "workload.parallel={tp: %u, sp: %s, cp: %u, pp: %u, ep: %u, zero: %u}", ask->tp, ask->sp ? "true" : "false",
+           ask->cp, ask->pp, ask->ep, ask->zero);
+  if (ask->vp > 1)
+    add_set (sets, "workload.parallel.vp=%u", ask->vp);
+  add_set (sets, "workload.schedule=%s", base_name (wrk_schedule_names, (int)ask->schedule));
+  add_set (sets, "workload.micro_batch=%u", ask->micro_batch);
+  add_set (sets, "workload.recompute=%s", base_name (wrk_again_names, (int)ask->recompute));
+}
+
+WrkScenario *
+wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClosedAsk *ask, GError **error)
+{
+  g_autofree char *topology = base_yaml_quote (machine->topology), *model = base_yaml_quote (plan->spec.goal.model.v);
+  g_autofree char *text =
+      g_strdup_printf ("scenario: plan\ncluster: {topology: %s, nodes: %u}\nworkload: {kind: training, model: %s}\n", topology,
+                       machine->nodes, model);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < plan->fixed->len; i++)
+    add_set (sets, "%s", (const char *)plan->fixed->pdata[i]);
+  if (machine->nic_rate != NULL)
+    add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
+  if (machine->oversubscription != NULL)
+    add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
+  if (ask != NULL)
+    add_cut (sets, ask);
+  else /* any cut that can be: the machine is read with it, and asked for others */
+    add_set (sets, "workload.parallel={dp: 1}");
+  if (ask == NULL)
+    add_set (sets, "workload.micro_batch=1");
+  g_ptr_array_add (sets, NULL);
+  const WrkScenarioOptions options = { .sets = (const char *const *)sets->pdata };
+  return wrk_scenario_load_data (base_yaml_path (plan->yaml), text, strlen (text), plan->lookup, &options, plan->load, plan->user,
+                                 error);
+}
+
+/* ---- machines ---- */
+
+static const WrkNodePrice *
+price_of (const WrkPlan *plan, const char *topology)
+{
+  for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
+    const WrkNodePrice *price = BASE_LIST_AT (plan->prices.nodes, WrkNodePrice, i);
+    if (strcmp (price->topology.v, topology) == 0)
+      return price;
+  }
+  return NULL;
+}
+
+static gboolean
+add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
+{
+  if (plan->machines->len >= MAX_MACHINES)
+    return wrk_fail_at (error, plan->spec.choices.head.mark, "more than %u machines; ask for fewer", MAX_MACHINES);
+  machine.scenario = wrk_plan_scenario (plan, &machine, NULL, error);
+  if (machine.scenario == NULL) {
+    g_autofree char *prefix = base_mark_prefix (base_yaml_mark (plan->spec.fixed));
+    g_prefix_error (error, "%s%u nodes of %s with what is 'fixed' are no scenario: ", prefix, machine.nodes, machine.topology);
+    return FALSE;
+  }
+  for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
+    base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
+  for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
+    g_ptr_array_add (plan->inputs, base_yaml_ref (machine.scenario->inputs->pdata[i]));
+  const Clu *clu = machine.scenario->clu;
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  machine.gpus = machine.scenario->gpus->len;
+  machine.gpus_per_node = machine.gpus / machine.nodes;
+  machine.load_W = gpu->power.v;
+  machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
+  machine.host_W = clu_node_spec (clu, 0)->power.v;
+  const WrkNodePrice *price = price_of (plan, machine.topology);
+  if (price != NULL && price->node.set)
+    machine.capital_usd = machine.nodes * price->node.v + machine.gpus * plan->prices.network.v;
+  if (price != NULL && price->rent.set)
+    machine.rent_usd_per_s = machine.nodes * price->rent.v;
+  g_array_append_val (plan->machines, machine);
+  return TRUE;
+}
+
+static gboolean
+add_machines (WrkPlan *plan, GError **error)
+{
+  const WrkChoicesSpec *c = &plan->spec.choices;
+  for (guint t = 0; t < c->topology.n; t++)
+    for (guint n = 0; n < c->nodes.n; n++)
+      for (guint r = 0; r < MAX (c->nic_rate.n, 1); r++)
+        for (guint o = 0; o < MAX (c->oversubscription.n, 1); o++) {
+          const WrkMachine machine = { .topology = c->topology.item[t].v,
+                                       .nodes = (guint32)c->nodes.item[n].v,
+                                       .nic_rate = c->nic_rate.n > 0 ? c->nic_rate.item[r].v : NULL,
+                                       .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[o].v : NULL };
+          if (!add_machine (plan, machine, error))
+            return FALSE;
+        }
+  return TRUE;
+}
+
+/* ---- reading ---- */
+
+static gboolean
+check_lists (const WrkPlan *plan, GError **error)
+{
+  const WrkChoicesSpec *c = &plan->spec.choices;
+  const WrkFreeSpec *f = &plan->spec.free;
+  const BaseStrs *lists[] = { &c->topology, &c->nic_rate, &c->oversubscription, &f->tp,       &f->cp,       &f->pp, &f->vp,
+                              &f->ep,       &f->zero,     &f->micro_batch,      &f->schedule, &f->recompute };
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (lists[i]->set && lists[i]->n == 0)
+      return wrk_fail_at (error, lists[i]->mark, "an empty choice; accepted: one value or more, or to leave the key out");
+  return c->nodes.n > 0 || wrk_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
+}
+
+/* What cannot be met together, or asked for without prices. */
+static gboolean
+check_goal (const WrkPlan *plan, GError **error)
+{
+  const WrkPlanSpec *s = &plan->spec;
+  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN;
+  if (!plan->has_prices && (money || s->goal.budget.set))
+    return wrk_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark, "money is asked for without 'prices'");
+  if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
+    return wrk_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
+                        "a deadline and a budget are of a run; 'tokens' says how long it is");
+  return TRUE;
+}
+
+static gboolean
+check_limits (const WrkPlan *plan, GError **error)
+{
+  const BaseNum *most = &plan->spec.limits.gpus;
+  guint32 least = G_MAXUINT32;
+  for (guint i = 0; i < plan->machines->len; i++)
+    least = MIN (least, g_array_index (plan->machines, WrkMachine, i).gpus);
+  return !most->set || most->v >= least ||
+         wrk_fail_at (error, most->mark, "at most %.0f GPUs contradicts the choices, whose smallest machine has %u", most->v,
+                      least);
+}
+
+static gboolean
+read_prices (WrkPlan *plan, const BaseSchemaContext *context, GError **error)
+{
+  const BaseStr *name = &plan->spec.prices;
+  if (!name->set)
+    return TRUE;
+  g_autofree char *path = base_lookup_find (plan->lookup, name->v, PRICES_FOLDER, name->mark.file, error);
+  if (path == NULL) {
+    g_autofree char *prefix = base_mark_prefix (name->mark);
+    g_prefix_error (error, "%s", prefix);
+    return FALSE;
+  }
+  BaseYaml *yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL)
+    return FALSE;
+  g_ptr_array_add (plan->inputs, yaml);
+  if (!base_schema_read (&wrk_schema_prices, base_yaml_root (yaml), FALSE, context, &plan->prices))
+    return base_diag_finish (context->diag, error);
+  plan->has_prices = TRUE;
+  return strcmp (plan->prices.currency.v, "USD") == 0 ||
+         wrk_fail_at (error, plan->prices.currency.mark, "currency '%s' is not reckoned in; accepted: USD",
+                      plan->prices.currency.v);
+}
+
+static void
+free_yaml (gpointer yaml)
+{
+  base_yaml_free (yaml);
+}
+
+static gboolean
+apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
+{
+  for (; sets != NULL && *sets != NULL; sets++) {
+    g_auto (GStrv) halves = g_strsplit (*sets, "=", 2);
+    g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
+    if (!base_yaml_set (yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+WrkPlan *
+wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *sets, WrkLibraryLoad load, void *user, GError **error)
+{
+  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL || !apply_sets (yaml, sets, error))
+    return NULL;
+  g_autoptr (WrkPlan) plan = g_new0 (WrkPlan, 1);
+  plan->yaml = g_steal_pointer (&yaml);
+  plan->inputs = g_ptr_array_new_with_free_func (free_yaml);
+  g_ptr_array_add (plan->inputs, base_yaml_ref (plan->yaml));
+  plan->warnings = base_diag_new ();
+  plan->fixed = g_ptr_array_new_with_free_func (g_free);
+  plan->machines = g_array_new (FALSE, FALSE, sizeof (WrkMachine));
+  plan->load = load;
+  plan->user = user;
+  plan->lookup = lookup;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (plan->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET, .inputs = plan->inputs
+  };
+  if (!base_schema_read (&wrk_schema_plan, base_yaml_root (plan->yaml), FALSE, &context, &plan->spec)) {
+    base_diag_finish (diag, error);
+    return NULL;
+  }
+  if (base_yaml_kind (plan->spec.fixed) != BASE_YAML_MAP) {
+    wrk_fail_at (error, base_yaml_mark (plan->spec.fixed), "'fixed' holds keys of a training workload");
+    return NULL;
+  }
+  if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
+      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_limits (plan, error))
+    return NULL;
+  return g_steal_pointer (&plan);
+}
+
+void
+wrk_plan_free (WrkPlan *plan)
+{
+  if (plan == NULL)
+    return;
+  for (guint i = 0; i < plan->machines->len; i++)
+    wrk_scenario_free (g_array_index (plan->machines, WrkMachine, i).scenario);
+  g_array_unref (plan->machines);
+  g_ptr_array_unref (plan->fixed);
+  base_diag_free (plan->warnings);
+  g_ptr_array_unref (plan->inputs);
+  base_yaml_free (plan->yaml);
+  g_free (plan);
+}
+
+/* ---- what is told of it ---- */
+
+const char *
+wrk_plan_name (const WrkPlan *plan)
+{
+  return plan->spec.name.v;
+}
+
+const char *
+wrk_plan_description (const WrkPlan *plan)
+{
+  return plan->spec.description.v;
+}
+
+const GPtrArray *
+wrk_plan_inputs (const WrkPlan *plan)
+{
+  return plan->inputs;
+}
+
+const BaseDiag *
+wrk_plan_warnings (const WrkPlan *plan)
+{
+  return plan->warnings;
+}
+
+WrkAim
+wrk_plan_aim (const WrkPlan *plan)
+{
+  return (WrkAim)plan->spec.aim.v;
+}
+
+double
+wrk_plan_tokens (const WrkPlan *plan)
+{
+  return plan->spec.goal.tokens.set ? plan->spec.goal.tokens.v : 0;
+}
+
+const char *
+wrk_plan_model (const WrkPlan *plan)
+{
+  return plan->spec.goal.model.v;
+}
+
+const WrkPricesSpec *
+wrk_plan_prices (const WrkPlan *plan)
+{
+  return plan->has_prices ? &plan->prices : NULL;
+}
+
+const GArray *
+wrk_plan_machines (const WrkPlan *plan)
+{
+  return plan->machines;
+}

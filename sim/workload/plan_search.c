@@ -1,0 +1,271 @@
+/* A plan's search: closed form over everything that divides, a machine a job of a pool of threads, then the engine on the best few.
+ * Rows of machines are put together in the order of the machines, so the answer does not depend on the threads. */
+#include <math.h>
+#include <string.h>
+
+#include "plan-private.h"
+
+const char *const wrk_out_texts[WRK_OUT_N] = {
+  [WRK_OUT_GPUS] = "do not divide the GPUs",
+  [WRK_OUT_LAYERS] = "do not divide the layers",
+  [WRK_OUT_BATCH] = "do not divide the global batch",
+  [WRK_OUT_SCHEDULE] = "have counts that their schedule does not take",
+  [WRK_OUT_REFUSED] = "cut the model where it cannot be cut",
+  [WRK_OUT_PRICE] = "are on machines without a price",
+  [WRK_OUT_MEMORY] = "do not fit into memory",
+  [WRK_OUT_GPU_LIMIT] = "have more GPUs than allowed",
+  [WRK_OUT_POWER] = "draw more power than allowed",
+  [WRK_OUT_DEADLINE] = "end after the deadline",
+  [WRK_OUT_BUDGET] = "cost more than the budget",
+};
+
+/* ---- what a configuration comes to ---- */
+
+static double
+building (const WrkPlan *plan)
+{
+  return plan->has_prices ? fmax (plan->prices.pue.v, 1) : 1;
+}
+
+void
+wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row)
+{
+  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
+  double tokens = wrk_plan_tokens (plan), steps = tokens > 0 ? tokens / row->step.tokens : 1;
+  double busy = (row->step.part_s[WRK_PART_COMPUTE] + row->step.part_s[WRK_PART_OPTIMIZER]) / row->step.step_time_s;
+  row->run_s = steps * row->step_time_s;
+  double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W;
+  row->power_W = used_W * building (plan);
+  const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
+                            .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
+                            .power_W = used_W,
+                            .pue = building (plan),
+                            .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v : 0 };
+  MdlMoneyAsk rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
+  MdlMoney other;
+  row->way = machine->capital_usd > 0 ? WRK_WAY_OWN : machine->rent_usd_per_s > 0 ? WRK_WAY_RENT : WRK_WAY_NONE;
+  mdl_money (row->way == WRK_WAY_RENT ? &rent : &own, row->run_s, &row->money);
+  mdl_money (&rent, row->run_s, &other);
+  if (row->way == WRK_WAY_OWN && machine->rent_usd_per_s > 0 && other.total_usd < row->money.total_usd) {
+    row->way = WRK_WAY_RENT;
+    row->money = other;
+  }
+  row->usd_per_token = row->way != WRK_WAY_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
+}
+
+WrkOut
+wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
+{
+  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
+  const WrkPlanSpec *s = &plan->spec;
+  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN || s->goal.budget.set;
+  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W) * building (plan);
+  const struct {
+    WrkOut out;
+    gboolean set;
+    double value, limit;
+  } limits[] = {
+    { WRK_OUT_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
+    { WRK_OUT_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
+    { WRK_OUT_POWER, s->limits.power.set, most_W, s->limits.power.v },
+    { WRK_OUT_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
+    { WRK_OUT_BUDGET, s->goal.budget.set && row->way != WRK_WAY_NONE, row->money.total_usd, s->goal.budget.v },
+  };
+  *over = 0;
+  if (money && row->step.fits && row->way == WRK_WAY_NONE)
+    return WRK_OUT_PRICE;
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].set && limits[i].value > limits[i].limit) {
+      *over = limits[i].value / limits[i].limit - 1;
+      return limits[i].out;
+    }
+  return WRK_OUT_N;
+}
+
+double
+wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row)
+{
+  switch (wrk_plan_aim (plan)) {
+    case WRK_AIM_COST:
+      return row->money.total_usd;
+    case WRK_AIM_COST_PER_TOKEN:
+      return row->usd_per_token;
+    case WRK_AIM_ENERGY:
+      return row->power_W * row->run_s;
+    case WRK_AIM_TIME:
+    default:
+      return row->run_s;
+  }
+}
+
+/* ---- first stage ---- */
+
+typedef struct {
+  const WrkPlan *plan;
+  guint machine;
+  GArray *rows; /* WrkChoiceRow */
+  guint64 asked, out[WRK_OUT_N];
+  double over[WRK_OUT_N];
+  GError *error;
+} Job;
+
+static void
+take (Job *job, const WrkClosedAsk *ask, const WrkClosedStep *step)
+{
+  WrkChoiceRow row = { .machine = job->machine,
+                       .ask = *ask,
+                       .step = *step,
+                       .step_time_s = step->step_time_s,
+                       .step_time_lo_s = step->step_time_lo_s,
+                       .step_time_hi_s = step->step_time_hi_s };
+  double over;
+  if (step->fits) /* else it has no time */
+    wrk_plan_price (job->plan, &row);
+  WrkOut out = wrk_plan_misses (job->plan, &row, &over);
+  if (out == WRK_OUT_N) {
+    g_array_append_val (job->rows, row);
+    return;
+  }
+  job->over[out] = job->out[out] == 0 ? over : fmin (job->over[out], over);
+  job->out[out]++;
+}
+
+static void
+search_machine (gpointer data, gpointer unused)
+{
+  Job *job = data;
+  (void)unused;
+  const WrkMachine *machine = &g_array_index (job->plan->machines, WrkMachine, job->machine);
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (WrkClosedAsk));
+  g_autoptr (WrkClosed) closed = wrk_closed_new (machine->scenario, &job->error);
+  if (closed == NULL || !wrk_plan_cuts (job->plan, machine, cuts, job->out, &job->error))
+    return;
+  wrk_closed_skip_unfit (closed);
+  for (int o = 0; o < WRK_OUT_N; o++)
+    job->asked += job->out[o];
+  job->asked += cuts->len;
+  for (guint i = 0; i < cuts->len; i++) {
+    const WrkClosedAsk *ask = &g_array_index (cuts, WrkClosedAsk, i);
+    WrkClosedStep step;
+    if (wrk_closed_step (closed, ask, &step, NULL))
+      take (job, ask, &step);
+    else
+      job->out[WRK_OUT_REFUSED]++;
+  }
+}
+
+static gint
+compare_rows (gconstpointer a, gconstpointer b, gpointer plan)
+{
+  double x = wrk_plan_least (plan, a), y = wrk_plan_least (plan, b);
+  return x < y ? -1 : x > y;
+}
+
+static gboolean
+first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
+{
+  guint n = plan->machines->len;
+  g_autofree Job *jobs = g_new0 (Job, n);
+  for (guint i = 0; i < n; i++)
+    jobs[i] = (Job){ .plan = plan, .machine = i, .rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow)) };
+  GThreadPool *pool = threads > 1 ? g_thread_pool_new (search_machine, NULL, (gint)MIN (threads, n), TRUE, NULL) : NULL;
+  for (guint i = 0; i < n; i++)
+    if (pool == NULL || !g_thread_pool_push (pool, &jobs[i], NULL))
+      search_machine (&jobs[i], NULL);
+  if (pool != NULL)
+    g_thread_pool_free (pool, FALSE, TRUE);
+  gboolean ok = TRUE;
+  for (guint i = 0; i < n; i++) {
+    g_array_append_vals (out->rows, jobs[i].rows->data, jobs[i].rows->len);
+    out->n_asked += jobs[i].asked;
+    for (int o = 0; o < WRK_OUT_N; o++) {
+      if (jobs[i].out[o] > 0)
+        out->over[o] = out->out[o] == 0 ? jobs[i].over[o] : fmin (out->over[o], jobs[i].over[o]);
+      out->out[o] += jobs[i].out[o];
+    }
+    if (jobs[i].error != NULL && ok) {
+      g_propagate_error (error, jobs[i].error);
+      ok = FALSE;
+    } else
+      g_clear_error (&jobs[i].error);
+    g_array_unref (jobs[i].rows);
+  }
+  g_array_sort_with_data (out->rows, compare_rows, plan); /* stable: equal ones stay in order */
+  out->n_met = out->rows->len;
+  return ok;
+}
+
+/* ---- second stage ---- */
+
+static gboolean
+simulate (const WrkPlan *plan, WrkChoiceRow *row, GError **error)
+{
+  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
+  WrkScenario *scenario = wrk_plan_scenario (plan, machine, &row->ask, error);
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
+  if (result != NULL) {
+    const WrkTrainingResult *t = &result->training;
+    row->simulated = TRUE;
+    row->step_time_s = row->step.step_time_s = t->step_time_s;
+    row->step_time_lo_s = t->step_time_lo_s;
+    row->step_time_hi_s = t->step_time_hi_s;
+    row->step.mfu = t->mfu;
+    memcpy (row->step.part_s, t->part_s, sizeof t->part_s);
+    wrk_plan_price (plan, row);
+  }
+  wrk_result_free (result);
+  wrk_scenario_free (scenario);
+  return row->simulated;
+}
+
+/* Rows that the band of the first reaches: what is least of them scales as their steps do. */
+static void
+find_alike (const WrkPlan *plan, WrkPlanResult *out)
+{
+  const WrkChoiceRow *first = &g_array_index (out->rows, WrkChoiceRow, 0);
+  for (guint i = 0; i < out->rows->len; i++) {
+    WrkChoiceRow *row = &g_array_index (out->rows, WrkChoiceRow, i);
+    double most = wrk_plan_least (plan, first) * first->step_time_hi_s / first->step_time_s;
+    row->alike = wrk_plan_least (plan, row) * row->step_time_lo_s / row->step_time_s <= most;
+    out->n_alike += row->alike ? 1u : 0u;
+  }
+}
+
+static gboolean
+second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
+{
+  out->n_simulated = MIN (best, out->rows->len);
+  for (guint i = 0; i < out->n_simulated; i++)
+    if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, i), error))
+      return FALSE;
+  for (guint i = 1; i < out->n_simulated; i++) /* few: by insertion */
+    for (guint k = i; k > 0; k--) {
+      WrkChoiceRow *a = &g_array_index (out->rows, WrkChoiceRow, k - 1), *b = a + 1, swap = *a;
+      if (compare_rows (a, b, (gpointer)plan) <= 0)
+        break;
+      *a = *b;
+      *b = swap;
+    }
+  find_alike (plan, out);
+  return TRUE;
+}
+
+WrkPlanResult *
+wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error)
+{
+  WrkPlanResult *out = g_new0 (WrkPlanResult, 1);
+  out->rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow));
+  if (first_stage (plan, threads, out, error) && second_stage (plan, best, out, error))
+    return out;
+  wrk_plan_result_free (out);
+  return NULL;
+}
+
+void
+wrk_plan_result_free (WrkPlanResult *result)
+{
+  if (result == NULL)
+    return;
+  g_array_unref (result->rows);
+  g_free (result);
+}

@@ -1,0 +1,213 @@
+/* Plans: counts, ways to pay, threads, and what the engine says of what the closed form ranks. docs/plan.md: its reference is what
+ * the schema tables print, its example runs. `test_workload_plan --write` renews the reference. */
+#include <math.h>
+#include <stdio.h>
+
+#include "document.h"
+#include "model_run_fixture.h"
+#include "plan-private.h"
+
+#define DOCUMENT TEST_SOURCE_DIR "/docs/plan.md"
+
+static const BaseSchema *const schemas[] = { &wrk_schema_plan, &wrk_schema_prices, NULL };
+
+/* Calibrations live as long as the plan: one of each machine. */
+typedef struct {
+  GPtrArray *cals;
+  WrkPlan *plan;
+} Loaded;
+
+static const MdlLibrary *
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+              BaseDiag *warnings, GError **error)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  Cal *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  if (cal != NULL)
+    g_ptr_array_add (data, cal);
+  return cal != NULL ? cal_library (cal) : NULL;
+}
+
+static void
+free_cal (gpointer cal)
+{
+  cal_free (cal);
+}
+
+static void
+loaded_clear (Loaded *loaded)
+{
+  g_clear_pointer (&loaded->plan, wrk_plan_free);
+  g_clear_pointer (&loaded->cals, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loaded, loaded_clear)
+
+/* The small plan of tests/golden/plan: 8 or 16 H100 for Llama 3 8B. `lookup` outlives it. */
+static Loaded
+load_small (const BaseLookup *lookup, const char *const *sets)
+{
+  g_autoptr (GError) error = NULL;
+  Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
+  loaded.plan =
+      wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, sets, load_library, loaded.cals, &error);
+  if (loaded.plan == NULL)
+    g_error ("%s", error->message);
+  return loaded;
+}
+
+static WrkPlanResult *
+search (WrkPlan *plan, guint threads, guint best)
+{
+  g_autoptr (GError) error = NULL;
+  WrkPlanResult *result = wrk_plan_search (plan, threads, best, &error);
+  if (result == NULL)
+    g_error ("%s", error->message);
+  return result;
+}
+
+static void
+every_configuration_is_counted_once (void)
+{
+  /* 3 tp x 3 pp x 2 micro-batches x 2 recomputes on 2 machines: 72; pp 3 divides neither 8 nor 16 GPUs: 24, and tp 8 x pp 2 not
+   * 8: 4 more */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkPlanResult *result = search (small.plan, 1, 0);
+  guint64 sum = result->n_met;
+  for (int o = 0; o < WRK_OUT_N; o++)
+    sum += result->out[o];
+  TEST_INT (result->n_asked, 72);
+  TEST_INT (sum, 72);
+  TEST_INT (result->out[WRK_OUT_GPUS], 28);
+  for (guint i = 1; i < result->rows->len; i++)
+    TEST_TRUE (wrk_plan_least (small.plan, &g_array_index (result->rows, WrkChoiceRow, i - 1)) <=
+               wrk_plan_least (small.plan, &g_array_index (result->rows, WrkChoiceRow, i)));
+  wrk_plan_result_free (result);
+}
+
+static void
+threads_change_nothing (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkPlanResult *one = search (small.plan, 1, 0), *three = search (small.plan, 3, 0);
+  TEST_INT (one->rows->len, three->rows->len);
+  for (guint i = 0; i < one->rows->len; i++) {
+    const WrkChoiceRow *a = &g_array_index (one->rows, WrkChoiceRow, i), *b = &g_array_index (three->rows, WrkChoiceRow, i);
+    TEST_TRUE (memcmp (&a->ask, &b->ask, sizeof a->ask) == 0 && a->machine == b->machine);
+    TEST_NEAR (a->step_time_s, b->step_time_s, 0);
+    TEST_NEAR (a->money.total_usd, b->money.total_usd, 0);
+  }
+  wrk_plan_result_free (one);
+  wrk_plan_result_free (three);
+}
+
+static void
+the_engine_finds_none_better_behind_the_first_three (void)
+{
+  static const char *const sets[] = { "objective=time", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkPlanResult *few = search (small.plan, 1, 3), *all = search (small.plan, 1, 1000);
+  TEST_INT (all->n_simulated, all->rows->len);
+  TEST_NEAR (g_array_index (few->rows, WrkChoiceRow, 0).step_time_s, g_array_index (all->rows, WrkChoiceRow, 0).step_time_s, 0);
+  wrk_plan_result_free (few);
+  wrk_plan_result_free (all);
+}
+
+static void
+money_is_the_sum_of_its_parts (void)
+{
+  /* one node: $300,000 and 8 x $10,000, over 1,000 days; $20/h rented. 8 x 700 W and the node's 4,600 W make 10.2 kW, 12.75 of the
+   * building */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / (200 * 86400) } };
+  row.step_time_s = row.step.step_time_s; /* 200 days */
+  row.step.part_s[WRK_PART_COMPUTE] = 1;
+  wrk_plan_price (small.plan, &row);
+  TEST_NEAR (row.run_s, 200 * 86400.0, 1e-9);
+  TEST_INT (row.way, WRK_WAY_OWN);
+  TEST_NEAR (row.money.capital_usd, 76000, 1e-9);
+  TEST_NEAR (row.power_W, 12750, 1e-9);
+  TEST_NEAR (row.money.energy_usd, 12.75 * 24 * 200 * 0.1, 1e-9);
+  TEST_NEAR (row.usd_per_token, (76000 + 6120) / 100e9, 1e-9);
+  double over;
+  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_DEADLINE); /* of 90 days */
+  TEST_NEAR (over, 200.0 / 90 - 1, 1e-9);
+}
+
+static void
+renting_is_cheaper_where_buying_is_dear (void)
+{
+  static const char *const sets[] = { "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkMachine *machine = &g_array_index (small.plan->machines, WrkMachine, 0);
+  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / 3600, .fits = TRUE } };
+  row.step_time_s = 1; /* an hour */
+  machine->capital_usd = 1e9;
+  machine->rent_usd_per_s = 20 / 3600.0;
+  wrk_plan_price (small.plan, &row);
+  TEST_INT (row.way, WRK_WAY_RENT);
+  TEST_NEAR (row.money.total_usd, 20, 1e-9);
+  machine->capital_usd = machine->rent_usd_per_s = 0;
+  wrk_plan_price (small.plan, &row);
+  TEST_INT (row.way, WRK_WAY_NONE);
+  double over;
+  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_PRICE);
+}
+
+static void
+the_example_has_an_answer (void)
+{
+  g_autofree char *text = document_read (DOCUMENT), *folder = g_dir_make_tmp ("plan-XXXXXX", NULL);
+  const char *at = text;
+  g_autofree char *example = document_next_example (&at), *path = g_build_filename (folder, "plan.yaml", NULL);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  g_auto (Loaded) loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
+  TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
+  loaded.plan = wrk_plan_load (path, lookup, NULL, load_library, loaded.cals, &error);
+  if (loaded.plan == NULL)
+    g_error ("%s", error->message);
+  WrkPlanResult *result = search (loaded.plan, 1, 0);
+  TEST_TRUE (result->n_met > 0);
+  wrk_plan_result_free (result);
+  remove (path);
+  remove (folder);
+}
+
+static void
+the_tables_are_sound (void)
+{
+  for (guint i = 0; schemas[i] != NULL; i++) {
+    g_autofree char *wrong = base_schema_check (schemas[i]);
+    TEST_STR (wrong, NULL);
+  }
+}
+
+static void
+reference_is_what_the_tables_print (void)
+{
+  document_check_reference (DOCUMENT, schemas);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const TestCase cases[] = {
+    { "every configuration is counted once", every_configuration_is_counted_once },
+    { "threads change nothing", threads_change_nothing },
+    { "the engine finds none better behind the first three", the_engine_finds_none_better_behind_the_first_three },
+    { "money is the sum of its parts", money_is_the_sum_of_its_parts },
+    { "renting is cheaper where buying is dear", renting_is_cheaper_where_buying_is_dear },
+    { "the document's example has an answer", the_example_has_an_answer },
+    { "the tables are sound", the_tables_are_sound },
+    { "the reference is what the tables print", reference_is_what_the_tables_print },
+    { NULL, NULL },
+  };
+  if (argc == 2 && strcmp (argv[1], "--write") == 0)
+    return document_write (DOCUMENT, schemas);
+  return test_main ("plans", cases);
+}
