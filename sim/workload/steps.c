@@ -286,26 +286,12 @@ begin (Eng *eng, void *user, uint64_t arg)
       try_send (eng, &steps->pipe[p], e);
 }
 
-/* Each pair of an all-to-all is a message of some 100 B. */
-static gboolean
-fit_in_memory (const WrkComm *comm, const WrkColl *coll, GError **error)
-{
-  static const double MOST_PAIRS = 1e8;
-  double pairs = (double)comm->n * (comm->n - 1.0);
-  if (coll->algo != MDL_ALGO_PAIRWISE || coll->op == MDL_OP_SENDRECV || pairs <= MOST_PAIRS)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "exact steps of %s over %u ranks are %.3g messages; accepted: at most %.3g, or --steps fluid",
-               base_name (mdl_op_names, (int)coll->op), comm->n, pairs, MOST_PAIRS);
-  return FALSE;
-}
-
 gboolean
 wrk_coll_run_exact (WrkComm *comm, WrkColl *coll, guint32 root, GError **error)
 {
   /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
   static const double MOST_PIECES_A_STEP = 32;
-  const WrkTraffic *traffic = fit_in_memory (comm, coll, error) ? wrk_comm_traffic (comm, coll->op, coll->algo, root, error) : NULL;
+  const WrkTraffic *traffic = wrk_comm_traffic (comm, coll->op, coll->algo, root, error);
   if (traffic == NULL)
     return FALSE;
   g_autoptr (WrkNet) net = wrk_net_new (comm->clu);

@@ -330,13 +330,30 @@ load_edges (WrkComm *comm, const GPtrArray *pipes, WrkSeries *series, GError **e
   return TRUE;
 }
 
+/* Exact steps of an all-to-all: each pair is a message of some 100 B. */
+static gboolean
+pairs_fit (const WrkComm *comm, MdlOp op, GError **error)
+{
+  static const double MOST_PAIRS = 1e8;
+  double pairs = (double)comm->n * (comm->n - 1.0);
+  if (pairs <= MOST_PAIRS)
+    return TRUE;
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "exact steps of %s over %u ranks are %.3g messages; accepted: at most %.3g, or --steps fluid",
+               base_name (mdl_op_names, (int)op), comm->n, pairs, MOST_PAIRS);
+  return FALSE;
+}
+
 static gboolean
 load_all (WrkComm *comm, MdlOp op, MdlAlgo algo, guint32 root, WrkSeries *series, GError **error)
 {
   if (!wrk_algo_has_messages (algo))
     return wrk_load_in_switches (comm, op, algo, error);
-  if (algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV && series == NULL)
+  gboolean all_pairs = algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV;
+  if (all_pairs && series == NULL)
     return wrk_load_all_to_all (comm, error);
+  if (all_pairs && !pairs_fit (comm, op, error))
+    return FALSE;
   g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, op, algo, root, 0, 0);
   return load_edges (comm, pipes, series, error);
 }

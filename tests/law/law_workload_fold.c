@@ -116,7 +116,7 @@ draw_step (Draw *d, guint32 gpus)
     pp /= 2;
   g_string_append (d->workload, moe ? WIDE_MOE : WIDE);
   g_string_append_printf (d->workload, ", accumulate: %u, parallel: {tp: %u, sp: %s, pp: %u, cp: %u, ep: %u, zero: %u}",
-                          2 * (pp + below (d, 3)), tp, tp > 1 && one_in (d, 2) ? "true" : "false", pp, cp, ep, below (d, 3));
+                          2 * (pp + below (d, 3)), tp, tp > 1 && (ep > 1 || one_in (d, 2)) ? "true" : "false", pp, cp, ep, below (d, 3));
   if (pp > 1)
     g_string_append_printf (d->workload, ", schedule: %s", schedules[below (d, G_N_ELEMENTS (schedules))]);
   if (pp == 1 && one_in (d, 3))
