@@ -37,5 +37,5 @@ clu_node_place (const Clu *clu, guint32 node)
 gboolean
 clu_places_decide (const Clu *clu)
 {
-  return clu->fabric.ops == NULL || clu->fabric.routing == CLU_ROUTING_ADAPTIVE;
+  return clu->fabric.ops == NULL || clu->fabric.n_links == 0 || clu->fabric.routing == CLU_ROUTING_ADAPTIVE;
 }

@@ -115,17 +115,17 @@ wrk_comm_way (const WrkComm *comm, guint32 from, guint32 to, guint32 nic, GError
 }
 
 static void
-survey_add (WrkHopSurvey *survey, const WrkWay *way)
+survey_add (WrkHopSurvey *survey, const WrkWay *way, double rate_Bps)
 {
   if (!survey->used) {
-    *survey = (WrkHopSurvey){ TRUE, way->hop, way->latency_s, way->rate_Bps, way->path };
+    *survey = (WrkHopSurvey){ TRUE, way->hop, way->latency_s, rate_Bps, way->path };
     return;
   }
   /* hops are listed from the quickest to the slowest: the slowest sets the pace of a ring */
   survey->hop = MAX (survey->hop, way->hop);
   survey->path = MAX (survey->path, way->path);
   survey->latency_s = fmax (survey->latency_s, way->latency_s);
-  survey->rate_Bps = fmin (survey->rate_Bps, way->rate_Bps);
+  survey->rate_Bps = fmin (survey->rate_Bps, rate_Bps);
 }
 
 /* The network's link class and rate: of the first link that leaves an adapter. */
@@ -158,7 +158,8 @@ survey_hops (WrkComm *comm, GError **error)
       const WrkWay *way = wrk_comm_way (comm, a, b, ring->nic_out[i], error);
       if (way == NULL)
         return FALSE;
-      survey_add (comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, way);
+      survey_add (comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, way,
+                  wrk_ground_rate (comm->ground, way, &comm->stand[a], &comm->stand[b]));
       if (comm->island[a] == comm->island[b] || looked)
         continue;
       looked = TRUE;

@@ -23,7 +23,7 @@ typedef struct {
   MdlHop hop;
   CluPathClass path; /* over a network: of the rank to its adapter */
   double latency_s;
-  double rate_Bps;   /* alone, with the copy factor */
+  double rate_Bps;   /* what wrk_ground_rate says, of a way that is kept; 0: ask */
   guint32 n_uses;
   WrkWayUse *use;
 } WrkWay;
@@ -53,6 +53,8 @@ const WrkWay *wrk_ground_way (WrkGround *ground, const WrkStand *from, const Wrk
 /* The same without keeping it, for who asks once; *alike: whether it is that of all ranks on these sites that are as near. */
 const WrkWay *wrk_ground_look (WrkGround *ground, const WrkStand *from, const WrkStand *to, guint32 nic, gboolean *alike,
                                GError **error);
+/* What a way reaches alone, with the copy factor; infinity without uses. */
+double wrk_ground_rate (const WrkGround *ground, const WrkWay *way, const WrkStand *from, const WrkStand *to);
 static inline CluRes
 wrk_way_res (const WrkWayUse *use, const WrkStand *from, const WrkStand *to)
 {

@@ -9,10 +9,12 @@ struct WrkGround {
   gint n_refs;
   const Clu *clu;
   const WrkSettings *settings;
+  gboolean places_decide;
   GHashTable *sites; /* Site -> number + 1 */
   GHashTable *ways;  /* key of way_key -> WrkWay; NULL: looked for each time */
   CluRoute route;
-  WrkWay loose; /* the last that is not kept */
+  WrkWay loose;       /* the last that is not kept */
+  guint32 loose_room; /* uses that it has room for */
   WrkScratch scratch;
   WrkSwitch *switches;
 };
@@ -51,6 +53,7 @@ wrk_ground_new (const Clu *clu, const WrkSettings *settings)
   ground->n_refs = 1;
   ground->clu = clu;
   ground->settings = settings;
+  ground->places_decide = clu_places_decide (clu);
   ground->sites = g_hash_table_new_full (hash_site, equal_sites, g_free, NULL);
   ground->ways = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_way);
   ground->scratch.touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
@@ -133,36 +136,48 @@ wrk_ground_copy_factor (const WrkGround *ground, CluTransport transport, CluRes 
   return clu_resource_sm_factor (ground->clu, res);
 }
 
+/* Fills the loose way from the route found last. Returned: whether some uses lie outside of the two nodes. */
 static gboolean
-is_inside (const WrkGround *ground, const WrkStand *stand, CluRes res)
+take_route (WrkGround *ground, const WrkStand *from, const WrkStand *to)
 {
-  return res >= stand->first && res < clu_node_first_resource (ground->clu, stand->node + 1);
-}
-
-/* Fills *way, whose uses are replaced. Returned: whether some lie outside of the two nodes. */
-static gboolean
-take_route (WrkGround *ground, const WrkStand *from, const WrkStand *to, WrkWay *way)
-{
+  WrkWay *way = &ground->loose;
   const CluRoute *route = &ground->route;
+  CluRes from_end = clu_node_first_resource (ground->clu, from->node + 1),
+         to_end = clu_node_first_resource (ground->clu, to->node + 1);
   gboolean outside = FALSE;
   way->hop = wrk_hop_of_route (route);
   way->path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
   way->latency_s = route->latency_s;
-  way->rate_Bps = HUGE_VAL;
+  way->rate_Bps = 0;
   way->n_uses = route->uses->len;
-  way->use = g_renew (WrkWayUse, way->use, MAX (way->n_uses, 1));
+  if (way->n_uses > ground->loose_room || way->use == NULL) {
+    ground->loose_room = MAX (way->n_uses, 16);
+    way->use = g_renew (WrkWayUse, way->use, ground->loose_room);
+  }
   for (guint i = 0; i < way->n_uses; i++) {
     const CluUse *use = &g_array_index (route->uses, CluUse, i);
     double factor = wrk_ground_copy_factor (ground, route->transport, use->res);
-    way->rate_Bps = fmin (way->rate_Bps, clu_resource_capacity (ground->clu, use->res) * factor / use->share);
-    WrkEnd end = is_inside (ground, from, use->res) ? WRK_END_FROM
-                 : is_inside (ground, to, use->res) ? WRK_END_TO
-                                                    : WRK_END_OUTSIDE;
+    WrkEnd end = use->res >= from->first && use->res < from_end ? WRK_END_FROM
+                 : use->res >= to->first && use->res < to_end   ? WRK_END_TO
+                                                                : WRK_END_OUTSIDE;
     CluRes first = end == WRK_END_FROM ? from->first : end == WRK_END_TO ? to->first : 0;
     way->use[i] = (WrkWayUse){ use->res - first, end, use->share, factor };
     outside = outside || end == WRK_END_OUTSIDE;
   }
   return outside;
+}
+
+double
+wrk_ground_rate (const WrkGround *ground, const WrkWay *way, const WrkStand *from, const WrkStand *to)
+{
+  double rate_Bps = HUGE_VAL;
+  if (way->rate_Bps > 0)
+    return way->rate_Bps;
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    const WrkWayUse *use = &way->use[i];
+    rate_Bps = fmin (rate_Bps, clu_resource_capacity (ground->clu, wrk_way_res (use, from, to)) * use->factor / use->share);
+  }
+  return rate_Bps;
 }
 
 const WrkWay *
@@ -176,7 +191,7 @@ wrk_ground_look (WrkGround *ground, const WrkStand *from, const WrkStand *to, gu
   if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
       !wrk_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
     return NULL;
-  *alike = !take_route (ground, from, to, &ground->loose) || clu_places_decide (ground->clu);
+  *alike = !take_route (ground, from, to) || clu_places_decide (ground->clu);
   return &ground->loose;
 }
 
@@ -185,7 +200,10 @@ wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, gui
 {
   gint64 key = 0;
   gpointer known = NULL;
-  gboolean has_key = way_key (ground, from, to, nic, &key);
+  /* Over cables that more than places decide, no way is like another: not even looked for. */
+  gboolean may_keep =
+      ground->places_decide || clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node);
+  gboolean has_key = may_keep && way_key (ground, from, to, nic, &key);
   gboolean asked = has_key && g_hash_table_lookup_extended (ground->ways, &key, NULL, &known);
   if (known != NULL)
     return known;
@@ -197,6 +215,7 @@ wrk_ground_way (WrkGround *ground, const WrkStand *from, const WrkStand *to, gui
   WrkWay *kept = NULL;
   if (alike) {
     kept = g_memdup2 (&ground->loose, sizeof ground->loose);
+    kept->rate_Bps = wrk_ground_rate (ground, kept, from, to);
     ground->loose = (WrkWay){ 0 };
   }
   g_hash_table_insert (ground->ways, g_memdup2 (&key, sizeof key), kept);

@@ -17,16 +17,17 @@ find_slowest (WrkGround *ground, const guint32 *from, const guint32 *to, guint32
     const WrkWay *way = wrk_ground_way (ground, &a, &b, CLU_NONE, error);
     if (way == NULL)
       return FALSE;
+    double rate_Bps = wrk_ground_rate (ground, way, &a, &b);
     /* hops are listed from the quickest to the slowest */
     gboolean slower = way->hop != worst_hop        ? way->hop > worst_hop
                       : way->latency_s < longest_s ? FALSE
                       : way->latency_s > longest_s ? TRUE
-                                                   : way->rate_Bps < least_Bps;
+                                                   : rate_Bps < least_Bps;
     if (i > 0 && !slower)
       continue;
     worst_hop = way->hop;
     longest_s = way->latency_s;
-    least_Bps = way->rate_Bps;
+    least_Bps = rate_Bps;
     at = i;
   }
   *slowest = at;

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Message-by-message collectives beside the answers that arithmetic gives, with what they cost: topologies of tests/data/workload,
-# 1 MiB a message, the textbook's library, one core. Where bench_simgrid was built, SimGrid's cost and answer in the same run.
+# Message-by-message collectives beside the answers that arithmetic gives, with what they cost: the topologies of
+# tests/data/workload, 1 MiB a message, the textbook's library, one core. Where bench_simgrid was built, SimGrid's cost and
+# answer in the same run.
 # usage: exact.sh FORERUN [BENCH_SIMGRID]   a table: medians of 5 runs, peak memory          (a release build; needs GNU time)
 #        exact.sh --check FORERUN           each once: fails where an answer is not the right one to 1e-6; looks at no time
 set -euo pipefail
 
 check=
 [ "${1-}" != --check ] || { check=yes; shift; }
-[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '4,5s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '5,6s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 forerun=$1 simgrid=${2-}
 data=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../data/workload" && pwd -P)
 runs=5
@@ -55,8 +56,8 @@ simgrid_columns () # topology ranks operation our_s
   [ -n "$simgrid" ] && [ "$2" = 1024 ] || return 0
   : >"$tmp/simgrid"
   if answer=$(/usr/bin/time -o "$tmp/simgrid" -f '%e %M' timeout "$limit_s" "$simgrid" "$1" "$3" 2>"$tmp/said"); then
-    awk -v ours="$4" -v us="$answer" \
-      '{ printf "  %8.2f %6.0f %14.4f %7.1f", $1, $2 * 1.024e-3, us * 1e-3, $1 / ours }' "$tmp/simgrid"
+    awk -v ours="$4" -v us="$answer" '
+      { printf "  %8.2f %6.0f %14.4f %7.1f", $1, $2 * 1.024e-3, us * 1e-3, $1 / ours }' "$tmp/simgrid"
   else
     printf '  > %d s or failed' "$limit_s"
   fi
@@ -77,8 +78,9 @@ while IFS='|' read -r name topology ranks routing op right; do
   [ -z "$check" ] || continue
   wall=$(median 1) user=$(median 2) peak_kB=$(median 3)
   awk -v name="$name" -v us="$us" -v right="$right_us" -v above="${right%%[0-9]*}" -v wall="$wall" -v user="$user" \
-    -v kB="$peak_kB" 'BEGIN { printf "%-38s %14.4f %s%13.4f %8.2f %8.2f %6.0f", name, us * 1e-3, above != "" ? ">" : " ",
-                              right * 1e-3, wall, user, kB * 1.024e-3 }'
+    -v kB="$peak_kB" '
+    BEGIN { printf "%-38s %14.4f %s%13.4f %8.2f %8.2f %6.0f", name, us * 1e-3, above != "" ? ">" : " ", right * 1e-3, wall, user,
+                   kB * 1.024e-3 }'
   simgrid_columns "$topology" "$ranks" "$op" "$wall"
   echo
 done < <(rows)
