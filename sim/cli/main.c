@@ -17,12 +17,13 @@ static const CliVerb *const verbs[] = { &cli_verb_run,
                                         &cli_verb_check,
                                         &cli_verb_list,
                                         &cli_verb_import,
+                                        &cli_verb_export,
                                         &cli_verb_validate,
                                         &cli_verb_fit,
                                         NULL };
 
 /* Verbs that the design names and this version does not have. */
-static const char *const planned[] = { "plan", "export", "merge", NULL };
+static const char *const planned[] = { "plan", "merge", NULL };
 
 static void
 append_short_help (GString *out)
