@@ -467,7 +467,7 @@ wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, W
   for (guint i = 0; i < run.shared->len; i++) {
     const Shared *one = &g_array_index (run.shared, Shared, i);
     if (one->res != CLU_NONE)
-      wrk_net_count (net, one->res, out->bytes / run.n * one->load, 1);
+      wrk_net_count (net, one->res, out->bytes / run.n * one->load, 1, 1);
   }
   take_answer (&run);
   name_bound (&run, busiest);
