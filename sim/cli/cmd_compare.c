@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "export-private.h"
 #include "page-private.h"
 #include "report/compare.h"
 
@@ -443,6 +444,19 @@ run (Cli *cli, const void *data, char **words, GError **error)
   done = done && answer (cli, flags, &question, error);
   g_free (question.nodes);
   return done;
+}
+
+gboolean
+cli_export_tuner_conf (Cli *cli, const CliCollFlags *flags, char **words, GError **error)
+{
+  static char name[] = "tuner-conf"; /* is never written: the file becomes the answer */
+  const Flags all = { .coll = *flags, .tuner_conf = name };
+  if (!run (cli, &all, words, error))
+    return FALSE;
+  const CliFile *file = cli->files->pdata[cli->files->len - 1];
+  g_string_assign (cli->out, file->bytes->str);
+  g_ptr_array_set_size (cli->files, (gint)cli->files->len - 1);
+  return TRUE;
 }
 
 const CliVerb cli_verb_compare = {

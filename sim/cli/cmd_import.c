@@ -11,20 +11,22 @@
 
 typedef struct {
   CliImportFlags measured; /* first: its table has offsets in it */
-  char *name, *gpu, *choices;
+  char *name, *gpu, *choices, *like;
 } Flags;
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "topology, calibration or model", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's, or its folder's)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
+  { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "of slurm-topology: each node is as those of this topology" },
   { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv", "of nccl-log: also write what NCCL took for which size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG };
-static const char *const kinds[] = { "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config", NULL };
-static const char *const planned[] = { "slurm-topology", NULL };
+enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG, SLURM };
+static const char *const kinds[] = {
+  "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config", "slurm-topology", NULL
+};
 
 /* All kinds, the measured ones last. Returned: full. */
 static char **
@@ -66,8 +68,6 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   g_autofree char *accepted = g_strjoinv (", ", known);
   if (n == 0)
     return cli_fail (cli, error, "which kind of file? accepted: %s", accepted);
-  if (g_strv_contains (planned, words[0]))
-    return cli_fail (cli, error, "import of %s is not built yet; accepted: %s", words[0], accepted);
   if (!g_strv_contains ((const char *const *)known, words[0])) {
     g_autofree char *hint = base_hint (words[0], (const char *const *)known);
     return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", words[0], hint, accepted);
@@ -83,6 +83,13 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
     return cli_fail (cli, error,
                      "%s does not say which GPUs ran: --gpu TYPE names the calibration that the graphs stand over (e.g. h100_sxm)",
                      words[0]);
+  gboolean slurm = g_str_equal (words[0], kinds[SLURM]);
+  if (slurm && flags->like == NULL)
+    return cli_fail (cli, error, "Slurm does not say what a node is: --like TOPOLOGY names one whose nodes are such (hgx_h200)");
+  if (!slurm && flags->like != NULL)
+    return cli_fail (cli, error, "--like goes with slurm-topology");
+  if (flags->gpu != NULL && slurm)
+    return cli_fail (cli, error, "--gpu has no meaning for slurm-topology: --like says what a node is");
   if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
     return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
   if (flags->gpu != NULL && strcmp (words[0], kinds[HF_CONFIG]) == 0)
@@ -153,6 +160,23 @@ import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *by
   return g_strdup_printf ("# %.0f parameters, of which a token uses %.0f\n%s", count.total, count.active, text);
 }
 
+static char *
+import_slurm (Cli *cli, const Flags *flags, const char *path, const char *bytes, gsize n_B, const char *name, BaseDiag *diag,
+              GError **error)
+{
+  g_autofree char *like_path = base_lookup_find (cli->lookup, flags->like, "topologies", NULL, error), *like = NULL;
+  gsize like_B;
+  if (like_path == NULL) {
+    g_prefix_error (error, "forerun %s: --like: ", cli->verb->name);
+    return NULL;
+  }
+  g_autoptr (Clu) clu = cli_cluster_load (cli, flags->like, 0, error);
+  like = clu != NULL ? cli_read_file (like_path, BASE_YAML_MAX_B, &like_B, error) : NULL;
+  return like == NULL ? NULL
+                      : clu_import_slurm_topology (path, bytes, n_B, name, clu_name (clu), like, clu_node_n (clu, 0, CLU_DEV_NIC),
+                                                   diag, error);
+}
+
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
 static char *
 convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
@@ -166,6 +190,8 @@ convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const
     return clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
   if (g_str_equal (kind, kinds[HF_CONFIG]))
     return import_hf_config (cli, flags, path, bytes, n_B, diag, error);
+  if (g_str_equal (kind, kinds[SLURM]))
+    return import_slurm (cli, flags, path, bytes, n_B, name, diag, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
     return cal_import_nccl_graph (path, bytes, n_B, name, flags->gpu, diag, error);
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
@@ -224,6 +250,7 @@ const CliVerb cli_verb_import = {
   .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
            "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
            "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
+           "slurm-topology: Slurm's topology.conf, and --like TOPOLOGY for what a node is.\n"
            "A model (scenarios/llms) comes of hf-config, HuggingFace's config.json (docs/llms.md: which model types).\n"
            "CSV comes of measurements: nccl-tests (text or JSON; for validate), nvbandwidth (text or JSON), p2p-bandwidth-test\n"
            "(the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and gdsio; columns and units: docs/measurements.md.\n"

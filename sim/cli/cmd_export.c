@@ -1,0 +1,116 @@
+/* forerun export: a cluster, and what forerun would take on it, as other programs read them. */
+#include <string.h>
+
+#include "cluster/hostlist.h"
+#include "comm-private.h"
+#include "export-private.h"
+#include "report/slurm.h"
+#include "report/topo.h"
+
+typedef struct {
+  CliCollFlags coll; /* first: the tables that it shares with others fill it */
+  char *hosts, *plugin;
+  gboolean yaml;
+} Flags;
+G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "of slurm-topology", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "hosts", 0, offsetof (Flags, hosts), "LIST",
+    "names of the nodes in order, as Slurm writes them: node[001-128,140]" },
+  { CLI_FLAG_TEXT, "plugin", 0, offsetof (Flags, plugin), "P",
+    "tree (default): switches; block: NVLink domains wider than a node" },
+  { CLI_FLAG_SWITCH, "yaml", 0, offsetof (Flags, yaml), NULL, "topology.yaml in place of topology.conf" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+enum { SLURM, TUNER, DOT };
+static const BaseName kinds[] = { { "slurm-topology", SLURM, "topology.conf, or topology.yaml" },
+                                  { "tuner-conf", TUNER, "what NCCL should take" },
+                                  { "dot", DOT, "a picture" },
+                                  { NULL, 0, NULL } };
+static const BaseName plugins[] = { { "tree", 0, NULL }, { "block", 1, NULL }, { NULL, 0, NULL } };
+
+/* Names of the nodes: those given, else node0, node1 … Returned: full; NULL and *error. */
+static GPtrArray *
+hosts_of (const Cli *cli, const char *list, const Clu *clu, GError **error)
+{
+  g_autoptr (GPtrArray) hosts = g_ptr_array_new_with_free_func (g_free);
+  guint32 n = clu_n_nodes (clu);
+  for (guint32 i = 0; list == NULL && i < n; i++)
+    g_ptr_array_add (hosts, g_strdup_printf ("node%u", i));
+  if (list != NULL && !clu_hostlist_expand (list, hosts, NULL, error)) {
+    g_prefix_error (error, "forerun %s: --hosts '%s': ", cli->verb->name, list);
+    return NULL;
+  }
+  if (hosts->len == n)
+    return g_steal_pointer (&hosts);
+  cli_fail (cli, error, "--hosts names %u node%s, and %s has %u; -n says how many are built", hosts->len,
+            hosts->len == 1 ? "" : "s", clu_name (clu), n);
+  return NULL;
+}
+
+static gboolean
+export_cluster (Cli *cli, const Flags *flags, int kind, const char *topology, GError **error)
+{
+  guint64 nodes = 0;
+  int block = 0;
+  if (flags->coll.topology != NULL)
+    return cli_fail (cli, error, "--topology goes with tuner-conf; here the topology is a word: forerun export dot %s",
+                     flags->coll.topology);
+  if (!cli_count_value (cli, "-n", flags->coll.nodes, 1, 1000000, &nodes, error) ||
+      !cli_name_value (cli, "--plugin", flags->plugin, plugins, &block, error))
+    return FALSE;
+  g_autoptr (Clu) clu = cli_cluster_load (cli, topology, (guint32)nodes, error);
+  if (clu == NULL)
+    return FALSE;
+  if (kind == DOT) {
+    rep_topo_dot (clu, cli->out);
+    return TRUE;
+  }
+  g_autoptr (GPtrArray) hosts = hosts_of (cli, flags->hosts, clu, error);
+  if (hosts == NULL)
+    return FALSE;
+  const RepSlurm how = { .block = block == 1, .yaml = flags->yaml, .hosts = hosts, .version = FORERUN_VERSION };
+  if (rep_slurm (clu, &how, cli->out, error))
+    return TRUE;
+  g_prefix_error (error, "forerun %s: ", cli->verb->name);
+  return FALSE;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  int kind = -1;
+  g_autofree char *accepted = base_names_join (kinds);
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "what as? accepted: %s", accepted);
+  if (!cli_name_value (cli, "kind", words[0], kinds, &kind, error))
+    return FALSE;
+  if (words[1] == NULL)
+    return cli_fail (cli, error,
+                     kind == TUNER ? "of which operation? all_reduce, all_gather …"
+                                   : "which topology? a file, or a name of "
+                                     "forerun list topologies");
+  if (words[2] != NULL)
+    return cli_fail (cli, error, "one at a time, and '%s' is one too many; flags begin with '-'", words[2]);
+  gboolean slurm = flags->hosts != NULL || flags->plugin != NULL || flags->yaml;
+  if (kind != SLURM && slurm)
+    return cli_fail (cli, error, "--hosts, --plugin and --yaml go with slurm-topology");
+  return kind == TUNER ? cli_export_tuner_conf (cli, &flags->coll, words + 1, error)
+                       : export_cluster (cli, flags, kind, words[1], error);
+}
+
+const CliVerb cli_verb_export = {
+  .name = "export",
+  .summary = "a cluster for Slurm or Graphviz, or NCCL's tuner file",
+  .usage = "slurm-topology|dot TOPOLOGY [flags] | tuner-conf OP --topology T [flags]",
+  .example = "forerun export slurm-topology hgx_h200 -n 128 --hosts 'gpu[001-128]' -o topology.conf",
+  .notes = "slurm-topology: topology.conf or topology.yaml. tuner-conf: what forerun compare --tuner-conf writes, with its flags.\n"
+           "dot: what forerun topo --dot prints. The way back from Slurm is forerun import slurm-topology.\n",
+  .flags = { flags_table, cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TEXT,
+  .run = run,
+};

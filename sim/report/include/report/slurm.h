@@ -1,0 +1,23 @@
+/* A cluster as Slurm's topology plugins read it. */
+#ifndef REPORT_SLURM_H
+#define REPORT_SLURM_H
+
+#include "cluster/cluster.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean block;          /* NVLink domains as blocks (topology/block); FALSE: switches (topology/tree) */
+  gboolean yaml;           /* topology.yaml (Slurm 25.05 and later); FALSE: topology.conf */
+  const GPtrArray *hosts;  /* char *: name of each node */
+  const char *version;     /* forerun's */
+} RepSlurm;
+
+/* Switches: nodes that hang on the same leaves are one leaf of Slurm's tree, whose nodes have one place (the leaves of a
+ * rail-optimised pod are one); above, what is joined by the switches up to each level. FALSE and *error where there is nothing to
+ * tell: no fabric, no domain wider than a node. */
+gboolean rep_slurm (const Clu *clu, const RepSlurm *how, GString *out, GError **error);
+
+G_END_DECLS
+
+#endif
