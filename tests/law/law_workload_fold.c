@@ -112,13 +112,14 @@ draw_step (Draw *d, guint32 gpus)
                                             "cp, tp, pp, dp" };
   gboolean moe = one_in (d, 3);
   guint32 tp = 1u << below (d, 4), pp = 1u << below (d, 4), cp = 1u << below (d, 2), ep = moe ? 1u << below (d, 4) : 1;
+  guint32 zero = below (d, 3);
   while (gpus % (tp * pp * cp) != 0 && pp > 1)
     pp /= 2;
   g_string_append (d->workload, moe ? WIDE_MOE : WIDE);
   g_string_append_printf (d->workload, ", accumulate: %u, parallel: {tp: %u, sp: %s, pp: %u, cp: %u, ep: %u, zero: %u}",
-                          2 * (pp + below (d, 3)), tp, tp > 1 && (ep > 1 || one_in (d, 2)) ? "true" : "false", pp, cp, ep, below (d, 3));
-  if (pp > 1)
-    g_string_append_printf (d->workload, ", schedule: %s", schedules[below (d, G_N_ELEMENTS (schedules))]);
+                          2 * (pp + below (d, 3)), tp, tp > 1 && (moe || one_in (d, 2)) ? "true" : "false", pp, cp, ep, zero);
+  if (pp > 1) /* two copies of a stage are reduced once a step */
+    g_string_append_printf (d->workload, ", schedule: %s", schedules[below (d, G_N_ELEMENTS (schedules) - (zero == 2 ? 1u : 0u))]);
   if (pp == 1 && one_in (d, 3))
     g_string_append (d->workload, one_in (d, 2) ? ", fsdp: {reshard: true}" : ", fsdp: {reshard: false}");
   if (one_in (d, 2))
