@@ -210,9 +210,16 @@ read_all (Slurm *slurm, const char *bytes, gsize n_B, GError **error)
     return FALSE;
   }
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  for (unsigned i = 0; lines[i] != NULL; i++)
+  for (unsigned i = 0; lines[i] != NULL; i++) {
+    for (const char *p = lines[i]; *p != '\0'; p = g_utf8_next_char (p))
+      if (g_unichar_iscntrl (g_utf8_get_char (p)) && *p != '\t' && *p != '\r') {
+        BaseMark mark = { slurm->path, i + 1, (unsigned)g_utf8_strlen (lines[i], p - lines[i]) + 1 };
+        clu_import_error (error, mark, "a control character; remove it");
+        return FALSE;
+      }
     if (!take_line (slurm, lines[i], i + 1, error))
       return FALSE;
+  }
   if (slurm->entries->len == 0) {
     clu_import_error (error, begin, "no SwitchName and no BlockName is in it; a topology.conf is accepted");
     return FALSE;
