@@ -21,11 +21,17 @@ columns_needed = "x label series y"
 without_sizes = 1
 load system ("dirname -- '".ARG0."'")."/common.gp"
 
+# A column's unit is the end of its name; bytes are shown as GB.
+ends (text) = strlen (y_name) > strlen (text) && y_name[strlen (y_name) - strlen (text) + 1:] eq text
+scale = ends ("_Bps") || ends ("_B") ? 1e-9 : 1
+without (text) = y_name[:strlen (y_name) - strlen (text)]
+y_title = ends ("_Bps") ? without ("_Bps")." (GB/s)" : ends ("_B") ? without ("_B")." (GB)" \
+  : ends ("_s") && !ends ("_per_s") ? without ("_s")." (s)" : y_name
 set xlabel x_name
-set ylabel y_name
+set ylabel y_title
 stats data using (column ("x")) name "X" nooutput
 stats data using (column ("y")) name "Y" nooutput
-if (Y_min >= 0) { set yrange [0:*] }
+if (Y_min > 0 && Y_max / Y_min >= 30) { set logscale y 10 } else { if (Y_min >= 0) { set yrange [0:*] } }
 wide = X_max > X_min ? X_max - X_min : 1
 if (numeric && X_min > 0 && X_max / X_min >= 8) {
   set logscale x 2
@@ -41,10 +47,10 @@ keep (v) = is_new (v) ? (n_seen = n_seen + 1, seen[n_seen] = v, 1) : 0
 stats data using (keep (column ("x"))) nooutput
 if (numeric) {
   do for [k = 1:n_seen] { if (n_seen <= 12 || k % (n_seen / 8) == 1) { set xtics add (sprintf ("%g", seen[k]) seen[k]) } }
-  plot for [i = 1:n_series] data using (column ("x")):(label (1) eq name[i] || n_series == 1 ? column ("y") : NaN) \
-    with linespoints linetype i pointsize 0.8 title n_series == 1 ? y_name : name[i]
+  plot for [i = 1:n_series] data using (column ("x")):(label (1) eq name[i] || n_series == 1 ? scale * column ("y") : NaN) \
+    with linespoints linetype i pointsize 0.8 title n_series == 1 ? y_title : name[i]
 } else {
   plot for [i = 1:n_series] data \
-    using (column ("x")):(label (1) eq name[i] || n_series == 1 ? column ("y") : NaN):xtic (strcol ("label")) \
-    with points linetype i pointsize 1.2 title n_series == 1 ? y_name : name[i]
+    using (column ("x")):(label (1) eq name[i] || n_series == 1 ? scale * column ("y") : NaN):xtic (strcol ("label")) \
+    with points linetype i pointsize 1.2 title n_series == 1 ? y_title : name[i]
 }
