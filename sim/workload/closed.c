@@ -52,19 +52,15 @@ hash_memo (gconstpointer key)
 {
   const Memo *memo = key;
   const WrkClosedAsk *a = &memo->ask;
-  const guint32 words[] = { a->tp,
-                            a->cp,
-                            a->pp,
-                            a->vp,
-                            a->ep,
-                            a->dp,
-                            a->micro_batch,
-                            a->micro_batches,
-                            a->schedule,
-                            a->recompute,
-                            a->zero,
-                            (guint32)a->sp,
-                            (guint32)(memo->send_s * 1e12) };
+  guint64 send; /* its bits: any time has some, and equal ones the same */
+  memcpy (&send, &memo->send_s, sizeof send);
+  const guint32 words[] = { a->tp,          a->cp,
+                            a->pp,          a->vp,
+                            a->ep,          a->dp,
+                            a->micro_batch, a->micro_batches,
+                            a->schedule,    a->recompute,
+                            a->zero,        (guint32)a->sp,
+                            (guint32)send,  (guint32)(send >> 32) };
   guint hash = 2166136261u;
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     hash = (hash ^ words[i]) * 16777619u ^ hash >> 15;
