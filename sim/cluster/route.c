@@ -163,3 +163,14 @@ clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps)
   *rate_Bps = least_Bps;
   return least;
 }
+
+gboolean
+clu_route_is_staged (const Clu *clu, const CluRoute *route)
+{
+  for (guint h = 0; h < route->hops->len; h++) {
+    const CluHop *hop = &g_array_index (route->hops, CluHop, h);
+    if (clu_dev_kind (clu, hop->from) == CLU_DEV_MEMORY && clu_dev_kind (clu, hop->to) == CLU_DEV_MEMORY)
+      return TRUE;
+  }
+  return FALSE;
+}

@@ -50,20 +50,7 @@ has_gds (const Clu *clu, CluDev from, CluDev to)
          tier.type.gds.v == MDL_GDS_YES;
 }
 
-/* Bytes that stop in a host's memory on their way. */
-static gboolean
-is_staged (const Clu *clu, const CluRoute *route)
-{
-  for (guint h = 0; h < route->hops->len; h++) {
-    const CluHop *hop = &g_array_index (route->hops, CluHop, h);
-    if (clu_dev_kind (clu, hop->from) == CLU_DEV_MEMORY && clu_dev_kind (clu, hop->to) == CLU_DEV_MEMORY)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* What the storage gives this copy: alone, one file, requests of the tier's size. */
-/* Returned: its kind; NULL without one. */
+/* What the storage gives this copy: alone, one file, requests of the tier's size. Returned: its kind; NULL without one. */
 static const char *
 ask_storage (const Clu *clu, const WrkCopies *copies, const WrkCopy *copy, MdlTransfer *transfer)
 {
@@ -74,9 +61,9 @@ ask_storage (const Clu *clu, const WrkCopies *copies, const WrkCopy *copy, MdlTr
   gboolean drive = clu_dev_kind (clu, storage) == CLU_DEV_NVME, gpu = to_gpu (clu, copy->from, copy->to);
   double block_B = fmin (tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576, fmax (copies->size_B, 1));
   MdlTierQuestion q = { .op = storage == copy->from ? MDL_IO_READ : MDL_IO_WRITE,
-                        .path = !gpu                            ? MDL_IO_HOST
-                                : is_staged (clu, &copy->route) ? MDL_IO_BOUNCE
-                                                                : MDL_IO_CUFILE,
+                        .path = !gpu                                      ? MDL_IO_HOST
+                                : clu_route_is_staged (clu, &copy->route) ? MDL_IO_BOUNCE
+                                                                          : MDL_IO_CUFILE,
                         .block_B = block_B,
                         .in_flight = fmin (fmax (copies->in_flight, 1), ceil (fmax (copies->size_B, 1) / block_B)),
                         .clients = 1,
@@ -112,7 +99,7 @@ is_on_path (const Clu *clu, const WrkCopy *copy, WrkPath path)
   CluDev storage;
   gboolean stores = storage_end (clu, copy->from, copy->to, &storage) && to_gpu (clu, copy->from, copy->to);
   if (stores && (path == WRK_PATH_GDS || path == WRK_PATH_HOST || path == WRK_PATH_PCIE || path == WRK_PATH_NET))
-    return path == WRK_PATH_GDS ? !is_staged (clu, route) : path == WRK_PATH_HOST && is_staged (clu, route);
+    return path == WRK_PATH_GDS ? !clu_route_is_staged (clu, route) : path == WRK_PATH_HOST && clu_route_is_staged (clu, route);
   gboolean net = route->path_class == CLU_PATH_NET;
   gboolean scale_up = route->path_class == CLU_PATH_NVL || route->path_class == CLU_PATH_NVB || route->path_class == CLU_PATH_C2C;
   switch (path) {

@@ -65,17 +65,6 @@ leg (const Clu *clu, const CluRouteOptions *options, CluDev near, CluDev far, Md
   return TRUE;
 }
 
-static gboolean
-is_staged (const Clu *clu, const CluRoute *route)
-{
-  for (guint h = 0; h < route->hops->len; h++) {
-    const CluHop *hop = &g_array_index (route->hops, CluHop, h);
-    if (clu_dev_kind (clu, hop->from) == CLU_DEV_MEMORY && clu_dev_kind (clu, hop->to) == CLU_DEV_MEMORY)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 typedef struct {
   const Clu *clu;
   CluRouteOptions options;
@@ -98,7 +87,7 @@ reach (const Trip *trip, CluDev end, WrkIoWay *out, gboolean *staged, GError **e
     if (!leg (trip->clu, &trip->options, near, end, trip->op, 1.0 / n, found, out->uses, error))
       return FALSE;
     out->latency_s = fmax (out->latency_s, found->latency_s);
-    *staged = *staged || (end != trip->memory && is_staged (trip->clu, found));
+    *staged = *staged || (end != trip->memory && clu_route_is_staged (trip->clu, found));
   }
   return TRUE;
 }

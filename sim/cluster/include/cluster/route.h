@@ -98,6 +98,9 @@ gboolean clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteO
  * infinity for a route without uses. */
 guint32 clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps);
 
+/* Whether bytes stop in a host's memory on their way. */
+gboolean clu_route_is_staged (const Clu *clu, const CluRoute *route);
+
 G_END_DECLS
 
 #endif
