@@ -145,30 +145,14 @@ table_of (const WrkPlan *plan, const WrkPlanResult *result, guint most)
   return table;
 }
 
-static double
-least_of (const WrkPlan *plan, const WrkChoiceRow *row)
-{
-  switch (wrk_plan_aim (plan)) {
-    case WRK_AIM_COST:
-      return row->money.total_usd;
-    case WRK_AIM_COST_PER_TOKEN:
-      return row->usd_per_token;
-    case WRK_AIM_ENERGY:
-      return row->power_W * row->run_s;
-    case WRK_AIM_TIME:
-    default:
-      return row->run_s;
-  }
-}
-
 /* What the runner-up has more of what is to be least, relative; NAN: there is none. */
 static double
 margin_of (const WrkPlan *plan, const WrkPlanResult *result)
 {
   if (result->rows->len < 2)
     return (double)NAN;
-  return least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
-             least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
+  return wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
+             wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
          1;
 }
 

@@ -62,8 +62,6 @@ WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, 
 void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; WRK_OUT_N: it meets all. */
 WrkOut wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over);
-/* What the plan's aim makes least. */
-double wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row);
 
 /* Every cut of a machine: WrkClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
  * is none. */

@@ -96,6 +96,8 @@ const char *wrk_plan_description (const WrkPlan *plan); /* NULL if none */
 const GPtrArray *wrk_plan_inputs (const WrkPlan *plan); /* BaseYaml * */
 const BaseDiag *wrk_plan_warnings (const WrkPlan *plan);
 WrkAim wrk_plan_aim (const WrkPlan *plan);
+/* What the plan's aim makes least: s, USD, USD a token or J. */
+double wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row);
 double wrk_plan_tokens (const WrkPlan *plan); /* of the goal; 0: none */
 const char *wrk_plan_model (const WrkPlan *plan);
 const WrkPricesSpec *wrk_plan_prices (const WrkPlan *plan); /* NULL: none */
