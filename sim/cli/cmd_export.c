@@ -43,6 +43,12 @@ hosts_of (const Cli *cli, const char *list, const Clu *clu, GError **error)
     g_prefix_error (error, "forerun %s: --hosts '%s': ", cli->verb->name, list);
     return NULL;
   }
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < hosts->len; i++)
+    if (!g_hash_table_add (seen, hosts->pdata[i])) {
+      cli_fail (cli, error, "--hosts names '%s' twice; each node has a name of its own", (const char *)hosts->pdata[i]);
+      return NULL;
+    }
   if (hosts->len == n)
     return g_steal_pointer (&hosts);
   cli_fail (cli, error, "--hosts names %u node%s, and %s has %u; -n says how many are built", hosts->len,
