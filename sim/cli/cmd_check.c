@@ -26,6 +26,7 @@ static const FileType types[] = {
   { "switch", FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec) },
   { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
   { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
+  { "storage_type", FILE_PART, &clu_schema_storage_type, sizeof (MdlTierType) },
   { "failures", FILE_FAILURES, &wrk_schema_failure_rates, sizeof (MdlFailureRates) },
   { "calibration", FILE_CALIBRATION, NULL, 0 },
   { "llm", FILE_LLM, NULL, 0 },
@@ -298,8 +299,9 @@ const CliVerb cli_verb_check = {
   .summary = "reads and checks input files, runs nothing",
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
-  .notes = "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, failures, calibration or\n"
-           "llm; a model may also be HuggingFace's config.json. Files that are right are listed on stdout, what is wrong with the\n"
+  .notes = "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, failures,\n"
+           "calibration, llm, plan or prices; a model may also be HuggingFace's config.json. Files that are right are listed on "
+           "stdout, what is wrong with the\n"
            "others on stderr as path:line:column; one wrong file makes exit status 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,

@@ -166,10 +166,20 @@ cli_flags_clear (const CliFlag *flags, void *base)
   }
 }
 
+/* Flags of all verbs that say nothing to one that cannot be varied. */
+static gboolean
+is_of_vary (const CliFlag *flag)
+{
+  return flag->offset == offsetof (Cli, varies) || flag->offset == offsetof (Cli, columns) ||
+         flag->offset == offsetof (Cli, vary_plot);
+}
+
 static void
-append_flags (const CliFlag *flags, GString *out)
+append_flags (const CliVerb *verb, const CliFlag *flags, GString *out)
 {
   for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    if (flags == cli_common_flags && !verb->varies && flag->kind != CLI_FLAG_HEADING && is_of_vary (flag))
+      continue;
     if (flag->kind == CLI_FLAG_HEADING) {
       g_string_append_printf (out, "\n%s\n", flag->name);
       continue;
@@ -177,7 +187,8 @@ append_flags (const CliFlag *flags, GString *out)
     g_autofree char *letter = flag->letter != 0 ? g_strdup_printf ("-%c, ", flag->letter) : g_strdup ("");
     g_autofree char *left =
         g_strdup_printf ("%s--%s%s%s", letter, flag->name, flag->arg != NULL ? " " : "", flag->arg != NULL ? flag->arg : "");
-    g_string_append_printf (out, "  %-24s  %s\n", left, flag->help);
+    int blanks = 24 - (int)g_utf8_strlen (left, -1); /* printf pads by bytes, and there is an ellipsis */
+    g_string_append_printf (out, "  %s%*s  %s\n", left, MAX (blanks, 0), "", flag->help);
   }
 }
 
@@ -189,7 +200,7 @@ cli_flags_help (const CliVerb *verb, GString *out)
   if (verb->notes != NULL)
     g_string_append_printf (out, "\n%s", verb->notes);
   for (const CliFlag *const *table = verb->flags; *table != NULL; table++)
-    append_flags (*table, out);
-  append_flags (cli_common_flags, out);
+    append_flags (verb, *table, out);
+  append_flags (verb, cli_common_flags, out);
   g_string_append (out, "\nexit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
 }
