@@ -300,9 +300,8 @@ const CliVerb cli_verb_check = {
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
   .notes = "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, failures,\n"
-           "calibration, llm, plan or prices; a model may also be HuggingFace's config.json. Files that are right are listed on "
-           "stdout, what is wrong with the\n"
-           "others on stderr as path:line:column; one wrong file makes exit status 2.\n",
+           "calibration, llm, plan or prices; a model may also be HuggingFace's config.json. Files that are right are listed on\n"
+           "stdout, what is wrong with the others on stderr as path:line:column; one wrong file makes exit status 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };
