@@ -9,6 +9,7 @@
 #include "explain-private.h"
 #include "html-private.h"
 #include "json-private.h"
+#include "run-private.h"
 
 static const BaseField row_fields[] = {
   BASE_ROW (RepRecordRow, "what", what, STR, .help = "kind of answer: collectives, training steps", .required = TRUE),
@@ -74,6 +75,15 @@ answer_of_training (GString *html, const WrkTrainingResult *t)
                   *exposed =
                       isfinite (t->exposed_fraction) ? g_strdup_printf ("%.1f %% of it exposed", t->exposed_fraction * 100) : NULL;
   rep_html_fact (html, "communication / compute", ratio, exposed);
+  if (t->loader.set)
+    add_quantity (html, "a step waits for its input", t->loader.stall_s, BASE_DIM_TIME,
+                  t->loader.starved_by[0] != '\0' ? t->loader.starved_by : NULL);
+  if (t->checkpoint.set) {
+    g_autofree char *drain = rep_quantity (t->checkpoint.drain_s, BASE_DIM_TIME),
+                    *restore = rep_quantity (t->checkpoint.restore_s, BASE_DIM_TIME),
+                    *more = g_strdup_printf ("drain %s, restore %s; bound by %s", drain, restore, t->checkpoint.bound_by);
+    add_quantity (html, "a checkpoint stops it for", t->checkpoint.stall_s, BASE_DIM_TIME, more);
+  }
   rep_html_fact (html, "weakest source", base_source_name (t->provenance), NULL);
 }
 
@@ -91,6 +101,18 @@ answer_of_coll (GString *html, const WrkColl *coll)
 }
 
 static void
+answer_of_io (GString *html, const WrkIoResult *io)
+{
+  g_autofree char *tier = g_strdup_printf ("%s, %s", io->tier, io->tier_kind),
+                  *requests = g_strdup_printf ("%.4g requests a second", io->iops);
+  rep_html_fact (html, io->op == MDL_IO_READ ? "reads" : "writes", tier, io->path);
+  add_time (html, "time", io->time_s, io->time_lo_s, io->time_hi_s);
+  add_quantity (html, "rate", io->rate_Bps, BASE_DIM_BANDWIDTH, requests);
+  rep_html_fact (html, "bound by", io->bound_by, io->bottleneck);
+  rep_html_fact (html, "weakest source", base_source_name (io->provenance), NULL);
+}
+
+static void
 answer_of (GString *html, const WrkResult *result)
 {
   rep_html_facts_open (html);
@@ -104,6 +126,8 @@ answer_of (GString *html, const WrkResult *result)
     answer_of_training (html, &result->training);
   } else if (result->kind == WRK_KIND_COLLECTIVE) {
     answer_of_coll (html, &result->coll);
+  } else if (result->kind == WRK_KIND_IO) {
+    answer_of_io (html, &result->io);
   } else if (result->kind == WRK_KIND_TRANSFER) {
     const WrkTransferResult *t = &result->transfer;
     add_time (html, "time", t->time_s, t->time_lo_s, t->time_hi_s);
@@ -126,6 +150,11 @@ tables_of (GString *html, const WrkResult *result)
       if (result->training.memory_advice != NULL)
         rep_html_paragraph (html, "warning", result->training.memory_advice);
       rep_html_table (html, memory);
+    }
+    if (result->training.loader.set) {
+      g_autoptr (BaseTable) input = rep_loader_table (&result->training.loader);
+      rep_html_heading (html, "Input, stage by stage");
+      rep_html_table (html, input);
     }
     g_autoptr (BaseTable) comm = rep_comm_table (&result->training);
     if (result->training.has_model && base_table_n_rows (comm) > 0) {

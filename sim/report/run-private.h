@@ -10,6 +10,8 @@ void rep_transfer_tsv (const WrkTransferResult *transfer, GString *out);
 void rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json);
 
 /* Members and text of what a step has beside itself; nothing where it has none. */
+/* What each stage of the input takes of a batch. Returned: full. */
+BaseTable *rep_loader_table (const WrkLoaderResult *loader);
 void rep_loader_text (const WrkLoaderResult *loader, GString *out);
 void rep_loader_json (const WrkLoaderResult *loader, JsonBuilder *json);
 void rep_checkpoint_text (const WrkCheckpointResult *checkpoint, GString *out);

@@ -21,6 +21,21 @@ stage (BaseTable *table, const char *name, double time_s, double least_s)
   base_table_number (table, "least_s", least_s);
 }
 
+BaseTable *
+rep_loader_table (const WrkLoaderResult *l)
+{
+  BaseTable *table = base_table_new (stage_columns);
+  stage (table, "storage", -1, l->storage_s);
+  stage (table, "network", -1, l->network_s);
+  stage (table, "workers: read", l->read_s, l->workers_s);
+  stage (table, "workers: decode", l->decode_s, l->workers_s);
+  stage (table, "cores", -1, l->cores_s);
+  stage (table, "pin", l->pin_s, l->pin_s);
+  stage (table, "copy", l->copy_s, l->copy_s);
+  stage (table, "compute", l->batch_s, l->batch_s);
+  return table;
+}
+
 void
 rep_loader_text (const WrkLoaderResult *l, GString *out)
 {
@@ -32,15 +47,7 @@ rep_loader_text (const WrkLoaderResult *l, GString *out)
                           batch, demand);
   g_string_append_printf (out, "a step waits    %s%s%s; the first one %s\n", stall, l->starved_by[0] != '\0' ? ", starved by " : "",
                           l->starved_by, first);
-  g_autoptr (BaseTable) table = base_table_new (stage_columns);
-  stage (table, "storage", -1, l->storage_s);
-  stage (table, "network", -1, l->network_s);
-  stage (table, "workers: read", l->read_s, l->workers_s);
-  stage (table, "workers: decode", l->decode_s, l->workers_s);
-  stage (table, "cores", -1, l->cores_s);
-  stage (table, "pin", l->pin_s, l->pin_s);
-  stage (table, "copy", l->copy_s, l->copy_s);
-  stage (table, "compute", l->batch_s, l->batch_s);
+  g_autoptr (BaseTable) table = rep_loader_table (l);
   base_table_print_text (table, out);
 }
 

@@ -260,8 +260,9 @@ wrk_result_time_s (const WrkResult *result)
       return result->transfer.time_s;
     case WRK_KIND_TRAINING:
       return result->training.step_time_s;
-    case WRK_KIND_COLLECTIVE:
     case WRK_KIND_IO:
+      return result->io.time_s;
+    case WRK_KIND_COLLECTIVE:
     case WRK_KIND_SERVING:
     default:
       return result->coll.time_s * result->repeat;
@@ -273,6 +274,7 @@ wrk_result_bound_by (const WrkResult *result)
 {
   return result->kind == WRK_KIND_TRANSFER   ? result->transfer.bound_by
          : result->kind == WRK_KIND_TRAINING ? result->training.bound_by
+         : result->kind == WRK_KIND_IO       ? result->io.bound_by
                                              : result->coll.bound_by;
 }
 
