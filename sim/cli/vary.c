@@ -309,7 +309,9 @@ is_number (const char *text, double *value)
 /* What a reader of text sees first, of the columns that verbs have; the first that is there is what is drawn and compared. */
 static const char *const headlines[] = { "step_time_s",
                                          "time_s",
+                                         "slowdown",
                                          "busbw_Bps",
+                                         "rate_Bps",
                                          "op",
                                          "bytes",
                                          "nodes",
@@ -328,6 +330,20 @@ static const char *const headlines[] = { "step_time_s",
                                          "bound_by",
                                          "provenance",
                                          NULL };
+
+/* Where nobody asked for columns: of rows that have names these first, and all of an answer without anything of the list above. */
+static void
+choose_by_default (const Sheet *sheet, guint n_axes, GArray *chosen)
+{
+  guint name = column_of (sheet->header, "name", FALSE);
+  if (chosen->len > 0 && name != G_MAXUINT && name >= n_axes)
+    g_array_prepend_val (chosen, name);
+  if (chosen->len > 0)
+    return;
+  for (guint i = n_axes; i < sheet->header->len; i++)
+    if (strcmp (sheet->header->pdata[i], "error") != 0)
+      g_array_append_val (chosen, i);
+}
 
 /* Indices of the columns to show: --columns', else those of the list above, else all. */
 static GArray *
@@ -349,8 +365,8 @@ choose (Cli *cli, const Sheet *sheet, guint n_axes, GError **error)
       return NULL;
     }
   }
-  for (guint i = n_axes; chosen->len == 0 && i < sheet->header->len; i++)
-    g_array_append_val (chosen, i);
+  if (named == NULL)
+    choose_by_default (sheet, n_axes, chosen);
   return g_steal_pointer (&chosen);
 }
 

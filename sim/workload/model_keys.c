@@ -121,8 +121,8 @@ check_parts (const WrkScenario *scenario, GError **error)
                         "a loop over experts that look for their tokens knows no %s; accepted: experts: sorted, experts: grouped",
                         m->moe.capacity.v > 0 ? "capacity" : "ep");
   if (m->mtp.v > scenario->llm.mtp.v)
-    return wrk_fail_at (error, m->mtp.mark, "'%s' has %.0f modules of multi-token prediction; accepted: 0 to that",
-                        scenario->llm.name.v, scenario->llm.mtp.v);
+    return wrk_fail_at (error, m->mtp.mark, "'%s' has %.0f module%s of multi-token prediction; accepted: 0 to that",
+                        scenario->llm.name.v, scenario->llm.mtp.v, scenario->llm.mtp.v > 1 || scenario->llm.mtp.v < 1 ? "s" : "");
   const WrkParallelSpec *p = &scenario->training.parallel;
   if (scenario->llm.moe.experts.v > 0 && p->tp.v > 1 && !p->sp.v && (m->moe.etp.v < p->tp.v || m->moe.etp.v > p->tp.v))
     return wrk_fail_at (error, p->tp.mark,
