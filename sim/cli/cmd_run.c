@@ -210,7 +210,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_run = {
   .name = "run",
-  .summary = "simulates a scenario: a collective, a transfer or a training step on a cluster",
+  .summary = "simulates a scenario: a collective, copies, storage or a training step on a cluster",
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun run scenarios/quickstart.yaml --format json",
   .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys: --set "
