@@ -42,7 +42,10 @@ names_of (const BaseStr *name, GError **error)
   for (char **word = words; *word != NULL; word++)
     if (!expand (g_strstrip (*word), name, out, error))
       return NULL;
-  return g_steal_pointer (&out);
+  if (out->len > 0)
+    return g_steal_pointer (&out);
+  wrk_fail_at (error, name->mark, "'' names no device; accepted: gpu0, gpu[0-3], node1.gpu0, storage.NAME …");
+  return NULL;
 }
 
 static gboolean

@@ -238,6 +238,8 @@ what_cannot_be_copied_together_is_refused (void)
     const char *from, *to, *more, *want;
   } rows[] = {
     { "'gpu[0-1]'", "'gpu[0-2]'", "", "are 2 devices and 'gpu[0-2]' 3" },
+    { "''", "gpu2", "", "'' names no device" },
+    { "gpu0", "' '", "", "no device" },
     { "'gpu[1-0]'", "gpu2", "", "'gpu[1-0]' is no range of devices" },
     { "'gpu[0-1'", "gpu2", "", "'gpu[0-1' is no range of devices" },
     { "'gpu[0-99999999]'", "gpu2", "", "more than 65536 devices" },
