@@ -83,16 +83,19 @@ gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCos
                    .dtype = mdl_format_precision (work->format),
                    .op = MDL_GEMM_FORWARD,
                    .accumulate_fp32 = work->gemm.accumulate && work->gemm.out == MDL_FORMAT_FP32,
-                   .sustained = TRUE };
+                   .sustained = TRUE,
+                   .terse = costs->told == NULL };
   /* the kernels' model names the sizes of the layer: tokens, features out, features in */
-  if (work->pass == MDL_PASS_DGRAD)
-    gemm = (MdlGemm){
-      gemm.m, work->gemm.k, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_DGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
-    };
-  else if (work->pass == MDL_PASS_WGRAD)
-    gemm = (MdlGemm){
-      work->gemm.k, work->gemm.m, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_WGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
-    };
+  if (work->pass == MDL_PASS_DGRAD) {
+    gemm.op = MDL_GEMM_DGRAD;
+    gemm.n = work->gemm.k;
+    gemm.k = work->gemm.n;
+  } else if (work->pass == MDL_PASS_WGRAD) {
+    gemm.op = MDL_GEMM_WGRAD;
+    gemm.n = gemm.m;
+    gemm.m = work->gemm.k;
+    gemm.k = work->gemm.n;
+  }
   double loops = work->kernels > 1 ? gemm.batch : 1;
   gemm.batch /= loops;
   mdl_gemm_cost (costs->model->scenario->kernels, &costs->model->gpu, &gemm, cost);
@@ -112,7 +115,8 @@ attention_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
                              .window = work->attention.window,
                              .causal = work->attention.share < 1,
                              .backward = work->attention.backward,
-                             .dtype = mdl_format_precision (costs->model->attention) };
+                             .dtype = mdl_format_precision (costs->model->attention),
+                             .terse = costs->told == NULL };
   mdl_attention_cost (costs->model->scenario->kernels, &costs->model->gpu, &attention, cost);
   double counted = mdl_attention_flop (&attention);
   /* documents of a sequence that do not see each other, and the parts of a ring, leave less than the mask's half */
@@ -138,7 +142,9 @@ memory_kind (const MdlWork *work)
 static double
 memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
 {
-  const MdlMemory memory = { .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B };
+  const MdlMemory memory = {
+    .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B, .terse = costs->told == NULL
+  };
   mdl_memory_cost (costs->model->scenario->kernels, &costs->model->gpu, &memory, cost);
   double gap_s = mdl_launch_cost_s (costs->model->scenario->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
