@@ -35,7 +35,8 @@ typedef struct {
   double once_s;                 /* the first micro-batch takes so much more than the others */
   double band, wire_band;        /* of its works; widest of its collectives */
   BaseSource source;
-  GHashTable *updates; /* what the optimizer takes, by what it updates */
+  GHashTable *updates;                /* what the optimizer takes, by what it updates */
+  GHashTable *beside[WRK_TURN_KINDS]; /* WrkPriced -> what it and a turn do to each other (closed_sync.c) */
 } WrkUnits;
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
@@ -68,8 +69,21 @@ typedef struct {
 
 /* How many micro-batches of m are followed: what lies beyond repeats, a round of the pipeline at a time. */
 guint32 wrk_turns_followed (const WrkPipeline *pipe);
-/* Follows every turn; `pipe` has its own m. Returned: full. */
-WrkTurns *wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask);
+/* Whether there are more than those; then a round less is followed too. */
+gboolean wrk_turns_repeat (const WrkPipeline *pipe);
+
+/* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. Returned: full. */
+typedef struct WrkWay WrkWay;
+WrkWay *wrk_way_new (const WrkPipeline *pipe);
+void wrk_way_free (WrkWay *way);
+const WrkPipeline *wrk_way_pipe (const WrkWay *way);
+guint32 wrk_way_length (const WrkWay *way); /* turns */
+/* By rank, what wrk_schedule_order() gives. Borrowed. */
+GArray *const *wrk_way_orders (const WrkWay *way);
+
+/* Follows every turn; `pipe` has its own m, `way` those that are followed, `before` a round less, NULL where none is. Returned:
+ * full. */
+WrkTurns *wrk_turns_new (const WrkPipeline *pipe, const WrkWay *way, const WrkWay *before, const WrkTurnsAsk *ask);
 void wrk_turns_free (WrkTurns *turns);
 
 /* ---- gradients and parameters ---- */
@@ -102,8 +116,10 @@ gboolean wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPr
 /* ---- memory ---- */
 
 typedef struct WrkHeld WrkHeld;
-/* Of a cut on `least` and on `most` ranks of data parallelism; of equals one is reckoned. Returned: full. */
+/* Of a cut on `least` and on `most` ranks of data parallelism. Returned: full. */
 WrkHeld *wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error);
+/* Of a model as it is. Returned: full. */
+WrkHeld *wrk_held_one (const WrkModel *model, const WrkMemoryTurns *turns);
 void wrk_held_free (WrkHeld *held);
 /* Fills what memory there is in *out. */
 void wrk_held_at (const WrkHeld *held, guint32 dp, WrkClosedStep *out);

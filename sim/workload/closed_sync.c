@@ -125,10 +125,10 @@ typedef struct {
   WrkTurnKind kind; /* that completes gradients */
   double end_s;     /* of the rank's turns, as they are slowed so far */
   double slowed_s;
-  double free_s[2];        /* the streams of collectives: not of experts, of experts */
-  Bucket bucket[2];        /* likewise */
-  Beside beside[BESIDE_N]; /* found before */
-  double beside_s;         /* the kernel that a collective begins beside; 0: none */
+  double free_s[2];               /* the streams of collectives: not of experts, of experts */
+  Bucket bucket[2];               /* likewise */
+  const Beside *beside[BESIDE_N]; /* found before, of all ranks with these units */
+  double beside_s;                /* the kernel that a collective begins beside; 0: none */
   double band;
   BaseSource source;
 } Rank;
@@ -176,10 +176,17 @@ find_beside (const Rank *r, const WrkPriced *priced)
 static const Beside *
 beside_of (Rank *r, const WrkPriced *priced)
 {
-  Beside *slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
-  if (slot->priced != priced)
-    *slot = find_beside (r, priced);
-  return slot;
+  const Beside **slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
+  if (*slot != NULL && (*slot)->priced == priced)
+    return *slot;
+  *slot = g_hash_table_lookup (r->units->beside[r->kind], priced);
+  if (*slot == NULL) {
+    const Beside found = find_beside (r, priced);
+    Beside *one = g_memdup2 (&found, sizeof found);
+    g_hash_table_insert (r->units->beside[r->kind], (gpointer)priced, one);
+    *slot = one;
+  }
+  return *slot;
 }
 
 /* A collective of one of the two streams that may begin at `ready_s`: moves the stream's end and slows what runs beside it. What it

@@ -52,6 +52,7 @@ wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVaria
   spec->schedule.v = (int)ask->schedule;
   spec->schedule.set = TRUE;
   out->scenario.settings.mode = WRK_MODE_MODEL;
+  out->scenario.settings.terse = TRUE;
   if (!wrk_model_plan (&out->scenario, &out->model, error))
     return FALSE;
   out->model.ask.recompute = recompute_of (&out->model, ask->recompute);
@@ -370,6 +371,8 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
     units->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);
+    for (int k = 0; k < WRK_TURN_KINDS; k++)
+      units->beside[k] = g_hash_table_new_full (NULL, NULL, NULL, g_free);
     units->band = wrk_costs_band (units->costs, &units->source);
     find_wire (units);
     return units;
@@ -394,6 +397,8 @@ wrk_units_free (WrkUnits *units)
   if (units == NULL)
     return;
   g_clear_pointer (&units->updates, g_hash_table_unref);
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    g_clear_pointer (&units->beside[k], g_hash_table_unref);
   wrk_costs_free (units->costs);
   wrk_model_clear (&units->variant.model);
   g_free (units);

@@ -232,6 +232,15 @@ double wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor);
 
 /* What each pipeline rank holds at its fullest moment: WrkMemory, appended to `stages`. */
 void wrk_model_memory (const WrkModel *model, GArray *stages);
+
+/* The same in two: what turns make, and that with the states. Where wrk_memory_turns_of_any_zero(), models that differ in `zero`
+ * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. Returned: full,
+ * g_free. */
+typedef struct WrkMemoryTurns WrkMemoryTurns;
+WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders);
+gboolean wrk_memory_turns_of_any_zero (const WrkModel *model);
+void wrk_memory_with (const WrkModel *model, const WrkMemoryTurns *turns, GArray *stages);
+
 /* The one of `stages` that is fullest. */
 const WrkMemory *wrk_memory_fullest (const GArray *stages);
 /* The smallest change that makes a model fit which does not, as text. Returned: full. */
