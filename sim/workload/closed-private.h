@@ -40,8 +40,9 @@ typedef struct {
 } WrkUnits;
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
- * outlive the units. NULL and *error as of prices. */
-WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error);
+ * outlive the units, as `products` do (wrk_products_new). NULL and *error as of prices. */
+WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products,
+                         GError **error);
 void wrk_units_free (WrkUnits *units);
 guint32 wrk_unit_index (const WrkModel *model, guint32 layer);
 double wrk_units_update_s (const WrkUnits *units, double updated, double held, double tensors);

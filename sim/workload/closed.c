@@ -40,6 +40,7 @@ typedef struct {
 struct WrkClosed {
   const WrkScenario *scenario;
   GHashTable *units, *groups, *ways, *turns, *memory, *held, *cuts; /* Memo */
+  GHashTable *products;                                             /* wrk_products_new() */
   guint64 ways_turns;                                               /* of all ways */
   guint32 gpus_per_node;
   gboolean skip_unfit;
@@ -182,7 +183,8 @@ units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   WrkGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
   return groups == NULL
              ? NULL
-             : keep (closed->units, &key, wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), error), free_units);
+             : keep (closed->units, &key,
+                     wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), closed->products, error), free_units);
 }
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
@@ -488,6 +490,7 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
                             &closed->memory, &closed->held,   &closed->cuts };
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  closed->products = wrk_products_new ();
   closed->scenario = scenario;
   guint32 node = 0;
   for (guint32 i = 0; i < scenario->gpus->len; i++) {
@@ -516,6 +519,7 @@ wrk_closed_free (WrkClosed *closed)
   g_hash_table_unref (closed->memory);
   g_hash_table_unref (closed->groups);
   g_hash_table_unref (closed->units);
+  g_hash_table_unref (closed->products);
   g_free (closed);
 }
 

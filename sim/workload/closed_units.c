@@ -349,7 +349,7 @@ find_wire (WrkUnits *units)
 }
 
 WrkUnits *
-wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error)
+wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products, GError **error)
 {
   WrkUnits *units = g_new0 (WrkUnits, 1);
   WrkModel *model = &units->variant.model;
@@ -367,6 +367,7 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   model->cut[0] = (WrkCut){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
   units->prices = prices;
   units->costs = wrk_costs_new (model, units->prices);
+  wrk_costs_remember (units->costs, products);
   gboolean paired = ask->schedule == WRK_SCHEDULE_DUALPIPE || ask->schedule == WRK_SCHEDULE_DUALPIPE_V;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {

@@ -208,6 +208,10 @@ void wrk_costs_free (WrkCosts *costs);
 /* From now on each price is also appended to `told` (WrkTold), which is borrowed. */
 void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
+/* Prices of matrix products, for many costs on one GPU by the same constants: from now on each is looked for there first. Returned
+ * of the first: full; borrowed by the second. */
+GHashTable *wrk_products_new (void);
+void wrk_costs_remember (WrkCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
 /* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
