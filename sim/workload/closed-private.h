@@ -29,6 +29,7 @@ typedef struct {
   WrkPrices *prices; /* borrowed */
   WrkCosts *costs;
   WrkUnitTime unit[WRK_UNITS];
+  guint8 *index;                 /* of `unit`, by layer of the whole model */
   double edge_s[WRK_TURN_KINDS]; /* that a turn takes on top of its units: first and last gathers of shards */
   double paired;                 /* a forward beside a backward takes so much of both in a row; 1 where none is paired */
   double tail_s;                 /* behind the last turn, until sharded gradients are there */
@@ -126,6 +127,14 @@ void wrk_held_free (WrkHeld *held);
 void wrk_held_at (const WrkHeld *held, guint32 dp, WrkClosedStep *out);
 
 /* The unit `u` of a position, in the order of the forward pass. */
-const WrkUnitTime *wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u);
+static inline const WrkUnitTime *
+wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u)
+{
+  const WrkCut *cut = &model->cut[position];
+  guint32 front = cut->embedding ? 1 : 0;
+  return &units->unit[u < front             ? WRK_UNIT_AT_EMBEDDING
+                      : u - front >= cut->n ? WRK_UNIT_AT_HEAD
+                                            : units->index[cut->first + u - front]];
+}
 
 #endif

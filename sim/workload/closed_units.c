@@ -365,6 +365,10 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   model->n_positions = 1;
   model->m = 2;
   model->cut[0] = (WrkCut){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
+  guint32 n_layers = (guint32)model->llm.layers.v;
+  units->index = g_new (guint8, n_layers);
+  for (guint32 layer = 0; layer < n_layers; layer++)
+    units->index[layer] = (guint8)wrk_unit_index (model, layer);
   units->prices = prices;
   units->costs = wrk_costs_new (model, units->prices);
   wrk_costs_remember (units->costs, products);
@@ -382,22 +386,13 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   return NULL;
 }
 
-const WrkUnitTime *
-wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u)
-{
-  const WrkCut *cut = &model->cut[position];
-  guint32 front = cut->embedding ? 1 : 0;
-  return &units->unit[u < front             ? WRK_UNIT_AT_EMBEDDING
-                      : u - front >= cut->n ? WRK_UNIT_AT_HEAD
-                                            : wrk_unit_index (model, cut->first + u - front)];
-}
-
 void
 wrk_units_free (WrkUnits *units)
 {
   if (units == NULL)
     return;
   g_clear_pointer (&units->updates, g_hash_table_unref);
+  g_free (units->index);
   for (int k = 0; k < WRK_TURN_KINDS; k++)
     g_clear_pointer (&units->beside[k], g_hash_table_unref);
   wrk_costs_free (units->costs);
