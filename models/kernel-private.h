@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 /* Two things under way at once, the slower all but hides the other: (a^4 + b^4)^(1/4). Grows with both, never below either. */
 double mdl_kernel_beside (double a_s, double b_s);
 
-/* Empties an answer. */
-void mdl_kernel_open (const MdlGpu *gpu, MdlKernelCost *cost);
+/* Empties an answer. `terse`: its terms get no text. */
+void mdl_kernel_open (const MdlGpu *gpu, gboolean terse, MdlKernelCost *cost);
 /* Adds `value_s` as a term, explained by `format`. `from`: the constant that it rests on, NULL for none. Nothing for 0. */
 void mdl_kernel_term (MdlKernelCost *cost, const char *name, double value_s, const BaseNum *from, const char *format, ...)
     G_GNUC_PRINTF (5, 6);

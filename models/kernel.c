@@ -58,11 +58,12 @@ mdl_kernel_beside (double a_s, double b_s)
 }
 
 void
-mdl_kernel_open (const MdlGpu *gpu, MdlKernelCost *cost)
+mdl_kernel_open (const MdlGpu *gpu, gboolean terse, MdlKernelCost *cost)
 {
   memset (cost, 0, sizeof *cost);
   cost->bound = "start";
   cost->source = gpu->source;
+  cost->terse = terse;
 }
 
 void
@@ -80,15 +81,17 @@ mdl_kernel_term (MdlKernelCost *cost, const char *name, double value_s, const Ba
   MdlTerm *term = &cost->term[cost->n_terms++];
   term->name = name;
   term->value_s = value_s;
-  va_list arguments;
-  va_start (arguments, format);
-  g_vsnprintf (term->how, sizeof term->how, format, arguments);
-  va_end (arguments);
   term->source = from != NULL ? from->source : BASE_SOURCE_N;
   term->note = from != NULL ? from->note : NULL;
   if (from != NULL)
     mdl_kernel_use (cost, from);
   cost->time_s += value_s;
+  if (cost->terse)
+    return;
+  va_list arguments;
+  va_start (arguments, format);
+  g_vsnprintf (term->how, sizeof term->how, format, arguments);
+  va_end (arguments);
 }
 
 void

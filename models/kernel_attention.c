@@ -89,7 +89,7 @@ void
 mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAttention *a, MdlKernelCost *cost)
 {
   const MdlAttentionSpec *spec = &kernels->attention;
-  mdl_kernel_open (gpu, cost);
+  mdl_kernel_open (gpu, a->terse, cost);
   Shape s = shape_of (kernels, a);
   cost->flop = mdl_attention_flop (a);
   if (cost->flop <= 0.0)
@@ -139,6 +139,8 @@ double
 mdl_attention_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAttention *a)
 {
   MdlKernelCost cost;
-  mdl_attention_cost (kernels, gpu, a, &cost);
+  MdlAttention terse = *a;
+  terse.terse = TRUE;
+  mdl_attention_cost (kernels, gpu, &terse, &cost);
   return cost.time_s;
 }

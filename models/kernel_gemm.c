@@ -208,7 +208,7 @@ mdl_gemm_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm
 {
   Machine at;
   Plan plan;
-  mdl_kernel_open (gpu, cost);
+  mdl_kernel_open (gpu, gemm->terse, cost);
   if (!plan_gemm (kernels, gpu, gemm, &at, &plan, &cost->flop, &cost->bytes_B))
     return;
   if (at.sm_flop_per_s > 0.0)

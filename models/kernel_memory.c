@@ -17,7 +17,7 @@ void
 mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory, MdlKernelCost *cost)
 {
   const MdlMemorySpec *spec = &kernels->memory;
-  mdl_kernel_open (gpu, cost);
+  mdl_kernel_open (gpu, memory->terse, cost);
   double bytes_B = memory->read_B + memory->written_B;
   if (bytes_B <= 0.0)
     return;
@@ -40,6 +40,8 @@ double
 mdl_memory_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory)
 {
   MdlKernelCost cost;
-  mdl_memory_cost (kernels, gpu, memory, &cost);
+  MdlMemory terse = *memory;
+  terse.terse = TRUE;
+  mdl_memory_cost (kernels, gpu, &terse, &cost);
   return cost.time_s;
 }

@@ -29,18 +29,21 @@ typedef struct {
   WrkPrices *prices; /* borrowed */
   WrkCosts *costs;
   WrkUnitTime unit[WRK_UNITS];
+  guint8 *index;                 /* of `unit`, by layer of the whole model */
   double edge_s[WRK_TURN_KINDS]; /* that a turn takes on top of its units: first and last gathers of shards */
   double paired;                 /* a forward beside a backward takes so much of both in a row; 1 where none is paired */
   double tail_s;                 /* behind the last turn, until sharded gradients are there */
   double once_s;                 /* the first micro-batch takes so much more than the others */
   double band, wire_band;        /* of its works; widest of its collectives */
   BaseSource source;
-  GHashTable *updates; /* what the optimizer takes, by what it updates */
+  GHashTable *updates;                /* what the optimizer takes, by what it updates */
+  GHashTable *beside[WRK_TURN_KINDS]; /* WrkPriced -> what it and a turn do to each other (closed_sync.c) */
 } WrkUnits;
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
- * outlive the units. NULL and *error as of prices. */
-WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error);
+ * outlive the units, as `products` do (wrk_products_new). NULL and *error as of prices. */
+WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products,
+                         GError **error);
 void wrk_units_free (WrkUnits *units);
 guint32 wrk_unit_index (const WrkModel *model, guint32 layer);
 double wrk_units_update_s (const WrkUnits *units, double updated, double held, double tensors);
@@ -68,8 +71,21 @@ typedef struct {
 
 /* How many micro-batches of m are followed: what lies beyond repeats, a round of the pipeline at a time. */
 guint32 wrk_turns_followed (const WrkPipeline *pipe);
-/* Follows every turn; `pipe` has its own m. Returned: full. */
-WrkTurns *wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask);
+/* Whether there are more than those; then a round less is followed too. */
+gboolean wrk_turns_repeat (const WrkPipeline *pipe);
+
+/* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. Returned: full. */
+typedef struct WrkWay WrkWay;
+WrkWay *wrk_way_new (const WrkPipeline *pipe);
+void wrk_way_free (WrkWay *way);
+const WrkPipeline *wrk_way_pipe (const WrkWay *way);
+guint32 wrk_way_length (const WrkWay *way); /* turns */
+/* By rank, what wrk_schedule_order() gives. Borrowed. */
+GArray *const *wrk_way_orders (const WrkWay *way);
+
+/* Follows every turn; `pipe` has its own m, `way` those that are followed, `before` a round less, NULL where none is. Returned:
+ * full. */
+WrkTurns *wrk_turns_new (const WrkPipeline *pipe, const WrkWay *way, const WrkWay *before, const WrkTurnsAsk *ask);
 void wrk_turns_free (WrkTurns *turns);
 
 /* ---- gradients and parameters ---- */
@@ -102,13 +118,23 @@ gboolean wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPr
 /* ---- memory ---- */
 
 typedef struct WrkHeld WrkHeld;
-/* Of a cut on `least` and on `most` ranks of data parallelism; of equals one is reckoned. Returned: full. */
+/* Of a cut on `least` and on `most` ranks of data parallelism. Returned: full. */
 WrkHeld *wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error);
+/* Of a model as it is. Returned: full. */
+WrkHeld *wrk_held_one (const WrkModel *model, const WrkMemoryTurns *turns);
 void wrk_held_free (WrkHeld *held);
 /* Fills what memory there is in *out. */
 void wrk_held_at (const WrkHeld *held, guint32 dp, WrkClosedStep *out);
 
 /* The unit `u` of a position, in the order of the forward pass. */
-const WrkUnitTime *wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u);
+static inline const WrkUnitTime *
+wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u)
+{
+  const WrkCut *cut = &model->cut[position];
+  guint32 front = cut->embedding ? 1 : 0;
+  return &units->unit[u < front             ? WRK_UNIT_AT_EMBEDDING
+                      : u - front >= cut->n ? WRK_UNIT_AT_HEAD
+                                            : units->index[cut->first + u - front]];
+}
 
 #endif

@@ -39,7 +39,9 @@ typedef struct {
 
 struct WrkClosed {
   const WrkScenario *scenario;
-  GHashTable *units, *groups, *turns, *held, *cuts; /* Memo */
+  GHashTable *units, *groups, *ways, *turns, *memory, *held, *cuts; /* Memo */
+  GHashTable *products;                                             /* wrk_products_new() */
+  guint64 ways_turns;                                               /* of all ways */
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
@@ -116,6 +118,12 @@ free_groups (gpointer groups)
 }
 
 static void
+free_way (gpointer way)
+{
+  wrk_way_free (way);
+}
+
+static void
 free_turns (gpointer turns)
 {
   wrk_turns_free (turns);
@@ -171,7 +179,34 @@ units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   WrkGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
   return groups == NULL
              ? NULL
-             : keep (closed->units, &key, wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), error), free_units);
+             : keep (closed->units, &key,
+                     wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), closed->products, error), free_units);
+}
+
+/* Of so many micro-batches. Borrowed until drop_ways(). */
+static const WrkWay *
+way_of (WrkClosed *closed, const WrkPipeline *pipe, guint32 m)
+{
+  WrkPipeline few = *pipe;
+  few.m = m;
+  const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule } };
+  const WrkWay *known = recall (closed->ways, &key);
+  if (known != NULL)
+    return known;
+  WrkWay *way = keep (closed->ways, &key, wrk_way_new (&few), free_way);
+  closed->ways_turns += wrk_way_length (way);
+  return way;
+}
+
+/* Ways are for many cuts, but not for ever: 40 B a turn. */
+static void
+drop_ways (WrkClosed *closed)
+{
+  static const guint64 MOST = 1u << 20;
+  if (closed->ways_turns <= MOST)
+    return;
+  g_hash_table_remove_all (closed->ways);
+  closed->ways_turns = 0;
 }
 
 /* Seconds of a turn of each position. */
@@ -214,10 +249,27 @@ turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGr
   };
   for (int k = 0; k < WRK_TURN_KINDS; k++)
     turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, (WrkTurnKind)k);
-  known = keep (closed->turns, &key, wrk_turns_new (&pipe, &turns_ask), free_turns);
+  guint32 m = wrk_turns_followed (&pipe);
+  const WrkWay *before = wrk_turns_repeat (&pipe) ? way_of (closed, &pipe, m - pipe.p) : NULL;
+  known = keep (closed->turns, &key, wrk_turns_new (&pipe, way_of (closed, &pipe, m), before, &turns_ask), free_turns);
   for (int k = 0; k < WRK_TURN_KINDS; k++)
     g_free (turn_s[k]);
   return known;
+}
+
+/* What turns make of a model's memory. */
+static const WrkMemoryTurns *
+memory_turns_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask)
+{
+  Memo key = { .ask = *ask };
+  if (wrk_memory_turns_of_any_zero (model))
+    key.ask.zero = 0;
+  const WrkMemoryTurns *known = recall (closed->memory, &key);
+  if (known != NULL)
+    return known;
+  gboolean few = model->pipe.m == wrk_turns_followed (&model->pipe);
+  const WrkWay *way = few ? way_of (closed, &model->pipe, model->pipe.m) : NULL;
+  return keep (closed->memory, &key, wrk_memory_turns_new (model, way != NULL ? wrk_way_orders (way) : NULL), g_free);
 }
 
 static const WrkHeld *
@@ -235,7 +287,11 @@ held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GErr
   const WrkHeld *known = recall (closed->held, &key);
   if (known != NULL)
     return known;
-  return keep (closed->held, &key, wrk_held_new (closed->scenario, &key.ask, key.ask.dp, odd ? ask->dp : most, error), free_held);
+  if (!odd)
+    return keep (closed->held, &key, wrk_held_new (closed->scenario, &key.ask, least, most, error), free_held);
+  WrkModel few = *model; /* borrows */
+  few.m = few.pipe.m = key.ask.micro_batches;
+  return keep (closed->held, &key, wrk_held_one (&few, memory_turns_of (closed, &few, &key.ask)), free_held);
 }
 
 /* ---- putting together ---- */
@@ -426,9 +482,11 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     return NULL;
   }
   WrkClosed *closed = g_new0 (WrkClosed, 1);
-  GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->held, &closed->cuts };
+  GHashTable **tables[] = { &closed->units,  &closed->groups, &closed->ways, &closed->turns,
+                            &closed->memory, &closed->held,   &closed->cuts };
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  closed->products = wrk_products_new ();
   closed->scenario = scenario;
   guint32 node = 0;
   for (guint32 i = 0; i < scenario->gpus->len; i++) {
@@ -452,9 +510,12 @@ wrk_closed_free (WrkClosed *closed)
     return;
   g_hash_table_unref (closed->cuts);
   g_hash_table_unref (closed->turns);
+  g_hash_table_unref (closed->ways);
   g_hash_table_unref (closed->held);
+  g_hash_table_unref (closed->memory);
   g_hash_table_unref (closed->groups);
   g_hash_table_unref (closed->units);
+  g_hash_table_unref (closed->products);
   g_free (closed);
 }
 
@@ -464,6 +525,7 @@ first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError 
 {
   WrkVariant variant;
   Cut *cut = NULL;
+  drop_ways (closed);
   if (wrk_variant_plan (closed->scenario, ask, &variant, error)) {
     const WrkHeld *held = held_of (closed, &variant.model, ask, error);
     WrkClosedStep memory = { 0 };

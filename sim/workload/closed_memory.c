@@ -14,23 +14,30 @@ struct WrkHeld {
   double *total_B[2]; /* by stage */
 };
 
+static void
+hold (const WrkModel *model, const WrkMemoryTurns *turns, WrkHeld *held, guint k)
+{
+  g_autoptr (GArray) stages = g_array_sized_new (FALSE, FALSE, sizeof (WrkMemory), model->pipe.p);
+  wrk_memory_with (model, turns, stages);
+  held->total_B[k] = g_new (double, stages->len);
+  held->at[k] = 1.0 / model->grid.size[WRK_DIM_DP];
+  held->p = stages->len;
+  for (guint32 s = 0; s < stages->len; s++) {
+    const WrkMemory *memory = &g_array_index (stages, WrkMemory, s);
+    held->total_B[k][s] = memory->total_B;
+    held->capacity_B = memory->capacity_B;
+  }
+}
+
 static gboolean
-hold (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *held, guint k, GError **error)
+hold_on (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *held, guint k, GError **error)
 {
   WrkVariant variant;
-  g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
   ask.dp = dp;
   gboolean ok = wrk_variant_plan (scenario, &ask, &variant, error);
   if (ok) {
-    wrk_model_memory (&variant.model, stages);
-    held->total_B[k] = g_new (double, ask.pp);
-    held->at[k] = 1.0 / dp;
-    held->p = ask.pp;
-    for (guint32 s = 0; s < ask.pp; s++) {
-      const WrkMemory *memory = &g_array_index (stages, WrkMemory, s);
-      held->total_B[k][s] = memory->total_B;
-      held->capacity_B = memory->capacity_B;
-    }
+    g_autofree WrkMemoryTurns *turns = wrk_memory_turns_new (&variant.model, NULL);
+    hold (&variant.model, turns, held, k);
   }
   wrk_model_clear (&variant.model);
   return ok;
@@ -40,10 +47,18 @@ WrkHeld *
 wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error)
 {
   WrkHeld *held = g_new0 (WrkHeld, 1);
-  if (hold (scenario, *ask, least, held, 0, error) && (least == most || hold (scenario, *ask, most, held, 1, error)))
+  if (hold_on (scenario, *ask, least, held, 0, error) && hold_on (scenario, *ask, most, held, 1, error))
     return held;
   wrk_held_free (held);
   return NULL;
+}
+
+WrkHeld *
+wrk_held_one (const WrkModel *model, const WrkMemoryTurns *turns)
+{
+  WrkHeld *held = g_new0 (WrkHeld, 1);
+  hold (model, turns, held, 0);
+  return held;
 }
 
 void

@@ -24,10 +24,13 @@ typedef struct {
   const WrkPriced *priced;
 } Price;
 
+enum { RECENT = 64 };
+
 struct WrkGroupPrices {
   WrkVariant variant;
   WrkPrices *prices;
-  GHashTable *known; /* Price */
+  GHashTable *known;    /* Price */
+  Price recent[RECENT]; /* of them, those asked for last: a step's reductions have few sizes */
 };
 
 static guint
@@ -42,6 +45,14 @@ same_price (gconstpointer a, gconstpointer b)
 {
   const Price *x = a, *y = b;
   return x->kind == y->kind && x->op == y->op && x->format == y->format && x->size_B >= y->size_B && x->size_B <= y->size_B;
+}
+
+static guint
+slot_of (const Price *key)
+{
+  guint64 bits;
+  memcpy (&bits, &key->size_B, sizeof bits);
+  return (guint)((bits * 0x9e3779b97f4a7c15u) >> 32 ^ (guint)key->kind * 5u ^ (guint)key->op) % RECENT;
 }
 
 WrkGroupPrices *
@@ -89,9 +100,15 @@ const WrkPriced *
 wrk_group_price (WrkGroupPrices *prices, WrkGroupKind kind, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
   const Price key = { (int)kind, (int)op, (int)format, size_B, NULL };
+  Price *recent = &prices->recent[slot_of (&key)];
+  if (recent->priced != NULL && same_price (recent, &key))
+    return recent->priced;
   const Price *known = g_hash_table_lookup (prices->known, &key);
-  return known != NULL ? known->priced
-                       : remember (prices, &key, wrk_prices_coll (prices->prices, kind, 0, op, size_B, format, error));
+  const WrkPriced *priced =
+      known != NULL ? known->priced : remember (prices, &key, wrk_prices_coll (prices->prices, kind, 0, op, size_B, format, error));
+  *recent = key;
+  recent->priced = priced;
+  return priced;
 }
 
 const WrkPriced *
@@ -125,10 +142,12 @@ typedef struct {
   WrkTurnKind kind; /* that completes gradients */
   double end_s;     /* of the rank's turns, as they are slowed so far */
   double slowed_s;
-  double free_s[2];        /* the streams of collectives: not of experts, of experts */
-  Bucket bucket[2];        /* likewise */
-  Beside beside[BESIDE_N]; /* found before */
-  double beside_s;         /* the kernel that a collective begins beside; 0: none */
+  double free_s[2];               /* the streams of collectives: not of experts, of experts */
+  Bucket bucket[2];               /* likewise */
+  double ranks[WRK_GROUP_N];      /* in groups of data parallelism */
+  double cap_B[2];                /* of the first bucket, of those behind it */
+  const Beside *beside[BESIDE_N]; /* found before, of all ranks with these units */
+  double beside_s;                /* the kernel that a collective begins beside; 0: none */
   double band;
   BaseSource source;
 } Rank;
@@ -139,11 +158,13 @@ position_of (const Rank *r, guint32 chunk)
   return wrk_schedule_position (&r->model->pipe, (WrkPlace){ r->lane, chunk });
 }
 
-static double
-ranks_of (const WrkModel *model, WrkGroupKind kind)
+static void
+count_ranks (Rank *r)
 {
-  return wrk_grid_group_size (&model->grid, kind) *
-         (kind == WRK_GROUP_DP || kind == WRK_GROUP_EDP ? wrk_schedule_copies (&model->pipe) : 1);
+  static const WrkGroupKind kinds[] = { WRK_GROUP_DP, WRK_GROUP_SHARD, WRK_GROUP_REPLICA, WRK_GROUP_EDP };
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    r->ranks[kinds[i]] = wrk_grid_group_size (&r->model->grid, kinds[i]) *
+                         (kinds[i] == WRK_GROUP_DP || kinds[i] == WRK_GROUP_EDP ? wrk_schedule_copies (&r->model->pipe) : 1);
 }
 
 /* Over the works of a layer's backward pass. */
@@ -176,10 +197,17 @@ find_beside (const Rank *r, const WrkPriced *priced)
 static const Beside *
 beside_of (Rank *r, const WrkPriced *priced)
 {
-  Beside *slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
-  if (slot->priced != priced)
-    *slot = find_beside (r, priced);
-  return slot;
+  const Beside **slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
+  if (*slot != NULL && (*slot)->priced == priced)
+    return *slot;
+  *slot = g_hash_table_lookup (r->units->beside[r->kind], priced);
+  if (*slot == NULL) {
+    const Beside found = find_beside (r, priced);
+    Beside *one = g_memdup2 (&found, sizeof found);
+    g_hash_table_insert (r->units->beside[r->kind], (gpointer)priced, one);
+    *slot = one;
+  }
+  return *slot;
 }
 
 /* A collective of one of the two streams that may begin at `ready_s`: moves the stream's end and slows what runs beside it. What it
@@ -223,27 +251,27 @@ reduce (Rank *r, gboolean expert, double bytes, double ready_s, GError **error)
 {
   const WrkModel *model = r->model;
   WrkGroupKind group = expert ? WRK_GROUP_EDP : WRK_GROUP_SHARD, whole = expert ? WRK_GROUP_EDP : WRK_GROUP_DP;
-  if (bytes <= 0 || ranks_of (model, whole) <= 1)
+  if (bytes <= 0 || r->ranks[whole] <= 1)
     return TRUE;
   if (model->sync == WRK_SYNC_DDP)
     return run_coll (r, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, expert, ready_s, error);
   return run_coll (r, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, expert, ready_s, error) &&
-         (expert || ranks_of (model, WRK_GROUP_REPLICA) <= 1 ||
-          run_coll (r, WRK_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / ranks_of (model, group), model->reduce, FALSE, ready_s,
-                    error));
+         (expert || r->ranks[WRK_GROUP_REPLICA] <= 1 ||
+          run_coll (r, WRK_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / r->ranks[group], model->reduce, FALSE, ready_s, error));
 }
 
 /* ---- buckets ---- */
 
 static double
-cap_B (const Rank *r, const Bucket *bucket, double element_B)
+find_cap_B (const Rank *r, gboolean first)
 {
   const WrkDdpSpec *ddp = &r->model->spec->ddp;
   if (r->model->sync == WRK_SYNC_DDP)
-    return ddp->bucket.set || bucket->n > 0 ? ddp->bucket.v : FIRST_BUCKET_B;
+    return ddp->bucket.set || !first ? ddp->bucket.v : FIRST_BUCKET_B;
   if (ddp->bucket.set)
     return ddp->bucket.v;
-  return r->lane > 0 ? HUGE_VAL : element_B * fmax (MEGATRON_BUCKET, MEGATRON_BUCKET_RANK * ranks_of (r->model, WRK_GROUP_DP));
+  double element_B = mdl_format_B (r->model->reduce);
+  return r->lane > 0 ? HUGE_VAL : element_B * fmax (MEGATRON_BUCKET, MEGATRON_BUCKET_RANK * r->ranks[WRK_GROUP_DP]);
 }
 
 static gboolean
@@ -264,7 +292,7 @@ fill (Rank *r, const WrkUnit *unit, double ready_s, GError **error)
     const WrkTensor *tensor = &g_array_index (unit->tensor, WrkTensor, i);
     Bucket *bucket = &r->bucket[tensor->expert];
     bucket->bytes += tensor->trained * element_B;
-    if (bucket->bytes >= cap_B (r, bucket, element_B) && !close_bucket (r, tensor->expert, ready_s, error))
+    if (bucket->bytes >= r->cap_B[bucket->n > 0] && !close_bucket (r, tensor->expert, ready_s, error))
       return FALSE;
   }
   return TRUE;
@@ -303,7 +331,7 @@ gather_s (Rank *r, double dense, double expert, double *time_s, GError **error)
     WrkGroupKind group;
   } parts[] = { { dense, WRK_GROUP_SHARD }, { expert, WRK_GROUP_EDP } };
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    if (parts[i].elements <= 0 || ranks_of (model, parts[i].group) <= 1)
+    if (parts[i].elements <= 0 || r->ranks[parts[i].group] <= 1)
       continue;
     const WrkPriced *priced =
         wrk_group_price (r->prices, parts[i].group, MDL_OP_ALL_GATHER, parts[i].elements * element_B, model->gather, error);
@@ -375,8 +403,8 @@ update_s (Rank *r, WrkSyncTime *out, GError **error)
   const Count count = count_of (r);
   gboolean part = model->sync != WRK_SYNC_DDP && model->sync != WRK_SYNC_NONE;
   gboolean always = model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
-  double dense = count.dense / (part ? ranks_of (model, WRK_GROUP_SHARD) : 1);
-  double expert = count.expert / (part ? ranks_of (model, WRK_GROUP_EDP) : 1);
+  double dense = count.dense / (part ? r->ranks[WRK_GROUP_SHARD] : 1);
+  double expert = count.expert / (part ? r->ranks[WRK_GROUP_EDP] : 1);
   out->update_s =
       model->software.slowest *
       wrk_units_update_s (r->units, dense + expert, always ? dense + expert : count.dense + count.expert, count.tensors);
@@ -428,6 +456,9 @@ wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *pri
   r.chunks = wrk_schedule_chunks (&model->pipe);
   r.end_s = turns->end_s[lane];
   r.source = BASE_SOURCE_MEASURED;
+  count_ranks (&r);
+  r.cap_B[0] = find_cap_B (&r, TRUE);
+  r.cap_B[1] = find_cap_B (&r, FALSE);
   memset (out, 0, sizeof *out);
   out->source = BASE_SOURCE_MEASURED;
   if (!update_s (&r, out, error))

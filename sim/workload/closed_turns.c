@@ -1,130 +1,268 @@
 /* When the turns of a pipeline run, from what each takes: every turn starts when the one before it on its rank and what it needs
- * of others have ended. Of many micro-batches about three rounds are followed; from there on each further round takes what the
- * last one did, as long as the slowest rank is busy or the way to the end and back is full, which both repeat.
+ * of others have ended. An order in which all of them can be gone through depends on the schedule alone: it is found once (WrkWay),
+ * for every cut whose turns take other times. Of many micro-batches about three rounds are followed; from there on each further
+ * round takes what the last one did, as long as the slowest rank is busy or the way to the end and back is full, which both repeat.
  * Check: bubbles of even stages are those of schedule-private.h (test_workload_closed). */
 #include <math.h>
+#include <string.h>
 
 #include "closed-private.h"
 
+/* ---- a way through a schedule ---- */
+
+/* A turn, where all that it needs has come before it. */
+typedef struct {
+  guint32 needs, makes; /* slots: when what it needs, and what it makes, is there */
+  guint32 length;       /* of the way's lengths */
+  guint32 place;        /* rank and chunk, as of WrkTurns */
+  guint32 rank;
+  guint8 sends;        /* of SENDS */
+  guint8 paired;       /* it begins and ends with the next one */
+  guint8 first, final; /* forward pass of its chunk; that completes its gradients */
+} Turn;
+
+enum { SENDS_NOTHING, SENDS_NEXT, SENDS_AROUND, SENDS };
+enum { SLOT_START, SLOT_NOBODY, SLOTS_OWN }; /* the begin of the step; what nobody waits for */
+
+struct WrkWay {
+  WrkPipeline pipe;
+  guint32 n, n_slots;
+  Turn *turn;
+  GArray **order; /* by rank: WrkTurn */
+};
+
+/* While a way is made. */
 typedef struct {
   const WrkPipeline *pipe;
-  const WrkTurnsAsk *ask;
-  GArray **order;    /* by rank: WrkTurn */
-  guint32 *next;     /* by rank: of its turns */
-  double *free_s;    /* by rank */
-  double *done_s[2]; /* by position and micro-batch: what forward and backward turns made is there; below 0: not yet */
-  WrkTurns *out;
-} Follow;
+  guint32 *next;    /* by rank: of its turns */
+  guint32 *slot[2]; /* by position and micro-batch: of what forward and backward turns made; 0: not yet */
+  GArray *unused;   /* slots that were read: guint32 */
+  guint32 *final;   /* by rank and chunk: turn of the way */
+  gboolean *begun;  /* by rank and chunk */
+  WrkWay *way;
+} Maker;
 
-static double *
-done_at (const Follow *f, const WrkTurn *turn, guint32 position)
+static guint32 *
+slot_at (const Maker *m, const WrkTurn *turn, guint32 position)
 {
-  return &f->done_s[turn->kind != WRK_TURN_FORWARD][(gsize)position * f->pipe->m + turn->micro_batch];
+  return &m->slot[turn->kind != WRK_TURN_FORWARD][(gsize)position * m->pipe->m + turn->micro_batch];
 }
 
-/* When what a turn needs is there; below 0: not known yet. */
-static double
-ready_s (const Follow *f, guint32 rank, const WrkTurn *turn)
+static guint32
+sends_of (guint32 rank, const WrkPlace *to)
+{
+  guint32 apart = to->rank > rank ? to->rank - rank : rank - to->rank;
+  return apart == 0 ? SENDS_NOTHING : apart == 1 ? SENDS_NEXT : SENDS_AROUND;
+}
+
+static guint32
+take_slot (Maker *m)
+{
+  if (m->unused->len == 0)
+    return m->way->n_slots++;
+  guint32 slot = g_array_index (m->unused, guint32, m->unused->len - 1);
+  g_array_set_size (m->unused, m->unused->len - 1);
+  return slot;
+}
+
+/* Of each thing made one turn has need: its slot is free again. */
+static guint32
+read_slot (Maker *m, guint32 *slot)
+{
+  g_array_append_val (m->unused, *slot);
+  return *slot;
+}
+
+static gboolean
+is_ready (const Maker *m, guint32 rank, const WrkTurn *turn)
 {
   WrkPlace from;
-  if (!wrk_schedule_needs (f->pipe, rank, turn, &from))
-    return 0;
-  double made_s = *done_at (f, turn, wrk_schedule_position (f->pipe, from));
-  return made_s;
-}
-
-static double
-send_s (const Follow *f, guint32 rank, const WrkTurn *turn)
-{
-  WrkPlace to;
-  if (!wrk_schedule_feeds (f->pipe, rank, turn, &to) || to.rank == rank)
-    return 0;
-  guint32 apart = to.rank > rank ? to.rank - rank : rank - to.rank;
-  return apart == 1 ? f->ask->send_s : f->ask->wrap_s;
+  return !wrk_schedule_needs (m->pipe, rank, turn, &from) || *slot_at (m, turn, wrk_schedule_position (m->pipe, from)) > 0;
 }
 
 static void
-end_turn (Follow *f, guint32 rank, const WrkTurn *turn, double begin_s, double end_s)
+add_turn (Maker *m, guint32 rank, const WrkTurn *turn)
 {
-  guint32 at = rank * wrk_schedule_chunks (f->pipe) + turn->chunk;
-  double sent_s = send_s (f, rank, turn);
-  if (turn->kind == WRK_TURN_FORWARD && f->out->first_s[at] < 0)
-    f->out->first_s[at] = begin_s;
+  guint32 place = rank * wrk_schedule_chunks (m->pipe) + turn->chunk, at = m->way->n++;
+  guint32 position = wrk_schedule_position (m->pipe, (WrkPlace){ rank, turn->chunk });
+  Turn *out = &m->way->turn[at];
+  WrkPlace other;
+  *out = (Turn){ .needs = SLOT_START,
+                 .makes = SLOT_NOBODY,
+                 .length = (guint32)turn->kind * wrk_schedule_positions (m->pipe) + position,
+                 .place = place,
+                 .rank = rank };
+  if (wrk_schedule_needs (m->pipe, rank, turn, &other))
+    out->needs = read_slot (m, slot_at (m, turn, wrk_schedule_position (m->pipe, other)));
+  if (wrk_schedule_feeds (m->pipe, rank, turn, &other)) {
+    out->sends = (guint8)sends_of (rank, &other);
+    out->makes = *slot_at (m, turn, position) = take_slot (m);
+  }
+  if (turn->kind == WRK_TURN_FORWARD && !m->begun[place])
+    m->begun[place] = out->first = TRUE;
   if (turn->kind == WRK_TURN_BACKWARD || turn->kind == WRK_TURN_WEIGHT_GRADIENT)
-    f->out->final_s[at] = end_s;
-  if (turn->kind != WRK_TURN_WEIGHT_GRADIENT)
-    *done_at (f, turn, wrk_schedule_position (f->pipe, (WrkPlace){ rank, turn->chunk })) = end_s + sent_s;
-  f->free_s[rank] = fmax (f->free_s[rank], end_s + (f->ask->blocks ? sent_s : 0));
-  f->out->end_s[rank] = fmax (f->out->end_s[rank], end_s);
-}
-
-static double
-length_s (const Follow *f, guint32 rank, const WrkTurn *turn)
-{
-  return f->ask->turn_s[turn->kind][wrk_schedule_position (f->pipe, (WrkPlace){ rank, turn->chunk })];
+    m->final[place] = at;
 }
 
 /* The next turn of a rank, or the two of a pair; FALSE: it has to wait for others, or is done. */
 static gboolean
-take_turn (Follow *f, guint32 rank)
+take_turn (Maker *m, guint32 rank)
 {
-  const GArray *order = f->order[rank];
-  if (f->next[rank] >= order->len)
+  const GArray *order = m->way->order[rank];
+  if (m->next[rank] >= order->len)
     return FALSE;
-  const WrkTurn *turn = &g_array_index (order, WrkTurn, f->next[rank]);
+  const WrkTurn *turn = &g_array_index (order, WrkTurn, m->next[rank]);
   guint32 n = turn->paired ? 2 : 1;
-  double begin_s = f->free_s[rank], long_s = 0;
-  for (guint32 k = 0; k < n; k++) {
-    double ready = ready_s (f, rank, turn + k);
-    if (ready < 0)
-      return FALSE;
-    begin_s = fmax (begin_s, ready);
-    long_s += length_s (f, rank, turn + k);
-  }
   for (guint32 k = 0; k < n; k++)
-    end_turn (f, rank, turn + k, begin_s, begin_s + long_s * (n > 1 ? f->ask->paired : 1));
-  f->next[rank] += n;
+    if (!is_ready (m, rank, turn + k))
+      return FALSE;
+  for (guint32 k = 0; k < n; k++)
+    add_turn (m, rank, turn + k);
+  m->way->turn[m->way->n - n].paired = n > 1;
+  m->next[rank] += n;
   return TRUE;
 }
 
-static double
-follow (const WrkPipeline *pipe, const WrkTurnsAsk *ask, WrkTurns *out)
+WrkWay *
+wrk_way_new (const WrkPipeline *pipe)
 {
-  guint32 p = pipe->p, chunks = wrk_schedule_chunks (pipe);
-  gsize n = (gsize)wrk_schedule_positions (pipe) * pipe->m;
-  Follow f = { .pipe = pipe, .ask = ask, .out = out };
-  double last_s = 0;
-  f.order = g_new (GArray *, p);
-  f.next = g_new0 (guint32, p);
-  f.free_s = g_new0 (double, p);
-  for (guint k = 0; k < 2; k++) {
-    f.done_s[k] = g_new (double, n);
-    for (gsize i = 0; i < n; i++)
-      f.done_s[k][i] = -1;
-  }
+  guint32 p = pipe->p, places = p * wrk_schedule_chunks (pipe);
+  gsize all = 0, made = (gsize)wrk_schedule_positions (pipe) * pipe->m;
+  WrkWay *way = g_new0 (WrkWay, 1);
+  Maker m = { .pipe = pipe, .way = way, .unused = g_array_new (FALSE, FALSE, sizeof (guint32)) };
+  way->order = g_new (GArray *, p);
+  m.next = g_new0 (guint32, p);
+  m.final = g_new0 (guint32, places);
+  m.begun = g_new0 (gboolean, places);
+  m.slot[0] = g_new0 (guint32, made);
+  m.slot[1] = g_new0 (guint32, made);
   for (guint32 s = 0; s < p; s++) {
-    f.order[s] = wrk_schedule_order (pipe, s);
-    out->end_s[s] = 0;
+    way->order[s] = wrk_schedule_order (pipe, s);
+    all += way->order[s]->len;
   }
-  for (guint32 i = 0; i < p * chunks; i++)
-    out->first_s[i] = -1;
+  way->pipe = *pipe;
+  way->n_slots = SLOTS_OWN;
+  way->turn = g_new (Turn, all);
   for (gboolean moves = TRUE; moves;) {
     moves = FALSE;
     for (guint32 s = 0; s < p; s++)
-      while (take_turn (&f, s))
+      while (take_turn (&m, s))
         moves = TRUE;
   }
-  for (guint32 s = 0; s < p; s++) {
-    last_s = fmax (last_s, out->end_s[s]);
-    g_assert (f.next[s] == f.order[s]->len); /* schedules have no cycles */
-    g_array_unref (f.order[s]);
+  g_assert (way->n == all); /* schedules have no cycles */
+  for (guint32 i = 0; i < places; i++)
+    way->turn[m.final[i]].final = TRUE;
+  g_free (m.next);
+  g_free (m.final);
+  g_free (m.begun);
+  g_free (m.slot[0]);
+  g_free (m.slot[1]);
+  g_array_unref (m.unused);
+  return way;
+}
+
+void
+wrk_way_free (WrkWay *way)
+{
+  if (way == NULL)
+    return;
+  for (guint32 s = 0; s < way->pipe.p; s++)
+    g_array_unref (way->order[s]);
+  g_free (way->order);
+  g_free (way->turn);
+  g_free (way);
+}
+
+const WrkPipeline *
+wrk_way_pipe (const WrkWay *way)
+{
+  return &way->pipe;
+}
+
+guint32
+wrk_way_length (const WrkWay *way)
+{
+  return way->n;
+}
+
+GArray *const *
+wrk_way_orders (const WrkWay *way)
+{
+  return way->order;
+}
+
+/* ---- following it ---- */
+
+/* Times as the sends are, and as they were without: two at once, for the processor waits for neither. */
+enum { SENT, UNSENT, LANES };
+typedef struct {
+  double s[LANES];
+} Times;
+
+static inline Times
+later (Times a, Times b)
+{
+  for (int k = 0; k < LANES; k++)
+    a.s[k] = a.s[k] > b.s[k] ? a.s[k] : b.s[k];
+  return a;
+}
+
+static inline Times
+plus (Times a, Times b)
+{
+  for (int k = 0; k < LANES; k++)
+    a.s[k] += b.s[k];
+  return a;
+}
+
+/* Lengths of all turns, by kind and position. */
+static double *
+all_lengths (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
+{
+  guint32 n = wrk_schedule_positions (pipe);
+  double *length_s = g_new (double, (gsize)WRK_TURN_KINDS *n);
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    memcpy (length_s + (gsize)k * n, ask->turn_s[k], n * sizeof *length_s);
+  return length_s;
+}
+
+/* The end of the last turn; fills end_s, first_s and final_s of *out. */
+static Times
+follow (const WrkWay *way, const WrkTurnsAsk *ask, const double *length_s, WrkTurns *out)
+{
+  const Times sends[SENDS] = { [SENDS_NEXT] = { { ask->send_s, 0 } }, [SENDS_AROUND] = { { ask->wrap_s, 0 } } };
+  const Times keeps[SENDS] = { [SENDS_NEXT] = ask->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
+                               [SENDS_AROUND] = ask->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
+  guint32 p = way->pipe.p;
+  Times *slot = g_new0 (Times, way->n_slots + 2 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, last = { { 0 } };
+  for (const Turn *t = way->turn, *stop = t + way->n; t < stop; t++) {
+    guint n = t->paired ? 2 : 1;
+    Times begin = later (idle[t->rank], slot[t->needs]);
+    double long_s = length_s[t->length];
+    if (n > 1) {
+      begin = later (begin, slot[t[1].needs]);
+      long_s = (long_s + length_s[t[1].length]) * ask->paired;
+    }
+    Times ends = plus (begin, (Times){ { long_s, long_s } }), until = idle[t->rank];
+    for (guint k = 0; k < n; k++) {
+      const Turn *one = t + k;
+      slot[one->makes] = plus (ends, sends[one->sends]);
+      until = later (until, plus (ends, keeps[one->sends]));
+      if (one->first)
+        out->first_s[one->place] = begin.s[SENT];
+      if (one->final)
+        out->final_s[one->place] = ends.s[SENT];
+    }
+    idle[t->rank] = until;
+    end[t->rank] = later (end[t->rank], ends);
+    t += n - 1;
   }
-  g_free (f.order);
-  g_free (f.next);
-  g_free (f.free_s);
-  g_free (f.done_s[0]);
-  g_free (f.done_s[1]);
-  return last_s;
+  for (guint32 s = 0; s < p; s++) {
+    out->end_s[s] = end[s].s[SENT];
+    last = later (last, end[s]);
+  }
+  g_free (slot);
+  return last;
 }
 
 /* Rounds that are followed before one that repeats; DualPipe's ramps are longer. */
@@ -154,35 +292,34 @@ busy_s (const WrkPipeline *pipe, const WrkTurnsAsk *ask, guint32 rank)
   return sum_s / wrk_schedule_copies (pipe) * (ask->paired < 1 ? ask->paired : 1);
 }
 
+gboolean
+wrk_turns_repeat (const WrkPipeline *pipe)
+{
+  return pipe->m > rounds (pipe) * pipe->p;
+}
+
 WrkTurns *
-wrk_turns_new (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
+wrk_turns_new (const WrkPipeline *pipe, const WrkWay *way, const WrkWay *before, const WrkTurnsAsk *ask)
 {
   WrkTurns *out = g_new0 (WrkTurns, 1);
   guint32 chunks = wrk_schedule_chunks (pipe);
-  WrkPipeline few = *pipe;
-  WrkTurnsAsk unsent = *ask;
-  gboolean repeats = pipe->m > rounds (pipe) * pipe->p;
-  double base_s = 0, full_s = 0, unsent_s = 0, most_s = 0;
-  unsent.send_s = unsent.wrap_s = 0;
+  g_autofree double *length_s = all_lengths (pipe, ask);
+  double base_s = 0, most_s = 0;
   out->end_s = g_new0 (double, pipe->p);
   out->first_s = g_new0 (double, pipe->p *chunks);
   out->final_s = g_new0 (double, pipe->p *chunks);
-  out->m = few.m = wrk_turns_followed (pipe);
-  if (repeats) {
-    few.m -= pipe->p;
-    base_s = follow (&few, ask, out);
-    few.m += pipe->p;
-  }
-  if (ask->send_s > 0 || ask->wrap_s > 0)
-    unsent_s = follow (&few, &unsent, out);
-  full_s = follow (&few, ask, out);
-  out->time_s = full_s;
-  out->sends_s = unsent_s > 0 ? full_s - unsent_s : 0;
-  if (!repeats)
+  out->m = way->pipe.m;
+  if (before != NULL)
+    base_s = follow (before, ask, length_s, out).s[SENT];
+  const Times full = follow (way, ask, length_s, out);
+  gboolean sends = ask->send_s > 0 || ask->wrap_s > 0;
+  out->time_s = full.s[SENT];
+  out->sends_s = sends ? full.s[SENT] - full.s[UNSENT] : 0;
+  if (before == NULL)
     return out;
   for (guint32 s = 0; s < pipe->p; s++)
     most_s = fmax (most_s, busy_s (pipe, ask, s));
-  out->more_s = (full_s - base_s) / pipe->p;
+  out->more_s = (full.s[SENT] - base_s) / pipe->p;
   out->sends_more_s = fmax (out->more_s - most_s, 0);
   return out;
 }

@@ -52,6 +52,7 @@ wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVaria
   spec->schedule.v = (int)ask->schedule;
   spec->schedule.set = TRUE;
   out->scenario.settings.mode = WRK_MODE_MODEL;
+  out->scenario.settings.terse = TRUE;
   if (!wrk_model_plan (&out->scenario, &out->model, error))
     return FALSE;
   out->model.ask.recompute = recompute_of (&out->model, ask->recompute);
@@ -348,7 +349,7 @@ find_wire (WrkUnits *units)
 }
 
 WrkUnits *
-wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GError **error)
+wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products, GError **error)
 {
   WrkUnits *units = g_new0 (WrkUnits, 1);
   WrkModel *model = &units->variant.model;
@@ -364,12 +365,19 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   model->n_positions = 1;
   model->m = 2;
   model->cut[0] = (WrkCut){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
+  guint32 n_layers = (guint32)model->llm.layers.v;
+  units->index = g_new (guint8, n_layers);
+  for (guint32 layer = 0; layer < n_layers; layer++)
+    units->index[layer] = (guint8)wrk_unit_index (model, layer);
   units->prices = prices;
   units->costs = wrk_costs_new (model, units->prices);
+  wrk_costs_remember (units->costs, products);
   gboolean paired = ask->schedule == WRK_SCHEDULE_DUALPIPE || ask->schedule == WRK_SCHEDULE_DUALPIPE_V;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
     units->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);
+    for (int k = 0; k < WRK_TURN_KINDS; k++)
+      units->beside[k] = g_hash_table_new_full (NULL, NULL, NULL, g_free);
     units->band = wrk_costs_band (units->costs, &units->source);
     find_wire (units);
     return units;
@@ -378,22 +386,15 @@ wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *
   return NULL;
 }
 
-const WrkUnitTime *
-wrk_units_at (const WrkUnits *units, const WrkModel *model, guint32 position, guint32 u)
-{
-  const WrkCut *cut = &model->cut[position];
-  guint32 front = cut->embedding ? 1 : 0;
-  return &units->unit[u < front             ? WRK_UNIT_AT_EMBEDDING
-                      : u - front >= cut->n ? WRK_UNIT_AT_HEAD
-                                            : wrk_unit_index (model, cut->first + u - front)];
-}
-
 void
 wrk_units_free (WrkUnits *units)
 {
   if (units == NULL)
     return;
   g_clear_pointer (&units->updates, g_hash_table_unref);
+  g_free (units->index);
+  for (int k = 0; k < WRK_TURN_KINDS; k++)
+    g_clear_pointer (&units->beside[k], g_hash_table_unref);
   wrk_costs_free (units->costs);
   wrk_model_clear (&units->variant.model);
   g_free (units);

@@ -208,6 +208,10 @@ void wrk_costs_free (WrkCosts *costs);
 /* From now on each price is also appended to `told` (WrkTold), which is borrowed. */
 void wrk_costs_tell (WrkCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkCosts, wrk_costs_free)
+/* Prices of matrix products, for many costs on one GPU by the same constants: from now on each is looked for there first. Returned
+ * of the first: full; borrowed by the second. */
+GHashTable *wrk_products_new (void);
+void wrk_costs_remember (WrkCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const WrkUnit *wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GError **error);
 /* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
@@ -232,6 +236,15 @@ double wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor);
 
 /* What each pipeline rank holds at its fullest moment: WrkMemory, appended to `stages`. */
 void wrk_model_memory (const WrkModel *model, GArray *stages);
+
+/* The same in two: what turns make, and that with the states. Where wrk_memory_turns_of_any_zero(), models that differ in `zero`
+ * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. Returned: full,
+ * g_free. */
+typedef struct WrkMemoryTurns WrkMemoryTurns;
+WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders);
+gboolean wrk_memory_turns_of_any_zero (const WrkModel *model);
+void wrk_memory_with (const WrkModel *model, const WrkMemoryTurns *turns, GArray *stages);
+
 /* The one of `stages` that is fullest. */
 const WrkMemory *wrk_memory_fullest (const GArray *stages);
 /* The smallest change that makes a model fit which does not, as text. Returned: full. */

@@ -13,6 +13,7 @@ struct WrkCosts {
   GHashTable *units;    /* text of the question -> WrkUnit */
   GHashTable *updates;  /* text of the question -> double: an optimizer's time */
   GArray *told;         /* WrkTold; NULL: nobody asked */
+  GHashTable *products; /* Product; borrowed, NULL: none are remembered */
   WrkTold now;          /* whose works are priced */
 };
 
@@ -72,6 +73,64 @@ wrk_costs_free (WrkCosts *costs)
 
 /* ---- one work ---- */
 
+/* A matrix product that was priced: all of MdlGemm that a layer's differ by. */
+typedef struct {
+  double m, n, k, batch;
+  gint32 dtype, op, accumulate_fp32, unused;
+  MdlKernelCost cost;
+} Product;
+
+static guint
+hash_product (gconstpointer key)
+{
+  const Product *p = key;
+  double mixed = p->m + 1.0009 * p->n + 1.00007 * p->k + 3.1 * p->batch;
+  return g_double_hash (&mixed) * 31u + (guint)(p->dtype * 9 + p->op * 3 + p->accumulate_fp32);
+}
+
+static gboolean
+same_product (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, offsetof (Product, cost)) == 0;
+}
+
+GHashTable *
+wrk_products_new (void)
+{
+  return g_hash_table_new_full (hash_product, same_product, g_free, NULL);
+}
+
+void
+wrk_costs_remember (WrkCosts *costs, GHashTable *products)
+{
+  costs->products = products;
+}
+
+/* Who is told gets text with it, and none that was remembered. */
+static void
+price_gemm (const WrkCosts *costs, const MdlGemm *gemm, MdlKernelCost *cost)
+{
+  const MdlKernels *kernels = costs->model->scenario->kernels;
+  if (costs->products == NULL || costs->told != NULL) {
+    mdl_gemm_cost (kernels, &costs->model->gpu, gemm, cost);
+    return;
+  }
+  Product key = { .m = gemm->m,
+                  .n = gemm->n,
+                  .k = gemm->k,
+                  .batch = gemm->batch,
+                  .dtype = (gint32)gemm->dtype,
+                  .op = (gint32)gemm->op,
+                  .accumulate_fp32 = gemm->accumulate_fp32 };
+  Product *known = g_hash_table_lookup (costs->products, &key);
+  if (known == NULL) {
+    mdl_gemm_cost (kernels, &costs->model->gpu, gemm, &key.cost);
+    known = g_memdup2 (&key, sizeof key);
+    g_hash_table_add (costs->products, known);
+  }
+  *cost = known->cost;
+}
+
 /* In `parts` by its rows, one after the other: each part is a product of its own, which fills fewer SMs. */
 static double
 gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCost *cost)
@@ -83,19 +142,22 @@ gemm_s (const WrkCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCos
                    .dtype = mdl_format_precision (work->format),
                    .op = MDL_GEMM_FORWARD,
                    .accumulate_fp32 = work->gemm.accumulate && work->gemm.out == MDL_FORMAT_FP32,
-                   .sustained = TRUE };
+                   .sustained = TRUE,
+                   .terse = costs->told == NULL };
   /* the kernels' model names the sizes of the layer: tokens, features out, features in */
-  if (work->pass == MDL_PASS_DGRAD)
-    gemm = (MdlGemm){
-      gemm.m, work->gemm.k, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_DGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
-    };
-  else if (work->pass == MDL_PASS_WGRAD)
-    gemm = (MdlGemm){
-      work->gemm.k, work->gemm.m, work->gemm.n, work->gemm.batch, gemm.dtype, MDL_GEMM_WGRAD, gemm.accumulate_fp32, TRUE, NULL, 0
-    };
+  if (work->pass == MDL_PASS_DGRAD) {
+    gemm.op = MDL_GEMM_DGRAD;
+    gemm.n = work->gemm.k;
+    gemm.k = work->gemm.n;
+  } else if (work->pass == MDL_PASS_WGRAD) {
+    gemm.op = MDL_GEMM_WGRAD;
+    gemm.n = gemm.m;
+    gemm.m = work->gemm.k;
+    gemm.k = work->gemm.n;
+  }
   double loops = work->kernels > 1 ? gemm.batch : 1;
   gemm.batch /= loops;
-  mdl_gemm_cost (costs->model->scenario->kernels, &costs->model->gpu, &gemm, cost);
+  price_gemm (costs, &gemm, cost);
   return cost->time_s * parts * loops;
 }
 
@@ -112,7 +174,8 @@ attention_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
                              .window = work->attention.window,
                              .causal = work->attention.share < 1,
                              .backward = work->attention.backward,
-                             .dtype = mdl_format_precision (costs->model->attention) };
+                             .dtype = mdl_format_precision (costs->model->attention),
+                             .terse = costs->told == NULL };
   mdl_attention_cost (costs->model->scenario->kernels, &costs->model->gpu, &attention, cost);
   double counted = mdl_attention_flop (&attention);
   /* documents of a sequence that do not see each other, and the parts of a ring, leave less than the mask's half */
@@ -138,7 +201,9 @@ memory_kind (const MdlWork *work)
 static double
 memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
 {
-  const MdlMemory memory = { .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B };
+  const MdlMemory memory = {
+    .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B, .terse = costs->told == NULL
+  };
   mdl_memory_cost (costs->model->scenario->kernels, &costs->model->gpu, &memory, cost);
   double gap_s = mdl_launch_cost_s (costs->model->scenario->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */

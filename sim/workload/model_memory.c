@@ -86,8 +86,9 @@ group_ranks (const WrkModel *model, WrkGroupKind kind)
   return wrk_grid_group_size (&model->grid, kind);
 }
 
+/* All but the parts. */
 static void
-make_plan (const WrkModel *model, Plan *plan)
+open_plan (const WrkModel *model, Plan *plan)
 {
   gboolean part = wrk_model_parts (model), alone = model->sync == WRK_SYNC_NONE || model->sync == WRK_SYNC_REPLICAS;
   *plan = (Plan){ .model = model,
@@ -106,6 +107,12 @@ make_plan (const WrkModel *model, Plan *plan)
   plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
   plan->dense_comes = plan->shards || plan->outside || (plan->eager && alone);
   plan->expert_comes = plan->dense_comes || (plan->eager && buckets && wrk_grid_group_size (&model->grid, WRK_GROUP_EDP) == 1);
+}
+
+static void
+make_plan (const WrkModel *model, Plan *plan)
+{
+  open_plan (model, plan);
   for (int p = 0; p < MDL_PART_N; p++)
     if ((p != MDL_PART_MOE || model->llm.moe.experts.v > 0) && (p != MDL_PART_MTP || model->mtp > 0))
       plan_part (plan, (MdlPart)p);
@@ -418,9 +425,8 @@ take_turn (const Plan *plan, const Chunk *chunk, const WrkTurn *turn, gboolean *
 }
 
 static Load
-walk (const Plan *plan, const Chunk *chunk, guint32 chunks, guint32 stage, double *in_flight)
+walk (const Plan *plan, const Chunk *chunk, guint32 chunks, const GArray *turns, double *in_flight)
 {
-  g_autoptr (GArray) turns = wrk_schedule_order (&plan->model->pipe, stage);
   g_autofree gboolean *there = g_new0 (gboolean, chunks);
   Load now = { 0 }, most = { 0 };
   for (guint i = 0; i < turns->len; i++) {
@@ -466,34 +472,60 @@ capacity_B (const WrkModel *model)
   return isfinite (least_B) ? least_B : 0;
 }
 
+/* ---- of all stages ---- */
+
+/* Of a stage: what its turns make, however its states are shared. */
+typedef struct {
+  Load most;
+  double in_flight, buffers_B, largest_B, layers;
+  Count count;
+} Turns;
+
+struct WrkMemoryTurns {
+  double capacity_B;
+  Turns stage[]; /* by pipeline rank */
+};
+
+static Turns
+turns_of (const Plan *plan, guint32 stage, const GArray *order)
+{
+  const WrkModel *model = plan->model;
+  guint32 chunks = wrk_schedule_chunks (&model->pipe);
+  g_autofree Chunk *chunk = g_new0 (Chunk, chunks);
+  g_autoptr (GArray) own = order == NULL ? wrk_schedule_order (&model->pipe, stage) : NULL;
+  Turns out = { 0 };
+  for (guint32 c = 0; c < chunks; c++) {
+    chunk[c] = chunk_of (plan, wrk_schedule_position (&model->pipe, (WrkPlace){ stage, c }), &out.buffers_B);
+    for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
+      const Count one = count_of (&plan->part[part_at (plan, chunk[c].position, u)]);
+      out.largest_B = fmax (out.largest_B, (one.trained_dense + one.trained_expert) * plan->reduce_B);
+    }
+  }
+  out.count = count_stage (plan, chunk, chunks, &out.layers);
+  out.most = walk (plan, chunk, chunks, order != NULL ? order : own, &out.in_flight);
+  return out;
+}
+
 static WrkMemory
-stage_memory (const Plan *plan, guint32 stage, double capacity)
+stage_memory (const Plan *plan, const Turns *turns, guint32 stage, double capacity, double n_comms)
 {
   const WrkModel *model = plan->model;
   const MdlMemorySpec *spec = plan->spec;
-  guint32 chunks = wrk_schedule_chunks (&model->pipe);
-  g_autofree Chunk *chunk = g_new0 (Chunk, chunks);
-  double buffers_B = 0, largest_B = 0, layers, n_comms = communicators (model);
-  for (guint32 c = 0; c < chunks; c++) {
-    chunk[c] = chunk_of (plan, wrk_schedule_position (&model->pipe, (WrkPlace){ stage, c }), &buffers_B);
-    for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
-      const Count one = count_of (&plan->part[part_at (plan, chunk[c].position, u)]);
-      largest_B = fmax (largest_B, (one.trained_dense + one.trained_expert) * plan->reduce_B);
-    }
-  }
-  if (model->sync == WRK_SYNC_GRADIENTS)
-    buffers_B += model->spec->ddp.bucket.set ? model->spec->ddp.bucket.v : largest_B; /* whole gradients on their way */
-  const Count count = count_stage (plan, chunk, chunks, &layers);
-  WrkMemory m = { .stage = stage, .rank = wrk_grid_rank (&model->grid, stage, 0), .capacity_B = capacity };
-  const Load most = walk (plan, chunk, chunks, stage, &m.in_flight);
-  m.weights_B = (plan->shards ? shared (plan, count.dense, count.expert) : count.dense + count.expert) * plan->param_B +
-                copies_B (plan, &count, layers);
-  m.optimizer_B = shared (plan, count.trained_dense, count.trained_expert) * plan->state_B;
-  double all_B = gradients_of (plan, count.trained_dense, count.trained_expert) * plan->gradient_B;
-  m.gradients_B = most.gradients_B + all_B - coming_of (plan, count.trained_dense, count.trained_expert);
+  const Count *count = &turns->count;
+  double buffers_B = turns->buffers_B;
+  if (model->sync == WRK_SYNC_GRADIENTS) /* whole gradients on their way */
+    buffers_B += model->spec->ddp.bucket.set ? model->spec->ddp.bucket.v : turns->largest_B;
+  WrkMemory m = {
+    .stage = stage, .rank = wrk_grid_rank (&model->grid, stage, 0), .capacity_B = capacity, .in_flight = turns->in_flight
+  };
+  m.weights_B = (plan->shards ? shared (plan, count->dense, count->expert) : count->dense + count->expert) * plan->param_B +
+                copies_B (plan, count, turns->layers);
+  m.optimizer_B = shared (plan, count->trained_dense, count->trained_expert) * plan->state_B;
+  double all_B = gradients_of (plan, count->trained_dense, count->trained_expert) * plan->gradient_B;
+  m.gradients_B = turns->most.gradients_B + all_B - coming_of (plan, count->trained_dense, count->trained_expert);
   buffers_B += plan->outside ? all_B : 0;
-  m.activations_B = most.activations_B;
-  m.buffers_B = most.buffers_B + buffers_B;
+  m.activations_B = turns->most.activations_B;
+  m.buffers_B = turns->most.buffers_B + buffers_B;
   m.allocated_B = m.weights_B + m.optimizer_B + m.gradients_B + m.activations_B + m.buffers_B + spec->workspace.v;
   m.reserved_B = m.allocated_B * (1 + spec->fragmentation.v);
   m.other_B = spec->workspace.v + m.reserved_B - m.allocated_B + spec->context.v;
@@ -503,16 +535,41 @@ stage_memory (const Plan *plan, guint32 stage, double capacity)
   return m;
 }
 
-void
-wrk_model_memory (const WrkModel *model, GArray *stages)
+WrkMemoryTurns *
+wrk_memory_turns_new (const WrkModel *model, GArray *const *orders)
 {
   Plan plan;
   make_plan (model, &plan);
-  double capacity = capacity_B (model);
+  WrkMemoryTurns *turns = g_malloc0 (sizeof *turns + model->pipe.p * sizeof *turns->stage);
+  turns->capacity_B = capacity_B (model);
+  for (guint32 s = 0; s < model->pipe.p; s++)
+    turns->stage[s] = turns_of (&plan, s, orders != NULL ? orders[s] : NULL);
+  return turns;
+}
+
+gboolean
+wrk_memory_turns_of_any_zero (const WrkModel *model)
+{
+  return model->ask.framework != MDL_FRAMEWORK_EAGER && model->sync != WRK_SYNC_SHARDS;
+}
+
+void
+wrk_memory_with (const WrkModel *model, const WrkMemoryTurns *turns, GArray *stages)
+{
+  Plan plan;
+  open_plan (model, &plan);
+  double n_comms = communicators (model);
   for (guint32 s = 0; s < model->pipe.p; s++) {
-    const WrkMemory memory = stage_memory (&plan, s, capacity);
+    const WrkMemory memory = stage_memory (&plan, &turns->stage[s], s, turns->capacity_B, n_comms);
     g_array_append_val (stages, memory);
   }
+}
+
+void
+wrk_model_memory (const WrkModel *model, GArray *stages)
+{
+  g_autofree WrkMemoryTurns *turns = wrk_memory_turns_new (model, NULL);
+  wrk_memory_with (model, turns, stages);
 }
 
 const WrkMemory *

@@ -203,30 +203,63 @@ wrk_spread_loads (const WrkSpread *spread)
   return loads;
 }
 
+/* What makes two resources alike, and which of the loads stands for them. */
+typedef struct {
+  double load, factor, capacity;
+  const char *class;
+  gboolean both_ways;
+  guint at;
+} Alike;
+
+static guint
+hash_alike (gconstpointer key)
+{
+  const Alike *a = key;
+  const double parts[] = { a->load, a->factor, a->capacity };
+  guint64 hash = (guint64)a->both_ways;
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    guint64 bits;
+    memcpy (&bits, &parts[i], sizeof bits);
+    hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return (guint)hash;
+}
+
+static gboolean
+same_alike (gconstpointer a, gconstpointer b)
+{
+  const Alike *x = a, *y = b;
+  return memcmp (x, y, offsetof (Alike, class)) == 0 && x->both_ways == y->both_ways && strcmp (x->class, y->class) == 0;
+}
+
 /* Resources of equal class and capacity that carry the same: one of them, and how many. */
 static void
 add_alike (const WrkSpread *spread, CluRes res, const WrkLoad *row, guint32 n, GHashTable *seen, GArray *alike)
 {
-  g_autofree char *key =
-      g_strdup_printf ("%s %d %a %a %a", clu_resource_class (spread->clu, res), clu_resource_is_both_ways (spread->clu, res),
-                       row->load, row->factor, clu_resource_capacity (spread->clu, res));
-  gpointer at = g_hash_table_lookup (seen, key);
-  if (at != NULL) {
-    g_array_index (alike, WrkLoad, GPOINTER_TO_UINT (at) - 1).n += n;
+  const Alike key = { row->load,
+                      row->factor,
+                      clu_resource_capacity (spread->clu, res),
+                      clu_resource_class (spread->clu, res),
+                      clu_resource_is_both_ways (spread->clu, res),
+                      alike->len };
+  const Alike *known = g_hash_table_lookup (seen, &key);
+  if (known != NULL) {
+    g_array_index (alike, WrkLoad, known->at).n += n;
     return;
   }
   WrkLoad load = *row;
   load.res = res;
   load.n = n;
   g_array_append_val (alike, load);
-  g_hash_table_insert (seen, g_steal_pointer (&key), GUINT_TO_POINTER (alike->len));
+  g_hash_table_add (seen, g_memdup2 (&key, sizeof key));
 }
 
 GArray *
 wrk_spread_alike (const WrkSpread *spread)
 {
   GArray *alike = g_array_new (FALSE, TRUE, sizeof (WrkLoad));
-  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (hash_alike, same_alike, g_free, NULL);
   for (guint k = 0; k < spread->kinds->len; k++) {
     const WrkNodeKind *kind = spread->kinds->pdata[k];
     for (guint i = 0; i < kind->rows->len; i++) {

@@ -24,6 +24,7 @@ typedef struct {
   const char *bound;     /* "math", "power", "memory", "start"; static */
   BaseSource source;     /* weakest constant used */
   double band;           /* relative half-width of the error band */
+  gboolean terse;        /* terms are without text */
   unsigned n_terms;
   MdlTerm term[MDL_KERNEL_TERMS]; /* values sum to the time */
 } MdlKernelCost;
@@ -44,6 +45,7 @@ typedef struct {
   gboolean sustained;       /* among work that keeps the GPU at its power limit, as training does; else after an idle moment */
   const double *group_m;    /* grouped: tokens of each expert, in place of m; borrowed; NULL: not grouped */
   unsigned n_groups;
+  gboolean terse;           /* leave the terms' text out, as of MdlCollQuestion */
 } MdlGemm;
 
 /* 0 where nothing is to do; INFINITY where the GPU has no units for the format. `cost` may be NULL. */
@@ -60,6 +62,7 @@ typedef struct {
   gboolean causal;                   /* the last query sees all keys, each before it one less */
   gboolean backward;
   MdlPrecision dtype;
+  gboolean terse;
 } MdlAttention;
 
 double mdl_attention_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAttention *attention);
@@ -84,6 +87,7 @@ typedef struct {
   MdlMemoryKind kind;
   double read_B, written_B;
   double resident_B; /* of them, what the kernel before left in the L2 cache, if it holds it; 0: none */
+  gboolean terse;
 } MdlMemory;
 
 double mdl_memory_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory);
