@@ -31,6 +31,8 @@ static const BaseColumn columns[] = {
   { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
+  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.2f" },
+  { "checkpoint_every_steps", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
   { "way", "way", BASE_CELL_TEXT, 0, NULL },
   { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
@@ -97,6 +99,8 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
   base_table_number (table, "mfu", row->step.mfu);
   base_table_number (table, "memory_B", row->step.memory_B);
+  base_table_number (table, "goodput", machine->fails ? row->goodput : none);
+  base_table_number (table, "checkpoint_every_steps", row->every_steps);
   base_table_number (table, "time_s", run ? row->run_s : none);
   base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
   base_table_number (table, "capital_usd", priced && row->way == WRK_WAY_OWN ? row->money.capital_usd : none);
@@ -192,6 +196,47 @@ append_prices (const WrkPlan *plan, GString *out)
                           prices->currency.v, n, assumed);
 }
 
+/* What the days hold of failures, and how sure that is. */
+static void
+append_failures (const WrkPlan *plan, GString *out)
+{
+  WrkPlanFailures failures;
+  if (!wrk_plan_failures (plan, &failures)) {
+    if (wrk_plan_tokens (plan) > 0)
+      g_string_append (out, "# days without failures and checkpoints: the plan has no 'failures'\n");
+    return;
+  }
+  g_string_append_printf (
+      out, "# days with failures as %s has them%s%s%s, %s; a checkpoint stalls %.4g s, drains %.4g s, is read back in %.4g s, ",
+      failures.rates != NULL ? failures.rates : "the plan", failures.summary != NULL ? " (" : "",
+      failures.summary != NULL ? failures.summary : "", failures.summary != NULL ? ")" : "", base_source_name (failures.source),
+      failures.stall_s, failures.drain_s, failures.restore_s);
+  if (isnan (failures.every_steps))
+    g_string_append (out, "as often as is best\n");
+  else
+    g_string_append_printf (out, "every %.0f steps\n", failures.every_steps);
+}
+
+/* The same as JSON, null where none are counted. */
+static void
+build_failures (const WrkPlan *plan, JsonBuilder *json)
+{
+  WrkPlanFailures failures;
+  if (!wrk_plan_failures (plan, &failures)) {
+    rep_json_null (json, "failures");
+    return;
+  }
+  json_builder_set_member_name (json, "failures");
+  json_builder_begin_object (json);
+  rep_json_text (json, "rates", failures.rates);
+  rep_json_text (json, "provenance", base_source_name (failures.source));
+  rep_json_number (json, "checkpoint_every_steps", failures.every_steps);
+  rep_json_number (json, "stall_s", failures.stall_s);
+  rep_json_number (json, "drain_s", failures.drain_s);
+  rep_json_number (json, "restore_s", failures.restore_s);
+  json_builder_end_object (json);
+}
+
 void
 rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
 {
@@ -203,6 +248,7 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
                           wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked,
                           result->n_met, aim);
   append_prices (plan, out);
+  append_failures (plan, out);
   base_table_print_text (table, out);
   double margin = margin_of (plan, result);
   if (!isnan (margin))
@@ -230,6 +276,7 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
   rep_json_number (json, "tokens", wrk_plan_tokens (plan) > 0 ? wrk_plan_tokens (plan) : (double)NAN);
   rep_json_text (json, "prices", wrk_plan_prices (plan) != NULL ? wrk_plan_prices (plan)->name.v : NULL);
+  build_failures (plan, json);
   rep_json_number (json, "machines", wrk_plan_machines (plan)->len);
   rep_json_number (json, "configurations", (double)result->n_asked);
   rep_json_number (json, "met", (double)result->n_met);

@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_PLAN_PRIVATE_H
 #define WORKLOAD_PLAN_PRIVATE_H
 
+#include "goodput-private.h"
 #include "scenario-private.h"
 #include "workload/plan.h"
 
@@ -26,7 +27,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
-  BaseNum power, gpus;
+  BaseNum power, gpus, goodput;
 } WrkLimitSpec;
 
 typedef struct {
@@ -39,6 +40,8 @@ typedef struct {
   const BaseYamlNode *fixed;
   BaseStr prices;
   WrkLimitSpec limits;
+  WrkFailuresSpec failures;     /* some of its keys */
+  WrkCheckpointSpec checkpoint; /* likewise */
 } WrkPlanSpec;
 
 struct WrkPlan {
@@ -52,11 +55,20 @@ struct WrkPlan {
   GArray *machines; /* WrkMachine */
   WrkLibraryLoad load;
   void *user;
+  BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
 };
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
 WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClosedAsk *ask, GError **error);
+
+/* `failures` and `checkpoint` of a plan, and what does not go together in them. */
+extern const BaseSchema wrk_schema_plan_failures, wrk_schema_plan_checkpoint;
+gboolean wrk_plan_check_failures (const WrkPlan *plan, GError **error);
+/* Fills what the machine's failures come to. */
+void wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine);
+/* Goodput of a run of useful_s by steps of step_s on a machine; *every_steps: between checkpoints, NAN where none are counted. */
+double wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double step_s, double useful_s, double *every_steps);
 
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);

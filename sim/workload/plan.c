@@ -64,6 +64,8 @@ static const BaseSchema free_schema = { .name = "free",
 static const BaseField limit_fields[] = {
   BASE_ROW_NUM (WrkLimitSpec, "power", power, POWER, .help = "that all nodes draw at load, with the building's share"),
   BASE_ROW_NUM (WrkLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
+  BASE_ROW_NUM (WrkLimitSpec, "goodput", goodput, RATIO, .min = "1 %", .max = "1",
+                .help = "useful time over all time, at least; with `failures`"),
   BASE_ROW_END,
 };
 static const BaseSchema limit_schema = { .name = "constraints", .help = "What must hold beside the goal.", .fields = limit_fields };
@@ -78,6 +80,10 @@ static const BaseField plan_fields[] = {
   BASE_ROW (WrkPlanSpec, "fixed", fixed, NODE, .required = TRUE,
             .help = "keys of the training workload that are given: sequence, global_batch, precision …"),
   BASE_ROW (WrkPlanSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
+  BASE_ROW (WrkPlanSpec, "failures", failures, MAP, .sub = &wrk_schema_plan_failures,
+            .help = "what goes wrong over the run; default: nothing"),
+  BASE_ROW (WrkPlanSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_plan_checkpoint,
+            .help = "saving the state; needed beside `failures`"),
   BASE_ROW (WrkPlanSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
   BASE_ROW_END,
 };
@@ -222,6 +228,7 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
     machine.capital_usd = machine.nodes * price->node.v + machine.gpus * plan->prices.network.v;
   if (price != NULL && price->rent.set)
     machine.rent_usd_per_s = machine.nodes * price->rent.v;
+  wrk_plan_take_failures (plan, &machine);
   g_array_append_val (plan->machines, machine);
   return TRUE;
 }
@@ -356,7 +363,8 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
     return NULL;
   }
   if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
-      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_limits (plan, error))
+      !wrk_plan_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
+      !add_machines (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }

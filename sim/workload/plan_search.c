@@ -5,6 +5,8 @@
 
 #include "plan-private.h"
 
+#define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
+
 const char *const wrk_out_texts[WRK_OUT_N] = {
   [WRK_OUT_GPUS] = "do not divide the GPUs",
   [WRK_OUT_LAYERS] = "do not divide the layers",
@@ -15,6 +17,7 @@ const char *const wrk_out_texts[WRK_OUT_N] = {
   [WRK_OUT_MEMORY] = "do not fit into memory",
   [WRK_OUT_GPU_LIMIT] = "have more GPUs than allowed",
   [WRK_OUT_POWER] = "draw more power than allowed",
+  [WRK_OUT_GOODPUT] = "have less goodput than asked",
   [WRK_OUT_DEADLINE] = "end after the deadline",
   [WRK_OUT_BUDGET] = "cost more than the budget",
 };
@@ -33,7 +36,9 @@ wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row)
   const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   double tokens = wrk_plan_tokens (plan), steps = tokens > 0 ? tokens / row->step.tokens : 1;
   double busy = (row->step.part_s[WRK_PART_COMPUTE] + row->step.part_s[WRK_PART_OPTIMIZER]) / row->step.step_time_s;
-  row->run_s = steps * row->step_time_s;
+  double useful_s = steps * row->step_time_s;
+  row->goodput = wrk_plan_goodput (plan, machine, row->step_time_s, useful_s, &row->every_steps);
+  row->run_s = useful_s / row->goodput;
   double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W;
   row->power_W = used_W * building (plan);
   const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
@@ -68,6 +73,7 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
     { WRK_OUT_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
     { WRK_OUT_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
     { WRK_OUT_POWER, s->limits.power.set, most_W, s->limits.power.v },
+    { WRK_OUT_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
     { WRK_OUT_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
     { WRK_OUT_BUDGET, s->goal.budget.set && row->way != WRK_WAY_NONE, row->money.total_usd, s->goal.budget.v },
   };

@@ -159,6 +159,42 @@ renting_is_cheaper_where_buying_is_dear (void)
 }
 
 static void
+failures_take_their_share_of_the_days (void)
+{
+  /* one node of rsc1_2024 fails once in 47.7 days; with checkpoints of 30 s the best interval is about sqrt (2 x 30 s x 47.7 days),
+   * 4.37 h: 0.19 % of the time stands still for them, as much is done again, and 0.01 % is 7 min of each failure */
+  static const char *const sets[] = { "failures={rates: rsc1_2024}", "checkpoint={stall: 30 s, restore: 1 min}",
+                                      "constraints.goodput=99.7 %", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 10, .tokens = 100e9 / 8640, .fits = TRUE } }; /* a day of steps */
+  row.step_time_s = 10;
+  wrk_plan_price (small.plan, &row);
+  TEST_NEAR (row.every_steps, sqrt (2 * 30 * 47.7 * 86400) / 10, 0.01);
+  TEST_NEAR (1 - row.goodput, 2 * 30 / sqrt (2 * 30 * 47.7 * 86400) + 420 / (47.7 * 86400), 0.01);
+  TEST_NEAR (row.run_s * row.goodput, 86400, 1e-9);
+  double over;
+  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_GOODPUT);
+  TEST_NEAR (over, 0.997 / row.goodput - 1, 1e-9);
+}
+
+static void
+more_nodes_have_less_goodput (void)
+{
+  static const char *const sets[] = { "failures={rates: llama3_2024}", "checkpoint={stall: 30 s, every: 100}", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  const WrkMachine *one = &g_array_index (small.plan->machines, WrkMachine, 0), *two = one + 1;
+  double every_steps, lost_of_one = 1 - wrk_plan_goodput (small.plan, one, 10, 1e9, &every_steps);
+  TEST_NEAR (every_steps, 100, 0);
+  TEST_NEAR (two->terms.stop_per_s, 2 * one->terms.stop_per_s, 1e-9);
+  TEST_TRUE (1 - wrk_plan_goodput (small.plan, two, 10, 1e9, &every_steps) > lost_of_one);
+  TEST_NEAR (wrk_plan_goodput (small.plan, one, 10, 55, &every_steps), mdl_goodput (&one->terms, 60),
+             1e-9); /* six steps, no more */
+  TEST_NEAR (every_steps, 6, 0);
+}
+
+static void
 the_example_has_an_answer (void)
 {
   g_autofree char *text = document_read (DOCUMENT), *folder = g_dir_make_tmp ("plan-XXXXXX", NULL);
@@ -202,6 +238,8 @@ main (int argc, char **argv)
     { "the engine finds none better behind the first three", the_engine_finds_none_better_behind_the_first_three },
     { "money is the sum of its parts", money_is_the_sum_of_its_parts },
     { "renting is cheaper where buying is dear", renting_is_cheaper_where_buying_is_dear },
+    { "failures take their share of the days", failures_take_their_share_of_the_days },
+    { "more nodes have less goodput", more_nodes_have_less_goodput },
     { "the document's example has an answer", the_example_has_an_answer },
     { "the tables are sound", the_tables_are_sound },
     { "the reference is what the tables print", reference_is_what_the_tables_print },

@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_PLAN_H
 #define WORKLOAD_PLAN_H
 
+#include "models/failure.h"
 #include "models/money.h"
 #include "workload/closed.h"
 
@@ -23,6 +24,7 @@ typedef enum {
   WRK_OUT_MEMORY,
   WRK_OUT_GPU_LIMIT,
   WRK_OUT_POWER,
+  WRK_OUT_GOODPUT,
   WRK_OUT_DEADLINE,
   WRK_OUT_BUDGET,
   WRK_OUT_N
@@ -55,6 +57,9 @@ typedef struct {
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
+  gboolean fails;                     /* the plan counts failures; then: */
+  MdlGoodputTerms terms;              /* of this machine's */
+  double best_s;                      /* of work between checkpoints */
   WrkScenario *scenario;              /* of its own first cut; for the closed form */
 } WrkMachine;
 
@@ -65,8 +70,10 @@ typedef struct {
   WrkClosedStep step; /* closed form */
   gboolean simulated; /* the engine ran it: time_s and the band are its */
   double step_time_s, step_time_lo_s, step_time_hi_s;
-  double run_s;   /* of all tokens of the goal; of one step without */
-  double power_W; /* mean, of all nodes with the building's share */
+  double goodput;     /* useful time over all time, closed form; 1 where no failures are counted */
+  double every_steps; /* between checkpoints; NAN: none are counted */
+  double run_s;       /* of all tokens of the goal, with what failures take; of one step without */
+  double power_W;     /* mean, of all nodes with the building's share */
   WrkWay way;
   MdlMoney money; /* of that way */
   double usd_per_token;
@@ -99,7 +106,15 @@ WrkAim wrk_plan_aim (const WrkPlan *plan);
 double wrk_plan_tokens (const WrkPlan *plan); /* of the goal; 0: none */
 const char *wrk_plan_model (const WrkPlan *plan);
 const WrkPricesSpec *wrk_plan_prices (const WrkPlan *plan); /* NULL: none */
-const GArray *wrk_plan_machines (const WrkPlan *plan);      /* WrkMachine */
+/* What the plan counts of failures; FALSE: none. */
+typedef struct {
+  const char *rates, *summary; /* borrowed; summary may be NULL */
+  BaseSource source;           /* the weakest of what goodput rests on */
+  double every_steps;          /* between checkpoints; NAN: each machine's best */
+  double stall_s, drain_s, restore_s;
+} WrkPlanFailures;
+gboolean wrk_plan_failures (const WrkPlan *plan, WrkPlanFailures *out);
+const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
 
 /* Asks for everything that divides, on `threads` threads (machines are dealt out to them; the answer does not depend on how many),
  * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
