@@ -42,6 +42,7 @@ static const BaseColumn columns[] = {
   { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
+  { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
   { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
@@ -110,7 +111,17 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
+  base_table_text (table, "pareto", priced ? (row->front ? "yes" : "no") : NULL);
   base_table_text (table, "bound_by", waits_for (&row->step));
+}
+
+static guint
+front_of (const WrkPlanResult *result)
+{
+  guint n = 0;
+  for (guint i = 0; i < result->rows->len; i++)
+    n += g_array_index (result->rows, WrkChoiceRow, i).front ? 1u : 0u;
+  return n;
 }
 
 /* Which machines the error band of the first row reaches. */
@@ -120,15 +131,16 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
   const GArray *machines = wrk_plan_machines (plan);
   g_autofree gboolean *alike = g_new0 (gboolean, machines->len);
   guint n = 0;
-  if (result->n_alike < 2)
+  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  if (result->n_alike < (front ? 1 + front_of (result) : 2))
     return;
   for (guint i = 0; i < result->rows->len; i++) {
     const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
     alike[row->machine] = alike[row->machine] || row->alike;
   }
   g_string_append_printf (out,
-                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band of the first reaches them; on",
-                          result->n_alike);
+                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band%s of the %s reach%s them; on",
+                          result->n_alike, front ? "s" : "", front ? "front" : "first", front ? "" : "es");
   for (guint i = 0; i < machines->len; i++) {
     const WrkMachine *machine = &g_array_index (machines, WrkMachine, i);
     if (!alike[i])
@@ -154,6 +166,7 @@ least_of (const WrkPlan *plan, const WrkChoiceRow *row)
 {
   switch (wrk_plan_aim (plan)) {
     case WRK_AIM_COST:
+    case WRK_AIM_PARETO:
       return row->money.total_usd;
     case WRK_AIM_COST_PER_TOKEN:
       return row->usd_per_token;
@@ -169,7 +182,7 @@ least_of (const WrkPlan *plan, const WrkChoiceRow *row)
 static double
 margin_of (const WrkPlan *plan, const WrkPlanResult *result)
 {
-  if (result->rows->len < 2)
+  if (result->rows->len < 2 || wrk_plan_aim (plan) == WRK_AIM_PARETO)
     return (double)NAN;
   return least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
              least_of (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
@@ -242,17 +255,20 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
 {
   g_autoptr (BaseTable) table = table_of (plan, result, most);
   const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
-  g_string_append_printf (out,
-                          "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT
-                          " meet the constraints; least %s first, those that the engine simulated before the others\n",
-                          wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked,
-                          result->n_met, aim);
+  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  g_string_append_printf (
+      out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
+      wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
+      front ? "" : "least ", front ? "those that none beats in time and cost" : aim,
+      front ? ", by time" : ", those that the engine simulated before the others");
   append_prices (plan, out);
   append_failures (plan, out);
   base_table_print_text (table, out);
   double margin = margin_of (plan, result);
   if (!isnan (margin))
     g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
+  if (front)
+    g_string_append_printf (out, "\n%u on the front, %u simulated (--best)\n", front_of (result), result->n_simulated);
   append_alike (plan, result, out);
   g_string_append (out, "\n# fell out\n");
   for (int o = 0; o < WRK_OUT_N; o++)

@@ -74,8 +74,19 @@ double wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double 
 void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; WRK_OUT_N: it meets all. */
 WrkOut wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over);
-/* What the plan's aim makes least. */
+/* Whether the aim is one of money, so that a machine without a price has none. */
+gboolean wrk_plan_asks_money (const WrkPlan *plan);
+/* What the plan's aim makes least; of a front, the cost. */
 double wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row);
+
+/* Marks the rows that no other one beats in time and cost together; none without tokens or prices. `again`: of those that are
+ * marked, the ones that no other of them beats: what the engine says of one of them is not held against what the closed form says
+ * of all others. Returned: full, guint, their numbers by rising time. */
+GArray *wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again);
+/* The same, and puts them before the others, which stay in order. */
+void wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again);
+/* Of a front that stands first: marks rows `alike` that none of it beats beyond both error bands; how many, with the front. */
+guint64 wrk_plan_reach_front (GArray *rows);
 
 /* Every cut of a machine: WrkClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
  * is none. */

@@ -15,6 +15,7 @@ const BaseName wrk_aim_names[] = {
   { "cost", WRK_AIM_COST, "the cheapest" },
   { "energy", WRK_AIM_ENERGY, "that which takes the least energy" },
   { "cost_per_token", WRK_AIM_COST_PER_TOKEN, "the cheapest token" },
+  { "pareto", WRK_AIM_PARETO, "all that no other one beats in time and cost together" },
   { NULL, 0, NULL },
 };
 const BaseName wrk_way_names[] = {
@@ -266,14 +267,23 @@ check_lists (const WrkPlan *plan, GError **error)
   return c->nodes.n > 0 || wrk_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
 }
 
+gboolean
+wrk_plan_asks_money (const WrkPlan *plan)
+{
+  const BaseEnum *aim = &plan->spec.aim;
+  return aim->v == WRK_AIM_COST || aim->v == WRK_AIM_COST_PER_TOKEN || aim->v == WRK_AIM_PARETO;
+}
+
 /* What cannot be met together, or asked for without prices. */
 static gboolean
 check_goal (const WrkPlan *plan, GError **error)
 {
   const WrkPlanSpec *s = &plan->spec;
-  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN;
+  gboolean money = wrk_plan_asks_money (plan);
   if (!plan->has_prices && (money || s->goal.budget.set))
     return wrk_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark, "money is asked for without 'prices'");
+  if (!s->goal.tokens.set && s->aim.v == WRK_AIM_PARETO)
+    return wrk_fail_at (error, s->aim.mark, "time against cost is of a run; 'tokens' of 'goal' says how long it is");
   if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
     return wrk_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
                         "a deadline and a budget are of a run; 'tokens' says how long it is");

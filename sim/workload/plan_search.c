@@ -63,7 +63,7 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
 {
   const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   const WrkPlanSpec *s = &plan->spec;
-  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN || s->goal.budget.set;
+  gboolean money = wrk_plan_asks_money (plan) || s->goal.budget.set;
   double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W) * building (plan);
   const struct {
     WrkOut out;
@@ -93,6 +93,7 @@ wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row)
 {
   switch (wrk_plan_aim (plan)) {
     case WRK_AIM_COST:
+    case WRK_AIM_PARETO:
       return row->money.total_usd;
     case WRK_AIM_COST_PER_TOKEN:
       return row->usd_per_token;
@@ -197,6 +198,7 @@ first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
     g_array_unref (jobs[i].rows);
   }
   g_array_sort_with_data (out->rows, compare_rows, plan); /* stable: equal ones stay in order */
+  g_array_unref (wrk_plan_mark_front (plan, out->rows, FALSE));
   out->n_met = out->rows->len;
   return ok;
 }
@@ -237,9 +239,30 @@ find_alike (const WrkPlan *plan, WrkPlanResult *out)
   }
 }
 
+/* The engine on `best` of the front: both ends, and evenly between them. */
+static gboolean
+simulate_front (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
+{
+  guint n_front = 0;
+  wrk_plan_put_front_first (plan, out->rows, TRUE);
+  while (n_front < out->rows->len && g_array_index (out->rows, WrkChoiceRow, n_front).front)
+    n_front++;
+  out->n_simulated = MIN (best, n_front);
+  for (guint i = 0; i < out->n_simulated; i++) {
+    guint at = out->n_simulated > 1 ? (guint)((guint64)i * (n_front - 1) / (out->n_simulated - 1)) : 0;
+    if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, at), error))
+      return FALSE;
+  }
+  wrk_plan_put_front_first (plan, out->rows, TRUE);
+  out->n_alike = wrk_plan_reach_front (out->rows);
+  return TRUE;
+}
+
 static gboolean
 second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
 {
+  if (wrk_plan_aim (plan) == WRK_AIM_PARETO)
+    return simulate_front (plan, best, out, error);
   out->n_simulated = MIN (best, out->rows->len);
   for (guint i = 0; i < out->n_simulated; i++)
     if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, i), error))
@@ -253,6 +276,7 @@ second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **erro
       *b = swap;
     }
   find_alike (plan, out);
+  g_array_unref (wrk_plan_mark_front (plan, out->rows, TRUE));
   return TRUE;
 }
 

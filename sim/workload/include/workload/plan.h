@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-typedef enum { WRK_AIM_TIME, WRK_AIM_COST, WRK_AIM_ENERGY, WRK_AIM_COST_PER_TOKEN } WrkAim;
+typedef enum { WRK_AIM_TIME, WRK_AIM_COST, WRK_AIM_ENERGY, WRK_AIM_COST_PER_TOKEN, WRK_AIM_PARETO } WrkAim;
 extern const BaseName wrk_aim_names[];
 typedef enum { WRK_WAY_NONE, WRK_WAY_OWN, WRK_WAY_RENT } WrkWay; /* NONE: no price is known */
 extern const BaseName wrk_way_names[];
@@ -77,11 +77,12 @@ typedef struct {
   WrkWay way;
   MdlMoney money; /* of that way */
   double usd_per_token;
-  gboolean alike; /* the error band of the first row reaches it */
+  gboolean alike; /* the error band of the first row reaches it; of a front: those of the front and its own meet */
+  gboolean front; /* none is faster and cheaper */
 } WrkChoiceRow;
 
 typedef struct {
-  GArray *rows;                    /* WrkChoiceRow, best first */
+  GArray *rows;                    /* WrkChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
   guint64 n_asked, out[WRK_OUT_N]; /* configurations, and why they fell out */
   double over[WRK_OUT_N];          /* of constraints: by how much the nearest failed, relative */
   guint64 n_met;
