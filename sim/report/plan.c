@@ -40,6 +40,13 @@ static const BaseColumn columns[] = {
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
   { "energy_J", "energy (MWh)", BASE_CELL_NUMBER, 1 / 3.6e9, "%.0f" },
   { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "nodes_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "network_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "adapters_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "switches_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "optics_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "cables_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "storage_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
   { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
@@ -67,6 +74,15 @@ variant_of (const WrkMachine *machine)
     return NULL;
   return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
                       over != NULL ? ":1" : "", NULL);
+}
+
+/* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
+static double
+bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part)
+{
+  if (row->way != WRK_WAY_OWN)
+    return (double)NAN;
+  return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
 }
 
 static void
@@ -109,6 +125,10 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "power_W", row->power_W);
   base_table_number (table, "energy_J", run ? row->money.energy_J : none);
   base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
+  for (int b = 0; b < WRK_BUY_N; b++) {
+    g_autofree char *key = g_strconcat (wrk_buy_names[b], "_usd", NULL);
+    base_table_number (table, key, priced ? bought_usd (machine, row, (WrkBuy)b) : none);
+  }
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
   base_table_text (table, "pareto", priced ? (row->front ? "yes" : "no") : NULL);
@@ -189,6 +209,31 @@ margin_of (const WrkPlan *plan, const WrkPlanResult *result)
          1;
 }
 
+static void
+count_figure (const BaseNum *num, guint figures[2])
+{
+  figures[0] += num->set ? 1u : 0u;
+  figures[1] += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+}
+
+/* What the first costs, part by part. */
+static void
+append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+{
+  const WrkChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, WrkChoiceRow, 0) : NULL;
+  if (row == NULL || row->way == WRK_WAY_NONE || !(wrk_plan_tokens (plan) > 0))
+    return;
+  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  g_string_append_printf (out, "the first costs (k$): ");
+  for (int b = 0; row->way == WRK_WAY_OWN && b < WRK_BUY_N; b++)
+    if (machine->buy_usd[b] > 0)
+      g_string_append_printf (out, "%s %.4g, ", wrk_buy_names[b], 1e-3 * bought_usd (machine, row, (WrkBuy)b));
+  if (row->way == WRK_WAY_RENT)
+    g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
+  else
+    g_string_append_printf (out, "energy %.4g; %.4g to buy all of it\n", 1e-3 * row->money.energy_usd, 1e-3 * machine->capital_usd);
+}
+
 /* Whose prices, and how many of them nobody has vouched for. */
 static void
 append_prices (const WrkPlan *plan, GString *out)
@@ -196,17 +241,26 @@ append_prices (const WrkPlan *plan, GString *out)
   const WrkPricesSpec *prices = wrk_plan_prices (plan);
   if (prices == NULL)
     return;
-  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation };
-  guint n = 0, assumed = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (shared) + 2 * prices->nodes.n; i++) {
-    guint k = i - (guint)G_N_ELEMENTS (shared);
-    const WrkNodePrice *node = i < G_N_ELEMENTS (shared) ? NULL : BASE_LIST_AT (prices->nodes, WrkNodePrice, k / 2);
-    const BaseNum *num = node == NULL ? shared[i] : k % 2 == 0 ? &node->node : &node->rent;
-    n += num->set ? 1u : 0u;
-    assumed += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation,
+                              &prices->storage_server };
+  guint figures[2] = { 0, 0 }; /* all, and those assumed */
+  for (guint i = 0; i < G_N_ELEMENTS (shared); i++)
+    count_figure (shared[i], figures);
+  for (guint i = 0; i < prices->nodes.n; i++) {
+    const WrkNodePrice *node = BASE_LIST_AT (prices->nodes, WrkNodePrice, i);
+    count_figure (&node->node, figures);
+    count_figure (&node->rent, figures);
   }
+  for (guint i = 0; i < prices->fabric.ports.n; i++) {
+    const WrkPortPrice *port = BASE_LIST_AT (prices->fabric.ports, WrkPortPrice, i);
+    count_figure (&port->adapter, figures);
+    count_figure (&port->transceiver, figures);
+    count_figure (&port->cable, figures);
+  }
+  for (guint i = 0; i < prices->fabric.switches.n; i++)
+    count_figure (&BASE_LIST_AT (prices->fabric.switches, WrkSwitchPrice, i)->price, figures);
   g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
-                          prices->currency.v, n, assumed);
+                          prices->currency.v, figures[0], figures[1]);
 }
 
 /* What the days hold of failures, and how sure that is. */
@@ -267,6 +321,8 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
   double margin = margin_of (plan, result);
   if (!isnan (margin))
     g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
+  if (!isnan (margin))
+    append_cost (plan, result, out);
   if (front)
     g_string_append_printf (out, "\n%u on the front, %u simulated (--best)\n", front_of (result), result->n_simulated);
   append_alike (plan, result, out);

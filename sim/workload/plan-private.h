@@ -70,6 +70,11 @@ void wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine);
 /* Goodput of a run of useful_s by steps of step_s on a machine; *every_steps: between checkpoints, NAN where none are counted. */
 double wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double step_s, double useful_s, double *every_steps);
 
+/* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
+ * *error where a part of its fabric has no price. */
+gboolean wrk_plan_check_prices (const WrkPricesSpec *prices, GError **error);
+gboolean wrk_plan_price_machine (const WrkPlan *plan, WrkMachine *machine, GError **error);
+
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; WRK_OUT_N: it meets all. */

@@ -90,32 +90,6 @@ static const BaseField plan_fields[] = {
 };
 const BaseSchema wrk_schema_plan = { .name = "plan", .help = "A plan.", .fields = plan_fields };
 
-static const BaseField node_price_fields[] = {
-  BASE_ROW (WrkNodePrice, "topology", topology, STR, .required = TRUE, .help = "whose node"),
-  BASE_ROW_NUM (WrkNodePrice, "node", node, MONEY, .help = "to buy one, with its GPUs"),
-  BASE_ROW_NUM (WrkNodePrice, "rent", rent, MONEY_PER_TIME, .help = "of one, power and network with it"),
-  BASE_ROW_END,
-};
-static const BaseSchema node_price_schema = { .name = "nodes", .help = "A node's price.", .fields = node_price_fields };
-
-static const BaseField prices_fields[] = {
-  BASE_ROW (WrkPricesSpec, "prices", name, STR, .required = TRUE, .help = "their name"),
-  BASE_ROW (WrkPricesSpec, "description", description, STR, .help = "one line"),
-  BASE_ROW (WrkPricesSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
-  BASE_ROW (WrkPricesSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
-  BASE_ROW_NUM (WrkPricesSpec, "network", network, MONEY, .fallback = "0",
-                .help = "of a GPU that is bought: adapters, switches, optics and cables"),
-  BASE_ROW_NUM (WrkPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "of energy"),
-  BASE_ROW_NUM (WrkPricesSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
-                .help = "power that the building draws over what computers use"),
-  BASE_ROW_NUM (WrkPricesSpec, "amortisation", amortisation, TIME,
-                .help = "over which what is bought is paid; default: the run bears all of it"),
-  BASE_ROW (WrkPricesSpec, "nodes", nodes, LIST, .sub = &node_price_schema, .item_size = sizeof (WrkNodePrice), .required = TRUE,
-            .help = "by topology"),
-  BASE_ROW_END,
-};
-const BaseSchema wrk_schema_prices = { .name = "prices", .help = "What machines and energy cost.", .fields = prices_fields };
-
 /* ---- the scenario of a machine ---- */
 
 /* Leaves of `fixed` as --set values of a workload. */
@@ -191,17 +165,6 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
-static const WrkNodePrice *
-price_of (const WrkPlan *plan, const char *topology)
-{
-  for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
-    const WrkNodePrice *price = BASE_LIST_AT (plan->prices.nodes, WrkNodePrice, i);
-    if (strcmp (price->topology.v, topology) == 0)
-      return price;
-  }
-  return NULL;
-}
-
 static gboolean
 add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
 {
@@ -224,11 +187,10 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
-  const WrkNodePrice *price = price_of (plan, machine.topology);
-  if (price != NULL && price->node.set)
-    machine.capital_usd = machine.nodes * price->node.v + machine.gpus * plan->prices.network.v;
-  if (price != NULL && price->rent.set)
-    machine.rent_usd_per_s = machine.nodes * price->rent.v;
+  if (!wrk_plan_price_machine (plan, &machine, error)) {
+    wrk_scenario_free (machine.scenario);
+    return FALSE;
+  }
   wrk_plan_take_failures (plan, &machine);
   g_array_append_val (plan->machines, machine);
   return TRUE;
@@ -321,6 +283,8 @@ read_prices (WrkPlan *plan, const BaseSchemaContext *context, GError **error)
   if (!base_schema_read (&wrk_schema_prices, base_yaml_root (yaml), FALSE, context, &plan->prices))
     return base_diag_finish (context->diag, error);
   plan->has_prices = TRUE;
+  if (!wrk_plan_check_prices (&plan->prices, error))
+    return FALSE;
   return strcmp (plan->prices.currency.v, "USD") == 0 ||
          wrk_fail_at (error, plan->prices.currency.mark, "currency '%s' is not reckoned in; accepted: USD",
                       plan->prices.currency.v);

@@ -158,6 +158,74 @@ renting_is_cheaper_where_buying_is_dear (void)
   TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_PRICE);
 }
 
+/* A plan on 32 H100 nodes with a list of prices of this text. */
+static Loaded
+load_priced (const BaseLookup *lookup, const char *prices, GError **error)
+{
+  g_autofree char *folder = g_dir_make_tmp ("plan-XXXXXX", NULL), *path = g_build_filename (folder, "prices.yaml", NULL),
+                  *set = g_strconcat ("prices=", path, NULL);
+  const char *const sets[] = { set, "choices.nodes=[1, 32]", "constraints=", "goal.deadline=", "goal.budget=", NULL };
+  Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
+  TEST_TRUE (g_file_set_contents (path, prices, -1, NULL));
+  loaded.plan =
+      wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, sets, load_library, loaded.cals, error);
+  remove (path);
+  remove (folder);
+  return loaded;
+}
+
+#define PRICES_HEAD \
+  "prices: parts\ncurrency: USD\ndate: '2026'\nelectricity: $0.1/kWh\nnodes: [{topology: hgx_h100, node: $1000000}]\n"
+
+static void
+a_network_is_bought_by_its_parts (void)
+{
+  /* 32 nodes of 8 adapters at 400 Gb/s: 8 leaves with 32 ports down and 32 up, 4 spines of 64; 256 cables to nodes and 256 above.
+   * 8 storage servers. A single node needs no network. */
+  static const char prices[] = PRICES_HEAD
+      "fabric: {ports: [{rate: 200 Gb/s, cable: $1}, {rate: 400 Gb/s, adapter: $2000, transceiver: $1000, cable: $100}], "
+      "switches: [{type: qm9700, price: $40000}]}\nstorage_server: $10000\n";
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  g_auto (Loaded) loaded = load_priced (lookup, prices, &error);
+  if (loaded.plan == NULL)
+    g_error ("%s", error->message);
+  const WrkMachine *one = &g_array_index (loaded.plan->machines, WrkMachine, 0), *many = one + 1;
+  TEST_NEAR (many->buy_usd[WRK_BUY_NODES], 32e6, 0);
+  TEST_NEAR (many->buy_usd[WRK_BUY_ADAPTERS], 256 * 2000.0, 0);
+  TEST_NEAR (many->buy_usd[WRK_BUY_SWITCHES], 12 * 40000.0, 0);
+  TEST_NEAR (many->buy_usd[WRK_BUY_OPTICS], 2 * 512 * 1000.0, 0);
+  TEST_NEAR (many->buy_usd[WRK_BUY_CABLES], 512 * 100.0, 0);
+  TEST_NEAR (many->buy_usd[WRK_BUY_STORAGE], 8 * 10000.0, 0);
+  TEST_NEAR (many->capital_usd, 32e6 + 512e3 + 480e3 + 1024e3 + 51200 + 80e3, 1e-9);
+  TEST_NEAR (many->fabric_W, 12 * 747.0, 1e-9);
+  TEST_NEAR (one->capital_usd, 1e6 + 80e3, 0);
+  TEST_NEAR (one->fabric_W, 0, 0);
+}
+
+static void
+a_part_without_a_price_is_named (void)
+{
+  static const struct {
+    const char *fabric, *said;
+  } bad[] = {
+    { "network: $1000\nfabric: {ports: [{rate: 400 Gb/s, cable: $1}], switches: []}\n", "price the same" },
+    { "fabric: {ports: [], switches: []}\n", "'ports' is empty" },
+    { "fabric: {ports: [{rate: 400 Gb/s, cable: $1}, {rate: 200 Gb/s, cable: $1}], switches: []}\n", "rates of 'ports' rise" },
+    { "fabric: {ports: [{rate: 200 Gb/s, cable: $1}], switches: []}\n", "no price of ports of 400 Gb/s" },
+    { "fabric: {ports: [{rate: 400 Gb/s, cable: $1}], switches: []}\n",
+      "no price of a switch of type qm9700, of which hgx_h100 has 8" },
+  };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *prices = g_strconcat (PRICES_HEAD, bad[i].fabric, NULL);
+    g_auto (Loaded) loaded = load_priced (lookup, prices, &error);
+    TEST_TRUE (loaded.plan == NULL);
+    TEST_TRUE (error != NULL && strstr (error->message, bad[i].said) != NULL);
+  }
+}
+
 static void
 failures_take_their_share_of_the_days (void)
 {
@@ -294,6 +362,8 @@ main (int argc, char **argv)
     { "the engine finds none better behind the first three", the_engine_finds_none_better_behind_the_first_three },
     { "money is the sum of its parts", money_is_the_sum_of_its_parts },
     { "renting is cheaper where buying is dear", renting_is_cheaper_where_buying_is_dear },
+    { "a network is bought by its parts", a_network_is_bought_by_its_parts },
+    { "a part without a price is named", a_part_without_a_price_is_named },
     { "failures take their share of the days", failures_take_their_share_of_the_days },
     { "more nodes have less goodput", more_nodes_have_less_goodput },
     { "the front is what none beats in time and cost", the_front_is_what_none_beats_in_time_and_cost },

@@ -41,11 +41,43 @@ typedef struct {
   BaseNum rent; /* USD/s of a node */
 } WrkNodePrice;
 
+/* A fabric by its parts. Ports: of the rate that is the next at or above a cable's. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate;                        /* B/s */
+  BaseNum adapter, transceiver, cable; /* USD: an adapter's port, an end of a cable, a cable without its ends */
+} WrkPortPrice;
+typedef struct {
+  BaseHead head;
+  BaseStr type;
+  BaseNum price; /* USD */
+} WrkSwitchPrice;
+typedef struct {
+  BaseHead head;
+  BaseList ports;    /* WrkPortPrice */
+  BaseList switches; /* WrkSwitchPrice */
+} WrkFabricPrice;
+
+/* What is bought, USD; they sum to a machine's capital. */
+typedef enum {
+  WRK_BUY_NODES,
+  WRK_BUY_NETWORK, /* at a price of a GPU */
+  WRK_BUY_ADAPTERS,
+  WRK_BUY_SWITCHES,
+  WRK_BUY_OPTICS,
+  WRK_BUY_CABLES,
+  WRK_BUY_STORAGE,
+  WRK_BUY_N
+} WrkBuy;
+extern const char *const wrk_buy_names[WRK_BUY_N]; /* "nodes" … */
+
 typedef struct {
   BaseHead head;
   BaseStr name, description, currency, date;
-  BaseNum network;     /* USD a GPU: adapters, switches, optics, cables */
-  BaseNum electricity; /* USD/J */
+  BaseNum network; /* USD a GPU: adapters, switches, optics, cables; or: */
+  WrkFabricPrice fabric;
+  BaseNum storage_server; /* USD */
+  BaseNum electricity;    /* USD/J */
   BaseNum pue, amortisation;
   BaseList nodes; /* WrkNodePrice */
 } WrkPricesSpec;
@@ -56,7 +88,9 @@ typedef struct {
   const char *nic_rate, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
+  double buy_usd[WRK_BUY_N];          /* what the capital is made of */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
+  double fabric_W;                    /* of all switches whose type says what it draws */
   gboolean fails;                     /* the plan counts failures; then: */
   MdlGoodputTerms terms;              /* of this machine's */
   double best_s;                      /* of work between checkpoints */
