@@ -31,6 +31,8 @@ static const BaseColumn columns[] = {
   { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
+  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.2f" },
+  { "checkpoint_every_steps", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
   { "way", "way", BASE_CELL_TEXT, 0, NULL },
   { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
@@ -38,8 +40,16 @@ static const BaseColumn columns[] = {
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
   { "energy_J", "energy (MWh)", BASE_CELL_NUMBER, 1 / 3.6e9, "%.0f" },
   { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "nodes_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "network_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "adapters_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "switches_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "optics_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "cables_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "storage_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
+  { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
   { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
@@ -64,6 +74,15 @@ variant_of (const WrkMachine *machine)
     return NULL;
   return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
                       over != NULL ? ":1" : "", NULL);
+}
+
+/* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
+static double
+bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part)
+{
+  if (row->way != WRK_WAY_OWN)
+    return (double)NAN;
+  return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
 }
 
 static void
@@ -97,6 +116,8 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
   base_table_number (table, "mfu", row->step.mfu);
   base_table_number (table, "memory_B", row->step.memory_B);
+  base_table_number (table, "goodput", machine->fails ? row->goodput : none);
+  base_table_number (table, "checkpoint_every_steps", row->every_steps);
   base_table_number (table, "time_s", run ? row->run_s : none);
   base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
   base_table_number (table, "capital_usd", priced && row->way == WRK_WAY_OWN ? row->money.capital_usd : none);
@@ -104,9 +125,23 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "power_W", row->power_W);
   base_table_number (table, "energy_J", run ? row->money.energy_J : none);
   base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
+  for (int b = 0; b < WRK_BUY_N; b++) {
+    g_autofree char *key = g_strconcat (wrk_buy_names[b], "_usd", NULL);
+    base_table_number (table, key, priced ? bought_usd (machine, row, (WrkBuy)b) : none);
+  }
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
+  base_table_text (table, "pareto", priced ? (row->front ? "yes" : "no") : NULL);
   base_table_text (table, "bound_by", waits_for (&row->step));
+}
+
+static guint
+front_of (const WrkPlanResult *result)
+{
+  guint n = 0;
+  for (guint i = 0; i < result->rows->len; i++)
+    n += g_array_index (result->rows, WrkChoiceRow, i).front ? 1u : 0u;
+  return n;
 }
 
 /* Which machines the error band of the first row reaches. */
@@ -116,15 +151,16 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
   const GArray *machines = wrk_plan_machines (plan);
   g_autofree gboolean *alike = g_new0 (gboolean, machines->len);
   guint n = 0;
-  if (result->n_alike < 2)
+  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  if (result->n_alike < (front ? 1 + front_of (result) : 2))
     return;
   for (guint i = 0; i < result->rows->len; i++) {
     const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
     alike[row->machine] = alike[row->machine] || row->alike;
   }
   g_string_append_printf (out,
-                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band of the first reaches them; on",
-                          result->n_alike);
+                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band%s of the %s reach%s them; on",
+                          result->n_alike, front ? "s" : "", front ? "front" : "first", front ? "" : "es");
   for (guint i = 0; i < machines->len; i++) {
     const WrkMachine *machine = &g_array_index (machines, WrkMachine, i);
     if (!alike[i])
@@ -149,11 +185,36 @@ table_of (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 static double
 margin_of (const WrkPlan *plan, const WrkPlanResult *result)
 {
-  if (result->rows->len < 2)
+  if (result->rows->len < 2 || wrk_plan_aim (plan) == WRK_AIM_PARETO)
     return (double)NAN;
   return wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
              wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
          1;
+}
+
+static void
+count_figure (const BaseNum *num, guint figures[2])
+{
+  figures[0] += num->set ? 1u : 0u;
+  figures[1] += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+}
+
+/* What the first costs, part by part. */
+static void
+append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+{
+  const WrkChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, WrkChoiceRow, 0) : NULL;
+  if (row == NULL || row->way == WRK_WAY_NONE || !(wrk_plan_tokens (plan) > 0))
+    return;
+  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  g_string_append_printf (out, "the first costs (k$): ");
+  for (int b = 0; row->way == WRK_WAY_OWN && b < WRK_BUY_N; b++)
+    if (machine->buy_usd[b] > 0)
+      g_string_append_printf (out, "%s %.4g, ", wrk_buy_names[b], 1e-3 * bought_usd (machine, row, (WrkBuy)b));
+  if (row->way == WRK_WAY_RENT)
+    g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
+  else
+    g_string_append_printf (out, "energy %.4g; %.4g to buy all of it\n", 1e-3 * row->money.energy_usd, 1e-3 * machine->capital_usd);
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */
@@ -163,17 +224,67 @@ append_prices (const WrkPlan *plan, GString *out)
   const WrkPricesSpec *prices = wrk_plan_prices (plan);
   if (prices == NULL)
     return;
-  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation };
-  guint n = 0, assumed = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (shared) + 2 * prices->nodes.n; i++) {
-    guint k = i - (guint)G_N_ELEMENTS (shared);
-    const WrkNodePrice *node = i < G_N_ELEMENTS (shared) ? NULL : BASE_LIST_AT (prices->nodes, WrkNodePrice, k / 2);
-    const BaseNum *num = node == NULL ? shared[i] : k % 2 == 0 ? &node->node : &node->rent;
-    n += num->set ? 1u : 0u;
-    assumed += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation,
+                              &prices->storage_server };
+  guint figures[2] = { 0, 0 }; /* all, and those assumed */
+  for (guint i = 0; i < G_N_ELEMENTS (shared); i++)
+    count_figure (shared[i], figures);
+  for (guint i = 0; i < prices->nodes.n; i++) {
+    const WrkNodePrice *node = BASE_LIST_AT (prices->nodes, WrkNodePrice, i);
+    count_figure (&node->node, figures);
+    count_figure (&node->rent, figures);
   }
+  for (guint i = 0; i < prices->fabric.ports.n; i++) {
+    const WrkPortPrice *port = BASE_LIST_AT (prices->fabric.ports, WrkPortPrice, i);
+    count_figure (&port->adapter, figures);
+    count_figure (&port->transceiver, figures);
+    count_figure (&port->cable, figures);
+  }
+  for (guint i = 0; i < prices->fabric.switches.n; i++)
+    count_figure (&BASE_LIST_AT (prices->fabric.switches, WrkSwitchPrice, i)->price, figures);
   g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
-                          prices->currency.v, n, assumed);
+                          prices->currency.v, figures[0], figures[1]);
+}
+
+/* What the days hold of failures, and how sure that is. */
+static void
+append_failures (const WrkPlan *plan, GString *out)
+{
+  WrkPlanFailures failures;
+  if (!wrk_plan_failures (plan, &failures)) {
+    if (wrk_plan_tokens (plan) > 0)
+      g_string_append (out, "# days without failures and checkpoints: the plan has no 'failures'\n");
+    return;
+  }
+  g_string_append_printf (
+      out, "# days with failures as %s has them%s%s%s, %s; a checkpoint stalls %.4g s, drains %.4g s, is read back in %.4g s, ",
+      failures.rates != NULL ? failures.rates : "the plan", failures.summary != NULL ? " (" : "",
+      failures.summary != NULL ? failures.summary : "", failures.summary != NULL ? ")" : "", base_source_name (failures.source),
+      failures.stall_s, failures.drain_s, failures.restore_s);
+  if (isnan (failures.every_steps))
+    g_string_append (out, "as often as is best\n");
+  else
+    g_string_append_printf (out, "every %.0f steps\n", failures.every_steps);
+}
+
+/* The same as JSON, null where none are counted. */
+static void
+build_failures (const WrkPlan *plan, JsonBuilder *json)
+{
+  WrkPlanFailures failures;
+  if (!wrk_plan_failures (plan, &failures)) {
+    rep_json_null (json, "failures");
+    return;
+  }
+  json_builder_set_member_name (json, "failures");
+  json_builder_begin_object (json);
+  rep_json_text (json, "rates", failures.rates);
+  rep_json_text (json, "provenance", base_source_name (failures.source));
+  rep_json_number (json, "checkpoint_every_steps", failures.every_steps);
+  rep_json_number (json, "stall_s", failures.stall_s);
+  rep_json_number (json, "drain_s", failures.drain_s);
+  rep_json_number (json, "restore_s", failures.restore_s);
+  json_builder_end_object (json);
 }
 
 void
@@ -181,16 +292,22 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
 {
   g_autoptr (BaseTable) table = table_of (plan, result, most);
   const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
-  g_string_append_printf (out,
-                          "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT
-                          " meet the constraints; least %s first, those that the engine simulated before the others\n",
-                          wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked,
-                          result->n_met, aim);
+  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  g_string_append_printf (
+      out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
+      wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
+      front ? "" : "least ", front ? "those that none beats in time and cost" : aim,
+      front ? ", by time" : ", those that the engine simulated before the others");
   append_prices (plan, out);
+  append_failures (plan, out);
   base_table_print_text (table, out);
   double margin = margin_of (plan, result);
   if (!isnan (margin))
     g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
+  if (!isnan (margin))
+    append_cost (plan, result, out);
+  if (front)
+    g_string_append_printf (out, "\n%u on the front, %u simulated (--best)\n", front_of (result), result->n_simulated);
   append_alike (plan, result, out);
   g_string_append (out, "\n# fell out\n");
   for (int o = 0; o < WRK_OUT_N; o++)
@@ -214,6 +331,7 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
   rep_json_number (json, "tokens", wrk_plan_tokens (plan) > 0 ? wrk_plan_tokens (plan) : (double)NAN);
   rep_json_text (json, "prices", wrk_plan_prices (plan) != NULL ? wrk_plan_prices (plan)->name.v : NULL);
+  build_failures (plan, json);
   rep_json_number (json, "machines", wrk_plan_machines (plan)->len);
   rep_json_number (json, "configurations", (double)result->n_asked);
   rep_json_number (json, "met", (double)result->n_met);

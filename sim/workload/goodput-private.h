@@ -7,6 +7,11 @@
 
 extern const BaseSchema wrk_schema_failures, wrk_schema_checkpoint;
 
+/* The closed form of a job of this size: terms of its failures and checkpoints. Rows that slow a job need `slowdown`. *source
+ * becomes the weakest of what the rates rest on, where they are weaker. */
+void wrk_goodput_closed (const WrkFailuresSpec *spec, const MdlJobSize *size, const MdlCheckpoint *checkpoint,
+                         MdlGoodputTerms *terms, BaseSource *source);
+
 /* What one run needs to know. All of it is shared by runs. */
 typedef struct {
   const WrkCause *cause;

@@ -170,6 +170,25 @@ closed_terms (const WrkGoodput *out)
   return terms;
 }
 
+void
+wrk_goodput_closed (const WrkFailuresSpec *spec, const MdlJobSize *size, const MdlCheckpoint *checkpoint, MdlGoodputTerms *terms,
+                    BaseSource *source)
+{
+  static const MdlObserved nothing;
+  const MdlFailureRates *rates = spec->rates.value;
+  const MdlFailureRow *row;
+  WrkGoodput job = { .causes = g_array_new (FALSE, FALSE, sizeof (WrkCause)),
+                     .size = *size,
+                     .checkpoint = *checkpoint,
+                     .restart_s = spec->restart.v,
+                     .provenance = *source };
+  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++)
+    add_cause (&job, spec, row, i < rates->rows.n ? &rates->observed : &nothing, i < rates->rows.n ? spec->factor.v : 1);
+  *terms = closed_terms (&job);
+  *source = job.provenance;
+  g_array_unref (job.causes);
+}
+
 /* ---- many runs ---- */
 
 static int

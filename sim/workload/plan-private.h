@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_PLAN_PRIVATE_H
 #define WORKLOAD_PLAN_PRIVATE_H
 
+#include "goodput-private.h"
 #include "scenario-private.h"
 #include "workload/plan.h"
 
@@ -26,7 +27,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
-  BaseNum power, gpus;
+  BaseNum power, gpus, goodput;
 } WrkLimitSpec;
 
 typedef struct {
@@ -39,6 +40,8 @@ typedef struct {
   const BaseYamlNode *fixed;
   BaseStr prices;
   WrkLimitSpec limits;
+  WrkFailuresSpec failures;     /* some of its keys */
+  WrkCheckpointSpec checkpoint; /* likewise */
 } WrkPlanSpec;
 
 struct WrkPlan {
@@ -52,16 +55,41 @@ struct WrkPlan {
   GArray *machines; /* WrkMachine */
   WrkLibraryLoad load;
   void *user;
+  BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
 };
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
 WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClosedAsk *ask, GError **error);
 
+/* `failures` and `checkpoint` of a plan, and what does not go together in them. */
+extern const BaseSchema wrk_schema_plan_failures, wrk_schema_plan_checkpoint;
+gboolean wrk_plan_check_failures (const WrkPlan *plan, GError **error);
+/* Fills what the machine's failures come to. */
+void wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine);
+/* Goodput of a run of useful_s by steps of step_s on a machine; *every_steps: between checkpoints, NAN where none are counted. */
+double wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double step_s, double useful_s, double *every_steps);
+
+/* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
+ * *error where a part of its fabric has no price. */
+gboolean wrk_plan_check_prices (const WrkPricesSpec *prices, GError **error);
+gboolean wrk_plan_price_machine (const WrkPlan *plan, WrkMachine *machine, GError **error);
+
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; WRK_OUT_N: it meets all. */
 WrkOut wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over);
+/* Whether the aim is one of money, so that a machine without a price has none. */
+gboolean wrk_plan_asks_money (const WrkPlan *plan);
+
+/* Marks the rows that no other one beats in time and cost together; none without tokens or prices. `again`: of those that are
+ * marked, the ones that no other of them beats: what the engine says of one of them is not held against what the closed form says
+ * of all others. Returned: full, guint, their numbers by rising time. */
+GArray *wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again);
+/* The same, and puts them before the others, which stay in order. */
+void wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again);
+/* Of a front that stands first: marks rows `alike` that none of it beats beyond both error bands; how many, with the front. */
+guint64 wrk_plan_reach_front (GArray *rows);
 
 /* Every cut of a machine: WrkClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
  * is none. */

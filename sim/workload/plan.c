@@ -15,6 +15,7 @@ const BaseName wrk_aim_names[] = {
   { "cost", WRK_AIM_COST, "the cheapest" },
   { "energy", WRK_AIM_ENERGY, "that which takes the least energy" },
   { "cost_per_token", WRK_AIM_COST_PER_TOKEN, "the cheapest token" },
+  { "pareto", WRK_AIM_PARETO, "all that no other one beats in time and cost together" },
   { NULL, 0, NULL },
 };
 const BaseName wrk_way_names[] = {
@@ -64,6 +65,8 @@ static const BaseSchema free_schema = { .name = "free",
 static const BaseField limit_fields[] = {
   BASE_ROW_NUM (WrkLimitSpec, "power", power, POWER, .help = "that all nodes draw at load, with the building's share"),
   BASE_ROW_NUM (WrkLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
+  BASE_ROW_NUM (WrkLimitSpec, "goodput", goodput, RATIO, .min = "1 %", .max = "1",
+                .help = "useful time over all time, at least; with `failures`"),
   BASE_ROW_END,
 };
 static const BaseSchema limit_schema = { .name = "constraints", .help = "What must hold beside the goal.", .fields = limit_fields };
@@ -78,36 +81,14 @@ static const BaseField plan_fields[] = {
   BASE_ROW (WrkPlanSpec, "fixed", fixed, NODE, .required = TRUE,
             .help = "keys of the training workload that are given: sequence, global_batch, precision …"),
   BASE_ROW (WrkPlanSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
+  BASE_ROW (WrkPlanSpec, "failures", failures, MAP, .sub = &wrk_schema_plan_failures,
+            .help = "what goes wrong over the run; default: nothing"),
+  BASE_ROW (WrkPlanSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_plan_checkpoint,
+            .help = "saving the state; needed beside `failures`"),
   BASE_ROW (WrkPlanSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_plan = { .name = "plan", .help = "A plan.", .fields = plan_fields };
-
-static const BaseField node_price_fields[] = {
-  BASE_ROW (WrkNodePrice, "topology", topology, STR, .required = TRUE, .help = "whose node"),
-  BASE_ROW_NUM (WrkNodePrice, "node", node, MONEY, .help = "to buy one, with its GPUs"),
-  BASE_ROW_NUM (WrkNodePrice, "rent", rent, MONEY_PER_TIME, .help = "of one, power and network with it"),
-  BASE_ROW_END,
-};
-static const BaseSchema node_price_schema = { .name = "nodes", .help = "A node's price.", .fields = node_price_fields };
-
-static const BaseField prices_fields[] = {
-  BASE_ROW (WrkPricesSpec, "prices", name, STR, .required = TRUE, .help = "their name"),
-  BASE_ROW (WrkPricesSpec, "description", description, STR, .help = "one line"),
-  BASE_ROW (WrkPricesSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
-  BASE_ROW (WrkPricesSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
-  BASE_ROW_NUM (WrkPricesSpec, "network", network, MONEY, .fallback = "0",
-                .help = "of a GPU that is bought: adapters, switches, optics and cables"),
-  BASE_ROW_NUM (WrkPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "of energy"),
-  BASE_ROW_NUM (WrkPricesSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
-                .help = "power that the building draws over what computers use"),
-  BASE_ROW_NUM (WrkPricesSpec, "amortisation", amortisation, TIME,
-                .help = "over which what is bought is paid; default: the run bears all of it"),
-  BASE_ROW (WrkPricesSpec, "nodes", nodes, LIST, .sub = &node_price_schema, .item_size = sizeof (WrkNodePrice), .required = TRUE,
-            .help = "by topology"),
-  BASE_ROW_END,
-};
-const BaseSchema wrk_schema_prices = { .name = "prices", .help = "What machines and energy cost.", .fields = prices_fields };
 
 /* ---- the scenario of a machine ---- */
 
@@ -184,17 +165,6 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
-static const WrkNodePrice *
-price_of (const WrkPlan *plan, const char *topology)
-{
-  for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
-    const WrkNodePrice *price = BASE_LIST_AT (plan->prices.nodes, WrkNodePrice, i);
-    if (strcmp (price->topology.v, topology) == 0)
-      return price;
-  }
-  return NULL;
-}
-
 static gboolean
 add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
 {
@@ -217,11 +187,11 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
-  const WrkNodePrice *price = price_of (plan, machine.topology);
-  if (price != NULL && price->node.set)
-    machine.capital_usd = machine.nodes * price->node.v + machine.gpus * plan->prices.network.v;
-  if (price != NULL && price->rent.set)
-    machine.rent_usd_per_s = machine.nodes * price->rent.v;
+  if (!wrk_plan_price_machine (plan, &machine, error)) {
+    wrk_scenario_free (machine.scenario);
+    return FALSE;
+  }
+  wrk_plan_take_failures (plan, &machine);
   g_array_append_val (plan->machines, machine);
   return TRUE;
 }
@@ -259,14 +229,23 @@ check_lists (const WrkPlan *plan, GError **error)
   return c->nodes.n > 0 || wrk_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
 }
 
+gboolean
+wrk_plan_asks_money (const WrkPlan *plan)
+{
+  const BaseEnum *aim = &plan->spec.aim;
+  return aim->v == WRK_AIM_COST || aim->v == WRK_AIM_COST_PER_TOKEN || aim->v == WRK_AIM_PARETO;
+}
+
 /* What cannot be met together, or asked for without prices. */
 static gboolean
 check_goal (const WrkPlan *plan, GError **error)
 {
   const WrkPlanSpec *s = &plan->spec;
-  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN;
+  gboolean money = wrk_plan_asks_money (plan);
   if (!plan->has_prices && (money || s->goal.budget.set))
     return wrk_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark, "money is asked for without 'prices'");
+  if (!s->goal.tokens.set && s->aim.v == WRK_AIM_PARETO)
+    return wrk_fail_at (error, s->aim.mark, "time against cost is of a run; 'tokens' of 'goal' says how long it is");
   if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
     return wrk_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
                         "a deadline and a budget are of a run; 'tokens' says how long it is");
@@ -304,6 +283,8 @@ read_prices (WrkPlan *plan, const BaseSchemaContext *context, GError **error)
   if (!base_schema_read (&wrk_schema_prices, base_yaml_root (yaml), FALSE, context, &plan->prices))
     return base_diag_finish (context->diag, error);
   plan->has_prices = TRUE;
+  if (!wrk_plan_check_prices (&plan->prices, error))
+    return FALSE;
   return strcmp (plan->prices.currency.v, "USD") == 0 ||
          wrk_fail_at (error, plan->prices.currency.mark, "currency '%s' is not reckoned in; accepted: USD",
                       plan->prices.currency.v);
@@ -356,7 +337,8 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
     return NULL;
   }
   if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
-      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_limits (plan, error))
+      !wrk_plan_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
+      !add_machines (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }

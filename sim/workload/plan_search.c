@@ -5,6 +5,8 @@
 
 #include "plan-private.h"
 
+#define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
+
 const char *const wrk_out_texts[WRK_OUT_N] = {
   [WRK_OUT_GPUS] = "do not divide the GPUs",
   [WRK_OUT_LAYERS] = "do not divide the layers",
@@ -15,6 +17,7 @@ const char *const wrk_out_texts[WRK_OUT_N] = {
   [WRK_OUT_MEMORY] = "do not fit into memory",
   [WRK_OUT_GPU_LIMIT] = "have more GPUs than allowed",
   [WRK_OUT_POWER] = "draw more power than allowed",
+  [WRK_OUT_GOODPUT] = "have less goodput than asked",
   [WRK_OUT_DEADLINE] = "end after the deadline",
   [WRK_OUT_BUDGET] = "cost more than the budget",
 };
@@ -33,8 +36,11 @@ wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row)
   const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   double tokens = wrk_plan_tokens (plan), steps = tokens > 0 ? tokens / row->step.tokens : 1;
   double busy = (row->step.part_s[WRK_PART_COMPUTE] + row->step.part_s[WRK_PART_OPTIMIZER]) / row->step.step_time_s;
-  row->run_s = steps * row->step_time_s;
-  double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W;
+  double useful_s = steps * row->step_time_s;
+  row->goodput = wrk_plan_goodput (plan, machine, row->step_time_s, useful_s, &row->every_steps);
+  row->run_s = useful_s / row->goodput;
+  double used_W =
+      machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W + machine->fabric_W;
   row->power_W = used_W * building (plan);
   const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
                             .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
@@ -58,8 +64,8 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
 {
   const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   const WrkPlanSpec *s = &plan->spec;
-  gboolean money = s->aim.v == WRK_AIM_COST || s->aim.v == WRK_AIM_COST_PER_TOKEN || s->goal.budget.set;
-  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W) * building (plan);
+  gboolean money = wrk_plan_asks_money (plan) || s->goal.budget.set;
+  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W) * building (plan);
   const struct {
     WrkOut out;
     gboolean set;
@@ -68,6 +74,7 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
     { WRK_OUT_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
     { WRK_OUT_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
     { WRK_OUT_POWER, s->limits.power.set, most_W, s->limits.power.v },
+    { WRK_OUT_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
     { WRK_OUT_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
     { WRK_OUT_BUDGET, s->goal.budget.set && row->way != WRK_WAY_NONE, row->money.total_usd, s->goal.budget.v },
   };
@@ -87,6 +94,7 @@ wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row)
 {
   switch (wrk_plan_aim (plan)) {
     case WRK_AIM_COST:
+    case WRK_AIM_PARETO:
       return row->money.total_usd;
     case WRK_AIM_COST_PER_TOKEN:
       return row->usd_per_token;
@@ -191,6 +199,7 @@ first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
     g_array_unref (jobs[i].rows);
   }
   g_array_sort_with_data (out->rows, compare_rows, plan); /* stable: equal ones stay in order */
+  g_array_unref (wrk_plan_mark_front (plan, out->rows, FALSE));
   out->n_met = out->rows->len;
   return ok;
 }
@@ -231,9 +240,30 @@ find_alike (const WrkPlan *plan, WrkPlanResult *out)
   }
 }
 
+/* The engine on `best` of the front: both ends, and evenly between them. */
+static gboolean
+simulate_front (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
+{
+  guint n_front = 0;
+  wrk_plan_put_front_first (plan, out->rows, TRUE);
+  while (n_front < out->rows->len && g_array_index (out->rows, WrkChoiceRow, n_front).front)
+    n_front++;
+  out->n_simulated = MIN (best, n_front);
+  for (guint i = 0; i < out->n_simulated; i++) {
+    guint at = out->n_simulated > 1 ? (guint)((guint64)i * (n_front - 1) / (out->n_simulated - 1)) : 0;
+    if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, at), error))
+      return FALSE;
+  }
+  wrk_plan_put_front_first (plan, out->rows, TRUE);
+  out->n_alike = wrk_plan_reach_front (out->rows);
+  return TRUE;
+}
+
 static gboolean
 second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
 {
+  if (wrk_plan_aim (plan) == WRK_AIM_PARETO)
+    return simulate_front (plan, best, out, error);
   out->n_simulated = MIN (best, out->rows->len);
   for (guint i = 0; i < out->n_simulated; i++)
     if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, i), error))
@@ -247,6 +277,7 @@ second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **erro
       *b = swap;
     }
   find_alike (plan, out);
+  g_array_unref (wrk_plan_mark_front (plan, out->rows, TRUE));
   return TRUE;
 }
 

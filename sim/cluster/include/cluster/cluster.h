@@ -112,6 +112,21 @@ typedef struct {
 guint32 clu_n_links (const Clu *clu);
 void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
 
+/* What a fabric is built of. Of a torus, whose adapters are its switches, cables alone; storage on the fabric is left out. */
+typedef struct {
+  guint32 n_switches;
+  const CluSwitchSpec *type; /* NULL: no type is said. Borrowed */
+} CluFabricLevel;
+enum { CLU_FABRIC_LEVELS = 8 };
+typedef struct {
+  guint32 adapters, host_ports;       /* on it, and their ports: each a cable to a switch */
+  double port_rate_Bps;               /* of the fastest of them */
+  guint32 cables;                     /* between switches, by ports */
+  guint32 n_levels;                   /* of a tree, leaves first; other shapes have one */
+  CluFabricLevel level[CLU_FABRIC_LEVELS];
+} CluFabricParts;
+void clu_fabric_parts (const Clu *clu, CluFabricParts *out);
+
 /* Resources. Capacity is what is reached: rate x efficiency, B/s. */
 guint32 clu_n_resources (const Clu *clu);
 double clu_resource_capacity (const Clu *clu, CluRes res);

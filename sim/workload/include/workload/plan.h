@@ -2,12 +2,13 @@
 #ifndef WORKLOAD_PLAN_H
 #define WORKLOAD_PLAN_H
 
+#include "models/failure.h"
 #include "models/money.h"
 #include "workload/closed.h"
 
 G_BEGIN_DECLS
 
-typedef enum { WRK_AIM_TIME, WRK_AIM_COST, WRK_AIM_ENERGY, WRK_AIM_COST_PER_TOKEN } WrkAim;
+typedef enum { WRK_AIM_TIME, WRK_AIM_COST, WRK_AIM_ENERGY, WRK_AIM_COST_PER_TOKEN, WRK_AIM_PARETO } WrkAim;
 extern const BaseName wrk_aim_names[];
 typedef enum { WRK_WAY_NONE, WRK_WAY_OWN, WRK_WAY_RENT } WrkWay; /* NONE: no price is known */
 extern const BaseName wrk_way_names[];
@@ -23,6 +24,7 @@ typedef enum {
   WRK_OUT_MEMORY,
   WRK_OUT_GPU_LIMIT,
   WRK_OUT_POWER,
+  WRK_OUT_GOODPUT,
   WRK_OUT_DEADLINE,
   WRK_OUT_BUDGET,
   WRK_OUT_N
@@ -39,11 +41,43 @@ typedef struct {
   BaseNum rent; /* USD/s of a node */
 } WrkNodePrice;
 
+/* A fabric by its parts. Ports: of the rate that is the next at or above a cable's. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate;                        /* B/s */
+  BaseNum adapter, transceiver, cable; /* USD: an adapter's port, an end of a cable, a cable without its ends */
+} WrkPortPrice;
+typedef struct {
+  BaseHead head;
+  BaseStr type;
+  BaseNum price; /* USD */
+} WrkSwitchPrice;
+typedef struct {
+  BaseHead head;
+  BaseList ports;    /* WrkPortPrice */
+  BaseList switches; /* WrkSwitchPrice */
+} WrkFabricPrice;
+
+/* What is bought, USD; they sum to a machine's capital. */
+typedef enum {
+  WRK_BUY_NODES,
+  WRK_BUY_NETWORK, /* at a price of a GPU */
+  WRK_BUY_ADAPTERS,
+  WRK_BUY_SWITCHES,
+  WRK_BUY_OPTICS,
+  WRK_BUY_CABLES,
+  WRK_BUY_STORAGE,
+  WRK_BUY_N
+} WrkBuy;
+extern const char *const wrk_buy_names[WRK_BUY_N]; /* "nodes" … */
+
 typedef struct {
   BaseHead head;
   BaseStr name, description, currency, date;
-  BaseNum network;     /* USD a GPU: adapters, switches, optics, cables */
-  BaseNum electricity; /* USD/J */
+  BaseNum network; /* USD a GPU: adapters, switches, optics, cables; or: */
+  WrkFabricPrice fabric;
+  BaseNum storage_server; /* USD */
+  BaseNum electricity;    /* USD/J */
   BaseNum pue, amortisation;
   BaseList nodes; /* WrkNodePrice */
 } WrkPricesSpec;
@@ -54,7 +88,12 @@ typedef struct {
   const char *nic_rate, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
+  double buy_usd[WRK_BUY_N];          /* what the capital is made of */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
+  double fabric_W;                    /* of all switches whose type says what it draws */
+  gboolean fails;                     /* the plan counts failures; then: */
+  MdlGoodputTerms terms;              /* of this machine's */
+  double best_s;                      /* of work between checkpoints */
   WrkScenario *scenario;              /* of its own first cut; for the closed form */
 } WrkMachine;
 
@@ -65,16 +104,19 @@ typedef struct {
   WrkClosedStep step; /* closed form */
   gboolean simulated; /* the engine ran it: time_s and the band are its */
   double step_time_s, step_time_lo_s, step_time_hi_s;
-  double run_s;   /* of all tokens of the goal; of one step without */
-  double power_W; /* mean, of all nodes with the building's share */
+  double goodput;     /* useful time over all time, closed form; 1 where no failures are counted */
+  double every_steps; /* between checkpoints; NAN: none are counted */
+  double run_s;       /* of all tokens of the goal, with what failures take; of one step without */
+  double power_W;     /* mean, of all nodes with the building's share */
   WrkWay way;
   MdlMoney money; /* of that way */
   double usd_per_token;
-  gboolean alike; /* the error band of the first row reaches it */
+  gboolean alike; /* the error band of the first row reaches it; of a front: those of the front and its own meet */
+  gboolean front; /* none is faster and cheaper */
 } WrkChoiceRow;
 
 typedef struct {
-  GArray *rows;                    /* WrkChoiceRow, best first */
+  GArray *rows;                    /* WrkChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
   guint64 n_asked, out[WRK_OUT_N]; /* configurations, and why they fell out */
   double over[WRK_OUT_N];          /* of constraints: by how much the nearest failed, relative */
   guint64 n_met;
@@ -101,7 +143,15 @@ double wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row);
 double wrk_plan_tokens (const WrkPlan *plan); /* of the goal; 0: none */
 const char *wrk_plan_model (const WrkPlan *plan);
 const WrkPricesSpec *wrk_plan_prices (const WrkPlan *plan); /* NULL: none */
-const GArray *wrk_plan_machines (const WrkPlan *plan);      /* WrkMachine */
+/* What the plan counts of failures; FALSE: none. */
+typedef struct {
+  const char *rates, *summary; /* borrowed; summary may be NULL */
+  BaseSource source;           /* the weakest of what goodput rests on */
+  double every_steps;          /* between checkpoints; NAN: each machine's best */
+  double stall_s, drain_s, restore_s;
+} WrkPlanFailures;
+gboolean wrk_plan_failures (const WrkPlan *plan, WrkPlanFailures *out);
+const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
 
 /* Asks for everything that divides, on `threads` threads (machines are dealt out to them; the answer does not depend on how many),
  * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
