@@ -93,7 +93,8 @@ clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned
   BaseSource rate_source = all.rate.set ? all.rate.source : clu_num_source (&c->lane_rate);
   p.rate_Bps = all.rate.set ? all.rate.v : p.lanes * c->lane_rate.v;
   if (!(p.rate_Bps > 0)) {
-    base_diag_error (loader->context.diag, mark, "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
+    base_diag_error (loader->context.diag, mark.line > 0 ? mark : c->name.mark,
+                     "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
                      c->name.v != NULL ? c->name.v : "inline");
     return FALSE;
   }
