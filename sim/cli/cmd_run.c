@@ -141,6 +141,7 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
                    .clu = wrk_scenario_cluster (done->scenario),
                    .result = done->result,
                    .text = text->str,
+                   .goodput = beside->goodput,
                    .advice = beside->advice,
                    .sensitivity = table };
   return cli_page_add (cli, flags->report, pictures, &page, error);

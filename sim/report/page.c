@@ -438,6 +438,8 @@ rep_page (const RepPage *page)
       rep_html_heading (html, "Where the time went");
     tables_of (html, page->result);
   }
+  if (page->goodput != NULL)
+    rep_goodput_html (page->goodput, html);
   if (page->rows != NULL)
     rep_html_table (html, page->rows);
   else if (page->result == NULL)

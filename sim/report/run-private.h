@@ -9,13 +9,16 @@ void rep_transfer_text (const WrkTransferResult *transfer, GString *out);
 void rep_transfer_tsv (const WrkTransferResult *transfer, GString *out);
 void rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json);
 
-/* Members and text of what a step has beside itself; nothing where it has none. */
 /* What each stage of the input takes of a batch. Returned: full. */
 BaseTable *rep_loader_table (const WrkLoaderResult *loader);
+/* Members and text of what a step has beside itself; nothing where it has none. */
 void rep_loader_text (const WrkLoaderResult *loader, GString *out);
 void rep_loader_json (const WrkLoaderResult *loader, JsonBuilder *json);
 void rep_checkpoint_text (const WrkCheckpointResult *checkpoint, GString *out);
 void rep_checkpoint_json (const WrkCheckpointResult *checkpoint, JsonBuilder *json);
+
+/* A section of a page: what is left of days, where they went, what fails. */
+void rep_goodput_html (const WrkGoodput *goodput, GString *html);
 
 void rep_io_text (const WrkIoResult *io, GString *out);
 void rep_io_tsv (const WrkIoResult *io, GString *out);

@@ -1,6 +1,7 @@
 /* What failures and checkpoints leave of a training run. */
 #include <math.h>
 
+#include "html-private.h"
 #include "json-private.h"
 #include "report/run.h"
 #include "run-private.h"
@@ -199,6 +200,35 @@ rep_goodput_tsv (const WrkGoodput *goodput, GString *out)
     base_table_number (table, row_columns[FIRST_LOST + l].key, goodput->lost_s[l]);
   base_table_text (table, "provenance", base_source_name (goodput->provenance));
   base_table_print_tsv (table, out);
+}
+
+/* ---- a page ---- */
+
+void
+rep_goodput_html (const WrkGoodput *goodput, GString *html)
+{
+  g_autofree char *useful = g_strdup_printf ("%.2f %%", goodput->goodput.mean * 100),
+                  *band = g_strdup_printf ("%.2f to %.2f of %u runs; closed form %.2f", goodput->goodput.lo * 100,
+                                           goodput->goodput.hi * 100, goodput->runs, goodput->closed * 100),
+                  *stops = g_strdup_printf ("%.4g", goodput->stops.mean), *gap = rep_quantity (goodput->mttf_s, BASE_DIM_TIME),
+                  *one_in = g_strdup_printf ("one in %s", gap),
+                  *every = g_strdup_printf ("%.0f steps", goodput->checkpoint.every_steps),
+                  *best = g_strdup_printf ("best: %.0f, %.2f %%", goodput->best.every_steps, goodput->best.goodput.mean * 100),
+                  *days = g_strdup_printf ("%.5g", goodput->wall_s.mean / (24 * HOUR_s));
+  g_autoptr (BaseTable) lost = lost_table (goodput), causes = causes_table (goodput), curve = curve_table (goodput);
+  rep_html_heading (html, "Days of it: failures and checkpoints");
+  rep_html_facts_open (html);
+  rep_html_fact (html, "goodput", useful, band);
+  rep_html_fact (html, "days", days, NULL);
+  rep_html_fact (html, "failures that stop the job", stops, one_in);
+  rep_html_fact (html, "a checkpoint every", every, best);
+  rep_html_fact (html, "weakest source", base_source_name (goodput->provenance), NULL);
+  rep_html_facts_close (html);
+  rep_html_table (html, lost);
+  rep_html_heading (html, "What fails");
+  rep_html_table (html, causes);
+  rep_html_heading (html, "Goodput by what lies between checkpoints");
+  rep_html_table (html, curve);
 }
 
 /* ---- text ---- */

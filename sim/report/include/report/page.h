@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "report/advice.h"
 #include "report/envelope.h"
+#include "workload/goodput.h"
 
 G_BEGIN_DECLS
 
@@ -36,6 +37,7 @@ typedef struct {
   const BaseTable *rows;         /* of a sweep; NULL: none, and without a result the text stands in their place */
   const WrkColl *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
   const char *text;              /* the whole answer, as it is printed */
+  const WrkGoodput *goodput;     /* NULL: not asked for */
   const GArray *advice;          /* RepAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const RepFigure *figures;
