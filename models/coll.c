@@ -118,7 +118,7 @@ error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource sour
 void
 mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost)
 {
-  memset (cost, 0, sizeof *cost);
+  memset (cost, 0, offsetof (MdlCollCost, term)); /* terms are written as they come */
   cost->bound_Bps = HUGE_VAL;
   cost->wire = 1.0;
   cost->source = BASE_SOURCE_MEASURED; /* nothing used yet: the weakest of what is used replaces it */

@@ -29,11 +29,11 @@ mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *n
     mdl_cost_use (cost, from);
   g_return_if_fail (cost->n_terms < MDL_MAX_TERMS);
   MdlTerm *term = &cost->term[cost->n_terms++];
-  *term = (MdlTerm){ .name = name, .value_s = value_s, .source = BASE_SOURCE_N };
-  if (from != NULL) {
-    term->source = from->source;
-    term->note = from->note;
-  }
+  term->name = name;
+  term->value_s = value_s;
+  term->source = from != NULL ? from->source : BASE_SOURCE_N;
+  term->note = from != NULL ? from->note : NULL;
+  term->how[0] = '\0';
   if (question->terse)
     return;
   va_list args;

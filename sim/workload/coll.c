@@ -68,18 +68,18 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
   return reason;
 }
 
-/* `rooms`: with a look for room in the network's switches. */
+/* `all`: also of algorithms that were not asked for, and with a look for room in the network's switches. */
 static GArray *
-find_choices (WrkComm *comm, const WrkCollRequest *request, gboolean rooms)
+find_choices (WrkComm *comm, const WrkCollRequest *request, gboolean all)
 {
   GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
   MdlCollQuestion q;
   ask (comm, request->op, request->size_B, NULL, &q);
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
-    if (!((*row)->ops & (1u << request->op)))
+    if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
-      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto, rooms) };
+      WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto, all) };
       const char *reason = NULL;
       if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, &q, &reason))
         choice.reason = reason;
@@ -163,6 +163,8 @@ choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **err
       proto = c->proto;
     }
   }
+  if (algo != MDL_ALGO_AUTO && out->algo == algo && out->proto == proto) /* it was the last one */
+    return TRUE;
   if (algo == MDL_ALGO_AUTO)
     return refuse (comm, request, error);
   return price_pair (comm, request, algo, proto, out, error);

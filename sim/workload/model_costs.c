@@ -10,7 +10,7 @@ struct WrkCosts {
   WrkPrices *prices;
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
-  GHashTable *units;    /* text of the question -> WrkUnit */
+  GHashTable *units;    /* pipeline rank and kind of unit, packed -> WrkUnit */
   GHashTable *updates;  /* text of the question -> double: an optimizer's time */
   GArray *told;         /* WrkTold; NULL: nobody asked */
   GHashTable *products; /* Product; borrowed, NULL: none are remembered */
@@ -56,7 +56,7 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   costs->model = model;
   costs->prices = prices;
   costs->source = MIN (costs->model->gpu.source, model->software.source);
-  costs->units = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_unit);
+  costs->units = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_unit);
   costs->updates = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return costs;
 }
@@ -547,15 +547,15 @@ wrk_costs_unit (WrkCosts *costs, guint32 pp, WrkUnitKind kind, guint32 layer, GE
   MdlPart part = part_of (model, kind, layer);
   gboolean windowed = kind == WRK_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
   gboolean first = kind == WRK_UNIT_LAYER && wrk_is_first_fused (model, layer);
-  g_autofree char *key = g_strdup_printf ("%u %d %d %d", pp, (int)part, windowed, first);
-  WrkUnit *unit = g_hash_table_lookup (costs->units, key);
+  gint64 key = (gint64)pp << 8 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
+  WrkUnit *unit = g_hash_table_lookup (costs->units, &key);
   if (unit != NULL)
     return unit;
   g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)),
                      backward = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   mdl_layer_works (&model->llm, &model->ask, part, layer, forward, backward);
   unit = g_new0 (WrkUnit, 1);
-  g_hash_table_insert (costs->units, g_steal_pointer (&key), unit);
+  g_hash_table_insert (costs->units, g_memdup2 (&key, sizeof key), unit);
   count_parameters (model, part, pp, unit);
   for (int k = 0; k < WRK_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == WRK_TURN_FORWARD ? forward : backward)->len; i++) {

@@ -30,6 +30,14 @@ typedef struct {
   WrkSpread *spread;
 } Shape;
 
+/* A collective, or a send: `kind` below 0, from `from` to `to`. */
+typedef struct {
+  gint32 kind;
+  guint32 from, to; /* of a collective: pipeline rank and operation */
+  gint32 format;
+  double size_B;
+} Question;
+
 struct WrkPrices {
   const WrkModel *model;
   WrkSettings settings; /* closed form: flows run in the step */
@@ -37,7 +45,7 @@ struct WrkPrices {
   WrkFold *fold;
   GHashTable *groups; /* text of (kind, pp) -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
-  GHashTable *priced; /* text of the question -> WrkPriced */
+  GHashTable *priced; /* Question -> WrkPriced */
 };
 
 static void
@@ -73,6 +81,19 @@ free_priced (gpointer data)
   g_free (priced);
 }
 
+static guint
+hash_question (gconstpointer key)
+{
+  const Question *q = key;
+  return g_double_hash (&q->size_B) * 31u + (guint)q->kind * 1009u + q->from * 9176u + q->to * 101u + (guint)q->format;
+}
+
+static gboolean
+same_question (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, sizeof (Question)) == 0;
+}
+
 WrkPrices *
 wrk_prices_new (const WrkModel *model, gboolean fold)
 {
@@ -84,7 +105,7 @@ wrk_prices_new (const WrkModel *model, gboolean fold)
   prices->fold = wrk_fold_new (prices->ground, model->scenario->clu, fold);
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
-  prices->priced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_priced);
+  prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
   return prices;
 }
 
@@ -333,8 +354,8 @@ shape_of (WrkPrices *prices, const Group *group, const WrkCollRequest *request, 
 const WrkPriced *
 wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  g_autofree char *question = g_strdup_printf ("%d %u %d %.17g %d", (int)kind, pp, (int)op, size_B, (int)format);
-  WrkPriced *priced = g_hash_table_lookup (prices->priced, question);
+  const Question question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
+  WrkPriced *priced = g_hash_table_lookup (prices->priced, &question);
   if (priced != NULL)
     return priced;
   const Group *group = find_group (prices, kind, pp, error);
@@ -343,7 +364,7 @@ wrk_prices_coll (WrkPrices *prices, WrkGroupKind kind, guint32 pp, MdlOp op, dou
   const WrkCollRequest request = { op, size_B, mdl_format_dtype (format), MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
   priced = g_new0 (WrkPriced, 1);
   priced->n_groups = group->n_groups;
-  g_hash_table_insert (prices->priced, g_steal_pointer (&question), priced);
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
   if (wrk_grid_group_size (&prices->model->grid, kind) == 1)
     return priced;
   g_autoptr (GString) key = g_string_new (NULL);
@@ -362,8 +383,8 @@ const WrkPriced *
 wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
   const WrkModel *model = prices->model;
-  g_autofree char *question = g_strdup_printf ("send %u %u %.17g", from, to, size_B);
-  WrkPriced *priced = g_hash_table_lookup (prices->priced, question);
+  const Question question = { -1, from, to, 0, size_B };
+  WrkPriced *priced = g_hash_table_lookup (prices->priced, &question);
   if (priced != NULL)
     return priced;
   guint32 n = wrk_grid_locals (&model->grid);
@@ -374,7 +395,7 @@ wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GEr
   }
   priced = g_new0 (WrkPriced, 1);
   priced->n_groups = n;
-  g_hash_table_insert (prices->priced, g_steal_pointer (&question), priced);
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
   if (!wrk_send_price (prices->ground, model->scenario->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
     return NULL;
   g_autofree char *key = g_strdup_printf ("send %u %u", from, to);

@@ -142,12 +142,105 @@ shipped_steps_are_those_of_the_engine (void)
   TEST_NEAR (shipped ("mixtral_8x7b_p5"), 1, 0.05);
 }
 
+/* ---- turns of a pipeline ---- */
+
+/* Seconds of p even stages of v chunks and m micro-batches: a chunk's turns take 1 s forward, 2 s backward; split, 1 s each. */
+static double
+even_s (WrkSchedule schedule, guint32 p, guint32 v, guint32 m)
+{
+  const WrkPipeline pipe = { schedule, p, v, m };
+  WrkPipeline few = pipe;
+  double turn_s[WRK_TURN_KINDS][32];
+  WrkTurnsAsk ask = { .paired = 1 };
+  for (int k = 0; k < WRK_TURN_KINDS; k++) {
+    for (guint32 i = 0; i < wrk_schedule_positions (&pipe); i++)
+      turn_s[k][i] = k == WRK_TURN_BACKWARD ? 2 : 1;
+    ask.turn_s[k] = turn_s[k];
+  }
+  few.m = wrk_turns_followed (&pipe);
+  WrkWay *way = wrk_way_new (&few), *before = NULL;
+  if (wrk_turns_repeat (&pipe)) {
+    few.m -= p;
+    before = wrk_way_new (&few);
+  }
+  WrkTurns *turns = wrk_turns_new (&pipe, way, before, &ask);
+  double time_s = turns->time_s + (m - turns->m) * turns->more_s;
+  wrk_turns_free (turns);
+  wrk_way_free (way);
+  wrk_way_free (before);
+  return time_s;
+}
+
+/* m micro-batches of 3 s a chunk, and what schedule-private.h's facts say of idle time: (p-1) (F+B), (p-1) (F+B) / v of a stage,
+ * (p-1) (F+B-W). Followed whole, and for three rounds of them. */
+static void
+even_stages_have_the_bubbles_of_their_schedules (void)
+{
+  static const guint32 few = 8, many = 400;
+  for (guint32 m = few; m <= many; m += many - few) {
+    TEST_NEAR (even_s (WRK_SCHEDULE_GPIPE, 4, 1, m), m * 3 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (WRK_SCHEDULE_1F1B, 4, 1, m), m * 3 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (WRK_SCHEDULE_INTERLEAVED, 4, 2, m), m * 6 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (WRK_SCHEDULE_ZB_H1, 4, 1, m), m * 3 + 3 * 1, 1e-9);
+    TEST_NEAR (even_s (WRK_SCHEDULE_1F1B, 1, 1, m), m * 3, 1e-9);
+  }
+}
+
+/* ---- what is remembered ---- */
+
+static WrkClosedAsk
+draw_ask (BaseRandom *random, guint32 gpus)
+{
+  static const WrkSchedule schedules[] = { WRK_SCHEDULE_1F1B, WRK_SCHEDULE_GPIPE, WRK_SCHEDULE_ZB_H1, WRK_SCHEDULE_INTERLEAVED };
+  WrkClosedAsk ask = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
+  ask.sp = ask.tp > 1;
+  ask.schedule = ask.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : WRK_SCHEDULE_1F1B;
+  ask.vp = ask.schedule == WRK_SCHEDULE_INTERLEAVED ? ONE_OF (random, 2, 4) : 1;
+  ask.dp = gpus / (ask.tp * ask.cp * ask.pp) / ONE_OF (random, 1, 1, 2);
+  ask.dp = MAX (ask.dp, 1);
+  ask.zero = ONE_OF (random, 0, 1, 2);
+  ask.micro_batch = ONE_OF (random, 1, 2);
+  ask.micro_batches = ask.pp * ONE_OF (random, 1, 2, 9);
+  ask.recompute = (WrkAgain)ONE_OF (random, WRK_AGAIN_NONE, WRK_AGAIN_SELECTIVE, WRK_AGAIN_FULL);
+  return ask;
+}
+
+/* Of many cuts, asked in a row of one closed form and each of a new one: the same to the last bit. */
+static void
+answers_do_not_depend_on_what_was_asked_before (void)
+{
+  BaseRandom random = base_random_stream (1, "remembered");
+  g_autoptr (GError) error = NULL;
+  g_auto (ModelRun) run = { 0 };
+  const Draw d = { "llama3_8b", "hgx_h100", 8, 32, 8, 1, 1, 1, 8, 1, 1, 8, "1f1b", "none" };
+  if (!run_draw (&d, &run, &error))
+    g_error ("%s", error->message);
+  g_autoptr (WrkClosed) all = wrk_closed_new (run.scenario, &error);
+  guint fitting = 0;
+  for (guint i = 0; i < 150; i++) {
+    const WrkClosedAsk ask = draw_ask (&random, 64);
+    WrkClosedStep one, other;
+    g_autoptr (WrkClosed) fresh = wrk_closed_new (run.scenario, &error);
+    if (fresh == NULL || !wrk_closed_step (all, &ask, &one, &error) || !wrk_closed_step (fresh, &ask, &other, &error))
+      g_error ("%s", error->message);
+    TEST_NEAR (one.step_time_s, other.step_time_s, 0);
+    TEST_NEAR (one.step_time_hi_s, other.step_time_hi_s, 0);
+    TEST_NEAR (one.memory_B, other.memory_B, 0);
+    for (int p = 0; p < WRK_PART_N; p++)
+      TEST_NEAR (one.part_s[p], other.part_s[p], 0);
+    fitting += one.fits ? 1 : 0;
+  }
+  TEST_TRUE (fitting > 50 && fitting < 150);
+}
+
 int
 main (void)
 {
   static const TestCase cases[] = {
     { "steps of random cuts are those of the engine", steps_of_random_cuts_are_those_of_the_engine },
     { "shipped steps are those of the engine", shipped_steps_are_those_of_the_engine },
+    { "even stages have the bubbles of their schedules", even_stages_have_the_bubbles_of_their_schedules },
+    { "answers do not depend on what was asked before", answers_do_not_depend_on_what_was_asked_before },
     { NULL, NULL },
   };
   return test_main ("steps in closed form", cases);
