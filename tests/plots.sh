@@ -147,6 +147,23 @@ head -n 2 memory.tsv >one_stage.tsv
 draws memory.gp "data='one_stage.tsv'" weights
 lacks 'a GPU has'
 refuses memory.gp "data='parts.tsv'" "no column 'stage'"
+table front.tsv <<'ROWS'
+machine time_s time_lo_s time_hi_s total_usd total_lo_usd total_hi_usd front
+a_b 864000 777600 950400 2e6 1.8e6 2.2e6 1
+c 1728000 1555200 1900800 1e6 9e5 1.1e6 1
+ROWS
+draws front.gp "data='front.tsv'; title='t_t'" 't_t' 'a_b' 'front: none is faster and cheaper' 'cost (M$)' 'time of the run (days)'
+head -n 2 front.tsv >one.tsv
+draws front.gp "data='one.tsv'" 'the best' 'cost (M$)'
+refuses front.gp "data='coll.tsv'" "no column 'machine'"
+table cost.tsv <<'ROWS'
+machine nodes network adapters switches optics cables storage rent energy
+a_b 100e3 0 10e3 5e3 4e3 1e3 0 0 30e3
+c 0 0 0 0 0 0 0 200e3 0
+ROWS
+draws cost.gp "data='cost.tsv'; title='t_t'" 't_t' 'a_b' 'adapters' 'energy' '150' '200' 'cost (k$)'
+lacks '>storage<' # nobody pays for any
+refuses cost.gp "data='front.tsv'" "no column 'nodes'"
 printf 'name\tless\tmore\na_b.yaml: rate\t0.167\t-0.006\nc: latency\t-0.01\t0.01\n' >tornado.tsv
 draws tornado.gp "data='tornado.tsv'; title='a_b'" \
   'a_b' 'a_b.yaml: rate   +16.70 %, -0.60 %' '20 % less of it' '20 % more' 'change of the time (%)'

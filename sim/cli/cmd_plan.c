@@ -1,13 +1,13 @@
 /* forerun plan: which machine and which cut of a model meets a goal at the least time, cost or energy. */
 #include <string.h>
 
-#include "cli-private.h"
+#include "page-private.h"
 #include "report/plan.h"
 
 #define PLANS_FOLDER "scenarios/plans"
 
 typedef struct {
-  char *best, *rows, *threads;
+  char *best, *rows, *threads, *plot, *report;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -18,6 +18,10 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "rows", 0, offsetof (Flags, rows), "N", "how many are shown; default 10" },
   { CLI_FLAG_TEXT, "threads", 0, offsetof (Flags, threads), "N",
     "threads of the first stage; default: one a processor; the answer is the same" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
+    "also draw time against cost into F, and costs by part beside it (_cost)" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+    "also write a page to hand on: question, answer, pictures, what it rests on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -43,6 +47,81 @@ write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, guint 
   }
 }
 
+static GPtrArray *
+pictures_of (const WrkPlan *plan, const WrkPlanResult *result)
+{
+  GPtrArray *pictures = cli_pictures_empty ();
+  GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
+  rep_plan_front_tsv (plan, result, front);
+  rep_plan_cost_tsv (plan, result, cost);
+  cli_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
+                    wrk_plan_name (plan), front, NULL);
+  cli_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", wrk_plan_name (plan), cost, NULL);
+  return pictures;
+}
+
+static gboolean
+draw (Cli *cli, const char *path, const GPtrArray *pictures, GError **error)
+{
+  g_autofree char *beside = cli_plot_path (path, "_cost", NULL);
+  const char *const paths[] = { path, beside };
+  for (guint i = 0; i < pictures->len; i++) {
+    const CliPicture *picture = pictures->pdata[i];
+    const CliPlotData data = { "data", "", picture->tsv };
+    if (!cli_plot_draw (cli, "--plot", paths[i], picture->script, &data, 1, picture->settings, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, guint rows, const GPtrArray *pictures,
+          GError **error)
+{
+  const WrkChoiceRow *first = &g_array_index (result->rows, WrkChoiceRow, 0);
+  g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
+  g_autoptr (BaseTable) table = rep_plan_table (plan, result, rows);
+  g_autoptr (BaseTable) prices = rep_plan_prices (plan);
+  g_autofree char *first_sentence = rep_plan_first (plan, result);
+  if (wrk_plan_description (plan) != NULL)
+    g_string_append_printf (header, "# %s\n", wrk_plan_description (plan));
+  g_autofree char *title = g_strdup_printf ("Plan %s", wrk_plan_name (plan)), *source = NULL;
+  const BaseYaml *yaml = wrk_plan_inputs (plan)->pdata[0];
+  rep_plan_text (plan, result, rows, text);
+  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
+  for (char **line = lines; *line != NULL && g_str_has_prefix (*line, "# "); line++)
+    if ((*line)[2] != ' ')
+      g_string_append_printf (header, "%s\n", *line);
+  if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
+    source = NULL; /* stdin is read once */
+  RepPage page = { .title = title,
+                   .lead = first_sentence,
+                   .prices = prices,
+                   .header = header->str,
+                   .scenario = source,
+                   .clu = wrk_scenario_cluster (g_array_index (wrk_plan_machines (plan), WrkMachine, first->machine).scenario),
+                   .rows = table,
+                   .text = text->str };
+  return cli_page_add (cli, path, pictures, &page, error);
+}
+
+static gboolean
+add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResult *result, guint rows, GError **error)
+{
+  if (flags->plot == NULL && flags->report == NULL)
+    return TRUE;
+  if (result->rows->len == 0) { /* the answer says why */
+    g_string_append (cli->talk, "forerun plan: there is nothing to draw or to report\n");
+    return TRUE;
+  }
+  gboolean drawn = rep_plan_has_pictures (plan, result);
+  if (flags->plot != NULL && !drawn)
+    return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
+  g_autoptr (GPtrArray) pictures = drawn ? pictures_of (plan, result) : cli_pictures_empty ();
+  return (flags->plot == NULL || draw (cli, flags->plot, pictures, error)) &&
+         (flags->report == NULL || add_page (cli, flags->report, plan, result, rows, pictures, error));
+}
+
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
@@ -54,7 +133,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (!cli_count_value (cli, "--best", flags->best, 0, 100, &best, error) ||
       !cli_count_value (cli, "--rows", flags->rows, 1, 100000, &rows, error) ||
-      !cli_count_value (cli, "--threads", flags->threads, 1, 1024, &threads, error) || !cli_lookup (cli, error))
+      !cli_count_value (cli, "--threads", flags->threads, 1, 1024, &threads, error) ||
+      (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
+      (flags->report != NULL && !cli_page_check (cli, flags->report, error)) || !cli_lookup (cli, error))
     return FALSE;
   g_autofree char *path =
       strcmp (words[0], "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, words[0], PLANS_FOLDER, NULL, error);
@@ -69,7 +150,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   }
   cli_warn_all (cli, wrk_plan_warnings (plan));
   cli_take_inputs (cli, wrk_plan_inputs (plan));
-  WrkPlanResult *result = wrk_plan_search (plan, (guint)threads, (guint)best, error);
+  g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, (guint)threads, (guint)best, error);
   if (result == NULL)
     return FALSE;
   write_answer (cli, plan, result, (guint)rows);
@@ -78,8 +159,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     cli->status = STATUS_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
-  wrk_plan_result_free (result);
-  return TRUE;
+  return add_files (cli, flags, plan, result, (guint)rows, error);
 }
 
 const CliVerb cli_verb_plan = {

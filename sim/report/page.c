@@ -452,6 +452,11 @@ rep_page (const RepPage *page)
     rep_html_heading (html, "What the answer hangs on");
     rep_html_table (html, page->sensitivity);
   }
+  if (page->prices != NULL) {
+    rep_html_heading (html, "Prices");
+    rep_html_paragraph (html, "soft", "Put offers in place of what is assumed before the answer is believed.");
+    rep_html_table (html, page->prices);
+  }
   add_basis_of_answer (html, page);
   if (page->record != NULL)
     add_record (html, page->record);

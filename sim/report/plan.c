@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "json-private.h"
+#include "plan-private.h"
 
 #define DAY_S 86400.0
 
@@ -76,9 +77,18 @@ variant_of (const WrkMachine *machine)
                       over != NULL ? ":1" : "", NULL);
 }
 
-/* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
-static double
-bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part)
+char *
+rep_plan_machine (const WrkPlan *plan, guint machine)
+{
+  const WrkMachine *m = &g_array_index (wrk_plan_machines (plan), WrkMachine, machine);
+  g_autofree char *variant = variant_of (m);
+  char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
+                                variant != NULL ? ")" : "");
+  return g_strdelimit (text, "\t\r\n", ' ');
+}
+
+double
+rep_plan_bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part)
 {
   if (row->way != WRK_WAY_OWN)
     return (double)NAN;
@@ -127,7 +137,7 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
   for (int b = 0; b < WRK_BUY_N; b++) {
     g_autofree char *key = g_strconcat (wrk_buy_names[b], "_usd", NULL);
-    base_table_number (table, key, priced ? bought_usd (machine, row, (WrkBuy)b) : none);
+    base_table_number (table, key, priced ? rep_plan_bought_usd (machine, row, (WrkBuy)b) : none);
   }
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
@@ -162,18 +172,16 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
                           "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band%s of the %s reach%s them; on",
                           result->n_alike, front ? "s" : "", front ? "front" : "first", front ? "" : "es");
   for (guint i = 0; i < machines->len; i++) {
-    const WrkMachine *machine = &g_array_index (machines, WrkMachine, i);
     if (!alike[i])
       continue;
-    g_autofree char *variant = variant_of (machine);
-    g_string_append_printf (out, "%s %u x %s%s%s%s", n++ > 0 ? "," : "", machine->nodes, machine->topology,
-                            variant != NULL ? " (" : "", variant != NULL ? variant : "", variant != NULL ? ")" : "");
+    g_autofree char *machine = rep_plan_machine (plan, i);
+    g_string_append_printf (out, "%s %s", n++ > 0 ? "," : "", machine);
   }
   g_string_append (out, "\n");
 }
 
-static BaseTable *
-table_of (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+BaseTable *
+rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 {
   BaseTable *table = base_table_new (columns);
   for (guint i = 0; i < MIN (most, result->rows->len); i++)
@@ -192,13 +200,6 @@ margin_of (const WrkPlan *plan, const WrkPlanResult *result)
          1;
 }
 
-static void
-count_figure (const BaseNum *num, guint figures[2])
-{
-  figures[0] += num->set ? 1u : 0u;
-  figures[1] += num->set && num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
-}
-
 /* What the first costs, part by part. */
 static void
 append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
@@ -210,7 +211,7 @@ append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
   g_string_append_printf (out, "the first costs (k$): ");
   for (int b = 0; row->way == WRK_WAY_OWN && b < WRK_BUY_N; b++)
     if (machine->buy_usd[b] > 0)
-      g_string_append_printf (out, "%s %.4g, ", wrk_buy_names[b], 1e-3 * bought_usd (machine, row, (WrkBuy)b));
+      g_string_append_printf (out, "%s %.4g, ", wrk_buy_names[b], 1e-3 * rep_plan_bought_usd (machine, row, (WrkBuy)b));
   if (row->way == WRK_WAY_RENT)
     g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
   else
@@ -222,28 +223,12 @@ static void
 append_prices (const WrkPlan *plan, GString *out)
 {
   const WrkPricesSpec *prices = wrk_plan_prices (plan);
+  guint figures, assumed;
   if (prices == NULL)
     return;
-  const BaseNum *shared[] = { &prices->network, &prices->electricity, &prices->pue, &prices->amortisation,
-                              &prices->storage_server };
-  guint figures[2] = { 0, 0 }; /* all, and those assumed */
-  for (guint i = 0; i < G_N_ELEMENTS (shared); i++)
-    count_figure (shared[i], figures);
-  for (guint i = 0; i < prices->nodes.n; i++) {
-    const WrkNodePrice *node = BASE_LIST_AT (prices->nodes, WrkNodePrice, i);
-    count_figure (&node->node, figures);
-    count_figure (&node->rent, figures);
-  }
-  for (guint i = 0; i < prices->fabric.ports.n; i++) {
-    const WrkPortPrice *port = BASE_LIST_AT (prices->fabric.ports, WrkPortPrice, i);
-    count_figure (&port->adapter, figures);
-    count_figure (&port->transceiver, figures);
-    count_figure (&port->cable, figures);
-  }
-  for (guint i = 0; i < prices->fabric.switches.n; i++)
-    count_figure (&BASE_LIST_AT (prices->fabric.switches, WrkSwitchPrice, i)->price, figures);
+  rep_plan_count_prices (plan, &figures, &assumed);
   g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
-                          prices->currency.v, figures[0], figures[1]);
+                          prices->currency.v, figures, assumed);
 }
 
 /* What the days hold of failures, and how sure that is. */
@@ -290,7 +275,7 @@ build_failures (const WrkPlan *plan, JsonBuilder *json)
 void
 rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
   const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
   gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
   g_string_append_printf (
@@ -318,14 +303,14 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
 void
 rep_plan_tsv (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
   base_table_print_tsv (table, out);
 }
 
 void
 rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = table_of (plan, result, most);
+  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
   rep_json_text (json, "plan", wrk_plan_name (plan));
   rep_json_text (json, "model", wrk_plan_model (plan));
   rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));

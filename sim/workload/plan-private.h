@@ -83,8 +83,8 @@ WrkOut wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *ov
 gboolean wrk_plan_asks_money (const WrkPlan *plan);
 
 /* Marks the rows that no other one beats in time and cost together; none without tokens or prices. `again`: of those that are
- * marked, the ones that no other of them beats: what the engine says of one of them is not held against what the closed form says
- * of all others. Returned: full, guint, their numbers by rising time. */
+ * marked or simulated, the ones that no other of them beats: what the engine says of one is not held against what the closed form
+ * says of all others. Returned: full, guint, their numbers by rising time. */
 GArray *wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again);
 /* The same, and puts them before the others, which stay in order. */
 void wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again);

@@ -21,7 +21,8 @@ wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again)
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint));
   GArray *front = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i < rows->len; i++) {
-    gboolean asked = wrk_plan_tokens (plan) > 0 && ROW (rows, i)->way != WRK_WAY_NONE && (!again || ROW (rows, i)->front);
+    gboolean asked = wrk_plan_tokens (plan) > 0 && ROW (rows, i)->way != WRK_WAY_NONE &&
+                     (!again || ROW (rows, i)->front || ROW (rows, i)->simulated);
     ROW (rows, i)->front = FALSE;
     if (asked)
       g_array_append_val (order, i);

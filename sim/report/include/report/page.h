@@ -40,6 +40,7 @@ typedef struct {
   const WrkGoodput *goodput;     /* NULL: not asked for */
   const GArray *advice;          /* RepAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
+  const BaseTable *prices;       /* with their sources; NULL: none were counted */
   const RepFigure *figures;
   unsigned n_figures;
   const char *undrawn;           /* why there are none; NULL */

@@ -157,6 +157,7 @@ const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
  * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
 WrkPlanResult *wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error);
 void wrk_plan_result_free (WrkPlanResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPlanResult, wrk_plan_result_free)
 
 G_END_DECLS
 

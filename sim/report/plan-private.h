@@ -1,0 +1,14 @@
+/* What the parts of a plan's answer share. */
+#ifndef REPORT_PLAN_PRIVATE_H
+#define REPORT_PLAN_PRIVATE_H
+
+#include "report/plan.h"
+
+/* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
+char *rep_plan_machine (const WrkPlan *plan, guint machine);
+/* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
+double rep_plan_bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part);
+/* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
+void rep_plan_count_prices (const WrkPlan *plan, guint *figures, guint *assumed);
+
+#endif

@@ -1,0 +1,112 @@
+/* What a plan's prices rest on, and its first row in a sentence: for a page to hand on. */
+#include <math.h>
+
+#include "explain-private.h"
+#include "plan-private.h"
+
+#define DAY_S 86400.0
+
+static const BaseColumn columns[] = {
+  { "source", "source", BASE_CELL_TEXT, 0, NULL }, { "what", "price of", BASE_CELL_TEXT, 0, NULL },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL },   { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* Counts a figure that is set, and writes it where there is a table. */
+typedef struct {
+  BaseTable *table; /* NULL: counted alone */
+  guint figures, assumed;
+} List;
+
+static void take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...) G_GNUC_PRINTF (4, 5);
+
+static void
+take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...)
+{
+  if (!num->set)
+    return;
+  list->figures++;
+  list->assumed += num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
+  if (list->table == NULL)
+    return;
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args), *value = base_quantity_format (num->v, dim, 6);
+  va_end (args);
+  base_table_row (list->table);
+  base_table_text (list->table, "source", base_source_name (num->source));
+  base_table_text (list->table, "what", what);
+  base_table_text (list->table, "value", value);
+  base_table_text (list->table, "note", num->note);
+}
+
+static void
+take_all (List *list, const WrkPricesSpec *prices)
+{
+  for (guint i = 0; i < prices->nodes.n; i++) {
+    const WrkNodePrice *node = BASE_LIST_AT (prices->nodes, WrkNodePrice, i);
+    take (list, &node->node, BASE_DIM_MONEY, "a node of %s", node->topology.v);
+    take (list, &node->rent, BASE_DIM_MONEY_PER_TIME, "rent of a node of %s", node->topology.v);
+  }
+  take (list, &prices->network, BASE_DIM_MONEY, "the network of a GPU");
+  for (guint i = 0; i < prices->fabric.ports.n; i++) {
+    const WrkPortPrice *port = BASE_LIST_AT (prices->fabric.ports, WrkPortPrice, i);
+    double rate = port->rate.v * 8e-9;
+    take (list, &port->adapter, BASE_DIM_MONEY, "an adapter's port of %.4g Gb/s", rate);
+    take (list, &port->transceiver, BASE_DIM_MONEY, "optics of an end of %.4g Gb/s", rate);
+    take (list, &port->cable, BASE_DIM_MONEY, "a cable of %.4g Gb/s", rate);
+  }
+  for (guint i = 0; i < prices->fabric.switches.n; i++) {
+    const WrkSwitchPrice *one = BASE_LIST_AT (prices->fabric.switches, WrkSwitchPrice, i);
+    take (list, &one->price, BASE_DIM_MONEY, "a switch %s", one->type.v);
+  }
+  take (list, &prices->storage_server, BASE_DIM_MONEY, "a storage server");
+  take (list, &prices->electricity, BASE_DIM_MONEY_PER_ENERGY, "electricity");
+  take (list, &prices->pue, BASE_DIM_NUMBER, "the building: power drawn over power used");
+  take (list, &prices->amortisation, BASE_DIM_TIME, "what is bought, paid over");
+}
+
+void
+rep_plan_count_prices (const WrkPlan *plan, guint *figures, guint *assumed)
+{
+  List list = { NULL, 0, 0 };
+  if (wrk_plan_prices (plan) != NULL)
+    take_all (&list, wrk_plan_prices (plan));
+  *figures = list.figures;
+  *assumed = list.assumed;
+}
+
+BaseTable *
+rep_plan_prices (const WrkPlan *plan)
+{
+  List list = { NULL, 0, 0 };
+  if (wrk_plan_prices (plan) == NULL)
+    return NULL;
+  list.table = base_table_new (columns);
+  take_all (&list, wrk_plan_prices (plan));
+  return list.table;
+}
+
+char *
+rep_plan_first (const WrkPlan *plan, const WrkPlanResult *result)
+{
+  if (result->rows->len == 0)
+    return NULL;
+  const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, 0);
+  g_autofree char *machine = rep_plan_machine (plan, row->machine);
+  double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "%s, tensor parallel %u, pipeline parallel %u, data parallel %u", machine, row->ask.tp, row->ask.pp,
+                          row->ask.dp);
+  if (wrk_plan_tokens (plan) > 0)
+    g_string_append_printf (text, ": %.1f days (%.1f to %.1f)", row->run_s / DAY_S, row->run_s * lo / DAY_S,
+                            row->run_s * hi / DAY_S);
+  else
+    g_string_append_printf (text, ": %.4g s a step (%.4g to %.4g)", row->step_time_s, row->step_time_lo_s, row->step_time_hi_s);
+  if (wrk_plan_tokens (plan) > 0 && row->way != WRK_WAY_NONE)
+    g_string_append_printf (text, ", $%.4g k, %s", row->money.total_usd * 1e-3, base_name (wrk_way_names, (int)row->way));
+  if (result->n_alike > 1)
+    g_string_append_printf (text, "; %" G_GUINT64_FORMAT " configurations cannot be told apart", result->n_alike);
+  g_string_append_c (text, '.');
+  return g_string_free (text, FALSE);
+}
