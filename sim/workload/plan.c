@@ -165,17 +165,40 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
+/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its second
+ * line is the machine, its third the model), nor as the --set by which keys of 'fixed' are put there. FALSE. */
+static gboolean
+tell_machine (const WrkPlan *plan, const WrkMachine *machine, GError **error)
+{
+  static const char by_set[] = "--set workload.";
+  g_autoptr (GError) cause = NULL;
+  g_propagate_error (&cause, g_steal_pointer (error));
+  const char *path = base_yaml_path (plan->yaml), *why = cause->message;
+  BaseMark mark = base_yaml_mark (plan->spec.fixed);
+  gboolean fixed = g_str_has_prefix (why, by_set);
+  if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
+    char *rest = NULL;
+    guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);
+    for (guint i = 0; line == 2 && i < plan->spec.choices.topology.n; i++)
+      if (strcmp (plan->spec.choices.topology.item[i].v, machine->topology) == 0)
+        mark = plan->spec.choices.topology.item[i].mark;
+    if (line == 3)
+      mark = plan->spec.goal.model.mark;
+    const char *end = strstr (rest, ": ");
+    why = end != NULL ? end + strlen (": ") : why;
+  }
+  return wrk_fail_at (error, mark, "%u node%s of %s cannot be planned with: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s",
+                      machine->topology, fixed ? "fixed." : "", fixed ? why + strlen (by_set) : why);
+}
+
 static gboolean
 add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
 {
   if (plan->machines->len >= MAX_MACHINES)
     return wrk_fail_at (error, plan->spec.choices.head.mark, "more than %u machines; ask for fewer", MAX_MACHINES);
   machine.scenario = wrk_plan_scenario (plan, &machine, NULL, error);
-  if (machine.scenario == NULL) {
-    g_autofree char *prefix = base_mark_prefix (base_yaml_mark (plan->spec.fixed));
-    g_prefix_error (error, "%s%u nodes of %s with what is 'fixed' are no scenario: ", prefix, machine.nodes, machine.topology);
-    return FALSE;
-  }
+  if (machine.scenario == NULL)
+    return tell_machine (plan, &machine, error);
   for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
     base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
   for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
@@ -234,6 +257,15 @@ wrk_plan_asks_money (const WrkPlan *plan)
 {
   const BaseEnum *aim = &plan->spec.aim;
   return aim->v == WRK_AIM_COST || aim->v == WRK_AIM_COST_PER_TOKEN || aim->v == WRK_AIM_PARETO;
+}
+
+/* Lists of cuts hold values that can be; every machine reads the same ones. */
+static gboolean
+check_free (const WrkPlan *plan, GError **error)
+{
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (WrkClosedAsk));
+  guint64 out[WRK_OUT_N] = { 0 };
+  return plan->machines->len == 0 || wrk_plan_cuts (plan, &g_array_index (plan->machines, WrkMachine, 0), cuts, out, error);
 }
 
 /* What cannot be met together, or asked for without prices. */
@@ -338,7 +370,7 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
   }
   if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
       !wrk_plan_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
-      !add_machines (plan, error) || !check_limits (plan, error))
+      !add_machines (plan, error) || !check_free (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }
