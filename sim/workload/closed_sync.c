@@ -148,6 +148,8 @@ typedef struct {
   double cap_B[2];                /* of the first bucket, of those behind it */
   const Beside *beside[BESIDE_N]; /* found before, of all ranks with these units */
   double beside_s;                /* the kernel that a collective begins beside; 0: none */
+  const WrkPriced *waited;        /* the last that waited for SMs, beside which kernel, and how long */
+  double waited_beside_s, waited_s;
   double band;
   BaseSource source;
 } Rank;
@@ -210,26 +212,51 @@ beside_of (Rank *r, const WrkPriced *priced)
   return *slot;
 }
 
+/* Inlined, as those of the C library are not. */
+static inline double
+larger (double a, double b)
+{
+  return a > b ? a : b;
+}
+
+static inline double
+smaller (double a, double b)
+{
+  return a < b ? a : b;
+}
+
+/* What a collective waits for SMs; layer after layer the same one beside the same kernel. */
+static double
+wait_s (Rank *r, const WrkPriced *priced)
+{
+  static const MdlOverlapCompute full = { MDL_OVERLAP_GEMM, 1, 0 };
+  if (r->waited == priced && r->waited_beside_s >= r->beside_s && r->waited_beside_s <= r->beside_s)
+    return r->waited_s;
+  r->waited = priced;
+  r->waited_beside_s = r->beside_s;
+  r->waited_s = mdl_overlap_wait_s (r->model->scenario->overlap, &r->model->gpu, &full, &priced->demand, r->beside_s,
+                                    MAX (priced->coll.n_ranks, 2));
+  return r->waited_s;
+}
+
 /* A collective of one of the two streams that may begin at `ready_s`: moves the stream's end and slows what runs beside it. What it
  * waits for SMs and its latency pass at their own pace. */
 static void
 run_beside (Rank *r, const WrkPriced *priced, gboolean expert, double ready_s)
 {
-  static const MdlOverlapCompute full = { MDL_OVERLAP_GEMM, 1, 0 };
   gboolean waits = r->beside_s > 0 && !r->model->scenario->settings.no_interference;
-  double begin_s = fmax (ready_s, r->free_s[expert]), left_s = r->end_s - begin_s;
-  double fixed_s = fmin (priced->coll.cost.latency_s, priced->time_s), moving_s = priced->time_s - fixed_s;
+  double begin_s = larger (ready_s, r->free_s[expert]), left_s = r->end_s - begin_s;
+  double fixed_s = smaller (priced->coll.cost.latency_s, priced->time_s), moving_s = priced->time_s - fixed_s;
   if (waits && priced->time_s > 0)
-    fixed_s += mdl_overlap_wait_s (r->model->scenario->overlap, &r->model->gpu, &full, &priced->demand, r->beside_s,
-                                   MAX (priced->coll.n_ranks, 2));
+    fixed_s += wait_s (r, priced);
   if (left_s <= 0) {
     r->free_s[expert] = begin_s + fixed_s + moving_s;
     return;
   }
   const Beside *by = beside_of (r, priced);
-  double beside_s = fmin (fixed_s + moving_s * by->y, left_s * by->x), more_s = beside_s * (1 - 1 / by->x);
-  double moved_s = fmax (beside_s - fixed_s, 0) / by->y;
-  r->free_s[expert] = begin_s + fmax (beside_s, fixed_s) + fmax (moving_s - moved_s, 0);
+  double beside_s = smaller (fixed_s + moving_s * by->y, left_s * by->x), more_s = beside_s * (1 - 1 / by->x);
+  double moved_s = larger (beside_s - fixed_s, 0) / by->y;
+  r->free_s[expert] = begin_s + larger (beside_s, fixed_s) + larger (moving_s - moved_s, 0);
   r->end_s += more_s;
   r->slowed_s += more_s;
 }

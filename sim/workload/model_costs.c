@@ -11,7 +11,7 @@ struct WrkCosts {
   double sum_s, band_s; /* of all works priced: time, and time x half-width of its band */
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* pipeline rank and kind of unit, packed -> WrkUnit */
-  GHashTable *updates;  /* text of the question -> double: an optimizer's time */
+  GHashTable *updates;  /* Update */
   GArray *told;         /* WrkTold; NULL: nobody asked */
   GHashTable *products; /* Product; borrowed, NULL: none are remembered */
   WrkTold now;          /* whose works are priced */
@@ -49,6 +49,24 @@ free_unit (gpointer data)
   g_free (unit);
 }
 
+/* What the optimizer takes on a pipeline rank. */
+typedef struct {
+  double pp, updated, held, tensors, time_s;
+} Update;
+
+static guint
+hash_update (gconstpointer key)
+{
+  const Update *u = key;
+  return g_double_hash (&u->updated) * 31u + g_double_hash (&u->held) * 7u + (guint)u->tensors + (guint)u->pp * 1009u;
+}
+
+static gboolean
+same_update (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, offsetof (Update, time_s)) == 0;
+}
+
 WrkCosts *
 wrk_costs_new (const WrkModel *model, WrkPrices *prices)
 {
@@ -57,7 +75,7 @@ wrk_costs_new (const WrkModel *model, WrkPrices *prices)
   costs->prices = prices;
   costs->source = MIN (costs->model->gpu.source, model->software.source);
   costs->units = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_unit);
-  costs->updates = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  costs->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);
   return costs;
 }
 
@@ -580,10 +598,10 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
   const WrkModel *model = costs->model;
   const WrkModelSpec *spec = &model->spec->model;
   gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER;
-  g_autofree char *key = g_strdup_printf ("%u %a %a %a", pp, updated, held, tensors);
-  const double *known = g_hash_table_lookup (costs->updates, key);
+  Update key = { pp, updated, held, tensors, 0 };
+  const Update *known = g_hash_table_lookup (costs->updates, &key);
   if (known != NULL)
-    return *known;
+    return known->time_s;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   const MdlOptimizerAsk ask = { .elements = updated,
                                 .gradients = held,
@@ -603,7 +621,8 @@ wrk_costs_optimizer_s (WrkCosts *costs, guint32 pp, double updated, double held,
   for (guint i = 0; i < works->len; i++)
     if (g_array_index (works, MdlWork, i).kind != MDL_WORK_COLL)
       add_work (costs, &g_array_index (works, MdlWork, i), 1, &item, by_kind_s);
-  g_hash_table_insert (costs->updates, g_steal_pointer (&key), g_memdup2 (&item.time_s, sizeof item.time_s));
+  key.time_s = item.time_s;
+  g_hash_table_add (costs->updates, g_memdup2 (&key, sizeof key));
   return item.time_s;
 }
 
