@@ -2,8 +2,8 @@
 #
 #   forerun plan buy_256_gpus --plot front.svg        # draws front_cost.svg too
 #
-# data     TSV with a header line and the columns machine and a part each, in USD: nodes, network, adapters, switches, optics, cables,
-#          storage, rent and energy
+# data     TSV with a header line and the columns machine and a part each, in USD: nodes, network, adapters, switches, optics,
+#          cables, storage, rent and energy
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default cost.svg)
 # title    headline (default: none)
 if (!exists ("data")) {
@@ -40,4 +40,5 @@ set xlabel "cost (".unit.")\n "
 plot for [k in shown] \
   data using (scale * below (int (k))):0:(scale * below (int (k) - 1)):(scale * below (int (k))):($0 - 0.36):($0 + 0.36): \
     ytic (strcol ("machine")) with boxxyerror fillstyle solid noborder linecolor rgb shade[int (k)] title word (parts, int (k)), \
-  data using (scale * below (words (parts))):0:(sprintf ("%.4g", scale * below (words (parts)))) with labels left offset 0.8,0 notitle
+  data using (scale * below (words (parts))):0:(sprintf ("%.4g", scale * below (words (parts)))) \
+    with labels left offset 0.8,0 notitle

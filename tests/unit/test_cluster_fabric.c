@@ -49,6 +49,28 @@ fat_tree_counts_its_switches (void)
 }
 
 static void
+a_fabric_is_counted_by_its_parts (void)
+{
+  g_autoptr (Clu) tree = load (FAT ("1024", "static")),
+      ring = load ("topology: t\nnodes: 12\nnode:\n" T_THIN "fabric: {kind: torus, dims: [4, 3], routing: static}\n");
+  CluFabricParts parts;
+  clu_fabric_parts (tree, &parts);
+  TEST_INT (parts.n_levels, 3);
+  TEST_INT (parts.level[0].n_switches, 64);
+  TEST_INT (parts.level[1].n_switches, 128);
+  TEST_INT (parts.level[2].n_switches, 128);
+  TEST_TRUE (parts.level[0].type == NULL);
+  TEST_INT (parts.adapters, 1024);
+  TEST_INT (parts.host_ports, 1024);
+  TEST_INT (parts.cables, 64 * 16 + 128 * 8);
+  /* A torus of nodes has cables alone: 12 along each of two dimensions. */
+  clu_fabric_parts (ring, &parts);
+  TEST_INT (parts.n_levels, 0);
+  TEST_INT (parts.host_ports, 0);
+  TEST_INT (parts.cables, 24);
+}
+
+static void
 destination_modulo_ports_decides_static_ways (void)
 {
   g_autoptr (Clu) clu = load (FAT ("1024", "static"));
@@ -602,6 +624,7 @@ main (void)
   static const TestCase cases[] = {
     { "a fat tree path has two, four or six cables", fat_tree_path_has_two_four_or_six_cables },
     { "a fat tree counts its switches", fat_tree_counts_its_switches },
+    { "a fabric is counted by its parts", a_fabric_is_counted_by_its_parts },
     { "the destination modulo the ports decides static ways", destination_modulo_ports_decides_static_ways },
     { "a static shift within a leaf shares no cable", static_shift_within_a_leaf_shares_no_cable },
     { "hashed ways collide, always alike", hashed_ways_collide_always_alike },
