@@ -165,8 +165,8 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
-/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its second
- * line is the machine, its third the model), nor as the --set by which keys of 'fixed' are put there. FALSE. */
+/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
+ * second line is the machine, its third the model), nor as the --set by which keys of 'fixed' are put there. FALSE. */
 static gboolean
 tell_machine (const WrkPlan *plan, const WrkMachine *machine, GError **error)
 {
