@@ -12,10 +12,6 @@
 
 #include "closed-private.h"
 
-#define MEGATRON_BUCKET      40e6 /* as in model_sync.c */
-#define MEGATRON_BUCKET_RANK 1e6
-#define FIRST_BUCKET_B       (1024.0 * 1024.0)
-
 /* ---- prices of groups ---- */
 
 typedef struct {
@@ -289,18 +285,6 @@ reduce (Rank *r, gboolean expert, double bytes, double ready_s, GError **error)
 
 /* ---- buckets ---- */
 
-static double
-find_cap_B (const Rank *r, gboolean first)
-{
-  const WrkDdpSpec *ddp = &r->model->spec->ddp;
-  if (r->model->sync == WRK_SYNC_DDP)
-    return ddp->bucket.set || !first ? ddp->bucket.v : FIRST_BUCKET_B;
-  if (ddp->bucket.set)
-    return ddp->bucket.v;
-  double element_B = mdl_format_B (r->model->reduce);
-  return r->lane > 0 ? HUGE_VAL : element_B * fmax (MEGATRON_BUCKET, MEGATRON_BUCKET_RANK * r->ranks[WRK_GROUP_DP]);
-}
-
 static gboolean
 close_bucket (Rank *r, gboolean expert, double ready_s, GError **error)
 {
@@ -484,8 +468,8 @@ wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *pri
   r.end_s = turns->end_s[lane];
   r.source = BASE_SOURCE_MEASURED;
   count_ranks (&r);
-  r.cap_B[0] = find_cap_B (&r, TRUE);
-  r.cap_B[1] = find_cap_B (&r, FALSE);
+  for (guint i = 0; i < 2; i++)
+    r.cap_B[i] = wrk_model_bucket_B (r.model, r.lane, i == 0, mdl_format_B (r.model->reduce));
   memset (out, 0, sizeof *out);
   out->source = BASE_SOURCE_MEASURED;
   if (!update_s (&r, out, error))

@@ -108,6 +108,8 @@ gboolean wrk_model_check_keys (const WrkScenario *scenario, GError **error);
 gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
 /* model_software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
 void wrk_model_take_software (WrkModel *model);
+/* Bytes at which a bucket of gradients is full, on pipeline rank `lane`; `first`: of the step. HUGE_VAL: all of a chunk in one. */
+double wrk_model_bucket_B (const WrkModel *model, guint32 lane, gboolean first, double element_B);
 
 /* model_layout.c: deals layers out to the positions of the chain. */
 gboolean wrk_model_cut (WrkModel *model, GError **error);

@@ -92,3 +92,17 @@ wrk_model_take_software (WrkModel *model)
   if (spec->collective.set)
     out->collective_s = out->shards_s = spec->collective.v;
 }
+
+double
+wrk_model_bucket_B (const WrkModel *model, guint32 lane, gboolean first, double element_B)
+{
+  const WrkDdpSpec *ddp = &model->spec->ddp;
+  const WrkSoftware *software = &model->software;
+  if (model->sync == WRK_SYNC_DDP)
+    return ddp->bucket.set || !first || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
+  if (ddp->bucket.set)
+    return ddp->bucket.v;
+  if (MIN (lane, wrk_grid_partner (&model->grid, lane)) > 0)
+    return HUGE_VAL; /* all of a chunk in one piece */
+  return element_B * fmax (software->bucket, software->bucket_per_rank * wrk_grid_group_size (&model->grid, WRK_GROUP_DP));
+}

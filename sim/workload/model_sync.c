@@ -209,20 +209,6 @@ reduce (WrkSyncer *sync, gboolean expert, double bytes, EngTask after, GError **
 
 /* ---- buckets ---- */
 
-static double
-bucket_cap_B (const WrkSyncer *sync, const Bucket *bucket, double element_B)
-{
-  const WrkDdpSpec *ddp = &sync->model->spec->ddp;
-  const WrkSoftware *software = &sync->model->software;
-  if (sync->model->sync == WRK_SYNC_DDP)
-    return ddp->bucket.set || bucket->n > 0 || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
-  if (ddp->bucket.set)
-    return ddp->bucket.v;
-  if (MIN (sync->lane, wrk_grid_partner (&sync->model->grid, sync->lane)) > 0)
-    return HUGE_VAL; /* all of a chunk in one piece */
-  return element_B * fmax (software->bucket, software->bucket_per_rank * ranks_of (sync->model, WRK_GROUP_DP));
-}
-
 static gboolean
 close_bucket (WrkSyncer *sync, Bucket *bucket, gboolean expert, EngTask after, GError **error)
 {
@@ -243,7 +229,8 @@ fill (WrkSyncer *sync, const WrkUnit *unit, EngTask after, GError **error)
     const WrkTensor *tensor = &g_array_index (unit->tensor, WrkTensor, i);
     Bucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
     bucket->bytes += tensor->trained * element_B;
-    if (bucket->bytes >= bucket_cap_B (sync, bucket, element_B) && !close_bucket (sync, bucket, tensor->expert, after, error))
+    if (bucket->bytes >= wrk_model_bucket_B (sync->model, sync->lane, bucket->n == 0, element_B) &&
+        !close_bucket (sync, bucket, tensor->expert, after, error))
       return FALSE;
   }
   return TRUE;
