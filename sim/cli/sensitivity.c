@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
+
 #define CHANGED_BY 0.2
 
 const BaseName cli_hangs_names[] = { { "assumed", CLI_HANGS_ASSUMED, "constants that are assumed" },
@@ -51,29 +53,21 @@ run_watched (const Cli *cli, const char *name, const CliScenarioFlags *flags, Ba
 }
 
 static void
-try_one (gpointer data, gpointer user)
+try_one (void *item)
 {
-  Trial *trial = data;
+  Trial *trial = item;
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GError) error = NULL;
-  (void)user;
   for (guint i = trial->from; i < trial->from + trial->n; i++)
     base_watch_change (watch, ((const BaseWatched *)trial->constants->pdata[i])->place, trial->factor);
   if (!run_watched (trial->cli, trial->name, trial->flags, watch, &trial->answer_s, &error))
     trial->answer_s = (double)NAN;
 }
 
-static gboolean
-try_all (GArray *trials, GError **error)
+static void
+try_all (GArray *trials)
 {
-  (void)g_ascii_strtoull ("0", NULL, 10); /* makes GLib's C locale before there are threads, as in vary.c */
-  GThreadPool *pool = g_thread_pool_new (try_one, NULL, (gint)g_get_num_processors (), TRUE, error);
-  if (pool == NULL)
-    return FALSE;
-  for (guint i = 0; i < trials->len; i++)
-    g_thread_pool_push (pool, &g_array_index (trials, Trial, i), NULL);
-  g_thread_pool_free (pool, FALSE, TRUE);
-  return TRUE;
+  base_parallel_each (trials->data, trials->len, sizeof (Trial), 0, try_one);
 }
 
 /* Whether a number is one that a buyer could be wrong about: no count, nothing of the question itself, unless it says that it is
@@ -94,9 +88,9 @@ compare_numbers (gconstpointer a, gconstpointer b)
 }
 
 /* Constants, by number, on which the answer hangs: with less of what does not bind it may, and with more of what does it may not.
- * Returned: guint, some twice, ascending, full; NULL and *error. */
+ * Returned: guint, some twice, ascending, full. */
 static GArray *
-find_those (const Trial *like, double by, double answer_s, guint *n_runs, GError **error)
+find_those (const Trial *like, double by, double answer_s, guint *n_runs)
 {
   g_autoptr (GArray) trials = g_array_new (FALSE, FALSE, sizeof (Trial));
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -106,8 +100,7 @@ find_those (const Trial *like, double by, double answer_s, guint *n_runs, GError
   if (like->n > 0)
     g_array_append_vals (trials, sides, 2);
   while (trials->len > 0) {
-    if (!try_all (trials, error))
-      return NULL;
+    try_all (trials);
     *n_runs += trials->len;
     GArray *next = g_array_new (FALSE, FALSE, sizeof (Trial));
     for (guint i = 0; i < trials->len; i++) {
@@ -143,8 +136,8 @@ name_of (const BaseWatched *one, const char *root)
   return g_strdup_printf ("%s: %s", file, one->key);
 }
 
-static gboolean
-move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out, GError **error)
+static void
+move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out)
 {
   g_autoptr (GArray) trials = g_array_new (FALSE, FALSE, sizeof (Trial));
   for (guint i = found->len; i-- > 1;)
@@ -158,8 +151,7 @@ move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out
       trial.factor = side == 0 ? 1 - out->by : 1 + out->by;
       g_array_append_val (trials, trial);
     }
-  if (!try_all (trials, error))
-    return FALSE;
+  try_all (trials);
   out->n_runs += trials->len;
   for (guint i = 0; i < found->len; i++) {
     const BaseWatched *one = like->constants->pdata[g_array_index (found, guint, i)];
@@ -176,7 +168,6 @@ move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out
     g_array_append_val (out->hangs, hang);
   }
   rep_sensitivity_sort (out);
-  return TRUE;
 }
 
 RepSensitivity *
@@ -197,9 +188,8 @@ cli_sensitivity (Cli *cli, const char *name, const CliScenarioFlags *flags, CliH
   g_autoptr (RepSensitivity) out = rep_sensitivity_new (answer_s, CHANGED_BY);
   out->n_tried = constants->len;
   const Trial like = { .cli = cli, .name = name, .flags = &bare, .constants = constants, .n = constants->len };
-  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, answer_s, &out->n_runs, error);
-  if (found == NULL || !move_each (cli, &like, found, out, error))
-    return NULL;
+  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, answer_s, &out->n_runs);
+  move_each (cli, &like, found, out);
   return g_steal_pointer (&out);
 }
 

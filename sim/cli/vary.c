@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/table.h"
 #include "plot-private.h"
 
@@ -15,7 +16,6 @@ typedef struct {
 } Axis;
 
 typedef struct {
-  const GPtrArray *axes;
   char *const *words;
   const char *format;
   Cli *cli;      /* of this point; its answer is in ->out */
@@ -122,10 +122,9 @@ point_name (const GPtrArray *axes, guint point)
 /* ---- running ---- */
 
 static void
-run_point (gpointer data, gpointer user)
+run_point (void *item)
 {
-  Point *point = data;
-  (void)user;
+  Point *point = item;
   g_ptr_array_add (point->sets, NULL);
   if (!cli_run_point (point->cli, point->words, (const char *const *)point->sets->pdata, point->format, &point->error))
     g_assert (point->error != NULL);
@@ -142,7 +141,7 @@ point_clear (gpointer data)
 
 /* All points, run on as many threads as there are cores. */
 static GArray *
-run_all (const Cli *cli, const GPtrArray *axes, char *const *words, GError **error)
+run_all (const Cli *cli, const GPtrArray *axes, char *const *words)
 {
   guint n = 1;
   for (guint i = 0; i < axes->len; i++)
@@ -153,23 +152,14 @@ run_all (const Cli *cli, const GPtrArray *axes, char *const *words, GError **err
   const int argc = (int)g_strv_length (cli->command);
   for (guint k = 0; k < n; k++) {
     Point *point = &g_array_index (points, Point, k);
-    *point = (Point){ .axes = axes,
-                      .words = words,
+    *point = (Point){ .words = words,
                       .format = cli->format == CLI_FORMAT_JSON ? "json" : "tsv",
                       .cli = cli_new (cli->verb, argc, cli->command),
                       .sets = g_ptr_array_new_with_free_func (g_free) };
     for (guint i = 0; i < axes->len; i++)
       g_ptr_array_add (point->sets, g_strdup_printf ("%s=%s", ((const Axis *)axes->pdata[i])->path, value_at (axes, i, k)));
   }
-  /* GLib makes its C locale at first use, and a thread that waits for that finds errno set, which its parsers of numbers take for
-   * theirs: make it now. */
-  (void)g_ascii_strtoull ("0", NULL, 10);
-  GThreadPool *pool = g_thread_pool_new (run_point, NULL, (gint)g_get_num_processors (), TRUE, error);
-  if (pool == NULL)
-    return NULL;
-  for (guint k = 0; k < n; k++)
-    g_thread_pool_push (pool, &g_array_index (points, Point, k), NULL);
-  g_thread_pool_free (pool, FALSE, TRUE);
+  base_parallel_each (points->data, points->len, sizeof (Point), 0, run_point);
   return g_steal_pointer (&points);
 }
 
@@ -585,7 +575,7 @@ cli_vary (Cli *cli, char *const *words, char *const *rest, GError **error)
   if (cli->vary_plot != NULL && !cli_plot_check (cli, "--vary-plot", cli->vary_plot, error))
     return FALSE;
   g_autoptr (GPtrArray) axes = read_axes (cli, error);
-  g_autoptr (GArray) points = axes != NULL ? run_all (cli, axes, words, error) : NULL;
+  g_autoptr (GArray) points = axes != NULL ? run_all (cli, axes, words) : NULL;
   if (points == NULL || !gather (cli, axes, points, error))
     return FALSE;
   if (cli->format == CLI_FORMAT_JSON)

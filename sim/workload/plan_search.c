@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "plan-private.h"
 
 #define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
@@ -139,10 +140,9 @@ take (Job *job, const WrkClosedAsk *ask, const WrkClosedStep *step)
 }
 
 static void
-search_machine (gpointer data, gpointer unused)
+search_machine (void *item)
 {
-  Job *job = data;
-  (void)unused;
+  Job *job = item;
   const WrkMachine *machine = &g_array_index (job->plan->machines, WrkMachine, job->machine);
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (WrkClosedAsk));
   g_autoptr (WrkClosed) closed = wrk_closed_new (machine->scenario, &job->error);
@@ -176,12 +176,7 @@ first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
   g_autofree Job *jobs = g_new0 (Job, n);
   for (guint i = 0; i < n; i++)
     jobs[i] = (Job){ .plan = plan, .machine = i, .rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow)) };
-  GThreadPool *pool = threads > 1 ? g_thread_pool_new (search_machine, NULL, (gint)MIN (threads, n), TRUE, NULL) : NULL;
-  for (guint i = 0; i < n; i++)
-    if (pool == NULL || !g_thread_pool_push (pool, &jobs[i], NULL))
-      search_machine (&jobs[i], NULL);
-  if (pool != NULL)
-    g_thread_pool_free (pool, FALSE, TRUE);
+  base_parallel_each (jobs, n, sizeof (Job), threads, search_machine);
   gboolean ok = TRUE;
   for (guint i = 0; i < n; i++) {
     g_array_append_vals (out->rows, jobs[i].rows->data, jobs[i].rows->len);
