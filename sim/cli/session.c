@@ -41,45 +41,54 @@ run_once (Cli *cli, const void *flags, char **rest, GError **error)
   return check_common (cli, error) && cli->verb->run (cli, flags, rest, error);
 }
 
-gboolean
-cli_run (Cli *cli, char *const *words, GError **error)
+/* Has `sets` follow the --set values, and `format` take the place of --format. */
+static void
+take_point (Cli *cli, const char *const *sets, const char *format)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  for (char **set = cli->sets; set != NULL && *set != NULL; set++)
+    g_ptr_array_add (all, *set);
+  for (const char *const *set = sets; *set != NULL; set++)
+    g_ptr_array_add (all, g_strdup (*set));
+  g_ptr_array_add (all, NULL);
+  g_free (cli->sets);
+  cli->sets = (char **)g_ptr_array_free (all, FALSE);
+  g_free (cli->format_text);
+  cli->format_text = g_strdup (format);
+}
+
+/* What was asked for, help and --vary included; sets not NULL: a point of --vary. */
+static gboolean
+run (Cli *cli, char *const *words, const char *const *sets, const char *format, GError **error)
 {
   g_autofree void *flags = g_malloc0 (cli->verb->size);
   g_auto (GStrv) rest = cli_flags_parse (cli, words, flags, error);
   gboolean done = rest != NULL;
-  if (done && cli->help)
+  if (done && sets != NULL) {
+    take_point (cli, sets, format);
+    done = run_once (cli, flags, rest, error);
+  } else if (done && cli->help) {
     cli_flags_help (cli->verb, cli->out);
-  else if (done)
+  } else if (done) {
     done = (cli->varies != NULL ? check_common (cli, error) && cli_vary (cli, words, rest, error)
                                 : run_once (cli, flags, rest, error)) &&
            cli_spare_inputs (cli, error);
+  }
   for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
     cli_flags_clear (*table, flags);
   return done;
 }
 
 gboolean
+cli_run (Cli *cli, char *const *words, GError **error)
+{
+  return run (cli, words, NULL, NULL, error);
+}
+
+gboolean
 cli_run_point (Cli *cli, char *const *words, const char *const *sets, const char *format, GError **error)
 {
-  g_autofree void *flags = g_malloc0 (cli->verb->size);
-  g_auto (GStrv) rest = cli_flags_parse (cli, words, flags, error);
-  gboolean done = rest != NULL;
-  if (done) {
-    g_autoptr (GPtrArray) all = g_ptr_array_new ();
-    for (char **set = cli->sets; set != NULL && *set != NULL; set++)
-      g_ptr_array_add (all, *set);
-    for (const char *const *set = sets; *set != NULL; set++)
-      g_ptr_array_add (all, g_strdup (*set));
-    g_ptr_array_add (all, NULL);
-    g_free (cli->sets);
-    cli->sets = (char **)g_ptr_array_free (g_steal_pointer (&all), FALSE);
-    g_free (cli->format_text);
-    cli->format_text = g_strdup (format);
-    done = run_once (cli, flags, rest, error);
-  }
-  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
-    cli_flags_clear (*table, flags);
-  return done;
+  return run (cli, words, sets, format, error);
 }
 
 static void
