@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/calibration.h"
-#include "harness.h"
+#include "library_fixture.h"
 #include "models/tier.h"
 #include "scenario-private.h"
 
@@ -240,20 +239,6 @@ single_nodes_are_within_ten_percent_of_the_median (void)
 
 /* ---- copies of checkpoints ---- */
 
-typedef struct {
-  const BaseLookup *lookup;
-  Cal *cal;
-} User;
-
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
-{
-  User *user = data;
-  user->cal = cal_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
-  return user->cal != NULL ? cal_library (user->cal) : NULL;
-}
-
 static WrkCheckpointResult
 checkpoint (unsigned gpus, double rank_B, const char *memory)
 {
@@ -268,17 +253,17 @@ checkpoint (unsigned gpus, double rank_B, const char *memory)
                                NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  User user = { lookup, NULL };
+  Cal *cal = NULL;
   WrkScenarioOptions options = { .sets = sets };
   WrkScenario *scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
-                                                  load_library, &user, &error);
+                                                  model_library, &cal, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
   WrkCheckpointResult out = result->training.checkpoint;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
-  cal_free (user.cal);
+  cal_free (cal);
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "calibrate/calibration.h"
+#include "bench_library.h"
 #include "workload/scenario.h"
 
 /* Three levels of 64 ports end at 65,536 adapters. */
@@ -32,16 +32,6 @@ static const struct {
     { "cluster.nodes=12500", LARGE_SWITCHES, "workload={kind: collective, op: all_reduce, bytes: 1 GiB, algo: tree}", NULL } },
 };
 
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
-
 /* A scenario and what it took to read, build and run it last. */
 typedef struct {
   const char *path, *const *sets;
@@ -58,7 +48,7 @@ run (void *user)
   Cal *cal = NULL;
   const WrkScenarioOptions options = { .sets = bench->sets };
   double start_s = bench_now_s ();
-  WrkScenario *scenario = wrk_scenario_load (bench->path, lookup, &options, load_library, &cal, &error);
+  WrkScenario *scenario = wrk_scenario_load (bench->path, lookup, &options, bench_library, &cal, &error);
   double loaded_s = bench_now_s ();
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   double run_s = bench_now_s () - loaded_s;

@@ -4,20 +4,10 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "calibrate/calibration.h"
+#include "bench_library.h"
 #include "workload/closed.h"
 
 enum { PRICES = 200000 };
-
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
-{
-  Cal **cal = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
-}
 
 static void
 stop_on (const GError *error)
@@ -175,7 +165,7 @@ main (int argc, char **argv)
   const WrkScenarioOptions options = { 0 };
   bench_print_machine ();
   WrkScenario *scenario =
-      wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, load_library, &cal, &error);
+      wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, bench_library, &cal, &error);
   stop_on (error);
   if (collectives)
     bench_collectives (scenario);
@@ -183,7 +173,7 @@ main (int argc, char **argv)
   cal_free (cal);
   const char *const wide[] = { "cluster.nodes=32", NULL };
   const WrkScenarioOptions larger = { .sets = wide };
-  scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, load_library, &cal, &error);
+  scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, bench_library, &cal, &error);
   stop_on (error);
   if (steps)
     bench_steps (scenario);

@@ -1,8 +1,8 @@
 /* docs/scenario.md: its reference is what the schema tables print, its examples run. `test_workload_docs --write` renews the
  * reference. */
-#include "calibrate/calibration.h"
 #include "document.h"
 #include "jobs-private.h"
+#include "library_fixture.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
@@ -18,20 +18,6 @@ static const BaseSchema *const schemas[] = { &wrk_schema_scenario,
                                              &wrk_schema_report,
                                              NULL };
 
-typedef struct {
-  const BaseLookup *lookup;
-  Cal *cal;
-} User;
-
-static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
-{
-  User *user = data;
-  user->cal = cal_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
-  return user->cal != NULL ? cal_library (user->cal) : NULL;
-}
-
 static void
 reference_is_what_the_tables_print (void)
 {
@@ -44,11 +30,11 @@ run_example (const char *example)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-    User user = { lookup, NULL };
+    Cal *cal = NULL;
     WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
     g_autoptr (GError) error = NULL;
     WrkScenario *scenario =
-        wrk_scenario_load_data (DOCUMENT, example, strlen (example), lookup, &options, load_library, &user, &error);
+        wrk_scenario_load_data (DOCUMENT, example, strlen (example), lookup, &options, model_library, &cal, &error);
     WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
     if (result == NULL)
       fprintf (stderr, "%s\n%s\n", error->message, example);
@@ -57,7 +43,7 @@ run_example (const char *example)
       TEST_NEAR (result->coll.time_s, 72e-6, 1e-9); /* as its comment says */
     wrk_result_free (result);
     wrk_scenario_free (scenario);
-    cal_free (user.cal);
+    cal_free (cal);
   }
 }
 
