@@ -32,6 +32,8 @@ static const BaseField row_fields[] = {
                 .help = "that nothing hides: the loop around a step, what it reads back from the GPU"),
   BASE_ROW_NUM (MdlSoftwareRow, "spread", spread, RATIO, .max = "20 %",
                 .help = "standard deviation of the ranks' compute; the slowest sets the pace"),
+  BASE_ROW (MdlSoftwareRow, "queues_sends", queues_sends, BOOL, .fallback = "false",
+            .help = "sends and receives of a pipeline rank run on one stream, in the order that PyTorch lists them in"),
   BASE_ROW (MdlSoftwareRow, "overlap_tp", overlap_tp, BOOL, .fallback = "false",
             .help = "collectives of tensor parallelism run beside products unless the scenario says otherwise"),
   BASE_ROW_END,

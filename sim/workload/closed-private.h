@@ -74,9 +74,10 @@ guint32 wrk_turns_followed (const WrkPipeline *pipe);
 /* Whether there are more than those; then a round less is followed too. */
 gboolean wrk_turns_repeat (const WrkPipeline *pipe);
 
-/* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. Returned: full. */
+/* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. `queued`: in that of
+ * wrk_schedule_list(), and sends and receives of a rank wait for each other. Returned: full. */
 typedef struct WrkWay WrkWay;
-WrkWay *wrk_way_new (const WrkPipeline *pipe);
+WrkWay *wrk_way_new (const WrkPipeline *pipe, gboolean queued);
 void wrk_way_free (WrkWay *way);
 const WrkPipeline *wrk_way_pipe (const WrkWay *way);
 guint32 wrk_way_length (const WrkWay *way); /* turns */
@@ -111,6 +112,8 @@ typedef struct {
   double band;     /* widest of its collectives */
   BaseSource source;
 } WrkSyncTime;
+/* A send between pipeline ranks that compute meanwhile. */
+double wrk_send_beside_s (const WrkModel *model, const WrkUnits *units, const WrkPriced *send);
 /* `model`: the configuration's own. */
 gboolean wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *prices, const WrkTurns *turns, guint32 lane,
                         WrkSyncTime *out, GError **error);

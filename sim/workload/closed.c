@@ -185,15 +185,15 @@ units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
 static const WrkWay *
-way_of (WrkClosed *closed, const WrkPipeline *pipe, guint32 m)
+way_of (WrkClosed *closed, const WrkModel *model, guint32 m)
 {
-  WrkPipeline few = *pipe;
+  WrkPipeline few = model->pipe;
   few.m = m;
   const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule } };
   const WrkWay *known = recall (closed->ways, &key);
   if (known != NULL)
     return known;
-  WrkWay *way = keep (closed->ways, &key, wrk_way_new (&few), free_way);
+  WrkWay *way = keep (closed->ways, &key, wrk_way_new (&few, model->software.queues_sends), free_way);
   closed->ways_turns += wrk_way_length (way);
   return way;
 }
@@ -234,8 +234,9 @@ turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGr
     const WrkPriced *wrap = pipe.v > 1 && next != NULL ? wrk_group_send (groups, pipe.p - 1, 0, bytes, error) : next;
     if (next == NULL || wrap == NULL)
       return NULL;
-    key.send_s = next->time_s;
-    key.wrap_s = wrap->time_s;
+    gboolean queued = model->software.queues_sends; /* so that nothing hides how much slower they are beside compute */
+    key.send_s = queued ? wrk_send_beside_s (model, units, next) : next->time_s;
+    key.wrap_s = queued ? wrk_send_beside_s (model, units, wrap) : wrap->time_s;
   }
   key.ask.micro_batches = wrk_turns_followed (&pipe);
   if (model->sync != WRK_SYNC_SHARDS && model->software.slowest <= 1)
@@ -250,8 +251,8 @@ turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGr
   for (int k = 0; k < WRK_TURN_KINDS; k++)
     turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, (WrkTurnKind)k);
   guint32 m = wrk_turns_followed (&pipe);
-  const WrkWay *before = wrk_turns_repeat (&pipe) ? way_of (closed, &pipe, m - pipe.p) : NULL;
-  known = keep (closed->turns, &key, wrk_turns_new (&pipe, way_of (closed, &pipe, m), before, &turns_ask), free_turns);
+  const WrkWay *before = wrk_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
+  known = keep (closed->turns, &key, wrk_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask), free_turns);
   for (int k = 0; k < WRK_TURN_KINDS; k++)
     g_free (turn_s[k]);
   return known;
@@ -268,7 +269,7 @@ memory_turns_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *a
   if (known != NULL)
     return known;
   gboolean few = model->pipe.m == wrk_turns_followed (&model->pipe);
-  const WrkWay *way = few ? way_of (closed, &model->pipe, model->pipe.m) : NULL;
+  const WrkWay *way = few ? way_of (closed, model, model->pipe.m) : NULL;
   return keep (closed->memory, &key, wrk_memory_turns_new (model, way != NULL ? wrk_way_orders (way) : NULL), g_free);
 }
 

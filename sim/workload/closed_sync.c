@@ -165,30 +165,42 @@ count_ranks (Rank *r)
                          (kinds[i] == WRK_GROUP_DP || kinds[i] == WRK_GROUP_EDP ? wrk_schedule_copies (&r->model->pipe) : 1);
 }
 
-/* Over the works of a layer's backward pass. */
+/* Over the works of a layer's pass. */
 static Beside
-find_beside (const Rank *r, const WrkPriced *priced)
+find_beside (const WrkModel *model, const WrkUnits *units, WrkTurnKind kind, const WrkPriced *priced)
 {
   Beside out = { priced, 1, 1 };
   double alone_s = 0, beside_s = 0, moved_s = 0;
   for (guint32 u = 0; u < WRK_LAYER_KINDS; u++) {
-    const GArray *items = r->units->unit[u].unit != NULL ? r->units->unit[u].unit->pass[r->kind] : NULL;
+    const GArray *items = units->unit[u].unit != NULL ? units->unit[u].unit->pass[kind] : NULL;
     for (guint i = 0; items != NULL && i < items->len; i++) {
       const WrkItem *item = &g_array_index (items, WrkItem, i);
       double factor = 1;
       if (item->is_coll || item->time_s <= 0)
         continue;
-      double x = mdl_overlap_many (r->model->scenario->overlap, &r->model->gpu, &item->demand, &priced->demand, 1, &factor);
+      double x = mdl_overlap_many (model->scenario->overlap, &model->gpu, &item->demand, &priced->demand, 1, &factor);
       alone_s += item->time_s;
       beside_s += item->time_s * x;
       moved_s += item->time_s * x / factor;
     }
   }
-  if (alone_s > 0 && moved_s > 0 && !r->model->scenario->settings.no_interference) {
+  if (alone_s > 0 && moved_s > 0 && !model->scenario->settings.no_interference) {
     out.x = beside_s / alone_s;
     out.y = beside_s / moved_s;
   }
   return out;
+}
+
+double
+wrk_send_beside_s (const WrkModel *model, const WrkUnits *units, const WrkPriced *send)
+{
+  double fixed_s = fmin (send->coll.cost.latency_s, send->time_s), all_s = 0, moved_s = 0;
+  for (int k = 0; k < WRK_TURN_KINDS; k++) {
+    double turn_s = wrk_units_at (units, model, model->n_positions / 2, 0)->time_s[k];
+    all_s += turn_s;
+    moved_s += turn_s / find_beside (model, units, (WrkTurnKind)k, send).y;
+  }
+  return fixed_s + (send->time_s - fixed_s) * (moved_s > 0 ? all_s / moved_s : 1);
 }
 
 /* The same few sizes come again layer after layer. */
@@ -200,7 +212,7 @@ beside_of (Rank *r, const WrkPriced *priced)
     return *slot;
   *slot = g_hash_table_lookup (r->units->beside[r->kind], priced);
   if (*slot == NULL) {
-    const Beside found = find_beside (r, priced);
+    const Beside found = find_beside (r->model, r->units, r->kind, priced);
     Beside *one = g_memdup2 (&found, sizeof found);
     g_hash_table_insert (r->units->beside[r->kind], (gpointer)priced, one);
     *slot = one;

@@ -16,6 +16,7 @@ typedef struct {
   guint32 length;       /* of the way's lengths */
   guint32 place;        /* rank and chunk, as of WrkTurns */
   guint32 rank;
+  guint32 to;          /* rank that waits for what it makes */
   guint8 sends;        /* of SENDS */
   guint8 paired;       /* it begins and ends with the next one */
   guint8 first, final; /* forward pass of its chunk; that completes its gradients */
@@ -26,6 +27,7 @@ enum { SLOT_START, SLOT_NOBODY, SLOTS_OWN }; /* the begin of the step; what nobo
 
 struct WrkWay {
   WrkPipeline pipe;
+  gboolean queued; /* as of wrk_way_new() */
   guint32 n, n_slots;
   Turn *turn;
   GArray **order; /* by rank: WrkTurn */
@@ -96,6 +98,7 @@ add_turn (Maker *m, guint32 rank, const WrkTurn *turn)
     out->needs = read_slot (m, slot_at (m, turn, wrk_schedule_position (m->pipe, other)));
   if (wrk_schedule_feeds (m->pipe, rank, turn, &other)) {
     out->sends = (guint8)sends_of (rank, &other);
+    out->to = other.rank;
     out->makes = *slot_at (m, turn, position) = take_slot (m);
   }
   if (turn->kind == WRK_TURN_FORWARD && !m->begun[place])
@@ -123,8 +126,32 @@ take_turn (Maker *m, guint32 rank)
   return TRUE;
 }
 
+static void
+take_all (Maker *m)
+{
+  for (gboolean moves = TRUE; moves;) {
+    moves = FALSE;
+    for (guint32 s = 0; s < m->pipe->p; s++)
+      while (take_turn (m, s))
+        moves = TRUE;
+  }
+}
+
+/* In the order of the list: where a turn's result is sent, the receiver's turns before it in the way are those listed before. */
+static void
+take_listed (Maker *m)
+{
+  g_autoptr (GArray) listed = wrk_schedule_list (m->pipe, m->way->order);
+  for (guint i = 0; i < listed->len;) {
+    guint32 before = m->way->n;
+    gboolean taken = take_turn (m, g_array_index (listed, WrkListed, i).rank);
+    g_assert (taken);
+    i += m->way->n - before;
+  }
+}
+
 WrkWay *
-wrk_way_new (const WrkPipeline *pipe)
+wrk_way_new (const WrkPipeline *pipe, gboolean queued)
 {
   guint32 p = pipe->p, places = p * wrk_schedule_chunks (pipe);
   gsize all = 0, made = (gsize)wrk_schedule_positions (pipe) * pipe->m;
@@ -141,14 +168,13 @@ wrk_way_new (const WrkPipeline *pipe)
     all += way->order[s]->len;
   }
   way->pipe = *pipe;
+  way->queued = queued;
   way->n_slots = SLOTS_OWN;
   way->turn = g_new (Turn, all);
-  for (gboolean moves = TRUE; moves;) {
-    moves = FALSE;
-    for (guint32 s = 0; s < p; s++)
-      while (take_turn (&m, s))
-        moves = TRUE;
-  }
+  if (queued)
+    take_listed (&m);
+  else
+    take_all (&m);
   g_assert (way->n == all); /* schedules have no cycles */
   for (guint32 i = 0; i < places; i++)
     way->turn[m.final[i]].final = TRUE;
@@ -226,6 +252,17 @@ all_lengths (const WrkPipeline *pipe, const WrkTurnsAsk *ask)
   return length_s;
 }
 
+/* What a turn that ends at `ends` makes is where it is needed; of a queued pipeline once both ranks have done what is listed
+ * before. `end` and `queue`, by rank: of the latest turn and the latest transfer. */
+static inline Times
+arrives (const WrkWay *way, const Turn *turn, Times ends, Times send, const Times *end, Times *queue)
+{
+  if (!way->queued || turn->sends == SENDS_NOTHING)
+    return plus (ends, send);
+  Times begin = later (later (ends, end[turn->to]), later (queue[turn->rank], queue[turn->to]));
+  return queue[turn->rank] = queue[turn->to] = plus (begin, send);
+}
+
 /* The end of the last turn; fills end_s, first_s and final_s of *out. */
 static Times
 follow (const WrkWay *way, const WrkTurnsAsk *ask, const double *length_s, WrkTurns *out)
@@ -234,7 +271,8 @@ follow (const WrkWay *way, const WrkTurnsAsk *ask, const double *length_s, WrkTu
   const Times keeps[SENDS] = { [SENDS_NEXT] = ask->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
                                [SENDS_AROUND] = ask->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
   guint32 p = way->pipe.p;
-  Times *slot = g_new0 (Times, way->n_slots + 2 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, last = { { 0 } };
+  Times *slot = g_new0 (Times, way->n_slots + 3 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, *queue = end + p;
+  Times last = { { 0 } };
   for (const Turn *t = way->turn, *stop = t + way->n; t < stop; t++) {
     guint n = t->paired ? 2 : 1;
     Times begin = later (idle[t->rank], slot[t->needs]);
@@ -244,9 +282,10 @@ follow (const WrkWay *way, const WrkTurnsAsk *ask, const double *length_s, WrkTu
       long_s = (long_s + length_s[t[1].length]) * ask->paired;
     }
     Times ends = plus (begin, (Times){ { long_s, long_s } }), until = idle[t->rank];
+    end[t->rank] = later (end[t->rank], ends);
     for (guint k = 0; k < n; k++) {
       const Turn *one = t + k;
-      slot[one->makes] = plus (ends, sends[one->sends]);
+      slot[one->makes] = arrives (way, one, ends, sends[one->sends], end, queue);
       until = later (until, plus (ends, keeps[one->sends]));
       if (one->first)
         out->first_s[one->place] = begin.s[SENT];
@@ -254,7 +293,6 @@ follow (const WrkWay *way, const WrkTurnsAsk *ask, const double *length_s, WrkTu
         out->final_s[one->place] = ends.s[SENT];
     }
     idle[t->rank] = until;
-    end[t->rank] = later (end[t->rank], ends);
     t += n - 1;
   }
   for (guint32 s = 0; s < p; s++) {

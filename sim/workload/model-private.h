@@ -64,6 +64,7 @@ typedef struct {
   double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
   double replica_s;             /* to make one of a module for another GPU, and to start its thread */
   double step_s;                /* that nothing of a step hides */
+  gboolean queues_sends;        /* of this schedule: one stream for all sends and receives of a rank */
   double slowest;               /* compute of the slowest rank over the mean */
   double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
   double bucket, bucket_per_rank; /* parameters reduce-scattered together: the greater one; HUGE_VAL: all of a chunk */

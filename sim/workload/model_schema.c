@@ -70,6 +70,9 @@ static const BaseField software_fields[] = {
                 .help = "of the host to go on once the GPU has done what it waits for, likewise"),
   BASE_ROW_NUM (WrkSoftwareSpec, "collective", collective, TIME, .max = "10 ms",
                 .help = "of the host to queue a collective, or a gather or scatter of shards, likewise"),
+  BASE_ROW (WrkSoftwareSpec, "queues_sends", queues_sends, BOOL,
+            .help = "sends and receives of a pipeline rank run on one stream, in the order that PyTorch lists them in (but for "
+                    "gpipe and 1f1b); default: as the framework does"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_software = { .name = "software", .help = "Whose software runs the step.", .fields = software_fields };

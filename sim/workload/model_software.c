@@ -44,6 +44,7 @@ take_row (WrkSoftware *out, const MdlSoftwareRow *row, double ranks)
   out->collective_s = row->collective.v;
   out->shards_s = row->shards.set ? row->shards.v : row->collective.v;
   out->step_s = row->step.v;
+  out->queues_sends = row->queues_sends.v;
   out->slowest = 1 + row->spread.v * mdl_software_slowest (ranks);
 }
 
@@ -75,6 +76,9 @@ wrk_model_take_software (WrkModel *model)
     take_row (out, row, model->grid.n);
   if (row != NULL && !overlap->set)
     model->overlap_tp = row->overlap_tp.v;
+  if (spec->queues_sends.set)
+    out->queues_sends = spec->queues_sends.v;
+  out->queues_sends = out->queues_sends && wrk_schedule_is_listed (model->pipe.schedule);
   if (spec->efficiency.set) {
     out->attention *= spec->efficiency.v / out->efficiency;
     out->optimizer *= spec->efficiency.v / out->efficiency;

@@ -84,6 +84,30 @@ join_turns (WrkModelRun *run)
     }
 }
 
+/* Sends and receives of a rank run one after the other, each behind the passes listed before it. */
+static void
+queue_sends (WrkModelRun *run)
+{
+  const WrkPipeline *pipe = &run->model.pipe;
+  g_autoptr (GArray) listed = wrk_schedule_list (pipe, run->order);
+  g_autofree EngTask *pass = g_new (EngTask, pipe->p), *transfer = g_new (EngTask, pipe->p); /* the latest of each rank */
+  for (guint32 s = 0; s < pipe->p; s++)
+    pass[s] = transfer[s] = ENG_NO_TASK;
+  for (guint i = 0; i < listed->len; i++) {
+    const WrkListed *at = &g_array_index (listed, WrkListed, i);
+    const WrkDone *done = &run->done[at->rank][at->turn];
+    WrkPlace to;
+    pass[at->rank] = done->last;
+    if (!wrk_schedule_feeds (pipe, at->rank, &g_array_index (run->order[at->rank], WrkTurn, at->turn), &to) || to.rank == at->rank)
+      continue;
+    wrk_build_after_one (&run->b, done->done, transfer[at->rank]);
+    if (transfer[to.rank] != transfer[at->rank])
+      wrk_build_after_one (&run->b, done->done, transfer[to.rank]);
+    wrk_build_after_one (&run->b, done->done, pass[to.rank]);
+    transfer[at->rank] = transfer[to.rank] = done->done;
+  }
+}
+
 /* The norm of the gradients is of all pipeline ranks: none updates before the last has its own. */
 static void
 join_norms (WrkModelRun *run)
@@ -166,6 +190,8 @@ build (WrkModelRun *run, GError **error)
   if (!build_lanes (run, error))
     return FALSE;
   join_turns (run);
+  if (model->software.queues_sends)
+    queue_sends (run);
   join_norms (run);
   wrk_build_count (b);
   return TRUE;

@@ -65,6 +65,17 @@ gboolean wrk_schedule_feeds (const WrkPipeline *pipe, guint32 rank, const WrkTur
  * is next to the last. */
 gboolean wrk_schedule_is_up (const WrkPipeline *pipe, guint32 from, guint32 to);
 
+/* A turn of a rank. */
+typedef struct {
+  guint32 rank, turn; /* index into the rank's order */
+} WrkListed;
+/* Whether PyTorch runs a schedule from lists of passes, sends and receives; gpipe and 1f1b have loops of their own. */
+gboolean wrk_schedule_is_listed (WrkSchedule schedule);
+/* All turns as PyTorch lists them over all ranks, each behind what it needs: WrkListed, full. What a turn hands to another rank is
+ * sent right behind it, and received behind the last turn of the receiver that is listed before. `order`: by rank, as of
+ * wrk_schedule_order(). */
+GArray *wrk_schedule_list (const WrkPipeline *pipe, GArray *const *order);
+
 /* What a turn is called: "F3", the chunk behind it where ranks hold several: "F3.1". A name of a task: `size` 32 holds any. */
 void wrk_turn_name (const WrkPipeline *pipe, const WrkTurn *turn, char *name, gsize size);
 

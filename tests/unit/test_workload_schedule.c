@@ -221,6 +221,26 @@ orders_are_as_drawn_in_the_papers (void)
   }
 }
 
+/* Rank, pass, micro-batch, chunk. Both gather two chunks first; a round lists one entry a rank, rank 1 right behind rank 0, until
+ * rank 0 waits for B1b; the reductions and the chunk that is let go take rounds in which nothing is listed. */
+static void
+a_list_goes_round_the_ranks (void)
+{
+  static const WrkPipeline pipe = { WRK_SCHEDULE_INTERLEAVED, 2, 2, 2 };
+  GArray *order[] = { wrk_schedule_order (&pipe, 0), wrk_schedule_order (&pipe, 1) };
+  g_autoptr (GArray) listed = wrk_schedule_list (&pipe, order);
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; i < listed->len; i++) {
+    const WrkListed *one = &g_array_index (listed, WrkListed, i);
+    const WrkTurn *turn = &g_array_index (order[one->rank], WrkTurn, one->turn);
+    g_string_append_printf (text, "%s%u%c%u%c", i > 0 ? " " : "", one->rank, "FBIW"[turn->kind], turn -> micro_batch,
+                            'a' + (int)turn->chunk);
+  }
+  TEST_STR (text->str, "0F0a 1F0a 0F1a 1F1a 0F0b 1F0b 0F1b 1B0b 0B0b 1F1b 1B1b 0B1b 1B0a 0B0a 1B1a 0B1a");
+  g_array_unref (order[0]);
+  g_array_unref (order[1]);
+}
+
 static void
 chains_lie_on_ranks_as_published (void)
 {
@@ -561,6 +581,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "orders are as drawn in the papers", orders_are_as_drawn_in_the_papers },
+    { "a list goes round the ranks", a_list_goes_round_the_ranks },
     { "chains lie on ranks as published", chains_lie_on_ranks_as_published },
     { "neighbours are the next in the chain", neighbours_are_the_next_in_the_chain },
     { "a ring of ranks goes up at its end", a_ring_of_ranks_goes_up_at_its_end },

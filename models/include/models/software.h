@@ -26,6 +26,7 @@ typedef struct {
   BaseNum shards;     /* s of the host for a gather or scatter of sharded parameters, hooks and copies of single tensors included */
   BaseNum step;       /* s a step that nothing hides: the loop around it, what it reads back from the GPU */
   BaseNum spread;     /* standard deviation of the ranks' compute: the slowest of n sets the pace */
+  BaseBool queues_sends; /* sends and receives of a pipeline rank run on one stream, in PyTorch's order */
   BaseBool overlap_tp; /* collectives of tensor parallelism run part by part beside products unless told otherwise */
 } MdlSoftwareRow;
 

@@ -33,6 +33,7 @@ typedef struct {
   BaseNum year;
   BaseNum efficiency, attention;    /* in place of the measured ones */
   BaseNum kernel, sync, collective; /* s of the host, likewise */
+  BaseBool queues_sends;            /* sends and receives of a pipeline rank */
 } WrkSoftwareSpec;
 
 typedef enum { WRK_ADAMW, WRK_ADAMW_FUSED } WrkOptimizer;
