@@ -183,7 +183,7 @@ class Pipeline(Job):
         # Stages of a pipeline are next to one another, as tensor parallelism would be: on one node it makes no difference.
         mesh = mesh_of(device, ("dp", "pp"), (self.dp, self.pp))
         rank, group = mesh.get_local_rank("pp"), mesh["pp"].get_group()
-        n, v = self.pp * chunks, case["schedule"] == "zb_v"
+        n, v = self.pp * chunks, case["schedule"] in ("zb_v", "dualpipe_v")
         self.here = [rank, n - 1 - rank] if v else [rank + c * self.pp for c in range(chunks)]
         share, rest = divmod(self.dim.layers, n)
         if rest:
@@ -205,7 +205,8 @@ class Pipeline(Job):
                                              output_args=(loss if c == n - 1 else between,)))
         self.last = n - 1 in self.here
         kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved": "ScheduleInterleaved1F1B",
-                "zb_v": "ScheduleZBVZeroBubble", "zb_h1": "ScheduleInterleavedZeroBubble"}[case["schedule"]]
+                "zb_v": "ScheduleZBVZeroBubble", "dualpipe_v": "ScheduleDualPipeV",
+                "zb_h1": "ScheduleInterleavedZeroBubble"}[case["schedule"]]
         kind = getattr(schedules, kind)
         more = {"scale_grads": False} if "scale_grads" in inspect.signature(kind.__init__).parameters else {}
         stages = self.stages[0] if issubclass(kind, schedules.PipelineScheduleSingle) else self.stages
