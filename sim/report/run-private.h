@@ -62,6 +62,9 @@ BaseTable *rep_links_table (const GArray *links);
 
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);
+/* `,"ts":…` of an instant, and `,"ts":…,"dur":…` of a span, in us. */
+void rep_trace_at (double time_s, GString *out);
+void rep_trace_span (double start_s, double end_s, GString *out);
 
 /* "12.3 us (11.9 us to 12.8 us)", or "12.3 us" without a band. Returned: full. */
 char *rep_band (double value_s, double lo_s, double hi_s);

@@ -1,5 +1,8 @@
 /* Trace Event Format: "X" events with ts and dur in microseconds; "M" events name the threads. Written straight to text: a trace
- * of a large step has more events than a tree of JSON nodes should hold. */
+ * of a large step has more events than a tree of JSON nodes should hold. Times are whole nanoseconds, and a slice is
+ * one of them short: viewers add ts and dur in binary, and would nest what follows on a stream in a slice that a rounding makes end
+ * behind its begin. */
+#include <math.h>
 #include <string.h>
 
 #include "run-private.h"
@@ -20,11 +23,30 @@ rep_trace_string (const char *text, GString *out)
   g_string_append_c (out, '"');
 }
 
-static void
-append_number (GString *out, double value)
+static gint64
+whole_ns (double time_s)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append (out, g_ascii_dtostr (text, sizeof text, value));
+  return (gint64)floor (time_s * 1e9 + 1e-3); /* engine times are whole picoseconds */
+}
+
+static void
+append_us (GString *out, const char *key, gint64 ns)
+{
+  g_string_append_printf (out, ",\"%s\":%" G_GINT64_FORMAT ".%03d", key, ns / 1000, (int)(ns % 1000));
+}
+
+void
+rep_trace_at (double time_s, GString *out)
+{
+  append_us (out, "ts", whole_ns (time_s));
+}
+
+void
+rep_trace_span (double start_s, double end_s, GString *out)
+{
+  gint64 start_ns = whole_ns (start_s), end_ns = whole_ns (end_s);
+  append_us (out, "ts", start_ns);
+  append_us (out, "dur", MAX (end_ns - start_ns - 1, 0));
 }
 
 void
@@ -47,10 +69,7 @@ rep_trace_json (const GPtrArray *spans, GString *out)
     }
     g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"name\":", tid);
     rep_trace_string (span->name, out);
-    g_string_append (out, ",\"ts\":");
-    append_number (out, span->start_s * 1e6);
-    g_string_append (out, ",\"dur\":");
-    append_number (out, (span->end_s - span->start_s) * 1e6);
+    rep_trace_span (span->start_s, span->end_s, out);
     g_string_append_c (out, '}');
   }
   g_string_append (out, "\n]}\n");

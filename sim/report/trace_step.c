@@ -1,7 +1,4 @@
-/* The trace of a model's step. Times are whole nanoseconds, cut off: what follows on a stream then never begins before the end of
- * what came before, which viewers would not nest. */
-#include <math.h>
-
+/* The trace of a model's step. */
 #include "run-private.h"
 
 /* Names that chrome://tracing has colours for; Perfetto makes its own from the slices' names. */
@@ -18,18 +15,6 @@ static const char *const colours[WRK_TRACE_KINDS] = {
   [WRK_TRACE_DP] = "thread_state_iowait",
   [WRK_TRACE_SEND] = "yellow",
 };
-
-static gint64
-whole_ns (double time_s)
-{
-  return (gint64)floor (time_s * 1e9 + 1e-3); /* engine times are whole picoseconds */
-}
-
-static void
-append_us (GString *out, const char *key, gint64 ns)
-{
-  g_string_append_printf (out, ",\"%s\":%" G_GINT64_FORMAT ".%03d", key, ns / 1000, (int)(ns % 1000));
-}
 
 static void
 append_number (GString *out, const char *key, double value)
@@ -77,13 +62,11 @@ append_names (const WrkTrace *trace, GString *out)
 static void
 append_slice (const WrkTrace *trace, const WrkSlice *slice, GString *out)
 {
-  gint64 start_ns = whole_ns (slice->start_s), end_ns = whole_ns (slice->end_s);
   double length_s = slice->end_s - slice->start_s;
   g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"name\":", slice->process, slice->thread);
   rep_trace_string (slice->name, out);
   g_string_append_printf (out, ",\"cat\":\"%s\",\"cname\":\"%s\"", wrk_trace_kind_names[slice->kind], colours[slice->kind]);
-  append_us (out, "ts", start_ns);
-  append_us (out, "dur", end_ns - start_ns);
+  rep_trace_span (slice->start_s, slice->end_s, out);
   g_string_append (out, ",\"args\":{");
   if (slice->micro_batch >= 0)
     append_number (out, "micro_batch", slice->micro_batch);
@@ -114,7 +97,7 @@ append_arrow (const WrkArrow *arrow, guint id, GString *out)
         out, ",\n{\"ph\":\"%s\",\"id\":%u,\"pid\":%u,\"tid\":%u,\"cat\":\"send\",\"name\":", end == 0 ? "s" : "f\",\"bp\":\"e", id,
         end == 0 ? arrow->from_process : arrow->to_process, end == 0 ? arrow->from_thread : arrow->to_thread);
     rep_trace_string (arrow->name, out);
-    append_us (out, "ts", whole_ns (end == 0 ? arrow->from_s : arrow->to_s));
+    rep_trace_at (end == 0 ? arrow->from_s : arrow->to_s, out);
     g_string_append_c (out, '}');
   }
 }
@@ -136,7 +119,7 @@ rep_step_trace_json (const WrkTrace *trace, GString *out)
     const WrkCounter *counter = &g_array_index (counters, WrkCounter, sample->counter);
     g_string_append_printf (out, ",\n{\"ph\":\"C\",\"pid\":%u,\"name\":", counter->process < 0 ? links : (guint)counter->process);
     rep_trace_string (counter->name, out);
-    append_us (out, "ts", whole_ns (sample->at_s));
+    rep_trace_at (sample->at_s, out);
     g_string_append (out, ",\"args\":{");
     append_number (out, counter->unit, sample->value);
     g_string_append (out, "}}");

@@ -9,6 +9,7 @@
 typedef struct {
   char ph;
   gint64 pid, tid, start_ns, end_ns, id;
+  double start_us, end_us; /* ts, and ts + dur as a viewer adds them */
   const char *name, *category;
   JsonObject *args;
 } Event;
@@ -56,6 +57,8 @@ read_trace (const char *cluster, const char *workload)
                     .category = json_object_get_string_member_with_default (one, "cat", ""),
                     .start_ns = ns_of (one, "ts"),
                     .args = json_object_has_member (one, "args") ? json_object_get_object_member (one, "args") : NULL };
+    event.start_us = json_object_get_double_member_with_default (one, "ts", 0);
+    event.end_us = event.start_us + json_object_get_double_member_with_default (one, "dur", 0);
     event.end_ns = event.start_ns + ns_of (one, "dur");
     g_array_append_val (trace.events, event);
   }
@@ -91,6 +94,7 @@ slices_of_a_thread_follow_each_other (void)
   g_auto (Trace) trace = read_trace (EIGHT, PIPED);
   guint slices = 0;
   gint64 end_ns[2][16] = { { 0 } }, last_ns = 0;
+  double end_us[2][16] = { { 0 } };
   for (guint i = 0; i < trace.events->len; i++) {
     const Event *e = event_at (&trace, i);
     if (e->ph != 'X')
@@ -98,7 +102,9 @@ slices_of_a_thread_follow_each_other (void)
     slices++;
     TEST_TRUE (e->pid >= 0 && e->pid < 2 && e->tid >= 0 && e->tid < 16);
     TEST_TRUE (e->start_ns >= end_ns[e->pid][e->tid]); /* in the order of the stream, none in another */
+    TEST_TRUE (e->start_us - 1e-4 > end_us[e->pid][e->tid] || end_us[e->pid][e->tid] <= 0); /* however a viewer rounds */
     TEST_TRUE (e->end_ns >= e->start_ns);
+    end_us[e->pid][e->tid] = e->end_us;
     TEST_TRUE (*e->name != '\0' && *e->category != '\0');
     end_ns[e->pid][e->tid] = e->end_ns;
     last_ns = MAX (last_ns, e->end_ns);
