@@ -59,7 +59,7 @@ typedef struct {
 typedef struct {
   guint32 link;
   gboolean forward;
-  guint32 bus; /* PCIe switch behind it that the bytes pass through; CLU_NONE */
+  guint32 bus; /* PCIe switch behind it that the bytes pass through, or socket that they come into; CLU_NONE */
 } CluStep;
 
 typedef struct {

@@ -468,6 +468,7 @@ clu_resource_name (const Clu *clu, CluRes res)
                        : clu_dev_kind (clu, view.dev) == CLU_DEV_MEMORY ? "memory"
                        : clu_dev_kind (clu, view.dev) == CLU_DEV_NVME   ? "drive"
                        : clu_dev_kind (clu, view.dev) == CLU_DEV_SWITCH ? "core"
+                       : clu_dev_kind (clu, view.dev) == CLU_DEV_SOCKET ? "peers"
                                                                         : "bus";
     return g_strdup_printf ("%s (%s)", dev, what);
   }

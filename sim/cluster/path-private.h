@@ -12,6 +12,7 @@ struct CluPath {
   const Clu *clu;
   CluRoute *out;
   gboolean list_hops;
+  gboolean peers; /* what PCIe devices of different sockets move straight is bounded by the receiving socket's own resource */
   CluUse *use; /* out->uses, of which n_uses are written */
   guint32 n_uses, room;
   guint64 met; /* marks of the resources used */
@@ -41,7 +42,8 @@ CluPathClass clu_host_class (const CluTemplate *t, guint32 from, guint32 to);
 gboolean clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error);
 /* The known way between a GPU and a NIC near it, or back; NULL for other pairs. */
 const CluWay *clu_near_way (const CluTemplate *t, guint32 from, guint32 to);
-void clu_path_way (CluPath *path, guint32 node, const CluWay *way, const CluPart *part);
+/* `straight`: no memory of the host is at either end. */
+void clu_path_way (CluPath *path, guint32 node, const CluWay *way, gboolean straight, const CluPart *part);
 /* Keeps the ways between GPUs and their nearest NICs, which most routes take. */
 void clu_template_find_ways (CluTemplate *t);
 guint32 clu_socket_of (const CluTemplate *t, guint32 local); /* index of the socket above; CLU_NONE */

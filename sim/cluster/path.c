@@ -18,6 +18,7 @@ clu_path_begin (CluPath *path, const Clu *clu, gboolean list_hops, CluRoute *out
   path->clu = clu;
   path->out = out;
   path->list_hops = list_hops;
+  path->peers = FALSE;
   path->n_uses = 0;
   path->met = 0;
   take_room (path, USUAL_USES);

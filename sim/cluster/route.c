@@ -135,6 +135,7 @@ clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteOptions *o
   g_return_val_if_fail (from < clu->n_devices && to < clu->n_devices && out->uses != NULL, FALSE);
   CluPath path;
   clu_path_begin (&path, clu, !options->no_hops, out);
+  path.peers = options->peer_drives;
   g_autoptr (GError) reason = NULL;
   gboolean found = find (&path, from, to, options, &reason);
   clu_path_end (&path);

@@ -159,7 +159,7 @@ node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean i
   CluPathClass way_class = known != NULL ? known->path_class : clu_host_class (end->t, near, nic);
   *path_class = MAX (*path_class, way_class);
   if (known != NULL) {
-    clu_path_way (path, end->node, known, part);
+    clu_path_way (path, end->node, known, TRUE, part);
     return TRUE;
   }
   if (!end->direct && !inward && !clu_path_host (path, end->node, end->local, near, part, error))

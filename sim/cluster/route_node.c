@@ -157,7 +157,7 @@ find_way (const CluTemplate *t, guint32 x, guint32 y, CluWay *out, guint32 *out_
     out->step[out->n++] = (CluStep){ a.link[i], TRUE, i + 2 < a.n || met ? bus_at (t, a.dev[i + 1]) : CLU_NONE };
   if (!met) {
     guint32 i = top_a - t->first[CLU_DEV_SOCKET], j = top_b - t->first[CLU_DEV_SOCKET];
-    out->step[out->n++] = (CluStep){ t->socket_link[i * n_sockets + j], i < j, CLU_NONE };
+    out->step[out->n++] = (CluStep){ t->socket_link[i * n_sockets + j], i < j, top_b };
   }
   for (guint32 i = b.n - 1; i > 0; i--)
     out->step[out->n++] = (CluStep){ b.link[i - 1], FALSE, i - 1 > 0 ? bus_at (t, b.dev[i - 1]) : CLU_NONE };
@@ -193,11 +193,13 @@ no_way (const Clu *clu, guint32 node, guint32 local, GError **error)
 }
 
 void
-clu_path_way (CluPath *path, guint32 node, const CluWay *way, const CluPart *part)
+clu_path_way (CluPath *path, guint32 node, const CluWay *way, gboolean straight, const CluPart *part)
 {
+  const CluTemplate *t = clu_node_template (path->clu, node);
   for (guint32 i = 0; i < way->n; i++) {
     clu_path_node_link (path, node, way->step[i].link, way->step[i].forward, part);
-    if (way->step[i].bus != CLU_NONE)
+    guint32 bus = way->step[i].bus;
+    if (bus != CLU_NONE && (!is_kind (t, CLU_DEV_SOCKET, bus) || (path->peers && straight)))
       clu_path_own (path, node, way->step[i].bus, 1, part);
   }
 }
@@ -210,7 +212,7 @@ clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluP
   const CluWay *known = clu_near_way (t, from, to);
   CluWay way;
   if (known != NULL) {
-    clu_path_way (path, node, known, part);
+    clu_path_way (path, node, known, TRUE, part);
     return TRUE;
   }
   if (!find_way (t, x, y, &way, &out_of))
@@ -219,7 +221,7 @@ clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluP
     clu_path_memory (path, node, from, FALSE, part);
   else if (is_kind (t, CLU_DEV_NVME, from))
     clu_path_own (path, node, from, 1, part);
-  clu_path_way (path, node, &way, part);
+  clu_path_way (path, node, &way, from == x && to == y, part);
   if (to != y)
     clu_path_memory (path, node, to, TRUE, part);
   else if (is_kind (t, CLU_DEV_NVME, to))

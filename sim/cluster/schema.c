@@ -101,6 +101,10 @@ static const BaseSchema pcie_schema = { .name = "node.pcie", .help = "PCI Expres
 static const BaseField socket_fields[] = {
   BASE_ROW_NUM (CluSocketSpec, "count", count, COUNT, .min = "1", .max = "64", .fallback = "1", .help = "CPU sockets"),
   BASE_ROW (CluSocketSpec, "interconnect", interconnect, MAP, .sub = &clu_schema_link_spec, .help = "between each two sockets"),
+  CLU_RATE (CluSocketSpec, "peer", peer,
+            .help =
+                "what drives and adapters of other sockets read or write of one socket's GPUs straight (GPUDirect Storage), all "
+                "together; default: the interconnect's class"),
   CLU_RATE (CluSocketSpec, "memory", memory,
             .help = "one socket's memory: what all copies from and to the host share; absent: no bottleneck"),
   BASE_ROW_NUM (CluSocketSpec, "memory_capacity", memory_capacity, BYTES, .help = "of one socket"),
@@ -133,6 +137,9 @@ static const BaseField nvme_fields[] = {
             .folder = "topologies/storage", .required = TRUE,
             .help = "drive type: a name in topologies/storage, a path, or inline"),
   BASE_ROW_NUM (CluLocalNvmeSpec, "raid", raid, COUNT, .fallback = "0", .help = "0: striped; no other level is built"),
+  BASE_ROW (CluLocalNvmeSpec, "on", on, STRS,
+            .help = "where they stand, evenly and in this order: pcie_switch0, socket1 …; default: on all switches with "
+                    "`pcie.under_switch: [nvme]`, else on all sockets"),
   BASE_ROW_END,
 };
 static const BaseSchema nvme_schema = { .name = "node.storage.local_nvme", .help = "Drives inside a node.", .fields = nvme_fields };

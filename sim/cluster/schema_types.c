@@ -42,6 +42,10 @@ static const BaseField link_class_fields[] = {
                 .help = "one crossing of the link and what stands at its far end"),
   BASE_ROW_NUM (CluLinkClass, "duplex", duplex, RATIO, .min = "0.1", .max = "1", .fallback = "1",
                 .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium"),
+  CLU_RATE (CluLinkClass, "peer", peer,
+            .help =
+                "between sockets: what drives and adapters of other sockets read or write of one socket's GPUs straight (GPUDirect "
+                "Storage); default: no limit but the link"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_link_class = {

@@ -115,13 +115,16 @@ lay_sockets (CluLoader *loader, CluTemplate *t)
   guint32 n = t->n[CLU_DEV_SOCKET];
   const CluLinkClass *unnamed = clu_class_new (loader->clu, "socket_link", CLU_FAMILY_SOCKET);
   const CluLinkSpec *specs[] = { &s->interconnect };
-  CluParams p;
+  CluParams p = { .link_class = unnamed };
   if (n > 1 && clu_params_resolve (loader, specs, 1, unnamed, s->interconnect.head.mark, "sockets.interconnect", &p))
     for (guint32 i = 0; i < n; i++)
       for (guint32 j = i + 1; j < n; j++) {
         guint32 link = clu_template_link (t, t->first[CLU_DEV_SOCKET] + i, t->first[CLU_DEV_SOCKET] + j, CLU_END_LOCAL, &p);
         t->socket_link[i * n + j] = t->socket_link[j * n + i] = link;
       }
+  const BaseNum *peer = s->peer.set ? &s->peer : &p.link_class->peer;
+  for (guint32 i = 0; i < n && n > 1 && peer->set; i++)
+    own_resource (t, t->first[CLU_DEV_SOCKET] + i, peer->v, p.link_class, clu_num_source (peer));
   if (!s->memory.set)
     return;
   const CluLinkClass *memory = clu_class_new (loader->clu, "host_memory", CLU_FAMILY_MEMORY);
@@ -246,57 +249,6 @@ lay_nics (CluLoader *loader, CluTemplate *t)
   }
 }
 
-static void
-lay_drives (CluLoader *loader, CluTemplate *t)
-{
-  const CluNodeSpec *s = &t->spec;
-  guint32 n = t->n[CLU_DEV_NVME], switches = t->n[CLU_DEV_PCIE_SWITCH];
-  const CluDriveSpec *drive = n > 0 ? s->storage.local_nvme.type.value : NULL;
-  if (drive == NULL)
-    return;
-  CluLinkSpec as_read = { .rate = drive->read };
-  const CluLinkSpec *specs[] = { drive->pcie.head.set ? &drive->pcie : &as_read };
-  CluParams slot;
-  if (!clu_params_resolve (loader, specs, 1, clu_class_new (loader->clu, "nvme", CLU_FAMILY_STORAGE),
-                           s->storage.local_nvme.head.mark, "a drive without 'pcie' or 'read'", &slot))
-    return;
-  const CluLinkClass *media = clu_class_new (loader->clu, drive->name.v != NULL ? drive->name.v : "nvme", CLU_FAMILY_STORAGE);
-  gboolean below = stands_under_switch (s, "nvme") && switches > 0;
-  t->write_weight = drive->read.set && drive->write.set ? drive->read.v / drive->write.v : 1;
-  for (guint32 i = 0; i < n; i++) {
-    guint32 dev = t->first[CLU_DEV_NVME] + i;
-    guint32 above = below ? t->first[CLU_DEV_PCIE_SWITCH] + place (i, n, switches) : socket_of (t, i, n);
-    t->up[dev] = clu_template_link (t, dev, above, CLU_END_LOCAL, &slot);
-    if (drive->read.set)
-      own_resource (t, dev, drive->read.v, media, clu_num_source (&drive->read));
-  }
-}
-
-/* Adapters of the other networks, on socket 0. */
-static guint32
-lay_side_nic (CluLoader *loader, CluTemplate *t, CluDevKind kind, CluEnd end, const char *name, double rate_Bps, double latency_s,
-              BaseSource source)
-{
-  CluParams p = clu_params_plain (clu_class_new (loader->clu, name, CLU_FAMILY_ETHERNET), rate_Bps, 0, source);
-  guint32 dev = t->first[kind];
-  t->up[dev] = clu_template_link (t, dev, t->first[CLU_DEV_SOCKET], CLU_END_LOCAL, &p);
-  p.latency_s = latency_s;
-  return clu_template_link (t, dev, 0, end, &p);
-}
-
-static void
-lay_side_nics (CluLoader *loader, CluTemplate *t)
-{
-  const CluSpec *spec = &loader->clu->spec;
-  /* The front-end's latency is from end to end: two cables, half of it each. */
-  if (t->n[CLU_DEV_FRONTEND_NIC] > 0)
-    t->frontend_wire = lay_side_nic (loader, t, CLU_DEV_FRONTEND_NIC, CLU_END_FRONTEND, "frontend", spec->frontend.rate.v,
-                                     spec->frontend.latency.v / 2,
-                                     MIN (clu_num_source (&spec->frontend.rate), clu_num_source (&spec->frontend.latency)));
-  t->management_wire = lay_side_nic (loader, t, CLU_DEV_MANAGEMENT_NIC, CLU_END_MANAGEMENT, "management", spec->management.v, 0,
-                                     clu_num_source (&spec->management));
-}
-
 /* A device of the node by the name that overrides use; CLU_NONE. */
 static guint32
 local_by_name (const CluTemplate *t, const char *name)
@@ -326,6 +278,75 @@ local_by_name (const CluTemplate *t, const char *name)
       return t->first[rows[i].kind] + (guint32)index;
   }
   return CLU_NONE;
+}
+
+/* What a drive stands on, where the node says; else CLU_NONE, with an error where that is no switch and no socket. */
+static guint32
+place_by_name (CluLoader *loader, const CluTemplate *t, const BaseStrs *on, guint32 i, guint32 n)
+{
+  const BaseStr *name = &on->item[place (i, n, on->n)];
+  guint32 dev = local_by_name (t, name->v), index;
+  CluDevKind kind = dev != CLU_NONE ? clu_template_kind (t, dev, &index) : CLU_DEV_GPU;
+  if (kind == CLU_DEV_PCIE_SWITCH || kind == CLU_DEV_SOCKET)
+    return dev;
+  base_diag_error (loader->context.diag, name->mark, "drives cannot stand on '%s'; accepted: socket0 to socket%u%s", name->v,
+                   t->n[CLU_DEV_SOCKET] - 1, t->n[CLU_DEV_PCIE_SWITCH] > 0 ? ", pcie_switch0 and so on" : "");
+  return CLU_NONE;
+}
+
+static void
+lay_drives (CluLoader *loader, CluTemplate *t)
+{
+  const CluNodeSpec *s = &t->spec;
+  guint32 n = t->n[CLU_DEV_NVME], switches = t->n[CLU_DEV_PCIE_SWITCH];
+  const CluDriveSpec *drive = n > 0 ? s->storage.local_nvme.type.value : NULL;
+  if (drive == NULL)
+    return;
+  CluLinkSpec as_read = { .rate = drive->read };
+  const CluLinkSpec *specs[] = { drive->pcie.head.set ? &drive->pcie : &as_read };
+  CluParams slot;
+  if (!clu_params_resolve (loader, specs, 1, clu_class_new (loader->clu, "nvme", CLU_FAMILY_STORAGE),
+                           s->storage.local_nvme.head.mark, "a drive without 'pcie' or 'read'", &slot))
+    return;
+  const CluLinkClass *media = clu_class_new (loader->clu, drive->name.v != NULL ? drive->name.v : "nvme", CLU_FAMILY_STORAGE);
+  gboolean below = stands_under_switch (s, "nvme") && switches > 0;
+  t->write_weight = drive->read.set && drive->write.set ? drive->read.v / drive->write.v : 1;
+  for (guint32 i = 0; i < n; i++) {
+    guint32 dev = t->first[CLU_DEV_NVME] + i;
+    guint32 above = below ? t->first[CLU_DEV_PCIE_SWITCH] + place (i, n, switches) : socket_of (t, i, n);
+    if (s->storage.local_nvme.on.n > 0)
+      above = place_by_name (loader, t, &s->storage.local_nvme.on, i, n);
+    if (above == CLU_NONE)
+      return;
+    t->up[dev] = clu_template_link (t, dev, above, CLU_END_LOCAL, &slot);
+    if (drive->read.set)
+      own_resource (t, dev, drive->read.v, media, clu_num_source (&drive->read));
+  }
+}
+
+/* Adapters of the other networks, on socket 0. */
+static guint32
+lay_side_nic (CluLoader *loader, CluTemplate *t, CluDevKind kind, CluEnd end, const char *name, double rate_Bps, double latency_s,
+              BaseSource source)
+{
+  CluParams p = clu_params_plain (clu_class_new (loader->clu, name, CLU_FAMILY_ETHERNET), rate_Bps, 0, source);
+  guint32 dev = t->first[kind];
+  t->up[dev] = clu_template_link (t, dev, t->first[CLU_DEV_SOCKET], CLU_END_LOCAL, &p);
+  p.latency_s = latency_s;
+  return clu_template_link (t, dev, 0, end, &p);
+}
+
+static void
+lay_side_nics (CluLoader *loader, CluTemplate *t)
+{
+  const CluSpec *spec = &loader->clu->spec;
+  /* The front-end's latency is from end to end: two cables, half of it each. */
+  if (t->n[CLU_DEV_FRONTEND_NIC] > 0)
+    t->frontend_wire = lay_side_nic (loader, t, CLU_DEV_FRONTEND_NIC, CLU_END_FRONTEND, "frontend", spec->frontend.rate.v,
+                                     spec->frontend.latency.v / 2,
+                                     MIN (clu_num_source (&spec->frontend.rate), clu_num_source (&spec->frontend.latency)));
+  t->management_wire = lay_side_nic (loader, t, CLU_DEV_MANAGEMENT_NIC, CLU_END_MANAGEMENT, "management", spec->management.v, 0,
+                                     clu_num_source (&spec->management));
 }
 
 /* The link between two ends by name; CLU_NONE. */

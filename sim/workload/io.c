@@ -474,6 +474,31 @@ wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, W
   return TRUE;
 }
 
+/* Drives that reach a GPU across the sockets, or a busy switch, may be slower straight than by way of the host: whoever asked for
+ * neither should know. */
+static gboolean
+warn_of_bounce (const WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  const WrkIoResult *gds = &result->io;
+  if (g_strcmp0 (gds->path, "gds") != 0 || gds->bottleneck == NULL)
+    return TRUE;
+  WrkScenario closed = *scenario;
+  closed.settings.mode = WRK_MODE_MODEL;
+  WrkIoSpec spec = scenario->io;
+  spec.path.v = WRK_IO_BOUNCE;
+  WrkIoResult bounce = { 0 };
+  guint64 n_events = 0;
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  gboolean priced = wrk_io_price (&closed, &spec, net, &bounce, &n_events, error);
+  if (priced && bounce.time_s < gds->time_s * 0.99)
+    wrk_result_warn (result,
+                     "GPUDirect Storage is bounded by %s: %.4g GB/s where the way through the host's memory has %.4g GB/s; see "
+                     "path: bounce, or keep a GPU to drives of its own socket",
+                     gds->bottleneck, gds->rate_Bps * 1e-9, bounce.bytes / bounce.time_s * 1e-9);
+  wrk_io_result_clear (&bounce);
+  return priced;
+}
+
 gboolean
 wrk_run_io (WrkScenario *scenario, WrkResult *result, GError **error)
 {
@@ -485,7 +510,7 @@ wrk_run_io (WrkScenario *scenario, WrkResult *result, GError **error)
   if (scenario->io.cache.v == MDL_CACHE_WARM && out->hits <= 0)
     wrk_result_warn (result,
                      "the data set is larger than the page cache and read in order: each page has left when it is wanted again");
-  return TRUE;
+  return warn_of_bounce (scenario, result, error);
 }
 
 void

@@ -14,7 +14,7 @@ typedef struct {
   GArray *copy;     /* likewise, from there to the GPU, where it is staged; else empty */
   double latency_s; /* of a request's way, there or back */
   MdlIoPath path;   /* as it came out */
-  CluRoute route;   /* of the first drive or of the tier */
+  CluRoute route;   /* of the tier, or of the drive that has the slowest */
 } WrkIoWay;
 
 void wrk_io_way_clear (WrkIoWay *way);

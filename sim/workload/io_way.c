@@ -73,21 +73,30 @@ typedef struct {
   MdlIoOp op;
 } Trip;
 
-/* All drives or the tier, to `end`. *staged: some bytes pass a host's memory that is no end. */
+/* All drives or the tier, to `end`; the slowest drive's route is the one that people are shown. *staged: some bytes pass a host's
+ * memory that is no end. */
 static gboolean
 reach (const Trip *trip, CluDev end, WrkIoWay *out, gboolean *staged, GError **error)
 {
   *staged = FALSE;
   guint32 n = MAX (trip->n_drives, 1u);
+  double slowest_Bps = HUGE_VAL;
   for (guint32 i = 0; i < n; i++) {
     CluDev near = trip->n_drives > 0 ? clu_node_device (trip->clu, trip->node, CLU_DEV_NVME, i) : trip->storage;
     g_auto (CluRoute) route = { 0 };
     clu_route_init (&route);
-    CluRoute *found = i == 0 ? &out->route : &route;
-    if (!leg (trip->clu, &trip->options, near, end, trip->op, 1.0 / n, found, out->uses, error))
+    if (!leg (trip->clu, &trip->options, near, end, trip->op, 1.0 / n, &route, out->uses, error))
       return FALSE;
-    out->latency_s = fmax (out->latency_s, found->latency_s);
-    *staged = *staged || (end != trip->memory && clu_route_is_staged (trip->clu, found));
+    out->latency_s = fmax (out->latency_s, route.latency_s);
+    *staged = *staged || (end != trip->memory && clu_route_is_staged (trip->clu, &route));
+    double rate_Bps;
+    clu_route_bottleneck (trip->clu, &route, &rate_Bps);
+    if (i == 0 || rate_Bps < slowest_Bps * (1 - 1e-9)) {
+      slowest_Bps = rate_Bps;
+      CluRoute shown = out->route;
+      out->route = route;
+      route = shown;
+    }
   }
   return TRUE;
 }

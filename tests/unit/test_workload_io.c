@@ -124,6 +124,98 @@ a_type_without_gds_bounces_when_nobody_insists (void)
   TEST_STR (r->io.path, "bounce");
 }
 
+/* ---- drives on both sockets ---- */
+
+#define DRIVES "{kind: io, tier: nvme, bytes: 8 GB, io_size: 1 MB, threads: 1000, path: "
+
+/* Two GPUs, one a socket, four drives of 10 GB/s where `on` says; 6 GB/s from PCIe devices of the other socket into one. */
+static WrkResult *
+run_drives (const char *on, const char *workload, WrkMode mode, char **why)
+{
+  g_autofree char *text = scenario_text (2, 1, workload, "");
+  g_autofree char *where = on != NULL ? g_strdup_printf ("on: %s, ", on) : g_strdup ("");
+  g_autofree char *drives =
+      g_strdup_printf ("topology.node.storage={local_nvme: {drives: 4, %stype: {drive: d, read: 10 GB/s, blend: "
+                       "16, pcie: {class: {link_class: slot, family: pcie}, rate: 50 GB/s}}}}",
+                       where);
+  const char *const sets[] = { "topology.node.sockets={count: 2, interconnect: {rate: 100 GB/s}, peer: 6 GB/s, memory: 400 GB/s}",
+                               "topology.node.pcie.under_switch=[nics, nvme]", drives, NULL };
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, why);
+  g_autoptr (GError) error = NULL;
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL && why == NULL)
+    g_error ("%s: %s", workload, error != NULL ? error->message : "not loaded");
+  return result;
+}
+
+static void
+drives_of_the_other_socket_are_bounded_by_what_peers_move_across (void)
+{
+  static const struct {
+    const char *on, *workload, *bound_by;
+    double rate_Bps;
+  } rows[] = {
+    { "[socket0]", DRIVES "gds}", "local_nvme", 40e9 },
+    { "[socket1]", DRIVES "gds}", "socket_link", 6e9 },
+    /* RAID 0: half of the bytes, or a quarter, have to come across; the others wait for them */
+    { "[socket0, socket1]", DRIVES "gds}", "socket_link", 12e9 },
+    { "[pcie_switch0, pcie_switch1]", DRIVES "gds}", "socket_link", 12e9 },
+    { NULL, DRIVES "gds}", "socket_link", 12e9 }, /* under the switches, one a socket */
+    { "[socket0, socket0, socket0, socket1]", DRIVES "gds}", "socket_link", 24e9 },
+    { "[socket0, socket1]", DRIVES "gds, op: write}", "socket_link", 12e9 },
+    /* a GPU a socket: each has what comes into its own */
+    { "[socket0, socket1]", DRIVES "gds, clients: 2}", "socket_link", 24e9 },
+    { "[socket0]", DRIVES "gds, clients: 2}", "socket_link", 12e9 },
+    /* by way of memory no device reads another's: nothing of that */
+    { "[socket0, socket1]", DRIVES "bounce}", "local_nvme", 40e9 },
+    { "[socket1]", DRIVES "bounce}", "local_nvme", 40e9 },
+    { "[socket0, socket1]", DRIVES "host}", "local_nvme", 40e9 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+      g_autofree char *asked = g_strdup_printf ("%s on %s", rows[i].workload, rows[i].on != NULL ? rows[i].on : "all switches");
+      g_autoptr (WrkResult) r = run_drives (rows[i].on, rows[i].workload, mode, NULL);
+      test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, asked, __FILE__, __LINE__);
+      TEST_STR (r->io.bound_by, rows[i].bound_by);
+    }
+}
+
+static void
+whoever_asked_for_no_way_is_told_where_the_host_s_is_faster (void)
+{
+  g_autoptr (WrkResult) across = run_drives ("[socket1]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
+  TEST_STR (across->io.path, "gds");
+  TEST_INT (across->warnings->len, 1);
+  TEST_HAS (across->warnings->pdata[0],
+            "GPUDirect Storage is bounded by node0.socket0 (peers): 6 GB/s where the way through the host's "
+            "memory has 40 GB/s");
+  g_autoptr (WrkResult) near = run_drives ("[socket0]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
+  TEST_INT (near->warnings->len, 0);
+}
+
+static void
+a_copy_from_a_drive_of_the_other_socket_goes_by_the_host (void)
+{
+#define COPY "{kind: transfer, from: node0.nvme3, to: gpu0, bytes: 10 GB, path: "
+  g_autoptr (WrkResult) straight = run_drives ("[socket1]", COPY "gds}", WRK_MODE_EVENT, NULL);
+  TEST_NEAR (straight->transfer.time_s, 10 / 6.0, 0.01);
+  g_autoptr (WrkResult) fastest = run_drives ("[socket1]", COPY "fastest}", WRK_MODE_EVENT, NULL);
+  TEST_NEAR (fastest->transfer.time_s, 1, 0.01);
+}
+
+static void
+drives_stand_on_switches_and_sockets_that_there_are (void)
+{
+  static const char *const rows[] = { "[nic0]", "[socket2]", "[gpu0]", "[leaf3]" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *why = NULL;
+    g_autoptr (WrkResult) r = run_drives (rows[i], DRIVES "gds}", WRK_MODE_EVENT, &why);
+    TEST_TRUE (r == NULL);
+    TEST_HAS (why, "accepted: socket0 to socket1, pcie_switch0 and so on");
+  }
+}
+
 int
 main (void)
 {
@@ -133,6 +225,11 @@ main (void)
     { "spent credits slow a volume in both fidelities", spent_credits_slow_a_volume_in_both_fidelities },
     { "what cannot be is refused at its place", what_cannot_be_is_refused_at_its_place },
     { "a type without GDS bounces when nobody insists", a_type_without_gds_bounces_when_nobody_insists },
+    { "drives of the other socket are bounded by what peers move across",
+      drives_of_the_other_socket_are_bounded_by_what_peers_move_across },
+    { "whoever asked for no way is told where the host's is faster", whoever_asked_for_no_way_is_told_where_the_host_s_is_faster },
+    { "a copy from a drive of the other socket goes by the host", a_copy_from_a_drive_of_the_other_socket_goes_by_the_host },
+    { "drives stand on switches and sockets that there are", drives_stand_on_switches_and_sockets_that_there_are },
     { NULL, NULL },
   };
   return test_main ("workload/io", cases);

@@ -21,6 +21,7 @@ typedef struct {
   BaseNum sm_efficiency; /* what a kernel's loads and stores reach (NCCL's copies); default: efficiency */
   BaseNum latency;     /* s, one crossing of the link and what stands at its far end */
   BaseNum duplex;      /* what both ways together reach over twice one way: 1 full duplex, 0.5 one shared medium */
+  BaseNum peer;        /* between sockets: B/s that PCIe devices of others move into one socket's, peer to peer; absent: no limit */
 } CluLinkClass;
 
 typedef enum {
@@ -160,6 +161,7 @@ typedef struct {
   BaseHead head;
   BaseNum count;
   CluLinkSpec interconnect;  /* between sockets */
+  BaseNum peer;              /* as CluLinkClass's, which it goes before */
   BaseNum memory;            /* B/s of one socket's memory: what all copies from and to the host share */
   BaseNum memory_capacity;
   BaseNum cores;             /* of one socket; absent: never what binds */
@@ -181,6 +183,7 @@ typedef struct {
   BaseNum drives;
   BaseRef type;              /* CluDriveSpec */
   BaseNum raid;              /* 0: striped; other levels are refused for now */
+  BaseStrs on;               /* PCIe switches and sockets that they stand on, in this order; absent: see `pcie.under_switch` */
 } CluLocalNvmeSpec;
 
 typedef struct {
