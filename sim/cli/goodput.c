@@ -39,14 +39,17 @@ WrkGoodput *
 cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
 {
   g_autoptr (GArray) parts = wrk_scenario_slow_parts (run->scenario);
-  if (parts->len > 0 && strcmp (run->path, "/dev/stdin") == 0) {
-    cli_fail (
-        cli, error,
-        "a slow part is simulated by running the scenario again, and stdin can be read only once: give a file, or 'slowdown'");
-    return NULL;
-  }
-  for (guint i = 0; i < parts->len; i++)
-    if (!run_slow (cli, run, &g_array_index (parts, WrkSlowPart, i), error))
+  const gboolean once = strcmp (run->path, "/dev/stdin") == 0;
+  for (guint i = 0; i < parts->len; i++) {
+    WrkSlowPart *part = &g_array_index (parts, WrkSlowPart, i);
+    if (once && !part->given) {
+      cli_fail (
+          cli, error,
+          "a slow part is simulated by running the scenario again, and stdin can be read only once: give a file, or 'slowdown'");
       return NULL;
+    }
+    if (!once && !run_slow (cli, run, part, error))
+      return NULL;
+  }
   return wrk_scenario_goodput (run->scenario, run->result, parts, error);
 }

@@ -21,6 +21,8 @@ static const BaseColumn cause_columns[] = {
   { "units", "of these", BASE_CELL_NUMBER, 0, "%.0f" },
   { "mean_time_s", "one in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
   { "count", "in a run", BASE_CELL_NUMBER, 0, "%.2f" },
+  { "lost_s", "costs (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
+  { "lost_share", "of the run (%)", BASE_CELL_NUMBER, 100, "%.3f" },
   { "effect", "effect", BASE_CELL_TEXT, 0, NULL },
   { "slowdown", "step takes", BASE_CELL_NUMBER, 0, "%.3f" },
   { "nodes", "nodes", BASE_CELL_NUMBER, 0, "%.0f" },
@@ -79,6 +81,8 @@ causes_table (const WrkGoodput *goodput)
     base_table_number (table, "units", cause->units);
     base_table_number (table, "mean_time_s", 1 / cause->rate_per_s);
     base_table_number (table, "count", cause->count);
+    base_table_number (table, "lost_s", cause->lost_s);
+    base_table_number (table, "lost_share", cause->lost_s / goodput->wall_s.mean);
     base_table_text (table, "effect", base_name (mdl_effect_names, (int)cause->effect));
     base_table_number (table, "slowdown", cause->effect == MDL_EFFECT_SLOW ? cause->slowdown : (double)NAN);
     base_table_number (table, "nodes", cause->nodes);

@@ -31,8 +31,13 @@ typedef struct {
   gboolean finished;         /* horizon or target was reached; FALSE: given up after very many failures */
 } WrkRunOutcome;
 
-/* A run by events. `random`: of this run. count (n_causes numbers, may be NULL): how often each happened, added to what is there.
- * */
-void wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, double *count, WrkRunOutcome *out);
+/* What a cause did: how often it happened, and the time that went because of it. */
+typedef struct {
+  double count, lost_s;
+} WrkTally;
+
+/* A run by events. `random`: of this run. tally (n_causes of them, may be NULL): added to what is there; all lost time but that of
+ * the checkpoints that are taken anyway is some cause's, of a recovery that is broken off each part its own's. */
+void wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, WrkTally *tally, WrkRunOutcome *out);
 
 #endif

@@ -29,21 +29,39 @@ const char *const wrk_lost_names[WRK_LOST_N] = {
 
 /* ---- this job's failures ---- */
 
-/* Rows of the rates, then those beside them; NULL at the end. */
-static const MdlFailureRow *
-row_at (const WrkFailuresSpec *spec, unsigned i)
+typedef struct {
+  const MdlFailureRow *row;
+  gboolean own; /* not of the rates: `factor` is not on it, and nothing was counted */
+} Kind;
+
+/* Kinds of failure that count: of the rates, then those beside them. Returned: full, of Kind. */
+static GArray *
+kinds_of (const WrkFailuresSpec *spec)
 {
   const MdlFailureRates *rates = spec->rates.value;
-  if (i < rates->rows.n)
-    return BASE_LIST_AT (rates->rows, MdlFailureRow, i);
-  i -= rates->rows.n;
-  return i < spec->also.n ? BASE_LIST_AT (spec->also, MdlFailureRow, i) : NULL;
+  GArray *kinds = g_array_new (FALSE, FALSE, sizeof (Kind));
+  for (unsigned i = 0; i < rates->rows.n + spec->also.n; i++) {
+    gboolean own = i >= rates->rows.n;
+    Kind kind = { own ? BASE_LIST_AT (spec->also, MdlFailureRow, i - rates->rows.n) : BASE_LIST_AT (rates->rows, MdlFailureRow, i),
+                  own };
+    if (own || kind.row->effect.v != MDL_EFFECT_SLOW || spec->slow_parts.v)
+      g_array_append_val (kinds, kind);
+  }
+  return kinds;
+}
+
+/* Whether a step with it tells how slow it makes the job: of a model, in which nothing else is slow. */
+static gboolean
+is_simulated (const WrkScenario *scenario, const MdlFailureRow *row)
+{
+  const WrkTrainingSpec *training = &scenario->training;
+  return (row->nic_rate.set || row->compute.set) && training->model.model != NULL && training->model.stragglers.n == 0;
 }
 
 static double
-nic_rate_Bps (const Clu *clu)
+nic_rate_Bps (const Clu *clu, guint32 node)
 {
-  CluDev nic = clu_node_device (clu, 0, CLU_DEV_NIC, 0);
+  CluDev nic = clu_node_device (clu, node, CLU_DEV_NIC, 0);
   for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
     CluLink link;
     clu_link (clu, id, &link);
@@ -74,23 +92,32 @@ wrk_scenario_slow_parts (const WrkScenario *scenario)
   g_array_set_clear_func (parts, slow_part_clear);
   if (!wrk_scenario_has_failures (scenario))
     return parts;
-  const MdlFailureRow *row;
-  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++) {
-    WrkSlowPart part = { NULL, 1 };
-    if (row->nic_rate.set)
-      part.set = g_strdup_printf ("workload.stragglers=[{node: 0, nic: 0, rate: %.17g B/s}]",
-                                  nic_rate_Bps (scenario->clu) * row->nic_rate.v);
-    else if (row->compute.set)
-      part.set = g_strdup_printf ("workload.stragglers=[{rank: 0, slowdown: %.17g}]", row->compute.v);
-    if (part.set != NULL)
-      g_array_append_val (parts, part);
+  /* the rank in the middle: the first pipeline stage often has less to do than the others, and would hide it */
+  guint32 each = clu_gpus_per_node (scenario->clu, 0), nodes = clu_n_nodes (scenario->clu);
+  if (scenario->spec.cluster.gpus_per_node.set)
+    each = MIN (each, (guint32)scenario->spec.cluster.gpus_per_node.v);
+  const guint32 rank = nodes * each / 2, node = rank / MAX (each, 1u);
+  g_autoptr (GArray) kinds = kinds_of (spec);
+  for (guint i = 0; i < kinds->len; i++) {
+    const MdlFailureRow *row = g_array_index (kinds, Kind, i).row;
+    if (!is_simulated (scenario, row))
+      continue;
+    WrkSlowPart part = { .given = row->slowdown.set, .slowdown = row->slowdown.set ? row->slowdown.v : 1 };
+    part.set = row->nic_rate.set ? g_strdup_printf ("workload.stragglers=[{node: %u, nic: 0, rate: %.17g B/s}]", node,
+                                                    nic_rate_Bps (scenario->clu, node) * row->nic_rate.v)
+                                 : g_strdup_printf ("workload.stragglers=[{rank: %u, slowdown: %.17g}]", rank, row->compute.v);
+    g_array_append_val (parts, part);
   }
   return parts;
 }
 
 static void
-add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const MdlFailureRow *row, const MdlObserved *observed, double factor)
+add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const Kind *kind)
 {
+  static const MdlObserved nothing;
+  const MdlFailureRow *row = kind->row;
+  const MdlObserved *observed = kind->own ? &nothing : &((const MdlFailureRates *)spec->rates.value)->observed;
+  const double factor = kind->own ? 1 : spec->factor.v;
   const BaseNum *rate = row->every.set ? &row->every : &row->count;
   WrkCause cause = { .name = row->name.v,
                      .note = rate->note,
@@ -111,17 +138,16 @@ add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const MdlFailureRow *ro
 }
 
 static gboolean
-take_causes (WrkGoodput *out, const WrkFailuresSpec *spec, const GArray *slow_parts, GError **error)
+take_causes (WrkGoodput *out, const WrkScenario *scenario, const GArray *slow_parts, GError **error)
 {
-  static const MdlObserved nothing;
-  const MdlFailureRates *rates = spec->rates.value;
-  const MdlFailureRow *row;
+  const WrkFailuresSpec *spec = &scenario->training.failures;
   double sum_per_s = 0;
   guint part = 0;
-  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++) {
-    gboolean own = i >= rates->rows.n;
-    add_cause (out, spec, row, own ? &nothing : &rates->observed, own ? 1 : spec->factor.v);
-    if (row->nic_rate.set || row->compute.set)
+  g_autoptr (GArray) kinds = kinds_of (spec);
+  for (guint i = 0; i < kinds->len; i++) {
+    const Kind *kind = &g_array_index (kinds, Kind, i);
+    add_cause (out, spec, kind);
+    if (slow_parts != NULL && is_simulated (scenario, kind->row))
       g_array_index (out->causes, WrkCause, i).slowdown = g_array_index (slow_parts, WrkSlowPart, part++).slowdown;
   }
   for (guint i = 0; i < out->causes->len; i++)
@@ -174,16 +200,14 @@ void
 wrk_goodput_closed (const WrkFailuresSpec *spec, const MdlJobSize *size, const MdlCheckpoint *checkpoint, MdlGoodputTerms *terms,
                     BaseSource *source)
 {
-  static const MdlObserved nothing;
-  const MdlFailureRates *rates = spec->rates.value;
-  const MdlFailureRow *row;
+  g_autoptr (GArray) kinds = kinds_of (spec);
   WrkGoodput job = { .causes = g_array_new (FALSE, FALSE, sizeof (WrkCause)),
                      .size = *size,
                      .checkpoint = *checkpoint,
                      .restart_s = spec->restart.v,
                      .provenance = *source };
-  for (unsigned i = 0; (row = row_at (spec, i)) != NULL; i++)
-    add_cause (&job, spec, row, i < rates->rows.n ? &rates->observed : &nothing, i < rates->rows.n ? spec->factor.v : 1);
+  for (guint i = 0; i < kinds->len; i++)
+    add_cause (&job, spec, &g_array_index (kinds, Kind, i));
   *terms = closed_terms (&job);
   *source = job.provenance;
   g_array_unref (job.causes);
@@ -227,7 +251,7 @@ typedef struct {
 } Runs;
 
 static void
-make_runs (const WrkRunPlan *plan, guint64 seed, unsigned runs, double *count, Runs *out)
+make_runs (const WrkRunPlan *plan, guint64 seed, unsigned runs, WrkTally *tally, Runs *out)
 {
   enum { GOODPUT, STOPS, WALL, USEFUL, N };
   GArray *values[N];
@@ -236,7 +260,7 @@ make_runs (const WrkRunPlan *plan, guint64 seed, unsigned runs, double *count, R
     values[v] = g_array_sized_new (FALSE, FALSE, sizeof (double), runs);
   for (unsigned r = 0; r < runs && out->finished; r++) {
     WrkRunOutcome one;
-    wrk_goodput_run (plan, base_random_stream_at (seed, STREAM, r), count, &one);
+    wrk_goodput_run (plan, base_random_stream_at (seed, STREAM, r), tally, &one);
     const double value[N] = { one.wall_s > 0 ? one.useful_s / one.wall_s : 0, one.stops, one.wall_s, one.useful_s };
     for (int v = 0; v < N; v++)
       g_array_append_val (values[v], value[v]);
@@ -415,7 +439,7 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
   take_size (out, scenario, training);
   return take_length (out, spec, training, error) &&
          take_interval (out, &scenario->training.checkpoint, &training->checkpoint, error) &&
-         take_causes (out, spec, slow_parts, error);
+         take_causes (out, scenario, slow_parts, error);
 }
 
 /* ---- the answer ---- */
@@ -454,15 +478,18 @@ answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
     return FALSE;
   search (out, seed);
   out->closed = mdl_goodput (&terms, out->checkpoint.every_steps * out->step_s);
-  g_autofree double *count = g_new0 (double, out->causes->len);
+  g_autofree WrkTally *tally = g_new0 (WrkTally, out->causes->len);
   const WrkRunPlan plan = plan_of (out);
   Runs runs;
-  make_runs (&plan, seed, out->runs, count, &runs);
+  make_runs (&plan, seed, out->runs, tally, &runs);
   if (!runs.finished)
     return wrk_fail_at (error, scenario->training.failures.head.mark,
                         "a run was given up after some millions of failures; accepted: fewer failures, or a shorter run");
-  for (guint i = 0; i < out->causes->len; i++)
-    g_array_index (out->causes, WrkCause, i).count = count[i] / out->runs;
+  for (guint i = 0; i < out->causes->len; i++) {
+    WrkCause *cause = &g_array_index (out->causes, WrkCause, i);
+    cause->count = tally[i].count / out->runs;
+    cause->lost_s = tally[i].lost_s / out->runs;
+  }
   out->goodput = runs.goodput;
   out->stops = runs.stops;
   out->wall_s = runs.wall_s;

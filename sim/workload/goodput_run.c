@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
   const WrkRunPlan *plan;
   WrkRunOutcome *out;
-  double *count;
+  WrkTally *tally;
   BaseRandom random;
   double now_s, interval_s;
   gboolean ended;
@@ -47,8 +47,9 @@ typedef struct {
   double draining_s; /* of it once drained_at has come; infinite: nothing drains */
   double drained_at_s;
   double stall_left_s;
-  gboolean fresh; /* a stall has just ended */
-  double pace;    /* what a step takes, in healthy ones */
+  gboolean fresh;          /* a stall has just ended */
+  double pace;             /* what a step takes, in healthy ones */
+  const WrkCause *slowest; /* whose doing that is; NULL: nobody's */
   /* what fails */
   double pooled_per_s; /* of all exponential kinds together */
   double pooled_at_s;
@@ -59,6 +60,15 @@ typedef struct {
   guint first_back;  /* those before are back */
   double spares;
 } Run;
+
+/* Time that is not useful, and whose doing it is; `cause` NULL: nobody's. */
+static void
+lose (Run *run, WrkLost lost, const WrkCause *cause, double lost_s)
+{
+  run->out->lost_s[lost] += lost_s;
+  if (cause != NULL && run->tally != NULL)
+    run->tally[cause - run->plan->cause].lost_s += lost_s;
+}
 
 /* ---- when things happen ---- */
 
@@ -119,9 +129,12 @@ static void
 set_pace (Run *run)
 {
   run->pace = 1;
+  run->slowest = NULL;
   for (unsigned i = 0; i < run->plan->n_causes; i++)
-    if (is_slow (&run->slow[i]))
-      run->pace = fmax (run->pace, run->plan->cause[i].slowdown);
+    if (is_slow (&run->slow[i]) && run->plan->cause[i].slowdown > run->pace) {
+      run->pace = run->plan->cause[i].slowdown;
+      run->slowest = &run->plan->cause[i];
+    }
 }
 
 static void
@@ -156,8 +169,8 @@ take_event (Run *run, Event *event)
   } else
     run->at_s[event->cause] = event->at_s + draw_gap (run, &plan->cause[event->cause]);
   const WrkCause *cause = &plan->cause[event->cause];
-  if (run->count != NULL)
-    run->count[event->cause] += 1;
+  if (run->tally != NULL)
+    run->tally[event->cause].count += 1;
   if (cause->effect == MDL_EFFECT_STOP)
     run->out->stops += 1;
   if (cause->effect == MDL_EFFECT_SLOW)
@@ -199,16 +212,16 @@ spare_wait_s (Run *run)
 
 /* ---- standing still ---- */
 
-/* Lets time pass that is no work. Returned: the failure that broke it off, or NULL; run->ended at the run's end. Slow parts that
- * are found meanwhile are replaced on the way, and a stop that was planned needs no other one. */
+/* Lets time pass that is no work, because of `why`. Returned: the failure that broke it off, or NULL; run->ended at the run's end.
+ * Slow parts that are found meanwhile are replaced on the way, and a stop that was planned needs no other one. */
 static const WrkCause *
-pass (Run *run, WrkLost lost, double duration_s)
+pass (Run *run, WrkLost lost, const WrkCause *why, double duration_s)
 {
   double end_s = run->now_s + duration_s;
   while (!run->ended) {
     Event event = next_event (run);
     double until_s = fmin (fmin (end_s, run->plan->horizon_s), event.at_s);
-    run->out->lost_s[lost] += until_s - run->now_s;
+    lose (run, lost, why, until_s - run->now_s);
     run->now_s = until_s;
     if (until_s >= run->plan->horizon_s)
       run->ended = TRUE;
@@ -240,13 +253,13 @@ recover (Run *run, const WrkCause *cause, gboolean noticed)
     const WrkCause *broken = NULL;
     take_nodes (run, cause);
     if (!noticed)
-      broken = pass (run, WRK_LOST_DETECT, cause->detect_s);
+      broken = pass (run, WRK_LOST_DETECT, cause, cause->detect_s);
     if (broken == NULL && !run->ended)
-      broken = pass (run, WRK_LOST_SPARE, spare_wait_s (run));
+      broken = pass (run, WRK_LOST_SPARE, cause, spare_wait_s (run));
     if (broken == NULL && !run->ended)
-      broken = pass (run, WRK_LOST_RESTART, plan->restart_s);
+      broken = pass (run, WRK_LOST_RESTART, cause, plan->restart_s);
     if (broken == NULL && !run->ended)
-      broken = pass (run, WRK_LOST_RESTORE, plan->checkpoint.restore_s);
+      broken = pass (run, WRK_LOST_RESTORE, cause, plan->checkpoint.restore_s);
     cause = broken;
     noticed = FALSE;
   }
@@ -254,12 +267,12 @@ recover (Run *run, const WrkCause *cause, gboolean noticed)
 }
 
 static void
-fall_back (Run *run)
+fall_back (Run *run, const WrkCause *cause)
 {
   if (run->drained_at_s <= run->now_s)
     run->saved_s = run->draining_s;
   double lost_s = run->work_s - run->saved_s;
-  run->out->lost_s[WRK_LOST_RECOMPUTE] += lost_s;
+  lose (run, WRK_LOST_RECOMPUTE, cause, lost_s);
   run->out->useful_s -= lost_s;
   run->work_s = run->saved_s;
 }
@@ -269,11 +282,11 @@ static void
 stop_as_planned (Run *run, const WrkCause *cause)
 {
   const MdlCheckpoint *checkpoint = &run->plan->checkpoint;
-  const WrkCause *broken = pass (run, WRK_LOST_CHECKPOINT, checkpoint->stall_s + checkpoint->drain_s);
+  const WrkCause *broken = pass (run, WRK_LOST_CHECKPOINT, cause, checkpoint->stall_s + checkpoint->drain_s);
   if (run->ended)
     return;
   if (broken != NULL) {
-    fall_back (run);
+    fall_back (run, broken);
     take_nodes (run, cause);
     recover (run, broken, FALSE);
     return;
@@ -290,7 +303,7 @@ work (Run *run, double wall_s)
   double useful_s = wall_s / run->pace;
   run->work_s += useful_s;
   run->out->useful_s += useful_s;
-  run->out->lost_s[WRK_LOST_SLOW] += wall_s - useful_s;
+  lose (run, WRK_LOST_SLOW, run->slowest, wall_s - useful_s);
   run->now_s += wall_s;
 }
 
@@ -307,7 +320,7 @@ pass_intervals (Run *run, double until_s)
     return;
   double from_s = run->now_s;
   work (run, n * wall_s);
-  run->out->lost_s[WRK_LOST_CHECKPOINT] += n * (wait_s + checkpoint->stall_s);
+  lose (run, WRK_LOST_CHECKPOINT, NULL, n * (wait_s + checkpoint->stall_s));
   run->now_s = fmin (from_s + n * cycle_s, until_s);
   run->saved_s = run->work_s - run->interval_s;
   run->draining_s = run->work_s;
@@ -353,7 +366,7 @@ train (Run *run, double until_s)
     if (run->phase == PHASE_WAIT) {
       double ready_s = isinf (run->drained_at_s) ? run->now_s : fmax (run->now_s, run->drained_at_s),
              stop_s = fmin (ready_s, until_s);
-      run->out->lost_s[WRK_LOST_CHECKPOINT] += stop_s - run->now_s;
+      lose (run, WRK_LOST_CHECKPOINT, NULL, stop_s - run->now_s);
       run->now_s = stop_s;
       if (stop_s < ready_s)
         return FALSE;
@@ -362,7 +375,7 @@ train (Run *run, double until_s)
     }
     double stop_s = fmin (run->now_s + run->stall_left_s, until_s), spent_s = stop_s - run->now_s;
     gboolean whole = run->now_s + run->stall_left_s <= until_s;
-    run->out->lost_s[WRK_LOST_CHECKPOINT] += spent_s;
+    lose (run, WRK_LOST_CHECKPOINT, NULL, spent_s);
     run->now_s = stop_s;
     run->stall_left_s -= spent_s;
     if (whole)
@@ -383,17 +396,17 @@ live (Run *run)
     if (event.ends ? cause->nodes > 0 : cause->effect == MDL_EFFECT_PLANNED)
       stop_as_planned (run, cause);
     else if (!event.ends && cause->effect == MDL_EFFECT_STOP) {
-      fall_back (run);
+      fall_back (run, cause);
       recover (run, cause, FALSE);
     }
   }
 }
 
 void
-wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, double *count, WrkRunOutcome *out)
+wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, WrkTally *tally, WrkRunOutcome *out)
 {
   *out = (WrkRunOutcome){ 0 };
-  Run run = { .plan = plan, .out = out, .count = count, .random = random, .spares = plan->spares, .pace = 1 };
+  Run run = { .plan = plan, .out = out, .tally = tally, .random = random, .spares = plan->spares, .pace = 1 };
   run.interval_s = plan->checkpoint.every_steps * plan->step_s;
   run.back = g_array_new (FALSE, FALSE, sizeof (Back));
   begin_interval (&run);

@@ -20,7 +20,7 @@ static const BaseField row_fields[] = {
   BASE_ROW_NUM (MdlFailureRow, "repair", repair, TIME, .max = "3650 days",
                 .help = "until its nodes are back; default: as the run's"),
   BASE_ROW_NUM (MdlFailureRow, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",
-                .help = "`slow`: what a step takes, in healthy ones; or:"),
+                .help = "`slow`: what a step takes, in healthy ones; beside one of the next two, where those cannot be simulated"),
   BASE_ROW_NUM (MdlFailureRow, "nic_rate", nic_rate, RATIO, .min = "0.1 %", .max = "1",
                 .help = "`slow`: one adapter has this share of its rate, and a step with it is simulated; or:"),
   BASE_ROW_NUM (MdlFailureRow, "compute", compute, NUMBER, .min = "1", .max = "1000",
@@ -59,6 +59,8 @@ static const BaseField failures_fields[] = {
             .help = "a name of `forerun list failures`, a file, or rates written here"),
   BASE_ROW (WrkFailuresSpec, "also", also, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow),
             .help = "kinds of failures beside those of `rates`, with `every`: switches, slow parts …"),
+  BASE_ROW (WrkFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
+            .help = "whether kinds of `rates` that slow the job happen; `no`: only those that stop it"),
   BASE_ROW_NUM (WrkFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",
                 .help = "on how often those of `rates` happen"),
   BASE_ROW_NUM (WrkFailuresSpec, "spares", spares, COUNT, .max = "100000",
@@ -108,13 +110,13 @@ static void
 check_slow (const MdlFailureRow *row, BaseDiag *diag)
 {
   const BaseNum *keys[] = { &row->slowdown, &row->nic_rate, &row->compute, &row->lasts };
-  int said = row->slowdown.set + row->nic_rate.set + row->compute.set;
+  int simulated = row->nic_rate.set + row->compute.set;
   if (row->effect.v == MDL_EFFECT_SLOW) {
-    if (said != 1 || !row->lasts.set)
+    if (simulated > 1 || simulated + row->slowdown.set < 1 || !row->lasts.set)
       base_diag_error (
           diag, row->head.mark,
-          "'%s' slows the job: it needs 'lasts' (e.g. 2 h) and one of 'slowdown' (e.g. 1.2), 'nic_rate' (e.g. 50 %%) and "
-          "'compute' (e.g. 1.3)",
+          "'%s' slows the job: it needs 'lasts' (e.g. 2 h) and 'slowdown' (e.g. 1.2), or one of 'nic_rate' (e.g. 50 %%) and "
+          "'compute' (e.g. 1.3), where that cannot be simulated beside 'slowdown'",
           row->name.v);
     return;
   }
@@ -170,7 +172,7 @@ static void
 check_simulated (const WrkTrainingSpec *spec, const MdlFailureRow *row, BaseDiag *diag)
 {
   const BaseNum *key = row->nic_rate.set ? &row->nic_rate : &row->compute;
-  if (!key->set)
+  if (!key->set || row->slowdown.set)
     return;
   if (spec->model.model == NULL)
     base_diag_error (diag, key->mark,

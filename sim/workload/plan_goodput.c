@@ -8,6 +8,8 @@ static const BaseField failures_fields[] = {
   BASE_ROW (WrkFailuresSpec, "rates", rates, REF, .sub = &wrk_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
             .folder = "calibrate/defaults/failures", .required = TRUE,
             .help = "a name of `forerun list failures`, a file, or rates written here"),
+  BASE_ROW (WrkFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
+            .help = "whether kinds of `rates` that slow the job happen, at their `slowdown`; `no`: only those that stop it"),
   BASE_ROW_NUM (WrkFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",
                 .help = "on how often they happen"),
   BASE_ROW_NUM (WrkFailuresSpec, "detect", detect, TIME, .max = "30 days", .fallback = "1 min",
@@ -55,7 +57,7 @@ wrk_plan_check_failures (const WrkPlan *plan, GError **error)
   for (unsigned i = 0; i < rates->rows.n; i++) {
     const MdlFailureRow *row = BASE_LIST_AT (rates->rows, MdlFailureRow, i);
     const BaseNum *key = row->nic_rate.set ? &row->nic_rate : &row->compute;
-    if (key->set)
+    if (key->set && !row->slowdown.set)
       base_diag_error (diag, key->mark, "'%s': what slows a step is not simulated in a plan; accepted: 'slowdown'", row->name.v);
   }
   return base_diag_finish (diag, error);

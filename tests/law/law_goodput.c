@@ -109,17 +109,22 @@ useful_and_lost_time_sum_to_the_run (void)
     plan.spares = 3;
     for (unsigned r = 0; r < 20; r++) {
       WrkRunOutcome one;
-      double count[G_N_ELEMENTS (causes)] = { 0 };
-      wrk_goodput_run (&plan, base_random_stream_at (5, "law", r), count, &one);
-      double sum_s = one.useful_s;
+      WrkTally tally[G_N_ELEMENTS (causes)] = { 0 };
+      wrk_goodput_run (&plan, base_random_stream_at (5, "law", r), tally, &one);
+      double sum_s = one.useful_s, blamed_s = 0, lost_s = 0;
       for (int l = 0; l < WRK_LOST_N; l++) {
         TEST_TRUE (one.lost_s[l] >= 0);
         sum_s += one.lost_s[l];
+        lost_s += one.lost_s[l];
       }
+      for (guint k = 0; k < G_N_ELEMENTS (causes); k++)
+        blamed_s += tally[k].lost_s;
+      /* somebody is to blame for all but checkpoints that are taken anyway */
+      TEST_TRUE (blamed_s <= lost_s * (1 + 1e-9) && blamed_s >= (lost_s - one.lost_s[WRK_LOST_CHECKPOINT]) * (1 - 1e-9));
       TEST_NEAR (sum_s, one.wall_s, 1e-9);
       TEST_NEAR (one.wall_s, plan.horizon_s, 1e-12);
       TEST_TRUE (one.useful_s >= 0);
-      TEST_NEAR (one.stops, count[0] + count[1], 0);
+      TEST_NEAR (one.stops, tally[0].count + tally[1].count, 0);
     }
   }
 }

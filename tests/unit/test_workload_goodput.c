@@ -182,6 +182,26 @@ a_run_ends_when_its_work_is_done (void)
   TEST_NEAR (run (&plan).wall_s, 270, 1e-9);
 }
 
+/* The failure of 250 costs 30 + 3 + 20 + 5 s; of the slow spell from 300 to 400
+ * half is lost. Checkpoints that are taken anyway are nobody's doing. */
+static void
+what_is_lost_is_somebody_s_doing (void)
+{
+  WrkCause causes[] = { every (250, MDL_EFFECT_STOP), every (300, MDL_EFFECT_SLOW) };
+  causes[1].slowdown = 2;
+  causes[1].lasts_s = 100;
+  WrkRunPlan plan = plan_of (causes, 450);
+  plan.n_causes = G_N_ELEMENTS (causes);
+  WrkTally tally[G_N_ELEMENTS (causes)] = { 0 };
+  WrkRunOutcome out;
+  wrk_goodput_run (&plan, base_random_stream (1, "test"), tally, &out);
+  TEST_NEAR (tally[0].count, 1, 0);
+  TEST_NEAR (tally[0].lost_s, 30 + 3 + 20 + 5, 1e-4);
+  TEST_NEAR (tally[1].count, 1, 0);
+  TEST_NEAR (tally[1].lost_s, 50, 1e-4);
+  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 450 - out.useful_s - 58 - 50, 1e-3);
+}
+
 static void
 the_same_stream_is_the_same_run (void)
 {
@@ -253,6 +273,33 @@ an_interval_that_is_not_given_is_searched (void)
                g_array_index (goodput->curve, WrkInterval, i).every_steps);
 }
 
+/* Of a set's own slow parts: they count unless nobody wants them, and are not simulated where there is no model. */
+static void
+slow_parts_of_a_set_count_unless_they_are_left_out (void)
+{
+  static const struct {
+    const char *more;
+    unsigned slow;
+  } rows[] = { { "", 2 }, { ", slow_parts: yes", 2 }, { ", slow_parts: no", 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload =
+        g_strdup_printf ("{" LAYERS ", " SAVED ", failures: {rates: llama3_2024, days: 10, seeds: 20%s}}", rows[i].more);
+    g_autofree char *message = NULL;
+    g_autoptr (WrkScenario) scenario = NULL;
+    g_autoptr (WrkGoodput) goodput = goodput_of (workload, &scenario, &message);
+    TEST_TRUE (goodput != NULL);
+    g_autoptr (GArray) parts = wrk_scenario_slow_parts (scenario);
+    TEST_INT (parts->len, 0);
+    unsigned slow = 0;
+    for (guint k = 0; k < goodput->causes->len; k++) {
+      const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, k);
+      slow += cause->effect == MDL_EFFECT_SLOW;
+      TEST_TRUE (cause->effect != MDL_EFFECT_SLOW || cause->slowdown > 1);
+    }
+    TEST_INT (slow, rows[i].slow);
+  }
+}
+
 static void
 a_number_of_steps_gives_the_time_to_train (void)
 {
@@ -294,7 +341,9 @@ every_shipped_rate_has_its_source (void)
     for (unsigned i = 0; i < rates.rows.n; i++) {
       const MdlFailureRow *row = BASE_LIST_AT (rates.rows, MdlFailureRow, i);
       const BaseNum *rate = row->every.set ? &row->every : &row->count;
-      TEST_TRUE (rate->note != NULL && rate->source == BASE_SOURCE_MEASURED);
+      TEST_TRUE (rate->note != NULL);
+      TEST_TRUE (rate->source == BASE_SOURCE_MEASURED ||
+                 row->effect.v == MDL_EFFECT_SLOW); /* how often parts are slow is derived */
     }
     base_yaml_free (yaml);
   }
@@ -340,10 +389,10 @@ what_makes_no_sense_is_refused (void)
     { LAYERS ", " SAVED ", failures: {rates: {rows: [{name: a, of: switch, every: 1 day, nodes: 0}]}, days: 1}",
       "nodes it serves" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow}]}",
-      "it needs 'lasts' (e.g. 2 h) and one of" },
+      "it needs 'lasts' (e.g. 2 h) and 'slowdown'" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow, lasts: 1 h, "
-             "nic_rate: 50 %, slowdown: 2}]}",
-      "it needs 'lasts' (e.g. 2 h) and one of" },
+             "nic_rate: 50 %, compute: 2}]}",
+      "it needs 'lasts' (e.g. 2 h) and 'slowdown' (e.g. 1.2), or one of" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, every: 1 day, effect: slow, lasts: 1 h, "
              "nic_rate: 50 %}]}",
       "with 'layers' of given times give 'slowdown'" },
@@ -379,6 +428,8 @@ main (void)
     { "a slow part takes its share while it lasts", a_slow_part_takes_its_share_while_it_lasts },
     { "a slow part that is found is replaced at a planned stop", a_slow_part_that_is_found_is_replaced_at_a_planned_stop },
     { "a run ends when its work is done", a_run_ends_when_its_work_is_done },
+    { "what is lost is somebody's doing", what_is_lost_is_somebody_s_doing },
+    { "slow parts of a set count unless they are left out", slow_parts_of_a_set_count_unless_they_are_left_out },
     { "the same stream is the same run", the_same_stream_is_the_same_run },
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },

@@ -30,7 +30,7 @@ typedef struct {
   BaseNum nodes;    /* that one takes out of service; 0: the job starts again on the same ones */
   BaseNum detect;   /* s until it is noticed; absent: as the run says */
   BaseNum repair;   /* s until its nodes are back; absent: as the run says */
-  BaseNum slowdown; /* slow: what a step takes, in healthy ones; or what is slow, of which a step tells that: */
+  BaseNum slowdown; /* slow: what a step takes, in healthy ones; or, also beside it, what is slow, of which a step tells that: */
   BaseNum nic_rate; /* an adapter, at this share of its rate */
   BaseNum compute;  /* a GPU, whose kernels take so many healthy times */
   BaseNum lasts;    /* slow: s until it is found; its nodes are then replaced as by a planned stop, or it ends by itself */

@@ -36,7 +36,8 @@ typedef struct {
   double shape;
   double nodes; /* out of service by one */
   double detect_s, repair_s, slowdown, lasts_s;
-  double count; /* result: of a run, in the mean */
+  double count;  /* result: of a run, in the mean */
+  double lost_s; /* likewise: time that went because of it, all of `lost_s` but checkpoints that are taken anyway */
 } WrkCause;
 
 /* One interval between checkpoints. */
@@ -77,10 +78,11 @@ typedef struct {
 /* Whether it describes any. */
 gboolean wrk_scenario_has_failures (const WrkScenario *scenario);
 
-/* A slow part whose effect on a step is not given: the scenario run with `set` as well tells it. */
+/* A slow part: the scenario run with `set` as well tells what it does to a step. */
 typedef struct {
   char *set;       /* owned: "path=value", as of --set */
-  double slowdown; /* to be filled: its step over a healthy one */
+  gboolean given;  /* the rates say what it does where it is not run */
+  double slowdown; /* to be filled: its step over a healthy one; before that as given, or 1 */
 } WrkSlowPart;
 
 /* Of a scenario with failures; empty for others. Returned: full, of WrkSlowPart. */

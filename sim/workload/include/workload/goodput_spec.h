@@ -10,6 +10,7 @@ typedef struct {
   BaseHead head;
   BaseRef rates;  /* MdlFailureRates */
   BaseList also;  /* MdlFailureRow, beside those of `rates` */
+  BaseBool slow_parts; /* whether those of `rates` that slow the job count */
   BaseNum factor; /* on all rates of `rates` */
   BaseNum spares;
   BaseNum detect, repair, restart; /* s */
