@@ -4,6 +4,7 @@
 #
 # data     TSV with a header line and the columns name, less and more: changes of the answer, as fractions
 # by       the change of each constant, in % (default 20)
+# less_is, more_is   what the two colours are, in place of that
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default tornado.svg)
 # title    headline (default: none)
 if (!exists ("data")) {
@@ -12,6 +13,8 @@ if (!exists ("data")) {
 }
 if (!exists ("out")) { out = "tornado.svg" }
 if (!exists ("by")) { by = 20 }
+if (!exists ("less_is")) { less_is = sprintf ("%g %% less of it", by) }
+if (!exists ("more_is")) { more_is = sprintf ("%g %% more", by) }
 series = ""
 columns_needed = "name less more"
 without_sizes = 1
@@ -35,7 +38,7 @@ set xlabel "change of the time (%)"
 set arrow from 0, graph 0 to 0, graph 1 nohead linecolor rgb "#444444"
 plot \
   data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.1):($0 + 0.36) with boxxyerror fillstyle solid noborder \
-    linecolor rgb "#0072B2" title sprintf ("%g %% less of it", by), \
+    linecolor rgb "#0072B2" title less_is, \
   data using (50 * column ("more")):0:(0):(100 * column ("more")):($0 - 0.1):($0 + 0.36) with boxxyerror fillstyle solid noborder \
-    linecolor rgb "#E69F00" title sprintf ("%g %% more", by), \
+    linecolor rgb "#E69F00" title more_is, \
   data using (-128 * widest):($0 - 0.34):(strcol ("name")."   ".text_of (column ("less"), column ("more"))) with labels left notitle

@@ -167,6 +167,7 @@ refuses cost.gp "data='front.tsv'" "no column 'nodes'"
 printf 'name\tless\tmore\na_b.yaml: rate\t0.167\t-0.006\nc: latency\t-0.01\t0.01\n' >tornado.tsv
 draws tornado.gp "data='tornado.tsv'; title='a_b'" \
   'a_b' 'a_b.yaml: rate   +16.70 %, -0.60 %' '20 % less of it' '20 % more' 'change of the time (%)'
+draws tornado.gp "data='tornado.tsv'; less_is='half of it'; more_is='twice'" 'half of it' 'twice'
 refuses tornado.gp "data='parts.tsv'" "no column 'name'"
 printf 'link_class\tbusiest\tutilisation\tbytes\nib_ndr\ta_0 -> b\t0.625\t4.5e9\n' >links.tsv
 draws links.gp "data='links.tsv'" ib_ndr '62.5 %  a_0 -> b; all of the class 4.5 GB'

@@ -29,7 +29,9 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
     "of a training step of a model: what would help next, each change simulated" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
-    "what the answer hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
+    "what the answer hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more; with --goodput "
+    "also what the "
+    "days hang on" },
   { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
   { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
     "of a training step: days of it with the scenario's failures and checkpoints" },
@@ -43,6 +45,8 @@ typedef struct {
   GPtrArray *changes; /* owned: what advice borrows from */
   GArray *advice;     /* owned, as all */
   WrkGoodput *goodput;
+  GArray *hangs; /* WrkGoodputHang; NULL: nobody asked what it hangs on */
+  double hangs_time_s;
   RepSensitivity *sensitivity;
 } Beside;
 
@@ -52,6 +56,7 @@ beside_clear (Beside *beside)
   g_clear_pointer (&beside->advice, g_array_unref);
   g_clear_pointer (&beside->changes, g_ptr_array_unref);
   g_clear_pointer (&beside->goodput, wrk_goodput_free);
+  g_clear_pointer (&beside->hangs, g_array_unref);
   g_clear_pointer (&beside->sensitivity, rep_sensitivity_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
@@ -78,6 +83,8 @@ write_text (const Cli *cli, const Flags *flags, const CliScenarioRun *done, cons
     rep_sensitivity_text (beside->sensitivity, out);
   if (beside->goodput != NULL)
     rep_goodput_text (beside->goodput, out);
+  if (beside->hangs != NULL)
+    rep_goodput_hangs_text (beside->hangs, beside->hangs_time_s, out);
 }
 
 static void
@@ -94,6 +101,8 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
       rep_sensitivity_json (beside->sensitivity, json);
     if (beside->goodput != NULL)
       rep_goodput_json (beside->goodput, json);
+    if (beside->hangs != NULL)
+      rep_goodput_hangs_json (beside->hangs, beside->hangs_time_s, json);
     json_builder_end_object (json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
@@ -134,6 +143,7 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
     scenario = NULL;
   g_autoptr (BaseTable) table =
       beside->sensitivity != NULL ? rep_sensitivity_table (beside->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
+  g_autoptr (BaseTable) hangs = beside->hangs != NULL ? rep_goodput_hangs_table (beside->hangs, beside->hangs_time_s) : NULL;
   RepPage page = { .title = wrk_scenario_name (done->scenario),
                    .lead = wrk_scenario_description (done->scenario),
                    .header = header->str,
@@ -142,6 +152,7 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
                    .result = done->result,
                    .text = text->str,
                    .goodput = beside->goodput,
+                   .hangs = hangs,
                    .advice = beside->advice,
                    .sensitivity = table };
   return cli_page_add (cli, flags->report, pictures, &page, error);
@@ -157,6 +168,8 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
   g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
   if (beside->sensitivity != NULL)
     cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario));
+  if (beside->hangs != NULL)
+    cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, wrk_scenario_name (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)
     cli_warn (cli, "--plot: this run has nothing to draw");
   return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&
@@ -178,6 +191,8 @@ find_beside (Cli *cli, const Flags *flags, const char *name, const CliScenarioFl
     cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
   if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
     return FALSE;
+  if (flags->goodput && flags->sensitivity != NULL)
+    out->hangs = cli_goodput_hangs (done, out->goodput, &out->hangs_time_s);
   if (flags->sensitivity != NULL)
     out->sensitivity = cli_sensitivity (cli, name, how, (CliHangs)upto, done, error);
   return flags->sensitivity == NULL || out->sensitivity != NULL;

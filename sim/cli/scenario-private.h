@@ -36,6 +36,9 @@ gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, G
 
 /* What failures leave of it; slow parts whose effect is not given are simulated first. Returned: full, free before the run. */
 WrkGoodput *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
+/* What that hangs on, and the tornado of it. Returned: full, as wrk_goodput_hangs has it. */
+GArray *cli_goodput_hangs (const CliScenarioRun *run, const WrkGoodput *goodput, double *time_s);
+void cli_goodput_picture (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
 
 void cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 

@@ -440,6 +440,10 @@ rep_page (const RepPage *page)
   }
   if (page->goodput != NULL)
     rep_goodput_html (page->goodput, html);
+  if (page->hangs != NULL) {
+    rep_html_heading (html, "What the days of it hang on");
+    rep_html_table (html, page->hangs);
+  }
   if (page->rows != NULL)
     rep_html_table (html, page->rows);
   else if (page->result == NULL)

@@ -40,4 +40,8 @@ typedef struct {
  * the checkpoints that are taken anyway is some cause's, of a recovery that is broken off each part its own's. */
 void wrk_goodput_run (const WrkRunPlan *plan, BaseRandom random, WrkTally *tally, WrkRunOutcome *out);
 
+/* The runs of a goodput that was answered and has been changed since: their mean goodput, and s of a run for a step's work. A run
+ * that does not get on gives 0 and infinity. */
+void wrk_goodput_again (const WrkGoodput *changed, guint64 seed, double *goodput, double *time_s);
+
 #endif

@@ -500,6 +500,17 @@ answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
+void
+wrk_goodput_again (const WrkGoodput *changed, guint64 seed, double *goodput, double *time_s)
+{
+  const WrkRunPlan plan = plan_of (changed);
+  Runs runs;
+  make_runs (&plan, seed, changed->runs, NULL, &runs);
+  gboolean got_on = runs.finished && runs.useful_s.mean > 0;
+  *goodput = got_on ? runs.goodput.mean : 0;
+  *time_s = got_on ? runs.wall_s.mean / runs.useful_s.mean * changed->step_s : (double)INFINITY;
+}
+
 WrkGoodput *
 wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error)
 {

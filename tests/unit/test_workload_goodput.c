@@ -300,6 +300,95 @@ slow_parts_of_a_set_count_unless_they_are_left_out (void)
   }
 }
 
+static const WrkGoodputHang *
+hang_of (const GArray *hangs, const char *name)
+{
+  for (guint i = 0; i < hangs->len; i++)
+    if (strcmp (g_array_index (hangs, WrkGoodputHang, i).name, name) == 0)
+      return &g_array_index (hangs, WrkGoodputHang, i);
+  return NULL;
+}
+
+/* Steps of 1 s, 10 s of stall after 90: 1.1111 s of the run for one; of half the stall 95 / 90, of twice 110 / 90; the other way
+ * about for the interval. One upgrade in 100 days, a day before its end, is all that happens: nothing else moves it by a thousandth. */
+static void
+a_run_hangs_on_its_checkpoints_by_what_they_take (void)
+{
+  g_autoptr (WrkScenario) scenario = NULL;
+  g_autofree char *message = NULL;
+  g_autoptr (WrkGoodput) goodput =
+      goodput_of ("{" LAYERS ", checkpoint: {every: 90, stall: 10 s}, failures: {rates: {rows: [{name: a, of: job, "
+                  "every: 99 days, shape: 10, nodes: 0}]}, days: 60, seeds: 1}}",
+                  &scenario, &message);
+  TEST_TRUE (goodput != NULL);
+  double time_s;
+  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 0.9, 1.2, 1, &time_s);
+  TEST_NEAR (time_s, 100 / 90.0, 1e-3);
+  static const struct {
+    const char *name;
+    double value, end[2], time_s[2];
+  } rows[] = {
+    { "step time", 1, { 0.9, 1.2 }, { (81 + 10) / 90.0, (108 + 10) / 90.0 } },
+    { "stall of a checkpoint", 10, { 5, 20 }, { 95 / 90.0, 110 / 90.0 } },
+    { "interval between checkpoints", 90, { 45, 180 }, { 110 / 90.0, 95 / 90.0 } },
+    { "restart", 300, { 150, 600 }, { 100 / 90.0, 100 / 90.0 } },
+    { "failures that stop the job: one in", 99 * 86400, { 198 * 86400, 49.5 * 86400 }, { 100 / 90.0, 100 / 90.0 } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const WrkGoodputHang *hang = hang_of (hangs, rows[i].name);
+    TEST_TRUE (hang != NULL);
+    TEST_NEAR (hang->value, rows[i].value, 1e-9);
+    for (int side = 0; side < 2; side++) {
+      TEST_NEAR (hang->end[side], rows[i].end[side], 1e-9);
+      test_near (hang->time_s[side], rows[i].time_s[side], 2e-3, rows[i].name, __FILE__, __LINE__);
+    }
+  }
+  /* there is none of these */
+  TEST_TRUE (hang_of (hangs, "restore") == NULL && hang_of (hangs, "spare nodes") == NULL && hang_of (hangs, "repair") == NULL &&
+             hang_of (hangs, "slow parts: one in") == NULL);
+}
+
+/* Longer recoveries, more failures, fewer spares are never faster; and goodput times time is a healthy step's, whatever changes but
+ * the step. */
+static void
+what_is_worse_for_a_run_is_never_faster (void)
+{
+  static const struct {
+    const char *name;
+    int worse; /* the side */
+  } rows[] = { { "detect", 1 },
+               { "restart", 1 },
+               { "restore", 1 },
+               { "drain of a checkpoint", 1 },
+               { "repair", 1 },
+               { "spare nodes", 0 },
+               { "slow parts: one in", 1 },
+               { "slow parts: what they add to a step", 1 },
+               { "slow parts: until they are found", 1 },
+               { "failures that stop the job: one in", 1 },
+               { "planned stops: one in", 1 } };
+  g_autoptr (WrkScenario) scenario = NULL;
+  g_autofree char *message = NULL;
+  g_autoptr (WrkGoodput) goodput = goodput_of ("{" LAYERS ", checkpoint: {every: 600, stall: 10 s, drain: 5 min, restore: 2 min}, "
+                                               "failures: {rates: {rows: [{name: n, of: node, every: 4 days}, "
+                                               "{name: p, of: job, every: 5 days, effect: planned}, {name: s, of: nic, every: 16 "
+                                               "days, effect: slow, slowdown: 1.5, lasts: 4 h}]}, spares: "
+                                               "4, days: 60, seeds: 400}}",
+                                               &scenario, &message);
+  TEST_TRUE (goodput != NULL);
+  double time_s;
+  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 1, 1, 1, &time_s);
+  TEST_TRUE (hang_of (hangs, "step time") == NULL); /* no band */
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const WrkGoodputHang *hang = hang_of (hangs, rows[i].name);
+    TEST_TRUE (hang != NULL);
+    double worse_s = hang->time_s[rows[i].worse], better_s = hang->time_s[1 - rows[i].worse];
+    TEST_TRUE (worse_s >= time_s * (1 - 1e-6) && better_s <= time_s * (1 + 1e-6) && better_s < worse_s);
+    for (int side = 0; side < 2; side++)
+      TEST_NEAR (hang->time_s[side] * hang->goodput[side], 1, 2e-3); /* means of ratios and ratios of means */
+  }
+}
+
 static void
 a_number_of_steps_gives_the_time_to_train (void)
 {
@@ -433,6 +522,8 @@ main (void)
     { "the same stream is the same run", the_same_stream_is_the_same_run },
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },
+    { "a run hangs on its checkpoints by what they take", a_run_hangs_on_its_checkpoints_by_what_they_take },
+    { "what is worse for a run is never faster", what_is_worse_for_a_run_is_never_faster },
     { "a number of steps gives the time to train", a_number_of_steps_gives_the_time_to_train },
     { "every shipped rate has its source", every_shipped_rate_has_its_source },
     { "the published counts sum to what was published", the_published_counts_sum_to_what_was_published },

@@ -38,6 +38,7 @@ typedef struct {
   const WrkColl *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
   const char *text;              /* the whole answer, as it is printed */
   const WrkGoodput *goodput;     /* NULL: not asked for */
+  const BaseTable *hangs;        /* what it hangs on; NULL: not asked for */
   const GArray *advice;          /* RepAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const BaseTable *prices;       /* with their sources; NULL: none were counted */

@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/table.h"
 #include "workload/goodput.h"
 #include "workload/scenario.h"
 #include "workload/trace.h"
@@ -27,6 +28,12 @@ void rep_goodput_tsv (const WrkGoodput *goodput, GString *out);
 /* Its closed form taken apart: rates with their sources, and the terms. */
 void rep_goodput_terms_text (const WrkGoodput *goodput, GString *out);
 void rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json);
+/* What it hangs on (wrk_goodput_hangs, whose *time_s is the second argument), what moves the time most first: a table, returned
+ * full; text; "goodput_sensitivity" into the open object; name, less, more for plots/tornado.gp. */
+BaseTable *rep_goodput_hangs_table (const GArray *hangs, double time_s);
+void rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out);
+void rep_goodput_hangs_json (const GArray *hangs, double time_s, JsonBuilder *json);
+void rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out);
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */

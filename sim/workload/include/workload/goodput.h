@@ -95,6 +95,21 @@ WrkGoodput *wrk_scenario_goodput (const WrkScenario *scenario, const WrkResult *
 void wrk_goodput_free (WrkGoodput *goodput);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkGoodput, wrk_goodput_free)
 
+/* One thing that a run hangs on, at two ends. */
+typedef struct {
+  const char *name; /* static */
+  BaseDim dim;
+  double value;      /* SI; of several kinds their mean by how often they happen; infinite spares: always at hand */
+  double end[2];     /* likewise, with less and with more of it */
+  double goodput[2]; /* mean of the runs, 0 to 1 */
+  double time_s[2];  /* of a run, for the work of one healthy step; infinite: it does not get on */
+} WrkGoodputHang;
+
+/* What `goodput` hangs on: rates, detection, recovery, checkpoints, spares, slow parts, the step; each halved and doubled, but a
+ * simulated step: times step_lo and step_hi, the ends of its band, where it has one. *time_s: as it is. On all cores; the same seed
+ * gives the same answer. Returned: full, of WrkGoodputHang, in the order of a table of its own. */
+GArray *wrk_goodput_hangs (const WrkGoodput *goodput, double step_lo, double step_hi, guint64 seed, double *time_s);
+
 /* The keys of a file of rates (calibrate/defaults/failures), and its further rules: errors to the context's diag. */
 extern const BaseSchema wrk_schema_failure_rates;
 void wrk_failure_rates_check (const MdlFailureRates *rates, BaseDiag *diag);

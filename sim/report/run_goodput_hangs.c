@@ -1,0 +1,119 @@
+/* What goodput and the time that work takes hang on. */
+#include <math.h>
+
+#include "html-private.h"
+#include "json-private.h"
+#include "report/run.h"
+
+static const BaseColumn columns[] = {
+  { "name", "what", BASE_CELL_TEXT, 0, NULL },
+  { "as_it_is", "as it is", BASE_CELL_TEXT, 0, NULL },
+  { "with_less", "with less", BASE_CELL_TEXT, 0, NULL },
+  { "with_more", "with more", BASE_CELL_TEXT, 0, NULL },
+  { "value", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "value_less", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "value_more", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "goodput_less", "goodput, less (%)", BASE_CELL_NUMBER, 100, "%.2f" },
+  { "goodput_more", "more (%)", BASE_CELL_NUMBER, 100, "%.2f" },
+  { "time_less", "time, less (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { "time_more", "more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static double
+reach (const WrkGoodputHang *hang, double time_s)
+{
+  return fmax (fabs (hang->time_s[0] - time_s), fabs (hang->time_s[1] - time_s));
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer user)
+{
+  const double time_s = *(const double *)user, x = reach (a, time_s), y = reach (b, time_s);
+  return x > y ? -1 : x < y;
+}
+
+/* What moves the time most first; of equals the first stays first. Returned: full, of WrkGoodputHang. */
+static GArray *
+sorted (const GArray *hangs, double time_s)
+{
+  GArray *copy = g_array_sized_new (FALSE, FALSE, sizeof (WrkGoodputHang), hangs->len);
+  g_array_append_vals (copy, hangs->data, hangs->len);
+  g_array_sort_with_data (copy, compare, &time_s);
+  return copy;
+}
+
+/* Spares alone are ever infinite; of counts the number is all that there is to say. */
+static char *
+text_of (const WrkGoodputHang *hang, double value)
+{
+  if (isinf (value))
+    return g_strdup ("always at hand");
+  return hang->dim == BASE_DIM_COUNT ? g_strdup_printf ("%.0f", value) : rep_quantity (value, hang->dim);
+}
+
+static double
+change (double time_s, double as_is_s)
+{
+  return isfinite (time_s) ? time_s / as_is_s - 1 : (double)NAN;
+}
+
+BaseTable *
+rep_goodput_hangs_table (const GArray *hangs, double time_s)
+{
+  BaseTable *table = base_table_new (columns);
+  g_autoptr (GArray) rows = sorted (hangs, time_s);
+  for (guint i = 0; i < rows->len; i++) {
+    const WrkGoodputHang *hang = &g_array_index (rows, WrkGoodputHang, i);
+    g_autofree char *as_it_is = text_of (hang, hang->value), *less = text_of (hang, hang->end[0]),
+                    *more = text_of (hang, hang->end[1]);
+    base_table_row (table);
+    base_table_text (table, "name", hang->name);
+    base_table_text (table, "as_it_is", as_it_is);
+    base_table_text (table, "with_less", less);
+    base_table_text (table, "with_more", more);
+    base_table_number (table, "value", hang->value);
+    base_table_number (table, "value_less", hang->end[0]);
+    base_table_number (table, "value_more", hang->end[1]);
+    base_table_number (table, "goodput_less", hang->goodput[0]);
+    base_table_number (table, "goodput_more", hang->goodput[1]);
+    base_table_number (table, "time_less", change (hang->time_s[0], time_s));
+    base_table_number (table, "time_more", change (hang->time_s[1], time_s));
+  }
+  return table;
+}
+
+void
+rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out)
+{
+  g_autoptr (BaseTable) table = rep_goodput_hangs_table (hangs, time_s);
+  g_string_append (
+      out, "\n# what goodput and the time for the same work hang on: each alone halved and doubled, a simulated step from end to "
+           "end of its band\n");
+  base_table_print_text (table, out);
+}
+
+void
+rep_goodput_hangs_json (const GArray *hangs, double time_s, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_goodput_hangs_table (hangs, time_s);
+  rep_json_table (json, "goodput_sensitivity", table);
+}
+
+void
+rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out)
+{
+  g_autoptr (GArray) rows = sorted (hangs, time_s);
+  g_string_append (out, "name\tless\tmore\n");
+  for (guint i = 0; i < rows->len; i++) {
+    const WrkGoodputHang *hang = &g_array_index (rows, WrkGoodputHang, i);
+    g_autofree char *value = text_of (hang, hang->value);
+    g_string_append_printf (out, "%s, %s", hang->name, value);
+    for (int side = 0; side < 2; side++) {
+      char text[G_ASCII_DTOSTR_BUF_SIZE];
+      double moved = change (hang->time_s[side], time_s);
+      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", isfinite (moved) ? moved : 0));
+    }
+    g_string_append_c (out, '\n');
+  }
+}
