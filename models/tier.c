@@ -167,6 +167,22 @@ mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *
 }
 
 double
+mdl_tier_busy_s_per_B (const MdlTier *tier, const MdlTierQuestion *question)
+{
+  MdlTierQuestion q = *question;
+  MdlStorage storage;
+  /* servers and all their targets alone: what holds one client, or one file, back leaves them idle */
+  q.stripes = mdl_tier_targets (tier);
+  q.shared = q.burst = FALSE;
+  MdlTier whole = *tier;
+  whole.type.side[q.op].client.set = whole.type.side[q.op].client_iops.set = FALSE;
+  mdl_tier_storage (&whole, &q, NULL, &storage);
+  const MdlIoSide *side = &storage.op[q.op];
+  double service_s = side->iops.set && side->iops.v > 0 ? 1 / side->iops.v : 0;
+  return (q.block_B > 0 ? service_s / q.block_B : 0) + (side->rate.set && side->rate.v > 0 ? 1 / side->rate.v : 0);
+}
+
+double
 mdl_tier_burst_s (const MdlTier *tier, const MdlTierQuestion *q, const MdlTierCost *burst)
 {
   const MdlTierBurst *b = &tier->type.burst;

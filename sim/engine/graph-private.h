@@ -104,6 +104,7 @@ struct EngGraph {
   EngTask released_by;
   EngTime released_at;
   EngTime began;
+  GraphCall when_done; /* fn NULL: nobody wants to know */
   uint32_t n_done;
   bool started, dispatching;
 };

@@ -187,6 +187,12 @@ eng_graph_n_done (const EngGraph *graph)
   return graph->n_done;
 }
 
+void
+eng_graph_set_done (EngGraph *graph, EngFn done, void *user, uint64_t arg)
+{
+  graph->when_done = (GraphCall){ done, user, arg };
+}
+
 const char *
 eng_graph_stream_name (const EngGraph *graph, EngStream stream)
 {

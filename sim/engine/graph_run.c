@@ -80,6 +80,8 @@ complete (EngGraph *graph, EngTask task)
     release_successor (graph, graph->successors[k], task);
   if (graph->ready.n > 0 || graph->marked->len > 0 || graph->stirred->len > 0)
     wake (graph);
+  if (graph->n_done == graph->tasks->len && graph->when_done.fn != NULL)
+    eng_at (graph->eng, eng_now (graph->eng), graph->when_done.fn, graph->when_done.user, graph->when_done.arg);
 }
 
 void

@@ -1,4 +1,6 @@
 /* Several jobs at the same time: how long each takes beside the others, and alone. */
+#include <math.h>
+
 #include "json-private.h"
 #include "report/run.h"
 #include "run-private.h"
@@ -33,11 +35,37 @@ table_of (const WrkResult *result)
   return table;
 }
 
+/* What a training job's steps came to, behind the table. */
+static void
+rounds_text (const WrkJobResult *job, GString *out)
+{
+  const WrkRoundsResult *now = &job->rounds, *alone = &job->rounds_alone;
+  if (now->steps == 0)
+    return;
+  g_autofree char *each = rep_quantity (job->time_s / now->steps, BASE_DIM_TIME),
+                  *each_alone = rep_quantity (job->alone_s / now->steps, BASE_DIM_TIME),
+                  *data = rep_quantity (now->data_s, BASE_DIM_TIME), *data_alone = rep_quantity (alone->data_s, BASE_DIM_TIME),
+                  *stall = rep_quantity (now->stall_s, BASE_DIM_TIME), *stall_alone = rep_quantity (alone->stall_s, BASE_DIM_TIME),
+                  *drain = rep_quantity (now->drain_s, BASE_DIM_TIME), *drain_alone = rep_quantity (alone->drain_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "%s: %u step%s, %s each (alone %s)", job->name, now->steps, now->steps == 1 ? "" : "s", each,
+                          each_alone);
+  if (now->data_s > 0 || alone->data_s > 0)
+    g_string_append_printf (out, "; waits %s for samples (alone %s)", data, data_alone);
+  if (now->saves > 0)
+    g_string_append_printf (out, "; %u checkpoint%s, %s standing still (alone %s)", now->saves, now->saves == 1 ? "" : "s", stall,
+                            stall_alone);
+  if (now->drained > 0)
+    g_string_append_printf (out, ", drained in %s (alone %s)", drain, drain_alone);
+  g_string_append_c (out, '\n');
+}
+
 void
 rep_jobs_text (const WrkResult *result, GString *out)
 {
   g_autoptr (BaseTable) table = table_of (result);
   base_table_print_text (table, out);
+  for (guint i = 0; i < result->jobs->len; i++)
+    rounds_text (result->jobs->pdata[i], out);
 }
 
 void
@@ -45,6 +73,20 @@ rep_jobs_tsv (const WrkResult *result, GString *out)
 {
   g_autoptr (BaseTable) table = table_of (result);
   base_table_print_tsv (table, out);
+}
+
+static void
+rounds_json (const char *name, const WrkRoundsResult *rounds, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, name);
+  json_builder_begin_object (json);
+  rep_json_integer (json, "steps", rounds->steps);
+  rep_json_number (json, "compute_s", rounds->compute_s);
+  rep_json_number (json, "data_stall_s", rounds->data_s);
+  rep_json_number (json, "checkpoint_stall_s", rounds->stall_s);
+  rep_json_integer (json, "checkpoints", rounds->saves);
+  rep_json_number (json, "drain_s", rounds->drained > 0 ? rounds->drain_s : (double)NAN);
+  json_builder_end_object (json);
 }
 
 void
@@ -57,6 +99,10 @@ rep_jobs_json_members (const WrkResult *result, JsonBuilder *json)
     const WrkJobResult *job = result->jobs->pdata[i];
     json_builder_begin_object (json);
     base_table_build_members (table, i, json);
+    if (job->rounds.steps > 0) {
+      rounds_json ("rounds", &job->rounds, json);
+      rounds_json ("rounds_alone", &job->rounds_alone, json);
+    }
     json_builder_set_member_name (json, "alone");
     rep_run_json (job->alone, json);
     json_builder_end_object (json);

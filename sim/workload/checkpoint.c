@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "io_way-private.h"
-#include "scenario-private.h"
+#include "rounds-private.h"
 
 const BaseName wrk_save_mode_names[] = { { "sync", WRK_SAVE_SYNC, "training waits until it is written" },
                                          { "async", WRK_SAVE_ASYNC,
@@ -105,10 +105,16 @@ typedef struct {
 } Save;
 
 static guint32
+first_node (const WrkScenario *scenario)
+{
+  return clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, 0)));
+}
+
+static guint32
 gpus_of_a_node (const Save *save)
 {
   const WrkScenario *scenario = save->scenario;
-  guint32 n = clu_gpus_per_node (scenario->clu, 0);
+  guint32 n = clu_gpus_per_node (scenario->clu, first_node (scenario));
   return scenario->spec.cluster.gpus_per_node.set ? MIN (n, (guint32)scenario->spec.cluster.gpus_per_node.v) : n;
 }
 
@@ -117,10 +123,12 @@ static gboolean
 copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *time_s, GError **error)
 {
   const Clu *clu = save->scenario->clu;
-  guint32 gpus = clu_gpus_per_node (clu, 0), memories = clu_node_n (clu, 0, CLU_DEV_MEMORY);
+  guint32 node = first_node (save->scenario), gpus = clu_gpus_per_node (clu, node),
+          memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   g_autofree WrkPair *pair = g_new0 (WrkPair, n);
   for (guint32 i = 0; i < n; i++) {
-    CluDev gpu = clu_node_device (clu, 0, CLU_DEV_GPU, i), host = clu_node_device (clu, 0, CLU_DEV_MEMORY, i * memories / gpus);
+    CluDev gpu = clu_node_device (clu, node, CLU_DEV_GPU, i),
+           host = clu_node_device (clu, node, CLU_DEV_MEMORY, i * memories / gpus);
     pair[i] = (WrkPair){ to_host ? gpu : host, to_host ? host : gpu, to_host ? "GPU" : "host", to_host ? "host" : "GPU" };
   }
   const WrkCopies copies = { .pair = pair, .n = n, .size_B = bytes, .count = 1, .pageable = save->spec->memory.v == 1 };
@@ -135,11 +143,10 @@ copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *t
   return done != NULL;
 }
 
-/* All clients to or from the tier; s. *bound (may be NULL): what bounds it. */
-static gboolean
-storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *time_s, char *bound, gsize n_bound, GError **error)
+/* What all clients together read or write. */
+static WrkIoSpec
+io_of (const WrkCheckpointSpec *spec, MdlIoOp op, double clients, double bytes)
 {
-  const WrkCheckpointSpec *spec = save->spec;
   WrkIoSpec io = { .head = spec->head, .tier = spec->tier, .io_size = spec->io_size, .threads = spec->threads };
   io.op.v = (int)op;
   io.bytes.v = bytes;
@@ -149,6 +156,14 @@ storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *t
   io.path.mark = spec->path.mark;
   io.path.set = spec->path.set;
   io.cache.v = MDL_CACHE_OFF;
+  return io;
+}
+
+/* All clients to or from the tier; s. *bound (may be NULL): what bounds it. */
+static gboolean
+storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *time_s, char *bound, gsize n_bound, GError **error)
+{
+  const WrkIoSpec io = io_of (save->spec, op, clients, bytes);
   WrkIoResult answer = { 0 };
   guint64 n_events = 0;
   g_autoptr (WrkNet) net = wrk_net_new (save->scenario->clu);
@@ -216,9 +231,9 @@ price_save (Save *save, GError **error)
 {
   const WrkCheckpointSpec *spec = save->spec;
   WrkCheckpointResult *out = save->out;
-  double gathered_s, packed_s = out->software_s;
+  double packed_s = out->software_s;
   guint32 at_once = (guint32)fmin (out->writers, gpus_of_a_node (save));
-  if (!gather_s (save, &gathered_s, error) ||
+  if (!gather_s (save, &out->gather_s, error) ||
       (spec->path.v == 0 && !copies_s (save, at_once, out->writer_B, TRUE, &out->snapshot_s, error)) ||
       !storage_s (save, MDL_IO_WRITE, out->writers, out->state_B, &out->write_s, out->bound_by, sizeof out->bound_by, error))
     return FALSE;
@@ -228,15 +243,15 @@ price_save (Save *save, GError **error)
   else if (out->snapshot_s > out->write_s)
     g_strlcpy (out->bound_by, "snapshot", sizeof out->bound_by);
   if (out->mode == WRK_SAVE_SYNC) {
-    out->stall_s = gathered_s + save_s;
+    out->stall_s = out->gather_s + save_s;
     return TRUE;
   }
-  double staged_s = save->software != NULL && save->software->stage.set ? out->writer_B / save->software->stage.v : 0;
+  out->staged_s = save->software != NULL && save->software->stage.set ? out->writer_B / save->software->stage.v : 0;
   out->drain_s = (save->software != NULL ? out->write_s + packed_s : out->write_s) *
                  (save->software != NULL ? fmax (save->software->background.v, 1) : 1);
   if (out->every > 0)
     out->wait_s = fmax (0, out->drain_s - out->every * save->training->step_time_s);
-  out->stall_s = gathered_s + fmax (out->snapshot_s, staged_s) + out->wait_s;
+  out->stall_s = out->gather_s + fmax (out->snapshot_s, out->staged_s) + out->wait_s;
   return TRUE;
 }
 
@@ -262,7 +277,7 @@ static void
 warn (const Save *save, WrkResult *result)
 {
   const WrkCheckpointResult *out = save->out;
-  double memory_B = clu_node_memory_B (save->scenario->clu, 0);
+  double memory_B = clu_node_memory_B (save->scenario->clu, first_node (save->scenario));
   if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
     wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
                      memory_B * 1e-9);
@@ -285,6 +300,13 @@ wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *trai
   double between_s = out->every * training->step_time_s;
   out->overhead = between_s > 0 ? out->stall_s / (between_s + out->stall_s) : 0;
   return TRUE;
+}
+
+WrkIoRun *
+wrk_checkpoint_writes (const WrkScenario *scenario, const WrkCheckpointResult *price, GError **error)
+{
+  const WrkIoSpec io = io_of (&scenario->training.checkpoint, MDL_IO_WRITE, price->writers, price->state_B);
+  return wrk_io_run_new (scenario, &io, error);
 }
 
 void

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "io_way-private.h"
-#include "scenario-private.h"
 
 /* A resource that the clients share: of the cluster, or one that only this run knows. */
 typedef struct {
-  CluRes res; /* CLU_NONE: not of the cluster */
+  CluRes res; /* CLU_NONE: not of the cluster, but of this kind and number */
+  WrkNetOther other;
+  guint32 number;
   char name[40];
   double capacity, load; /* load: of all clients, a byte of each */
 } Shared;
@@ -26,15 +27,18 @@ typedef struct {
   const WrkScenario *scenario;
   const WrkIoSpec *spec;
   const MdlStorage *ways;
+  GArray *homes; /* WrkIoHome */
   MdlTier tier;
   CluDev dev;
   MdlTierQuestion question;
-  MdlTierCost cost;  /* lasting */
-  MdlTierCost burst; /* on credits */
-  GArray *shared;    /* Shared */
-  GPtrArray *uses;   /* GArray of Use, by client */
-  GHashTable *known; /* CluRes + 1 -> number + 1 */
+  MdlTierCost cost;   /* lasting */
+  MdlTierCost burst;  /* on credits */
+  GArray *shared;     /* Shared */
+  GPtrArray *uses;    /* GArray of Use, by client */
+  GHashTable *known;  /* CluRes + 1 -> number + 1 */
+  GHashTable *others; /* likewise, of what is no resource of the cluster */
   WrkIoPath path;
+  guint32 busiest;  /* of what is shared */
   double latency_s; /* of the longest way */
   double n;         /* clients */
   double misses;
@@ -44,9 +48,11 @@ typedef struct {
 static void
 run_clear (Run *run)
 {
+  g_clear_pointer (&run->homes, g_array_unref);
   g_clear_pointer (&run->shared, g_array_unref);
   g_clear_pointer (&run->uses, g_ptr_array_unref);
   g_clear_pointer (&run->known, g_hash_table_unref);
+  g_clear_pointer (&run->others, g_hash_table_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
@@ -58,21 +64,28 @@ shared_new (Run *run, CluRes res, double capacity)
   return run->shared->len - 1;
 }
 
+/* That of a node or a GPU, the same for all clients there. */
+static guint32
+shared_other (Run *run, WrkNetOther other, guint32 number, double capacity, const char *name)
+{
+  gpointer key = GUINT_TO_POINTER (number * 4u + (guint32)other + 1u), known = g_hash_table_lookup (run->others, key);
+  if (known != NULL)
+    return GPOINTER_TO_UINT (known) - 1u;
+  guint32 at = shared_new (run, CLU_NONE, capacity);
+  Shared *fresh = &g_array_index (run->shared, Shared, at);
+  fresh->other = other;
+  fresh->number = number;
+  g_strlcpy (fresh->name, name, sizeof fresh->name);
+  g_hash_table_insert (run->others, key, GUINT_TO_POINTER (at + 1u));
+  return at;
+}
+
 static void
 use (Run *run, GArray *uses, guint32 shared, double weight)
 {
   Use one = { shared, weight };
   g_array_append_val (uses, one);
   g_array_index (run->shared, Shared, shared).load += weight;
-}
-
-static WrkIoPlace
-place_of (const WrkScenario *scenario, guint32 client)
-{
-  guint32 nodes = clu_n_nodes (scenario->clu), node = client % nodes, gpus = clu_gpus_per_node (scenario->clu, node);
-  if (scenario->spec.cluster.gpus_per_node.set)
-    gpus = MIN (gpus, (guint32)scenario->spec.cluster.gpus_per_node.v);
-  return (WrkIoPlace){ node, client / nodes % MAX (gpus, 1u) };
 }
 
 /* Bytes stored over bytes used. */
@@ -108,7 +121,7 @@ static gboolean
 add_way (Run *run, guint32 client, GArray *uses, GError **error)
 {
   const WrkScenario *scenario = run->scenario;
-  WrkIoPlace place = place_of (scenario, client);
+  WrkIoPlace place = wrk_io_place (run->homes, client);
   g_auto (WrkIoWay) way = { 0 };
   g_autoptr (GError) why = NULL;
   if (!wrk_io_way (scenario->clu, &scenario->settings, run->dev, &place, (MdlIoOp)run->spec->op.v, run->path, &way, &why))
@@ -148,26 +161,19 @@ add_host (Run *run)
   const WrkCompressionSpec *c = &run->spec->compression;
   double core_s = core_s_per_B (run);
   gboolean decodes = c->head.set && c->by.v != WRK_DECODE_CPU;
-  g_autoptr (GHashTable) cores = g_hash_table_new (NULL, NULL), decoders = g_hash_table_new (NULL, NULL);
+  char name[40];
   for (guint32 i = 0; i < (guint32)run->n; i++) {
-    WrkIoPlace place = place_of (run->scenario, i);
+    WrkIoPlace place = wrk_io_place (run->homes, i);
     double n_cores = clu_node_cores (clu, place.node);
     GArray *uses = run->uses->pdata[i];
     if (core_s > 0 && n_cores > 0) {
-      gpointer known = g_hash_table_lookup (cores, GUINT_TO_POINTER (place.node + 1u));
-      guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u : shared_new (run, CLU_NONE, n_cores);
-      g_snprintf (g_array_index (run->shared, Shared, at).name, 40, "node%u.cores", place.node);
-      g_hash_table_insert (cores, GUINT_TO_POINTER (place.node + 1u), GUINT_TO_POINTER (at + 1u));
-      use (run, uses, at, core_s);
+      g_snprintf (name, sizeof name, "node%u.cores", place.node);
+      use (run, uses, shared_other (run, WRK_NET_CORES, place.node, n_cores, name), core_s);
     }
     if (decodes) {
+      g_snprintf (name, sizeof name, "node%u.gpu%u (%s)", place.node, place.gpu, c->by.v == WRK_DECODE_GPU ? "SMs" : "decoder");
       CluDev gpu = clu_node_device (clu, place.node, CLU_DEV_GPU, place.gpu);
-      gpointer known = g_hash_table_lookup (decoders, GUINT_TO_POINTER (gpu + 1u));
-      guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u : shared_new (run, CLU_NONE, c->rate.v);
-      g_snprintf (g_array_index (run->shared, Shared, at).name, 40, "node%u.gpu%u (%s)", place.node, place.gpu,
-                  c->by.v == WRK_DECODE_GPU ? "SMs" : "decoder");
-      g_hash_table_insert (decoders, GUINT_TO_POINTER (gpu + 1u), GUINT_TO_POINTER (at + 1u));
-      use (run, uses, at, 1);
+      use (run, uses, shared_other (run, WRK_NET_DECODERS, gpu, c->rate.v, name), 1);
     }
   }
 }
@@ -197,7 +203,7 @@ find_misses (Run *run, GError **error)
   if (spec->path.v == WRK_IO_GDS)
     return wrk_fail_at (error, spec->cache.mark, "GPUDirect Storage goes past the page cache; accepted with `path: gds`: direct");
   run->path = run->path == WRK_IO_AUTO ? WRK_IO_BOUNCE : run->path;
-  double nodes = fmin (run->n, clu_n_nodes (clu)), share = run->ways != NULL && run->ways->cache.set ? run->ways->cache.v : 0;
+  double nodes = fmin (run->n, run->homes->len), share = run->ways != NULL && run->ways->cache.set ? run->ways->cache.v : 0;
   double set_B = (spec->dataset.set ? spec->dataset.v : spec->bytes.v / nodes) * packed (spec);
   double cache_B = clu_node_memory_B (clu, 0) * share;
   if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (clu, 0) <= 0)
@@ -211,7 +217,7 @@ static double
 sharers (const Run *run)
 {
   gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
-  return local ? ceil (run->n / fmin (run->n, clu_n_nodes (run->scenario->clu))) : run->n;
+  return local ? ceil (run->n / fmin (run->n, run->homes->len)) : run->n;
 }
 
 static void
@@ -282,6 +288,35 @@ model_time_s (const Run *run)
   return (first_B > 0 ? first_B / out->burst_Bps : 0) + (bytes > first_B ? (bytes - first_B) / out->after_Bps : 0);
 }
 
+/* Links of the engine for what the clients share. Returned: full, by number in run->shared. */
+static EngLink *
+links_of (const Run *run, WrkNet *net)
+{
+  EngLink *link = g_new (EngLink, MAX (run->shared->len, 1u));
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    link[i] = one->res != CLU_NONE ? wrk_net_link (net, one->res) : wrk_net_other (net, one->other, one->number, one->capacity);
+  }
+  return link;
+}
+
+/* What one client is: `uses`, filled, are borrowed by the spec. */
+static EngFlowSpec
+flow_of (const Run *run, guint32 client, const EngLink *link, double bound_Bps, GArray *uses)
+{
+  const GArray *mine = run->uses->pdata[client];
+  g_array_set_size (uses, 0);
+  for (guint u = 0; u < mine->len; u++) {
+    const Use *one = &g_array_index (mine, Use, u);
+    EngUse eng_use = { link[one->shared], one->weight };
+    g_array_append_val (uses, eng_use);
+  }
+  return (EngFlowSpec){ .amount = run->out->bytes / run->n,
+                        .bound_per_s = bound_Bps,
+                        .uses = (const EngUse *)(const void *)uses->data,
+                        .n_uses = uses->len };
+}
+
 typedef struct {
   GArray *flows; /* EngFlow */
   double bound_per_s;
@@ -301,24 +336,11 @@ run_event (Run *run, WrkNet *net, guint64 *n_events, GError **error)
 {
   WrkIoResult *out = run->out;
   Eng *eng = wrk_net_engine (net);
-  g_autofree EngLink *link = g_new (EngLink, MAX (run->shared->len, 1u));
-  for (guint i = 0; i < run->shared->len; i++) {
-    const Shared *one = &g_array_index (run->shared, Shared, i);
-    link[i] = one->res != CLU_NONE ? wrk_net_link (net, one->res) : eng_link_new (eng, one->capacity);
-  }
+  g_autofree EngLink *link = links_of (run, net);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse)), flows = g_array_new (FALSE, FALSE, sizeof (EngFlow));
   double first = own_Bps (run, out->burst_s > 0 ? &run->burst : &run->cost);
-  for (guint i = 0; i < run->uses->len; i++) {
-    const GArray *mine = run->uses->pdata[i];
-    g_array_set_size (uses, 0);
-    for (guint u = 0; u < mine->len; u++) {
-      const Use *one = &g_array_index (mine, Use, u);
-      EngUse eng_use = { link[one->shared], one->weight };
-      g_array_append_val (uses, eng_use);
-    }
-    const EngFlowSpec spec = {
-      .amount = out->bytes / run->n, .bound_per_s = first, .uses = (const EngUse *)(const void *)uses->data, .n_uses = uses->len
-    };
+  for (guint32 i = 0; i < run->uses->len; i++) {
+    const EngFlowSpec spec = flow_of (run, i, link, first, uses);
     EngFlow flow = eng_flow_start (eng, &spec);
     g_array_append_val (flows, flow);
   }
@@ -334,12 +356,12 @@ run_event (Run *run, WrkNet *net, guint64 *n_events, GError **error)
 
 /* Who is to blame: the links where they leave less than what is in flight reaches, else the largest part of a request. */
 static void
-name_bound (Run *run, guint32 busiest)
+name_bound (Run *run)
 {
   WrkIoResult *out = run->out;
   const char *name = "latency";
   if (out->link_Bps < out->own_Bps * (1 - 1e-6)) {
-    const Shared *one = &g_array_index (run->shared, Shared, busiest);
+    const Shared *one = &g_array_index (run->shared, Shared, run->busiest);
     out->bottleneck = one->res != CLU_NONE ? clu_resource_name (run->scenario->clu, one->res) : g_strdup (one->name);
     name = one->res != CLU_NONE                  ? clu_resource_class (run->scenario->clu, one->res)
            : strstr (one->name, "cores") != NULL ? "host"
@@ -407,6 +429,7 @@ prepare (Run *run, GError **error)
                         "a stripe over %.0f targets, but storage '%s' has %.0f; accepted: at most %.0f", spec->stripe_count.v,
                         spec->tier.v, targets, targets);
   run->n = spec->clients.v;
+  run->homes = wrk_io_homes (scenario);
   run->path = (WrkIoPath)spec->path.v;
   run->ways = scenario->storage;
   return find_misses (run, error);
@@ -439,38 +462,52 @@ fill_question (Run *run)
   out->servers = run->tier.servers;
 }
 
+/* The closed form: everything but the run on an engine. *run is to be cleared in any case. */
+static gboolean
+plan (Run *run, GError **error)
+{
+  WrkIoResult *out = run->out;
+  run->shared = g_array_new (FALSE, TRUE, sizeof (Shared));
+  run->uses = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  run->known = g_hash_table_new (NULL, NULL);
+  run->others = g_hash_table_new (NULL, NULL);
+  if (!prepare (run, error))
+    return FALSE;
+  for (guint32 i = 0; i < (guint32)run->n; i++) {
+    GArray *uses = g_array_new (FALSE, FALSE, sizeof (Use));
+    g_ptr_array_add (run->uses, uses);
+    if (!add_way (run, i, uses, error))
+      return FALSE;
+  }
+  add_host (run);
+  ask (run);
+  fill_question (run);
+  out->link_Bps = link_Bps (run, &run->busiest);
+  out->own_Bps = own_Bps (run, &run->cost);
+  find_burst (run);
+  out->time_s = model_time_s (run);
+  return TRUE;
+}
+
+static void
+count (const Run *run, WrkNet *net, double times)
+{
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    if (one->res != CLU_NONE)
+      wrk_net_count (net, one->res, run->out->bytes / run->n * one->load * times, 1, 1);
+  }
+}
+
 gboolean
 wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events, GError **error)
 {
   g_auto (Run) run = { .scenario = scenario, .spec = spec, .out = out };
-  run.shared = g_array_new (FALSE, TRUE, sizeof (Shared));
-  run.uses = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
-  run.known = g_hash_table_new (NULL, NULL);
-  if (!prepare (&run, error))
+  if (!plan (&run, error) || (scenario->settings.mode != WRK_MODE_MODEL && !run_event (&run, net, n_events, error)))
     return FALSE;
-  for (guint32 i = 0; i < (guint32)run.n; i++) {
-    GArray *uses = g_array_new (FALSE, FALSE, sizeof (Use));
-    g_ptr_array_add (run.uses, uses);
-    if (!add_way (&run, i, uses, error))
-      return FALSE;
-  }
-  add_host (&run);
-  ask (&run);
-  fill_question (&run);
-  guint32 busiest = 0;
-  out->link_Bps = link_Bps (&run, &busiest);
-  out->own_Bps = own_Bps (&run, &run.cost);
-  find_burst (&run);
-  out->time_s = model_time_s (&run);
-  if (scenario->settings.mode != WRK_MODE_MODEL && !run_event (&run, net, n_events, error))
-    return FALSE;
-  for (guint i = 0; i < run.shared->len; i++) {
-    const Shared *one = &g_array_index (run.shared, Shared, i);
-    if (one->res != CLU_NONE)
-      wrk_net_count (net, one->res, out->bytes / run.n * one->load, 1, 1);
-  }
+  count (&run, net, 1);
   take_answer (&run);
-  name_bound (&run, busiest);
+  name_bound (&run);
   return TRUE;
 }
 
@@ -518,4 +555,97 @@ wrk_io_result_clear (WrkIoResult *result)
 {
   clu_route_clear (&result->route);
   g_clear_pointer (&result->bottleneck, g_free);
+}
+
+/* ---- beside others ---- */
+
+struct WrkIoRun {
+  Run run;
+  WrkIoSpec spec;
+  WrkIoResult out;
+  guint32 under_way; /* clients */
+  EngFn done;
+  void *user;
+  uint64_t arg;
+};
+
+WrkIoRun *
+wrk_io_run_new (const WrkScenario *scenario, const WrkIoSpec *spec, GError **error)
+{
+  WrkIoRun *io = g_new0 (WrkIoRun, 1);
+  io->spec = *spec;
+  io->run = (Run){ .scenario = scenario, .spec = &io->spec, .out = &io->out };
+  if (plan (&io->run, error)) {
+    take_answer (&io->run);
+    name_bound (&io->run);
+    return io;
+  }
+  wrk_io_run_free (io);
+  return NULL;
+}
+
+void
+wrk_io_run_free (WrkIoRun *io)
+{
+  run_clear (&io->run);
+  wrk_io_result_clear (&io->out);
+  g_free (io);
+}
+
+const WrkIoResult *
+wrk_io_run_result (const WrkIoRun *io)
+{
+  return &io->out;
+}
+
+static void
+client_ended (Eng *eng, void *user, uint64_t arg)
+{
+  WrkIoRun *io = user;
+  (void)arg;
+  if (--io->under_way == 0 && io->done != NULL)
+    io->done (eng, io->user, io->arg);
+}
+
+/* The servers of a client's tier; a node's drives are its own. */
+static EngLink
+servers_of (const Run *run, guint32 client, WrkNet *net)
+{
+  gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  guint32 node = wrk_io_place (run->homes, client).node;
+  return wrk_net_other (net, WRK_NET_TIER, local ? clu_node_device (run->scenario->clu, node, CLU_DEV_NVME, 0) : run->dev, 1);
+}
+
+void
+wrk_io_run_start (WrkIoRun *io, WrkNet *net, double least_s, EngFn done, void *user, uint64_t arg)
+{
+  const Run *run = &io->run;
+  g_return_if_fail (io->under_way == 0);
+  io->done = done;
+  io->user = user;
+  io->arg = arg;
+  g_autofree EngLink *link = links_of (run, net);
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  double busy_s_per_B = mdl_tier_busy_s_per_B (&run->tier, &run->question) * run->misses * packed (&io->spec);
+  double bound_Bps = own_Bps (run, &run->cost), each_B = io->out.bytes / run->n;
+  if (least_s > 0)
+    bound_Bps = fmin (bound_Bps, each_B / least_s);
+  for (guint32 i = 0; i < (guint32)run->n; i++) {
+    EngFlowSpec spec = flow_of (run, i, link, bound_Bps, uses);
+    EngUse servers = { servers_of (run, i, net), busy_s_per_B };
+    if (busy_s_per_B > 0)
+      g_array_append_val (uses, servers);
+    spec.uses = (const EngUse *)(const void *)uses->data;
+    spec.n_uses = uses->len;
+    spec.done = client_ended;
+    spec.user = io;
+    io->under_way++;
+    eng_flow_start (wrk_net_engine (net), &spec);
+  }
+}
+
+void
+wrk_io_run_count (const WrkIoRun *io, WrkNet *net, double times)
+{
+  count (&io->run, net, times);
 }

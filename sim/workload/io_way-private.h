@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_IO_WAY_PRIVATE_H
 #define WORKLOAD_IO_WAY_PRIVATE_H
 
+#include "scenario-private.h"
 #include "workload/io.h"
 
 /* Where a client runs. */
@@ -26,7 +27,33 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkIoWay, wrk_io_way_clear)
 gboolean wrk_io_way (const Clu *clu, const WrkSettings *settings, CluDev storage, const WrkIoPlace *place, MdlIoOp op,
                      WrkIoPath path, WrkIoWay *out, GError **error);
 
+/* A node on which a scenario may use GPUs, and how many. */
+typedef struct {
+  guint32 node, n_gpus;
+} WrkIoHome;
+/* Those of a scenario, in the order of its GPUs. Returned: full, of WrkIoHome. */
+GArray *wrk_io_homes (const WrkScenario *scenario);
+/* Client i of so many: one a node in turn, then the next GPU of each. */
+WrkIoPlace wrk_io_place (const GArray *homes, guint32 client);
+
 /* The drives or the tier of this name, as clu_tier_find; *tier filled. CLU_NONE and *error, with what there is. */
 CluDev wrk_io_find (const Clu *clu, const char *name, MdlTier *tier, GError **error);
+
+/* ---- reads or writes that run beside others ---- */
+
+typedef struct WrkIoRun WrkIoRun;
+
+/* What `spec` asks of the scenario's nodes, priced as if alone; the answer so far is wrk_io_run_result(). Both are borrowed.
+ * Returned: full; NULL and *error. */
+WrkIoRun *wrk_io_run_new (const WrkScenario *scenario, const WrkIoSpec *spec, GError **error);
+void wrk_io_run_free (WrkIoRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkIoRun, wrk_io_run_free)
+const WrkIoResult *wrk_io_run_result (const WrkIoRun *run);
+/* Starts a flow a client on a network that others load too: they share links, cores, and the time of the tier's servers. It takes
+ * at least `least_s` (0: no such bound). `done` (may be NULL) is called as the last client ends; the run must outlive the engine's.
+ * It may be started again when it has ended. */
+void wrk_io_run_start (WrkIoRun *run, WrkNet *net, double least_s, EngFn done, void *user, uint64_t arg);
+/* Bytes of `times` of it on the links, for the report. */
+void wrk_io_run_count (const WrkIoRun *run, WrkNet *net, double times);
 
 #endif

@@ -23,6 +23,29 @@ wrk_io_way_clear (WrkIoWay *way)
   clu_route_clear (&way->route);
 }
 
+GArray *
+wrk_io_homes (const WrkScenario *scenario)
+{
+  GArray *homes = g_array_new (FALSE, FALSE, sizeof (WrkIoHome));
+  for (guint i = 0; i < scenario->gpus->len; i++) {
+    guint32 node = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+    WrkIoHome *last = homes->len > 0 ? &g_array_index (homes, WrkIoHome, homes->len - 1) : NULL;
+    const WrkIoHome fresh = { node, 1 };
+    if (last != NULL && last->node == node)
+      last->n_gpus++;
+    else
+      g_array_append_val (homes, fresh);
+  }
+  return homes;
+}
+
+WrkIoPlace
+wrk_io_place (const GArray *homes, guint32 client)
+{
+  const WrkIoHome *home = &g_array_index (homes, WrkIoHome, client % homes->len);
+  return (WrkIoPlace){ home->node, client / homes->len % home->n_gpus };
+}
+
 CluDev
 wrk_io_find (const Clu *clu, const char *name, MdlTier *tier, GError **error)
 {

@@ -9,6 +9,7 @@ typedef struct {
   BaseHead head;
   BaseStr name;
   BaseStrs nodes;
+  BaseNum steps; /* of a training job */
   const BaseYamlNode *workload;
 } WrkJobSpec;
 

@@ -1,13 +1,16 @@
-/* Jobs: several workloads at the same time, each on nodes of its own, that meet on the fabric.
+/* Jobs: several workloads at the same time, each on nodes of its own, that meet on the fabric and at storage.
  *
- * Each is first run alone, as a scenario of its own; then all start together on one engine and share links by max-min fairness
- * until the last has ended. A collective that is repeated starts again as soon as it has ended; a training job is one step. The
- * closed form knows no contention: it answers each as if it were alone. */
+ * Each is first run alone, as a scenario of its own; then all start together on one engine and share links, cores and the time of
+ * storage servers by max-min fairness until the last has ended. A collective that is repeated starts again as soon as it has ended;
+ * a training job makes its steps one after the other (rounds.c); reads and writes may be of nodes that train. The closed form knows
+ * no contention: it answers each as if it were alone. */
 #include "jobs-private.h"
 
 #include <string.h>
 
+#include "io_way-private.h"
 #include "model_build-private.h"
+#include "rounds-private.h"
 #include "training-private.h"
 
 #define MOST_REPEATS 1e7
@@ -15,7 +18,10 @@
 static const BaseField job_fields[] = {
   BASE_ROW (WrkJobSpec, "name", name, STR, .help = "for the answer; default: job 0, job 1, …"),
   BASE_ROW (WrkJobSpec, "nodes", nodes, STRS,
-            .help = "its nodes, no other job's: `0-15`, `3`, or a list of such; a transfer names its ends and has none"),
+            .help = "its nodes: `0-15`, `3`, or a list of such, no other job's but one of kind io, whose clients may be on them, "
+                    "default: all; a transfer names its ends and has none"),
+  BASE_ROW_NUM (WrkJobSpec, "steps", steps, COUNT, .min = "1", .max = "100000", .fallback = "1",
+                .help = "of a training job, one after the other, with what it reads and saves meanwhile"),
   BASE_ROW (WrkJobSpec, "workload", workload, NODE, .required = TRUE, .help = "what it does, as `workload` of a scenario"),
   BASE_ROW_END,
 };
@@ -39,6 +45,21 @@ wrk_job_free (WrkJob *job)
   g_free (job);
 }
 
+/* A job that saves must come to it. */
+static void
+check_saves (const WrkJob *job, BaseDiag *diag)
+{
+  const WrkCheckpointSpec *checkpoint = &job->view.training.checkpoint;
+  if (!checkpoint->every.set)
+    base_diag_error (diag, checkpoint->head.mark, "a checkpoint among jobs needs 'every', steps from one to the next");
+  else if (checkpoint->every.v > job->spec.steps.v)
+    base_diag_error (
+        diag, checkpoint->every.mark,
+        "a checkpoint every %.0f steps of a job of %.0f: none would be taken; accepted: 'steps' of the job of at least "
+        "%.0f, or fewer between two",
+        checkpoint->every.v, job->spec.steps.v, checkpoint->every.v);
+}
+
 void
 wrk_jobs_read (WrkScenario *scenario, const BaseSchemaContext *context)
 {
@@ -58,16 +79,14 @@ wrk_jobs_read (WrkScenario *scenario, const BaseSchemaContext *context)
     wrk_read_workload (&job->view, job->spec.workload, context);
     job->view.spec.workload = job->spec.workload;
     gboolean copies = job->view.kind == WRK_KIND_TRANSFER;
-    if (job->view.kind == WRK_KIND_IO)
-      base_diag_error (context->diag, base_yaml_mark (base_yaml_item (list, i)),
-                       "kind 'io' is not built yet among jobs; accepted: collective, transfer, training");
-    const WrkTrainingSpec *training = &job->view.training;
-    if (training->loader.head.set || training->checkpoint.tier.v != NULL)
-      base_diag_error (context->diag, training->loader.head.set ? training->loader.head.mark : training->checkpoint.head.mark,
-                       "'loader' and 'checkpoint' are not built yet among jobs; leave them out");
+    if (job->view.kind != WRK_KIND_TRAINING && job->spec.steps.set)
+      base_diag_error (context->diag, job->spec.steps.mark, "'steps' are of training jobs; %s",
+                       job->view.kind == WRK_KIND_COLLECTIVE ? "accepted: 'repeat' of the workload" : "leave it out");
+    if (job->view.kind == WRK_KIND_TRAINING && job->view.training.checkpoint.tier.v != NULL)
+      check_saves (job, context->diag);
     if (copies && job->spec.nodes.n > 0)
       base_diag_error (context->diag, job->spec.nodes.mark, "a transfer's ends name their nodes; leave 'nodes' out");
-    if (!copies && job->spec.nodes.n == 0)
+    if (!copies && job->view.kind != WRK_KIND_IO && job->spec.nodes.n == 0)
       base_diag_error (context->diag, base_yaml_mark (base_yaml_item (list, i)), "job '%s' has no 'nodes' (e.g. nodes: 0-15)",
                        job->name);
     if (job->view.kind == WRK_KIND_COLLECTIVE && job->view.collective.repeat.v > MOST_REPEATS)
@@ -90,12 +109,15 @@ read_range (const char *text, guint64 *first, guint64 *last)
          g_ascii_string_to_unsigned (ends[n - 1], 10, 0, G_MAXUINT32 - 1, last, NULL) && *first <= *last;
 }
 
-/* Marks the job's nodes in `owner` (0: nobody's, else the job's number + 1). */
+/* Marks the job's nodes in `mine`, and in `owner` (0: nobody's, else the job's number + 1) where it wants them for itself. */
 static gboolean
-take_nodes (const WrkScenario *scenario, guint number, guint32 *owner, GError **error)
+take_nodes (const WrkScenario *scenario, guint number, guint32 *owner, gboolean *mine, GError **error)
 {
   const WrkJob *job = scenario->jobs->pdata[number];
   guint32 n_nodes = clu_n_nodes (scenario->clu);
+  gboolean reads = job->view.kind == WRK_KIND_IO;
+  for (guint32 node = 0; node < n_nodes; node++)
+    mine[node] = reads && job->spec.nodes.n == 0;
   for (unsigned i = 0; i < job->spec.nodes.n; i++) {
     const BaseStr *item = &job->spec.nodes.item[i];
     g_auto (GStrv) parts = g_strsplit (item->v, ",", -1);
@@ -107,10 +129,11 @@ take_nodes (const WrkScenario *scenario, guint number, guint32 *owner, GError **
         return wrk_fail_at (error, item->mark, "node %" G_GUINT64_FORMAT " is not one of the cluster's %u (0 to %u)", last, n_nodes,
                             n_nodes - 1);
       for (guint64 node = first; node <= last; node++) {
-        if (owner[node] != 0)
+        if (!reads && owner[node] != 0)
           return wrk_fail_at (error, item->mark, "node %" G_GUINT64_FORMAT " belongs to '%s' already; each has nodes of its own",
                               node, ((const WrkJob *)scenario->jobs->pdata[owner[node] - 1])->name);
-        owner[node] = number + 1;
+        owner[node] = reads ? owner[node] : number + 1;
+        mine[node] = TRUE;
       }
     }
   }
@@ -121,10 +144,11 @@ gboolean
 wrk_jobs_place (WrkScenario *scenario, GError **error)
 {
   g_autofree guint32 *owner = g_new0 (guint32, clu_n_nodes (scenario->clu));
+  g_autofree gboolean *mine = g_new0 (gboolean, clu_n_nodes (scenario->clu));
   for (guint j = 0; j < scenario->jobs->len; j++) {
     WrkJob *job = scenario->jobs->pdata[j];
     WrkScenario *view = &job->view;
-    if (!take_nodes (scenario, j, owner, error))
+    if (!take_nodes (scenario, j, owner, mine, error))
       return FALSE;
     view->yaml = scenario->yaml;
     view->spec.name = job->spec.name;
@@ -132,8 +156,12 @@ wrk_jobs_place (WrkScenario *scenario, GError **error)
     view->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
     for (guint i = 0; i < scenario->gpus->len; i++) {
       guint32 gpu = g_array_index (scenario->gpus, guint32, i);
-      if (owner[clu_dev_node (scenario->clu, clu_gpu (scenario->clu, gpu))] == j + 1)
+      if (mine[clu_dev_node (scenario->clu, clu_gpu (scenario->clu, gpu))])
         g_array_append_val (view->gpus, gpu);
+    }
+    if (view->kind == WRK_KIND_IO && !view->io.clients.set) {
+      g_autoptr (GArray) homes = wrk_io_homes (view);
+      view->io.clients.v = homes->len;
     }
     if (!wrk_check_workload (view, error))
       return FALSE;
@@ -171,6 +199,8 @@ typedef struct {
   EngTime end;
   WrkStepRun *step;   /* of a training job of given times; NULL */
   WrkModelRun *model; /* of one of a model; NULL */
+  WrkIoRun *io;       /* of reads or writes; NULL */
+  WrkRounds *rounds;  /* of a training job of several steps, or that reads or saves; NULL */
 } Running;
 
 static void
@@ -180,6 +210,8 @@ running_free (gpointer data)
   g_array_unref (running->uses);
   g_clear_pointer (&running->step, wrk_step_free);
   g_clear_pointer (&running->model, wrk_model_run_free);
+  g_clear_pointer (&running->io, wrk_io_run_free);
+  g_clear_pointer (&running->rounds, wrk_rounds_free);
   g_free (running);
 }
 
@@ -222,6 +254,39 @@ start_copies (WrkNet *net, Running *running, const WrkTransferResult *transfer)
   wrk_transfer_count (net, transfer);
 }
 
+/* More than one step, which is what other jobs have always been beside. */
+static gboolean
+has_rounds (const WrkJob *job)
+{
+  const WrkTrainingSpec *training = &job->view.training;
+  return job->view.kind == WRK_KIND_TRAINING &&
+         (job->spec.steps.v > 1 || training->loader.head.set || training->checkpoint.tier.v != NULL);
+}
+
+static gboolean
+start_training (const WrkJob *job, const WrkResult *alone, WrkNet *net, Running *running, GError **error)
+{
+  if (has_rounds (job))
+    running->rounds = wrk_rounds_start (&job->view, alone, (guint)job->spec.steps.v, net, error);
+  else if (job->view.training.model.model != NULL)
+    running->model = wrk_model_start (&job->view, net, FALSE, error);
+  else
+    running->step = wrk_step_start (&job->view, net, error);
+  return running->step != NULL || running->model != NULL || running->rounds != NULL;
+}
+
+static gboolean
+start_io (const WrkJob *job, WrkNet *net, Running *running, GError **error)
+{
+  running->io = wrk_io_run_new (&job->view, &job->view.io, error);
+  if (running->io == NULL)
+    return FALSE;
+  running->at_once = 1;
+  wrk_io_run_start (running->io, net, 0, ended, running, 0);
+  wrk_io_run_count (running->io, net, 1);
+  return TRUE;
+}
+
 /* Returned: full; NULL and *error on failure. */
 static Running *
 start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **error)
@@ -229,27 +294,41 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
   Running *running = g_new0 (Running, 1);
   running->eng = wrk_net_engine (net);
   running->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  gboolean ok = TRUE;
   switch (job->view.kind) {
     case WRK_KIND_TRAINING:
-      if (job->view.training.model.model != NULL)
-        running->model = wrk_model_start (&job->view, net, FALSE, error);
-      else
-        running->step = wrk_step_start (&job->view, net, error);
-      if (running->step != NULL || running->model != NULL)
-        return running;
-      running_free (running);
-      return NULL;
+      ok = start_training (job, alone, net, running, error);
+      break;
     case WRK_KIND_TRANSFER:
       start_copies (net, running, &alone->transfer);
-      return running;
-    case WRK_KIND_COLLECTIVE:
+      break;
     case WRK_KIND_IO:
+      ok = start_io (job, net, running, error);
+      break;
+    case WRK_KIND_COLLECTIVE:
     case WRK_KIND_SERVING:
     default:
       wrk_net_coll_flow (net, &alone->coll, running->uses, &running->spec);
       wrk_net_count_coll (net, &alone->coll, alone->repeat);
-      return start_flows (net, running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);
+      start_flows (net, running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);
+      break;
   }
+  if (ok)
+    return running;
+  running_free (running);
+  return NULL;
+}
+
+/* Once the engine has run. FALSE and *error where a step failed on the way. */
+static gboolean
+take_time (const Running *running, WrkJobResult *job, GError **error)
+{
+  if (running->rounds != NULL)
+    return wrk_rounds_take (running->rounds, &job->rounds, &job->time_s, error);
+  job->time_s = running->step != NULL    ? wrk_step_time_s (running->step)
+                : running->model != NULL ? wrk_model_time_s (running->model)
+                                         : eng_time_to_s (running->end);
+  return TRUE;
 }
 
 double
@@ -295,11 +374,9 @@ run_together (WrkScenario *scenario, WrkResult *result, GError **error)
   if (!eng_run (wrk_net_engine (net), ENG_TIME_NEVER, 0, error))
     return FALSE;
   for (guint j = 0; j < scenario->jobs->len; j++) {
-    Running *r = running->pdata[j];
     WrkJobResult *job = result->jobs->pdata[j];
-    job->time_s = r->step != NULL    ? wrk_step_time_s (r->step)
-                  : r->model != NULL ? wrk_model_time_s (r->model)
-                                     : eng_time_to_s (r->end);
+    if (!take_time (running->pdata[j], job, error))
+      return FALSE;
     longest_s = MAX (longest_s, job->time_s);
   }
   result->n_events += eng_stats (wrk_net_engine (net)).events;
@@ -317,12 +394,35 @@ job_result_free (gpointer data)
   g_free (job);
 }
 
+/* What has no answer of its own for a job alone is run on a network that nobody else is on. */
+static gboolean
+time_alone (const WrkJob *job, WrkJobResult *out, WrkResult *result, GError **error)
+{
+  out->alone_s = wrk_result_time_s (out->alone);
+  if (job->view.settings.mode == WRK_MODE_MODEL || !(has_rounds (job) || job->view.kind == WRK_KIND_IO)) {
+    out->alone_s *= job->spec.steps.v;
+    return TRUE;
+  }
+  g_autoptr (WrkNet) net = wrk_net_new (job->view.clu);
+  Running *running = start_job (job, out->alone, net, error);
+  if (running == NULL)
+    return FALSE;
+  gboolean ok = eng_run (wrk_net_engine (net), ENG_TIME_NEVER, 0, error) && take_time (running, out, error);
+  result->n_events += eng_stats (wrk_net_engine (net)).events;
+  running_free (running);
+  out->rounds_alone = out->rounds;
+  out->alone_s = out->time_s;
+  return ok;
+}
+
 /* "0-15", as it was written; of a transfer its ends. */
 static char *
 nodes_text (const WrkJob *job)
 {
   if (job->view.kind == WRK_KIND_TRANSFER)
     return g_strdup_printf ("%s -> %s", job->view.transfer.from.v, job->view.transfer.to.v);
+  if (job->spec.nodes.n == 0)
+    return g_strdup ("all");
   g_autoptr (GString) text = g_string_new (NULL);
   for (unsigned i = 0; i < job->spec.nodes.n; i++)
     g_string_append_printf (text, "%s%s", i > 0 ? "," : "", job->spec.nodes.item[i].v);
@@ -347,7 +447,9 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
     WrkJobResult *out = g_new0 (WrkJobResult, 1);
     g_ptr_array_add (result->jobs, out);
     *out = (WrkJobResult){ .name = g_strdup (job->name), .nodes = nodes_text (job), .alone = alone };
-    out->time_s = out->alone_s = wrk_result_time_s (alone);
+    if (!time_alone (job, out, result, error))
+      return FALSE;
+    out->time_s = out->alone_s;
     result->n_events += alone->n_events;
     for (guint i = 0; i < alone->warnings->len; i++)
       wrk_result_warn (result, "%s: %s", job->name, (const char *)alone->warnings->pdata[i]);

@@ -18,7 +18,7 @@
 
 #include "engine/graph.h"
 #include "io_way-private.h"
-#include "scenario-private.h"
+#include "rounds-private.h"
 
 /* Batches of a reader that are simulated at most, and steps at least. */
 enum { MOST_BATCHES = 8192, LEAST_STEPS = 6, LEAST_TURNS = 4, LEAST_BATCHES = 512 };
@@ -96,6 +96,8 @@ typedef struct {
   WrkLoaderResult *out;
   MdlTier tier;
   CluDev dev;
+  GArray *homes;             /* WrkIoHome */
+  guint32 first;             /* node of the first */
   guint32 n_nodes, local, m; /* readers of a node; micro-batches */
   guint32 gpus;              /* that each of them feeds */
   double misses;
@@ -110,6 +112,7 @@ typedef struct {
 static void
 pipe_clear (Pipe *pipe)
 {
+  g_clear_pointer (&pipe->homes, g_array_unref);
   g_clear_pointer (&pipe->loads, g_array_unref);
   g_clear_pointer (&pipe->uses, g_ptr_array_unref);
 }
@@ -135,7 +138,7 @@ find_ways (Pipe *pipe, double *latency_s, GError **error)
   const WrkScenario *scenario = pipe->scenario;
   for (guint32 node = 0; node < pipe->n_nodes; node++)
     for (guint32 i = 0; i < pipe->local; i++) {
-      WrkIoPlace place = { node, i * pipe->gpus };
+      WrkIoPlace place = { g_array_index (pipe->homes, WrkIoHome, node).node, i * pipe->gpus };
       g_auto (WrkIoWay) way = { 0 };
       g_autoptr (GError) why = NULL;
       if (!wrk_io_way (scenario->clu, &scenario->settings, pipe->dev, &place, MDL_IO_READ, WRK_IO_HOST, &way, &why))
@@ -185,7 +188,7 @@ ask_storage (Pipe *pipe, double latency_s)
 static double
 cores_of (const Pipe *pipe)
 {
-  return clu_node_cores (pipe->scenario->clu, 0);
+  return clu_node_cores (pipe->scenario->clu, pipe->first);
 }
 
 /* Copies of one batch to all GPUs that read at the same time. */
@@ -193,12 +196,13 @@ static gboolean
 price_copy (Pipe *pipe, GError **error)
 {
   const Clu *clu = pipe->scenario->clu;
-  guint32 n = pipe->local * pipe->gpus, gpus = clu_gpus_per_node (clu, 0), memories = clu_node_n (clu, 0, CLU_DEV_MEMORY);
+  guint32 node = pipe->first, n = pipe->local * pipe->gpus, gpus = clu_gpus_per_node (clu, node),
+          memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   n = MIN (n, gpus);
   g_autofree WrkPair *pair = g_new0 (WrkPair, n);
   for (guint32 i = 0; i < n; i++)
-    pair[i] = (WrkPair){ clu_node_device (clu, 0, CLU_DEV_MEMORY, i * memories / gpus), clu_node_device (clu, 0, CLU_DEV_GPU, i),
-                         "host", "GPU" };
+    pair[i] = (WrkPair){ clu_node_device (clu, node, CLU_DEV_MEMORY, i * memories / gpus),
+                         clu_node_device (clu, node, CLU_DEV_GPU, i), "host", "GPU" };
   double sample_B = pipe->spec->decoded.set ? pipe->spec->decoded.v : pipe->spec->sample.v;
   if (pipe->spec->decoder.v != WRK_DECODE_CPU)
     sample_B = pipe->spec->sample.v; /* it crosses packed */
@@ -470,7 +474,9 @@ place_readers (Pipe *pipe, GError **error)
   const WrkTrainingResult *training = pipe->training;
   const WrkLoaderSpec *spec = pipe->spec;
   WrkLoaderResult *out = pipe->out;
-  guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u), gpus = clu_gpus_per_node (scenario->clu, 0);
+  pipe->homes = wrk_io_homes (scenario);
+  pipe->first = g_array_index (pipe->homes, WrkIoHome, 0).node;
+  guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u), gpus = clu_gpus_per_node (scenario->clu, pipe->first);
   pipe->m = training->has_model ? MAX (training->micro_batches, 1u) : (guint32)scenario->training.micro_batches.v;
   if (pipe->m > MOST_BATCHES / 2)
     return wrk_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %d", pipe->m,
@@ -482,10 +488,11 @@ place_readers (Pipe *pipe, GError **error)
   double samples = spec->samples.set ? spec->samples.v : scenario->training.model.micro_batch.v;
   out->batch_B = samples * spec->sample.v * (spec->sharing.v == 1 ? of_a_node : 1);
   out->readers = (double)pipe->local * pipe->n_nodes;
+  out->batches = pipe->m;
   out->batch_s = training->step_time_s / pipe->m;
   out->demand_Bps = out->batch_B * out->readers / out->batch_s;
   double share = scenario->storage != NULL && scenario->storage->cache.set ? scenario->storage->cache.v : 0;
-  double cache_B = clu_node_memory_B (scenario->clu, 0) * share;
+  double cache_B = clu_node_memory_B (scenario->clu, pipe->first) * share;
   pipe->misses = 1 - mdl_cache_hits ((MdlCache)spec->cache.v, spec->dataset.v, cache_B, spec->access.v == 1);
   return TRUE;
 }
@@ -517,9 +524,46 @@ wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
   if (!simulate (&pipe, &result->n_events, error))
     return FALSE;
   name_starved (&pipe);
+  out->hits = 1 - pipe.misses;
+  out->gpu_s = pipe.gpu_decode_s;
   wrk_step_longer (training, WRK_PART_DATA_STALL, out->stall_s);
   training->provenance = MIN (training->provenance, out->source);
   if (cores_of (&pipe) <= 0 && (out->decode_s > 0 || out->pin_s > 0))
     wrk_result_warn (result, "how many cores a node has is not known: workers never wait for one (node.sockets.cores)");
   return TRUE;
+}
+
+gboolean
+wrk_loader_reads (const WrkScenario *scenario, const WrkTrainingResult *training, WrkIoRun **out, GError **error)
+{
+  const WrkLoaderSpec *spec = &scenario->training.loader;
+  const WrkLoaderResult *loader = &training->loader;
+  double step_B = loader->batch_B * loader->batches * loader->readers * (1 - loader->hits);
+  *out = NULL;
+  if (!loader->set || !(step_B > 0))
+    return TRUE;
+  MdlTier tier;
+  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, error) == CLU_NONE)
+    return FALSE;
+  double own_B = tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576;
+  WrkIoSpec io = { .head = spec->head, .tier = spec->tier, .threads = spec->workers, .queue_depth = spec->depth };
+  io.op.v = MDL_IO_READ;
+  io.bytes.v = step_B;
+  io.clients.v = loader->readers;
+  io.path.v = WRK_IO_HOST;
+  io.access = spec->access;
+  io.cache.v = MDL_CACHE_OFF;
+  io.file_size = spec->file_size;
+  io.io_size = spec->io_size;
+  if (!spec->io_size.set)
+    io.io_size = (BaseNum){ .v = spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B, .set = TRUE };
+  *out = wrk_io_run_new (scenario, &io, error);
+  return *out != NULL;
+}
+
+double
+wrk_loader_least_s (const WrkLoaderResult *loader, gboolean engine)
+{
+  double batch_s = fmax (fmax (loader->workers_s, loader->cores_s), fmax (loader->copy_s, loader->pin_s));
+  return loader->batches * fmax (batch_s, engine ? loader->gpu_s : 0);
 }

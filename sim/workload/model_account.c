@@ -168,8 +168,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->ep = model->grid.ep;
   out->micro_batches = model->m;
   out->n_ranks = model->grid.n;
-  guint32 last = g_array_index (model->scenario->gpus, guint32, model->grid.n - 1);
-  out->n_nodes = clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, last)) + 1;
+  out->n_nodes = wrk_n_nodes_of (model->scenario, out->n_ranks);
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[WRK_PART_OPTIMIZER];

@@ -13,18 +13,26 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkNet, wrk_net_free)
 
 Eng *wrk_net_engine (WrkNet *net);
 EngLink wrk_net_link (WrkNet *net, CluRes res);
-/* Resources in use, in the order of first use: link number i is resource at index i. */
+/* What is shared but is no resource of the cluster. */
+typedef enum {
+  WRK_NET_CORES,    /* of a node: cores */
+  WRK_NET_DECODERS, /* of a GPU: B/s */
+  WRK_NET_TIER      /* the servers of a tier, or a node's drives: seconds a second */
+} WrkNetOther;
+/* The link of what has this number (node, device), the same for all who ask; `capacity` counts the first time. */
+EngLink wrk_net_other (WrkNet *net, WrkNetOther kind, guint32 number, double capacity);
+/* Resources in use, in the order of first use. */
 const GArray *wrk_net_resources (const WrkNet *net);
 
 /* Counts bytes on a resource for the report, whatever the fidelity; `factor`: what of its capacity this kind of copy reaches; `n`:
  * resources that it stands for, the same at each call. */
 void wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor, guint32 n);
-/* What was counted on the resource of link number `link`: bytes, and as a part of its capacity, B. */
+/* What was counted on resource `i` of those: bytes, and as a part of its capacity, B. */
 typedef struct {
   double bytes, effort_B;
   guint32 n;
 } WrkNetCount;
-WrkNetCount wrk_net_counted (const WrkNet *net, EngLink link);
+WrkNetCount wrk_net_counted (const WrkNet *net, guint32 i);
 
 /* A priced operation that loads its coll->alike: counts `times` of it, and fills `spec` (and `uses`, which it points into) with the
  * one activity that it is. What shares links with others is to be priced with no_fold. */

@@ -6,9 +6,11 @@
 struct WrkNet {
   const Clu *clu;
   Eng *eng;
-  guint32 *link_of;    /* by resource: EngLink + 1; 0: none yet */
-  GArray *res;         /* CluRes of each link */
-  GArray *count;       /* WrkNetCount of each link */
+  guint32 *slot_of;  /* by resource: its place in the arrays + 1; 0: none yet */
+  GArray *res;       /* CluRes, in the order of first use */
+  GArray *link;      /* EngLink of each */
+  GArray *count;     /* WrkNetCount of each */
+  GHashTable *other; /* kind and number of a link of no resource: guint64 -> EngLink + 1 */
 };
 
 WrkNet *
@@ -17,9 +19,11 @@ wrk_net_new (const Clu *clu)
   WrkNet *net = g_new0 (WrkNet, 1);
   net->clu = clu;
   net->eng = eng_new ();
-  net->link_of = g_new0 (guint32, clu_n_resources (clu));
+  net->slot_of = g_new0 (guint32, clu_n_resources (clu));
   net->res = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  net->link = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->count = g_array_new (FALSE, TRUE, sizeof (WrkNetCount));
+  net->other = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   return net;
 }
 
@@ -29,9 +33,11 @@ wrk_net_free (WrkNet *net)
   if (net == NULL)
     return;
   eng_free (net->eng);
-  g_free (net->link_of);
+  g_free (net->slot_of);
   g_array_unref (net->res);
+  g_array_unref (net->link);
   g_array_unref (net->count);
+  g_hash_table_unref (net->other);
   g_free (net);
 }
 
@@ -41,15 +47,36 @@ wrk_net_engine (WrkNet *net)
   return net->eng;
 }
 
+/* Its place in the arrays, made when first asked for. */
+static guint32
+slot (WrkNet *net, CluRes res)
+{
+  if (net->slot_of[res] != 0)
+    return net->slot_of[res] - 1u;
+  EngLink link = eng_link_new (net->eng, clu_resource_capacity (net->clu, res));
+  g_array_append_val (net->res, res);
+  g_array_append_val (net->link, link);
+  g_array_set_size (net->count, net->res->len);
+  net->slot_of[res] = net->res->len;
+  return net->res->len - 1;
+}
+
 EngLink
 wrk_net_link (WrkNet *net, CluRes res)
 {
-  if (net->link_of[res] != 0)
-    return net->link_of[res] - 1u;
-  EngLink link = eng_link_new (net->eng, clu_resource_capacity (net->clu, res));
-  net->link_of[res] = link + 1u;
-  g_array_append_val (net->res, res);
-  g_array_set_size (net->count, net->res->len);
+  guint32 at = slot (net, res);
+  return g_array_index (net->link, EngLink, at);
+}
+
+EngLink
+wrk_net_other (WrkNet *net, WrkNetOther kind, guint32 number, double capacity)
+{
+  guint64 key = (guint64)kind << 32 | number;
+  gpointer known = g_hash_table_lookup (net->other, &key);
+  if (known != NULL)
+    return GPOINTER_TO_UINT (known) - 1u;
+  EngLink link = eng_link_new (net->eng, capacity);
+  g_hash_table_insert (net->other, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (link + 1u));
   return link;
 }
 
@@ -62,8 +89,8 @@ wrk_net_resources (const WrkNet *net)
 void
 wrk_net_count (WrkNet *net, CluRes res, double bytes, double factor, guint32 n)
 {
-  EngLink link = wrk_net_link (net, res);
-  WrkNetCount *count = &g_array_index (net->count, WrkNetCount, link);
+  guint32 at = slot (net, res);
+  WrkNetCount *count = &g_array_index (net->count, WrkNetCount, at);
   count->n = n;
   count->bytes += bytes;
   count->effort_B += bytes / factor;
@@ -79,9 +106,9 @@ wrk_net_count_coll (WrkNet *net, const WrkColl *coll, double times)
 }
 
 WrkNetCount
-wrk_net_counted (const WrkNet *net, EngLink link)
+wrk_net_counted (const WrkNet *net, guint32 i)
 {
-  return g_array_index (net->count, WrkNetCount, link);
+  return g_array_index (net->count, WrkNetCount, i);
 }
 
 void

@@ -51,6 +51,8 @@ gboolean wrk_fail_at (GError **error, BaseMark mark, const char *format, ...);
 
 /* Reads a workload of any kind into kind and its spec; errors go to the context's diag. */
 void wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
+/* Nodes that the first n of its GPUs are on. */
+guint32 wrk_n_nodes_of (const WrkScenario *scenario, guint32 n_ranks);
 /* Whether the work fits on the cluster. */
 gboolean wrk_check_workload (const WrkScenario *scenario, GError **error);
 /* What a scenario of this kind needs of its cluster; part of loading. */

@@ -211,6 +211,18 @@ load_cluster (WrkScenario *scenario, const BaseLookup *lookup, GPtrArray *topolo
   return scenario->clu != NULL;
 }
 
+guint32
+wrk_n_nodes_of (const WrkScenario *scenario, guint32 n_ranks)
+{
+  guint32 n = 0, last = CLU_NONE;
+  for (guint32 i = 0; i < n_ranks; i++) {
+    guint32 node = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+    n += node != last;
+    last = node;
+  }
+  return n;
+}
+
 static gboolean
 list_gpus (WrkScenario *scenario, GError **error)
 {

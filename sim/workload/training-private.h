@@ -72,6 +72,7 @@ typedef struct {
 typedef struct WrkStepRun WrkStepRun;
 WrkStepRun *wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **error);
 double wrk_step_time_s (const WrkStepRun *run);
+EngGraph *wrk_step_graph (const WrkStepRun *run); /* borrowed */
 void wrk_step_free (WrkStepRun *run);
 
 /* All tasks of a graph that has run, as WrkSpan. */

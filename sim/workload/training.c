@@ -243,8 +243,8 @@ price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *
   WrkSettings settings = step->scenario->settings;
   settings.no_fold = TRUE; /* stages share links */
   g_autoptr (WrkGround) ground = wrk_ground_new (step->scenario->clu, &settings);
-  if (!wrk_send_price (ground, step->scenario->clu, &settings, step->gpu + (gsize)from * step->dp,
-                       step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
+  if (!wrk_send_price (ground, step->scenario->clu, &settings, step->gpu + (gsize)from * step->dp, step->gpu + (gsize)to * step->dp,
+                       step->dp, bytes, out, error))
     return FALSE;
   WrkStageTraffic *traffic = wrk_schedule_is_up (&step->pipe, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
   note_traffic (out, traffic);
@@ -467,7 +467,7 @@ summarise (Step *step, const WrkCritical *critical)
   out->dp = step->dp;
   out->pp = step->pp;
   out->n_ranks = step->dp * step->pp;
-  out->n_nodes = clu_dev_node (step->scenario->clu, clu_gpu (step->scenario->clu, step->gpu[out->n_ranks - 1])) + 1;
+  out->n_nodes = wrk_n_nodes_of (step->scenario, out->n_ranks);
   out->comm_compute_ratio = compute_s > 0 ? out->communication_s / compute_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? (dp_s + pp_s) / out->communication_s : (double)NAN;
   /* buckets go one after the other, and so do sends one way; all else may run beside them */
@@ -632,6 +632,12 @@ wrk_step_time_s (const WrkStepRun *run)
   WrkCritical critical;
   wrk_training_account (run->step.graph, run->step.stage, run->step.pp, &out, &critical);
   return out.step_time_s;
+}
+
+EngGraph *
+wrk_step_graph (const WrkStepRun *run)
+{
+  return run->step.graph;
 }
 
 void

@@ -112,6 +112,9 @@ double mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op);
 /* As the closed queue sees it; what a path to a GPU adds is `ways`' (may be NULL). */
 void mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlStorage *out);
 void mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlTierCost *cost);
+/* Seconds that the tier's servers are busy with a byte of such requests: what clients of different kinds share of them, whose rates
+ * times this sum to 1 at most. Without credits. 0: no limit is known. */
+double mdl_tier_busy_s_per_B (const MdlTier *tier, const MdlTierQuestion *question);
 /* Seconds that credits last at `burst` of what all clients reach on them; HUGE_VAL: for ever, 0: there are none. */
 double mdl_tier_burst_s (const MdlTier *tier, const MdlTierQuestion *question, const MdlTierCost *burst);
 

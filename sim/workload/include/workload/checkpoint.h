@@ -40,6 +40,8 @@ typedef struct {
   double snapshot_s;    /* GPU to host, all writers of a node at once */
   double write_s;       /* to the tier, links and servers alone */
   double software_s;    /* packing */
+  double gather_s;      /* before it: all to the one rank that writes */
+  double staged_s;      /* an asynchronous one's copy by the software, beside the snapshot */
   double stall_s;       /* that every step stands still at a checkpoint */
   double drain_s;       /* after that, until it is safe; 0 where it is waited for */
   double wait_s;        /* of stall_s: the one before had not drained */

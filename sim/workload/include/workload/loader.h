@@ -33,6 +33,9 @@ typedef struct {
   const char *tier;    /* borrowed */
   double readers;      /* ranks that read */
   double batch_B;      /* of a reader and micro-batch, stored */
+  double batches;      /* micro-batches of a step */
+  double hits;         /* of reads, by the page cache */
+  double gpu_s;        /* that the GPU decodes a batch; 0: workers do */
   double demand_Bps;   /* of all, were there no stall */
   double read_s;       /* by one worker, others beside it */
   double decode_s, pin_s, copy_s;

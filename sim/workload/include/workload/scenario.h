@@ -294,10 +294,21 @@ typedef struct {
   guint64 n_events;
 } WrkResult;
 
+/* A training job's steps one after the other, s of all of them. */
+typedef struct {
+  guint steps;                 /* 0: of no such job */
+  double compute_s;            /* they work: collectives of their own too, as long as they took */
+  double data_s;               /* they wait for samples */
+  double stall_s;              /* they stand still for checkpoints */
+  guint saves, drained;        /* checkpoints; of them, written beside steps */
+  double drain_s;              /* of those, the mean until they were safe */
+} WrkRoundsResult;
+
 /* One of several jobs. */
 typedef struct {
   char *name, *nodes;          /* owned; nodes as written, or a transfer's ends */
-  double time_s, alone_s;      /* beside the others, and alone: all repeats, all copies, one step */
+  double time_s, alone_s;      /* beside the others, and alone: all repeats, all copies, all steps */
+  WrkRoundsResult rounds, rounds_alone;
   WrkResult *alone;            /* owned: the whole answer of the job alone */
 } WrkJobResult;
 
