@@ -47,6 +47,10 @@ rep_loader_text (const WrkLoaderResult *l, GString *out)
                           batch, demand);
   g_string_append_printf (out, "a step waits    %s%s%s; the first one %s\n", stall, l->starved_by[0] != '\0' ? ", starved by " : "",
                           l->starved_by, first);
+  if (l->slows_s > 0) {
+    g_autofree char *slows = rep_quantity (l->slows_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "and is slower   %s, its traffic beside the reads\n", slows);
+  }
   g_autoptr (BaseTable) table = rep_loader_table (l);
   base_table_print_text (table, out);
 }
@@ -63,6 +67,7 @@ rep_loader_json (const WrkLoaderResult *l, JsonBuilder *json)
   rep_json_number (json, "batch_bytes", l->batch_B);
   rep_json_number (json, "demand_Bps", l->demand_Bps);
   rep_json_number (json, "stall_s", l->stall_s);
+  rep_json_number (json, "slows_s", l->slows_s);
   rep_json_number (json, "first_s", l->first_s);
   rep_json_text (json, "starved_by", l->starved_by[0] != '\0' ? l->starved_by : NULL);
   rep_json_text (json, "storage_bound_by", l->bound_by);
@@ -109,6 +114,15 @@ rep_checkpoint_text (const WrkCheckpointResult *c, GString *out)
     g_autofree char *time = rep_quantity (rows[i].s, BASE_DIM_TIME);
     g_string_append_printf (out, "%-15s %s, %s\n", rows[i].what, time, rows[i].note);
   }
+  if (c->slow_steps > 0) {
+    g_autofree char *alone = rep_quantity (c->drain_alone_s, BASE_DIM_TIME), *step = rep_quantity (c->slow_step_s, BASE_DIM_TIME),
+                    *lost = rep_quantity (c->slowed_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "slows           %.0f step%s, to %s; all lose %s (the drain alone takes %s)\n", c->slow_steps,
+                            c->slow_steps > 1 ? "s" : "", step, lost, alone);
+  } else if (c->drain_s > c->drain_alone_s * (1 + 1e-6)) {
+    g_autofree char *alone = rep_quantity (c->drain_alone_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "slows           no step; the drain alone takes %s\n", alone);
+  }
   g_string_append_printf (out, "made of         snapshot %s, write %s, packing %s; bound by %s\n", snapshot, write, packing,
                           c->bound_by);
   if (c->every > 0)
@@ -134,7 +148,11 @@ rep_checkpoint_json (const WrkCheckpointResult *c, JsonBuilder *json)
   rep_json_number (json, "packing_s", c->software_s);
   rep_json_number (json, "stall_s", c->stall_s);
   rep_json_number (json, "drain_s", c->drain_s);
+  rep_json_number (json, "drain_alone_s", c->drain_alone_s);
   rep_json_number (json, "drain_wait_s", c->wait_s);
+  rep_json_number (json, "slow_steps", c->slow_steps);
+  rep_json_number (json, "slow_step_s", c->slow_steps > 0 ? c->slow_step_s : (double)NAN);
+  rep_json_number (json, "slowed_s", c->slowed_s);
   rep_json_number (json, "read_s", c->read_s);
   rep_json_number (json, "load_s", c->load_s);
   rep_json_number (json, "restore_s", c->restore_s);

@@ -3,7 +3,7 @@
  *     save      = max (GPU to host, host to storage) + packing               straight from the GPU: its way to the storage alone
  *     stall     = save                                                        mode sync
  *               = staging + max (0, drain - every x step)                     mode async: the one before must be safe
- *     drain     = save x background                                           async: beside training
+ *     drain     = save x background                                           async: beside training, which it slows (beside.c)
  *     restore   = max (storage to host, host to GPU) + unpacking              each rank reads what it holds
  * Copies of all writers of a node share its memory and links (workload/copies.h), writes of all ranks the servers and the networks
  * (workload/io.h). The state is parameters, masters and moments, each once; gradients are not saved.
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "beside-private.h"
 #include "io_way-private.h"
 #include "rounds-private.h"
 
@@ -249,6 +250,7 @@ price_save (Save *save, GError **error)
   out->staged_s = save->software != NULL && save->software->stage.set ? out->writer_B / save->software->stage.v : 0;
   out->drain_s = (save->software != NULL ? out->write_s + packed_s : out->write_s) *
                  (save->software != NULL ? fmax (save->software->background.v, 1) : 1);
+  out->drain_alone_s = out->drain_s;
   if (out->every > 0)
     out->wait_s = fmax (0, out->drain_s - out->every * save->training->step_time_s);
   out->stall_s = out->gather_s + fmax (out->snapshot_s, out->staged_s) + out->wait_s;
@@ -286,6 +288,13 @@ warn (const Save *save, WrkResult *result)
                      out->drain_s, out->every * save->training->step_time_s);
 }
 
+static void
+find_overhead (const WrkTrainingResult *training, WrkCheckpointResult *out)
+{
+  double between_s = out->every * training->step_time_s, lost_s = out->stall_s + out->slowed_s;
+  out->overhead = between_s > 0 ? lost_s / (between_s + lost_s) : 0;
+}
+
 gboolean
 wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *training, WrkCheckpointResult *out, GError **error)
 {
@@ -297,8 +306,7 @@ wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *trai
   share_out (&save);
   if (!price_save (&save, error) || !price_restore (&save, error))
     return FALSE;
-  double between_s = out->every * training->step_time_s;
-  out->overhead = between_s > 0 ? out->stall_s / (between_s + out->stall_s) : 0;
+  find_overhead (training, out);
   return TRUE;
 }
 
@@ -343,10 +351,15 @@ wrk_add_checkpoint (const WrkScenario *scenario, WrkResult *result, GError **err
     return TRUE;
   if (!wrk_checkpoint_price (scenario, training, out, error))
     return FALSE;
+  out->stall_s -= out->wait_s;
+  if (!wrk_add_drain (scenario, result, out, error))
+    return FALSE;
+  out->stall_s += out->wait_s;
+  find_overhead (training, out);
   Save save = { scenario, training, &scenario->training.checkpoint, NULL, out };
   warn (&save, result);
   if (out->every > 0)
-    wrk_step_longer (training, WRK_PART_CHECKPOINT, out->stall_s / out->every);
+    wrk_step_longer (training, WRK_PART_CHECKPOINT, (out->stall_s + out->slowed_s) / out->every);
   training->provenance = MIN (training->provenance, out->source);
   return TRUE;
 }

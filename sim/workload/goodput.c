@@ -396,7 +396,7 @@ take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, const WrkCheckpoi
 {
   out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v };
   if (priced->set) { /* what it waits for the one before follows from the interval here */
-    out->checkpoint.stall_s = priced->stall_s - priced->wait_s;
+    out->checkpoint.stall_s = priced->stall_s - priced->wait_s + priced->slowed_s;
     out->checkpoint.drain_s = priced->drain_s;
     out->checkpoint.restore_s = priced->restore_s;
     out->provenance = MIN (out->provenance, priced->source);

@@ -7,7 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "beside-private.h"
 #include "io_way-private.h"
+
+/* Where nothing is known that holds a client back. */
+#define BOUNDLESS_BPS 1e15
 
 /* A resource that the clients share: of the cluster, or one that only this run knows. */
 typedef struct {
@@ -642,6 +646,69 @@ wrk_io_run_start (WrkIoRun *io, WrkNet *net, double least_s, EngFn done, void *u
     io->under_way++;
     eng_flow_start (wrk_net_engine (net), &spec);
   }
+}
+
+/* The fullest of a kind stands for those that are alike; `weight` is of one client. */
+static void
+side_other (const Run *run, const WrkSideOther *asked, const guint32 *number, GArray *others)
+{
+  g_autoptr (GHashTable) sum = g_hash_table_new (NULL, NULL); /* number + 1 -> clients */
+  guint most = 0, at = 0;
+  for (guint32 i = 0; i < (guint32)run->n; i++) {
+    gpointer key = GUINT_TO_POINTER (number[i] + 1u);
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (sum, key)) + 1;
+    g_hash_table_insert (sum, key, GUINT_TO_POINTER (n));
+    if (n > most) {
+      most = n;
+      at = i;
+    }
+  }
+  WrkSideOther one = *asked;
+  one.number = number[at];
+  one.weight *= most;
+  g_array_append_val (others, one);
+}
+
+static int
+by_resource (gconstpointer a, gconstpointer b)
+{
+  CluRes x = ((const WrkLoad *)a)->res, y = ((const WrkLoad *)b)->res;
+  return x < y ? -1 : x > y;
+}
+
+void
+wrk_io_run_side (const WrkIoRun *io, double least_s, WrkSide *out)
+{
+  const Run *run = &io->run;
+  const Clu *clu = run->scenario->clu;
+  double stored = run->misses * packed (&io->spec), core_s = core_s_per_B (run);
+  gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  *out = (WrkSide){ .loads = g_array_new (FALSE, TRUE, sizeof (WrkLoad)),
+                    .others = g_array_new (FALSE, TRUE, sizeof (WrkSideOther)),
+                    .amount_B = io->out.bytes / run->n,
+                    .bound_Bps = fmin (fmin (own_Bps (run, &run->cost), io->out.link_Bps), BOUNDLESS_BPS) };
+  if (least_s > 0)
+    out->bound_Bps = fmin (out->bound_Bps, out->amount_B / least_s);
+  for (guint i = 0; i < run->shared->len; i++) {
+    const Shared *one = &g_array_index (run->shared, Shared, i);
+    const WrkLoad load = { one->res, one->load, 1, 1 };
+    if (one->res != CLU_NONE && one->load > 0)
+      g_array_append_val (out->loads, load);
+  }
+  g_array_sort (out->loads, by_resource);
+  g_autofree guint32 *number = g_new (guint32, (gsize)run->n);
+  for (guint32 i = 0; i < (guint32)run->n; i++) {
+    guint32 node = wrk_io_place (run->homes, i).node;
+    number[i] = local ? clu_node_device (clu, node, CLU_DEV_NVME, 0) : run->dev;
+  }
+  WrkSideOther servers = { WRK_NET_TIER, 0, 1, mdl_tier_busy_s_per_B (&run->tier, &run->question) * stored };
+  if (servers.weight > 0)
+    side_other (run, &servers, number, out->others);
+  for (guint32 i = 0; i < (guint32)run->n; i++)
+    number[i] = wrk_io_place (run->homes, i).node;
+  WrkSideOther cores = { WRK_NET_CORES, 0, clu_node_cores (clu, number[0]), core_s };
+  if (cores.weight > 0 && cores.capacity > 0)
+    side_other (run, &cores, number, out->others);
 }
 
 void

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "beside-private.h"
 #include "engine/graph.h"
 #include "io_way-private.h"
 #include "rounds-private.h"
@@ -493,7 +494,43 @@ place_readers (Pipe *pipe, GError **error)
   out->demand_Bps = out->batch_B * out->readers / out->batch_s;
   double share = scenario->storage != NULL && scenario->storage->cache.set ? scenario->storage->cache.v : 0;
   double cache_B = clu_node_memory_B (scenario->clu, pipe->first) * share;
+  out->set = TRUE;
   pipe->misses = 1 - mdl_cache_hits ((MdlCache)spec->cache.v, spec->dataset.v, cache_B, spec->access.v == 1);
+  out->hits = 1 - pipe->misses;
+  return TRUE;
+}
+
+/* Reads over links that the step's own traffic crosses: they slow it, and get no more than it leaves them. */
+static gboolean
+meet_step (Pipe *pipe, WrkResult *result, GError **error)
+{
+  static const double ROUNDING = 1e-6;
+  const WrkScenario *scenario = pipe->scenario;
+  WrkTrainingResult *training = &result->training;
+  WrkLoaderResult *out = pipe->out;
+  double most_Bps, beside_s, before_s = training->step_time_s;
+  WrkIoRun *reads;
+  if (scenario->settings.mode == WRK_MODE_MODEL)
+    return TRUE;
+  if (!wrk_loader_reads (scenario, training, &reads, error))
+    return FALSE;
+  if (reads == NULL)
+    return TRUE;
+  g_autoptr (WrkIoRun) run = reads;
+  g_auto (WrkSide) side = { 0 };
+  wrk_io_run_side (run, 0, &side);
+  if (!wrk_side_may_meet (scenario, result, &side))
+    return TRUE;
+  if (!wrk_beside_reads (scenario, run, before_s, &most_Bps, &beside_s, &result->n_events, error))
+    return FALSE;
+  if (most_Bps < side.bound_Bps * (1 - ROUNDING))
+    pipe->servers_Bps = fmin (pipe->servers_Bps, most_Bps * out->readers);
+  if (beside_s <= before_s * (1 + ROUNDING))
+    return TRUE;
+  out->slows_s = beside_s - before_s;
+  wrk_step_longer (training, WRK_PART_DATA_STALL, out->slows_s);
+  out->batch_s = training->step_time_s / pipe->m;
+  out->demand_Bps = out->batch_B * out->readers / out->batch_s;
   return TRUE;
 }
 
@@ -518,13 +555,12 @@ wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
   if (!place_readers (&pipe, error) || !find_ways (&pipe, &latency_s, error))
     return FALSE;
   ask_storage (&pipe, latency_s);
-  if (!price_copy (&pipe, error))
+  if (!meet_step (&pipe, result, error) || !price_copy (&pipe, error))
     return FALSE;
   price_stages (&pipe);
   if (!simulate (&pipe, &result->n_events, error))
     return FALSE;
   name_starved (&pipe);
-  out->hits = 1 - pipe.misses;
   out->gpu_s = pipe.gpu_decode_s;
   wrk_step_longer (training, WRK_PART_DATA_STALL, out->stall_s);
   training->provenance = MIN (training->provenance, out->source);

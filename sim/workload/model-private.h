@@ -139,6 +139,10 @@ typedef struct WrkPrices WrkPrices;
 WrkPrices *wrk_prices_new (const WrkModel *model, gboolean fold);
 void wrk_prices_free (WrkPrices *prices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPrices, wrk_prices_free)
+/* Traffic of others that goes on beside the step (WrkLoad, ascending), before it is folded; then what of it can bind, borrowed, by
+ * the order of these calls. */
+void wrk_prices_beside (WrkPrices *prices, const GArray *loads);
+const GArray *wrk_prices_side_loads (const WrkPrices *prices, unsigned i);
 /* Once, when all questions of the step have been asked: from then on answers have their loads, and no new ones are given. */
 void wrk_prices_fold (WrkPrices *prices);
 

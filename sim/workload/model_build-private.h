@@ -2,6 +2,7 @@
 #ifndef WORKLOAD_MODEL_BUILD_PRIVATE_H
 #define WORKLOAD_MODEL_BUILD_PRIVATE_H
 
+#include "beside-private.h"
 #include "engine/graph.h"
 #include "model-private.h"
 #include "workload/trace.h"
@@ -134,6 +135,10 @@ typedef struct WrkModelRun WrkModelRun;
 /* A step on an engine of others: started now, over when the engine has run. `fold`: alike links once, where nobody else loads the
  * network. NULL and *error on failure. Returned: full, and to be freed before the network. */
 WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error);
+/* Folded together with what `side` (n of them) loads: wrk_model_side_loads are WrkLoad that can bind, borrowed. */
+WrkModelRun *wrk_model_start_beside (const WrkScenario *scenario, WrkNet *net, const WrkSide *const *side, unsigned n,
+                                     GError **error);
+const GArray *wrk_model_side_loads (const WrkModelRun *run, unsigned i);
 double wrk_model_time_s (const WrkModelRun *run);
 const WrkBuild *wrk_model_built (const WrkModelRun *run);
 void wrk_model_run_free (WrkModelRun *run);

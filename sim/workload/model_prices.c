@@ -46,6 +46,7 @@ struct WrkPrices {
   GHashTable *groups; /* text of (kind, pp) -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
   GHashTable *priced; /* Question -> WrkPriced */
+  GArray *beside;     /* guint: operations of the fold that are no communication */
 };
 
 static void
@@ -106,6 +107,7 @@ wrk_prices_new (const WrkModel *model, gboolean fold)
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
   prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
+  prices->beside = g_array_new (FALSE, FALSE, sizeof (guint));
   return prices;
 }
 
@@ -114,12 +116,33 @@ wrk_prices_free (WrkPrices *prices)
 {
   if (prices == NULL)
     return;
+  g_array_unref (prices->beside);
   g_hash_table_unref (prices->priced);
   g_hash_table_unref (prices->shapes);
   g_hash_table_unref (prices->groups);
   wrk_fold_free (prices->fold);
   wrk_ground_unref (prices->ground);
   g_free (prices);
+}
+
+void
+wrk_prices_beside (WrkPrices *prices, const GArray *loads)
+{
+  WrkScratch *scratch = wrk_ground_scratch (prices->ground);
+  for (guint i = 0; i < loads->len; i++) {
+    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
+    wrk_scratch_add (scratch, load->res, load->load, load->factor);
+  }
+  WrkSpread *spread = wrk_spread_take (prices->ground, prices->model->scenario->clu);
+  guint operation = wrk_fold_add (prices->fold, spread);
+  g_array_append_val (prices->beside, operation);
+  wrk_spread_unref (spread);
+}
+
+const GArray *
+wrk_prices_side_loads (const WrkPrices *prices, unsigned i)
+{
+  return wrk_fold_binding (prices->fold, g_array_index (prices->beside, guint, i));
 }
 
 void

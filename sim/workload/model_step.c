@@ -17,8 +17,10 @@ struct WrkModelRun {
   WrkBuild b;
   WrkDone **done; /* by pipeline rank and turn */
   GArray **order;
-  gboolean lends_net; /* the network is another's */
-  GArray *told;       /* WrkTold; NULL: not asked */
+  gboolean lends_net;         /* the network is another's */
+  const WrkSide *const *side; /* borrowed until it is built */
+  unsigned n_sides;
+  GArray *told; /* WrkTold; NULL: not asked */
 };
 
 /* ---- who slows whom ---- */
@@ -185,6 +187,8 @@ build (WrkModelRun *run, GError **error)
   b->rehearses = TRUE;
   if (!build_lanes (run, error))
     return FALSE;
+  for (unsigned i = 0; i < run->n_sides; i++)
+    wrk_prices_beside (run->prices, run->side[i]->loads);
   wrk_prices_fold (run->prices);
   b->rehearses = FALSE;
   if (!build_lanes (run, error))
@@ -198,9 +202,12 @@ build (WrkModelRun *run, GError **error)
 }
 
 static WrkModelRun *
-run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean fold, GError **error)
+run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean fold, const WrkSide *const *side, unsigned n_sides,
+         GError **error)
 {
   WrkModelRun *run = g_new0 (WrkModelRun, 1);
+  run->side = side;
+  run->n_sides = n_sides;
   run->lends_net = lends_net;
   run->b.net = net;
   if (!wrk_model_plan (scenario, &run->model, error)) {
@@ -253,16 +260,32 @@ wrk_model_run_free (WrkModelRun *run)
   g_free (run);
 }
 
-WrkModelRun *
-wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
+/* Takes a run, or nothing. */
+static WrkModelRun *
+started (WrkModelRun *run, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, net, TRUE, fold, error);
-  if (run == NULL)
-    return NULL;
-  if (eng_graph_start (run->b.graph, error))
+  if (run == NULL || eng_graph_start (run->b.graph, error))
     return run;
   wrk_model_run_free (run);
   return NULL;
+}
+
+WrkModelRun *
+wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
+{
+  return started (run_new (scenario, net, TRUE, fold, NULL, 0, error), error);
+}
+
+WrkModelRun *
+wrk_model_start_beside (const WrkScenario *scenario, WrkNet *net, const WrkSide *const *side, unsigned n, GError **error)
+{
+  return started (run_new (scenario, net, TRUE, !scenario->settings.no_fold, side, n, error), error);
+}
+
+const GArray *
+wrk_model_side_loads (const WrkModelRun *run, unsigned i)
+{
+  return wrk_prices_side_loads (run->prices, i);
 }
 
 double
@@ -329,7 +352,7 @@ add_memory (const WrkModel *model, WrkResult *result)
 gboolean
 wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, !scenario->settings.no_fold, error);
+  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, !scenario->settings.no_fold, NULL, 0, error);
   if (run == NULL)
     return FALSE;
   gboolean ok = eng_graph_run (run->b.graph, error);

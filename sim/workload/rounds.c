@@ -108,7 +108,7 @@ staged (Eng *eng, void *user, uint64_t arg)
   (void)arg;
   r->drains = TRUE;
   r->drain_began = eng_now (eng);
-  wrk_io_run_start (r->writes, r->net, r->checkpoint->drain_s, drained, r, 0);
+  wrk_io_run_start (r->writes, r->net, r->checkpoint->drain_alone_s, drained, r, 0);
   wrk_io_run_count (r->writes, r->net, 1);
   saved (eng, r, 0);
 }

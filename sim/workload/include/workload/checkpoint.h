@@ -43,13 +43,17 @@ typedef struct {
   double gather_s;      /* before it: all to the one rank that writes */
   double staged_s;      /* an asynchronous one's copy by the software, beside the snapshot */
   double stall_s;       /* that every step stands still at a checkpoint */
-  double drain_s;       /* after that, until it is safe; 0 where it is waited for */
+  double drain_s;       /* after that, until it is safe, beside training; 0 where it is waited for */
+  double drain_alone_s; /* the same were nothing beside it */
+  double slow_steps;    /* steps that it slows, the last in part … */
+  double slow_step_s;   /* … what each of them takes … */
+  double slowed_s;      /* … and what all of them lose */
   double wait_s;        /* of stall_s: the one before had not drained */
   double read_s, load_s; /* a restore's storage; copies to the GPUs */
   double restore_s;
   double suspend_s, resume_s; /* all of the GPUs' memory to the host and back (CUDA's process checkpoint); 0: not known */
   double node_B;        /* that a snapshot takes of a node's memory */
-  double overhead;      /* stall over the time between two */
+  double overhead;      /* stall and what steps lose to the drain, over the time between two */
   char bound_by[64];    /* the slowest leg of a save */
   BaseSource source;
 } WrkCheckpointResult;

@@ -43,6 +43,7 @@ typedef struct {
   double workers_s, cores_s;   /* likewise: its workers; cores of its node */
   double batch_s;      /* what compute takes of one */
   double stall_s;      /* that a step waits, once the pipeline runs evenly */
+  double slows_s;      /* that its reads slow the step's own traffic, besides */
   double first_s;      /* before the first step */
   char starved_by[16]; /* "storage", "network", "workers", "cores", "copy"; "" where nothing stalls */
   char bound_by[64];   /* storage's own bound */
