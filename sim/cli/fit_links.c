@@ -93,7 +93,7 @@ lay (CliFitLinks *fit, const MdlLinks *links)
 static void
 add_pair (GArray *pairs, CluDev from, CluDev to)
 {
-  const WrkPair pair = { from, to, "", "" };
+  const WrkPair pair = { from, to, "", "", 1 };
   g_array_append_val (pairs, pair);
 }
 

@@ -13,11 +13,11 @@ ramp_text (const WrkTransferResult *transfer, GString *out)
 {
   const MdlCollCost *cost = &transfer->cost;
   double rate_Bps = fmin (cost->bound_Bps, transfer->wire_rate_Bps / cost->wire), half_B = cost->latency_s * rate_Bps;
-  if (!isfinite (half_B) || half_B <= 0 || transfer->bytes <= 0)
+  if (!isfinite (half_B) || half_B <= 0 || transfer->part_B <= 0)
     return;
   g_autofree char *half = base_quantity_format (half_B, BASE_DIM_BYTES, 3);
   g_string_append_printf (out, "ramp        half of the rate from %s on; this size reaches %.3g %%\n", half,
-                          100 * mdl_ramp (transfer->bytes, half_B));
+                          100 * mdl_ramp (transfer->part_B, half_B));
 }
 
 void
@@ -26,7 +26,7 @@ rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfer, GS
   rep_transfer_text (transfer, out);
   ramp_text (transfer, out);
   g_string_append_c (out, '\n');
-  rep_formula_text (&transfer->cost, transfer->bytes, transfer->wire_rate_Bps, out);
+  rep_formula_text (&transfer->cost, transfer->part_B, transfer->wire_rate_Bps, out);
   g_autoptr (BaseTable) terms = rep_terms_table (&transfer->cost);
   g_string_append (out, "\n# terms of one copy alone: they sum to the closed form's time\n");
   base_table_print_text (terms, out);

@@ -56,13 +56,16 @@ rep_transfer_text (const WrkTransferResult *transfer, GString *out)
                   *rate = rep_quantity (transfer->rate_Bps, BASE_DIM_BANDWIDTH),
                   *wire = rep_quantity (transfer->wire_rate_Bps, BASE_DIM_BANDWIDTH),
                   *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
-  guint pairs = transfer->copies != NULL ? transfer->copies->len : 0;
+  guint pairs = transfer->pairs;
   gboolean several = transfer->count > 1 || pairs > 1;
   g_string_append_printf (out, "copy        %s -> %s, %s", transfer->from, transfer->to, size);
   if (several)
     g_string_append_printf (out, ", %.0f at the same time", transfer->count * MAX (pairs, 1));
+  if (transfer->stripes > 1)
+    g_string_append_printf (out, ", striped over %u drives", transfer->stripes);
   g_string_append_printf (out, "\ntime        %s\n", band);
-  g_string_append_printf (out, "rate        %s%s; alone its route carries %s\n", rate, several ? " each" : "", wire);
+  g_string_append_printf (out, "rate        %s%s; alone %s carries %s\n", rate, several ? " each" : "",
+                          transfer->stripes > 1 ? "the route of one drive" : "its route", wire);
   g_string_append_printf (out, "path        %s (%s, %s)\n", transfer->path != NULL ? transfer->path : "-",
                           transfer->path_class != NULL ? transfer->path_class : "-",
                           transfer->transport != NULL ? transfer->transport : "-");

@@ -9,7 +9,7 @@
  * with at most as many steps as lie between two checkpoints; what is then left is waited for. Samples that are read meanwhile are
  * another such activity, as quick as its workers are; where the drain slows them so far that they come later than the step ends,
  * that is waited for too.
- * Valid: mode event; clients alike. Check: test_workload_beside; law_beside. */
+ * Valid: mode event; clients alike. Check: test_workload_beside. */
 #include "beside-private.h"
 
 #include <math.h>

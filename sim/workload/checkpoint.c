@@ -130,7 +130,7 @@ copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *t
   for (guint32 i = 0; i < n; i++) {
     CluDev gpu = clu_node_device (clu, node, CLU_DEV_GPU, i),
            host = clu_node_device (clu, node, CLU_DEV_MEMORY, i * memories / gpus);
-    pair[i] = (WrkPair){ to_host ? gpu : host, to_host ? host : gpu, to_host ? "GPU" : "host", to_host ? "host" : "GPU" };
+    pair[i] = (WrkPair){ to_host ? gpu : host, to_host ? host : gpu, to_host ? "GPU" : "host", to_host ? "host" : "GPU", 1 };
   }
   const WrkCopies copies = { .pair = pair, .n = n, .size_B = bytes, .count = 1, .pageable = save->spec->memory.v == 1 };
   WrkFault fault;

@@ -19,6 +19,12 @@ copy_free (gpointer data)
   g_free (copy);
 }
 
+static double
+share_of (const WrkPair *pair)
+{
+  return pair->share > 0 ? pair->share : 1;
+}
+
 /* ---- storage at an end ---- */
 
 /* A drive or a tier at one end and a GPU at the other; *out: which of them. */
@@ -59,13 +65,13 @@ ask_storage (const Clu *clu, const WrkCopies *copies, const WrkCopy *copy, MdlTr
   if (!storage_end (clu, copy->from, copy->to, &storage) || !clu_tier (clu, storage, &tier))
     return NULL;
   gboolean drive = clu_dev_kind (clu, storage) == CLU_DEV_NVME, gpu = to_gpu (clu, copy->from, copy->to);
-  double block_B = fmin (tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576, fmax (copies->size_B, 1));
+  double block_B = fmin (tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576, fmax (copy->size_B, 1));
   MdlTierQuestion q = { .op = storage == copy->from ? MDL_IO_READ : MDL_IO_WRITE,
                         .path = !gpu                                      ? MDL_IO_HOST
                                 : clu_route_is_staged (clu, &copy->route) ? MDL_IO_BOUNCE
                                                                           : MDL_IO_CUFILE,
                         .block_B = block_B,
-                        .in_flight = fmin (fmax (copies->in_flight, 1), ceil (fmax (copies->size_B, 1) / block_B)),
+                        .in_flight = fmin (fmax (copies->in_flight * (copy->share), 1), ceil (fmax (copy->size_B, 1) / block_B)),
                         .clients = 1,
                         .stripes = drive ? 1 : 0 };
   MdlTierCost cost;
@@ -197,7 +203,7 @@ price (const Clu *clu, const WrkSettings *settings, const WrkCopies *copies, gui
   copy->copy = copier_of (clu, copies, &copies->pair[i], copy->route.transport);
   copy->wire_rate_Bps = route_rate_Bps (clu, copy);
   const MdlTransfer transfer = { .copy = copy->copy,
-                                 .size_B = copies->size_B,
+                                 .size_B = copy->size_B,
                                  .route_latency_s = copy->route.latency_s,
                                  .route_rate_Bps = copy->wire_rate_Bps,
                                  .queued = copies->queued,
@@ -212,7 +218,7 @@ static double
 alone_s (const WrkCopies *copies, const WrkCopy *copy)
 {
   double rate_Bps = fmin (copy->cost.bound_Bps, copy->wire_rate_Bps / copy->cost.wire / copies->count);
-  return copy->cost.latency_s + (copies->size_B > 0 ? copies->size_B / rate_Bps : 0);
+  return copy->cost.latency_s + (copy->size_B > 0 ? copy->size_B / rate_Bps : 0);
 }
 
 /* Tries the path asked for, or all of them; keeps the one by which a pair's own copies are there first. */
@@ -231,7 +237,9 @@ choose_path (const Clu *clu, const WrkSettings *settings, const WrkCopies *copie
     g_clear_error (&last);
     if (!route_on_path (clu, settings, pair->from, pair->to, path, &route, &last))
       continue;
-    WrkCopy tried = { .from = pair->from, .to = pair->to, .route = route };
+    WrkCopy tried = {
+      .from = pair->from, .to = pair->to, .route = route, .share = share_of (pair), .size_B = copies->size_B * share_of (pair)
+    };
     if (copies->path != WRK_PATH_FASTEST && !is_on_path (clu, &tried, path))
       continue;
     price (clu, settings, copies, i, &tried);
@@ -328,7 +336,7 @@ share_out (const Clu *clu, const WrkCopies *copies, GPtrArray *out)
     }
     copy->by_copier = copy->cost.bound_Bps < link_Bps;
     double rate_Bps = fmin (copy->cost.bound_Bps, link_Bps);
-    copy->time_s = copy->cost.latency_s + (copies->size_B > 0 ? copies->size_B / rate_Bps : 0);
+    copy->time_s = copy->cost.latency_s + (copy->size_B > 0 ? copy->size_B / rate_Bps : 0);
   }
 }
 

@@ -203,7 +203,7 @@ price_copy (Pipe *pipe, GError **error)
   g_autofree WrkPair *pair = g_new0 (WrkPair, n);
   for (guint32 i = 0; i < n; i++)
     pair[i] = (WrkPair){ clu_node_device (clu, node, CLU_DEV_MEMORY, i * memories / gpus),
-                         clu_node_device (clu, node, CLU_DEV_GPU, i), "host", "GPU" };
+                         clu_node_device (clu, node, CLU_DEV_GPU, i), "host", "GPU", 1 };
   double sample_B = pipe->spec->decoded.set ? pipe->spec->decoded.v : pipe->spec->sample.v;
   if (pipe->spec->decoder.v != WRK_DECODE_CPU)
     sample_B = pipe->spec->sample.v; /* it crosses packed */

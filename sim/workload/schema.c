@@ -109,7 +109,7 @@ static const BaseName memory_names[] = { { "pinned", 0, "page-locked: the copy e
 static const BaseField transfer_fields[] = {
   BASE_ROW (WrkTransferSpec, "kind", kind, ENUM, .names = wrk_kind_names, .required = TRUE, .help = "transfer"),
   BASE_ROW (WrkTransferSpec, "from", from, STR, .required = TRUE,
-            .help = "gpuN, nodeM.gpuN, nodeM.host, nodeM.nvme, storage.NAME; several: gpu[0-3], commas"),
+            .help = "gpuN, nodeM.gpuN, nodeM.host, nodeM.nvmeN, nodeM.nvme (all drives), storage.NAME; several: gpu[0-3], commas"),
   BASE_ROW (WrkTransferSpec, "to", to, STR, .required = TRUE, .help = "likewise"),
   BASE_ROW_NUM (WrkTransferSpec, "bytes", bytes, BYTES, .min = "0", .max = "1 EB", .required = TRUE, .help = "of one copy"),
   BASE_ROW_NUM (WrkTransferSpec, "count", count, COUNT, .min = "1", .max = "1 M", .fallback = "1",

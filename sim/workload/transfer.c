@@ -61,6 +61,7 @@ typedef struct {
   GPtrArray *from, *to; /* char *, owned */
   GArray *pairs;        /* WrkPair */
   gboolean nothing;     /* the one pair there is has one device twice */
+  guint n, stripes;     /* pairs that are named; drives that the widest of them is striped over */
 } Ends;
 
 static void
@@ -71,6 +72,38 @@ ends_clear (Ends *ends)
   g_clear_pointer (&ends->pairs, g_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Ends, ends_clear)
+
+/* "node0.nvme" without a number: all drives of the node, as where a tier is asked for. Returned: how many; 1 of all else. */
+static guint32
+drives_of (const Clu *clu, const char *name, CluDev dev)
+{
+  return g_str_has_suffix (name, "nvme") && clu_dev_kind (clu, dev) == CLU_DEV_NVME
+             ? clu_node_n (clu, clu_dev_node (clu, dev), CLU_DEV_NVME)
+             : 1;
+}
+
+/* The pair, a copy a drive where an end is several. */
+static void
+add_stripes (const WrkScenario *scenario, Ends *ends, const WrkPair *whole)
+{
+  const Clu *clu = scenario->clu;
+  guint32 from = drives_of (clu, whole->from_name, whole->from), to = drives_of (clu, whole->to_name, whole->to),
+          n = MAX (from, to);
+  ends->n += scenario->transfer.both_ways.v ? 2 : 1;
+  ends->stripes = MAX (ends->stripes, n);
+  for (guint32 i = 0; i < n; i++) {
+    WrkPair part = *whole;
+    part.share = 1.0 / n;
+    if (from > 1)
+      part.from = clu_node_device (clu, clu_dev_node (clu, whole->from), CLU_DEV_NVME, i % from);
+    if (to > 1)
+      part.to = clu_node_device (clu, clu_dev_node (clu, whole->to), CLU_DEV_NVME, i % to);
+    g_array_append_val (ends->pairs, part);
+    const WrkPair back = { part.to, part.from, part.to_name, part.from_name, part.share };
+    if (scenario->transfer.both_ways.v)
+      g_array_append_val (ends->pairs, back);
+  }
+}
 
 static gboolean
 add_pair (const WrkScenario *scenario, Ends *ends, guint i, guint k, gboolean only, GError **error)
@@ -85,10 +118,7 @@ add_pair (const WrkScenario *scenario, Ends *ends, guint i, guint k, gboolean on
     return wrk_fail_at (error, spec->to.mark, "'%s' would copy to itself; `pairs: all` leaves that out", pair.from_name);
   if (pair.from == pair.to)
     return TRUE;
-  g_array_append_val (ends->pairs, pair);
-  const WrkPair back = { pair.to, pair.from, pair.to_name, pair.from_name };
-  if (spec->both_ways.v)
-    g_array_append_val (ends->pairs, back);
+  add_stripes (scenario, ends, &pair);
   return ends->pairs->len <= MOST_COPIES || wrk_fail_at (error, spec->to.mark, "more than %u copies at once", MOST_COPIES);
 }
 
@@ -133,7 +163,7 @@ wrk_transfer_flow (WrkNet *net, const WrkTransferResult *transfer, guint i, GArr
     EngUse eng_use = { wrk_net_link (net, use->res), use->share };
     g_array_append_val (uses, eng_use);
   }
-  *spec = (EngFlowSpec){ .amount = transfer->bytes,
+  *spec = (EngFlowSpec){ .amount = copy->size_B,
                          .bound_per_s = copy->cost.bound_Bps,
                          .latency = eng_time_from_s (copy->cost.latency_s),
                          .uses = (const EngUse *)(const void *)uses->data,
@@ -147,7 +177,7 @@ wrk_transfer_count (WrkNet *net, const WrkTransferResult *transfer)
     const WrkCopy *copy = transfer->copies->pdata[i];
     for (guint u = 0; u < copy->uses->len; u++) {
       const CluUse *use = &g_array_index (copy->uses, CluUse, u);
-      wrk_net_count (net, use->res, transfer->bytes * transfer->count * use->share, 1, 1);
+      wrk_net_count (net, use->res, copy->size_B * transfer->count * use->share, 1, 1);
     }
   }
 }
@@ -219,6 +249,7 @@ take_slowest (WrkTransferResult *out)
   out->cost = slowest->cost;
   out->wire_rate_Bps = slowest->wire_rate_Bps;
   out->path = slowest->path;
+  out->part_B = slowest->size_B;
   out->transport = clu_transport_name (out->route.transport);
   out->path_class = clu_path_class_name (out->route.path_class);
   out->time_s = slowest->time_s;
@@ -276,6 +307,8 @@ wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
     return FALSE;
   out->bytes = spec->bytes.v;
   out->count = spec->count.v;
+  out->pairs = ends.n;
+  out->stripes = ends.stripes;
   if (ends.nothing) {
     copy_nothing (out);
     wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
@@ -286,8 +319,11 @@ wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
   if (one && (!find_end (scenario, &spec->from, ends.from->pdata[0], &from, error) ||
               !find_end (scenario, &spec->to, ends.to->pdata[0], &to, error)))
     return FALSE;
-  out->from = one ? clu_dev_name (scenario->clu, from) : g_strdup (spec->from.v);
-  out->to = one ? clu_dev_name (scenario->clu, to) : g_strdup (spec->to.v);
+  /* a name without a number stands for all drives */
+  gboolean drives_out = one && drives_of (scenario->clu, spec->from.v, from) > 1,
+           drives_in = one && drives_of (scenario->clu, spec->to.v, to) > 1;
+  out->from = one && !drives_out ? clu_dev_name (scenario->clu, from) : g_strdup (spec->from.v);
+  out->to = one && !drives_in ? clu_dev_name (scenario->clu, to) : g_strdup (spec->to.v);
   out->time_lo_s = out->time_s / (1 + out->cost.band);
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;

@@ -1,5 +1,6 @@
 /* Drains and reads beside a step, by hand, on the fixture's cluster: two nodes of one GPU whose adapter of 10 GB/s carries
- * gradients and storage. A step computes 100 ms, then reduces 1 GB over the two: a byte a byte, 0.1 s alone. Storage is no bound. */
+ * gradients and storage. A step computes 100 ms, then reduces 1 GB over the two: a byte a byte, 0.1 s alone. Storage is no
+ * bound. */
 #include <math.h>
 
 #include "scenario_fixture.h"

@@ -259,6 +259,41 @@ what_cannot_be_copied_together_is_refused (void)
   expect_refusal (COPY ("gpu0", "node1.gpu1", ", by: kernel"), NULL, "no kernel copies from 'gpu0' to 'node1.gpu1'");
 }
 
+/* Four drives of 5 GB/s read and 2 written on PCIe of 50 GB/s. */
+static double
+drives_s (const char *workload, unsigned *stripes)
+{
+  g_autofree char *text = scenario_text (2, 1, workload, "");
+  const char *const sets[] = {
+    "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: "
+    "0, read_iops: 1 GHz, write_iops: 1 GHz, blend: 16, pcie: {class: {link_class: pci, family: pcie, "
+    "efficiency: 1, latency: 0, duplex: 1}, rate: 50 GB/s}}}}",
+    NULL
+  };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkResult) r = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (r == NULL)
+    g_error ("%s: %s", workload, error != NULL ? error->message : "not loaded");
+  if (stripes != NULL)
+    *stripes = r->transfer.stripes;
+  return wrk_result_time_s (r);
+}
+
+static void
+a_nodes_drives_are_striped_as_where_a_tier_is_asked_for (void)
+{
+  unsigned stripes = 0;
+  TEST_NEAR (drives_s (COPY ("node0.nvme0", "gpu0", ", in_flight: 64"), &stripes), 1 / 5.0, 1e-5);
+  TEST_INT (stripes, 1);
+  TEST_NEAR (drives_s (COPY ("node0.nvme", "gpu0", ", in_flight: 64"), &stripes), 1 / 20.0, 1e-5);
+  TEST_INT (stripes, 4);
+  TEST_NEAR (drives_s (COPY ("gpu0", "node0.nvme", ", in_flight: 64"), &stripes), 1 / 8.0, 1e-5);
+  TEST_NEAR (drives_s ("{kind: io, tier: nvme, bytes: 1 GB, threads: 64, path: gds}", NULL), 1 / 20.0, 1e-3);
+  /* two copies share the drives */
+  TEST_NEAR (drives_s (COPY ("node0.nvme", "\"gpu[0-1]\"", ", in_flight: 64"), &stripes), 2 / 20.0, 1e-5);
+}
+
 int
 main (void)
 {
@@ -271,6 +306,7 @@ main (void)
     { "a copy takes the quickest way", a_copy_takes_the_quickest_way },
     { "several copies share what they cross", several_copies_share_what_they_cross },
     { "a calibration's figures stand over the topology's", a_calibrations_figures_stand_over_the_topologys },
+    { "a node's drives are striped, as where a tier is asked for", a_nodes_drives_are_striped_as_where_a_tier_is_asked_for },
     { "what cannot be copied together is refused", what_cannot_be_copied_together_is_refused },
     { NULL, NULL },
   };

@@ -16,6 +16,7 @@ typedef enum { WRK_BY_AUTO, WRK_BY_ENGINE, WRK_BY_KERNEL, WRK_BY_KERNEL_READ } W
 typedef struct {
   CluDev from, to;                  /* two devices */
   const char *from_name, *to_name; /* as messages name them */
+  double share;                    /* of size_B: one of several drives that a copy is striped over; 0: all of it */
 } WrkPair;
 
 typedef struct {
@@ -33,6 +34,7 @@ typedef struct {
 /* One of them. */
 typedef struct {
   CluDev from, to;
+  double share, size_B; /* its part of a copy that is striped */
   CluRoute route;
   const char *path;     /* "nvlink"; NULL: none of them */
   MdlCopy copy;

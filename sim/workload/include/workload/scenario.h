@@ -165,6 +165,8 @@ typedef struct {
 typedef struct {
   char *from, *to;             /* owned */
   double bytes, count;
+  unsigned pairs, stripes;     /* pairs that were named; drives that a copy is striped over */
+  double part_B;               /* of the slowest copy: what one drive gets of its bytes, else all of them */
   double time_s, time_lo_s, time_hi_s, rate_Bps; /* rate of one of the copies */
   const char *transport, *path_class, *path; /* "fastest" resolved */
   char *bottleneck;            /* owned: resource's name; NULL when nothing is crossed */
