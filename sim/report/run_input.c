@@ -32,6 +32,8 @@ rep_loader_table (const WrkLoaderResult *l)
   stage (table, "cores", -1, l->cores_s);
   stage (table, "pin", l->pin_s, l->pin_s);
   stage (table, "copy", l->copy_s, l->copy_s);
+  if (l->broadcast_s > 0)
+    stage (table, "broadcast", l->broadcast_s, l->broadcast_s);
   stage (table, "compute", l->batch_s, l->batch_s);
   return table;
 }
@@ -75,6 +77,7 @@ rep_loader_json (const WrkLoaderResult *l, JsonBuilder *json)
   rep_json_number (json, "decode_s", l->decode_s);
   rep_json_number (json, "pin_s", l->pin_s);
   rep_json_number (json, "copy_s", l->copy_s);
+  rep_json_number (json, "broadcast_s", l->broadcast_s);
   rep_json_number (json, "batch_s", l->batch_s);
   json_builder_set_member_name (json, "least_s");
   json_builder_begin_object (json);

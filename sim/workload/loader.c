@@ -9,8 +9,11 @@
  * queue gives (models/tier.h). All nodes do the same: the first is simulated with its part of what they share. Runs until batches
  * come evenly; what a step then takes beyond its own time is the stall. What starves it is the stage that could hand out batches
  * least often.
- * Valid: readers spread evenly over the nodes, a replica's other ranks get theirs beside the step. Source: torch.utils.data
- * .DataLoader (workers hand out batches in turn, prefetch_factor each). Check: test_workload_loader. */
+ * Of a replica the ranks read that Megatron-LM has read (pretrain_gpt.py:is_dataset_built_on_rank at 000ab9d: first and last
+ * pipeline stage, tensor rank 0), whole batches also where context-parallel ranks keep a part; the batch is then broadcast to the
+ * tensor ranks (megatron/training/utils.py:get_batch_on_this_tp_rank at 00caa53), as one tensor here, before it is computed.
+ * Valid: readers spread evenly over the nodes. Source: torch.utils.data.DataLoader (workers hand out batches in turn,
+ * prefetch_factor each). Check: test_workload_loader. */
 #include "workload/loader.h"
 
 #include <math.h>
@@ -19,6 +22,7 @@
 #include "beside-private.h"
 #include "engine/graph.h"
 #include "io_way-private.h"
+#include "model-private.h"
 #include "rounds-private.h"
 
 /* Batches of a reader that are simulated at most, and steps at least. */
@@ -29,6 +33,13 @@ static const BaseName access_names[] = { { "sequential", 0, "one after the other
                                          { NULL, 0, NULL } };
 static const BaseName sharing_names[] = { { "shards", 0, "each rank reads its own samples" },
                                           { "node", 1, "one rank of a node reads for all of it" },
+                                          { NULL, 0, NULL } };
+static const BaseName readers_names[] = { { "ends", WRK_READERS_ENDS,
+                                            "tensor rank 0 of the first and the last stage, for each context-parallel rank; it "
+                                            "broadcasts to the other tensor ranks (Megatron)" },
+                                          { "first", WRK_READERS_FIRST,
+                                            "its first rank; the others have theirs from it at no cost" },
+                                          { "all", WRK_READERS_ALL, "all of them, the same samples each" },
                                           { NULL, 0, NULL } };
 static const BaseName decoder_names[] = { { "cpu", WRK_DECODE_CPU, "the workers" },
                                           { "gpu", WRK_DECODE_GPU, "SMs of the GPU, before the batch's compute" },
@@ -50,6 +61,8 @@ static const BaseField loader_fields[] = {
                 .help = "a sample as it is copied to the GPU; default: as stored"),
   BASE_ROW (WrkLoaderSpec, "decoder", decoder, ENUM, .names = decoder_names, .fallback = "cpu", .help = "who decodes"),
   BASE_ROW (WrkLoaderSpec, "access", access, ENUM, .names = access_names, .fallback = "sequential", .help = "order of samples"),
+  BASE_ROW (WrkLoaderSpec, "readers", readers, ENUM, .names = readers_names, .fallback = "ends",
+            .help = "which ranks of a data-parallel replica read"),
   BASE_ROW (WrkLoaderSpec, "sharing", sharing, ENUM, .names = sharing_names, .fallback = "shards", .help = "who reads what"),
   BASE_ROW_NUM (WrkLoaderSpec, "queue_depth", depth, COUNT, .min = "1", .max = "65536", .fallback = "1",
                 .help = "requests that a worker has in flight"),
@@ -107,7 +120,8 @@ typedef struct {
   double worker_Bps;   /* one worker alone */
   double servers_Bps;  /* all readers together */
   double core_s_per_B; /* of a read by way of the host */
-  double gpu_decode_s; /* before compute */
+  double gpu_decode_s; /* on the GPU */
+  double before_s;     /* of the GPU before it computes a batch */
 } Pipe;
 
 static void
@@ -349,9 +363,8 @@ add_batches (Graph *g)
   for (guint32 b = 0; b < g->n; b++) {
     for (guint32 r = 0; r < pipe->local; r++)
       add_batch (g, r, b, &flow[r]);
-    EngTask begin = pipe->gpu_decode_s > 0 && pipe->spec->decoder.v == WRK_DECODE_GPU
-                        ? eng_graph_delay (g->graph, compute, eng_time_from_s (pipe->gpu_decode_s), DECODER, NULL)
-                        : eng_graph_join (g->graph, compute, DECODER, NULL);
+    EngTask begin = pipe->before_s > 0 ? eng_graph_delay (g->graph, compute, eng_time_from_s (pipe->before_s), DECODER, NULL)
+                                       : eng_graph_join (g->graph, compute, DECODER, NULL);
     for (guint32 r = 0; r < pipe->local; r++)
       eng_graph_after (g->graph, begin, g->reader[r].there);
     g->compute[b] = eng_graph_delay (g->graph, compute, eng_time_from_s (pipe->out->batch_s), COMPUTE, NULL);
@@ -458,13 +471,65 @@ name_starved (const Pipe *pipe)
   const struct {
     const char *name;
     double least_s;
-  } rows[] = { { "storage", out->storage_s }, { "network", out->network_s }, { "workers", out->workers_s },
-               { "cores", out->cores_s },     { "copy", out->copy_s },       { "decoder", pipe->gpu_decode_s } };
+  } rows[] = { { "storage", out->storage_s },    { "network", out->network_s }, { "workers", out->workers_s },
+               { "cores", out->cores_s },        { "copy", out->copy_s },       { "decoder", pipe->gpu_decode_s },
+               { "broadcast", out->broadcast_s } };
   guint most = 0;
   for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
     most = rows[i].least_s > rows[most].least_s ? i : most;
+  /* data come in time, and are unpacked or handed on before each batch */
+  if (out->stall_s <= pipe->before_s * pipe->m * (1 + 1e-6))
+    most = out->broadcast_s > (pipe->before_s - out->broadcast_s) ? G_N_ELEMENTS (rows) - 1 : G_N_ELEMENTS (rows) - 2;
   if (out->stall_s > 0)
     g_strlcpy (out->starved_by, rows[most].name, sizeof out->starved_by);
+}
+
+/* Ranks of a replica that read. */
+static guint32
+readers_of (const WrkLoaderSpec *spec, const WrkTrainingResult *training)
+{
+  guint32 cp = MAX (training->cp, 1u), ends = training->pp > 1 ? 2 : 1;
+  switch ((WrkReaders)spec->readers.v) {
+    case WRK_READERS_ALL:
+      return MAX (training->n_ranks / MAX (training->dp, 1u), 1u);
+    case WRK_READERS_FIRST:
+      return 1;
+    case WRK_READERS_ENDS:
+    default:
+      return cp * ends;
+  }
+}
+
+/* From the tensor rank that has read to the others; a node's one reader hands its batches out before. */
+static gboolean
+price_broadcast (Pipe *pipe, GError **error)
+{
+  const WrkScenario *scenario = pipe->scenario;
+  const WrkTrainingResult *training = pipe->training;
+  if (pipe->spec->readers.v != WRK_READERS_ENDS || training->tp <= 1 || scenario->training.model.model == NULL)
+    return TRUE;
+  g_auto (WrkModel) model = { 0 };
+  if (!wrk_model_plan (scenario, &model, error))
+    return FALSE;
+  g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
+  wrk_grid_group (&model.grid, WRK_GROUP_TP, 0, 0, ranks);
+  for (guint i = 0; i < ranks->len; i++)
+    g_array_index (ranks, guint32, i) = g_array_index (scenario->gpus, guint32, g_array_index (ranks, guint32, i));
+  WrkSettings closed = scenario->settings;
+  closed.mode = WRK_MODE_MODEL;
+  g_autoptr (WrkComm) comm = wrk_comm_new (scenario->clu, &closed, (const guint32 *)(const void *)ranks->data, ranks->len, error);
+  if (comm == NULL)
+    return FALSE;
+  double decoded = pipe->spec->decoded.set ? pipe->spec->decoded.v / pipe->spec->sample.v : 1;
+  const WrkCollRequest request = { MDL_OP_BROADCAST, pipe->out->batch_B * decoded / pipe->gpus,
+                                   MDL_DTYPE_BF16,   MDL_ALGO_AUTO,
+                                   MDL_PROTO_AUTO,   0 };
+  g_auto (WrkColl) coll = { 0 };
+  if (!wrk_coll_price (comm, &request, &coll, error))
+    return FALSE;
+  pipe->out->broadcast_s = coll.time_s;
+  pipe->out->source = MIN (pipe->out->source, coll.provenance);
+  return TRUE;
 }
 
 /* Who reads, and how much. */
@@ -482,10 +547,10 @@ place_readers (Pipe *pipe, GError **error)
   if (pipe->m > MOST_BATCHES / 2)
     return wrk_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %d", pipe->m,
                         MOST_BATCHES / 2);
-  guint32 of_a_node = (dp + nodes - 1) / nodes;
-  pipe->n_nodes = MIN (nodes, dp);
+  guint32 of_a_node = (dp + nodes - 1) / nodes, all = dp * readers_of (spec, training);
+  pipe->n_nodes = MIN (nodes, spec->sharing.v == 1 ? dp : all);
   pipe->gpus = spec->sharing.v == 1 ? MIN (of_a_node, gpus) : 1;
-  pipe->local = spec->sharing.v == 1 ? 1 : of_a_node;
+  pipe->local = spec->sharing.v == 1 ? 1 : (all + nodes - 1) / nodes;
   double samples = spec->samples.set ? spec->samples.v : scenario->training.model.micro_batch.v;
   out->batch_B = samples * spec->sample.v * (spec->sharing.v == 1 ? of_a_node : 1);
   out->readers = (double)pipe->local * pipe->n_nodes;
@@ -555,9 +620,10 @@ wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
   if (!place_readers (&pipe, error) || !find_ways (&pipe, &latency_s, error))
     return FALSE;
   ask_storage (&pipe, latency_s);
-  if (!meet_step (&pipe, result, error) || !price_copy (&pipe, error))
+  if (!meet_step (&pipe, result, error) || !price_copy (&pipe, error) || !price_broadcast (&pipe, error))
     return FALSE;
   price_stages (&pipe);
+  pipe.before_s = out->broadcast_s + (pipe.spec->decoder.v == WRK_DECODE_GPU ? pipe.gpu_decode_s : 0);
   if (!simulate (&pipe, &result->n_events, error))
     return FALSE;
   name_starved (&pipe);

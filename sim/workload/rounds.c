@@ -239,7 +239,7 @@ prepare (WrkRounds *r, const WrkResult *alone, GError **error)
     if (!wrk_loader_reads (r->scenario, training, &r->reads, error))
       return FALSE;
     r->reads_least_s = wrk_loader_least_s (&training->loader, engine);
-    r->decode_s = engine ? 0 : training->loader.gpu_s * training->loader.batches;
+    r->decode_s = ((engine ? 0 : training->loader.gpu_s) + training->loader.broadcast_s) * training->loader.batches;
   }
   if (!training->checkpoint.set)
     return TRUE;

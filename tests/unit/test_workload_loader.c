@@ -84,6 +84,34 @@ a_step_that_waits_most_for_data_says_so (void)
 }
 
 static void
+both_ends_of_a_pipeline_read_unless_one_does_for_all (void)
+{
+  static const struct {
+    const char *readers;
+    double n, stall_s;
+  } rows[] = {
+    /* one replica on two GPUs, 100 MB each that reads, at 1 GB/s; the step takes 100 ms */
+    { "ends", 2, 0.1 },
+    { "first", 1, 0 },
+    { "all", 2, 0.1 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload = g_strdup_printf (
+        "{kind: training, layers: [{count: 2, forward: 20 ms, backward: 30 ms}], parallel: {pp: 2}, loader: {tier: "
+        "fs, samples: 10, sample: 10 MB, workers: 4, pin: no, readers: %s}}",
+        rows[i].readers);
+    g_autofree char *text = scenario_text (2, 1, workload, "");
+    const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 1 GB/s, network: frontend}]",
+                                 "topology.frontend={rate: 100 GB/s}", NULL };
+    g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
+    TEST_NEAR (r->training.loader.readers, rows[i].n, 0);
+    TEST_NEAR (r->training.loader.stall_s, rows[i].stall_s, 0.01);
+  }
+}
+
+static void
 loaders_that_cannot_be_are_refused (void)
 {
   static const struct {
@@ -91,6 +119,7 @@ loaders_that_cannot_be_are_refused (void)
   } rows[] = {
     { "sample: 1 kB, cache: warm", "'cache: warm' needs 'dataset'" },
     { "sample: 1 kB, workers: 0", "workers" },
+    { "sample: 1 kB, readers: some", "'readers' must be one of ends, first, all" },
     { "workers: 1", "'sample' in 'loader' is missing" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -108,6 +137,7 @@ main (void)
     { "the stage that gives least makes the step wait", the_stage_that_gives_least_makes_the_step_wait },
     { "more workers and prefetch help until cores are gone", more_workers_and_prefetch_help_until_cores_are_gone },
     { "a step that waits most for data says so", a_step_that_waits_most_for_data_says_so },
+    { "both ends of a pipeline read unless one does for all", both_ends_of_a_pipeline_read_unless_one_does_for_all },
     { "loaders that cannot be are refused", loaders_that_cannot_be_are_refused },
     { NULL, NULL },
   };

@@ -6,6 +6,9 @@
 
 G_BEGIN_DECLS
 
+/* Which ranks of a replica read its samples. */
+typedef enum { WRK_READERS_ENDS, WRK_READERS_FIRST, WRK_READERS_ALL } WrkReaders;
+
 typedef struct {
   BaseHead head;
   BaseStr tier;
@@ -16,6 +19,7 @@ typedef struct {
   BaseNum decode;    /* s of a core a sample */
   BaseNum decoded;   /* B that a sample is once decoded; default: as stored */
   BaseEnum access;   /* 0 sequential, 1 random */
+  BaseEnum readers;  /* WrkReaders */
   BaseEnum sharing;  /* 0 shards: each rank reads its own; 1 node: one rank of a node reads for all */
   BaseNum depth;     /* requests that a worker has in flight */
   BaseNum io_size;   /* default: the tier's, at most a batch */
@@ -36,6 +40,7 @@ typedef struct {
   double batches;      /* micro-batches of a step */
   double hits;         /* of reads, by the page cache */
   double gpu_s;        /* that the GPU decodes a batch; 0: workers do */
+  double broadcast_s;  /* of a batch from the tensor rank that reads to the others */
   double demand_Bps;   /* of all, were there no stall */
   double read_s;       /* by one worker, others beside it */
   double decode_s, pin_s, copy_s;
