@@ -340,8 +340,9 @@ share_out (const Clu *clu, const WrkCopies *copies, GPtrArray *out)
   }
 }
 
-GPtrArray *
-wrk_copies_price (const Clu *clu, const WrkSettings *settings, const WrkCopies *copies, WrkFault *fault, GError **error)
+/* Returned: full; NULL, *fault and *error where a pair has no such path. */
+static GPtrArray *
+price_all (const Clu *clu, const WrkSettings *settings, const WrkCopies *copies, WrkFault *fault, GError **error)
 {
   g_autoptr (GPtrArray) out = g_ptr_array_new_with_free_func (copy_free);
   for (guint i = 0; i < copies->n; i++) {
@@ -365,4 +366,36 @@ wrk_copies_price (const Clu *clu, const WrkSettings *settings, const WrkCopies *
   }
   share_out (clu, copies, out);
   return g_steal_pointer (&out);
+}
+
+/* When the last of them is there. */
+static double
+last_s (const GPtrArray *all)
+{
+  double time_s = 0;
+  for (guint i = 0; i < all->len; i++)
+    time_s = fmax (time_s, ((const WrkCopy *)all->pdata[i])->time_s);
+  return time_s;
+}
+
+/* Parts of a copy that is striped meet where their routes join: what is fastest for one need not be for all. */
+GPtrArray *
+wrk_copies_price (const Clu *clu, const WrkSettings *settings, const WrkCopies *copies, WrkFault *fault, GError **error)
+{
+  static const WrkPath together[] = { WRK_PATH_GDS, WRK_PATH_HOST };
+  GPtrArray *best = price_all (clu, settings, copies, fault, error);
+  gboolean striped = FALSE;
+  for (guint i = 0; i < copies->n; i++)
+    striped |= share_of (&copies->pair[i]) < 1;
+  for (guint k = 0; k < G_N_ELEMENTS (together) && best != NULL && striped && copies->path == WRK_PATH_FASTEST; k++) {
+    WrkCopies one = *copies;
+    WrkFault ignored;
+    one.path = together[k];
+    GPtrArray *other = price_all (clu, settings, &one, &ignored, NULL);
+    gboolean faster = other != NULL && last_s (other) < last_s (best);
+    g_clear_pointer (faster ? &best : &other, g_ptr_array_unref);
+    if (faster)
+      best = other;
+  }
+  return best;
 }
