@@ -4,6 +4,8 @@
  *     energy = power x time x PUE;  power = idle + (load - idle) x busy
  *
  * capital, other, total in USD; rent in USD/s; power in W; time, amortised in s; price of energy in USD/J; busy 0 to 1.
+ *     bought and rented cost the same after capital / (rent - energy's price per time), whatever the share that a run bears
+ *
  * Source: definitions. Valid: one run; a machine that stands idle between runs costs on.
  * Check: test_models_money (three ways to train a model of 175 B: bought twice, rented). */
 #include "models/money.h"
@@ -19,6 +21,12 @@ mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out)
   out->energy_J = ask->power_W * time_s * fmax (ask->pue, 1.0);
   out->energy_usd = out->energy_J * ask->electricity_usd_per_J;
   out->total_usd = out->capital_usd + out->rent_usd + ask->other_usd + out->energy_usd;
+}
+
+double
+mdl_money_break_even_s (double capital_usd, double rent_usd_per_s, double energy_usd_per_s)
+{
+  return rent_usd_per_s > energy_usd_per_s ? capital_usd / (rent_usd_per_s - energy_usd_per_s) : (double)INFINITY;
 }
 
 double

@@ -82,20 +82,20 @@ add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *
   g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
   g_autoptr (BaseTable) table = rep_plan_table (plan, result, rows);
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
-  g_autofree char *first_sentence = rep_plan_first (plan, result);
+  g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   if (wrk_plan_description (plan) != NULL)
     g_string_append_printf (header, "# %s\n", wrk_plan_description (plan));
   g_autofree char *title = g_strdup_printf ("Plan %s", wrk_plan_name (plan)), *source = NULL;
   const BaseYaml *yaml = wrk_plan_inputs (plan)->pdata[0];
   rep_plan_text (plan, result, rows, text);
   g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
-  for (char **line = lines; *line != NULL && g_str_has_prefix (*line, "# "); line++)
-    if ((*line)[2] != ' ')
+  for (char **line = lines; *line != NULL && !g_str_has_prefix (*line, "#  "); line++) /* up to the table */
+    if (g_str_has_prefix (*line, "# "))
       g_string_append_printf (header, "%s\n", *line);
   if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
     source = NULL; /* stdin is read once */
   RepPage page = { .title = title,
-                   .lead = first_sentence,
+                   .verdict = (const char *const *)verdict,
                    .prices = prices,
                    .header = header->str,
                    .scenario = source,

@@ -425,6 +425,8 @@ rep_page (const RepPage *page)
 {
   GString *html = rep_html_open (page->title, page->lead);
   rep_html_heading (html, "The answer");
+  for (const char *const *sentence = page->verdict; sentence != NULL && *sentence != NULL; sentence++)
+    rep_html_paragraph (html, sentence == page->verdict ? "lead" : NULL, *sentence);
   if (page->result != NULL)
     answer_of (html, page->result);
   for (guint i = 0; page->envelope->warnings != NULL && i < page->envelope->warnings->len; i++)

@@ -278,6 +278,9 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
   g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
   const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
   gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
+  for (char **sentence = verdict; *sentence != NULL; sentence++)
+    g_string_append_printf (out, "%s\n%s", *sentence, sentence[1] == NULL ? "\n" : "");
   g_string_append_printf (
       out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
       wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
@@ -323,6 +326,13 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   rep_json_number (json, "simulated", result->n_simulated);
   rep_json_number (json, "cannot_be_told_apart", (double)result->n_alike);
   rep_json_number (json, "margin", margin_of (plan, result));
+  rep_json_number (json, "break_even_s", rep_plan_break_even_s (plan, result));
+  g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
+  json_builder_set_member_name (json, "verdict");
+  json_builder_begin_array (json);
+  for (char **sentence = verdict; *sentence != NULL; sentence++)
+    json_builder_add_string_value (json, *sentence);
+  json_builder_end_array (json);
   json_builder_set_member_name (json, "fell_out");
   json_builder_begin_array (json);
   for (int o = 0; o < WRK_OUT_N; o++) {

@@ -1,10 +1,6 @@
-/* What a plan's prices rest on, and its first row in a sentence: for a page to hand on. */
-#include <math.h>
-
+/* What a plan's prices rest on: for a page to hand on. */
 #include "explain-private.h"
 #include "plan-private.h"
-
-#define DAY_S 86400.0
 
 static const BaseColumn columns[] = {
   { "source", "source", BASE_CELL_TEXT, 0, NULL }, { "what", "price of", BASE_CELL_TEXT, 0, NULL },
@@ -85,28 +81,4 @@ rep_plan_prices (const WrkPlan *plan)
   list.table = base_table_new (columns);
   take_all (&list, wrk_plan_prices (plan));
   return list.table;
-}
-
-char *
-rep_plan_first (const WrkPlan *plan, const WrkPlanResult *result)
-{
-  if (result->rows->len == 0)
-    return NULL;
-  const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, 0);
-  g_autofree char *machine = rep_plan_machine (plan, row->machine);
-  double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
-  GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "%s, tensor parallel %u, pipeline parallel %u, data parallel %u", machine, row->ask.tp, row->ask.pp,
-                          row->ask.dp);
-  if (wrk_plan_tokens (plan) > 0)
-    g_string_append_printf (text, ": %.1f days (%.1f to %.1f)", row->run_s / DAY_S, row->run_s * lo / DAY_S,
-                            row->run_s * hi / DAY_S);
-  else
-    g_string_append_printf (text, ": %.4g s a step (%.4g to %.4g)", row->step_time_s, row->step_time_lo_s, row->step_time_hi_s);
-  if (wrk_plan_tokens (plan) > 0 && row->way != WRK_WAY_NONE)
-    g_string_append_printf (text, ", $%.4g k, %s", row->money.total_usd * 1e-3, base_name (wrk_way_names, (int)row->way));
-  if (result->n_alike > 1)
-    g_string_append_printf (text, "; %" G_GUINT64_FORMAT " configurations cannot be told apart", result->n_alike);
-  g_string_append_c (text, '.');
-  return g_string_free (text, FALSE);
 }

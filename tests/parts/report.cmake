@@ -5,3 +5,4 @@ forerun_test (test_report_html LABEL unit SOURCES unit/test_report_html.c USES r
 target_include_directories (test_report_html PRIVATE ${PROJECT_SOURCE_DIR}/sim/report)
 forerun_test (test_report_trace LABEL unit SOURCES unit/test_report_trace.c USES report calibrate workload)
 target_include_directories (test_report_trace PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test (test_report_plan LABEL unit SOURCES unit/test_report_plan.c USES report calibrate)

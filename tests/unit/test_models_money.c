@@ -58,6 +58,14 @@ power_lies_between_idle_and_load (void)
   TEST_NEAR (mdl_power_W (700, 100, 1), 700, 0);
 }
 
+static void
+renting_pays_until_the_machine_is_paid_for (void)
+{
+  /* $380,000, or $20 an hour against energy of $1.275 an hour: $18.725 an hour are saved, 20,293.7 hours */
+  TEST_NEAR (mdl_money_break_even_s (380e3, 20 / 3600.0, 1.275 / 3600), 380e3 / 18.725 * 3600, 1e-12);
+  TEST_TRUE (isinf (mdl_money_break_even_s (380e3, 1 / 3600.0, 1.275 / 3600)));
+}
+
 int
 main (void)
 {
@@ -65,6 +73,7 @@ main (void)
     { "three ways to train a model of 175 B cost what their parts do", three_ways_to_train_175_b },
     { "a machine serves longer than a run", a_machine_serves_longer_than_a_run },
     { "a building takes its share", a_building_takes_its_share },
+    { "renting pays until the machine is paid for", renting_pays_until_the_machine_is_paid_for },
     { "power lies between idle and load", power_lies_between_idle_and_load },
     { NULL, NULL },
   };

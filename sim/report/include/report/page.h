@@ -29,6 +29,7 @@ extern const BaseSchema rep_schema_record;
 
 typedef struct {
   const char *title, *lead;      /* lead NULL: none */
+  const char *const *verdict;    /* the answer in sentences, ends with NULL; NULL: none */
   const char *header;            /* the '#' lines of the answer's text */
   const char *scenario;          /* the text of its file; NULL: not known */
   const RepEnvelope *envelope;

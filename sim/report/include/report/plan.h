@@ -20,8 +20,11 @@ char *rep_plan_infeasible (const WrkPlanResult *result);
 
 /* The ranked rows, at most `most`. Returned: full. */
 BaseTable *rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most);
-/* The first row in a sentence; full. NULL where there is none. */
-char *rep_plan_first (const WrkPlan *plan, const WrkPlanResult *result);
+/* The answer in sentences: what to take; for each choice what the other values are worth, and whether the errors tell them apart; the
+ * smallest machine; rent or buy. Returned: full, g_strfreev; empty where nothing meets the goal. */
+char **rep_plan_verdict (const WrkPlan *plan, const WrkPlanResult *result);
+/* How long the first row's machine works until it has cost as much as renting it; NAN where it has not both prices. */
+double rep_plan_break_even_s (const WrkPlan *plan, const WrkPlanResult *result);
 /* The figures of the plan's prices, with source and note. Returned: full; NULL where it has none. */
 BaseTable *rep_plan_prices (const WrkPlan *plan);
 /* Whether there is time and cost to draw: a run with tokens, and a row with a price. */

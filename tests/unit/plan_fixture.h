@@ -1,0 +1,53 @@
+/* Plans with the calibrations that they find, for tests. */
+#ifndef PLAN_FIXTURE_H
+#define PLAN_FIXTURE_H
+
+#include "library_fixture.h"
+#include "workload/scenario.h"
+#include "workload/plan.h"
+
+/* Calibrations live as long as the plan: one of each machine. */
+typedef struct {
+  GPtrArray *cals;
+  WrkPlan *plan;
+} Loaded;
+
+static inline const MdlLibrary *
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+              BaseDiag *warnings, GError **error)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  Cal *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  if (cal != NULL)
+    g_ptr_array_add (data, cal);
+  return cal != NULL ? cal_library (cal) : NULL;
+}
+
+static inline void
+free_cal (gpointer cal)
+{
+  cal_free (cal);
+}
+
+static inline void
+loaded_clear (Loaded *loaded)
+{
+  g_clear_pointer (&loaded->plan, wrk_plan_free);
+  g_clear_pointer (&loaded->cals, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loaded, loaded_clear)
+
+/* The small plan of tests/golden/plan: 8 or 16 H100 for Llama 3 8B. `lookup` outlives it. */
+static inline Loaded
+load_small (const BaseLookup *lookup, const char *const *sets)
+{
+  g_autoptr (GError) error = NULL;
+  Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
+  loaded.plan =
+      wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, sets, load_library, loaded.cals, &error);
+  if (loaded.plan == NULL)
+    g_error ("%s", error->message);
+  return loaded;
+}
+
+#endif

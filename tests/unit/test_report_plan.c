@@ -1,0 +1,139 @@
+/* What a plan's answer says in sentences, of rows with numbers that a person can check; and where shipped prices come from. */
+#include <math.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "plan_fixture.h"
+#include "report/plan.h"
+
+#define DAY_S 86400.0
+
+/* Of a machine: so many days of 1 s steps, between 0.9 and 1.2 s, for so much of which the machine is a share. */
+static void
+add_row (WrkPlanResult *result, guint machine, double days, double usd, gboolean alike)
+{
+  WrkChoiceRow row = { .machine = machine,
+                       .ask = { .tp = 2, .pp = 1, .dp = 4 },
+                       .step_time_s = 1,
+                       .step_time_lo_s = 0.9,
+                       .step_time_hi_s = 1.2,
+                       .run_s = days * DAY_S,
+                       .power_W = 12750,
+                       .way = WRK_WAY_OWN,
+                       .money = { .total_usd = usd, .energy_J = days * 3.6e9 },
+                       .usd_per_token = usd / 100e9,
+                       .alike = alike };
+  g_array_append_val (result->rows, row);
+}
+
+static WrkPlanResult
+empty (void)
+{
+  return (WrkPlanResult){ .rows = g_array_new (FALSE, TRUE, sizeof (WrkChoiceRow)) };
+}
+
+static void
+the_first_lines_say_what_to_take_and_what_is_decided (void)
+{
+  /* One node and two, at $380,000 a node: 12.75 kW at $0.10/kWh are $1.275 an hour, so that $20 an hour of rent pay the node back
+   * in 380,000 / 18.725 hours, 846 days; 10 days of rent are $4,800 */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkPlanResult result = empty ();
+  add_row (&result, 0, 10, 6000, TRUE);
+  add_row (&result, 0, 11, 6600, TRUE);
+  add_row (&result, 1, 5, 6300, TRUE);
+  g_auto (GStrv) open = rep_plan_verdict (small.plan, &result);
+  TEST_INT (g_strv_length (open), 4);
+  TEST_STR (open[0],
+            "Take the cheapest that meets the goal, 1 x hgx_h100: 10 days (9 to 12), $6 k ($5.4 k to $7.2 k) bought, $0.06 a "
+            "million tokens; cut by tensor 2, pipeline 1, data 4.");
+  TEST_STR (open[1], "Open: nodes. The errors do not tell 1 from 2: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
+  TEST_STR (open[2], "None with fewer than its 8 GPUs meets the goal.");
+  TEST_STR (open[3],
+            "Rent or buy: to buy all of it takes $380 k, to rent it for this run $4.8 k; renting is cheaper up to 846 days of "
+            "work (this run is 10), buying beyond; the cost above is this run's share of 1000 days, and holds if other work "
+            "fills the rest.");
+  TEST_NEAR (rep_plan_break_even_s (small.plan, &result), 380e3 / 18.725 * 3600, 1e-9);
+  g_array_index (result.rows, WrkChoiceRow, 2).alike = FALSE;
+  g_auto (GStrv) decided = rep_plan_verdict (small.plan, &result);
+  TEST_STR (decided[1], "Decided: nodes 1. 2: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
+  g_array_unref (result.rows);
+}
+
+static void
+a_machine_that_nothing_runs_on_is_named (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkPlanResult result = empty ();
+  g_auto (GStrv) nothing = rep_plan_verdict (small.plan, &result);
+  TEST_INT (g_strv_length (nothing), 0);
+  TEST_TRUE (isnan (rep_plan_break_even_s (small.plan, &result)));
+  add_row (&result, 1, 5, 6300, TRUE);
+  g_auto (GStrv) two = rep_plan_verdict (small.plan, &result);
+  TEST_STR (two[1], "None with fewer than its 16 GPUs meets the goal; with 1 node nothing does.");
+  g_array_unref (result.rows);
+}
+
+static void
+a_front_has_two_ends (void)
+{
+  static const char *const sets[] = { "objective=pareto", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkPlanResult result = empty ();
+  add_row (&result, 1, 5, 6300, TRUE);
+  add_row (&result, 0, 10, 6000, TRUE);
+  for (guint i = 0; i < 2; i++)
+    g_array_index (result.rows, WrkChoiceRow, i).front = TRUE;
+  g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
+  TEST_TRUE (g_str_has_prefix (said[0], "Take the fastest that meets the goal, 2 x hgx_h100: 5 days"));
+  TEST_STR (said[1], "Or the cheapest, 1 x hgx_h100: 10 days (9 to 12), $6 k ($5.4 k to $7.2 k) bought, $0.06 a million tokens.");
+  TEST_TRUE (g_str_has_prefix (said[2], "The smallest that meets the goal has 8 GPUs, 1 x hgx_h100: 10 days"));
+  g_array_unref (result.rows);
+}
+
+/* A published figure names where it stands and of which year. */
+static void
+shipped_prices_name_their_sources (void)
+{
+  static const char *const lists[] = { "us_2026", "year_2026" };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  for (size_t i = 0; i < G_N_ELEMENTS (lists); i++) {
+    g_autofree char *set = g_strdup_printf ("prices=" TEST_SOURCE_DIR "/scenarios/prices/%s.yaml", lists[i]);
+    const char *const sets[] = { set, "choices.nodes=[1]", "goal.budget=", NULL };
+    g_auto (Loaded) small = load_small (lookup, sets);
+    g_autoptr (BaseTable) prices = rep_plan_prices (small.plan);
+    g_autoptr (GString) tsv = g_string_new (NULL);
+    base_table_print_tsv (prices, tsv);
+    g_auto (GStrv) lines = g_strsplit (tsv->str, "\n", -1);
+    guint published = 0;
+    for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
+      g_auto (GStrv) cells = g_strsplit (*line, "\t", -1);
+      gboolean good = strlen (cells[3]) > 4;
+      if (strcmp (cells[0], "datasheet") == 0) {
+        published++;
+        good = g_regex_match_simple ("[A-Za-z]{4}", cells[3], 0, 0) &&
+               g_regex_match_simple ("20[12][0-9]|[0-9a-f]{10}", cells[3], 0, 0);
+      }
+      if (!good)
+        g_printerr ("%s: %s\n", lists[i], *line);
+      TEST_TRUE (good);
+    }
+    TEST_TRUE (published >= 6);
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "the first lines say what to take and what is decided", the_first_lines_say_what_to_take_and_what_is_decided },
+    { "a machine that nothing runs on is named", a_machine_that_nothing_runs_on_is_named },
+    { "a front has two ends", a_front_has_two_ends },
+    { "shipped prices name their sources", shipped_prices_name_their_sources },
+    { NULL, NULL },
+  };
+  return test_main ("a plan's answer", cases);
+}
