@@ -23,7 +23,7 @@ typedef struct {
 /* A run of `time_s`. */
 void mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out);
 
-/* How long a machine of `capital_usd` works until it has cost as much as renting it: s; INFINITY where its energy alone costs more. */
+/* s that a machine of `capital_usd` works until it has cost as much as renting it; INFINITY where its energy alone costs more. */
 double mdl_money_break_even_s (double capital_usd, double rent_usd_per_s, double energy_usd_per_s);
 
 /* Mean power of a device that is at load for `busy` of its time. */

@@ -20,7 +20,7 @@ char *rep_plan_infeasible (const WrkPlanResult *result);
 
 /* The ranked rows, at most `most`. Returned: full. */
 BaseTable *rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most);
-/* The answer in sentences: what to take; for each choice what the other values are worth, and whether the errors tell them apart; the
+/* The answer in sentences: what to take; for each choice what other values are worth, and whether the errors tell them apart; the
  * smallest machine; rent or buy. Returned: full, g_strfreev; empty where nothing meets the goal. */
 char **rep_plan_verdict (const WrkPlan *plan, const WrkPlanResult *result);
 /* How long the first row's machine works until it has cost as much as renting it; NAN where it has not both prices. */
