@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Pages of --report in a browser without a screen: they show what they say in the light and in the dark and on paper, run nothing
-# and ask for nothing. usage: page.sh FORERUN SOURCE_DIR
+# and ask for nothing; at the widths of a phone, a tablet and a screen nothing is cut off, lies on something else or is too pale, and
+# the keyboard reaches what scrolls (page_measure.html). usage: page.sh FORERUN SOURCE_DIR
 set -euo pipefail
 
 forerun=$(realpath -- "$1")
@@ -44,5 +45,42 @@ for file in light.png dark.png page.pdf; do
 done
 ! cmp -s light.png dark.png || fail "the page is the same in the dark"
 head -c 5 page.pdf | grep -q '%PDF-' || fail "page.pdf is none"
+# ---- laid out ----
+
+"$forerun" plan "$source/tests/golden/plan/files/plan.yaml" --quiet --report plan.html -o answer 2>/dev/null
+"$forerun" coll all_reduce --topology hgx_h100 -n 2 --quiet --report coll.html -o answer 2>/dev/null
+"$forerun" compare all_reduce --topology hgx_h100 --nodes 1,2 -b 1K -e 64M -f 8 --quiet --report compare.html -o answer 2>/dev/null
+cp -- "$source/tests/page_measure.html" measure.html
+
+measure () # pages, divided by commas; in the light and in the dark; findings go to said
+{
+  : >findings
+  for scheme in 1 0; do
+    timeout 200 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --window-size=1300,1000 \
+      --host-resolver-rules='MAP * ~NOTFOUND' --allow-file-access-from-files --virtual-time-budget=100000 \
+      --blink-settings=preferredColorScheme=$scheme --dump-dom "file://$tmp/measure.html?$1" 2>log |
+      sed -n '/<pre id="said">/,/^measured/{s/<[^>]*>//g;p}' >>findings
+  done
+}
+
+# What must be found: a page that is wider than a phone, pale, without words for its picture, with a text on a text.
+cat >bad.html <<'BAD'
+<!DOCTYPE html><html lang="en"><title>bad</title><main><h1>bad</h1><p style="color:#aaa">pale</p><p style="width:50rem">wide</p>
+<figure><svg width="90" height="20" role="img"><text y="15">one</text><text y="15">two</text></svg></figure>
+<p>below</p><p style="margin-top:-2rem">above</p><table><tr><th>head</th></tr></table><i id="a"></i><i id="a"></i></main></html>
+BAD
+measure bad.html
+for what in 'wider than its window' 'contrast 2.3' 'a picture without words' '"one" lies on text "two"' 'P "below" lies on P "above"' \
+  'a head without a scope' 'two elements with id a'; do
+  grep -qF -- "$what" findings || fail "a bad page passes: not found: $what"
+done
+measure page.html,plan.html,coll.html,compare.html
+[ "$(grep -c '^measured 4 pages, 0 findings$' findings)" -eq 2 ] || { cat findings; fail "pages are not well laid out"; }
+
+# Every end of an element is there, and attributes are quoted: strict readers take the page too.
+if command -v xmllint >/dev/null; then
+  xmllint --noout page.html plan.html coll.html compare.html || fail "a page is not well-formed"
+fi
+
 [ "$failed" -ne 0 ] || echo "the page shows, in the light, in the dark and on paper"
 exit "$failed"

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Whole doubles up to here are exact (2^53). */
-#define EXACT_MAX 9007199254740992.0
+#define EXACT_MAX     9007199254740992.0
+#define MOST_UNBROKEN 32 /* characters of a cell on a page that stay in one line */
 
 typedef enum { CELL_NULL, CELL_TEXT, CELL_NUMBER, CELL_INTEGER, CELL_BOOL } CellKind;
 
@@ -236,22 +237,40 @@ static void
 append_html_cell (const BaseColumn *column, const char *element, const char *text, GString *out)
 {
   g_autofree char *escaped = g_markup_escape_text (text, -1);
-  g_string_append_printf (out, "<%s%s>%s</%s>", element, column->kind != BASE_CELL_TEXT ? " class=\"n\"" : "", escaped, element);
+  gboolean is_long = g_utf8_strlen (text, -1) > MOST_UNBROKEN;
+  g_string_append_printf (out, "<%s%s%s>%s</%s>", element, strcmp (element, "th") == 0 ? " scope=\"col\"" : "",
+                          column->kind != BASE_CELL_TEXT ? " class=\"n\""
+                          : is_long                      ? " class=\"l\""
+                                                         : "",
+                          escaped, element);
+}
+
+/* Whether a page shows the column: it has a title, and some row a value. */
+static gboolean
+has_values (const BaseTable *table, unsigned column)
+{
+  gboolean some = table->rows->len == 0;
+  for (unsigned r = 0; r < table->rows->len && !some; r++)
+    some = ((const Cell *)table->rows->pdata[r])[column].kind != CELL_NULL;
+  return some && table->columns[column].title != NULL;
 }
 
 void
 base_table_print_html (const BaseTable *table, GString *out)
 {
+  g_autofree gboolean *shown = g_new (gboolean, table->n_columns);
   g_string_append (out, "<table>\n<thead><tr>");
-  for (unsigned i = 0; i < table->n_columns; i++)
-    if (table->columns[i].title != NULL)
+  for (unsigned i = 0; i < table->n_columns; i++) {
+    shown[i] = has_values (table, i);
+    if (shown[i])
       append_html_cell (&table->columns[i], "th", table->columns[i].title, out);
+  }
   g_string_append (out, "</tr></thead>\n<tbody>\n");
   for (unsigned r = 0; r < table->rows->len; r++) {
     const Cell *row = table->rows->pdata[r];
     g_string_append (out, "<tr>");
     for (unsigned i = 0; i < table->n_columns; i++) {
-      if (table->columns[i].title == NULL)
+      if (!shown[i])
         continue;
       g_autofree char *text = cell_shown (&row[i], &table->columns[i]);
       append_html_cell (&table->columns[i], "td", text, out);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "page-private.h"
+#include "pictures-private.h"
 #include "report/plan.h"
 
 #define PLANS_FOLDER "scenarios/plans"
@@ -74,35 +75,55 @@ draw (Cli *cli, const char *path, const GPtrArray *pictures, GError **error)
   return TRUE;
 }
 
+/* The '#' lines of the answer's text up to the table, which begins with "#  ". */
+static void
+append_header (const char *text, GString *header)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  gboolean within = FALSE;
+  for (char **line = lines; *line != NULL; line++) {
+    gboolean one = g_str_has_prefix (*line, "# ") && (*line)[2] != ' ';
+    if (within && !one)
+      return;
+    within = one;
+    if (one)
+      g_string_append_printf (header, "%s\n", *line);
+  }
+}
+
 static gboolean
-add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, guint rows, const GPtrArray *pictures,
+add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, guint rows, GPtrArray *pictures,
           GError **error)
 {
   const WrkChoiceRow *first = &g_array_index (result->rows, WrkChoiceRow, 0);
+  WrkScenario *scenario = NULL;
+  WrkResult *run = first->simulated ? wrk_plan_run (plan, first, TRUE, &scenario, error) : NULL;
+  gboolean good = run != NULL || !first->simulated;
   g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
-  g_autoptr (BaseTable) table = rep_plan_table (plan, result, rows);
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
-  g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
-  if (wrk_plan_description (plan) != NULL)
-    g_string_append_printf (header, "# %s\n", wrk_plan_description (plan));
+  rep_plan_text (plan, result, rows, text);
+  append_header (text->str, header);
   g_autofree char *title = g_strdup_printf ("Plan %s", wrk_plan_name (plan)), *source = NULL;
   const BaseYaml *yaml = wrk_plan_inputs (plan)->pdata[0];
-  rep_plan_text (plan, result, rows, text);
-  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
-  for (char **line = lines; *line != NULL && !g_str_has_prefix (*line, "#  "); line++) /* up to the table */
-    if (g_str_has_prefix (*line, "# "))
-      g_string_append_printf (header, "%s\n", *line);
   if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
     source = NULL; /* stdin is read once */
   RepPage page = { .title = title,
-                   .verdict = (const char *const *)verdict,
+                   .lead = wrk_plan_description (plan),
+                   .plan = plan,
+                   .plan_result = result,
+                   .plan_rows = rows,
                    .prices = prices,
                    .header = header->str,
                    .scenario = source,
                    .clu = wrk_scenario_cluster (g_array_index (wrk_plan_machines (plan), WrkMachine, first->machine).scenario),
-                   .rows = table,
+                   .result = run,
                    .text = text->str };
-  return cli_page_add (cli, path, pictures, &page, error);
+  if (run != NULL)
+    cli_pictures_add_run (pictures, run, "the first");
+  good = good && cli_page_add (cli, path, pictures, &page, error);
+  wrk_result_free (run);
+  wrk_scenario_free (scenario);
+  return good;
 }
 
 static gboolean

@@ -24,6 +24,8 @@ CliPicture *cli_pictures_add (GPtrArray *pictures, const char *name, const char 
                               GString *tsv, char *settings);
 /* Its tables, as cli_plot_draw takes them. Returned: how many. */
 guint cli_picture_data (const CliPicture *picture, CliPlotData data[2]);
+/* All that there is to show of a run, behind what there is. */
+void cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *scenario);
 /* All that there is to show of a run, in the order of reading; titles name `scenario`. Returned: full, of CliPicture. */
 GPtrArray *cli_pictures_new (const WrkResult *result, const char *scenario);
 

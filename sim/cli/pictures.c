@@ -42,10 +42,9 @@ cli_picture_data (const CliPicture *picture, CliPlotData data[2])
   return picture->more != NULL ? 2 : 1;
 }
 
-GPtrArray *
-cli_pictures_new (const WrkResult *result, const char *scenario)
+void
+cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *scenario)
 {
-  GPtrArray *pictures = cli_pictures_empty ();
   gboolean training = result->kind == WRK_KIND_TRAINING;
   GString *tsv = g_string_new (NULL);
   if (rep_parts_tsv (result, tsv)) {
@@ -84,6 +83,13 @@ cli_pictures_new (const WrkResult *result, const char *scenario)
     tsv = g_string_new (NULL);
   }
   g_string_free (tsv, TRUE);
+}
+
+GPtrArray *
+cli_pictures_new (const WrkResult *result, const char *scenario)
+{
+  GPtrArray *pictures = cli_pictures_empty ();
+  cli_pictures_add_run (pictures, result, scenario);
   return pictures;
 }
 

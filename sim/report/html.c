@@ -21,14 +21,18 @@ static const char style[] =
     ".scroll{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.87rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.22rem .7rem .22rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}\n"
-    "th{color:var(--soft);font-weight:600;white-space:nowrap}.n{text-align:right;white-space:nowrap}\n"
+    "th{color:var(--soft);font-weight:600;white-space:nowrap}td{white-space:nowrap}.n{text-align:right}\n"
+    "td.l{white-space:normal;min-width:11rem}:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
     "figure{margin:1rem 0}figure svg{width:100%;height:auto;display:block}\n"
+    "@media (max-width:40rem){figure svg{min-width:38rem}}\n"
     "pre{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.8rem;overflow-x:auto;font-size:.8rem}\n"
     "footer{margin-top:2.5rem;color:var(--soft);font-size:.85rem}\n"
-    "@media print{:root{--ground:#fff;--text:#000;--soft:#444;--line:#bbb;--card:#fff;--mark:#000;color-scheme:light}"
-    "figure svg{filter:none}body{max-width:none;padding:0;font-size:10pt}h2{break-after:avoid}figure,dl div,tr{break-inside:avoid}"
-    "table{font-size:7.5pt}pre{white-space:pre-wrap;overflow-wrap:anywhere}.scroll{overflow:visible}"
-    "td+td{overflow-wrap:anywhere}details{display:none}}\n";
+    "@media print{@page{margin:1.5cm}"
+    ":root{--ground:#fff;--text:#000;--soft:#444;--line:#bbb;--card:#fff;--mark:#000;color-scheme:light}"
+    "figure svg{filter:none;min-width:0}body{max-width:none;padding:0;font-size:10pt}h2{break-after:avoid}"
+    "figure,dl div,tr{break-inside:avoid}pre{white-space:pre-wrap;overflow-wrap:anywhere}.scroll{overflow:visible}"
+    "table{font-size:7.5pt}th,td{white-space:normal}td.n{white-space:nowrap}td.l{min-width:0;overflow-wrap:anywhere}"
+    "th,td{padding-right:.5em}details{display:none}}\n";
 
 /* Valid UTF-8 without control characters but line ends and tabs, which HTML does not have. Returned: full. */
 static char *
@@ -56,10 +60,10 @@ append_element (GString *html, const char *open, const char *text, const char *c
 GString *
 rep_html_open (const char *title, const char *lead)
 {
-  GString *html = g_string_new ("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+  GString *html = g_string_new ("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n"
                                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                                "'unsafe-inline'; img-src data:\">\n");
+                                "'unsafe-inline'; img-src data:\"/>\n");
   append_element (html, "<title>", title, "</title>");
   g_string_append_printf (html, "<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
   append_element (html, "<h1>", title, "</h1>");
@@ -84,7 +88,7 @@ rep_html_paragraph (GString *html, const char *class_name, const char *text)
 void
 rep_html_pre (GString *html, const char *text)
 {
-  append_element (html, "<pre>", text, "</pre>");
+  append_element (html, "<pre tabindex=\"0\">", text, "</pre>");
 }
 
 void
@@ -100,7 +104,7 @@ rep_html_table (GString *html, const BaseTable *table)
 {
   if (base_table_n_rows (table) == 0)
     return;
-  g_string_append (html, "<div class=\"scroll\">\n");
+  g_string_append (html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n");
   base_table_print_html (table, html);
   g_string_append (html, "</div>\n");
 }
@@ -172,8 +176,10 @@ rep_html_figure (GString *html, const char *caption, const char *svg, unsigned n
   }
   while (picture->len > 0 && g_ascii_isspace (picture->str[picture->len - 1]))
     g_string_truncate (picture, picture->len - 1);
-  g_string_append_printf (html, "<figure>\n<svg role=\"img\" aria-label=\"%s\"%s\n<figcaption>%s</figcaption>\n</figure>\n", told,
-                          picture->str, told);
+  g_string_append_printf (html,
+                          "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"picture\">\n"
+                          "<svg role=\"img\" aria-label=\"%s\"%s\n</div>\n<figcaption>%s</figcaption>\n</figure>\n",
+                          told, picture->str, told);
   g_string_free (picture, TRUE);
 }
 

@@ -9,6 +9,7 @@
 #include "explain-private.h"
 #include "html-private.h"
 #include "json-private.h"
+#include "plan-private.h"
 #include "run-private.h"
 
 static const BaseField row_fields[] = {
@@ -425,9 +426,9 @@ rep_page (const RepPage *page)
 {
   GString *html = rep_html_open (page->title, page->lead);
   rep_html_heading (html, "The answer");
-  for (const char *const *sentence = page->verdict; sentence != NULL && *sentence != NULL; sentence++)
-    rep_html_paragraph (html, sentence == page->verdict ? "lead" : NULL, *sentence);
-  if (page->result != NULL)
+  if (page->plan != NULL)
+    rep_plan_html_answer (page->plan, page->plan_result, html);
+  else if (page->result != NULL)
     answer_of (html, page->result);
   for (guint i = 0; page->envelope->warnings != NULL && i < page->envelope->warnings->len; i++)
     rep_html_paragraph (html, "warning", page->envelope->warnings->pdata[i]);
@@ -435,9 +436,11 @@ rep_page (const RepPage *page)
     rep_html_figure (html, page->figures[i].caption, page->figures[i].svg, i + 1);
   if (page->undrawn != NULL)
     rep_html_paragraph (html, "soft", page->undrawn);
+  if (page->plan != NULL)
+    rep_plan_html_tables (page->plan, page->plan_result, page->plan_rows, html);
   if (page->result != NULL) {
     if (page->result->kind == WRK_KIND_TRAINING && page->result->jobs == NULL)
-      rep_html_heading (html, "Where the time went");
+      rep_html_heading (html, page->plan != NULL ? "Where the first's time goes" : "Where the time went");
     tables_of (html, page->result);
   }
   if (page->goodput != NULL)
@@ -448,7 +451,7 @@ rep_page (const RepPage *page)
   }
   if (page->rows != NULL)
     rep_html_table (html, page->rows);
-  else if (page->result == NULL)
+  else if (page->result == NULL && page->plan == NULL)
     rep_html_pre (html, page->text);
   if (page->advice != NULL) {
     rep_html_heading (html, "What would help");
@@ -468,7 +471,7 @@ rep_page (const RepPage *page)
     add_record (html, page->record);
   add_question (html, page);
   add_inputs (html, page->envelope);
-  if (page->result != NULL || page->rows != NULL)
+  if (page->result != NULL || page->rows != NULL || page->plan != NULL)
     rep_html_details (html, "The whole answer as text", page->text);
   return rep_html_close (html);
 }

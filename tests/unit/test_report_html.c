@@ -78,7 +78,7 @@ hostile_names_stay_text (void)
     TEST_TRUE (strstr (html, "<script") == NULL && strstr (html, "<img") == NULL && strstr (html, "<!--") == NULL);
   }
   g_autofree char *html = all_parts_of ("<script>");
-  TEST_HAS (html, "<pre>&lt;script&gt;</pre>");
+  TEST_HAS (html, "<pre tabindex=\"0\">&lt;script&gt;</pre>");
 }
 
 static void
@@ -112,9 +112,23 @@ a_table_shows_what_its_text_shows (void)
   base_table_number (table, "hidden", 7);
   base_table_row (table);
   rep_html_table (html, table);
-  TEST_STR (html->str, "<div class=\"scroll\">\n<table>\n<thead><tr><th>na&lt;me</th><th class=\"n\">value (%)</th></tr></thead>\n"
+  TEST_STR (html->str, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>\n"
+                       "<thead><tr><th scope=\"col\">na&lt;me</th><th scope=\"col\" class=\"n\">value (%)</th></tr></thead>\n"
                        "<tbody>\n<tr><td>a&lt;b</td><td class=\"n\">12.5</td></tr>\n<tr><td>-</td><td class=\"n\">-</td></tr>\n"
                        "</tbody>\n</table>\n</div>\n");
+}
+
+static void
+a_column_without_a_value_is_left_out (void)
+{
+  g_autoptr (GString) html = g_string_new (NULL);
+  g_autoptr (BaseTable) table = base_table_new (columns);
+  base_table_row (table);
+  base_table_text (table, "name", "a text of more than 32 characters wraps");
+  base_table_row (table);
+  rep_html_table (html, table);
+  TEST_TRUE (strstr (html->str, "value (%)") == NULL);
+  TEST_HAS (html->str, "<tr><td class=\"l\">a text of more than 32 characters wraps</td></tr>\n<tr><td>-</td></tr>");
 }
 
 static void
@@ -157,6 +171,7 @@ main (void)
     { "hostile names stay text", hostile_names_stay_text },
     { "random bytes stay text", random_bytes_stay_text },
     { "a table shows what its text shows", a_table_shows_what_its_text_shows },
+    { "a column without a value is left out", a_column_without_a_value_is_left_out },
     { "two pictures share no ids", two_pictures_share_no_ids },
     { "a picture that could run something is left out", a_picture_that_could_run_something_is_left_out },
     { NULL, NULL },

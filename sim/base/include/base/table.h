@@ -32,7 +32,8 @@ unsigned base_table_n_rows (const BaseTable *table);
 
 void base_table_print_text (const BaseTable *table, GString *out); /* right-aligned numbers, '-' for null, no trailing blanks */
 void base_table_print_tsv (const BaseTable *table, GString *out);  /* header line of keys; numbers %.17g; '' for null */
-/* A <table>, the columns of the text with their titles as heads; numbers in cells of class "n". All text is escaped. */
+/* A <table>, the columns of the text that have a value, with their titles as heads; numbers in cells of class "n", long texts of
+ * class "l". All text is escaped. */
 void base_table_print_html (const BaseTable *table, GString *out);
 void base_table_build_json (const BaseTable *table, JsonBuilder *json); /* an array of objects */
 void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json); /* a row into the open object */

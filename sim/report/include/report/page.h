@@ -6,6 +6,7 @@
 #include "report/advice.h"
 #include "report/envelope.h"
 #include "workload/goodput.h"
+#include "workload/plan.h"
 
 G_BEGIN_DECLS
 
@@ -29,7 +30,9 @@ extern const BaseSchema rep_schema_record;
 
 typedef struct {
   const char *title, *lead;      /* lead NULL: none */
-  const char *const *verdict;    /* the answer in sentences, ends with NULL; NULL: none */
+  const WrkPlan *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
+  const WrkPlanResult *plan_result;
+  guint plan_rows;               /* how many are shown at most */
   const char *header;            /* the '#' lines of the answer's text */
   const char *scenario;          /* the text of its file; NULL: not known */
   const RepEnvelope *envelope;

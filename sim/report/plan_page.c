@@ -1,0 +1,175 @@
+/* A plan's answer on a page to hand on: figures to remember, tables that fit a screen, why the rest fell out. */
+#include <math.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "html-private.h"
+#include "plan-private.h"
+#include "run-private.h"
+
+#define DAY_S         86400.0
+#define MOST_MACHINES 40u
+
+static const BaseColumn columns[] = {
+  { "rank", "#", BASE_CELL_INTEGER, 0, NULL },
+  { "machine", "machine", BASE_CELL_TEXT, 0, NULL },
+  { "cut", "cut of the model", BASE_CELL_TEXT, 0, NULL },
+  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f" },
+  { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
+  { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
+  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
+  { "way", "way", BASE_CELL_TEXT, 0, NULL },
+  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
+  { "capital_usd", "to buy it all (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g" },
+  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
+  { "told", "against the first", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+/* "tp 4, pp 2 x 8, dp 32, mb 2"; what is usual is not said. Returned: full. */
+static char *
+cut_of (const WrkClosedAsk *ask)
+{
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "tp %u, pp %u", ask->tp, ask->pp);
+  if (ask->vp > 1)
+    g_string_append_printf (text, " x %u", ask->vp);
+  if (ask->cp > 1)
+    g_string_append_printf (text, ", cp %u", ask->cp);
+  if (ask->ep > 1)
+    g_string_append_printf (text, ", ep %u", ask->ep);
+  g_string_append_printf (text, ", dp %u, mb %u", ask->dp, ask->micro_batch);
+  if (ask->zero != 1)
+    g_string_append_printf (text, ", zero %u", ask->zero);
+  if (ask->recompute != 0)
+    g_string_append_printf (text, ", recompute %s", base_name (wrk_again_names, (int)ask->recompute));
+  return g_string_free (text, FALSE);
+}
+
+static void
+add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *table)
+{
+  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  gboolean run = wrk_plan_tokens (plan) > 0, priced = run && row->way != WRK_WAY_NONE;
+  double none = (double)NAN;
+  g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = cut_of (&row->ask);
+  base_table_row (table);
+  base_table_integer (table, "rank", rank);
+  base_table_text (table, "machine", name);
+  base_table_text (table, "cut", cut);
+  base_table_number (table, "step_time_s", row->step_time_s);
+  base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
+  base_table_number (table, "mfu", row->step.mfu);
+  base_table_number (table, "memory_B", row->step.memory_B);
+  base_table_number (table, "goodput", machine->fails ? row->goodput : none);
+  base_table_number (table, "time_s", run ? row->run_s : none);
+  base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
+  base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
+  base_table_number (table, "capital_usd", machine->capital_usd > 0 ? machine->capital_usd : none);
+  base_table_number (table, "power_W", row->power_W);
+  base_table_text (table, "told", rank == 1 ? "" : row->alike ? "open" : "decided");
+}
+
+/* The best row of each machine, as they rank. Returned: full. */
+static BaseTable *
+machines_table (const WrkPlan *plan, const WrkPlanResult *result)
+{
+  BaseTable *table = base_table_new (columns);
+  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  guint n = 0;
+  for (guint i = 0; i < result->rows->len && n < MOST_MACHINES; i++) {
+    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    if (seen[row->machine])
+      continue;
+    seen[row->machine] = TRUE;
+    n++;
+    add_row (plan, row, i + 1, table);
+  }
+  return table;
+}
+
+static const BaseColumn out_columns[] = {
+  { "why", "why they fell out", BASE_CELL_TEXT, 0, NULL },
+  { "count", "configurations", BASE_CELL_NUMBER, 0, "%.0f" },
+  { "over", "nearest one over by (%)", BASE_CELL_NUMBER, 100, "%.3g" },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static BaseTable *
+out_table (const WrkPlanResult *result)
+{
+  BaseTable *table = base_table_new (out_columns);
+  for (int o = 0; o < WRK_OUT_N; o++) {
+    if (result->out[o] == 0)
+      continue;
+    base_table_row (table);
+    base_table_text (table, "why", wrk_out_texts[o]);
+    base_table_number (table, "count", (double)result->out[o]);
+    base_table_number (table, "over", o >= WRK_OUT_MEMORY ? result->over[o] : (double)NAN);
+  }
+  return table;
+}
+
+static void
+add_fact (GString *html, const char *name, char *value, char *more)
+{
+  rep_html_fact (html, name, value, more);
+  g_free (value);
+  g_free (more);
+}
+
+void
+rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString *html)
+{
+  g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
+  for (char **sentence = verdict; *sentence != NULL; sentence++)
+    rep_html_paragraph (html, sentence == verdict ? "lead" : NULL, *sentence);
+  const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, 0);
+  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s,
+         kusd = row->money.total_usd * 1e-3;
+  gboolean run = wrk_plan_tokens (plan) > 0;
+  rep_html_facts_open (html);
+  add_fact (html, "machine", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
+  add_fact (html, "cut of the model", cut_of (&row->ask), NULL);
+  if (run)
+    add_fact (html, "time", g_strdup_printf ("%.1f days", row->run_s / DAY_S),
+              g_strdup_printf ("band: %.1f to %.1f", row->run_s * lo / DAY_S, row->run_s * hi / DAY_S));
+  add_fact (html, "step", g_strdup_printf ("%.4g s", row->step_time_s),
+            g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
+                             row->simulated ? "simulated" : "closed form"));
+  if (run && row->way != WRK_WAY_NONE) {
+    add_fact (html, row->way == WRK_WAY_OWN ? "cost, bought" : "cost, rented", g_strdup_printf ("%.4g k$", kusd),
+              g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
+    add_fact (html, "a million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
+  }
+  add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);
+  add_fact (html, "memory of the fullest GPU", g_strdup_printf ("%.1f GiB", row->step.memory_B / (1 << 30)),
+            row->step.capacity_B > 0 ? g_strdup_printf ("of %.1f GiB", row->step.capacity_B / (1 << 30)) : NULL);
+  add_fact (html, "power, mean", g_strdup_printf ("%.0f kW", row->power_W * 1e-3),
+            run ? g_strdup_printf ("%.4g MWh in all", row->money.energy_J / 3.6e9) : NULL);
+  rep_html_facts_close (html);
+}
+
+void
+rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *html)
+{
+  g_autoptr (BaseTable) machines = machines_table (plan, result), ranked = base_table_new (columns), out = out_table (result);
+  for (guint i = 0; i < MIN (most, result->rows->len); i++)
+    add_row (plan, &g_array_index (result->rows, WrkChoiceRow, i), i + 1, ranked);
+  g_autofree char *note = g_strdup_printf ("Of %u machines and %" G_GUINT64_FORMAT " configurations %" G_GUINT64_FORMAT
+                                           " meet the goal. Those that the engine simulated rank "
+                                           "before the others; decided: beyond the error band of the first, open: within it.",
+                                           wrk_plan_machines (plan)->len, result->n_asked, result->n_met);
+  rep_html_heading (html, "The best of each machine");
+  rep_html_paragraph (html, "soft", note);
+  rep_html_table (html, machines);
+  rep_html_heading (html, "The best configurations");
+  rep_html_table (html, ranked);
+  if (base_table_n_rows (out) > 0) {
+    rep_html_heading (html, "What fell out");
+    rep_html_table (html, out);
+  }
+}
