@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Pages of --report in a browser without a screen: they show what they say in the light and in the dark and on paper, run nothing
-# and ask for nothing; at the widths of a phone, a tablet and a screen nothing is cut off, lies on something else or is too pale, and
-# the keyboard reaches what scrolls (page_measure.html). usage: page.sh FORERUN SOURCE_DIR
+# and ask for nothing; at the widths of a phone, a tablet and a screen nothing is cut off, lies on something else or is too pale,
+# and the keyboard reaches what scrolls (page_measure.html). usage: page.sh FORERUN SOURCE_DIR
 set -euo pipefail
 
 forerun=$(realpath -- "$1")
@@ -70,8 +70,8 @@ cat >bad.html <<'BAD'
 <p>below</p><p style="margin-top:-2rem">above</p><table><tr><th>head</th></tr></table><i id="a"></i><i id="a"></i></main></html>
 BAD
 measure bad.html
-for what in 'wider than its window' 'contrast 2.3' 'a picture without words' '"one" lies on text "two"' 'P "below" lies on P "above"' \
-  'a head without a scope' 'two elements with id a'; do
+for what in 'wider than its window' 'contrast 2.3' 'a picture without words' '"one" lies on text "two"' \
+  'P "below" lies on P "above"' 'a head without a scope' 'two elements with id a'; do
   grep -qF -- "$what" findings || fail "a bad page passes: not found: $what"
 done
 measure page.html,plan.html,coll.html,compare.html

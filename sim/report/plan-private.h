@@ -8,7 +8,7 @@
 char *rep_plan_machine (const WrkPlan *plan, guint machine);
 /* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
 double rep_plan_bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part);
-/* A page's sections: figures of the first row with their bands; tables of machines and of at most `most` rows. Of a plan with a row. */
+/* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */
 void rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString *html);
 void rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *html);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */

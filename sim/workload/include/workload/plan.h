@@ -157,8 +157,8 @@ const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
  * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
 WrkPlanResult *wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error);
 void wrk_plan_result_free (WrkPlanResult *result);
-/* Runs a row in the engine once more, with the terms that its step is made of. The result borrows from *scenario; both full, NULL and
- * *error on failure (*scenario may be full then too). */
+/* Runs a row in the engine once more, with the terms that its step is made of. The result borrows from *scenario; both full. NULL
+ * and *error on failure, *scenario may be full then too. */
 WrkResult *wrk_plan_run (const WrkPlan *plan, const WrkChoiceRow *row, gboolean want_spans, WrkScenario **scenario, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPlanResult, wrk_plan_result_free)
 
