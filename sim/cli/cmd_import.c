@@ -11,7 +11,7 @@
 
 typedef struct {
   CliImportFlags measured; /* first: its table has offsets in it */
-  char *name, *gpu, *choices, *like;
+  char *name, *gpu, *choices, *like, *only;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -19,6 +19,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's, or its folder's)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
   { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "of slurm-topology: each node is as those of this topology" },
+  { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
+    "of slurm-topology: this one of topology.yaml; default: the cluster's" },
   { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv", "of nccl-log: also write what NCCL took for which size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
@@ -86,8 +88,8 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   gboolean slurm = g_str_equal (words[0], kinds[SLURM]);
   if (slurm && flags->like == NULL)
     return cli_fail (cli, error, "Slurm does not say what a node is: --like TOPOLOGY names one whose nodes are such (hgx_h200)");
-  if (!slurm && flags->like != NULL)
-    return cli_fail (cli, error, "--like goes with slurm-topology");
+  if (!slurm && (flags->like != NULL || flags->only != NULL))
+    return cli_fail (cli, error, "--like and --only go with slurm-topology");
   if (flags->gpu != NULL && slurm)
     return cli_fail (cli, error, "--gpu has no meaning for slurm-topology: --like says what a node is");
   if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
@@ -174,7 +176,7 @@ import_slurm (Cli *cli, const Flags *flags, const char *path, const char *bytes,
   like = clu != NULL ? cli_read_file (like_path, BASE_YAML_MAX_B, &like_B, error) : NULL;
   return like == NULL ? NULL
                       : clu_import_slurm_topology (path, bytes, n_B, name, clu_name (clu), like, clu_node_n (clu, 0, CLU_DEV_NIC),
-                                                   diag, error);
+                                                   flags->only, diag, error);
 }
 
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
@@ -250,7 +252,7 @@ const CliVerb cli_verb_import = {
   .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
            "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
            "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
-           "slurm-topology: Slurm's topology.conf, and --like TOPOLOGY for what a node is.\n"
+           "slurm-topology: Slurm's topology.conf or topology.yaml, and --like TOPOLOGY for what a node is.\n"
            "A model (scenarios/llms) comes of hf-config, HuggingFace's config.json (docs/llms.md: which model types).\n"
            "CSV comes of measurements: nccl-tests (text or JSON; for validate), nvbandwidth (text or JSON), p2p-bandwidth-test\n"
            "(the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and gdsio; columns and units: docs/measurements.md.\n"

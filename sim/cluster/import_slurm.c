@@ -1,7 +1,7 @@
-/* Slurm's topology.conf as a topology: which nodes hang on which switches, or which share an NVLink domain. Layout: Slurm's
- * topology.conf manual page: SwitchName= with Nodes= or Switches=, and LinkSpeed=, whose unit is anyone's own; BlockName= with
- * Nodes=, BlockSizes=. What a node is, Slurm does not know: it is told as that of another topology. Between switches cables for all
- * that is below are assumed. */
+/* Slurm's topology.conf (or topology.yaml, import_slurm_yaml.c) as a topology: which nodes hang on which switches, or which share
+ * an NVLink domain. Layout: Slurm's topology.conf manual page: SwitchName= with Nodes= or Switches=, and LinkSpeed=, whose unit is
+ * anyone's own; BlockName= with Nodes=, BlockSizes=. What a node is, Slurm does not know: it is told as that of another topology.
+ * Between switches cables for all that is below are assumed. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,24 +10,15 @@
 #include "cluster/hostlist.h"
 #include "cluster/import.h"
 #include "import-private.h"
+#include "import_slurm-private.h"
 
 #define MAX_SWITCHES 4096u /* as many as a custom fabric has */
 
 typedef struct {
-  char *name;
-  BaseMark mark;
-  gboolean is_block;
-  GPtrArray *nodes, *children; /* char *; NULL: the line has none */
-  BaseMark members;
-  guint first, n_below; /* of the leaf's nodes, in the order of leaves; nodes below */
-  gboolean has_parent, seen;
-} Entry;
-
-typedef struct {
   const char *path;
-  GPtrArray *entries; /* Entry * */
-  GHashTable *named;  /* char * -> Entry * */
-  GHashTable *hosts;  /* char * -> Entry *: where a node hangs */
+  GPtrArray *entries; /* CluSlurmEntry * */
+  GHashTable *named;  /* char * -> CluSlurmEntry * */
+  GHashTable *hosts;  /* char * -> CluSlurmEntry *: where a node hangs */
   GPtrArray *order;   /* char *, borrowed: nodes as they are numbered */
   gboolean link_speed;
 } Slurm;
@@ -35,7 +26,7 @@ typedef struct {
 static void
 entry_free (gpointer data)
 {
-  Entry *entry = data;
+  CluSlurmEntry *entry = data;
   g_free (entry->name);
   g_clear_pointer (&entry->nodes, g_ptr_array_unref);
   g_clear_pointer (&entry->children, g_ptr_array_unref);
@@ -52,8 +43,8 @@ slurm_clear (Slurm *slurm)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Slurm, slurm_clear)
 
-static gboolean
-take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error)
+gboolean
+clu_slurm_take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error)
 {
   g_autoptr (GError) cause = NULL;
   gsize at = 0;
@@ -67,7 +58,7 @@ take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error)
 
 /* One KEY=VALUE into the line's entry. */
 static gboolean
-take_pair (Slurm *slurm, Entry *entry, BaseMark mark, const char *word, GError **error)
+take_pair (Slurm *slurm, CluSlurmEntry *entry, BaseMark mark, const char *word, GError **error)
 {
   const char *equals = strchr (word, '=');
   if (equals == NULL || equals[1] == '\0') {
@@ -100,7 +91,7 @@ take_pair (Slurm *slurm, Entry *entry, BaseMark mark, const char *word, GError *
       return FALSE;
     }
     entry->members = value;
-    return take_list (value, equals + 1, list, error);
+    return clu_slurm_take_list (value, equals + 1, list, error);
   }
   slurm->link_speed = slurm->link_speed || strcmp (key, "linkspeed") == 0;
   if (strcmp (key, "linkspeed") == 0 || strcmp (key, "blocksizes") == 0)
@@ -116,7 +107,7 @@ take_pair (Slurm *slurm, Entry *entry, BaseMark mark, const char *word, GError *
 static gboolean
 take_line (Slurm *slurm, const char *line, unsigned number, GError **error)
 {
-  Entry *entry = g_new0 (Entry, 1);
+  CluSlurmEntry *entry = g_new0 (CluSlurmEntry, 1);
   gboolean good = TRUE, sizes_alone = FALSE;
   BaseMark first = { slurm->path, number, 1 };
   for (const char *p = line; good && *p != '\0' && *p != '#';) {
@@ -146,10 +137,6 @@ take_line (Slurm *slurm, const char *line, unsigned number, GError **error)
     clu_import_error (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
   else if (entry->is_block && entry->nodes == NULL)
     clu_import_error (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
-  else if (!g_hash_table_insert (slurm->named, entry->name, entry))
-    clu_import_error (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
-  else if (((const Entry *)slurm->entries->pdata[0])->is_block != entry->is_block)
-    clu_import_error (error, entry->mark, "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
   else
     return TRUE;
   return FALSE;
@@ -160,10 +147,10 @@ static gboolean
 number_nodes (Slurm *slurm, GError **error)
 {
   for (guint i = 0; i < slurm->entries->len; i++) {
-    Entry *entry = slurm->entries->pdata[i];
+    CluSlurmEntry *entry = slurm->entries->pdata[i];
     entry->first = slurm->order->len;
     for (guint k = 0; entry->nodes != NULL && k < entry->nodes->len; k++) {
-      const Entry *other = g_hash_table_lookup (slurm->hosts, entry->nodes->pdata[k]);
+      const CluSlurmEntry *other = g_hash_table_lookup (slurm->hosts, entry->nodes->pdata[k]);
       if (other != NULL) {
         clu_import_error (error, entry->members, "node '%s' is in '%s' already; each node is accepted once",
                           (const char *)entry->nodes->pdata[k], other->name);
@@ -173,7 +160,7 @@ number_nodes (Slurm *slurm, GError **error)
       g_ptr_array_add (slurm->order, entry->nodes->pdata[k]);
     }
     for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
-      Entry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+      CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
       const char *why = child == NULL ? "which no line names" : child->has_parent ? "which has a switch above it already" : NULL;
       if (why != NULL) {
         clu_import_error (error, entry->members, "'%s' is above '%s', %s", entry->name, (const char *)entry->children->pdata[k],
@@ -189,26 +176,20 @@ number_nodes (Slurm *slurm, GError **error)
 /* Nodes below an entry that has no switch above it, or that was come to from one: each has one switch above it at most, so that
  * none is come to twice, and those in a ring never. */
 static void
-count_below (const Slurm *slurm, Entry *entry)
+count_below (const Slurm *slurm, CluSlurmEntry *entry)
 {
   entry->seen = TRUE;
   entry->n_below = entry->nodes != NULL ? entry->nodes->len : 0;
   for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
-    Entry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+    CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
     count_below (slurm, child);
     entry->n_below += child->n_below;
   }
 }
 
 static gboolean
-read_all (Slurm *slurm, const char *bytes, gsize n_B, GError **error)
+read_conf (Slurm *slurm, const char *text, GError **error)
 {
-  g_autofree char *text = g_strndup (bytes, n_B);
-  BaseMark begin = { slurm->path, 1, 1 };
-  if (strlen (text) != n_B || !g_utf8_validate (text, -1, NULL)) {
-    clu_import_error (error, begin, "this is no text; a topology.conf is accepted");
-    return FALSE;
-  }
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (unsigned i = 0; lines[i] != NULL; i++) {
     for (const char *p = lines[i]; *p != '\0'; p = g_utf8_next_char (p))
@@ -220,22 +201,60 @@ read_all (Slurm *slurm, const char *bytes, gsize n_B, GError **error)
     if (!take_line (slurm, lines[i], i + 1, error))
       return FALSE;
   }
+  return TRUE;
+}
+
+/* Each name once, and all of one kind. */
+static gboolean
+name_all (Slurm *slurm, GError **error)
+{
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    CluSlurmEntry *entry = slurm->entries->pdata[i];
+    if (!g_hash_table_insert (slurm->named, entry->name, entry))
+      clu_import_error (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
+    else if (((const CluSlurmEntry *)slurm->entries->pdata[0])->is_block != entry->is_block)
+      clu_import_error (error, entry->mark,
+                        "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
+    else
+      continue;
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_all (Slurm *slurm, const char *bytes, gsize n_B, const char *only, BaseDiag *warnings, GError **error)
+{
+  g_autofree char *text = g_strndup (bytes, n_B);
+  BaseMark begin = { slurm->path, 1, 1 };
+  if (strlen (text) != n_B || !g_utf8_validate (text, -1, NULL)) {
+    clu_import_error (error, begin, "this is no text; a topology.conf or topology.yaml is accepted");
+    return FALSE;
+  }
+  gboolean yaml = clu_slurm_is_yaml (slurm->path, text);
+  if (!yaml && only != NULL) {
+    clu_import_error (error, begin, "--only goes with topology.yaml, which has topologies by name");
+    return FALSE;
+  }
+  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, warnings, error) : read_conf (slurm, text, error)))
+    return FALSE;
   if (slurm->entries->len == 0) {
-    clu_import_error (error, begin, "no SwitchName and no BlockName is in it; a topology.conf is accepted");
+    clu_import_error (error, begin, "%s is in it; a topology.conf or topology.yaml is accepted",
+                      yaml ? "no switch and no block" : "no SwitchName and no BlockName");
     return FALSE;
   }
   if (slurm->entries->len > MAX_SWITCHES) {
-    clu_import_error (error, ((const Entry *)slurm->entries->pdata[MAX_SWITCHES])->mark, "more than %u switches or blocks",
+    clu_import_error (error, ((const CluSlurmEntry *)slurm->entries->pdata[MAX_SWITCHES])->mark, "more than %u switches or blocks",
                       MAX_SWITCHES);
     return FALSE;
   }
-  if (!number_nodes (slurm, error))
+  if (!name_all (slurm, error) || !number_nodes (slurm, error))
     return FALSE;
   for (guint i = 0; i < slurm->entries->len; i++)
-    if (!((const Entry *)slurm->entries->pdata[i])->has_parent)
+    if (!((const CluSlurmEntry *)slurm->entries->pdata[i])->has_parent)
       count_below (slurm, slurm->entries->pdata[i]);
   for (guint i = 0; i < slurm->entries->len; i++) {
-    const Entry *entry = slurm->entries->pdata[i];
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
     if (!entry->seen || entry->n_below == 0) {
       clu_import_error (error, entry->mark, "'%s' %s; a tree with nodes at its ends is accepted", entry->name,
                         entry->seen ? "has no node below it" : "is above itself, by way of others");
@@ -272,18 +291,18 @@ append_fabric (const Slurm *slurm, guint32 nics, GString *out)
   enum { MOST = 1024 }; /* parallel cables of a custom fabric */
   g_string_append (out, "fabric:\n  kind: custom\n  routing: adaptive\n  switches:\n");
   for (guint i = 0; i < slurm->entries->len; i++) {
-    g_autofree char *name = base_yaml_quote (((const Entry *)slurm->entries->pdata[i])->name);
+    g_autofree char *name = base_yaml_quote (((const CluSlurmEntry *)slurm->entries->pdata[i])->name);
     g_string_append_printf (out, "    - {name: %s}\n", name);
   }
   g_string_append (out, "  links:\n");
   for (guint i = 0; i < slurm->entries->len; i++) {
-    const Entry *entry = slurm->entries->pdata[i];
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
     g_autofree char *to = base_yaml_quote (entry->name);
     for (guint32 k = 0; entry->nodes != NULL && k < nics; k++)
       g_string_append_printf (out, "    - {from: \"node[%u-%u].nic%u\", to: %s}\n", entry->first,
                               entry->first + entry->nodes->len - 1, k, to);
     for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
-      const Entry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+      const CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
       g_autofree char *from = base_yaml_quote (child->name);
       g_string_append_printf (out, "    - {from: %s, to: %s, count: %u} # assumed: as many as adapters below\n", from, to,
                               CLAMP (child->n_below * nics, 1, MOST));
@@ -295,9 +314,9 @@ append_fabric (const Slurm *slurm, guint32 nics, GString *out)
 static gboolean
 append_domains (const Slurm *slurm, const char *like, GString *out, GError **error)
 {
-  const Entry *first = slurm->entries->pdata[0];
+  const CluSlurmEntry *first = slurm->entries->pdata[0];
   for (guint i = 1; i < slurm->entries->len; i++) {
-    const Entry *entry = slurm->entries->pdata[i];
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
     if (entry->nodes->len != first->nodes->len) {
       clu_import_error (error, entry->members, "block '%s' has %u nodes and '%s' %u; blocks of one size are accepted", entry->name,
                         entry->nodes->len, first->name, first->nodes->len);
@@ -311,14 +330,14 @@ append_domains (const Slurm *slurm, const char *like, GString *out, GError **err
 
 char *
 clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const char *name, const char *like_name,
-                           const char *like, guint32 nics, BaseDiag *warnings, GError **error)
+                           const char *like, guint32 nics, const char *only, BaseDiag *warnings, GError **error)
 {
   g_auto (Slurm) slurm = { .path = path,
                            .entries = g_ptr_array_new_with_free_func (entry_free),
                            .named = g_hash_table_new (g_str_hash, g_str_equal),
                            .hosts = g_hash_table_new (g_str_hash, g_str_equal),
                            .order = g_ptr_array_new () };
-  if (!read_all (&slurm, bytes, n_B, error))
+  if (!read_all (&slurm, bytes, n_B, only, warnings, error))
     return NULL;
   BaseMark mark = { path, 1, 1 };
   g_autofree char *node = slice_of (like, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
@@ -328,10 +347,9 @@ clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const
     return NULL;
   }
   g_autoptr (GString) out = g_string_new (NULL);
-  g_string_append_printf (out,
-                          "# Of Slurm's topology.conf; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
+  g_string_append_printf (out, "# Of Slurm's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
                           like_name, hosts, name, slurm.order->len, node);
-  if (((const Entry *)slurm.entries->pdata[0])->is_block) {
+  if (((const CluSlurmEntry *)slurm.entries->pdata[0])->is_block) {
     if (!append_domains (&slurm, like, out, error))
       return NULL;
     return g_strdup (out->str);

@@ -3,17 +3,23 @@
  * blocks}`. */
 #include "report/slurm.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "cluster/hostlist.h"
+#include "cluster/spec.h"
 #include "json-private.h"
+
+#define MOST_NAME 64u /* characters of a switch's name in topology.yaml */
 
 typedef struct {
   const Clu *clu;
   const RepSlurm *how;
   GString *out;
-  guint32 *joined; /* by device: another one of its component; itself: the first */
-  guint32 *level;  /* by device: switches between it and a NIC; CLU_NONE: not known */
-  guint32 *leaf;   /* by node: a switch that it hangs on; CLU_NONE: none */
+  guint32 *joined;   /* by device: another one of its component; itself: the first */
+  guint32 *level;    /* by device: switches between it and a NIC; CLU_NONE: not known */
+  guint32 *leaf;     /* by node: a switch that it hangs on; CLU_NONE: none */
+  GHashTable *taken; /* char *: names that the tree has */
 } Writer;
 
 static guint32
@@ -83,10 +89,44 @@ append_line (Writer *w, const char *name, const char *kind, const char *members)
     g_string_append_printf (w->out, "SwitchName=%s %s=%s\n", name, kind, members);
 }
 
-/* One level of Slurm's tree: `member[i]` of components, in order of their first, as NAME0, NAME1 …. Replaces *names and *roots (the
- * first device of each) by those of the level. */
+/* The name of the only switch of a level in a component, where the fabric's switches have names that Slurm can write; NULL.
+ * Returned: full. */
+static char *
+own_name (Writer *w, guint32 root, guint32 level)
+{
+  static const char plain[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-";
+  CluDev only = CLU_NONE;
+  if (clu_spec (w->clu)->fabric.kind.v != CLU_FABRIC_CUSTOM)
+    return NULL;
+  for (CluDev dev = 0; dev < clu_n_devices (w->clu); dev++) {
+    if (w->level[dev] != level || first_of (w, dev) != root)
+      continue;
+    if (only != CLU_NONE)
+      return NULL;
+    only = dev;
+  }
+  g_autofree char *name = only != CLU_NONE ? clu_dev_name (w->clu, only) : NULL;
+  gboolean good = name != NULL && strspn (name, plain) == strlen (name) && strlen (name) <= MOST_NAME;
+  return good && g_hash_table_add (w->taken, g_strdup (name)) ? g_steal_pointer (&name) : NULL;
+}
+
+/* NAME0, NAME1 …, other than all switches' names. Returned: full. */
+static char *
+new_name (Writer *w, const char *name, guint32 number)
+{
+  g_autofree char *text = g_strdup_printf ("%s%u", name, number);
+  while (!g_hash_table_add (w->taken, g_strdup (text))) {
+    char *longer = g_strconcat (text, "_", NULL);
+    g_free (text);
+    text = longer;
+  }
+  return g_steal_pointer (&text);
+}
+
+/* One level of Slurm's tree: `member[i]` of components, in order of their first, as their own names or NAME0, NAME1 …. Replaces
+ * *names and *roots (the first device of each) by those of the level. */
 static void
-append_level (Writer *w, const char *name, const char *kind, GPtrArray **names, GArray **roots)
+append_level (Writer *w, guint32 level, const char *name, const char *kind, GPtrArray **names, GArray **roots)
 {
   GPtrArray *own = g_ptr_array_new_with_free_func (g_free);
   GArray *firsts = g_array_new (FALSE, FALSE, sizeof (guint32));
@@ -99,7 +139,8 @@ append_level (Writer *w, const char *name, const char *kind, GPtrArray **names, 
     if (place[root] == CLU_NONE) {
       place[root] = firsts->len;
       g_array_append_val (firsts, root);
-      g_ptr_array_add (own, g_strdup_printf ("%s%u", name, firsts->len - 1));
+      char *given = own_name (w, root, level);
+      g_ptr_array_add (own, given != NULL ? given : new_name (w, name, firsts->len - 1));
       g_ptr_array_add (members, g_ptr_array_new ());
     }
     g_ptr_array_add (members->pdata[place[root]], (*names)->pdata[i]);
@@ -138,7 +179,7 @@ write_tree (Writer *w, GError **error)
     g_array_append_val (roots, w->leaf[node]);
   }
   if (whole) {
-    append_level (w, "leaf", "Nodes", &names, &roots);
+    append_level (w, 0, "leaf", "Nodes", &names, &roots);
     guint n_above = 0;
     for (guint32 level = 0; level <= top; level++) {
       for (CluLinkId id = 0; id < clu_n_links (w->clu); id++) {
@@ -150,7 +191,7 @@ write_tree (Writer *w, GError **error)
       if (count_components (w, roots) == roots->len)
         continue;
       g_autofree char *name = n_above == 0 ? g_strdup ("spine") : g_strdup_printf ("core%u_", n_above);
-      append_level (w, name, "Switches", &names, &roots);
+      append_level (w, level, name, "Switches", &names, &roots);
       n_above++;
     }
   } else {
@@ -165,12 +206,13 @@ write_tree (Writer *w, GError **error)
 static gboolean
 write_blocks (Writer *w, GError **error)
 {
-  guint32 n = clu_n_nodes (w->clu), largest = 0;
+  guint32 n = clu_n_nodes (w->clu), largest = 0, smallest = n;
   g_autoptr (GString) lines = g_string_new (NULL);
   for (guint32 from = 0, end, block = 0; from < n; from = end, block++) {
     for (end = from + 1; end < n && clu_domain_of_node (w->clu, end) == clu_domain_of_node (w->clu, from);)
       end++;
     largest = MAX (largest, end - from);
+    smallest = MIN (smallest, end - from); /* Slurm: no block has less than the base size */
     g_autofree char *text = clu_hostlist_join (w->how->hosts, from, end - from);
     g_string_append_printf (
         lines, w->how->yaml ? "      - block: block%u\n        nodes: \"%s\"\n" : "BlockName=block%u Nodes=%s\n", block, text);
@@ -182,10 +224,10 @@ write_blocks (Writer *w, GError **error)
     return FALSE;
   }
   if (w->how->yaml)
-    g_string_append_printf (w->out, "    block_sizes: [%u]\n    blocks:\n", largest);
+    g_string_append_printf (w->out, "    block_sizes: [%u]\n    blocks:\n", smallest);
   g_string_append (w->out, lines->str);
   if (!w->how->yaml)
-    g_string_append_printf (w->out, "BlockSizes=%u\n", largest);
+    g_string_append_printf (w->out, "BlockSizes=%u\n", smallest);
   return TRUE;
 }
 
@@ -201,7 +243,8 @@ rep_slurm (const Clu *clu, const RepSlurm *how, GString *out, GError **error)
   }
   for (guint32 i = 0; i < clu_n_nodes (clu); i++)
     leaf[i] = CLU_NONE;
-  Writer w = { clu, how, out, joined, level, leaf };
+  g_autoptr (GHashTable) taken = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Writer w = { clu, how, out, joined, level, leaf, taken };
   g_autofree char *name = g_strdup (clu_name (clu));
   g_strdelimit (name, " \t\r\n\"'\\#:{}[],", '_');
   g_string_append_printf (out, "# %s for Slurm's topology/%s, made by forerun %s\n", name, how->block ? "block" : "tree",

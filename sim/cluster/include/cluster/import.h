@@ -19,11 +19,12 @@ char *clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, cons
 char *clu_import_nvidia_smi_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
                                   const BaseLookup *lookup, BaseDiag *warnings, GError **error);
 
-/* Slurm's topology.conf (tree: a custom fabric; block: NVLink domains) to topology YAML. Each node is as those of another
- * topology: `like` is its text, whose `node` (and for blocks `fabric`) is copied, `nics` its adapters a node. What Slurm does not
+/* Slurm's topology.conf or topology.yaml (tree: a custom fabric; block: NVLink domains) to topology YAML. Each node is as those of
+ * another topology: `like` is its text, whose `node` (and for blocks `fabric`) is copied, `nics` its adapters a node. `only`: which
+ * topology of topology.yaml; NULL: the cluster's default, or the first. What Slurm does not
  * say is assumed and warned about. Returned: full, g_free; NULL and *error with line and column. */
 char *clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const char *name, const char *like_name,
-                                 const char *like, guint32 nics, BaseDiag *warnings, GError **error);
+                                 const char *like, guint32 nics, const char *only, BaseDiag *warnings, GError **error);
 
 G_END_DECLS
 
