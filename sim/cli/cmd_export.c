@@ -10,7 +10,7 @@
 typedef struct {
   CliCollFlags coll; /* first: the tables that it shares with others fill it */
   char *hosts, *plugin;
-  gboolean yaml;
+  gboolean yaml, no_fold;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
@@ -21,6 +21,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "plugin", 0, offsetof (Flags, plugin), "P",
     "tree (default): switches; block: NVLink domains wider than a node" },
   { CLI_FLAG_SWITCH, "yaml", 0, offsetof (Flags, yaml), NULL, "topology.yaml in place of topology.conf" },
+  { CLI_FLAG_HEADING, "of dot", 0, 0, NULL, NULL },
+  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL, "every node and switch, alike or not" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -71,7 +73,7 @@ export_cluster (Cli *cli, const Flags *flags, int kind, const char *topology, GE
   if (clu == NULL)
     return FALSE;
   if (kind == DOT) {
-    rep_topo_dot (clu, cli->out);
+    rep_topo_dot (clu, !flags->no_fold, cli->out);
     return TRUE;
   }
   g_autoptr (GPtrArray) hosts = hosts_of (cli, flags->hosts, clu, error);
@@ -104,6 +106,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   gboolean slurm = flags->hosts != NULL || flags->plugin != NULL || flags->yaml;
   if (kind != SLURM && slurm)
     return cli_fail (cli, error, "--hosts, --plugin and --yaml go with slurm-topology");
+  if (kind != DOT && flags->no_fold)
+    return cli_fail (cli, error, "--no-fold goes with dot");
   return kind == TUNER ? cli_export_tuner_conf (cli, &flags->coll, words + 1, error)
                        : export_cluster (cli, flags, kind, words[1], error);
 }

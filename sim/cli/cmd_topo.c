@@ -8,7 +8,7 @@
 typedef struct {
   char *nodes, *calibration;
   char **path;
-  gboolean dot;
+  gboolean dot, no_fold;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -18,6 +18,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "calibration", 0, offsetof (Flags, calibration), "NAME|FILE",
     "with what a calibration measured of links and host memory (default: what the topology says)" },
   { CLI_FLAG_SWITCH, "dot", 0, offsetof (Flags, dot), NULL, "the graph for Graphviz: forerun topo T --dot | dot -Tsvg" },
+  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL, "with --dot: every node and switch, alike or not" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -94,6 +95,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "--path takes two devices, once: --path gpu0 node1.gpu3");
   if (flags->dot && flags->path != NULL)
     return cli_fail (cli, error, "--dot draws the whole graph and --path tells one way through it: take one of them");
+  if (flags->no_fold && !flags->dot)
+    return cli_fail (cli, error, "--no-fold goes with --dot, which draws nodes and switches that are alike as one");
   if (flags->dot && cli->format_text != NULL)
     return cli_fail (cli, error, "--dot is a format of its own and excludes --format");
   if (!cli_count_value (cli, "-n", flags->nodes, 1, 1000000, &nodes, error))
@@ -104,7 +107,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (flags->calibration != NULL && !lay_calibration (cli, flags->calibration, clu, error))
     return FALSE;
   if (flags->dot) {
-    rep_topo_dot (clu, cli->out);
+    rep_topo_dot (clu, !flags->no_fold, cli->out);
     return TRUE;
   }
   Path path = { 0 };

@@ -206,7 +206,7 @@ dot_has_a_box_a_node_and_balanced_braces (void)
   if (!machine_make (&m))
     return;
   g_autoptr (GString) dot = g_string_new (NULL);
-  rep_topo_dot (m.clu, dot);
+  rep_topo_dot (m.clu, TRUE, dot);
   TEST_HAS (dot->str, "graph \"toy\" {");
   TEST_HAS (dot->str, "subgraph cluster_node1 {");
   int depth = 0;

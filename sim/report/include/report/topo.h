@@ -17,8 +17,9 @@ void rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *rout
 void rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out);
 void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, JsonBuilder *json);
 
-/* Undirected graph, a cluster box a node, colours by kind of device, links labelled with class and rate. */
-void rep_topo_dot (const Clu *clu, GString *out);
+/* Undirected graph, a cluster box a node, colours by kind of device, links labelled with class and rate. `fold`: of more than two
+ * nodes and of many switches those that are alike are one. */
+void rep_topo_dot (const Clu *clu, gboolean fold, GString *out);
 
 const char *rep_device_kind_name (CluDevKind kind); /* "gpu", "nvswitch" … */
 
