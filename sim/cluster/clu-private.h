@@ -207,6 +207,7 @@ typedef struct {
   BaseSchemaContext context;
   GHashTable *classes;  /* name -> CluLinkClass *, those looked up by generation */
   gboolean nodes_given; /* the number of nodes came from outside the file */
+  gboolean switches_follow; /* as of CluLoadOptions */
 } CluLoader;
 
 /* --- params.c */

@@ -210,7 +210,8 @@ read_radix (Shape *s)
     const CluSwitchSpec *type = tier->type.value;
     double rate = l == 0 ? s->wire->rate_Bps : s->cable.rate_Bps, lanes = l == 0 ? s->wire->lanes : s->cable.lanes, ports = 1;
     if (type != NULL && type->port_rate.set) {
-      if (rate / lanes > type->port_rate.v * (1 + 1e-9)) {
+      double port_Bps = s->loader->switches_follow ? fmax (type->port_rate.v, rate / lanes) : type->port_rate.v;
+      if (rate / lanes > port_Bps * (1 + 1e-9)) {
         g_autofree char *wire = base_quantity_format (rate / lanes, BASE_DIM_BANDWIDTH, 4);
         g_autofree char *port = base_quantity_format (type->port_rate.v, BASE_DIM_BANDWIDTH, 4);
         shape_error (
@@ -219,7 +220,7 @@ read_radix (Shape *s)
             tier->type.name, port);
         return FALSE;
       }
-      ports = MAX (1, ceil (rate / type->port_rate.v - 1e-9));
+      ports = MAX (1, ceil (rate / port_Bps - 1e-9));
     }
     s->radix[l] = (guint32)(clu_tier_radix (tier) / ports);
   }

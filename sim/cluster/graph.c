@@ -106,6 +106,14 @@ clu_nic_spec (const Clu *clu, guint32 node)
 }
 
 guint32
+clu_nics_of_node (const Clu *clu, double *rate_Bps)
+{
+  const CluTemplate *t = clu_node_template (clu, 0);
+  *rate_Bps = t->n[CLU_DEV_NIC] > 0 ? t->nic_wire.rate_Bps : 0;
+  return t->n[CLU_DEV_NIC];
+}
+
+guint32
 clu_n_kinds (const Clu *clu)
 {
   return clu->templates->len;

@@ -246,8 +246,9 @@ load_root (Clu *fresh, const BaseYamlNode *root, const char *path, const BaseLoo
   g_autoptr (Clu) clu = fresh;
   g_autoptr (BaseDiag) diag = base_diag_new ();
   clu->seed = options != NULL ? options->seed : 0;
+  const gboolean follow = options != NULL && options->switches_follow;
   g_autoptr (GHashTable) classes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  CluLoader loader = { .clu = clu, .classes = classes };
+  CluLoader loader = { .clu = clu, .classes = classes, .switches_follow = follow };
   loader.context = (BaseSchemaContext){ .arena = clu->arena, .diag = diag, .lookup = lookup, .inputs = clu->yamls };
   loader.context.source = is_shipped (lookup, path) ? BASE_SOURCE_DATASHEET : BASE_SOURCE_ASSUMED;
   build (&loader, root, options);

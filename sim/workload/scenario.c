@@ -188,10 +188,12 @@ read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
 /* ---- the cluster and what fits on it ---- */
 
 static gboolean
-load_cluster (WrkScenario *scenario, const BaseLookup *lookup, GPtrArray *topology_sets, GError **error)
+load_cluster (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOptions *how, GPtrArray *topology_sets,
+              GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  CluLoadOptions options = { cluster->nodes.set ? (guint32)cluster->nodes.v : 0, scenario->seed, scenario->inputs };
+  CluLoadOptions options = { cluster->nodes.set ? (guint32)cluster->nodes.v : 0, scenario->seed, scenario->inputs,
+                             how->switches_follow };
   g_ptr_array_add (topology_sets, NULL);
   const char *const *sets = (const char *const *)topology_sets->pdata;
   const char *from = base_yaml_path (scenario->yaml);
@@ -369,7 +371,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  if (!load_cluster (scenario, lookup, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
+  if (!load_cluster (scenario, lookup, options, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
       !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;

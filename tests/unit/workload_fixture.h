@@ -41,7 +41,7 @@ fixture_cluster_on (unsigned n_gpus, unsigned n_nodes, gboolean sharp, const cha
   BaseYaml *yaml = base_yaml_load_data ("fixture", text, strlen (text), &error);
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  CluLoadOptions options = { 0, 1, NULL };
+  CluLoadOptions options = { .seed = 1 };
   Clu *clu = yaml != NULL ? clu_load_yaml (yaml, lookup, NULL, &options, warnings, &error) : NULL;
   if (clu == NULL)
     g_error ("fixture: %s", error->message);

@@ -30,6 +30,7 @@ typedef struct {
   guint64 seed;
   GPtrArray *inputs;       /* on success a reference (base_yaml_ref) of every file read is appended, for the report's list of
                               inputs; files that are in it already are not; may be NULL */
+  gboolean switches_follow; /* ports of the fabric's switches are as fast as the cables, whatever their type says: for what-ifs */
 } CluLoadOptions;
 
 /* Loads a topology by name or path. `sets` (may be NULL, ends with NULL): "path=value" strings applied to the topology before
@@ -56,6 +57,8 @@ guint32 clu_n_gpus (const Clu *clu);                 /* all nodes */
 guint32 clu_gpus_per_node (const Clu *clu, guint32 node);
 const CluGpuSpec *clu_gpu_spec (const Clu *clu, guint32 node);
 const CluNicSpec *clu_nic_spec (const Clu *clu, guint32 node); /* NULL without NICs */
+/* Adapters of the first node, and in *rate_Bps the wire of one, one way as specified; 0 of 0 without. */
+guint32 clu_nics_of_node (const Clu *clu, double *rate_Bps);
 /* The node as it is, overrides applied and defaults completed. Borrowed. */
 const CluNodeSpec *clu_node_spec (const Clu *clu, guint32 node);
 /* Nodes of one kind are alike in all devices and links (`overrides` make kinds). */

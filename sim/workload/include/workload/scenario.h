@@ -120,6 +120,7 @@ typedef struct {
   WrkSteps steps;
   gboolean no_fold;             /* a model's groups that are alike load every link one by one */
   gboolean no_interference;     /* as of WrkSettings */
+  gboolean switches_follow;     /* as of CluLoadOptions */
   gboolean want_terms;          /* of a training step of a model: result->training.terms */
 } WrkScenarioOptions;
 

@@ -1,0 +1,27 @@
+/* Where a curve crosses zero: for questions that ask for an input by the answer that it shall give. */
+#ifndef BASE_CROSSING_H
+#define BASE_CROSSING_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The curve at x; FALSE and *error: it cannot be told there. */
+typedef gboolean (*BaseCurve) (void *user, double x, double *y, GError **error);
+
+/* An x between `a` and `b`, both above 0, where a continuous curve has its zero, given its values there, one of which is at most
+ * 0 and the other above: to a relative `tolerance` of x. Takes secants through the ends of the bracket, the end that stays
+ * weighed half (Dowell and Jarratt, BIT 11, 1971: "Illinois"), and the geometric middle where two of them have not halved the
+ * bracket; a jump is found like a zero. FALSE and *error where the curve cannot be told. */
+gboolean base_crossing (BaseCurve curve, void *user, double a, double at_a, double b, double at_b, double tolerance, double *x,
+                        GError **error);
+
+/* The last of `n` places, 0 to n-1, where a curve that rises once from at most 0 to above is at most 0; -1: there is none, or none
+ * can be told. Places where the curve cannot be told are passed over. One question for each doubling of n, and one for each place that
+ * is passed over. */
+typedef gboolean (*BasePlaces) (void *user, guint place, double *y);
+gint base_crossing_place (BasePlaces curve, void *user, guint n);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,34 @@
+/* How large a training scenario is, and the same on other numbers of nodes, with other batches and another network. */
+#ifndef WORKLOAD_SCALE_H
+#define WORKLOAD_SCALE_H
+
+#include "workload/scenario.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean has_model;   /* a batch counts sequences; of layers with given times, micro-batches of all replicas */
+  guint32 nodes, gpus_per_node;
+  guint32 replica;      /* GPUs of one: tp x cp x pp */
+  guint32 pp;
+  double pass;          /* what a micro-batch counts: sequences, or 1 */
+  double batch;         /* of a step, all replicas together */
+  guint32 adapters;     /* of a node; 0: none */
+  double adapter_Bps;   /* of one, one way, as specified */
+  gboolean fixed_dp, fixed_passes; /* the scenario gives dp, and `accumulate`, which nodes and batches would contradict */
+} WrkScale;
+
+/* FALSE and *error (BASE_ERROR_INPUT) where the scenario is no training step on like nodes that can be scaled. */
+gboolean wrk_scenario_scale (const WrkScenario *scenario, WrkScale *out, GError **error);
+
+/* Replicas on so many nodes; 0: they do not divide. */
+double wrk_scale_replicas (const WrkScale *scale, guint32 nodes);
+/* Micro-batches of a replica; 0: the batch does not divide. */
+double wrk_scale_passes (const WrkScale *scale, guint32 nodes, double batch);
+/* Appends to `sets` what makes the scenario run so ("cluster.nodes=4", char *, owned by it). rate_Bps: of an adapter. FALSE and
+ * *error where nodes or batch do not divide: says what would. */
+gboolean wrk_scale_sets (const WrkScale *scale, guint32 nodes, double batch, double rate_Bps, GPtrArray *sets, GError **error);
+
+G_END_DECLS
+
+#endif

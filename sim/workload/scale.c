@@ -1,0 +1,106 @@
+/* What a training scenario's size is counted in, and the settings that change it. */
+#include "workload/scale.h"
+
+#include <math.h>
+
+#include "model-private.h"
+#include "training-private.h"
+
+static gboolean
+scale_of_model (const WrkScenario *scenario, WrkScale *out, GError **error)
+{
+  g_auto (WrkModel) model = { 0 };
+  if (!wrk_model_plan (scenario, &model, error))
+    return FALSE;
+  const guint32 *size = model.grid.size;
+  out->replica = size[WRK_DIM_TP] * size[WRK_DIM_CP] * size[WRK_DIM_PP];
+  out->pp = size[WRK_DIM_PP];
+  out->pass = model.ask.micro_batch;
+  out->batch = (double)model.m * size[WRK_DIM_DP] * out->pass;
+  out->fixed_passes = scenario->training.model.accumulate.set;
+  return TRUE;
+}
+
+static void
+scale_of_layers (const WrkScenario *scenario, WrkScale *out)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  const double pp = spec->parallel.pp.v, dp = spec->parallel.dp.set ? spec->parallel.dp.v : scenario->gpus->len / pp;
+  out->replica = out->pp = (guint32)pp;
+  out->pass = 1;
+  out->batch = spec->micro_batches.v * dp;
+}
+
+gboolean
+wrk_scenario_scale (const WrkScenario *scenario, WrkScale *out, GError **error)
+{
+  const WrkTrainingSpec *spec = &scenario->training;
+  const BaseMark mark = base_yaml_mark (scenario->yaml != NULL ? base_yaml_root (scenario->yaml) : NULL);
+  if (scenario->kind != WRK_KIND_TRAINING || scenario->jobs != NULL)
+    return wrk_fail_at (error, mark, "not one training step; accepted: a scenario with one workload of kind training");
+  WrkScale scale = { .has_model = spec->model.model != NULL, .nodes = clu_n_nodes (scenario->clu), .fixed_dp = spec->parallel.dp.set };
+  if (clu_n_kinds (scenario->clu) > 1)
+    return wrk_fail_at (error, mark, "nodes that differ; accepted: a topology without 'overrides'");
+  scale.gpus_per_node = scenario->gpus->len / scale.nodes;
+  scale.adapters = clu_nics_of_node (scenario->clu, &scale.adapter_Bps);
+  if (scale.has_model && !scale_of_model (scenario, &scale, error))
+    return FALSE;
+  if (!scale.has_model)
+    scale_of_layers (scenario, &scale);
+  *out = scale;
+  return TRUE;
+}
+
+double
+wrk_scale_replicas (const WrkScale *scale, guint32 nodes)
+{
+  const double replicas = (double)nodes * scale->gpus_per_node / scale->replica;
+  return floor (replicas) < replicas ? 0 : replicas;
+}
+
+double
+wrk_scale_passes (const WrkScale *scale, guint32 nodes, double batch)
+{
+  const double each = wrk_scale_replicas (scale, nodes) * scale->pass, passes = each > 0 ? batch / each : 0;
+  return floor (passes) < passes ? 0 : passes;
+}
+
+static void add (GPtrArray *sets, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void
+add (GPtrArray *sets, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (sets, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+gboolean
+wrk_scale_sets (const WrkScale *scale, guint32 nodes, double batch, double rate_Bps, GPtrArray *sets, GError **error)
+{
+  const double replicas = wrk_scale_replicas (scale, nodes), passes = wrk_scale_passes (scale, nodes, batch);
+  char rate[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!(replicas > 0)) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%u GPUs do not divide into replicas of %u", nodes * scale->gpus_per_node,
+                 scale->replica);
+    return FALSE;
+  }
+  if (!(passes > 0)) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
+                 "a batch of %.10g does not divide by %.0f replicas x micro-batch %.0f; accepted: a multiple of %.0f", batch, replicas,
+                 scale->pass, replicas * scale->pass);
+    return FALSE;
+  }
+  add (sets, "cluster.nodes=%u", nodes);
+  if (scale->fixed_dp)
+    add (sets, "workload.parallel.dp=");
+  if (scale->fixed_passes)
+    add (sets, "workload.accumulate=");
+  if (scale->has_model)
+    add (sets, "workload.global_batch=%.0f", batch);
+  else
+    add (sets, "workload.micro_batches=%.0f", passes);
+  if (scale->adapters > 0)
+    add (sets, "topology.node.nics.rate=%s B/s", g_ascii_formatd (rate, sizeof rate, "%.17g", rate_Bps));
+  return TRUE;
+}
