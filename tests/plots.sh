@@ -147,6 +147,46 @@ head -n 2 memory.tsv >one_stage.tsv
 draws memory.gp "data='one_stage.tsv'" weights
 lacks 'a GPU has'
 refuses memory.gp "data='parts.tsv'" "no column 'stage'"
+table heat.tsv <<'ROWS'
+x y z
+100 8_a 0.25
+400 8_a 0.5
+100 16_a 4
+400 16_a NaN
+ROWS
+{
+  printf 'line\tx\trow\n1\t0\t-0.5\n1\t0\t0.5\n1\t250\t0.5\n1\t250\t1.5\n\n'
+  printf '2\t150\t-0.5\n2\t150\t0.5\n2\t1e30\t0.5\n2\t1e30\t1.5\n'
+} >lines.tsv
+draws heat.gp "data='heat.tsv'; lines='lines.tsv'; middle=1; line_1='as long'; line_2='a_b'; title='t_t'; x_name='x_x'" \
+  't_t' '8_a' '16_a' '100' '400' 'as long' 'a_b' 'x_x' '0.25' '4.00' '0.5' '2'
+lacks '>NaN<'
+draws heat.gp "data='heat.tsv'; y_name='y'; x_name='keys (Gb/s)'; z_name='rate (GB/s)'" '8_a' 'keys (Gb/s)' 'rate (GB/s)' '4.00'
+lacks 'as long'
+sed 's/^100/off/; s/^400/on/' heat.tsv >words.tsv
+draws heat.gp "data='words.tsv'; numeric=0" 'off' 'on' '8_a'
+head -n 2 heat.tsv >cell.tsv
+draws heat.gp "data='cell.tsv'; middle=1" '8_a' '0.25'
+awk 'BEGIN { print "x\ty\tz"; for (y = 0; y < 100; y++) for (x = 1; x <= 100; x++) print x "\trow" y "\t" x * y }' >large.tsv
+draws heat.gp "data='large.tsv'" 'row0' 'row98'
+lacks '>2<'
+refuses heat.gp "data='front.tsv.none'" 'cannot be read'
+refuses heat.gp "data='coll.tsv'" "no column 'x'"
+refuses heat.gp "data='heat.tsv'; lines='coll.tsv'" "no column 'line'"
+sed 's/\t[^\t]*$/\tNaN/; 1s/NaN/z/' heat.tsv >untold.tsv
+refuses heat.gp "data='untold.tsv'" 'z is a number in no row'
+
+printf 'gpus\tnetwork\tbatch\tthroughput\tefficiency\n' >scaling.tsv
+for rate in 100 400; do
+  for gpus in 8 16 32; do printf '%d\t%d Gb/s\tbatch 64\t%d\t0.9\n' $gpus $rate $((gpus * rate)) >>scaling.tsv; done
+done
+draws scaling.gp "data='scaling.tsv'; title='t_t'; unit='sequences'" 't_t' '100 Gb/s' '400 Gb/s' 'grows with the GPUs' \
+  'sequences / s' 'efficiency (%)' 'GPUs' '32'
+lacks 'batch 64'
+head -n 4 scaling.tsv >alone.tsv
+draws scaling.gp "data='alone.tsv'" 'throughput'
+refuses scaling.gp "data='heat.tsv'" "no column 'gpus'"
+
 table front.tsv <<'ROWS'
 machine time_s time_lo_s time_hi_s total_usd total_lo_usd total_hi_usd front
 a_b 864000 777600 950400 2e6 1.8e6 2.2e6 1

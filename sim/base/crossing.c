@@ -56,14 +56,18 @@ base_crossing_place (BasePlaces curve, void *user, guint n)
 {
   double y = 0;
   guint low = next_told (curve, user, 0, n, &y), high = n;
+  gboolean bracketed = FALSE; /* something above was met: early places are looked at first */
   if (low == n || y > 0)
     return -1;
   while (high - low > 1) { /* low is at most 0; from high on all are above, or cannot be told */
-    guint middle = low + (high - low) / 2, told = next_told (curve, user, middle, high, &y);
-    if (told < high && y <= 0)
+    guint middle = bracketed || low > (n - 1) / 2 ? low + (high - low) / 2 : MIN (2 * low + 1, high - 1);
+    guint told = next_told (curve, user, middle, high, &y);
+    if (told < high && y <= 0) {
       low = told;
-    else
-      high = middle;
+      continue;
+    }
+    high = middle;
+    bracketed = TRUE;
   }
   return (gint)low;
 }

@@ -14,6 +14,7 @@ const CliFlag cli_common_flags[] = {
   { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES", "with --vary: show these columns of --format tsv" },
   { CLI_FLAG_TEXT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE",
     "with --vary: draw the first of the columns; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a map of colours" },
   { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all that is random (default: the scenario's, else 1)" },
   { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings on stderr" },
   { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
@@ -171,7 +172,7 @@ static gboolean
 is_of_vary (const CliFlag *flag)
 {
   return flag->offset == offsetof (Cli, varies) || flag->offset == offsetof (Cli, columns) ||
-         flag->offset == offsetof (Cli, vary_plot);
+         flag->offset == offsetof (Cli, vary_plot) || flag->offset == offsetof (Cli, vary_map);
 }
 
 static void

@@ -20,8 +20,11 @@ typedef struct {
 typedef struct {
   const char *mode, *steps;
   gboolean no_interference, want_spans, want_terms, no_fold;
+  gboolean switches_follow; /* as of CluLoadOptions */
 } CliScenarioFlags;
 
+/* As cli_scenario_run, without the run: run->result stays NULL. */
+gboolean cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
 /* `name`: a path, "-" for stdin, or a shipped scenario's name. Initialise *run with zeroes. */
 gboolean cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
 void cli_scenario_run_clear (CliScenarioRun *run);

@@ -26,7 +26,7 @@ find_scenario (const Cli *cli, const char *name, GError **error)
 }
 
 gboolean
-cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
+cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
 {
   const char *mode = flags->mode, *steps = flags->steps;
   int mode_code = 0, steps_code = 0;
@@ -49,11 +49,20 @@ cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, Cli
                                        .steps = (WrkSteps)steps_code,
                                        .no_interference = flags->no_interference,
                                        .want_terms = flags->want_terms,
-                                       .no_fold = flags->no_fold };
+                                       .no_fold = flags->no_fold,
+                                       .switches_follow = flags->switches_follow };
   run->scenario = cli_scenario_load (cli, run->path, &run->options, error);
   if (run->scenario == NULL)
     return FALSE;
   cli->seed = wrk_scenario_seed (run->scenario);
+  return TRUE;
+}
+
+gboolean
+cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
+{
+  if (!cli_scenario_open (cli, name, flags, run, error))
+    return FALSE;
   run->result = wrk_scenario_run (run->scenario, flags->want_spans, error);
   if (run->result == NULL)
     return FALSE;

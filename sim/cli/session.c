@@ -27,9 +27,11 @@ check_common (Cli *cli, GError **error)
     if (equals == NULL || equals == *set)
       return cli_fail (cli, error, "--set '%s' is not PATH=VALUE; for example --set node.nics.rate='200 Gb/s'", *set);
   }
-  if (cli->varies == NULL && (cli->columns != NULL || cli->vary_plot != NULL))
+  if (cli->varies == NULL && (cli->columns != NULL || cli->vary_plot != NULL || cli->vary_map != NULL))
     return cli_fail (cli, error, "%s goes with --vary, which says what is varied",
-                     cli->columns != NULL ? "--columns" : "--vary-plot");
+                     cli->columns != NULL     ? "--columns"
+                     : cli->vary_plot != NULL ? "--vary-plot"
+                                              : "--vary-map");
   if (cli->output != NULL && *cli->output == '\0')
     return cli_fail (cli, error, "-o '' names no file");
   return TRUE;

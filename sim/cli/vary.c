@@ -506,7 +506,7 @@ axis_is_numeric (const Axis *axis, const char **unit)
 
 /* The rows of `y` against the first axis, a line for each combination of the others and of sizes. */
 static gboolean
-draw (Cli *cli, const Sheet *sheet, const GPtrArray *axes, const GArray *chosen, GError **error)
+draw (Cli *cli, const char *asked, const Sheet *sheet, const GPtrArray *axes, const GArray *chosen, GError **error)
 {
   guint y = headline_of (sheet, chosen);
   if (y == G_MAXUINT)
@@ -543,10 +543,68 @@ draw (Cli *cli, const Sheet *sheet, const GPtrArray *axes, const GArray *chosen,
                             series->len > 0 ? series->str : (const char *)sheet->header->pdata[y], value);
   }
   g_autofree char *x_name = *unit != '\0' ? g_strdup_printf ("%s (%s)", axis->path, unit) : g_strdup (axis->path);
-  g_autofree char *x_quoted = cli_plot_quote (x_name), *y_quoted = cli_plot_quote (sheet->header->pdata[y]);
-  g_autofree char *settings = g_strdup_printf ("; x_name=%s; y_name=%s; numeric=%d", x_quoted, y_quoted, numeric ? 1 : 0);
+  g_autofree char *title = cli_plot_quote (asked), *x_quoted = cli_plot_quote (x_name),
+                  *y_quoted = cli_plot_quote (sheet->header->pdata[y]);
+  g_autofree char *settings =
+      g_strdup_printf ("; title=%s; x_name=%s; y_name=%s; numeric=%d", title, x_quoted, y_quoted, numeric ? 1 : 0);
   const CliPlotData data = { "data", "", tsv };
   return cli_plot_draw (cli, "--vary-plot", cli->vary_plot, "vary.gp", &data, 1, settings, error);
+}
+
+static gboolean
+ends_in (const char *name, const char *end)
+{
+  return g_str_has_suffix (name, end);
+}
+
+/* What a column is called in a picture, and what its values are multiplied by: "rate (GB/s)", 1e-9. Returned: full. */
+static char *
+name_of_column (const char *key, double *scale)
+{
+  const gboolean rate = ends_in (key, "_Bps"), bytes = ends_in (key, "_B"), time = ends_in (key, "_s") && !ends_in (key, "_per_s");
+  *scale = rate || bytes ? 1e-9 : 1;
+  if (!rate && !bytes && !time)
+    return g_strdup (key);
+  g_autofree char *stem = g_strndup (key, strlen (key) - (rate ? 4 : 2));
+  return g_strdup_printf ("%s (%s)", stem, rate ? "GB/s" : bytes ? "GB" : "s");
+}
+
+/* The headline over the first two axes. */
+static gboolean
+draw_map (Cli *cli, const char *asked, const Sheet *sheet, const GPtrArray *axes, const GArray *chosen, GError **error)
+{
+  guint z = headline_of (sheet, chosen);
+  if (axes->len != 2)
+    return cli_fail (cli, error, "--vary-map is of two keys, and %u %s varied", axes->len, axes->len == 1 ? "is" : "are");
+  if (z == G_MAXUINT)
+    return cli_fail (cli, error, "--vary-map: no column of this answer holds numbers");
+  for (guint r = 1; r < sheet->rows->len; r++)
+    if (g_array_index (sheet->point, guint, r) == g_array_index (sheet->point, guint, r - 1))
+      return cli_fail (cli, error, "--vary-map: a combination has several rows; accepted: an answer of one row, e.g. one size");
+  if (!cli_lookup (cli, error))
+    return FALSE;
+  const Axis *across = axes->pdata[0], *up = axes->pdata[1];
+  const char *unit = "";
+  const gboolean numeric = axis_is_numeric (across, &unit);
+  double scale;
+  g_autoptr (GString) tsv = g_string_new ("x\ty\tz\n");
+  g_autofree char *z_name = name_of_column (sheet->header->pdata[z], &scale);
+  for (guint r = 0; r < sheet->rows->len; r++) {
+    const GPtrArray *row = sheet->rows->pdata[r];
+    double value;
+    char x[G_ASCII_DTOSTR_BUF_SIZE], text[G_ASCII_DTOSTR_BUF_SIZE] = "NaN";
+    if (is_number (cell (row, z), &value))
+      g_ascii_formatd (text, sizeof text, "%.9g", scale * value);
+    g_ascii_formatd (x, sizeof x, "%.9g", g_ascii_strtod (cell (row, 0), NULL));
+    g_string_append_printf (tsv, "%s\t%s\t%s\n", numeric ? x : cell (row, 0), cell (row, 1), text);
+  }
+  g_autofree char *x_name = *unit != '\0' ? g_strdup_printf ("%s (%s)", across->path, unit) : g_strdup (across->path);
+  g_autofree char *title = cli_plot_quote (asked), *x_quoted = cli_plot_quote (x_name), *y_quoted = cli_plot_quote (up->path),
+                  *z_quoted = cli_plot_quote (z_name);
+  g_autofree char *settings = g_strdup_printf ("; title=%s; x_name=%s; y_name=%s; z_name=%s; numeric=%d", title, x_quoted, y_quoted,
+                                               z_quoted, numeric ? 1 : 0);
+  const CliPlotData data = { "data", "", tsv };
+  return cli_plot_draw (cli, "--vary-map", cli->vary_map, "heat.gp", &data, 1, settings, error);
 }
 
 /* ---- all of it ---- */
@@ -572,20 +630,25 @@ cli_vary (Cli *cli, char *const *words, char *const *rest, GError **error)
   for (char *const *word = rest; *word != NULL; word++)
     if (strcmp (*word, "-") == 0)
       return cli_fail (cli, error, "--vary reads its input many times: a file is accepted, stdin is not");
-  if (cli->vary_plot != NULL && !cli_plot_check (cli, "--vary-plot", cli->vary_plot, error))
+  if ((cli->vary_plot != NULL && !cli_plot_check (cli, "--vary-plot", cli->vary_plot, error)) ||
+      (cli->vary_map != NULL && !cli_plot_check (cli, "--vary-map", cli->vary_map, error)))
     return FALSE;
   g_autoptr (GPtrArray) axes = read_axes (cli, error);
   g_autoptr (GArray) points = axes != NULL ? run_all (cli, axes, words) : NULL;
   if (points == NULL || !gather (cli, axes, points, error))
     return FALSE;
   if (cli->format == CLI_FORMAT_JSON)
-    return cli->vary_plot == NULL ? write_json (cli, axes, points, error)
-                                  : cli_fail (cli, error, "--vary-plot goes with --format text and tsv");
+    return cli->vary_plot == NULL && cli->vary_map == NULL
+               ? write_json (cli, axes, points, error)
+               : cli_fail (cli, error, "%s goes with --format text and tsv", cli->vary_plot != NULL ? "--vary-plot" : "--vary-map");
   Sheet sheet = { g_ptr_array_new_with_free_func (g_free), g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref),
                   g_array_new (FALSE, FALSE, sizeof (guint)) };
   sheet_fill (&sheet, axes, points);
   g_autoptr (GArray) chosen = choose (cli, &sheet, axes->len, error);
-  gboolean done = chosen != NULL && (cli->vary_plot == NULL || draw (cli, &sheet, axes, chosen, error));
+  g_autofree char *name = rest[0] != NULL ? g_path_get_basename (rest[0]) : g_strdup (""),
+                  *asked = g_strdup_printf ("%s %s", cli->verb->name, name);
+  gboolean done = chosen != NULL && (cli->vary_plot == NULL || draw (cli, asked, &sheet, axes, chosen, error)) &&
+                  (cli->vary_map == NULL || draw_map (cli, asked, &sheet, axes, chosen, error));
   if (done && cli->format == CLI_FORMAT_TSV) {
     write_tsv (cli, &sheet, points);
   } else if (done) {

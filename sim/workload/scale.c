@@ -3,8 +3,10 @@
 
 #include <math.h>
 
-#include "model-private.h"
+#include "closed-private.h"
 #include "training-private.h"
+
+#define MANY_ROUNDS 1000u
 
 static gboolean
 scale_of_model (const WrkScenario *scenario, WrkScale *out, GError **error)
@@ -18,6 +20,15 @@ scale_of_model (const WrkScenario *scenario, WrkScale *out, GError **error)
   out->pass = model.ask.micro_batch;
   out->batch = (double)model.m * size[WRK_DIM_DP] * out->pass;
   out->fixed_passes = scenario->training.model.accumulate.set;
+  out->each_pass = model.sync == WRK_SYNC_SHARDS || model.sync == WRK_SYNC_GRADIENTS;
+  /* where memory grows with the micro-batches, or samples may be late, each number of them is run */
+  const gboolean holds_all =
+      out->pp > 1 && (model.pipe.schedule == WRK_SCHEDULE_GPIPE || scenario->training.model.framework.v == MDL_FRAMEWORK_EAGER);
+  if (!holds_all && !scenario->training.loader.head.set) {
+    WrkPipeline long_one = model.pipe;
+    long_one.m = MANY_ROUNDS * out->pp;
+    out->settled = wrk_turns_followed (&long_one);
+  }
   return TRUE;
 }
 
@@ -38,7 +49,9 @@ wrk_scenario_scale (const WrkScenario *scenario, WrkScale *out, GError **error)
   const BaseMark mark = base_yaml_mark (scenario->yaml != NULL ? base_yaml_root (scenario->yaml) : NULL);
   if (scenario->kind != WRK_KIND_TRAINING || scenario->jobs != NULL)
     return wrk_fail_at (error, mark, "not one training step; accepted: a scenario with one workload of kind training");
-  WrkScale scale = { .has_model = spec->model.model != NULL, .nodes = clu_n_nodes (scenario->clu), .fixed_dp = spec->parallel.dp.set };
+  WrkScale scale = { .has_model = spec->model.model != NULL,
+                     .nodes = clu_n_nodes (scenario->clu),
+                     .fixed_dp = spec->parallel.dp.set };
   if (clu_n_kinds (scenario->clu) > 1)
     return wrk_fail_at (error, mark, "nodes that differ; accepted: a topology without 'overrides'");
   scale.gpus_per_node = scenario->gpus->len / scale.nodes;
@@ -87,8 +100,8 @@ wrk_scale_sets (const WrkScale *scale, guint32 nodes, double batch, double rate_
   }
   if (!(passes > 0)) {
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-                 "a batch of %.10g does not divide by %.0f replicas x micro-batch %.0f; accepted: a multiple of %.0f", batch, replicas,
-                 scale->pass, replicas * scale->pass);
+                 "a batch of %.10g does not divide by %.0f replicas x micro-batch %.0f; accepted: a multiple of %.0f", batch,
+                 replicas, scale->pass, replicas * scale->pass);
     return FALSE;
   }
   add (sets, "cluster.nodes=%u", nodes);

@@ -371,8 +371,8 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  if (!load_cluster (scenario, lookup, options, topology_sets, error) || !list_gpus (scenario, error) || !check_nics (scenario, error) ||
-      !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
+  if (!load_cluster (scenario, lookup, options, topology_sets, error) || !list_gpus (scenario, error) ||
+      !check_nics (scenario, error) || !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;
   scenario->settings.seed = scenario->seed;
   scenario->settings.launch = (MdlLaunch)cluster->launch.v;

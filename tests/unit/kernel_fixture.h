@@ -19,7 +19,7 @@ kernel_fixture_open (KernelFixture *f, const char *topology, const char *calibra
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const CluLoadOptions options = { 0, 1, NULL };
+  const CluLoadOptions options = { .seed = 1 };
   f->clu = clu_load (topology, NULL, lookup, NULL, &options, NULL, &error);
   g_assert_no_error (error);
   wrk_gpu_facts (f->clu, 0, &f->gpu);

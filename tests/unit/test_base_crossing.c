@@ -143,7 +143,7 @@ the_last_place_below_is_found (void)
     for (guint last = 0; last < n; last++) {
       Places places = { last, 0, 0 };
       TEST_INT (base_crossing_place (place, &places, n), last);
-      TEST_TRUE (places.asked <= 8);
+      TEST_TRUE (places.asked <= 14);
     }
 }
 
@@ -154,6 +154,14 @@ places_that_cannot_be_told_are_passed_over (void)
   TEST_INT (base_crossing_place (place, &places, 64), 18);
   places = (Places){ 63, 0, 6 };
   TEST_INT (base_crossing_place (place, &places, 64), 60);
+}
+
+static void
+an_early_place_is_found_without_asking_for_late_ones (void)
+{
+  Places places = { 2, 0, 0 };
+  TEST_INT (base_crossing_place (place, &places, 1000000), 2);
+  TEST_TRUE (places.asked <= 6);
 }
 
 static gboolean
@@ -192,6 +200,7 @@ main (void)
     { "a jump over zero is found where it is", a_jump_over_zero_is_found_where_it_is },
     { "a curve that cannot be told says why", a_curve_that_cannot_be_told_says_why },
     { "the last place below is found", the_last_place_below_is_found },
+    { "an early place is found without asking for late ones", an_early_place_is_found_without_asking_for_late_ones },
     { "places that cannot be told are passed over", places_that_cannot_be_told_are_passed_over },
     { "no place below is none", no_place_below_is_none },
     { NULL, NULL },

@@ -270,6 +270,24 @@ number_of_nodes_is_the_askers (void)
 }
 
 static void
+switches_follow_the_cables_where_that_is_asked (void)
+{
+  static const char topology[] =
+      NODE ("  nics: {type: " T_NIC ", count: 8}\nnodes: 2\nfabric: {kind: fat_tree, leaf: {type: {switch: "
+            "s, radix: 64, port_rate: 25 GB/s}}}\n");
+  g_autofree char *message = NULL, *refused = NULL;
+  const CluLoadOptions follow = { .switches_follow = TRUE };
+  double rate_Bps;
+  g_autoptr (Clu) clu = try_load_with (topology, NULL, &follow, NULL, &message);
+  TEST_STR (message, NULL);
+  TEST_INT (clu_nics_of_node (clu, &rate_Bps), 8);
+  TEST_NEAR (rate_Bps, 50e9, 0);
+  g_autoptr (Clu) none = try_load_with (topology, NULL, NULL, NULL, &refused);
+  TEST_TRUE (none == NULL);
+  TEST_HAS (refused, "a cable of 50 GB/s a port is faster than the ports of switch type");
+}
+
+static void
 inputs_are_listed_while_the_cluster_lives (void)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
@@ -376,6 +394,7 @@ main (void)
     { "changes of one link follow each other", changes_of_one_link_follow_each_other },
     { "settings reach into the node", settings_reach_into_the_node },
     { "the number of nodes is the asker's", number_of_nodes_is_the_askers },
+    { "switches follow the cables where that is asked", switches_follow_the_cables_where_that_is_asked },
     { "inputs are listed while the cluster lives", inputs_are_listed_while_the_cluster_lives },
     { "every name leads back to its device", every_name_leads_back_to_its_device },
     { "unknown names say what there is", unknown_names_say_what_there_is },

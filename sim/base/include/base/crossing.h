@@ -17,8 +17,8 @@ gboolean base_crossing (BaseCurve curve, void *user, double a, double at_a, doub
                         GError **error);
 
 /* The last of `n` places, 0 to n-1, where a curve that rises once from at most 0 to above is at most 0; -1: there is none, or none
- * can be told. Places where the curve cannot be told are passed over. One question for each doubling of n, and one for each place that
- * is passed over. */
+ * can be told. Looks from the first place on in steps that double, then between: at most two questions for each doubling of the
+ * answer, and one for each place that cannot be told, which is passed over. */
 typedef gboolean (*BasePlaces) (void *user, guint place, double *y);
 gint base_crossing_place (BasePlaces curve, void *user, guint n);
 

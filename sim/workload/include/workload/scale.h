@@ -7,14 +7,17 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  gboolean has_model;   /* a batch counts sequences; of layers with given times, micro-batches of all replicas */
+  gboolean has_model; /* a batch counts sequences; of layers with given times, micro-batches of all replicas */
   guint32 nodes, gpus_per_node;
-  guint32 replica;      /* GPUs of one: tp x cp x pp */
+  guint32 replica; /* GPUs of one: tp x cp x pp */
   guint32 pp;
-  double pass;          /* what a micro-batch counts: sequences, or 1 */
-  double batch;         /* of a step, all replicas together */
-  guint32 adapters;     /* of a node; 0: none */
-  double adapter_Bps;   /* of one, one way, as specified */
+  gboolean each_pass; /* data parallelism sends in every micro-batch, not once a step: sharded parameters, or gradients */
+  guint32 settled;    /* micro-batches of a replica from which on, in closed form, a step is a line in whole rounds of the
+                           pipeline; 0: it is not known to be */
+  double pass;        /* what a micro-batch counts: sequences, or 1 */
+  double batch;       /* of a step, all replicas together */
+  guint32 adapters;   /* of a node; 0: none */
+  double adapter_Bps; /* of one, one way, as specified */
   gboolean fixed_dp, fixed_passes; /* the scenario gives dp, and `accumulate`, which nodes and batches would contradict */
 } WrkScale;
 

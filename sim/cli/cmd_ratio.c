@@ -1,0 +1,267 @@
+/* forerun ratio: communication over compute of a training step, over nodes, batches and speeds of the network. */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "plot-private.h"
+#include "ratio-private.h"
+
+typedef struct {
+  char *nodes, *batch, *rate, *ratio, *waits, *mode, *plot;
+  gboolean no_check;
+} Flags;
+
+#define MOST_POINTS 10000u
+
+static const CliFlag flags_table[] = {
+  { CLI_FLAG_HEADING, "what is asked", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N[,N…]",
+    "numbers of nodes; default: 1, 2, 4 … up to four times the scenario's, those that divide" },
+  { CLI_FLAG_TEXT, "batch", 0, offsetof (Flags, batch), "B[,B…]",
+    "batches of a step, all replicas together: sequences; of layers with given times micro-batches; default: the scenario's" },
+  { CLI_FLAG_TEXT, "rate", 0, offsetof (Flags, rate), "R[,R…]",
+    "of an adapter, e.g. '100,200,400 Gb/s'; switches follow; default: a quarter, half, once and twice its own" },
+  { CLI_FLAG_TEXT, "ratio", 0, offsetof (Flags, ratio), "X", "the line: communication over compute; default 1" },
+  { CLI_FLAG_TEXT, "waits", 0, offsetof (Flags, waits), "P",
+    "the other line: share of a step that waits for communication; default 10 %" },
+  { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
+    "model (default): the closed form, the engine at each speed that it solves for; event: the engine alone" },
+  { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "leave the engine out" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
+    "also draw the map into F, and throughput by GPUs beside it (_scaling); .svg, .png or .pdf" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+/* ---- lists ---- */
+
+/* The texts between commas, each once; one without a unit has that of the next that has one. */
+static GPtrArray *
+split_list (const Cli *cli, const char *flag, const char *text, gboolean units, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ",", -1);
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
+  const char *unit = "";
+  const guint n = g_strv_length (parts);
+  if (n == 0) {
+    cli_fail (cli, error, "%s '': an empty list; values stand between commas", flag);
+    return NULL;
+  }
+  for (guint i = n; i-- > 0;) {
+    const char *part = g_strstrip (parts[i]);
+    const char *own = part + strspn (part, "0123456789.eE+-");
+    if (*part == '\0') {
+      cli_fail (cli, error, "%s '%s': value %u is empty; values stand between commas", flag, text, i + 1);
+      return NULL;
+    }
+    unit = *own != '\0' ? own : unit;
+    g_ptr_array_insert (list, 0,
+                        units && *own == '\0' && *unit != '\0' ? g_strdup_printf ("%s %s", part, unit + strspn (unit, " "))
+                                                               : g_strdup (part));
+  }
+  return g_steal_pointer (&list);
+}
+
+static gboolean
+add_once (const Cli *cli, const char *flag, const char *text, GArray *values, double value, GError **error)
+{
+  for (guint i = 0; i < values->len; i++)
+    if (!(g_array_index (values, double, i) < value || g_array_index (values, double, i) > value))
+      return cli_fail (cli, error, "%s lists '%s' twice; each value once is accepted", flag, text);
+  g_array_append_val (values, value);
+  return TRUE;
+}
+
+static gboolean
+read_counts (const Cli *cli, const char *flag, const char *text, guint64 most, GArray *out, GError **error)
+{
+  g_autoptr (GPtrArray) list = split_list (cli, flag, text, FALSE, error);
+  for (guint i = 0; list != NULL && i < list->len; i++) {
+    guint64 value;
+    if (!cli_count_value (cli, flag, list->pdata[i], 1, most, &value, error) ||
+        !add_once (cli, flag, list->pdata[i], out, (double)value, error))
+      return FALSE;
+  }
+  return list != NULL;
+}
+
+static gboolean
+read_rates (const Cli *cli, const char *text, GArray *out, GError **error)
+{
+  g_autoptr (GPtrArray) list = split_list (cli, "--rate", text, TRUE, error);
+  for (guint i = 0; list != NULL && i < list->len; i++) {
+    double value = 0;
+    g_autoptr (GError) why = NULL;
+    if (!base_quantity_parse (list->pdata[i], BASE_DIM_BANDWIDTH, &value, &why))
+      return cli_fail (cli, error, "--rate: %s", why->message);
+    if (!(value >= 1e6 && value <= 1e15))
+      return cli_fail (cli, error, "--rate '%s' is out of range; 8 Mb/s to 8 Pb/s is accepted", (const char *)list->pdata[i]);
+    if (!add_once (cli, "--rate", list->pdata[i], out, value, error))
+      return FALSE;
+  }
+  return list != NULL;
+}
+
+static gboolean
+read_limit (const Cli *cli, const char *flag, const char *text, double least, double most, double *out, GError **error)
+{
+  g_autoptr (GError) why = NULL;
+  if (text == NULL)
+    return TRUE;
+  if (!base_quantity_parse (text, BASE_DIM_RATIO, out, &why))
+    return cli_fail (cli, error, "%s: %s", flag, why->message);
+  return (*out >= least && *out <= most) || cli_fail (cli, error, "%s '%s': %g to %g is accepted", flag, text, least, most);
+}
+
+/* ---- what is asked when nothing is said ---- */
+
+static void
+default_nodes (const WrkScale *scale, const GArray *batches, GArray *out)
+{
+  for (guint32 nodes = 1; nodes <= 4 * scale->nodes; nodes *= 2) {
+    gboolean divides = FALSE;
+    for (guint b = 0; b < batches->len; b++)
+      divides = divides || wrk_scale_passes (scale, nodes, g_array_index (batches, double, b)) > 0;
+    const double value = nodes;
+    if (divides || nodes == scale->nodes)
+      g_array_append_val (out, value);
+    if (nodes < scale->nodes && 2 * nodes > scale->nodes) {
+      const double own = scale->nodes;
+      g_array_append_val (out, own);
+    }
+  }
+}
+
+static gboolean
+settle_lists (const Cli *cli, const Flags *flags, const WrkScale *scale, GArray *nodes, GArray *batches, GArray *rates,
+              GError **error)
+{
+  static const double times[] = { 0.25, 0.5, 1, 2 };
+  if (scale->adapters == 0)
+    return cli_fail (cli, error, "its nodes have no adapters, so there is no network to ask for; accepted: a topology with 'nics'");
+  if (flags->batch == NULL)
+    g_array_append_val (batches, scale->batch);
+  if (flags->nodes == NULL)
+    default_nodes (scale, batches, nodes);
+  for (guint i = 0; flags->rate == NULL && i < G_N_ELEMENTS (times); i++) {
+    const double rate = scale->adapter_Bps * times[i];
+    g_array_append_val (rates, rate);
+  }
+  if ((double)nodes->len * batches->len * rates->len > MOST_POINTS)
+    return cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes->len, batches->len, rates->len,
+                     MOST_POINTS);
+  return TRUE;
+}
+
+/* ---- pictures ---- */
+
+static gboolean
+draw (Cli *cli, const char *path, const RepRatio *ratio, const char *name, GError **error)
+{
+  g_autoptr (GString) cells = g_string_new (NULL), lines = g_string_new (NULL), curves = g_string_new (NULL);
+  if (!rep_ratio_heat_tsv (ratio, cells, lines)) {
+    cli_warn (cli, "--plot: fewer than two points ran, there is nothing to draw");
+    return TRUE;
+  }
+  g_autofree char *title = g_strdup_printf ("%s: communication over compute", name), *quoted = cli_plot_quote (title);
+  g_autofree char *settings = g_strdup_printf ("; title=%s; x_name='network, Gb/s a GPU'; y_name='%s'; z_name='communication / "
+                                               "compute'; middle=1; line_1='communication / compute = %g'; line_2='%g %% of the "
+                                               "step waits'",
+                                               quoted, rep_ratio_has_batches (ratio) ? "GPUs (batch)" : "GPUs",
+                                               ratio->limit[REP_LINE_RATIO], 100 * ratio->limit[REP_LINE_WAITS]);
+  const CliPlotData data[] = { { "data", "", cells }, { "lines", "_lines", lines } };
+  if (!cli_plot_draw (cli, "--plot", path, "heat.gp", data, 2, settings, error))
+    return FALSE;
+  if (!rep_ratio_scaling_tsv (ratio, curves))
+    return TRUE;
+  g_autofree char *beside = cli_plot_path (path, "_scaling", NULL), *other = g_strdup_printf ("%s: throughput by GPUs", name),
+                  *other_quoted = cli_plot_quote (other),
+                  *other_settings = g_strdup_printf ("; title=%s; unit='%s'", other_quoted,
+                                                     ratio->scale.has_model ? "sequences" : "micro-batches");
+  const CliPlotData scaling = { "data", "", curves };
+  return cli_plot_draw (cli, "--plot", beside, "scaling.gp", &scaling, 1, other_settings, error);
+}
+
+/* ---- the verb ---- */
+
+static void
+write_answer (Cli *cli, const CliScenarioRun *base, const RepRatio *ratio)
+{
+  if (cli->format == CLI_FORMAT_JSON) {
+    JsonBuilder *json = cli_json_open (cli);
+    json_builder_begin_object (json);
+    rep_ratio_json (ratio, json);
+    json_builder_end_object (json);
+    cli_json_close (cli, json);
+  } else if (cli->format == CLI_FORMAT_TSV) {
+    rep_ratio_tsv (ratio, cli->out);
+  } else {
+    RepEnvelope envelope = cli_envelope (cli);
+    cli_scenario_header (cli, base, &envelope, cli->out);
+    rep_ratio_text (ratio, cli->out);
+  }
+}
+
+static gboolean
+read_flags (Cli *cli, const Flags *flags, GArray *nodes, GArray *batches, GArray *rates, double *limit, GError **error)
+{
+  limit[REP_LINE_RATIO] = 1;
+  limit[REP_LINE_WAITS] = 0.1;
+  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, nodes, error)) &&
+         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, batches, error)) &&
+         (flags->rate == NULL || read_rates (cli, flags->rate, rates, error)) &&
+         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &limit[REP_LINE_RATIO], error) &&
+         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &limit[REP_LINE_WAITS], error) &&
+         (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error));
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  double limit[REP_LINE_N];
+  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
+  if (words[1] != NULL)
+    return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (strcmp (words[0], "-") == 0)
+    return cli_fail (cli, error, "the scenario is read many times: a file is accepted, stdin is not");
+  if (!read_flags (cli, flags, nodes, batches, rates, limit, error))
+    return FALSE;
+  const CliScenarioFlags how = { .mode = flags->mode != NULL ? flags->mode : "model" };
+  g_auto (CliScenarioRun) base = { 0 };
+  if (!cli_scenario_open (cli, words[0], &how, &base, error))
+    return FALSE;
+  WrkScale scale;
+  if (!wrk_scenario_scale (base.scenario, &scale, error) || !settle_lists (cli, flags, &scale, nodes, batches, rates, error))
+    return FALSE;
+  g_autoptr (RepRatio) ratio = rep_ratio_new (&scale);
+  memcpy (ratio->limit, limit, sizeof limit);
+  const CliRatioAsk ask = { .scenario = words[0],
+                            .flags = &how,
+                            .nodes = nodes,
+                            .batches = batches,
+                            .rates = rates,
+                            .check = !flags->no_check && strcmp (how.mode, "model") == 0 };
+  if (!cli_ratio_fill (cli, &ask, ratio, error))
+    return FALSE;
+  write_answer (cli, &base, ratio);
+  return flags->plot == NULL || draw (cli, flags->plot, ratio, wrk_scenario_name (base.scenario), error);
+}
+
+const CliVerb cli_verb_ratio = {
+  .name = "ratio",
+  .summary = "communication over compute of a training step, by nodes, batch and network, and where it turns",
+  .usage = "SCENARIO.yaml [flags]",
+  .example = "forerun ratio ddp_16_nodes --nodes 1,4,16,64 --rate '50,100,200,400 Gb/s'",
+  .notes =
+      "SCENARIO trains: a file, or a shipped name (forerun list scenarios). For each number of nodes and batch it solves for the\n"
+      "slowest network that keeps to both lines; for each network, for the most nodes and the smallest batch.\n",
+  .flags = { flags_table },
+  .size = sizeof (Flags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

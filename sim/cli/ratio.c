@@ -1,0 +1,482 @@
+/* The searches of forerun ratio. A point is a run of the scenario with its nodes, batch and rate as --set values; a search asks for
+ * points one after the other, and searches run side by side. */
+#include "ratio-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/crossing.h"
+#include "base/parallel.h"
+
+/* The network is looked for between these, an adapter's rate: below the first nothing trains, above the second nothing changes. */
+#define SLOWEST_BPS      (1e9 / 8)
+#define FASTEST_BPS      (100e12 / 8)
+#define RATE_TOLERANCE   1e-5
+#define ENGINE_TOLERANCE 1e-3
+#define MOST_NODES       4096u
+#define MOST_PASSES      64u
+
+/* One search, or one point. */
+typedef struct {
+  const Cli *cli;
+  const CliRatioAsk *ask;
+  const RepRatio *ratio;
+  const char *mode; /* of the points that a search asks for */
+  enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } kind;
+  guint32 nodes;
+  double batch, rate_Bps;
+  RepRatioPoint point;
+  RepRatioSpeed speed;
+  RepRatioNodes most;
+  RepRatioBatch least;
+  guint n_runs;
+  /* of a search */
+  RepLine line;
+  guint32 unit;   /* BATCH: passes of a replica that a batch grows by */
+  GArray *places; /* NODES: guint32, nodes that divide the batch */
+  GArray *known;  /* RepRatioPoint of places, asked before; nodes 0: not yet */
+} Job;
+
+/* ---- one point ---- */
+
+static const char *
+most_of (const WrkTrainingResult *training, gboolean has_model)
+{
+  int most = WRK_COMM_DP;
+  for (int k = 0; has_model && k < WRK_COMM_N; k++)
+    if (training->comm[k].time_s > training->comm[most].time_s)
+      most = k;
+  if (!has_model && training->part_s[WRK_PART_EXPOSED_PP] > training->part_s[WRK_PART_EXPOSED_DP])
+    most = WRK_COMM_PP;
+  return training->communication_s > 0 ? wrk_comm_names[most] : NULL;
+}
+
+static void
+take_shares (RepRatioPoint *out)
+{
+  out->value[REP_LINE_RATIO] = out->compute_s > 0 ? out->communication_s / out->compute_s : (double)NAN;
+  out->value[REP_LINE_WAITS] = out->exposed_s / out->step_time_s;
+  out->exposed_fraction = out->communication_s > 0 ? out->exposed_s / out->communication_s : (double)NAN;
+}
+
+static void
+take_result (const WrkTrainingResult *training, RepRatioPoint *out)
+{
+  for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
+    out->exposed_s += training->part_s[p];
+  out->step_time_s = training->step_time_s;
+  out->step_time_lo_s = training->step_time_lo_s;
+  out->step_time_hi_s = training->step_time_hi_s;
+  out->compute_s = training->part_s[WRK_PART_COMPUTE];
+  out->communication_s = training->communication_s;
+  out->efficiency = (double)NAN;
+  g_strlcpy (out->bound_by, training->bound_by, sizeof out->bound_by);
+  out->most = most_of (training, training->has_model);
+  out->fits = training->memory == NULL || training->fullest.fits;
+  out->provenance = training->provenance;
+  take_shares (out);
+}
+
+/* Runs the scenario so. FALSE: it cannot; out->why_not says why. */
+static gboolean
+run_whole (Job *job, const char *mode, guint32 nodes, double batch, double rate_Bps, RepRatioPoint *out)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cli) own = cli_new (job->cli->verb, (int)g_strv_length (job->cli->command), job->cli->command);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+  *out = (RepRatioPoint){ .nodes = nodes, .gpus = nodes * job->ratio->scale.gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
+  for (char **set = job->cli->sets; set != NULL && *set != NULL; set++)
+    g_ptr_array_add (sets, g_strdup (*set));
+  gboolean done = wrk_scale_sets (&job->ratio->scale, nodes, batch, rate_Bps, sets, &error);
+  g_ptr_array_add (sets, NULL);
+  own->sets = (char **)g_ptr_array_free (g_steal_pointer (&sets), FALSE);
+  own->seed_text = g_strdup (job->cli->seed_text);
+  own->seed = job->cli->seed;
+  CliScenarioFlags flags = *job->ask->flags;
+  flags.mode = mode;
+  flags.switches_follow = TRUE;
+  g_auto (CliScenarioRun) run = { 0 };
+  job->n_runs++;
+  done = done && cli_scenario_run (own, job->ask->scenario, &flags, &run, &error);
+  if (!done) {
+    out->why_not = g_strdup (error->message);
+    g_strchomp (out->why_not);
+    return FALSE;
+  }
+  take_result (&run.result->training, out);
+  return TRUE;
+}
+
+static void
+point_clear (RepRatioPoint *point)
+{
+  g_clear_pointer (&point->why_not, g_free);
+}
+
+/* The same; a long step in closed form by two short ones, a round of the pipeline apart. */
+static gboolean
+run_point (Job *job, const char *mode, guint32 nodes, double batch, double rate_Bps, RepRatioPoint *out)
+{
+  const WrkScale *scale = &job->ratio->scale;
+  const double passes = wrk_scale_passes (scale, nodes, batch), replicas = wrk_scale_replicas (scale, nodes);
+  if (scale->settled == 0 || strcmp (mode, "model") != 0 || passes <= scale->settled + 2 * scale->pp)
+    return run_whole (job, mode, nodes, batch, rate_Bps, out);
+  const double few = scale->settled + fmod (passes - scale->settled, scale->pp), rounds = (passes - few) / scale->pp;
+  RepRatioPoint shorter;
+  gboolean ran = run_whole (job, mode, nodes, few * replicas * scale->pass, rate_Bps, &shorter) &&
+                 run_whole (job, mode, nodes, (few + scale->pp) * replicas * scale->pass, rate_Bps, out);
+  if (!ran) { /* the step as asked says why */
+    point_clear (&shorter);
+    return run_whole (job, mode, nodes, batch, rate_Bps, out);
+  }
+  double *const of_step[] = { &out->step_time_s, &out->step_time_lo_s,  &out->step_time_hi_s,
+                              &out->compute_s,   &out->communication_s, &out->exposed_s };
+  const double before[] = { shorter.step_time_s, shorter.step_time_lo_s,  shorter.step_time_hi_s,
+                            shorter.compute_s,   shorter.communication_s, shorter.exposed_s };
+  for (guint i = 0; i < G_N_ELEMENTS (of_step); i++)
+    *of_step[i] = before[i] + rounds * (*of_step[i] - before[i]);
+  out->batch = batch;
+  take_shares (out);
+  return TRUE;
+}
+
+/* How far above a line a point is; without any compute that is told, as far as can be. */
+static double
+above (const RepRatio *ratio, RepLine line, const RepRatioPoint *point)
+{
+  const double value = point->value[line];
+  return isnan (value) ? HUGE_VAL : value - ratio->limit[line];
+}
+
+/* ---- how fast a network ---- */
+
+/* Over the time that an adapter takes for a byte, in which communication is nearly straight. */
+static gboolean
+ask_rate (void *user, double s_per_B, double *y, GError **error)
+{
+  Job *job = user;
+  RepRatioPoint point;
+  gboolean ran = run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point);
+  if (ran)
+    *y = above (job->ratio, job->line, &point);
+  else
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s", point.why_not);
+  point_clear (&point);
+  return ran;
+}
+
+/* The same by the engine, looked for around `s_per_B`, wider until the line lies between. NAN: it does not. */
+static double
+solve_by_engine (Job *job, double s_per_B)
+{
+  double fast = s_per_B, slow = s_per_B, at_fast = 0, at_slow = 0, found = (double)NAN;
+  job->mode = "event";
+  gboolean told = ask_rate (job, s_per_B, &at_slow, NULL);
+  at_fast = at_slow;
+  for (double wider = 1.02; told && wider < 3 && (at_fast > 0) == (at_slow > 0); wider *= wider * wider) {
+    if (at_slow > 0) {
+      fast = s_per_B / wider;
+      told = ask_rate (job, fast, &at_fast, NULL);
+    } else {
+      slow = s_per_B * wider;
+      told = ask_rate (job, slow, &at_slow, NULL);
+    }
+  }
+  if (told && (at_fast > 0) != (at_slow > 0) &&
+      !base_crossing (ask_rate, job, fast, at_fast, slow, at_slow, ENGINE_TOLERANCE, &found, NULL))
+    found = (double)NAN;
+  job->mode = job->ask->flags->mode;
+  return found;
+}
+
+static void
+solve_speed_line (Job *job, const RepRatioPoint *slow, const RepRatioPoint *fast)
+{
+  const double at_slow = above (job->ratio, job->line, slow), at_fast = above (job->ratio, job->line, fast);
+  double s_per_B = 0;
+  RepRatioPoint point;
+  job->speed.line[job->line].engine_Bps = (double)NAN;
+  job->speed.line[job->line].least = fast->value[job->line];
+  job->speed.line[job->line].how = at_fast > 0 ? REP_SOLVED_NONE : REP_SOLVED_ANY;
+  if (at_fast > 0 || at_slow <= 0 ||
+      !base_crossing (ask_rate, job, 1 / FASTEST_BPS, at_fast, 1 / SLOWEST_BPS, at_slow, RATE_TOLERANCE, &s_per_B, NULL))
+    return;
+  job->speed.line[job->line].how = REP_SOLVED;
+  job->speed.line[job->line].rate_Bps = 1 / s_per_B;
+  if (job->line == REP_LINE_RATIO && run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point)) {
+    job->speed.compute_s = point.compute_s;
+    point_clear (&point);
+  }
+  if (job->ask->check)
+    job->speed.line[job->line].engine_Bps = 1 / solve_by_engine (job, s_per_B);
+}
+
+static void
+solve_speed (Job *job)
+{
+  RepRatioPoint slow = { 0 }, fast = { 0 };
+  job->speed = (RepRatioSpeed){ .nodes = job->nodes, .gpus = job->nodes * job->ratio->scale.gpus_per_node, .batch = job->batch };
+  gboolean ran = run_point (job, job->mode, job->nodes, job->batch, FASTEST_BPS, &fast) &&
+                 run_point (job, job->mode, job->nodes, job->batch, SLOWEST_BPS, &slow);
+  if (!ran)
+    job->speed.nodes = 0;
+  job->speed.compute_s = ran ? fast.compute_s : 0;
+  for (job->line = 0; ran && job->line < REP_LINE_N; job->line++)
+    solve_speed_line (job, &slow, &fast);
+  point_clear (&fast);
+  point_clear (&slow);
+}
+
+/* ---- how many nodes ---- */
+
+/* Numbers of nodes whose replicas divide the batch. */
+static GArray *
+find_places (const WrkScale *scale, double batch)
+{
+  GArray *places = g_array_new (FALSE, FALSE, sizeof (guint32));
+  for (guint32 nodes = 1; nodes <= MOST_NODES; nodes++)
+    if (wrk_scale_passes (scale, nodes, batch) > 0)
+      g_array_append_val (places, nodes);
+  return places;
+}
+
+static double
+batch_of (const Job *job, guint place)
+{
+  return (place + 1.0) * job->unit * job->ratio->scale.pass * wrk_scale_replicas (&job->ratio->scale, job->nodes);
+}
+
+/* A place's point, asked once. NULL: it does not run. */
+static const RepRatioPoint *
+place_point (Job *job, guint place)
+{
+  RepRatioPoint *known = &g_array_index (job->known, RepRatioPoint, place);
+  const gboolean sizes = job->kind == JOB_BATCH;
+  if (known->nodes == 0)
+    (void)run_point (job, job->mode, sizes ? job->nodes : g_array_index (job->places, guint32, place),
+                     sizes ? batch_of (job, place) : job->batch, job->rate_Bps, known);
+  return known->why_not == NULL ? known : NULL;
+}
+
+static gboolean
+ask_place (void *user, guint place, double *y)
+{
+  Job *job = user;
+  const RepRatioPoint *point = place_point (job, place);
+  if (point != NULL)
+    *y = above (job->ratio, job->line, point);
+  return point != NULL;
+}
+
+static void
+solve_nodes (Job *job)
+{
+  job->most = (RepRatioNodes){ .batch = job->batch, .rate_Bps = job->rate_Bps };
+  for (job->line = 0; job->line < REP_LINE_N; job->line++) {
+    gint last = base_crossing_place (ask_place, job, job->places->len);
+    gboolean found = last >= 0;
+    guint32 nodes = found ? g_array_index (job->places, guint32, last) : 0;
+    job->most.line[job->line].how = found ? REP_SOLVED : REP_SOLVED_NONE;
+    job->most.line[job->line].nodes = nodes;
+    job->most.line[job->line].gpus = nodes * job->ratio->scale.gpus_per_node;
+    job->most.line[job->line].last = found && (guint)last + 1 == job->places->len;
+  }
+}
+
+/* ---- how large a batch ---- */
+
+/* At most 0 where a batch is too small. */
+static gboolean
+ask_too_small (void *user, guint place, double *y)
+{
+  double value;
+  if (!ask_place (user, place, &value))
+    return FALSE;
+  *y = value > 0 ? -1 : 1;
+  return TRUE;
+}
+
+static void
+solve_batch_line (Job *job)
+{
+  const guint n = job->known->len;
+  guint first = (guint)(base_crossing_place (ask_too_small, job, n) + 1); /* behind the last that is too small */
+  while (first < n && place_point (job, first) == NULL)
+    first++;
+  const RepRatioPoint *largest = NULL;
+  for (guint i = 0; i < n && first == n; i++)
+    largest =
+        g_array_index (job->known, RepRatioPoint, i).nodes > 0 && place_point (job, i) != NULL ? place_point (job, i) : largest;
+  job->least.line[job->line].how = first == n ? REP_SOLVED_NONE : REP_SOLVED;
+  job->least.line[job->line].batch = first == n ? 0 : batch_of (job, first);
+  job->least.line[job->line].least = largest != NULL ? largest->value[job->line] : (double)NAN;
+}
+
+static void
+solve_batch (Job *job)
+{
+  const WrkScale *scale = &job->ratio->scale;
+  job->least = (RepRatioBatch){ .nodes = job->nodes, .gpus = job->nodes * scale->gpus_per_node, .rate_Bps = job->rate_Bps };
+  job->unit = 1;
+  g_array_set_size (job->known, MOST_PASSES);
+  if (place_point (job, 0) == NULL) { /* interleaved schedules take whole rounds of the pipeline */
+    point_clear (&g_array_index (job->known, RepRatioPoint, 0));
+    g_array_set_size (job->known, 0);
+    job->unit = MIN (MAX (scale->pp, 1u), MOST_PASSES);
+    g_array_set_size (job->known, MOST_PASSES / job->unit);
+  }
+  for (job->line = 0; job->line < REP_LINE_N; job->line++)
+    solve_batch_line (job);
+}
+
+/* ---- all of it ---- */
+
+static void
+work (void *item)
+{
+  Job *job = item;
+  switch (job->kind) {
+    case JOB_POINT:
+      (void)run_point (job, job->mode, job->nodes, job->batch, job->rate_Bps, &job->point);
+      return;
+    case JOB_SPEED:
+      solve_speed (job);
+      return;
+    case JOB_BATCH:
+      solve_batch (job);
+      return;
+    case JOB_NODES:
+      solve_nodes (job);
+      return;
+  }
+}
+
+static void
+add_job (GArray *jobs, const Job *like, int kind, guint32 nodes, double batch, double rate_Bps)
+{
+  Job job = *like;
+  job.kind = kind;
+  job.nodes = nodes;
+  job.batch = batch;
+  job.rate_Bps = rate_Bps;
+  if (kind == JOB_NODES || kind == JOB_BATCH)
+    job.known = g_array_new (FALSE, TRUE, sizeof (RepRatioPoint));
+  if (kind == JOB_NODES) {
+    job.places = find_places (&like->ratio->scale, batch);
+    g_array_set_size (job.known, job.places->len);
+  }
+  g_array_append_val (jobs, job);
+}
+
+static void
+job_clear (gpointer data)
+{
+  Job *job = data;
+  for (guint i = 0; job->known != NULL && i < job->known->len; i++)
+    point_clear (&g_array_index (job->known, RepRatioPoint, i));
+  g_clear_pointer (&job->known, g_array_unref);
+  g_clear_pointer (&job->places, g_array_unref);
+}
+
+static GArray *
+make_jobs (const Job *like, const CliRatioAsk *ask)
+{
+  GArray *jobs = g_array_new (FALSE, TRUE, sizeof (Job));
+  g_array_set_clear_func (jobs, job_clear);
+  for (guint b = 0; b < ask->batches->len; b++) {
+    const double batch = g_array_index (ask->batches, double, b);
+    for (guint n = 0; n < ask->nodes->len; n++) {
+      const guint32 nodes = (guint32)g_array_index (ask->nodes, double, n);
+      for (guint r = 0; r < ask->rates->len; r++)
+        add_job (jobs, like, JOB_POINT, nodes, batch, g_array_index (ask->rates, double, r));
+      add_job (jobs, like, JOB_SPEED, nodes, batch, 0);
+    }
+    for (guint r = 0; r < ask->rates->len; r++)
+      add_job (jobs, like, JOB_NODES, 0, batch, g_array_index (ask->rates, double, r));
+  }
+  for (guint n = 0; n < ask->nodes->len; n++)
+    for (guint r = 0; r < ask->rates->len; r++)
+      if (wrk_scale_replicas (&like->ratio->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
+        add_job (jobs, like, JOB_BATCH, (guint32)g_array_index (ask->nodes, double, n), 0, g_array_index (ask->rates, double, r));
+  return jobs;
+}
+
+/* The throughput of a GPU over that on the fewest nodes that run, of the same batch on the same network. */
+static void
+compare_with_fewest (RepRatio *ratio, const Job *job)
+{
+  const RepRatioPoint *fewest = NULL;
+  for (guint i = 0; i < job->known->len && fewest == NULL; i++) {
+    const RepRatioPoint *known = &g_array_index (job->known, RepRatioPoint, i);
+    fewest = known->nodes > 0 && known->why_not == NULL ? known : NULL;
+  }
+  for (guint i = 0; i < ratio->points->len && fewest != NULL; i++) {
+    RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    const gboolean same = !(point->batch < job->batch || point->batch > job->batch) &&
+                          !(point->rate_Bps < job->rate_Bps || point->rate_Bps > job->rate_Bps);
+    if (!same || point->why_not != NULL)
+      continue;
+    point->efficiency = fewest->step_time_s * fewest->nodes / (point->step_time_s * point->nodes);
+    point->efficiency_nodes = fewest->nodes;
+  }
+}
+
+static void
+take_jobs (const GArray *jobs, RepRatio *ratio)
+{
+  for (guint i = 0; i < jobs->len; i++) {
+    Job *job = &g_array_index (jobs, Job, i);
+    ratio->n_runs += job->n_runs;
+    if (job->kind == JOB_POINT)
+      g_array_append_val (ratio->points, job->point);
+    else if (job->kind == JOB_SPEED && job->speed.nodes > 0)
+      g_array_append_val (ratio->speeds, job->speed);
+    else if (job->kind == JOB_NODES)
+      g_array_append_val (ratio->nodes, job->most);
+    else if (job->kind == JOB_BATCH)
+      g_array_append_val (ratio->batches, job->least);
+  }
+  for (guint i = 0; i < jobs->len; i++)
+    if (g_array_index (jobs, Job, i).kind == JOB_NODES)
+      compare_with_fewest (ratio, &g_array_index (jobs, Job, i));
+}
+
+/* What did not run, and what does not fit, is told. FALSE and *error when nothing ran. */
+static gboolean
+tell_points (Cli *cli, const RepRatio *ratio, GError **error)
+{
+  guint ran = 0, large = 0;
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    ran += point->why_not == NULL ? 1 : 0;
+    large += point->why_not == NULL && !point->fits ? 1 : 0;
+    const RepRatioPoint *before = i > 0 ? point - 1 : NULL; /* of another rate, for the same reason */
+    if (point->why_not != NULL &&
+        (before == NULL || before->nodes != point->nodes || g_strcmp0 (before->why_not, point->why_not) != 0))
+      g_string_append_printf (cli->talk, "%u node%s, batch %.10g did not run: %s\n", point->nodes, point->nodes == 1 ? "" : "s",
+                              point->batch, point->why_not);
+  }
+  if (ran == 0) {
+    const RepRatioPoint *first = &g_array_index (ratio->points, RepRatioPoint, 0);
+    g_string_truncate (cli->talk, 0);
+    return cli_fail (cli, error, "no point can run; %u node%s, batch %.10g: %s", first->nodes, first->nodes == 1 ? "" : "s",
+                     first->batch, first->why_not);
+  }
+  if (large > 0) {
+    g_autofree char *text =
+        g_strdup_printf ("%u of %u points do not fit into the GPUs' memory; they are told as if they did", large, ran);
+    cli_warn (cli, text);
+  }
+  return TRUE;
+}
+
+gboolean
+cli_ratio_fill (Cli *cli, const CliRatioAsk *ask, RepRatio *ratio, GError **error)
+{
+  const Job like = { .cli = cli, .ask = ask, .ratio = ratio, .mode = ask->flags->mode };
+  g_autoptr (GArray) jobs = make_jobs (&like, ask);
+  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, work);
+  ratio->most_passes = MOST_PASSES;
+  take_jobs (jobs, ratio);
+  return tell_points (cli, ratio, error);
+}

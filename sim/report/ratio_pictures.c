@@ -1,0 +1,110 @@
+/* What the pictures of forerun ratio are drawn from: cells of ratios with the lines where they turn, and throughput by GPUs. */
+#include <math.h>
+
+#include "report/ratio.h"
+
+#define TO_GBPS 8e-9
+
+static const char *
+number (double value, char *buffer)
+{
+  return isfinite (value) ? g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%.9g", value) : "NaN";
+}
+
+static gboolean
+same (double a, double b)
+{
+  return !(a < b || a > b);
+}
+
+gboolean
+rep_ratio_has_batches (const RepRatio *ratio)
+{
+  gboolean several = FALSE;
+  for (guint i = 1; i < ratio->points->len; i++)
+    several = several ||
+              !same (g_array_index (ratio->points, RepRatioPoint, i).batch, g_array_index (ratio->points, RepRatioPoint, 0).batch);
+  return several;
+}
+
+/* Rows of the map are numbers of GPUs, of each batch in turn. */
+static void
+append_cells (const RepRatio *ratio, GArray *rows, GString *cells)
+{
+  const gboolean batches = rep_ratio_has_batches (ratio);
+  g_string_append (cells, "x\ty\tz\n");
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    const RepRatioPoint *last = rows->len > 0 ? g_array_index (rows, const RepRatioPoint *, rows->len - 1) : NULL;
+    char x[G_ASCII_DTOSTR_BUF_SIZE], z[G_ASCII_DTOSTR_BUF_SIZE];
+    if (last == NULL || last->gpus != point->gpus || !same (last->batch, point->batch))
+      g_array_append_val (rows, point);
+    g_string_append_printf (cells, "%s\t%u", number (rep_ratio_gpu_Bps (ratio, point->rate_Bps) * TO_GBPS, x), point->gpus);
+    if (batches)
+      g_string_append_printf (cells, " (%.10g)", point->batch);
+    g_string_append_printf (cells, "\t%s\n", number (point->why_not == NULL ? point->value[REP_LINE_RATIO] : (double)NAN, z));
+  }
+}
+
+static gint
+row_of (const GArray *rows, const RepRatioSpeed *speed)
+{
+  for (guint i = 0; i < rows->len; i++) {
+    const RepRatioPoint *row = g_array_index (rows, const RepRatioPoint *, i);
+    if (row->nodes == speed->nodes && same (row->batch, speed->batch))
+      return (gint)i;
+  }
+  return -1;
+}
+
+/* Both ends of a row where a line crosses it, rows of one batch together; at 0 where any network keeps to the line, and beyond all
+ * where none does. */
+static void
+append_lines (const RepRatio *ratio, const GArray *rows, GString *lines)
+{
+  g_string_append (lines, "line\tx\trow\n");
+  for (int l = 0; l < REP_LINE_N; l++)
+    for (guint i = 0; i < ratio->speeds->len; i++) {
+      const RepRatioSpeed *speed = &g_array_index (ratio->speeds, RepRatioSpeed, i);
+      const gint row = row_of (rows, speed);
+      const double at = speed->line[l].how == REP_SOLVED       ? rep_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps) * TO_GBPS
+                        : speed->line[l].how == REP_SOLVED_ANY ? 0
+                                                               : 1e30;
+      char x[G_ASCII_DTOSTR_BUF_SIZE];
+      number (at, x);
+      if ((i == 0 && l > 0) || (i > 0 && !same (speed->batch, (speed - 1)->batch)))
+        g_string_append_c (lines, '\n');
+      g_string_append_printf (lines, "%d\t%s\t%.1f\n%d\t%s\t%.1f\n", l + 1, x, row - 0.5, l + 1, x, row + 0.5);
+    }
+}
+
+gboolean
+rep_ratio_heat_tsv (const RepRatio *ratio, GString *cells, GString *lines)
+{
+  guint ran = 0;
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (const RepRatioPoint *));
+  for (guint i = 0; i < ratio->points->len; i++)
+    ran += g_array_index (ratio->points, RepRatioPoint, i).why_not == NULL ? 1 : 0;
+  append_cells (ratio, rows, cells);
+  append_lines (ratio, rows, lines);
+  return ran >= 2;
+}
+
+gboolean
+rep_ratio_scaling_tsv (const RepRatio *ratio, GString *out)
+{
+  guint32 first = 0;
+  gboolean several = FALSE;
+  g_string_append (out, "gpus\tnetwork\tbatch\tthroughput\tefficiency\n");
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    char value[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
+    if (point->why_not != NULL)
+      continue;
+    several = several || (first > 0 && point->gpus != first);
+    first = point->gpus;
+    g_string_append_printf (out, "%u\t%.5g Gb/s\tbatch %.10g\t%s\t%s\n", point->gpus, point->rate_Bps * TO_GBPS, point->batch,
+                            number (point->batch / point->step_time_s, value), number (point->efficiency, share));
+  }
+  return several;
+}
