@@ -2,8 +2,8 @@
 #
 #   forerun plan buy_256_gpus --plot front.svg        # draws front_cost.svg too
 #
-# data     TSV with a header line and the columns machine and a part each, in USD: nodes, network, adapters, switches, optics,
-#          cables, storage, rent and energy
+# data     TSV with a header line and the columns machine and those of `parts`, in USD
+# parts    at most nine, separated by blanks (default nodes, network, adapters, switches, optics, cables, storage, rent and energy)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default cost.svg)
 # title    headline (default: none)
 if (!exists ("data")) {
@@ -11,7 +11,7 @@ if (!exists ("data")) {
   exit status 2
 }
 if (!exists ("out")) { out = "cost.svg" }
-parts = "nodes network adapters switches optics cables storage rent energy"
+if (!exists ("parts")) { parts = "nodes network adapters switches optics cables storage rent energy" }
 series = ""
 columns_needed = "machine ".parts
 without_sizes = 1
@@ -24,13 +24,13 @@ below (n) = sum [k = 1:n] column (word (parts, k))
 stats data using (below (words (parts))) name "C" nooutput
 unit = C_max < 1e3 ? "$" : C_max < 1e6 ? "k$" : "M$"
 scale = C_max < 1e3 ? 1 : C_max < 1e6 ? 1e-3 : 1e-6
-array used[9]
-do for [k = 1:9] {
+array used[words (parts)]
+do for [k = 1:words (parts)] {
   stats data using (column (word (parts, k))) name "P" nooutput
   used[k] = P_max > 0
 }
 shown = ""
-do for [k = 1:9] { if (used[k]) { shown = shown." ".sprintf ("%d", k) } }
+do for [k = 1:words (parts)] { if (used[k]) { shown = shown." ".sprintf ("%d", k) } }
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
 set key outside bottom center horizontal Left reverse samplen 1.5 maxcols 5

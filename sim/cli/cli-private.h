@@ -153,7 +153,7 @@ JsonBuilder *cli_json_open (const Cli *cli);
 void cli_json_close (Cli *cli, JsonBuilder *json);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
-    cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_ratio;
+    cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_ratio, cli_verb_offers;
 
 G_END_DECLS
 

@@ -6,9 +6,19 @@
 #include "scenario-private.h"
 #include "workload/goodput.h"
 #include "workload/llm.h"
+#include "workload/offers.h"
 #include "workload/plan.h"
 
-typedef enum { FILE_TOPOLOGY, FILE_SCENARIO, FILE_CALIBRATION, FILE_PART, FILE_FAILURES, FILE_LLM, FILE_PLAN } FileKind;
+typedef enum {
+  FILE_TOPOLOGY,
+  FILE_SCENARIO,
+  FILE_CALIBRATION,
+  FILE_PART,
+  FILE_FAILURES,
+  FILE_LLM,
+  FILE_PLAN,
+  FILE_OFFERS
+} FileKind;
 
 /* The first key of a file says what it is. */
 typedef struct {
@@ -31,6 +41,7 @@ static const FileType types[] = {
   { "calibration", FILE_CALIBRATION, NULL, 0 },
   { "llm", FILE_LLM, NULL, 0 },
   { "plan", FILE_PLAN, NULL, 0 },
+  { "offers", FILE_OFFERS, NULL, 0 },
   { "prices", FILE_PART, &wrk_schema_prices, sizeof (WrkPricesSpec) },
   { NULL, FILE_PART, NULL, 0 },
 };
@@ -212,6 +223,10 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
     }
     case FILE_PLAN:
       return check_plan (cli, path, error);
+    case FILE_OFFERS: {
+      g_autoptr (WrkOffers) offers = wrk_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
+      return offers != NULL;
+    }
     case FILE_LLM: {
       BaseYaml *kept = g_steal_pointer (&yaml);
       g_ptr_array_add (cli->yamls, kept);

@@ -43,6 +43,7 @@ static const ListKind kinds[] = {
   { "storage-types", .folder = "topologies/storage", .first_key = "storage_type" },
   { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
   { "plans", .folder = "scenarios/plans", .first_key = "plan" },
+  { "offers", .folder = "scenarios/offers", .first_key = "offers" },
   { "prices", .folder = "scenarios/prices", .first_key = "prices" },
   { "llms", .columns = cli_llm_columns, .fill_all = cli_list_llms },
   { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
@@ -194,8 +195,8 @@ const CliVerb cli_verb_list = {
   .usage = "KIND [flags]",
   .example = "forerun list topologies",
   .notes =
-      "KIND is one of topologies gpus nics links switches storage storage-types scenarios plans prices llms calibrations failures\n"
-      "ops algorithms protocols dtypes families kinds schedules launch-modes modes steps.\n"
+      "KIND is one of topologies gpus nics links switches storage storage-types scenarios plans offers prices llms\n"
+      "calibrations failures ops algorithms protocols dtypes families kinds schedules launch-modes modes steps.\n"
       "Of schedules, for even stages and free sends: p ranks of a pipeline, v chunks of the model on each, m micro-batches; F, B, "
       "W:\n"
       "what a rank's share of a micro-batch takes forward, for the gradient of the input, for that of the weights; FB: a forward\n"

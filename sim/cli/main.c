@@ -9,10 +9,9 @@
 
 enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3 };
 
-static const CliVerb *const verbs[] = {
-  &cli_verb_run,   &cli_verb_coll, &cli_verb_compare, &cli_verb_plan,   &cli_verb_ratio,    &cli_verb_explain, &cli_verb_topo,
-  &cli_verb_check, &cli_verb_list, &cli_verb_import,  &cli_verb_export, &cli_verb_validate, &cli_verb_fit,     NULL
-};
+static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,    &cli_verb_compare,  &cli_verb_plan,  &cli_verb_offers,
+                                        &cli_verb_ratio,  &cli_verb_explain, &cli_verb_topo,     &cli_verb_check, &cli_verb_list,
+                                        &cli_verb_import, &cli_verb_export,  &cli_verb_validate, &cli_verb_fit,   NULL };
 
 /* Verbs that the design names and this version does not have. */
 static const char *const planned[] = { "merge", NULL };

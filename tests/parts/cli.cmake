@@ -26,6 +26,10 @@ add_test (NAME golden.docs_training
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/training.md)
 set_tests_properties (golden.docs_training PROPERTIES LABELS golden TIMEOUT 300)
+add_test (NAME golden.docs_offers
+          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                  ${PROJECT_SOURCE_DIR}/docs/offers.md)
+set_tests_properties (golden.docs_offers PROPERTIES LABELS golden TIMEOUT 300)
 add_test (NAME golden.docs_ratio
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/ratio.md)

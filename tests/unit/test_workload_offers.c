@@ -1,0 +1,208 @@
+/* Offers: sums, limits, what cannot be. docs/offers.md: its reference is what the schema tables print, its example runs.
+ * `test_workload_offers --write` renews the reference. */
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "document.h"
+#include "workload/offers.h"
+
+#define DOCUMENT TEST_SOURCE_DIR "/docs/offers.md"
+#define HEAD     "offers: t\ncurrency: USD\ndate: 2026\nelectricity: $0.10/kWh\n"
+#define SERVER   "  - {name: server, price: $150000, power: 5.6 kW, time: 45 days}\n"
+#define CLOUD    "  - {name: cloud, machines: 8, rent: $35/h, once: $5000, time: 18 days}\n"
+
+static const BaseSchema *const schemas[] = { &wrk_schema_offers, NULL };
+
+static WrkOffers *
+load (const char *text, const char *const *sets, GError **error)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  gint fd = g_file_open_tmp ("offers-XXXXXX.yaml", &path, NULL);
+  g_assert (fd >= 0);
+  g_close (fd, NULL);
+  g_assert (g_file_set_contents (path, text, -1, NULL));
+  WrkOffers *offers = wrk_offers_load (path, lookup, sets, error);
+  remove (path);
+  return offers;
+}
+
+static WrkOffers *
+right (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  WrkOffers *offers = load (text, NULL, &error);
+  if (offers == NULL)
+    g_error ("%s", error->message);
+  return offers;
+}
+
+static const WrkOffer *
+row (const WrkOffers *offers, guint i)
+{
+  return &g_array_index (wrk_offers_rows (offers), WrkOffer, i);
+}
+
+static void
+a_bought_machine_costs_its_price_and_energy (void)
+{
+  g_autoptr (WrkOffers) offers = right (HEAD "ways:\n" SERVER);
+  /* 5.6 kW x 45 x 24 h = 6048 kWh */
+  TEST_NEAR (row (offers, 0)->money.energy_J, 6048 * 3.6e6, 1e-12);
+  TEST_NEAR (row (offers, 0)->money.energy_usd, 604.80, 1e-12);
+  TEST_NEAR (row (offers, 0)->money.total_usd, 150604.80, 1e-12);
+}
+
+static void
+rent_holds_power_and_what_is_paid_once (void)
+{
+  g_autoptr (WrkOffers) offers =
+      right (HEAD "ways:\n  - {name: cloud, machines: 8, rent: $35/h, once: $5000, power: 700 W, time: 18 days}\n");
+  /* 8 x 35 x 432 h */
+  TEST_NEAR (row (offers, 0)->money.rent_usd, 120960, 1e-12);
+  TEST_NEAR (row (offers, 0)->money.energy_usd, 0, 0);
+  TEST_NEAR (row (offers, 0)->power_W, 5600, 1e-12);
+  TEST_NEAR (row (offers, 0)->money.total_usd, 125960, 1e-12);
+}
+
+static void
+the_building_and_the_years_take_their_share (void)
+{
+  g_autoptr (WrkOffers) offers =
+      right (HEAD "pue: 1.5\namortisation: 450 days\ntokens: 1 M\nways:\n" SERVER
+                  "  - {name: other, price: $150000, power: 5.6 kW, time: 45 days, amortisation: 90 days, pue: 1}\n");
+  /* a tenth of the price; energy by half more */
+  TEST_STR (row (offers, 0)->way->name.v, "server");
+  TEST_NEAR (row (offers, 0)->money.total_usd, 15000 + 1.5 * 604.80, 1e-12);
+  TEST_NEAR (row (offers, 0)->usd_per_token, (15000 + 1.5 * 604.80) / 1e6, 1e-12);
+  TEST_NEAR (row (offers, 1)->money.total_usd, 75000 + 604.80, 1e-12);
+  TEST_INT (wrk_offers_break_evens (offers)->len, 0);
+}
+
+static void
+the_cheapest_comes_first_and_what_misses_a_limit_last (void)
+{
+  g_autoptr (WrkOffers) free = right (HEAD "ways:\n" SERVER CLOUD);
+  TEST_STR (row (free, 0)->way->name.v, "cloud");
+  TEST_TRUE (row (free, 0)->miss == WRK_MISS_NONE);
+  g_autoptr (WrkOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\nways:\n" SERVER CLOUD);
+  TEST_TRUE (row (poor, 0)->miss == WRK_MISS_NONE);
+  TEST_TRUE (row (poor, 1)->miss == WRK_MISS_DEADLINE);
+  g_autoptr (WrkOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\nways:\n" SERVER CLOUD);
+  TEST_STR (row (slow, 0)->way->name.v, "cloud"); /* both miss: by cost */
+  TEST_TRUE (row (slow, 0)->miss == WRK_MISS_BUDGET);
+  TEST_TRUE (row (slow, 1)->miss == WRK_MISS_BUDGET);
+  g_autoptr (WrkOffers) dim = right (HEAD "power: 5 kW\nways:\n" SERVER CLOUD);
+  TEST_TRUE (row (dim, 1)->miss == WRK_MISS_POWER); /* the cloud's is not drawn at home */
+}
+
+static double
+even (const char *ways)
+{
+  g_autofree char *text = g_strconcat (HEAD "ways:\n", ways, NULL);
+  g_autoptr (WrkOffers) offers = right (text);
+  TEST_INT (wrk_offers_break_evens (offers)->len, 1);
+  return g_array_index (wrk_offers_break_evens (offers), WrkBreakEven, 0).runs;
+}
+
+static void
+buying_pays_from_so_many_times_on (void)
+{
+  TEST_NEAR (even (SERVER CLOUD), (150000 - 5000) / (120960 - 604.80), 1e-12);
+  /* cheaper to buy than to set up the cloud */
+  TEST_NEAR (even ("  - {name: a, price: $100, power: 0, time: 1 day}\n  - {name: b, rent: $1/h, once: $200, time: 1 day}\n"), 0,
+             0);
+  /* 1 kW at $0.10 is more than $0.05 an hour */
+  TEST_TRUE (isinf (even ("  - {name: a, price: $100, power: 1 kW, time: 1 day}\n  - {name: b, rent: $0.05/h, time: 1 day}\n")));
+}
+
+static void
+what_cannot_be_is_said_with_its_place (void)
+{
+  static const struct {
+    const char *ways, *said;
+  } cases[] = {
+    { "  - {name: a, price: $1, rent: $1/h, power: 0, time: 1 day}\n",
+      "'price' and 'rent' both pay for 'a'; accepted: one of them" },
+    { "  - {name: a, time: 1 day}\n", "nothing pays for 'a'; accepted: 'price' to buy it, or 'rent'" },
+    { "  - {name: a, price: $1, time: 1 day}\n", "the energy of 'a' has to be paid for; give its 'power'" },
+    { "  - {name: a, rent: $1/h, amortisation: 9 days, time: 1 day}\n", "'a' is rented, and has nothing to pay off" },
+    { "  - {name: a, rent: $1/h, time: 1 day}\n  - {name: a, rent: $2/h, time: 1 day}\n", "two ways are called 'a'" },
+    { "  - {name: a, price: 100, power: 0, time: 1 day}\n", "price '100' has no '$'" },
+    { "  - {name: a, rent: $1/h}\n", "'time' in 'ways' is missing" },
+    { "  - {name: a, rent: $1/h, time: 0}\n", "'time' must be at least 1 s" },
+    { "  []\n", "'ways' is empty; accepted: one offer or more" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat (HEAD "ways:\n", cases[i].ways, NULL);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (WrkOffers) offers = load (text, NULL, &error);
+    TEST_TRUE (offers == NULL);
+    TEST_HAS (error != NULL ? error->message : "", cases[i].said);
+    TEST_HAS (error != NULL ? error->message : "", ".yaml:");
+  }
+}
+
+static void
+currency_and_electricity_are_needed (void)
+{
+  g_autoptr (GError) none = NULL, euro = NULL, dark = NULL;
+  g_autoptr (WrkOffers) a = load ("offers: t\ndate: 2026\nways:\n" CLOUD, NULL, &none);
+  TEST_TRUE (a == NULL);
+  TEST_HAS (none->message, "'currency' in 'offers' is missing");
+  g_autoptr (WrkOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\nways:\n" CLOUD, NULL, &euro);
+  TEST_TRUE (b == NULL);
+  TEST_HAS (euro->message, "currency 'EUR' is not reckoned in; accepted: USD");
+  g_autoptr (WrkOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\nways:\n" SERVER, NULL, &dark);
+  TEST_TRUE (c == NULL);
+  TEST_HAS (dark->message, "'server' draws power, and 'electricity' has no price");
+}
+
+/* ---- the document ---- */
+
+static void
+the_example_has_an_answer (void)
+{
+  g_autofree char *text = document_read (DOCUMENT);
+  const char *at = text;
+  g_autofree char *example = document_next_example (&at);
+  g_autoptr (WrkOffers) offers = right (example);
+  /* 4 x 300000 x 16 / 1095, and 40.8 kW x 1.3 x 384 h at 12 cents */
+  TEST_STR (row (offers, 0)->way->name.v, "own");
+  TEST_NEAR (row (offers, 0)->money.total_usd, 1200000.0 * 16 / 1095 + 40.8 * 1.3 * 384 * 0.12, 1e-12);
+}
+
+static void
+the_tables_are_sound (void)
+{
+  g_autofree char *wrong = base_schema_check (&wrk_schema_offers);
+  TEST_STR (wrong, NULL);
+}
+
+static void
+reference_is_what_the_tables_print (void)
+{
+  document_check_reference (DOCUMENT, schemas);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const TestCase cases[] = {
+    { "a bought machine costs its price and energy", a_bought_machine_costs_its_price_and_energy },
+    { "rent holds power and what is paid once", rent_holds_power_and_what_is_paid_once },
+    { "the building and the years take their share", the_building_and_the_years_take_their_share },
+    { "the cheapest comes first and what misses a limit last", the_cheapest_comes_first_and_what_misses_a_limit_last },
+    { "buying pays from so many times on", buying_pays_from_so_many_times_on },
+    { "what cannot be is said with its place", what_cannot_be_is_said_with_its_place },
+    { "currency and electricity are needed", currency_and_electricity_are_needed },
+    { "the document's example has an answer", the_example_has_an_answer },
+    { "the tables are sound", the_tables_are_sound },
+    { "the reference is what the tables print", reference_is_what_the_tables_print },
+    { NULL, NULL },
+  };
+  if (argc == 2 && strcmp (argv[1], "--write") == 0)
+    return document_write (DOCUMENT, schemas);
+  return test_main ("offers", cases);
+}
