@@ -24,10 +24,10 @@ stats data using (column ("end_s")) name "T" nooutput
 unit = T_max < 1e-3 ? "us" : T_max < 1 ? "ms" : "s"
 scale = T_max < 1e-3 ? 1e6 : T_max < 1 ? 1e3 : 1
 
-kinds = "forward backward weight recompute optimizer other exchange idle untold"
-array said_as[9] = ["forward", "backward", "weights' gradients", "recomputed", "optimizer", "copies, host", \
-  "exchange, nothing computed", "idle", "micro-batches not traced"]
-array shade[9] = ["#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#000000", "#777777", "#D55E00", "#EEEEEE", "#F7E9B5"]
+kinds = "forward backward weight recompute optimizer other exchange idle"
+array said_as[8] = ["forward", "backward", "weights' gradients", "recomputed", "optimizer", "copies, host", \
+  "exchange, nothing computed", "idle"]
+array shade[8] = ["#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#000000", "#777777", "#D55E00", "#EEEEEE"]
 present = ""
 see (kind) = strstrt (" ".present." ", " ".kind." ") > 0 ? 1 : (present = present." ".kind, 1)
 stats data using (see (strcol ("kind"))) nooutput

@@ -67,6 +67,14 @@ cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *
     tsv = g_string_new (NULL);
   }
   g_string_truncate (tsv, 0);
+  if (rep_timeline_begin_tsv (result, tsv, &columns)) {
+    g_autofree char *title = g_strdup_printf ("%s: the begin of a step", scenario);
+    cli_pictures_add (pictures, "timeline_begin", "timeline.gp",
+                      "The same of the begin: until twice the time at which the first micro-batch is back on the first stage.",
+                      title, tsv, g_strdup_printf ("; columns=%u", columns));
+    tsv = g_string_new (NULL);
+  }
+  g_string_truncate (tsv, 0);
   if (rep_memory_tsv (result, tsv)) {
     char capacity[G_ASCII_DTOSTR_BUF_SIZE];
     g_autofree char *title = g_strdup_printf ("%s: memory of a GPU at its fullest", scenario);

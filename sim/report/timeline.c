@@ -6,9 +6,8 @@
 #include "report/pictures.h"
 #include "workload/trace.h"
 
-typedef enum { FORWARD, BACKWARD, WEIGHT, RECOMPUTE, OPTIMIZER, OTHER, EXCHANGE, IDLE, UNTOLD, KINDS } Kind;
-static const char *const names[KINDS] = { "forward", "backward", "weight", "recompute", "optimizer",
-                                          "other",   "exchange", "idle",   "untold" };
+typedef enum { FORWARD, BACKWARD, WEIGHT, RECOMPUTE, OPTIMIZER, OTHER, EXCHANGE, IDLE, KINDS } Kind;
+static const char *const names[KINDS] = { "forward", "backward", "weight", "recompute", "optimizer", "other", "exchange", "idle" };
 
 typedef struct {
   guint stage;
@@ -16,14 +15,8 @@ typedef struct {
   double start_s, end_s;
 } Block;
 
-/* Where the trace leaves out micro-batches of a stage: from the end of what stands before to the begin of what stands behind. */
-typedef struct {
-  double from_s, to_s;
-} Hole;
-
 typedef struct {
   GArray *blocks; /* Block: what runs, in no order */
-  GArray *holes;  /* Hole by stage */
   guint n_stages;
   double end_s;
 } Timeline;
@@ -49,13 +42,13 @@ is_turn (const char *name, char letter)
 /* ---- of a model's trace ---- */
 
 static Kind
-kind_of_slice (const WrkSlice *slice)
+kind_of (WrkTraceKind kind, gboolean weight)
 {
-  switch (slice->kind) {
+  switch (kind) {
     case WRK_TRACE_FORWARD:
       return FORWARD;
     case WRK_TRACE_BACKWARD:
-      return is_turn (slice->name, 'W') ? WEIGHT : BACKWARD;
+      return weight ? WEIGHT : BACKWARD;
     case WRK_TRACE_RECOMPUTE:
       return RECOMPUTE;
     case WRK_TRACE_OPTIMIZER:
@@ -74,70 +67,19 @@ kind_of_slice (const WrkSlice *slice)
   return EXCHANGE;
 }
 
-/* Micro-batches below *front and from *back on are in the trace; FALSE: all are. */
-static gboolean
-find_left_out (const WrkTrace *trace, gint32 *front, gint32 *back)
-{
-  const GArray *slices = wrk_trace_slices (trace);
-  gint32 most = -1;
-  for (guint i = 0; i < slices->len; i++)
-    most = MAX (most, g_array_index (slices, WrkSlice, i).micro_batch);
-  if (wrk_trace_written (trace) == NULL || most < 0)
-    return FALSE;
-  g_autofree gboolean *there = g_new0 (gboolean, (gsize)most + 2);
-  for (guint i = 0; i < slices->len; i++)
-    if (g_array_index (slices, WrkSlice, i).micro_batch >= 0)
-      there[g_array_index (slices, WrkSlice, i).micro_batch] = TRUE;
-  for (*front = 0; there[*front];)
-    ++*front;
-  for (*back = *front; *back <= most && !there[*back];)
-    ++*back;
-  return *back <= most;
-}
-
-/* Between the first pass that has its last early micro-batch behind it, and the last that has its first late one before it. */
-static void
-find_holes (Timeline *line, const WrkTrace *trace, gint32 front, gint32 back)
-{
-  enum { CHUNKS = 64, PASSES = 4 };
-  const GArray *slices = wrk_trace_slices (trace);
-  g_array_set_size (line->holes, line->n_stages);
-  for (guint s = 0; s < line->n_stages; s++) {
-    double last_s[PASSES][CHUNKS] = { { 0 } }, first_s[PASSES][CHUNKS] = { { 0 } };
-    for (guint i = 0; i < slices->len; i++) {
-      const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
-      Kind kind = kind_of_slice (slice);
-      if (slice->process != s || slice->micro_batch < 0 || kind > RECOMPUTE)
-        continue;
-      gint32 chunk = CLAMP (slice->chunk, 0, CHUNKS - 1);
-      double *last = &last_s[kind][chunk], *first = &first_s[kind][chunk];
-      if (slice->micro_batch < front)
-        *last = MAX (*last, slice->end_s);
-      else if (slice->micro_batch >= back)
-        *first = *first > 0 ? MIN (*first, slice->start_s) : slice->start_s;
-    }
-    Hole hole = { line->end_s, 0 };
-    for (int p = 0; p < PASSES; p++)
-      for (int c = 0; c < CHUNKS; c++)
-        if (last_s[p][c] > 0 && first_s[p][c] > 0) {
-          hole.from_s = MIN (hole.from_s, last_s[p][c]);
-          hole.to_s = MAX (hole.to_s, first_s[p][c]);
-        }
-    g_array_index (line->holes, Hole, s) = hole;
-  }
-}
-
+/* A large step's trace leaves out micro-batches; what ran then is told without its details. */
 static void
 take_trace (Timeline *line, const WrkTrace *trace)
 {
-  const GArray *slices = wrk_trace_slices (trace);
+  const GArray *slices = wrk_trace_slices (trace), *stretches = wrk_trace_stretches (trace);
   for (guint i = 0; i < slices->len; i++) {
     const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
-    add (line, slice->process, kind_of_slice (slice), slice->start_s, slice->end_s);
+    add (line, slice->process, kind_of (slice->kind, is_turn (slice->name, 'W')), slice->start_s, slice->end_s);
   }
-  gint32 front, back;
-  if (find_left_out (trace, &front, &back))
-    find_holes (line, trace, front, back);
+  for (guint i = 0; i < stretches->len; i++) {
+    const WrkStretch *stretch = &g_array_index (stretches, WrkStretch, i);
+    add (line, stretch->process, kind_of (stretch->kind, stretch->weight), stretch->start_s, stretch->end_s);
+  }
 }
 
 /* ---- of given layers: lanes are "stage 3 compute", "stage 3 send forward" ---- */
@@ -183,12 +125,8 @@ compare_edges (const void *a, const void *b)
 }
 
 static void
-append_block (GArray *out, const Timeline *line, guint stage, Kind kind, double start_s, double end_s)
+append_block (GArray *out, guint stage, Kind kind, double start_s, double end_s)
 {
-  const double tiny_s = 1e-9 * line->end_s;
-  const Hole *hole = kind == IDLE && stage < line->holes->len ? &g_array_index (line->holes, Hole, stage) : NULL;
-  if (hole != NULL && start_s >= hole->from_s - tiny_s && end_s <= hole->to_s + tiny_s)
-    kind = UNTOLD;
   Block *last = out->len > 0 ? &g_array_index (out, Block, out->len - 1) : NULL;
   if (end_s <= start_s)
     return;
@@ -222,7 +160,7 @@ flatten (const Timeline *line)
       Kind kind = FORWARD;
       while (kind < IDLE && running[kind] == 0)
         kind++;
-      append_block (out, line, s, kind, at_s, edge != NULL ? edge->at_s : line->end_s);
+      append_block (out, s, kind, at_s, edge != NULL ? edge->at_s : line->end_s);
       if (edge == NULL)
         break;
       at_s = edge->at_s;
@@ -265,21 +203,15 @@ put_into_columns (const GArray *blocks, const Timeline *line, guint columns)
   return out;
 }
 
-gboolean
-rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
+/* Rows of what stands before line->end_s. */
+static gboolean
+write_rows (const Timeline *line, GString *out, guint *columns)
 {
   enum { COLUMNS = 800 };
-  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING)
-    return FALSE;
-  Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)), .holes = g_array_new (FALSE, TRUE, sizeof (Hole)) };
-  if (result->trace != NULL)
-    take_trace (&line, result->trace);
-  else if (result->spans != NULL)
-    take_spans (&line, result->spans);
-  g_autoptr (GArray) blocks = flatten (&line);
+  g_autoptr (GArray) blocks = flatten (line);
   *columns = blocks->len > REP_TIMELINE_ROWS ? COLUMNS : 0;
   if (*columns > 0) {
-    GArray *narrow = put_into_columns (blocks, &line, COLUMNS);
+    GArray *narrow = put_into_columns (blocks, line, COLUMNS);
     g_array_unref (blocks);
     blocks = narrow;
   }
@@ -291,7 +223,66 @@ rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
                             g_ascii_formatd (start, sizeof start, "%.9g", block->start_s),
                             g_ascii_formatd (end, sizeof end, "%.9g", block->end_s));
   }
-  g_array_unref (line.blocks);
-  g_array_unref (line.holes);
   return blocks->len > 0;
+}
+
+gboolean
+rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
+{
+  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING)
+    return FALSE;
+  Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
+  if (result->trace != NULL)
+    take_trace (&line, result->trace);
+  else if (result->spans != NULL)
+    take_spans (&line, result->spans);
+  const gboolean any = write_rows (&line, out, columns);
+  g_array_unref (line.blocks);
+  return any;
+}
+
+/* When the first micro-batch is back on the first stage; 0: it is not told. */
+static double
+first_is_back (const WrkTrace *trace)
+{
+  const GArray *slices = wrk_trace_slices (trace);
+  double end_s = 0;
+  for (guint i = 0; i < slices->len; i++) {
+    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+    if (slice->process == 0 && slice->micro_batch == 0 && slice->kind == WRK_TRACE_BACKWARD)
+      end_s = MAX (end_s, slice->end_s);
+  }
+  return end_s;
+}
+
+static void
+keep_before (Timeline *line, double window_s)
+{
+  GArray *kept = g_array_new (FALSE, FALSE, sizeof (Block));
+  for (guint i = 0; i < line->blocks->len; i++) {
+    Block block = g_array_index (line->blocks, Block, i);
+    block.end_s = MIN (block.end_s, window_s);
+    if (block.end_s > block.start_s)
+      g_array_append_val (kept, block);
+  }
+  g_array_unref (line->blocks);
+  line->blocks = kept;
+  line->end_s = window_s;
+}
+
+gboolean
+rep_timeline_begin_tsv (const WrkResult *result, GString *out, guint *columns)
+{
+  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING || result->trace == NULL)
+    return FALSE;
+  Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
+  take_trace (&line, result->trace);
+  const double window_s = 2 * first_is_back (result->trace);
+  const gboolean told = window_s > 0 && line.blocks->len > REP_TIMELINE_ROWS && window_s < line.end_s / 2;
+  if (told) {
+    keep_before (&line, window_s);
+    write_rows (&line, out, columns);
+  }
+  g_array_unref (line.blocks);
+  return told;
 }

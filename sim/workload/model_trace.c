@@ -26,7 +26,7 @@ const char *const wrk_trace_kind_names[WRK_TRACE_KINDS] = {
 struct WrkTrace {
   GStringChunk *texts;
   GPtrArray *processes; /* char * */
-  GArray *slices, *arrows, *counters, *samples;
+  GArray *slices, *stretches, *arrows, *counters, *samples;
   char *written;
 };
 
@@ -44,6 +44,7 @@ wrk_trace_free (WrkTrace *trace)
   g_string_chunk_free (trace->texts);
   g_ptr_array_unref (trace->processes);
   g_array_unref (trace->slices);
+  g_array_unref (trace->stretches);
   g_array_unref (trace->arrows);
   g_array_unref (trace->counters);
   g_array_unref (trace->samples);
@@ -78,6 +79,12 @@ wrk_trace_slices (const WrkTrace *trace)
 }
 
 const GArray *
+wrk_trace_stretches (const WrkTrace *trace)
+{
+  return trace->stretches;
+}
+
+const GArray *
 wrk_trace_arrows (const WrkTrace *trace)
 {
   return trace->arrows;
@@ -107,6 +114,8 @@ typedef struct {
   const WrkBuild *b;
   WrkTrace *trace;
   guint32 *role_of;    /* by stream: lane x WRK_ROLES + role */
+  guint32 *stretch_of; /* by stream: its last stretch + 1; 0: none yet */
+  double gap_s;        /* that a stretch may have within */
   guint32 front, back; /* micro-batches below `front` and from `back` on are written */
 } Writer;
 
@@ -225,10 +234,34 @@ add_slice (Writer *w, EngTask task)
   g_array_append_val (w->trace->slices, slice);
 }
 
+/* Tasks of a stream follow each other in time. */
+static void
+add_stretch (Writer *w, EngTask task)
+{
+  const EngStream stream = eng_graph_task_stream (w->b->graph, task);
+  const char *name = eng_graph_task_name (w->b->graph, task);
+  guint32 *last = &w->stretch_of[stream];
+  WrkStretch *before = *last > 0 ? &g_array_index (w->trace->stretches, WrkStretch, *last - 1) : NULL;
+  const WrkStretch one = { .process = w->role_of[stream] / WRK_ROLES,
+                           .kind = kind_of (eng_graph_task_kind (w->b->graph, task)),
+                           .weight = name[0] == 'W' && g_ascii_isdigit (name[1]),
+                           .start_s = start_of (w->b, task),
+                           .end_s = end_of (w->b, task) };
+  if (before != NULL && before->kind == one.kind && before->weight == one.weight && one.start_s - before->end_s <= w->gap_s) {
+    before->end_s = one.end_s;
+    return;
+  }
+  g_array_append_val (w->trace->stretches, one);
+  *last = w->trace->stretches->len;
+}
+
 static void
 index_streams (Writer *w)
 {
   w->role_of = g_new0 (guint32, eng_graph_n_streams (w->b->graph) + 1u);
+  w->stretch_of = g_new0 (guint32, eng_graph_n_streams (w->b->graph) + 1u);
+  for (guint32 s = 0; s < w->b->model->pipe.p; s++)
+    w->gap_s = fmax (w->gap_s, WRK_STRETCH_GAP * end_of (w->b, w->b->lane[s].end));
   for (guint32 s = 0; s < w->b->model->pipe.p; s++)
     for (guint32 r = 0; r < WRK_ROLES; r++)
       if (w->b->lane[s].stream[r] != ENG_NO_STREAM)
@@ -463,6 +496,7 @@ wrk_step_trace (const WrkBuild *b, GArray *const *order, WrkDone *const *done)
   trace->texts = g_string_chunk_new (4096);
   trace->processes = g_ptr_array_new_with_free_func (g_free);
   trace->slices = g_array_new (FALSE, FALSE, sizeof (WrkSlice));
+  trace->stretches = g_array_new (FALSE, FALSE, sizeof (WrkStretch));
   trace->arrows = g_array_new (FALSE, FALSE, sizeof (WrkArrow));
   trace->counters = g_array_new (FALSE, FALSE, sizeof (WrkCounter));
   g_array_set_clear_func (trace->counters, clear_counter);
@@ -474,10 +508,13 @@ wrk_step_trace (const WrkBuild *b, GArray *const *order, WrkDone *const *done)
   for (EngTask t = 0; t < b->notes->len; t++)
     if (is_written (&w, t))
       add_slice (&w, t);
+    else if (lasts (b, t))
+      add_stretch (&w, t);
   add_arrows (&w, order, done);
   add_links (&w);
   for (guint32 s = 0; s < b->model->pipe.p; s++)
     add_in_flight (&w, s, order[s], done[s]);
   g_free (w.role_of);
+  g_free (w.stretch_of);
   return trace;
 }

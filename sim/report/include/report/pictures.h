@@ -12,11 +12,14 @@ gboolean rep_parts_tsv (const WrkResult *result, GString *out);
 
 /* plots/timeline.gp: stage, kind, start_s, end_s: what each pipeline stage does when, by stage, then time, without gaps. Kinds:
  * forward, backward, weight (gradients of weights, where the schedule puts them off), recompute, optimizer, other (copies, the
- * host), exchange (nothing computes, something is sent), idle, and untold, where the trace leaves micro-batches out. More than
- * REP_TIMELINE_ROWS rows of all stages become columns of equal width, each of the kind that most of it was. *columns: how many,
- * 0 where nothing was put together. FALSE: no training step, or one that was run without spans. */
+ * host), exchange (nothing computes, something is sent) and idle. More than REP_TIMELINE_ROWS rows of all stages become columns of
+ * equal width, each of the kind that most of it was. *columns: how many, 0 where nothing was put together. FALSE: no training step,
+ * or one that was run without spans. */
 #define REP_TIMELINE_ROWS 6000u
 gboolean rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns);
+/* The same of the begin alone, until twice the time at which the first micro-batch is back on the first stage: of steps in which
+ * single passes are narrower than a column. FALSE: a step is short enough to be seen whole. */
+gboolean rep_timeline_begin_tsv (const WrkResult *result, GString *out, guint *columns);
 
 /* plots/memory.gp: stage, then B of each part that rep_memory_parts names. FALSE: not known. */
 gboolean rep_memory_tsv (const WrkResult *result, GString *out);

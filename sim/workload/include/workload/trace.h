@@ -30,6 +30,16 @@ typedef struct {
   double bytes;             /* as nccl-tests counts them */
 } WrkSlice;
 
+/* What a pipeline rank did in micro-batches that have no slices: one kind of work on one stream, gaps within it of at most
+ * WRK_STRETCH_GAP of the step. */
+#define WRK_STRETCH_GAP (1.0 / 8000)
+typedef struct {
+  guint32 process;
+  WrkTraceKind kind;
+  gboolean weight; /* of BACKWARD: gradients of weights, put off by the schedule */
+  double start_s, end_s;
+} WrkStretch;
+
 /* From within the slice that begins at from_s to the one that begins at to_s. */
 typedef struct {
   guint32 from_process, from_thread, to_process, to_thread;
@@ -58,6 +68,7 @@ const GPtrArray *wrk_trace_processes (const WrkTrace *trace); /* char *: "stage 
 guint wrk_trace_n_threads (const WrkTrace *trace);
 const char *wrk_trace_thread (const WrkTrace *trace, guint thread);
 const GArray *wrk_trace_slices (const WrkTrace *trace);   /* WrkSlice, by process, in the order of the program */
+const GArray *wrk_trace_stretches (const WrkTrace *trace); /* WrkStretch, by stream, rising; empty where all has slices */
 const GArray *wrk_trace_arrows (const WrkTrace *trace);   /* WrkArrow */
 const GArray *wrk_trace_counters (const WrkTrace *trace); /* WrkCounter */
 const GArray *wrk_trace_samples (const WrkTrace *trace);  /* WrkSample, by counter, then time */
