@@ -43,6 +43,7 @@ static const FileType types[] = {
   { "plan", FILE_PLAN, NULL, 0 },
   { "offers", FILE_OFFERS, NULL, 0 },
   { "prices", FILE_PART, &wrk_schema_prices, sizeof (WrkPricesSpec) },
+  { "comparisons", FILE_PART, &wrk_schema_comparisons, sizeof (WrkApartSpec) },
   { NULL, FILE_PART, NULL, 0 },
 };
 

@@ -6,9 +6,11 @@
 #include "report/plan.h"
 
 #define PLANS_FOLDER "scenarios/plans"
+#define MOST_BEST    100
 
 typedef struct {
   char *best, *rows, *threads, *plot, *report;
+  gboolean per_machine;
 } Flags;
 
 enum { STATUS_INFEASIBLE = 3 };
@@ -16,6 +18,8 @@ enum { STATUS_INFEASIBLE = 3 };
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "best", 0, offsetof (Flags, best), "N", "how many of the best the engine simulates, 0 to 100; default 3" },
+  { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (Flags, per_machine), NULL,
+    "show and simulate the best of each machine alone; --best: of all of them" },
   { CLI_FLAG_TEXT, "rows", 0, offsetof (Flags, rows), "N", "how many are shown; default 10" },
   { CLI_FLAG_TEXT, "threads", 0, offsetof (Flags, threads), "N",
     "threads of the first stage; default: one a processor; the answer is the same" },
@@ -152,7 +156,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  if (!cli_count_value (cli, "--best", flags->best, 0, 100, &best, error) ||
+  if (!cli_count_value (cli, "--best", flags->best, 0, MOST_BEST, &best, error) ||
       !cli_count_value (cli, "--rows", flags->rows, 1, 100000, &rows, error) ||
       !cli_count_value (cli, "--threads", flags->threads, 1, 1024, &threads, error) ||
       (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
@@ -171,7 +175,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
   }
   cli_warn_all (cli, wrk_plan_warnings (plan));
   cli_take_inputs (cli, wrk_plan_inputs (plan));
-  g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, (guint)threads, (guint)best, error);
+  const guint machines = wrk_plan_machines (plan)->len;
+  const WrkPlanAsk ask = { .threads = (guint)threads,
+                           .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)best,
+                           .per_machine = flags->per_machine };
+  g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, &ask, error);
   if (result == NULL)
     return FALSE;
   write_answer (cli, plan, result, (guint)rows);

@@ -13,5 +13,8 @@ void rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GSt
 void rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *html);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
 void rep_plan_count_prices (const WrkPlan *plan, guint *figures, guint *assumed);
+/* The lines of text and the member of JSON that rep_plan_rivals() makes. */
+void rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString *out);
+void rep_plan_rivals_json (const WrkPlan *plan, const WrkPlanResult *result, JsonBuilder *json);
 
 #endif

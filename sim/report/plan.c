@@ -29,7 +29,7 @@ static const BaseColumn columns[] = {
   { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f" },
   { "step_time_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "step_time_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
+  { "by", "by", BASE_CELL_TEXT, 0, NULL },
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
   { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.2f" },
@@ -123,7 +123,7 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "step_time_s", row->step_time_s);
   base_table_number (table, "step_time_lo_s", row->step_time_lo_s);
   base_table_number (table, "step_time_hi_s", row->step_time_hi_s);
-  base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
+  base_table_text (table, "by", row->simulated ? "engine" : "formula");
   base_table_number (table, "mfu", row->step.mfu);
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
@@ -154,7 +154,7 @@ front_of (const WrkPlanResult *result)
   return n;
 }
 
-/* Which machines the error band of the first row reaches. */
+/* How many configurations cannot be told apart, and of a front where they are. */
 static void
 append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
 {
@@ -166,26 +166,26 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
     return;
   for (guint i = 0; i < result->rows->len; i++) {
     const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    n += row->alike && !alike[row->machine] ? 1u : 0u;
     alike[row->machine] = alike[row->machine] || row->alike;
   }
   g_string_append_printf (out,
-                          "%" G_GUINT64_FORMAT " configurations cannot be told apart: the error band%s of the %s reach%s them; on",
-                          result->n_alike, front ? "s" : "", front ? "front" : "first", front ? "" : "es");
-  for (guint i = 0; i < machines->len; i++) {
-    if (!alike[i])
-      continue;
-    g_autofree char *machine = rep_plan_machine (plan, i);
-    g_string_append_printf (out, "%s %s", n++ > 0 ? "," : "", machine);
-  }
-  g_string_append (out, "\n");
+                          "%" G_GUINT64_FORMAT " configurations on %u of %u machines cannot be told from the %s: the error of "
+                          "their ratio reaches further\n",
+                          result->n_alike, n, machines->len, front ? "front" : "first");
 }
 
 BaseTable *
 rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 {
   BaseTable *table = base_table_new (columns);
-  for (guint i = 0; i < MIN (most, result->rows->len); i++)
-    add_row (plan, &g_array_index (result->rows, WrkChoiceRow, i), i + 1, table);
+  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
+    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    if (!result->per_machine || !seen[row->machine])
+      add_row (plan, row, i + 1, table);
+    seen[row->machine] = TRUE;
+  }
   return table;
 }
 
@@ -297,10 +297,16 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
   if (front)
     g_string_append_printf (out, "\n%u on the front, %u simulated (--best)\n", front_of (result), result->n_simulated);
   append_alike (plan, result, out);
+  rep_plan_rivals_text (plan, result, out);
   g_string_append (out, "\n# fell out\n");
-  for (int o = 0; o < WRK_OUT_N; o++)
-    if (result->out[o] > 0)
-      g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s\n", result->out[o], wrk_out_texts[o]);
+  for (int o = 0; o < WRK_OUT_N; o++) {
+    if (result->out[o] == 0)
+      continue;
+    g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s", result->out[o], wrk_out_texts[o]);
+    if (result->dropped[o] > 0)
+      g_string_append_printf (out, ", %" G_GUINT64_FORMAT " of them as the engine has it", result->dropped[o]);
+    g_string_append_c (out, '\n');
+  }
 }
 
 void
@@ -333,6 +339,7 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   for (char **sentence = verdict; *sentence != NULL; sentence++)
     json_builder_add_string_value (json, *sentence);
   json_builder_end_array (json);
+  rep_plan_rivals_json (plan, result, json);
   json_builder_set_member_name (json, "fell_out");
   json_builder_begin_array (json);
   for (int o = 0; o < WRK_OUT_N; o++) {
@@ -341,6 +348,7 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
     json_builder_begin_object (json);
     rep_json_text (json, "why", wrk_out_texts[o]);
     rep_json_number (json, "count", (double)result->out[o]);
+    rep_json_number (json, "by_engine", (double)result->dropped[o]);
     rep_json_number (json, "nearest_over", o >= WRK_OUT_MEMORY ? result->over[o] : (double)NAN);
     json_builder_end_object (json);
   }

@@ -44,18 +44,6 @@ static void G_GNUC_PRINTF (2, 3) set (WrkChange *change, const char *format, ...
 
 /* ---- hardware ---- */
 
-/* Specified, one way; 0: not told. */
-static double
-rate_of (const CluLinkSpec *link)
-{
-  const CluLinkClass *link_class = link->link_class.value;
-  if (link->rate.set)
-    return link->rate.v;
-  if (link_class == NULL)
-    return 0;
-  return (link->lanes.set ? link->lanes.v : link_class->lanes.v) * link_class->lane_rate.v;
-}
-
 static WrkChange *
 double_rate (GPtrArray *changes, const char *what, const char *path, double rate_Bps)
 {
@@ -96,13 +84,12 @@ add_hardware (const WrkModel *model, GPtrArray *changes)
   if (node->nvlink.link.rate.set)
     up.rate = node->nvlink.link.rate;
   if (nic != NULL && clu_n_nodes (clu) > 1) {
-    WrkChange *change = double_rate (changes, "network adapters", "topology.node.nics.rate",
-                                     node->nics.rate.set ? node->nics.rate.v : rate_of (&nic->port));
+    WrkChange *change = double_rate (changes, "network adapters", "topology.node.nics.rate", wrk_nic_rate_Bps (clu, 0));
     if (change != NULL)
       quicken_switches (&clu_spec (clu)->fabric, change);
   }
   if (nvlink)
-    double_rate (changes, "scale-up links of a GPU", "topology.node.nvlink.link.rate", rate_of (&up));
+    double_rate (changes, "scale-up links of a GPU", "topology.node.nvlink.link.rate", wrk_link_rate_Bps (&up));
 }
 
 /* ---- parallelism ---- */

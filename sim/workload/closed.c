@@ -444,7 +444,7 @@ make_cut (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   cut->m = turns->m;
   cut->more_s = turns->more_s + last.each_s;
   cut->band = units->band;
-  cut->wire_band = fmax (units->wire_band, last.band);
+  cut->wire_band = cut->step.wire_band = fmax (units->wire_band, last.band);
   take_parts (model, units, turns, &last, cut);
   return cut;
 }

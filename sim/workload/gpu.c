@@ -26,3 +26,22 @@ wrk_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out)
       out->source = MIN (out->source, peaks[p]->source);
   }
 }
+
+double
+wrk_link_rate_Bps (const CluLinkSpec *link)
+{
+  const CluLinkClass *link_class = link->link_class.value;
+  if (link->rate.set)
+    return link->rate.v;
+  if (link_class == NULL)
+    return 0;
+  return (link->lanes.set ? link->lanes.v : link_class->lanes.v) * link_class->lane_rate.v;
+}
+
+double
+wrk_nic_rate_Bps (const Clu *clu, guint32 node)
+{
+  const CluNicSpec *nic = clu_nic_spec (clu, node);
+  const BaseNum *rate = &clu_node_spec (clu, node)->nics.rate;
+  return nic == NULL ? 0 : rate->set ? rate->v : wrk_link_rate_Bps (&nic->port);
+}

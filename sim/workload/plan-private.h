@@ -55,12 +55,15 @@ struct WrkPlan {
   GArray *machines; /* WrkMachine */
   WrkLibraryLoad load;
   void *user;
+  WrkApartSpec apart;
   BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
 };
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
 WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClosedAsk *ask, GError **error);
+/* What a step of a cut comes to on a machine. */
+void wrk_plan_take_step (const WrkPlan *plan, guint machine, const WrkClosedAsk *ask, const WrkClosedStep *step, WrkChoiceRow *row);
 
 /* `failures` and `checkpoint` of a plan, and what does not go together in them. */
 extern const BaseSchema wrk_schema_plan_failures, wrk_schema_plan_checkpoint;
@@ -88,8 +91,17 @@ gboolean wrk_plan_asks_money (const WrkPlan *plan);
 GArray *wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again);
 /* The same, and puts them before the others, which stay in order. */
 void wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again);
-/* Of a front that stands first: marks rows `alike` that none of it beats beyond both error bands; how many, with the front. */
-guint64 wrk_plan_reach_front (GArray *rows);
+/* The order of the plan's aim. */
+gint wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan);
+/* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
+gboolean wrk_plan_second_stage (const WrkPlan *plan, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error);
+
+/* Reads calibrate/defaults/comparisons. */
+gboolean wrk_plan_read_comparisons (WrkPlan *plan, const BaseSchemaContext *context, GError **error);
+/* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
+double wrk_plan_odds (double more, double half, double most);
+/* Marks what cannot be told from the first, or from the front, and fills the rivals. */
+gboolean wrk_plan_tell_apart (const WrkPlan *plan, WrkPlanResult *out, GError **error);
 
 /* Every cut of a machine: WrkClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
  * is none. */

@@ -368,8 +368,8 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
     wrk_fail_at (error, base_yaml_mark (plan->spec.fixed), "'fixed' holds keys of a training workload");
     return NULL;
   }
-  if (!read_prices (plan, &context, error) || !check_lists (plan, error) || !check_goal (plan, error) ||
-      !wrk_plan_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
+  if (!wrk_plan_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
+      !check_goal (plan, error) || !wrk_plan_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
       !add_machines (plan, error) || !check_free (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);

@@ -1,17 +1,40 @@
 /* The front of a plan: configurations that no other one beats in time and in cost together. */
+#include <math.h>
+
 #include "plan-private.h"
 
 #define ROW(rows, i) (&g_array_index (rows, WrkChoiceRow, i))
 
-static gint
-by_time_then_cost (gconstpointer a, gconstpointer b, gpointer rows)
+typedef struct {
+  GArray *rows;
+  gboolean again;
+} Order;
+
+/* Of all rows the closed form's answers are compared, again those that stand. */
+static double
+time_of (const WrkChoiceRow *row, gboolean again)
 {
+  return again ? row->run_s : row->formula_s;
+}
+
+static double
+cost_of (const WrkChoiceRow *row, gboolean again)
+{
+  return again ? row->money.total_usd : row->formula_usd;
+}
+
+static gint
+by_time_then_cost (gconstpointer a, gconstpointer b, gpointer user)
+{
+  const Order *order = user;
   guint i = *(const guint *)a, k = *(const guint *)b;
-  const WrkChoiceRow *x = ROW ((GArray *)rows, i), *y = ROW ((GArray *)rows, k);
-  if (x->run_s < y->run_s || x->run_s > y->run_s)
-    return x->run_s < y->run_s ? -1 : 1;
-  if (x->money.total_usd < y->money.total_usd || x->money.total_usd > y->money.total_usd)
-    return x->money.total_usd < y->money.total_usd ? -1 : 1;
+  double x = time_of (ROW (order->rows, i), order->again), y = time_of (ROW (order->rows, k), order->again);
+  if (x < y || x > y)
+    return x < y ? -1 : 1;
+  x = cost_of (ROW (order->rows, i), order->again);
+  y = cost_of (ROW (order->rows, k), order->again);
+  if (x < y || x > y)
+    return x < y ? -1 : 1;
   return i < k ? -1 : 1; /* of equal ones the first */
 }
 
@@ -27,14 +50,16 @@ wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again)
     if (asked)
       g_array_append_val (order, i);
   }
-  g_array_sort_with_data (order, by_time_then_cost, rows);
+  Order by = { rows, again };
+  g_array_sort_with_data (order, by_time_then_cost, &by);
+  double least = (double)INFINITY;
   for (guint i = 0; i < order->len; i++) {
     guint row = g_array_index (order, guint, i);
-    if (front->len == 0 ||
-        ROW (rows, row)->money.total_usd < ROW (rows, g_array_index (front, guint, front->len - 1))->money.total_usd) {
-      ROW (rows, row)->front = TRUE;
-      g_array_append_val (front, row);
-    }
+    if (cost_of (ROW (rows, row), again) >= least)
+      continue;
+    least = cost_of (ROW (rows, row), again);
+    ROW (rows, row)->front = TRUE;
+    g_array_append_val (front, row);
   }
   return front;
 }
@@ -51,26 +76,4 @@ wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again)
       g_array_append_vals (sorted, ROW (rows, i), 1);
   g_array_set_size (rows, 0);
   g_array_append_vals (rows, sorted->data, sorted->len);
-}
-
-guint64
-wrk_plan_reach_front (GArray *rows)
-{
-  guint n_front = 0;
-  guint64 n = 0;
-  while (n_front < rows->len && ROW (rows, n_front)->front)
-    n_front++;
-  for (guint i = 0; i < rows->len; i++) {
-    WrkChoiceRow *row = ROW (rows, i);
-    double least = row->step_time_lo_s / row->step_time_s;
-    gboolean beaten = FALSE;
-    for (guint k = 0; k < n_front && !beaten; k++) {
-      const WrkChoiceRow *front = ROW (rows, k);
-      double most = front->step_time_hi_s / front->step_time_s;
-      beaten = front->run_s * most < row->run_s * least && front->money.total_usd * most < row->money.total_usd * least;
-    }
-    row->alike = !beaten;
-    n += row->alike ? 1u : 0u;
-  }
-  return n;
 }

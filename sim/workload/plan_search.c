@@ -1,7 +1,7 @@
-/* A plan's search: closed form over everything that divides, a machine a job of a pool of threads, then the engine on the best few.
- * Rows of machines are put together in the order of the machines, so the answer does not depend on the threads. */
+/* A plan's search: closed form over everything that divides, a machine a job of a pool of threads, then the engine on the best few
+ * (plan_engine.c) and what can be told apart of what is left (plan_apart.c). Rows of machines are put together in the order of the
+ * machines, so the answer does not depend on the threads. */
 #include <math.h>
-#include <string.h>
 
 #include "base/parallel.h"
 #include "plan-private.h"
@@ -107,6 +107,23 @@ wrk_plan_least (const WrkPlan *plan, const WrkChoiceRow *row)
   }
 }
 
+void
+wrk_plan_take_step (const WrkPlan *plan, guint machine, const WrkClosedAsk *ask, const WrkClosedStep *step, WrkChoiceRow *row)
+{
+  *row = (WrkChoiceRow){ .machine = machine,
+                         .ask = *ask,
+                         .step = *step,
+                         .step_time_s = step->step_time_s,
+                         .step_time_lo_s = step->step_time_lo_s,
+                         .step_time_hi_s = step->step_time_hi_s };
+  if (!step->fits) /* it has no time */
+    return;
+  wrk_plan_price (plan, row);
+  row->formula = wrk_plan_least (plan, row);
+  row->formula_s = row->run_s;
+  row->formula_usd = row->money.total_usd;
+}
+
 /* ---- first stage ---- */
 
 typedef struct {
@@ -121,15 +138,9 @@ typedef struct {
 static void
 take (Job *job, const WrkClosedAsk *ask, const WrkClosedStep *step)
 {
-  WrkChoiceRow row = { .machine = job->machine,
-                       .ask = *ask,
-                       .step = *step,
-                       .step_time_s = step->step_time_s,
-                       .step_time_lo_s = step->step_time_lo_s,
-                       .step_time_hi_s = step->step_time_hi_s };
+  WrkChoiceRow row;
   double over;
-  if (step->fits) /* else it has no time */
-    wrk_plan_price (job->plan, &row);
+  wrk_plan_take_step (job->plan, job->machine, ask, step, &row);
   WrkOut out = wrk_plan_misses (job->plan, &row, &over);
   if (out == WRK_OUT_N) {
     g_array_append_val (job->rows, row);
@@ -162,8 +173,8 @@ search_machine (void *item)
   }
 }
 
-static gint
-compare_rows (gconstpointer a, gconstpointer b, gpointer plan)
+gint
+wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan)
 {
   double x = wrk_plan_least (plan, a), y = wrk_plan_least (plan, b);
   return x < y ? -1 : x > y;
@@ -193,95 +204,21 @@ first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
       g_clear_error (&jobs[i].error);
     g_array_unref (jobs[i].rows);
   }
-  g_array_sort_with_data (out->rows, compare_rows, plan); /* stable: equal ones stay in order */
+  g_array_sort_with_data (out->rows, wrk_plan_compare, plan); /* stable: equal ones stay in order */
   g_array_unref (wrk_plan_mark_front (plan, out->rows, FALSE));
   out->n_met = out->rows->len;
   return ok;
 }
 
-/* ---- second stage ---- */
-
-static gboolean
-simulate (const WrkPlan *plan, WrkChoiceRow *row, GError **error)
-{
-  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
-  WrkScenario *scenario = wrk_plan_scenario (plan, machine, &row->ask, error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
-  if (result != NULL) {
-    const WrkTrainingResult *t = &result->training;
-    row->simulated = TRUE;
-    row->step_time_s = row->step.step_time_s = t->step_time_s;
-    row->step_time_lo_s = t->step_time_lo_s;
-    row->step_time_hi_s = t->step_time_hi_s;
-    row->step.mfu = t->mfu;
-    memcpy (row->step.part_s, t->part_s, sizeof t->part_s);
-    wrk_plan_price (plan, row);
-  }
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
-  return row->simulated;
-}
-
-/* Rows that the band of the first reaches: what is least of them scales as their steps do. */
-static void
-find_alike (const WrkPlan *plan, WrkPlanResult *out)
-{
-  const WrkChoiceRow *first = &g_array_index (out->rows, WrkChoiceRow, 0);
-  for (guint i = 0; i < out->rows->len; i++) {
-    WrkChoiceRow *row = &g_array_index (out->rows, WrkChoiceRow, i);
-    double most = wrk_plan_least (plan, first) * first->step_time_hi_s / first->step_time_s;
-    row->alike = wrk_plan_least (plan, row) * row->step_time_lo_s / row->step_time_s <= most;
-    out->n_alike += row->alike ? 1u : 0u;
-  }
-}
-
-/* The engine on `best` of the front: both ends, and evenly between them. */
-static gboolean
-simulate_front (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
-{
-  guint n_front = 0;
-  wrk_plan_put_front_first (plan, out->rows, TRUE);
-  while (n_front < out->rows->len && g_array_index (out->rows, WrkChoiceRow, n_front).front)
-    n_front++;
-  out->n_simulated = MIN (best, n_front);
-  for (guint i = 0; i < out->n_simulated; i++) {
-    guint at = out->n_simulated > 1 ? (guint)((guint64)i * (n_front - 1) / (out->n_simulated - 1)) : 0;
-    if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, at), error))
-      return FALSE;
-  }
-  wrk_plan_put_front_first (plan, out->rows, TRUE);
-  out->n_alike = wrk_plan_reach_front (out->rows);
-  return TRUE;
-}
-
-static gboolean
-second_stage (const WrkPlan *plan, guint best, WrkPlanResult *out, GError **error)
-{
-  if (wrk_plan_aim (plan) == WRK_AIM_PARETO)
-    return simulate_front (plan, best, out, error);
-  out->n_simulated = MIN (best, out->rows->len);
-  for (guint i = 0; i < out->n_simulated; i++)
-    if (!simulate (plan, &g_array_index (out->rows, WrkChoiceRow, i), error))
-      return FALSE;
-  for (guint i = 1; i < out->n_simulated; i++) /* few: by insertion */
-    for (guint k = i; k > 0; k--) {
-      WrkChoiceRow *a = &g_array_index (out->rows, WrkChoiceRow, k - 1), *b = a + 1, swap = *a;
-      if (compare_rows (a, b, (gpointer)plan) <= 0)
-        break;
-      *a = *b;
-      *b = swap;
-    }
-  find_alike (plan, out);
-  g_array_unref (wrk_plan_mark_front (plan, out->rows, TRUE));
-  return TRUE;
-}
-
 WrkPlanResult *
-wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error)
+wrk_plan_search (WrkPlan *plan, const WrkPlanAsk *ask, GError **error)
 {
   WrkPlanResult *out = g_new0 (WrkPlanResult, 1);
   out->rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow));
-  if (first_stage (plan, threads, out, error) && second_stage (plan, best, out, error))
+  out->per_machine = ask->per_machine;
+  out->rivals = g_array_new (FALSE, FALSE, sizeof (WrkRival));
+  if (first_stage (plan, ask->threads, out, error) && wrk_plan_second_stage (plan, ask, out, error) &&
+      wrk_plan_tell_apart (plan, out, error))
     return out;
   wrk_plan_result_free (out);
   return NULL;
@@ -292,6 +229,7 @@ wrk_plan_result_free (WrkPlanResult *result)
 {
   if (result == NULL)
     return;
+  g_array_unref (result->rivals);
   g_array_unref (result->rows);
   g_free (result);
 }

@@ -65,3 +65,5 @@ forerun_test (test_workload_closed LABEL unit SOURCES unit/test_workload_closed.
 target_include_directories (test_workload_closed PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_plan LABEL unit SOURCES unit/test_workload_plan.c USES workload calibrate)
 target_include_directories (test_workload_plan PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test (test_workload_plan_stages LABEL unit SOURCES unit/test_workload_plan_stages.c USES workload calibrate)
+target_include_directories (test_workload_plan_stages PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)

@@ -50,4 +50,21 @@ load_small (const BaseLookup *lookup, const char *const *sets)
   return loaded;
 }
 
+static inline WrkPlanResult *
+search_as (WrkPlan *plan, const WrkPlanAsk *ask)
+{
+  g_autoptr (GError) error = NULL;
+  WrkPlanResult *result = wrk_plan_search (plan, ask, &error);
+  if (result == NULL)
+    g_error ("%s", error->message);
+  return result;
+}
+
+static inline WrkPlanResult *
+search (WrkPlan *plan, guint threads, guint best)
+{
+  const WrkPlanAsk ask = { .threads = threads, .best = best };
+  return search_as (plan, &ask);
+}
+
 #endif

@@ -25,6 +25,9 @@ BaseTable *rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, gui
 char **rep_plan_verdict (const WrkPlan *plan, const WrkPlanResult *result);
 /* How long the first row's machine works until it has cost as much as renting it; NAN where it has not both prices. */
 double rep_plan_break_even_s (const WrkPlan *plan, const WrkPlanResult *result);
+/* The best of each machine but the first row's, nearest first, at most `most`: what it takes more, and how sure that is. Returned:
+ * full; without rows where there is one machine, or a front. */
+BaseTable *rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most);
 /* The figures of the plan's prices, with source and note. Returned: full; NULL where it has none. */
 BaseTable *rep_plan_prices (const WrkPlan *plan);
 /* Whether there is time and cost to draw: a run with tokens, and a row with a price. */

@@ -23,6 +23,7 @@ typedef struct {
 /* What it comes to; parts as in WrkTrainingResult, of the stage that ends last, and sum to the step. */
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
+  double wire_band; /* half-width of the band of its widest communication */
   double part_s[WRK_PART_N];
   guint32 stage, n_ranks;
   double tokens;               /* of a step */

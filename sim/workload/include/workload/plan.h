@@ -31,7 +31,7 @@ typedef enum {
 } WrkOut;
 extern const char *const wrk_out_texts[WRK_OUT_N]; /* "do not fit into memory" */
 
-extern const BaseSchema wrk_schema_plan, wrk_schema_prices;
+extern const BaseSchema wrk_schema_plan, wrk_schema_prices, wrk_schema_comparisons;
 
 /* A file of scenarios/prices. */
 typedef struct {
@@ -111,17 +111,55 @@ typedef struct {
   WrkWay way;
   MdlMoney money; /* of that way */
   double usd_per_token;
-  gboolean alike; /* the error band of the first row reaches it; of a front: those of the front and its own meet */
+  double formula, formula_s, formula_usd; /* what the aim makes least, run_s and total_usd as the closed form has them */
+  gboolean alike; /* it cannot be told from the first row; of a front: none of the front beats it beyond doubt */
   gboolean front; /* none is faster and cheaper */
 } WrkChoiceRow;
+
+/* How near of kin two configurations are: the nearer, the more of what may be wrong with their times is the same in both. */
+typedef enum {
+  WRK_KIN_NETWORK,   /* GPUs, nodes and cut are the same: the network may err */
+  WRK_KIN_SAME_CUT,  /* the same cut on the same GPUs, of which there are more or fewer */
+  WRK_KIN_SAME_GPU,  /* another cut on the same GPUs */
+  WRK_KIN_OTHER_GPU, /* other GPUs */
+  WRK_KIN_N
+} WrkKin;
+extern const BaseName wrk_kin_names[]; /* "network" … */
+#define WRK_APART_ODDS 0.025 /* below, two configurations are told apart: 95 % of errors, half of the others to either side */
+
+/* How far measured ratios of two steps are from predicted ones: calibrate/defaults/comparisons. */
+typedef enum { WRK_APART_DENSE, WRK_APART_EXPERTS } WrkApartModel;
+typedef struct {
+  BaseHead head;
+  BaseEnum model;     /* WrkApartModel */
+  BaseEnum kin;       /* WrkKin */
+  BaseNum half, most; /* that 50 % and 95 % of ratios are within, relative */
+} WrkApartRow;
+typedef struct {
+  BaseHead head;
+  BaseStr name, summary;
+  BaseList rows; /* WrkApartRow */
+} WrkApartSpec;
+
+/* The best of another machine than the first row's, beside the first: what it takes more, relative, and between what and what that
+ * may lie. */
+typedef struct {
+  guint row;
+  WrkKin kin;
+  double more, more_lo, more_hi; /* 95 % of what it may be */
+  double odds;                   /* that it takes less than the first, 0 to 1 */
+} WrkRival;
 
 typedef struct {
   GArray *rows;                    /* WrkChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
   guint64 n_asked, out[WRK_OUT_N]; /* configurations, and why they fell out */
   double over[WRK_OUT_N];          /* of constraints: by how much the nearest failed, relative */
+  guint64 dropped[WRK_OUT_N];      /* of `out`: those that the engine put there */
   guint64 n_met;
-  guint n_simulated;
-  guint64 n_alike; /* rows that the band of the first reaches, itself too */
+  guint n_simulated, n_standing; /* rows that the engine ran; of them those that meet the constraints then too */
+  guint64 n_alike;               /* rows that cannot be told from the first, itself too */
+  GArray *rivals;                /* WrkRival, nearest first; none of a front */
+  gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
 } WrkPlanResult;
 
 typedef struct WrkPlan WrkPlan;
@@ -153,9 +191,13 @@ typedef struct {
 gboolean wrk_plan_failures (const WrkPlan *plan, WrkPlanFailures *out);
 const GArray *wrk_plan_machines (const WrkPlan *plan); /* WrkMachine */
 
-/* Asks for everything that divides, on `threads` threads (machines are dealt out to them; the answer does not depend on how many),
- * and has the engine run the best `best`. NULL and *error on failure. Returned: full. */
-WrkPlanResult *wrk_plan_search (WrkPlan *plan, guint threads, guint best, GError **error);
+typedef struct {
+  guint threads;        /* of the first stage: machines are dealt out to them, and the answer does not depend on how many */
+  guint best;           /* rows that the engine has run in the end, and that meet the constraints */
+  gboolean per_machine; /* no two of them of one machine */
+} WrkPlanAsk;
+/* Asks for everything that divides, and has the engine run the best. NULL and *error on failure. Returned: full. */
+WrkPlanResult *wrk_plan_search (WrkPlan *plan, const WrkPlanAsk *ask, GError **error);
 void wrk_plan_result_free (WrkPlanResult *result);
 /* Runs a row in the engine once more, with the terms that its step is made of. The result borrows from *scenario; both full. NULL
  * and *error on failure, *scenario may be full then too. */

@@ -1,0 +1,82 @@
+/* The best of each machine beside the first, and how sure the order is. */
+#include <math.h>
+
+#include "json-private.h"
+#include "plan-private.h"
+
+#define MOST_LINES 16u
+
+static const BaseColumn columns[] = {
+  { "machine", "machine", BASE_CELL_TEXT, 0, NULL },      { "rank", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "topology", NULL, BASE_CELL_TEXT, 0, NULL },          { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "nic_rate", NULL, BASE_CELL_TEXT, 0, NULL },          { "oversubscription", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "more", "more (%)", BASE_CELL_NUMBER, 100, "%.2f" },  { "more_lo", "from (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "more_hi", "to (%)", BASE_CELL_NUMBER, 100, "%.1f" }, { "odds", "odds (%)", BASE_CELL_NUMBER, 100, "%.1f" },
+  { "differs", "differs by", BASE_CELL_TEXT, 0, NULL },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+static const char *const kin_texts[WRK_KIN_N] = {
+  [WRK_KIN_NETWORK] = "network", [WRK_KIN_SAME_CUT] = "nodes", [WRK_KIN_SAME_GPU] = "cut", [WRK_KIN_OTHER_GPU] = "GPU"
+};
+
+BaseTable *
+rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+{
+  BaseTable *table = base_table_new (columns);
+  for (guint i = 0; i < result->rivals->len && i < most; i++) {
+    const WrkRival *rival = &g_array_index (result->rivals, WrkRival, i);
+    guint at = g_array_index (result->rows, WrkChoiceRow, rival->row).machine;
+    const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, at);
+    g_autofree char *name = rep_plan_machine (plan, at);
+    base_table_row (table);
+    base_table_text (table, "machine", name);
+    base_table_integer (table, "rank", rival->row + 1);
+    base_table_text (table, "topology", machine->topology);
+    base_table_integer (table, "nodes", machine->nodes);
+    base_table_text (table, "nic_rate", machine->nic_rate);
+    base_table_text (table, "oversubscription", machine->oversubscription);
+    base_table_number (table, "more", rival->more);
+    base_table_number (table, "more_lo", rival->more_lo);
+    base_table_number (table, "more_hi", rival->more_hi);
+    base_table_number (table, "odds", rival->odds);
+    base_table_text (table, "differs", kin_texts[rival->kin]);
+  }
+  return table;
+}
+
+static guint
+n_apart (const WrkPlanResult *result)
+{
+  guint n = 0;
+  for (guint i = 0; i < result->rivals->len; i++)
+    n += g_array_index (result->rivals, WrkRival, i).odds < WRK_APART_ODDS;
+  return n;
+}
+
+void
+rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+{
+  const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
+  guint n = result->rivals->len, apart = n_apart (result);
+  if (n == 0)
+    return;
+  g_autoptr (BaseTable) table = rep_plan_rivals (plan, result, MOST_LINES);
+  g_string_append_printf (
+      out,
+      "\n# the best of each other machine beside the first: %s it takes more, 95 %% of what that may be, odds that it "
+      "takes less\n",
+      aim);
+  base_table_print_text (table, out);
+  if (n > MOST_LINES)
+    g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
+  g_string_append_printf (out, "\ntold apart from the first machine: %u of %u (odds below %.3g %%)\n", apart, n,
+                          100 * WRK_APART_ODDS);
+}
+
+void
+rep_plan_rivals_json (const WrkPlan *plan, const WrkPlanResult *result, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_plan_rivals (plan, result, G_MAXUINT);
+  json_builder_set_member_name (json, "rivals");
+  base_table_build_json (table, json);
+}
