@@ -5,6 +5,8 @@
 # data     TSV with a header line and the columns name, less and more: changes of the answer, as fractions
 # by       the change of each constant, in % (default 20)
 # less_is, more_is   what the two colours are, in place of that
+# what     what changes (default time)
+# note     behind it (default: none)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default tornado.svg)
 # title    headline (default: none)
 if (!exists ("data")) {
@@ -15,6 +17,8 @@ if (!exists ("out")) { out = "tornado.svg" }
 if (!exists ("by")) { by = 20 }
 if (!exists ("less_is")) { less_is = sprintf ("%g %% less of it", by) }
 if (!exists ("more_is")) { more_is = sprintf ("%g %% more", by) }
+if (!exists ("what")) { what = "time" }
+if (!exists ("note")) { note = "" }
 series = ""
 columns_needed = "name less more"
 without_sizes = 1
@@ -34,7 +38,7 @@ set key outside top center horizontal Left reverse samplen 1.5
 set yrange [n_rows - 0.4:-0.75]
 unset ytics
 set xrange [-130 * widest:130 * widest]
-set xlabel "change of the time (%)"
+set xlabel "change of the ".what." (%)".note
 set arrow from 0, graph 0 to 0, graph 1 nohead linecolor rgb "#444444"
 plot \
   data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.1):($0 + 0.36) with boxxyerror fillstyle solid noborder \

@@ -3,13 +3,13 @@
 
 #include "page-private.h"
 #include "pictures-private.h"
-#include "report/plan.h"
+#include "plan_sensitivity-private.h"
 
 #define PLANS_FOLDER "scenarios/plans"
 #define MOST_BEST    100
 
 typedef struct {
-  char *best, *rows, *threads, *plot, *report;
+  char *best, *rows, *threads, *plot, *report, *sensitivity;
   gboolean per_machine;
 } Flags;
 
@@ -20,24 +20,28 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "best", 0, offsetof (Flags, best), "N", "how many of the best the engine simulates, 0 to 100; default 3" },
   { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (Flags, per_machine), NULL,
     "show and simulate the best of each machine alone; --best: of all of them" },
-  { CLI_FLAG_TEXT, "rows", 0, offsetof (Flags, rows), "N", "how many are shown; default 10" },
+  { CLI_FLAG_TEXT, "rows", 0, offsetof (Flags, rows), "N", "how many are shown; default 10, with --vary 1" },
   { CLI_FLAG_TEXT, "threads", 0, offsetof (Flags, threads), "N",
     "threads of the first stage; default: one a processor; the answer is the same" },
+  { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
+    "what the first hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
-    "also draw time against cost into F, and costs by part beside it (_cost)" },
+    "also draw time against cost into F, and costs by part beside it (_cost; with --sensitivity also _tornado)" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
     "also write a page to hand on: question, answer, pictures, what it rests on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
 static void
-write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, guint rows)
+write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity, guint rows)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     json_builder_begin_object (json);
     rep_plan_json (plan, result, rows, json);
+    if (sensitivity != NULL)
+      rep_sensitivity_json (sensitivity, json);
     json_builder_end_object (json);
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
@@ -49,6 +53,8 @@ write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, guint 
     if (wrk_plan_description (plan) != NULL)
       g_string_append_printf (cli->out, "# %s\n", wrk_plan_description (plan));
     rep_plan_text (plan, result, rows, cli->out);
+    if (sensitivity != NULL)
+      rep_sensitivity_text (sensitivity, cli->out);
   }
 }
 
@@ -68,12 +74,11 @@ pictures_of (const WrkPlan *plan, const WrkPlanResult *result)
 static gboolean
 draw (Cli *cli, const char *path, const GPtrArray *pictures, GError **error)
 {
-  g_autofree char *beside = cli_plot_path (path, "_cost", NULL);
-  const char *const paths[] = { path, beside };
   for (guint i = 0; i < pictures->len; i++) {
     const CliPicture *picture = pictures->pdata[i];
     const CliPlotData data = { "data", "", picture->tsv };
-    if (!cli_plot_draw (cli, "--plot", paths[i], picture->script, &data, 1, picture->settings, error))
+    g_autofree char *suffix = g_strconcat ("_", picture->name, NULL), *beside = cli_plot_path (path, suffix, NULL);
+    if (!cli_plot_draw (cli, "--plot", i == 0 ? path : beside, picture->script, &data, 1, picture->settings, error))
       return FALSE;
   }
   return TRUE;
@@ -96,8 +101,8 @@ append_header (const char *text, GString *header)
 }
 
 static gboolean
-add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, guint rows, GPtrArray *pictures,
-          GError **error)
+add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
+          guint rows, GPtrArray *pictures, GError **error)
 {
   const WrkChoiceRow *first = &g_array_index (result->rows, WrkChoiceRow, 0);
   WrkScenario *scenario = NULL;
@@ -109,6 +114,7 @@ add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *
   append_header (text->str, header);
   g_autofree char *title = g_strdup_printf ("Plan %s", wrk_plan_name (plan)), *source = NULL;
   const BaseYaml *yaml = wrk_plan_inputs (plan)->pdata[0];
+  g_autoptr (BaseTable) hangs = sensitivity != NULL ? rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
     source = NULL; /* stdin is read once */
   RepPage page = { .title = title,
@@ -121,6 +127,7 @@ add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *
                    .scenario = source,
                    .clu = wrk_scenario_cluster (g_array_index (wrk_plan_machines (plan), WrkMachine, first->machine).scenario),
                    .result = run,
+                   .sensitivity = hangs,
                    .text = text->str };
   if (run != NULL)
     cli_pictures_add_run (pictures, run, "the first");
@@ -131,7 +138,8 @@ add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *
 }
 
 static gboolean
-add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResult *result, guint rows, GError **error)
+add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
+           guint rows, GError **error)
 {
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
@@ -140,18 +148,41 @@ add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResul
     return TRUE;
   }
   gboolean drawn = rep_plan_has_pictures (plan, result);
-  if (flags->plot != NULL && !drawn)
+  if (flags->plot != NULL && !drawn && sensitivity == NULL)
     return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
   g_autoptr (GPtrArray) pictures = drawn ? pictures_of (plan, result) : cli_pictures_empty ();
+  if (sensitivity != NULL)
+    cli_sensitivity_picture (pictures, sensitivity, wrk_plan_name (plan), base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
   return (flags->plot == NULL || draw (cli, flags->plot, pictures, error)) &&
-         (flags->report == NULL || add_page (cli, flags->report, plan, result, rows, pictures, error));
+         (flags->report == NULL || add_page (cli, flags->report, plan, result, sensitivity, rows, pictures, error));
+}
+
+/* What the first hangs on; *out NULL where it was not asked for. */
+static gboolean
+find_sensitivity (Cli *cli, const Flags *flags, const char *path, const WrkPlan *plan, guint threads, RepSensitivity **out,
+                  GError **error)
+{
+  int upto = CLI_HANGS_ASSUMED;
+  *out = NULL;
+  if (flags->sensitivity == NULL)
+    return TRUE;
+  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, cli_hangs_names, &upto, error))
+    return FALSE;
+  if (strcmp (path, "/dev/stdin") == 0)
+    return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
+  if (wrk_plan_aim (plan) == WRK_AIM_PARETO)
+    return cli_fail (cli, error,
+                     "--sensitivity is of what comes first, and of a front nothing does: time, cost, energy and "
+                     "cost_per_token are accepted as 'objective'");
+  *out = cli_plan_sensitivity (cli, path, plan, threads, (CliHangs)upto, error);
+  return *out != NULL;
 }
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  guint64 best = 3, rows = 10, threads = g_get_num_processors ();
+  guint64 best = 3, rows = cli->varies != NULL ? 1 : 10, threads = g_get_num_processors ();
   if (words[0] == NULL)
     return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
   if (words[1] != NULL)
@@ -180,16 +211,25 @@ run (Cli *cli, const void *data, char **words, GError **error)
                            .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)best,
                            .per_machine = flags->per_machine };
   g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, &ask, error);
-  if (result == NULL)
+  g_autoptr (RepSensitivity) sensitivity = NULL;
+  if (result == NULL || !find_sensitivity (cli, flags, path, plan, (guint)threads, &sensitivity, error))
     return FALSE;
-  write_answer (cli, plan, result, (guint)rows);
   g_autofree char *infeasible = rep_plan_infeasible (result);
+  if (cli->varies != NULL && infeasible != NULL) { /* a point of --vary has no row to show */
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
+    return FALSE;
+  }
+  write_answer (cli, plan, result, sensitivity, (guint)rows);
   if (infeasible != NULL) {
     cli->status = STATUS_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
-  return add_files (cli, flags, plan, result, (guint)rows, error);
+  return add_files (cli, flags, plan, result, sensitivity, (guint)rows, error);
 }
+
+static const char *const headlines[] = { "total_usd", "days",   "step_time_s", "topology",   "variant",     "nodes",
+                                         "tp",        "pp",     "cp",          "zero",       "micro_batch", "schedule",
+                                         "recompute", "margin", "rival",       "rival_more", "rival_odds",  NULL };
 
 const CliVerb cli_verb_plan = {
   .name = "plan",
@@ -202,5 +242,7 @@ const CliVerb cli_verb_plan = {
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
+  .varies = TRUE,
+  .headlines = headlines,
   .run = run,
 };

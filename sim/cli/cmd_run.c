@@ -167,7 +167,7 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
     return TRUE;
   g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
   if (beside->sensitivity != NULL)
-    cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario));
+    cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario), "time");
   if (beside->hangs != NULL)
     cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, wrk_scenario_name (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)

@@ -16,40 +16,40 @@ const BaseName cli_hangs_names[] = { { "assumed", CLI_HANGS_ASSUMED, "constants 
 
 /* One run with some constants changed. */
 typedef struct {
-  const Cli *cli;
-  const char *name;
-  const CliScenarioFlags *flags;
+  const CliHangsAsk *ask;
   const GPtrArray *constants; /* BaseWatched * */
   guint from, n;              /* which of them */
   double factor;
-  double answer_s; /* NAN: it could not run */
+  gboolean whole;
+  CliHangsAnswer answer;
 } Trial;
 
-static double
-answer_of (const WrkResult *result)
+static void
+trial_clear (gpointer data)
 {
-  double all_s = result->jobs == NULL ? wrk_result_time_s (result) : 0;
-  for (guint i = 0; result->jobs != NULL && i < result->jobs->len; i++)
-    all_s = MAX (all_s, ((const WrkJobResult *)result->jobs->pdata[i])->time_s);
-  return all_s;
+  Trial *trial = data;
+  g_clear_pointer (&trial->answer.values, g_array_unref);
+  g_clear_pointer (&trial->answer.first, g_free);
 }
 
-/* The same question as `cli` was asked, with a watch on what it reads. FALSE: it cannot run so. */
-static gboolean
-run_watched (const Cli *cli, const char *name, const CliScenarioFlags *flags, BaseWatch *watch, double *answer_s, GError **error)
+static GArray *
+trials_new (void)
 {
-  g_autoptr (Cli) own = cli_new (cli->verb, (int)g_strv_length (cli->command), cli->command);
-  own->sets = g_strdupv (cli->sets);
-  own->seed_text = g_strdup (cli->seed_text);
-  own->seed = cli->seed;
-  g_auto (CliScenarioRun) run = { 0 };
-  if (!cli_lookup (own, error))
-    return FALSE;
-  base_lookup_set_watch (own->lookup, watch);
-  if (!cli_scenario_run (own, name, flags, &run, error))
-    return FALSE;
-  *answer_s = answer_of (run.result);
-  return TRUE;
+  GArray *trials = g_array_new (FALSE, FALSE, sizeof (Trial));
+  g_array_set_clear_func (trials, trial_clear);
+  return trials;
+}
+
+/* Asks, with a watch on what is read. FALSE: it cannot run so. */
+static gboolean
+ask_watched (const CliHangsAsk *ask, gboolean whole, BaseWatch *watch, CliHangsAnswer *answer, GError **error)
+{
+  answer->values = g_array_new (FALSE, FALSE, sizeof (double));
+  if (ask->again (ask->question, whole, watch, answer, error))
+    return TRUE;
+  g_clear_pointer (&answer->values, g_array_unref);
+  g_clear_pointer (&answer->first, g_free);
+  return FALSE;
 }
 
 static void
@@ -57,17 +57,24 @@ try_one (void *item)
 {
   Trial *trial = item;
   g_autoptr (BaseWatch) watch = base_watch_new ();
-  g_autoptr (GError) error = NULL;
   for (guint i = trial->from; i < trial->from + trial->n; i++)
     base_watch_change (watch, ((const BaseWatched *)trial->constants->pdata[i])->place, trial->factor);
-  if (!run_watched (trial->cli, trial->name, trial->flags, watch, &trial->answer_s, &error))
-    trial->answer_s = (double)NAN;
+  if (!ask_watched (trial->ask, trial->whole, watch, &trial->answer, NULL))
+    trial->answer.values = NULL;
 }
 
 static void
 try_all (GArray *trials)
 {
   base_parallel_each (trials->data, trials->len, sizeof (Trial), 0, try_one);
+}
+
+/* To the last bit. */
+static gboolean
+is_same (const CliHangsAnswer *a, const CliHangsAnswer *b)
+{
+  return a->values != NULL && a->values->len == b->values->len &&
+         memcmp (a->values->data, b->values->data, a->values->len * sizeof (double)) == 0 && g_strcmp0 (a->first, b->first) == 0;
 }
 
 /* Whether a number is one that a buyer could be wrong about: no count, nothing of the question itself, unless it says that it is
@@ -90,9 +97,9 @@ compare_numbers (gconstpointer a, gconstpointer b)
 /* Constants, by number, on which the answer hangs: with less of what does not bind it may, and with more of what does it may not.
  * Returned: guint, some twice, ascending, full. */
 static GArray *
-find_those (const Trial *like, double by, double answer_s, guint *n_runs)
+find_those (const Trial *like, double by, const CliHangsAnswer *answer, guint *n_runs)
 {
-  g_autoptr (GArray) trials = g_array_new (FALSE, FALSE, sizeof (Trial));
+  g_autoptr (GArray) trials = trials_new ();
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (guint));
   Trial sides[2] = { *like, *like };
   sides[0].factor = 1 - by;
@@ -102,17 +109,17 @@ find_those (const Trial *like, double by, double answer_s, guint *n_runs)
   while (trials->len > 0) {
     try_all (trials);
     *n_runs += trials->len;
-    GArray *next = g_array_new (FALSE, FALSE, sizeof (Trial));
+    GArray *next = trials_new ();
     for (guint i = 0; i < trials->len; i++) {
       const Trial *trial = &g_array_index (trials, Trial, i);
-      gboolean same = !(trial->answer_s > answer_s || trial->answer_s < answer_s || isnan (trial->answer_s));
-      if (same)
+      if (is_same (&trial->answer, answer))
         continue;
       if (trial->n == 1) {
         g_array_append_val (found, trial->from);
         continue;
       }
       Trial halves[2] = { *trial, *trial };
+      halves[0].answer = halves[1].answer = (CliHangsAnswer){ NULL, NULL };
       halves[0].n = trial->n / 2;
       halves[1].from += halves[0].n;
       halves[1].n -= halves[0].n;
@@ -136,10 +143,65 @@ name_of (const BaseWatched *one, const char *root)
   return g_strdup_printf ("%s: %s", file, one->key);
 }
 
-static void
-move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out)
+static double
+value_of (const CliHangsAnswer *answer)
 {
-  g_autoptr (GArray) trials = g_array_new (FALSE, FALSE, sizeof (Trial));
+  return answer->values != NULL && answer->values->len > 0 ? g_array_index (answer->values, double, 0) : (double)NAN;
+}
+
+/* Where another one comes first then, a search among a few said so: asks over everything. */
+static void
+confirm (GArray *trials, const CliHangsAnswer *answer, guint *n_runs)
+{
+  g_autoptr (GArray) again = trials_new ();
+  g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < trials->len; i++) {
+    Trial trial = g_array_index (trials, Trial, i);
+    if (trial.answer.values == NULL || g_strcmp0 (trial.answer.first, answer->first) == 0)
+      continue;
+    trial.answer = (CliHangsAnswer){ NULL, NULL };
+    trial.whole = TRUE;
+    g_array_append_val (again, trial);
+    g_array_append_val (at, i);
+  }
+  try_all (again);
+  *n_runs += again->len;
+  for (guint i = 0; i < again->len; i++) {
+    Trial *to = &g_array_index (trials, Trial, g_array_index (at, guint, i)), *from = &g_array_index (again, Trial, i);
+    CliHangsAnswer swap = to->answer;
+    to->answer = from->answer;
+    from->answer = swap;
+  }
+}
+
+static void
+add_hang (const Cli *cli, const Trial sides[2], const CliHangsAnswer *answer, RepSensitivity *out)
+{
+  const BaseWatched *one = sides[0].constants->pdata[sides[0].from];
+  double base = value_of (answer), less = value_of (&sides[0].answer), more = value_of (&sides[1].answer);
+  gboolean ran[] = { sides[0].answer.values != NULL, sides[1].answer.values != NULL };
+  gboolean other[] = { ran[0] && g_strcmp0 (sides[0].answer.first, answer->first) != 0,
+                       ran[1] && g_strcmp0 (sides[1].answer.first, answer->first) != 0 };
+  if (!ran[0] && !ran[1])
+    return; /* a count that is written as a number: a fifth of it means nothing */
+  if (!other[0] && !other[1] && !(less > base || less < base) && !(more > base || more < base))
+    return; /* it moves others than the first */
+  RepHang hang = { .name = name_of (one, base_lookup_root (cli->lookup)),
+                   .value = base_quantity_format (one->v, one->dim, 5),
+                   .note = g_strdup (one->note),
+                   .line = one->line,
+                   .source = one->source,
+                   .less_first = other[0] ? g_strdup (sides[0].answer.first) : NULL,
+                   .more_first = other[1] ? g_strdup (sides[1].answer.first) : NULL,
+                   .less_s = less,
+                   .more_s = more };
+  g_array_append_val (out->hangs, hang);
+}
+
+static void
+move_each (const Cli *cli, const Trial *like, GArray *found, const CliHangsAnswer *answer, RepSensitivity *out)
+{
+  g_autoptr (GArray) trials = trials_new ();
   for (guint i = found->len; i-- > 1;)
     if (g_array_index (found, guint, i) == g_array_index (found, guint, i - 1))
       g_array_remove_index (found, i);
@@ -153,48 +215,93 @@ move_each (const Cli *cli, const Trial *like, GArray *found, RepSensitivity *out
     }
   try_all (trials);
   out->n_runs += trials->len;
-  for (guint i = 0; i < found->len; i++) {
-    const BaseWatched *one = like->constants->pdata[g_array_index (found, guint, i)];
-    const Trial *sides = &g_array_index (trials, Trial, 2 * i);
-    if (isnan (sides[0].answer_s) && isnan (sides[1].answer_s))
-      continue; /* a count that is written as a number: a fifth of it means nothing */
-    RepHang hang = { .name = name_of (one, base_lookup_root (cli->lookup)),
-                     .value = base_quantity_format (one->v, one->dim, 5),
-                     .note = g_strdup (one->note),
-                     .line = one->line,
-                     .source = one->source,
-                     .less_s = sides[0].answer_s,
-                     .more_s = sides[1].answer_s };
-    g_array_append_val (out->hangs, hang);
-  }
+  if (answer->first != NULL)
+    confirm (trials, answer, &out->n_runs);
+  for (guint i = 0; i < found->len; i++)
+    add_hang (cli, &g_array_index (trials, Trial, 2 * i), answer, out);
   rep_sensitivity_sort (out);
+}
+
+RepSensitivity *
+cli_sensitivity_of (const Cli *cli, const CliHangsAsk *ask, CliHangs upto, const char *path, GError **error)
+{
+  g_autoptr (BaseWatch) watch = base_watch_new ();
+  g_autoptr (GPtrArray) constants = g_ptr_array_new ();
+  Trial first = { .answer = { NULL, NULL } };
+  if (!ask_watched (ask, FALSE, watch, &first.answer, error))
+    return NULL;
+  const GPtrArray *seen = base_watch_seen (watch);
+  for (guint i = 0; i < seen->len; i++)
+    if (could_matter (seen->pdata[i], upto, path))
+      g_ptr_array_add (constants, seen->pdata[i]);
+  g_autoptr (RepSensitivity) out = rep_sensitivity_new (value_of (&first.answer), CHANGED_BY);
+  out->n_tried = constants->len;
+  out->first = g_strdup (first.answer.first);
+  const Trial like = { .ask = ask, .constants = constants, .n = constants->len };
+  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, &out->n_runs);
+  move_each (cli, &like, found, &first.answer, out);
+  trial_clear (&first);
+  return g_steal_pointer (&out);
+}
+
+Cli *
+cli_sensitivity_cli (const Cli *cli, BaseWatch *watch, GError **error)
+{
+  g_autoptr (Cli) own = cli_new (cli->verb, (int)g_strv_length (cli->command), cli->command);
+  own->sets = g_strdupv (cli->sets);
+  own->seed_text = g_strdup (cli->seed_text);
+  own->seed = cli->seed;
+  if (!cli_lookup (own, error))
+    return NULL;
+  base_lookup_set_watch (own->lookup, watch);
+  return g_steal_pointer (&own);
+}
+
+/* ---- of a scenario ---- */
+
+typedef struct {
+  const Cli *cli;
+  const char *name;
+  const CliScenarioFlags *flags;
+} Scenario;
+
+static double
+time_of (const WrkResult *result)
+{
+  double all_s = result->jobs == NULL ? wrk_result_time_s (result) : 0;
+  for (guint i = 0; result->jobs != NULL && i < result->jobs->len; i++)
+    all_s = MAX (all_s, ((const WrkJobResult *)result->jobs->pdata[i])->time_s);
+  return all_s;
+}
+
+/* The same question as the command line asked. */
+static gboolean
+run_again (const void *question, gboolean whole, BaseWatch *watch, CliHangsAnswer *answer, GError **error)
+{
+  (void)whole;
+  const Scenario *scenario = question;
+  g_autoptr (Cli) own = cli_sensitivity_cli (scenario->cli, watch, error);
+  g_auto (CliScenarioRun) run = { 0 };
+  if (own == NULL || !cli_scenario_run (own, scenario->name, scenario->flags, &run, error))
+    return FALSE;
+  double time_s = time_of (run.result);
+  g_array_append_val (answer->values, time_s);
+  return TRUE;
 }
 
 RepSensitivity *
 cli_sensitivity (Cli *cli, const char *name, const CliScenarioFlags *flags, CliHangs upto, const CliScenarioRun *run,
                  GError **error)
 {
-  g_autoptr (BaseWatch) watch = base_watch_new ();
-  g_autoptr (GPtrArray) constants = g_ptr_array_new ();
   CliScenarioFlags bare = *flags;
   bare.want_spans = bare.want_terms = FALSE;
-  double answer_s = 0;
-  if (!run_watched (cli, name, &bare, watch, &answer_s, error))
-    return NULL;
-  const GPtrArray *seen = base_watch_seen (watch);
-  for (guint i = 0; i < seen->len; i++)
-    if (could_matter (seen->pdata[i], upto, run->path))
-      g_ptr_array_add (constants, seen->pdata[i]);
-  g_autoptr (RepSensitivity) out = rep_sensitivity_new (answer_s, CHANGED_BY);
-  out->n_tried = constants->len;
-  const Trial like = { .cli = cli, .name = name, .flags = &bare, .constants = constants, .n = constants->len };
-  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, answer_s, &out->n_runs);
-  move_each (cli, &like, found, out);
-  return g_steal_pointer (&out);
+  const Scenario scenario = { cli, name, &bare };
+  const CliHangsAsk ask = { run_again, &scenario };
+  return cli_sensitivity_of (cli, &ask, upto, run->path, error);
 }
 
 void
-cli_sensitivity_picture (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario)
+cli_sensitivity_picture (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what)
 {
   if (sensitivity->hangs->len == 0)
     return;
@@ -202,5 +309,6 @@ cli_sensitivity_picture (GPtrArray *pictures, const RepSensitivity *sensitivity,
   rep_sensitivity_tsv (sensitivity, tsv);
   g_autofree char *title = g_strdup_printf ("%s: what the answer hangs on", scenario);
   cli_pictures_add (pictures, "tornado", "tornado.gp", "How the answer changes with each constant alone.", title, tsv,
-                    g_strdup_printf ("; by=%d", (int)lround (sensitivity->by * 100)));
+                    g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
+                                     sensitivity->first != NULL ? "; *: another one comes first then" : ""));
 }

@@ -341,7 +341,8 @@ choose (Cli *cli, const Sheet *sheet, guint n_axes, GError **error)
 {
   g_autoptr (GArray) chosen = g_array_new (FALSE, FALSE, sizeof (guint));
   g_auto (GStrv) named = cli->columns != NULL ? g_strsplit (cli->columns, ",", -1) : NULL;
-  for (const char *const *name = named != NULL ? (const char *const *)named : headlines; *name != NULL; name++) {
+  const char *const *usual = cli->verb->headlines != NULL ? cli->verb->headlines : headlines;
+  for (const char *const *name = named != NULL ? (const char *const *)named : usual; *name != NULL; name++) {
     guint at = column_of (sheet->header, *name, FALSE);
     if (at != G_MAXUINT && at >= n_axes) {
       g_array_append_val (chosen, at);
@@ -624,7 +625,7 @@ gboolean
 cli_vary (Cli *cli, char *const *words, char *const *rest, GError **error)
 {
   if (!cli->verb->varies)
-    return cli_fail (cli, error, "--vary has nothing to vary here; run, coll, compare, explain and topo take it");
+    return cli_fail (cli, error, "--vary has nothing to vary here; run, coll, compare, plan, explain and topo take it");
   if (cli->format > CLI_FORMAT_TSV)
     return cli_fail (cli, error, "--vary makes a table of its own; text, json and tsv are accepted by --format");
   for (char *const *word = rest; *word != NULL; word++)

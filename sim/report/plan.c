@@ -52,6 +52,11 @@ static const BaseColumn columns[] = {
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
   { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
   { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
+  { "days", NULL, BASE_CELL_NUMBER, 0, NULL }, /* from here on for --vary: of the first row, what comes next */
+  { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "rival", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "rival_more", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "rival_odds", NULL, BASE_CELL_NUMBER, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
@@ -143,6 +148,7 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
   base_table_text (table, "pareto", priced ? (row->front ? "yes" : "no") : NULL);
   base_table_text (table, "bound_by", waits_for (&row->step));
+  base_table_number (table, "days", run ? row->run_s / DAY_S : none);
 }
 
 static guint
@@ -175,20 +181,6 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
                           result->n_alike, n, machines->len, front ? "front" : "first");
 }
 
-BaseTable *
-rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
-{
-  BaseTable *table = base_table_new (columns);
-  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
-  for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
-    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
-    if (!result->per_machine || !seen[row->machine])
-      add_row (plan, row, i + 1, table);
-    seen[row->machine] = TRUE;
-  }
-  return table;
-}
-
 /* What the runner-up has more of what is to be least, relative; NAN: there is none. */
 static double
 margin_of (const WrkPlan *plan, const WrkPlanResult *result)
@@ -198,6 +190,36 @@ margin_of (const WrkPlan *plan, const WrkPlanResult *result)
   return wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
              wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
          1;
+}
+
+/* What comes behind the first: the runner-up, and the best of another machine. */
+static void
+add_next (const WrkPlan *plan, const WrkPlanResult *result, BaseTable *table)
+{
+  base_table_number (table, "margin", margin_of (plan, result));
+  if (result->rivals->len == 0)
+    return;
+  const WrkRival *rival = &g_array_index (result->rivals, WrkRival, 0);
+  g_autofree char *machine = rep_plan_machine (plan, g_array_index (result->rows, WrkChoiceRow, rival->row).machine);
+  base_table_text (table, "rival", machine);
+  base_table_number (table, "rival_more", rival->more);
+  base_table_number (table, "rival_odds", rival->odds);
+}
+
+BaseTable *
+rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+{
+  BaseTable *table = base_table_new (columns);
+  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
+    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    if (!result->per_machine || !seen[row->machine])
+      add_row (plan, row, i + 1, table);
+    if (i == 0)
+      add_next (plan, result, table);
+    seen[row->machine] = TRUE;
+  }
+  return table;
 }
 
 /* What the first costs, part by part. */

@@ -19,6 +19,25 @@ static const char *const kin_texts[WRK_KIN_N] = {
   [WRK_KIN_NETWORK] = "network", [WRK_KIN_SAME_CUT] = "nodes", [WRK_KIN_SAME_GPU] = "cut", [WRK_KIN_OTHER_GPU] = "GPU"
 };
 
+char *
+rep_plan_choice (const WrkPlan *plan, const WrkChoiceRow *row)
+{
+  g_autofree char *machine = rep_plan_machine (plan, row->machine);
+  GString *text = g_string_new (machine);
+  const WrkClosedAsk *ask = &row->ask;
+  g_string_append_printf (text, ", tp %u", ask->tp);
+  if (ask->cp > 1)
+    g_string_append_printf (text, ", cp %u", ask->cp);
+  g_string_append_printf (text, ", pp %u", ask->pp);
+  if (ask->ep > 1)
+    g_string_append_printf (text, ", ep %u", ask->ep);
+  g_string_append_printf (text, ", zero %u, mb %u", ask->zero, ask->micro_batch);
+  if (ask->pp > 1)
+    g_string_append_printf (text, ", %s", base_name (wrk_schedule_names, (int)ask->schedule));
+  g_string_append_printf (text, ", recompute %s", base_name (wrk_again_names, (int)ask->recompute));
+  return g_string_free (text, FALSE);
+}
+
 BaseTable *
 rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 {

@@ -16,6 +16,20 @@ static const BaseColumn columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
+/* Of what is ranked. */
+static const BaseColumn first_columns[] = {
+  { "source", "source", BASE_CELL_TEXT, 0, NULL },
+  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
+  { "line", "line", BASE_CELL_INTEGER, 0, NULL },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL },
+  { "less", "with less of it (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { "more", "with more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
+  { "less_first", "first with less", BASE_CELL_TEXT, 0, NULL },
+  { "more_first", "first with more", BASE_CELL_TEXT, 0, NULL },
+  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
 static void
 hang_clear (gpointer data)
 {
@@ -23,6 +37,8 @@ hang_clear (gpointer data)
   g_free (hang->name);
   g_free (hang->value);
   g_free (hang->note);
+  g_free (hang->less_first);
+  g_free (hang->more_first);
 }
 
 RepSensitivity *
@@ -40,6 +56,7 @@ rep_sensitivity_free (RepSensitivity *sensitivity)
   if (sensitivity == NULL)
     return;
   g_array_unref (sensitivity->hangs);
+  g_free (sensitivity->first);
   g_free (sensitivity);
 }
 
@@ -52,11 +69,20 @@ reach (const RepHang *hang, double answer_s)
   return MAX (less, more);
 }
 
+static gboolean
+changes_first (const RepHang *hang)
+{
+  return hang->less_first != NULL || hang->more_first != NULL;
+}
+
+/* What changes what comes first before what moves it. */
 static gint
 compare (gconstpointer a, gconstpointer b, gpointer user)
 {
   const RepHang *x = a, *y = b;
   const double answer_s = *(const double *)user, dx = reach (x, answer_s), dy = reach (y, answer_s);
+  if (changes_first (x) != changes_first (y))
+    return changes_first (x) ? -1 : 1;
   if (dx > dy || dx < dy)
     return dx > dy ? -1 : 1;
   int names = strcmp (x->name, y->name);
@@ -72,10 +98,10 @@ rep_sensitivity_sort (RepSensitivity *sensitivity)
 BaseTable *
 rep_sensitivity_table (const RepSensitivity *sensitivity, double least)
 {
-  BaseTable *table = base_table_new (columns);
+  BaseTable *table = base_table_new (sensitivity->first != NULL ? first_columns : columns);
   for (guint i = 0; i < sensitivity->hangs->len; i++) {
     const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
-    if (reach (hang, sensitivity->answer_s) < least * sensitivity->answer_s)
+    if (reach (hang, sensitivity->answer_s) < least * sensitivity->answer_s && !changes_first (hang))
       continue;
     base_table_row (table);
     base_table_text (table, "source", base_source_name (hang->source));
@@ -85,6 +111,10 @@ rep_sensitivity_table (const RepSensitivity *sensitivity, double least)
     base_table_text (table, "value", hang->value);
     base_table_number (table, "less", hang->less_s / sensitivity->answer_s - 1);
     base_table_number (table, "more", hang->more_s / sensitivity->answer_s - 1);
+    if (sensitivity->first != NULL) {
+      base_table_text (table, "less_first", hang->less_first);
+      base_table_text (table, "more_first", hang->more_first);
+    }
     base_table_text (table, "note", hang->note);
   }
   return table;
@@ -100,6 +130,11 @@ rep_sensitivity_text (const RepSensitivity *sensitivity, GString *out)
       "\n# what the answer hangs on: each constant alone %g %% less and more; %u of the %u that were read move it "
       "(%u runs)\n",
       sensitivity->by * 100, sensitivity->hangs->len, sensitivity->n_tried, sensitivity->n_runs);
+  guint n_first = 0;
+  for (guint i = 0; i < sensitivity->hangs->len; i++)
+    n_first += changes_first (&g_array_index (sensitivity->hangs, RepHang, i)) ? 1u : 0u;
+  if (sensitivity->first != NULL)
+    g_string_append_printf (out, "# with %u of them another one comes first; as it is: %s\n", n_first, sensitivity->first);
   if (shown > 0)
     base_table_print_text (table, out);
   if (shown < sensitivity->hangs->len)
@@ -115,6 +150,8 @@ rep_sensitivity_json (const RepSensitivity *sensitivity, JsonBuilder *json)
   json_builder_begin_object (json);
   rep_json_number (json, "changed_by", sensitivity->by);
   rep_json_integer (json, "tried", sensitivity->n_tried);
+  if (sensitivity->first != NULL)
+    rep_json_text (json, "first", sensitivity->first);
   json_builder_set_member_name (json, "constants");
   base_table_build_json (table, json);
   json_builder_end_object (json);
@@ -124,13 +161,19 @@ void
 rep_sensitivity_tsv (const RepSensitivity *sensitivity, GString *out)
 {
   g_string_append (out, "name\tless\tmore\n");
-  for (guint i = 0; i < sensitivity->hangs->len && i < REP_SENSITIVITY_BARS; i++) {
+  guint bars = 0;
+  for (guint i = 0; i < sensitivity->hangs->len && bars < REP_SENSITIVITY_BARS; i++) {
     const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
-    if (i > 0 && reach (hang, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
-      return;
+    if (bars > 0 && !changes_first (hang) && reach (hang, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
+      continue;
+    bars++;
     const double ends[] = { hang->less_s, hang->more_s };
     g_autofree char *name = g_utf8_make_valid (hang->name, -1);
     g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
+    if (sensitivity->first != NULL && hang->line > 0) /* prices of a list have the same key */
+      g_string_append_printf (out, ", line %u", hang->line);
+    if (changes_first (hang))
+      g_string_append (out, " *");
     for (size_t k = 0; k < G_N_ELEMENTS (ends); k++) {
       char text[G_ASCII_DTOSTR_BUF_SIZE];
       double change = isfinite (ends[k]) ? ends[k] / sensitivity->answer_s - 1 : 0;

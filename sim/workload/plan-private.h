@@ -93,6 +93,8 @@ GArray *wrk_plan_mark_front (const WrkPlan *plan, GArray *rows, gboolean again);
 void wrk_plan_put_front_first (const WrkPlan *plan, GArray *rows, gboolean again);
 /* The order of the plan's aim. */
 gint wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan);
+/* Whether two rows are of one machine and differ by their chunks at most. */
+gboolean wrk_plan_are_twins (const WrkChoiceRow *a, const WrkChoiceRow *b);
 /* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
 gboolean wrk_plan_second_stage (const WrkPlan *plan, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error);
 

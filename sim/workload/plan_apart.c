@@ -134,11 +134,13 @@ more_of (const WrkPlan *plan, const WrkChoiceRow *a, const WrkChoiceRow *b)
   return run ? wrk_plan_least (plan, b) / wrk_plan_least (plan, a) - 1 : b->formula / a->formula - 1;
 }
 
-/* Chance that the one which is behind is ahead. */
+/* Chance that the one which is behind is ahead; not less than what some hundreds of pairs can tell. */
 static double
 odds_of (double more, double half, double most)
 {
-  return more >= 0 ? wrk_plan_odds (more, half, most) : 1 - wrk_plan_odds (1 / (1 + more) - 1, half, most);
+  static const double LEAST = 1e-3;
+  double odds = more >= 0 ? wrk_plan_odds (more, half, most) : 1 - wrk_plan_odds (1 / (1 + more) - 1, half, most);
+  return CLAMP (odds, LEAST, 1 - LEAST);
 }
 
 /* ---- networks ---- */

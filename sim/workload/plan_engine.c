@@ -53,8 +53,8 @@ drop (const WrkPlan *plan, WrkPlanResult *out)
   return dropped;
 }
 
-static gboolean
-are_twins (const WrkChoiceRow *a, const WrkChoiceRow *b)
+gboolean
+wrk_plan_are_twins (const WrkChoiceRow *a, const WrkChoiceRow *b)
 {
   WrkClosedAsk x = a->ask, y = b->ask;
   x.vp = y.vp;
@@ -71,7 +71,7 @@ is_new (const GArray *rows, const GArray *picked, guint at, gboolean per_machine
     n_run++;
   for (guint i = 0; i < n_run + picked->len; i++) {
     const WrkChoiceRow *other = ROW (rows, i < n_run ? i : g_array_index (picked, guint, i - n_run));
-    if (per_machine ? other->machine == row->machine : are_twins (other, row))
+    if (per_machine ? other->machine == row->machine : wrk_plan_are_twins (other, row))
       return FALSE;
   }
   return TRUE;

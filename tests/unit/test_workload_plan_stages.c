@@ -169,6 +169,29 @@ what_no_front_beats_beyond_doubt_is_counted (void)
   g_array_unref (result.rivals);
 }
 
+static void
+contenders_lead_where_all_do (void)
+{
+  /* the first of those that come nearest is the first of all; and where the deadline is moved, one that it had put out */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  WrkPlanResult *all = search (small.plan, 1, 0);
+  g_autoptr (GArray) contenders = wrk_plan_contenders (small.plan, 2, 3, NULL);
+  g_autoptr (GArray) leads = wrk_plan_leads (small.plan, contenders, NULL);
+  TEST_INT (leads->len, 2);
+  TEST_TRUE (contenders->len <= 2 * 2 * 3);
+  const WrkChoiceRow *one = &g_array_index (leads, WrkChoiceRow, 0), *two = one + 1;
+  TEST_NEAR (fmin (one->formula, two->formula), ROW (all, 0)->formula, 1e-12);
+  static const char *const tight[] = { "goal.deadline=10 days", NULL }; /* that one node does not meet */
+  g_auto (Loaded) hard = load_small (lookup, tight);
+  g_autoptr (GArray) near = wrk_plan_contenders (hard.plan, 1, 3, NULL);
+  g_autoptr (GArray) then = wrk_plan_leads (hard.plan, near, NULL);
+  g_autoptr (GArray) later = wrk_plan_leads (small.plan, near, NULL);
+  TEST_TRUE (isnan (g_array_index (then, WrkChoiceRow, 0).formula));
+  TEST_NEAR (g_array_index (later, WrkChoiceRow, 0).formula, one->formula, 1e-12);
+  wrk_plan_result_free (all);
+}
+
 int
 main (void)
 {
@@ -181,6 +204,7 @@ main (void)
     { "machines that differ by their network are told apart by it", machines_that_differ_by_their_network_are_told_apart_by_it },
     { "other GPUs err by what pairs of GPUs do", other_gpus_err_by_what_pairs_of_gpus_do },
     { "what no front beats beyond doubt is counted", what_no_front_beats_beyond_doubt_is_counted },
+    { "contenders lead where all do", contenders_lead_where_all_do },
     { NULL, NULL },
   };
   return test_main ("plan's stages", cases);

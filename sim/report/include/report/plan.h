@@ -18,6 +18,8 @@ void rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most
 /* "no configuration meets the constraints: …", with the one that most fell at and by how much; full. NULL where some meet them. */
 char *rep_plan_infeasible (const WrkPlanResult *result);
 
+/* "32 x hgx_h100 (400 Gb/s), tp 8, pp 4, …": what tells a row from others that are no twins. Returned: full. */
+char *rep_plan_choice (const WrkPlan *plan, const WrkChoiceRow *row);
 /* The ranked rows, at most `most`. Returned: full. */
 BaseTable *rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most);
 /* The answer in sentences: what to take; for each choice what other values are worth, and whether the errors tell them apart; the

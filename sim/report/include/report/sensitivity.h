@@ -10,20 +10,22 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *name;        /* owned: "topologies/links/ib_ndr.yaml: latency" */
-  char *value;       /* owned: with its unit */
-  char *note;        /* owned; NULL: none */
-  unsigned line;     /* of the file; 0: a default of the program */
+  char *name;    /* owned: "topologies/links/ib_ndr.yaml: latency" */
+  char *value;   /* owned: with its unit */
+  char *note;    /* owned; NULL: none */
+  unsigned line; /* of the file; 0: a default of the program */
   BaseSource source;
-  double less_s, more_s; /* the answer with less and with more of it; NAN: it could not run */
+  double less_s, more_s; /* the answer with less and with more of it, as answer_s; NAN: it could not run, or there is none */
+  char *less_first, *more_first; /* owned: what comes first then; NULL: the same as it is */
 } RepHang;
 
 typedef struct {
-  double answer_s; /* as it is */
+  double answer_s; /* as it is: s, or what a plan's aim makes least */
+  char *first;     /* owned: what comes first as it is; NULL: nothing is ranked */
   double by;       /* constants were changed by this fraction */
   guint n_tried;   /* constants that were read and could have mattered */
   guint n_runs;
-  GArray *hangs;   /* RepHang, what moves the answer most first */
+  GArray *hangs; /* RepHang, what moves the answer most first */
 } RepSensitivity;
 
 /* Returned: full, without hangs. */

@@ -203,6 +203,12 @@ void wrk_plan_result_free (WrkPlanResult *result);
  * and *error on failure, *scenario may be full then too. */
 WrkResult *wrk_plan_run (const WrkPlan *plan, const WrkChoiceRow *row, gboolean want_spans, WrkScenario **scenario, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPlanResult, wrk_plan_result_free)
+/* For who asks a plan many times, with other constants: of each machine the best `each` configurations by the closed form, and as
+ * many of those that a constraint puts out; no twins. NULL and *error on failure. Returned: full, WrkChoiceRow. */
+GArray *wrk_plan_contenders (const WrkPlan *plan, guint threads, guint each, GError **error);
+/* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
+ * one with the same machines. NULL and *error on failure. Returned: full, WrkChoiceRow. */
+GArray *wrk_plan_leads (const WrkPlan *plan, const GArray *contenders, GError **error);
 
 G_END_DECLS
 
