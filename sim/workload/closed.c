@@ -7,7 +7,8 @@
  * (closed_memory.c) are remembered by what they depend on; a cut that was asked for before with other numbers of micro-batches is a
  * line in them from about three rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one
  * that ends last are looked at.
- * Left out: contention of one kind of communication with another, jitter and stragglers.
+ * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
+ * Left out: contention of one kind of communication with another, slow adapters.
  * Check: test_workload_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
 #include <math.h>
 #include <string.h>
@@ -209,14 +210,56 @@ drop_ways (WrkClosed *closed)
   closed->ways_turns = 0;
 }
 
+/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: all take their time. Returned: full. */
+static double *
+slow_lanes (const WrkModel *model)
+{
+  const WrkModelSpec *spec = &model->spec->model;
+  if (spec->stragglers.n == 0 && !spec->jitter.head.set)
+    return NULL;
+  double *slow = g_new (double, model->pipe.p);
+  for (guint32 lane = 0; lane < model->pipe.p; lane++)
+    slow[lane] = wrk_model_slow (model, lane);
+  return slow;
+}
+
+static double
+slowness_of (const double *slow, guint32 lane)
+{
+  return slow != NULL ? slow[lane] : 1;
+}
+
+/* A turn of a unit whose compute takes `slow` times as long: what it waits for beside compute (shards, rings) it waits less for. */
+static void
+slow_unit (const WrkUnitTime *one, WrkTurnKind kind, double slow, double part_s[WRK_PART_N])
+{
+  memcpy (part_s, one->part_s[kind], sizeof one->part_s[kind]);
+  double more_s = (slow - 1) * part_s[WRK_PART_COMPUTE];
+  static const WrkPart beside[] = { WRK_PART_EXPOSED_DP, WRK_PART_EXPOSED_CP };
+  part_s[WRK_PART_COMPUTE] += more_s;
+  for (guint i = 0; i < G_N_ELEMENTS (beside); i++) {
+    double hidden_s = fmin (more_s, part_s[beside[i]]);
+    part_s[beside[i]] -= hidden_s;
+    more_s -= hidden_s;
+  }
+}
+
 /* Seconds of a turn of each position. */
 static double *
-turn_times (const WrkUnits *units, const WrkModel *model, WrkTurnKind kind)
+turn_times (const WrkUnits *units, const WrkModel *model, const double *slow, WrkTurnKind kind)
 {
   double *time_s = g_new0 (double, model->n_positions);
   for (guint32 position = 0; position < model->n_positions; position++) {
-    for (guint32 u = 0; u < wrk_units_of (model, position); u++)
-      time_s[position] += wrk_units_at (units, model, position, u)->time_s[kind];
+    guint32 lane = wrk_schedule_place (&model->pipe, 0, position).rank;
+    for (guint32 u = 0; u < wrk_units_of (model, position); u++) {
+      const WrkUnitTime *one = wrk_units_at (units, model, position, u);
+      double part_s[WRK_PART_N];
+      if (slow != NULL)
+        slow_unit (one, kind, slow[lane], part_s);
+      for (int p = 0; p < WRK_PART_N && slow != NULL; p++)
+        time_s[position] += part_s[p];
+      time_s[position] += slow == NULL ? one->time_s[kind] : 0;
+    }
     time_s[position] += units->edge_s[kind];
   }
   return time_s;
@@ -224,7 +267,7 @@ turn_times (const WrkUnits *units, const WrkModel *model, WrkTurnKind kind)
 
 static WrkTurns *
 turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups, const WrkClosedAsk *ask,
-          GError **error)
+          const double *slow, GError **error)
 {
   WrkPipeline pipe = model->pipe;
   Memo key = { .ask = *ask };
@@ -249,7 +292,7 @@ turns_of (WrkClosed *closed, const WrkModel *model, const WrkUnits *units, WrkGr
     .send_s = key.send_s, .wrap_s = key.wrap_s, .paired = units->paired, .blocks = !model->spec->model.overlap.p2p.v
   };
   for (int k = 0; k < WRK_TURN_KINDS; k++)
-    turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, (WrkTurnKind)k);
+    turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, slow, (WrkTurnKind)k);
   guint32 m = wrk_turns_followed (&pipe);
   const WrkWay *before = wrk_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
   known = keep (closed->turns, &key, wrk_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask), free_turns);
@@ -299,14 +342,17 @@ held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GErr
 
 /* All that a rank's turns of one micro-batch are made of. */
 static void
-add_parts (const WrkUnits *units, const WrkModel *model, guint32 lane, double part_s[WRK_PART_N])
+add_parts (const WrkUnits *units, const WrkModel *model, guint32 lane, double slow, double part_s[WRK_PART_N])
 {
   for (guint32 c = 0; c < wrk_schedule_chunks (&model->pipe); c++) {
     guint32 position = wrk_schedule_position (&model->pipe, (WrkPlace){ lane, c });
     for (guint32 u = 0; u < wrk_units_of (model, position); u++) {
       const WrkUnitTime *one = wrk_units_at (units, model, position, u);
+      double forward_s[WRK_PART_N], backward_s[WRK_PART_N];
+      slow_unit (one, WRK_TURN_FORWARD, slow, forward_s);
+      slow_unit (one, WRK_TURN_BACKWARD, slow, backward_s);
       for (int p = 0; p < WRK_PART_N; p++)
-        part_s[p] += one->part_s[WRK_TURN_FORWARD][p] + one->part_s[WRK_TURN_BACKWARD][p];
+        part_s[p] += forward_s[p] + backward_s[p];
     }
     part_s[WRK_PART_EXPOSED_DP] += units->edge_s[WRK_TURN_FORWARD] + units->edge_s[WRK_TURN_BACKWARD];
   }
@@ -357,7 +403,8 @@ typedef struct {
 } Last;
 
 static gboolean
-find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups, const WrkTurns *turns, Last *out, GError **error)
+find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups, const WrkTurns *turns, const double *slow,
+           Last *out, GError **error)
 {
   guint32 lane[3], p = model->pipe.p;
   guint n = lanes_of (turns, p, lane);
@@ -367,6 +414,7 @@ find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups,
   for (guint i = 0; i < n; i++) {
     if (!wrk_sync_time (model, units, groups, turns, lane[i], &sync[i], error))
       return FALSE;
+    sync[i].update_s *= slowness_of (slow, lane[i]);
     before_s = fmax (before_s, sync[i].before_s);
     update_s = fmax (update_s, sync[i].update_s);
     after_s = fmax (after_s, sync[i].after_s);
@@ -387,7 +435,7 @@ find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups,
   gboolean together = model->spec->model.clip.v;
   for (guint i = 0; i < n; i++) {
     double end_s = together ? all_s + norms_s + update_s + after_s : ready_s[i] + sync[i].update_s + sync[i].after_s;
-    end_s += model->software.step_s * model->software.slowest;
+    end_s += model->software.step_s * model->software.slowest * slowness_of (slow, lane[i]);
     gboolean later = end_s > out->end_s || (together && end_s >= out->end_s && ready_s[i] > out->ready_s);
     if (!later)
       continue;
@@ -404,10 +452,10 @@ find_last (const WrkModel *model, const WrkUnits *units, WrkGroupPrices *groups,
 
 /* The parts of the last rank's step. */
 static void
-take_parts (const WrkModel *model, const WrkUnits *units, const WrkTurns *turns, const Last *last, Cut *cut)
+take_parts (const WrkModel *model, const WrkUnits *units, const WrkTurns *turns, const Last *last, double slow, Cut *cut)
 {
   double one_s[WRK_PART_N] = { 0 }, *part_s = cut->step.part_s, sum_s = 0, more_s = 0;
-  add_parts (units, model, last->lane, one_s);
+  add_parts (units, model, last->lane, slow, one_s);
   for (int p = 0; p < WRK_PART_N; p++) {
     part_s[p] = one_s[p] * turns->m;
     cut->more_part_s[p] = one_s[p];
@@ -415,7 +463,7 @@ take_parts (const WrkModel *model, const WrkUnits *units, const WrkTurns *turns,
   part_s[WRK_PART_COMPUTE] += last->sync.slowed_s + (turns->m - 1) * last->each_s;
   cut->more_part_s[WRK_PART_COMPUTE] += last->each_s;
   part_s[WRK_PART_EXPOSED_DP] += last->sync.before_s + last->sync.tail_s + last->sync.after_s;
-  part_s[WRK_PART_OPTIMIZER] = last->sync.update_s + model->software.step_s * model->software.slowest;
+  part_s[WRK_PART_OPTIMIZER] = last->sync.update_s + model->software.step_s * model->software.slowest * slow;
   for (int p = 0; p < WRK_PART_N; p++) {
     sum_s += part_s[p];
     more_s += one_s[p];
@@ -432,9 +480,10 @@ make_cut (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
 {
   WrkUnits *units = units_of (closed, model, ask, error);
   WrkGroupPrices *groups = units != NULL ? groups_of (closed, ask, error) : NULL;
-  WrkTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, ask, error) : NULL;
+  g_autofree double *slow = slow_lanes (model);
+  WrkTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, ask, slow, error) : NULL;
   Last last;
-  if (turns == NULL || !find_last (model, units, groups, turns, &last, error))
+  if (turns == NULL || !find_last (model, units, groups, turns, slow, &last, error))
     return NULL;
   Cut *cut = g_new0 (Cut, 1);
   cut->step.step_time_s = last.end_s;
@@ -445,7 +494,7 @@ make_cut (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   cut->more_s = turns->more_s + last.each_s;
   cut->band = units->band;
   cut->wire_band = cut->step.wire_band = fmax (units->wire_band, last.band);
-  take_parts (model, units, turns, &last, cut);
+  take_parts (model, units, turns, &last, slowness_of (slow, last.lane), cut);
   return cut;
 }
 
@@ -464,9 +513,6 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     BaseMark mark;
     const char *key;
   } left_out[] = {
-    { m->stragglers.n > 0, m->stragglers.mark, "stragglers" },
-    { m->jitter.head.set, m->jitter.head.mark, "jitter" },
-    { m->lora.head.set, m->lora.head.mark, "lora" },
     { m->placement.n > 0, m->placement.mark, "placement" },
     { scenario->training.loader.head.set, scenario->training.loader.head.mark, "loader" },
     { scenario->training.checkpoint.tier.v != NULL, scenario->training.checkpoint.head.mark, "checkpoint" },
@@ -478,6 +524,13 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
                    left_out[i].key);
       return NULL;
     }
+  for (guint i = 0; i < m->stragglers.n; i++) {
+    const WrkStragglerSpec *one = BASE_LIST_AT (m->stragglers, WrkStragglerSpec, i);
+    if (!one->rank.set) {
+      wrk_fail_at (error, one->head.mark, "a slow adapter has no closed form; accepted: slow GPUs, {rank: 17, slowdown: 1.2}");
+      return NULL;
+    }
+  }
   if (m->pipeline.layout != NULL) {
     wrk_fail_at (error, base_yaml_mark (m->pipeline.layout), "a 'layout' of its own has no closed form; accepted: even chunks");
     return NULL;
@@ -499,7 +552,7 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
   MdlGpu gpu;
   mdl_llm_token_flop (&scenario->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
   wrk_gpu_facts (scenario->clu, 0, &gpu);
-  closed->flop_per_token = flop.matrix_flop + flop.attention_flop;
+  closed->flop_per_token = (flop.matrix_flop + flop.attention_flop) * (m->lora.head.set ? 2.0 / 3 : 1); /* frozen: no wgrads */
   closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];
   return closed;
 }

@@ -53,6 +53,7 @@ wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVaria
   spec->schedule.set = TRUE;
   out->scenario.settings.mode = WRK_MODE_MODEL;
   out->scenario.settings.terse = TRUE;
+  out->scenario.any_cut = TRUE;
   if (!wrk_model_plan (&out->scenario, &out->model, error))
     return FALSE;
   out->model.ask.recompute = recompute_of (&out->model, ask->recompute);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "cluster/background.h"
 #include "model-private.h"
 
@@ -158,11 +159,47 @@ wrk_model_check_stragglers (const WrkModel *model, GError **error)
         (adapter && !(one->node.set && one->nic.set && one->rate.set)))
       return wrk_fail_at (error, one->head.mark,
                           "a straggler is a GPU, {rank: 17, slowdown: 1.2}, or an adapter, {node: 3, nic: 0, rate: 200 Gb/s}");
-    if (compute && one->rank.v >= model->grid.n)
-      return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v, model->grid.n,
-                          model->grid.n - 1);
+    guint32 ranks = model->scenario->any_cut ? model->scenario->gpus->len : model->grid.n;
+    if (compute && one->rank.v >= ranks)
+      return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v, ranks,
+                          ranks - 1);
   }
   return TRUE;
+}
+
+/* The slowest of the ranks that a pipeline rank stands for. */
+static double
+slowness (const WrkModel *model, guint32 pp)
+{
+  double slow = 1;
+  for (guint i = 0; i < model->spec->model.stragglers.n; i++) {
+    const WrkStragglerSpec *one = BASE_LIST_AT (model->spec->model.stragglers, WrkStragglerSpec, i);
+    if (!one->rank.set)
+      continue;
+    for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++)
+      if (wrk_grid_rank (&model->grid, pp, local) == (guint32)one->rank.v)
+        slow = fmax (slow, one->slowdown.set ? one->slowdown.v : 1);
+  }
+  return slow;
+}
+
+static double
+jitter (const WrkModel *model, guint32 pp)
+{
+  double sigma = model->spec->model.jitter.head.set ? model->spec->model.jitter.compute.v : 0, most = 0;
+  if (sigma <= 0)
+    return 1;
+  for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++) {
+    BaseRandom random = base_random_stream_at (model->scenario->seed, "jitter", wrk_grid_rank (&model->grid, pp, local));
+    most = fmax (most, base_random_normal (&random));
+  }
+  return 1 + sigma * most;
+}
+
+double
+wrk_model_slow (const WrkModel *model, guint32 pp)
+{
+  return slowness (model, pp) * jitter (model, pp);
 }
 
 gboolean

@@ -120,35 +120,6 @@ join_norms (WrkModelRun *run)
         wrk_build_after_one (&run->b, run->b.lane[s].update, run->b.lane[k].ready);
 }
 
-/* The slowest of the ranks that a lane stands for. */
-static double
-slowness (const WrkModel *model, guint32 pp)
-{
-  double slow = 1;
-  for (guint i = 0; i < model->spec->model.stragglers.n; i++) {
-    const WrkStragglerSpec *one = BASE_LIST_AT (model->spec->model.stragglers, WrkStragglerSpec, i);
-    if (!one->rank.set)
-      continue;
-    for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++)
-      if (wrk_grid_rank (&model->grid, pp, local) == (guint32)one->rank.v)
-        slow = fmax (slow, one->slowdown.set ? one->slowdown.v : 1);
-  }
-  return slow;
-}
-
-static double
-jitter (const WrkModel *model, guint32 pp)
-{
-  double sigma = model->spec->model.jitter.head.set ? model->spec->model.jitter.compute.v : 0, most = 0;
-  if (sigma <= 0)
-    return 1;
-  for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++) {
-    BaseRandom random = base_random_stream_at (model->scenario->seed, "jitter", wrk_grid_rank (&model->grid, pp, local));
-    most = fmax (most, base_random_normal (&random));
-  }
-  return 1 + sigma * most;
-}
-
 static gboolean
 build_lanes (WrkModelRun *run, GError **error)
 {
@@ -177,7 +148,7 @@ build (WrkModelRun *run, GError **error)
     for (int r = 0; r < WRK_ROLES; r++)
       b->lane[s].stream[r] = ENG_NO_STREAM;
     b->lane[s].place = eng_graph_place (b->graph);
-    b->lane[s].slow = slowness (model, s) * jitter (model, s) * model->software.slowest;
+    b->lane[s].slow = wrk_model_slow (model, s) * model->software.slowest;
   }
   for (guint32 s = 0; s < pipe->p; s++) {
     run->order[s] = wrk_schedule_order (pipe, s);

@@ -92,6 +92,27 @@ const BaseSchema wrk_schema_plan = { .name = "plan", .help = "A plan.", .fields 
 
 /* ---- the scenario of a machine ---- */
 
+/* A list in one line, as --set takes it. */
+static void
+append_flow (const BaseYamlNode *node, GString *out)
+{
+  gboolean list = base_yaml_kind (node) == BASE_YAML_SEQ;
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_autofree char *value = base_yaml_quote (base_yaml_text (node));
+    g_string_append (out, value);
+    return;
+  }
+  g_string_append_c (out, list ? '[' : '{');
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    if (i > 0)
+      g_string_append (out, ", ");
+    if (!list)
+      g_string_append_printf (out, "%s: ", base_yaml_key (node, i));
+    append_flow (base_yaml_item (node, i), out);
+  }
+  g_string_append_c (out, list ? ']' : '}');
+}
+
 /* Leaves of `fixed` as --set values of a workload. */
 static gboolean
 flatten (WrkPlan *plan, const BaseYamlNode *node, const char *path, GError **error)
@@ -101,14 +122,22 @@ flatten (WrkPlan *plan, const BaseYamlNode *node, const char *path, GError **err
     g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, value));
     return TRUE;
   }
-  if (base_yaml_kind (node) == BASE_YAML_SEQ)
-    return wrk_fail_at (error, base_yaml_mark (node), "a list in 'fixed'; accepted: keys with one value, and mappings of them");
+  if (base_yaml_kind (node) == BASE_YAML_SEQ) {
+    g_autoptr (GString) flow = g_string_new (NULL);
+    append_flow (node, flow);
+    g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, flow->str));
+    return TRUE;
+  }
   for (unsigned i = 0; i < base_yaml_n (node); i++) {
     static const char *const not_here[] = { "kind", "model", "parallel", "micro_batch", "schedule", "recompute", NULL };
     const char *key = base_yaml_key (node, i);
     if (g_str_equal (path, "workload") && g_strv_contains (not_here, key))
       return wrk_fail_at (error, base_yaml_key_mark (node, i), "'%s' is not fixed here; it stands under 'goal' or 'free'", key);
     g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
+    if (g_str_equal (below, "workload.pipeline.layout"))
+      return wrk_fail_at (
+          error, base_yaml_key_mark (node, i),
+          "a 'layout' is of one cut, and a plan tries many; accepted: even chunks (embedding_as_layer, head_as_layer)");
     if (!flatten (plan, base_yaml_item (node, i), below, error))
       return FALSE;
   }
@@ -158,7 +187,7 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
   if (ask == NULL)
     add_set (sets, "workload.micro_batch=1");
   g_ptr_array_add (sets, NULL);
-  const WrkScenarioOptions options = { .sets = (const char *const *)sets->pdata };
+  const WrkScenarioOptions options = { .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL };
   return wrk_scenario_load_data (base_yaml_path (plan->yaml), text, strlen (text), plan->lookup, &options, plan->load, plan->user,
                                  error);
 }
@@ -199,6 +228,12 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
   machine.scenario = wrk_plan_scenario (plan, &machine, NULL, error);
   if (machine.scenario == NULL)
     return tell_machine (plan, &machine, error);
+  g_autoptr (WrkClosed) closed =
+      wrk_closed_new (machine.scenario, error); /* what it leaves out is told here, where a place is known */
+  if (closed == NULL) {
+    wrk_scenario_free (machine.scenario);
+    return tell_machine (plan, &machine, error);
+  }
   for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
     base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
   for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */

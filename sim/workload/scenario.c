@@ -371,6 +371,7 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
+  scenario->any_cut = options->any_cut;
   if (!load_cluster (scenario, lookup, options, topology_sets, error) || !list_gpus (scenario, error) ||
       !check_nics (scenario, error) || !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;

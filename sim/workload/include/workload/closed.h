@@ -37,8 +37,7 @@ typedef struct {
 typedef struct WrkClosed WrkClosed;
 
 /* `scenario` is borrowed: a training workload with a model, whose own cut is what a WrkClosedAsk replaces; all else is its. NULL
- * and *error where it has what the closed form leaves out: several jobs, stragglers, jitter, adapters, a loader, checkpoints,
- * replicas of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
+ * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
 WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)

@@ -122,6 +122,7 @@ typedef struct {
   gboolean no_interference;     /* as of WrkSettings */
   gboolean switches_follow;     /* as of CluLoadOptions */
   gboolean want_terms;          /* of a training step of a model: result->training.terms */
+  gboolean any_cut;             /* of a model: its cut stands for others that a WrkClosed is asked for; it is not to be run */
 } WrkScenarioOptions;
 
 /* A scenario read, checked, with its cluster built and its library loaded. */
