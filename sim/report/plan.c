@@ -52,6 +52,9 @@ static const BaseColumn columns[] = {
   { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
   { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
   { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
+  { "checkpoint_stall_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "checkpoint_drain_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "checkpoint_restore_s", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "days", NULL, BASE_CELL_NUMBER, 0, NULL }, /* from here on for --vary: of the first row, what comes next */
   { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
   { "rival", NULL, BASE_CELL_TEXT, 0, NULL },
@@ -133,6 +136,9 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
   base_table_number (table, "checkpoint_every_steps", row->every_steps);
+  base_table_number (table, "checkpoint_stall_s", machine->fails ? row->checkpoint.stall_s : none);
+  base_table_number (table, "checkpoint_drain_s", machine->fails ? row->checkpoint.drain_s : none);
+  base_table_number (table, "checkpoint_restore_s", machine->fails ? row->checkpoint.restore_s : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
   base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
   base_table_number (table, "capital_usd", priced && row->way == WRK_WAY_OWN ? row->money.capital_usd : none);
@@ -255,7 +261,7 @@ append_prices (const WrkPlan *plan, GString *out)
 
 /* What the days hold of failures, and how sure that is. */
 static void
-append_failures (const WrkPlan *plan, GString *out)
+append_failures (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
 {
   WrkPlanFailures failures;
   if (!wrk_plan_failures (plan, &failures)) {
@@ -263,15 +269,24 @@ append_failures (const WrkPlan *plan, GString *out)
       g_string_append (out, "# days without failures and checkpoints: the plan has no 'failures'\n");
     return;
   }
-  g_string_append_printf (
-      out, "# days with failures as %s has them%s%s%s, %s; a checkpoint stalls %.4g s, drains %.4g s, is read back in %.4g s, ",
-      failures.rates != NULL ? failures.rates : "the plan", failures.summary != NULL ? " (" : "",
-      failures.summary != NULL ? failures.summary : "", failures.summary != NULL ? ")" : "", base_source_name (failures.source),
-      failures.stall_s, failures.drain_s, failures.restore_s);
+  g_string_append_printf (out, "# days with failures as %s has them%s%s%s, %s; ",
+                          failures.rates != NULL ? failures.rates : "the plan", failures.summary != NULL ? " (" : "",
+                          failures.summary != NULL ? failures.summary : "", failures.summary != NULL ? ")" : "",
+                          base_source_name (failures.source));
+  if (failures.tier != NULL)
+    g_string_append_printf (out, "a checkpoint to %s%s, ", failures.tier, failures.asynchronous ? " beside training" : "");
+  else
+    g_string_append_printf (out, "a checkpoint stalls %.4g s, drains %.4g s, is read back in %.4g s, ", failures.stall_s,
+                            failures.drain_s, failures.restore_s);
   if (isnan (failures.every_steps))
     g_string_append (out, "as often as is best\n");
   else
     g_string_append_printf (out, "every %.0f steps\n", failures.every_steps);
+  if (failures.tier != NULL && result->rows->len > 0) {
+    const MdlCheckpoint *first = &g_array_index (result->rows, WrkChoiceRow, 0).checkpoint;
+    g_string_append_printf (out, "# of the first it stalls %.4g s, drains %.4g s, is read back in %.4g s\n", first->stall_s,
+                            first->drain_s, first->restore_s);
+  }
 }
 
 /* The same as JSON, null where none are counted. */
@@ -288,9 +303,10 @@ build_failures (const WrkPlan *plan, JsonBuilder *json)
   rep_json_text (json, "rates", failures.rates);
   rep_json_text (json, "provenance", base_source_name (failures.source));
   rep_json_number (json, "checkpoint_every_steps", failures.every_steps);
-  rep_json_number (json, "stall_s", failures.stall_s);
-  rep_json_number (json, "drain_s", failures.drain_s);
-  rep_json_number (json, "restore_s", failures.restore_s);
+  rep_json_text (json, "tier", failures.tier);
+  rep_json_number (json, "stall_s", failures.tier == NULL ? failures.stall_s : (double)NAN);
+  rep_json_number (json, "drain_s", failures.tier == NULL ? failures.drain_s : (double)NAN);
+  rep_json_number (json, "restore_s", failures.tier == NULL ? failures.restore_s : (double)NAN);
   json_builder_end_object (json);
 }
 
@@ -309,7 +325,7 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
       front ? "" : "least ", front ? "those that none beats in time and cost" : aim,
       front ? ", by time" : ", those that the engine simulated before the others");
   append_prices (plan, out);
-  append_failures (plan, out);
+  append_failures (plan, result, out);
   base_table_print_text (table, out);
   double margin = margin_of (plan, result);
   if (!isnan (margin))

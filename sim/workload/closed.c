@@ -210,7 +210,7 @@ drop_ways (WrkClosed *closed)
   closed->ways_turns = 0;
 }
 
-/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: all take their time. Returned: full. */
+/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: none is slow. Returned: full. */
 static double *
 slow_lanes (const WrkModel *model)
 {
@@ -593,6 +593,7 @@ first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError 
       cut->step.memory_B = memory.memory_B;
       cut->step.capacity_B = memory.capacity_B;
       cut->step.fullest = memory.fullest;
+      cut->step.restore_B = memory.restore_B;
       cut->step.fits = memory.fits;
       cut->step.n_ranks = variant.model.grid.n;
     }

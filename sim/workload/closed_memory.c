@@ -12,13 +12,17 @@ struct WrkHeld {
   double capacity_B;
   double at[2];       /* 1 / dp of the two */
   double *total_B[2]; /* by stage */
+  double kept_B[2];   /* that all ranks hold of parameters and optimizer, over dp */
 };
 
 static void
 hold (const WrkModel *model, const WrkMemoryTurns *turns, WrkHeld *held, guint k)
 {
   g_autoptr (GArray) stages = g_array_sized_new (FALSE, FALSE, sizeof (WrkMemory), model->pipe.p);
+  double state_B;
   wrk_memory_with (model, turns, stages);
+  wrk_model_state (model, stages, &state_B, &held->kept_B[k]);
+  held->kept_B[k] /= model->grid.size[WRK_DIM_DP];
   held->total_B[k] = g_new (double, stages->len);
   held->at[k] = 1.0 / model->grid.size[WRK_DIM_DP];
   held->p = stages->len;
@@ -75,6 +79,7 @@ void
 wrk_held_at (const WrkHeld *held, guint32 dp, WrkClosedStep *out)
 {
   double share = held->total_B[1] != NULL ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0;
+  out->restore_B = dp * (held->kept_B[0] + share * (held->kept_B[1] - held->kept_B[0]));
   out->memory_B = -1;
   out->capacity_B = held->capacity_B;
   for (guint32 s = 0; s < held->p; s++) {

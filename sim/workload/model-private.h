@@ -257,6 +257,8 @@ typedef struct WrkMemoryTurns WrkMemoryTurns;
 WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders);
 gboolean wrk_memory_turns_of_any_zero (const WrkModel *model);
 void wrk_memory_with (const WrkModel *model, const WrkMemoryTurns *turns, GArray *stages);
+/* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */
+void wrk_model_state (const WrkModel *model, const GArray *stages, double *state_B, double *restore_B);
 
 /* The one of `stages` that is fullest. */
 const WrkMemory *wrk_memory_fullest (const GArray *stages);

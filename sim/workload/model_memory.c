@@ -598,3 +598,21 @@ wrk_memory_largest (const WrkMemory *memory, double *bytes)
     *bytes = terms[at].bytes;
   return terms[at].name;
 }
+
+void
+wrk_model_state (const WrkModel *model, const GArray *stages, double *state_B, double *restore_B)
+{
+  double parameter_B = mdl_format_B (model->parameters);
+  double moments_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment);
+  double ranks = wrk_grid_locals (&model->grid), adapters_B = 0;
+  *restore_B = 0;
+  for (guint i = 0; i < stages->len; i++) {
+    const WrkMemory *memory = &g_array_index (stages, WrkMemory, i);
+    gboolean shared = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
+    double distinct = model->grid.size[WRK_DIM_TP] * (shared ? wrk_grid_group_size (&model->grid, WRK_GROUP_SHARD) : 1);
+    adapters_B += memory->optimizer_B * distinct;
+    *restore_B += (memory->weights_B + memory->optimizer_B) * ranks;
+  }
+  *state_B = model->ask.lora_rank > 0 ? adapters_B * (1 + (moments_B > 0 ? parameter_B / moments_B : 0))
+                                      : model->count.total * (parameter_B + moments_B);
+}

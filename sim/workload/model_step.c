@@ -281,24 +281,6 @@ wrk_check_model (const WrkScenario *scenario, GError **error)
   return wrk_model_plan (scenario, &model, error);
 }
 
-/* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */
-static void
-count_state (const WrkModel *model, WrkTrainingResult *training)
-{
-  double parameter_B = mdl_format_B (model->parameters);
-  double moments_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment);
-  double ranks = wrk_grid_locals (&model->grid), adapters_B = 0;
-  for (guint i = 0; i < training->memory->len; i++) {
-    const WrkMemory *memory = &g_array_index (training->memory, WrkMemory, i);
-    gboolean shared = model->sync == WRK_SYNC_OPTIMIZER || model->sync == WRK_SYNC_GRADIENTS || model->sync == WRK_SYNC_SHARDS;
-    double distinct = model->grid.size[WRK_DIM_TP] * (shared ? wrk_grid_group_size (&model->grid, WRK_GROUP_SHARD) : 1);
-    adapters_B += memory->optimizer_B * distinct;
-    training->restore_B += (memory->weights_B + memory->optimizer_B) * ranks;
-  }
-  training->state_B = model->ask.lora_rank > 0 ? adapters_B * (1 + (moments_B > 0 ? parameter_B / moments_B : 0))
-                                               : model->count.total * (parameter_B + moments_B);
-}
-
 /* What the ranks hold, and whether they can. */
 static void
 add_memory (const WrkModel *model, WrkResult *result)
@@ -307,7 +289,7 @@ add_memory (const WrkModel *model, WrkResult *result)
   training->memory = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
   wrk_model_memory (model, training->memory);
   training->fullest = *wrk_memory_fullest (training->memory);
-  count_state (model, training);
+  wrk_model_state (model, training->memory, &training->state_B, &training->restore_B);
   if (training->fullest.fits)
     return;
   double bytes;

@@ -41,7 +41,7 @@ typedef struct {
   BaseStr prices;
   WrkLimitSpec limits;
   WrkFailuresSpec failures;     /* some of its keys */
-  WrkCheckpointSpec checkpoint; /* likewise */
+  WrkCheckpointSpec checkpoint; /* as of a scenario */
 } WrkPlanSpec;
 
 struct WrkPlan {
@@ -66,12 +66,12 @@ WrkScenario *wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, 
 void wrk_plan_take_step (const WrkPlan *plan, guint machine, const WrkClosedAsk *ask, const WrkClosedStep *step, WrkChoiceRow *row);
 
 /* `failures` and `checkpoint` of a plan, and what does not go together in them. */
-extern const BaseSchema wrk_schema_plan_failures, wrk_schema_plan_checkpoint;
+extern const BaseSchema wrk_schema_plan_failures;
 gboolean wrk_plan_check_failures (const WrkPlan *plan, GError **error);
-/* Fills what the machine's failures come to. */
-void wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine);
-/* Goodput of a run of useful_s by steps of step_s on a machine; *every_steps: between checkpoints, NAN where none are counted. */
-double wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double step_s, double useful_s, double *every_steps);
+/* Fills what the machine's failures come to, and what saving to a tier does. FALSE and *error where it has no such tier. */
+gboolean wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine, GError **error);
+/* Goodput of useful_s by steps of a row; fills its checkpoint and the steps between two, NAN where none are counted. */
+double wrk_plan_goodput (const WrkPlan *plan, WrkChoiceRow *row, double useful_s);
 
 /* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
  * *error where a part of its fabric has no price. */

@@ -83,7 +83,7 @@ static const BaseField plan_fields[] = {
   BASE_ROW (WrkPlanSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
   BASE_ROW (WrkPlanSpec, "failures", failures, MAP, .sub = &wrk_schema_plan_failures,
             .help = "what goes wrong over the run; default: nothing"),
-  BASE_ROW (WrkPlanSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_plan_checkpoint,
+  BASE_ROW (WrkPlanSpec, "checkpoint", checkpoint, MAP, .sub = &wrk_schema_checkpoint,
             .help = "saving the state; needed beside `failures`"),
   BASE_ROW (WrkPlanSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
   BASE_ROW_END,
@@ -249,7 +249,10 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
     wrk_scenario_free (machine.scenario);
     return FALSE;
   }
-  wrk_plan_take_failures (plan, &machine);
+  if (!wrk_plan_take_failures (plan, &machine, error)) {
+    wrk_scenario_free (machine.scenario);
+    return FALSE;
+  }
   g_array_append_val (plan->machines, machine);
   return TRUE;
 }

@@ -22,6 +22,7 @@ simulate (const WrkPlan *plan, WrkChoiceRow *row, GError **error)
     row->step_time_lo_s = t->step_time_lo_s;
     row->step_time_hi_s = t->step_time_hi_s;
     row->step.mfu = t->mfu;
+    row->step.restore_B = t->restore_B;
     memcpy (row->step.part_s, t->part_s, sizeof t->part_s);
     wrk_plan_price (plan, row);
   }

@@ -1,7 +1,13 @@
 /* Failures of a plan's runs: the closed form of goodput (models/failure.c, docs/goodput.md) for each machine and each step on it.
- * Runs by events, one scenario at a time, are `run --goodput`. */
+ * A checkpoint to a tier is priced as a scenario's is (checkpoint.c), on each machine once: what is saved is the same whatever the
+ * cut, and what is read back grows with what the cut's ranks hold,
+ *
+ *     restore = restore of the state + (held - state) x (restore of twice the state - restore of it) / state
+ *
+ * Runs by events, one scenario at a time, are `run --goodput`. Check: test_workload_plan_stages (against a scenario's). */
 #include <math.h>
 
+#include "model-private.h"
 #include "plan-private.h"
 
 static const BaseField failures_fields[] = {
@@ -22,20 +28,6 @@ const BaseSchema wrk_schema_plan_failures = { .name = "failures",
                                               .help = "What goes wrong over a run; spare nodes are always at hand.",
                                               .fields = failures_fields };
 
-static const BaseField checkpoint_fields[] = {
-  BASE_ROW_NUM (WrkCheckpointSpec, "every", every, COUNT, .min = "1", .max = "1 G",
-                .help = "steps from one to the next; default: the best for the machine's failures"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "stall", stall, TIME, .max = "30 days", .required = TRUE,
-                .help = "that training stands still for one, all of it, or the copy to host memory of an asynchronous one"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "drain", drain, TIME, .max = "30 days", .fallback = "0",
-                .help = "on top, beside training, until it can be restored"),
-  BASE_ROW_NUM (WrkCheckpointSpec, "restore", restore, TIME, .max = "30 days", .fallback = "0", .help = "reading it back"),
-  BASE_ROW_END,
-};
-const BaseSchema wrk_schema_plan_checkpoint = { .name = "checkpoint",
-                                                .help = "Saving the state, at the same cost on every machine.",
-                                                .fields = checkpoint_fields };
-
 gboolean
 wrk_plan_check_failures (const WrkPlan *plan, GError **error)
 {
@@ -49,7 +41,13 @@ wrk_plan_check_failures (const WrkPlan *plan, GError **error)
   }
   if (!s->checkpoint.head.set)
     return wrk_fail_at (error, s->failures.head.mark,
-                        "'failures' needs 'checkpoint' beside it (e.g. checkpoint: {stall: 30 s, restore: 1 min})");
+                        "'failures' needs 'checkpoint' beside it (e.g. checkpoint: {stall: 30 s, restore: 1 min}, or {tier: "
+                        "scratch, mode: async})");
+  if (s->checkpoint.tier.v == NULL && !s->checkpoint.stall.set)
+    return wrk_fail_at (error, s->checkpoint.head.mark,
+                        "'checkpoint' needs 'tier', where it goes, or 'stall', how long one takes (e.g. 30 s)");
+  if (s->checkpoint.shards.v == WRK_SHARDS_REPLICA)
+    return wrk_fail_at (error, s->checkpoint.shards.mark, "who writes of a replica hangs on the cut; accepted: all, rank0");
   if (!s->goal.tokens.set)
     return wrk_fail_at (error, s->failures.head.mark, "'failures' are of a run; 'tokens' of 'goal' says how long it is");
   g_autoptr (BaseDiag) diag = base_diag_new ();
@@ -71,38 +69,101 @@ source_of (const WrkPlanSpec *s)
                              &s->checkpoint.restore };
   BaseSource source = BASE_SOURCE_MEASURED;
   for (guint i = 0; i < G_N_ELEMENTS (given); i++)
-    source = MIN (source, given[i]->set ? given[i]->source : BASE_SOURCE_ASSUMED);
+    source = i >= 2 && s->checkpoint.tier.v != NULL ? source : MIN (source, given[i]->set ? given[i]->source : BASE_SOURCE_ASSUMED);
   return source;
 }
 
-void
-wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine)
+/* ---- checkpoints to a tier ---- */
+
+/* A scenario of the machine that saves as the plan says, and what its step has of it. */
+static gboolean
+price_tier (const WrkPlan *plan, WrkMachine *machine, GError **error)
+{
+  WrkScenario view = *machine->scenario; /* borrows */
+  view.training.checkpoint = plan->spec.checkpoint;
+  g_auto (WrkModel) model = { 0 };
+  g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  WrkTrainingResult training = { .n_ranks = machine->gpus, .dp = 1, .step_time_s = 1 };
+  WrkCheckpointResult once, twice;
+  view.training.checkpoint.every.v = 0; /* what waits for the one before is reckoned of each step */
+  if (!wrk_check_checkpoint (&view, error) || !wrk_model_plan (&view, &model, error))
+    return FALSE;
+  wrk_model_memory (&model, stages);
+  wrk_model_state (&model, stages, &training.state_B, &training.restore_B);
+  training.restore_B = training.state_B;
+  if (!wrk_checkpoint_price (&view, &training, &once, error))
+    return FALSE;
+  training.restore_B *= 2;
+  if (!wrk_checkpoint_price (&view, &training, &twice, error))
+    return FALSE;
+  machine->save = (WrkPlanSave){ .stall_s = once.stall_s,
+                                 .drain_s = once.drain_s,
+                                 .restore_s = once.restore_s,
+                                 .state_B = training.state_B,
+                                 .restore_s_per_B = (twice.restore_s - once.restore_s) / training.state_B,
+                                 .held = !plan->spec.checkpoint.held.set && !plan->spec.checkpoint.bytes.set,
+                                 .source = MIN (once.source, twice.source) };
+  return TRUE;
+}
+
+/* What a checkpoint of a row costs, at steps of step_s. */
+static MdlCheckpoint
+checkpoint_of (const WrkPlan *plan, const WrkMachine *machine, const WrkChoiceRow *row, double step_s)
+{
+  const WrkCheckpointSpec *spec = &plan->spec.checkpoint;
+  const WrkPlanSave *save = &machine->save;
+  if (spec->tier.v == NULL)
+    return (MdlCheckpoint){ spec->every.v, spec->stall.v, spec->drain.v, spec->restore.v };
+  double more_B = save->held ? fmax (row->step.restore_B - save->state_B, 0) : 0;
+  double wait_s = spec->every.set ? fmax (save->drain_s - spec->every.v * step_s, 0) : 0; /* the best interval holds the drain */
+  return (MdlCheckpoint){ spec->every.v, save->stall_s + wait_s, save->drain_s, save->restore_s + more_B * save->restore_s_per_B };
+}
+
+/* ---- goodput ---- */
+
+gboolean
+wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine, GError **error)
 {
   const WrkCheckpointSpec *spec = &plan->spec.checkpoint;
   const Clu *clu = machine->scenario->clu;
   machine->fails = plan->spec.failures.head.set;
   if (!machine->fails)
-    return;
-  MdlJobSize size = { .gpus = machine->gpus, .nodes = machine->nodes };
+    return TRUE;
+  machine->size = (MdlJobSize){ .gpus = machine->gpus, .nodes = machine->nodes };
   for (guint32 node = 0; node < machine->nodes; node++)
-    size.nics += clu_node_n (clu, node, CLU_DEV_NIC);
+    machine->size.nics += clu_node_n (clu, node, CLU_DEV_NIC);
   if (plan->machines->len == 0)
     plan->failures_source = source_of (&plan->spec);
-  const MdlCheckpoint checkpoint = { spec->every.v, spec->stall.v, spec->drain.v, spec->restore.v };
-  wrk_goodput_closed (&plan->spec.failures, &size, &checkpoint, &machine->terms, &plan->failures_source);
+  if (spec->tier.v != NULL && !price_tier (plan, machine, error))
+    return FALSE;
+  if (spec->tier.v != NULL)
+    plan->failures_source = MIN (plan->failures_source, machine->save.source);
+  const WrkChoiceRow none = { .step = { .restore_B = machine->save.state_B } };
+  const MdlCheckpoint checkpoint = checkpoint_of (plan, machine, &none, 1);
+  wrk_goodput_closed (&plan->spec.failures, &machine->size, &checkpoint, &machine->terms, &plan->failures_source);
   machine->best_s = mdl_goodput_best_s (&machine->terms);
+  return TRUE;
 }
 
 double
-wrk_plan_goodput (const WrkPlan *plan, const WrkMachine *machine, double step_s, double useful_s, double *every_steps)
+wrk_plan_goodput (const WrkPlan *plan, WrkChoiceRow *row, double useful_s)
 {
+  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   const BaseNum *every = &plan->spec.checkpoint.every;
-  *every_steps = (double)NAN;
+  double step_s = row->step_time_s, best_s = machine->best_s;
+  row->every_steps = (double)NAN;
   if (!machine->fails)
     return 1;
-  double steps = every->set ? every->v : round (fmin (machine->best_s, useful_s) / step_s);
-  *every_steps = fmax (1, fmin (steps, ceil (useful_s / step_s))); /* one at the end at least */
-  return mdl_goodput (&machine->terms, *every_steps * step_s);
+  MdlGoodputTerms terms = machine->terms;
+  row->checkpoint = checkpoint_of (plan, machine, row, step_s);
+  if (plan->spec.checkpoint.tier.v != NULL) { /* its own times */
+    BaseSource source = BASE_SOURCE_MEASURED;
+    wrk_goodput_closed (&plan->spec.failures, &machine->size, &row->checkpoint, &terms, &source);
+    best_s = mdl_goodput_best_s (&terms);
+  }
+  double steps = every->set ? every->v : round (fmin (best_s, useful_s) / step_s);
+  row->every_steps = fmax (1, fmin (steps, ceil (useful_s / step_s))); /* one at the end at least */
+  return mdl_goodput (&terms, row->every_steps * step_s);
 }
 
 gboolean
@@ -116,6 +177,8 @@ wrk_plan_failures (const WrkPlan *plan, WrkPlanFailures *out)
                             .summary = rates->summary.v,
                             .source = plan->failures_source,
                             .every_steps = s->checkpoint.every.set ? s->checkpoint.every.v : (double)NAN,
+                            .tier = s->checkpoint.tier.v,
+                            .asynchronous = s->checkpoint.mode.v == WRK_SAVE_ASYNC,
                             .stall_s = s->checkpoint.stall.v,
                             .drain_s = s->checkpoint.drain.v,
                             .restore_s = s->checkpoint.restore.v };

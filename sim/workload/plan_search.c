@@ -38,7 +38,7 @@ wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row)
   double tokens = wrk_plan_tokens (plan), steps = tokens > 0 ? tokens / row->step.tokens : 1;
   double busy = (row->step.part_s[WRK_PART_COMPUTE] + row->step.part_s[WRK_PART_OPTIMIZER]) / row->step.step_time_s;
   double useful_s = steps * row->step_time_s;
-  row->goodput = wrk_plan_goodput (plan, machine, row->step_time_s, useful_s, &row->every_steps);
+  row->goodput = wrk_plan_goodput (plan, row, useful_s);
   row->run_s = useful_s / row->goodput;
   double used_W =
       machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W + machine->fabric_W;

@@ -99,6 +99,7 @@ off_by (const Draw *d, double *memory)
     sum_s += step.part_s[p];
   TEST_NEAR (sum_s, step.step_time_s, 1e-9);
   *memory = fmax (*memory, fabs (step.memory_B / truth->fullest.total_B - 1));
+  TEST_NEAR (step.restore_B, truth->restore_B, 1e-6);
   TEST_NEAR (step.mfu * step.step_time_s, truth->mfu * truth->step_time_s, 1e-9);
   return fabs (step.step_time_s / truth->step_time_s - 1);
 }

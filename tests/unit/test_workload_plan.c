@@ -198,13 +198,13 @@ more_nodes_have_less_goodput (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   const WrkMachine *one = &g_array_index (small.plan->machines, WrkMachine, 0), *two = one + 1;
-  double every_steps, lost_of_one = 1 - wrk_plan_goodput (small.plan, one, 10, 1e9, &every_steps);
-  TEST_NEAR (every_steps, 100, 0);
+  WrkChoiceRow row = { .machine = 0, .step_time_s = 10 }, other = { .machine = 1, .step_time_s = 10 };
+  double lost_of_one = 1 - wrk_plan_goodput (small.plan, &row, 1e9);
+  TEST_NEAR (row.every_steps, 100, 0);
   TEST_NEAR (two->terms.stop_per_s, 2 * one->terms.stop_per_s, 1e-9);
-  TEST_TRUE (1 - wrk_plan_goodput (small.plan, two, 10, 1e9, &every_steps) > lost_of_one);
-  TEST_NEAR (wrk_plan_goodput (small.plan, one, 10, 55, &every_steps), mdl_goodput (&one->terms, 60),
-             1e-9); /* six steps, no more */
-  TEST_NEAR (every_steps, 6, 0);
+  TEST_TRUE (1 - wrk_plan_goodput (small.plan, &other, 1e9) > lost_of_one);
+  TEST_NEAR (wrk_plan_goodput (small.plan, &row, 55), mdl_goodput (&one->terms, 60), 1e-9); /* six steps, no more */
+  TEST_NEAR (row.every_steps, 6, 0);
 }
 
 static void

@@ -192,6 +192,41 @@ contenders_lead_where_all_do (void)
   wrk_plan_result_free (all);
 }
 
+static void
+a_checkpoint_to_a_tier_costs_what_a_scenarios_does (void)
+{
+  /* of each row, whatever its cut: the same scenario with the same `checkpoint`, run */
+  static const char *const sets[] = { "failures={rates: llama3_2024}", "checkpoint={tier: scratch, mode: async}",
+                                      "goal.deadline=", "free.recompute=[full]", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkPlanResult *result = search (small.plan, 1, 0);
+  guint cuts = 0;
+  double least_s = (double)INFINITY, most_s = 0;
+  for (guint i = 0; i < result->rows->len; i += 3, cuts++) {
+    const WrkChoiceRow *row = ROW (result, i);
+    const WrkMachine *machine = &g_array_index (small.plan->machines, WrkMachine, row->machine);
+    g_autoptr (GError) error = NULL;
+    WrkScenario *scenario = wrk_plan_scenario (small.plan, machine, &row->ask, &error);
+    WrkResult *run = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+    WrkCheckpointResult truth;
+    if (run == NULL)
+      g_error ("%s", error->message);
+    scenario->training.checkpoint = small.plan->spec.checkpoint;
+    TEST_TRUE (wrk_checkpoint_price (scenario, &run->training, &truth, NULL));
+    TEST_NEAR (row->checkpoint.stall_s, truth.stall_s, 1e-6);
+    TEST_NEAR (row->checkpoint.drain_s, truth.drain_s, 1e-6);
+    TEST_NEAR (row->checkpoint.restore_s, truth.restore_s, 0.01);
+    TEST_TRUE (row->goodput > 0.9 && row->goodput < 1);
+    least_s = fmin (least_s, row->checkpoint.restore_s);
+    most_s = fmax (most_s, row->checkpoint.restore_s);
+    wrk_result_free (run);
+    wrk_scenario_free (scenario);
+  }
+  TEST_TRUE (cuts >= 5 && most_s > 1.2 * least_s); /* cuts that hold more read more back */
+  wrk_plan_result_free (result);
+}
+
 int
 main (void)
 {
@@ -204,6 +239,7 @@ main (void)
     { "machines that differ by their network are told apart by it", machines_that_differ_by_their_network_are_told_apart_by_it },
     { "other GPUs err by what pairs of GPUs do", other_gpus_err_by_what_pairs_of_gpus_do },
     { "what no front beats beyond doubt is counted", what_no_front_beats_beyond_doubt_is_counted },
+    { "a checkpoint to a tier costs what a scenario's does", a_checkpoint_to_a_tier_costs_what_a_scenarios_does },
     { "contenders lead where all do", contenders_lead_where_all_do },
     { NULL, NULL },
   };

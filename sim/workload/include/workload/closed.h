@@ -29,6 +29,7 @@ typedef struct {
   double tokens;               /* of a step */
   double mfu;                  /* over the dense peak of the compute format */
   double memory_B, capacity_B; /* of the fullest stage; capacity 0: not known */
+  double restore_B;            /* that all ranks hold of parameters and optimizer */
   guint32 fullest;
   gboolean fits;
   BaseSource provenance;
@@ -37,7 +38,8 @@ typedef struct {
 typedef struct WrkClosed WrkClosed;
 
 /* `scenario` is borrowed: a training workload with a model, whose own cut is what a WrkClosedAsk replaces; all else is its. NULL
- * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
+ * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas
+ * of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
 WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)

@@ -82,6 +82,14 @@ typedef struct {
   BaseList nodes; /* WrkNodePrice */
 } WrkPricesSpec;
 
+/* A checkpoint to a tier, s: of the state, each part once; and of what ranks hold beyond it. */
+typedef struct {
+  double stall_s, drain_s, restore_s;
+  double state_B, restore_s_per_B;
+  gboolean held; /* what ranks hold is read back; FALSE: the plan says how much */
+  BaseSource source;
+} WrkPlanSave;
+
 /* A machine that the plan may take. Texts are borrowed from the plan. */
 typedef struct {
   const char *topology;
@@ -92,9 +100,11 @@ typedef struct {
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
   double fabric_W;                    /* of all switches whose type says what it draws */
   gboolean fails;                     /* the plan counts failures; then: */
-  MdlGoodputTerms terms;              /* of this machine's */
-  double best_s;                      /* of work between checkpoints */
-  WrkScenario *scenario;              /* of its own first cut; for the closed form */
+  MdlJobSize size;
+  WrkPlanSave save;      /* to a tier, where the plan names one */
+  MdlGoodputTerms terms; /* of this machine's */
+  double best_s;         /* of work between checkpoints */
+  WrkScenario *scenario; /* of its own first cut; for the closed form */
 } WrkMachine;
 
 /* A configuration that meets the constraints. */
@@ -104,10 +114,11 @@ typedef struct {
   WrkClosedStep step; /* closed form */
   gboolean simulated; /* the engine ran it: time_s and the band are its */
   double step_time_s, step_time_lo_s, step_time_hi_s;
-  double goodput;     /* useful time over all time, closed form; 1 where no failures are counted */
-  double every_steps; /* between checkpoints; NAN: none are counted */
-  double run_s;       /* of all tokens of the goal, with what failures take; of one step without */
-  double power_W;     /* mean, of all nodes with the building's share */
+  double goodput;           /* useful time over all time, closed form; 1 where no failures are counted */
+  double every_steps;       /* between checkpoints; NAN: none are counted */
+  MdlCheckpoint checkpoint; /* what one costs, where failures are counted */
+  double run_s;             /* of all tokens of the goal, with what failures take; of one step without */
+  double power_W;           /* mean, of all nodes with the building's share */
   WrkWay way;
   MdlMoney money; /* of that way */
   double usd_per_token;
@@ -186,6 +197,8 @@ typedef struct {
   const char *rates, *summary; /* borrowed; summary may be NULL */
   BaseSource source;           /* the weakest of what goodput rests on */
   double every_steps;          /* between checkpoints; NAN: each machine's best */
+  const char *tier;            /* NULL: the times are given: */
+  gboolean asynchronous;
   double stall_s, drain_s, restore_s;
 } WrkPlanFailures;
 gboolean wrk_plan_failures (const WrkPlan *plan, WrkPlanFailures *out);
