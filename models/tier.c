@@ -7,9 +7,15 @@
  * Volumes and object stores cap bytes and requests apart: of 1/iops and block / rate the larger counts, not the sum.
  * k: min (c stripes, targets) for files of their own, stripes for one that all share: a hot file has no more than its targets.
  * The request's time, rate and what bounds it follow from models/storage.c.
+ * A byte written is stored a times: R replicas, or (K + P) / K with P parity parts beside K. With a of the tier and a0 of those
+ * that the type's figures of writes have in them (1: figures of drives), its rates are r a0 / a, and t a0 / a on a / a0 as many
+ * targets, its IOPS i n0 / n of n parts a request (R, or K + P), its latency L h / h0 of h hops one after the other (client: 1, first
+ * server: 2, chain: R). Replicas of which any is read lend their targets to a hot file: k = R stripes.
  *
  * Source: the queue, as there. Stripes add: Lustre operations manual, "Managing file layout". That all servers together reach less
- * than their sum is one efficiency a type, measured (3FS README; Ceph, "a journey to 1 TiB/s").
+ * than their sum is one efficiency a type, measured (3FS README; Ceph, "a journey to 1 TiB/s"). Copies: the first server sends them
+ * in Ceph (docs.ceph.com, Architecture), chunks likewise (Erasure coding, there); chains of which any part is read: CRAQ (Terrace
+ * and Freedman, USENIX ATC 2009), 3FS (docs/design_notes.md at 4a35c0f, Data replication); clients: pNFS flexible files (RFC 8435).
  * Valid: equal clients, one direction and size. Check: test_models_tier; cases 19 to 21. */
 #include "models/tier.h"
 
@@ -32,6 +38,76 @@ const BaseName mdl_cache_names[] = { { "direct", MDL_CACHE_OFF, "past the page c
                                      { "cold", MDL_CACHE_COLD, "through it, nothing there yet" },
                                      { "warm", MDL_CACHE_WARM, "through it, all of `dataset` read before" },
                                      { NULL, 0, NULL } };
+
+const BaseName mdl_copies_by_names[] = {
+  { "servers", MDL_COPIES_SERVERS, "the first server, to the others at once" },
+  { "chain", MDL_COPIES_CHAIN, "each server to the next" },
+  { "client", MDL_COPIES_CLIENT, "the client, over its own network" },
+  { NULL, 0, NULL },
+};
+
+double
+mdl_redundancy_stored (const MdlTierRedundancy *r)
+{
+  return r->replicas.set ? r->replicas.v : r->data.set ? (r->data.v + r->parity.v) / r->data.v : 1;
+}
+
+const MdlTierRedundancy *
+mdl_tier_redundancy (const MdlTier *tier)
+{
+  return tier->redundancy.head.set ? &tier->redundancy : &tier->type.redundancy;
+}
+
+/* Parts of a request that servers write. */
+static double
+parts_of (const MdlTierRedundancy *r)
+{
+  return r->replicas.set ? r->replicas.v : r->data.set ? r->data.v + r->parity.v : 1;
+}
+
+/* Hops of a write, one after the other. */
+static double
+hops_of (const MdlTierRedundancy *r)
+{
+  double stored = mdl_redundancy_stored (r);
+  return stored <= 1 || r->sent_by.v == MDL_COPIES_CLIENT ? 1 : r->sent_by.v == MDL_COPIES_CHAIN ? parts_of (r) : 2;
+}
+
+/* What a client sends of a byte. */
+static double
+sent_of (const MdlTierRedundancy *r)
+{
+  return r->sent_by.v == MDL_COPIES_CLIENT ? mdl_redundancy_stored (r) : 1;
+}
+
+double
+mdl_tier_sent (const MdlTier *tier, MdlIoOp op)
+{
+  return op == MDL_IO_WRITE ? sent_of (mdl_tier_redundancy (tier)) : 1;
+}
+
+/* How much more is written here than the type's figures have in them; reads are as they are. */
+typedef struct {
+  double stored, parts, hops, sent;
+} More;
+
+static More
+more_of (const MdlTier *tier, MdlIoOp op)
+{
+  const MdlTierRedundancy *here = mdl_tier_redundancy (tier), *there = &tier->type.redundancy;
+  if (op != MDL_IO_WRITE)
+    return (More){ 1, 1, 1, 1 };
+  return (More){ mdl_redundancy_stored (here) / mdl_redundancy_stored (there), parts_of (here) / parts_of (there),
+                 hops_of (here) / hops_of (there), sent_of (here) / sent_of (there) };
+}
+
+/* Targets that a file is read from or written to, for each that it lies on. */
+static double
+spread_of (const MdlTier *tier, MdlIoOp op)
+{
+  const MdlTierRedundancy *here = mdl_tier_redundancy (tier);
+  return op == MDL_IO_WRITE ? more_of (tier, op).stored : here->replicas.set && here->reads.v == 0 ? here->replicas.v : 1;
+}
 
 static double
 limit (const BaseNum *num)
@@ -63,7 +139,8 @@ mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op)
 {
   const MdlTierSide *side = &tier->type.side[op];
   double server_Bps = fmax (limit (&side->rate), side->rate.set ? tier->type.burst.rate.v : 0);
-  return fmin (tier->servers * server_Bps, mdl_tier_targets (tier) * limit (&side->target)) * efficiency (tier);
+  return fmin (tier->servers * server_Bps, mdl_tier_targets (tier) * limit (&side->target)) * efficiency (tier) /
+         more_of (tier, op).stored;
 }
 
 /* What is a limit becomes a number that the queue takes; its source goes with it. */
@@ -86,10 +163,11 @@ rate_of (const MdlTier *tier, const MdlTierQuestion *q)
   const MdlTierSide *side = &tier->type.side[q->op];
   const BaseNum *server = q->burst && tier->type.burst.rate.set ? &tier->type.burst.rate : &side->rate;
   double stripes = q->stripes > 0 ? q->stripes : mdl_tier_file_targets (tier), clients = fmax (q->clients, 1);
-  double used = q->shared ? stripes : fmin (clients * stripes, mdl_tier_targets (tier));
-  double servers_Bps = tier->servers * limit (server) * efficiency (tier),
-         targets_Bps = used * limit (&side->target) * efficiency (tier);
-  double clients_Bps = clients * limit (&side->client);
+  const More more = more_of (tier, q->op);
+  double spread = spread_of (tier, q->op), used = fmin ((q->shared ? 1 : clients) * stripes * spread, mdl_tier_targets (tier));
+  double servers_Bps = tier->servers * limit (server) * efficiency (tier) / more.stored,
+         targets_Bps = used * limit (&side->target) * efficiency (tier) / more.stored;
+  double clients_Bps = clients * limit (&side->client) / more.sent;
   Rate out = { servers_Bps, server->source, FALSE, FALSE };
   if (targets_Bps < out.rate_Bps)
     out = (Rate){ targets_Bps, side->target.source, TRUE, FALSE };
@@ -132,11 +210,12 @@ mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorag
   Rate rate = rate_of (tier, q);
   put (&side->rate, rate.rate_Bps, rate.source);
   open_cost (tier, q, &open_s, &wait_s);
-  double servers = tier->servers * limit (iops), own = clients * limit (&from->client_iops);
+  const More more = more_of (tier, q->op);
+  double servers = tier->servers * limit (iops) / more.parts, own = clients * limit (&from->client_iops);
   double service_s = (isfinite (fmin (servers, own)) ? 1 / fmin (servers, own) : 0) + open_s;
   BaseSource source = own < servers ? from->client_iops.source : iops->source;
   put (&side->iops, service_s > 0 ? 1 / service_s : HUGE_VAL, open_s > 0 ? MIN (source, tier->type.metadata.rate.source) : source);
-  put (&side->latency, from->latency.v + wait_s, from->latency.set ? from->latency.source : BASE_SOURCE_MEASURED);
+  put (&side->latency, from->latency.v * more.hops + wait_s, from->latency.set ? from->latency.source : BASE_SOURCE_MEASURED);
   /* buckets of bytes and of requests empty beside each other: the slower counts, they do not add */
   gboolean caps = tier->type.kind.v == MDL_TIER_BLOCK || tier->type.kind.v == MDL_TIER_OBJECT;
   if (caps && side->iops.set && side->rate.set)

@@ -312,6 +312,22 @@ check_fabric_keys (CluLoader *loader, const CluFabricSpec *f)
         "'jobs' cannot matter: no limit is known of the leaf's reduction; give 'leaf' a type with `sharp: {stream: …, trees: …}`");
 }
 
+/* Copies or a stripe of parts, each on a server of its own (HUGE_VAL: as many as it takes). */
+static void
+check_redundancy (CluLoader *loader, const MdlTierRedundancy *r, double servers, const char *name)
+{
+  if (!r->head.set)
+    return;
+  if (r->replicas.set == r->data.set || r->data.set != r->parity.set)
+    error_at (loader, r->head.mark,
+              "'redundancy' is 'replicas', or 'data' and 'parity'; accepted: {replicas: 3}, {data: 4, parity: 2}");
+  else if (r->data.set && r->sent_by.v == MDL_COPIES_CHAIN)
+    error_at (loader, r->sent_by.mark, "a chain passes replicas on, not parts of a stripe; accepted: servers, client");
+  else if ((r->replicas.set ? r->replicas.v : r->data.v + r->parity.v) > servers)
+    error_at (loader, r->head.mark, "%.0f %s, each on a server of its own, but storage '%s' has %.0f; accepted: at most as many",
+              r->replicas.set ? r->replicas.v : r->data.v + r->parity.v, r->replicas.set ? "replicas" : "parts", name, servers);
+}
+
 /* FALSE where it stands in the nodes, or says nothing that can be looked at further. */
 static gboolean
 check_tier (CluLoader *loader, const CluStorageSpec *spec)
@@ -339,6 +355,8 @@ check_tier (CluLoader *loader, const CluStorageSpec *spec)
     error_at (loader, spec->stripe.count.set ? spec->stripe.count.mark : spec->head.mark,
               "a stripe over %.0f targets, but storage '%s' has %.0f (%.0f servers of %.0f); accepted: at most %.0f",
               tier.type.stripe.count.v, spec->name.v, targets, tier.servers, targets / tier.servers, targets);
+  check_redundancy (loader, &tier.type.redundancy, HUGE_VAL, spec->name.v);
+  check_redundancy (loader, &spec->redundancy, tier.servers, spec->name.v);
   return TRUE;
 }
 

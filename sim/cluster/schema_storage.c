@@ -30,6 +30,23 @@ static const BaseField stripe_fields[] = {
 };
 static const BaseSchema stripe_schema = { .name = "storage.stripe", .help = "How files lie on targets.", .fields = stripe_fields };
 
+static const BaseName reads_names[] = { { "any", 0, "any replica: a hot file has the targets of all" },
+                                        { "first", 1, "the first one alone" },
+                                        { NULL, 0, NULL } };
+static const BaseField redundancy_fields[] = {
+  BASE_ROW_NUM (MdlTierRedundancy, "replicas", replicas, COUNT, .min = "1", .max = "64", .help = "copies of each byte; or:"),
+  BASE_ROW_NUM (MdlTierRedundancy, "data", data, COUNT, .min = "1", .max = "1024",
+                .help = "data parts of a stripe, erasure coded …"),
+  BASE_ROW_NUM (MdlTierRedundancy, "parity", parity, COUNT, .min = "0", .max = "64", .help = "… and parity parts beside them"),
+  BASE_ROW (MdlTierRedundancy, "sent_by", sent_by, ENUM, .names = mdl_copies_by_names, .fallback = "servers",
+            .help = "who sends copies or parts to the other servers"),
+  BASE_ROW (MdlTierRedundancy, "reads", reads, ENUM, .names = reads_names, .fallback = "any", .help = "which replica is read"),
+  BASE_ROW_END,
+};
+static const BaseSchema redundancy_schema = { .name = "storage.redundancy",
+                                              .help = "Copies of what is written, or parity beside it.",
+                                              .fields = redundancy_fields };
+
 static const BaseField metadata_fields[] = {
   BASE_ROW_NUM (MdlTierMetadata, "servers", servers, COUNT, .min = "1", .max = "100000", .fallback = "1",
                 .help = "metadata servers"),
@@ -64,6 +81,8 @@ static const BaseField type_fields[] = {
                 .help = "what of the rates of its servers, or targets, all together reach"),
   BASE_ROW_NUM (MdlTierType, "targets", targets, COUNT, .min = "1", .max = "100000", .help = "of one server; default: 1"),
   BASE_ROW (MdlTierType, "stripe", stripe, MAP, .sub = &stripe_schema, .help = "how files lie on targets"),
+  BASE_ROW (MdlTierType, "redundancy", redundancy, MAP, .sub = &redundancy_schema,
+            .help = "that its figures of `write` have in them; default: none, they are of drives and adapters"),
   BASE_ROW (MdlTierType, "metadata", metadata, MAP, .sub = &metadata_schema, .help = "opening files"),
   BASE_ROW (MdlTierType, "burst", burst, MAP, .sub = &burst_schema, .help = "credits"),
   BASE_ROW (MdlTierType, "gds", gds, ENUM, .names = mdl_gds_names, .fallback = "no",
@@ -93,6 +112,8 @@ static const BaseField storage_fields[] = {
   BASE_ROW_NUM (CluStorageSpec, "targets", targets, COUNT, .min = "1", .max = "100000",
                 .help = "of one server; default: the type's"),
   BASE_ROW (CluStorageSpec, "stripe", stripe, MAP, .sub = &stripe_schema, .help = "how files lie on targets; default: the type's"),
+  BASE_ROW (CluStorageSpec, "redundancy", redundancy, MAP, .sub = &redundancy_schema,
+            .help = "copies of what is written; default: the type's"),
   BASE_ROW (CluStorageSpec, "network", network, ENUM, .names = network_names, .fallback = "frontend",
             .help = "what it is reached by"),
   BASE_ROW_END,

@@ -50,6 +50,7 @@ clu_tier_resolve (const CluStorageSpec *spec, MdlTier *out)
   take (&out->type.targets, &spec->targets);
   take (&out->type.stripe.count, &spec->stripe.count);
   take (&out->type.stripe.size, &spec->stripe.size);
+  out->redundancy = spec->redundancy;
 }
 
 static void

@@ -37,6 +37,7 @@ static const BaseColumn columns[] = {
   NUMBER ("own_rate_Bps"),
   NUMBER ("link_rate_Bps"),
   NUMBER ("targets"),
+  NUMBER ("stored_per_byte"),
   NUMBER ("cache_hits"),
   NUMBER ("opens_per_s"),
   NUMBER ("burst_s"),
@@ -74,6 +75,7 @@ table_of (const WrkIoResult *io)
     { "own_rate_Bps", io->own_Bps },
     { "link_rate_Bps", io->link_Bps },
     { "targets", io->targets },
+    { "stored_per_byte", io->stored },
     { "cache_hits", io->hits },
     { "opens_per_s", io->opens_per_s },
     { "by_latency_s", io->part_s[MDL_IO_BY_LATENCY] },
@@ -117,6 +119,8 @@ extras_text (const WrkIoResult *io, GString *out)
 {
   if (io->hits > 0)
     g_string_append_printf (out, "page cache  %.3g %% of the bytes\n", io->hits * 100);
+  if (io->stored > 1)
+    g_string_append_printf (out, "stored      %.4g bytes for each that is written\n", io->stored);
   if (io->opens_per_s > 0)
     g_string_append_printf (out, "files       %.4g opened a second\n", io->opens_per_s);
   if (io->burst_s > 0 && io->burst_s < io->time_s) {

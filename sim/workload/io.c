@@ -105,9 +105,9 @@ is_cached (const Run *run)
   return run->spec->cache.v != MDL_CACHE_OFF;
 }
 
-/* Bytes on links of the cluster, a byte of the client. */
+/* Bytes on links of the cluster, a byte of the client; `sent`: copies of it that the client sends. */
 static void
-add_links (Run *run, const GArray *links, double factor, GArray *uses)
+add_links (Run *run, const GArray *links, double factor, double sent, GArray *uses)
 {
   for (guint u = 0; u < links->len && factor > 0; u++) {
     const CluUse *one = &g_array_index (links, CluUse, u);
@@ -116,7 +116,9 @@ add_links (Run *run, const GArray *links, double factor, GArray *uses)
                                : shared_new (run, one->res, clu_resource_capacity (run->scenario->clu, one->res));
     if (known == NULL)
       g_hash_table_insert (run->known, key, GUINT_TO_POINTER (at + 1u));
-    use (run, uses, at, one->share * factor);
+    /* copies that the client sends cross its way; the tier's own link tells of bytes before that */
+    gboolean tier = clu_resource_family (run->scenario->clu, one->res) == CLU_FAMILY_STORAGE;
+    use (run, uses, at, one->share * factor * (tier ? 1 : sent));
   }
 }
 
@@ -130,8 +132,8 @@ add_way (Run *run, guint32 client, GArray *uses, GError **error)
   g_autoptr (GError) why = NULL;
   if (!wrk_io_way (scenario->clu, &scenario->settings, run->dev, &place, (MdlIoOp)run->spec->op.v, run->path, &way, &why))
     return wrk_fail_at (error, run->spec->path.set ? run->spec->path.mark : run->spec->tier.mark, "%s", why->message);
-  add_links (run, way.uses, run->misses * packed (run->spec), uses);
-  add_links (run, way.copy, packed (run->spec), uses); /* what the page cache has goes to the GPU like the rest */
+  add_links (run, way.uses, run->misses * packed (run->spec), mdl_tier_sent (&run->tier, (MdlIoOp)run->spec->op.v), uses);
+  add_links (run, way.copy, packed (run->spec), 1, uses); /* what the page cache has goes to the GPU like the rest */
   run->latency_s = fmax (run->latency_s, way.latency_s);
   if (client == 0) {
     run->question.path = way.path;
@@ -451,6 +453,7 @@ fill_question (Run *run)
 {
   WrkIoResult *out = run->out;
   const WrkIoSpec *spec = run->spec;
+  out->op = (MdlIoOp)spec->op.v;
   out->bytes = spec->bytes.v;
   out->tier = spec->tier.v;
   out->type = run->tier.type.name.v;
@@ -464,6 +467,7 @@ fill_question (Run *run)
   double stripes = spec->stripe_count.v > 0 ? spec->stripe_count.v : mdl_tier_file_targets (&run->tier);
   out->targets = spec->file.v == 1 ? stripes : fmin (stripes * sharers (run), mdl_tier_targets (&run->tier));
   out->servers = run->tier.servers;
+  out->stored = out->op == MDL_IO_WRITE ? mdl_redundancy_stored (mdl_tier_redundancy (&run->tier)) : 1;
 }
 
 /* The closed form: everything but the run on an engine. *run is to be cleared in any case. */

@@ -135,6 +135,64 @@ a_page_cache_holds_all_part_or_thrashes (void)
   TEST_NEAR (mdl_cache_hits (MDL_CACHE_WARM, 4, 2, FALSE), 0, 0);
 }
 
+static void
+copies_and_parity_take_their_part_of_writes (void)
+{
+  static const struct {
+    MdlTierRedundancy here, of_type;
+    double rate_Bps, iops, latency_s, stored;
+  } rows[] = {
+    /* 4 servers of 10 GB/s, 8 targets of 4 GB/s: 32 GB/s of drives; 100 kIOPS a server; 100 us */
+    { { .reads.v = 0 }, { .reads.v = 0 }, 32e9, 400e3, 100e-6, 1 },
+    { { .replicas = { .v = 2, .set = TRUE } }, { .reads.v = 0 }, 16e9, 200e3, 200e-6, 2 },
+    { { .replicas = { .v = 4, .set = TRUE }, .sent_by.v = MDL_COPIES_CHAIN }, { .reads.v = 0 }, 8e9, 100e3, 400e-6, 4 },
+    { { .data = { .v = 2, .set = TRUE }, .parity = { .v = 2, .set = TRUE } }, { .reads.v = 0 }, 16e9, 100e3, 200e-6, 2 },
+    { { .data = { .v = 3, .set = TRUE }, .parity = { .v = 1, .set = TRUE }, .sent_by.v = MDL_COPIES_CLIENT },
+      { .reads.v = 0 },
+      24e9,
+      100e3,
+      100e-6,
+      4.0 / 3 },
+    /* the type's figures have two in them: four halve them, none doubles them */
+    { { .replicas = { .v = 4, .set = TRUE } }, { .replicas = { .v = 2, .set = TRUE } }, 16e9, 200e3, 100e-6, 4 },
+    { { .replicas = { .v = 1, .set = TRUE } }, { .replicas = { .v = 2, .set = TRUE } }, 64e9, 800e3, 50e-6, 1 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    MdlTier t = tier ();
+    t.type.side[MDL_IO_WRITE] = t.type.side[MDL_IO_READ];
+    t.type.side[MDL_IO_WRITE].target = num (4e9);
+    t.type.redundancy = rows[i].of_type;
+    t.redundancy = rows[i].here;
+    t.redundancy.head.set = t.redundancy.replicas.set || t.redundancy.data.set;
+    TEST_NEAR (mdl_redundancy_stored (mdl_tier_redundancy (&t)), rows[i].stored, 1e-12);
+    TEST_NEAR (mdl_tier_rate_Bps (&t, MDL_IO_WRITE), rows[i].rate_Bps, 1e-12);
+    TEST_NEAR (mdl_tier_rate_Bps (&t, MDL_IO_READ), 16e9, 1e-12);
+    MdlTierQuestion q = { .op = MDL_IO_WRITE, .block_B = 1, .in_flight = 1e6, .clients = 1 };
+    TEST_NEAR (ask (&t, q).all.iops, rows[i].iops, 1e-3);
+    q.in_flight = 1;
+    TEST_NEAR (ask (&t, q).all.time_s, rows[i].latency_s, 1e-3);
+    q = (MdlTierQuestion){ .op = MDL_IO_WRITE, .block_B = 100e6, .in_flight = 1e3, .clients = 8 };
+    TEST_NEAR (ask (&t, q).all.rate_Bps * mdl_tier_busy_s_per_B (&t, &q), 1, 0.01); /* as busy as can be */
+  }
+}
+
+static void
+a_hot_file_is_read_from_all_of_its_replicas (void)
+{
+  MdlTier t = tier ();
+  MdlTierQuestion q = large;
+  q.stripes = 1;
+  q.clients = 8;
+  q.shared = TRUE;
+  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+  t.redundancy = (MdlTierRedundancy){ .head.set = TRUE, .replicas = num (3), .sent_by.v = MDL_COPIES_CHAIN };
+  TEST_NEAR (ask (&t, q).all.rate_Bps, 6e9, 2e-3);
+  t.redundancy.reads.v = 1;
+  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+  t.redundancy = (MdlTierRedundancy){ .head.set = TRUE, .data = num (4), .parity = num (2) };
+  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+}
+
 int
 main (void)
 {
@@ -146,6 +204,8 @@ main (void)
     { "volumes cap bytes and requests apart", volumes_cap_bytes_and_requests_apart },
     { "credits last as long as they are more than the lasting rate", credits_last_as_long_as_they_are_more_than_the_lasting_rate },
     { "a page cache holds all, a part, or thrashes", a_page_cache_holds_all_part_or_thrashes },
+    { "copies and parity take their part of writes", copies_and_parity_take_their_part_of_writes },
+    { "a hot file is read from all of its replicas", a_hot_file_is_read_from_all_of_its_replicas },
     { NULL, NULL },
   };
   return test_main ("models/tier", cases);

@@ -117,6 +117,34 @@ what_cannot_be_is_refused_at_its_place (void)
 }
 
 static void
+copies_that_the_client_sends_cross_its_adapter (void)
+{
+  /* 3 replicas on servers that write 90 GB/s: 30 GB/s of the client's bytes. Sent by servers, the node's two adapters of 10 GB/s
+   * carry them once, by the client three times. Reads cross once. */
+  static const struct {
+    const char *redundancy, *op;
+    double rate_Bps;
+  } rows[] = { { "{replicas: 3}", "write", 20e9 },
+               { "{replicas: 3, sent_by: client}", "write", 20e9 / 3 },
+               { "{data: 4, parity: 2, sent_by: client}", "write", 20e9 / 1.5 },
+               { "{replicas: 3, sent_by: client}", "read", 20e9 },
+               { "{replicas: 3, sent_by: chain}", "write", 20e9 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload = g_strdup_printf (READ (", op: %s"), rows[i].op), *text = scenario_text (2, 1, workload, "");
+    g_autofree char *storage = g_strdup_printf ("topology.storage=[{name: fs, tier: parallel_fs, per_server: 15 GB/s, servers: 6, "
+                                                "network: fabric, redundancy: %s}]",
+                                                rows[i].redundancy);
+    const char *const sets[] = { storage, NULL };
+    g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (WrkResult) r = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+    TEST_TRUE (r != NULL);
+    if (r != NULL)
+      test_near (r->io.rate_Bps, rows[i].rate_Bps, 1e-3, rows[i].redundancy, __FILE__, __LINE__);
+  }
+}
+
+static void
 a_type_without_gds_bounces_when_nobody_insists (void)
 {
   g_autoptr (WrkResult) r =
@@ -224,6 +252,7 @@ main (void)
     { "clients of one node share its adapters and their links", clients_of_one_node_share_its_adapters_and_their_links },
     { "spent credits slow a volume in both fidelities", spent_credits_slow_a_volume_in_both_fidelities },
     { "what cannot be is refused at its place", what_cannot_be_is_refused_at_its_place },
+    { "copies that the client sends cross its adapter", copies_that_the_client_sends_cross_its_adapter },
     { "a type without GDS bounces when nobody insists", a_type_without_gds_bounces_when_nobody_insists },
     { "drives of the other socket are bounded by what peers move across",
       drives_of_the_other_socket_are_bounded_by_what_peers_move_across },

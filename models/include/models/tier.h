@@ -42,6 +42,19 @@ typedef struct {
   BaseNum size;  /* B on one target before the next */
 } MdlTierStripe;
 
+/* Who sends the copies of what is written: the first server to the others, each to the next, or the client itself. */
+typedef enum { MDL_COPIES_SERVERS, MDL_COPIES_CHAIN, MDL_COPIES_CLIENT } MdlCopiesBy;
+extern const BaseName mdl_copies_by_names[];
+
+/* Copies of each byte, or parity beside it. Neither set: stored once. */
+typedef struct {
+  BaseHead head;
+  BaseNum replicas;
+  BaseNum data, parity; /* parts of a stripe, erasure coded */
+  BaseEnum sent_by;     /* MdlCopiesBy */
+  BaseEnum reads;       /* of replicas: 0 any of them, 1 the first alone */
+} MdlTierRedundancy;
+
 /* Opening files. */
 typedef struct {
   BaseHead head;
@@ -68,6 +81,7 @@ typedef struct {
   BaseNum efficiency;  /* what of its servers' rates all together reach */
   BaseNum targets;     /* of one server */
   MdlTierStripe stripe;
+  MdlTierRedundancy redundancy; /* that its figures of writes have in them */
   MdlTierMetadata metadata;
   MdlTierBurst burst;
   BaseEnum gds;        /* MdlGds */
@@ -81,6 +95,7 @@ typedef struct {
 typedef struct {
   MdlTierType type;
   double servers;
+  MdlTierRedundancy redundancy; /* as it is here; not set: the type's */
 } MdlTier;
 
 typedef struct {
@@ -105,6 +120,12 @@ typedef struct {
   gboolean by_metadata;   /* where IOPS or latency bound: it is that of opening files */
 } MdlTierCost;
 
+/* Bytes stored a byte written: r, or (k + m) / k. */
+double mdl_redundancy_stored (const MdlTierRedundancy *redundancy);
+/* Bytes that a client sends, or gets, over its network for one of its own. */
+double mdl_tier_sent (const MdlTier *tier, MdlIoOp op);
+/* As it is on this tier. */
+const MdlTierRedundancy *mdl_tier_redundancy (const MdlTier *tier);
 double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where none are told of */
 double mdl_tier_file_targets (const MdlTier *tier);   /* of a file, where nobody says */
 /* B/s of the whole tier in a direction, on credits where it has any; HUGE_VAL: no limit is known. */

@@ -289,6 +289,7 @@ typedef struct {
   BaseNum latency;           /* s, of both; default: the type's */
   BaseNum targets;           /* of one server; default: the type's */
   MdlTierStripe stripe;
+  MdlTierRedundancy redundancy;
   BaseEnum network;          /* frontend (default) or fabric */
 } CluStorageSpec;
 

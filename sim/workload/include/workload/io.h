@@ -61,6 +61,7 @@ typedef struct {
   double burst_s;              /* on credits; 0: none */
   double burst_Bps, after_Bps; /* a client, before and after */
   double targets, servers;     /* that the files lie on */
+  double stored;               /* bytes on the servers' drives for one that is written */
   char *bottleneck;            /* owned; NULL: what it has in flight */
   char bound_by[64];
   CluRoute route;              /* of the first client, from storage or to it; of striped drives the first's */
