@@ -130,6 +130,13 @@ clu_node_memory_B (const Clu *clu, guint32 node)
 }
 
 double
+clu_node_drives_B (const Clu *clu, guint32 node)
+{
+  const CluDriveSpec *drive = clu_node_spec (clu, node)->storage.local_nvme.type.value;
+  return drive != NULL ? drive->capacity.v * clu_node_n (clu, node, CLU_DEV_NVME) : 0;
+}
+
+double
 clu_node_cores (const Clu *clu, guint32 node)
 {
   const CluSocketSpec *sockets = &clu_node_spec (clu, node)->sockets;

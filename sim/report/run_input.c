@@ -38,6 +38,37 @@ rep_loader_table (const WrkLoaderResult *l)
   return table;
 }
 
+static void
+stage_text (const WrkStageResult *s, GString *out)
+{
+  g_autofree char *size = rep_quantity (s->node_B, BASE_DIM_BYTES), *time = rep_quantity (s->time_s, BASE_DIM_TIME),
+                  *direct = rep_quantity (s->direct_s, BASE_DIM_TIME), *saved = rep_quantity (s->saved_s, BASE_DIM_TIME);
+  g_string_append_printf (out, "staged before   %s on each of %.0f node%s from %s in %s (%s; bound by %s)\n", size, s->nodes,
+                          s->nodes == 1 ? "" : "s", s->from, time, s->how, s->bound_by);
+  if (isfinite (s->epochs))
+    g_string_append_printf (out, "which pays      after %.3g epochs of %.4g steps: each saves %s of the %s that it would wait\n",
+                            s->epochs, s->epoch_steps, saved, direct);
+  else
+    g_string_append_printf (out, "which pays      never: read from %s a step would wait %s\n", s->from, direct);
+}
+
+static void
+stage_json (const WrkStageResult *s, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "stage");
+  json_builder_begin_object (json);
+  rep_json_text (json, "from", s->from);
+  rep_json_number (json, "nodes", s->nodes);
+  rep_json_number (json, "node_bytes", s->node_B);
+  rep_json_number (json, "time_s", s->time_s);
+  rep_json_text (json, "bound_by", s->bound_by);
+  rep_json_number (json, "direct_stall_s", s->direct_s);
+  rep_json_number (json, "saved_s", s->saved_s);
+  rep_json_number (json, "epoch_steps", s->epoch_steps);
+  rep_json_number (json, "break_even_epochs", s->epochs);
+  json_builder_end_object (json);
+}
+
 void
 rep_loader_text (const WrkLoaderResult *l, GString *out)
 {
@@ -49,6 +80,8 @@ rep_loader_text (const WrkLoaderResult *l, GString *out)
                           batch, demand);
   g_string_append_printf (out, "a step waits    %s%s%s; the first one %s\n", stall, l->starved_by[0] != '\0' ? ", starved by " : "",
                           l->starved_by, first);
+  if (l->stage.set)
+    stage_text (&l->stage, out);
   if (l->slows_s > 0) {
     g_autofree char *slows = rep_quantity (l->slows_s, BASE_DIM_TIME);
     g_string_append_printf (out, "and is slower   %s, its traffic beside the reads\n", slows);
@@ -88,6 +121,8 @@ rep_loader_json (const WrkLoaderResult *l, JsonBuilder *json)
   rep_json_number (json, "copy", l->copy_s);
   json_builder_end_object (json);
   rep_json_text (json, "provenance", base_source_name (l->source));
+  if (l->stage.set)
+    stage_json (&l->stage, json);
   json_builder_end_object (json);
 }
 

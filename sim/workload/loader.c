@@ -24,6 +24,7 @@
 #include "io_way-private.h"
 #include "model-private.h"
 #include "rounds-private.h"
+#include "stage-private.h"
 
 /* Batches of a reader that are simulated at most, and steps at least. */
 enum { MOST_BATCHES = 8192, LEAST_STEPS = 6, LEAST_TURNS = 4, LEAST_BATCHES = 512 };
@@ -73,6 +74,7 @@ static const BaseField loader_fields[] = {
   BASE_ROW (WrkLoaderSpec, "cache", cache, ENUM, .names = mdl_cache_names, .fallback = "direct", .help = "the host's page cache"),
   BASE_ROW_NUM (WrkLoaderSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
                 .help = "what a node reads in an epoch, for `cache: warm`"),
+  BASE_ROW (WrkLoaderSpec, "stage", stage, MAP, .sub = &wrk_schema_stage, .help = "copied to the drives before"),
   BASE_ROW (WrkLoaderSpec, "pin", pin, BOOL, .fallback = "true", .help = "a core copies batches into pinned memory"),
   BASE_ROW_END,
 };
@@ -94,7 +96,7 @@ wrk_check_loader (const WrkScenario *scenario, GError **error)
     return wrk_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
   if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (scenario->clu, 0) <= 0)
     return wrk_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
-  return TRUE;
+  return wrk_check_stage (scenario, error);
 }
 
 /* One resource of the first node's ways. */

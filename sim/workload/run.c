@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jobs-private.h"
+#include "stage-private.h"
 #include "training-private.h"
 #include "workload/trace.h"
 
@@ -199,6 +200,14 @@ take_single_spans (const WrkScenario *scenario, WrkResult *result)
   add_span (result, g_strdup (lane), g_strdup_printf ("%.0f B", bytes), latency_s, time_s);
 }
 
+/* The loader, and what was done for it before. */
+static gboolean
+add_input (const WrkScenario *scenario, WrkResult *result, GError **error)
+{
+  const WrkTrainingResult before = result->training;
+  return wrk_add_loader (scenario, result, error) && wrk_add_stage (scenario, &before, result, error);
+}
+
 WrkResult *
 wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
 {
@@ -218,7 +227,7 @@ wrk_scenario_run (WrkScenario *scenario, gboolean want_spans, GError **error)
                 : scenario->kind == WRK_KIND_TRAINING    ? wrk_run_training (scenario, result, want_spans, error)
                                                          : run_collective (scenario, result, error);
   if (ok && scenario->kind == WRK_KIND_TRAINING && scenario->jobs == NULL)
-    ok = wrk_add_loader (scenario, result, error) && wrk_add_checkpoint (scenario, result, error);
+    ok = add_input (scenario, result, error) && wrk_add_checkpoint (scenario, result, error);
   if (ok)
     make_communicators (scenario, result);
   if (ok && want_spans && scenario->jobs == NULL && scenario->kind != WRK_KIND_TRAINING && scenario->kind != WRK_KIND_IO)

@@ -20,6 +20,7 @@ CluDev clu_tier_find (const Clu *clu, const char *name);
 
 /* B of page cache that a node's host memory can be (all sockets); 0: not known. Cores of a node; 0: not known. */
 double clu_node_memory_B (const Clu *clu, guint32 node);
+double clu_node_drives_B (const Clu *clu, guint32 node); /* that its drives hold together; 0: not known, or it has none */
 double clu_node_cores (const Clu *clu, guint32 node);
 
 G_END_DECLS

@@ -9,6 +9,16 @@ G_BEGIN_DECLS
 /* Which ranks of a replica read its samples. */
 typedef enum { WRK_READERS_ENDS, WRK_READERS_FIRST, WRK_READERS_ALL } WrkReaders;
 
+/* The data set is copied to the nodes' drives before. */
+typedef struct {
+  BaseHead head;
+  BaseStr from;
+  BaseNum bytes;   /* all of it */
+  BaseEnum how;    /* 0 each node reads what it holds; 1 read once, passed from node to node */
+  BaseEnum hold;   /* 0 all of it on every node; 1 a part on each */
+  BaseNum threads; /* requests in flight, of a node */
+} WrkStageSpec;
+
 typedef struct {
   BaseHead head;
   BaseStr tier;
@@ -28,8 +38,22 @@ typedef struct {
   BaseNum dataset;   /* B that a node reads over and over */
   BaseBool pin;      /* batches are copied into pinned memory by a core first */
   BaseEnum decoder;  /* WrkDecode: cpu, gpu, engine */
+  WrkStageSpec stage;
 } WrkLoaderSpec;
 extern const BaseSchema wrk_schema_loader;
+
+/* What staging takes, and when it has paid. Names are borrowed. */
+typedef struct {
+  gboolean set;
+  const char *from, *how;
+  double nodes, node_B; /* B that each holds */
+  double time_s;
+  double direct_s;      /* that a step would wait for data from where it is */
+  double saved_s;       /* of a step, by reading drives */
+  double epoch_steps;
+  double epochs;        /* that it takes to pay; NAN: it never does */
+  char bound_by[16];    /* "read", "drives", "peers" */
+} WrkStageResult;
 
 /* What one micro-batch of a rank takes in each stage of the pipeline, s, and what the step waits. */
 typedef struct {
@@ -52,6 +76,7 @@ typedef struct {
   double first_s;      /* before the first step */
   char starved_by[16]; /* "storage", "network", "workers", "cores", "copy"; "" where nothing stalls */
   char bound_by[64];   /* storage's own bound */
+  WrkStageResult stage;
   BaseSource source;
 } WrkLoaderResult;
 
