@@ -310,8 +310,7 @@ hang_of (const GArray *hangs, const char *name)
 }
 
 /* Steps of 1 s, 10 s of stall after 90: 1.1111 s of the run for one; of half the stall 95 / 90, of twice 110 / 90; the other way
- * about for the interval. One upgrade in 100 days, a day before its end, is all that happens: nothing else moves it by a
- * thousandth. */
+ * about for the interval. One upgrade in 99 days, after the run's end, is all that happens: nothing else moves it. */
 static void
 a_run_hangs_on_its_checkpoints_by_what_they_take (void)
 {

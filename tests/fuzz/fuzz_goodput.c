@@ -1,0 +1,118 @@
+/* Any text as the `checkpoint` and `failures` of a small job: it loads or is refused; what loads is followed over its days, and
+ * what comes out adds up. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "goodput-private.h"
+#include "scenario-private.h"
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+#define NAME TEST_SOURCE_DIR "/scenarios/cases/fuzz.yaml"
+#define JOB                                                                                                          \
+  "scenario: fuzz\n"                                                                                                 \
+  "cluster:\n"                                                                                                       \
+  "  library: plain\n"                                                                                               \
+  "  topology:\n"                                                                                                    \
+  "    topology: t\n"                                                                                                \
+  "    nodes: 4\n"                                                                                                   \
+  "    node:\n"                                                                                                      \
+  "      gpus: {type: {gpu: g, memory: 80 GB, pcie: {class: {link_class: p, lane_rate: 50 GB/s}}}, count: 2}\n"      \
+  "      sockets: {count: 1, memory: 100 GB/s, memory_capacity: 1 TB}\n"                                             \
+  "      nics: {type: {nic: n, port: {class: {link_class: w, family: infiniband, lane_rate: 10 GB/s}}}, count: 2}\n" \
+  "      storage: {local_nvme: {drives: 2, type: {drive: d, read: 5 GB/s}}}\n"                                       \
+  "    fabric: {kind: single_switch, leaf: {radix: 64}}\n"                                                           \
+  "workload:\n"                                                                                                      \
+  "  kind: training\n"                                                                                               \
+  "  layers: [{forward: 1 s, backward: 2 s}]\n"
+
+static void
+must (gboolean truth)
+{
+  if (!truth)
+    abort ();
+}
+
+static double
+rows_per_s (const BaseList *rows, const MdlObserved *observed, double factor)
+{
+  static const MdlJobSize size = { .gpus = 8, .nodes = 4, .nics = 8 };
+  double per_s = 0;
+  for (unsigned i = 0; i < rows->n; i++)
+    per_s += factor * mdl_failure_rate_per_s (BASE_LIST_AT (*rows, MdlFailureRow, i), observed, &size);
+  return per_s;
+}
+
+/* Whether its runs have few failures: a campaign is for what goes wrong, not for what is long. */
+static gboolean
+is_short (WrkScenario *scenario, double step_s)
+{
+  static const MdlObserved nothing;
+  WrkFailuresSpec *f = &scenario->training.failures;
+  if (!wrk_scenario_has_failures (scenario) || f->rates.value == NULL)
+    return TRUE; /* refused */
+  const MdlFailureRates *rates = f->rates.value;
+  double per_s = rows_per_s (&rates->rows, &rates->observed, f->factor.v) + rows_per_s (&f->also, &nothing, 1);
+  double run_s = f->days.set ? f->days.v * 86400 : f->steps.v * (f->step_time.set ? f->step_time.v : step_s);
+  f->seeds.v = fmin (f->seeds.v, 5);
+  return per_s * run_s <= 100;
+}
+
+static void
+adds_up (const WrkGoodput *g)
+{
+  double sum_s = 0, blamed_s = 0;
+  for (int l = 0; l < WRK_LOST_N; l++) {
+    must (g->lost_s[l] >= 0);
+    sum_s += g->lost_s[l];
+  }
+  must (g->goodput.mean >= 0 && g->goodput.mean <= 1 + 1e-9 && g->closed >= 0 && g->closed <= 1 + 1e-9);
+  must (g->goodput.lo <= g->goodput.mean * (1 + 1e-9) && g->goodput.mean <= g->goodput.hi * (1 + 1e-9));
+  must (fabs (sum_s + g->steps_done.mean * g->step_s - g->wall_s.mean) <= 1e-6 * g->wall_s.mean);
+  for (guint i = 0; i < g->causes->len; i++) {
+    const WrkCause *cause = &g_array_index (g->causes, WrkCause, i);
+    must (cause->count >= 0 && cause->lost_s >= 0);
+    blamed_s += cause->lost_s;
+  }
+  must (blamed_s <= sum_s * (1 + 1e-6) + 1e-6);
+  for (guint i = 1; i < g->curve->len; i++)
+    must (g_array_index (g->curve, WrkInterval, i - 1).every_steps < g_array_index (g->curve, WrkInterval, i).every_steps);
+}
+
+static void
+follow (WrkScenario *scenario)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkResult) result = wrk_scenario_run (scenario, FALSE, &error);
+  must ((result == NULL) != (error == NULL));
+  if (result == NULL || result->kind != WRK_KIND_TRAINING || !is_short (scenario, result->training.step_time_s))
+    return;
+  g_autoptr (WrkGoodput) goodput = wrk_scenario_goodput (scenario, result, NULL, &error);
+  must ((goodput == NULL) != (error == NULL));
+  if (goodput == NULL)
+    return;
+  adds_up (goodput);
+  double time_s;
+  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 0.9, 1.2, 1, &time_s);
+  for (guint i = 0; i < hangs->len; i++) {
+    const WrkGoodputHang *hang = &g_array_index (hangs, WrkGoodputHang, i);
+    must (hang->value > 0 && hang->time_s[0] > 0 && hang->time_s[1] > 0);
+  }
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GString) text = g_string_new (JOB);
+  g_string_append_len (text, (const char *)data, (gssize)size);
+  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
+  WrkScenario *scenario = wrk_scenario_load_data (NAME, text->str, text->len, lookup, &options, NULL, NULL, &error);
+  must ((scenario == NULL) != (error == NULL));
+  if (scenario != NULL)
+    follow (scenario);
+  wrk_scenario_free (scenario);
+  return 0;
+}
