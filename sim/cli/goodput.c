@@ -37,6 +37,27 @@ run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error
   return ran;
 }
 
+/* A checkpoint that went with its node cannot be read back, and every run above is counted as if it could. */
+static void
+warn_of_own_drives (Cli *cli, const WrkGoodput *goodput)
+{
+  double stops = 0, with_node = 0;
+  for (guint i = 0; i < goodput->causes->len; i++) {
+    const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, i);
+    if (cause->effect != MDL_EFFECT_STOP)
+      continue;
+    stops += cause->count;
+    with_node += cause->nodes > 0 ? cause->count : 0;
+  }
+  if (with_node <= 0)
+    return;
+  g_autofree char *text = g_strdup_printf ("checkpoints are on the nodes' own drives, and %.4g of %.4g failures in a run take a "
+                                           "node and its part of the checkpoint with "
+                                           "them; they count here as if it were still there. A tier outside the nodes keeps it",
+                                           with_node, stops);
+  cli_warn (cli, text);
+}
+
 WrkGoodput *
 cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
 {
@@ -53,7 +74,10 @@ cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
     if (!once && !run_slow (cli, run, part, error))
       return NULL;
   }
-  return wrk_scenario_goodput (run->scenario, run->result, parts, error);
+  WrkGoodput *goodput = wrk_scenario_goodput (run->scenario, run->result, parts, error);
+  if (goodput != NULL && goodput->on_nodes)
+    warn_of_own_drives (cli, goodput);
+  return goodput;
 }
 
 GArray *

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "cluster/storage.h"
 #include "goodput-private.h"
 #include "scenario-private.h"
 
@@ -392,8 +393,12 @@ take_length (WrkGoodput *out, const WrkFailuresSpec *spec, const WrkTrainingResu
 }
 
 static gboolean
-take_interval (WrkGoodput *out, const WrkCheckpointSpec *spec, const WrkCheckpointResult *priced, GError **error)
+take_interval (WrkGoodput *out, const WrkScenario *scenario, const WrkCheckpointResult *priced, GError **error)
 {
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  MdlTier tier;
+  CluDev dev = spec->tier.v != NULL ? clu_tier_find (scenario->clu, spec->tier.v) : CLU_NONE;
+  out->on_nodes = dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
   out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v };
   if (priced->set) { /* what it waits for the one before follows from the interval here */
     out->checkpoint.stall_s = priced->stall_s - priced->wait_s + priced->slowed_s;
@@ -437,8 +442,7 @@ take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *resul
     return wrk_fail_at (error, spec->head.mark, "a step of %.3g s is no step of a training run; give 'step_time', 1 us or more",
                         out->step_s);
   take_size (out, scenario, training);
-  return take_length (out, spec, training, error) &&
-         take_interval (out, &scenario->training.checkpoint, &training->checkpoint, error) &&
+  return take_length (out, spec, training, error) && take_interval (out, scenario, &training->checkpoint, error) &&
          take_causes (out, scenario, slow_parts, error);
 }
 
