@@ -107,8 +107,10 @@ rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out)
   g_string_append (out, "name\tless\tmore\n");
   for (guint i = 0; i < rows->len; i++) {
     const WrkGoodputHang *hang = &g_array_index (rows, WrkGoodputHang, i);
-    g_autofree char *value = text_of (hang, hang->value);
+    g_autofree char *value = text_of (hang, hang->value), *less = text_of (hang, hang->end[0]);
     g_string_append_printf (out, "%s, %s", hang->name, value);
+    if (isinf (hang->value)) /* half of it is what the legend cannot say */
+      g_string_append_printf (out, " or %s", less);
     for (int side = 0; side < 2; side++) {
       char text[G_ASCII_DTOSTR_BUF_SIZE];
       double moved = change (hang->time_s[side], time_s);
