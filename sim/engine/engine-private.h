@@ -7,6 +7,8 @@
 #include "engine/queue.h"
 #include "heap-private.h"
 
+#include <string.h>
+
 /* Entries of the queue name a timer, or a flow when this bit of the slot is set. */
 #define ENG_SLOT_FLOW (UINT32_C (1) << 31)
 #define ENG_NO_SLOT   UINT32_MAX
@@ -55,11 +57,23 @@ typedef struct {
   uint32_t n_live; /* of flows[], those that have not ended */
   uint32_t seen;   /* component number */
   uint32_t spot;   /* place in the list being copied; trusted only if that place names this link */
+  uint32_t cut;    /* of flows[], where those begin that the solve at hand fills; 0 between solves */
   bool dirty, busy, saturated;
+  bool grown;      /* a flow has joined or the capacity has changed since the last solve */
+  bool plain;      /* all of flows[] have priority 1 and the weight `unit` here */
+  bool sorted;     /* flows[] but for those that joined since are in the order in which they got their rates, with marks */
+  uint8_t n_scans; /* searches through all of flows[] since it was last sorted */
+  double unit;
   EngTime since; /* of busy and saturated */
   EngTime busy_ps, saturated_ps;
   double carried; /* by flows that have ended */
 } EngLinkState;
+
+/* Of a sorted link: from flows[at] on, up to the next mark, all are at `level`; those before take `used` of the capacity. */
+typedef struct {
+  double level, used;
+  uint32_t at;
+} EngMark;
 
 /* Filling: what a link has left while levels rise. Weights are counted as integers in `unit`s, so that their sums are exact and
  * no order shows: all weights equal, the unit is that weight; else it is 2^-96 of the power of two above the largest. */
@@ -83,6 +97,7 @@ typedef struct {
   uint32_t *generation; /* the handle that counts */
   uint32_t n_flows, n_allocated;
   uint32_t n_moving;  /* past their latency and not ended, moving or not */
+  uint32_t n_joined;  /* of these, since the last solve */
   GArray *free_slots; /* uint32_t, last in, first out */
   GArray *ended;      /* uint32_t: off their links at the next solve, free after it */
   /* pool of link lists, in words; free blocks by size */
@@ -92,12 +107,19 @@ typedef struct {
   /* links */
   EngLinkState *links;
   EngLinkFill *fill;
+  GArray **marks; /* of EngMark, by link; NULL where it never was sorted */
+  uint32_t n_marks;
   uint32_t n_links, links_allocated;
   GArray *dirty; /* uint32_t */
+  EngSolve how;
+  uint32_t n_skips, backoff; /* solves to go until the next try at a part, and how many follow a failure */
+  double restart;            /* no flow below this level has another rate by what happened to flows since the last solve */
   /* scratch of a solve */
   uint32_t component; /* number of the latest; steps by 2 */
   GArray *members;    /* uint32_t flows of the component */
   GArray *reached;    /* uint32_t links of the component */
+  GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
+  bool keep_order;
   EngHeap by_share, by_bound;
 } EngNet;
 
@@ -117,6 +139,18 @@ struct Eng {
   EngNet net;
 };
 
+/* The weight of its k-th link. A mixed list is n links, then n doubles. */
+static inline double
+eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k)
+{
+  const EngFlowHead *head = &net->head[flow];
+  if (!head->mixed)
+    return head->weight;
+  double weight;
+  memcpy (&weight, &net->pool[head->uses + head->n_uses + 2u * k], sizeof weight);
+  return weight;
+}
+
 /* queue entries of flows */
 void eng_push_flow (Eng *eng, EngTime at, uint32_t flow);
 /* The flow's pending entry, if it has one, will not fire. */
@@ -132,17 +166,28 @@ double eng_net_moved (const Eng *eng, uint32_t flow);
 void eng_net_recycle (Eng *eng);
 /* Flows that should move and have no rate; a link without capacity that one of them waits for. */
 uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
-double eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k);
 /* Sets a rate from now on and schedules the end. */
 void eng_net_set_rate (Eng *eng, uint32_t flow, double rate);
 
 /* link.c */
 void eng_link_mark_dirty (EngNet *net, EngLink link);
-void eng_link_join (EngNet *net, EngLink link, uint32_t flow);
+/* `first`: its priority is 1. */
+void eng_link_join (EngNet *net, EngLink link, uint32_t flow, double weight, bool first);
 void eng_link_purge (EngNet *net, EngLink link);
 void eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated);
 
 /* solve.c */
 void eng_net_solve (Eng *eng);
+/* The number of a fresh component; flows and links never carry a number from the future. */
+void eng_net_next_component (EngNet *net);
+/* Gives rates to the members, whose links are `reached`, their fill[] and cut set; `level` is the last one below. */
+void eng_net_fill (Eng *eng, double level);
+/* Which of the links `reached` are used, and fully, by their fill[]. */
+void eng_net_note_use (Eng *eng);
+
+/* solve_part.c */
+/* Solves for the flows that the dirty links can concern, from the lowest level that may have changed; FALSE where that does not
+ * pay or cannot be told: then nothing has changed but that lists may have been purged. */
+bool eng_net_solve_part (Eng *eng);
 
 #endif

@@ -34,6 +34,8 @@ eng_net_init (EngNet *net)
   net->dirty = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->members = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->reached = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->frozen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->restart = (double)INFINITY;
   net->pool_free = g_array_sized_new (FALSE, FALSE, sizeof (uint32_t), N_CLASSES);
   for (unsigned i = 0; i < N_CLASSES; i++)
     g_array_append_val (net->pool_free, none);
@@ -47,6 +49,11 @@ eng_net_clear (EngNet *net)
   g_array_unref (net->dirty);
   g_array_unref (net->members);
   g_array_unref (net->reached);
+  g_array_unref (net->frozen);
+  for (uint32_t i = 0; i < net->n_marks; i++)
+    if (net->marks[i] != NULL)
+      g_array_unref (net->marks[i]);
+  g_free (net->marks);
   g_array_unref (net->pool_free);
   eng_heap_clear (&net->by_share);
   eng_heap_clear (&net->by_bound);
@@ -112,22 +119,10 @@ give_words (EngNet *net, uint32_t at, uint32_t n)
   *list = at;
 }
 
-/* A mixed list is n links, then n doubles. */
 static uint32_t
 list_words (const EngFlowHead *head)
 {
   return head->mixed ? 3u * head->n_uses : head->n_uses;
-}
-
-double
-eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k)
-{
-  const EngFlowHead *head = &net->head[flow];
-  if (!head->mixed)
-    return head->weight;
-  double weight;
-  memcpy (&weight, &net->pool[head->uses + head->n_uses + 2u * k], sizeof weight);
-  return weight;
 }
 
 static void
@@ -291,8 +286,12 @@ begin_moving (Eng *eng, uint32_t flow)
   head->state = ENG_FLOW_MOVING;
   net->n_moving++;
   net->move[flow].since = eng->now;
+  net->n_joined++;
+  bool first = head->priority >= 1.0 && head->priority <= 1.0;
   for (uint32_t k = 0; k < head->n_uses; k++)
-    eng_link_join (net, net->pool[head->uses + k], flow);
+    eng_link_join (net, net->pool[head->uses + k], flow, eng_net_weight (net, flow, k), first);
+  if (head->bounded && net->bound[flow] < net->restart)
+    net->restart = net->bound[flow]; /* only where the priority is 1 does the level matter */
   if (head->n_uses == 0)
     eng_net_set_rate (eng, flow, net->bound[flow]);
 }
@@ -356,6 +355,8 @@ end_flow (Eng *eng, uint32_t flow, double moved)
     return;
   }
   head->state = ENG_FLOW_ENDED;
+  if (net->move[flow].rate < net->restart)
+    net->restart = net->move[flow].rate;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLink link = net->pool[head->uses + k];
     net->links[link].carried += eng_net_weight (net, flow, k) * moved;
@@ -422,6 +423,7 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
     return;
   if (head->n_uses == 0)
     eng_net_set_rate (eng, slot, bound_per_s);
+  net->restart = fmin (net->restart, fmin (net->move[slot].rate, bound_per_s));
   for (uint32_t k = 0; k < head->n_uses; k++)
     eng_link_mark_dirty (net, net->pool[head->uses + k]);
 }

@@ -48,14 +48,26 @@ eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
 {
   g_assert (link < eng->net.n_links);
   g_assert (capacity_per_s >= 0.0 && isfinite (capacity_per_s));
-  eng->net.links[link].capacity = capacity_per_s;
+  EngLinkState *state = &eng->net.links[link];
+  if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
+    eng->net.restart = fmin (eng->net.restart, state->capacity / (state->n_live * state->unit));
+  state->capacity = capacity_per_s;
+  state->grown = true;
   eng_link_mark_dirty (&eng->net, link);
 }
 
 void
-eng_link_join (EngNet *net, EngLink link, uint32_t flow)
+eng_link_join (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
 {
   EngLinkState *state = &net->links[link];
+  if (state->n_flows == 0) {
+    state->unit = weight;
+    state->plain = true;
+    state->sorted = false;
+    state->n_scans = 0;
+  }
+  state->plain = state->plain && first && weight >= state->unit && weight <= state->unit;
+  state->grown = true;
   if (state->n_flows == state->n_allocated) {
     state->n_allocated = state->n_allocated == 0 ? 4 : 2 * state->n_allocated;
     state->flows = g_renew (uint32_t, state->flows, state->n_allocated);

@@ -11,53 +11,15 @@
  * Nothing depends on the order in which flows were started: weights are summed as integers (exactly), what is frozen at one level
  * is taken off a link in one product, and levels nearer to the last than rounding can tell count as the same. */
 #include "engine-private.h"
+#include "fill-private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A share within this of the level is the level; a link that lacks less than this of its capacity is full. */
-#define REL_SAME 1e-12
 /* Rounding of capacity - used, in capacities: a share it could explain is the level. */
 #define REL_ROUNDING (8 * 0x1p-53)
 /* Bits kept of a weight below the power of two above the link's largest; 2^32 flows then still fit in 128 bits. */
 #define UNIT_BITS 96
-
-static inline double
-wide_to_double (uint64_t hi, uint64_t lo)
-{
-  return (double)hi * 0x1p64 + (double)lo;
-}
-
-/* A weight in the units of a mixed link; never none, so that a link with flows has a rest. */
-static inline void
-count_weight (const EngLinkFill *fill, double weight, uint64_t *hi, uint64_t *lo)
-{
-  double units = weight * fill->scale, upper = floor (units * 0x1p-64);
-  *hi = (uint64_t)upper;
-  *lo = units < 1.0 ? 1 : (uint64_t)(units - upper * 0x1p64);
-}
-
-static inline double
-rest_of (const EngLinkFill *fill)
-{
-  return wide_to_double (fill->rest_hi, fill->rest_lo) * fill->unit;
-}
-
-/* Capacity taken by all flows that have a rate. */
-static inline double
-used_of (const EngLinkFill *fill)
-{
-  uint64_t lo = fill->settled_lo - fill->rest_lo;
-  uint64_t hi = fill->settled_hi - fill->rest_hi - (fill->settled_lo < fill->rest_lo);
-  return fill->used + wide_to_double (hi, lo) * fill->unit * fill->level;
-}
-
-static inline double
-share_of (const EngLinkState *link, const EngLinkFill *fill)
-{
-  double share = (link->capacity - used_of (fill)) / rest_of (fill);
-  return share > 0.0 ? share : 0.0;
-}
 
 /* Takes the flow out of the rest of its links; they are full at `level` by so much less. */
 static void
@@ -81,6 +43,8 @@ freeze (Eng *eng, uint32_t flow, double level)
     fill->rest_hi -= hi + (fill->rest_lo < lo);
     fill->rest_lo -= lo;
   }
+  if (net->keep_order)
+    g_array_append_val (net->frozen, flow);
   eng_net_set_rate (eng, flow, head->bounded ? fmin (rate, net->bound[flow]) : rate);
 }
 
@@ -115,6 +79,7 @@ gather (EngNet *net, EngLink start)
   for (guint i = 0; i < net->reached->len; i++) {
     EngLink link = g_array_index (net->reached, uint32_t, i);
     eng_link_purge (net, link);
+    net->links[link].sorted = false;
     const EngLinkState *state = &net->links[link];
     for (uint32_t j = 0; j < state->n_flows; j++) {
       uint32_t flow = state->flows[j];
@@ -173,10 +138,9 @@ build_heaps (EngNet *net)
   net->by_share.n = net->by_bound.n = 0;
   for (guint i = 0; i < net->reached->len; i++) {
     EngLink link = g_array_index (net->reached, uint32_t, i);
-    EngLinkFill *fill = &net->fill[link];
-    fill->settled_hi = fill->rest_hi;
-    fill->settled_lo = fill->rest_lo;
-    eng_heap_append (&net->by_share, share_of (&net->links[link], fill), link);
+    const EngLinkFill *fill = &net->fill[link];
+    if (rest_of (fill) > 0.0)
+      eng_heap_append (&net->by_share, share_of (&net->links[link], fill), link);
   }
   for (guint i = 0; i < net->members->len; i++) {
     uint32_t flow = g_array_index (net->members, uint32_t, i);
@@ -213,11 +177,12 @@ settle_top (EngNet *net, double level, double *share)
   return false;
 }
 
-static void
-fill_component (Eng *eng)
+void
+eng_net_fill (Eng *eng, double level)
 {
   EngNet *net = &eng->net;
-  double level = 0.0, share;
+  double share;
+  build_heaps (net);
   for (;;) {
     while (net->by_bound.n > 0 && net->head[net->by_bound.items[0].id].seen != net->component)
       eng_heap_pop (&net->by_bound);
@@ -234,14 +199,14 @@ fill_component (Eng *eng)
     level = share;
     const EngLinkState *link = &net->links[net->by_share.items[0].id];
     eng_heap_pop (&net->by_share);
-    for (uint32_t i = 0; i < link->n_flows; i++)
+    for (uint32_t i = link->cut; i < link->n_flows; i++)
       if (net->head[link->flows[i]].seen == net->component)
         freeze (eng, link->flows[i], level);
   }
 }
 
-static void
-note_use (Eng *eng)
+void
+eng_net_note_use (Eng *eng)
 {
   EngNet *net = &eng->net;
   for (guint i = 0; i < net->reached->len; i++) {
@@ -251,9 +216,8 @@ note_use (Eng *eng)
   }
 }
 
-/* The number of a fresh component; flows and links never carry a number from the future. */
-static void
-next_component (EngNet *net)
+void
+eng_net_next_component (EngNet *net)
 {
   if (net->component > UINT32_MAX - 4u) {
     for (uint32_t i = 0; i < net->n_flows; i++)
@@ -265,6 +229,17 @@ next_component (EngNet *net)
   net->component += 2;
 }
 
+/* Nothing has a rate yet. */
+static void
+settle_none (EngNet *net)
+{
+  for (guint i = 0; i < net->reached->len; i++) {
+    EngLinkFill *fill = &net->fill[g_array_index (net->reached, uint32_t, i)];
+    fill->settled_hi = fill->rest_hi;
+    fill->settled_lo = fill->rest_lo;
+  }
+}
+
 static void
 solve_component (Eng *eng, EngLink start)
 {
@@ -272,20 +247,20 @@ solve_component (Eng *eng, EngLink start)
   gather (net, start);
   if (choose_units (net))
     sum_mixed_weights (net);
-  build_heaps (net);
-  fill_component (eng);
-  note_use (eng);
+  settle_none (net);
+  eng_net_fill (eng, 0.0);
+  eng_net_note_use (eng);
   eng->stats.solved += net->members->len;
 }
 
 /* Fast path: the one flow of a link, if it is alone on all its links, needs no lists and no heaps; the arithmetic is that of
- * fill_component(). */
+ * eng_net_fill(). */
 static bool
 solve_lone (Eng *eng, EngLink start)
 {
   EngNet *net = &eng->net;
   uint32_t flow = net->links[start].flows[0];
-  const EngFlowHead *head = &net->head[flow];
+  EngFlowHead *head = &net->head[flow];
   double level = (double)INFINITY;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLinkState *link = &net->links[net->pool[head->uses + k]];
@@ -303,24 +278,26 @@ solve_lone (Eng *eng, EngLink start)
     EngLinkState *link = &net->links[id];
     double used = eng_net_weight (net, flow, k) * head->priority * level;
     link->seen = net->component;
+    link->sorted = false;
     eng_link_purge (net, id);
     eng_link_set_use (eng, id, used > 0.0, used > 0.0 && used >= link->capacity * (1.0 - REL_SAME));
   }
+  head->seen = net->component + 1;
   eng_net_set_rate (eng, flow, rate);
   eng->stats.solved++;
   return true;
 }
 
-void
-eng_net_solve (Eng *eng)
+static void
+solve_components (Eng *eng)
 {
   EngNet *net = &eng->net;
-  next_component (net);
+  eng_net_next_component (net);
   uint32_t before = net->component;
   for (guint i = 0; i < net->dirty->len; i++) {
     EngLink link = g_array_index (net->dirty, uint32_t, i);
     EngLinkState *state = &net->links[link];
-    state->dirty = false;
+    state->dirty = state->grown = false;
     if (state->seen >= before)
       continue;
     eng_link_purge (net, link);
@@ -330,10 +307,26 @@ eng_net_solve (Eng *eng)
     }
     if (state->n_flows == 1 && solve_lone (eng, link))
       continue;
-    next_component (net);
+    eng_net_next_component (net);
     solve_component (eng, link);
   }
+}
+
+void
+eng_net_solve (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  if (!eng_net_solve_part (eng))
+    solve_components (eng);
   g_array_set_size (net->dirty, 0);
+  net->restart = (double)INFINITY;
+  net->n_joined = 0;
   eng_net_recycle (eng);
   eng->stats.solves++;
+}
+
+void
+eng_set_solve (Eng *eng, EngSolve how)
+{
+  eng->net.how = how;
 }

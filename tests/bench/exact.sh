@@ -33,6 +33,9 @@ all-to-all, fat tree 4:1 at the leaf|tree_1024_4to1|1024||alltoall|16 * 1008 * $
 128 ranks, 4:1, by destination|tree_1024_4to1|128||alltoall|16 * 112 * $m / 4 + 4
 128 ranks, 4:1, hashed ECMP|tree_1024_4to1|128|ecmp|alltoall|above 16 * 112 * $m / 4 + 4
 ROWS
+  [ -n "$check" ] || cat <<ROWS
+all-to-all, 4:1 at the leaf, hashed ECMP|tree_1024_4to1|1024|ecmp|alltoall|above 16 * 1008 * $m / 4 + 4
+ROWS
 }
 
 median () # column of $tmp/cost

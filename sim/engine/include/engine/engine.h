@@ -27,6 +27,7 @@ bool eng_cancel (Eng *eng, EngTimer timer);
 typedef struct {
   uint64_t events;   /* timers and flow ends run */
   uint64_t solves;   /* instants in which rates were solved */
+  uint64_t parts;    /* of these, from the lowest level that could change */
   uint64_t solved;   /* flows whose rate was solved, summed over solves */
   uint64_t flows;    /* flows started */
 } EngStats;

@@ -5,7 +5,8 @@
  * Max-min: x_f / p_f can grow only by shrinking some x_g / p_g that is not larger. Rates are solved once per instant and
  * only for the part of the network that changed. An activity waits `latency` before it moves; it ends at the first whole
  * picosecond by which all of its amount has moved.
- * Rates are a function of the set of activities and capacities alone, bit for bit: neither the order of calls nor history shows.
+ * Rates are a function of the set of activities and capacities alone: neither the order of calls nor history shows, bit for bit,
+ * but where a network of hundreds is solved in part and levels lie within 1e-12 of each other (EngSolve).
  * With weights that are integers (or integers over a power of two), m equal activities act exactly as one of m times the weight.
  * Source of the fairness: Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2; filling algorithm as there. */
 #ifndef ENGINE_FLOW_H
@@ -51,6 +52,15 @@ bool eng_flow_cancel (Eng *eng, EngFlow flow);
 /* 0 while it waits for its latency, and when it has ended; valid after the instant it was started in has been solved. */
 double eng_flow_rate (const Eng *eng, EngFlow flow);
 double eng_flow_remaining (const Eng *eng, EngFlow flow);
+
+/* How rates are solved after a change. All give the same rates, to the last bit but where levels lie within 1e-12 of each other,
+ * which count as one in a solve that sees both. For tests; by default a part is tried where hundreds of activities move. */
+typedef enum {
+  ENG_SOLVE_AUTO,
+  ENG_SOLVE_FULL, /* all that a changed link is connected with */
+  ENG_SOLVE_PART, /* only from the lowest level that can change, wherever that can be told */
+} EngSolve;
+void eng_set_solve (Eng *eng, EngSolve how);
 
 /* Units that crossed the link up to now (the amounts of ended activities times their weights, exactly; costs a look at those that
  * move on it), and the time during which it was used at all / fully (saturated). */
