@@ -12,6 +12,8 @@
 /* Entries of the queue name a timer, or a flow when this bit of the slot is set. */
 #define ENG_SLOT_FLOW (UINT32_C (1) << 31)
 #define ENG_NO_SLOT   UINT32_MAX
+/* Beyond this a double no longer holds whole picoseconds: look again there. */
+#define ENG_RECHECK_PS (UINT64_C (1) << 53)
 
 typedef struct {
   EngFn fn;
@@ -21,11 +23,19 @@ typedef struct {
   uint32_t next_free;
 } EngTimerSlot;
 
-typedef enum { ENG_FLOW_FREE, ENG_FLOW_WAITING, ENG_FLOW_MOVING, ENG_FLOW_ENDED } EngFlowState;
+/* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c). */
+typedef enum {
+  ENG_FLOW_FREE,
+  ENG_FLOW_WAITING,
+  ENG_FLOW_ENDED,
+  ENG_FLOW_BUNDLED,
+  ENG_FLOW_MOVING,
+  ENG_FLOW_CARRIER,
+} EngFlowState;
 
 /* What a solve reads of a flow: half a cache line. */
 typedef struct {
-  uint32_t uses; /* where its links begin in the pool; when `mixed`, their weights follow */
+  uint32_t uses; /* where its links begin in the pool; when `mixed`, their weights follow. Of a bundled flow: its carrier */
   uint32_t n_uses;
   uint32_t seen; /* component number; +1 once its rate is set */
   uint8_t state; /* EngFlowState */
@@ -39,16 +49,19 @@ typedef struct {
 /* What progress touches. An endless flow (amount INFINITY) counts `left` down from 0. */
 typedef struct {
   double amount;
-  double left; /* at `since` */
+  double left; /* at `since`; of a bundled flow, the service by which it ends */
   double rate; /* per second, from `since` on */
   EngTime since;
 } EngFlowMove;
 
+/* A carrier's user is its EngBundle. */
 typedef struct {
   EngFn fn;
   void *user;
   uint64_t arg;
 } EngFlowCall;
+
+typedef struct EngBundle EngBundle;
 
 typedef struct {
   double capacity;
@@ -64,9 +77,9 @@ typedef struct {
   bool sorted;     /* flows[] but for those that joined since are in the order in which they got their rates, with marks */
   uint8_t n_scans; /* searches through all of flows[] since it was last sorted */
   double unit;
-  EngTime since; /* of busy and saturated */
-  EngTime busy_ps, saturated_ps;
   double carried; /* by flows that have ended */
+  EngTime since;  /* of busy and saturated */
+  EngTime busy_ps, saturated_ps;
 } EngLinkState;
 
 /* Of a sorted link: from flows[at] on, up to the next mark, all are at `level`; those before take `used` of the capacity. */
@@ -120,6 +133,9 @@ typedef struct {
   GArray *reached;    /* uint32_t links of the component */
   GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
   bool keep_order;
+  uint64_t toil; /* flows solved in components since bundles were last looked for */
+  unsigned n_toil_failures;
+  bool has_bundles; /* ever */
   EngHeap by_share, by_bound;
 } EngNet;
 
@@ -162,6 +178,14 @@ void eng_net_clear (EngNet *net);
 void eng_net_fire (Eng *eng, uint32_t flow);
 /* How much of it has moved by now. */
 double eng_net_moved (const Eng *eng, uint32_t flow);
+/* When all has moved, were the rate to stay; `now` if it has, at most ENG_RECHECK_PS from now. */
+EngTime eng_flow_end_of (const EngFlowMove *move, EngTime now);
+uint32_t eng_flow_list_words (const EngFlowHead *head);
+uint32_t eng_net_take_slot (EngNet *net);
+uint32_t eng_net_take_words (EngNet *net, uint32_t n);
+void eng_net_give_words (EngNet *net, uint32_t at, uint32_t n);
+/* Puts a flow on its links. */
+void eng_net_join (Eng *eng, uint32_t flow);
 /* Gives the slots of ended flows back; their links must have dropped them. */
 void eng_net_recycle (Eng *eng);
 /* Flows that should move and have no rate; a link without capacity that one of them waits for. */
@@ -170,11 +194,31 @@ uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
 void eng_net_set_rate (Eng *eng, uint32_t flow, double rate);
 
 /* link.c */
-void eng_link_mark_dirty (EngNet *net, EngLink link);
-/* `first`: its priority is 1. */
-void eng_link_join (EngNet *net, EngLink link, uint32_t flow, double weight, bool first);
-void eng_link_purge (EngNet *net, EngLink link);
-void eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated);
+static inline void
+eng_link_mark_dirty (EngNet *net, EngLink link)
+{
+  if (net->links[link].dirty)
+    return;
+  net->links[link].dirty = true;
+  g_array_append_val (net->dirty, link);
+}
+
+void eng_link_drop_ended (EngNet *net, EngLink link);
+void eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated);
+
+static inline void
+eng_link_purge (EngNet *net, EngLink link)
+{
+  if (net->links[link].n_flows != net->links[link].n_live)
+    eng_link_drop_ended (net, link);
+}
+
+static inline void
+eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated)
+{
+  if (busy != eng->net.links[link].busy || saturated != eng->net.links[link].saturated)
+    eng_link_change_use (eng, link, busy, saturated);
+}
 
 /* solve.c */
 void eng_net_solve (Eng *eng);

@@ -24,6 +24,15 @@ count_weight (const EngLinkFill *fill, double weight, uint64_t *hi, uint64_t *lo
   *lo = units < 1.0 ? 1 : (uint64_t)(units - upper * 0x1p64);
 }
 
+/* n times as much, n < 2^32. */
+static inline void
+count_times (uint64_t n, uint64_t *hi, uint64_t *lo)
+{
+  uint64_t low = (*lo & UINT32_MAX) * n, high = (*lo >> 32) * n + (low >> 32);
+  *lo = high << 32 | (low & UINT32_MAX);
+  *hi = *hi * n + (high >> 32);
+}
+
 static inline double
 rest_of (const EngLinkFill *fill)
 {

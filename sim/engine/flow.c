@@ -6,6 +6,7 @@
  * activities end together; it never hides more than a sixteenth of a picosecond. */
 #include "engine/flow.h"
 
+#include "bundle-private.h"
 #include "engine-private.h"
 
 #include <math.h>
@@ -13,8 +14,6 @@
 
 #define REL_SLACK 1e-12
 #define PS_SLACK  0.0625
-/* Beyond this a double no longer holds whole picoseconds: look again there. */
-#define RECHECK_PS (UINT64_C (1) << 53)
 /* Weights and priorities, so that no product or exact sum leaves the range of a double. */
 #define WEIGHT_LEAST 1e-100
 #define WEIGHT_MOST  1e100
@@ -57,6 +56,9 @@ eng_net_clear (EngNet *net)
   g_array_unref (net->pool_free);
   eng_heap_clear (&net->by_share);
   eng_heap_clear (&net->by_bound);
+  for (uint32_t i = 0; i < net->n_flows; i++)
+    if (net->head[i].state == ENG_FLOW_CARRIER)
+      eng_bundle_free (net->call[i].user);
   for (uint32_t i = 0; i < net->n_links; i++)
     g_free (net->links[i].flows);
   g_free (net->links);
@@ -84,8 +86,8 @@ size_class (uint32_t n, uint32_t *n_words)
   return EXACT_CLASSES + power;
 }
 
-static uint32_t
-take_words (EngNet *net, uint32_t n)
+uint32_t
+eng_net_take_words (EngNet *net, uint32_t n)
 {
   if (n == 0)
     return 0;
@@ -108,8 +110,8 @@ take_words (EngNet *net, uint32_t n)
   return at;
 }
 
-static void
-give_words (EngNet *net, uint32_t at, uint32_t n)
+void
+eng_net_give_words (EngNet *net, uint32_t at, uint32_t n)
 {
   if (n == 0)
     return;
@@ -119,8 +121,8 @@ give_words (EngNet *net, uint32_t at, uint32_t n)
   *list = at;
 }
 
-static uint32_t
-list_words (const EngFlowHead *head)
+uint32_t
+eng_flow_list_words (const EngFlowHead *head)
 {
   return head->mixed ? 3u * head->n_uses : head->n_uses;
 }
@@ -138,8 +140,8 @@ grow_flows (EngNet *net)
   net->generation = g_renew (uint32_t, net->generation, n);
 }
 
-static uint32_t
-take_slot (EngNet *net)
+uint32_t
+eng_net_take_slot (EngNet *net)
 {
   if (net->free_slots->len > 0) {
     uint32_t slot = g_array_index (net->free_slots, uint32_t, net->free_slots->len - 1u);
@@ -191,7 +193,7 @@ copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
   head->n_uses = n;
   head->weight = n == 0 ? 1.0 : spec->uses[0].weight;
   head->mixed = false;
-  head->uses = take_words (net, n);
+  head->uses = eng_net_take_words (net, n);
   for (uint32_t i = 0; i < n; i++) {
     EngLinkState *link = &net->links[spec->uses[i].link];
     bool twice = link->spot < i && net->pool[head->uses + link->spot] == spec->uses[i].link;
@@ -204,8 +206,8 @@ copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
   }
   if (!head->mixed)
     return;
-  give_words (net, head->uses, n);
-  uint32_t scratch = take_words (net, 3u * n), weights = scratch + n;
+  eng_net_give_words (net, head->uses, n);
+  uint32_t scratch = eng_net_take_words (net, 3u * n), weights = scratch + n;
   for (uint32_t i = 0; i < n; i++) {
     EngUse use = spec->uses[i];
     if (merge_use (net, scratch, n_kept, weights, use))
@@ -220,23 +222,22 @@ copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
   if (n_kept == n)
     return;
   /* links came twice: a shorter list, whose weights follow its links directly */
-  head->uses = take_words (net, 3u * n_kept);
+  head->uses = eng_net_take_words (net, 3u * n_kept);
   memcpy (&net->pool[head->uses], &net->pool[scratch], n_kept * sizeof (uint32_t));
   memcpy (&net->pool[head->uses + n_kept], &net->pool[weights], n_kept * sizeof (double));
-  give_words (net, scratch, 3u * n);
+  eng_net_give_words (net, scratch, 3u * n);
 }
 
-/* When all has moved, were the rate to stay; `now` if it has. */
-static EngTime
-end_of (const EngFlowMove *move, EngTime now)
+EngTime
+eng_flow_end_of (const EngFlowMove *move, EngTime now)
 {
   double of_amount = move->amount * REL_SLACK, of_rate = move->rate * (PS_SLACK / ENG_PS_PER_S);
   double slack = of_amount < of_rate ? of_amount : of_rate;
   if (move->left <= slack)
     return now;
   double ps = ceil ((move->left - slack) * ENG_PS_PER_S / move->rate);
-  if (ps >= (double)RECHECK_PS)
-    return eng_time_add (now, RECHECK_PS);
+  if (ps >= (double)ENG_RECHECK_PS)
+    return eng_time_add (now, ENG_RECHECK_PS);
   return eng_time_add (now, ps < 1.0 ? 1 : (EngTime)ps);
 }
 
@@ -247,7 +248,7 @@ schedule_end (Eng *eng, uint32_t flow)
   if (isinf (move->amount) || (move->rate <= 0.0 && move->left > 0.0))
     return;
   eng->net.head[flow].pending = true;
-  eng_push_flow (eng, end_of (move, eng->now), flow);
+  eng_push_flow (eng, eng_flow_end_of (move, eng->now), flow);
 }
 
 static inline void
@@ -277,6 +278,45 @@ eng_net_set_rate (Eng *eng, uint32_t flow, double rate)
   schedule_end (eng, flow);
 }
 
+/* `first`: its priority is 1. */
+static inline void
+join_link (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
+{
+  EngLinkState *state = &net->links[link];
+  if (state->n_flows == 0) {
+    state->unit = weight;
+    state->plain = first;
+    state->sorted = false;
+  } else if (!first || weight < state->unit || weight > state->unit) {
+    state->plain = false;
+  }
+  state->grown = true;
+  if (state->n_flows == state->n_allocated) {
+    state->n_allocated = state->n_allocated == 0 ? 4 : 2 * state->n_allocated;
+    state->flows = g_renew (uint32_t, state->flows, state->n_allocated);
+  }
+  state->flows[state->n_flows++] = flow;
+  state->n_live++;
+  eng_link_mark_dirty (net, link);
+}
+
+static inline void
+join_links (EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->head[flow];
+  bool first = head->state == ENG_FLOW_MOVING && head->priority >= 1.0 && head->priority <= 1.0;
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    join_link (net, net->pool[head->uses + k], flow, eng_net_weight (net, flow, k), first);
+  if (head->bounded && net->bound[flow] < net->restart)
+    net->restart = net->bound[flow]; /* only where the priority is 1 does the level matter */
+}
+
+void
+eng_net_join (Eng *eng, uint32_t flow)
+{
+  join_links (&eng->net, flow);
+}
+
 /* The latency is over. */
 static void
 begin_moving (Eng *eng, uint32_t flow)
@@ -285,13 +325,9 @@ begin_moving (Eng *eng, uint32_t flow)
   EngFlowHead *head = &net->head[flow];
   head->state = ENG_FLOW_MOVING;
   net->n_moving++;
-  net->move[flow].since = eng->now;
   net->n_joined++;
-  bool first = head->priority >= 1.0 && head->priority <= 1.0;
-  for (uint32_t k = 0; k < head->n_uses; k++)
-    eng_link_join (net, net->pool[head->uses + k], flow, eng_net_weight (net, flow, k), first);
-  if (head->bounded && net->bound[flow] < net->restart)
-    net->restart = net->bound[flow]; /* only where the priority is 1 does the level matter */
+  net->move[flow].since = eng->now;
+  join_links (net, flow);
   if (head->n_uses == 0)
     eng_net_set_rate (eng, flow, net->bound[flow]);
 }
@@ -301,7 +337,7 @@ eng_flow_start (Eng *eng, const EngFlowSpec *spec)
 {
   check_spec (eng, spec);
   EngNet *net = &eng->net;
-  uint32_t flow = take_slot (net);
+  uint32_t flow = eng_net_take_slot (net);
   EngFlowHead *head = &net->head[flow];
   copy_uses (net, head, spec);
   head->priority = spec->priority > 0.0 ? spec->priority : 1.0;
@@ -326,6 +362,8 @@ double
 eng_net_moved (const Eng *eng, uint32_t flow)
 {
   const EngFlowMove *move = &eng->net.move[flow];
+  if (eng->net.head[flow].state == ENG_FLOW_BUNDLED)
+    return move->amount - fmax (0.0, eng_bundle_left (eng, flow));
   double left = move->left - move->rate * (double)(eng->now - move->since) / ENG_PS_PER_S;
   if (isinf (move->amount))
     return -left;
@@ -336,7 +374,7 @@ static void
 give_slot (EngNet *net, uint32_t flow)
 {
   EngFlowHead *head = &net->head[flow];
-  give_words (net, head->uses, list_words (head));
+  eng_net_give_words (net, head->uses, eng_flow_list_words (head));
   head->state = ENG_FLOW_FREE;
   g_array_append_val (net->free_slots, flow);
 }
@@ -349,7 +387,9 @@ end_flow (Eng *eng, uint32_t flow, double moved)
   EngFlowHead *head = &net->head[flow];
   if (++net->generation[flow] == 0)
     net->generation[flow] = 1; /* so that no handle is 0 */
-  net->n_moving -= head->state == ENG_FLOW_MOVING;
+  net->n_moving -= head->state != ENG_FLOW_WAITING;
+  if (head->state == ENG_FLOW_BUNDLED)
+    eng_bundle_end (eng, flow, moved);
   if (head->state == ENG_FLOW_WAITING || head->n_uses == 0) {
     give_slot (net, flow);
     return;
@@ -379,15 +419,17 @@ void
 eng_net_fire (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
+  if (net->head[flow].state == ENG_FLOW_CARRIER && (flow = eng_bundle_next (eng, flow)) == ENG_NO_SLOT)
+    return;
   EngFlowMove *move = &net->move[flow];
   net->head[flow].pending = false;
   if (net->head[flow].state == ENG_FLOW_WAITING && move->amount > 0.0) {
     begin_moving (eng, flow);
     return;
   }
-  if (net->head[flow].state == ENG_FLOW_MOVING && eng->now - move->since >= RECHECK_PS) {
+  if (net->head[flow].state == ENG_FLOW_MOVING && eng->now - move->since >= ENG_RECHECK_PS) {
     advance (move, eng->now);
-    if (end_of (move, eng->now) > eng->now) {
+    if (eng_flow_end_of (move, eng->now) > eng->now) {
       schedule_end (eng, flow);
       return;
     }
@@ -417,6 +459,8 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
     return;
   EngFlowHead *head = &net->head[slot];
   g_assert (bound_per_s > 0.0 && (head->n_uses > 0 || isfinite (bound_per_s)));
+  if (head->state == ENG_FLOW_BUNDLED)
+    eng_bundle_release (eng, slot);
   net->bound[slot] = bound_per_s;
   head->bounded = isfinite (bound_per_s);
   if (head->state != ENG_FLOW_MOVING)
@@ -435,7 +479,7 @@ eng_flow_cancel (Eng *eng, EngFlow flow)
   if (slot == ENG_NO_SLOT)
     return false;
   drop_entry (eng, slot);
-  end_flow (eng, slot, eng->net.head[slot].state == ENG_FLOW_MOVING ? eng_net_moved (eng, slot) : 0.0);
+  end_flow (eng, slot, eng->net.head[slot].state == ENG_FLOW_WAITING ? 0.0 : eng_net_moved (eng, slot));
   return true;
 }
 
@@ -443,7 +487,10 @@ double
 eng_flow_rate (const Eng *eng, EngFlow flow)
 {
   uint32_t slot = find_flow (eng, flow);
-  return slot == ENG_NO_SLOT ? 0.0 : eng->net.move[slot].rate;
+  if (slot == ENG_NO_SLOT)
+    return 0.0;
+  const EngFlowHead *head = &eng->net.head[slot];
+  return eng->net.move[head->state == ENG_FLOW_BUNDLED ? head->uses : slot].rate;
 }
 
 double
@@ -462,12 +509,13 @@ eng_net_n_stuck (const EngNet *net, EngLink *some_link)
   uint64_t n = 0;
   for (uint32_t flow = 0; flow < net->n_flows; flow++) {
     const EngFlowHead *head = &net->head[flow];
-    if (head->state != ENG_FLOW_MOVING || head->pending || isinf (net->move[flow].amount))
+    bool endless = head->state == ENG_FLOW_MOVING && isinf (net->move[flow].amount);
+    if (head->state < ENG_FLOW_MOVING || head->pending || endless)
       continue;
     for (uint32_t k = 0; n == 0 && k < head->n_uses; k++)
       if (net->links[net->pool[head->uses + k]].capacity <= 0.0)
         *some_link = net->pool[head->uses + k];
-    n++;
+    n += head->state == ENG_FLOW_CARRIER ? eng_bundle_n (net, flow) : 1;
   }
   return n;
 }

@@ -1,4 +1,5 @@
 /* Links: capacities, who moves on them, and what they have carried. */
+#include "bundle-private.h"
 #include "engine-private.h"
 
 #include <math.h>
@@ -35,15 +36,6 @@ eng_n_links (const Eng *eng)
 }
 
 void
-eng_link_mark_dirty (EngNet *net, EngLink link)
-{
-  if (net->links[link].dirty)
-    return;
-  net->links[link].dirty = true;
-  g_array_append_val (net->dirty, link);
-}
-
-void
 eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
 {
   g_assert (link < eng->net.n_links);
@@ -57,47 +49,22 @@ eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
 }
 
 void
-eng_link_join (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
+eng_link_drop_ended (EngNet *net, EngLink link)
 {
   EngLinkState *state = &net->links[link];
-  if (state->n_flows == 0) {
-    state->unit = weight;
-    state->plain = true;
-    state->sorted = false;
-    state->n_scans = 0;
-  }
-  state->plain = state->plain && first && weight >= state->unit && weight <= state->unit;
-  state->grown = true;
-  if (state->n_flows == state->n_allocated) {
-    state->n_allocated = state->n_allocated == 0 ? 4 : 2 * state->n_allocated;
-    state->flows = g_renew (uint32_t, state->flows, state->n_allocated);
-  }
-  state->flows[state->n_flows++] = flow;
-  state->n_live++;
-  eng_link_mark_dirty (net, link);
-}
-
-void
-eng_link_purge (EngNet *net, EngLink link)
-{
-  EngLinkState *state = &net->links[link];
-  if (state->n_flows == state->n_live)
-    return;
   uint32_t n = 0;
   if (state->n_live > 0)
     for (uint32_t i = 0; i < state->n_flows; i++)
-      if (net->head[state->flows[i]].state == ENG_FLOW_MOVING)
+      if (net->head[state->flows[i]].state >= ENG_FLOW_MOVING)
         state->flows[n++] = state->flows[i];
   g_assert (n == state->n_live);
   state->n_flows = n;
 }
 
 void
-eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated)
+eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated)
 {
   EngLinkState *state = &eng->net.links[link];
-  if (busy == state->busy && saturated == state->saturated)
-    return;
   if (state->busy)
     state->busy_ps += eng->now - state->since;
   if (state->saturated)
@@ -117,12 +84,13 @@ eng_link_carried (Eng *eng, EngLink link)
   for (uint32_t i = 0; i < state->n_flows; i++) {
     uint32_t flow = state->flows[i];
     const EngFlowHead *head = &net->head[flow];
-    if (head->state != ENG_FLOW_MOVING)
+    if (head->state < ENG_FLOW_MOVING)
       continue;
     uint32_t k = 0;
     while (net->pool[head->uses + k] != link)
       k++;
-    carried += eng_net_weight (net, flow, k) * eng_net_moved (eng, flow);
+    double moved = head->state == ENG_FLOW_CARRIER ? eng_bundle_moved (eng, flow) : eng_net_moved (eng, flow);
+    carried += eng_net_weight (net, flow, k) * moved;
   }
   return carried;
 }

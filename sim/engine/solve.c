@@ -10,6 +10,7 @@
  *
  * Nothing depends on the order in which flows were started: weights are summed as integers (exactly), what is frozen at one level
  * is taken off a link in one product, and levels nearer to the last than rounding can tell count as the same. */
+#include "bundle-private.h"
 #include "engine-private.h"
 #include "fill-private.h"
 
@@ -28,6 +29,7 @@ freeze (Eng *eng, uint32_t flow, double level)
   EngNet *net = &eng->net;
   EngFlowHead *head = &net->head[flow];
   double rate = level * head->priority;
+  bool carrier = head->state == ENG_FLOW_CARRIER;
   head->seen = net->component + 1;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLinkFill *fill = &net->fill[net->pool[head->uses + k]];
@@ -40,12 +42,18 @@ freeze (Eng *eng, uint32_t flow, double level)
     uint64_t hi = 0, lo = 1;
     if (fill->mixed)
       count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+    if (carrier)
+      count_times (eng_bundle_n (net, flow), &hi, &lo);
     fill->rest_hi -= hi + (fill->rest_lo < lo);
     fill->rest_lo -= lo;
   }
   if (net->keep_order)
     g_array_append_val (net->frozen, flow);
-  eng_net_set_rate (eng, flow, head->bounded ? fmin (rate, net->bound[flow]) : rate);
+  rate = head->bounded ? fmin (rate, net->bound[flow]) : rate;
+  if (carrier)
+    eng_bundle_set_rate (eng, flow, rate);
+  else
+    eng_net_set_rate (eng, flow, rate);
 }
 
 /* First sight of a flow's use of a link: collects count, least and largest weight. */
@@ -125,6 +133,8 @@ sum_mixed_weights (EngNet *net)
         continue;
       uint64_t hi, lo;
       count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+      if (head->state == ENG_FLOW_CARRIER)
+        count_times (eng_bundle_n (net, flow), &hi, &lo);
       fill->rest_lo += lo;
       fill->rest_hi += hi + (fill->rest_lo < lo);
     }
@@ -229,6 +239,18 @@ eng_net_next_component (EngNet *net)
   net->component += 2;
 }
 
+/* A carrier was gathered as one flow. */
+static void
+count_bundles (EngNet *net)
+{
+  for (guint i = 0; i < net->members->len; i++) {
+    uint32_t flow = g_array_index (net->members, uint32_t, i);
+    const EngFlowHead *head = &net->head[flow];
+    for (uint32_t k = 0; head->state == ENG_FLOW_CARRIER && k < head->n_uses; k++)
+      net->fill[net->pool[head->uses + k]].rest_lo += eng_bundle_n (net, flow) - 1;
+  }
+}
+
 /* Nothing has a rate yet. */
 static void
 settle_none (EngNet *net)
@@ -245,6 +267,12 @@ solve_component (Eng *eng, EngLink start)
 {
   EngNet *net = &eng->net;
   gather (net, start);
+  if (eng_net_bundle (eng)) {
+    eng_net_next_component (net);
+    gather (net, start);
+  }
+  if (net->has_bundles)
+    count_bundles (net);
   if (choose_units (net))
     sum_mixed_weights (net);
   settle_none (net);
@@ -262,6 +290,8 @@ solve_lone (Eng *eng, EngLink start)
   uint32_t flow = net->links[start].flows[0];
   EngFlowHead *head = &net->head[flow];
   double level = (double)INFINITY;
+  if (head->state == ENG_FLOW_CARRIER)
+    return false;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLinkState *link = &net->links[net->pool[head->uses + k]];
     if (link->n_live != 1)

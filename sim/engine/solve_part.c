@@ -263,7 +263,7 @@ static bool
 is_worth_trying (EngNet *net)
 {
   bool shared = false;
-  if (net->how == ENG_SOLVE_FULL)
+  if (net->how == ENG_SOLVE_FULL || net->how == ENG_SOLVE_BUNDLED)
     return false;
   if (net->how == ENG_SOLVE_AUTO && (net->n_moving < LEAST_MOVING || 2 * net->n_joined > net->n_moving))
     return false;

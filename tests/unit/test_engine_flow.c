@@ -23,6 +23,12 @@ note_end (Eng *eng, void *user, uint64_t arg)
   ends->n++;
 }
 
+static void
+note_time (Eng *eng, void *user, uint64_t arg)
+{
+  ((EngTime *)user)[arg] = eng_now (eng);
+}
+
 static EngFlow
 start (Eng *eng, double amount, const EngUse *uses, unsigned n_uses, Ends *ends, uint64_t arg)
 {
@@ -485,6 +491,62 @@ levels_that_only_rounding_tells_apart_are_one (void)
   TEST_INT (eng_stats (eng).solves, 2);
 }
 
+/* Sizes 1 to 2,000 on a link of 1: the i-th ends when those before it have moved all and the others as much as it, and costs no
+ * look at each of the others. */
+static void
+sizes_that_share_a_path_end_in_turn_for_little_work (void)
+{
+  enum { N = 2000 };
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { eng_link_new (eng, 1), 1 };
+  static EngTime ends[N + 1];
+  for (unsigned size = N; size >= 1; size--) {
+    EngFlowSpec spec = { .amount = size, .uses = &use, .n_uses = 1, .done = note_time, .user = ends, .arg = size };
+    eng_flow_start (eng, &spec);
+  }
+  run (eng);
+  for (unsigned i = 1; i <= N; i++)
+    TEST_NEAR ((double)ends[i], (i * (i + 1) / 2.0 + (N - i) * (double)i) * 1e12, 1e-13);
+  TEST_INT (eng_stats (eng).events, N);
+  TEST_TRUE (eng_stats (eng).solved < 50 * N);
+  TEST_NEAR (eng_link_carried (eng, use.link), N * (N + 1) / 2.0, 1e-15);
+}
+
+/* Sizes 1 to 4 on a link of 4, bundled. After 0.5 s each has moved 0.5. The 4 is bound to 0.5: it has 3.5 left, 7 s more. The 3 is
+ * cancelled; 1 and 2 share 3.5: the 1 has 0.5 left, 2/7 s; the 2 then has 1 left at 3.5 a second, again 2/7 s. */
+static void
+a_flow_leaves_its_bundle_when_its_bound_changes_or_it_is_cancelled (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  eng_set_solve (eng, ENG_SOLVE_BUNDLED);
+  EngUse use = { eng_link_new (eng, 4), 1 };
+  EngFlow flows[5];
+  EngTime ends[5] = { 0 };
+  for (unsigned size = 1; size <= 4; size++) {
+    EngFlowSpec spec = { .amount = size, .uses = &use, .n_uses = 1, .done = note_time, .user = ends, .arg = size };
+    flows[size] = eng_flow_start (eng, &spec);
+  }
+  TEST_TRUE (eng_run (eng, S / 2, 0, NULL));
+  for (unsigned size = 1; size <= 4; size++) {
+    TEST_NEAR (eng_flow_rate (eng, flows[size]), 1, 0);
+    TEST_NEAR (eng_flow_remaining (eng, flows[size]), size - 0.5, 1e-15);
+  }
+  TEST_NEAR (eng_link_carried (eng, use.link), 2, 1e-15);
+  eng_flow_set_bound (eng, flows[4], 0.5);
+  TEST_TRUE (eng_flow_cancel (eng, flows[3]));
+  TEST_FALSE (eng_flow_cancel (eng, flows[3]));
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, flows[4]), 0.5, 0);
+  TEST_NEAR (eng_flow_rate (eng, flows[1]), 1.75, 0);
+  TEST_NEAR (eng_flow_rate (eng, flows[3]), 0, 0);
+  run (eng);
+  TEST_INT (ends[1], 785714285715);
+  TEST_INT (ends[2], 1071428571429);
+  TEST_INT (ends[3], 0);
+  TEST_INT (ends[4], 15 * S / 2);
+  TEST_NEAR (eng_link_carried (eng, use.link), 7.5, 1e-15);
+}
+
 int
 main (void)
 {
@@ -510,6 +572,9 @@ main (void)
     { "independent transfers cost linear work", independent_transfers_cost_linear_work },
     { "an all-to-all on a star ends in one picosecond", an_all_to_all_on_a_star_ends_in_one_picosecond },
     { "levels that only rounding tells apart are one", levels_that_only_rounding_tells_apart_are_one },
+    { "sizes that share a path end in turn, for little work", sizes_that_share_a_path_end_in_turn_for_little_work },
+    { "a flow leaves its bundle when its bound changes or it is cancelled",
+      a_flow_leaves_its_bundle_when_its_bound_changes_or_it_is_cancelled },
     { NULL, NULL },
   };
   return test_main ("engine flows", cases);

@@ -54,11 +54,13 @@ double eng_flow_rate (const Eng *eng, EngFlow flow);
 double eng_flow_remaining (const Eng *eng, EngFlow flow);
 
 /* How rates are solved after a change. All give the same rates, to the last bit but where levels lie within 1e-12 of each other,
- * which count as one in a solve that sees both. For tests; by default a part is tried where hundreds of activities move. */
+ * which count as one in a solve that sees both. For tests; by default a part is tried where hundreds of activities move, and those
+ * that are alike but for their amounts become one where many were solved again and again. */
 typedef enum {
   ENG_SOLVE_AUTO,
-  ENG_SOLVE_FULL, /* all that a changed link is connected with */
-  ENG_SOLVE_PART, /* only from the lowest level that can change, wherever that can be told */
+  ENG_SOLVE_FULL,    /* all that a changed link is connected with */
+  ENG_SOLVE_PART,    /* only from the lowest level that can change, wherever that can be told */
+  ENG_SOLVE_BUNDLED, /* all, with one in place of those that are alike, from two on */
 } EngSolve;
 void eng_set_solve (Eng *eng, EngSolve how);
 

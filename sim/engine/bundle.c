@@ -1,0 +1,370 @@
+/* Bundles: activities that are alike but for their size share one rate, and are one on their links.
+ *
+ * Activities with the same links, weights, priority and bound have the same rate at all times. One slot, the carrier, stands for m
+ * of them: it is on their links with m times the weight, which is what the links saw before, to the last bit. The bundle keeps the
+ * service S that each member has had since it was made (the integral of the rate); a member that had `left` to go when it came in
+ * at S ends when the service reaches its key, S + left. Members wait in a heap by key, so that an end costs log m, and no rate but
+ * the carrier's is set: n sizes on one link cost n log n, not n^2 / 2.
+ * S is kept in two doubles, so that its rounding stays that of one step however many there are.
+ * Bundles are made inside a solve, of what it has gathered, once solving that has become a toil: few need them.
+ * Source: the virtual time of processor sharing and fair queueing; Parekh and Gallager, IEEE/ACM Trans. Networking 1(3), 1993, II.
+ * Check: law_engine_fair holds bundled networks against unbundled ones. */
+#include "bundle-private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Solves of fewer flows, or less work in all, are no toil. */
+#define LEAST_MEMBERS 64
+#define LEAST_TOIL    4096
+#define SOLVES_A_TRY  16
+#define MOST_FAILURES 10 /* each doubles the work before the next try */
+
+struct EngBundle {
+  EngHeap members; /* key, slot */
+  double service, service_rest;
+};
+
+static EngBundle *
+bundle_of (const EngNet *net, uint32_t carrier)
+{
+  g_assert (net->head[carrier].state == ENG_FLOW_CARRIER);
+  return net->call[carrier].user;
+}
+
+uint64_t
+eng_bundle_n (const EngNet *net, uint32_t carrier)
+{
+  return bundle_of (net, carrier)->members.n;
+}
+
+void
+eng_bundle_free (EngBundle *bundle)
+{
+  eng_heap_clear (&bundle->members);
+  g_free (bundle);
+}
+
+/* What a member with this key has still to move at `now`. */
+static double
+left_of (const EngNet *net, uint32_t carrier, double key, EngTime now)
+{
+  const EngBundle *bundle = bundle_of (net, carrier);
+  const EngFlowMove *move = &net->move[carrier];
+  return key - bundle->service - bundle->service_rest - move->rate * (double)(now - move->since) / ENG_PS_PER_S;
+}
+
+static void
+advance (const EngNet *net, uint32_t carrier, EngTime now)
+{
+  EngBundle *bundle = bundle_of (net, carrier);
+  EngFlowMove *move = &net->move[carrier];
+  double step = bundle->service_rest + move->rate * (double)(now - move->since) / ENG_PS_PER_S;
+  double sum = bundle->service + step, of_step = sum - bundle->service;
+  bundle->service_rest = (bundle->service - (sum - of_step)) + (step - of_step); /* what the sum has lost: Knuth, TAOCP 2, 4.2.2 */
+  bundle->service = sum;
+  move->since = now;
+}
+
+double
+eng_bundle_left (const Eng *eng, uint32_t member)
+{
+  const EngNet *net = &eng->net;
+  return left_of (net, net->head[member].uses, net->move[member].left, eng->now);
+}
+
+/* The end of the member that is next, were the rate to stay. */
+static void
+schedule_next (Eng *eng, uint32_t carrier)
+{
+  EngNet *net = &eng->net;
+  const EngBundle *bundle = bundle_of (net, carrier);
+  EngFlowMove next = net->move[bundle->members.items[0].id];
+  next.left = left_of (net, carrier, bundle->members.items[0].key, eng->now);
+  next.rate = net->move[carrier].rate;
+  if (next.rate <= 0.0 && next.left > 0.0)
+    return;
+  net->head[carrier].pending = true;
+  eng_push_flow (eng, eng_flow_end_of (&next, eng->now), carrier);
+}
+
+static void
+drop_pending (Eng *eng, uint32_t carrier)
+{
+  if (eng->net.head[carrier].pending)
+    eng_drop_flow_entry (eng, carrier);
+  eng->net.head[carrier].pending = false;
+}
+
+void
+eng_bundle_set_rate (Eng *eng, uint32_t carrier, double rate)
+{
+  EngNet *net = &eng->net;
+  if (net->head[carrier].pending && rate >= net->move[carrier].rate && rate <= net->move[carrier].rate)
+    return;
+  advance (net, carrier, eng->now);
+  drop_pending (eng, carrier);
+  net->move[carrier].rate = rate;
+  schedule_next (eng, carrier);
+}
+
+/* The member that was at items[at] is no longer one of them. The links have one flow less; the last one takes the carrier along. */
+static void
+leave (Eng *eng, uint32_t carrier, uint32_t at)
+{
+  EngNet *net = &eng->net;
+  EngBundle *bundle = bundle_of (net, carrier);
+  EngFlowHead *head = &net->head[carrier];
+  if (at == 0) {
+    eng_heap_pop (&bundle->members);
+  } else {
+    bundle->members.items[at] = bundle->members.items[--bundle->members.n];
+    eng_heap_build (&bundle->members);
+  }
+  drop_pending (eng, carrier);
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    eng_link_mark_dirty (net, net->pool[head->uses + k]);
+  if (bundle->members.n > 0) {
+    schedule_next (eng, carrier);
+    return;
+  }
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    net->links[net->pool[head->uses + k]].n_live--;
+  head->state = ENG_FLOW_ENDED;
+  net->call[carrier].user = NULL;
+  eng_bundle_free (bundle);
+  g_array_append_val (net->ended, carrier);
+}
+
+static uint32_t
+place_of (const EngBundle *bundle, uint32_t member)
+{
+  uint32_t at = 0;
+  while (bundle->members.items[at].id != member)
+    at++;
+  return at;
+}
+
+void
+eng_bundle_end (Eng *eng, uint32_t member, double moved)
+{
+  EngNet *net = &eng->net;
+  EngFlowHead *head = &net->head[member];
+  uint32_t carrier = head->uses;
+  const EngFlowHead *common = &net->head[carrier];
+  for (uint32_t k = 0; k < common->n_uses; k++)
+    net->links[net->pool[common->uses + k]].carried += eng_net_weight (net, carrier, k) * moved;
+  leave (eng, carrier, place_of (bundle_of (net, carrier), member));
+  head->n_uses = 0; /* the list is the carrier's */
+}
+
+void
+eng_bundle_release (Eng *eng, uint32_t member)
+{
+  EngNet *net = &eng->net;
+  EngFlowHead *head = &net->head[member];
+  uint32_t carrier = head->uses, n_words = eng_flow_list_words (head), words = eng_net_take_words (net, n_words);
+  EngFlowMove *move = &net->move[member];
+  memcpy (&net->pool[words], &net->pool[net->head[carrier].uses], n_words * sizeof *net->pool);
+  *move = (EngFlowMove){ .amount = move->amount, .left = eng_bundle_left (eng, member), .rate = 0.0, .since = eng->now };
+  leave (eng, carrier, place_of (bundle_of (net, carrier), member));
+  head->uses = words;
+  head->state = ENG_FLOW_MOVING;
+  head->seen = 0;
+  eng_net_join (eng, member);
+}
+
+uint32_t
+eng_bundle_next (Eng *eng, uint32_t carrier)
+{
+  EngNet *net = &eng->net;
+  const EngHeapItem *next = &bundle_of (net, carrier)->members.items[0];
+  EngFlowMove move = net->move[next->id];
+  net->head[carrier].pending = false;
+  if (eng->now - net->move[carrier].since >= ENG_RECHECK_PS) {
+    advance (net, carrier, eng->now);
+    move.left = left_of (net, carrier, next->key, eng->now);
+    move.rate = net->move[carrier].rate;
+    if (eng_flow_end_of (&move, eng->now) > eng->now) {
+      schedule_next (eng, carrier);
+      return ENG_NO_SLOT;
+    }
+  }
+  return next->id;
+}
+
+double
+eng_bundle_moved (const Eng *eng, uint32_t carrier)
+{
+  const EngNet *net = &eng->net;
+  const EngBundle *bundle = bundle_of (net, carrier);
+  double moved = 0.0;
+  for (uint32_t i = 0; i < bundle->members.n; i++) {
+    double amount = net->move[bundle->members.items[i].id].amount;
+    moved += amount - fmax (0.0, left_of (net, carrier, bundle->members.items[i].key, eng->now));
+  }
+  return moved;
+}
+
+static void
+join (Eng *eng, uint32_t carrier, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  EngBundle *bundle = bundle_of (net, carrier);
+  EngFlowHead *head = &net->head[flow];
+  double left = net->move[flow].amount - eng_net_moved (eng, flow);
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    net->links[net->pool[head->uses + k]].n_live--;
+  if (head->pending)
+    eng_drop_flow_entry (eng, flow);
+  head->pending = false;
+  eng_net_give_words (net, head->uses, eng_flow_list_words (head));
+  head->state = ENG_FLOW_BUNDLED;
+  head->uses = carrier;
+  net->move[flow].left = bundle->service + (bundle->service_rest + left);
+  eng_heap_push (&bundle->members, net->move[flow].left, flow);
+}
+
+/* A carrier with the flow's links, weights, priority, bound and rate, and no members. */
+static uint32_t
+new_carrier (Eng *eng, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  uint32_t carrier = eng_net_take_slot (net), n_words = eng_flow_list_words (&net->head[flow]);
+  uint32_t words = eng_net_take_words (net, n_words);
+  memcpy (&net->pool[words], &net->pool[net->head[flow].uses], n_words * sizeof *net->pool);
+  net->head[carrier] = net->head[flow];
+  net->head[carrier].uses = words;
+  net->head[carrier].pending = false;
+  net->head[carrier].state = ENG_FLOW_CARRIER;
+  net->bound[carrier] = net->bound[flow];
+  net->move[carrier] = (EngFlowMove){ .amount = (double)INFINITY, .rate = net->move[flow].rate, .since = eng->now };
+  net->call[carrier] = (EngFlowCall){ .user = g_new0 (EngBundle, 1) };
+  eng_net_join (eng, carrier);
+  net->has_bundles = true;
+  return carrier;
+}
+
+typedef struct {
+  uint64_t hash;
+  uint32_t flow;
+} Alike;
+
+static uint64_t
+mix (uint64_t hash, uint64_t word)
+{
+  hash = (hash ^ word) * UINT64_C (0x9E3779B97F4A7C15);
+  return hash ^ hash >> 29;
+}
+
+static uint64_t
+bits_of (double value)
+{
+  uint64_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static uint64_t
+hash_of (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->head[flow];
+  uint64_t hash = mix (mix (mix (head->n_uses, bits_of (head->priority)), bits_of (net->bound[flow])), bits_of (head->weight));
+  for (uint32_t i = 0, n = eng_flow_list_words (head); i < n; i++)
+    hash = mix (hash, net->pool[head->uses + i]);
+  return hash;
+}
+
+static bool
+are_alike (const EngNet *net, uint32_t a, uint32_t b)
+{
+  const EngFlowHead *x = &net->head[a], *y = &net->head[b];
+  return x->n_uses == y->n_uses && x->mixed == y->mixed && bits_of (x->weight) == bits_of (y->weight) &&
+         bits_of (x->priority) == bits_of (y->priority) && bits_of (net->bound[a]) == bits_of (net->bound[b]) &&
+         memcmp (&net->pool[x->uses], &net->pool[y->uses], eng_flow_list_words (x) * sizeof *net->pool) == 0;
+}
+
+static int
+by_hash (const void *a, const void *b)
+{
+  const Alike *x = a, *y = b;
+  if (x->hash != y->hash)
+    return x->hash < y->hash ? -1 : 1;
+  return x->flow < y->flow ? -1 : x->flow > y->flow;
+}
+
+/* Of `alike`, sorted by hash, those from `from` on that are like it; a carrier among them, or ENG_NO_SLOT. */
+static guint
+run_of (const EngNet *net, const GArray *alike, guint from, uint32_t *carrier)
+{
+  uint32_t first = g_array_index (alike, Alike, from).flow;
+  guint to = from;
+  *carrier = ENG_NO_SLOT;
+  for (; to < alike->len && are_alike (net, first, g_array_index (alike, Alike, to).flow); to++)
+    if (*carrier == ENG_NO_SLOT && net->head[g_array_index (alike, Alike, to).flow].state == ENG_FLOW_CARRIER)
+      *carrier = g_array_index (alike, Alike, to).flow;
+  return to;
+}
+
+static guint
+count_runs (const EngNet *net, const GArray *alike)
+{
+  guint n = 0;
+  uint32_t carrier;
+  for (guint from = 0; from < alike->len; n++)
+    from = run_of (net, alike, from, &carrier);
+  return n;
+}
+
+/* Makes one of those that are alike among the members of the component; FALSE where that would not halve them. */
+static bool
+bundle_members (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  g_autoptr (GArray) alike = g_array_new (FALSE, FALSE, sizeof (Alike));
+  for (guint i = 0; i < net->members->len; i++) {
+    uint32_t flow = g_array_index (net->members, uint32_t, i);
+    bool endless = net->head[flow].state == ENG_FLOW_MOVING && isinf (net->move[flow].amount);
+    if (!endless)
+      g_array_append_vals (alike, &(Alike){ .hash = hash_of (net, flow), .flow = flow }, 1);
+  }
+  if (alike->len == 0)
+    return false;
+  qsort (alike->data, alike->len, sizeof (Alike), by_hash);
+  guint n_runs = count_runs (net, alike), n_others = net->members->len - alike->len;
+  bool gains = net->how == ENG_SOLVE_BUNDLED ? n_runs < alike->len : 2 * (n_runs + n_others) <= net->members->len;
+  for (guint from = 0, to; gains && from < alike->len; from = to) {
+    uint32_t carrier;
+    to = run_of (net, alike, from, &carrier);
+    if (to - from < 2)
+      continue;
+    if (carrier == ENG_NO_SLOT)
+      carrier = new_carrier (eng, g_array_index (alike, Alike, from).flow);
+    else
+      advance (net, carrier, eng->now);
+    drop_pending (eng, carrier);
+    for (guint i = from; i < to; i++)
+      if (net->head[g_array_index (alike, Alike, i).flow].state == ENG_FLOW_MOVING)
+        join (eng, carrier, g_array_index (alike, Alike, i).flow);
+  }
+  return gains;
+}
+
+bool
+eng_net_bundle (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  uint64_t n = net->members->len;
+  if (net->how == ENG_SOLVE_BUNDLED)
+    return bundle_members (eng);
+  if (net->how != ENG_SOLVE_AUTO || n < LEAST_MEMBERS)
+    return false;
+  net->toil += n;
+  if (net->toil < MAX (LEAST_TOIL, SOLVES_A_TRY * n) << net->n_toil_failures)
+    return false;
+  bool bundled = bundle_members (eng);
+  net->n_toil_failures = bundled ? 0 : MIN (net->n_toil_failures + 1, MOST_FAILURES);
+  net->toil = 0;
+  return bundled;
+}
