@@ -22,6 +22,7 @@ typedef struct {
   BaseTable *table;
   GString *text;     /* '#' lines, or all of nccl-tests' text */
   JsonBuilder *json; /* nccl-tests' document; else NULL */
+  GPtrArray *said;   /* char *: a sentence for each number of nodes */
   double busbw_sum_Bps;
   guint n_rows;
   char **above;        /* paths of --set that concern links between switches; NULL: none */
@@ -35,6 +36,7 @@ rows_clear (Rows *rows)
   base_table_free (rows->table);
   g_string_free (rows->text, TRUE);
   g_clear_object (&rows->json);
+  g_ptr_array_unref (rows->said);
   g_strfreev (rows->above);
   g_free (rows->is_above);
 }
@@ -125,6 +127,7 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
   unsigned element_B = mdl_dtype_size_B (question->dtype);
   g_autoptr (GArray) sizes = cli_sweep_sizes (sweep, question->op, element_B, comm->n);
   g_auto (WrkColl) coll = { 0 };
+  g_autoptr (GString) said = g_string_new (NULL);
   for (guint i = 0; i < sizes->len; i++) {
     WrkCollRequest request = { .op = question->op,
                                .size_B = (double)g_array_index (sizes, guint64, i),
@@ -145,9 +148,18 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
       rep_nccl_tests_row (rows->text, &coll, question->root);
     else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
       rep_nccl_tests_json_row (rows->json, &coll, question->root);
+    rep_coll_table_add (rows->table, &coll);
+    if (i > 0 && i + 1 < sizes->len)
+      continue;
+    g_autofree char *words = rep_coll_words (&coll);
+    if (i == 0)
+      g_string_append_printf (said, "On %u node%s with %u ranks %s", coll.n_nodes, coll.n_nodes == 1 ? "" : "s", coll.n_ranks,
+                              words);
     else
-      rep_coll_table_add (rows->table, &coll);
+      g_string_append_printf (said, "; %s", words);
   }
+  g_string_append_c (said, '.');
+  g_ptr_array_add (rows->said, g_strdup (said->str));
   return TRUE;
 }
 
@@ -195,9 +207,12 @@ add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const CliSw
   g_autofree char *title = g_strdup_printf ("%s, predicted", op);
   cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
                     g_strdup ("; series='nodes'"));
-  return cli_page_sweep (cli, &flags->coll, question, (double)sweep->max_B, flags->report,
-                         "Time and bandwidth by message size, as nccl-tests would measure them", text->str, rows->table, pictures,
-                         error);
+  const CliSweepPage page = { .lead = "Time and bandwidth by message size, as nccl-tests would measure them",
+                              .said = rows->said,
+                              .text = text->str,
+                              .rows = rows->table,
+                              .pictures = pictures };
+  return cli_page_sweep (cli, &flags->coll, question, (double)sweep->max_B, flags->report, &page, error);
 }
 
 static gboolean
@@ -210,7 +225,10 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
-  g_auto (Rows) rows = { .table = rep_coll_table_new (), .text = g_string_new (NULL), .above = sets_above_the_leaves (cli) };
+  g_auto (Rows) rows = { .table = rep_coll_table_new (),
+                         .text = g_string_new (NULL),
+                         .said = g_ptr_array_new_with_free_func (g_free),
+                         .above = sets_above_the_leaves (cli) };
   gboolean local = FALSE;
   for (guint i = 0; i < question->n_nodes; i++) {
     g_auto (CliComm) comm = { 0 };

@@ -316,8 +316,12 @@ add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCo
 {
   g_autoptr (GString) text = g_string_new (NULL);
   rep_compare_text (compare, text);
-  return cli_page_sweep (cli, &flags->coll, question, (double)compare->max_B, flags->report,
-                         "Which algorithm is the fastest, by message size and number of nodes", text->str, NULL, pictures, error);
+  g_autoptr (GPtrArray) said = rep_compare_said (compare);
+  const CliSweepPage page = { .lead = "Which algorithm is the fastest, by message size and number of nodes",
+                              .said = said,
+                              .text = text->str,
+                              .pictures = pictures };
+  return cli_page_sweep (cli, &flags->coll, question, (double)compare->max_B, flags->report, &page, error);
 }
 
 static gboolean

@@ -70,8 +70,8 @@ cli_page_add (Cli *cli, const char *path, const GPtrArray *pictures, RepPage *pa
 }
 
 gboolean
-cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path, const char *lead,
-                const char *text, const BaseTable *rows, const GPtrArray *pictures, GError **error)
+cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path,
+                const CliSweepPage *what, GError **error)
 {
   g_auto (CliComm) comm = { 0 };
   g_auto (WrkColl) coll = { 0 };
@@ -88,8 +88,13 @@ cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question
   g_autoptr (GString) header = g_string_new (NULL);
   cli_comm_header (cli, &comm, header);
   g_autofree char *title = g_strdup_printf ("%s on %s", base_name (mdl_op_names, (int)question->op), clu_name (comm.clu));
-  RepPage page = {
-    .title = title, .lead = lead, .header = header->str, .clu = comm.clu, .rows = rows, .coll = &coll, .text = text
-  };
-  return cli_page_add (cli, path, pictures, &page, error);
+  RepPage page = { .title = title,
+                   .lead = what->lead,
+                   .said = what->said,
+                   .header = header->str,
+                   .clu = comm.clu,
+                   .rows = what->rows,
+                   .coll = &coll,
+                   .text = what->text };
+  return cli_page_add (cli, path, what->pictures, &page, error);
 }

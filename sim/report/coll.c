@@ -1,6 +1,7 @@
 #include "report/coll.h"
 
 #include "coll-private.h"
+#include "json-private.h"
 
 static const BaseColumn columns[] = { REP_COLL_COLUMNS, { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
 
@@ -39,4 +40,16 @@ rep_coll_json_members (const WrkColl *coll, JsonBuilder *json)
   g_autoptr (BaseTable) table = rep_coll_table_new ();
   rep_coll_table_add (table, coll);
   base_table_build_members (table, 0, json);
+}
+
+char *
+rep_coll_words (const WrkColl *coll)
+{
+  g_autofree char *size = base_quantity_format (coll->size_B, BASE_DIM_BYTES, 4),
+                  *time = base_quantity_format (coll->time_s, BASE_DIM_TIME, 3),
+                  *lo = base_quantity_format (coll->time_lo_s, BASE_DIM_TIME, 3),
+                  *hi = base_quantity_format (coll->time_hi_s, BASE_DIM_TIME, 3),
+                  *busbw = base_quantity_format (coll->busbw_Bps, BASE_DIM_BANDWIDTH, 3);
+  return g_strdup_printf ("%s in %s (%s to %s), %s of bus bandwidth, by %s", size, time, lo, hi, busbw,
+                          base_name (mdl_algo_names, (int)coll->algo));
 }

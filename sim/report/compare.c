@@ -331,27 +331,48 @@ size_text (guint64 size_B)
   return g_strdup_printf ("%.4g %s", value, units[u]);
 }
 
-/* "1 node: tree, from 88 KiB ring, from 1.2 MiB nvls" */
+/* "tree, from 88 KiB ring, from 1.2 MiB nvls" */
+static void
+append_spans (const RepCompareColumn *column, GString *out)
+{
+  if (column->spans->len == 0)
+    g_string_append (out, "nothing to compare");
+  for (guint i = 0; i < column->spans->len; i++) {
+    const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
+    if (i > 0 && g_array_index (column->spans, RepCompareSpan, i - 1).algo == span->algo)
+      continue;
+    g_autofree char *size = size_text (span->from_B);
+    if (i > 0)
+      g_string_append_printf (out, ", from %s ", size);
+    g_string_append (out, base_name (mdl_algo_names, (int)span->algo));
+  }
+}
+
 static void
 append_crossovers (const RepCompare *compare, GString *out)
 {
   g_string_append (out, "\n# which algorithm is the fastest from which size on\n");
   for (guint c = 0; c < compare->columns->len; c++) {
     const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
-    g_string_append_printf (out, "%5u node%s ", column->nodes, column->nodes == 1 ? ": " : "s:");
-    if (column->spans->len == 0)
-      g_string_append (out, " nothing to compare");
-    for (guint i = 0; i < column->spans->len; i++) {
-      const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
-      if (i > 0 && g_array_index (column->spans, RepCompareSpan, i - 1).algo == span->algo)
-        continue;
-      g_autofree char *size = size_text (span->from_B);
-      if (i > 0)
-        g_string_append_printf (out, ", from %s", size);
-      g_string_append_printf (out, " %s", base_name (mdl_algo_names, (int)span->algo));
-    }
+    g_string_append_printf (out, "%5u node%s  ", column->nodes, column->nodes == 1 ? ": " : "s:");
+    append_spans (column, out);
     g_string_append_c (out, '\n');
   }
+}
+
+GPtrArray *
+rep_compare_said (const RepCompare *compare)
+{
+  GPtrArray *said = g_ptr_array_new_with_free_func (g_free);
+  for (guint c = 0; c < compare->columns->len; c++) {
+    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    g_autoptr (GString) text = g_string_new (NULL);
+    g_string_append_printf (text, "On %u node%s the fastest is ", column->nodes, column->nodes == 1 ? "" : "s");
+    append_spans (column, text);
+    g_string_append_c (text, '.');
+    g_ptr_array_add (said, g_strdup (text->str));
+  }
+  return said;
 }
 
 void

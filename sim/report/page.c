@@ -430,6 +430,8 @@ rep_page (const RepPage *page)
     rep_plan_html_answer (page->plan, page->plan_result, html);
   else if (page->result != NULL)
     answer_of (html, page->result);
+  for (guint i = 0; page->said != NULL && i < page->said->len; i++)
+    rep_html_paragraph (html, NULL, page->said->pdata[i]);
   for (guint i = 0; page->envelope->warnings != NULL && i < page->envelope->warnings->len; i++)
     rep_html_paragraph (html, "warning", page->envelope->warnings->pdata[i]);
   for (unsigned i = 0; i < page->n_figures; i++)

@@ -15,6 +15,9 @@ void rep_coll_table_add (BaseTable *table, const WrkColl *coll);
 /* The keys of one row into an object that is open in `json`. */
 void rep_coll_json_members (const WrkColl *coll, JsonBuilder *json);
 
+/* One row in words: "8 GiB in 33.3 ms (22.2 ms to 50 ms), 483 GB/s of bus bandwidth, by nvls_tree". Returned: full. */
+char *rep_coll_words (const WrkColl *coll);
+
 /* What nccl-tests prints above its rows. */
 typedef struct {
   const char *version; /* forerun's */

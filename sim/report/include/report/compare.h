@@ -57,6 +57,8 @@ gboolean rep_compare_has_collnet (const RepCompare *compare);
 /* Marks the fastest of `n` rows of one size and column, and fills their margins. The first wins a tie. */
 void rep_compare_rank (RepCompareRow *rows, guint n);
 
+/* For each number of nodes "On 4 nodes the fastest is tree, from 88 KiB ring." Returned: full, of char *. */
+GPtrArray *rep_compare_said (const RepCompare *compare);
 /* A matrix of winners, the sizes where they change, and what was left out; without the '#' lines above. */
 void rep_compare_text (const RepCompare *compare, GString *out);
 /* coll's columns, then `best` (1 or 0) and `margin`. */

@@ -33,6 +33,7 @@ typedef struct {
   const WrkPlan *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
   const WrkPlanResult *plan_result;
   guint plan_rows;               /* how many are shown at most */
+  const GPtrArray *said;         /* char *: the answer in sentences; NULL: none */
   const char *header;            /* the '#' lines of the answer's text */
   const char *scenario;          /* the text of its file; NULL: not known */
   const RepEnvelope *envelope;
