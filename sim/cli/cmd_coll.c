@@ -6,12 +6,13 @@
 
 typedef struct {
   CliCollFlags coll; /* first: the tables that it shares with others fill it */
-  char *report;
+  char *plot, *report;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw bus bandwidth by size; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
     "also write a page to hand on: question, answer, picture, what it rests on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -195,18 +196,35 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
   }
 }
 
+/* Returned: full, of one CliPicture. */
+static GPtrArray *
+pictures_of (const CliQuestion *question, const Rows *rows)
+{
+  GPtrArray *pictures = cli_pictures_empty ();
+  GString *tsv = g_string_new (NULL);
+  base_table_print_tsv (rows->table, tsv);
+  g_autofree char *title = g_strdup_printf ("%s, predicted", base_name (mdl_op_names, (int)question->op));
+  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
+                    g_strdup ("; series='nodes'"));
+  return pictures;
+}
+
+static gboolean
+draw (Cli *cli, const char *path, const CliQuestion *question, const Rows *rows, GError **error)
+{
+  g_autoptr (GPtrArray) pictures = pictures_of (question, rows);
+  const CliPicture *picture = pictures->pdata[0];
+  CliPlotData data[2];
+  const guint n = cli_picture_data (picture, data);
+  return cli_plot_draw (cli, "--plot", path, picture->script, data, n, picture->settings, error);
+}
+
 static gboolean
 add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const CliSweep *sweep, const Rows *rows, GError **error)
 {
-  const char *op = base_name (mdl_op_names, (int)question->op);
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
-  g_autoptr (GPtrArray) pictures = cli_pictures_empty ();
-  GString *tsv = g_string_new (NULL);
-  base_table_print_tsv (rows->table, tsv);
-  g_autofree char *title = g_strdup_printf ("%s, predicted", op);
-  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
-                    g_strdup ("; series='nodes'"));
+  g_autoptr (GPtrArray) pictures = pictures_of (question, rows);
   const CliSweepPage page = { .lead = "Time and bandwidth by message size, as nccl-tests would measure them",
                               .said = rows->said,
                               .text = text->str,
@@ -222,6 +240,8 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
   CliSweep sweep;
   if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
     return FALSE;
+  if (cli->format >= CLI_FORMAT_NCCL_TESTS && all_flags->plot != NULL)
+    return cli_fail (cli, error, "--plot goes with --format text, json and tsv");
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
@@ -242,6 +262,8 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
   }
   warn_above (cli, &rows, local);
   write_rows (cli, question, &rows);
+  if (all_flags->plot != NULL && !draw (cli, all_flags->plot, question, &rows, error))
+    return FALSE;
   return all_flags->report == NULL || add_page (cli, all_flags, question, &sweep, &rows, error);
 }
 
@@ -249,7 +271,8 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  if (!cli_one_op (cli, words, error) || (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
+  if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
+      (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
   CliQuestion question;
   gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);

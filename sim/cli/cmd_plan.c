@@ -65,9 +65,11 @@ pictures_of (const WrkPlan *plan, const WrkPlanResult *result)
   GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
   rep_plan_front_tsv (plan, result, front);
   rep_plan_cost_tsv (plan, result, cost);
+  g_autofree char *against = g_strdup_printf ("%s: time against cost", wrk_plan_name (plan)),
+                  *parts = g_strdup_printf ("%s: what the best of each machine costs", wrk_plan_name (plan));
   cli_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
-                    wrk_plan_name (plan), front, NULL);
-  cli_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", wrk_plan_name (plan), cost, NULL);
+                    against, front, NULL);
+  cli_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", parts, cost, NULL);
   return pictures;
 }
 

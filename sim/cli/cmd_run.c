@@ -21,7 +21,7 @@ static const CliFlag flags_table[] = {
     "simulate every link of a model's step, not one for all that are alike (slower; the same answer)" },
   { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "DIR",
-    "also draw into this folder: breakdown, timeline of the stages, memory and links, as .svg" },
+    "also draw into this folder: breakdown, timeline of the stages, memory, links, and what other flags add, as .svg" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
     "also write a page to hand on: question, answer, pictures, what it rests on" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
@@ -168,6 +168,8 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
   g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
   if (beside->sensitivity != NULL)
     cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario), "time");
+  if (beside->goodput != NULL)
+    cli_pictures_goodput (pictures, beside->goodput, wrk_scenario_name (done->scenario));
   if (beside->hangs != NULL)
     cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, wrk_scenario_name (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)
@@ -214,6 +216,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
                                  .no_fold = flags->no_fold,
                                  .no_interference = flags->no_interference,
                                  .want_terms = flags->report != NULL,
+                                 .quiet_trace = flags->trace == NULL,
                                  .want_spans = flags->trace != NULL || flags->plot != NULL || flags->report != NULL };
   g_auto (Beside) beside = { 0 };
   if (!cli_scenario_run (cli, words[0], &how, &done, error) || !find_beside (cli, flags, words[0], &how, &done, &beside, error))

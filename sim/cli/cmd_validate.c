@@ -2,13 +2,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "plot-private.h"
 #include "predict-private.h"
 #include "report/validate.h"
 
 #define SHIPPED_FOLDER "tests/data"
 
 typedef struct {
-  char *mode, *margins;
+  char *mode, *margins, *plot;
   gboolean points;
 } Flags;
 
@@ -17,6 +18,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "margins", 0, offsetof (Flags, margins), "FILE",
     "how far off predictions may be (default: margins.yaml of the folder)" },
   { CLI_FLAG_SWITCH, "points", 0, offsetof (Flags, points), NULL, "each point, as plots/error.gp reads them, and no judgement" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw each point's error by size; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
@@ -153,6 +155,18 @@ write_answer (Cli *cli, const Flags *flags, const CliData *data, const GArray *p
   }
 }
 
+/* Errors beyond half of the measured time lie on the edge. */
+static gboolean
+draw (Cli *cli, const char *path, const char *name, const GArray *points, GError **error)
+{
+  g_autoptr (GString) tsv = g_string_new (NULL);
+  rep_validate_points_tsv (points, tsv);
+  g_autofree char *said = g_strdup_printf ("%s: %u points, predicted against measured", name, points->len),
+                  *title = cli_plot_quote (said), *settings = g_strdup_printf ("; title=%s; series='op'; limit=0.5", title);
+  const CliPlotData data = { "data", "", tsv };
+  return cli_plot_draw (cli, "--plot", path, "error.gp", &data, 1, settings, error);
+}
+
 static gboolean
 answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
 {
@@ -167,7 +181,7 @@ answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
     g_string_append_printf (cli->talk, "forerun validate: %u of %u rows are worse than their margin\n", n_worse, scores->len);
     cli->status = 1;
   }
-  return TRUE;
+  return flags->plot == NULL || draw (cli, flags->plot, data.spec.name.v, points, error);
 }
 
 static gboolean
@@ -178,7 +192,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (flags->points && cli->format_text != NULL && cli->format != CLI_FORMAT_TSV)
     return cli_fail (cli, error, "--points is written as tsv; --format %s is not", cli->format_text);
-  if (!cli_lookup (cli, error))
+  if ((flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) || !cli_lookup (cli, error))
     return FALSE;
   g_autofree char *shipped = g_build_filename (base_lookup_root (cli->lookup), SHIPPED_FOLDER, NULL);
   if (words[0] == NULL && !g_file_test (shipped, G_FILE_TEST_IS_DIR))

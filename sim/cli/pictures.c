@@ -101,6 +101,19 @@ cli_pictures_new (const WrkResult *result, const char *scenario)
   return pictures;
 }
 
+void
+cli_pictures_goodput (GPtrArray *pictures, const WrkGoodput *goodput, const char *scenario)
+{
+  g_autoptr (GString) tsv = g_string_new (NULL);
+  if (!rep_goodput_curve_tsv (goodput, tsv))
+    return;
+  g_autofree char *title = g_strdup_printf ("%s: what failures and checkpoints leave", scenario);
+  cli_pictures_add (
+      pictures, "goodput", "goodput.gp",
+      "Useful time over all time, by the work between checkpoints: the mean of the runs, their band, and the closed form.", title,
+      g_steal_pointer (&tsv), NULL);
+}
+
 gboolean
 cli_pictures_draw (Cli *cli, const char *flag, const char *folder, const GPtrArray *pictures, GError **error)
 {

@@ -21,6 +21,7 @@ typedef struct {
   const char *mode, *steps;
   gboolean no_interference, want_spans, want_terms, no_fold;
   gboolean switches_follow; /* as of CluLoadOptions */
+  gboolean quiet_trace;     /* not a word on what its trace leaves out: it is drawn from, not written */
 } CliScenarioFlags;
 
 /* As cli_scenario_run, without the run: run->result stays NULL. */

@@ -88,3 +88,20 @@ rep_links_tsv (const WrkResult *result, GString *out)
   }
   return TRUE;
 }
+
+gboolean
+rep_goodput_curve_tsv (const WrkGoodput *goodput, GString *out)
+{
+  g_string_append (out, "interval_s\tgoodput\tgoodput_lo\tgoodput_hi\tgoodput_closed_form\tbest_interval_s\tbest_goodput\n");
+  for (guint i = 0; i < goodput->curve->len; i++) {
+    const WrkInterval *interval = &g_array_index (goodput->curve, WrkInterval, i);
+    const double row[] = { interval->interval_s, interval->goodput.mean,   interval->goodput.lo,      interval->goodput.hi,
+                           interval->closed,     goodput->best.interval_s, goodput->best.goodput.mean };
+    for (size_t k = 0; k < G_N_ELEMENTS (row); k++) {
+      g_string_append (out, k > 0 ? "\t" : "");
+      append_number (out, row[k]);
+    }
+    g_string_append_c (out, '\n');
+  }
+  return goodput->curve->len > 1;
+}

@@ -130,6 +130,29 @@ memory_is_a_row_a_stage (void)
   g_array_unref (result.training.memory);
 }
 
+static void
+goodput_is_a_row_an_interval (void)
+{
+  const WrkInterval curve[] = {
+    { .every_steps = 10, .interval_s = 60, .goodput = { 0.8, 0.75, 0.85 }, .closed = 0.81 },
+    { .every_steps = 100, .interval_s = 600, .goodput = { 0.9, 0.875, 0.925 }, .closed = 0.91 },
+  };
+  WrkGoodput goodput = { .curve = g_array_new (FALSE, FALSE, sizeof (WrkInterval)), .best = curve[1] };
+  g_autoptr (GString) one = g_string_new (NULL), both = g_string_new (NULL);
+  g_array_append_vals (goodput.curve, curve, 1);
+  TEST_FALSE (rep_goodput_curve_tsv (&goodput, one));
+  g_array_append_vals (goodput.curve, curve + 1, 1);
+  TEST_TRUE (rep_goodput_curve_tsv (&goodput, both));
+  g_auto (GStrv) lines = g_strsplit (both->str, "\n", -1);
+  TEST_STR (lines[0], "interval_s\tgoodput\tgoodput_lo\tgoodput_hi\tgoodput_closed_form\tbest_interval_s\tbest_goodput");
+  TEST_HAS (lines[1], "60\t");
+  g_auto (GStrv) cells = g_strsplit (lines[2], "\t", -1);
+  TEST_NEAR (g_ascii_strtod (cells[2], NULL), 0.875, 0);
+  TEST_NEAR (g_ascii_strtod (cells[4], NULL), 0.91, 0);
+  TEST_NEAR (g_ascii_strtod (cells[5], NULL), 600, 0);
+  g_array_unref (goodput.curve);
+}
+
 int
 main (void)
 {
@@ -140,6 +163,7 @@ main (void)
     { "names with tabs stay in their cell", names_with_tabs_stay_in_their_cell },
     { "a run without a step has no timeline and no memory", a_run_without_a_step_has_no_timeline_and_no_memory },
     { "memory is a row a stage", memory_is_a_row_a_stage },
+    { "goodput is a row an interval", goodput_is_a_row_an_interval },
     { NULL, NULL },
   };
   return test_main ("report: pictures", cases);

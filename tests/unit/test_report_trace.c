@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model_run_fixture.h"
+#include "report/pictures.h"
 #include "report/run.h"
 
 /* The fields of an event that a viewer places it by; times in ns. */
@@ -238,6 +239,63 @@ a_large_step_leaves_micro_batches_out_of_the_middle (void)
   TEST_TRUE (slices > 50000 && slices <= 100000);
 }
 
+/* Of the timeline of a stage, by kind. */
+static double
+share_of (const char *rows, const char *kind, guint stage, double end_s)
+{
+  double sum_s = 0;
+  g_auto (GStrv) lines = g_strsplit (rows, "\n", -1);
+  for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
+    g_auto (GStrv) cells = g_strsplit (*line, "\t", -1);
+    if (g_ascii_strtoull (cells[0], NULL, 10) == stage && strcmp (cells[1], kind) == 0)
+      sum_s += g_ascii_strtod (cells[3], NULL) - g_ascii_strtod (cells[2], NULL);
+  }
+  return sum_s / end_s;
+}
+
+/* What the trace leaves out is in the picture: a stage of few bubbles computes most of the step. */
+static void
+the_timeline_of_a_large_step_has_no_gap (void)
+{
+  g_auto (ModelRun) run = model_run_with (EIGHT,
+                                          "model: llama3_8b, sequence: 1024, global_batch: 2048, framework: fused, "
+                                          "parallel: {tp: 4, pp: 2}, schedule: 1f1b",
+                                          "", TRUE);
+  const WrkTrainingResult *training = &run.result->training;
+  TEST_TRUE (wrk_trace_written (run.result->trace) != NULL);
+  const GArray *stretches = wrk_trace_stretches (run.result->trace);
+  TEST_TRUE (stretches->len > 100);
+  double computed_s = 0;
+  for (guint i = 0; i < stretches->len; i++) {
+    const WrkStretch *stretch = &g_array_index (stretches, WrkStretch, i);
+    TEST_TRUE (stretch->end_s > stretch->start_s && stretch->end_s <= training->step_time_s * (1 + 1e-9));
+    if (stretch->process == 0 && (stretch->kind == WRK_TRACE_FORWARD || stretch->kind == WRK_TRACE_BACKWARD))
+      computed_s += stretch->end_s - stretch->start_s;
+  }
+  TEST_TRUE (computed_s > 0.3 * training->step_time_s);
+  g_autoptr (GString) whole = g_string_new (NULL), begin = g_string_new (NULL);
+  guint columns = 0, columns_of_begin = 0;
+  TEST_TRUE (rep_timeline_tsv (run.result, whole, &columns));
+  TEST_INT (columns, 800);
+  for (guint stage = 0; stage < 2; stage++)
+    TEST_TRUE (share_of (whole->str, "forward", stage, training->step_time_s) +
+                   share_of (whole->str, "backward", stage, training->step_time_s) >
+               0.9);
+  TEST_TRUE (rep_timeline_begin_tsv (run.result, begin, &columns_of_begin));
+  TEST_HAS (begin->str, "stage\tkind\tstart_s\tend_s\n0\t");
+  TEST_TRUE (share_of (begin->str, "idle", 1, training->step_time_s) < 0.01);
+}
+
+static void
+a_small_step_is_seen_whole (void)
+{
+  g_auto (ModelRun) run = model_run_with (EIGHT, PIPED, "", TRUE);
+  g_autoptr (GString) out = g_string_new (NULL);
+  guint columns = 0;
+  TEST_INT (wrk_trace_stretches (run.result->trace)->len, 0);
+  TEST_FALSE (rep_timeline_begin_tsv (run.result, out, &columns));
+}
+
 int
 main (void)
 {
@@ -249,6 +307,8 @@ main (void)
     { "communication says what it moves and how", communication_says_what_it_moves_and_how },
     { "counters are parts of what a link carries", counters_are_parts_of_what_a_link_carries },
     { "a large step leaves micro-batches out of the middle", a_large_step_leaves_micro_batches_out_of_the_middle },
+    { "the timeline of a large step has no gap", the_timeline_of_a_large_step_has_no_gap },
+    { "a small step is seen whole", a_small_step_is_seen_whole },
     { NULL, NULL },
   };
   return test_main ("traces of training steps", cases);

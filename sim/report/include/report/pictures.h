@@ -2,7 +2,7 @@
 #ifndef REPORT_PICTURES_H
 #define REPORT_PICTURES_H
 
-#include "workload/scenario.h"
+#include "workload/goodput.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +24,10 @@ gboolean rep_timeline_begin_tsv (const WrkResult *result, GString *out, guint *c
 /* plots/memory.gp: stage, then B of each part that rep_memory_parts names. FALSE: not known. */
 gboolean rep_memory_tsv (const WrkResult *result, GString *out);
 extern const char *const rep_memory_parts[]; /* "weights" … other; ends with NULL */
+
+/* plots/goodput.gp: interval_s, goodput with its band, goodput_closed_form, best_interval_s and best_goodput, by rising interval.
+ * FALSE: fewer than two intervals were followed. */
+gboolean rep_goodput_curve_tsv (const WrkGoodput *goodput, GString *out);
 
 /* plots/links.gp: link_class, busiest, utilisation (0 to 1), bytes. FALSE: no link was used. */
 gboolean rep_links_tsv (const WrkResult *result, GString *out);
