@@ -44,11 +44,11 @@ typedef struct {
   const char *name, *summary;
   const char *usage; /* after "forerun NAME " */
   const char *example;
-  const char *notes;            /* further lines of --help; NULL none */
-  const CliFlag *flags[5];      /* tables in the order of --help, ends with NULL */
-  size_t size;                  /* of the struct that they fill; 0 without flags */
-  CliFormat formats;            /* the last format that it writes, in the order of CliFormat */
-  gboolean varies;              /* --vary: its answer is rows of figures that keys of the input change */
+  const char *notes;       /* further lines of --help; NULL none */
+  const CliFlag *flags[5]; /* tables in the order of --help, ends with NULL */
+  size_t size;             /* of the struct that they fill; 0 without flags */
+  CliFormat formats;       /* the last format that it writes, in the order of CliFormat */
+  gboolean varies;         /* --vary: its answer is rows of figures that keys of the input change */
   const char *const *headlines; /* columns that --vary shows first, ends with NULL; NULL: the usual ones */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
   gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);

@@ -134,7 +134,7 @@ value_of (const WrkMachine *m, Axis axis)
 typedef struct {
   char *value; /* owned */
   const WrkChoiceRow *row;
-  gboolean alike; /* the error band of the first reaches one of its rows */
+  gboolean alike; /* one of its rows cannot be told from the first */
 } Value;
 
 static void
@@ -214,6 +214,8 @@ static void
 say_axis (Verdict *v, Axis axis)
 {
   g_autoptr (GArray) values = values_of (v, axis);
+  WrkAim aim = wrk_plan_aim (v->plan);
+  const char *at = aim == WRK_AIM_COST || aim == WRK_AIM_COST_PER_TOKEN ? " at these prices" : ""; /* they err apart */
   g_autofree char *mine = value_of (machine_of (v, row_at (v, 0)->machine), axis);
   if (values->len < 2 || wrk_plan_aim (v->plan) == WRK_AIM_PARETO) /* `alike` is of the whole front there */
     return;
@@ -228,7 +230,7 @@ say_axis (Verdict *v, Axis axis)
     }
     if (text->len > 0) {
       g_autofree char *start = alike == 1 ? g_strdup_printf ("Open: %s. The errors do not tell %s from ", axis_names[axis], mine)
-                                          : g_strdup_printf ("Decided: %s %s. ", axis_names[axis], mine);
+                                          : g_strdup_printf ("Decided%s: %s %s. ", at, axis_names[axis], mine);
       g_string_prepend (text, start);
       add (v, text);
     } else

@@ -27,8 +27,8 @@ struct WrkScenario {
   WrkTransferSpec transfer;
   WrkIoSpec io;
   WrkTrainingSpec training;
-  MdlLlm llm;                /* training.model.model, read */
-  const MdlKernels *kernels; /* borrowed, as `library`'s constants; NULL with the plain one */
+  MdlLlm llm;                  /* training.model.model, read */
+  const MdlKernels *kernels;   /* borrowed, as `library`'s constants; NULL with the plain one */
   const MdlOverlap *overlap;
   const MdlMemorySpec *memory;
   const MdlSoftware *software;
@@ -36,14 +36,14 @@ struct WrkScenario {
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
-  MdlLibrary *library;   /* what settings.library points to; NULL: the plain one */
+  MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
   gboolean want_terms; /* of a step of a model: what it is made of */
-  gboolean any_cut;    /* its own stands for others: what is asked of ranks is asked of all GPUs */
-  GPtrArray *jobs;     /* WrkJob *; NULL: one workload */
-  GArray *gpus;        /* guint32: the GPUs that the scenario may use, node-major */
+  gboolean any_cut; /* its own stands for others: what is asked of ranks is asked of all GPUs */
+  GPtrArray *jobs; /* WrkJob *; NULL: one workload */
+  GArray *gpus; /* guint32: the GPUs that the scenario may use, node-major */
 };
 
 /* What a file of another layer needs to say of a bad value, with its place. */

@@ -57,7 +57,7 @@ the_first_lines_say_what_to_take_and_what_is_decided (void)
   TEST_NEAR (rep_plan_break_even_s (small.plan, &result), 380e3 / 18.725 * 3600, 1e-9);
   g_array_index (result.rows, WrkChoiceRow, 2).alike = FALSE;
   g_auto (GStrv) decided = rep_plan_verdict (small.plan, &result);
-  TEST_STR (decided[1], "Decided: nodes 1. 2: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
+  TEST_STR (decided[1], "Decided at these prices: nodes 1. 2: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
   g_array_unref (result.rows);
 }
 

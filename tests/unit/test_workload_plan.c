@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "document.h"
+#include "plan-private.h"
 #include "plan_fixture.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/plan.md"

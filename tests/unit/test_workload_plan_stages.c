@@ -1,6 +1,7 @@
 /* A plan behind its closed form: what the engine runs, what leaves then, and what can be told apart of what is left. */
 #include <math.h>
 
+#include "plan-private.h"
 #include "plan_fixture.h"
 
 #define ROW(result, i) (&g_array_index ((result)->rows, WrkChoiceRow, i))

@@ -10,10 +10,10 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *name;    /* owned: "topologies/links/ib_ndr.yaml: latency" */
-  char *value;   /* owned: with its unit */
-  char *note;    /* owned; NULL: none */
-  unsigned line; /* of the file; 0: a default of the program */
+  char *name;        /* owned: "topologies/links/ib_ndr.yaml: latency" */
+  char *value;       /* owned: with its unit */
+  char *note;        /* owned; NULL: none */
+  unsigned line;     /* of the file; 0: a default of the program */
   BaseSource source;
   double less_s, more_s; /* the answer with less and with more of it, as answer_s; NAN: it could not run, or there is none */
   char *less_first, *more_first; /* owned: what comes first then; NULL: the same as it is */
@@ -25,7 +25,7 @@ typedef struct {
   double by;       /* constants were changed by this fraction */
   guint n_tried;   /* constants that were read and could have mattered */
   guint n_runs;
-  GArray *hangs; /* RepHang, what moves the answer most first */
+  GArray *hangs;   /* RepHang, what moves the answer most first */
 } RepSensitivity;
 
 /* Returned: full, without hangs. */
