@@ -256,10 +256,15 @@ say_smallest (Verdict *v)
       smallest = row_at (v, i);
   if (values->len < 2)
     return;
-  guint32 gpus = machine_of (v, smallest->machine)->gpus;
+  guint32 gpus = machine_of (v, smallest->machine)->gpus, least = gpus;
+  for (guint i = 0; i < wrk_plan_machines (v->plan)->len; i++)
+    least = MIN (least, machine_of (v, i)->gpus);
+  gboolean first = gpus == machine_of (v, row_at (v, 0)->machine)->gpus;
+  if (first && least == gpus && none->len == 0)
+    return;
   GString *text = g_string_new (NULL);
-  if (gpus == machine_of (v, row_at (v, 0)->machine)->gpus)
-    g_string_append_printf (text, "None with fewer than its %u GPUs meets the goal", gpus);
+  if (first)
+    g_string_append_printf (text, "It is the smallest that meets the goal (%u GPUs)", gpus);
   else {
     g_string_append_printf (text, "The smallest that meets the goal has %u GPUs, ", gpus);
     append_row (v, smallest, text);
