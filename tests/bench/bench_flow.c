@@ -212,17 +212,51 @@ ring_steps (void *user)
   return time_s;
 }
 
-/* 2,000 flows of different sizes on one link: each end speeds up all that are left, 2 million rates in all. */
+/* n flows of different sizes on one link, on the same path: each end speeds up all that are left, n^2 / 2 rates if each were set. */
+static double
+sizes_on_one_link (unsigned n)
+{
+  Eng *eng = eng_new ();
+  EngUse use = { eng_link_new (eng, PORT_BPS), 1 };
+  double began_s = bench_now_s ();
+  for (unsigned i = 0; i < n; i++) {
+    EngFlowSpec spec = { .amount = 1e6 * (i + 1), .uses = &use, .n_uses = 1 };
+    eng_flow_start (eng, &spec);
+  }
+  if (!eng_run (eng, ENG_TIME_NEVER, 0, NULL))
+    abort ();
+  double time_s = bench_now_s () - began_s;
+  eng_free (eng);
+  return time_s;
+}
+
+enum { SIZES = 2000, MANY_SIZES = 100000 };
+
 static double
 one_link (void *user)
 {
   (void)user;
-  enum { N = 2000 };
+  return sizes_on_one_link (SIZES);
+}
+
+static double
+one_link_of_many (void *user)
+{
+  (void)user;
+  return sizes_on_one_link (MANY_SIZES);
+}
+
+/* The same, each from a link of its own, which is faster: no two are alike, and all share a level. */
+static double
+incast (void *user)
+{
+  (void)user;
   Eng *eng = eng_new ();
-  EngUse use = { eng_link_new (eng, PORT_BPS), 1 };
+  EngLink shared = eng_link_new (eng, PORT_BPS), first = add_links (eng, SIZES);
   double began_s = bench_now_s ();
-  for (unsigned i = 0; i < N; i++) {
-    EngFlowSpec spec = { .amount = 1e6 * (i + 1), .uses = &use, .n_uses = 1 };
+  for (unsigned i = 0; i < SIZES; i++) {
+    EngUse uses[] = { { first + i, 1 }, { shared, 1 } };
+    EngFlowSpec spec = { .amount = 1e6 * (i + 1), .uses = uses, .n_uses = 2 };
     eng_flow_start (eng, &spec);
   }
   if (!eng_run (eng, ENG_TIME_NEVER, 0, NULL))
@@ -246,7 +280,9 @@ main (int argc, char **argv)
     { "tree3", "all-to-all of 1024, 3 levels, 6 links", "flows", RANKS * (RANKS - 1.0), three_levels },
     { "independent", "a million independent transfers", "flows", 1e6, independent },
     { "ring", "ring of 1024, 2046 steps, every message", "messages", RANKS * 2.0 * (RANKS - 1), ring_steps },
-    { "link", "2000 sizes on one link", "rates", 2000 * 2001 / 2.0, one_link },
+    { "link", "2000 sizes on one link", "flows", SIZES, one_link },
+    { "many", "100,000 sizes on one link", "flows", MANY_SIZES, one_link_of_many },
+    { "incast", "2000 sizes, each from a link of its own", "flows", SIZES, incast },
   };
   bench_print_machine ();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
