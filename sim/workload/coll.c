@@ -13,8 +13,9 @@ wrk_coll_clear (WrkColl *coll)
   memset (coll, 0, sizeof *coll);
 }
 
+/* Of no algorithm yet: link_rate_Bps is that of its traffic. */
 static void
-ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, MdlCollQuestion *q)
+ask (const WrkComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
 {
   const WrkSettings *settings = comm->settings;
   memset (q, 0, sizeof *q);
@@ -32,7 +33,7 @@ ask (const WrkComm *comm, MdlOp op, double size_B, const WrkTraffic *traffic, Md
   q->intra_rate_Bps = comm->intra.used ? comm->intra.rate_Bps : HUGE_VAL;
   q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : HUGE_VAL;
   q->network = comm->network;
-  q->link_rate_Bps = traffic != NULL ? traffic->spread->bounds.rate_Bps : HUGE_VAL;
+  q->link_rate_Bps = HUGE_VAL;
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   q->switched = wrk_comm_is_switched (comm);
@@ -68,20 +69,19 @@ forbidden (const WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, Mdl
   return reason;
 }
 
-/* `all`: also of algorithms that were not asked for, and with a look for room in the network's switches. */
+/* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
+ * switches. */
 static GArray *
-find_choices (WrkComm *comm, const WrkCollRequest *request, gboolean all)
+find_choices (WrkComm *comm, const WrkCollRequest *request, const MdlCollQuestion *question, gboolean all)
 {
-  GArray *choices = g_array_new (FALSE, TRUE, sizeof (WrkChoice));
-  MdlCollQuestion q;
-  ask (comm, request->op, request->size_B, NULL, &q);
+  GArray *choices = g_array_sized_new (FALSE, FALSE, sizeof (WrkChoice), MDL_PROTO_N * MDL_ALGO_PAIRWISE);
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
     if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
       WrkChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto, all) };
       const char *reason = NULL;
-      if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, &q, &reason))
+      if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, question, &reason))
         choice.reason = reason;
       g_array_append_val (choices, choice);
     }
@@ -92,7 +92,9 @@ find_choices (WrkComm *comm, const WrkCollRequest *request, gboolean all)
 GArray *
 wrk_comm_choices (WrkComm *comm, const WrkCollRequest *request)
 {
-  return find_choices (comm, request, TRUE);
+  MdlCollQuestion question;
+  ask (comm, request->op, request->size_B, &question);
+  return find_choices (comm, request, &question, TRUE);
 }
 
 /* "nvls: the node's switches do not reduce; …" and what can run, for an algorithm asked for by name that cannot. */
@@ -124,13 +126,14 @@ refuse (WrkComm *comm, const WrkCollRequest *request, GError **error)
   return FALSE;
 }
 
+/* out->question has been asked; the traffic is the pair's own. */
 static gboolean
 price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto proto, WrkColl *out, GError **error)
 {
   const WrkTraffic *traffic = wrk_comm_traffic (comm, request->op, algo, request->root, error);
   if (traffic == NULL)
     return FALSE;
-  ask (comm, request->op, request->size_B, traffic, &out->question);
+  out->question.link_rate_Bps = traffic->spread->bounds.rate_Bps;
   mdl_coll_cost (comm->settings->library, mdl_coll_find (algo, request->op), proto, &out->question, &out->cost);
   out->algo = algo;
   out->proto = proto;
@@ -142,7 +145,8 @@ price_pair (WrkComm *comm, const WrkCollRequest *request, MdlAlgo algo, MdlProto
 static gboolean
 choose (WrkComm *comm, const WrkCollRequest *request, WrkColl *out, GError **error)
 {
-  g_autoptr (GArray) choices = find_choices (comm, request, FALSE);
+  ask (comm, request->op, request->size_B, &out->question);
+  g_autoptr (GArray) choices = find_choices (comm, request, &out->question, FALSE);
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
