@@ -9,8 +9,8 @@
  * The request's time, rate and what bounds it follow from models/storage.c.
  * A byte written is stored a times: R replicas, or (K + P) / K with P parity parts beside K. With a of the tier and a0 of those
  * that the type's figures of writes have in them (1: figures of drives), its rates are r a0 / a, and t a0 / a on a / a0 as many
- * targets, its IOPS i n0 / n of n parts a request (R, or K + P), its latency L h / h0 of h hops one after the other (client: 1, first
- * server: 2, chain: R). Replicas of which any is read lend their targets to a hot file: k = R stripes.
+ * targets, its IOPS i n0 / n of n parts a request (R, or K + P), its latency L h / h0 of h hops one after the other (client: 1,
+ * first server: 2, chain: R). Replicas of which any is read lend their targets to a hot file: k = R stripes.
  *
  * Source: the queue, as there. Stripes add: Lustre operations manual, "Managing file layout". That all servers together reach less
  * than their sum is one efficiency a type, measured (3FS README; Ceph, "a journey to 1 TiB/s"). Copies: the first server sends them

@@ -212,7 +212,7 @@ ring_steps (void *user)
   return time_s;
 }
 
-/* n flows of different sizes on one link, on the same path: each end speeds up all that are left, n^2 / 2 rates if each were set. */
+/* n flows of different sizes on one link, on one path: each end speeds up all that are left, n^2 / 2 rates if each were set. */
 static double
 sizes_on_one_link (unsigned n)
 {
