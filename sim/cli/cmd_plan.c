@@ -3,32 +3,45 @@
 
 #include "page-private.h"
 #include "pictures-private.h"
+#include "plan-private.h"
 #include "plan_sensitivity-private.h"
 
 #define PLANS_FOLDER "scenarios/plans"
 #define MOST_BEST    100
 
 typedef struct {
-  char *best, *rows, *threads, *plot, *report, *sensitivity;
-  gboolean per_machine;
+  CliPlanFlags answer; /* first: cli_plan_flags fill it */
+  char *shard, *resume, *mpi;
 } Flags;
 
-enum { STATUS_INFEASIBLE = 3 };
+enum { STATUS_INFEASIBLE = 3, MAX_PARTS = 100000 };
 
-static const CliFlag flags_table[] = {
+const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "best", 0, offsetof (Flags, best), "N", "how many of the best the engine simulates, 0 to 100; default 3" },
-  { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (Flags, per_machine), NULL,
+  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, best), "N",
+    "how many of the best the engine simulates, 0 to 100; default 3" },
+  { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (CliPlanFlags, per_machine), NULL,
     "show and simulate the best of each machine alone; --best: of all of them" },
-  { CLI_FLAG_TEXT, "rows", 0, offsetof (Flags, rows), "N", "how many are shown; default 10, with --vary 1" },
-  { CLI_FLAG_TEXT, "threads", 0, offsetof (Flags, threads), "N",
-    "threads of the first stage; default: one a processor; the answer is the same" },
-  { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
+  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, rows), "N", "how many are shown; default 10, with --vary 1" },
+  { CLI_FLAG_TEXT, "threads", 0, offsetof (CliPlanFlags, threads), "N",
+    "threads of both stages; default: one a processor; the answer is the same" },
+  { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (CliPlanFlags, sensitivity), "S",
     "what the first hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (CliPlanFlags, plot), "F",
     "also draw time against cost into F, and costs by part beside it (_cost; with --sensitivity also _tornado)" },
-  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+  { CLI_FLAG_TEXT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
     "also write a page to hand on: question, answer, pictures, what it rests on" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+static const CliFlag share_flags[] = {
+  { CLI_FLAG_HEADING, "sharing the search", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "shard", 0, offsetof (Flags, shard), "I/N",
+    "reckon part I of N alone, I from 1 to N, and write it for forerun merge" },
+  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE",
+    "keep what is done in FILE, and go on from there: an interrupt loses nothing" },
+  { CLI_FLAG_TEXT, "mpi", 0, offsetof (Flags, mpi), "auto|on|off",
+    "share it with the processes that mpirun started; default auto: when it did" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -140,7 +153,7 @@ add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *
 }
 
 static gboolean
-add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
+add_files (Cli *cli, const CliPlanFlags *flags, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
            guint rows, GError **error)
 {
   if (flags->plot == NULL && flags->report == NULL)
@@ -161,7 +174,7 @@ add_files (Cli *cli, const Flags *flags, const WrkPlan *plan, const WrkPlanResul
 
 /* What the first hangs on; *out NULL where it was not asked for. */
 static gboolean
-find_sensitivity (Cli *cli, const Flags *flags, const char *path, const WrkPlan *plan, guint threads, RepSensitivity **out,
+find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const WrkPlan *plan, guint threads, RepSensitivity **out,
                   GError **error)
 {
   int upto = CLI_HANGS_ASSUMED;
@@ -180,53 +193,197 @@ find_sensitivity (Cli *cli, const Flags *flags, const char *path, const WrkPlan 
   return *out != NULL;
 }
 
-static gboolean
-run (Cli *cli, const void *data, char **words, GError **error)
+/* ---- what merge does too ---- */
+
+gboolean
+cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GError **error)
 {
-  const Flags *flags = data;
-  guint64 best = 3, rows = cli->varies != NULL ? 1 : 10, threads = g_get_num_processors ();
-  if (words[0] == NULL)
-    return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
-  if (words[1] != NULL)
-    return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  if (!cli_count_value (cli, "--best", flags->best, 0, MOST_BEST, &best, error) ||
-      !cli_count_value (cli, "--rows", flags->rows, 1, 100000, &rows, error) ||
-      !cli_count_value (cli, "--threads", flags->threads, 1, 1024, &threads, error) ||
-      (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
-      (flags->report != NULL && !cli_page_check (cli, flags->report, error)) || !cli_lookup (cli, error))
-    return FALSE;
-  g_autofree char *path =
-      strcmp (words[0], "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, words[0], PLANS_FOLDER, NULL, error);
-  if (path == NULL) {
+  *out = (CliPlanCounts){ .best = 3, .rows = cli->varies != NULL ? 1 : 10, .threads = g_get_num_processors () };
+  return cli_count_value (cli, "--best", flags->best, 0, MOST_BEST, &out->best, error) &&
+         cli_count_value (cli, "--rows", flags->rows, 1, 100000, &out->rows, error) &&
+         cli_count_value (cli, "--threads", flags->threads, 1, 1024, &out->threads, error) &&
+         (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error)) &&
+         (flags->report == NULL || cli_page_check (cli, flags->report, error)) && cli_lookup (cli, error);
+}
+
+WrkPlan *
+cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
+{
+  *path = strcmp (word, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, word, PLANS_FOLDER, NULL, error);
+  if (*path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
-    return FALSE;
+    return NULL;
   }
-  g_autoptr (WrkPlan) plan = wrk_plan_load (path, cli->lookup, (const char *const *)cli->sets, cli_library_load, cli, error);
+  WrkPlan *plan = wrk_plan_load (*path, cli->lookup, (const char *const *)cli->sets, cli_library_load, cli, error);
   if (plan == NULL) {
-    cli_tell_kind (cli, path, "plan", error);
-    return FALSE;
+    cli_tell_kind (cli, *path, "plan", error);
+    return NULL;
   }
   cli_warn_all (cli, wrk_plan_warnings (plan));
   cli_take_inputs (cli, wrk_plan_inputs (plan));
+  return plan;
+}
+
+WrkPlanAsk
+cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const WrkPlan *plan)
+{
   const guint machines = wrk_plan_machines (plan)->len;
-  const WrkPlanAsk ask = { .threads = (guint)threads,
-                           .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)best,
-                           .per_machine = flags->per_machine };
-  g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, &ask, error);
+  return (WrkPlanAsk){ .threads = (guint)counts->threads,
+                       .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
+                       .per_machine = flags->per_machine };
+}
+
+gboolean
+cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const WrkPlan *plan,
+                 const WrkPlanResult *result, GError **error)
+{
   g_autoptr (RepSensitivity) sensitivity = NULL;
-  if (result == NULL || !find_sensitivity (cli, flags, path, plan, (guint)threads, &sensitivity, error))
+  if (!find_sensitivity (cli, flags, path, plan, (guint)counts->threads, &sensitivity, error))
     return FALSE;
   g_autofree char *infeasible = rep_plan_infeasible (result);
   if (cli->varies != NULL && infeasible != NULL) { /* a point of --vary has no row to show */
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
     return FALSE;
   }
-  write_answer (cli, plan, result, sensitivity, (guint)rows);
+  write_answer (cli, plan, result, sensitivity, (guint)counts->rows);
   if (infeasible != NULL) {
     cli->status = STATUS_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
-  return add_files (cli, flags, plan, result, sensitivity, (guint)rows, error);
+  return add_files (cli, flags, plan, result, sensitivity, (guint)counts->rows, error);
+}
+
+/* ---- the verb ---- */
+
+typedef struct {
+  CliPlanCounts counts;
+  const char *word, *path; /* the plan, as it was named, and where it was found */
+  guint64 part, of;        /* of 0: the whole plan */
+} Ask;
+
+/* "2/8" */
+static gboolean
+read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
+{
+  if (flags->shard == NULL)
+    return TRUE;
+  g_auto (GStrv) halves = g_strsplit (flags->shard, "/", 2);
+  if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &ask->of, NULL) ||
+      !g_ascii_string_to_unsigned (halves[0], 10, 1, ask->of, &ask->part, NULL))
+    return cli_fail (cli, error,
+                     "--shard '%s' is no part; accepted: I/N, part I of N, counted from 1 to N (N up to %d). For Slurm: "
+                     "sbatch --array=1-8 and --shard $SLURM_ARRAY_TASK_ID/8",
+                     flags->shard, (int)MAX_PARTS);
+  const struct {
+    const char *flag, *value;
+  } of_merge[] = { { "--best", flags->answer.best },
+                   { "--rows", flags->answer.rows },
+                   { "--plot", flags->answer.plot },
+                   { "--report", flags->answer.report },
+                   { "--sensitivity", flags->answer.sensitivity },
+                   { "--per-machine", flags->answer.per_machine ? "" : NULL } };
+  for (guint i = 0; i < G_N_ELEMENTS (of_merge); i++)
+    if (of_merge[i].value != NULL)
+      return cli_fail (cli, error, "%s is of the answer, which forerun merge makes of all parts: give it there", of_merge[i].flag);
+  return cli->format == CLI_FORMAT_JSON || cli->format_text == NULL ||
+         cli_fail (cli, error, "--format %s is of the answer, which forerun merge makes of all parts; a part is JSON",
+                   cli->format_text);
+}
+
+static gboolean
+check_resume (const Cli *cli, const Flags *flags, GError **error)
+{
+  if (flags->resume == NULL)
+    return TRUE;
+  if (*flags->resume == '\0')
+    return cli_fail (cli, error, "--resume '' names no file");
+  const char *const others[] = { cli->output, flags->answer.plot, flags->answer.report };
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (g_strcmp0 (flags->resume, others[i]) == 0)
+      return cli_fail (cli, error, "--resume names '%s', which another flag names too", flags->resume);
+  return TRUE;
+}
+
+/* Whether what was asked goes together. */
+static gboolean
+check_share (const Cli *cli, const Flags *flags, const char *word, gboolean mpi, GError **error)
+{
+  const char *which = mpi ? "MPI" : flags->shard != NULL ? "--shard" : flags->resume != NULL ? "--resume" : NULL;
+  if (which == NULL)
+    return TRUE;
+  if (cli->varies != NULL)
+    return cli_fail (cli, error, "--vary asks many plans, and %s is of one%s", which,
+                     mpi ? "; with --mpi off each process answers for itself" : "");
+  if (strcmp (word, "-") == 0)
+    return cli_fail (cli, error, "stdin is read once, by one process; %s needs a plan that has a name", which);
+  return TRUE;
+}
+
+/* This process's share of the search, with the answer where it has it. */
+static gboolean
+search (Cli *cli, const Flags *flags, const Ask *ask, WrkPlan *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
+{
+  if (ranks != NULL && cli_ranks_self (ranks) > 0) {
+    cli_ranks_serve (ranks, plan);
+    return TRUE;
+  }
+  const WrkPlanCrew crew = {
+    (guint)ask->counts.threads, cli_plan_watch_stop, cli_plan_watch_progress, watch, ranks != NULL ? cli_ranks_crew : NULL, ranks
+  };
+  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (plan, &crew, error);
+  if (work == NULL)
+    return FALSE;
+  if (ask->of > 0)
+    wrk_plan_work_take_part (work, (guint)ask->part, (guint)ask->of);
+  if (!cli_plan_watch_begin (watch, work, error))
+    return FALSE;
+  if (ask->of > 0) {
+    gboolean done = wrk_plan_work_reckon (work, error) && wrk_plan_work_n_left (work) == 0;
+    if (!cli_plan_watch_end (watch, work, done, error))
+      return FALSE;
+    g_autofree char *text = cli_part_text (cli, ask->word, work);
+    g_string_append (cli->out, text);
+    return TRUE;
+  }
+  const WrkPlanAsk best = cli_plan_ask (&flags->answer, &ask->counts, plan);
+  g_autoptr (WrkPlanResult) result = wrk_plan_work_search (work, &best, error);
+  return cli_plan_watch_end (watch, work, result != NULL, error) &&
+         cli_plan_answer (cli, &flags->answer, &ask->counts, ask->path, plan, result, error);
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const Flags *flags = data;
+  Ask ask = { 0 };
+  gboolean wanted;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
+  if (words[1] != NULL)
+    return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+  if (!cli_plan_read_flags (cli, &flags->answer, &ask.counts, error) || !read_shard (cli, flags, &ask, error) ||
+      !check_resume (cli, flags, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error))
+    return FALSE;
+  if (!check_share (cli, flags, words[0], wanted, error))
+    return FALSE;
+  ask.word = words[0];
+  /* before MPI, whose threads hold signals back only if they are held back when they start */
+  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], flags->resume);
+  CliRanks *ranks = wanted ? cli_ranks_open (cli, error) : NULL;
+  if (wanted && ranks == NULL)
+    return FALSE;
+  GError *why = NULL;
+  g_autofree char *path = NULL;
+  g_autoptr (WrkPlan) plan = cli_plan_load (cli, words[0], &path, &why);
+  ask.path = path;
+  if (ranks != NULL) {
+    if (!cli_ranks_agree (ranks, cli, plan, &why, error))
+      return FALSE;
+  } else if (plan == NULL) {
+    g_propagate_error (error, why);
+    return FALSE;
+  }
+  return search (cli, flags, &ask, plan, watch, ranks, error);
 }
 
 static const char *const headlines[] = { "total_usd", "days",   "step_time_s", "topology",   "variant",     "nodes",
@@ -238,10 +395,12 @@ const CliVerb cli_verb_plan = {
   .summary = "searches machines and cuts of a model for the fastest, cheapest or least energy that meets a goal",
   .usage = "PLAN.yaml [flags]",
   .example = "forerun plan buy_256_gpus",
-  .notes = "PLAN is a file, a shipped name (scenarios/plans), or - for stdin. First everything that divides is reckoned in closed "
-           "form,\n"
-           "then the engine simulates the best few. Exit status 3: nothing meets the constraints.\n",
-  .flags = { flags_table },
+  .notes =
+      "PLAN is a file, a shipped name (scenarios/plans), or - for stdin. First everything that divides is reckoned in closed "
+      "form,\n"
+      "then the engine simulates the best few. Exit status 3: nothing meets the constraints.\n"
+      "On many machines: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n",
+  .flags = { cli_plan_flags, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,
   .varies = TRUE,

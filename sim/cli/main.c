@@ -7,14 +7,12 @@
 #include "base/output.h"
 #include "cli-private.h"
 
-enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3 };
+enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3, EXIT_SIGNAL = 128 };
 
-static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,    &cli_verb_compare,  &cli_verb_plan,  &cli_verb_offers,
-                                        &cli_verb_ratio,  &cli_verb_explain, &cli_verb_topo,     &cli_verb_check, &cli_verb_list,
-                                        &cli_verb_import, &cli_verb_export,  &cli_verb_validate, &cli_verb_fit,   NULL };
-
-/* Verbs that the design names and this version does not have. */
-static const char *const planned[] = { "merge", NULL };
+static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,     &cli_verb_compare, &cli_verb_plan,
+                                        &cli_verb_merge,  &cli_verb_offers,   &cli_verb_ratio,   &cli_verb_explain,
+                                        &cli_verb_topo,   &cli_verb_check,    &cli_verb_list,    &cli_verb_import,
+                                        &cli_verb_export, &cli_verb_validate, &cli_verb_fit,     NULL };
 
 static void
 append_short_help (GString *out)
@@ -74,11 +72,6 @@ find_verb (const char *name, GError **error)
   for (const CliVerb *const *verb = verbs; *verb != NULL; verb++)
     if (strcmp ((*verb)->name, name) == 0)
       return *verb;
-  if (g_strv_contains (planned, name)) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "forerun %s is not built yet in version %s; forerun --help lists what is", name, FORERUN_VERSION);
-    return NULL;
-  }
   if (name[0] == '-') {
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
                  "forerun: '%s' stands where a verb is expected; flags come after the verb, and forerun --help lists the verbs",
@@ -98,6 +91,10 @@ find_verb (const char *name, GError **error)
 static int
 finish (Cli *cli, gboolean done, GError *error)
 {
+  if (cli->silent) {
+    g_clear_error (&error);
+    return EXIT_DONE; /* the one that tells has the status */
+  }
   if (!cli->quiet)
     for (guint i = 0; i < cli->warnings->len; i++)
       fprintf (stderr, "warning: %s\n", (const char *)g_ptr_array_index (cli->warnings, i));
@@ -114,7 +111,10 @@ finish (Cli *cli, gboolean done, GError *error)
   }
   if (done)
     done = write_out (target, cli->out, &cause);
-  return done ? cli->status : report (cause);
+  if (done)
+    return cli->status;
+  int status = report (cause);
+  return cli->signal != 0 ? EXIT_SIGNAL + cli->signal : status;
 }
 
 static int
@@ -154,6 +154,8 @@ main (int argc, char **argv)
   Cli *cli = cli_new (verb, argc, argv);
   gboolean done = cli_run (cli, argv + 2, &error);
   int status = finish (cli, done, error);
+  if (cli->end != NULL)
+    cli->end (cli->end_data, status);
   cli_free (cli);
   return status;
 }

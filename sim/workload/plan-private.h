@@ -4,7 +4,7 @@
 
 #include "goodput-private.h"
 #include "scenario-private.h"
-#include "workload/plan.h"
+#include "workload/plan_work.h"
 
 typedef struct {
   BaseHead head;
@@ -58,6 +58,7 @@ struct WrkPlan {
   WrkApartSpec apart;
   BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
+  GMutex loading; /* of scenarios: what `load` keeps is kept once for all threads */
 };
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
@@ -96,7 +97,7 @@ gint wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan);
 /* Whether two rows are of one machine and differ by their chunks at most. */
 gboolean wrk_plan_are_twins (const WrkChoiceRow *a, const WrkChoiceRow *b);
 /* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
-gboolean wrk_plan_second_stage (const WrkPlan *plan, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error);
+gboolean wrk_plan_second_stage (WrkPlanWork *work, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error);
 
 /* Reads calibrate/defaults/comparisons. */
 gboolean wrk_plan_read_comparisons (WrkPlan *plan, const BaseSchemaContext *context, GError **error);

@@ -385,6 +385,7 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
   if (yaml == NULL || !apply_sets (yaml, sets, error))
     return NULL;
   g_autoptr (WrkPlan) plan = g_new0 (WrkPlan, 1);
+  g_mutex_init (&plan->loading);
   plan->yaml = g_steal_pointer (&yaml);
   plan->inputs = g_ptr_array_new_with_free_func (free_yaml);
   g_ptr_array_add (plan->inputs, base_yaml_ref (plan->yaml));
@@ -425,6 +426,7 @@ wrk_plan_free (WrkPlan *plan)
   base_diag_free (plan->warnings);
   g_ptr_array_unref (plan->inputs);
   base_yaml_free (plan->yaml);
+  g_mutex_clear (&plan->loading);
   g_free (plan);
 }
 

@@ -3,32 +3,23 @@
  * Of configurations that differ by their chunks alone one is run: twins say the same again. */
 #include <string.h>
 
-#include "plan-private.h"
+#include "plan_work-private.h"
 
 #define MOST_DROPPED 100u /* that are run in vain before the rest stands as the closed form has it */
 
 #define ROW(rows, i) (&g_array_index (rows, WrkChoiceRow, i))
 
-static gboolean
-simulate (const WrkPlan *plan, WrkChoiceRow *row, GError **error)
+void
+wrk_plan_take_run (const WrkPlan *plan, const WrkPlanRun *run, WrkChoiceRow *row)
 {
-  const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
-  WrkScenario *scenario = wrk_plan_scenario (plan, machine, &row->ask, error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
-  if (result != NULL) {
-    const WrkTrainingResult *t = &result->training;
-    row->simulated = TRUE;
-    row->step_time_s = row->step.step_time_s = t->step_time_s;
-    row->step_time_lo_s = t->step_time_lo_s;
-    row->step_time_hi_s = t->step_time_hi_s;
-    row->step.mfu = t->mfu;
-    row->step.restore_B = t->restore_B;
-    memcpy (row->step.part_s, t->part_s, sizeof t->part_s);
-    wrk_plan_price (plan, row);
-  }
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
-  return row->simulated;
+  row->simulated = TRUE;
+  row->step_time_s = row->step.step_time_s = run->step_time_s;
+  row->step_time_lo_s = run->step_time_lo_s;
+  row->step_time_hi_s = run->step_time_hi_s;
+  row->step.mfu = run->mfu;
+  row->step.restore_B = run->restore_B;
+  memcpy (row->step.part_s, run->part_s, sizeof run->part_s);
+  wrk_plan_price (plan, row);
 }
 
 /* Takes out what the engine puts beyond a constraint; how many. */
@@ -137,8 +128,9 @@ mark_front (const WrkPlan *plan, GArray *rows)
 }
 
 gboolean
-wrk_plan_second_stage (const WrkPlan *plan, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error)
+wrk_plan_second_stage (WrkPlanWork *work, const WrkPlanAsk *ask, WrkPlanResult *out, GError **error)
 {
+  const WrkPlan *plan = work->plan;
   gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
   g_autoptr (GArray) picked = g_array_new (FALSE, FALSE, sizeof (guint));
   guint standing = 0, dropped = 0;
@@ -151,9 +143,11 @@ wrk_plan_second_stage (const WrkPlan *plan, const WrkPlanAsk *ask, WrkPlanResult
       pick (out->rows, ask->best - standing, ask->per_machine, picked);
     if (picked->len == 0)
       break;
+    g_autofree WrkChoiceRow **asked = g_new (WrkChoiceRow *, picked->len);
     for (guint i = 0; i < picked->len; i++)
-      if (!simulate (plan, ROW (out->rows, g_array_index (picked, guint, i)), error))
-        return FALSE;
+      asked[i] = ROW (out->rows, g_array_index (picked, guint, i));
+    if (!wrk_plan_work_simulate (work, asked, picked->len, error))
+      return FALSE;
     out->n_simulated += picked->len;
     standing += picked->len;
     guint gone = drop (plan, out);

@@ -1,10 +1,8 @@
-/* A plan's search: closed form over everything that divides, a machine a job of a pool of threads, then the engine on the best few
- * (plan_engine.c) and what can be told apart of what is left (plan_apart.c). Rows of machines are put together in the order of the
- * machines, so the answer does not depend on the threads. */
+/* A plan's search: closed form over everything that divides, then the engine on the best few (plan_engine.c) and what can be told
+ * apart of what is left (plan_apart.c). Who does it: plan_work.c. */
 #include <math.h>
 
-#include "base/parallel.h"
-#include "plan-private.h"
+#include "plan_work-private.h"
 
 #define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
 
@@ -124,55 +122,6 @@ wrk_plan_take_step (const WrkPlan *plan, guint machine, const WrkClosedAsk *ask,
   row->formula_usd = row->money.total_usd;
 }
 
-/* ---- first stage ---- */
-
-typedef struct {
-  const WrkPlan *plan;
-  guint machine;
-  GArray *rows; /* WrkChoiceRow */
-  guint64 asked, out[WRK_OUT_N];
-  double over[WRK_OUT_N];
-  GError *error;
-} Job;
-
-static void
-take (Job *job, const WrkClosedAsk *ask, const WrkClosedStep *step)
-{
-  WrkChoiceRow row;
-  double over;
-  wrk_plan_take_step (job->plan, job->machine, ask, step, &row);
-  WrkOut out = wrk_plan_misses (job->plan, &row, &over);
-  if (out == WRK_OUT_N) {
-    g_array_append_val (job->rows, row);
-    return;
-  }
-  job->over[out] = job->out[out] == 0 ? over : fmin (job->over[out], over);
-  job->out[out]++;
-}
-
-static void
-search_machine (void *item)
-{
-  Job *job = item;
-  const WrkMachine *machine = &g_array_index (job->plan->machines, WrkMachine, job->machine);
-  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (WrkClosedAsk));
-  g_autoptr (WrkClosed) closed = wrk_closed_new (machine->scenario, &job->error);
-  if (closed == NULL || !wrk_plan_cuts (job->plan, machine, cuts, job->out, &job->error))
-    return;
-  wrk_closed_skip_unfit (closed);
-  for (int o = 0; o < WRK_OUT_N; o++)
-    job->asked += job->out[o];
-  job->asked += cuts->len;
-  for (guint i = 0; i < cuts->len; i++) {
-    const WrkClosedAsk *ask = &g_array_index (cuts, WrkClosedAsk, i);
-    WrkClosedStep step;
-    if (wrk_closed_step (closed, ask, &step, NULL))
-      take (job, ask, &step);
-    else
-      job->out[WRK_OUT_REFUSED]++;
-  }
-}
-
 gint
 wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan)
 {
@@ -180,48 +129,56 @@ wrk_plan_compare (gconstpointer a, gconstpointer b, gpointer plan)
   return x < y ? -1 : x > y;
 }
 
-static gboolean
-first_stage (WrkPlan *plan, guint threads, WrkPlanResult *out, GError **error)
+/* What all pieces came to, in their order. */
+static void
+gather (const WrkPlanWork *work, WrkPlanResult *out)
 {
-  guint n = plan->machines->len;
-  g_autofree Job *jobs = g_new0 (Job, n);
-  for (guint i = 0; i < n; i++)
-    jobs[i] = (Job){ .plan = plan, .machine = i, .rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow)) };
-  base_parallel_each (jobs, n, sizeof (Job), threads, search_machine);
-  gboolean ok = TRUE;
-  for (guint i = 0; i < n; i++) {
-    g_array_append_vals (out->rows, jobs[i].rows->data, jobs[i].rows->len);
-    out->n_asked += jobs[i].asked;
+  memcpy (out->out, work->out, sizeof out->out);
+  for (guint i = 0; i < work->pieces->len; i++) {
+    const WrkPiece *piece = &g_array_index (work->pieces, WrkPiece, i);
+    out->n_asked += piece->n_cuts;
+    if (piece->rows != NULL)
+      g_array_append_vals (out->rows, piece->rows, (guint)piece->count.n_rows);
     for (int o = 0; o < WRK_OUT_N; o++) {
-      if (jobs[i].out[o] > 0)
-        out->over[o] = out->out[o] == 0 ? jobs[i].over[o] : fmin (out->over[o], jobs[i].over[o]);
-      out->out[o] += jobs[i].out[o];
+      if (piece->count.out[o] > 0)
+        out->over[o] = out->out[o] == 0 ? piece->count.over[o] : fmin (out->over[o], piece->count.over[o]);
+      out->out[o] += piece->count.out[o];
     }
-    if (jobs[i].error != NULL && ok) {
-      g_propagate_error (error, jobs[i].error);
-      ok = FALSE;
-    } else
-      g_clear_error (&jobs[i].error);
-    g_array_unref (jobs[i].rows);
   }
-  g_array_sort_with_data (out->rows, wrk_plan_compare, plan); /* stable: equal ones stay in order */
-  g_array_unref (wrk_plan_mark_front (plan, out->rows, FALSE));
+  for (int o = 0; o < WRK_OUT_N; o++)
+    out->n_asked += work->out[o];
+  g_array_sort_with_data (out->rows, wrk_plan_compare, work->plan); /* stable: equal ones stay in order */
+  g_array_unref (wrk_plan_mark_front (work->plan, out->rows, FALSE));
   out->n_met = out->rows->len;
-  return ok;
+}
+
+WrkPlanResult *
+wrk_plan_work_search (WrkPlanWork *work, const WrkPlanAsk *ask, GError **error)
+{
+  if (!wrk_plan_work_reckon (work, error))
+    return NULL;
+  if (wrk_plan_work_n_open (work) > 0) {
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%u of %u pieces of the plan are not done", wrk_plan_work_n_open (work),
+                 wrk_plan_work_n_pieces (work));
+    return NULL;
+  }
+  WrkPlanResult *out = g_new0 (WrkPlanResult, 1);
+  out->rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow));
+  out->per_machine = ask->per_machine;
+  out->rivals = g_array_new (FALSE, FALSE, sizeof (WrkRival));
+  gather (work, out);
+  if (wrk_plan_second_stage (work, ask, out, error) && wrk_plan_tell_apart (work->plan, out, error))
+    return out;
+  wrk_plan_result_free (out);
+  return NULL;
 }
 
 WrkPlanResult *
 wrk_plan_search (WrkPlan *plan, const WrkPlanAsk *ask, GError **error)
 {
-  WrkPlanResult *out = g_new0 (WrkPlanResult, 1);
-  out->rows = g_array_new (FALSE, FALSE, sizeof (WrkChoiceRow));
-  out->per_machine = ask->per_machine;
-  out->rivals = g_array_new (FALSE, FALSE, sizeof (WrkRival));
-  if (first_stage (plan, ask->threads, out, error) && wrk_plan_second_stage (plan, ask, out, error) &&
-      wrk_plan_tell_apart (plan, out, error))
-    return out;
-  wrk_plan_result_free (out);
-  return NULL;
+  const WrkPlanCrew crew = { .threads = ask->threads };
+  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (plan, &crew, error);
+  return work != NULL ? wrk_plan_work_search (work, ask, error) : NULL;
 }
 
 void

@@ -107,9 +107,10 @@ typedef struct {
   WrkScenario *scenario; /* of its own first cut; for the closed form */
 } WrkMachine;
 
-/* A configuration that meets the constraints. */
+/* A configuration that meets the constraints; plain values, that processes of the same program may send each other. */
 typedef struct {
   guint machine; /* number of it */
+  guint32 cut;   /* number among the machine's, as they are listed */
   WrkClosedAsk ask;
   WrkClosedStep step; /* closed form */
   gboolean simulated; /* the engine ran it: time_s and the band are its */

@@ -1,0 +1,117 @@
+/* forerun merge: the answer to a plan whose first stage was reckoned in parts (forerun plan --shard). The plan is read again, and
+ * the engine runs the best few of all parts here: the answer is that of one process. */
+#include <string.h>
+
+#include "plan-private.h"
+
+static gboolean
+read_parts (const Cli *cli, char **words, GPtrArray *parts, GError **error)
+{
+  for (char **word = words; *word != NULL; word++) {
+    CliPart *part = cli_part_read (cli, *word, error);
+    if (part == NULL)
+      return FALSE;
+    g_ptr_array_add (parts, part);
+    if (!cli_part_same (parts->pdata[0], part, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether each part of all is there, once. */
+static gboolean
+check_numbers (const Cli *cli, const GPtrArray *parts, GError **error)
+{
+  guint of = cli_part_of (parts->pdata[0]);
+  g_autofree const CliPart **by_number = g_new0 (const CliPart *, (gsize)of + 1);
+  for (guint i = 0; i < parts->len; i++) {
+    const CliPart *part = parts->pdata[i];
+    guint number = cli_part_number (part);
+    if (cli_part_of (part) != of)
+      return cli_fail (cli, error, "'%s' is part %u of %u, and '%s' part %u of %u: parts of one --shard I/N belong together",
+                       cli_part_path (parts->pdata[0]), cli_part_number (parts->pdata[0]), of, cli_part_path (part), number,
+                       cli_part_of (part));
+    if (by_number[number] != NULL)
+      return cli_fail (cli, error, "part %u of %u is there twice: '%s' and '%s'", number, of, cli_part_path (by_number[number]),
+                       cli_part_path (part));
+    by_number[number] = part;
+  }
+  g_autoptr (GString) missing = g_string_new (NULL);
+  guint n = 0;
+  for (guint i = 1; i <= of; i++)
+    if (by_number[i] == NULL && ++n <= 10)
+      g_string_append_printf (missing, "%s%u", n > 1 ? ", " : "", i);
+  return n == 0 || cli_fail (cli, error, "%u of %u parts %s not there: %s%s", n, of, n == 1 ? "is" : "are", missing->str,
+                             n > 10 ? ", …" : "");
+}
+
+/* What parts say of the plan takes the place of flags, which are not asked for again. */
+static gboolean
+take_origin (Cli *cli, const CliPart *part, GError **error)
+{
+  if (cli->sets != NULL || cli->seed_text != NULL)
+    return cli_fail (cli, error, "%s was given with the parts; it cannot be another one now",
+                     cli->sets != NULL ? "--set" : "--seed");
+  cli->sets = g_strdupv ((char **)cli_part_sets (part));
+  cli->seed = cli_part_seed (part);
+  return TRUE;
+}
+
+static gboolean
+take_parts (const Cli *cli, const GPtrArray *parts, WrkPlanWork *work, GError **error)
+{
+  for (guint i = 0; i < parts->len; i++) {
+    const CliPart *part = parts->pdata[i];
+    guint open = wrk_plan_work_n_open (work);
+    if (!cli_part_take (part, work, error))
+      return FALSE;
+    guint its = wrk_plan_work_n_of_part (work, cli_part_number (part), cli_part_of (part));
+    if (open - wrk_plan_work_n_open (work) != its)
+      return cli_fail (cli, error, "'%s' has %u of the %u pieces of its part: it was interrupted; go on with it by --resume",
+                       cli_part_path (part), open - wrk_plan_work_n_open (work), its);
+  }
+  return TRUE;
+}
+
+static gboolean
+run (Cli *cli, const void *data, char **words, GError **error)
+{
+  const CliPlanFlags *flags = data;
+  CliPlanCounts counts;
+  if (words[0] == NULL)
+    return cli_fail (cli, error, "which parts? the files that forerun plan --shard I/N wrote");
+  if (!cli_plan_read_flags (cli, flags, &counts, error))
+    return FALSE;
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)cli_part_free);
+  if (!read_parts (cli, words, parts, error) || !check_numbers (cli, parts, error) || !take_origin (cli, parts->pdata[0], error))
+    return FALSE;
+  g_autofree char *path = NULL;
+  g_autoptr (WrkPlan) plan = cli_plan_load (cli, cli_part_word (parts->pdata[0]), &path, error);
+  if (plan == NULL || !cli_part_check (cli, parts->pdata[0], error))
+    return FALSE;
+  for (char **word = words; *word != NULL; word++) /* no inputs of the answer, but not to be written over either */
+    g_ptr_array_add (cli->read, g_strdup (*word));
+  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], NULL);
+  const WrkPlanCrew crew = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
+  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (plan, &crew, error);
+  if (work == NULL || !take_parts (cli, parts, work, error))
+    return FALSE;
+  const WrkPlanAsk ask = cli_plan_ask (flags, &counts, plan);
+  g_autoptr (WrkPlanResult) result = wrk_plan_work_search (work, &ask, error);
+  return cli_plan_watch_end (watch, work, result != NULL, error) &&
+         cli_plan_answer (cli, flags, &counts, path, plan, result, error);
+}
+
+const CliVerb cli_verb_merge = {
+  .name = "merge",
+  .summary = "puts the parts of a plan together that forerun plan --shard wrote, and answers as one process would",
+  .usage = "PART.json... [flags]",
+  .example = "forerun merge part*.json",
+  .notes = "Run it where the plan is found by the name that the parts had for it. All parts of one plan, one version and the same "
+           "files,\n"
+           "each once; --set and --seed are theirs. The engine then simulates the best few of all.\n",
+  .flags = { cli_plan_flags },
+  .size = sizeof (CliPlanFlags),
+  .formats = CLI_FORMAT_TSV,
+  .run = run,
+};

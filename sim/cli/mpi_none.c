@@ -1,0 +1,52 @@
+/* A build without MPI: processes that were started together are told so, for each would do all of the work. */
+#include "mpi-private.h"
+
+static const char without[] = "this forerun was built without MPI; build it where MPI for C is found (package libopenmpi-dev), or "
+                              "share the plan by --shard and forerun merge";
+
+gboolean
+cli_ranks_wanted (const Cli *cli, const char *flag, gboolean *wanted, GError **error)
+{
+  if (!cli_ranks_read_flag (cli, flag, wanted, error))
+    return FALSE;
+  return !*wanted || cli_fail (cli, error, "%s", without);
+}
+
+CliRanks *
+cli_ranks_open (Cli *cli, GError **error)
+{
+  cli_fail (cli, error, "%s", without);
+  return NULL;
+}
+
+guint
+cli_ranks_self (const CliRanks *ranks)
+{
+  (void)ranks;
+  return 0;
+}
+
+gboolean
+cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error)
+{
+  (void)ranks;
+  (void)plan;
+  (void)why;
+  return cli_fail (cli, error, "%s", without);
+}
+
+void
+cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
+{
+  (void)ranks;
+  (void)plan;
+}
+
+gboolean
+cli_ranks_crew (void *ranks, WrkPlanWork *work, GError **error)
+{
+  (void)ranks;
+  (void)work;
+  g_set_error_literal (error, BASE_ERROR, (gint)BASE_ERROR_RUN, without);
+  return FALSE;
+}

@@ -1,0 +1,93 @@
+/* What the verbs of plans share: plan, which searches, and merge, which puts parts of a search together. */
+#ifndef CLI_PLAN_PRIVATE_H
+#define CLI_PLAN_PRIVATE_H
+
+#include "cli-private.h"
+#include "workload/plan_work.h"
+
+G_BEGIN_DECLS
+
+/* ---- the answer (cmd_plan.c) ---- */
+
+/* What may be asked of the answer, by plan as by merge. */
+typedef struct {
+  char *best, *rows, *threads, *plot, *report, *sensitivity;
+  gboolean per_machine;
+} CliPlanFlags;
+extern const CliFlag cli_plan_flags[];
+
+typedef struct {
+  guint64 best, rows, threads;
+} CliPlanCounts;
+/* Reads the counts and checks the rest; FALSE and *error where one is none. */
+gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GError **error);
+/* A plan by name or path, with the --set values; its inputs and warnings are the run's. *path: where it was found, full. Returned:
+ * full; NULL and *error. */
+WrkPlan *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
+WrkPlanAsk cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const WrkPlan *plan);
+/* Writes the answer. */
+gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const WrkPlan *plan,
+                          const WrkPlanResult *result, GError **error);
+
+/* ---- what is done of a search, in a file (plan_part.c) ---- */
+
+typedef struct CliPart CliPart;
+/* Reads what cli_part_text has written. NULL and *error (BASE_ERROR_INPUT) on anything else, and on another version's. Returned:
+ * full. */
+CliPart *cli_part_read (const Cli *cli, const char *path, GError **error);
+void cli_part_free (CliPart *part);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPart, cli_part_free)
+const char *cli_part_path (const CliPart *part);
+const char *cli_part_word (const CliPart *part);        /* the plan, as it was named */
+const char *const *cli_part_sets (const CliPart *part); /* --set values; ends with NULL */
+guint64 cli_part_seed (const CliPart *part);
+guint cli_part_number (const CliPart *part); /* from 1 */
+guint cli_part_of (const CliPart *part);
+/* FALSE and *error where two are not of the same plan: `a` was read, and `b` too. */
+gboolean cli_part_same (const CliPart *a, const CliPart *b, GError **error);
+/* The same of what this run has read, once the plan is loaded. */
+gboolean cli_part_check (const Cli *cli, const CliPart *part, GError **error);
+/* What it has becomes done. */
+gboolean cli_part_take (const CliPart *part, WrkPlanWork *work, GError **error);
+/* The document of what is done; `word`: the plan, as it was named. Returned: full. */
+char *cli_part_text (const Cli *cli, const char *word, const WrkPlanWork *work);
+
+/* ---- a run that may be interrupted and goes on later (plan_watch.c) ---- */
+
+typedef struct CliPlanWatch CliPlanWatch;
+/* `resume` NULL: no file is kept, and signals end the process as ever. Else SIGINT and SIGTERM wait from now on, for the watch to
+ * be asked. Progress is shown on stderr, where it is a terminal, without --quiet. Returned: full. */
+CliPlanWatch *cli_plan_watch_new (Cli *cli, const char *word, const char *resume);
+/* Signals are as they were. */
+void cli_plan_watch_free (CliPlanWatch *watch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPlanWatch, cli_plan_watch_free)
+/* For WrkPlanCrew, with the watch as user. */
+gboolean cli_plan_watch_stop (void *watch);
+void cli_plan_watch_progress (void *watch, WrkPlanWork *work, const WrkPlanCount *count);
+/* Goes on with what the file has, where there is one, and writes it. FALSE and *error where it is of another plan, or cannot be
+ * written. */
+gboolean cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error);
+/* The search has ended, `done` or not, then with *error: the file has what is done. Returned: done; FALSE and *error where it
+ * cannot be written. Where a signal came, *error says so, and cli->signal is set. */
+gboolean cli_plan_watch_end (CliPlanWatch *watch, WrkPlanWork *work, gboolean done, GError **error);
+
+/* ---- processes that MPI joins (mpi.c, or mpi_none.c in a build without) ---- */
+
+typedef struct CliRanks CliRanks;
+/* Whether this process was started beside others: `flag` is --mpi, NULL or auto: what mpirun and srun leave in the environment
+ * says. FALSE and *error on another value, and where MPI is wanted and the build has none. */
+gboolean cli_ranks_wanted (const Cli *cli, const char *flag, gboolean *wanted, GError **error);
+/* Begins MPI, once a program; ended when `cli` is freed, with its exit status. NULL and *error on failure. Borrowed. */
+CliRanks *cli_ranks_open (Cli *cli, GError **error);
+guint cli_ranks_self (const CliRanks *ranks);
+/* All call it, each with the plan that it has read, or with NULL and why not. TRUE: all have the same. FALSE on all else; process 0
+ * has *error, and the others keep silent. */
+gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error);
+/* All processes but 0: do what process 0 hands out, until it has no more. */
+void cli_ranks_serve (CliRanks *ranks, WrkPlan *plan);
+/* For WrkPlanCrew on process 0, with `ranks` as user. */
+gboolean cli_ranks_crew (void *ranks, WrkPlanWork *work, GError **error);
+
+G_END_DECLS
+
+#endif

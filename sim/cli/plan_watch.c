@@ -1,0 +1,187 @@
+/* What goes on beside a plan's search: a line of progress, a file of what is done, and a look for signals. The clock decides when a
+ * line is shown and when the file is written, and nothing else. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "plan-private.h"
+
+#define SHOW_EVERY_US G_GINT64_CONSTANT (200000)
+#define SHOW_FROM_US  G_GINT64_CONSTANT (500000) /* a search that is over sooner shows nothing */
+#define SAVE_EVERY_US (60 * G_USEC_PER_SEC)
+#define LEAST_SHARE   1e-3 /* done before the time that remains is told */
+
+struct CliPlanWatch {
+  Cli *cli;
+  char *word, *resume;
+  gboolean shows, shown, held;
+  sigset_t before; /* mask, where signals are held */
+  gint64 start_us, shown_us, saved_us;
+  guint64 cuts_before; /* done when this process began; and runs: */
+  guint runs_before;
+  gboolean there; /* the file has what was done then */
+};
+
+/* Held back, a signal waits even where whoever started us said that it is to be ignored, as nohup and a shell's & do. */
+static void
+add_unless_ignored (sigset_t *set, int which)
+{
+  struct sigaction action;
+  if (sigaction (which, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+    sigaddset (set, which);
+}
+
+CliPlanWatch *
+cli_plan_watch_new (Cli *cli, const char *word, const char *resume)
+{
+  CliPlanWatch *watch = g_new0 (CliPlanWatch, 1);
+  watch->cli = cli;
+  watch->word = g_strdup (word);
+  watch->resume = g_strdup (resume);
+  watch->shows = !cli->quiet && cli->varies == NULL && isatty (STDERR_FILENO);
+  watch->start_us = watch->saved_us = g_get_monotonic_time ();
+  if (resume != NULL) {
+    /* Held back, and looked for between tasks: threads that start from now on hold them back too. */
+    sigset_t stops;
+    sigemptyset (&stops);
+    add_unless_ignored (&stops, SIGINT);
+    add_unless_ignored (&stops, SIGTERM);
+    watch->held = pthread_sigmask (SIG_BLOCK, &stops, &watch->before) == 0;
+  }
+  return watch;
+}
+
+static void
+clear_line (CliPlanWatch *watch)
+{
+  if (watch->shown)
+    fputs ("\r\033[K", stderr);
+  watch->shown = FALSE;
+}
+
+/* One that waits ends the process now, but where it is what the process ends with anyway. */
+static void
+release (CliPlanWatch *watch)
+{
+  if (watch->held && watch->cli->signal == 0)
+    pthread_sigmask (SIG_SETMASK, &watch->before, NULL);
+  watch->held = FALSE;
+}
+
+void
+cli_plan_watch_free (CliPlanWatch *watch)
+{
+  if (watch == NULL)
+    return;
+  clear_line (watch);
+  release (watch);
+  g_free (watch->word);
+  g_free (watch->resume);
+  g_free (watch);
+}
+
+/* SIGINT or SIGTERM where one waits, else 0. */
+static int
+waiting_signal (const CliPlanWatch *watch)
+{
+  sigset_t pending;
+  if (!watch->held || sigpending (&pending) != 0)
+    return 0;
+  return sigismember (&pending, SIGINT) == 1 ? SIGINT : sigismember (&pending, SIGTERM) == 1 ? SIGTERM : 0;
+}
+
+gboolean
+cli_plan_watch_stop (void *user)
+{
+  return waiting_signal (user) != 0;
+}
+
+static gboolean
+save (CliPlanWatch *watch, const WrkPlanWork *work, GError **error)
+{
+  gboolean same = watch->there && wrk_plan_work_count (work).cuts_done == watch->cuts_before &&
+                  wrk_plan_work_n_runs (work) == watch->runs_before;
+  if (watch->resume == NULL || same)
+    return TRUE;
+  g_autofree char *text = cli_part_text (watch->cli, watch->word, work);
+  watch->saved_us = g_get_monotonic_time ();
+  return base_output_file (watch->resume, text, strlen (text), error);
+}
+
+static void
+show (CliPlanWatch *watch, const WrkPlanCount *count, gint64 now_us)
+{
+  double share = count->n_cuts > 0 ? (double)count->cuts_done / (double)count->n_cuts : 1;
+  double passed_s = (double)(now_us - watch->start_us) / G_USEC_PER_SEC;
+  double here = (double)(count->cuts_done - watch->cuts_before), rate = here / passed_s;
+  watch->shown = TRUE;
+  watch->shown_us = now_us;
+  if (count->n_runs > count->runs_done)
+    fprintf (stderr, "\r\033[Kengine: %u of %u", count->runs_done, count->n_runs);
+  else if (share < LEAST_SHARE || here <= 0)
+    fprintf (stderr, "\r\033[K%.1f %% of %" G_GUINT64_FORMAT " configurations", 100 * share, count->n_cuts);
+  else
+    fprintf (stderr, "\r\033[K%.1f %% of %" G_GUINT64_FORMAT " configurations, %.0f/s, %.0f s left", 100 * share, count->n_cuts,
+             rate, (double)(count->n_cuts - count->cuts_done) / rate);
+  fflush (stderr);
+}
+
+void
+cli_plan_watch_progress (void *user, WrkPlanWork *work, const WrkPlanCount *count)
+{
+  CliPlanWatch *watch = user;
+  gint64 now_us = g_get_monotonic_time ();
+  if (watch->shows && now_us - watch->start_us >= SHOW_FROM_US && now_us - watch->shown_us >= SHOW_EVERY_US)
+    show (watch, count, now_us);
+  if (watch->resume != NULL && now_us - watch->saved_us >= SAVE_EVERY_US)
+    save (watch, work, NULL); /* if it cannot be written, the last time tells */
+}
+
+gboolean
+cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error)
+{
+  if (watch->resume == NULL)
+    return TRUE;
+  if (!g_file_test (watch->resume, G_FILE_TEST_EXISTS))
+    return save (watch, work, error); /* what cannot be written is better known now */
+  g_autoptr (CliPart) part = cli_part_read (watch->cli, watch->resume, error);
+  if (part == NULL || !cli_part_check (watch->cli, part, error))
+    return FALSE;
+  WrkPlanCount count = wrk_plan_work_count (work);
+  if (cli_part_number (part) != count.part || cli_part_of (part) != count.of)
+    return cli_fail (watch->cli, error, "--resume '%s' is of part %u of %u, and %u of %u is asked for", watch->resume,
+                     cli_part_number (part), cli_part_of (part), count.part, count.of);
+  if (!cli_part_take (part, work, error))
+    return FALSE;
+  watch->cuts_before = wrk_plan_work_count (work).cuts_done;
+  watch->runs_before = wrk_plan_work_n_runs (work);
+  watch->there = TRUE;
+  if (!watch->cli->quiet)
+    g_string_append_printf (watch->cli->talk, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " configurations were done in %s\n",
+                            watch->cuts_before, count.n_cuts, watch->resume);
+  return TRUE;
+}
+
+gboolean
+cli_plan_watch_end (CliPlanWatch *watch, WrkPlanWork *work, gboolean done, GError **error)
+{
+  int which = done ? 0 : waiting_signal (watch);
+  clear_line (watch);
+  if (watch->resume == NULL || (!done && which == 0))
+    return done;
+  g_clear_error (error);
+  if (!save (watch, work, error))
+    return FALSE;
+  watch->cli->signal = which;
+  release (watch);
+  if (done)
+    return TRUE;
+  const WrkPlanCount count = wrk_plan_work_count (work);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
+               "forerun plan: interrupted; %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " configurations, and the same command goes on",
+               watch->resume, count.cuts_done, count.n_cuts);
+  return FALSE;
+}
