@@ -14,3 +14,17 @@ forerun_script_test(record_is_that_of_the_document ${CMAKE_CURRENT_SOURCE_DIR}/r
 add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
 forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
+
+# A plan by many processes. A build without MPI says so to who starts several.
+if(FORERUN_WITH_MPI AND NOT MPIEXEC_EXECUTABLE)
+  add_test(NAME unit.mpi_answers_as_one_process COMMAND ${CMAKE_COMMAND} -E echo "skipped: no mpirun (package openmpi-bin)")
+  set_tests_properties(unit.mpi_answers_as_one_process PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
+else()
+  set(mpirun none)
+  if(FORERUN_WITH_MPI)
+    set(mpirun ${MPIEXEC_EXECUTABLE})
+  endif()
+  forerun_script_test(mpi_answers_as_one_process ${CMAKE_CURRENT_SOURCE_DIR}/mpi.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                      ${mpirun})
+  set_tests_properties(unit.mpi_answers_as_one_process PROPERTIES TIMEOUT 600)
+endif()

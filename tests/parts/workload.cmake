@@ -70,3 +70,5 @@ forerun_test (test_workload_plan LABEL unit SOURCES unit/test_workload_plan.c US
 target_include_directories (test_workload_plan PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
 forerun_test (test_workload_plan_stages LABEL unit SOURCES unit/test_workload_plan_stages.c USES workload calibrate)
 target_include_directories (test_workload_plan_stages PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
+forerun_test (test_workload_plan_work LABEL unit SOURCES unit/test_workload_plan_work.c USES workload calibrate)
+target_include_directories (test_workload_plan_work PRIVATE ${PROJECT_SOURCE_DIR}/sim/workload)
