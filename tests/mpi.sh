@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One plan by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where a process is lost
-# or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
+# One plan by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where a process is
+# lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
 set -euo pipefail
 
 forerun=$(realpath -- "$1")
@@ -12,7 +12,8 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd -- "$work"
 
-# Open MPI wants to be asked before it runs for root, and more processes than there are processors; the look for leaks would find its.
+# Open MPI wants to be asked before it runs for root, and more processes than there are processors; the look for leaks would find
+# its own.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
@@ -51,7 +52,8 @@ fi
 declare -A many=([text]="1 2" [tsv]=3 [json]=5)
 # The same bytes on stdout and nothing else on stderr, in each format, with as many processes as come.
 # shellcheck disable=SC2086 # flags are words
-for flags in "rent_or_buy_70b --rows 30 --best 5" "buy_256_gpus --set choices.topology=[hgx_h100] --set objective=pareto --rows 9"; do
+for flags in "rent_or_buy_70b --rows 30 --best 5" \
+  "buy_256_gpus --set choices.topology=[hgx_h100] --set objective=pareto --rows 9"; do
   for format in text tsv json; do
     "$forerun" plan $flags --quiet --format $format >one
     for n in ${many[$format]}; do
