@@ -167,20 +167,33 @@ plan_group (Plan *plan, guint32 n)
   }
 }
 
+/* A number and a mark behind it; a search asks for hundreds of thousands, for which printf is slow. */
+static void
+append_number (GString *key, guint32 number, char mark)
+{
+  char text[11]; /* ten digits and the mark */
+  guint at = sizeof text;
+  text[--at] = mark;
+  do
+    text[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  g_string_append_len (key, text + at, sizeof text - at);
+}
+
 /* What makes two groups of members alike: the GPUs' places in nodes of the same kind. */
 static char *
 shape_key (const Plan *plan, guint32 first, guint32 n, guint32 n_nodes)
 {
   GString *key = g_string_new (NULL);
   guint32 last = CLU_NONE;
-  g_string_append_printf (key, "%u", n_nodes);
+  append_number (key, n_nodes, '/');
   for (guint32 i = first; i < first + n; i++) {
     CluDev dev = member_dev (plan, i);
     guint32 node = clu_dev_node (plan->clu, dev);
     if (node != last)
-      g_string_append_printf (key, "/%u:", plan->clu->node[node].kind);
+      append_number (key, plan->clu->node[node].kind, ':');
     last = node;
-    g_string_append_printf (key, "%u ", clu_dev_index (plan->clu, dev));
+    append_number (key, clu_dev_index (plan->clu, dev), ' ');
   }
   return g_string_free (key, FALSE);
 }
@@ -569,7 +582,7 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
     starts = g_new (guint32, n_rings);
     for (guint32 k = 0; k < n_rings; k++) {
       starts[k] = island_port (island, rails, k)->start;
-      g_string_append_printf (key, ";%u", starts[k]);
+      append_number (key, starts[k], ';');
     }
   }
   g_autofree char *whole = g_string_free (key, FALSE);
