@@ -149,6 +149,18 @@ answer (const WrkPlanTask *task, int tag, const void *bytes, gsize n_B)
   MPI_Send (message, (int)(sizeof *task + n_B), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
 }
 
+/* MPI itself waits by asking as fast as it can, on a processor that others may need. */
+static void
+wait_for_word (void)
+{
+  int there = 0;
+  MPI_Iprobe (0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  while (!there) {
+    g_usleep (WAIT_US);
+    MPI_Iprobe (0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  }
+}
+
 void
 cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
 {
@@ -157,6 +169,7 @@ cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
   for (;;) {
     WrkPlanTask task;
     MPI_Status status;
+    wait_for_word ();
     MPI_Recv (&task, sizeof task, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     if (status.MPI_TAG == TAG_QUIT)
       return;
