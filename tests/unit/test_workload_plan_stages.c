@@ -48,7 +48,9 @@ the_next_is_run_for_one_that_left (void)
   small.plan->spec.goal.deadline.set = TRUE;
   guint64 before = all->n_met;
   const WrkPlanAsk ask = { .threads = 1, .best = 2 };
-  TEST_TRUE (wrk_plan_second_stage (small.plan, &ask, all, NULL));
+  const WrkPlanCrew crew = { .threads = 1 };
+  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (small.plan, &crew, NULL);
+  TEST_TRUE (wrk_plan_second_stage (work, &ask, all, NULL));
   TEST_INT (all->n_standing, 0);
   TEST_INT (all->n_simulated, before); /* all of them, two at a time */
   TEST_INT (all->rows->len, 0);

@@ -61,17 +61,8 @@ static WrkPlanResult *
 answer_of (WrkPlanWork *work, guint best)
 {
   g_autoptr (GError) error = NULL;
-  WrkPlanResult *result = wrk_plan_work_search (work, best, &error);
-  if (result == NULL)
-    g_error ("%s", error->message);
-  return result;
-}
-
-static WrkPlanResult *
-by_one_thread (WrkPlan *plan, guint best)
-{
-  g_autoptr (GError) error = NULL;
-  WrkPlanResult *result = wrk_plan_search (plan, 1, best, &error);
+  const WrkPlanAsk ask = { .best = best };
+  WrkPlanResult *result = wrk_plan_work_search (work, &ask, &error);
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
@@ -88,9 +79,11 @@ same_row (const WrkChoiceRow *a, const WrkChoiceRow *b)
          a->step.provenance == b->step.provenance && memcmp (&a->step.mfu, &b->step.mfu, sizeof (double)) == 0 &&
          memcmp (&a->step.tokens, &b->step.tokens, sizeof (double)) == 0 && a->simulated == b->simulated &&
          memcmp (&a->step_time_s, &b->step_time_s, 3 * sizeof (double)) == 0 &&
-         memcmp (&a->goodput, &b->goodput, sizeof (double)) == 0 && memcmp (&a->run_s, &b->run_s, sizeof (double)) == 0 &&
-         memcmp (&a->power_W, &b->power_W, sizeof (double)) == 0 && a->way == b->way &&
-         memcmp (&a->money, &b->money, sizeof a->money) == 0 &&
+         memcmp (&a->step.wire_band, &b->step.wire_band, sizeof (double)) == 0 &&
+         memcmp (&a->step.restore_B, &b->step.restore_B, sizeof (double)) == 0 &&
+         memcmp (&a->formula, &b->formula, 3 * sizeof (double)) == 0 && memcmp (&a->goodput, &b->goodput, sizeof (double)) == 0 &&
+         memcmp (&a->run_s, &b->run_s, sizeof (double)) == 0 && memcmp (&a->power_W, &b->power_W, sizeof (double)) == 0 &&
+         a->way == b->way && memcmp (&a->money, &b->money, sizeof a->money) == 0 &&
          memcmp (&a->usd_per_token, &b->usd_per_token, sizeof (double)) == 0 && a->alike == b->alike && a->front == b->front;
 }
 
@@ -104,6 +97,9 @@ same_answers (const WrkPlanResult *a, const WrkPlanResult *b)
   TEST_INT (a->n_met, b->n_met);
   TEST_INT (a->n_simulated, b->n_simulated);
   TEST_INT (a->n_alike, b->n_alike);
+  TEST_INT (a->n_standing, b->n_standing);
+  TEST_TRUE (memcmp (a->dropped, b->dropped, sizeof a->dropped) == 0);
+  TEST_INT (a->rivals->len, b->rivals->len);
   TEST_TRUE (memcmp (a->out, b->out, sizeof a->out) == 0);
   TEST_TRUE (memcmp (a->over, b->over, sizeof a->over) == 0);
 }
@@ -135,7 +131,7 @@ no_order_and_no_memory_changes_an_answer (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
   g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanResult) a = by_one_thread (small.plan, 4), b = answer_of (work, 4);
+  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 4), b = answer_of (work, 4);
   same_answers (a, b);
   /* tp 1, 2 and 8 with pp 1 and 2 on 8 and 16 GPUs, but tp 8 x pp 2 on 8: 5 + 6 pieces; then 4 runs */
   TEST_INT (wrk_plan_work_n_pieces (work), 11);
@@ -151,7 +147,7 @@ a_front_is_the_same_too (void)
   g_auto (Loaded) small = load_small (lookup, sets);
   Odd odd = { .at_once = 2 };
   g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanResult) a = by_one_thread (small.plan, 3), b = answer_of (work, 3);
+  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 3), b = answer_of (work, 3);
   same_answers (a, b);
 }
 
@@ -195,7 +191,7 @@ parts_make_the_whole (void)
     TEST_TRUE (read_text (whole, text, &error));
   }
   TEST_INT (wrk_plan_work_n_open (whole), 0);
-  g_autoptr (WrkPlanResult) a = by_one_thread (small.plan, 2), b = answer_of (whole, 2);
+  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 2), b = answer_of (whole, 2);
   same_answers (a, b);
   TEST_INT (last.tasks, 2); /* the engine's runs alone */
 }
@@ -209,7 +205,8 @@ a_part_has_no_answer (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
   wrk_plan_work_take_part (work, 1, 2);
-  TEST_TRUE (wrk_plan_work_search (work, 1, &error) == NULL);
+  const WrkPlanAsk ask = { .best = 1 };
+  TEST_TRUE (wrk_plan_work_search (work, &ask, &error) == NULL);
   TEST_STR (error->message, "6 of 11 pieces of the plan are not done"); /* pieces 0, 3, 4, 7 and 8 are the first part's */
 }
 
@@ -219,12 +216,13 @@ a_search_goes_on_where_it_was_stopped (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  g_autoptr (WrkPlanResult) whole = by_one_thread (small.plan, 3);
+  g_autoptr (WrkPlanResult) whole = search (small.plan, 1, 3);
   for (guint stop_at = 1; stop_at <= 15; stop_at += 2) { /* 11 pieces, a look for more, 3 runs */
     Odd first = { .at_once = 1, .stop_at = stop_at }, second = { 0 };
     g_autoptr (GError) error = NULL;
     g_autoptr (WrkPlanWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second);
-    g_autoptr (WrkPlanResult) none = wrk_plan_work_search (work, 3, &error);
+    const WrkPlanAsk ask = { .best = 3 };
+    g_autoptr (WrkPlanResult) none = wrk_plan_work_search (work, &ask, &error);
     TEST_TRUE (none == NULL && error != NULL);
     TEST_TRUE (wrk_plan_work_stopped (work));
     g_autofree char *text = text_of (work);
@@ -254,7 +252,7 @@ a_finished_search_has_nothing_left_to_do (void)
   g_autofree char *twice = text_of (again);
   TEST_STR (twice, text);
   TEST_TRUE (read_text (more, text, &error));
-  g_autoptr (WrkPlanResult) c = answer_of (more, 5), d = by_one_thread (small.plan, 5);
+  g_autoptr (WrkPlanResult) c = answer_of (more, 5), d = search (small.plan, 1, 5);
   same_answers (c, d);
   TEST_INT (third.tasks, 3); /* the two that ran are known */
 }
@@ -365,8 +363,7 @@ threads_share_one_machine_and_the_engine (void)
   static const char *const sets[] = { "choices.nodes=[2]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanResult) one = by_one_thread (small.plan, 5), five = wrk_plan_search (small.plan, 5, 5, &error);
+  g_autoptr (WrkPlanResult) one = search (small.plan, 1, 5), five = search (small.plan, 5, 5);
   same_answers (one, five);
 }
 
