@@ -44,11 +44,11 @@ typedef struct {
   const char *name, *summary;
   const char *usage; /* after "forerun NAME " */
   const char *example;
-  const char *notes;       /* further lines of --help; NULL none */
-  const CliFlag *flags[5]; /* tables in the order of --help, ends with NULL */
-  size_t size;             /* of the struct that they fill; 0 without flags */
-  CliFormat formats;       /* the last format that it writes, in the order of CliFormat */
-  gboolean varies;         /* --vary: its answer is rows of figures that keys of the input change */
+  const char *notes;            /* further lines of --help; NULL none */
+  const CliFlag *flags[5];      /* tables in the order of --help, ends with NULL */
+  size_t size;                  /* of the struct that they fill; 0 without flags */
+  CliFormat formats;            /* the last format that it writes, in the order of CliFormat */
+  gboolean varies;              /* --vary: its answer is rows of figures that keys of the input change */
   const char *const *headlines; /* columns that --vary shows first, ends with NULL; NULL: the usual ones */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
   gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);
@@ -66,21 +66,23 @@ struct Cli {
   CliFormat format;
   guint64 seed;
   /* what the run gathers */
-  BaseLookup *lookup;                   /* NULL until cli_lookup */
-  GPtrArray *yamls;                     /* BaseYaml *: documents that must live until the end */
-  GPtrArray *kept;                      /* BaseYaml *: likewise, but no inputs of the answer */
-  GPtrArray *inputs;                    /* RepInput * */
-  GPtrArray *read;                      /* char *: files that were read, as they were opened */
-  GPtrArray *warnings;                  /* char * */
-  GPtrArray *cals;                      /* Cal *, kept until the end: settings point into them */
-  char *cal_key;                        /* what the last of them was asked for by, where communicators share it */
-  GString *out;                         /* the answer */
-  GString *talk;                        /* what stderr gets besides warnings, whole lines */
-  GPtrArray *files;                     /* CliFile *: further files that flags name */
-  char *folder;                         /* made before they are written where it is not there; NULL: none */
-  int status;                           /* exit status of a run that did not fail */
-  int signal;                           /* that ended a run which failed; 0: none */
-  gboolean silent;                      /* another process of the same run tells all of it */
+  BaseLookup *lookup;  /* NULL until cli_lookup */
+  GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
+  GPtrArray *kept;     /* BaseYaml *: likewise, but no inputs of the answer */
+  GPtrArray *inputs;   /* RepInput * */
+  GPtrArray *read;     /* char *: files that were read, as they were opened */
+  GPtrArray *warnings; /* char * */
+  GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
+  char *cal_key;       /* what the last of them was asked for by, where communicators share it */
+  GString *out;        /* the answer */
+  GString *talk;       /* what stderr gets besides warnings, whole lines */
+  GPtrArray *files;    /* CliFile *: further files that flags name */
+  char *folder;        /* made before they are written where it is not there; NULL: none */
+  int status;          /* exit status of a run that did not fail */
+  int signal;          /* that ended a run which failed; 0: none */
+
+  /* of several processes that answer as one */
+  gboolean silent;                      /* another one tells all of it */
   void (*end) (void *data, int status); /* called last, with the exit status; NULL: nothing */
   void *end_data;
 };
@@ -158,7 +160,8 @@ JsonBuilder *cli_json_open (const Cli *cli);
 void cli_json_close (Cli *cli, JsonBuilder *json);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
-    cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_merge, cli_verb_ratio, cli_verb_offers;
+    cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_merge, cli_verb_ratio,
+    cli_verb_offers;
 
 G_END_DECLS
 

@@ -361,10 +361,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  if (!cli_plan_read_flags (cli, &flags->answer, &ask.counts, error) || !read_shard (cli, flags, &ask, error) ||
-      !check_resume (cli, flags, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error))
-    return FALSE;
-  if (!check_share (cli, flags, words[0], wanted, error))
+  if (!cli_plan_read_flags (cli, &flags->answer, &ask.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
+      !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &ask, error) ||
+      !check_resume (cli, flags, error))
     return FALSE;
   ask.word = words[0];
   /* before MPI, whose threads hold signals back only if they are held back when they start */

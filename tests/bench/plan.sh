@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How a plan's search scales: threads of one process, processes of MPI, parts of a job array. The least of so many runs each, elapsed
-# and processor seconds (user and system, of all processes), beside the speed-up over one thread.
+# How a plan's search scales: threads of one process, processes of MPI, parts of a job array. The least of so many runs each,
+# elapsed and processor seconds (user and system, of all processes), beside the speed-up over one thread.
 # usage: plan.sh FORERUN [MPIRUN [RUNS]]      on a machine that has nothing else to do: elapsed times
 set -euo pipefail
 
