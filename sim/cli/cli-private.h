@@ -138,7 +138,7 @@ const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NU
 Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error);
 
 /* After a failure to read the file `path`: if its first key says that it is another kind of file than `wanted` ("scenario"), that
- * is the error, and not what its keys are not. */
+ * is the error, and not what its keys are not. `error` NULL: nothing to tell. */
 void cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error);
 
 /* ---- answers ---- */

@@ -84,8 +84,8 @@ find_type (const BaseYaml *yaml, const FileType **out, GError **error)
 void
 cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error)
 {
-  /* what is read twice without harm: stdin and pipes are not */
-  if (!g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+  /* nobody asks; or what is not read twice without harm: stdin and pipes */
+  if (error == NULL || !g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return;
   g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, NULL);
   const FileType *type = NULL;
