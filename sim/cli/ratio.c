@@ -16,13 +16,15 @@
 #define MOST_NODES       4096u
 #define MOST_PASSES      64u
 
+typedef enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } JobKind;
+
 /* One search, or one point. */
 typedef struct {
   const Cli *cli;
   const CliRatioAsk *ask;
   const RepRatio *ratio;
   const char *mode; /* of the points that a search asks for */
-  enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } kind;
+  JobKind kind;
   guint32 nodes;
   double batch, rate_Bps;
   RepRatioPoint point;
@@ -352,7 +354,7 @@ work (void *item)
 }
 
 static void
-add_job (GArray *jobs, const Job *like, int kind, guint32 nodes, double batch, double rate_Bps)
+add_job (GArray *jobs, const Job *like, JobKind kind, guint32 nodes, double batch, double rate_Bps)
 {
   Job job = *like;
   job.kind = kind;
