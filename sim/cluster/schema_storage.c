@@ -94,6 +94,7 @@ static const BaseField type_fields[] = {
   BASE_ROW_NUM (MdlTierType, "blend", blend, NUMBER, .min = "1", .max = "16",
                 .help = "how sharply a request's own time gives way to the servers'; default: the calibration's"),
   BASE_ROW_NUM (MdlTierType, "error", error, RATIO, .max = "10", .help = "half-width of the band of its answers"),
+  BASE_ROW_NUM (MdlTierType, "power", power, POWER, .help = "that a server draws, with its drives; for plans"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_storage_type = { .name = "storage_type",

@@ -155,13 +155,18 @@ wrk_plan_price_machine (const WrkPlan *plan, WrkMachine *machine, GError **error
   for (guint32 l = 0; l < parts.n_levels; l++)
     if (parts.level[l].type != NULL && parts.level[l].type->power.set)
       machine->fabric_W += parts.level[l].n_switches * parts.level[l].type->power.v;
+  const CluSpec *spec = clu_spec (clu);
+  for (guint i = 0; i < spec->storage.n; i++) {
+    const CluStorageSpec *tier = BASE_LIST_AT (spec->storage, CluStorageSpec, i);
+    const MdlTierType *type = tier->type.value;
+    machine->storage_W += type != NULL ? tier->servers.v * type->power.v : 0;
+  }
   if (price != NULL && price->rent.set)
     machine->rent_usd_per_s = machine->nodes * price->rent.v;
   if (price == NULL || !price->node.set)
     return TRUE;
   machine->buy_usd[WRK_BUY_NODES] = machine->nodes * price->node.v;
   machine->buy_usd[WRK_BUY_NETWORK] = prices->network.set ? machine->gpus * prices->network.v : 0;
-  const CluSpec *spec = clu_spec (clu);
   for (guint i = 0; i < spec->storage.n; i++)
     machine->buy_usd[WRK_BUY_STORAGE] += BASE_LIST_AT (spec->storage, CluStorageSpec, i)->servers.v * prices->storage_server.v;
   if (prices->fabric.head.set && !price_fabric (&prices->fabric, &parts, machine, error))

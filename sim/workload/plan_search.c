@@ -38,8 +38,8 @@ wrk_plan_price (const WrkPlan *plan, WrkChoiceRow *row)
   double useful_s = steps * row->step_time_s;
   row->goodput = wrk_plan_goodput (plan, row, useful_s);
   row->run_s = useful_s / row->goodput;
-  double used_W =
-      machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W + machine->fabric_W;
+  double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W +
+                  machine->fabric_W + machine->storage_W;
   row->power_W = used_W * building (plan);
   const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
                             .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
@@ -64,7 +64,8 @@ wrk_plan_misses (const WrkPlan *plan, const WrkChoiceRow *row, double *over)
   const WrkMachine *machine = &g_array_index (plan->machines, WrkMachine, row->machine);
   const WrkPlanSpec *s = &plan->spec;
   gboolean money = wrk_plan_asks_money (plan) || s->goal.budget.set;
-  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W) * building (plan);
+  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W) *
+                  building (plan);
   const struct {
     WrkOut out;
     gboolean set;

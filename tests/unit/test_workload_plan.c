@@ -64,8 +64,8 @@ the_engine_finds_none_better_behind_the_first_three (void)
 static void
 money_is_the_sum_of_its_parts (void)
 {
-  /* one node: $300,000 and 8 x $10,000, over 1,000 days; $20/h rented. 8 x 700 W and the node's 4,600 W make 10.2 kW, 12.75 of the
-   * building */
+  /* one node: $300,000 and 8 x $10,000, over 1,000 days; $20/h rented. 8 x 700 W and the node's 4,600 W make 10.2 kW, 8 storage
+   * servers of 800 W 6.4 kW; 20.75 of the building */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
   WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / (200 * 86400) } };
@@ -75,9 +75,9 @@ money_is_the_sum_of_its_parts (void)
   TEST_NEAR (row.run_s, 200 * 86400.0, 1e-9);
   TEST_INT (row.way, WRK_WAY_OWN);
   TEST_NEAR (row.money.capital_usd, 76000, 1e-9);
-  TEST_NEAR (row.power_W, 12750, 1e-9);
-  TEST_NEAR (row.money.energy_usd, 12.75 * 24 * 200 * 0.1, 1e-9);
-  TEST_NEAR (row.usd_per_token, (76000 + 6120) / 100e9, 1e-9);
+  TEST_NEAR (row.power_W, 20750, 1e-9);
+  TEST_NEAR (row.money.energy_usd, 20.75 * 24 * 200 * 0.1, 1e-9);
+  TEST_NEAR (row.usd_per_token, (76000 + 9960) / 100e9, 1e-9);
   double over;
   TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_DEADLINE); /* of 90 days */
   TEST_NEAR (over, 200.0 / 90 - 1, 1e-9);

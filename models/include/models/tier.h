@@ -89,6 +89,7 @@ typedef struct {
   BaseNum io_size;     /* B: of a request where nobody says */
   BaseNum blend;       /* as of MdlStorage */
   BaseNum error;       /* half-width of the band */
+  BaseNum power;       /* W that a server draws, with its drives; absent: not known */
 } MdlTierType;
 
 /* One tier of a cluster. `type` has what the topology overrides laid over it. */

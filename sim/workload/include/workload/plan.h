@@ -98,7 +98,7 @@ typedef struct {
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
   double buy_usd[WRK_BUY_N];          /* what the capital is made of */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
-  double fabric_W;                    /* of all switches whose type says what it draws */
+  double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
   gboolean fails;                     /* the plan counts failures; then: */
   MdlJobSize size;
   WrkPlanSave save;      /* to a tier, where the plan names one */
