@@ -3,8 +3,10 @@
 #
 # SC21: Narayanan et al. 2104.04473, table 1: all activations computed again, no sharing of the optimizer, one reduction at the end
 # of a step. Korthikanti et al. 2205.05198, table 5: sequence parallel, selective recompute, interleaved. Both on DGX A100 of 80 GB,
-# without flash attention. A cut here is tp x pp; of each the fastest micro-batch and number of chunks counts. Prints a row a model;
-# fails where more than MOST_OUT stand behind the first three, or a published cut is slower than the first by more than MOST_OVER %.
+# without flash attention, and with sends that both sides wait for (Megatron-LM of these years, p2p_communication.py: _communicate()
+# waits for its requests and for the device). A cut here is tp x pp; of each the fastest micro-batch and number of chunks counts.
+# Prints a row a model; fails where more than MOST_OUT stand behind the first three, or a published cut is slower than the first by
+# more than MOST_OVER %.
 set -euo pipefail
 [ $# -eq 1 ] && [ -x "$1" ] || { echo "usage: plan_ranks.sh FORERUN" >&2; exit 2; }
 forerun=$1
@@ -26,7 +28,7 @@ fixed:
   flash: false
   dropout: true
   software: {name: megatron, year: 2022}
-  overlap: {gradients: false}
+  overlap: {gradients: false, p2p: false}
 END
 }
 
