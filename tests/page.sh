@@ -48,6 +48,7 @@ head -c 5 page.pdf | grep -q '%PDF-' || fail "page.pdf is none"
 # ---- laid out ----
 
 "$forerun" plan "$source/tests/golden/plan/files/plan.yaml" --quiet --report plan.html -o answer 2>/dev/null
+"$forerun" plan "$source/tests/golden/plan/small/plan.yaml" --quiet --report small.html -o answer 2>/dev/null
 "$forerun" coll all_reduce --topology hgx_h100 -n 2 --quiet --report coll.html -o answer 2>/dev/null
 "$forerun" compare all_reduce --topology hgx_h100 --nodes 1,2 -b 1K -e 64M -f 8 --quiet --report compare.html -o answer 2>/dev/null
 cp -- "$source/tests/page_measure.html" measure.html
@@ -74,12 +75,12 @@ for what in 'wider than its window' 'contrast 2.3' 'a picture without words' '"o
   'P "below" lies on P "above"' 'a head without a scope' 'two elements with id a'; do
   grep -qF -- "$what" findings || fail "a bad page passes: not found: $what"
 done
-measure page.html,plan.html,coll.html,compare.html
-[ "$(grep -c '^measured 4 pages, 0 findings$' findings)" -eq 2 ] || { cat findings; fail "pages are not well laid out"; }
+measure page.html,plan.html,small.html,coll.html,compare.html
+[ "$(grep -c '^measured 5 pages, 0 findings$' findings)" -eq 2 ] || { cat findings; fail "pages are not well laid out"; }
 
 # Every end of an element is there, and attributes are quoted: strict readers take the page too.
 if command -v xmllint >/dev/null; then
-  xmllint --noout page.html plan.html coll.html compare.html || fail "a page is not well-formed"
+  xmllint --noout page.html plan.html small.html coll.html compare.html || fail "a page is not well-formed"
 fi
 
 [ "$failed" -ne 0 ] || echo "the page shows, in the light, in the dark and on paper"

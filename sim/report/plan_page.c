@@ -160,12 +160,22 @@ rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint mo
   for (guint i = 0; i < MIN (most, result->rows->len); i++)
     add_row (plan, &g_array_index (result->rows, WrkChoiceRow, i), i + 1, ranked);
   g_autofree char *note = g_strdup_printf ("Of %u machines and %" G_GUINT64_FORMAT " configurations %" G_GUINT64_FORMAT
-                                           " meet the goal. Those that the engine simulated rank "
-                                           "before the others; decided: beyond the error band of the first, open: within it.",
+                                           " meet the goal. Those that the engine simulated "
+                                           "rank before the others; open: the error of the ratio to the first may turn the order.",
                                            wrk_plan_machines (plan)->len, result->n_asked, result->n_met);
   rep_html_heading (html, "The best of each machine");
   rep_html_paragraph (html, "soft", note);
   rep_html_table (html, machines);
+  g_autoptr (BaseTable) rivals = rep_plan_rivals (plan, result, MOST_MACHINES);
+  if (base_table_n_rows (rivals) > 0) {
+    g_autofree char *what =
+        g_strdup_printf ("What each takes more than the first (%s), 95 %% of what that may be, and the odds that it "
+                         "takes less. Prices err apart.",
+                         base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
+    rep_html_heading (html, "How sure the order is");
+    rep_html_paragraph (html, "soft", what);
+    rep_html_table (html, rivals);
+  }
   rep_html_heading (html, "The best configurations");
   rep_html_table (html, ranked);
   if (base_table_n_rows (out) > 0) {

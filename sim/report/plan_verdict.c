@@ -207,6 +207,9 @@ append_difference (const Verdict *v, const Value *value, GString *text)
     g_string_append_printf (text, ", %s", time);
   if (cost != NULL && !by_cost)
     g_string_append_printf (text, ", %s", cost);
+  if (cost != NULL && aim == WRK_AIM_TIME &&
+      1 - row->money.total_usd / first->money.total_usd > row->run_s / first->run_s - 1) /* worth a thought */
+    g_string_append (text, ", so that it saves more than it slows");
 }
 
 /* One sentence of what the errors tell apart, and one of what they do not. */

@@ -93,6 +93,25 @@ a_front_has_two_ends (void)
   g_array_unref (result.rows);
 }
 
+static void
+what_saves_more_than_it_slows_is_said (void)
+{
+  static const char *const sets[] = { "objective=time", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  WrkPlanResult result = empty ();
+  add_row (&result, 1, 10, 6000, TRUE);
+  add_row (&result, 0, 10.2, 5700, FALSE); /* 2 % slower, 5 % cheaper */
+  g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
+  TEST_STR (said[1],
+            "Decided: nodes 2. 1: 2.0 % more time, 5.0 % less cost ($300; $380 k less to buy), so that it saves more than it "
+            "slows.");
+  g_array_index (result.rows, WrkChoiceRow, 1).money.total_usd = 5940; /* 1 % cheaper */
+  g_auto (GStrv) dear = rep_plan_verdict (small.plan, &result);
+  TEST_TRUE (g_str_has_suffix (dear[1], "($60; $380 k less to buy)."));
+  g_array_unref (result.rows);
+}
+
 /* A published figure names where it stands and of which year. */
 static void
 shipped_prices_name_their_sources (void)
@@ -131,6 +150,7 @@ main (void)
     { "the first lines say what to take and what is decided", the_first_lines_say_what_to_take_and_what_is_decided },
     { "a machine that nothing runs on is named", a_machine_that_nothing_runs_on_is_named },
     { "a front has two ends", a_front_has_two_ends },
+    { "what saves more than it slows is said", what_saves_more_than_it_slows_is_said },
     { "shipped prices name their sources", shipped_prices_name_their_sources },
     { NULL, NULL },
   };
