@@ -138,6 +138,7 @@ rep_checkpoint_text (const WrkCheckpointResult *c, GString *out)
   } rows[] = { { "stall", c->stall_s, "training stands still" },
                { "drain", c->drain_s, "behind it, beside training" },
                { "restore", c->restore_s, "each rank reads what it holds" },
+               { "replacing", c->fetch_s, "on top where a node was replaced: its part comes from the copy" },
                { "suspend", c->suspend_s, "all GPU memory to the host, the process kept" },
                { "resume", c->resume_s, "and back" } };
   g_autofree char *state = rep_quantity (c->state_B, BASE_DIM_BYTES), *each = rep_quantity (c->writer_B, BASE_DIM_BYTES),
@@ -194,6 +195,9 @@ rep_checkpoint_json (const WrkCheckpointResult *c, JsonBuilder *json)
   rep_json_number (json, "read_s", c->read_s);
   rep_json_number (json, "load_s", c->load_s);
   rep_json_number (json, "restore_s", c->restore_s);
+  rep_json_text (json, "copy", c->copy);
+  rep_json_number (json, "copy_s", c->copy_s);
+  rep_json_number (json, "fetch_s", c->fetch_s);
   rep_json_number (json, "suspend_s", c->suspend_s > 0 ? c->suspend_s : (double)NAN);
   rep_json_number (json, "resume_s", c->resume_s > 0 ? c->resume_s : (double)NAN);
   rep_json_number (json, "node_bytes", c->node_B);

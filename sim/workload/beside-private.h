@@ -22,6 +22,11 @@ typedef struct {
 
 void wrk_side_clear (WrkSide *side);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkSide, wrk_side_clear)
+/* Adds what another loads, `factor` bytes of it a byte of this; or links alone (CluUse). */
+void wrk_side_add (WrkSide *side, const WrkSide *more, double factor);
+void wrk_side_add_uses (WrkSide *side, const GArray *uses, double factor);
+/* What the copies of a checkpoint on drives put on links beside its writes. */
+gboolean wrk_checkpoint_copies (const WrkScenario *scenario, const WrkCheckpointResult *price, WrkSide *side, GError **error);
 /* Reads or writes as such; at least `least_s` long. *out is overwritten; cleared by the caller. */
 void wrk_io_run_side (const WrkIoRun *run, double least_s, WrkSide *out);
 

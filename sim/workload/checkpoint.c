@@ -41,6 +41,10 @@ static const BaseField checkpoint_fields[] = {
   BASE_ROW_NUM (WrkCheckpointSpec, "every", every, COUNT, .min = "1", .max = "1 G",
                 .help = "steps from one to the next; default: the best for goodput is searched, and a step bears none"),
   BASE_ROW (WrkCheckpointSpec, "tier", tier, STR, .help = "where it goes: a tier of the topology, or nvme, the nodes' drives; or:"),
+  BASE_ROW (WrkCheckpointSpec, "copy", copy, STR,
+            .help =
+                "with `tier: nvme`, where else it is, for a node that is replaced: peer, the drives of the next node, or a tier; "
+                "default: nowhere"),
   BASE_ROW_NUM (WrkCheckpointSpec, "stall", stall, TIME, .max = "30 days",
                 .help =
                     "in place of `tier`, for `run --goodput`: that training stands still for one, all of it, or the copy to host "
@@ -68,6 +72,33 @@ static const BaseField checkpoint_fields[] = {
 };
 const BaseSchema wrk_schema_checkpoint = { .name = "checkpoint", .help = "Saving the state.", .fields = checkpoint_fields };
 
+static gboolean
+is_peer (const WrkCheckpointSpec *spec)
+{
+  return spec->copy.v != NULL && strcmp (spec->copy.v, "peer") == 0;
+}
+
+/* A copy is of what would be lost with a node. */
+static gboolean
+check_copy (const WrkScenario *scenario, const MdlTier *tier, GError **error)
+{
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  g_autoptr (GArray) homes = wrk_io_homes (scenario);
+  MdlTier to;
+  if (tier->type.kind.v != MDL_TIER_LOCAL_NVME)
+    return wrk_fail_at (error, spec->copy.mark, "'copy' is of checkpoints on the nodes' drives (tier: nvme); leave it out");
+  if (is_peer (spec))
+    return homes->len > 1 ||
+           wrk_fail_at (error, spec->copy.mark, "one node has no peer; accepted: a tier of the topology's `storage`");
+  if (wrk_io_find (scenario->clu, spec->copy.v, &to, NULL) == CLU_NONE)
+    return wrk_fail_at (error, spec->copy.mark,
+                        "'%s' has no storage tier '%s'; accepted: peer, or a tier of the topology's `storage`",
+                        clu_name (scenario->clu), spec->copy.v);
+  return to.type.kind.v != MDL_TIER_LOCAL_NVME ||
+         wrk_fail_at (error, spec->copy.mark,
+                      "the drives are where it is already; accepted: peer, or a tier of the topology's `storage`");
+}
+
 gboolean
 wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
 {
@@ -89,6 +120,8 @@ wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
     return TRUE;
   if (wrk_io_find (scenario->clu, spec->tier.v, &tier, &why) == CLU_NONE)
     return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
+  if (spec->copy.v != NULL && !check_copy (scenario, &tier, error))
+    return FALSE;
   if (scenario->training.model.model == NULL && !spec->bytes.set)
     return wrk_fail_at (error, spec->head.mark, "a checkpoint of layers with given times needs 'bytes', the size of the state");
   if (spec->path.v == 1 && (spec->mode.v == WRK_SAVE_ASYNC || spec->software.v == 0))
@@ -202,6 +235,101 @@ gather_s (const Save *save, double *time_s, GError **error)
   return TRUE;
 }
 
+/* The way from the memory of home i to that of the next one. FALSE and *error. */
+static gboolean
+to_next (const WrkScenario *scenario, const GArray *homes, guint32 i, CluRoute *route, GError **error)
+{
+  const Clu *clu = scenario->clu;
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = scenario->settings.degrade;
+  guint32 from = g_array_index (homes, WrkIoHome, i).node, to = g_array_index (homes, WrkIoHome, (i + 1) % homes->len).node;
+  clu_route_init (route);
+  return clu_route_find (clu, clu_node_device (clu, from, CLU_DEV_MEMORY, 0), clu_node_device (clu, to, CLU_DEV_MEMORY, 0),
+                         &options, route, error);
+}
+
+/* `bytes` of each node to the next, all at once; s. */
+static gboolean
+pass_s (const Save *save, double bytes, double *time_s, GError **error)
+{
+  g_autoptr (GArray) homes = wrk_io_homes (save->scenario);
+  *time_s = 0;
+  if (homes->len < 2 || !(bytes > 0))
+    return TRUE;
+  g_auto (CluRoute) route = { 0 };
+  double rate_Bps;
+  if (!to_next (save->scenario, homes, 0, &route, error))
+    return FALSE;
+  clu_route_bottleneck (save->scenario->clu, &route, &rate_Bps);
+  *time_s = bytes / rate_Bps;
+  return TRUE;
+}
+
+/* What of a byte the drives of a node take: a peer's too. */
+static double
+written_B (const WrkCheckpointSpec *spec, double state_B)
+{
+  return is_peer (spec) ? 2 * state_B : state_B;
+}
+
+/* The copy of a checkpoint on drives: passed to the next node, or written to a tier beside it. */
+static gboolean
+price_copy (Save *save, GError **error)
+{
+  const WrkCheckpointSpec *spec = save->spec;
+  WrkCheckpointResult *out = save->out;
+  char bound[64] = "peer";
+  out->copy = spec->copy.v;
+  if (spec->copy.v == NULL)
+    return TRUE;
+  WrkCheckpointSpec other = *spec;
+  other.tier = spec->copy;
+  Save to = *save;
+  to.spec = &other;
+  if (is_peer (spec) ? !pass_s (save, out->node_B, &out->copy_s, error)
+                     : !storage_s (&to, MDL_IO_WRITE, out->writers, out->state_B, &out->copy_s, bound, sizeof bound, error))
+    return FALSE;
+  if (out->copy_s > out->write_s)
+    g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
+  out->write_s = fmax (out->write_s, out->copy_s);
+  return TRUE;
+}
+
+/* What a replaced node lacks, from the copy: by that node alone. */
+static gboolean
+price_fetch (Save *save, double unpacked_s, GError **error)
+{
+  const WrkCheckpointSpec *spec = save->spec;
+  WrkCheckpointResult *out = save->out;
+  if (spec->copy.v == NULL)
+    return TRUE;
+  g_autoptr (GArray) homes = wrk_io_homes (save->scenario), gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  WrkScenario node = *save->scenario; /* the first stands for any */
+  g_array_append_vals (gpus, save->scenario->gpus->data, g_array_index (homes, WrkIoHome, 0).n_gpus);
+  node.gpus = gpus;
+  WrkCheckpointSpec other = *spec;
+  if (!is_peer (spec))
+    other.tier = spec->copy;
+  Save there = { &node, save->training, &other, save->software, out };
+  double read_s, passed_s = 0, bytes = out->restore_B / save->training->n_ranks * gpus->len;
+  if (!storage_s (&there, MDL_IO_READ, gpus->len, bytes, &read_s, NULL, 0, error) ||
+      (is_peer (spec) && !pass_s (save, bytes, &passed_s, error)))
+    return FALSE;
+  out->fetch_s = fmax (fmax (fmax (read_s, passed_s), out->load_s) + unpacked_s - out->restore_s, 0);
+  return TRUE;
+}
+
+/* Each rank reads what it holds, which is once on all drives together: what is not on its own node's comes from the others'. */
+static double
+foreign_B (const Save *save)
+{
+  const WrkTrainingResult *training = save->training;
+  const WrkCheckpointResult *out = save->out;
+  double nodes = fmax (training->n_nodes, 1), replica = fmax (training->n_ranks / fmax (training->dp, 1), 1);
+  double twice = fmax (gpus_of_a_node (save) / replica, 1); /* replicas that a node has whole */
+  return fmax (out->restore_B / nodes - out->state_B / nodes * twice, 0);
+}
+
 static void
 share_out (Save *save)
 {
@@ -236,7 +364,9 @@ price_save (Save *save, GError **error)
   guint32 at_once = (guint32)fmin (out->writers, gpus_of_a_node (save));
   if (!gather_s (save, &out->gather_s, error) ||
       (spec->path.v == 0 && !copies_s (save, at_once, out->writer_B, TRUE, &out->snapshot_s, error)) ||
-      !storage_s (save, MDL_IO_WRITE, out->writers, out->state_B, &out->write_s, out->bound_by, sizeof out->bound_by, error))
+      !storage_s (save, MDL_IO_WRITE, out->writers, written_B (spec, out->state_B), &out->write_s, out->bound_by,
+                  sizeof out->bound_by, error) ||
+      !price_copy (save, error))
     return FALSE;
   double save_s = fmax (out->snapshot_s, out->write_s) + packed_s;
   if (packed_s > fmax (out->snapshot_s, out->write_s))
@@ -257,6 +387,14 @@ price_save (Save *save, GError **error)
   return TRUE;
 }
 
+/* On the drives of the nodes. */
+static gboolean
+is_local (const Save *save)
+{
+  MdlTier tier;
+  return wrk_io_find (save->scenario->clu, save->spec->tier.v, &tier, NULL) != CLU_NONE && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+}
+
 static gboolean
 price_restore (Save *save, GError **error)
 {
@@ -267,8 +405,13 @@ price_restore (Save *save, GError **error)
   if (!copies_s (save, local, rank_B, FALSE, &out->load_s, error) ||
       !storage_s (save, MDL_IO_READ, n, out->restore_B, &out->read_s, NULL, 0, error))
     return FALSE;
-  double unpacked_s = save->software != NULL && save->software->load.set ? rank_B / save->software->load.v : 0;
+  double unpacked_s = save->software != NULL && save->software->load.set ? rank_B / save->software->load.v : 0, passed_s = 0;
+  if (is_local (save) && !pass_s (save, foreign_B (save), &passed_s, error))
+    return FALSE;
+  out->read_s = is_local (save) ? fmax (out->read_s, passed_s) : out->read_s;
   out->restore_s = fmax (out->read_s, out->load_s) + unpacked_s;
+  if (!price_fetch (save, unpacked_s, error))
+    return FALSE;
   if (training->fullest.total_B > 0)
     return copies_s (save, local, training->fullest.total_B, TRUE, &out->suspend_s, error) &&
            copies_s (save, local, training->fullest.total_B, FALSE, &out->resume_s, error);
@@ -283,6 +426,11 @@ warn (const Save *save, WrkResult *result)
   if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
     wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
                      memory_B * 1e-9);
+  if (out->copy == NULL && save->training->n_nodes > 1 && is_local (save))
+    wrk_result_warn (result,
+                     "a node that is replaced has lost its part of the checkpoints on '%s', and the job with it the whole: "
+                     "'copy: peer', or a tier, keeps one",
+                     out->tier);
   if (out->wait_s > 0)
     wrk_result_warn (result, "a checkpoint drains in %.4g s, longer than the %.4g s to the next: training waits for it",
                      out->drain_s, out->every * save->training->step_time_s);
@@ -313,8 +461,37 @@ wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *trai
 WrkIoRun *
 wrk_checkpoint_writes (const WrkScenario *scenario, const WrkCheckpointResult *price, GError **error)
 {
-  const WrkIoSpec io = io_of (&scenario->training.checkpoint, MDL_IO_WRITE, price->writers, price->state_B);
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  const WrkIoSpec io = io_of (spec, MDL_IO_WRITE, price->writers, written_B (spec, price->state_B));
   return wrk_io_run_new (scenario, &io, error);
+}
+
+gboolean
+wrk_checkpoint_copies (const WrkScenario *scenario, const WrkCheckpointResult *price, WrkSide *side, GError **error)
+{
+  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  g_autoptr (GArray) homes = wrk_io_homes (scenario);
+  if (spec->copy.v == NULL)
+    return TRUE;
+  if (!is_peer (spec)) {
+    WrkIoSpec io = io_of (spec, MDL_IO_WRITE, price->writers, price->state_B);
+    io.tier = spec->copy;
+    g_autoptr (WrkIoRun) run = wrk_io_run_new (scenario, &io, error);
+    g_auto (WrkSide) more = { 0 };
+    if (run == NULL)
+      return FALSE;
+    wrk_io_run_side (run, 0, &more);
+    wrk_side_add (side, &more, 1);
+    return TRUE;
+  }
+  for (guint32 i = 0; i < homes->len; i++) {
+    g_auto (CluRoute) route = { 0 };
+    if (!to_next (scenario, homes, i, &route, error))
+      return FALSE;
+    /* a byte of each writer is two on drives, and one on the way */
+    wrk_side_add_uses (side, route.uses, price->writers / homes->len / 2);
+  }
+  return TRUE;
 }
 
 void

@@ -176,24 +176,28 @@ closed_terms (const WrkGoodput *out)
   MdlGoodputTerms terms = { .alive = 1, .stall_s = checkpoint->stall_s, .drain_s = checkpoint->drain_s, .pace = 1 };
   const double again_s = out->restart_s + out->create_s + checkpoint->restore_s,
                planned_s = checkpoint->stall_s + checkpoint->drain_s + again_s;
-  double alive = 0, planned_per_s = 0;
+  double alive = 0, planned_per_s = 0, fetched_per_s = 0;
   for (guint i = 0; i < out->causes->len; i++) {
     const WrkCause *cause = &g_array_index (out->causes, WrkCause, i);
     if (cause->effect == MDL_EFFECT_STOP)
       terms.stop_per_s += cause->rate_per_s;
-    else if (cause->effect == MDL_EFFECT_PLANNED || cause->nodes > 0)
+    else if (cause->effect == MDL_EFFECT_PLANNED || cause->nodes > 0) {
       planned_per_s += cause->rate_per_s;
+      fetched_per_s += cause->nodes > 0 ? cause->rate_per_s : 0;
+    }
   }
   for (guint i = 0; i < out->causes->len; i++) {
     const WrkCause *cause = &g_array_index (out->causes, WrkCause, i);
+    const double fetch_s = cause->nodes > 0 ? checkpoint->fetch_s : 0;
     if (cause->effect == MDL_EFFECT_STOP)
-      alive += cause->rate_per_s * exp (-terms.stop_per_s * (cause->detect_s + again_s));
+      alive += cause->rate_per_s * exp (-terms.stop_per_s * (cause->detect_s + again_s + fetch_s));
     if (cause->effect == MDL_EFFECT_SLOW) /* of those under way at a time the slowest counts; two at a time are left out */
       terms.pace *= 1 - (1 - 1 / cause->slowdown) * -expm1 (-cause->rate_per_s * cause->lasts_s);
   }
   if (terms.stop_per_s > 0)
     terms.alive = alive / terms.stop_per_s;
-  terms.planned_share = planned_per_s * planned_s / (1 + planned_per_s * planned_s);
+  double planned = planned_per_s * planned_s + fetched_per_s * checkpoint->fetch_s;
+  terms.planned_share = planned / (1 + planned);
   return terms;
 }
 
@@ -398,12 +402,13 @@ take_interval (WrkGoodput *out, const WrkScenario *scenario, const WrkCheckpoint
   const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
   MdlTier tier;
   CluDev dev = spec->tier.v != NULL ? clu_tier_find (scenario->clu, spec->tier.v) : CLU_NONE;
-  out->on_nodes = dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
-  out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v };
+  out->on_nodes = spec->copy.v == NULL && dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v, 0 };
   if (priced->set) { /* what it waits for the one before follows from the interval here */
     out->checkpoint.stall_s = priced->stall_s - priced->wait_s + priced->slowed_s;
     out->checkpoint.drain_s = priced->drain_s;
     out->checkpoint.restore_s = priced->restore_s;
+    out->checkpoint.fetch_s = priced->fetch_s;
     out->provenance = MIN (out->provenance, priced->source);
   }
   out->searched = !spec->every.set;

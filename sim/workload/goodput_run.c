@@ -259,7 +259,7 @@ recover (Run *run, const WrkCause *cause, gboolean noticed)
     if (broken == NULL && !run->ended)
       broken = pass (run, WRK_LOST_RESTART, cause, plan->restart_s);
     if (broken == NULL && !run->ended)
-      broken = pass (run, WRK_LOST_RESTORE, cause, plan->checkpoint.restore_s);
+      broken = pass (run, WRK_LOST_RESTORE, cause, plan->checkpoint.restore_s + (cause->nodes > 0 ? plan->checkpoint.fetch_s : 0));
     cause = broken;
     noticed = FALSE;
   }

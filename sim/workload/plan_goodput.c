@@ -83,7 +83,7 @@ price_tier (const WrkPlan *plan, WrkMachine *machine, GError **error)
   view.training.checkpoint = plan->spec.checkpoint;
   g_auto (WrkModel) model = { 0 };
   g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
-  WrkTrainingResult training = { .n_ranks = machine->gpus, .dp = 1, .step_time_s = 1 };
+  WrkTrainingResult training = { .n_ranks = machine->gpus, .n_nodes = machine->nodes, .dp = 1, .step_time_s = 1 };
   WrkCheckpointResult once, twice;
   view.training.checkpoint.every.v = 0; /* what waits for the one before is reckoned of each step */
   if (!wrk_check_checkpoint (&view, error) || !wrk_model_plan (&view, &model, error))
@@ -113,10 +113,10 @@ checkpoint_of (const WrkPlan *plan, const WrkMachine *machine, const WrkChoiceRo
   const WrkCheckpointSpec *spec = &plan->spec.checkpoint;
   const WrkPlanSave *save = &machine->save;
   if (spec->tier.v == NULL)
-    return (MdlCheckpoint){ spec->every.v, spec->stall.v, spec->drain.v, spec->restore.v };
+    return (MdlCheckpoint){ spec->every.v, spec->stall.v, spec->drain.v, spec->restore.v, 0 };
   double more_B = save->held ? fmax (row->step.restore_B - save->state_B, 0) : 0;
   double wait_s = spec->every.set ? fmax (save->drain_s - spec->every.v * step_s, 0) : 0; /* the best interval holds the drain */
-  return (MdlCheckpoint){ spec->every.v, save->stall_s + wait_s, save->drain_s, save->restore_s + more_B * save->restore_s_per_B };
+  return (MdlCheckpoint){ spec->every.v, save->stall_s + wait_s, save->drain_s, save->restore_s + more_B * save->restore_s_per_B, 0 };
 }
 
 /* ---- goodput ---- */

@@ -155,7 +155,7 @@ any_plan_ends_and_keeps_its_books (void)
                         .n_causes = G_N_ELEMENTS (causes),
                         .step_s = any (&random, 1e-6, 100),
                         .checkpoint = { ceil (any (&random, 0.1, 1e4)), any (&random, 1e-3, 1e3), any (&random, 1e-3, 1e4),
-                                        any (&random, 1e-3, 1e3) },
+                                        any (&random, 1e-3, 1e3), 0 },
                         .restart_s = any (&random, 1e-3, 1e3),
                         .spares = base_random_below (&random, 2) == 0 ? (double)INFINITY : base_random_below (&random, 5),
                         .horizon_s = 1e5,
@@ -194,6 +194,22 @@ worse_parts_never_help (void)
     cause.rate_per_s *= 2;
     TEST_TRUE (mean_of (&base).goodput < before);
   }
+}
+
+/* A replaced node's part takes longer to come: as a longer restore where each failure takes a node, and nothing where none does. */
+static void
+what_a_replaced_node_lacks_is_fetched_for_it_alone (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (unsigned nodes = 0; nodes <= 1; nodes++) {
+      WrkCause cause = cause_of (&rows[i]);
+      cause.nodes = nodes;
+      const WrkRunPlan base = plan_of (&rows[i], &cause, 1);
+      WrkRunPlan longer = base, fetched = base;
+      longer.checkpoint.restore_s += 500;
+      fetched.checkpoint.fetch_s += 500;
+      TEST_NEAR (mean_of (&fetched).goodput, mean_of (nodes > 0 ? &longer : &base).goodput, 0);
+    }
 }
 
 static void
@@ -237,6 +253,7 @@ main (void)
     { "useful and lost time sum to the run", useful_and_lost_time_sum_to_the_run },
     { "any plan ends and keeps its books", any_plan_ends_and_keeps_its_books },
     { "worse parts never help", worse_parts_never_help },
+    { "what a replaced node lacks is fetched for it alone", what_a_replaced_node_lacks_is_fetched_for_it_alone },
     { "fewer spares never help", fewer_spares_never_help },
     { "a shape below 1 spreads the count and keeps its mean", a_shape_below_1_spreads_the_count_and_keeps_its_mean },
     { NULL, NULL },

@@ -93,6 +93,108 @@ checkpoints_that_cannot_be_are_refused (void)
   }
 }
 
+/* The same with four drives of 5 GB/s read and 2 written in each of two nodes. */
+static WrkResult *
+run_drives (unsigned n_nodes, const char *checkpoint, char **why)
+{
+  g_autofree char *workload = g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {every: "
+                                               "1000, bytes: 80 GB, software: raw, threads: "
+                                               "64, %s}}",
+                                               checkpoint);
+  g_autofree char *text = scenario_text (2, n_nodes, workload, "");
+  const char *const sets[] = {
+    "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 8 "
+    "GB/s}, write: {rate: 4 GB/s}}, network: fabric}]",
+    "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: "
+    "0, blend: 16, pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, "
+    "rate: 50 GB/s}}}}",
+    NULL
+  };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, why);
+  g_autoptr (GError) error = NULL;
+  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  if (result == NULL && why == NULL)
+    g_error ("%s: %s", checkpoint, error != NULL ? error->message : "not loaded");
+  return result;
+}
+
+static void
+a_replaced_node_finds_its_part_where_the_copy_is (void)
+{
+  /* Four replicas on two nodes: each node's ranks hold 160 GB, 80 twice. Its drives take 40 of the state at 8 GB/s, give 160 at
+   * 20. */
+  static const struct {
+    const char *checkpoint, *bound_by;
+    double write_s, restore_s, fetch_s;
+    unsigned warnings;
+  } rows[] = {
+    { "tier: nvme", "drive", 5, 8, 0, 1 },
+    /* the peer's 40 GB too; they come over 20 GB/s in 2 s. A new node's 160 GB are read there and come in 8 s, as all do */
+    { "tier: nvme, copy: peer", "drive", 10, 8, 0, 0 },
+    /* 80 GB at 4 GB/s; a new node's 160 GB at 8 GB/s: 20 s in place of 8 */
+    { "tier: nvme, copy: fs", "parallel_fs", 20, 8, 12, 0 },
+    /* what all hold is what is saved: 40 GB a node, 2 s; 5 s from the tier */
+    { "tier: nvme, copy: fs, held: 80 GB", "parallel_fs", 20, 2, 3, 0 },
+    { "tier: fs", "parallel_fs", 20, 40, 0, 0 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (WrkResult) r = run_drives (2, rows[i].checkpoint, NULL);
+    const WrkCheckpointResult *c = &r->training.checkpoint;
+    test_near (c->write_s, rows[i].write_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
+    test_near (c->restore_s, rows[i].restore_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
+    test_near (c->fetch_s, rows[i].fetch_s, 0.02, rows[i].checkpoint, __FILE__, __LINE__);
+    TEST_INT (r->warnings->len, rows[i].warnings);
+  }
+  g_autoptr (WrkResult) alone = run_drives (1, "tier: nvme", NULL);
+  TEST_INT (alone->warnings->len, 0);
+}
+
+static void
+what_ranks_hold_and_their_drives_lack_comes_over_the_fabric (void)
+{
+  /* A node's drives have 40 of the 80 GB that each of its two ranks reads; at 1 GB/s of each adapter the others take 40 s, not the
+   * drives' 8. */
+  g_autofree char *text = scenario_text (2, 2,
+                                         "{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {every: 1000, "
+                                         "bytes: 80 GB, software: raw, threads: 64, tier: nvme, copy: peer}}",
+                                         "");
+  const char *const sets[] = {
+    "topology.node.nics.type.port.rate=1 GB/s",
+    "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: "
+    "0, blend: 16, pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, "
+    "rate: 50 GB/s}}}}",
+    NULL
+  };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
+  const WrkCheckpointResult *c = &r->training.checkpoint;
+  TEST_NEAR (c->restore_s, 40, 0.01);
+  TEST_NEAR (c->fetch_s, 80 - 40, 0.01); /* 160 GB at 2 GB/s */
+  TEST_NEAR (c->write_s, 20, 0.01);      /* 40 GB to the peer */
+  TEST_STR (c->bound_by, "peer");
+}
+
+static void
+copies_that_cannot_be_are_refused (void)
+{
+  static const struct {
+    unsigned n_nodes;
+    const char *checkpoint, *says;
+  } rows[] = {
+    { 2, "tier: fs, copy: peer", "'copy' is of checkpoints on the nodes' drives (tier: nvme); leave it out" },
+    { 1, "tier: nvme, copy: peer", "one node has no peer" },
+    { 2, "tier: nvme, copy: scratch", "has no storage tier 'scratch'; accepted: peer, or a tier" },
+    { 2, "tier: nvme, copy: nvme", "the drives are where it is already" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *why = NULL;
+    g_autoptr (WrkResult) r = run_drives (rows[i].n_nodes, rows[i].checkpoint, &why);
+    TEST_TRUE (r == NULL);
+    TEST_HAS (why != NULL ? why : "", rows[i].says);
+  }
+}
+
 int
 main (void)
 {
@@ -100,6 +202,9 @@ main (void)
     { "stall, drain and restore follow from bytes and rates", stall_drain_and_restore_follow_from_bytes_and_rates },
     { "a longer interval costs less, and async no more than sync", a_longer_interval_costs_less_and_async_no_more_than_sync },
     { "checkpoints that cannot be are refused", checkpoints_that_cannot_be_are_refused },
+    { "a replaced node finds its part where the copy is", a_replaced_node_finds_its_part_where_the_copy_is },
+    { "what ranks hold and their drives lack comes over the fabric", what_ranks_hold_and_their_drives_lack_comes_over_the_fabric },
+    { "copies that cannot be are refused", copies_that_cannot_be_are_refused },
     { NULL, NULL },
   };
   return test_main ("workload/checkpoint", cases);

@@ -70,6 +70,7 @@ typedef struct {
   double stall_s;     /* that training stands still for one */
   double drain_s;     /* on top, until it can be restored: an asynchronous write beside training */
   double restore_s;   /* reading it back */
+  double fetch_s;     /* on top where a node was replaced */
 } MdlCheckpoint;
 
 /* ---- closed forms ---- */

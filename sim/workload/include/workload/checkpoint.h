@@ -12,6 +12,7 @@ typedef enum { WRK_SHARDS_ALL, WRK_SHARDS_REPLICA, WRK_SHARDS_RANK0 } WrkShards;
 typedef struct {
   BaseHead head;
   BaseNum every;      /* steps; absent: the best for goodput is searched */
+  BaseStr copy;       /* of a checkpoint on the nodes' drives: "peer", or a tier; absent: none */
   BaseStr tier;       /* absent: stall, drain and restore are given */
   BaseNum stall, drain, restore; /* s */
   BaseEnum mode;      /* WrkSaveMode */
@@ -49,7 +50,10 @@ typedef struct {
   double slow_step_s;   /* … what each of them takes … */
   double slowed_s;      /* … and what all of them lose */
   double wait_s;        /* of stall_s: the one before had not drained */
+  const char *copy;     /* where else it is; NULL: nowhere. Borrowed */
+  double copy_s;        /* of write_s's time: what the copy takes, beside the writes */
   double read_s, load_s; /* a restore's storage; copies to the GPUs */
+  double fetch_s;       /* that a restore takes longer where a node was replaced: its part comes from the copy */
   double restore_s;
   double suspend_s, resume_s; /* all of the GPUs' memory to the host and back (CUDA's process checkpoint); 0: not known */
   double node_B;        /* that a snapshot takes of a node's memory */
