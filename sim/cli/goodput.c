@@ -51,10 +51,11 @@ warn_of_own_drives (Cli *cli, const WrkGoodput *goodput)
   }
   if (with_node <= 0)
     return;
-  g_autofree char *text = g_strdup_printf ("checkpoints are on the nodes' own drives, and %.4g of %.4g failures in a run take a "
-                                           "node and its part of the checkpoint with "
-                                           "them; they count here as if it were still there. A tier outside the nodes keeps it, or 'copy'",
-                                           with_node, stops);
+  g_autofree char *text =
+      g_strdup_printf ("checkpoints are on the nodes' own drives, and %.4g of %.4g failures in a run take a "
+                       "node and its part of the checkpoint with "
+                       "them; they count here as if it were still there. A tier outside the nodes keeps it, or 'copy'",
+                       with_node, stops);
   cli_warn (cli, text);
 }
 

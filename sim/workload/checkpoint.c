@@ -426,7 +426,8 @@ warn (const Save *save, WrkResult *result)
   if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
     wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
                      memory_B * 1e-9);
-  if (out->copy == NULL && save->training->n_nodes > 1 && is_local (save))
+  gboolean counted = save->scenario->training.failures.head.set; /* goodput says how often */
+  if (out->copy == NULL && save->training->n_nodes > 1 && is_local (save) && !counted)
     wrk_result_warn (result,
                      "a node that is replaced has lost its part of the checkpoints on '%s', and the job with it the whole: "
                      "'copy: peer', or a tier, keeps one",

@@ -402,7 +402,8 @@ take_interval (WrkGoodput *out, const WrkScenario *scenario, const WrkCheckpoint
   const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
   MdlTier tier;
   CluDev dev = spec->tier.v != NULL ? clu_tier_find (scenario->clu, spec->tier.v) : CLU_NONE;
-  out->on_nodes = spec->copy.v == NULL && dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  out->on_nodes =
+      spec->copy.v == NULL && dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
   out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v, 0 };
   if (priced->set) { /* what it waits for the one before follows from the interval here */
     out->checkpoint.stall_s = priced->stall_s - priced->wait_s + priced->slowed_s;

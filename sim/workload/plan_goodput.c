@@ -99,6 +99,7 @@ price_tier (const WrkPlan *plan, WrkMachine *machine, GError **error)
   machine->save = (WrkPlanSave){ .stall_s = once.stall_s,
                                  .drain_s = once.drain_s,
                                  .restore_s = once.restore_s,
+                                 .fetch_s = once.fetch_s,
                                  .state_B = training.state_B,
                                  .restore_s_per_B = (twice.restore_s - once.restore_s) / training.state_B,
                                  .held = !plan->spec.checkpoint.held.set && !plan->spec.checkpoint.bytes.set,
@@ -116,7 +117,8 @@ checkpoint_of (const WrkPlan *plan, const WrkMachine *machine, const WrkChoiceRo
     return (MdlCheckpoint){ spec->every.v, spec->stall.v, spec->drain.v, spec->restore.v, 0 };
   double more_B = save->held ? fmax (row->step.restore_B - save->state_B, 0) : 0;
   double wait_s = spec->every.set ? fmax (save->drain_s - spec->every.v * step_s, 0) : 0; /* the best interval holds the drain */
-  return (MdlCheckpoint){ spec->every.v, save->stall_s + wait_s, save->drain_s, save->restore_s + more_B * save->restore_s_per_B, 0 };
+  return (MdlCheckpoint){ spec->every.v, save->stall_s + wait_s, save->drain_s, save->restore_s + more_B * save->restore_s_per_B,
+                          save->fetch_s };
 }
 
 /* ---- goodput ---- */

@@ -56,7 +56,7 @@ typedef struct {
   gboolean step_given;
   MdlCheckpoint checkpoint;   /* as it ran */
   gboolean searched;          /* every_steps was left to the search */
-  gboolean on_nodes;          /* checkpoints are on the nodes' own drives and nowhere else: a node that is out of service has its part of them */
+  gboolean on_nodes;          /* checkpoints are on the nodes' drives alone: a node that is out of service has its part of them */
   double restart_s, create_s; /* of a restart; communicators, on top of it */
   double spares;              /* infinite: always enough */
   double mttf_s;              /* between failures that stop the job; infinite: none */

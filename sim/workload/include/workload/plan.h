@@ -85,6 +85,7 @@ typedef struct {
 /* A checkpoint to a tier, s: of the state, each part once; and of what ranks hold beyond it. */
 typedef struct {
   double stall_s, drain_s, restore_s;
+  double fetch_s; /* on top where a node was replaced, from the copy of a checkpoint on drives */
   double state_B, restore_s_per_B;
   gboolean held; /* what ranks hold is read back; FALSE: the plan says how much */
   BaseSource source;
