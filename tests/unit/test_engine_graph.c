@@ -305,6 +305,42 @@ a_million_tasks_run (void)
   TEST_TRUE (eng_graph_task_cause (graph, 5 * LENGTH + 7) == 4 * LENGTH + 7);
 }
 
+/* Graphs that follow one another on one engine: each begins where the one before says that it is over. */
+typedef struct {
+  EngGraph *next;
+  EngTime at;
+  unsigned n;
+} Relay;
+
+static void
+hand_over (Eng *eng, void *user, uint64_t arg)
+{
+  Relay *relay = user;
+  relay->n += (unsigned)arg;
+  relay->at = eng_now (eng);
+  if (relay->next != NULL)
+    TEST_TRUE (eng_graph_start (relay->next, NULL));
+  relay->next = NULL;
+}
+
+static void
+a_graph_says_once_that_it_is_over_and_another_may_follow (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  g_autoptr (EngGraph) first = eng_graph_new (eng);
+  g_autoptr (EngGraph) second = eng_graph_new (eng);
+  Relay relay = { .next = second };
+  eng_graph_delay (first, eng_graph_stream (first, "a"), 7, COMPUTE, NULL);
+  eng_graph_delay (first, eng_graph_stream (first, "b"), 4, COMPUTE, NULL);
+  EngTask last = eng_graph_delay (second, eng_graph_stream (second, "a"), 5, COMPUTE, NULL);
+  eng_graph_set_done (first, hand_over, &relay, 1);
+  eng_graph_set_done (second, hand_over, &relay, 10);
+  TEST_TRUE (eng_graph_start (first, NULL) && eng_run (eng, ENG_TIME_NEVER, 0, NULL));
+  TEST_SPAN (second, last, 7, 12);
+  TEST_INT (relay.n, 11);
+  TEST_INT (relay.at, 12);
+}
+
 int
 main (void)
 {
@@ -312,6 +348,7 @@ main (void)
     { "streams run in order and beside each other", streams_run_in_order_and_beside_each_other },
     { "gradients reduce while the backward pass goes on", gradients_reduce_while_the_backward_pass_goes_on },
     { "flows of different tasks share their links", flows_of_different_tasks_share_their_links },
+    { "a graph says once that it is over, and another may follow", a_graph_says_once_that_it_is_over_and_another_may_follow },
     { "tasks ready together start by number", tasks_ready_together_start_by_number },
     { "resources are granted in task order", resources_are_granted_in_task_order },
     { "nobody overtakes a lower task that waits", nobody_overtakes_a_lower_task_that_waits },

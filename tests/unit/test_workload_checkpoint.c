@@ -5,21 +5,29 @@
 #include "scenario_fixture.h"
 
 static WrkResult *
-run (unsigned n_nodes, const char *checkpoint, char **why)
+run_on (const char *const *sets, unsigned n_nodes, const char *checkpoint, char **why)
 {
-  g_autofree char *workload = g_strdup_printf (
-      "{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {tier: fs, threads: 64, %s}}", checkpoint);
+  g_autofree char *workload =
+      g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {threads: 64, %s}}", checkpoint);
   g_autofree char *text = scenario_text (2, n_nodes, workload, "");
-  const char *const sets[] = { "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, gds: yes, blend: 16, read: "
-                               "{rate: 8 GB/s}, write: {rate: "
-                               "4 GB/s}}, network: fabric}]",
-                               NULL };
   g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, why);
   g_autoptr (GError) error = NULL;
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why == NULL)
     g_error ("%s: %s", checkpoint, error != NULL ? error->message : "not loaded");
   return result;
+}
+
+#define TIER                                                                                                                   \
+  "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, gds: yes, blend: 16, read: {rate: 8 GB/s}, write: " \
+  "{rate: 4 GB/s}}, network: fabric}]"
+
+static WrkResult *
+run (unsigned n_nodes, const char *checkpoint, char **why)
+{
+  static const char *const sets[] = { TIER, NULL };
+  g_autofree char *to_tier = g_strdup_printf ("tier: fs, %s", checkpoint);
+  return run_on (sets, n_nodes, to_tier, why);
 }
 
 static void
@@ -93,29 +101,18 @@ checkpoints_that_cannot_be_are_refused (void)
   }
 }
 
-/* The same with four drives of 5 GB/s read and 2 written in each of two nodes. */
+/* Four drives of 5 GB/s read and 2 written in each node. */
+#define DRIVES                                                                                                                 \
+  "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: 0, blend: 16, pcie: " \
+  "{class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 50 GB/s}}}}"
+#define STATE "every: 1000, bytes: 80 GB, software: raw, "
+
 static WrkResult *
 run_drives (unsigned n_nodes, const char *checkpoint, char **why)
 {
-  g_autofree char *workload = g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {every: "
-                                               "1000, bytes: 80 GB, software: raw, threads: "
-                                               "64, %s}}",
-                                               checkpoint);
-  g_autofree char *text = scenario_text (2, n_nodes, workload, "");
-  const char *const sets[] = {
-    "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 8 "
-    "GB/s}, write: {rate: 4 GB/s}}, network: fabric}]",
-    "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: "
-    "0, blend: 16, pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, "
-    "rate: 50 GB/s}}}}",
-    NULL
-  };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, why);
-  g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
-  if (result == NULL && why == NULL)
-    g_error ("%s: %s", checkpoint, error != NULL ? error->message : "not loaded");
-  return result;
+  static const char *const sets[] = { TIER, DRIVES, NULL };
+  g_autofree char *state = g_strconcat (STATE, checkpoint, NULL);
+  return run_on (sets, n_nodes, state, why);
 }
 
 static void
@@ -154,20 +151,8 @@ what_ranks_hold_and_their_drives_lack_comes_over_the_fabric (void)
 {
   /* A node's drives have 40 of the 80 GB that each of its two ranks reads; at 1 GB/s of each adapter the others take 40 s, not the
    * drives' 8. */
-  g_autofree char *text = scenario_text (2, 2,
-                                         "{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {every: 1000, "
-                                         "bytes: 80 GB, software: raw, threads: 64, tier: nvme, copy: peer}}",
-                                         "");
-  const char *const sets[] = {
-    "topology.node.nics.type.port.rate=1 GB/s",
-    "topology.node.storage={local_nvme: {drives: 4, type: {drive: d, read: 5 GB/s, write: 2 GB/s, latency: "
-    "0, blend: 16, pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, "
-    "rate: 50 GB/s}}}}",
-    NULL
-  };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
+  static const char *const sets[] = { "topology.node.nics.type.port.rate=1 GB/s", DRIVES, NULL };
+  g_autoptr (WrkResult) r = run_on (sets, 2, STATE "tier: nvme, copy: peer", NULL);
   const WrkCheckpointResult *c = &r->training.checkpoint;
   TEST_NEAR (c->restore_s, 40, 0.01);
   TEST_NEAR (c->fetch_s, 80 - 40, 0.01); /* 160 GB at 2 GB/s */

@@ -54,8 +54,8 @@ gboolean eng_graph_run (EngGraph *graph, GError **error);
  * A graph runs once; tasks are added before that. */
 gboolean eng_graph_start (EngGraph *graph, GError **error);
 unsigned eng_graph_n_done (const EngGraph *graph);
-/* Called once, in the instant that its last task ends, as an event of its own: another graph may be started there. The graph itself
- * must live until the clock has moved on. */
+/* Called once, in the instant that its last task ends, as an event of its own (never, of a graph without tasks): another graph may
+ * be started there. The graph itself must live until the clock has moved on. */
 void eng_graph_set_done (EngGraph *graph, EngFn done, void *user, uint64_t arg);
 
 unsigned eng_graph_n_tasks (const EngGraph *graph);
