@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "scenario_fixture.h"
+#include "workload/goodput.h"
 
 #define STORAGE(network)                                                                                                      \
   "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 1 TB/s}, write: {rate: 1 " \
@@ -94,6 +95,22 @@ a_drain_elsewhere_slows_nothing (void)
 }
 
 static void
+goodput_counts_what_steps_lose_to_a_drain (void)
+{
+  /* 10 GB by each of two writers: a copy through 40 GB/s of host memory, 0.25 s, and 0.5 s that five steps lose. */
+  g_autofree char *text =
+      scenario_text (1, 2, "{kind: training, " LAYERS ", failures: {rates: llama3_2024, days: 1}, " SAVE ("20 GB", "100") "}", "");
+  const char *const sets[] = { STORAGE ("fabric"), NULL };
+  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
+  g_autoptr (WrkGoodput) goodput = wrk_scenario_goodput (scenario, r, NULL, &error);
+  TEST_TRUE (goodput != NULL);
+  TEST_NEAR (goodput->checkpoint.stall_s, 0.25 + 0.5, 0.01);
+  TEST_NEAR (goodput->checkpoint.drain_s, 1.5, 0.01);
+}
+
+static void
 a_larger_state_never_costs_less_and_the_steps_add_up (void)
 {
   double before_s = 0, before_drain_s = 0;
@@ -172,6 +189,7 @@ a_drain_and_reads_of_one_tier_share_its_servers (void)
 static const TestCase cases[] = {
   { "a drain over the adapters slows the steps it lasts through", a_drain_over_the_adapters_slows_the_steps_it_lasts_through },
   { "a drain elsewhere slows nothing", a_drain_elsewhere_slows_nothing },
+  { "goodput counts what steps lose to a drain", goodput_counts_what_steps_lose_to_a_drain },
   { "a larger state never costs less, and the steps add up", a_larger_state_never_costs_less_and_the_steps_add_up },
   { "reads that cross the adapters slow the step", reads_that_cross_the_adapters_slow_the_step },
   { "reads get no more than the step leaves", reads_get_no_more_than_the_step_leaves },
