@@ -88,6 +88,7 @@ typedef struct {
   CluScaleUpKind scale_up;
   guint32 *near_first, *near_nic; /* by GPU, n + 1: its nearest NICs, those it does not leave to others */
   CluWay *near_way;               /* two for each of near_nic: there and back; by links alone, so that it outlives their rates */
+  guint8 *nic_class;              /* by GPU and NIC: CluPathClass of the way there over the host */
   gboolean on_chip_nics;
   CluParams nic_wire;  /* a NIC's cable without the switch at its end; link_class NULL without NICs */
   double write_weight; /* of the drives: a byte written costs as much as this many read */

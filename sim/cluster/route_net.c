@@ -87,6 +87,13 @@ own_nics (const End *end, const CluDegrade *degrade, CluNicSet *out)
     clu_nearest_nics (end->t, end->local, seen_from (end, degrade), usable_nics (end, degrade), out);
 }
 
+/* As clu_host_class() from a GPU to an adapter, kept by the template. */
+static inline CluPathClass
+nic_class (const CluTemplate *t, guint32 gpu, guint32 nic)
+{
+  return (CluPathClass)t->nic_class[(gsize)gpu * t->n[CLU_DEV_NIC] + nic];
+}
+
 /* Whether the adapter itself moves the bytes of this end: GPU memory by GDR, host memory by RDMA, an adapter for itself. */
 static gboolean
 adapter_reaches (const End *end, const CluDegrade *degrade, guint32 nic)
@@ -98,8 +105,7 @@ adapter_reaches (const End *end, const CluDegrade *degrade, guint32 nic)
     return FALSE;
   if (degrade->remote_numa && end->t->n[CLU_DEV_SOCKET] > 1)
     return FALSE;
-  return degrade->gdr_level == CLU_PATH_LOC ||
-         clu_host_class (end->t, end->local, end->t->first[CLU_DEV_NIC] + nic) <= degrade->gdr_level;
+  return degrade->gdr_level == CLU_PATH_LOC || nic_class (end->t, end->index, nic) <= degrade->gdr_level;
 }
 
 /* Whether an adapter is one of those that GPU g leaves by. */
@@ -120,12 +126,12 @@ proxy_gpu (const Clu *clu, const End *end, const CluDegrade *degrade, guint32 ni
   if (end->kind != CLU_DEV_GPU || degrade->no_nvlink || degrade->no_p2p || degrade->no_pxn)
     return CLU_NONE;
   const CluTemplate *t = end->t;
-  guint32 dev = t->first[CLU_DEV_NIC] + nic, best = CLU_NONE;
-  CluPathClass own = clu_host_class (t, end->local, dev), nearest = CLU_PATH_P2C; /* NCCL: the proxy must be at PXB, or P2C */
+  guint32 best = CLU_NONE;
+  CluPathClass own = nic_class (t, end->index, nic), nearest = CLU_PATH_P2C; /* NCCL: the proxy must be at PXB, or P2C */
   if (own <= CLU_PATH_PXB)
     return CLU_NONE;
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++) {
-    CluPathClass c = clu_host_class (t, t->first[CLU_DEV_GPU] + g, dev);
+    CluPathClass c = nic_class (t, g, nic);
     gboolean better = best == CLU_NONE || c < nearest || (c == nearest && !is_own_nic (t, best, nic) && is_own_nic (t, g, nic));
     if (g != end->index && c <= nearest && c < own && better &&
         clu_scale_up_class (clu, end->node, end->index, end->node, g) == CLU_PATH_NVL) {
@@ -243,8 +249,7 @@ pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions
     gboolean reached = TRUE;
     for (guint32 i = 0; i < out->to.n && reached; i++) {
       guint32 k = out->to.nic[i];
-      reached = k < n && (degrade->same_rail ||
-                          clu_host_class (from->t, from->local, from->t->first[CLU_DEV_NIC] + k) <= CLU_PATH_PXB ||
+      reached = k < n && (degrade->same_rail || nic_class (from->t, from->index, k) <= CLU_PATH_PXB ||
                           proxy_gpu (clu, from, degrade, k) != CLU_NONE);
     }
     if (reached) {

@@ -179,6 +179,12 @@ clu_template_find_ways (CluTemplate *t)
         way->path_class = inward ? clu_host_class (t, nic, gpu) : clu_host_class (t, gpu, nic);
       }
   t->near_way = ways;
+  t->nic_class = g_new (guint8, (gsize)t->n[CLU_DEV_GPU] * t->n[CLU_DEV_NIC] + 1u);
+  for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
+    for (guint32 nic = 0; nic < t->n[CLU_DEV_NIC]; nic++) {
+      CluPathClass path_class = clu_host_class (t, t->first[CLU_DEV_GPU] + g, t->first[CLU_DEV_NIC] + nic);
+      t->nic_class[(gsize)g * t->n[CLU_DEV_NIC] + nic] = (guint8)path_class;
+    }
 }
 
 static gboolean

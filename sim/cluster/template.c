@@ -503,5 +503,6 @@ clu_template_free (CluTemplate *t)
   g_free (t->near_first);
   g_free (t->near_nic);
   g_free (t->near_way);
+  g_free (t->nic_class);
   g_free (t);
 }
