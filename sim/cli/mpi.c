@@ -10,7 +10,7 @@
 
 #include "mpi-private.h"
 
-enum { TAG_TASK = 1, TAG_QUIT, TAG_REPLY, TAG_FAILED };
+enum { TAG_TASK = 1, TAG_QUIT, TAG_REPLY, TAG_FAILED }; /* the last one and the code of the error */
 enum { IN_RESERVE = 2, WAIT_US = 50 };
 
 typedef struct {
@@ -178,7 +178,8 @@ cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
     if (reply != NULL)
       answer (&task, TAG_REPLY, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply));
     else
-      answer (&task, TAG_FAILED, error->message, strlen (error->message));
+      answer (&task, TAG_FAILED + (error->domain == BASE_ERROR ? error->code : (int)BASE_ERROR_RUN), error->message,
+              strlen (error->message));
   }
 }
 
@@ -203,8 +204,8 @@ take_replies (CliRanks *ranks, WrkPlanWork *work, gboolean *any, GError **error)
     memcpy (&task, message, sizeof task);
     ranks->members[status.MPI_SOURCE].busy--;
     ranks->busy--;
-    if (status.MPI_TAG == TAG_FAILED)
-      wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, message + sizeof task));
+    if (status.MPI_TAG >= TAG_FAILED)
+      wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, status.MPI_TAG - TAG_FAILED, message + sizeof task));
     else if (!wrk_plan_work_put (work, &task, message + sizeof task, (gsize)n_B - sizeof task, error))
       return FALSE;
   }
