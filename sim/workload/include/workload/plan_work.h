@@ -58,7 +58,7 @@ WrkPlan *wrk_plan_work_plan (const WrkPlanWork *work); /* borrowed */
 WrkPlanCount wrk_plan_work_count (const WrkPlanWork *work);
 guint wrk_plan_work_n_pieces (const WrkPlanWork *work);
 guint wrk_plan_work_n_of_part (const WrkPlanWork *work, guint part, guint of); /* pieces that this part has */
-guint wrk_plan_work_n_runs (const WrkPlanWork *work); /* of the engine that are known */
+guint wrk_plan_work_n_runs (const WrkPlanWork *work);                          /* of the engine that are known */
 guint wrk_plan_work_n_left (const WrkPlanWork *work);                          /* pieces that are due and not done */
 guint wrk_plan_work_n_open (const WrkPlanWork *work);                          /* pieces that are not done, whether due or not */
 
