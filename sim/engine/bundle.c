@@ -116,12 +116,7 @@ leave (Eng *eng, uint32_t carrier, uint32_t at)
   EngNet *net = &eng->net;
   EngBundle *bundle = bundle_of (net, carrier);
   EngFlowHead *head = &net->head[carrier];
-  if (at == 0) {
-    eng_heap_pop (&bundle->members);
-  } else {
-    bundle->members.items[at] = bundle->members.items[--bundle->members.n];
-    eng_heap_build (&bundle->members);
-  }
+  eng_heap_remove (&bundle->members, at);
   drop_pending (eng, carrier);
   for (uint32_t k = 0; k < head->n_uses; k++)
     eng_link_mark_dirty (net, net->pool[head->uses + k]);

@@ -21,6 +21,8 @@ void eng_heap_append (EngHeap *heap, double key, uint32_t id);
 void eng_heap_build (EngHeap *heap);
 void eng_heap_push (EngHeap *heap, double key, uint32_t id);
 void eng_heap_pop (EngHeap *heap);
+/* The item at items[at]. */
+void eng_heap_remove (EngHeap *heap, uint32_t at);
 /* Gives the least item a larger key. */
 void eng_heap_raise_top (EngHeap *heap, double key);
 

@@ -26,6 +26,17 @@ sift_down (EngHeap *heap, uint32_t at)
   heap->items[at] = item;
 }
 
+static inline void
+sift_up (EngHeap *heap, uint32_t at)
+{
+  EngHeapItem item = heap->items[at];
+  while (at > 0 && before (item, heap->items[(at - 1) / 2])) {
+    heap->items[at] = heap->items[(at - 1) / 2];
+    at = (at - 1) / 2;
+  }
+  heap->items[at] = item;
+}
+
 void
 eng_heap_clear (EngHeap *heap)
 {
@@ -54,13 +65,18 @@ void
 eng_heap_push (EngHeap *heap, double key, uint32_t id)
 {
   eng_heap_append (heap, key, id);
-  EngHeapItem item = heap->items[heap->n - 1];
-  uint32_t at = heap->n - 1;
-  while (at > 0 && before (item, heap->items[(at - 1) / 2])) {
-    heap->items[at] = heap->items[(at - 1) / 2];
-    at = (at - 1) / 2;
-  }
-  heap->items[at] = item;
+  sift_up (heap, heap->n - 1);
+}
+
+void
+eng_heap_remove (EngHeap *heap, uint32_t at)
+{
+  heap->n--;
+  if (at == heap->n)
+    return;
+  heap->items[at] = heap->items[heap->n];
+  sift_up (heap, at);
+  sift_down (heap, at);
 }
 
 void
