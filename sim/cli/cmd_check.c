@@ -3,11 +3,11 @@
 
 #include "base/table.h"
 #include "base/yaml.h"
+#include "plan-private.h"
 #include "scenario-private.h"
 #include "workload/goodput.h"
 #include "workload/llm.h"
 #include "workload/offers.h"
-#include "workload/plan.h"
 
 typedef enum {
   FILE_TOPOLOGY,
@@ -135,7 +135,7 @@ check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
 static gboolean
 check_plan (Cli *cli, const char *path, GError **error)
 {
-  g_autoptr (WrkPlan) plan = wrk_plan_load (path, cli->lookup, (const char *const *)cli->sets, cli_library_load, cli, error);
+  g_autoptr (WrkPlan) plan = cli_plan_read (cli, path, error);
   if (plan == NULL)
     return FALSE;
   cli_warn_all (cli, wrk_plan_warnings (plan));

@@ -207,6 +207,13 @@ cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GE
 }
 
 WrkPlan *
+cli_plan_read (Cli *cli, const char *path, GError **error)
+{
+  const WrkPlanOptions options = { .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
+  return wrk_plan_load (path, cli->lookup, &options, cli_library_load, cli, error);
+}
+
+WrkPlan *
 cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
 {
   *path = strcmp (word, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, word, PLANS_FOLDER, NULL, error);
@@ -214,7 +221,7 @@ cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return NULL;
   }
-  WrkPlan *plan = wrk_plan_load (*path, cli->lookup, (const char *const *)cli->sets, cli_library_load, cli, error);
+  WrkPlan *plan = cli_plan_read (cli, *path, error);
   if (plan == NULL) {
     cli_tell_kind (cli, *path, "plan", error);
     return NULL;

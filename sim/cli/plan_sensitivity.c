@@ -1,5 +1,6 @@
 /* plan --sensitivity: the plan asked again with other constants. A search takes seconds, and there are hundreds of questions: each
  * is asked of the configurations that could come first (wrk_plan_contenders), and where another one does, of everything. */
+#include "plan-private.h"
 #include "plan_sensitivity-private.h"
 
 #include <math.h>
@@ -40,8 +41,7 @@ ask_again (const void *data, gboolean whole, BaseWatch *watch, CliHangsAnswer *a
   g_autoptr (Cli) own = cli_sensitivity_cli (question->cli, watch, error);
   if (own == NULL)
     return FALSE;
-  g_autoptr (WrkPlan) plan =
-      wrk_plan_load (question->path, own->lookup, (const char *const *)own->sets, cli_library_load, own, error);
+  g_autoptr (WrkPlan) plan = cli_plan_read (own, question->path, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {

@@ -53,6 +53,7 @@ struct WrkPlan {
   gboolean has_prices;
   GPtrArray *fixed; /* char *: "workload.sequence=8192" */
   GArray *machines; /* WrkMachine */
+  WrkPlanOptions options; /* its sets are in `yaml` already */
   WrkLibraryLoad load;
   void *user;
   WrkApartSpec apart;

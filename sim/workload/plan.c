@@ -187,7 +187,9 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
   if (ask == NULL)
     add_set (sets, "workload.micro_batch=1");
   g_ptr_array_add (sets, NULL);
-  const WrkScenarioOptions options = { .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL };
+  const WrkScenarioOptions options = {
+    .has_seed = plan->options.has_seed, .seed = plan->options.seed, .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL
+  };
   return wrk_scenario_load_data (base_yaml_path (plan->yaml), text, strlen (text), plan->lookup, &options, plan->load, plan->user,
                                  error);
 }
@@ -379,10 +381,11 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
 }
 
 WrkPlan *
-wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *sets, WrkLibraryLoad load, void *user, GError **error)
+wrk_plan_load (const char *path, const BaseLookup *lookup, const WrkPlanOptions *options, WrkLibraryLoad load, void *user,
+               GError **error)
 {
   g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
-  if (yaml == NULL || !apply_sets (yaml, sets, error))
+  if (yaml == NULL || !apply_sets (yaml, options->sets, error))
     return NULL;
   g_autoptr (WrkPlan) plan = g_new0 (WrkPlan, 1);
   g_mutex_init (&plan->loading);
@@ -392,6 +395,7 @@ wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *se
   plan->warnings = base_diag_new ();
   plan->fixed = g_ptr_array_new_with_free_func (g_free);
   plan->machines = g_array_new (FALSE, FALSE, sizeof (WrkMachine));
+  plan->options = *options;
   plan->load = load;
   plan->user = user;
   plan->lookup = lookup;

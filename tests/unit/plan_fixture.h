@@ -43,8 +43,9 @@ load_small (const BaseLookup *lookup, const char *const *sets)
 {
   g_autoptr (GError) error = NULL;
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
-  loaded.plan =
-      wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, sets, load_library, loaded.cals, &error);
+  const WrkPlanOptions options = { .sets = sets };
+  loaded.plan = wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals,
+                               &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
   return loaded;

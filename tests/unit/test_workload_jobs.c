@@ -6,27 +6,9 @@
 #include "workload_fixture.h"
 
 /* 4 nodes of 2 GPUs; an adapter of 10 GB/s a node; two nodes a leaf, one cable of 10 GB/s up. No latency anywhere. */
-#define CLUSTER                                                                                                                 \
-  "scenario: s\n"                                                                                                               \
-  "cluster:\n"                                                                                                                  \
-  "  library: plain\n"                                                                                                          \
-  "  topology:\n"                                                                                                               \
-  "    topology: t\n"                                                                                                           \
-  "    nodes: 4\n"                                                                                                              \
-  "    node:\n"                                                                                                                 \
-  "      gpus:\n"                                                                                                               \
-  "        type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 " \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 2\n"                                                                                                          \
-  "      nvlink: {kind: switch, switches: 1}\n"                                                                                 \
-  "      sockets: {count: 1, memory: 1 TB/s}\n"                                                                                 \
-  "      nics:\n"                                                                                                               \
-  "        type: {nic: n, port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 0, duplex: 1}, rate: 10 "  \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 1\n"                                                                                                          \
-  "    fabric: {kind: fat_tree, leaf: {radix: 3, latency: 0}, spine: {radix: 2, latency: 0}, oversubscription: 2, routing: "    \
+#define CLUSTER                                                                                                              \
+  FOUR_NODES                                                                                                                 \
+  "    fabric: {kind: fat_tree, leaf: {radix: 3, latency: 0}, spine: {radix: 2, latency: 0}, oversubscription: 2, routing: " \
   "adaptive}\n"
 
 static WrkScenario *

@@ -113,8 +113,8 @@ load_priced (const BaseLookup *lookup, const char *prices, GError **error)
   const char *const sets[] = { set, "choices.nodes=[1, 32]", "constraints=", "goal.deadline=", "goal.budget=", NULL };
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   TEST_TRUE (g_file_set_contents (path, prices, -1, NULL));
-  loaded.plan =
-      wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, sets, load_library, loaded.cals, error);
+  loaded.plan = wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &(WrkPlanOptions){ .sets = sets },
+                               load_library, loaded.cals, error);
   remove (path);
   remove (folder);
   return loaded;
@@ -267,7 +267,7 @@ the_example_has_an_answer (void)
   g_autoptr (GError) error = NULL;
   g_auto (Loaded) loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
-  loaded.plan = wrk_plan_load (path, lookup, NULL, load_library, loaded.cals, &error);
+  loaded.plan = wrk_plan_load (path, lookup, &(WrkPlanOptions){ 0 }, load_library, loaded.cals, &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
   WrkPlanResult *result = search (loaded.plan, 1, 0);

@@ -5,29 +5,11 @@
 #include "workload/scenario.h"
 #include "workload_fixture.h"
 
-#define CLUSTER                                                                                                                 \
-  "scenario: s\n"                                                                                                               \
-  "cluster:\n"                                                                                                                  \
-  "  library: plain\n"                                                                                                          \
-  "  topology:\n"                                                                                                               \
-  "    topology: t\n"                                                                                                           \
-  "    nodes: 4\n"                                                                                                              \
-  "    node:\n"                                                                                                                 \
-  "      gpus:\n"                                                                                                               \
-  "        type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 " \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 2\n"                                                                                                          \
-  "      nvlink: {kind: switch, switches: 1}\n"                                                                                 \
-  "      sockets: {count: 1, memory: 1 TB/s}\n"                                                                                 \
-  "      nics:\n"                                                                                                               \
-  "        type: {nic: n, port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 0, duplex: 1}, rate: 10 "  \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 1\n"                                                                                                          \
-  "    fabric: {kind: single_switch, leaf: {radix: 64, latency: 0}}\n"                                                          \
-  "    storage: [{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 8 GB/s}, write: {rate: 4 "       \
-  "GB/s}}, network: fabric}]\n"                                                                                                 \
+#define CLUSTER                                                                                                           \
+  FOUR_NODES                                                                                                              \
+  "    fabric: {kind: single_switch, leaf: {radix: 64, latency: 0}}\n"                                                    \
+  "    storage: [{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 8 GB/s}, write: {rate: 4 " \
+  "GB/s}}, network: fabric}]\n"                                                                                           \
   "jobs:\n"
 
 /* 1 s of compute a step on nodes FIRST to LAST. */

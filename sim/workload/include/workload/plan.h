@@ -177,9 +177,14 @@ typedef struct {
 
 typedef struct WrkPlan WrkPlan;
 
-/* Reads a plan, its prices and its machines. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT)
- * on anything wrong. Returned: full. */
-WrkPlan *wrk_plan_load (const char *path, const BaseLookup *lookup, const char *const *sets, WrkLibraryLoad load, void *user,
+typedef struct {
+  const char *const *sets; /* "path=value", ends with NULL; paths as in the plan; NULL: none */
+  gboolean has_seed;
+  guint64 seed;            /* of what its scenarios draw; default: theirs */
+} WrkPlanOptions;
+
+/* Reads a plan, its prices and its machines. NULL and *error (BASE_ERROR_INPUT) on anything wrong. Returned: full. */
+WrkPlan *wrk_plan_load (const char *path, const BaseLookup *lookup, const WrkPlanOptions *options, WrkLibraryLoad load, void *user,
                         GError **error);
 void wrk_plan_free (WrkPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkPlan, wrk_plan_free)
