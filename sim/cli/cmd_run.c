@@ -158,6 +158,22 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
   return cli_page_add (cli, flags->report, pictures, &page, error);
 }
 
+/* Leaves those that the scenario asks for: `timeline` is its beginning too. */
+static void
+choose_pictures (GPtrArray *pictures, const GPtrArray *asked)
+{
+  for (guint i = pictures->len; i-- > 0 && asked->len > 0;) {
+    const CliPicture *picture = pictures->pdata[i];
+    gboolean wanted = FALSE;
+    for (guint k = 0; k < asked->len; k++) {
+      const char *rest = g_str_has_prefix (picture->name, asked->pdata[k]) ? picture->name + strlen (asked->pdata[k]) : "-";
+      wanted |= *rest == '\0' || *rest == '_';
+    }
+    if (!wanted)
+      g_ptr_array_remove_index (pictures, i);
+  }
+}
+
 static gboolean
 add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, GError **error)
 {
@@ -172,6 +188,7 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
     cli_pictures_goodput (pictures, beside->goodput, wrk_scenario_name (done->scenario));
   if (beside->hangs != NULL)
     cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, wrk_scenario_name (done->scenario));
+  choose_pictures (pictures, wrk_scenario_plots (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)
     cli_warn (cli, "--plot: this run has nothing to draw");
   return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&

@@ -57,7 +57,7 @@ cli_ranks_open (Cli *cli, GError **error)
   CliRanks *ranks = g_new0 (CliRanks, 1);
   MPI_Comm_size (MPI_COMM_WORLD, &ranks->n);
   MPI_Comm_rank (MPI_COMM_WORLD, &ranks->self);
-  ranks->members = g_new0 (Member, ranks->n);
+  ranks->members = g_new0 (Member, (gsize)ranks->n);
   for (int i = 0; i < ranks->n; i++)
     ranks->members[i].machine = G_MAXUINT32;
   cli->silent = ranks->self > 0;
@@ -117,7 +117,7 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
 gboolean
 cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error)
 {
-  g_autofree Word *words = g_new0 (Word, ranks->n);
+  g_autofree Word *words = g_new0 (Word, (gsize)ranks->n);
   Word own;
   int n_host = 0;
   memset (&own, 0, sizeof own);

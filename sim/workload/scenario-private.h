@@ -36,6 +36,7 @@ struct WrkScenario {
   WrkBackgroundSpec background;
   Clu *clu;
   WrkSettings settings;
+  GPtrArray *plots; /* char *: pictures that are asked for; none: all */
   MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;

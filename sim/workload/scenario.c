@@ -140,13 +140,20 @@ take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
 }
 
 static void
-take_report (const WrkScenario *scenario, const BaseSchemaContext *context)
+take_report (WrkScenario *scenario, const BaseSchemaContext *context)
 {
   WrkReportSpec report = { 0 };
   if (scenario->spec.report == NULL || !base_schema_read (&wrk_schema_report, scenario->spec.report, FALSE, context, &report))
     return;
-  if (report.plots.n > 0)
-    base_diag_error (context->diag, report.plots.mark, "'plots' is not built yet; leave it out or empty");
+  for (unsigned i = 0; i < report.plots.n; i++) {
+    static const char *const known[] = { "breakdown", "timeline", "memory", "links", "goodput", "tornado", NULL };
+    const BaseStr *plot = &report.plots.item[i];
+    if (!g_strv_contains (known, plot->v))
+      base_diag_error (context->diag, plot->mark,
+                       "no picture is called '%s'; accepted: breakdown, timeline, memory, links, goodput, tornado", plot->v);
+    else
+      g_ptr_array_add (scenario->plots, g_strdup (plot->v));
+  }
   if (report.trace.v)
     base_diag_warn (context->diag, report.trace.mark, "'trace' has no effect: only flags name files to write (run --trace FILE)");
 }
@@ -418,6 +425,7 @@ load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const WrkScenarioOptions *o
            GError **error)
 {
   g_autoptr (WrkScenario) scenario = g_new0 (WrkScenario, 1);
+  scenario->plots = g_ptr_array_new_with_free_func (g_free);
   scenario->yaml = yaml;
   scenario->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_ptr_array_add (scenario->inputs, yaml);
@@ -456,6 +464,7 @@ wrk_scenario_free (WrkScenario *scenario)
   if (scenario == NULL)
     return;
   g_clear_pointer (&scenario->jobs, g_ptr_array_unref);
+  g_clear_pointer (&scenario->plots, g_ptr_array_unref);
   g_clear_pointer (&scenario->clu, clu_free);
   g_free (scenario->library);
   g_clear_pointer (&scenario->warnings, base_diag_free);
@@ -474,6 +483,12 @@ const char *
 wrk_scenario_name (const WrkScenario *scenario)
 {
   return scenario->spec.name.v;
+}
+
+const GPtrArray *
+wrk_scenario_plots (const WrkScenario *scenario)
+{
+  return scenario->plots;
 }
 
 const char *

@@ -289,7 +289,11 @@ const BaseSchema wrk_schema_degrade = { .name = "degrade",
 static const BaseField report_fields[] = {
   BASE_ROW (WrkReportSpec, "trace", trace, BOOL, .fallback = "false",
             .help = "no effect: files are written only where a flag names them (`run --trace FILE`)"),
-  BASE_ROW (WrkReportSpec, "plots", plots, STRS, .help = "not built yet"),
+  BASE_ROW (
+      WrkReportSpec, "plots", plots, STRS,
+      .help =
+          "pictures that `run --plot` and `--report` draw, of `breakdown`, `timeline`, `memory`, `links`, `goodput`, `tornado`; "
+          "default: all there are"),
   BASE_ROW_END,
 };
 const BaseSchema wrk_schema_report = { .name = "report", .help = "What to write beside the answer.", .fields = report_fields };

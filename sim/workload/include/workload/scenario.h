@@ -147,6 +147,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkScenario, wrk_scenario_free)
 gboolean wrk_scenario_has_jobs (const WrkScenario *scenario);
 const char *wrk_scenario_name (const WrkScenario *scenario);
 const char *wrk_scenario_description (const WrkScenario *scenario); /* NULL if none */
+const GPtrArray *wrk_scenario_plots (const WrkScenario *scenario); /* char *, pictures that `report` asks for; none: all */
 WrkKind wrk_scenario_kind (const WrkScenario *scenario);
 const Clu *wrk_scenario_cluster (const WrkScenario *scenario);
 const WrkSettings *wrk_scenario_settings (const WrkScenario *scenario);
