@@ -34,6 +34,14 @@ number (const Row *row, int column)
   return g_ascii_strtod (row->cell[column], NULL);
 }
 
+static void
+row_free (gpointer data)
+{
+  Row *row = data;
+  g_strfreev (row->cell);
+  g_free (row);
+}
+
 /* A CSV file without quotes, its first line left out. Returned: full, Row *. */
 static GPtrArray *
 read_rows (const char *path, guint columns, int rate)
@@ -42,7 +50,7 @@ read_rows (const char *path, guint columns, int rate)
   if (!g_file_get_contents (path, &text, NULL, NULL))
     g_error ("%s cannot be read", path);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  GPtrArray *out = g_ptr_array_new ();
+  GPtrArray *out = g_ptr_array_new_with_free_func (row_free);
   for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
     Row *row = g_new0 (Row, 1);
     row->cell = g_strsplit (*line, ",", -1);
