@@ -32,7 +32,8 @@ stats data using (wider (column ("less")) + wider (column ("more"))) nooutput
 if (widest == 0) { widest = 0.01 }
 text_of (l, m) = sprintf ("%+.2f %%, %+.2f %%", 100 * l, 100 * m)
 # Where both move it the same way, each has half of the bar.
-split_at (end, row, l, m) = l * m > 0 ? row + 0.13 : end
+upper_to (l, m) = l * m > 0 ? 0.13 : 0.36
+lower_from (l, m) = l * m > 0 ? 0.13 : -0.1
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
 set border 1
@@ -43,8 +44,8 @@ set xrange [-130 * widest:130 * widest]
 set xlabel "change of the ".what." (%)".note
 set arrow from 0, graph 0 to 0, graph 1 nohead linecolor rgb "#444444"
 plot \
-  data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.1):(split_at ($0 + 0.36, $0, column ("less"), column ("more"))) with boxxyerror fillstyle solid noborder \
-    linecolor rgb "#0072B2" title less_is, \
-  data using (50 * column ("more")):0:(0):(100 * column ("more")):(split_at ($0 - 0.1, $0, column ("less"), column ("more"))):($0 + 0.36) with boxxyerror fillstyle solid noborder \
-    linecolor rgb "#E69F00" title more_is, \
+  data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.1):($0 + upper_to (column ("less"), column ("more"))) \
+    with boxxyerror fillstyle solid noborder linecolor rgb "#0072B2" title less_is, \
+  data using (50 * column ("more")):0:(0):(100 * column ("more")):($0 + lower_from (column ("less"), column ("more"))):($0 + 0.36) \
+    with boxxyerror fillstyle solid noborder linecolor rgb "#E69F00" title more_is, \
   data using (-128 * widest):($0 - 0.34):(strcol ("name")."   ".text_of (column ("less"), column ("more"))) with labels left notitle
