@@ -210,6 +210,7 @@ static gboolean
 read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, BaseNum *out)
 {
   const char *text = base_yaml_text (leaf->value);
+  out->mark = base_yaml_mark (leaf->value); /* also where it is refused: base_num_written */
   if (text == NULL || base_yaml_is_null (leaf->value)) {
     schema_fail_kind (reader, field, leaf->value);
     return FALSE;

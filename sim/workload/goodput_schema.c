@@ -132,7 +132,7 @@ check_slow (const MdlFailureRow *row, BaseDiag *diag)
 static void
 check_row (const MdlFailureRow *row, const MdlObserved *observed, BaseDiag *diag)
 {
-  if (row->count.set == row->every.set)
+  if (base_num_written (&row->count) == base_num_written (&row->every))
     base_diag_error (diag, row->head.mark, "'%s' needs 'count' or 'every', one of them", row->name.v);
   else if (row->count.set)
     check_count (row, observed, diag);
@@ -157,7 +157,7 @@ static void
 check_length (const WrkTrainingSpec *spec, BaseDiag *diag)
 {
   const WrkFailuresSpec *f = &spec->failures;
-  int said = f->days.set + f->steps.set + f->tokens.set;
+  int said = base_num_written (&f->days) + base_num_written (&f->steps) + base_num_written (&f->tokens);
   if (said != 1)
     base_diag_error (diag, f->head.mark, "'failures' needs how long the run is: one of days (e.g. 54), steps, tokens; found %d",
                      said);

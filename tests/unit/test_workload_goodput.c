@@ -503,6 +503,24 @@ what_makes_no_sense_is_refused (void)
   }
 }
 
+/* One fault, one error. */
+static void
+a_value_that_is_refused_is_not_missing_too (void)
+{
+  static const char *const rows[] = {
+    LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: -5}",
+    LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 54 km}",
+    LAYERS ", " SAVED ", failures: {rates: {rows: [{name: a, of: gpu, every: 0 s}]}, days: 1}",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload = g_strdup_printf ("{%s}", rows[i]), *message = NULL;
+    g_autoptr (WrkScenario) scenario = NULL;
+    g_autoptr (WrkGoodput) goodput = goodput_of (workload, &scenario, &message);
+    TEST_TRUE (goodput == NULL);
+    TEST_HAS (message, "1 error,");
+  }
+}
+
 int
 main (void)
 {
@@ -528,6 +546,7 @@ main (void)
     { "every shipped rate has its source", every_shipped_rate_has_its_source },
     { "the published counts sum to what was published", the_published_counts_sum_to_what_was_published },
     { "what makes no sense is refused", what_makes_no_sense_is_refused },
+    { "a value that is refused is not missing too", a_value_that_is_refused_is_not_missing_too },
     { NULL, NULL },
   };
   return test_main ("workload: goodput", cases);

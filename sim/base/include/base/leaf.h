@@ -15,8 +15,15 @@ typedef struct {
   gboolean set;      /* written in the file (TRUE) or a schema default / absent (FALSE) */
   BaseSource source; /* the file's default unless the leaf says so */
   const char *note;  /* borrowed or NULL */
-  BaseMark mark;
+  BaseMark mark;     /* also of one that was refused: written, but not set */
 } BaseNum;
+
+/* Whether the file has it, be it refused: what is missing is not to be told of a value that has had its error. */
+static inline gboolean
+base_num_written (const BaseNum *num)
+{
+  return num->set || num->mark.line > 0;
+}
 
 typedef struct {
   const char *v; /* borrowed, NULL when absent and without default */
@@ -73,7 +80,7 @@ typedef struct {
   void *value;      /* the struct that the reference's schema fills; NULL when absent */
 } BaseRef;
 
-#define BASE_LIST_AT(list, type, i) (&((type *) (list).item)[i])
+#define BASE_LIST_AT(list, type, i) (&((type *)(list).item)[i])
 
 G_END_DECLS
 
