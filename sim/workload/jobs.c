@@ -45,12 +45,20 @@ wrk_job_free (WrkJob *job)
   g_free (job);
 }
 
-/* A job that saves must come to it. */
+/* A job that saves must come to it, and its storage is what it shares: times that are given change no step. */
 static void
 check_saves (const WrkJob *job, BaseDiag *diag)
 {
   const WrkCheckpointSpec *checkpoint = &job->view.training.checkpoint;
-  if (!checkpoint->every.set)
+  if (job->view.training.failures.head.set)
+    base_diag_error (diag, job->view.training.failures.head.mark,
+                     "'failures' are of run --goodput, which follows one job and not several; leave it out");
+  if (!checkpoint->head.set)
+    return;
+  if (checkpoint->tier.v == NULL)
+    base_diag_error (diag, checkpoint->head.mark,
+                     "a checkpoint among jobs needs 'tier', where it goes; 'stall' in its place is of run --goodput");
+  else if (!checkpoint->every.set)
     base_diag_error (diag, checkpoint->head.mark, "a checkpoint among jobs needs 'every', steps from one to the next");
   else if (checkpoint->every.v > job->spec.steps.v)
     base_diag_error (
@@ -58,6 +66,24 @@ check_saves (const WrkJob *job, BaseDiag *diag)
         "a checkpoint every %.0f steps of a job of %.0f: none would be taken; accepted: 'steps' of the job of at least "
         "%.0f, or fewer between two",
         checkpoint->every.v, job->spec.steps.v, checkpoint->every.v);
+}
+
+/* The answer tells jobs by their names, in one column. */
+static void
+check_name (const WrkScenario *scenario, guint number, BaseDiag *diag)
+{
+  const WrkJob *job = scenario->jobs->pdata[number];
+  gboolean plain = *job->name != '\0';
+  for (const char *c = job->name; *c != '\0'; c++)
+    plain &= !g_ascii_iscntrl (*c);
+  if (!plain)
+    base_diag_error (diag, job->spec.name.mark, "'%s' cannot name a job; accepted: text without line breaks and tabs", job->name);
+  for (guint i = 0; i < number; i++) {
+    const WrkJob *other = scenario->jobs->pdata[i];
+    if (other->name != NULL && strcmp (other->name, job->name) == 0)
+      base_diag_error (diag, job->spec.name.set ? job->spec.name.mark : other->spec.name.mark, "two jobs are named '%s'",
+                       job->name);
+  }
 }
 
 void
@@ -76,19 +102,20 @@ wrk_jobs_read (WrkScenario *scenario, const BaseSchemaContext *context)
     if (!base_schema_read (&wrk_schema_job, base_yaml_item (list, i), FALSE, context, &job->spec))
       continue;
     job->name = job->spec.name.set ? g_strdup (job->spec.name.v) : g_strdup_printf ("job %u", i);
+    check_name (scenario, i, context->diag);
     wrk_read_workload (&job->view, job->spec.workload, context);
     job->view.spec.workload = job->spec.workload;
     gboolean copies = job->view.kind == WRK_KIND_TRANSFER;
     if (job->view.kind != WRK_KIND_TRAINING && job->spec.steps.set)
       base_diag_error (context->diag, job->spec.steps.mark, "'steps' are of training jobs; %s",
                        job->view.kind == WRK_KIND_COLLECTIVE ? "accepted: 'repeat' of the workload" : "leave it out");
-    if (job->view.kind == WRK_KIND_TRAINING && job->view.training.checkpoint.tier.v != NULL)
+    if (job->view.kind == WRK_KIND_TRAINING)
       check_saves (job, context->diag);
     if (copies && job->spec.nodes.n > 0)
       base_diag_error (context->diag, job->spec.nodes.mark, "a transfer's ends name their nodes; leave 'nodes' out");
-    if (!copies && job->view.kind != WRK_KIND_IO && job->spec.nodes.n == 0)
-      base_diag_error (context->diag, base_yaml_mark (base_yaml_item (list, i)), "job '%s' has no 'nodes' (e.g. nodes: 0-15)",
-                       job->name);
+    if (!copies && job->spec.nodes.n == 0 && (job->view.kind != WRK_KIND_IO || job->spec.nodes.set))
+      base_diag_error (context->diag, job->spec.nodes.set ? job->spec.nodes.mark : base_yaml_mark (base_yaml_item (list, i)),
+                       "job '%s' has no 'nodes' (e.g. nodes: 0-15)", job->name);
     if (job->view.kind == WRK_KIND_COLLECTIVE && job->view.collective.repeat.v > MOST_REPEATS)
       base_diag_error (context->diag, job->view.collective.repeat.mark, "repeat must be at most %.0f among jobs, found %.0f",
                        MOST_REPEATS, job->view.collective.repeat.v);

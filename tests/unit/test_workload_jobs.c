@@ -174,6 +174,20 @@ what_cannot_be_is_refused_with_its_place (void)
     { "jobs:\n  - {name: a, nodes: 0-1, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}\n"
       "  - {nodes: 1, workload: {kind: collective, op: all_reduce, bytes: 1 GB}}\n",
       "s.yaml:19:13: node 1 belongs to 'a' already; each has nodes of its own" },
+#define REDUCES "workload: {kind: collective, op: all_reduce, bytes: 1 GB}"
+#define TRAINS  "kind: training, layers: [{forward: 1 ms, backward: 2 ms}]"
+    { "jobs:\n  - {name: a, nodes: 0, " REDUCES "}\n  - {name: a, nodes: 1, " REDUCES "}\n",
+      "s.yaml:19:12: two jobs are named 'a'" },
+    { "jobs:\n  - {nodes: 0, " REDUCES "}\n  - {name: job 0, nodes: 1, " REDUCES "}\n",
+      "s.yaml:19:12: two jobs are named 'job 0'" },
+    { "jobs: [{name: '', nodes: 0, " REDUCES "}]\n", "s.yaml:17:15: '' cannot name a job" },
+    { "jobs: [{name: \"a\\tb\", nodes: 0, " REDUCES "}]\n", "s.yaml:17:15: 'a\\tb' cannot name a job" },
+    { "jobs: [{nodes: [], workload: {kind: io, tier: fs, bytes: 1 GB}}]\n", "s.yaml:17:16: job 'job 0' has no 'nodes'" },
+    { "jobs: [{nodes: 0, workload: {" TRAINS ", checkpoint: {every: 1, stall: 10 s}}}]\n",
+      "s.yaml:17:101: a checkpoint among jobs needs 'tier', where it goes" },
+    { "jobs: [{nodes: 0, workload: {" TRAINS
+      ", checkpoint: {every: 1, tier: fs, bytes: 1 GB}, failures: {rates: llama3_2024, days: 1}}}]\n",
+      "s.yaml:17:146: 'failures' are of run --goodput, which follows one job and not several" },
     { "jobs: [{nodes: 0, workload: {kind: transfer, from: gpu0, to: gpu1, bytes: 1 GB}}]\n",
       "s.yaml:17:16: a transfer's ends name their nodes; leave 'nodes' out" },
     { "workload: {kind: collective, op: all_reduce, bytes: 1 GB}\njobs: []\n",
