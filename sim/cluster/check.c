@@ -370,6 +370,8 @@ check_tiers (CluLoader *loader, const CluSpec *spec)
       continue;
     if (strpbrk (tier->name.v, ". \t") != NULL || *tier->name.v == '\0')
       error_at (loader, tier->name.mark, "'%s' cannot name a storage tier; a word without dots and blanks", tier->name.v);
+    if (strcmp (tier->name.v, "nvme") == 0)
+      error_at (loader, tier->name.mark, "'nvme' names the nodes' own drives; a storage tier needs another name");
     if (!g_hash_table_add (names, (gpointer)tier->name.v))
       error_at (loader, tier->name.mark, "two storage tiers are named '%s'", tier->name.v);
     if (!check_tier (loader, tier))

@@ -302,6 +302,9 @@ lay_drives (CluLoader *loader, CluTemplate *t)
   const CluDriveSpec *drive = n > 0 ? s->storage.local_nvme.type.value : NULL;
   if (drive == NULL)
     return;
+  if (s->storage.local_nvme.on.set && s->storage.local_nvme.on.n == 0)
+    base_diag_error (loader->context.diag, s->storage.local_nvme.on.mark,
+                     "'on' is empty; accepted: what the drives stand on (e.g. [socket0]), or leave it out");
   CluLinkSpec as_read = { .rate = drive->read };
   const CluLinkSpec *specs[] = { drive->pcie.head.set ? &drive->pcie : &as_read };
   CluParams slot;
