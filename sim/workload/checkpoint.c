@@ -124,6 +124,11 @@ wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
     return FALSE;
   if (scenario->training.model.model == NULL && !spec->bytes.set)
     return wrk_fail_at (error, spec->head.mark, "a checkpoint of layers with given times needs 'bytes', the size of the state");
+  if (spec->bytes.set && spec->held.set && spec->held.v < spec->bytes.v)
+    return wrk_fail_at (
+        error, spec->held.mark,
+        "'held' is what all ranks together hold of 'bytes', %.4g GB, each part at least once; accepted: that or more",
+        spec->bytes.v * 1e-9);
   if (spec->path.v == 1 && (spec->mode.v == WRK_SAVE_ASYNC || spec->software.v == 0))
     return wrk_fail_at (error, spec->path.mark,
                         "'gds' writes past the host; accepted: with `mode: sync` and `software: raw`, or `path: host`");
@@ -426,6 +431,12 @@ warn (const Save *save, WrkResult *result)
   if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
     wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
                      memory_B * 1e-9);
+  /* a peer's copy lies beside a node's own part */
+  double drives_B = clu_node_drives_B (save->scenario->clu, first_node (save->scenario)),
+         kept_B = out->node_B * (is_peer (save->spec) ? 2 : 1);
+  if (is_local (save) && drives_B > 0 && kept_B > drives_B)
+    wrk_result_warn (result, "a checkpoint takes %.4g TB of a node's drives, which hold %.4g TB: it does not fit", kept_B * 1e-12,
+                     drives_B * 1e-12);
   gboolean counted = save->scenario->training.failures.head.set; /* goodput says how often */
   if (out->copy == NULL && save->training->n_nodes > 1 && is_local (save) && !counted)
     wrk_result_warn (result,

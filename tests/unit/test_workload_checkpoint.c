@@ -92,6 +92,7 @@ checkpoints_that_cannot_be_are_refused (void)
     { "stall: 3 s, bytes: 1 GB", "follow from 'tier'; leave them out" },
     { "every: 10, bytes: 1 GB, path: gds", "'gds' writes past the host" },
     { "every: 0, bytes: 1 GB", "every" },
+    { "bytes: 80 GB, held: 40 GB", "'held' is what all ranks together hold of 'bytes', 80 GB, each part at least once" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
@@ -147,6 +148,27 @@ a_replaced_node_finds_its_part_where_the_copy_is (void)
 }
 
 static void
+a_checkpoint_that_the_drives_cannot_hold_is_told (void)
+{
+  /* Half of 80 GB a node on four drives of 10 GB fits; twice that, for the peer, does not, nor do all 80 of one rank. */
+  static const struct {
+    const char *checkpoint, *says;
+  } rows[] = {
+    { "tier: nvme, copy: fs", NULL },
+    { "tier: nvme, copy: peer", "a checkpoint takes 0.08 TB of a node's drives, which hold 0.04 TB: it does not fit" },
+    { "tier: nvme, copy: fs, shards: rank0", "a checkpoint takes 0.08 TB of a node's drives" },
+  };
+  static const char *const sets[] = { TIER, DRIVES, "topology.node.storage.local_nvme.type.capacity=10 GB", NULL };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *state = g_strconcat (STATE, rows[i].checkpoint, NULL);
+    g_autoptr (WrkResult) r = run_on (sets, 2, state, NULL);
+    TEST_INT (r->warnings->len, rows[i].says != NULL);
+    if (rows[i].says != NULL && r->warnings->len > 0)
+      TEST_HAS (r->warnings->pdata[0], rows[i].says);
+  }
+}
+
+static void
 what_ranks_hold_and_their_drives_lack_comes_over_the_fabric (void)
 {
   /* A node's drives have 40 of the 80 GB that each of its two ranks reads; at 1 GB/s of each adapter the others take 40 s, not the
@@ -189,6 +211,7 @@ main (void)
     { "checkpoints that cannot be are refused", checkpoints_that_cannot_be_are_refused },
     { "a replaced node finds its part where the copy is", a_replaced_node_finds_its_part_where_the_copy_is },
     { "what ranks hold and their drives lack comes over the fabric", what_ranks_hold_and_their_drives_lack_comes_over_the_fabric },
+    { "a checkpoint that the drives cannot hold is told", a_checkpoint_that_the_drives_cannot_hold_is_told },
     { "copies that cannot be are refused", copies_that_cannot_be_are_refused },
     { NULL, NULL },
   };
