@@ -28,8 +28,8 @@ const BaseName wrk_way_names[] = {
 static const BaseField goal_fields[] = {
   BASE_ROW (WrkGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (WrkGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "to train on; default: one step"),
-  BASE_ROW_NUM (WrkGoalSpec, "deadline", deadline, TIME, .help = "that the run has to end by"),
-  BASE_ROW_NUM (WrkGoalSpec, "budget", budget, MONEY, .help = "that it may cost"),
+  BASE_ROW_NUM (WrkGoalSpec, "deadline", deadline, TIME, .min = "1 s", .help = "that the run has to end by"),
+  BASE_ROW_NUM (WrkGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "that it may cost"),
   BASE_ROW_END,
 };
 static const BaseSchema goal_schema = { .name = "goal", .help = "What is to be done.", .fields = goal_fields };
@@ -63,7 +63,8 @@ static const BaseSchema free_schema = { .name = "free",
                                         .fields = free_fields };
 
 static const BaseField limit_fields[] = {
-  BASE_ROW_NUM (WrkLimitSpec, "power", power, POWER, .help = "that all nodes draw at load, with the building's share"),
+  BASE_ROW_NUM (WrkLimitSpec, "power", power, POWER, .min = "1 W",
+                .help = "that all nodes draw at load, with the building's share"),
   BASE_ROW_NUM (WrkLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
   BASE_ROW_NUM (WrkLimitSpec, "goodput", goodput, RATIO, .min = "1 %", .max = "1",
                 .help = "useful time over all time, at least; with `failures`"),
@@ -196,30 +197,69 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
+/* The place of a key below 'fixed' by its path ("precision.compute"), as far as it goes. */
+static BaseMark
+mark_of_fixed (const WrkPlan *plan, const char *path)
+{
+  g_auto (GStrv) keys = g_strsplit (path, ".", -1);
+  const BaseYamlNode *node = plan->spec.fixed;
+  BaseMark mark = base_yaml_mark (node);
+  for (guint k = 0; keys[k] != NULL && node != NULL; k++) {
+    const BaseYamlNode *below = base_yaml_get (node, keys[k]);
+    for (unsigned i = 0; below != NULL && i < base_yaml_n (node); i++)
+      if (base_yaml_item (node, i) == below)
+        mark = base_yaml_key_mark (node, i);
+    node = below;
+  }
+  return mark;
+}
+
+/* The place of the value `text` itself in a list of choices. */
+static BaseMark
+mark_of_choice (const BaseStrs *list, const char *text)
+{
+  BaseMark mark = list->mark;
+  for (guint i = 0; i < list->n; i++)
+    if (list->item[i].v == text)
+      mark = list->item[i].mark;
+  return mark;
+}
+
 /* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
- * second line is the machine, its third the model), nor as the --set by which keys of 'fixed' are put there. FALSE. */
+ * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
 static gboolean
 tell_machine (const WrkPlan *plan, const WrkMachine *machine, GError **error)
 {
-  static const char by_set[] = "--set workload.";
+  static const char by_set[] = "--set ", of_fixed[] = "workload.";
+  const WrkChoicesSpec *c = &plan->spec.choices;
   g_autoptr (GError) cause = NULL;
   g_propagate_error (&cause, g_steal_pointer (error));
-  const char *path = base_yaml_path (plan->yaml), *why = cause->message;
+  const char *path = base_yaml_path (plan->yaml), *why = cause->message, *within = "";
   BaseMark mark = base_yaml_mark (plan->spec.fixed);
-  gboolean fixed = g_str_has_prefix (why, by_set);
-  if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
+  if (g_str_has_prefix (why, by_set)) {
+    why += strlen (by_set);
+    if (g_str_has_prefix (why, of_fixed)) {
+      why += strlen (of_fixed);
+      within = "fixed.";
+      g_autofree char *key = g_strndup (why, strcspn (why, ":"));
+      mark = mark_of_fixed (plan, key);
+    } else if (g_str_has_prefix (why, "node.nics.rate:"))
+      mark = mark_of_choice (&c->nic_rate, machine->nic_rate);
+    else if (g_str_has_prefix (why, "fabric.oversubscription:"))
+      mark = mark_of_choice (&c->oversubscription, machine->oversubscription);
+  } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
     char *rest = NULL;
     guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);
-    for (guint i = 0; line == 2 && i < plan->spec.choices.topology.n; i++)
-      if (strcmp (plan->spec.choices.topology.item[i].v, machine->topology) == 0)
-        mark = plan->spec.choices.topology.item[i].mark;
-    if (line == 3)
+    guint64 column = *rest == ':' ? g_ascii_strtoull (rest + 1, NULL, 10) : 0;
+    if (line == 2)
+      mark = mark_of_choice (&c->topology, machine->topology);
+    if (line == 3 && column > strlen ("workload: {"))
       mark = plan->spec.goal.model.mark;
     const char *end = strstr (rest, ": ");
     why = end != NULL ? end + strlen (": ") : why;
   }
   return wrk_fail_at (error, mark, "%u node%s of %s cannot be planned with: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s",
-                      machine->topology, fixed ? "fixed." : "", fixed ? why + strlen (by_set) : why);
+                      machine->topology, within, why);
 }
 
 static gboolean
@@ -279,6 +319,19 @@ add_machines (WrkPlan *plan, GError **error)
 
 /* ---- reading ---- */
 
+/* Whether a list has a value or more, each once: one that stands there twice would be a machine or a cut beside itself. */
+static gboolean
+check_list (const BaseStrs *list, GError **error)
+{
+  if (list->set && list->n == 0)
+    return wrk_fail_at (error, list->mark, "an empty choice; accepted: one value or more, or to leave the key out");
+  for (guint i = 1; i < list->n; i++)
+    for (guint j = 0; j < i; j++)
+      if (strcmp (list->item[i].v, list->item[j].v) == 0)
+        return wrk_fail_at (error, list->item[i].mark, "'%s' is there twice; accepted: each value once", list->item[i].v);
+  return TRUE;
+}
+
 static gboolean
 check_lists (const WrkPlan *plan, GError **error)
 {
@@ -287,8 +340,13 @@ check_lists (const WrkPlan *plan, GError **error)
   const BaseStrs *lists[] = { &c->topology, &c->nic_rate, &c->oversubscription, &f->tp,       &f->cp,       &f->pp, &f->vp,
                               &f->ep,       &f->zero,     &f->micro_batch,      &f->schedule, &f->recompute };
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
-    if (lists[i]->set && lists[i]->n == 0)
-      return wrk_fail_at (error, lists[i]->mark, "an empty choice; accepted: one value or more, or to leave the key out");
+    if (!check_list (lists[i], error))
+      return FALSE;
+  for (guint i = 1; i < c->nodes.n; i++)
+    for (guint j = 0; j < i; j++)
+      if ((guint32)c->nodes.item[i].v == (guint32)c->nodes.item[j].v)
+        return wrk_fail_at (error, c->nodes.item[i].mark, "%.0f nodes are there twice; accepted: each number once",
+                            c->nodes.item[i].v);
   return c->nodes.n > 0 || wrk_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
 }
 
@@ -315,7 +373,9 @@ check_goal (const WrkPlan *plan, GError **error)
   const WrkPlanSpec *s = &plan->spec;
   gboolean money = wrk_plan_asks_money (plan);
   if (!plan->has_prices && (money || s->goal.budget.set))
-    return wrk_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark, "money is asked for without 'prices'");
+    return wrk_fail_at (
+        error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
+        "money is asked for without 'prices'; accepted: a name of `forerun list prices`, or a file (prices: us_2026)");
   if (!s->goal.tokens.set && s->aim.v == WRK_AIM_PARETO)
     return wrk_fail_at (error, s->aim.mark, "time against cost is of a run; 'tokens' of 'goal' says how long it is");
   if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))

@@ -58,7 +58,7 @@ static const BaseField prices_fields[] = {
   BASE_ROW_NUM (WrkPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "of energy"),
   BASE_ROW_NUM (WrkPricesSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
                 .help = "power that the building draws over what computers use"),
-  BASE_ROW_NUM (WrkPricesSpec, "amortisation", amortisation, TIME,
+  BASE_ROW_NUM (WrkPricesSpec, "amortisation", amortisation, TIME, .min = "1 day",
                 .help = "over which what is bought is paid; default: the run bears all of it"),
   BASE_ROW (WrkPricesSpec, "nodes", nodes, LIST, .sub = &node_price_schema, .item_size = sizeof (WrkNodePrice), .required = TRUE,
             .help = "by topology"),
@@ -131,7 +131,8 @@ price_fabric (const WrkFabricPrice *fabric, const CluFabricParts *parts, WrkMach
   for (guint32 l = 0; l < parts->n_levels; l++) {
     const WrkSwitchPrice *one = switch_of (fabric, parts->level[l].type);
     if (one == NULL)
-      return wrk_fail_at (error, fabric->switches.mark, "no price of a switch of type %s, of which %s has %u",
+      return wrk_fail_at (error, fabric->switches.mark,
+                          "no price of a switch of type %s, of which %s has %u; accepted: one {type, price} for each",
                           parts->level[l].type != NULL ? parts->level[l].type->name.v : "(none said)", machine->topology,
                           parts->level[l].n_switches);
     machine->buy_usd[WRK_BUY_SWITCHES] += parts->level[l].n_switches * one->price.v;
