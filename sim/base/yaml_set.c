@@ -10,6 +10,7 @@ typedef struct {
   const char *label; /* in the arena */
   char **part;       /* the path at its dots */
   unsigned n;
+  const char *const *dotted;                 /* keys with dots that may be new; NULL: none */
   BaseYamlNode *walked[BASE_YAML_MAX_DEPTH]; /* the mappings and lists that the path leads through, from the root */
   unsigned n_walked;
   GError **error;
@@ -107,6 +108,18 @@ find_key (const Setter *setter, BaseYamlNode *map, unsigned *at)
   return NULL;
 }
 
+/* How many parts from `at` on make the next new key: one, or those of a known key with dots. */
+static unsigned
+new_key_parts (const Setter *setter, unsigned at)
+{
+  for (unsigned to = setter->n; to > at + 1 && setter->dotted != NULL; to--) {
+    g_autofree char *key = join (setter, at, to);
+    if (g_strv_contains (setter->dotted, key))
+      return to - at;
+  }
+  return 1;
+}
+
 static BaseYamlNode **
 find_index (const Setter *setter, BaseYamlNode *list, unsigned *at)
 {
@@ -152,7 +165,10 @@ walk (Setter *setter)
     if (slot == NULL && node->kind == BASE_YAML_SEQ)
       return NULL;
     if (slot == NULL) {
-      slot = map_append (setter, node, setter->part[at++]);
+      unsigned to = at + new_key_parts (setter, at);
+      g_autofree char *key = join (setter, at, to);
+      slot = map_append (setter, node, key);
+      at = to;
       *slot = map_new (setter);
     }
   }
@@ -186,9 +202,16 @@ check_limits (const Setter *setter, const BaseYamlNode *value)
 gboolean
 base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *label, GError **error)
 {
+  return base_yaml_set_dotted (yaml, path, value, label, NULL, error);
+}
+
+gboolean
+base_yaml_set_dotted (BaseYaml *yaml, const char *path, const char *value, const char *label, const char *const *dotted,
+                      GError **error)
+{
   g_return_val_if_fail (yaml != NULL && path != NULL && value != NULL && label != NULL, FALSE);
   g_auto (GStrv) part = g_strsplit (path, ".", (int)BASE_YAML_MAX_DEPTH + 1);
-  Setter setter = { .yaml = yaml, .part = part, .n = g_strv_length (part), .error = error };
+  Setter setter = { .yaml = yaml, .part = part, .n = g_strv_length (part), .dotted = dotted, .error = error };
   setter.label = base_arena_strdup (yaml->arena, label);
   for (unsigned i = 0; i < setter.n; i++)
     if (part[i][0] == '\0')

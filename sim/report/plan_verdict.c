@@ -45,9 +45,9 @@ duration (const Verdict *v, const WrkChoiceRow *row)
 
 /* "1.2 % less time", "as much time". Returned: full. */
 static char *
-against (double value, double other, const char *of_what)
+against (double ratio, const char *of_what)
 {
-  double more = value / other - 1;
+  double more = ratio - 1;
   if (fabs (more) < 5e-4)
     return g_strconcat ("as much ", of_what, NULL);
   return g_strdup_printf (fabs (more) < 0.0995 ? "%.1f %% %s %s" : "%.0f %% %s %s", 100 * fabs (more), more > 0 ? "more" : "less",
@@ -99,7 +99,12 @@ say_first (Verdict *v)
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "Take %s that meets the goal, ", praise (aim));
   append_row (v, first, text);
-  g_string_append_printf (text, "; cut by tensor %u, pipeline %u, data %u", first->ask.tp, first->ask.pp, first->ask.dp);
+  g_string_append_printf (text, "; cut by tensor %u, ", first->ask.tp);
+  if (first->ask.cp > 1)
+    g_string_append_printf (text, "context %u, ", first->ask.cp);
+  g_string_append_printf (text, "pipeline %u, data %u", first->ask.pp, first->ask.dp);
+  if (first->ask.ep > 1)
+    g_string_append_printf (text, ", experts %u", first->ask.ep);
   add (v, text);
   if (aim != WRK_AIM_PARETO)
     return;
@@ -176,16 +181,35 @@ values_of (const Verdict *v, Axis axis)
   return values;
 }
 
+/* What `row` takes over what the first does: of the engine where it ran both, else of the closed form, as the odds are. */
+typedef struct {
+  double time, cost, energy;
+} Ratios;
+
+static Ratios
+ratios_of (const Verdict *v, const WrkChoiceRow *row)
+{
+  const WrkChoiceRow *first = row_at (v, 0);
+  gboolean run = row->simulated && first->simulated;
+  double time = run ? row->run_s / first->run_s : row->formula_s / first->formula_s;
+  return (Ratios){
+    .time = time,
+    .cost = run ? row->money.total_usd / first->money.total_usd : row->formula_usd / first->formula_usd,
+    .energy = !run && wrk_plan_aim (v->plan) == WRK_AIM_ENERGY ? row->formula / first->formula
+                                                               : row->money.energy_J / first->money.energy_J,
+  };
+}
+
 /* "0.5 % more cost ($1.92 k; $320 k less to buy)"; NULL where one of them has no price. Returned: full. */
 static char *
-cost_against (const Verdict *v, const WrkChoiceRow *row)
+cost_against (const Verdict *v, const WrkChoiceRow *row, double ratio)
 {
   const WrkChoiceRow *first = row_at (v, 0);
   double buy = machine_of (v, row->machine)->capital_usd, first_buy = machine_of (v, first->machine)->capital_usd;
   if (!(wrk_plan_tokens (v->plan) > 0) || row->way == WRK_WAY_NONE || first->way == WRK_WAY_NONE)
     return NULL;
-  g_autofree char *cost = against (row->money.total_usd, first->money.total_usd, "cost"),
-                  *usd = money (fabs (row->money.total_usd - first->money.total_usd)), *all = money (fabs (buy - first_buy));
+  g_autofree char *cost = against (ratio, "cost"), *usd = money (fabs (ratio - 1) * first->money.total_usd),
+                  *all = money (fabs (buy - first_buy));
   gboolean own = row->way == WRK_WAY_OWN && first->way == WRK_WAY_OWN && fabs (buy - first_buy) > 1e-3 * first_buy;
   return g_strdup_printf ("%s (%s%s%s%s)", cost, usd, own ? "; " : "", own ? all : "",
                           !own              ? ""
@@ -197,18 +221,17 @@ cost_against (const Verdict *v, const WrkChoiceRow *row)
 static void
 append_difference (const Verdict *v, const Value *value, GString *text)
 {
-  const WrkChoiceRow *first = row_at (v, 0), *row = value->row;
+  const Ratios ratio = ratios_of (v, value->row);
   WrkAim aim = wrk_plan_aim (v->plan);
-  g_autofree char *time = against (row->run_s, first->run_s, "time"), *cost = cost_against (v, row),
-                  *energy = against (row->money.energy_J, first->money.energy_J, "energy");
+  g_autofree char *time = against (ratio.time, "time"), *cost = cost_against (v, value->row, ratio.cost),
+                  *energy = against (ratio.energy, "energy");
   gboolean by_cost = (aim == WRK_AIM_COST || aim == WRK_AIM_COST_PER_TOKEN) && cost != NULL;
   g_string_append_printf (text, "%s: %s", value->value, aim == WRK_AIM_ENERGY ? energy : by_cost ? cost : time);
   if (aim == WRK_AIM_ENERGY || by_cost)
     g_string_append_printf (text, ", %s", time);
   if (cost != NULL && !by_cost)
     g_string_append_printf (text, ", %s", cost);
-  if (cost != NULL && aim == WRK_AIM_TIME &&
-      1 - row->money.total_usd / first->money.total_usd > row->run_s / first->run_s - 1) /* worth a thought */
+  if (cost != NULL && aim == WRK_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
     g_string_append (text, ", so that it saves more than it slows");
 }
 

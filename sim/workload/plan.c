@@ -46,6 +46,8 @@ static const BaseSchema choices_schema = { .name = "choices",
                                            .help = "Machines: every combination of the lists.",
                                            .fields = choices_fields };
 
+static const char *const dotted_keys[] = { "nics.rate", "fabric.oversubscription", NULL };
+
 static const BaseField free_fields[] = {
   BASE_ROW (WrkFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default auto: powers of two inside a node"),
   BASE_ROW (WrkFreeSpec, "cp", cp, STRS, .help = "context parallelism; default 1"),
@@ -197,11 +199,12 @@ wrk_plan_scenario (const WrkPlan *plan, const WrkMachine *machine, const WrkClos
 
 /* ---- machines ---- */
 
-/* The place of a key below 'fixed' by its path ("precision.compute"), as far as it goes. */
+/* The place of a key below 'fixed' by its path ("precision.compute: …"), as far as it goes. */
 static BaseMark
 mark_of_fixed (const WrkPlan *plan, const char *path)
 {
-  g_auto (GStrv) keys = g_strsplit (path, ".", -1);
+  g_autofree char *alone = g_strndup (path, strcspn (path, ":"));
+  g_auto (GStrv) keys = g_strsplit (alone, ".", -1);
   const BaseYamlNode *node = plan->spec.fixed;
   BaseMark mark = base_yaml_mark (node);
   for (guint k = 0; keys[k] != NULL && node != NULL; k++) {
@@ -225,27 +228,43 @@ mark_of_choice (const BaseStrs *list, const char *text)
   return mark;
 }
 
+static const char by_set[] = "--set ", of_fixed[] = "workload.";
+
+/* A further fault of 'fixed', which was put into the scenario by --set, at its own place. */
+static void
+place_fault (const WrkPlan *plan, char **line)
+{
+  if (!g_str_has_prefix (*line, by_set) || !g_str_has_prefix (*line + strlen (by_set), of_fixed))
+    return;
+  const char *rest = *line + strlen (by_set) + strlen (of_fixed);
+  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest)), *was = *line;
+  *line = g_strconcat (prefix, "fixed.", rest, NULL);
+}
+
 /* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
  * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
 static gboolean
 tell_machine (const WrkPlan *plan, const WrkMachine *machine, GError **error)
 {
-  static const char by_set[] = "--set ", of_fixed[] = "workload.";
   const WrkChoicesSpec *c = &plan->spec.choices;
   g_autoptr (GError) cause = NULL;
   g_propagate_error (&cause, g_steal_pointer (error));
-  const char *path = base_yaml_path (plan->yaml), *why = cause->message, *within = "";
+  g_auto (GStrv) lines = g_strsplit (cause->message, "\n", -1); /* one a fault */
+  for (guint i = 1; lines[0] != NULL && lines[i] != NULL; i++)
+    place_fault (plan, &lines[i]);
+  g_autofree char *all = g_strjoinv ("\n", lines);
+  const char *path = base_yaml_path (plan->yaml), *why = all, *within = "";
   BaseMark mark = base_yaml_mark (plan->spec.fixed);
   if (g_str_has_prefix (why, by_set)) {
     why += strlen (by_set);
     if (g_str_has_prefix (why, of_fixed)) {
       why += strlen (of_fixed);
       within = "fixed.";
-      g_autofree char *key = g_strndup (why, strcspn (why, ":"));
-      mark = mark_of_fixed (plan, key);
-    } else if (g_str_has_prefix (why, "node.nics.rate:"))
+      mark = mark_of_fixed (plan, why);
+    } else if (g_str_has_prefix (why, "node.nics.rate:")) {
       mark = mark_of_choice (&c->nic_rate, machine->nic_rate);
-    else if (g_str_has_prefix (why, "fabric.oversubscription:"))
+      why += strlen ("node.");
+    } else if (g_str_has_prefix (why, "fabric.oversubscription:"))
       mark = mark_of_choice (&c->oversubscription, machine->oversubscription);
   } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
     char *rest = NULL;
@@ -434,7 +453,7 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
   for (; sets != NULL && *sets != NULL; sets++) {
     g_auto (GStrv) halves = g_strsplit (*sets, "=", 2);
     g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
-    if (!base_yaml_set (yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, error))
+    if (!base_yaml_set_dotted (yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, dotted_keys, error))
       return FALSE;
   }
   return TRUE;

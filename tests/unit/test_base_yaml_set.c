@@ -134,6 +134,19 @@ several_changes_add_up (void)
 }
 
 static void
+a_known_key_with_dots_is_made_as_one_key (void)
+{
+  static const char *const dotted[] = { "n.rate", NULL };
+  g_autoptr (BaseYaml) yaml = load ("a: {b: 1}\n");
+  TEST_TRUE (base_yaml_set_dotted (yaml, "a.n.rate", "2", "--set", dotted, NULL));
+  TEST_TRUE (base_yaml_set_dotted (yaml, "a.n.other", "3", "--set", dotted, NULL));
+  TEST_INT (base_yaml_n (base_yaml_root (yaml)), 1);
+  const BaseYamlNode *a = base_yaml_get (base_yaml_root (yaml), "a");
+  TEST_STR (base_yaml_text (base_yaml_get (a, "n.rate")), "2");
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_get (a, "n"), "other")), "3");
+}
+
+static void
 new_values_are_marked_with_the_flag (void)
 {
   g_autoptr (BaseYaml) yaml = load ("a: {b: 1}\n");
@@ -223,6 +236,7 @@ main (void)
     { "a bad path or value changes nothing", a_bad_path_or_value_changes_nothing },
     { "setting below an alias leaves its anchor alone", setting_below_an_alias_leaves_its_anchor_alone },
     { "several changes add up", several_changes_add_up },
+    { "a known key with dots is made as one key", a_known_key_with_dots_is_made_as_one_key },
     { "new values are marked with the flag", new_values_are_marked_with_the_flag },
     { "nesting by flags is limited", nesting_by_flags_is_limited },
     { "quoted text is read back as itself", quoted_text_is_read_back_as_itself },

@@ -54,6 +54,11 @@ BaseYamlNode *base_yaml_get (const BaseYamlNode *map, const char *key); /* NULL 
  * takes a key back to its default. Among a mapping's keys the longest that the path spells wins ("nics.rate" before "nics"). */
 gboolean base_yaml_set (BaseYaml *yaml, const char *path, const char *value, const char *label, GError **error);
 
+/* The same where `dotted` (NULL-terminated) names keys with dots in them that the file may have left out: one of them that the path
+ * spells is made as one key. */
+gboolean base_yaml_set_dotted (BaseYaml *yaml, const char *path, const char *value, const char *label, const char *const *dotted,
+                               GError **error);
+
 /* Text that YAML reads back as this string: plain when safe, quoted otherwise. Returned: full, g_free. */
 char *base_yaml_quote (const char *text);
 
