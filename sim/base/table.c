@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PLAIN_BELOW 1e7 /* numbers in text that have no exponent, however few digits their column shows */
+
 /* Whole doubles up to here are exact (2^53). */
 #define EXACT_MAX     9007199254740992.0
 #define MOST_UNBROKEN 32 /* characters of a cell on a page that stay in one line */
@@ -149,8 +151,10 @@ cell_shown (const Cell *cell, const BaseColumn *column)
       return g_strdup (
           g_ascii_formatd (buffer, sizeof buffer, column->format != NULL ? column->format : "%g", (double)cell->integer * scale));
     case CELL_NUMBER:
-      return g_strdup (
-          g_ascii_formatd (buffer, sizeof buffer, column->format != NULL ? column->format : "%g", cell->number * scale));
+      g_ascii_formatd (buffer, sizeof buffer, column->format != NULL ? column->format : "%g", cell->number * scale);
+      if (strchr (buffer, 'e') != NULL && fabs (cell->number * scale) >= 1 && fabs (cell->number * scale) < PLAIN_BELOW)
+        g_ascii_formatd (buffer, sizeof buffer, "%.0f", cell->number * scale); /* 16540, beside 3456 */
+      return g_strdup (buffer);
   }
   return g_strdup ("");
 }

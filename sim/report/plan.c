@@ -243,7 +243,9 @@ append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
   if (row->way == WRK_WAY_RENT)
     g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
   else
-    g_string_append_printf (out, "energy %.4g; %.4g to buy all of it\n", 1e-3 * row->money.energy_usd, 1e-3 * machine->capital_usd);
+    g_string_append_printf (
+        out, machine->capital_usd < 1e7 ? "energy %.4g; %.4g to buy all of it\n" : "energy %.4g; %.0f to buy all of it\n",
+        1e-3 * row->money.energy_usd, 1e-3 * machine->capital_usd);
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */
@@ -398,15 +400,27 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
 char *
 rep_plan_infeasible (const WrkPlanResult *result)
 {
-  int most = -1;
+  int most = -1; /* of what a machine or a goal puts out; else, where none came so far, of what cannot be cut */
   if (result->rows->len > 0)
     return NULL;
   for (int o = 0; o < WRK_OUT_N; o++)
-    if (o >= WRK_OUT_MEMORY && result->out[o] > 0 && (most < 0 || result->out[o] > result->out[most]))
+    if (result->out[o] > 0 && (most < 0 || (o >= WRK_OUT_PRICE && most < WRK_OUT_PRICE) || result->out[o] > result->out[most]))
       most = o;
   if (most < 0)
-    return g_strdup ("no configuration divides: look at what fell out, and at the global batch, the layers and the GPUs");
-  return g_strdup_printf ("no configuration meets the constraints: most, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                          ", %s; the nearest of them by %.3g %%",
-                          result->out[most], result->n_asked, wrk_out_texts[most], 100 * result->over[most]);
+    return g_strdup ("no configuration was asked for");
+  GString *text = g_string_new (NULL);
+  g_string_printf (text, "no configuration %s: most, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ", %s",
+                   most >= WRK_OUT_PRICE ? "meets the constraints" : "divides", result->out[most], result->n_asked,
+                   wrk_out_texts[most]);
+  double over = 100 * result->over[most];
+  if (most >= WRK_OUT_MEMORY)
+    g_string_append_printf (
+        text, over >= 1000 && over < 1e6 ? "; the nearest of them by %.0f %%" : "; the nearest of them by %.3g %%", over);
+  else if (most == WRK_OUT_PRICE)
+    g_string_append (text, "; the list of prices lacks their machines, to buy and to rent");
+  else if (most == WRK_OUT_LAYERS)
+    g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
+  else
+    g_string_append (text, "; look at what else fell out, and at the global batch, the layers and the GPUs");
+  return g_string_free (text, FALSE);
 }

@@ -46,6 +46,21 @@ text_is_aligned_and_has_no_blanks_at_the_end (void)
 }
 
 static void
+large_numbers_of_few_digits_have_no_exponent_in_text (void)
+{
+  static const BaseColumn short_ones[] = { { "x", "x", BASE_CELL_NUMBER, 1e-3, "%.4g" }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
+  static const double values[] = { 3456.4e3, 16540.4e3, 9999999e3, 12e9, 1e-6 };
+  g_autoptr (BaseTable) table = base_table_new (short_ones);
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++) {
+    base_table_row (table);
+    base_table_number (table, "x", values[i]);
+  }
+  g_autoptr (GString) out = g_string_new (NULL);
+  base_table_print_text (table, out);
+  TEST_STR (out->str, "      x\n   3456\n  16540\n9999999\n1.2e+07\n  1e-09\n");
+}
+
+static void
 tsv_has_a_header_of_keys_and_numbers_in_full (void)
 {
   g_autoptr (BaseTable) table = sample ();
@@ -199,6 +214,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "text is aligned and has no blanks at the end", text_is_aligned_and_has_no_blanks_at_the_end },
+    { "large numbers of few digits have no exponent in text", large_numbers_of_few_digits_have_no_exponent_in_text },
     { "TSV has a header of keys, and numbers in full", tsv_has_a_header_of_keys_and_numbers_in_full },
     { "JSON has null for what is missing", json_has_null_for_what_is_missing },
     { "whole numbers are printed whole, and undefined ones as null", whole_numbers_are_printed_whole_and_undefined_ones_as_null },
