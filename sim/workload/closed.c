@@ -38,11 +38,18 @@ typedef struct {
   double band, wire_band;
 } Cut;
 
+/* What depends on no machine. */
+struct WrkClosedPool {
+  GHashTable *ways;   /* Memo */
+  guint64 ways_turns; /* of all ways */
+  WrkMemorySeen *memory;
+};
+
 struct WrkClosed {
   const WrkScenario *scenario;
-  GHashTable *units, *groups, *ways, *turns, *memory, *held, *cuts; /* Memo */
-  GHashTable *products;                                             /* wrk_products_new() */
-  guint64 ways_turns;                                               /* of all ways */
+  GHashTable *units, *groups, *turns, *memory, *held, *cuts; /* Memo */
+  GHashTable *products;                                      /* wrk_products_new() */
+  WrkClosedPool *own, *pool;                                 /* pool: own, or borrowed */
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
@@ -190,24 +197,27 @@ way_of (WrkClosed *closed, const WrkModel *model, guint32 m)
 {
   WrkPipeline few = model->pipe;
   few.m = m;
-  const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule } };
-  const WrkWay *known = recall (closed->ways, &key);
+  gboolean queued = model->software.queues_sends;
+  const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule },
+                     .send_s = queued ? 1 : 0 }; /* of no time here: whether they are queued */
+  WrkClosedPool *pool = closed->pool;
+  const WrkWay *known = recall (pool->ways, &key);
   if (known != NULL)
     return known;
-  WrkWay *way = keep (closed->ways, &key, wrk_way_new (&few, model->software.queues_sends), free_way);
-  closed->ways_turns += wrk_way_length (way);
+  WrkWay *way = keep (pool->ways, &key, wrk_way_new (&few, queued), free_way);
+  pool->ways_turns += wrk_way_length (way);
   return way;
 }
 
 /* Ways are for many cuts, but not for ever: 40 B a turn. */
 static void
-drop_ways (WrkClosed *closed)
+drop_ways (WrkClosedPool *pool)
 {
   static const guint64 MOST = 1u << 20;
-  if (closed->ways_turns <= MOST)
+  if (pool->ways_turns <= MOST)
     return;
-  g_hash_table_remove_all (closed->ways);
-  closed->ways_turns = 0;
+  g_hash_table_remove_all (pool->ways);
+  pool->ways_turns = 0;
 }
 
 /* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: none is slow. Returned: full. */
@@ -313,7 +323,8 @@ memory_turns_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *a
     return known;
   gboolean few = model->pipe.m == wrk_turns_followed (&model->pipe);
   const WrkWay *way = few ? way_of (closed, model, model->pipe.m) : NULL;
-  return keep (closed->memory, &key, wrk_memory_turns_new (model, way != NULL ? wrk_way_orders (way) : NULL), g_free);
+  return keep (closed->memory, &key, wrk_memory_turns_new (model, way != NULL ? wrk_way_orders (way) : NULL, closed->pool->memory),
+               g_free);
 }
 
 static const WrkHeld *
@@ -500,6 +511,25 @@ make_cut (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
 
 /* ---- the question ---- */
 
+WrkClosedPool *
+wrk_closed_pool_new (void)
+{
+  WrkClosedPool *pool = g_new0 (WrkClosedPool, 1);
+  pool->ways = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  pool->memory = wrk_memory_seen_new ();
+  return pool;
+}
+
+void
+wrk_closed_pool_free (WrkClosedPool *pool)
+{
+  if (pool == NULL)
+    return;
+  g_hash_table_unref (pool->ways);
+  wrk_memory_seen_free (pool->memory);
+  g_free (pool);
+}
+
 WrkClosed *
 wrk_closed_new (const WrkScenario *scenario, GError **error)
 {
@@ -536,11 +566,11 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     return NULL;
   }
   WrkClosed *closed = g_new0 (WrkClosed, 1);
-  GHashTable **tables[] = { &closed->units,  &closed->groups, &closed->ways, &closed->turns,
-                            &closed->memory, &closed->held,   &closed->cuts };
+  GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->memory, &closed->held, &closed->cuts };
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
   closed->products = wrk_products_new ();
+  closed->own = closed->pool = wrk_closed_pool_new ();
   closed->scenario = scenario;
   guint32 node = 0;
   for (guint32 i = 0; i < scenario->gpus->len; i++) {
@@ -564,13 +594,20 @@ wrk_closed_free (WrkClosed *closed)
     return;
   g_hash_table_unref (closed->cuts);
   g_hash_table_unref (closed->turns);
-  g_hash_table_unref (closed->ways);
   g_hash_table_unref (closed->held);
   g_hash_table_unref (closed->memory);
   g_hash_table_unref (closed->groups);
   g_hash_table_unref (closed->units);
   g_hash_table_unref (closed->products);
+  wrk_closed_pool_free (closed->own);
   g_free (closed);
+}
+
+void
+wrk_closed_share (WrkClosed *closed, WrkClosedPool *pool)
+{
+  g_clear_pointer (&closed->own, wrk_closed_pool_free);
+  closed->pool = pool;
 }
 
 /* A cut for the first time: read, and all that it needs looked up or made. */
@@ -579,7 +616,7 @@ first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError 
 {
   WrkVariant variant;
   Cut *cut = NULL;
-  drop_ways (closed);
+  drop_ways (closed->pool);
   if (wrk_variant_plan (closed->scenario, ask, &variant, error)) {
     const WrkHeld *held = held_of (closed, &variant.model, ask, error);
     WrkClosedStep memory = { 0 };

@@ -40,7 +40,7 @@ hold_on (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *hel
   ask.dp = dp;
   gboolean ok = wrk_variant_plan (scenario, &ask, &variant, error);
   if (ok) {
-    g_autofree WrkMemoryTurns *turns = wrk_memory_turns_new (&variant.model, NULL);
+    g_autofree WrkMemoryTurns *turns = wrk_memory_turns_new (&variant.model, NULL, NULL);
     hold (&variant.model, turns, held, k);
   }
   wrk_model_clear (&variant.model);

@@ -247,10 +247,14 @@ double wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor);
 void wrk_model_memory (const WrkModel *model, GArray *stages);
 
 /* The same in two: what turns make, and that with the states. Where wrk_memory_turns_of_any_zero(), models that differ in `zero`
- * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. Returned: full,
- * g_free. */
+ * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. `seen`: where turns
+ * are remembered by all numbers that they depend on, whatever the machine; NULL: nowhere. Returned: full, g_free. */
 typedef struct WrkMemoryTurns WrkMemoryTurns;
-WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders);
+typedef struct WrkMemorySeen WrkMemorySeen;
+WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders, WrkMemorySeen *seen);
+/* Of any models, by one thread at a time; begins anew at some 8 MiB. Returned: full. */
+WrkMemorySeen *wrk_memory_seen_new (void);
+void wrk_memory_seen_free (WrkMemorySeen *seen);
 gboolean wrk_memory_turns_of_any_zero (const WrkModel *model);
 void wrk_memory_with (const WrkModel *model, const WrkMemoryTurns *turns, GArray *stages);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */

@@ -394,7 +394,8 @@ wrk_plan_work_simulate (WrkPlanWork *work, WrkChoiceRow *const *rows, guint n, G
 
 struct WrkPlanHand {
   WrkPlan *plan;
-  guint32 machine; /* of closed and cuts; G_MAXUINT32: none */
+  WrkClosedPool *pool; /* of all machines */
+  guint32 machine;     /* of closed and cuts; G_MAXUINT32: none */
   WrkClosed *closed;
   GArray *cuts; /* WrkClosedAsk */
 };
@@ -404,6 +405,7 @@ wrk_plan_hand_new (WrkPlan *plan)
 {
   WrkPlanHand *hand = g_new0 (WrkPlanHand, 1);
   hand->plan = plan;
+  hand->pool = wrk_closed_pool_new ();
   hand->machine = G_MAXUINT32;
   return hand;
 }
@@ -422,6 +424,7 @@ wrk_plan_hand_free (WrkPlanHand *hand)
   if (hand == NULL)
     return;
   put_down (hand);
+  wrk_closed_pool_free (hand->pool);
   g_free (hand);
 }
 
@@ -434,6 +437,7 @@ take_up (WrkPlanHand *hand, guint32 machine, GError **error)
   hand->closed = wrk_closed_new (g_array_index (hand->plan->machines, WrkMachine, machine).scenario, error);
   if (hand->closed == NULL)
     return FALSE;
+  wrk_closed_share (hand->closed, hand->pool);
   wrk_closed_skip_unfit (hand->closed);
   hand->cuts = wrk_plan_list_cuts (hand->plan, machine, NULL);
   hand->machine = machine;

@@ -320,6 +320,54 @@ answers_do_not_depend_on_what_was_asked_before (void)
   TEST_TRUE (fitting > 50 && fitting < 150);
 }
 
+/* Machines, models, frameworks and shards that ask of one pool in turns, and each of a closed form of its own: the same to the last
+ * bit, so that whatever turns and their memory depend on is told apart. */
+static void
+what_is_shared_by_machines_and_models_is_told_apart (void)
+{
+  static const char *const more[] = { "", ", framework: eager", ", fsdp: {prefetch: 3}", ", fsdp: {prefetch: 1}",
+                                      ", lora: {rank: 16}" };
+  static const char *const models[] = { "llama3_8b", "gpt3_6_7b", "mixtral_8x7b" };
+  static const char *const topologies[] = { "hgx_h100", "hgx_b200" };
+  enum { N = G_N_ELEMENTS (more) * G_N_ELEMENTS (models) * G_N_ELEMENTS (topologies) };
+  BaseRandom random = base_random_stream (1, "shared");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (WrkClosedPool) pool = wrk_closed_pool_new ();
+  ModelRun run[N] = { 0 };
+  WrkClosed *closed[N];
+  for (guint i = 0; i < N; i++) {
+    Draw d = { NULL, NULL, 8, 32, 8, 1, 1, 1, 8, 1, 1, 8, "1f1b", "none", FALSE, more[i % G_N_ELEMENTS (more)] };
+    d.model = models[i / G_N_ELEMENTS (more) % G_N_ELEMENTS (models)];
+    d.topology = topologies[i / (G_N_ELEMENTS (more) * G_N_ELEMENTS (models))];
+    d.zero = strstr (d.more, "fsdp") != NULL ? 3 : 1;
+    if (!run_draw (&d, &run[i], &error) || (closed[i] = wrk_closed_new (run[i].scenario, &error)) == NULL)
+      g_error ("%s", error->message);
+    wrk_closed_share (closed[i], pool);
+  }
+  guint answered = 0;
+  WrkClosedAsk ask = { 0 };
+  for (guint k = 0; k < 20 * N; k++) {
+    guint i = k % N;
+    WrkClosedStep one = { 0 }, other = { 0 };
+    ask = i == 0 ? draw_ask (&random, 64) : ask; /* the same of all */
+    WrkClosedAsk its = ask;
+    its.zero = strstr (more[i % G_N_ELEMENTS (more)], "fsdp") != NULL ? 3 : ask.zero;
+    g_autoptr (WrkClosed) fresh = wrk_closed_new (run[i].scenario, NULL);
+    gboolean ok = wrk_closed_step (closed[i], &its, &one, NULL);
+    TEST_TRUE (ok == wrk_closed_step (fresh, &its, &other, NULL));
+    TEST_NEAR (one.step_time_s, other.step_time_s, 0);
+    TEST_NEAR (one.memory_B, other.memory_B, 0);
+    TEST_NEAR (one.restore_B, other.restore_B, 0);
+    TEST_TRUE (one.fullest == other.fullest && one.fits == other.fits);
+    answered += ok ? 1 : 0;
+  }
+  TEST_TRUE (answered > 10 * N);
+  for (guint i = 0; i < N; i++) {
+    wrk_closed_free (closed[i]);
+    model_run_clear (&run[i]);
+  }
+}
+
 int
 main (void)
 {
@@ -331,6 +379,7 @@ main (void)
     { "even stages have the bubbles of their schedules", even_stages_have_the_bubbles_of_their_schedules },
     { "a receive that waits holds up the sends behind it", a_receive_that_waits_holds_up_the_sends_behind_it },
     { "answers do not depend on what was asked before", answers_do_not_depend_on_what_was_asked_before },
+    { "what is shared by machines and models is told apart", what_is_shared_by_machines_and_models_is_told_apart },
     { NULL, NULL },
   };
   return test_main ("steps in closed form", cases);

@@ -44,6 +44,16 @@ WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
 
+/* What closed forms of several scenarios have in common: the order of turns of their pipelines, and what those keep in memory, found
+ * again by all that it depends on, whatever machine or model it was asked for. At most some 60 MB. Returned: full. */
+typedef struct WrkClosedPool WrkClosedPool;
+WrkClosedPool *wrk_closed_pool_new (void);
+void wrk_closed_pool_free (WrkClosedPool *pool);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosedPool, wrk_closed_pool_free)
+/* From now on `closed` remembers this there, and not for itself. `pool` is borrowed, outlives it, and belongs to one thread at a
+ * time, with all that share it. The answers are the same, to the last bit. */
+void wrk_closed_share (WrkClosed *closed, WrkClosedPool *pool);
+
 /* For a search: of what does not fit into memory only that is said from now on, and its times are 0. */
 void wrk_closed_skip_unfit (WrkClosed *closed);
 
