@@ -45,7 +45,7 @@ void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
 
 /* What closed forms of several scenarios have in common: the order of turns of their pipelines, and what those keep in memory, found
- * again by all that it depends on, whatever machine or model it was asked for. At most some 60 MB. Returned: full. */
+ * again by all that it depends on, whatever machine or model it was asked for. At most some 50 MB. Returned: full. */
 typedef struct WrkClosedPool WrkClosedPool;
 WrkClosedPool *wrk_closed_pool_new (void);
 void wrk_closed_pool_free (WrkClosedPool *pool);
