@@ -247,8 +247,8 @@ double wrk_adapter_elements (const WrkModel *model, const MdlTensor *tensor);
 void wrk_model_memory (const WrkModel *model, GArray *stages);
 
 /* The same in two: what turns make, and that with the states. Where wrk_memory_turns_of_any_zero(), models that differ in `zero`
- * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. `seen`: where turns
- * are remembered by all numbers that they depend on, whatever the machine; NULL: nowhere. Returned: full, g_free. */
+ * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of wrk_schedule_order(); NULL: not known. `seen`: where
+ * turns are remembered by all numbers that they depend on, whatever the machine; NULL: nowhere. Returned: full, g_free. */
 typedef struct WrkMemoryTurns WrkMemoryTurns;
 typedef struct WrkMemorySeen WrkMemorySeen;
 WrkMemoryTurns *wrk_memory_turns_new (const WrkModel *model, GArray *const *orders, WrkMemorySeen *seen);

@@ -44,7 +44,7 @@ WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
 
-/* What closed forms of several scenarios have in common: the order of turns of their pipelines, and what those keep in memory, found
+/* What closed forms of several scenarios have in common: orders of turns of their pipelines, and what those keep in memory, found
  * again by all that it depends on, whatever machine or model it was asked for. At most some 50 MB. Returned: full. */
 typedef struct WrkClosedPool WrkClosedPool;
 WrkClosedPool *wrk_closed_pool_new (void);
