@@ -364,7 +364,7 @@ check_lists (const WrkPlan *plan, GError **error)
   for (guint i = 1; i < c->nodes.n; i++)
     for (guint j = 0; j < i; j++)
       if ((guint32)c->nodes.item[i].v == (guint32)c->nodes.item[j].v)
-        return wrk_fail_at (error, c->nodes.item[i].mark, "%.0f nodes are there twice; accepted: each number once",
+        return wrk_fail_at (error, c->nodes.item[i].mark, "%.0f stands there twice; accepted: each number of nodes once",
                             c->nodes.item[i].v);
   return c->nodes.n > 0 || wrk_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
 }
