@@ -237,8 +237,10 @@ place_fault (const WrkPlan *plan, char **line)
   if (!g_str_has_prefix (*line, by_set) || !g_str_has_prefix (*line + strlen (by_set), of_fixed))
     return;
   const char *rest = *line + strlen (by_set) + strlen (of_fixed);
-  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest)), *was = *line;
-  *line = g_strconcat (prefix, "fixed.", rest, NULL);
+  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest));
+  char *placed = g_strconcat (prefix, "fixed.", rest, NULL);
+  g_free (*line); /* which `rest` lies in */
+  *line = placed;
 }
 
 /* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
