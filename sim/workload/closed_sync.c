@@ -191,6 +191,19 @@ find_beside (const WrkModel *model, const WrkUnits *units, WrkTurnKind kind, con
   return out;
 }
 
+/* Found once for all who ask of these units. Borrowed. */
+static const Beside *
+recall_beside (const WrkModel *model, const WrkUnits *units, WrkTurnKind kind, const WrkPriced *priced)
+{
+  Beside *one = g_hash_table_lookup (units->beside[kind], priced);
+  if (one == NULL) {
+    const Beside found = find_beside (model, units, kind, priced);
+    one = g_memdup2 (&found, sizeof found);
+    g_hash_table_insert (units->beside[kind], (gpointer)priced, one);
+  }
+  return one;
+}
+
 double
 wrk_send_beside_s (const WrkModel *model, const WrkUnits *units, const WrkPriced *send)
 {
@@ -198,7 +211,7 @@ wrk_send_beside_s (const WrkModel *model, const WrkUnits *units, const WrkPriced
   for (int k = 0; k < WRK_TURN_KINDS; k++) {
     double turn_s = wrk_units_at (units, model, model->n_positions / 2, 0)->time_s[k];
     all_s += turn_s;
-    moved_s += turn_s / find_beside (model, units, (WrkTurnKind)k, send).y;
+    moved_s += turn_s / recall_beside (model, units, (WrkTurnKind)k, send)->y;
   }
   return fixed_s + (send->time_s - fixed_s) * (moved_s > 0 ? all_s / moved_s : 1);
 }
@@ -208,15 +221,8 @@ static const Beside *
 beside_of (Rank *r, const WrkPriced *priced)
 {
   const Beside **slot = &r->beside[GPOINTER_TO_SIZE (priced) / sizeof (gpointer) / 4 % BESIDE_N];
-  if (*slot != NULL && (*slot)->priced == priced)
-    return *slot;
-  *slot = g_hash_table_lookup (r->units->beside[r->kind], priced);
-  if (*slot == NULL) {
-    const Beside found = find_beside (r->model, r->units, r->kind, priced);
-    Beside *one = g_memdup2 (&found, sizeof found);
-    g_hash_table_insert (r->units->beside[r->kind], (gpointer)priced, one);
-    *slot = one;
-  }
+  if (*slot == NULL || (*slot)->priced != priced)
+    *slot = recall_beside (r->model, r->units, r->kind, priced);
   return *slot;
 }
 

@@ -148,11 +148,12 @@ take_report (WrkScenario *scenario, const BaseSchemaContext *context)
   for (unsigned i = 0; i < report.plots.n; i++) {
     static const char *const known[] = { "breakdown", "timeline", "memory", "links", "goodput", "tornado", NULL };
     const BaseStr *plot = &report.plots.item[i];
-    if (!g_strv_contains (known, plot->v))
-      base_diag_error (context->diag, plot->mark,
-                       "no picture is called '%s'; accepted: breakdown, timeline, memory, links, goodput, tornado", plot->v);
-    else
+    if (g_strv_contains (known, plot->v)) {
       g_ptr_array_add (scenario->plots, g_strdup (plot->v));
+      continue;
+    }
+    g_autofree char *names = g_strjoinv (", ", (char **)known);
+    base_diag_error (context->diag, plot->mark, "no picture is called '%s'; accepted: %s", plot->v, names);
   }
   if (report.trace.v)
     base_diag_warn (context->diag, report.trace.mark, "'trace' has no effect: only flags name files to write (run --trace FILE)");
