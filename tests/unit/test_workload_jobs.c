@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "cluster/background.h"
-#include "workload/scenario.h"
-#include "workload_fixture.h"
+#include "jobs_fixture.h"
 
 /* 4 nodes of 2 GPUs; an adapter of 10 GB/s a node; two nodes a leaf, one cable of 10 GB/s up. No latency anywhere. */
 #define CLUSTER                                                                                                              \
@@ -11,31 +10,10 @@
   "    fabric: {kind: fat_tree, leaf: {radix: 3, latency: 0}, spine: {radix: 2, latency: 0}, oversubscription: 2, routing: " \
   "adaptive}\n"
 
-static WrkScenario *
-load (const char *work, WrkMode mode, GError **error)
-{
-  g_autofree char *text = g_strconcat (CLUSTER, work, NULL);
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  return wrk_scenario_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
-}
-
-/* The result names links and jobs by the scenario's own strings: the caller keeps both. */
 static WrkResult *
 run (WrkScenario **scenario, const char *work, WrkMode mode)
 {
-  g_autoptr (GError) error = NULL;
-  *scenario = load (work, mode, &error);
-  WrkResult *result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
-  if (result == NULL)
-    g_error ("%s", error->message);
-  return result;
-}
-
-static const WrkJobResult *
-job_of (const WrkResult *result, guint i)
-{
-  return result->jobs->pdata[i];
+  return jobs_run (scenario, CLUSTER, work, mode);
 }
 
 #define TWO_COPIES                                                                          \
@@ -197,7 +175,7 @@ what_cannot_be_is_refused_with_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    TEST_TRUE (load (rows[i].work, WRK_MODE_EVENT, &error) == NULL);
+    TEST_TRUE (jobs_load (CLUSTER, rows[i].work, WRK_MODE_EVENT, &error) == NULL);
     gboolean ok = error != NULL && g_str_has_prefix (error->message, rows[i].message);
     if (!ok)
       g_printerr ("%s\nexpected %s\n", error != NULL ? error->message : "no error", rows[i].message);

@@ -2,8 +2,7 @@
  * 1 TB/s, no latency anywhere, and a tier on the fabric that is read at 8 GB/s and written at 4. */
 #include <string.h>
 
-#include "workload/scenario.h"
-#include "workload_fixture.h"
+#include "jobs_fixture.h"
 
 #define CLUSTER                                                                                                           \
   FOUR_NODES                                                                                                              \
@@ -19,30 +18,10 @@
 /* `samples` of 1 MB for each of the four ranks of a job, by workers that are never the bound. */
 #define LOADER(samples) "loader: {tier: fs, sample: 1 MB, samples: " samples ", workers: 64, pin: no}"
 
-static WrkScenario *
-load (const char *jobs, WrkMode mode, GError **error)
-{
-  g_autofree char *text = g_strconcat (CLUSTER, jobs, NULL);
-  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  return wrk_scenario_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
-}
-
 static WrkResult *
 run (WrkScenario **scenario, const char *jobs)
 {
-  g_autoptr (GError) error = NULL;
-  *scenario = load (jobs, WRK_MODE_EVENT, &error);
-  WrkResult *result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
-  if (result == NULL)
-    g_error ("%s", error->message);
-  return result;
-}
-
-static const WrkJobResult *
-job_of (const WrkResult *result, guint i)
-{
-  return result->jobs->pdata[i];
+  return jobs_run (scenario, CLUSTER, jobs, WRK_MODE_EVENT);
 }
 
 static void
@@ -216,7 +195,7 @@ what_cannot_be_is_refused_with_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    TEST_TRUE (load (rows[i].jobs, WRK_MODE_EVENT, &error) == NULL);
+    TEST_TRUE (jobs_load (CLUSTER, rows[i].jobs, WRK_MODE_EVENT, &error) == NULL);
     TEST_HAS (error != NULL ? error->message : "", "s.yaml:1");
     TEST_HAS (error != NULL ? error->message : "", rows[i].message);
   }

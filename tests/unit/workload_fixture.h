@@ -9,28 +9,6 @@
 #include "harness.h"
 #include "workload/comm.h"
 
-/* A scenario up to its fabric: 4 nodes of 2 GPUs with an adapter of 10 GB/s each, memories of 1 TB/s, no latency anywhere. */
-#define FOUR_NODES                                                                                                              \
-  "scenario: s\n"                                                                                                               \
-  "cluster:\n"                                                                                                                  \
-  "  library: plain\n"                                                                                                          \
-  "  topology:\n"                                                                                                               \
-  "    topology: t\n"                                                                                                           \
-  "    nodes: 4\n"                                                                                                              \
-  "    node:\n"                                                                                                                 \
-  "      gpus:\n"                                                                                                               \
-  "        type: {gpu: g, scale_up: {class: {link_class: nv, family: nvlink, efficiency: 1, latency: 0, duplex: 1}, rate: 100 " \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 2\n"                                                                                                          \
-  "      nvlink: {kind: switch, switches: 1}\n"                                                                                 \
-  "      sockets: {count: 1, memory: 1 TB/s}\n"                                                                                 \
-  "      nics:\n"                                                                                                               \
-  "        type: {nic: n, port: {class: {link_class: ib, family: infiniband, efficiency: 1, latency: 0, duplex: 1}, rate: 10 "  \
-  "GB/s}, "                                                                                                                     \
-  "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
-  "        count: 1\n"
-
 /* `n_nodes` nodes of `n_gpus` GPUs on one switch (that reduces where `sharp`), 100 GB/s and 1 us a link, one adapter of 10 GB/s and
  * 5 us a GPU on `fabric`, a flow mapping. */
 static inline Clu *
