@@ -216,7 +216,7 @@ read_point (gconstpointer user, guint i, double measured_s, GError **error)
                                              item.of.memory.read_B + item.of.memory.written_B);
     add (r, "memory-bound", NULL, CAL_USE_FIT, measured_s, &item, text);
   } else if (g_strcmp0 (what, "launch") == 0) {
-    gboolean known;
+    gboolean known = FALSE;
     item.kind = LAUNCH;
     if (!launch_of (r->probe, i, &known, &item.of.launch, error))
       return FALSE;
