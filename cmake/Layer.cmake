@@ -1,10 +1,15 @@
 # forerun_layer(NAME SOURCES … USES …): one static library of one layer. It sees its own include/ folder and those of the layers
-# that it names, and no other: an include against the direction of the architecture does not compile.
+# that it names, and no other: an include against the direction of the architecture does not compile. Its sources may stand in
+# subfolders, which see each other's private headers.
 function(forerun_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "" "SOURCES;USES")
   add_library(forerun_${name} STATIC ${LAYER_SOURCES})
   target_include_directories(forerun_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-  target_include_directories(forerun_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  set(folders ${LAYER_SOURCES})
+  list(TRANSFORM folders PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(TRANSFORM folders REPLACE "/[^/]*$" "")
+  list(REMOVE_DUPLICATES folders)
+  target_include_directories(forerun_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${folders})
   target_link_libraries(forerun_${name} PUBLIC PkgConfig::GLIB m PRIVATE forerun_flags)
   foreach(use IN LISTS LAYER_USES)
     target_link_libraries(forerun_${name} PUBLIC forerun_${use})

@@ -62,13 +62,24 @@ check_includes () # file...: prints findings
       }
       next
     }
-    FNR == 1 {
-      layer = ""
+    function layer_of (file,   l)
+    {
       for (l in folder)
-        if (index (FILENAME, folder[l] "/") == 1)
-          layer = l
-      dir = FILENAME
-      sub (/\/[^\/]*$/, "", dir)
+        if (index (file, folder[l] "/") == 1)
+          return l
+      return ""
+    }
+    !asked++ { # a header that stands in any subfolder of a layer is seen by the whole layer
+      for (i = 2; i < ARGC; i++) {
+        if (ARGV[i] ~ /\/include\//)
+          continue
+        base = ARGV[i]
+        sub (/.*\//, "", base)
+        known[layer_of(ARGV[i]) "/" base]
+      }
+    }
+    FNR == 1 {
+      layer = layer_of(FILENAME)
     }
     /^[ \t]*#[ \t]*include[ \t]*"/ {
       name = $0
@@ -86,7 +97,7 @@ check_includes () # file...: prints findings
           print at "\"" name "\" is private to its folder"
         else if (index (allowed[layer] " ", " " other " ") == 0)
           print at "\"" name "\" is not for " layer ", which may include:" allowed[layer]
-      } else if ((getline line < (dir "/" name)) < 0 && (getline line < (folder[layer] "/" name)) < 0)
+      } else if (!((layer "/" name) in known))
         print at "\"" name "\" is not in " folder[layer]
     }' "$here/layers.txt" "$@"
 }
