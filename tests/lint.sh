@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Rules of the house that a compiler does not check. usage: lint.sh SOURCE_DIR; lint.sh --self-test
-#   includes      a layer includes itself and what tests/layers.txt allows; a *-private.h only from its own folder
+#   includes      a layer includes itself and what tests/layers.txt allows; a *-private.h only from its own layer: in one folder
+#                 by its name, in a subfolder as "subfolder/name-private.h"
 #   process       only sim/cli prints, logs or ends the process; stdout and stderr are named there and in sim/base/output.c alone
 #   determinism   no wall clock, no process-wide random numbers, no process identity outside tests
 #   locale        numbers are read by g_ascii_strtod and the unit parser: no function that follows the locale or hides errors
@@ -93,8 +94,10 @@ check_includes () # file...: prints findings
       else if (name ~ /\//) {
         other = name
         sub (/\/.*/, "", other)
-        if (name ~ /-private\.h$/)
-          print at "\"" name "\" is private to its folder"
+        if (name ~ /-private\.h$/) {
+          if ((getline line < (folder[layer] "/" name)) < 0)
+            print at "\"" name "\" is private to its folder"
+        }
         else if (index (allowed[layer] " ", " " other " ") == 0)
           print at "\"" name "\" is not for " layer ", which may include:" allowed[layer]
       } else if (!((layer "/" name) in known))
@@ -230,6 +233,8 @@ self_test ()
   expect sim/engine/a.c "#include \"models/coll.h\"$n" includes
   expect sim/report/a.c "#include \"cli/x.h\"$n" includes
   expect sim/engine/a.c "#include \"base/yaml-private.h\"$n" includes
+  expect sim/base/part/y-private.h "#include \"part/y-private.h\"$n" ''
+  expect sim/engine/a.c "#include \"part/y-private.h\"$n" includes
   expect sim/engine/a.c "#include \"../base/include/base/x.h\"$n" includes
   expect sim/engine/a.c "#include \"nowhere.h\"$n" includes
   expect sim/other/a.c "#include \"base/x.h\"$n" includes

@@ -1,7 +1,7 @@
 /* docs/topology.md: its reference is what the schema tables print, its examples load. `test_cluster_docs --write` renews the
  * reference. */
 #include "cluster_fixture.h"
-#include "spec-private.h"
+#include "spec/spec-private.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/topology.md"
 #define MARK     "<!-- From here on printed from the schema tables: test_cluster_docs --write. -->\n"

@@ -1,0 +1,144 @@
+/* Tiers and drives as models of storage see them. */
+#include "cluster/storage.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graph/tier-private.h"
+
+guint32
+clu_n_tiers (const Clu *clu)
+{
+  return clu->n_tiers;
+}
+
+CluDev
+clu_tier_dev (const Clu *clu, guint32 i)
+{
+  g_return_val_if_fail (i < clu->n_tiers, CLU_NONE);
+  return clu->tier[i].dev;
+}
+
+const char *
+clu_tier_name (const Clu *clu, guint32 i)
+{
+  g_return_val_if_fail (i < clu->n_tiers, NULL);
+  return clu->tier[i].spec->name.v;
+}
+
+static void
+take (BaseNum *num, const BaseNum *from)
+{
+  if (from->set)
+    *num = *from;
+}
+
+void
+clu_tier_resolve (const CluStorageSpec *spec, MdlTier *out)
+{
+  memset (out, 0, sizeof *out);
+  if (spec->type.value != NULL)
+    out->type = *(const MdlTierType *)spec->type.value;
+  if (spec->type.value == NULL || spec->tier.set)
+    out->type.kind = spec->tier;
+  out->servers = fmax (spec->servers.v, 1);
+  for (int op = 0; op < MDL_IO_OP_N; op++) {
+    take (&out->type.side[op].rate, &spec->per_server);
+    take (&out->type.side[op].latency, &spec->latency);
+  }
+  take (&out->type.side[MDL_IO_WRITE].rate, &spec->write_per_server);
+  take (&out->type.targets, &spec->targets);
+  take (&out->type.stripe.count, &spec->stripe.count);
+  take (&out->type.stripe.size, &spec->stripe.size);
+  out->redundancy = spec->redundancy;
+}
+
+static void
+tell (BaseNum *num, const BaseNum *from, double factor)
+{
+  if (from->set)
+    *num = (BaseNum){ .v = from->v * factor, .set = TRUE, .source = clu_num_source (from), .note = from->note, .mark = from->mark };
+}
+
+/* Drives striped over a node: a request is on one of them. nvidia-fs knows NVMe, and RAID 0 of it (NVIDIA GPUDirect Storage
+ * installation guide, "Adding support for block devices"). */
+static void
+drives_as_tier (const CluTemplate *t, MdlTier *out)
+{
+  const CluDriveSpec *drive = t->spec.storage.local_nvme.type.value;
+  double n = t->n[CLU_DEV_NVME];
+  memset (out, 0, sizeof *out);
+  out->servers = 1;
+  out->type.name = drive->name;
+  out->type.product = drive->product;
+  out->type.kind.v = MDL_TIER_LOCAL_NVME;
+  out->type.gds.v = MDL_GDS_YES;
+  out->type.targets = (BaseNum){ .v = n, .set = TRUE, .source = BASE_SOURCE_MEASURED };
+  out->type.blend = drive->blend;
+  MdlTierSide *read = &out->type.side[MDL_IO_READ], *write = &out->type.side[MDL_IO_WRITE];
+  const BaseNum *written = drive->write.set ? &drive->write : &drive->read;
+  tell (&read->target, &drive->read, 1);
+  tell (&write->target, written, 1);
+  tell (&read->stream, drive->read_stream.set ? &drive->read_stream : &drive->read, 1);
+  tell (&write->stream, drive->write_stream.set ? &drive->write_stream : written, 1);
+  tell (&read->iops, &drive->read_iops, n);
+  tell (&write->iops, &drive->write_iops, n);
+  tell (&read->latency, &drive->latency, 1);
+  tell (&write->latency, drive->write_latency.set ? &drive->write_latency : &drive->latency, 1);
+}
+
+gboolean
+clu_tier (const Clu *clu, CluDev dev, MdlTier *out)
+{
+  const CluTierNode *tier = clu_tier_of_dev (clu, dev);
+  if (tier != NULL) {
+    clu_tier_resolve (tier->spec, out);
+    return TRUE;
+  }
+  if (clu_dev_kind (clu, dev) != CLU_DEV_NVME)
+    return FALSE;
+  drives_as_tier (clu_node_template (clu, clu_node_of_dev (clu, dev)), out);
+  return TRUE;
+}
+
+char *
+clu_tier_names (const Clu *clu)
+{
+  GString *all = g_string_new (NULL);
+  for (guint32 i = 0; i < clu->n_tiers; i++)
+    g_string_append_printf (all, "%s%s", i > 0 ? ", " : "", clu->tier[i].spec->name.v);
+  if (clu_node_n (clu, 0, CLU_DEV_NVME) > 0)
+    g_string_append_printf (all, "%snvme", all->len > 0 ? ", " : "");
+  return g_string_free (all, FALSE);
+}
+
+CluDev
+clu_tier_find (const Clu *clu, const char *name)
+{
+  const char *bare = g_str_has_prefix (name, "storage.") ? name + strlen ("storage.") : name;
+  for (guint32 i = 0; i < clu->n_tiers; i++)
+    if (strcmp (clu->tier[i].spec->name.v, bare) == 0)
+      return clu->tier[i].dev;
+  return strcmp (name, "nvme") == 0 ? clu_node_device (clu, 0, CLU_DEV_NVME, 0) : CLU_NONE;
+}
+
+double
+clu_node_memory_B (const Clu *clu, guint32 node)
+{
+  const CluSocketSpec *sockets = &clu_node_spec (clu, node)->sockets;
+  return sockets->memory_capacity.set ? sockets->memory_capacity.v * clu_node_n (clu, node, CLU_DEV_SOCKET) : 0;
+}
+
+double
+clu_node_drives_B (const Clu *clu, guint32 node)
+{
+  const CluDriveSpec *drive = clu_node_spec (clu, node)->storage.local_nvme.type.value;
+  return drive != NULL ? drive->capacity.v * clu_node_n (clu, node, CLU_DEV_NVME) : 0;
+}
+
+double
+clu_node_cores (const Clu *clu, guint32 node)
+{
+  const CluSocketSpec *sockets = &clu_node_spec (clu, node)->sockets;
+  return sockets->cores.set ? sockets->cores.v * clu_node_n (clu, node, CLU_DEV_SOCKET) : 0;
+}

@@ -1,0 +1,634 @@
+/* NCCL's topology XML: what NCCL_TOPO_DUMP_FILE writes and NCCL_TOPO_FILE reads (clouds ship such files without <gpu> and <net>).
+ * Source: NVIDIA/nccl src/graph/xml.cc, xml.h, topo.cc at commit 5067397c: <system version="1"> holds a <cpu> for each NUMA node
+ * (host_hash tells hosts of one NVLink domain apart), it holds nested <pci> - upstream ports of PCIe switches, at the leaves
+ * devices with <gpu> and <nic>. link_speed and link_width of a nested <pci> are those of its link upwards. tclass 0x068000 of an
+ * <nvlink> is an NVSwitch, 0x03… a GPU; the target fffffff:ff:ff.0 is a switch that the machine does not show. <c2c> has MB/s a
+ * link. */
+#include <string.h>
+
+#include "cluster/import.h"
+#include "import/import-private.h"
+#include "import/xml-private.h"
+
+/* More NVSwitch chips than any NVLink domain has (72 GPUs: 18) are not told apart. */
+#define MAX_PLANES    64u
+#define HIDDEN_SWITCH "fffffff:ff:ff.0"
+/* PCI class codes (pci.ids): base class of bridges, displays, networks; 0207 InfiniBand, 0680 other bridge. */
+#define CLASS_BRIDGE     0x06u
+#define CLASS_DISPLAY    0x03u
+#define CLASS_NETWORK    0x02u
+#define CLASS_INFINIBAND 0x0207u
+#define CLASS_NVSWITCH   0x0680u
+
+typedef struct {
+  const CluXml *element;
+  guint32 gpu;
+  const char *target;
+  guint32 count, class;
+} NvLink;
+
+typedef struct {
+  const char *hash;
+  guint32 n_gpus, n_nics;
+} Host;
+
+typedef struct {
+  CluImportMachine *machine;
+  GArray *hosts;       /* Host; the first one's devices are in the machine */
+  GArray *nvlinks;     /* NvLink of the first host's GPUs */
+  GHashTable *busids;  /* "host busid" -> place of the GPU there plus one, or 0 */
+  GHashTable *unknown; /* element names warned about */
+  gboolean nested_switches, same_dev, any_gpu_element;
+} Reader;
+
+/* Where a <pci> stands. */
+typedef struct {
+  guint32 host, socket, pcie_switch;
+  gboolean in_chain; /* only switches with a single switch below stand above */
+} Place;
+
+static void
+reader_clear (Reader *reader)
+{
+  g_clear_pointer (&reader->hosts, g_array_unref);
+  g_clear_pointer (&reader->nvlinks, g_array_unref);
+  g_clear_pointer (&reader->busids, g_hash_table_unref);
+  g_clear_pointer (&reader->unknown, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
+
+/* Attributes. */
+
+/* A whole number, decimal or 0x…; absent, empty or "-1" (not known to the machine): `fallback`. */
+static gboolean
+read_count (const CluXml *element, const char *attribute, guint32 max, guint32 fallback, guint32 *out, GError **error)
+{
+  const char *text = clu_xml_get (element, attribute);
+  guint64 value = 0;
+  if (text == NULL || text[0] == '\0' || strcmp (text, "-1") == 0) {
+    *out = fallback;
+    return TRUE;
+  }
+  gboolean hex = g_str_has_prefix (text, "0x");
+  if (!g_ascii_string_to_unsigned (hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL)) {
+    clu_import_error (error, element->mark, "%s of <%s> is '%.40s'; a whole number up to %u is accepted", attribute, element->name,
+                      text, max);
+    return FALSE;
+  }
+  *out = (guint32)value;
+  return TRUE;
+}
+
+/* link_speed, "32.0 GT/s PCIe" or "16 GT/s", and link_width; 0 where it is not said, or where it cannot be: below PCIe 3 is what
+ * virtual machines make up for their own bridges (QEMU: 2.5 GT/s x1). */
+static gboolean
+read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes, GError **error)
+{
+  const char *text = clu_xml_get (pci, "link_speed");
+  if (!read_count (pci, "link_width", 255, 0, lanes, error))
+    return FALSE;
+  *GTps = text == NULL ? 0 : g_ascii_strtod (text, NULL);
+  if (*lanes > 32 || (*lanes & (*lanes - 1)) != 0) /* sysfs says 255 of a link that is down */
+    *lanes = 0;
+  guint32 generation = clu_import_pcie_generation (*GTps);
+  if (generation == 0 || generation >= 3)
+    *GTps = generation == 0 ? 0 : *GTps;
+  else {
+    base_diag_warn (reader->machine->diag, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
+    *GTps = 0;
+    *lanes = 0;
+  }
+  return TRUE;
+}
+
+/* The first 16 bits of "0x020700"; 0 where it is not said. */
+static gboolean
+read_class (const CluXml *element, const char *attribute, guint32 *out, GError **error)
+{
+  guint32 class = 0;
+  if (!read_count (element, attribute, 0xffffff, 0, &class, error))
+    return FALSE;
+  *out = class >> 8;
+  return TRUE;
+}
+
+static const char *
+keep (Reader *reader, const char *text)
+{
+  return base_arena_strdup (reader->machine->arena, text);
+}
+
+static void
+warn_unknown (Reader *reader, const CluXml *element)
+{
+  static const char *const left_out[] = { "pcilink", "gin", "rma", "dev", "cxb" };
+  for (gsize i = 0; i < G_N_ELEMENTS (left_out); i++)
+    if (clu_xml_is (element, left_out[i]))
+      return;
+  if (g_hash_table_add (reader->unknown, (gpointer)keep (reader, element->name)))
+    base_diag_warn (reader->machine->diag, element->mark, "<%.40s> is not known here and is left out", element->name);
+}
+
+/* Devices. */
+
+static gboolean
+read_nvlink (Reader *reader, const CluXml *element, guint32 gpu, GError **error)
+{
+  NvLink link = { .element = element, .gpu = gpu, .target = clu_xml_get (element, "target") };
+  if (link.target == NULL) {
+    clu_import_error (error, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
+    return FALSE;
+  }
+  if (!read_count (element, "count", 1024, 1, &link.count, error) || !read_class (element, "tclass", &link.class, error))
+    return FALSE;
+  if (link.count > 0)
+    g_array_append_val (reader->nvlinks, link);
+  return TRUE;
+}
+
+static gboolean
+read_c2c (const CluXml *element, CluImportGpu *gpu, GError **error)
+{
+  guint32 rate_MBps = 0, count = 0;
+  if (!read_count (element, "bw", 10000000, 0, &rate_MBps, error) || !read_count (element, "count", 1024, 1, &count, error))
+    return FALSE;
+  gpu->c2c_Bps += 1e6 * rate_MBps * count;
+  return TRUE;
+}
+
+static gboolean
+is_number_taken (const Reader *reader, guint32 number)
+{
+  for (guint32 i = 0; i < reader->machine->gpus->len; i++)
+    if (g_array_index (reader->machine->gpus, CluImportGpu, i).number == number)
+      return TRUE;
+  return FALSE;
+}
+
+/* `element`: the <gpu>, or NULL where only its <pci> is given. */
+static gboolean
+read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place, GError **error)
+{
+  CluImportMachine *machine = reader->machine;
+  guint32 n = g_array_index (reader->hosts, Host, place->host).n_gpus++;
+  CluImportGpu gpu = { .mark = pci->mark, .socket = place->socket, .pcie_switch = place->pcie_switch };
+  if (n == CLU_IMPORT_MAX_GPUS) {
+    clu_import_error (error, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
+                      CLU_IMPORT_MAX_GPUS);
+    return FALSE;
+  }
+  if (!read_pcie (reader, pci, &gpu.slot_GTps, &gpu.slot_lanes, error) ||
+      !read_count (pci, "vendor", 0xffff, 0, &gpu.vendor, error) || !read_count (pci, "device", 0xffff, 0, &gpu.device, error))
+    return FALSE;
+  gpu.number = n;
+  if (element != NULL &&
+      (!read_count (element, "dev", 65535, n, &gpu.number, error) || !read_count (element, "sm", 999, 0, &gpu.sm, error)))
+    return FALSE;
+  gboolean first_host = place->host == 0;
+  reader->same_dev = reader->same_dev || (first_host && is_number_taken (reader, gpu.number));
+  for (const CluXml *child = element == NULL ? NULL : element->first; child != NULL; child = child->next) {
+    if (clu_xml_is (child, "nvlink")) {
+      if (first_host && !read_nvlink (reader, child, machine->gpus->len, error))
+        return FALSE;
+    } else if (clu_xml_is (child, "c2c")) {
+      if (!read_c2c (child, &gpu, error))
+        return FALSE;
+    } else
+      warn_unknown (reader, child);
+  }
+  if (first_host)
+    g_array_append_val (machine->gpus, gpu);
+  return TRUE;
+}
+
+/* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter in a file without <net>, which a
+ * cloud wrote for NCCL, does RDMA. */
+static CluImportWire
+wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean named, gboolean gdr)
+{
+  CluImportWire wire = clu_import_wire_of_name (name, CLU_IMPORT_WIRE_UNKNOWN);
+  if ((nic->vendor == CLU_PCI_AMAZON && (nic->device & 0xfff0u) == 0xefa0u) || wire == CLU_IMPORT_WIRE_EFA)
+    return CLU_IMPORT_WIRE_EFA;
+  if (class == CLASS_INFINIBAND)
+    return CLU_IMPORT_WIRE_INFINIBAND;
+  if (class != 0 && wire == CLU_IMPORT_WIRE_INFINIBAND) /* an adapter of that maker in Ethernet mode */
+    return CLU_IMPORT_WIRE_ROCE;
+  if (wire != CLU_IMPORT_WIRE_UNKNOWN && (wire != CLU_IMPORT_WIRE_ETHERNET || !gdr))
+    return wire;
+  return gdr || (!named && nic->vendor == CLU_PCI_MELLANOX) ? CLU_IMPORT_WIRE_ROCE : CLU_IMPORT_WIRE_ETHERNET;
+}
+
+/* `net`: NULL where only its <pci> is given; `pci`: NULL where the <nic> hangs on the CPU. */
+static gboolean
+read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *place, GError **error)
+{
+  guint32 class = 0, gdr = 0, speed_Mbps = 0;
+  const char *name = net == NULL ? NULL : clu_xml_get (net, "name");
+  name = name != NULL ? name : pci != NULL ? clu_xml_get (pci, "busid") : "a NIC";
+  CluImportNic nic = {
+    .mark = (net != NULL ? net : pci)->mark, .name = keep (reader, name), .socket = place->socket, .pcie_switch = place->pcie_switch
+  };
+  if (++g_array_index (reader->hosts, Host, place->host).n_nics > CLU_IMPORT_MAX_NICS) {
+    clu_import_error (error, nic.mark, "more than %u NICs in one node; at most %u are accepted", CLU_IMPORT_MAX_NICS,
+                      CLU_IMPORT_MAX_NICS);
+    return FALSE;
+  }
+  if (pci != NULL && (!read_class (pci, "class", &class, error) || !read_count (pci, "vendor", 0xffff, 0, &nic.vendor, error) ||
+                      !read_count (pci, "device", 0xffff, 0, &nic.device, error)))
+    return FALSE;
+  if (net != NULL && (!read_count (net, "gdr", 1, 0, &gdr, error) || !read_count (net, "speed", 100000000, 0, &speed_Mbps, error)))
+    return FALSE;
+  nic.wire = wire_of (name, class, &nic, net != NULL, gdr != 0);
+  nic.rate_bps = 1e6 * speed_Mbps;
+  if (place->host == 0)
+    g_array_append_val (reader->machine->nics, nic);
+  return TRUE;
+}
+
+static gboolean
+read_nic (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place, GError **error)
+{
+  for (const CluXml *net = element->first; net != NULL; net = net->next) {
+    if (!clu_xml_is (net, "net"))
+      warn_unknown (reader, net);
+    else if (!read_net (reader, pci, net, place, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* The PCI tree. */
+
+static gboolean
+is_device (const CluXml *pci)
+{
+  for (const CluXml *child = pci->first; child != NULL; child = child->next)
+    if (clu_xml_is (child, "gpu") || clu_xml_is (child, "nic"))
+      return TRUE;
+  const char *class = clu_xml_get (pci, "class");
+  return class != NULL && (g_str_has_prefix (class, "0x03") || g_str_has_prefix (class, "0x02"));
+}
+
+static gboolean
+bears_device (const CluXml *pci)
+{
+  if (is_device (pci))
+    return TRUE;
+  for (const CluXml *child = pci->first; child != NULL; child = child->next)
+    if (clu_xml_is (child, "pci") && bears_device (child))
+      return TRUE;
+  return FALSE;
+}
+
+/* The one <pci> below that bears devices, when it is a switch itself: then the two are one way up. NULL otherwise. */
+static const CluXml *
+only_switch_below (const CluXml *pci)
+{
+  const CluXml *only = NULL;
+  for (const CluXml *child = pci->first; child != NULL; child = child->next)
+    if (clu_xml_is (child, "pci") && bears_device (child)) {
+      if (only != NULL || is_device (child))
+        return NULL;
+      only = child;
+    }
+  return only;
+}
+
+/* A switch, or a chain of them: its uplink is the narrowest. */
+static gboolean
+read_switch (Reader *reader, const CluXml *pci, const Place *place, guint32 *index, GError **error)
+{
+  CluImportSwitch sw = { .mark = pci->mark, .socket = place->socket, .uplink_known = TRUE };
+  for (const CluXml *at = pci; at != NULL; at = only_switch_below (at)) {
+    guint32 lanes = 0;
+    double GTps = 0;
+    if (!read_pcie (reader, at, &GTps, &lanes, error))
+      return FALSE;
+    gboolean narrower = GTps * lanes > 0 && GTps * lanes < sw.uplink_GTps * sw.uplink_lanes;
+    if (at == pci || narrower) {
+      sw.uplink_GTps = GTps;
+      sw.uplink_lanes = lanes;
+    }
+  }
+  *index = reader->machine->switches->len;
+  g_array_append_val (reader->machine->switches, sw);
+  return TRUE;
+}
+
+static gboolean
+add_busid (Reader *reader, const CluXml *pci, const Place *place, GError **error)
+{
+  const char *busid = clu_xml_get (pci, "busid");
+  if (busid == NULL || busid[0] == '\0' || strlen (busid) > 32) {
+    clu_import_error (error, pci->mark,
+                      "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
+    return FALSE;
+  }
+  g_autofree char *lower = g_ascii_strdown (busid, -1), *key = g_strdup_printf ("%u %s", place->host, lower);
+  if (g_hash_table_contains (reader->busids, key)) {
+    clu_import_error (error, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
+    return FALSE;
+  }
+  g_hash_table_insert (reader->busids, g_steal_pointer (&key), GUINT_TO_POINTER (0));
+  return TRUE;
+}
+
+/* The GPU just read stands at this busid. */
+static void
+note_gpu (Reader *reader, const CluXml *pci)
+{
+  g_autofree char *lower = g_ascii_strdown (clu_xml_get (pci, "busid"), -1);
+  g_hash_table_insert (reader->busids, g_strdup_printf ("0 %s", lower), GUINT_TO_POINTER (reader->machine->gpus->len));
+}
+
+static gboolean
+read_device (Reader *reader, const CluXml *pci, const Place *place, GError **error)
+{
+  guint32 class = 0;
+  gboolean named = FALSE;
+  if (!read_class (pci, "class", &class, error))
+    return FALSE;
+  for (const CluXml *child = pci->first; child != NULL; child = child->next) {
+    if (clu_xml_is (child, "gpu")) {
+      reader->any_gpu_element = TRUE;
+      if (!read_gpu (reader, pci, child, place, error))
+        return FALSE;
+      if (place->host == 0)
+        note_gpu (reader, pci);
+      named = TRUE;
+    } else if (clu_xml_is (child, "nic")) {
+      if (!read_nic (reader, pci, child, place, error))
+        return FALSE;
+      named = TRUE;
+    } else if (!clu_xml_is (child, "pci"))
+      warn_unknown (reader, child);
+  }
+  if (named)
+    return TRUE;
+  if (class >> 8 == CLASS_DISPLAY) {
+    if (!read_gpu (reader, pci, NULL, place, error))
+      return FALSE;
+    if (place->host == 0)
+      note_gpu (reader, pci);
+    return TRUE;
+  }
+  if (class >> 8 == CLASS_NETWORK)
+    return read_net (reader, pci, NULL, place, error);
+  if (class >> 8 != CLASS_BRIDGE)
+    base_diag_warn (reader->machine->diag, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
+                    clu_xml_get (pci, "busid"), class == 0 ? "not said" : clu_xml_get (pci, "class"));
+  return TRUE;
+}
+
+static gboolean
+read_pci (Reader *reader, const CluXml *pci, Place place, GError **error)
+{
+  gboolean device = is_device (pci);
+  if (!add_busid (reader, pci, &place, error))
+    return FALSE;
+  if ((device || pci->first == NULL) && !read_device (reader, pci, &place, error))
+    return FALSE;
+  if (!device && bears_device (pci)) {
+    if (place.pcie_switch != CLU_NONE)
+      reader->nested_switches = reader->nested_switches || !place.in_chain;
+    else if (!read_switch (reader, pci, &place, &place.pcie_switch, error))
+      return FALSE;
+    place.in_chain = only_switch_below (pci) != NULL;
+  }
+  for (const CluXml *child = pci->first; child != NULL; child = child->next) {
+    if (clu_xml_is (child, "pci")) {
+      if (!read_pci (reader, child, place, error))
+        return FALSE;
+    } else if (!device)
+      warn_unknown (reader, child);
+  }
+  return TRUE;
+}
+
+static guint32
+host_of (Reader *reader, const CluXml *cpu)
+{
+  const char *hash = clu_xml_get (cpu, "host_hash");
+  hash = hash == NULL ? "" : hash;
+  for (guint32 i = 0; i < reader->hosts->len; i++)
+    if (strcmp (g_array_index (reader->hosts, Host, i).hash, hash) == 0)
+      return i;
+  g_array_append_vals (reader->hosts, &(Host){ .hash = hash }, 1);
+  return reader->hosts->len - 1;
+}
+
+static gboolean
+read_cpu (Reader *reader, const CluXml *cpu, GError **error)
+{
+  static const struct {
+    const char *attribute, *value;
+    CluCpu vendor;
+  } rows[] = { { "vendor", "GenuineIntel", CLU_CPU_INTEL },
+               { "vendor", "AuthenticAMD", CLU_CPU_AMD },
+               { "arch", "arm64", CLU_CPU_ARM },
+               { "arch", "ppc64", CLU_CPU_POWER } };
+  guint32 numa = 0;
+  if (!read_count (cpu, "numaid", 65535, G_MAXUINT32, &numa, error))
+    return FALSE;
+  CluImportSocket socket = { .numa = numa == G_MAXUINT32 ? -1 : (gint32)numa, .vendor = CLU_CPU_OTHER };
+  socket.vendor_known = clu_xml_get (cpu, "vendor") != NULL || clu_xml_get (cpu, "arch") != NULL;
+  for (gsize i = G_N_ELEMENTS (rows); i-- > 0;)
+    if (g_strcmp0 (clu_xml_get (cpu, rows[i].attribute), rows[i].value) == 0)
+      socket.vendor = rows[i].vendor;
+  Place place = { .host = host_of (reader, cpu), .pcie_switch = CLU_NONE };
+  if (place.host == 0) {
+    GArray *sockets = reader->machine->sockets;
+    while (place.socket < sockets->len && g_array_index (sockets, CluImportSocket, place.socket).numa != socket.numa)
+      place.socket++;
+    if (place.socket == sockets->len)
+      g_array_append_val (sockets, socket);
+  }
+  for (const CluXml *child = cpu->first; child != NULL; child = child->next) {
+    gboolean ok = TRUE;
+    if (clu_xml_is (child, "pci"))
+      ok = read_pci (reader, child, place, error);
+    else if (clu_xml_is (child, "nic"))
+      ok = read_nic (reader, NULL, child, &place, error);
+    else
+      warn_unknown (reader, child);
+    if (!ok)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* After the tree. */
+
+static void
+note_plane (GPtrArray *targets, const char *target)
+{
+  if (targets->len > MAX_PLANES)
+    return;
+  for (guint32 i = 0; i < targets->len; i++)
+    if (g_ascii_strcasecmp (g_ptr_array_index (targets, i), target) == 0)
+      return;
+  g_ptr_array_add (targets, (gpointer)target);
+}
+
+static int
+compare_targets (gconstpointer a, gconstpointer b)
+{
+  return g_ascii_strcasecmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many NVLinks of a GPU go to each NVSwitch, in the order of their bus ids, where all GPUs agree. */
+static void
+resolve_planes (Reader *reader, GPtrArray *targets)
+{
+  CluImportMachine *machine = reader->machine;
+  guint32 n = targets->len;
+  g_ptr_array_sort (targets, compare_targets);
+  for (guint32 t = 0; t < n; t++)
+    if (g_ascii_strcasecmp (g_ptr_array_index (targets, t), HIDDEN_SWITCH) == 0)
+      return;
+  if (n == 0 || n > MAX_PLANES)
+    return;
+  machine->n_nvswitches = n;
+  g_autofree guint32 *lanes = g_new0 (guint32, (gsize)n * machine->gpus->len);
+  for (guint32 i = 0; i < reader->nvlinks->len; i++) {
+    const NvLink *link = &g_array_index (reader->nvlinks, NvLink, i);
+    for (guint32 t = 0; link->class == CLASS_NVSWITCH && t < n; t++)
+      if (g_ascii_strcasecmp (g_ptr_array_index (targets, t), link->target) == 0)
+        lanes[(gsize)link->gpu * n + t] += link->count;
+  }
+  for (guint32 gpu = 1; gpu < machine->gpus->len; gpu++)
+    if (memcmp (&lanes[(gsize)gpu * n], lanes, n * sizeof *lanes) != 0)
+      return;
+  g_array_append_vals (machine->planes, lanes, n);
+}
+
+/* Where each NVLink leads. */
+static void
+resolve_nvlinks (Reader *reader)
+{
+  CluImportMachine *machine = reader->machine;
+  g_autoptr (GPtrArray) targets = g_ptr_array_new ();
+  for (guint32 i = 0; i < reader->nvlinks->len; i++) {
+    NvLink *link = &g_array_index (reader->nvlinks, NvLink, i);
+    g_autofree char *lower = g_ascii_strdown (link->target, -1), *key = g_strdup_printf ("0 %s", lower);
+    guint32 peer = GPOINTER_TO_UINT (g_hash_table_lookup (reader->busids, key));
+    BaseMark mark = link->element->mark;
+    if (link->class == 0) /* written by hand: a GPU of the file, else a switch */
+      link->class = peer > 0 ? CLASS_DISPLAY << 8 : CLASS_NVSWITCH;
+    if (link->class == CLASS_NVSWITCH) {
+      g_array_index (machine->gpus, CluImportGpu, link->gpu).switch_lanes += link->count;
+      note_plane (targets, link->target);
+    } else if (link->class >> 8 != CLASS_DISPLAY)
+      base_diag_warn (machine->diag, mark, "NVLinks to %.40s, which is neither GPU nor NVSwitch (a CPU?), are left out",
+                      link->target);
+    else if (peer == 0)
+      base_diag_warn (machine->diag, mark, "NVLinks to GPU %.40s, which is not in the file, are left out", link->target);
+    else if (peer - 1 == link->gpu)
+      base_diag_warn (machine->diag, mark, "NVLinks of a GPU to itself are left out");
+    else
+      g_array_append_vals (machine->links, &(CluImportLink){ mark, link->gpu, peer - 1, link->count }, 1);
+  }
+  resolve_planes (reader, targets);
+}
+
+/* "mlx5_0+mlx5_1" is NCCL's name for the two ports as one: the ports themselves are then listed too, but not used. */
+static void
+drop_merged_ports (CluImportMachine *machine)
+{
+  g_autoptr (GHashTable) merged = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint32 i = 0; i < machine->nics->len; i++) {
+    const char *name = g_array_index (machine->nics, CluImportNic, i).name;
+    g_auto (GStrv) parts = strchr (name, '+') == NULL ? NULL : g_strsplit (name, "+", -1);
+    for (char **part = parts; part != NULL && *part != NULL; part++)
+      g_hash_table_add (merged, g_strdup (*part));
+  }
+  guint32 kept = 0;
+  for (guint32 i = 0; i < machine->nics->len; i++) {
+    CluImportNic nic = g_array_index (machine->nics, CluImportNic, i);
+    if (!g_hash_table_contains (merged, nic.name))
+      g_array_index (machine->nics, CluImportNic, kept++) = nic;
+  }
+  g_array_set_size (machine->nics, kept);
+}
+
+static void
+compare_hosts (Reader *reader)
+{
+  const Host *first = &g_array_index (reader->hosts, Host, 0);
+  for (guint32 i = 1; i < reader->hosts->len; i++) {
+    const Host *host = &g_array_index (reader->hosts, Host, i);
+    if (host->n_gpus != first->n_gpus || host->n_nics != first->n_nics)
+      base_diag_warn (reader->machine->diag, g_array_index (reader->machine->gpus, CluImportGpu, 0).mark,
+                      "host %.40s has %u GPUs and %u NICs, the first has %u and %u: all nodes are written like the first",
+                      host->hash, host->n_gpus, host->n_nics, first->n_gpus, first->n_nics);
+  }
+  reader->machine->n_hosts = reader->hosts->len;
+}
+
+static gboolean
+check_system (const CluXml *system, GError **error)
+{
+  const char *version = clu_xml_get (system, "version");
+  if (!clu_xml_is (system, "system"))
+    clu_import_error (error, system->mark,
+                      "the top element is <%.40s>; NCCL's topology has <system version=\"1\"> (NCCL_TOPO_DUMP_FILE)", system->name);
+  else if (version == NULL)
+    clu_import_error (error, system->mark, "<system> without a version; version=\"1\" is accepted");
+  else if (strcmp (version, "1") != 0)
+    clu_import_error (error, system->mark, "<system> has version '%.40s'; version 1 (NCCL's) is accepted", version);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+read_system (Reader *reader, const CluXml *system, GError **error)
+{
+  CluImportMachine *machine = reader->machine;
+  for (const CluXml *child = system->first; child != NULL; child = child->next) {
+    if (!clu_xml_is (child, "cpu"))
+      warn_unknown (reader, child);
+    else if (!read_cpu (reader, child, error))
+      return FALSE;
+  }
+  if (machine->gpus->len == 0) {
+    clu_import_error (error, system->mark, "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
+                      reader->hosts->len > 1 ? " on the first host" : "");
+    return FALSE;
+  }
+  BaseMark mark = g_array_index (machine->gpus, CluImportGpu, 0).mark;
+  if (reader->same_dev) {
+    base_diag_warn (machine->diag, mark, "several GPUs have the same dev; they are numbered in the order of the file");
+    for (guint32 i = 0; i < machine->gpus->len; i++)
+      g_array_index (machine->gpus, CluImportGpu, i).number = i;
+  }
+  if (reader->nested_switches)
+    base_diag_warn (machine->diag, mark, "PCIe switches below switches are not told apart: devices hang on the topmost");
+  machine->nvlinks_untold = !reader->any_gpu_element;
+  resolve_nvlinks (reader);
+  drop_merged_ports (machine);
+  compare_hosts (reader);
+  return TRUE;
+}
+
+char *
+clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
+                      const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+{
+  g_return_val_if_fail (path != NULL && name != NULL && (bytes != NULL || n_B == 0), NULL);
+  g_autoptr (BaseDiag) unheard = warnings == NULL ? base_diag_new () : NULL;
+  g_auto (CluImportMachine) machine;
+  clu_import_machine_init (&machine, path, "NCCL topology dump", warnings == NULL ? unheard : warnings);
+  machine.gpu_type = gpu_type;
+  const CluXml *system = clu_xml_parse (path, bytes == NULL ? "" : bytes, n_B, machine.arena, error);
+  if (system == NULL || !check_system (system, error))
+    return NULL;
+  g_auto (Reader) reader = { .machine = &machine };
+  reader.hosts = g_array_new (FALSE, TRUE, sizeof (Host));
+  reader.nvlinks = g_array_new (FALSE, TRUE, sizeof (NvLink));
+  reader.busids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  reader.unknown = g_hash_table_new (g_str_hash, g_str_equal);
+  if (!read_system (&reader, system, error))
+    return NULL;
+  return clu_import_write (&machine, name, lookup, error);
+}

@@ -1,0 +1,497 @@
+/* From the devices of a dump to what a topology file can say: GPUs numbered along the PCIe tree, the same number behind every
+ * switch and socket, adapters that divide over the GPUs. What does not fit is said in a warning, never dropped in silence. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "import/shape-private.h"
+
+/* An Ethernet adapter without RDMA below this is taken for the front-end even when it is the only one. Assumed: it is the
+ * slowest rate that clouds sell as a network between GPU nodes. */
+#define FABRIC_LEAST_BPS 25e9
+
+void
+clu_import_machine_init (CluImportMachine *machine, const char *path, const char *origin, BaseDiag *diag)
+{
+  *machine = (CluImportMachine){ .path = path, .origin = origin, .n_hosts = 1, .diag = diag };
+  machine->gpus = g_array_new (FALSE, TRUE, sizeof (CluImportGpu));
+  machine->nics = g_array_new (FALSE, TRUE, sizeof (CluImportNic));
+  machine->switches = g_array_new (FALSE, TRUE, sizeof (CluImportSwitch));
+  machine->sockets = g_array_new (FALSE, TRUE, sizeof (CluImportSocket));
+  machine->links = g_array_new (FALSE, TRUE, sizeof (CluImportLink));
+  machine->planes = g_array_new (FALSE, TRUE, sizeof (guint32));
+  machine->arena = base_arena_new ();
+}
+
+void
+clu_import_machine_clear (CluImportMachine *machine)
+{
+  g_clear_pointer (&machine->gpus, g_array_unref);
+  g_clear_pointer (&machine->nics, g_array_unref);
+  g_clear_pointer (&machine->switches, g_array_unref);
+  g_clear_pointer (&machine->sockets, g_array_unref);
+  g_clear_pointer (&machine->links, g_array_unref);
+  g_clear_pointer (&machine->planes, g_array_unref);
+  g_clear_pointer (&machine->arena, base_arena_free);
+}
+
+void
+clu_import_error (GError **error, BaseMark mark, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  for (char *p = text; *p != '\0'; p++) /* one message is one line, whatever the input holds */
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  g_autofree char *valid = g_utf8_make_valid (text, -1); /* a cut name may end inside a character */
+  g_autofree char *prefix = base_mark_prefix (mark);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, valid);
+}
+
+static CluImportGpu *
+gpu_at (const CluImportMachine *machine, guint32 i)
+{
+  return &g_array_index (machine->gpus, CluImportGpu, i);
+}
+
+static CluImportNic *
+nic_at (const CluImportMachine *machine, guint32 i)
+{
+  return &g_array_index (machine->nics, CluImportNic, i);
+}
+
+/* GPUs. */
+
+typedef struct {
+  guint32 socket, behind, number, index; /* lowest GPU number of its socket and of its switch, its own, its place before */
+} Place;
+
+static int
+compare_places (gconstpointer a, gconstpointer b)
+{
+  const Place *x = a, *y = b;
+  if (x->socket != y->socket)
+    return x->socket < y->socket ? -1 : 1;
+  if (x->behind != y->behind)
+    return x->behind < y->behind ? -1 : 1;
+  if (x->number != y->number)
+    return x->number < y->number ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static Place
+place_of (const CluImportMachine *machine, guint32 i)
+{
+  const CluImportGpu *gpu = gpu_at (machine, i);
+  Place place = { .socket = G_MAXUINT32, .behind = gpu->number, .number = gpu->number, .index = i };
+  for (guint32 j = 0; j < machine->gpus->len; j++) {
+    const CluImportGpu *other = gpu_at (machine, j);
+    if (other->socket != gpu->socket)
+      continue;
+    place.socket = MIN (place.socket, other->number);
+    if (gpu->pcie_switch != CLU_NONE && other->pcie_switch == gpu->pcie_switch)
+      place.behind = MIN (place.behind, other->number);
+  }
+  return place;
+}
+
+static void
+order_gpus (CluImportMachine *machine)
+{
+  guint32 n = machine->gpus->len;
+  g_autofree Place *places = g_new (Place, n);
+  g_autofree guint32 *now = g_new (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    places[i] = place_of (machine, i);
+  qsort (places, n, sizeof *places, compare_places);
+  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, TRUE, sizeof (CluImportGpu), n);
+  g_autoptr (GString) was = g_string_new (NULL);
+  gboolean moved = FALSE;
+  for (guint32 i = 0; i < n; i++) {
+    now[places[i].index] = i;
+    g_array_append_vals (sorted, gpu_at (machine, places[i].index), 1);
+    g_string_append_printf (was, "%s%u", i > 0 ? " " : "", places[i].number);
+    moved = moved || (i > 0 && places[i].number < places[i - 1].number);
+  }
+  g_array_unref (machine->gpus);
+  machine->gpus = g_steal_pointer (&sorted);
+  for (guint32 i = 0; i < machine->links->len; i++) {
+    CluImportLink *link = &g_array_index (machine->links, CluImportLink, i);
+    link->a = now[link->a];
+    link->b = now[link->b];
+  }
+  if (moved)
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
+                    "GPUs are numbered anew along the PCIe tree: 0, 1, … are the machine's %s", was->str);
+}
+
+/* GPUs of a socket or switch; `by_socket` chooses. Equal runs in GPU order, or 0. */
+static guint32
+even_groups (const CluImportMachine *machine, gboolean by_socket, GString *sizes)
+{
+  guint32 n = machine->gpus->len, first = 0, group = 0;
+  gboolean even = TRUE;
+  for (guint32 i = 1; i <= n; i++) {
+    const CluImportGpu *before = gpu_at (machine, i - 1), *gpu = i < n ? gpu_at (machine, i) : NULL;
+    if (gpu != NULL && gpu->socket == before->socket && (by_socket || gpu->pcie_switch == before->pcie_switch))
+      continue;
+    guint32 size = i - first;
+    g_string_append_printf (sizes, "%s%u", first > 0 ? ", " : "", size);
+    even = even && (group == 0 || size == group) && (by_socket || before->pcie_switch != CLU_NONE);
+    group = group == 0 ? size : group;
+    first = i;
+  }
+  return even ? group : 0;
+}
+
+static void
+shape_switches (CluImportMachine *machine, CluImportShape *shape)
+{
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < machine->gpus->len; i++)
+    any = any || gpu_at (machine, i)->pcie_switch != CLU_NONE;
+  if (!any)
+    return;
+  g_autoptr (GString) sizes = g_string_new (NULL);
+  shape->switch_per = even_groups (machine, FALSE, sizes);
+  if (shape->switch_per == 0) {
+    base_diag_warn (
+        machine->diag, gpu_at (machine, 0)->mark,
+        "GPUs stand %s behind the PCIe switches (or sockets); a topology file has equally many behind each: they are put on the "
+        "sockets",
+        sizes->str);
+    return;
+  }
+  gboolean first = TRUE, differ = FALSE;
+  for (guint32 i = 0; i < machine->gpus->len; i += shape->switch_per) {
+    const CluImportSwitch *sw = &g_array_index (machine->switches, CluImportSwitch, gpu_at (machine, i)->pcie_switch);
+    double rate = sw->uplink_GTps * sw->uplink_lanes, least = shape->uplink_GTps * shape->uplink_lanes;
+    differ = differ || (!first && (sw->uplink_GTps != shape->uplink_GTps || sw->uplink_lanes != shape->uplink_lanes));
+    if (first || (rate > 0 && (rate < least || least <= 0))) {
+      shape->uplink_GTps = sw->uplink_GTps;
+      shape->uplink_lanes = sw->uplink_lanes;
+      shape->uplink_known = sw->uplink_known;
+    }
+    first = FALSE;
+  }
+  if (differ)
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "PCIe switches have different uplinks; the slowest is taken for all");
+}
+
+static void
+shape_sockets (CluImportMachine *machine, CluImportShape *shape)
+{
+  g_autoptr (GString) sizes = g_string_new (NULL);
+  guint32 with_gpus = 1;
+  for (guint32 i = 1; i < machine->gpus->len; i++)
+    with_gpus += gpu_at (machine, i)->socket != gpu_at (machine, i - 1)->socket;
+  shape->n_sockets = with_gpus;
+  if (even_groups (machine, TRUE, sizes) == 0)
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "the NUMA nodes have %s GPUs; a topology file spreads them evenly",
+                    sizes->str);
+  if (machine->sockets->len > with_gpus)
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "%u NUMA nodes without a GPU are left out",
+                    machine->sockets->len - with_gpus);
+  const CluImportSocket *socket = &g_array_index (machine->sockets, CluImportSocket, gpu_at (machine, 0)->socket);
+  shape->numa_known = socket->numa >= 0;
+  shape->cpu = socket->vendor;
+  shape->cpu_known = socket->vendor_known;
+}
+
+static void
+shape_slots (CluImportMachine *machine, CluImportShape *shape)
+{
+  const CluImportGpu *first = gpu_at (machine, 0);
+  shape->slot_GTps = first->slot_GTps;
+  shape->slot_lanes = first->slot_lanes;
+  shape->c2c_Bps = first->c2c_Bps;
+  gboolean differ = FALSE;
+  for (guint32 i = 1; i < machine->gpus->len; i++) {
+    const CluImportGpu *gpu = gpu_at (machine, i);
+    differ = differ || gpu->slot_GTps != first->slot_GTps || gpu->slot_lanes != first->slot_lanes || gpu->c2c_Bps != first->c2c_Bps;
+    shape->slot_GTps = MIN (shape->slot_GTps, gpu->slot_GTps);
+    shape->slot_lanes = MIN (shape->slot_lanes, gpu->slot_lanes);
+    shape->c2c_Bps = MIN (shape->c2c_Bps, gpu->c2c_Bps);
+    if (gpu->vendor != first->vendor || gpu->device != first->device || gpu->sm != first->sm)
+      base_diag_warn (machine->diag, gpu->mark,
+                      "GPU %u is of another type than GPU %u; a topology file has one type a node: GPU %u's is taken", gpu->number,
+                      first->number, first->number);
+  }
+  if (differ)
+    base_diag_warn (machine->diag, first->mark, "the GPUs' PCIe or C2C links differ; the slowest is taken for all");
+}
+
+/* NVLinks. */
+
+static int
+compare_links (gconstpointer a, gconstpointer b)
+{
+  const CluImportLink *x = a, *y = b;
+  if (x->a != y->a)
+    return x->a < y->a ? -1 : 1;
+  return x->b < y->b ? -1 : x->b > y->b;
+}
+
+static guint32
+lanes_from (const GArray *links, guint32 a, guint32 b)
+{
+  guint32 low = 0, high = links->len;
+  while (low < high) {
+    guint32 middle = low + (high - low) / 2;
+    const CluImportLink *link = &g_array_index (links, CluImportLink, middle);
+    if (link->a < a || (link->a == a && link->b < b))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const CluImportLink *link = low < links->len ? &g_array_index (links, CluImportLink, low) : NULL;
+  return link != NULL && link->a == a && link->b == b ? link->lanes : 0;
+}
+
+/* Links of each pair once, a below b, into shape->links. */
+static void
+shape_links (CluImportMachine *machine, CluImportShape *shape)
+{
+  GArray *links = machine->links;
+  g_autofree guint32 *degree = g_new0 (guint32, machine->gpus->len);
+  g_array_sort (links, compare_links);
+  guint32 kept = 0;
+  for (guint32 i = 0; i < links->len; i++) { /* several entries of one direction add up */
+    CluImportLink link = g_array_index (links, CluImportLink, i);
+    CluImportLink *last = kept == 0 ? NULL : &g_array_index (links, CluImportLink, kept - 1);
+    if (last != NULL && last->a == link.a && last->b == link.b)
+      last->lanes += link.lanes;
+    else
+      g_array_index (links, CluImportLink, kept++) = link;
+  }
+  g_array_set_size (links, kept);
+  for (guint32 i = 0; i < kept; i++) {
+    CluImportLink link = g_array_index (links, CluImportLink, i);
+    guint32 back = lanes_from (links, link.b, link.a);
+    if (link.a > link.b && back > 0)
+      continue;
+    if (back != link.lanes)
+      base_diag_warn (machine->diag, link.mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s",
+                      gpu_at (machine, link.a)->number, link.lanes, gpu_at (machine, link.b)->number, back,
+                      back == 0 ? "the one is taken" : "the fewer are taken");
+    link.lanes = back == 0 ? link.lanes : MIN (link.lanes, back);
+    if (link.a > link.b) {
+      guint32 a = link.a;
+      link.a = link.b;
+      link.b = a;
+    }
+    degree[link.a] += link.lanes;
+    degree[link.b] += link.lanes;
+    g_array_append_val (shape->links, link);
+  }
+  g_array_sort (shape->links, compare_links);
+  for (guint32 i = 0; i < machine->gpus->len; i++)
+    shape->lanes = MAX (shape->lanes, degree[i]);
+}
+
+static void
+shape_nvlink (CluImportMachine *machine, CluImportShape *shape)
+{
+  guint32 most = 0, least = G_MAXUINT32;
+  for (guint32 i = 0; i < machine->gpus->len; i++) {
+    most = MAX (most, gpu_at (machine, i)->switch_lanes);
+    least = MIN (least, gpu_at (machine, i)->switch_lanes);
+  }
+  if (most == 0) {
+    shape->scale_up = machine->links->len > 0 ? CLU_SCALE_UP_LINKS : CLU_SCALE_UP_NONE;
+    shape_links (machine, shape);
+    return;
+  }
+  shape->scale_up = CLU_SCALE_UP_SWITCH;
+  shape->lanes = most;
+  if (least == 0) { /* a GPU off the switch: its links are broken, the others' are as they are */
+    least = most;
+    for (guint32 i = 0; i < machine->gpus->len; i++) {
+      guint32 lanes = gpu_at (machine, i)->switch_lanes;
+      least = lanes > 0 ? MIN (least, lanes) : least;
+      if (lanes == 0)
+        base_diag_warn (machine->diag, gpu_at (machine, i)->mark,
+                        "GPU %u has no NVLink to the switch that the others are on; it is written as if it had",
+                        gpu_at (machine, i)->number);
+    }
+  }
+  if (least != most)
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
+                    "GPUs have %u to %u NVLinks to the switch; the fewest are taken for all", least, most);
+  shape->lanes = least;
+  if (machine->links->len > 0)
+    base_diag_warn (machine->diag, g_array_index (machine->links, CluImportLink, 0).mark,
+                    "NVLinks between GPUs beside those to the switch are left out");
+}
+
+/* NICs. */
+
+static gboolean
+is_rdma (const CluImportNic *nic)
+{
+  return nic->wire == CLU_IMPORT_WIRE_INFINIBAND || nic->wire == CLU_IMPORT_WIRE_ROCE || nic->wire == CLU_IMPORT_WIRE_EFA;
+}
+
+static gboolean
+is_beside_gpu (const CluImportMachine *machine, const CluImportNic *nic)
+{
+  for (guint32 i = 0; nic->pcie_switch != CLU_NONE && i < machine->gpus->len; i++)
+    if (gpu_at (machine, i)->pcie_switch == nic->pcie_switch)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+divides (guint32 n_nics, guint32 n_gpus)
+{
+  return n_nics > 0 && (n_nics % n_gpus == 0 || n_gpus % n_nics == 0);
+}
+
+/* Leaves out the NICs that `keep` does not hold, and says so. */
+static void
+keep_nics (CluImportMachine *machine, GArray *fabric,
+           gboolean (*keep) (const CluImportMachine *, const CluImportNic *, const void *), const void *data, const char *why)
+{
+  guint32 kept = 0;
+  for (guint32 i = 0; i < fabric->len; i++) {
+    CluImportNic nic = g_array_index (fabric, CluImportNic, i);
+    if (keep (machine, &nic, data))
+      g_array_index (fabric, CluImportNic, kept++) = nic;
+    else
+      base_diag_warn (machine->diag, nic.mark, "%s is left out of the fabric: %s", nic.name, why);
+  }
+  g_array_set_size (fabric, kept);
+}
+
+static gboolean
+keep_alike (const CluImportMachine *machine, const CluImportNic *nic, const void *data)
+{
+  const CluImportNic *model = data;
+  (void)machine;
+  return nic->wire == model->wire && nic->rate_bps == model->rate_bps;
+}
+
+static gboolean
+keep_beside (const CluImportMachine *machine, const CluImportNic *nic, const void *data)
+{
+  (void)data;
+  return is_beside_gpu (machine, nic);
+}
+
+/* The most common wire and rate; of equally common ones the faster. */
+static CluImportNic
+common_nic (const GArray *fabric)
+{
+  CluImportNic best = { .name = NULL };
+  guint32 most = 0;
+  for (guint32 i = 0; i < fabric->len; i++) {
+    CluImportNic nic = g_array_index (fabric, CluImportNic, i);
+    guint32 n = 0;
+    for (guint32 j = 0; j < fabric->len; j++)
+      n += keep_alike (NULL, &g_array_index (fabric, CluImportNic, j), &nic) ? 1 : 0;
+    if (n > most || (n == most && nic.rate_bps > best.rate_bps)) {
+      most = n;
+      best = nic;
+    }
+  }
+  return best;
+}
+
+/* Each GPU shares its PCIe switch with a NIC of the fabric. */
+static gboolean
+all_gpus_served (const CluImportMachine *machine, const GArray *fabric)
+{
+  for (guint32 i = 0; i < machine->gpus->len; i++) {
+    guint32 at = gpu_at (machine, i)->pcie_switch, k = 0;
+    while (k < fabric->len && g_array_index (fabric, CluImportNic, k).pcie_switch != at)
+      k++;
+    if (at == CLU_NONE || k == fabric->len)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+shape_even_nics (CluImportMachine *machine, CluImportShape *shape)
+{
+  GArray *fabric = shape->nics;
+  guint32 n_gpus = machine->gpus->len, n_beside = 0;
+  for (guint32 i = 0; i < fabric->len; i++)
+    n_beside += is_beside_gpu (machine, &g_array_index (fabric, CluImportNic, i)) ? 1 : 0;
+  gboolean served = all_gpus_served (machine, fabric);
+  if ((served || !divides (fabric->len, n_gpus)) && divides (n_beside, n_gpus))
+    keep_nics (machine, fabric, keep_beside, NULL,
+               served ? "every GPU has a NIC on its PCIe switch, and this one stands elsewhere (storage?)"
+                      : "the number of NICs does not divide over the GPUs, and it shares no PCIe switch with one");
+  guint32 n = fabric->len;
+  while (n > 0 && !divides (n, n_gpus))
+    n--;
+  if (n < fabric->len) {
+    base_diag_warn (machine->diag, g_array_index (fabric, CluImportNic, n).mark,
+                    "%u NICs do not divide over %u GPUs; the first %u are taken", fabric->len, n_gpus, n);
+    g_array_set_size (fabric, n);
+  }
+  n_beside = 0;
+  for (guint32 i = 0; i < fabric->len; i++)
+    n_beside += is_beside_gpu (machine, &g_array_index (fabric, CluImportNic, i)) ? 1 : 0;
+  if (shape->switch_per == 0 || n_beside == 0)
+    return;
+  gboolean even = divides (fabric->len, n_gpus / shape->switch_per);
+  shape->nics_under_switch = even && 2 * n_beside > fabric->len;
+  if (!even || n_beside < fabric->len)
+    base_diag_warn (machine->diag, g_array_index (fabric, CluImportNic, 0).mark,
+                    "%u of %u NICs stand behind the GPUs' %u PCIe switches; a topology file puts all %s", n_beside, fabric->len,
+                    n_gpus / shape->switch_per, shape->nics_under_switch ? "there" : "on the sockets");
+}
+
+static void
+shape_nics (CluImportMachine *machine, CluImportShape *shape)
+{
+  gboolean any_rdma = FALSE;
+  for (guint32 i = 0; i < machine->nics->len; i++)
+    any_rdma = any_rdma || is_rdma (nic_at (machine, i));
+  for (guint32 i = 0; i < machine->nics->len; i++) {
+    const CluImportNic *nic = nic_at (machine, i);
+    if (is_rdma (nic) || (!any_rdma && nic->rate_bps >= FABRIC_LEAST_BPS)) {
+      g_array_append_vals (shape->nics, nic, 1);
+      continue;
+    }
+    g_autofree char *rate = nic->rate_bps > 0 ? g_strdup_printf ("%g Gb/s", nic->rate_bps / 1e9) : g_strdup ("rate not said");
+    base_diag_warn (machine->diag, nic->mark, "%s (%s, no RDMA) is taken for the front-end, not for the fabric", nic->name, rate);
+    if (nic->rate_bps > shape->frontend_bps) {
+      shape->frontend_bps = nic->rate_bps;
+      shape->frontend_name = nic->name;
+    }
+  }
+  if (shape->nics->len == 0) {
+    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
+                    "no NIC for traffic between nodes; the topology has no fabric: add `nics` and `fabric` "
+                    "to simulate several nodes");
+    return;
+  }
+  CluImportNic model = common_nic (shape->nics);
+  keep_nics (machine, shape->nics, keep_alike, &model, "most others have another rate or wire");
+  shape_even_nics (machine, shape);
+}
+
+void
+clu_import_shape_init (CluImportShape *shape, CluImportMachine *machine)
+{
+  *shape = (CluImportShape){ .scale_up = CLU_SCALE_UP_NONE };
+  shape->links = g_array_new (FALSE, TRUE, sizeof (CluImportLink));
+  shape->nics = g_array_new (FALSE, TRUE, sizeof (CluImportNic));
+  order_gpus (machine);
+  shape_switches (machine, shape);
+  shape_sockets (machine, shape);
+  shape_slots (machine, shape);
+  shape_nvlink (machine, shape);
+  shape_nics (machine, shape);
+}
+
+void
+clu_import_shape_clear (CluImportShape *shape)
+{
+  g_clear_pointer (&shape->links, g_array_unref);
+  g_clear_pointer (&shape->nics, g_array_unref);
+}

@@ -1,0 +1,362 @@
+/* Slurm's topology.conf (or topology.yaml, slurm_yaml.c) as a topology: which nodes hang on which switches, or which share
+ * an NVLink domain. Layout: Slurm's topology.conf manual page: SwitchName= with Nodes= or Switches=, and LinkSpeed=, whose unit is
+ * anyone's own; BlockName= with Nodes=, BlockSizes=. What a node is, Slurm does not know: it is told as that of another topology.
+ * Between switches cables for all that is below are assumed. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/yaml.h"
+#include "cluster/hostlist.h"
+#include "cluster/import.h"
+#include "import/import-private.h"
+#include "import/slurm-private.h"
+
+#define MAX_SWITCHES 4096u /* as many as a custom fabric has */
+
+typedef struct {
+  const char *path;
+  GPtrArray *entries; /* CluSlurmEntry * */
+  GHashTable *named;  /* char * -> CluSlurmEntry * */
+  GHashTable *hosts;  /* char * -> CluSlurmEntry *: where a node hangs */
+  GPtrArray *order;   /* char *, borrowed: nodes as they are numbered */
+  gboolean link_speed;
+} Slurm;
+
+static void
+entry_free (gpointer data)
+{
+  CluSlurmEntry *entry = data;
+  g_free (entry->name);
+  g_clear_pointer (&entry->nodes, g_ptr_array_unref);
+  g_clear_pointer (&entry->children, g_ptr_array_unref);
+  g_free (entry);
+}
+
+static void
+slurm_clear (Slurm *slurm)
+{
+  g_clear_pointer (&slurm->named, g_hash_table_unref);
+  g_clear_pointer (&slurm->hosts, g_hash_table_unref);
+  g_clear_pointer (&slurm->order, g_ptr_array_unref);
+  g_clear_pointer (&slurm->entries, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Slurm, slurm_clear)
+
+gboolean
+clu_slurm_take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  gsize at = 0;
+  *out = g_ptr_array_new_with_free_func (g_free);
+  if (clu_hostlist_expand (text, *out, &at, &cause))
+    return TRUE;
+  mark.column += (unsigned)at;
+  clu_import_error (error, mark, "%s", cause->message);
+  return FALSE;
+}
+
+/* One KEY=VALUE into the line's entry. */
+static gboolean
+take_pair (Slurm *slurm, CluSlurmEntry *entry, BaseMark mark, const char *word, GError **error)
+{
+  const char *equals = strchr (word, '=');
+  if (equals == NULL || equals[1] == '\0') {
+    clu_import_error (error, mark, "'%s' is not KEY=VALUE; SwitchName=s0 Nodes=node[0-15] is accepted", word);
+    return FALSE;
+  }
+  g_autofree char *key = g_ascii_strdown (word, equals - word);
+  BaseMark value = mark;
+  value.column += (unsigned)(equals + 1 - word);
+  gboolean is_switch = strcmp (key, "switchname") == 0, is_block = strcmp (key, "blockname") == 0;
+  gboolean is_nodes = strcmp (key, "nodes") == 0, is_children = strcmp (key, "switches") == 0;
+  if (is_switch || is_block) {
+    if (entry->name != NULL) {
+      clu_import_error (error, mark, "a second name in one line; each switch or block has a line of its own");
+      return FALSE;
+    }
+    if (strpbrk (equals + 1, "[],") != NULL) {
+      clu_import_error (error, value, "'%s' is several names; one switch or block a line is accepted", equals + 1);
+      return FALSE;
+    }
+    entry->name = g_strdup (equals + 1);
+    entry->is_block = is_block;
+    entry->mark = value;
+    return TRUE;
+  }
+  if (is_nodes || is_children) {
+    GPtrArray **list = is_nodes ? &entry->nodes : &entry->children;
+    if (entry->nodes != NULL || entry->children != NULL) {
+      clu_import_error (error, mark, "'%s' beside other members; a switch has Nodes or Switches, once", word);
+      return FALSE;
+    }
+    entry->members = value;
+    return clu_slurm_take_list (value, equals + 1, list, error);
+  }
+  slurm->link_speed = slurm->link_speed || strcmp (key, "linkspeed") == 0;
+  if (strcmp (key, "linkspeed") == 0 || strcmp (key, "blocksizes") == 0)
+    return TRUE;
+  static const char *const known[] = { "SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes", NULL };
+  g_autofree char *told = g_strndup (word, (gsize)(equals - word)), *hint = base_hint (told, known);
+  clu_import_error (error, mark, "unknown key '%s'%s; accepted: SwitchName, Nodes, Switches, LinkSpeed, BlockName, BlockSizes",
+                    told, hint);
+  return FALSE;
+}
+
+/* Words of a line: a comment ends it. */
+static gboolean
+take_line (Slurm *slurm, const char *line, unsigned number, GError **error)
+{
+  CluSlurmEntry *entry = g_new0 (CluSlurmEntry, 1);
+  gboolean good = TRUE, sizes_alone = FALSE;
+  BaseMark first = { slurm->path, number, 1 };
+  for (const char *p = line; good && *p != '\0' && *p != '#';) {
+    gsize blank = strspn (p, " \t\r"), n = strcspn (p + blank, " \t\r#");
+    p += blank;
+    if (n == 0)
+      continue;
+    BaseMark mark = { slurm->path, number, (unsigned)g_utf8_strlen (line, p - line) + 1 };
+    g_autofree char *word = g_strndup (p, n);
+    if (p == line + blank)
+      first = mark;
+    sizes_alone = sizes_alone || g_ascii_strncasecmp (word, "BlockSizes=", strlen ("BlockSizes=")) == 0;
+    good = take_pair (slurm, entry, mark, word, error);
+    p += n;
+  }
+  gboolean empty = entry->name == NULL && entry->nodes == NULL && entry->children == NULL;
+  if (good && empty && (sizes_alone || strspn (line, " \t\r") == strcspn (line, "#"))) {
+    entry_free (entry);
+    return TRUE;
+  }
+  g_ptr_array_add (slurm->entries, entry);
+  if (!good)
+    return FALSE;
+  if (entry->name == NULL)
+    clu_import_error (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
+  else if (entry->nodes == NULL && entry->children == NULL)
+    clu_import_error (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
+  else if (entry->is_block && entry->nodes == NULL)
+    clu_import_error (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* Nodes in the order of leaves; who hangs where. */
+static gboolean
+number_nodes (Slurm *slurm, GError **error)
+{
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    CluSlurmEntry *entry = slurm->entries->pdata[i];
+    entry->first = slurm->order->len;
+    for (guint k = 0; entry->nodes != NULL && k < entry->nodes->len; k++) {
+      const CluSlurmEntry *other = g_hash_table_lookup (slurm->hosts, entry->nodes->pdata[k]);
+      if (other != NULL) {
+        clu_import_error (error, entry->members, "node '%s' is in '%s' already; each node is accepted once",
+                          (const char *)entry->nodes->pdata[k], other->name);
+        return FALSE;
+      }
+      g_hash_table_insert (slurm->hosts, entry->nodes->pdata[k], entry);
+      g_ptr_array_add (slurm->order, entry->nodes->pdata[k]);
+    }
+    for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
+      CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+      const char *why = child == NULL ? "which no line names" : child->has_parent ? "which has a switch above it already" : NULL;
+      if (why != NULL) {
+        clu_import_error (error, entry->members, "'%s' is above '%s', %s", entry->name, (const char *)entry->children->pdata[k],
+                          why);
+        return FALSE;
+      }
+      child->has_parent = TRUE;
+    }
+  }
+  return TRUE;
+}
+
+/* Nodes below an entry that has no switch above it, or that was come to from one: each has one switch above it at most, so that
+ * none is come to twice, and those in a ring never. */
+static void
+count_below (const Slurm *slurm, CluSlurmEntry *entry)
+{
+  entry->seen = TRUE;
+  entry->n_below = entry->nodes != NULL ? entry->nodes->len : 0;
+  for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
+    CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+    count_below (slurm, child);
+    entry->n_below += child->n_below;
+  }
+}
+
+static gboolean
+read_conf (Slurm *slurm, const char *text, GError **error)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (unsigned i = 0; lines[i] != NULL; i++) {
+    for (const char *p = lines[i]; *p != '\0'; p = g_utf8_next_char (p))
+      if (g_unichar_iscntrl (g_utf8_get_char (p)) && *p != '\t' && *p != '\r') {
+        BaseMark mark = { slurm->path, i + 1, (unsigned)g_utf8_strlen (lines[i], p - lines[i]) + 1 };
+        clu_import_error (error, mark, "a control character; remove it");
+        return FALSE;
+      }
+    if (!take_line (slurm, lines[i], i + 1, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Each name once, and all of one kind. */
+static gboolean
+name_all (Slurm *slurm, GError **error)
+{
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    CluSlurmEntry *entry = slurm->entries->pdata[i];
+    if (!g_hash_table_insert (slurm->named, entry->name, entry))
+      clu_import_error (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
+    else if (((const CluSlurmEntry *)slurm->entries->pdata[0])->is_block != entry->is_block)
+      clu_import_error (error, entry->mark,
+                        "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
+    else
+      continue;
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_all (Slurm *slurm, const char *bytes, gsize n_B, const char *only, BaseDiag *warnings, GError **error)
+{
+  g_autofree char *text = g_strndup (bytes, n_B);
+  BaseMark begin = { slurm->path, 1, 1 };
+  if (strlen (text) != n_B || !g_utf8_validate (text, -1, NULL)) {
+    clu_import_error (error, begin, "this is no text; a topology.conf or topology.yaml is accepted");
+    return FALSE;
+  }
+  gboolean yaml = clu_slurm_is_yaml (slurm->path, text);
+  if (!yaml && only != NULL) {
+    clu_import_error (error, begin, "--only goes with topology.yaml, which has topologies by name");
+    return FALSE;
+  }
+  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, warnings, error) : read_conf (slurm, text, error)))
+    return FALSE;
+  if (slurm->entries->len == 0) {
+    clu_import_error (error, begin, "%s is in it; a topology.conf or topology.yaml is accepted",
+                      yaml ? "no switch and no block" : "no SwitchName and no BlockName");
+    return FALSE;
+  }
+  if (slurm->entries->len > MAX_SWITCHES) {
+    clu_import_error (error, ((const CluSlurmEntry *)slurm->entries->pdata[MAX_SWITCHES])->mark, "more than %u switches or blocks",
+                      MAX_SWITCHES);
+    return FALSE;
+  }
+  if (!name_all (slurm, error) || !number_nodes (slurm, error))
+    return FALSE;
+  for (guint i = 0; i < slurm->entries->len; i++)
+    if (!((const CluSlurmEntry *)slurm->entries->pdata[i])->has_parent)
+      count_below (slurm, slurm->entries->pdata[i]);
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
+    if (!entry->seen || entry->n_below == 0) {
+      clu_import_error (error, entry->mark, "'%s' %s; a tree with nodes at its ends is accepted", entry->name,
+                        entry->seen ? "has no node below it" : "is above itself, by way of others");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* ---- what it becomes ---- */
+
+/* A top-level key of a topology's text with all its lines, as it stands there; NULL: it has none. Returned: full. */
+static char *
+slice_of (const char *text, const char *key)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autofree char *head = g_strconcat (key, ":", NULL);
+  GString *out = NULL;
+  for (char **line = lines; *line != NULL; line++) {
+    gboolean top = **line != '\0' && **line != ' ' && **line != '#';
+    if (out != NULL && top)
+      break;
+    if (out == NULL && g_str_has_prefix (*line, head))
+      out = g_string_new (NULL);
+    if (out != NULL && **line != '\0' && **line != '#')
+      g_string_append_printf (out, "%s\n", *line);
+  }
+  return out != NULL ? g_string_free (out, FALSE) : NULL;
+}
+
+static void
+append_fabric (const Slurm *slurm, guint32 nics, GString *out)
+{
+  enum { MOST = 1024 }; /* parallel cables of a custom fabric */
+  g_string_append (out, "fabric:\n  kind: custom\n  routing: adaptive\n  switches:\n");
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    g_autofree char *name = base_yaml_quote (((const CluSlurmEntry *)slurm->entries->pdata[i])->name);
+    g_string_append_printf (out, "    - {name: %s}\n", name);
+  }
+  g_string_append (out, "  links:\n");
+  for (guint i = 0; i < slurm->entries->len; i++) {
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
+    g_autofree char *to = base_yaml_quote (entry->name);
+    for (guint32 k = 0; entry->nodes != NULL && k < nics; k++)
+      g_string_append_printf (out, "    - {from: \"node[%u-%u].nic%u\", to: %s}\n", entry->first,
+                              entry->first + entry->nodes->len - 1, k, to);
+    for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
+      const CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
+      g_autofree char *from = base_yaml_quote (child->name);
+      g_string_append_printf (out, "    - {from: %s, to: %s, count: %u} # assumed: as many as adapters below\n", from, to,
+                              CLAMP (child->n_below * nics, 1, MOST));
+    }
+  }
+}
+
+/* NVLink domains all of one size; the fabric is the other topology's. */
+static gboolean
+append_domains (const Slurm *slurm, const char *like, GString *out, GError **error)
+{
+  const CluSlurmEntry *first = slurm->entries->pdata[0];
+  for (guint i = 1; i < slurm->entries->len; i++) {
+    const CluSlurmEntry *entry = slurm->entries->pdata[i];
+    if (entry->nodes->len != first->nodes->len) {
+      clu_import_error (error, entry->members, "block '%s' has %u nodes and '%s' %u; blocks of one size are accepted", entry->name,
+                        entry->nodes->len, first->name, first->nodes->len);
+      return FALSE;
+    }
+  }
+  g_autofree char *fabric = slice_of (like, "fabric");
+  g_string_append_printf (out, "nvlink_domain: {nodes: %u}\n%s", first->nodes->len, fabric != NULL ? fabric : "");
+  return TRUE;
+}
+
+char *
+clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const char *name, const char *like_name,
+                           const char *like, guint32 nics, const char *only, BaseDiag *warnings, GError **error)
+{
+  g_auto (Slurm) slurm = { .path = path,
+                           .entries = g_ptr_array_new_with_free_func (entry_free),
+                           .named = g_hash_table_new (g_str_hash, g_str_equal),
+                           .hosts = g_hash_table_new (g_str_hash, g_str_equal),
+                           .order = g_ptr_array_new () };
+  if (!read_all (&slurm, bytes, n_B, only, warnings, error))
+    return NULL;
+  BaseMark mark = { path, 1, 1 };
+  g_autofree char *node = slice_of (like, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
+  if (node == NULL) {
+    clu_import_error (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like",
+                      like_name);
+    return NULL;
+  }
+  g_autoptr (GString) out = g_string_new (NULL);
+  g_string_append_printf (out, "# Of Slurm's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
+                          like_name, hosts, name, slurm.order->len, node);
+  if (((const CluSlurmEntry *)slurm.entries->pdata[0])->is_block) {
+    if (!append_domains (&slurm, like, out, error))
+      return NULL;
+    return g_strdup (out->str);
+  }
+  append_fabric (&slurm, nics, out);
+  base_diag_warn (warnings, mark,
+                  "Slurm does not say how many cables there are between switches: as many as adapters below are assumed%s",
+                  slurm.link_speed ? "; LinkSpeed has no unit, and is left out" : "");
+  return g_strdup (out->str);
+}

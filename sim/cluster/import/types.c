@@ -1,0 +1,351 @@
+/* Which shipped type a device of a dump is. Devices are told by PCI id, the names are those of the PCI ID database (pci.ids,
+ * version 2026.08.22, https://pci-ids.ucw.cz); how many NVLinks a type has is read from its own file. */
+#include <math.h>
+
+#include "base/yaml.h"
+#include "import/import-private.h"
+
+typedef struct {
+  guint32 vendor, device;
+  const char *product;
+  const char *type; /* in topologies/gpus; NULL: none is shipped */
+} GpuRow;
+
+static const GpuRow gpu_rows[] = {
+  { CLU_PCI_NVIDIA, 0x15f9, "GP100GL [Tesla P100 SXM2 16GB]", "p100_sxm" },
+  { CLU_PCI_NVIDIA, 0x1db0, "GV100GL [Tesla GV100 SXM2-16GB SKU 890]", "v100_sxm2" },
+  { CLU_PCI_NVIDIA, 0x1db1, "GV100GL [Tesla V100 SXM2 16GB]", "v100_sxm2" },
+  { CLU_PCI_NVIDIA, 0x1db5, "GV100GL [Tesla V100 SXM2 32GB]", "v100_sxm2" },
+  { CLU_PCI_NVIDIA, 0x1df5, "GV100GL [Tesla V100 SXM2 16GB]", "v100_sxm2" },
+  { CLU_PCI_NVIDIA, 0x1db8, "GV100GL [Tesla V100 SXM3 32GB]", "v100_sxm3" },
+  { CLU_PCI_NVIDIA, 0x1db4, "GV100GL [Tesla V100 PCIe 16GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x1db6, "GV100GL [Tesla V100 PCIe 32GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x1df6, "GV100GL [Tesla V100S PCIe 32GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x1eb8, "TU104GL [Tesla T4]", NULL },
+  { CLU_PCI_NVIDIA, 0x20b0, "GA100 [A100 SXM4 40GB]", "a100_40_sxm" },
+  { CLU_PCI_NVIDIA, 0x20b2, "GA100 [A100 SXM4 80GB]", "a100_80_sxm" },
+  { CLU_PCI_NVIDIA, 0x20b3, "GA100 [A100-SXM-64GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x20b1, "GA100 [A100 PCIe 40GB]", "a100_pcie" },
+  { CLU_PCI_NVIDIA, 0x20f1, "GA100 [A100 PCIe 40GB]", "a100_pcie" },
+  { CLU_PCI_NVIDIA, 0x20b5, "GA100 [A100 PCIe 80GB]", "a100_pcie" },
+  { CLU_PCI_NVIDIA, 0x20b7, "GA100GL [A30 PCIe]", NULL },
+  { CLU_PCI_NVIDIA, 0x20bd, "GA100 [A800 SXM4 40GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x20f3, "GA100 [A800-SXM4-80GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x20f5, "GA100 [A800 80GB PCIe]", NULL },
+  { CLU_PCI_NVIDIA, 0x2235, "GA102GL [A40]", NULL },
+  { CLU_PCI_NVIDIA, 0x2236, "GA102GL [A10]", NULL },
+  { CLU_PCI_NVIDIA, 0x26b5, "AD102GL [L40]", NULL },
+  { CLU_PCI_NVIDIA, 0x26b9, "AD102GL [L40S]", "l40s" },
+  { CLU_PCI_NVIDIA, 0x27b8, "AD104GL [L4]", NULL },
+  { CLU_PCI_NVIDIA, 0x2321, "GH100 [H100L 94GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x2322, "GH100 [H800 PCIe]", NULL },
+  { CLU_PCI_NVIDIA, 0x2324, "GH100 [H800]", NULL },
+  { CLU_PCI_NVIDIA, 0x2329, "GH100 [H20]", NULL },
+  { CLU_PCI_NVIDIA, 0x232c, "GH100 [H20 HBM3e]", NULL },
+  { CLU_PCI_NVIDIA, 0x2330, "GH100 [H100 SXM5 80GB]", "h100_sxm" },
+  { CLU_PCI_NVIDIA, 0x2331, "GH100 [H100 PCIe]", "h100_pcie" },
+  { CLU_PCI_NVIDIA, 0x2335, "GH100 [H200 SXM 141GB]", "h200_sxm" },
+  { CLU_PCI_NVIDIA, 0x233b, "GH100 [H200 NVL]", NULL },
+  { CLU_PCI_NVIDIA, 0x2342, "GH100 [GH200 120GB / 480GB]", "gh200" },
+  { CLU_PCI_NVIDIA, 0x2348, "GH100 [GH200 144G HBM3e]", NULL },
+  { CLU_PCI_NVIDIA, 0x2901, "GB100 [B200]", "b200" },
+  { CLU_PCI_NVIDIA, 0x2941, "GB100 [HGX GB200]", "gb200" },
+  { CLU_PCI_NVIDIA, 0x3182, "GB110 [B300 SXM6 AC]", NULL },
+  { CLU_PCI_NVIDIA, 0x31c2, "GB110 [GB300]", "gb300" },
+  { CLU_PCI_NVIDIA, 0x31c3, "GB110 [GB300]", "gb300" },
+  { CLU_PCI_AMD, 0x7408, "Aldebaran/MI200 [Instinct MI250X]", "mi250x" },
+  { CLU_PCI_AMD, 0x740c, "Aldebaran/MI200 [Instinct MI250X/MI250]", "mi250x" },
+  { CLU_PCI_AMD, 0x74a1, "Aqua Vanjaram [Instinct MI300X]", "mi300x" },
+  { CLU_PCI_AMD, 0x74b5, "Aqua Vanjaram [Instinct MI300X VF]", "mi300x" },
+  { CLU_PCI_AMD, 0x74a5, "Aqua Vanjaram [Instinct MI325X]", "mi325x" },
+  { CLU_PCI_AMD, 0x74b9, "Aqua Vanjaram [Instinct MI325X VF]", "mi325x" },
+};
+
+typedef struct {
+  CluImportWire wire;
+  double rate_bps;        /* of the type's port, by its file */
+  guint32 vendor, device; /* 0: any */
+  const char *type;
+} NicRow;
+
+/* Among equal rates the first; ConnectX generations by pci.ids (1013 ConnectX-4, 1017 and 1019 -5, 101b -6, 1021 -7, 1023 -8);
+ * EFA devices efa0 to efa3 of vendor 1d0f. */
+static const NicRow nic_rows[] = {
+  { CLU_IMPORT_WIRE_INFINIBAND, 100e9, CLU_PCI_MELLANOX, 0x1013, "cx4_edr100" },
+  { CLU_IMPORT_WIRE_INFINIBAND, 200e9, CLU_PCI_MELLANOX, 0x1021, "cx7_ndr200" },
+  { CLU_IMPORT_WIRE_INFINIBAND, 100e9, 0, 0, "cx5_edr100" },
+  { CLU_IMPORT_WIRE_INFINIBAND, 200e9, 0, 0, "cx6_hdr200" },
+  { CLU_IMPORT_WIRE_INFINIBAND, 400e9, 0, 0, "cx7_ndr400" },
+  { CLU_IMPORT_WIRE_INFINIBAND, 800e9, 0, 0, "cx8_xdr800" },
+  { CLU_IMPORT_WIRE_ROCE, 200e9, 0, 0, "cx6_roce200" },
+  { CLU_IMPORT_WIRE_ROCE, 400e9, 0, 0, "cx7_roce400" },
+  { CLU_IMPORT_WIRE_EFA, 100e9, CLU_PCI_AMAZON, 0xefa0, "efa_v1_100" },
+  { CLU_IMPORT_WIRE_EFA, 100e9, CLU_PCI_AMAZON, 0xefa1, "efa_v2_100" },
+  { CLU_IMPORT_WIRE_EFA, 200e9, CLU_PCI_AMAZON, 0xefa2, "efa_v3_200" },
+  { CLU_IMPORT_WIRE_EFA, 200e9, CLU_PCI_AMAZON, 0xefa3, "efa_v3_200" },
+  { CLU_IMPORT_WIRE_EFA, 100e9, 0, 0, "efa_v2_100" },
+  { CLU_IMPORT_WIRE_EFA, 200e9, 0, 0, "efa_v3_200" },
+  { CLU_IMPORT_WIRE_ETHERNET, 10e9, 0, 0, "nic_eth_10g" },
+  { CLU_IMPORT_WIRE_ETHERNET, 25e9, 0, 0, "nic_eth_25g" },
+  { CLU_IMPORT_WIRE_ETHERNET, 100e9, 0, 0, "nic_eth_100g" },
+};
+
+void
+clu_import_type_clear (CluImportType *type)
+{
+  g_clear_pointer (&type->name, g_free);
+}
+
+/* The text of a leaf, written plain or as {value: …}. */
+static const char *
+leaf_text (const BaseYamlNode *map, const char *key)
+{
+  BaseYamlNode *node = map == NULL ? NULL : base_yaml_get (map, key);
+  if (node != NULL && base_yaml_kind (node) == BASE_YAML_MAP)
+    node = base_yaml_get (node, "value");
+  return node == NULL ? NULL : base_yaml_text (node);
+}
+
+static guint32
+leaf_count (const BaseYamlNode *map, const char *key)
+{
+  const char *text = leaf_text (map, key);
+  return text == NULL ? 0 : (guint32)CLAMP (g_ascii_strtod (text, NULL), 0, 65536);
+}
+
+static BaseYaml *
+open_shipped (const BaseLookup *lookup, const char *name, const char *folder)
+{
+  g_autofree char *path = base_lookup_find (lookup, name, folder, NULL, NULL);
+  return path == NULL ? NULL : base_yaml_load_file (path, NULL);
+}
+
+/* FALSE when no such file is shipped. The file itself is checked when the topology is loaded. */
+static gboolean
+type_read (const BaseLookup *lookup, const char *name, CluImportType *out, gboolean *is_nvidia)
+{
+  g_autoptr (BaseYaml) yaml = open_shipped (lookup, name, "topologies/gpus");
+  if (yaml == NULL)
+    return FALSE;
+  const BaseYamlNode *root = base_yaml_root (yaml), *scale_up = base_yaml_get (root, "scale_up");
+  out->sm = leaf_count (root, "compute_capability");
+  out->lanes = leaf_count (scale_up, "lanes");
+  const char *class = leaf_text (scale_up, "class");
+  if (scale_up != NULL && out->lanes == 0 && class != NULL) {
+    g_autoptr (BaseYaml) link_class = open_shipped (lookup, class, "topologies/links");
+    out->lanes = link_class == NULL ? 0 : leaf_count (base_yaml_root (link_class), "lanes");
+  }
+  *is_nvidia = g_strcmp0 (leaf_text (root, "vendor"), "nvidia") == 0;
+  g_free (out->name);
+  out->name = g_strdup (name);
+  return TRUE;
+}
+
+guint32
+clu_import_type_lanes (const BaseLookup *lookup, const char *name)
+{
+  g_auto (CluImportType) type = { .name = NULL };
+  gboolean is_nvidia = FALSE;
+  return lookup != NULL && type_read (lookup, name, &type, &is_nvidia) ? type.lanes : 0;
+}
+
+guint32
+clu_import_most_lanes (const BaseLookup *lookup)
+{
+  guint32 most = 0;
+  g_auto (GStrv) list = lookup == NULL ? NULL : base_lookup_list (lookup, "topologies/gpus");
+  for (char **name = list; name != NULL && *name != NULL; name++) {
+    g_auto (CluImportType) type = { .name = NULL };
+    gboolean is_nvidia = FALSE;
+    if (type_read (lookup, *name, &type, &is_nvidia) && is_nvidia)
+      most = MAX (most, type.lanes);
+  }
+  return most;
+}
+
+/* Shipped NVIDIA types that have so many NVLinks and, if told, that compute capability; joined by ", ". The first alone is read
+ * into `out`. */
+static char *
+candidates (const BaseLookup *lookup, guint32 sm, guint32 lanes, CluImportType *out, guint32 *n)
+{
+  GString *names = g_string_new (NULL);
+  g_auto (GStrv) list = lookup == NULL ? NULL : base_lookup_list (lookup, "topologies/gpus");
+  *n = 0;
+  for (char **name = list; name != NULL && *name != NULL; name++) {
+    g_auto (CluImportType) type = { .name = NULL };
+    gboolean is_nvidia = FALSE;
+    if (!type_read (lookup, *name, &type, &is_nvidia) || !is_nvidia || (sm != 0 && type.sm != sm) || type.lanes != lanes)
+      continue;
+    g_string_append_printf (names, "%s%s", *n > 0 ? ", " : "", *name);
+    if ((*n)++ == 0) {
+      clu_import_type_clear (out);
+      *out = type;
+      type.name = NULL;
+    }
+  }
+  return g_string_free (names, FALSE);
+}
+
+static const GpuRow *
+gpu_row (guint32 vendor, guint32 device)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (gpu_rows); i++)
+    if (gpu_rows[i].vendor == vendor && gpu_rows[i].device == device)
+      return &gpu_rows[i];
+  return NULL;
+}
+
+static gboolean
+type_given (CluImportMachine *machine, const BaseLookup *lookup, CluImportType *out, GError **error)
+{
+  gboolean is_nvidia = FALSE;
+  if (lookup != NULL && !type_read (lookup, machine->gpu_type, out, &is_nvidia)) {
+    g_autoptr (GError) why = NULL;
+    g_autofree char *path = base_lookup_find (lookup, machine->gpu_type, "topologies/gpus", NULL, &why);
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "GPU type '%s': %s", machine->gpu_type,
+                 path == NULL ? why->message : "its file cannot be read");
+    return FALSE;
+  }
+  if (lookup == NULL)
+    out->name = g_strdup (machine->gpu_type);
+  return TRUE;
+}
+
+gboolean
+clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup *lookup, CluImportType *out, GError **error)
+{
+  const CluImportGpu *gpu = &g_array_index (machine->gpus, CluImportGpu, 0);
+  if (machine->gpu_type != NULL)
+    return type_given (machine, lookup, out, error);
+  gboolean is_nvidia = FALSE;
+  guint32 n = 0;
+  const GpuRow *row = gpu_row (gpu->vendor, gpu->device);
+  out->sm = gpu->sm;
+  if (row != NULL) {
+    out->product = row->product;
+    if (row->type != NULL && (lookup == NULL || type_read (lookup, row->type, out, &is_nvidia))) {
+      if (out->name == NULL)
+        out->name = g_strdup (row->type);
+      return TRUE;
+    }
+    base_diag_warn (machine->diag, gpu->mark,
+                    "no GPU type is shipped for %s; it is written in place, without memory and peak rates: add them for training",
+                    row->product);
+    return TRUE;
+  }
+  if (gpu->sm == 0 && gpu->device == 0 && lanes == 0) {
+    clu_import_error (error, gpu->mark,
+                      "the GPU's type is not told (no PCI device id, no compute capability, no NVLink); give it (--gpu "
+                      "h100_sxm), or a dump that says it");
+    return FALSE;
+  }
+  g_autofree char *names = lanes == 0 && gpu->sm == 0 ? g_strdup ("") : candidates (lookup, gpu->sm, lanes, out, &n);
+  if (gpu->sm == 0 && gpu->device == 0 && n != 1) {
+    if (n == 0)
+      clu_import_error (error, gpu->mark, "no shipped GPU type has %u NVLinks; give the type (--gpu NAME)", lanes);
+    else
+      clu_import_error (error, gpu->mark,
+                        "%u NVLinks a GPU: the type may be %s, or a card under an NVLink bridge; say which (--gpu NAME)", lanes,
+                        names);
+    return FALSE;
+  }
+  if (n > 0 && gpu->device == 0)
+    base_diag_warn (machine->diag, gpu->mark, "the GPU's type is not said; taken for %s, which has %u NVLinks%s%s", out->name,
+                    lanes, n > 1 ? ", as may be " : "", n > 1 ? names : "");
+  else if (n > 0)
+    base_diag_warn (machine->diag, gpu->mark,
+                    "PCI device %04x:%04x is not known; taken for %s by compute capability and NVLinks%s%s", gpu->vendor,
+                    gpu->device, out->name, n > 1 ? ", as may be " : "", n > 1 ? names : "");
+  else
+    base_diag_warn (
+        machine->diag, gpu->mark,
+        "PCI device %04x:%04x is not known and no shipped GPU type is like it; it is written in place, without memory and peak "
+        "rates: add them for training",
+        gpu->vendor, gpu->device);
+  return TRUE;
+}
+
+static gboolean
+is_shipped (const BaseLookup *lookup, const char *name, const char *folder)
+{
+  g_autofree char *path = lookup == NULL ? NULL : base_lookup_find (lookup, name, folder, NULL, NULL);
+  return lookup == NULL || path != NULL;
+}
+
+const char *
+clu_import_nic_type (const CluImportNic *nic, const BaseLookup *lookup, double *rate_bps)
+{
+  const NicRow *best = NULL;
+  double best_distance = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (nic_rows); i++) {
+    const NicRow *row = &nic_rows[i];
+    gboolean same_device = row->vendor == nic->vendor && row->device == nic->device;
+    if (row->wire != nic->wire || (row->vendor != 0 && !same_device) || !is_shipped (lookup, row->type, "topologies/nics"))
+      continue;
+    double distance = nic->rate_bps > 0 ? fabs (log (nic->rate_bps / row->rate_bps)) : 0;
+    if (best == NULL || distance < best_distance) {
+      best = row;
+      best_distance = distance;
+    }
+  }
+  *rate_bps = best == NULL ? 0 : best->rate_bps;
+  return best == NULL ? NULL : best->type;
+}
+
+CluImportWire
+clu_import_wire_of_name (const char *name, CluImportWire fallback)
+{
+  static const struct {
+    const char *prefix;
+    CluImportWire wire;
+  } rows[] = {
+    { "rdmap", CLU_IMPORT_WIRE_EFA },        { "efa_", CLU_IMPORT_WIRE_EFA },         { "mlx5_bond", CLU_IMPORT_WIRE_ETHERNET },
+    { "mlx5_", CLU_IMPORT_WIRE_INFINIBAND }, { "mlx4_", CLU_IMPORT_WIRE_INFINIBAND }, { "ibp", CLU_IMPORT_WIRE_INFINIBAND },
+    { "bnxt_re", CLU_IMPORT_WIRE_ROCE },     { "irdma", CLU_IMPORT_WIRE_ROCE },       { "ionic", CLU_IMPORT_WIRE_ROCE },
+    { "roce", CLU_IMPORT_WIRE_ROCE },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_str_has_prefix (name, rows[i].prefix))
+      return rows[i].wire;
+  return fallback;
+}
+
+double
+clu_import_usual_nic_rate (guint32 sm)
+{
+  /* The compute adapters of NVIDIA's own systems, by their data sheets: DGX-1 4x EDR, DGX A100 8x HDR, DGX H100, H200 and B200
+   * 8x NDR. */
+  static const struct {
+    guint32 from_sm;
+    double rate_bps;
+  } rows[] = { { 90, 400e9 }, { 80, 200e9 }, { 60, 100e9 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (sm >= rows[i].from_sm)
+      return rows[i].rate_bps;
+  return 0;
+}
+
+const char *
+clu_import_nvlink_class (guint32 sm)
+{
+  /* Compute capability by architecture: Pascal 60, Volta 70, Ampere 80, Hopper 90, Blackwell 100 and above (CUDA C++ Programming
+   * Guide, "Compute Capabilities"); NVLink generation by architecture (their whitepapers). */
+  static const struct {
+    guint32 from_sm;
+    const char *link_class;
+  } rows[] = { { 100, "nvlink5" }, { 90, "nvlink4" }, { 80, "nvlink3" }, { 70, "nvlink2" }, { 60, "nvlink1" } };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (sm >= rows[i].from_sm)
+      return rows[i].link_class;
+  return NULL;
+}
+
+guint32
+clu_import_pcie_generation (double GTps)
+{
+  static const double rate_GTps[] = { 2.5, 5, 8, 16, 32, 64, 128 }; /* PCI-SIG, PCI Express base specifications 1.0 to 7.0 */
+  for (guint32 i = 0; i < G_N_ELEMENTS (rate_GTps); i++)
+    if (fabs (GTps - rate_GTps[i]) < 0.01)
+      return i + 1;
+  return 0;
+}

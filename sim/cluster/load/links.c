@@ -1,0 +1,177 @@
+/* What a calibration measured of links and host memory, laid over a cluster that stands. A link that differs from its like by an
+ * override keeps what it differs in. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/clu-private.h"
+#include "models/links.h"
+
+/* ---- which links ---- */
+
+static gboolean
+is_kind (const CluTemplate *t, CluDevKind kind, guint32 local)
+{
+  return local - t->first[kind] < t->n[kind];
+}
+
+/* The first of a node's scale-up links; CLU_NONE. */
+static guint32
+first_scale_up (const CluTemplate *t)
+{
+  if (t->port != NULL && t->n[CLU_DEV_GPU] > 0)
+    return t->port[0];
+  for (guint32 i = 0; t->mesh != NULL && i < t->n[CLU_DEV_GPU]; i++)
+    if (t->mesh[i] != CLU_NONE)
+      return t->mesh[i];
+  return CLU_NONE;
+}
+
+static gboolean
+is_scale_up (const CluTemplate *t, const CluNodeLink *link)
+{
+  if (!is_kind (t, CLU_DEV_GPU, link->a))
+    return FALSE;
+  return link->end == CLU_END_DOMAIN ||
+         (link->end == CLU_END_LOCAL && (is_kind (t, CLU_DEV_NVSWITCH, link->b) || is_kind (t, CLU_DEV_GPU, link->b)));
+}
+
+/* The slot of the first GPU; CLU_NONE. */
+static guint32
+first_slot (const CluTemplate *t)
+{
+  if (t->n[CLU_DEV_GPU] == 0)
+    return CLU_NONE;
+  guint32 link = t->pcie_up[0] != CLU_NONE ? t->pcie_up[0] : t->up[t->first[CLU_DEV_GPU]];
+  return link != CLU_NONE && clu_template_link_at (t, link)->p.link_class->family.v == CLU_FAMILY_PCIE ? link : CLU_NONE;
+}
+
+/* Slots of GPUs and the links above them. */
+static gboolean
+is_slot (const CluTemplate *t, const CluNodeLink *link, const CluParams *slot)
+{
+  return link->end == CLU_END_LOCAL && (is_kind (t, CLU_DEV_GPU, link->a) || is_kind (t, CLU_DEV_PCIE_SWITCH, link->a)) &&
+         g_strcmp0 (link->p.link_class->name.v, slot->link_class->name.v) == 0;
+}
+
+/* ---- figures ---- */
+
+/* Replaces what is as usual by what was measured. */
+static gboolean
+take (double *here, double usual, const BaseNum *measured)
+{
+  static const double SAME = 1e-12;
+  if (!measured->set || fabs (*here - usual) > SAME * fabs (usual))
+    return FALSE;
+  *here = measured->v;
+  return TRUE;
+}
+
+static void
+lay_figures (CluParams *p, const CluParams *usual, const MdlLinkFigures *figures)
+{
+  gboolean reach = take (&p->efficiency, usual->efficiency, &figures->efficiency);
+  gboolean latency = take (&p->latency_s, usual->latency_s, &figures->latency);
+  take (&p->sm_efficiency, usual->sm_efficiency, &figures->sm_efficiency);
+  take (&p->duplex, usual->duplex, &figures->duplex);
+  /* a rate by data sheet times what was measured of it is measured */
+  if (reach)
+    p->source = latency ? MIN (figures->efficiency.source, figures->latency.source) : figures->efficiency.source;
+}
+
+static void
+lay_links (CluTemplate *t, const CluParams *scale_up, const CluParams *slot, const MdlLinks *links)
+{
+  for (guint32 i = 0; i < t->links->len; i++) {
+    CluNodeLink *link = clu_template_link_at (t, i);
+    if (scale_up != NULL && is_scale_up (t, link))
+      lay_figures (&link->p, scale_up, &links->scale_up);
+    else if (slot != NULL && is_slot (t, link, slot))
+      lay_figures (&link->p, slot, &links->pcie);
+  }
+}
+
+/* ---- host memory ---- */
+
+static void
+lay_host (Clu *clu, CluTemplate *t, const MdlHostFigures *host)
+{
+  if (!host->read.set && !host->write.set && !host->both.set)
+    return;
+  /* one source for all three: of both ways together, whose limit lies lowest */
+  BaseSource source = host->both.set                      ? host->both.source
+                      : host->read.set && host->write.set ? MIN (host->read.source, host->write.source)
+                      : host->read.set                    ? host->read.source
+                                                          : host->write.source;
+  for (guint32 i = 0; i < t->n[CLU_DEV_MEMORY]; i++) {
+    CluOwn *own = &t->own[t->first[CLU_DEV_MEMORY] + i];
+    if (own->link_class == NULL)
+      own->link_class = clu->host_memory != NULL ? clu->host_memory : clu_class_new (clu, "host_memory", CLU_FAMILY_MEMORY);
+    clu->host_memory = own->link_class;
+    own->source = source;
+  }
+  clu_template_host (t, host->both.v, host->read.v, host->write.v);
+}
+
+/* ---- all of it ---- */
+
+static const CluParams *
+params_of (const CluTemplate *t, guint32 link)
+{
+  return link != CLU_NONE ? &clu_template_link_at (t, link)->p : NULL;
+}
+
+gboolean
+clu_links_set (Clu *clu, const MdlLinks *links, GError **error)
+{
+  g_return_val_if_fail (clu->background_Bps == NULL, FALSE);
+  const MdlLinkFigures *f[] = { &links->scale_up, &links->pcie };
+  gboolean any = links->host.read.set || links->host.write.set || links->host.both.set;
+  for (gsize k = 0; k < G_N_ELEMENTS (f); k++)
+    any = any || f[k]->efficiency.set || f[k]->sm_efficiency.set || f[k]->latency.set || f[k]->duplex.set;
+  if (!any)
+    return TRUE;
+  /* all nodes are held against the first as it was */
+  const CluTemplate *first = g_ptr_array_index (clu->templates, 0);
+  CluParams scale_up = { 0 }, slot = { 0 };
+  const CluParams *usual_up = params_of (first, first_scale_up (first)), *usual_slot = params_of (first, first_slot (first));
+  if (usual_up != NULL)
+    scale_up = *usual_up;
+  if (usual_slot != NULL)
+    slot = *usual_slot;
+  gboolean moved = FALSE;
+  for (guint i = 0; i < clu->templates->len; i++) {
+    CluTemplate *t = g_ptr_array_index (clu->templates, i);
+    guint before = t->res->len;
+    lay_links (t, usual_up != NULL ? &scale_up : NULL, usual_slot != NULL ? &slot : NULL, links);
+    lay_host (clu, t, &links->host);
+    clu_template_renumber (t);
+    moved = moved || t->res->len != before;
+  }
+  return !moved || clu_renumber (clu, error);
+}
+
+static void
+tell (BaseNum *num, double value, BaseSource source)
+{
+  if (!num->set && value > 0)
+    *num = (BaseNum){ .v = value, .set = TRUE, .source = source };
+}
+
+static void
+tell_figures (const CluParams *p, MdlLinkFigures *out)
+{
+  if (p == NULL)
+    return;
+  tell (&out->efficiency, p->efficiency, p->source);
+  tell (&out->sm_efficiency, p->sm_efficiency, p->source);
+  tell (&out->latency, p->latency_s, p->source);
+  tell (&out->duplex, p->duplex, p->source);
+}
+
+void
+clu_links_fill (const Clu *clu, MdlLinks *links)
+{
+  const CluTemplate *t = g_ptr_array_index (clu->templates, 0);
+  tell_figures (params_of (t, first_scale_up (t)), &links->scale_up);
+  tell_figures (params_of (t, first_slot (t)), &links->pcie);
+}
