@@ -9,12 +9,7 @@
 /* Weights share out the budget: NCCL has the most to measure, then kernels; what a section leaves goes to those after it. */
 static const ProbePart sections[] = {
   { PROBE_SECTION_LINK, 15, probe_link },       { PROBE_SECTION_NCCL, 45, probe_nccl },
-#ifdef PROBE_HAVE_COMPUTE
-  { PROBE_SECTION_COMPUTE, 20, probe_compute },
-#endif
-#ifdef PROBE_HAVE_OVERLAP
-  { PROBE_SECTION_OVERLAP, 10, probe_overlap },
-#endif
+  { PROBE_SECTION_COMPUTE, 20, probe_compute }, { PROBE_SECTION_OVERLAP, 10, probe_overlap },
   { PROBE_SECTION_STORAGE, 10, probe_storage },
 };
 #define N_SECTIONS (sizeof sections / sizeof sections[0])

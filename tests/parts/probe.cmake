@@ -1,10 +1,10 @@
 # The parts of calibrate/probe that need no GPU. The program itself is built by -DFORERUN_PROBE=ON, or by its own CMakeLists.txt.
 find_package(Threads REQUIRED)
 set(probe ${PROJECT_SOURCE_DIR}/calibrate/probe)
-add_library(probe_pure STATIC ${probe}/nccl_agree.c ${probe}/nccl_plan.c ${probe}/probe_child.c ${probe}/probe_json.c
-            ${probe}/probe_layout.c ${probe}/probe_member.c ${probe}/probe_options.c ${probe}/probe_plan.c ${probe}/probe_stats.c
-            ${probe}/probe_team.c)
-target_include_directories(probe_pure PUBLIC ${probe})
+add_library(probe_pure STATIC ${probe}/host/probe_child.c ${probe}/host/probe_json.c ${probe}/host/probe_options.c
+            ${probe}/host/probe_stats.c ${probe}/host/probe_team.c ${probe}/nccl/nccl_agree.c ${probe}/nccl/nccl_plan.c
+            ${probe}/nccl/probe_plan.c ${probe}/mpi/probe_layout.c ${probe}/mpi/probe_member.c)
+target_include_directories(probe_pure PUBLIC ${probe}/host ${probe}/nccl ${probe}/mpi)
 target_link_libraries(probe_pure PUBLIC Threads::Threads m PRIVATE forerun_flags)
 foreach(part stats json options plan child agree layout member)
   forerun_test(test_probe_${part} LABEL unit SOURCES unit/test_probe_${part}.c)
@@ -15,7 +15,7 @@ target_link_libraries(test_probe_json PRIVATE PkgConfig::JSON_GLIB)
 # Four processes on this machine, where MPI is found. The look for leaks would find MPI's own; Open MPI wants to be asked before it
 # runs for root, and more processes than there are processors.
 if(MPI_C_FOUND AND MPIEXEC_EXECUTABLE)
-  add_executable(test_probe_ranks unit/test_probe_ranks.c ${probe}/ranks.c)
+  add_executable(test_probe_ranks unit/test_probe_ranks.c ${probe}/mpi/ranks.c)
   target_link_libraries(test_probe_ranks PRIVATE test_harness probe_pure forerun_flags MPI::MPI_C)
   add_test(NAME unit.test_probe_ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 $<TARGET_FILE:test_probe_ranks>)
   set_tests_properties(unit.test_probe_ranks PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT
@@ -42,11 +42,11 @@ if(without)
 else()
   enable_language(CXX)
   set(as_cxx)
-  foreach(file core document main_nodes nccl nccl_files nodes program)
+  foreach(file host/core host/document host/program nccl/nccl nccl/nccl_files mpi/main_nodes mpi/nodes)
     list(APPEND as_cxx ${probe}/${file}.cu)
   endforeach()
   set_source_files_properties(${as_cxx} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
-  add_executable(probe_mpi_fake ${as_cxx} probe_mpi/fake_nccl.cc ${probe}/ranks.c)
+  add_executable(probe_mpi_fake ${as_cxx} probe_mpi/fake_nccl.cc ${probe}/mpi/ranks.c)
   set_target_properties(probe_mpi_fake PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)
   target_include_directories(probe_mpi_fake PRIVATE probe_mpi)
   target_compile_definitions(probe_mpi_fake PRIVATE _GNU_SOURCE NODES_PATIENCE_LEAST_S=1.0)

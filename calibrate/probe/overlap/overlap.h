@@ -1,10 +1,10 @@
 /* Ranks of the overlap section: one GPU and one thread each, a compute stream and a communication stream. */
-#ifndef FORERUN_PROBE_OVERLAP_PRIVATE_H
-#define FORERUN_PROBE_OVERLAP_PRIVATE_H
+#ifndef FORERUN_PROBE_OVERLAP_H
+#define FORERUN_PROBE_OVERLAP_H
 
 #include <atomic>
 
-#include "compute-private.h"
+#include "compute.h"
 #include "nccl_lib.h"
 
 /* Events of one stream in one run; runs of more operations record one after several. */

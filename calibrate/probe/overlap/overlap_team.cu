@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "overlap-private.h"
+#include "overlap.h"
 
 /* Runs last a fraction of a second and the first of a communicator a few, when it connects; opening loads cuBLAS on every GPU. */
 #define RUN_MOST_S  30.0

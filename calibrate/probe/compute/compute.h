@@ -1,8 +1,8 @@
 /* What the compute and the overlap sections share: a device with a stream, timing of queued work, random operands, GEMMs.
  *
  * Functions that can fail return false (or NAN) and put why into `error`: a static text, or one that stays allocated. */
-#ifndef FORERUN_PROBE_COMPUTE_PRIVATE_H
-#define FORERUN_PROBE_COMPUTE_PRIVATE_H
+#ifndef FORERUN_PROBE_COMPUTE_H
+#define FORERUN_PROBE_COMPUTE_H
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

@@ -4,7 +4,7 @@
  * sustained 8 s, GPUs compared 8 s, batches and groups 3 s, the other GEMMs 20 s: below 60 s in all. */
 #include <string.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION "compute"
 

@@ -7,7 +7,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 /* What frameworks give cuBLAS on Hopper and later. */
 #define WORKSPACE_B ((size_t)32 << 20)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION   "compute"
 #define N_EXPERTS 8

@@ -8,7 +8,7 @@
 
 #include <cuda_bf16.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION "compute"
 #define WHAT    "memory"

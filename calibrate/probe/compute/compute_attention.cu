@@ -10,7 +10,7 @@
 
 #include <cuda_bf16.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION "compute"
 #define WHAT    "attention"

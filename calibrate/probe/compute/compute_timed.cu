@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 /* The longest that a gate stays closed: longer than the host takes to queue COMPUTE_QUEUE_MOST operations at 10 us each, short
  * enough that an operation which waits for the stream costs little. */

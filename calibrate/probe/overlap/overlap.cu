@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlap-private.h"
+#include "overlap.h"
 
 #define SECTION "overlap"
 /* Each side of a run lasts so long alone; at least so many operations, where they are slow. */

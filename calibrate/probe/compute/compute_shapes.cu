@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION "compute"
 

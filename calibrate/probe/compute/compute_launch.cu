@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compute-private.h"
+#include "compute.h"
 
 #define SECTION "compute"
 #define WHAT    "launch"
