@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "fit-private.h"
-#include "library_schema-private.h"
 #include "models/coll.h"
 
 static const CalFitPoint *
@@ -47,7 +46,7 @@ list_constants (const MdlLibrary *library, const CalStageSpec *spec, GArray *con
 {
   for (const char *const *path = spec->paths; *path != NULL; path++) {
     CalFitConstant c;
-    if (!cal_constant_find (&cal_library_schema, library, *path, &c))
+    if (!cal_constant_find (&cst_library_schema, library, *path, &c))
       g_error ("stage '%s' names no constant '%s'", spec->name, *path);
     c.stage = spec->name;
     if (c.before > 0) /* else neither a start nor a factor */

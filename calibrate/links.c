@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "links-private.h"
+#include "calibrate/links.h"
 
 #define MOST_GPUS 1024.0
 static const double MOST_B = 0x1p50;
@@ -474,10 +474,7 @@ cal_links_notes (const CalSectionFit *fit)
 }
 
 const CalSection cal_links = {
-  .name = "links",
-  .schema = &cal_links_schema,
-  .size = sizeof (MdlLinks),
-  .defaults = "links",
+  .keys = &cst_links,
   .error_path = "error",
   .stages = stages,
   .collect = collect,

@@ -8,16 +8,13 @@
 #include "calibrate/links.h"
 #include "calibrate/storage.h"
 #include "fit-private.h"
-#include "section_frameworks-private.h"
 #include "section_kernels-private.h"
-#include "section_memory-private.h"
 #include "section_overlap-private.h"
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
 
-const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap,    &cal_links, &cal_storage,
-                                           &cal_section_memory,  &cal_section_frameworks, NULL };
+const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links, &cal_storage, NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)
@@ -80,7 +77,7 @@ solve_stage (Trial *t, const CalSectionStage *stage, gboolean all, GArray *const
   CalFitConstant *active[CAL_STAGE_MAX];
   for (const char *const *path = stage->paths; *path != NULL; path++) {
     CalFitConstant c;
-    if (!cal_constant_find (t->section->schema, t->now, *path, &c))
+    if (!cal_constant_find (t->section->keys->schema, t->now, *path, &c))
       g_error ("stage '%s' names no constant '%s'", stage->name, *path);
     c.stage = stage->name;
     c.base = ((const BaseNum *)(const void *)((const char *)t->defaults + c.offset))->v;
@@ -157,13 +154,13 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
   fit->constants = g_array_new (FALSE, FALSE, sizeof (CalFitConstant));
   fit->stages = g_array_new (FALSE, FALSE, sizeof (CalFitStage));
   fit->band = fit->covered = (double)NAN;
-  for (guint i = 0; i < probes->len && section->collect != NULL; i++)
+  for (guint i = 0; i < probes->len; i++)
     if (!section->collect (probes->pdata[i], node, fit->arena, fit->points, &fit->n_left, error))
       return NULL;
   if (fit->points->len == 0)
     return NULL;
   fit->predicted = g_new (double, fit->points->len);
-  g_autofree void *now = g_memdup2 (defaults, section->size);
+  g_autofree void *now = g_memdup2 (defaults, section->keys->size);
   begin (section, probes, now);
   Trial trial = { .section = section, .node = node, .now = now, .defaults = defaults, .points = fit->points };
   if (!solve_all (&trial, !hold_out, fit, error))
@@ -172,7 +169,7 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
   if (hold_out)
     find_band (fit);
   if (hold_out && !split) {
-    memcpy (now, defaults, section->size);
+    memcpy (now, defaults, section->keys->size);
     begin (section, probes, now);
     if (!solve_all (&trial, TRUE, fit, error))
       return NULL;
@@ -214,7 +211,7 @@ cal_section_write (const CalSectionFit *fit, GString *out)
   cal_write_kept (fit->constants, out);
   for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
     g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[i]);
-  g_string_append_printf (out, "%s:\n", fit->section->name);
+  g_string_append_printf (out, "%s:\n", fit->section->keys->name);
   if (fit->section->error_path != NULL && isfinite (fit->band))
     g_string_append_printf (out, "  %s: %.3g %%\n", fit->section->error_path, 100 * fit->band);
   cal_write_constants (fit->constants, out);

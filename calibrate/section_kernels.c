@@ -318,10 +318,7 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
 }
 
 const CalSection cal_kernels_section = {
-  .name = "kernels",
-  .schema = &cal_kernels_schema,
-  .size = sizeof (MdlKernels),
-  .defaults = "kernels",
+  .keys = &cst_kernels,
   .error_path = "error",
   .stages = stages,
   .collect = collect,

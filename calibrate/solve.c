@@ -244,3 +244,17 @@ cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n,
     g_propagate_error (error, g_steal_pointer (&failed));
   return solved;
 }
+
+gboolean
+cal_constant_find (const BaseSchema *schema, const void *section, const char *path, CalFitConstant *out)
+{
+  *out = (CalFitConstant){ .path = path, .max = HUGE_VAL, .half_width = (double)NAN, .verdict = CAL_UNSEEN };
+  const BaseField *field = cst_path_find (schema, path, &out->offset);
+  if (field == NULL)
+    return FALSE;
+  const BaseNum *now = (const BaseNum *)(const void *)((const char *)section + out->offset);
+  out->dim = field->dim;
+  out->before = out->after = out->base = now->v;
+  return (field->min == NULL || base_quantity_parse (field->min, field->dim, &out->min, NULL)) &&
+         (field->max == NULL || base_quantity_parse (field->max, field->dim, &out->max, NULL));
+}

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/schema.h"
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "report/envelope.h"
 
 G_BEGIN_DECLS
@@ -72,7 +72,7 @@ struct Cli {
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
-  GPtrArray *cals;     /* Cal *, kept until the end: settings point into them */
+  GPtrArray *cals;     /* Cst *, kept until the end: settings point into them */
   char *cal_key;       /* what the last of them was asked for by, where communicators share it */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */

@@ -469,7 +469,7 @@ describe (const Fit *fit, const GPtrArray *sections)
   }
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *section = sections->pdata[i];
-    g_string_append_printf (text, "%s%s (%u)", text->len > 0 ? ", " : "", section->section->name, section->points->len);
+    g_string_append_printf (text, "%s%s (%u)", text->len > 0 ? ", " : "", section->section->keys->name, section->points->len);
   }
   return g_strdup_printf ("%s: %s", fit->data.spec.name.v, text->str);
 }
@@ -559,9 +559,9 @@ static const MdlLibrary *
 base_library (Cli *cli, const Fit *fit, GError **error)
 {
   for (guint i = 1; i < cli->cals->len; i++)
-    if (strcmp (cal_name (cli->cals->pdata[i]), cal_name (cli->cals->pdata[0])) != 0) {
+    if (strcmp (cst_name (cli->cals->pdata[i]), cst_name (cli->cals->pdata[0])) != 0) {
       cli_fail (cli, error, "systems by %s and by %s cannot be fitted together; --over or --systems chooses",
-                cal_name (cli->cals->pdata[0]), cal_name (cli->cals->pdata[i]));
+                cst_name (cli->cals->pdata[0]), cst_name (cli->cals->pdata[i]));
       return NULL;
     }
   return ((const CliGroup *)fit->groups->pdata[0])->comm.library;

@@ -269,7 +269,7 @@ library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, const char
   g_autofree char *key =
       g_strdup_printf ("%s\n%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "", nccl != NULL ? nccl : "");
   if (g_strcmp0 (key, cli->cal_key) == 0)
-    return cal_library (g_ptr_array_index (cli->cals, cli->cals->len - 1));
+    return cst_library (g_ptr_array_index (cli->cals, cli->cals->len - 1));
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const MdlLibrary *library = cli_library_load (cli, calibration, NULL, type, nccl, cli->yamls, diag, error);
   cli_warn_all (cli, diag);

@@ -80,17 +80,17 @@ cli_library_load (void *user, const char *name, const char *from, const char *gp
                   BaseDiag *warnings, GError **error)
 {
   Cli *cli = user;
-  Cal *cal = cal_load (name, from, gpu_type, nccl, cli->lookup, inputs, warnings, error);
+  Cst *cal = cst_load (name, from, gpu_type, nccl, cli->lookup, inputs, warnings, error);
   if (cal == NULL)
     return NULL;
   g_ptr_array_add (cli->cals, cal);
-  return cal_library (cal);
+  return cst_library (cal);
 }
 
 const char *
 cli_calibration_name (const Cli *cli)
 {
-  return cli->cals->len > 0 ? cal_name (g_ptr_array_index (cli->cals, cli->cals->len - 1)) : NULL;
+  return cli->cals->len > 0 ? cst_name (g_ptr_array_index (cli->cals, cli->cals->len - 1)) : NULL;
 }
 
 /* "topology.node.nics.rate=…", as a scenario writes it, addresses the same key as "node.nics.rate=…". */

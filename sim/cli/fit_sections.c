@@ -1,7 +1,7 @@
 /* forerun fit: the sections of a calibration that probe files tell of. */
 #include "fit_sections-private.h"
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "fit_links-private.h"
 #include "workload/gpu.h"
 
@@ -12,7 +12,7 @@ free_fit (gpointer fit)
 }
 
 /* Constants that are fitted over, and the node. */
-static const Cal *
+static const Cst *
 open_node (Cli *cli, const CliFitSections *how, Clu **clu, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
@@ -43,17 +43,17 @@ cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, 
   if (how->topology == NULL || probes == NULL)
     return g_steal_pointer (&fits);
   g_autoptr (Clu) clu = NULL;
-  const Cal *cal = open_node (cli, how, &clu, error);
+  const Cst *cal = open_node (cli, how, &clu, error);
   if (cal == NULL)
     return NULL;
   MdlGpu gpu;
   wrk_gpu_facts (clu, 0, &gpu);
-  *links = *(const MdlLinks *)cal_section (cal, &cal_links);
-  g_autoptr (CliFitLinks) routes = cli_fit_links_new (clu, cal_library (cal), links);
+  *links = *(const MdlLinks *)cst_section (cal, &cst_links);
+  g_autoptr (CliFitLinks) routes = cli_fit_links_new (clu, cst_library (cal), links);
   const CalNode node = { .gpu = &gpu, .link_s = cli_fit_links_s, .user = routes };
   for (guint s = 0; cal_sections[s] != NULL; s++) {
     g_autoptr (GError) cause = NULL;
-    const void *defaults = cal_sections[s] == &cal_links ? links : cal_section (cal, cal_sections[s]);
+    const void *defaults = cal_sections[s] == &cal_links ? links : cst_section (cal, cal_sections[s]->keys);
     CalSectionFit *fit = cal_section_fit (cal_sections[s], defaults, &node, probes, how->hold_out, how->split, &cause);
     if (cause != NULL) {
       g_propagate_error (error, g_steal_pointer (&cause));

@@ -117,7 +117,7 @@ cli_new (const CliVerb *verb, int argc, char *const *argv)
   cli->kept = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
-  cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_free);
+  cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cst_free);
   cli->files = g_ptr_array_new_with_free_func (file_free);
   cli->out = g_string_new (NULL);
   cli->talk = g_string_new (NULL);

@@ -2,7 +2,7 @@
  * library's own choice and plain launches. Printed by size band: below 64 KiB, below 16 MiB, above; median and worst error. */
 #include <stdio.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "measured.h"
 
@@ -104,14 +104,14 @@ main (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cal) cal = cal_load ("h200_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load ("h200_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
   graph = measured_read_nccl_tests ("h200x8/all_reduce_graph.txt", MDL_LAUNCH_REGISTERED);
   serial = measured_read_nccl_tests ("h200x8/all_reduce_launch.txt", MDL_LAUNCH_SERIAL);
   if (cal == NULL || graph == NULL || serial == NULL) {
     fprintf (stderr, "%s\n", error != NULL ? error->message : "no data");
     return 1;
   }
-  library = cal_library (cal);
+  library = cst_library (cal);
   int status = test_main ("accuracy: 8x H200", cases);
   g_array_unref (graph);
   g_array_unref (serial);

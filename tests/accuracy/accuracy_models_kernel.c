@@ -59,7 +59,7 @@ errors_of_stage (const CalSection *section, const KernelFixture *constants, cons
   for (guint i = 0; i < points->len; i++) {
     const CalSectionPoint *p = &g_array_index (points, CalSectionPoint, i);
     if (strcmp (p->stage, stage) == 0)
-      add_error (errors, section->predict (cal_section (constants->cal, section), node, p), p->measured);
+      add_error (errors, section->predict (cst_section (constants->cal, section->keys), node, p), p->measured);
   }
   return errors;
 }
@@ -81,7 +81,7 @@ constants_of_one_node_hold_on_another_of_the_chip (void)
   } pairs[] = { { "h100x1", &h200, &h100 }, { "h200x4", &h100, &h200 } };
   const CalSection *section = NULL;
   for (guint s = 0; cal_sections[s] != NULL; s++)
-    section = strcmp (cal_sections[s]->name, "kernels") == 0 ? cal_sections[s] : section;
+    section = strcmp (cal_sections[s]->keys->name, "kernels") == 0 ? cal_sections[s] : section;
   for (size_t k = 0; k < G_N_ELEMENTS (pairs); k++) {
     g_autofree char *path = g_strdup_printf ("%s/tests/data/probe/%s.json.gz", TEST_SOURCE_DIR, pairs[k].file), *bytes = NULL;
     gsize n_B;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "measured.h"
 
@@ -18,7 +18,7 @@ static const struct {
   { "a100_sxm", "a100_sxm", 300e9 * 0.8, 80 },   { "b200", "b200", 900e9 * 0.802, 100 },
   { "gb200", "b200", 900e9 * 0.802, 100 },
 };
-static Cal *cal[N_HARDWARE];
+static Cst *cal[N_HARDWARE];
 static GArray *rows;
 
 typedef struct {
@@ -43,7 +43,7 @@ score (const char *gpu, const char *source, int op, int algo, const double media
     h++;
   g_assert (h < N_HARDWARE);
   const Wanted wanted = { gpu, source, op, algo };
-  Errors errors = measured_errors (cal_library (cal[h]), rows, hardware[h].reach_Bps, hardware[h].capability, is_wanted, &wanted);
+  Errors errors = measured_errors (cst_library (cal[h]), rows, hardware[h].reach_Bps, hardware[h].capability, is_wanted, &wanted);
   g_autofree char *what = g_strdup_printf ("%s %.12s %s %s", gpu, source, op < 0 ? "all" : base_name (mdl_op_names, op),
                                            algo == MDL_ALGO_BEST ? "" : base_name (mdl_algo_names, algo));
   measured_print (what, &errors);
@@ -116,7 +116,7 @@ main (void)
     return 1;
   for (unsigned h = 0; h < N_HARDWARE; h++) {
     g_autoptr (GError) error = NULL;
-    cal[h] = cal_load (hardware[h].calibration, NULL, NULL, NULL, lookup, NULL, NULL, &error);
+    cal[h] = cst_load (hardware[h].calibration, NULL, NULL, NULL, lookup, NULL, NULL, &error);
     if (cal[h] == NULL) {
       fprintf (stderr, "%s\n", error->message);
       return 1;
@@ -124,7 +124,7 @@ main (void)
   }
   int status = test_main ("accuracy: other measurements", cases);
   for (unsigned h = 0; h < N_HARDWARE; h++)
-    cal_free (cal[h]);
+    cst_free (cal[h]);
   g_array_unref (rows);
   return status;
 }

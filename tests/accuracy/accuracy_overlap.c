@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "calibrate/calibration.h"
+#include "calibrate/section.h"
+#include "constants/calibration.h"
 #include "harness.h"
+#include "models/overlap.h"
 
 #define PROBE TEST_SOURCE_DIR "/tests/data/probe/h200x4.json.gz"
 #define TORCH TEST_SOURCE_DIR "/tests/data/h200x8/overlap.jsonl"
@@ -16,11 +18,11 @@ static const MdlGpu gpu = { .name = "h200_sxm", .capability = 90, .sms = 132, .m
 static BaseLookup *lookup;
 static CalSectionFit *fit;
 
-static Cal *
+static Cst *
 constants (const char *name)
 {
   g_autoptr (GError) error = NULL;
-  Cal *cal = cal_load (name, NULL, "any", NULL, lookup, NULL, NULL, &error);
+  Cst *cal = cst_load (name, NULL, "any", NULL, lookup, NULL, NULL, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;
@@ -31,9 +33,9 @@ fit_probe (void)
 {
   const CalSection *section = NULL;
   for (guint s = 0; cal_sections[s] != NULL; s++)
-    if (strcmp (cal_sections[s]->name, "overlap") == 0)
+    if (strcmp (cal_sections[s]->keys->name, "overlap") == 0)
       section = cal_sections[s];
-  g_autoptr (Cal) cal = constants (NULL);
+  g_autoptr (Cst) cal = constants (NULL);
   g_autoptr (GPtrArray) probes = g_ptr_array_new ();
   g_autoptr (GError) error = NULL;
   g_autofree char *bytes = NULL;
@@ -42,8 +44,9 @@ fit_probe (void)
       g_file_get_contents (PROBE, &bytes, &n_B, &error) ? cal_probe_parse (PROBE, bytes, n_B, &error) : NULL;
   g_ptr_array_add (probes, probe);
   const CalNode node = { .gpu = &gpu };
-  CalSectionFit *found =
-      probe != NULL && section != NULL ? cal_section_fit (section, cal_overlap (cal), &node, probes, TRUE, TRUE, &error) : NULL;
+  CalSectionFit *found = probe != NULL && section != NULL
+                             ? cal_section_fit (section, cst_library (cal)->overlap, &node, probes, TRUE, TRUE, &error)
+                             : NULL;
   if (found == NULL)
     g_error ("%s", error != NULL ? error->message : "no point tells the section");
   return found;
@@ -135,9 +138,9 @@ another_program_on_another_node_holds (void)
   const MdlOverlapCompute compute = { MDL_OVERLAP_GEMM, 1, 3 * n * n * 2 / gemm_s };
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 24,
                                 mdl_overlap_memory_B (MDL_OP_ALL_REDUCE, MDL_OVERLAP_SM, number_in (text, "ar_bytes"), 8) / ar_s };
-  g_autoptr (Cal) cal = constants ("h200_sxm");
+  g_autoptr (Cst) cal = constants ("h200_sxm");
   MdlOverlapQueues out;
-  mdl_overlap_queues (cal_overlap (cal), &gpu, &compute, gemm_s, n_gemm, &comm, ar_s, n_ar, 8, &out);
+  mdl_overlap_queues (cst_library (cal)->overlap, &gpu, &compute, gemm_s, n_gemm, &comm, ar_s, n_ar, 8, &out);
   printf ("8 H200, PyTorch: %.1f ms, measured %.1f; one after the other %.1f\n", 1e3 * out.total_s, 1e3 * both_s,
           1e3 * (gemm_s * n_gemm + ar_s * n_ar));
   TEST_NEAR (out.total_s, both_s, 0.1);

@@ -264,7 +264,7 @@ machine_Bps (const Row *row)
       row->cell[CLIENTS], row->cell[PATH]);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   WrkScenarioOptions options = { 0 };
   WrkScenario *scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
                                                   model_library, &cal, &error);
@@ -274,7 +274,7 @@ machine_Bps (const Row *row)
   double rate_Bps = result->io.rate_Bps;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return rate_Bps;
 }
 
@@ -326,7 +326,7 @@ checkpoint (unsigned gpus, double rank_B, const char *memory)
                                NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   WrkScenarioOptions options = { .sets = sets };
   WrkScenario *scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
                                                   model_library, &cal, &error);
@@ -336,7 +336,7 @@ checkpoint (unsigned gpus, double rank_B, const char *memory)
   WrkCheckpointResult out = result->training.checkpoint;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return out;
 }
 

@@ -13,7 +13,7 @@
 #define LAUNCH_FROM_B (4.0 * (1 << 20)) /* plain launches from here on */
 
 static GArray *graph, *serial;
-static CalTuner *constants;
+static CstTuner *constants;
 
 typedef struct {
   const Measured *row;
@@ -134,6 +134,6 @@ main (void)
   int status = graph != NULL && serial != NULL && constants != NULL ? test_main ("accuracy: NCCL's choice", cases) : 1;
   g_clear_pointer (&graph, g_array_unref);
   g_clear_pointer (&serial, g_array_unref);
-  cal_tuner_free (constants);
+  cst_tuner_free (constants);
   return status;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "measured.h"
 #include "workload/comm.h"
@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
   Clu *clu;
-  Cal *cal;
+  Cst *cal;
   WrkSettings settings;
   WrkComm *comm;
 } Bench;
@@ -33,7 +33,7 @@ static void
 bench_close (Bench *b)
 {
   g_clear_pointer (&b->comm, wrk_comm_free);
-  g_clear_pointer (&b->cal, cal_free);
+  g_clear_pointer (&b->cal, cst_free);
   g_clear_pointer (&b->clu, clu_free);
 }
 
@@ -45,10 +45,10 @@ bench_open (Bench *b, const Machine *m)
   const CluLoadOptions options = { .nodes = m->nodes };
   b->clu = clu_load (m->topology, NULL, lookup, sets, &options, NULL, &error);
   const CluGpuSpec *gpu = b->clu != NULL ? clu_gpu_spec (b->clu, 0) : NULL;
-  b->cal = gpu != NULL ? cal_load (NULL, NULL, gpu->name.v, m->nccl, lookup, NULL, NULL, &error) : NULL;
+  b->cal = gpu != NULL ? cst_load (NULL, NULL, gpu->name.v, m->nccl, lookup, NULL, NULL, &error) : NULL;
   if (b->cal != NULL) {
     wrk_settings_default (&b->settings);
-    b->settings.library = cal_library (b->cal);
+    b->settings.library = cst_library (b->cal);
     b->settings.launch = m->launch;
     b->settings.disabled_algos = m->disabled;
     b->settings.mode = WRK_MODE_MODEL;

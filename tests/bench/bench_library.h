@@ -2,17 +2,17 @@
 #ifndef BENCH_LIBRARY_H
 #define BENCH_LIBRARY_H
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 
-/* A WrkLibraryLoad; `data`: Cal **, which is set and to be freed after the scenario. */
+/* A WrkLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
 static inline const MdlLibrary *
 bench_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
                BaseDiag *warnings, GError **error)
 {
-  Cal **cal = data;
+  Cst **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
-  return *cal != NULL ? cal_library (*cal) : NULL;
+  *cal = cst_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  return *cal != NULL ? cst_library (*cal) : NULL;
 }
 
 #endif

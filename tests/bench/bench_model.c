@@ -45,7 +45,7 @@ run (void *user)
   Bench *bench = user;
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   const WrkScenarioOptions options = { .sets = bench->sets };
   double start_s = bench_now_s ();
   WrkScenario *scenario = wrk_scenario_load (bench->path, lookup, &options, bench_library, &cal, &error);
@@ -61,7 +61,7 @@ run (void *user)
   bench->events = result->n_events;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return run_s;
 }
 

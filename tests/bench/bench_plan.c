@@ -161,7 +161,7 @@ main (int argc, char **argv)
   gboolean collectives = argc < 2 || g_str_equal (argv[1], "collectives"), steps = argc < 2 || g_str_equal (argv[1], "steps");
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   const WrkScenarioOptions options = { 0 };
   bench_print_machine ();
   WrkScenario *scenario =
@@ -170,7 +170,7 @@ main (int argc, char **argv)
   if (collectives)
     bench_collectives (scenario);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   const char *const wide[] = { "cluster.nodes=32", NULL };
   const WrkScenarioOptions larger = { .sets = wide };
   scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, bench_library, &cal, &error);
@@ -178,6 +178,6 @@ main (int argc, char **argv)
   if (steps)
     bench_steps (scenario);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return 0;
 }

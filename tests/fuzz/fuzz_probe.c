@@ -23,8 +23,8 @@ try_sections (const CalProbe *probe)
     g_autoptr (GError) error = NULL;
     g_autoptr (BaseArena) arena = base_arena_new ();
     g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
-    gboolean overlap = strcmp (cal_sections[s]->name, "overlap") == 0;
-    g_autofree void *section = g_malloc0 (cal_sections[s]->size);
+    gboolean overlap = strcmp (cal_sections[s]->keys->name, "overlap") == 0;
+    g_autofree void *section = g_malloc0 (cal_sections[s]->keys->size);
     if (cal_sections[s]->start != NULL)
       cal_sections[s]->start (probe, section);
     guint n_left = 0;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "scenario-private.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 typedef struct {
   const BaseLookup *lookup;
-  Cal *cal;
+  Cst *cal;
 } User;
 
 static const MdlLibrary *
@@ -21,8 +21,8 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
               GPtrArray *inputs, BaseDiag *warnings, GError **error)
 {
   User *user = data;
-  user->cal = cal_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
-  return user->cal != NULL ? cal_library (user->cal) : NULL;
+  user->cal = cst_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
+  return user->cal != NULL ? cst_library (user->cal) : NULL;
 }
 
 /* What runs in milliseconds: a campaign is for what goes wrong, not for what is large. */
@@ -82,6 +82,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (scenario != NULL && is_small (scenario))
     run (scenario);
   wrk_scenario_free (scenario);
-  cal_free (user.cal);
+  cst_free (user.cal);
   return 0;
 }

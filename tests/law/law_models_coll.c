@@ -1,12 +1,12 @@
 /* What must hold for every algorithm, protocol and operation that can run, whatever the constants. */
 #include <math.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "models/coll.h"
 #include "models/library-spec.h"
 
-static Cal *loaded[6];
+static Cst *loaded[6];
 static const MdlLibrary *library[6]; /* the last is the plain one */
 static const char *const calibration[] = { NULL, "h200_sxm", "a100_sxm", "b200", "gb200" };
 
@@ -288,15 +288,15 @@ main (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++) {
     g_autoptr (GError) error = NULL;
-    loaded[i] = cal_load (calibration[i], NULL, NULL, NULL, lookup, NULL, NULL, &error);
+    loaded[i] = cst_load (calibration[i], NULL, NULL, NULL, lookup, NULL, NULL, &error);
     if (loaded[i] == NULL) {
       g_printerr ("%s\n", error->message);
       return 1;
     }
-    library[i] = cal_library (loaded[i]);
+    library[i] = cst_library (loaded[i]);
   }
   int status = test_main ("laws of collectives", cases);
   for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++)
-    cal_free (loaded[i]);
+    cst_free (loaded[i]);
   return status;
 }

@@ -1,8 +1,9 @@
 /* What must hold of kernels beside collectives, with the constants that are shipped, over a grid of kernels and collectives. */
 #include <math.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
+#include "models/overlap.h"
 
 static const MdlGpu gpu = { .sms = 132, .memory_Bps = 4800e9, .memory_efficiency = 0.87 };
 static const double loads[] = { 0, 0.1, 0.5, 1 }, channels[] = { 0, 1, 4, 16, 32, 64, 200 },
@@ -138,9 +139,9 @@ main (void)
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cal) cal = cal_load (NULL, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (NULL, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
-  spec = cal_overlap (cal);
+  spec = cst_library (cal)->overlap;
   return test_main ("laws of overlap", cases);
 }

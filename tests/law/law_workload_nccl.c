@@ -1,7 +1,7 @@
 /* NCCL's variables and the settings that ask for the same give the same answer, whatever the machine, operation and size. */
 #include <math.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "workload/comm.h"
 
@@ -15,7 +15,7 @@ static const double sizes_B[] = { 1024, 65536, 1 << 20, 1 << 26, 1 << 30 };
 
 typedef struct {
   Clu *clu;
-  Cal *cal;
+  Cst *cal;
   guint32 n;
 } Machine;
 
@@ -41,7 +41,7 @@ time_s (const Machine *machine, const Setting *setting, MdlOp op, double size_B)
     g_error ("%s: %s", setting->variables, error->message);
   if (setting->max_channels > 0)
     settings.max_channels = setting->max_channels;
-  g_autofree MdlLibrary *library = mdl_library_with (cal_library (machine->cal), &settings.env);
+  g_autofree MdlLibrary *library = mdl_library_with (cst_library (machine->cal), &settings.env);
   settings.library = library;
   g_autofree guint32 *gpus = g_new (guint32, machine->n);
   for (guint32 i = 0; i < machine->n; i++)
@@ -108,11 +108,11 @@ variables_are_the_settings_they_name (void)
     if (machine.clu == NULL)
       g_error ("%s: %s", machines[i].topology, error->message);
     machine.n = clu_n_gpus (machine.clu);
-    machine.cal = cal_load (NULL, NULL, clu_gpu_spec (machine.clu, 0)->name.v, NULL, lookup, NULL, NULL, &error);
+    machine.cal = cst_load (NULL, NULL, clu_gpu_spec (machine.clu, 0)->name.v, NULL, lookup, NULL, NULL, &error);
     if (machine.cal == NULL)
       g_error ("%s: %s", machines[i].topology, error->message);
     hold_on (&machine);
-    cal_free (machine.cal);
+    cst_free (machine.cal);
     clu_free (machine.clu);
   }
 }

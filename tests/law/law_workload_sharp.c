@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "../unit/workload_fixture.h"
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 
-static Cal *calibration;
+static Cst *calibration;
 static const MdlAlgo in_switches[] = { MDL_ALGO_NVLS, MDL_ALGO_NVLS_TREE, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN };
 static const MdlOp ops[] = { MDL_OP_ALL_REDUCE, MDL_OP_ALL_GATHER, MDL_OP_REDUCE_SCATTER };
 static const unsigned shapes[][2] = { { 2, 1 }, { 2, 8 }, { 3, 2 }, { 8, 1 }, { 8, 4 }, { 16, 8 } }; /* nodes, GPUs a node */
@@ -21,7 +21,7 @@ for_all (Check check)
       Bench b =
           bench_on (fixture_cluster_on (gpus, nodes, TRUE, "{kind: single_switch, leaf: {radix: 1024, latency: 0}, sharp: true}"));
       b.settings.mode = WRK_MODE_MODEL;
-      b.settings.library = nccl ? cal_library (calibration) : NULL;
+      b.settings.library = nccl ? cst_library (calibration) : NULL;
       bench_open (&b, nodes * gpus);
       WrkColl coll = { 0 };
       for (unsigned a = 0; a < G_N_ELEMENTS (in_switches); a++)
@@ -83,12 +83,12 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cal_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  calibration = cst_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;
   }
   int status = test_main ("switches that reduce", cases);
-  cal_free (calibration);
+  cst_free (calibration);
   return status;
 }

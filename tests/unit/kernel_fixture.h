@@ -2,13 +2,14 @@
 #ifndef KERNEL_FIXTURE_H
 #define KERNEL_FIXTURE_H
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
+#include "models/kernel.h"
 #include "workload/gpu.h"
 
 typedef struct {
   Clu *clu;
-  Cal *cal;
+  Cst *cal;
   const MdlKernels *kernels;
   MdlGpu gpu;
 } KernelFixture;
@@ -23,15 +24,15 @@ kernel_fixture_open (KernelFixture *f, const char *topology, const char *calibra
   f->clu = clu_load (topology, NULL, lookup, NULL, &options, NULL, &error);
   g_assert_no_error (error);
   wrk_gpu_facts (f->clu, 0, &f->gpu);
-  f->cal = cal_load (calibration, NULL, f->gpu.name, NULL, lookup, NULL, NULL, &error);
+  f->cal = cst_load (calibration, NULL, f->gpu.name, NULL, lookup, NULL, NULL, &error);
   g_assert_no_error (error);
-  f->kernels = cal_kernels (f->cal);
+  f->kernels = cst_library (f->cal)->kernels;
 }
 
 static inline void
 kernel_fixture_close (KernelFixture *f)
 {
-  cal_free (f->cal);
+  cst_free (f->cal);
   clu_free (f->clu);
 }
 

@@ -8,7 +8,7 @@
 
 /* A planned step with what it borrows from. */
 typedef struct {
-  Cal *cal;
+  Cst *cal;
   WrkScenario *scenario;
   WrkModel model;
   GArray *stages; /* WrkMemory */
@@ -20,7 +20,7 @@ memory_free (MemoryFixture *f)
   g_array_unref (f->stages);
   wrk_model_clear (&f->model);
   wrk_scenario_free (f->scenario);
-  cal_free (f->cal);
+  cst_free (f->cal);
   g_free (f);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MemoryFixture, memory_free)

@@ -23,7 +23,7 @@
   "{kind: swiglu}, moe: {experts: 4, top_k: 2, ffn: 128}, positions: rope, norm: rmsnorm}, sequence: 512"
 
 typedef struct {
-  Cal *cal;
+  Cst *cal;
   WrkScenario *scenario;
   WrkNet *net;
   WrkModelRun *run;
@@ -38,7 +38,7 @@ model_clear (ModelStep *step)
   g_clear_pointer (&step->run, wrk_model_run_free);
   g_clear_pointer (&step->net, wrk_net_free);
   g_clear_pointer (&step->scenario, wrk_scenario_free);
-  g_clear_pointer (&step->cal, cal_free);
+  g_clear_pointer (&step->cal, cst_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelStep, model_clear)
 

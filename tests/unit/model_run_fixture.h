@@ -7,7 +7,7 @@
 
 /* A result and what it borrows names from. */
 typedef struct {
-  Cal *cal;
+  Cst *cal;
   WrkScenario *scenario;
   WrkResult *result;
 } ModelRun;
@@ -17,7 +17,7 @@ model_run_clear (ModelRun *run)
 {
   wrk_result_free (run->result);
   wrk_scenario_free (run->scenario);
-  cal_free (run->cal);
+  cst_free (run->cal);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelRun, model_run_clear)
 

@@ -17,16 +17,16 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
               BaseDiag *warnings, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cal *cal = cal_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  Cst *cal = cst_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
   if (cal != NULL)
     g_ptr_array_add (data, cal);
-  return cal != NULL ? cal_library (cal) : NULL;
+  return cal != NULL ? cst_library (cal) : NULL;
 }
 
 static inline void
 free_cal (gpointer cal)
 {
-  cal_free (cal);
+  cst_free (cal);
 }
 
 static inline void

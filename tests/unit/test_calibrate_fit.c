@@ -3,7 +3,6 @@
 
 #include "fit-private.h"
 #include "harness.h"
-#include "library_schema-private.h"
 #include "models/library-spec.h"
 
 /* ---- numbers ---- */
@@ -68,15 +67,15 @@ static void
 constants_are_found_by_their_keys (void)
 {
   CalFitConstant c;
-  TEST_TRUE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink.ll.latency", &c));
+  TEST_TRUE (cal_constant_find (&cst_library_schema, &no_constants, "ring.nvlink.ll.latency", &c));
   TEST_TRUE (c.offset == offsetof (MdlLibrary, ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL].latency));
   TEST_INT (c.dim, BASE_DIM_TIME);
-  TEST_TRUE (cal_constant_find (&cal_library_schema, &no_constants, "protocols.ll.overlap", &c));
+  TEST_TRUE (cal_constant_find (&cst_library_schema, &no_constants, "protocols.ll.overlap", &c));
   TEST_NEAR (c.max, 1, 0);
-  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink", &c));
-  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlink.ll.latency.us", &c));
-  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "ring.nvlimk.ll.latency", &c));
-  TEST_FALSE (cal_constant_find (&cal_library_schema, &no_constants, "", &c));
+  TEST_FALSE (cal_constant_find (&cst_library_schema, &no_constants, "ring.nvlink", &c));
+  TEST_FALSE (cal_constant_find (&cst_library_schema, &no_constants, "ring.nvlink.ll.latency.us", &c));
+  TEST_FALSE (cal_constant_find (&cst_library_schema, &no_constants, "ring.nvlimk.ll.latency", &c));
+  TEST_FALSE (cal_constant_find (&cst_library_schema, &no_constants, "", &c));
 }
 
 static void
@@ -86,7 +85,7 @@ every_stage_names_constants_that_are_there (void)
     guint n = 0;
     for (const char *const *path = stage->paths; *path != NULL; path++, n++) {
       CalFitConstant c;
-      gboolean found = cal_constant_find (&cal_library_schema, &no_constants, *path, &c);
+      gboolean found = cal_constant_find (&cst_library_schema, &no_constants, *path, &c);
       if (!found)
         fprintf (stderr, "%s: %s\n", stage->name, *path);
       TEST_TRUE (found);

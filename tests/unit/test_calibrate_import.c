@@ -1,7 +1,7 @@
 /* Calibrations from what NCCL says: its log and its graph dump. */
 #include <string.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "calibrate/import.h"
 #include "harness.h"
 #include "models/library-spec.h"
@@ -133,12 +133,12 @@ imported_graphs_stand_in_place_of_those_found_where_they_fit (void)
   g_autofree char *folder = g_dir_make_tmp (NULL, NULL), *path = g_build_filename (folder, "node.yaml", NULL);
   TEST_TRUE (g_file_set_contents (path, yaml, -1, NULL));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   g_assert_nonnull (cal);
   MdlSearch search = { .ring = { .channels = 12, .intra_Bps = 30e9 }, .nvls = { .channels = 8 } };
-  TEST_TRUE (!mdl_search_take (cal_library (cal), 8, 1, &search));
+  TEST_TRUE (!mdl_search_take (cst_library (cal), 8, 1, &search));
   TEST_INT (search.ring.channels, 12);
-  TEST_TRUE (mdl_search_take (cal_library (cal), 4, 1, &search));
+  TEST_TRUE (mdl_search_take (cst_library (cal), 4, 1, &search));
   TEST_INT (search.ring.channels, 2);
   TEST_NEAR (search.ring.intra_Bps, 20e9, 0);
   TEST_INT (search.ring.intra, MDL_PATH_PHB);

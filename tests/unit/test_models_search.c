@@ -3,13 +3,13 @@
 #include "harness.h"
 #include "tuner_fixture.h"
 
-static CalTuner *constants;
+static CstTuner *constants;
 
 static MdlSearch
 search (const MdlSearchQuestion *q)
 {
   MdlSearch found;
-  mdl_search (&cal_tuner_spec (constants)->search, q, &found);
+  mdl_search (&cst_tuner_spec (constants)->search, q, &found);
   return found;
 }
 
@@ -162,7 +162,7 @@ a_port_for_all_gpus_carries_one_ring (void)
 static void
 graphs_are_those_that_nccl_finds (void)
 {
-  g_autoptr (CalTuner) release = tuner_fixture ("2.28.9");
+  g_autoptr (CstTuner) release = tuner_fixture ("2.28.9");
   static const struct {
     unsigned capability, links, nics, per, generation;
     double nic_Gbps;
@@ -188,7 +188,7 @@ graphs_are_those_that_nccl_finds (void)
     q.pcie_generation = row[i].generation;
     q.nic_Bps = row[i].nic_Gbps * 1e9 / 8.0;
     MdlSearch found;
-    mdl_search (&cal_tuner_spec (release)->search, &q, &found);
+    mdl_search (&cst_tuner_spec (release)->search, &q, &found);
     same_graph (&found.ring, row[i].ring_n, row[i].ring_GBps, row[i].ring_GBps);
     same_graph (&found.tree, row[i].ring_n, row[i].tree_GBps, row[i].ring_GBps);
     TEST_INT (found.one_gpu, row[i].one_gpu);
@@ -419,6 +419,6 @@ main (void)
   if (constants == NULL)
     return 1;
   int status = test_main ("models: graph search", cases);
-  cal_tuner_free (constants);
+  cst_tuner_free (constants);
   return status;
 }

@@ -4,7 +4,7 @@
 #include "models/tuner_region.h"
 #include "tuner_fixture.h"
 
-static CalTuner *constants; /* 2.28.9 */
+static CstTuner *constants; /* 2.28.9 */
 
 static void
 cell (const MdlTuner *tuner, MdlOp op, MdlAlgo algo, MdlProto proto, double latency_us, double rate_GBps)
@@ -433,8 +433,8 @@ explanations_sum_to_the_time (void)
 static void
 versions_differ_where_the_code_does (void)
 {
-  g_autoptr (CalTuner) old = tuner_fixture ("2.19.3");
-  g_autoptr (CalTuner) middle = tuner_fixture ("2.22.3");
+  g_autoptr (CstTuner) old = tuner_fixture ("2.19.3");
+  g_autoptr (CstTuner) middle = tuner_fixture ("2.22.3");
   TEST_TRUE (old != NULL && middle != NULL);
   MdlSearchQuestion q = hgx_hopper (8, 1);
   MdlTunerComm comm = comm_of (&q);
@@ -505,6 +505,6 @@ main (void)
   if (constants == NULL)
     return 1;
   int status = test_main ("models: NCCL's tuner", cases);
-  cal_tuner_free (constants);
+  cst_tuner_free (constants);
   return status;
 }

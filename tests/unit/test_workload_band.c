@@ -4,7 +4,7 @@
 
 /* A result and what it borrows names from. */
 typedef struct {
-  Cal *cal;
+  Cst *cal;
   WrkScenario *scenario;
   WrkResult *result;
 } Run;
@@ -14,7 +14,7 @@ run_clear (Run *run)
 {
   wrk_result_free (run->result);
   wrk_scenario_free (run->scenario);
-  cal_free (run->cal);
+  cst_free (run->cal);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 

@@ -30,7 +30,7 @@ run_example (const char *example)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-    Cal *cal = NULL;
+    Cst *cal = NULL;
     WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
     g_autoptr (GError) error = NULL;
     WrkScenario *scenario =
@@ -43,7 +43,7 @@ run_example (const char *example)
       TEST_NEAR (result->coll.time_s, 72e-6, 1e-9); /* as its comment says */
     wrk_result_free (result);
     wrk_scenario_free (scenario);
-    cal_free (cal);
+    cst_free (cal);
   }
 }
 

@@ -1,16 +1,16 @@
 #include <math.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "comm-private.h"
 #include "workload_fixture.h"
 
-static Cal *
+static Cst *
 load_constants (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cal *cal = cal_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, warnings, &error);
+  Cst *cal = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, warnings, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;
@@ -68,12 +68,12 @@ messages_of_nccl_agree_with_the_fluid_form (void)
     unsigned n_nodes;
     double size_B, least, most;
   } rows[] = { { 1, 1 << 24, .95, 1.13 }, { 1, 1 << 28, .95, 1.12 }, { 2, 1 << 24, .6, 1.05 }, { 2, 1 << 28, .85, 1.05 } };
-  g_autoptr (Cal) cal = load_constants ();
+  g_autoptr (Cst) cal = load_constants ();
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     Clu *clu = fixture_cluster (8, rows[r].n_nodes, FALSE);
     WrkSettings settings;
     wrk_settings_default (&settings);
-    settings.library = cal_library (cal);
+    settings.library = cst_library (cal);
     guint32 gpus[16], n = 8 * rows[r].n_nodes;
     for (guint32 i = 0; i < n; i++)
       gpus[i] = i;
@@ -92,11 +92,11 @@ static void
 three_gpus_take_turns_in_a_tree (void)
 {
   static const double most[] = { 1, 1.5, 2, 2 }; /* of 2 to 5 GPUs */
-  g_autoptr (Cal) cal = load_constants ();
+  g_autoptr (Cst) cal = load_constants ();
   Clu *clu = fixture_cluster (8, 1, FALSE);
   WrkSettings settings;
   wrk_settings_default (&settings);
-  settings.library = cal_library (cal);
+  settings.library = cst_library (cal);
   static const guint32 gpus[] = { 0, 1, 2, 3, 4 };
   for (guint32 n = 2; n <= G_N_ELEMENTS (gpus); n++) {
     g_autoptr (GError) error = NULL;
@@ -117,11 +117,11 @@ three_gpus_take_turns_in_a_tree (void)
 static void
 what_the_channels_bind_is_not_blamed_on_a_link (void)
 {
-  g_autoptr (Cal) cal = load_constants ();
+  g_autoptr (Cst) cal = load_constants ();
   Clu *clu = fixture_cluster (8, 1, FALSE);
   WrkSettings settings;
   wrk_settings_default (&settings);
-  settings.library = cal_library (cal);
+  settings.library = cst_library (cal);
   static const guint32 gpus[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   for (unsigned channels = 1; channels <= 24; channels += 23) {
     g_autoptr (GError) error = NULL;

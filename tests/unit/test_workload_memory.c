@@ -265,7 +265,7 @@ each_of_several_jobs_has_its_own (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   const WrkScenarioOptions options = { 0 };
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   WrkScenario *scenario =
       wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
@@ -276,7 +276,7 @@ each_of_several_jobs_has_its_own (void)
   TEST_HAS (second->alone->training.memory_advice, "it fits with parallel.zero 1");
   wrk_result_free (result);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
 }
 
 int

@@ -1,5 +1,5 @@
 /* NCCL's version and variables: what each of them moves. */
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "comm-private.h"
 #include "workload_fixture.h"
 
@@ -9,7 +9,7 @@ static BaseLookup *lookup;
 #define H200 0
 typedef struct {
   Bench bench;
-  Cal *cal;
+  Cst *cal;
   MdlLibrary *library;
   BaseYaml *yaml;
 } Tuned;
@@ -26,10 +26,10 @@ open_tuned (Tuned *t, const char *variables, unsigned nodes)
   if (*variables != '\0')
     t->yaml = wrk_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
   if (error == NULL)
-    t->cal = cal_load ("h200_sxm", NULL, "h200_sxm", settings->nccl_version, lookup, NULL, NULL, &error);
+    t->cal = cst_load ("h200_sxm", NULL, "h200_sxm", settings->nccl_version, lookup, NULL, NULL, &error);
   if (t->cal == NULL)
     g_error ("%s: %s", variables, error->message);
-  t->library = mdl_library_with (cal_library (t->cal), &settings->env);
+  t->library = mdl_library_with (cst_library (t->cal), &settings->env);
   settings->library = t->library;
   settings->mode = WRK_MODE_MODEL;
   bench_open (&t->bench, 8 * MAX (nodes, 1));
@@ -40,7 +40,7 @@ close_tuned (Tuned *t)
 {
   bench_close (&t->bench);
   g_free (t->library);
-  cal_free (t->cal);
+  cst_free (t->cal);
   if (t->yaml != NULL)
     base_yaml_free (t->yaml);
 }
@@ -230,13 +230,13 @@ networks_of_a_plugin_do_not_know_ib_disable (void)
     g_autoptr (GError) error = NULL;
     const CluLoadOptions options = { .nodes = 2 };
     Clu *clu = clu_load (rows[i].topology, NULL, lookup, NULL, &options, NULL, &error);
-    g_autoptr (Cal) cal = cal_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+    g_autoptr (Cst) cal = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
     const char *pairs[] = { "NCCL_IB_DISABLE=1", NULL };
     WrkSettings settings;
     wrk_settings_default (&settings);
     g_autoptr (BaseYaml) yaml = wrk_nccl_parse (pairs, "--nccl", &settings, &error);
     TEST_TRUE (yaml != NULL && settings.degrade.no_rdma);
-    settings.library = cal_library (cal);
+    settings.library = cst_library (cal);
     wrk_nccl_settle (clu, &settings);
     TEST_INT (settings.degrade.no_rdma, rows[i].no_rdma);
     settings.degrade.no_rdma = TRUE; /* what a scenario degrades stays so */

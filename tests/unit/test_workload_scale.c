@@ -76,12 +76,12 @@ scale_of (const char *file, WrkScale *scale, GError **error)
 {
   g_autofree char *path = g_build_filename (TEST_SOURCE_DIR, "scenarios", file, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   const WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
   WrkScenario *scenario = wrk_scenario_load (path, lookup, &options, model_library, &cal, error);
   gboolean done = scenario != NULL && wrk_scenario_scale (scenario, scale, error);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return done;
 }
 

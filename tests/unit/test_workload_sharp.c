@@ -1,7 +1,7 @@
 /* Traffic and times of the algorithms that switches reduce for, and of PAT, on small clusters: every load by hand. */
 #include <math.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "comm-private.h"
 #include "workload_fixture.h"
 
@@ -247,14 +247,14 @@ price (Bench *b, MdlOp op, MdlAlgo algo, double size_B, WrkColl *coll)
   return coll->time_s;
 }
 
-static Cal *calibration;
+static Cst *calibration;
 
 static void
 event_and_model_agree_by_both_libraries (void)
 {
   for (unsigned nccl = 0; nccl < 2; nccl++) {
     Bench b = bench_new (4, 5, TRUE);
-    b.settings.library = nccl ? cal_library (calibration) : NULL;
+    b.settings.library = nccl ? cst_library (calibration) : NULL;
     bench_open (&b, 20);
     WrkColl coll = { 0 };
     for (unsigned i = 0; i < G_N_ELEMENTS (in_switches); i++)
@@ -278,7 +278,7 @@ pat_messages_agree_with_the_fluid_form_from_a_mebibyte (void)
   for (unsigned nccl = 0; nccl < 2; nccl++)
     for (unsigned n = 2; n <= 16; n += 7) {
       Bench b = one_gpu_nodes (n);
-      b.settings.library = nccl ? cal_library (calibration) : NULL;
+      b.settings.library = nccl ? cst_library (calibration) : NULL;
       bench_open (&b, n);
       WrkColl coll = { 0 };
       for (double size_B = 1048576; size_B < 1e10; size_B *= 16)
@@ -334,7 +334,7 @@ static void
 nvls_efficiency_holds_inside_nodes_alone (void)
 {
   Bench b = bench_new (2, 2, TRUE);
-  b.settings.library = cal_library (calibration);
+  b.settings.library = cst_library (calibration);
   bench_open (&b, 4);
   const WrkTraffic *t = wrk_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
   double efficiency = mdl_nvls_efficiency (b.settings.library, 90);
@@ -372,7 +372,7 @@ static void
 the_nvswitch_adds_no_narrow_types (void)
 {
   Bench b = bench_new (2, 2, TRUE);
-  b.settings.library = cal_library (calibration);
+  b.settings.library = cst_library (calibration);
   bench_open (&b, 2);
   TEST_HAS (reason_for (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP8), "data type");
   TEST_HAS (reason_for (&b, MDL_ALGO_NVLS, MDL_OP_REDUCE_SCATTER, MDL_DTYPE_INT8), "data type");
@@ -499,7 +499,7 @@ switches_may_reduce_slower_than_links (void)
   WrkColl coll = { 0 };
   TEST_NEAR (price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_COLLNET_CHAIN, 1e9, &coll), .125 + 10e-6, 1e-6);
   wrk_coll_clear (&coll);
-  b.settings.library = cal_library (calibration);
+  b.settings.library = cst_library (calibration);
   TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_BF16), "bf16");
   TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP8), "fp8");
   TEST_STR (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP16), "");
@@ -510,7 +510,7 @@ static void
 gathering_wants_a_head_for_each_rank (void)
 {
   Bench b = bench_new (2, 8, TRUE);
-  b.settings.library = cal_library (calibration);
+  b.settings.library = cst_library (calibration);
   bench_open (&b, 16);
   TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER), "");
   TEST_STR (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_REDUCE_SCATTER), "");
@@ -571,12 +571,12 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cal_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  calibration = cst_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;
   }
   int status = test_main ("switches that reduce, and PAT", cases);
-  cal_free (calibration);
+  cst_free (calibration);
   return status;
 }

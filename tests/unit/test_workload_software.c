@@ -13,7 +13,7 @@ run_step (unsigned gpus, const char *more, char **message)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
-  Cal *cal = NULL;
+  Cst *cal = NULL;
   WrkScenario *scenario =
       wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
   WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
@@ -22,7 +22,7 @@ run_step (unsigned gpus, const char *more, char **message)
   else if (result == NULL)
     g_error ("%s", error->message);
   wrk_scenario_free (scenario);
-  cal_free (cal);
+  cst_free (cal);
   return result;
 }
 

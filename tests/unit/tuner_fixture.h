@@ -2,15 +2,15 @@
 #ifndef TUNER_FIXTURE_H
 #define TUNER_FIXTURE_H
 
-#include "calibrate/tuner.h"
+#include "constants/tuner.h"
 
 /* Returned: full; NULL after printing what is wrong. */
-static inline CalTuner *
+static inline CstTuner *
 tuner_fixture (const char *version)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  CalTuner *tuner = cal_tuner_load (version, lookup, NULL, NULL, &error);
+  CstTuner *tuner = cst_tuner_load (version, lookup, NULL, NULL, &error);
   if (tuner == NULL)
     g_printerr ("%s\n", error->message);
   return tuner;
@@ -51,11 +51,11 @@ comm_of (const MdlSearchQuestion *q)
 
 /* Searches and prepares. */
 static inline void
-prepare (const CalTuner *constants, const MdlSearchQuestion *q, const MdlTunerComm *comm, MdlTuner *out)
+prepare (const CstTuner *constants, const MdlSearchQuestion *q, const MdlTunerComm *comm, MdlTuner *out)
 {
   MdlSearch found;
-  mdl_search (&cal_tuner_spec (constants)->search, q, &found);
-  mdl_tuner_prepare (cal_tuner_spec (constants), comm, &found, out);
+  mdl_search (&cst_tuner_spec (constants)->search, q, &found);
+  mdl_tuner_prepare (cst_tuner_spec (constants), comm, &found, out);
 }
 
 #endif

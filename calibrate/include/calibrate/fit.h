@@ -7,7 +7,7 @@
 #define CALIBRATE_FIT_H
 
 #include "calibrate/section.h"
-#include "models/library.h"
+#include "models/library-spec.h"
 
 G_BEGIN_DECLS
 

@@ -1,12 +1,12 @@
-/* Sections of a calibration file beside `library`: constants of kernels, of overlap, of storage. Each is a row in a table: the
- * schema that reads it, the file of its defaults, and what of a probe's file tells its constants. The same rows load
- * calibrations, fit them and write them. */
+/* Sections of a calibration that measurements tell. Each is a row in a table: which section, what of a probe's file tells its
+ * constants, and how such a measurement is predicted. The same rows fit a section and write it. */
 #ifndef CALIBRATE_SECTION_H
 #define CALIBRATE_SECTION_H
 
 #include "base/arena.h"
 #include "calibrate/probe_file.h"
 #include "calibrate/solve.h"
+#include "constants/section.h"
 #include "models/gpu.h"
 
 G_BEGIN_DECLS
@@ -37,16 +37,13 @@ typedef struct {
 
 struct CalSectionFit;
 typedef struct {
-  const char *name; /* key of a calibration file */
-  const BaseSchema *schema;
-  gsize size;                    /* of its struct, which begins with a BaseHead */
-  const char *defaults;          /* "kernels": calibrate/defaults/kernels.yaml, whose key `name` holds them */
+  const CstSection *keys;        /* what it fits */
   const char *error_path;        /* the constant that takes the half-width of the 90 % band; NULL: none */
   const CalSectionStage *stages; /* solved in this order; ends with name NULL */
   /* Appends what the file tells (CalSectionPoint), texts and items in `arena`. Points too loose or failed are left out and counted
-   * in *n_left. FALSE and *error on what a probe does not write. NULL: no probe tells any. */
+   * in *n_left. FALSE and *error on what a probe does not write. */
   gboolean (*collect) (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error);
-  /* The measurement predicted; NAN: not by this model. NULL where no probe tells any. */
+  /* The measurement predicted; NAN: not by this model. */
   double (*predict) (const void *section, const CalNode *node, const CalSectionPoint *point);
   /* Sets constants near what the file tells, where no default could be: a drive's rate. May be NULL. */
   void (*start) (const CalProbe *probe, void *section);

@@ -36,7 +36,7 @@ extern const char *const cal_verdict_names[];
 
 typedef struct {
   const char *path; /* keys below its section: "ring.start.ll" */
-  size_t offset;    /* of the BaseNum in the section's struct */
+  gsize offset;     /* of the BaseNum in the section's struct */
   BaseDim dim;
   double min, max; /* accepted, SI */
   const char *stage;

@@ -1,7 +1,7 @@
 /* What kernels on a GPU take: matrix products, attention, passes over memory, and what launching them costs.
  *
  * A time is that of one kernel in a row of kernels back to back on one stream, from the start of one to the start of the next, none
- * of its operands in a cache unless told. Constants are a calibration's section `kernels` (cal_kernels), rates of the GPU its data
+ * of its operands in a cache unless told. Constants are a calibration's section `kernels` (cst_library), rates of the GPU its data
  * sheet's. Formulas and sources: docs/kernels.md and the head of each kernel_*.c. */
 #ifndef MODELS_KERNEL_H
 #define MODELS_KERNEL_H

@@ -98,7 +98,7 @@ rep_fit_sections_points (const GPtrArray *sections)
     for (guint i = 0; i < fit->points->len; i++) {
       const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
       base_table_row (table);
-      base_table_text (table, "section", fit->section->name);
+      base_table_text (table, "section", fit->section->keys->name);
       base_table_text (table, "stage", p->stage);
       if (p->group != NULL)
         base_table_text (table, "group", p->group);
@@ -118,11 +118,11 @@ rep_fit_sections_text (const GPtrArray *sections, GString *out)
 {
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *fit = sections->pdata[i];
-    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->name);
+    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->keys->name);
     g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix), scores = score_table (fit);
-    g_string_append_printf (out, "%s# %s: constants\n", out->len > 0 ? "\n" : "", fit->section->name);
+    g_string_append_printf (out, "%s# %s: constants\n", out->len > 0 ? "\n" : "", fit->section->keys->name);
     base_table_print_text (constants, out);
-    g_string_append_printf (out, "\n# %s: error%s\n", fit->section->name,
+    g_string_append_printf (out, "\n# %s: error%s\n", fit->section->keys->name,
                             isfinite (fit->band) ? " of a fit without what was held out" : "");
     base_table_print_text (scores, out);
     if (fit->n_left > 0)
@@ -143,7 +143,7 @@ rep_fit_sections_tsv (const GPtrArray *sections, GString *out)
 {
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *fit = sections->pdata[i];
-    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->name);
+    g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->keys->name);
     g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix);
     g_autoptr (GString) text = g_string_new (NULL);
     base_table_print_tsv (constants, text);
@@ -160,7 +160,7 @@ rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
     const CalSectionFit *fit = sections->pdata[i];
     g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, ""), scores = score_table (fit);
     json_builder_begin_object (json);
-    rep_json_text (json, "section", fit->section->name);
+    rep_json_text (json, "section", fit->section->keys->name);
     rep_json_table (json, "constants", constants);
     rep_json_table (json, "scores", scores);
     rep_json_number (json, "band", fit->band);

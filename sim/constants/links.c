@@ -1,5 +1,7 @@
-/* Schema of the section `links`: one row a key, see models/links.h for what each is used for. */
-#include "links-private.h"
+/* The section `links`: one row a key, see models/links.h for what each is used for. */
+#include "models/links.h"
+#include "constants/section.h"
+#include "models/library-spec.h"
 
 #define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .help = (help_))
 #define NUM_FROM(type, member, key_, dim_, min_, help_) \
@@ -73,8 +75,10 @@ static const BaseField links_fields[] = {
   MAP (MdlLinks, host, "host", &host_schema, "host memory"),
   BASE_ROW_END,
 };
-const BaseSchema cal_links_schema = {
+static const BaseSchema schema = {
   .name = "links",
   .help = "Copies between devices, and what a node's links reach.",
   .fields = links_fields,
 };
+
+const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links) };

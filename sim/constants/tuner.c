@@ -1,5 +1,5 @@
 /* Constants of NCCL's tuner: those of the first version, and over them, in order, what each later one changed. */
-#include "calibrate/tuner.h"
+#include "constants/tuner.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define FILE_NAME       "nccl_tuner"
 #define LATEST_PATCH    99u /* "2.28" stands for the last release of the series */
 
-struct CalTuner {
+struct CstTuner {
   BaseArena *arena;
   BaseYaml *yaml;
   MdlTunerSpec spec;
@@ -91,7 +91,7 @@ version_at (const BaseStr *text, BaseDiag *diag)
 static void
 take_constants (const File *file, guint64 wanted, const BaseSchemaContext *context, MdlTunerSpec *spec)
 {
-  base_schema_read (&cal_tuner_schema, file->constants, FALSE, context, spec);
+  base_schema_read (&cst_tuner_schema, file->constants, FALSE, context, spec);
   guint64 before = version_at (&file->first, context->diag);
   for (unsigned i = 0; i < file->changes.n; i++) {
     const Change *change = BASE_LIST_AT (file->changes, Change, i);
@@ -101,7 +101,7 @@ take_constants (const File *file, guint64 wanted, const BaseSchemaContext *conte
                        "version %s does not come after the one before; accepted: ascending versions", change->from.v);
     before = from;
     if (from <= wanted)
-      base_schema_read (&cal_tuner_schema, change->constants, TRUE, context, spec);
+      base_schema_read (&cst_tuner_schema, change->constants, TRUE, context, spec);
   }
 }
 
@@ -130,7 +130,7 @@ pick_version (const File *file, const char *version, BaseDiag *warnings, BaseDia
 }
 
 static gboolean
-load (CalTuner *tuner, const char *version, const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+load (CstTuner *tuner, const char *version, const BaseLookup *lookup, BaseDiag *warnings, GError **error)
 {
   g_autofree char *path = base_lookup_find (lookup, FILE_NAME, DEFAULTS_FOLDER, NULL, error);
   tuner->yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
@@ -145,18 +145,18 @@ load (CalTuner *tuner, const char *version, const BaseLookup *lookup, BaseDiag *
     return FALSE;
   take_constants (&file, wanted, &context, &tuner->spec);
   if (base_diag_n_errors (diag) == 0)
-    cal_tuner_check (&tuner->spec, diag);
+    cst_tuner_check (&tuner->spec, diag);
   if (!base_diag_finish (diag, error))
     return FALSE;
   tuner->version = g_strdup (version != NULL ? version : file.newest.v);
   return TRUE;
 }
 
-CalTuner *
-cal_tuner_load (const char *version, const BaseLookup *lookup, GPtrArray *inputs, BaseDiag *warnings, GError **error)
+CstTuner *
+cst_tuner_load (const char *version, const BaseLookup *lookup, GPtrArray *inputs, BaseDiag *warnings, GError **error)
 {
   g_return_val_if_fail (lookup != NULL, NULL);
-  g_autoptr (CalTuner) tuner = g_new0 (CalTuner, 1);
+  g_autoptr (CstTuner) tuner = g_new0 (CstTuner, 1);
   tuner->arena = base_arena_new ();
   if (!load (tuner, version, lookup, warnings, error))
     return NULL;
@@ -166,7 +166,7 @@ cal_tuner_load (const char *version, const BaseLookup *lookup, GPtrArray *inputs
 }
 
 void
-cal_tuner_free (CalTuner *tuner)
+cst_tuner_free (CstTuner *tuner)
 {
   if (tuner == NULL)
     return;
@@ -178,19 +178,19 @@ cal_tuner_free (CalTuner *tuner)
 }
 
 const MdlTunerSpec *
-cal_tuner_spec (const CalTuner *tuner)
+cst_tuner_spec (const CstTuner *tuner)
 {
   return &tuner->spec;
 }
 
 const char *
-cal_tuner_version (const CalTuner *tuner)
+cst_tuner_version (const CstTuner *tuner)
 {
   return tuner->version;
 }
 
 gboolean
-cal_tuner_is_before (const char *version, const BaseStr *first, BaseDiag *diag)
+cst_tuner_is_before (const char *version, const BaseStr *first, BaseDiag *diag)
 {
   guint64 from = version_at (first, diag), here;
   return version == NULL || !read_version (version, &here) || here < from;

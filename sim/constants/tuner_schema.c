@@ -239,7 +239,7 @@ static const BaseField fields[] = {
   MAP (MdlTunerSpec, search, "search", &search_schema, "graph search"),
   BASE_ROW_END,
 };
-const BaseSchema cal_tuner_schema = { .name = "NCCL's tuner", .help = "Constants by which NCCL chooses.", .fields = fields };
+const BaseSchema cst_tuner_schema = { .name = "NCCL's tuner", .help = "Constants by which NCCL chooses.", .fields = fields };
 
 static void
 check_length (const BaseNums *list, unsigned n, const char *what, BaseDiag *diag)
@@ -274,7 +274,7 @@ check_speeds (const BaseNums *speeds, BaseDiag *diag)
 }
 
 void
-cal_tuner_check (const MdlTunerSpec *spec, BaseDiag *diag)
+cst_tuner_check (const MdlTunerSpec *spec, BaseDiag *diag)
 {
   check_times (&spec->base, diag);
   for (int hardware = 0; hardware < MDL_TUNER_HARDWARE_N; hardware++)

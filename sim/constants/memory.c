@@ -1,8 +1,7 @@
 /* The section `memory`: its keys. A probe tells none of its constants: they are of training frameworks. */
-#include "section_memory-private.h"
-
-#include "calibrate/calibration.h"
 #include "models/memory.h"
+#include "constants/section.h"
+#include "models/library-spec.h"
 
 static const BaseField loss_fields[] = {
   BASE_ROW_NUM (MdlLossSpec, "kept", kept, BYTES, .min = "0", .max = "64 B", .required = TRUE,
@@ -35,18 +34,4 @@ static const BaseSchema memory_schema = { .name = "step memory",
                                           .help = "What a training step holds in device memory beside its tensors.",
                                           .fields = memory_fields };
 
-static const CalSectionStage stages[] = { { NULL, NULL } };
-
-const CalSection cal_section_memory = {
-  .name = "memory",
-  .schema = &memory_schema,
-  .size = sizeof (MdlMemorySpec),
-  .defaults = "memory",
-  .stages = stages,
-};
-
-const MdlMemorySpec *
-cal_memory (const Cal *cal)
-{
-  return cal_section (cal, &cal_section_memory);
-}
+const CstSection cst_memory = { "memory", &memory_schema, sizeof (MdlMemorySpec), offsetof (MdlLibrary, memory) };

@@ -1,6 +1,6 @@
 /* Schema of a communication library's constants: one row a key, see models/library-spec.h for what each is used for. */
-#include "library_schema-private.h"
-
+#include "constants/section.h"
+#include "models/library-spec.h"
 #include "models/tuner_region.h"
 
 /* No key is required: the help says what holds without it. */
@@ -440,7 +440,7 @@ static const BaseField library_fields[] = {
   MAP (MdlLibrary, range, "range", &range_schema, "what the constants were fitted on"),
   BASE_ROW_END,
 };
-const BaseSchema cal_library_schema = {
+const BaseSchema cst_library_schema = {
   .name = "library",
   .help = "Constants of a communication library on one kind of hardware.",
   .fields = library_fields,

@@ -1,6 +1,7 @@
-/* Schema of the constants of kernels: one row a key, see models/kernel-spec.h for what each is used for. */
+/* The section `kernels`: one row a key, see models/kernel-spec.h for what each is used for. */
+#include "constants/section.h"
 #include "models/kernel-spec.h"
-#include "section_kernels-private.h"
+#include "models/library-spec.h"
 
 #define NUM(type, member, key_, dim_, help_) BASE_ROW (type, key_, member, NUM, .dim = (dim_), .help = (help_))
 #define SHARE(type, member, key_, help_)     BASE_ROW (type, key_, member, NUM, .dim = BASE_DIM_RATIO, .max = "1", .help = (help_))
@@ -130,4 +131,6 @@ static const BaseField kernels_fields[] = {
   MAP (MdlKernels, launch, "launch", &launch_schema, "launching"),
   BASE_ROW_END,
 };
-const BaseSchema cal_kernels_schema = { .name = "kernels", .help = "Constants of kernels on a GPU.", .fields = kernels_fields };
+static const BaseSchema schema = { .name = "kernels", .help = "Constants of kernels on a GPU.", .fields = kernels_fields };
+
+const CstSection cst_kernels = { "kernels", &schema, sizeof (MdlKernels), offsetof (MdlLibrary, kernels) };

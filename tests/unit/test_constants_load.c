@@ -1,16 +1,17 @@
 #include <glib/gstdio.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "models/library-spec.h"
+#include "models/overlap.h"
 
 static BaseLookup *lookup;
 
-static Cal *
+static Cst *
 load (const char *name, const char *gpu_type, BaseDiag *warnings)
 {
   g_autoptr (GError) error = NULL;
-  Cal *cal = cal_load (name, NULL, gpu_type, NULL, lookup, NULL, warnings, &error);
+  Cst *cal = cst_load (name, NULL, gpu_type, NULL, lookup, NULL, warnings, &error);
   if (cal == NULL)
     g_printerr ("%s\n", error->message);
   return cal;
@@ -25,7 +26,7 @@ error_of (const char *text)
   g_close (fd, NULL);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   g_remove (path);
   return cal == NULL ? g_strdup (error->message) : NULL;
 }
@@ -34,10 +35,10 @@ static void
 defaults_are_nccls_and_assumed (void)
 {
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (Cal) cal = load (NULL, "no_such_gpu", warnings);
+  g_autoptr (Cst) cal = load (NULL, "no_such_gpu", warnings);
   TEST_TRUE (cal != NULL);
-  const MdlLibrary *l = cal_library (cal);
-  TEST_STR (cal_name (cal), "none");
+  const MdlLibrary *l = cst_library (cal);
+  TEST_STR (cst_name (cal), "none");
   TEST_STR (l->name.v, "NCCL");
   TEST_NEAR (l->ring.start.at[MDL_PROTO_LL].v, 6.6e-6, 1e-12);
   TEST_INT (l->ring.start.at[MDL_PROTO_LL].source, BASE_SOURCE_ASSUMED);
@@ -51,11 +52,11 @@ static void
 a_gpu_with_a_file_of_its_name_is_calibrated (void)
 {
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (Cal) cal = load (NULL, "h200_sxm", warnings);
+  g_autoptr (Cst) cal = load (NULL, "h200_sxm", warnings);
   TEST_TRUE (cal != NULL);
-  TEST_STR (cal_name (cal), "h200_sxm");
+  TEST_STR (cst_name (cal), "h200_sxm");
   TEST_INT (base_diag_n_warnings (warnings), 0);
-  const MdlLibrary *l = cal_library (cal);
+  const MdlLibrary *l = cst_library (cal);
   TEST_INT (l->ring.start.at[MDL_PROTO_LL].source, BASE_SOURCE_MEASURED);
   TEST_TRUE (l->ring.start.at[MDL_PROTO_LL].note != NULL);
   /* What the calibration does not name stays the library's. */
@@ -66,10 +67,10 @@ a_gpu_with_a_file_of_its_name_is_calibrated (void)
 static void
 a_calibration_may_stand_over_another (void)
 {
-  g_autoptr (Cal) b200 = load ("b200", NULL, NULL), gb200 = load ("gb200", NULL, NULL);
+  g_autoptr (Cst) b200 = load ("b200", NULL, NULL), gb200 = load ("gb200", NULL, NULL);
   TEST_TRUE (b200 != NULL && gb200 != NULL);
-  TEST_STR (cal_name (gb200), "gb200");
-  const MdlLibrary *a = cal_library (b200), *b = cal_library (gb200);
+  TEST_STR (cst_name (gb200), "gb200");
+  const MdlLibrary *a = cst_library (b200), *b = cst_library (gb200);
   TEST_NEAR (a->ring.start.at[MDL_PROTO_SIMPLE].v, b->ring.start.at[MDL_PROTO_SIMPLE].v, 0.0);
   TEST_NEAR (a->error.large.v, 0.20, 1e-12);
   TEST_NEAR (b->error.large.v, 0.25, 1e-12);
@@ -78,14 +79,14 @@ a_calibration_may_stand_over_another (void)
 static void
 vendors_have_their_own_library (void)
 {
-  g_autoptr (Cal) amd = load (NULL, "mi300x", NULL), intel = load (NULL, "gaudi3", NULL), aws = load (NULL, "trainium2", NULL);
+  g_autoptr (Cst) amd = load (NULL, "mi300x", NULL), intel = load (NULL, "gaudi3", NULL), aws = load (NULL, "trainium2", NULL);
   TEST_TRUE (amd != NULL && intel != NULL && aws != NULL);
-  TEST_STR (cal_library (amd)->name.v, "RCCL");
-  TEST_STR (cal_library (intel)->name.v, "HCCL");
-  TEST_STR (cal_library (aws)->name.v, "Neuron collectives");
-  TEST_TRUE (cal_library (amd)->protocols.at[MDL_PROTO_LL].offered.v);
-  TEST_FALSE (cal_library (intel)->protocols.at[MDL_PROTO_LL].offered.v);
-  TEST_TRUE (cal_library (intel)->protocols.at[MDL_PROTO_SIMPLE].offered.v);
+  TEST_STR (cst_library (amd)->name.v, "RCCL");
+  TEST_STR (cst_library (intel)->name.v, "HCCL");
+  TEST_STR (cst_library (aws)->name.v, "Neuron collectives");
+  TEST_TRUE (cst_library (amd)->protocols.at[MDL_PROTO_LL].offered.v);
+  TEST_FALSE (cst_library (intel)->protocols.at[MDL_PROTO_LL].offered.v);
+  TEST_TRUE (cst_library (intel)->protocols.at[MDL_PROTO_SIMPLE].offered.v);
 }
 
 static void
@@ -94,10 +95,10 @@ every_shipped_calibration_loads (void)
   static const char *const names[] = { "h200_sxm",    "h100_sxm", "gh200", "a100_sxm", "a100_40_sxm",
                                        "a100_80_sxm", "b200",     "gb200", "gb300" };
   for (unsigned i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autoptr (Cal) cal = load (names[i], NULL, NULL);
+    g_autoptr (Cst) cal = load (names[i], NULL, NULL);
     TEST_TRUE (cal != NULL);
-    TEST_STR (cal_name (cal), names[i]);
-    TEST_TRUE (cal_library (cal)->error.head.set && cal_library (cal)->range.head.set);
+    TEST_STR (cst_name (cal), names[i]);
+    TEST_TRUE (cst_library (cal)->error.head.set && cst_library (cal)->range.head.set);
   }
 }
 
@@ -106,10 +107,10 @@ inputs_go_to_the_caller (void)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
+  g_autoptr (Cst) cal = cst_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
   TEST_TRUE (cal != NULL);
   guint n_sections = 0;
-  while (cal_sections[n_sections] != NULL)
+  while (cst_sections[n_sections] != NULL)
     n_sections++;
   TEST_INT (inputs->len, 7 + n_sections); /* library, three tuners of its plugins, nccl_tuner, h100_sxm, h200_sxm; sections */
   TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
@@ -118,12 +119,13 @@ inputs_go_to_the_caller (void)
 static void
 overlap_is_measured_where_it_was (void)
 {
-  g_autoptr (Cal) h200 = load ("h200_sxm", NULL, NULL), h100 = load ("h100_sxm", NULL, NULL), a100 = load ("a100_sxm", NULL, NULL);
-  TEST_INT (cal_overlap (h200)->memory.pass.source, BASE_SOURCE_MEASURED);
-  TEST_INT (cal_overlap (h100)->memory.pass.source, BASE_SOURCE_ASSUMED);
-  TEST_INT (cal_overlap (a100)->gemm.pass.source, BASE_SOURCE_ASSUMED);
-  TEST_NEAR (cal_overlap (h100)->gemm.pass.v, cal_overlap (h200)->gemm.pass.v, 0);
-  TEST_TRUE (cal_overlap (a100)->gemm.pass.v > 0 && cal_overlap (a100)->attention.pass.v > 0 && cal_overlap (a100)->wait.v > 0);
+  g_autoptr (Cst) h200 = load ("h200_sxm", NULL, NULL), h100 = load ("h100_sxm", NULL, NULL), a100 = load ("a100_sxm", NULL, NULL);
+  TEST_INT (cst_library (h200)->overlap->memory.pass.source, BASE_SOURCE_MEASURED);
+  TEST_INT (cst_library (h100)->overlap->memory.pass.source, BASE_SOURCE_ASSUMED);
+  TEST_INT (cst_library (a100)->overlap->gemm.pass.source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (cst_library (h100)->overlap->gemm.pass.v, cst_library (h200)->overlap->gemm.pass.v, 0);
+  TEST_TRUE (cst_library (a100)->overlap->gemm.pass.v > 0 && cst_library (a100)->overlap->attention.pass.v > 0 &&
+             cst_library (a100)->overlap->wait.v > 0);
 }
 
 static void
@@ -167,7 +169,7 @@ a_circle_of_calibrations_is_refused (void)
   g_assert_true (g_file_set_contents (a, "calibration: a\nover: b\nlibrary: {}\n", -1, NULL));
   g_assert_true (g_file_set_contents (b, "calibration: b\nover: a\nlibrary: {}\n", -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load (a, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (a, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
   TEST_TRUE (cal == NULL);
   TEST_HAS (error != NULL ? error->message : NULL, "circle");
   g_remove (a);
@@ -179,7 +181,7 @@ static void
 a_name_that_is_not_shipped_is_an_error (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cal) cal = cal_load ("h201_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load ("h201_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
   TEST_TRUE (cal == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
   TEST_HAS (error->message, "h200_sxm");

@@ -18,7 +18,7 @@ error_of (const char *text, const char *version)
   g_assert_true (g_mkdir_with_parents (folder, 0700) == 0 && g_file_set_contents (path, text, -1, NULL));
   g_autoptr (BaseLookup) own = base_lookup_new (root);
   g_autoptr (GError) error = NULL;
-  g_autoptr (CalTuner) tuner = cal_tuner_load (version, own, NULL, NULL, &error);
+  g_autoptr (CstTuner) tuner = cst_tuner_load (version, own, NULL, NULL, &error);
   g_remove (path);
   g_rmdir (folder);
   g_rmdir (above);
@@ -41,15 +41,15 @@ shipped_but (const char *from, const char *to)
 static double
 nvls_us (const char *version)
 {
-  g_autoptr (CalTuner) tuner = tuner_fixture (version);
+  g_autoptr (CstTuner) tuner = tuner_fixture (version);
   TEST_TRUE (tuner != NULL);
-  return tuner != NULL ? cal_tuner_spec (tuner)->step.at[MDL_TUNER_NVLINK].at[MDL_ALGO_NVLS].item[MDL_PROTO_SIMPLE].v * 1e6 : 0.0;
+  return tuner != NULL ? cst_tuner_spec (tuner)->step.at[MDL_TUNER_NVLINK].at[MDL_ALGO_NVLS].item[MDL_PROTO_SIMPLE].v * 1e6 : 0.0;
 }
 
 static void
 tables_are_sound (void)
 {
-  g_autofree char *wrong = base_schema_check (&cal_tuner_schema);
+  g_autofree char *wrong = base_schema_check (&cst_tuner_schema);
   TEST_STR (wrong, NULL);
 }
 
@@ -67,12 +67,12 @@ every_series_loads_and_every_number_has_a_source (void)
 {
   for (unsigned minor = 19; minor <= 30; minor++) {
     g_autofree char *version = g_strdup_printf ("2.%u", minor);
-    g_autoptr (CalTuner) tuner = tuner_fixture (version);
+    g_autoptr (CstTuner) tuner = tuner_fixture (version);
     TEST_TRUE (tuner != NULL);
     if (tuner == NULL)
       continue;
-    TEST_STR (cal_tuner_version (tuner), version);
-    const MdlTunerSpec *spec = cal_tuner_spec (tuner);
+    TEST_STR (cst_tuner_version (tuner), version);
+    const MdlTunerSpec *spec = cst_tuner_spec (tuner);
     for (int algo = 0; algo < MDL_TUNER_ALGOS; algo++) {
       TEST_INT (spec->base.at[algo].item[0].source, BASE_SOURCE_DATASHEET);
       TEST_HAS (spec->base.at[algo].item[0].note, "src/graph/tuning.cc");
@@ -86,11 +86,11 @@ every_series_loads_and_every_number_has_a_source (void)
 static void
 a_series_is_its_last_release (void)
 {
-  g_autoptr (CalTuner) series = tuner_fixture ("2.28");
-  g_autoptr (CalTuner) first = tuner_fixture ("2.28.3");
+  g_autoptr (CstTuner) series = tuner_fixture ("2.28");
+  g_autoptr (CstTuner) first = tuner_fixture ("2.28.3");
   TEST_TRUE (series != NULL && first != NULL);
-  const BaseNums *late = &cal_tuner_spec (series)->step.at[MDL_TUNER_NET].at[MDL_ALGO_NVLS_TREE];
-  const BaseNums *early = &cal_tuner_spec (first)->step.at[MDL_TUNER_NET].at[MDL_ALGO_NVLS_TREE];
+  const BaseNums *late = &cst_tuner_spec (series)->step.at[MDL_TUNER_NET].at[MDL_ALGO_NVLS_TREE];
+  const BaseNums *early = &cst_tuner_spec (first)->step.at[MDL_TUNER_NET].at[MDL_ALGO_NVLS_TREE];
   TEST_NEAR (late->item[MDL_PROTO_SIMPLE].v, 20.9e-6, 1e-12);
   TEST_NEAR (early->item[MDL_PROTO_SIMPLE].v, 14e-6, 1e-12);
 }
@@ -112,7 +112,7 @@ versions_that_are_not_known_are_told (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (CalTuner) tuner = cal_tuner_load (bad[i].version, lookup, NULL, NULL, &error);
+    g_autoptr (CstTuner) tuner = cst_tuner_load (bad[i].version, lookup, NULL, NULL, &error);
     TEST_TRUE (tuner == NULL && g_error_matches (error, BASE_ERROR, (int)BASE_ERROR_INPUT));
     if (error != NULL)
       TEST_HAS (error->message, bad[i].says);
@@ -125,12 +125,12 @@ a_newer_version_takes_the_last_and_says_so (void)
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  g_autoptr (CalTuner) newer = cal_tuner_load ("2.31.1", lookup, inputs, warnings, &error);
+  g_autoptr (CstTuner) newer = cst_tuner_load ("2.31.1", lookup, inputs, warnings, &error);
   TEST_TRUE (newer != NULL);
   TEST_INT (base_diag_n_warnings (warnings), 1);
   TEST_HAS (base_diag_warning (warnings, 0), "how NCCL 2.31.1 chooses is not known: taken as in 2.30.7");
   TEST_INT (inputs->len, 1);
-  g_autoptr (CalTuner) last = cal_tuner_load ("2.30", lookup, NULL, warnings, &error);
+  g_autoptr (CstTuner) last = cst_tuner_load ("2.30", lookup, NULL, warnings, &error);
   TEST_TRUE (last != NULL);
   TEST_INT (base_diag_n_warnings (warnings), 1);
 }

@@ -1,26 +1,22 @@
 /* Calibration files: the shipped constants of a vendor's library, and over them what was measured on one kind of hardware. */
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 
 #include <string.h>
 
-#include "calibrate/links.h"
-#include "calibrate/storage.h"
-#include "calibrate/tuner.h"
-#include "library_schema-private.h"
+#include "constants/tuner.h"
 #include "models/tuner_region.h"
-#include "section_kernels-private.h"
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
 #define MAX_DEPTH       8u /* calibrations that stand over one another */
 #define MAX_SECTIONS    8u /* beside the library */
 
-struct Cal {
+struct Cst {
   BaseArena *arena;
   GPtrArray *documents; /* of BaseYaml: kept here when the caller wants none of them */
   MdlLibrary library;
-  void *section[MAX_SECTIONS]; /* structs of cal_sections */
-  CalTuner *tuner;             /* NCCL's; NULL with other libraries */
+  void *section[MAX_SECTIONS]; /* structs, by cst_sections */
+  CstTuner *tuner;             /* NCCL's; NULL with other libraries */
   const char *name;
   const char *version; /* of NCCL, as the calibration names it; NULL: none does */
 };
@@ -76,19 +72,19 @@ list_fields (void)
   enum { N = G_N_ELEMENTS (file_fields) };
   BaseField *fields = g_new0 (BaseField, N + MAX_SECTIONS + 1);
   memcpy (fields, file_fields, sizeof file_fields);
-  for (guint s = 0; cal_sections[s] != NULL; s++) {
+  for (guint s = 0; cst_sections[s] != NULL; s++) {
     g_assert (s < MAX_SECTIONS);
-    fields[N + s] = (BaseField){ .key = cal_sections[s]->name,
+    fields[N + s] = (BaseField){ .key = cst_sections[s]->name,
                                  .kind = BASE_FIELD_NODE,
                                  .offset = offsetof (File, section) + s * sizeof (const BaseYamlNode *),
-                                 .help = cal_sections[s]->schema->help };
+                                 .help = cst_sections[s]->schema->help };
   }
   return fields;
 }
 
 /* What a load passes down. */
 typedef struct {
-  Cal *cal;
+  Cst *cal;
   const BaseLookup *lookup;
   GPtrArray *inputs; /* may be NULL */
 } Load;
@@ -166,7 +162,7 @@ settle_plugins (MdlLibrary *library, GError **error)
       continue;
     for (unsigned k = 0; k < tuner->regions.n; k++)
       check_region (BASE_LIST_AT (tuner->regions, MdlTunerRegion, k), diag);
-    if (cal_tuner_is_before (library->version, &tuner->from, diag))
+    if (cst_tuner_is_before (library->version, &tuner->from, diag))
       plugin->tuner.value = NULL;
   }
   return base_diag_finish (diag, error);
@@ -177,11 +173,11 @@ static gboolean
 load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **error)
 {
   MdlLibrary *library = &load->cal->library;
-  load->cal->tuner = cal_tuner_load (version != NULL ? version : load->cal->version, load->lookup, load->inputs, warnings, error);
+  load->cal->tuner = cst_tuner_load (version != NULL ? version : load->cal->version, load->lookup, load->inputs, warnings, error);
   if (load->cal->tuner == NULL)
     return FALSE;
-  library->tuner = cal_tuner_spec (load->cal->tuner);
-  library->version = cal_tuner_version (load->cal->tuner);
+  library->tuner = cst_tuner_spec (load->cal->tuner);
+  library->version = cst_tuner_version (load->cal->tuner);
   if (library->tuner->cell.set)
     library->channels.cell = library->tuner->cell;
   library->pairwise.ll_in_use = library->tuner->ll_in_use;
@@ -204,10 +200,10 @@ load_defaults (const Load *load, unsigned vendor, GError **error)
   Defaults defaults = { 0 };
   if (!read_map (load, &defaults_schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &defaults, error))
     return FALSE;
-  if (!read_map (load, &cal_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
+  if (!read_map (load, &cst_library_schema, defaults.library[NCCL], FALSE, BASE_SOURCE_ASSUMED, &load->cal->library, error))
     return FALSE;
   return vendor == NCCL || defaults.library[vendor] == NULL ||
-         read_map (load, &cal_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
+         read_map (load, &cst_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
 }
 
 /* Lays the calibration `name` over what is loaded, after the one that it stands over. */
@@ -238,29 +234,29 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
     load->cal->version = file.nccl.v;
   BaseSource source = (BaseSource)file.source.v;
   gboolean any = file.library != NULL;
-  for (guint s = 0; cal_sections[s] != NULL; s++)
+  for (guint s = 0; cst_sections[s] != NULL; s++)
     any = any || file.section[s] != NULL;
   if (!any) {
     g_autofree char *at = base_mark_prefix (base_yaml_mark (base_yaml_root (yaml)));
     g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%sneither 'library' nor another section holds a constant", at);
     return FALSE;
   }
-  for (guint s = 0; cal_sections[s] != NULL; s++)
+  for (guint s = 0; cst_sections[s] != NULL; s++)
     if (file.section[s] != NULL &&
-        !read_map (load, cal_sections[s]->schema, file.section[s], TRUE, source, load->cal->section[s], error))
+        !read_map (load, cst_sections[s]->schema, file.section[s], TRUE, source, load->cal->section[s], error))
       return FALSE;
-  return file.library == NULL || read_map (load, &cal_library_schema, file.library, TRUE, source, &load->cal->library, error);
+  return file.library == NULL || read_map (load, &cst_library_schema, file.library, TRUE, source, &load->cal->library, error);
 }
 
-/* What holds where no calibration says otherwise. */
+/* What holds where no calibration says otherwise; the library points to it. */
 static gboolean
 load_sections (const Load *load, GError **error)
 {
-  for (guint s = 0; cal_sections[s] != NULL; s++) {
-    const CalSection *section = cal_sections[s];
+  for (guint s = 0; cst_sections[s] != NULL; s++) {
+    const CstSection *section = cst_sections[s];
     load->cal->section[s] = base_arena_alloc (load->cal->arena, section->size);
     memset (load->cal->section[s], 0, section->size);
-    g_autofree char *path = base_lookup_find (load->lookup, section->defaults, DEFAULTS_FOLDER, NULL, error);
+    g_autofree char *path = base_lookup_find (load->lookup, section->name, DEFAULTS_FOLDER, NULL, error);
     BaseYaml *yaml = path != NULL ? load_document (load, path, error) : NULL;
     const BaseYamlNode *node = yaml != NULL ? base_yaml_get (base_yaml_root (yaml), section->name) : NULL;
     if (yaml == NULL)
@@ -271,6 +267,7 @@ load_sections (const Load *load, GError **error)
     }
     if (!read_map (load, section->schema, node, FALSE, BASE_SOURCE_ASSUMED, load->cal->section[s], error))
       return FALSE;
+    memcpy ((char *)&load->cal->library + section->member, &load->cal->section[s], sizeof load->cal->section[s]);
   }
   return TRUE;
 }
@@ -288,12 +285,12 @@ free_document (void *yaml)
   base_yaml_free (yaml);
 }
 
-Cal *
-cal_load (const char *name, const char *from, const char *gpu_type, const char *nccl, const BaseLookup *lookup, GPtrArray *inputs,
+Cst *
+cst_load (const char *name, const char *from, const char *gpu_type, const char *nccl, const BaseLookup *lookup, GPtrArray *inputs,
           BaseDiag *warnings, GError **error)
 {
   g_return_val_if_fail (lookup != NULL, NULL);
-  g_autoptr (Cal) cal = g_new0 (Cal, 1);
+  g_autoptr (Cst) cal = g_new0 (Cst, 1);
   cal->arena = base_arena_new ();
   cal->documents = g_ptr_array_new_with_free_func (free_document);
   cal->name = "none";
@@ -301,18 +298,12 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
   unsigned vendor;
   if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
-  cal->library.links = cal_section (cal, &cal_links);
   if (name == NULL && !is_shipped (lookup, gpu_type)) {
     if (warnings != NULL)
       base_diag_warn (warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
                       gpu_type != NULL ? gpu_type : "this GPU", cal->library.name.v != NULL ? cal->library.name.v : "the library");
   } else if (!load_over (&load, name != NULL ? name : gpu_type, name != NULL ? from : NULL, 0, error))
     return NULL;
-  cal->library.kernels = cal_kernels (cal);
-  cal->library.overlap = cal_overlap (cal);
-  cal->library.memory = cal_memory (cal);
-  cal->library.software = cal_software (cal);
-  cal->library.storage = cal_section (cal, &cal_storage);
   if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
     return NULL;
   if (vendor != NCCL && nccl != NULL) {
@@ -324,39 +315,33 @@ cal_load (const char *name, const char *from, const char *gpu_type, const char *
 }
 
 void
-cal_free (Cal *cal)
+cst_free (Cst *cal)
 {
   if (cal == NULL)
     return;
-  g_clear_pointer (&cal->tuner, cal_tuner_free);
+  g_clear_pointer (&cal->tuner, cst_tuner_free);
   g_ptr_array_unref (cal->documents);
   base_arena_free (cal->arena);
   g_free (cal);
 }
 
 const MdlLibrary *
-cal_library (const Cal *cal)
+cst_library (const Cst *cal)
 {
   return &cal->library;
 }
 
 const char *
-cal_name (const Cal *cal)
+cst_name (const Cst *cal)
 {
   return cal->name;
 }
 
 const void *
-cal_section (const Cal *cal, const CalSection *section)
+cst_section (const Cst *cal, const CstSection *section)
 {
-  for (guint s = 0; cal_sections[s] != NULL; s++)
-    if (cal_sections[s] == section)
+  for (guint s = 0; cst_sections[s] != NULL; s++)
+    if (cst_sections[s] == section)
       return cal->section[s];
   return NULL;
-}
-
-const MdlKernels *
-cal_kernels (const Cal *cal)
-{
-  return cal_section (cal, &cal_kernels_section);
 }

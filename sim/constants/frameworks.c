@@ -1,8 +1,7 @@
 /* The section `frameworks`: what training frameworks make of the kernels' times. Its rows come from published runs
  * (tests/accuracy/training.sh), which no probe measures. */
-#include "section_frameworks-private.h"
-
-#include "calibrate/calibration.h"
+#include "constants/section.h"
+#include "models/library-spec.h"
 #include "models/software.h"
 
 static const BaseField row_fields[] = {
@@ -63,18 +62,4 @@ static const BaseSchema frameworks_schema = { .name = "frameworks",
                                               .help = "What training frameworks make of the kernels' times.",
                                               .fields = frameworks_fields };
 
-static const CalSectionStage stages[] = { { NULL, NULL } };
-
-const CalSection cal_section_frameworks = {
-  .name = "frameworks",
-  .schema = &frameworks_schema,
-  .size = sizeof (MdlSoftware),
-  .defaults = "frameworks",
-  .stages = stages,
-};
-
-const MdlSoftware *
-cal_software (const Cal *cal)
-{
-  return cal_section (cal, &cal_section_frameworks);
-}
+const CstSection cst_frameworks = { "frameworks", &frameworks_schema, sizeof (MdlSoftware), offsetof (MdlLibrary, software) };

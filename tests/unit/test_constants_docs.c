@@ -1,10 +1,9 @@
-/* docs/calibration.md: its reference is what the schema tables print, its example loads. `test_calibrate_docs --write` renews the
+/* docs/calibration.md: its reference is what the schema tables print, its example loads. `test_constants_docs --write` renews the
  * reference. */
 #include <glib/gstdio.h>
 
-#include "calibrate/calibration.h"
+#include "constants/calibration.h"
 #include "document.h"
-#include "library_schema-private.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/calibration.md"
 
@@ -13,12 +12,12 @@ static const BaseSchema **
 list_schemas (void)
 {
   guint n = 0;
-  while (cal_sections[n] != NULL)
+  while (cst_sections[n] != NULL)
     n++;
   const BaseSchema **out = g_new0 (const BaseSchema *, n + 2);
-  out[0] = &cal_library_schema;
+  out[0] = &cst_library_schema;
   for (guint i = 0; i < n; i++)
-    out[i + 1] = cal_sections[i]->schema;
+    out[i + 1] = cst_sections[i]->schema;
   return out;
 }
 
@@ -41,17 +40,17 @@ the_example_stands_over_a_shipped_one (void)
   g_autofree char *path = g_build_filename (dir, "my_h200.yaml", NULL);
   TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cal) cal = cal_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
-  g_autoptr (Cal) under = cal_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, NULL);
+  g_autoptr (Cst) cal = cst_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) under = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, NULL);
   g_remove (path);
   g_rmdir (dir);
   if (cal == NULL)
     g_error ("%s", error->message);
   TEST_STR (more, NULL);
-  TEST_STR (cal_name (cal), "my_h200");
-  const MdlLibrary *library = cal_library (cal);
+  TEST_STR (cst_name (cal), "my_h200");
+  const MdlLibrary *library = cst_library (cal);
   TEST_NEAR (library->ring.start.at[MDL_PROTO_SIMPLE].v, 14e-6, 1e-12);
-  TEST_NEAR (library->ring.start.at[MDL_PROTO_LL].v, cal_library (under)->ring.start.at[MDL_PROTO_LL].v, 0);
+  TEST_NEAR (library->ring.start.at[MDL_PROTO_LL].v, cst_library (under)->ring.start.at[MDL_PROTO_LL].v, 0);
 }
 
 int

@@ -1,0 +1,29 @@
+/* Sections of a calibration file beside `library`: constants of kernels, of overlap, of storage. A section is one file, which holds
+ * its keys, and one row in the table of sections.c. */
+#ifndef CONSTANTS_SECTION_H
+#define CONSTANTS_SECTION_H
+
+#include "base/schema.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *name; /* key of a calibration file, and of the file with its defaults: calibrate/defaults/NAME.yaml */
+  const BaseSchema *schema;
+  gsize size;   /* of its struct, which begins with a BaseHead */
+  gsize member; /* where MdlLibrary points to that struct */
+} CstSection;
+
+extern const CstSection cst_kernels, cst_overlap, cst_links, cst_storage, cst_memory, cst_frameworks;
+extern const CstSection *const cst_sections[]; /* all of these, ends with NULL */
+
+/* Constants of the communication library itself: fills MdlLibrary (models/library-spec.h). */
+extern const BaseSchema cst_library_schema;
+
+/* The number that keys with dots between them name in a schema: "ring.nvlink.ll.latency". *offset: of its BaseNum in the struct
+ * that the schema fills. Returned: borrowed; NULL: the schema has no such number. */
+const BaseField *cst_path_find (const BaseSchema *schema, const char *path, gsize *offset);
+
+G_END_DECLS
+
+#endif
