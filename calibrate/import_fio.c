@@ -34,9 +34,9 @@ option (const Job *job, const char *name, const char *other)
 {
   JsonObject *where[] = { job->options, job->global };
   for (guint i = 0; i < G_N_ELEMENTS (where); i++) {
-    const char *value = cal_json_text (where[i], name);
+    const char *value = base_json_text (where[i], name);
     if (value == NULL && other != NULL)
-      value = cal_json_text (where[i], other);
+      value = base_json_text (where[i], other);
     if (value != NULL)
       return value;
   }
@@ -92,8 +92,8 @@ read_latency (const Reader *reader, JsonObject *side, const char *path, CalStora
   } kinds[] = { { "clat_ns", 1e-9 }, { "clat", 1e-6 }, { "lat_ns", 1e-9 }, { "lat", 1e-6 } };
   row->latency_mean_s = row->latency_p99_s = (double)NAN;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    JsonObject *latency = cal_json_object (side, kinds[i].name);
-    JsonObject *percentiles = cal_json_object (latency, "percentile");
+    JsonObject *latency = base_json_object (side, kinds[i].name);
+    JsonObject *percentiles = base_json_object (latency, "percentile");
     g_autofree char *of = g_strdup_printf ("%s.%s", path, kinds[i].name), *at = g_strdup_printf ("%s.percentile", of);
     double mean, p99;
     if (!read_number (reader, latency, of, "mean", (double)NAN, &mean, error) ||
@@ -122,7 +122,7 @@ check_side (Reader *reader, CalPlace place, const CalStorage *row, double bytes,
 static gboolean
 read_side (Reader *reader, const Job *job, const char *of, const char *direction, guint which, GError **error)
 {
-  JsonObject *side = cal_json_object (job->object, direction);
+  JsonObject *side = base_json_object (job->object, direction);
   if (side == NULL)
     return TRUE;
   g_autofree char *path = g_strdup_printf ("%s.%s", of, direction);
@@ -168,9 +168,9 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
 {
   static const char *const directions[] = { "read", "write", "trim" };
   g_autofree char *path = g_strdup_printf ("jobs[%u]", i);
-  Job job = { .object = cal_json_element (jobs, i), .global = cal_json_object (root, "global options") };
+  Job job = { .object = base_json_element (jobs, i), .global = base_json_object (root, "global options") };
   double failed;
-  if (job.object == NULL || (job.name = cal_json_text (job.object, "jobname")) == NULL)
+  if (job.object == NULL || (job.name = base_json_text (job.object, "jobname")) == NULL)
     return cal_fail (reader->text, CAL_AT (path), error, "an object with jobname, read and write is accepted");
   if (!read_number (reader, job.object, path, "error", 0, &failed, error))
     return FALSE;
@@ -179,7 +179,7 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
     cal_note (&reader->failed, reader->text, CAL_AT (path), "job '%s' ended with error %g: left out", shown, failed);
     return TRUE;
   }
-  job.options = cal_json_object (job.object, "job options");
+  job.options = base_json_object (job.object, "job options");
   for (guint d = 0; d < G_N_ELEMENTS (directions); d++)
     if (!read_side (reader, &job, path, directions[d], d, error))
       return FALSE;
@@ -189,11 +189,11 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
 static gboolean
 read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
 {
-  JsonArray *jobs = cal_json_array (root, "jobs");
+  JsonArray *jobs = base_json_array (root, "jobs");
   if (jobs == NULL)
     return cal_fail (reader->text, CAL_LINE (line), error,
                      "this is not fio's JSON: no `jobs`%s; what fio --output-format=json writes is accepted",
-                     cal_json_array (root, "client_stats") != NULL ? " (`client_stats` of --client is not read)" : "");
+                     base_json_array (root, "client_stats") != NULL ? " (`client_stats` of --client is not read)" : "");
   for (guint i = 0; i < json_array_get_length (jobs); i++)
     if (!read_job (reader, root, jobs, i, error))
       return FALSE;

@@ -2,8 +2,7 @@
 #ifndef CALIBRATE_IMPORT_MEASURED_PRIVATE_H
 #define CALIBRATE_IMPORT_MEASURED_PRIVATE_H
 
-#include <json-glib/json-glib.h>
-
+#include "base/json.h"
 #include "calibrate/import_measured.h"
 
 /* ---- places and messages ---- */
@@ -67,10 +66,10 @@ gboolean cal_is_json (const CalText *text);
 typedef struct {
   const CalText *text;
   gsize at;
-  unsigned line;      /* of `at` */
-  unsigned document;  /* line where the last document begins */
-  CalNote other;      /* lines between documents */
-  JsonParser *parser; /* of the last document, which owns its nodes */
+  unsigned line;     /* of `at` */
+  unsigned document; /* line where the last document begins */
+  CalNote other;     /* lines between documents */
+  BaseJson *json;    /* the last document, which owns its nodes */
 } CalJson;
 
 /* The next document's object, borrowed until the next call; NULL without *error at the end, NULL and *error on what is not JSON. */
@@ -78,16 +77,9 @@ JsonObject *cal_json_next (CalJson *json, GError **error);
 /* Says which lines were passed over. */
 void cal_json_end (CalJson *json);
 
-/* NULL where it is no text, and where it is NULL. */
-const char *cal_json_string (JsonNode *node);
-/* Members; NULL where there is none of the kind. */
-JsonObject *cal_json_object (JsonObject *in, const char *name);
-JsonArray *cal_json_array (JsonObject *in, const char *name);
-const char *cal_json_text (JsonObject *in, const char *name);
 /* A number, or a text that is one. FALSE: neither. */
 gboolean cal_json_number (JsonNode *node, double *value);
 gboolean cal_json_member (JsonObject *in, const char *name, double *value);
-JsonObject *cal_json_element (JsonArray *in, guint i); /* an object in an array */
 
 /* ---- CSV: no quotes, so a cell keeps no comma, quote or control character ---- */
 

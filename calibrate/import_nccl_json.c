@@ -42,11 +42,11 @@ read_count (const Reader *reader, JsonObject *in, const char *name, const char *
 static gboolean
 read_devices (const Reader *reader, JsonObject *config, CalRun *run, GError **error)
 {
-  JsonArray *devices = cal_json_array (config, "devices");
+  JsonArray *devices = base_json_array (config, "devices");
   for (guint i = 0; devices != NULL && i < json_array_get_length (devices); i++) {
     g_autofree char *path = g_strdup_printf ("config.devices[%u]", i);
-    JsonObject *device = cal_json_element (devices, i);
-    const char *host = cal_json_text (device, "hostname");
+    JsonObject *device = base_json_element (devices, i);
+    const char *host = base_json_text (device, "hostname");
     CalRank rank = { .rank = G_MAXUINT32 };
     if (device == NULL || host == NULL)
       return cal_fail (reader->text, CAL_AT (path), error, "an object with rank, group and hostname is accepted");
@@ -64,13 +64,13 @@ read_devices (const Reader *reader, JsonObject *config, CalRun *run, GError **er
 static void
 read_environment (const Reader *reader, JsonObject *root, CalRun *run)
 {
-  JsonArray *env = cal_json_array (root, "env");
+  JsonArray *env = base_json_array (root, "env");
   if (env != NULL) { /* all of the environment: what is not in it was not asked for */
     run->algo = MDL_ALGO_AUTO;
     run->proto = MDL_PROTO_AUTO;
   }
   for (guint i = 0; env != NULL && i < json_array_get_length (env); i++) {
-    const char *text = cal_json_string (json_array_get_element (env, i));
+    const char *text = base_json_text_of (json_array_get_element (env, i));
     g_autofree char *path = g_strdup_printf ("env[%u]", i);
     if (text == NULL)
       continue;
@@ -84,8 +84,8 @@ read_environment (const Reader *reader, JsonObject *root, CalRun *run)
 static gboolean
 read_run (const Reader *reader, JsonObject *root, CalRun *run, GError **error)
 {
-  JsonObject *config = cal_json_object (root, "config");
-  JsonArray *args = cal_json_array (root, "args");
+  JsonObject *config = base_json_object (root, "config");
+  JsonArray *args = base_json_array (root, "args");
   guint32 version = LAYOUT_VERSION, nccl = 0, graphs = 0;
   if (!read_count (reader, root, "version", "version", G_MAXUINT32, &version, error) ||
       !read_count (reader, root, "nccl_version", "nccl_version", G_MAXUINT32, &nccl, error) ||
@@ -100,16 +100,16 @@ read_run (const Reader *reader, JsonObject *root, CalRun *run, GError **error)
   cal_run_version (run, nccl);
   if (run->gpus_per_thread > 0)
     cal_run_launch (run, graphs);
-  if (g_strcmp0 (cal_json_text (config, "blocking_collectives"), "true") == 0)
+  if (g_strcmp0 (base_json_text (config, "blocking_collectives"), "true") == 0)
     cal_rows_warn (reader->rows, CAL_AT ("config.blocking_collectives"),
                    "each operation was waited for (-z): times hold what the host does between them");
   if (args != NULL && json_array_get_length (args) > 0) {
-    const char *program = cal_json_string (json_array_get_element (args, 0));
+    const char *program = base_json_text_of (json_array_get_element (args, 0));
     if (program != NULL)
       cal_run_program (run, program);
   }
   read_environment (reader, root, run);
-  if (g_strcmp0 (cal_json_text (cal_json_object (root, "out_of_bounds"), "okay"), "false") == 0)
+  if (g_strcmp0 (base_json_text (base_json_object (root, "out_of_bounds"), "okay"), "false") == 0)
     cal_rows_warn (reader->rows, CAL_AT ("out_of_bounds"), "nccl-tests found wrong results in this run");
   return TRUE;
 }
@@ -128,7 +128,7 @@ static gboolean
 read_half (const Reader *reader, JsonObject *result, const char *of, const char *name, CalRun *run, CalRow *row, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("%s.%s", of, name);
-  JsonObject *half = cal_json_object (result, name);
+  JsonObject *half = base_json_object (result, name);
   if (half == NULL && json_object_has_member (result, name) && !json_object_get_null_member (result, name))
     return cal_fail (reader->text, CAL_AT (path), error, "an object or null is accepted");
   if (half == NULL)
@@ -160,10 +160,10 @@ static gboolean
 read_result (const Reader *reader, JsonArray *results, guint i, CalRun *run, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("results[%u]", i);
-  JsonObject *result = cal_json_element (results, i);
+  JsonObject *result = base_json_element (results, i);
   CalRow row = { 0 };
   double size;
-  const char *type = cal_json_text (result, "type");
+  const char *type = base_json_text (result, "type");
   if (result == NULL || !cal_json_member (result, "size", &size) || type == NULL)
     return cal_fail (reader->text, CAL_AT (path), error, "an object with size, type, out_of_place and in_place is accepted");
   if (!(size >= 0 && size <= MAX_SIZE_B) || size != floor (size))
@@ -184,10 +184,10 @@ read_document (const Reader *reader, JsonObject *root, GError **error)
 {
   g_auto (CalRun) run = { 0 };
   cal_run_open (&run, reader->line);
-  JsonArray *results = cal_json_array (root, "results");
+  JsonArray *results = base_json_array (root, "results");
   if (json_object_has_member (root, "forerun"))
     return cal_fail (reader->text, CAL_LINE (reader->line), error, "a prediction of forerun's own; measurements are accepted");
-  if (results == NULL || cal_json_object (root, "config") == NULL)
+  if (results == NULL || base_json_object (root, "config") == NULL)
     return cal_fail (reader->text, CAL_LINE (reader->line), error,
                      "this is not nccl-tests' JSON: no `config` and `results`; what -J writes is accepted, or the text");
   if (!read_run (reader, root, &run, error))

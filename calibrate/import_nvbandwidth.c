@@ -325,7 +325,7 @@ read_matrix (Reader *reader, const char *name, gboolean latency, JsonArray *matr
       g_autofree char *at = g_strdup_printf ("%s[%u]", path, c);
       char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
       double value, sum = 0;
-      const char *text = cal_json_string (cell);
+      const char *text = base_json_text_of (cell);
       if (text == NULL && cal_json_number (cell, &value))
         g_ascii_dtostr (number, sizeof number, value);
       /* a bisection has a row a process, and copies to the one half of them further on */
@@ -342,10 +342,10 @@ static gboolean
 read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("nvbandwidth.testcases[%u]", i);
-  JsonObject *testcase = cal_json_element (testcases, i);
-  const char *name = cal_json_text (testcase, "name"), *status = cal_json_text (testcase, "status");
-  const char *description = cal_json_text (testcase, "bandwidth_description"), *why = cal_json_text (testcase, "error");
-  JsonArray *matrix = cal_json_array (testcase, "bandwidth_matrix");
+  JsonObject *testcase = base_json_element (testcases, i);
+  const char *name = base_json_text (testcase, "name"), *status = base_json_text (testcase, "status");
+  const char *description = base_json_text (testcase, "bandwidth_description"), *why = base_json_text (testcase, "error");
+  JsonArray *matrix = base_json_array (testcase, "bandwidth_matrix");
   if (name == NULL || status == NULL)
     return cal_fail (reader->text, CAL_AT (path), error, "an object with name, status and bandwidth_matrix is accepted");
   if (strcmp (status, "Passed") != 0) {
@@ -363,9 +363,9 @@ read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
 static gboolean
 read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
 {
-  JsonArray *testcases = cal_json_array (cal_json_object (root, "nvbandwidth"), "testcases");
+  JsonArray *testcases = base_json_array (base_json_object (root, "nvbandwidth"), "testcases");
   if (testcases == NULL) {
-    const char *why = cal_json_text (cal_json_object (root, "nvbandwidth"), "error");
+    const char *why = base_json_text (base_json_object (root, "nvbandwidth"), "error");
     g_autofree char *shown = cal_shown (why != NULL ? why : "");
     if (why != NULL)
       return cal_fail (reader->text, CAL_LINE (line), error, "nvbandwidth ran no test: %s", shown);

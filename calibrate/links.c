@@ -64,7 +64,7 @@ count_in (const Reader *r, const char *key, double least, guint32 *out, GError *
 static gboolean
 size_in (const Reader *r, double *size_B, GError **error)
 {
-  *size_B = cal_probe_number (cal_probe_point (r->probe, r->i), "bytes");
+  *size_B = base_json_number (cal_probe_point (r->probe, r->i), "bytes");
   return (*size_B >= 1 && *size_B <= MOST_B) || cal_probe_fail (r->probe, r->i, error, "bytes: a size above 0 B is accepted");
 }
 
@@ -126,7 +126,7 @@ own_load_s (const CalProbe *probe)
 {
   double own_s = (double)NAN;
   for (guint i = 0; i < cal_probe_n_points (probe) && isnan (own_s); i++)
-    if (cal_probe_is (probe, i, "link", "latency") && g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), "memory"), "own") == 0)
+    if (cal_probe_is (probe, i, "link", "latency") && g_strcmp0 (base_json_text (cal_probe_point (probe, i), "memory"), "own") == 0)
       own_s = cal_probe_time_s (probe, i);
   return own_s;
 }
@@ -289,13 +289,13 @@ take_total (const CalProbe *probe, guint i, const double alone_Bps[3], guint mos
 {
   static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
   JsonObject *point = cal_probe_point (probe, i);
-  double median_s = cal_probe_time_s (probe, i), n = cal_probe_number (point, "gpus"), ways;
+  double median_s = cal_probe_time_s (probe, i), n = base_json_number (point, "gpus"), ways;
   for (guint k = 0; k < G_N_ELEMENTS (whats); k++) {
-    if (!cal_probe_is (probe, i, "link", whats[k]) || g_strcmp0 (cal_probe_text (point, "memory"), "pinned") != 0 ||
+    if (!cal_probe_is (probe, i, "link", whats[k]) || g_strcmp0 (base_json_text (point, "memory"), "pinned") != 0 ||
         isnan (median_s) || !(n > 1) || n < most[k])
       continue;
     ways = k == 2 ? 2 : 1;
-    double sum_Bps = ways * n * cal_probe_number (point, "bytes") / median_s;
+    double sum_Bps = ways * n * base_json_number (point, "bytes") / median_s;
     most[k] = (guint)n;
     total_Bps[k] = sum_Bps < UNHINDERED * n * alone_Bps[k] ? sum_Bps : 0;
   }
@@ -312,9 +312,9 @@ start (const CalProbe *probe, void *section)
     JsonObject *point = cal_probe_point (probe, i);
     double median_s = cal_probe_time_s (probe, i);
     for (guint k = 0; k < G_N_ELEMENTS (whats); k++)
-      if (cal_probe_is (probe, i, "link", whats[k]) && g_strcmp0 (cal_probe_text (point, "memory"), "pinned") == 0 &&
-          isfinite (median_s) && cal_probe_number (point, "gpus") < 2)
-        alone_Bps[k] = fmax (alone_Bps[k], (k == 2 ? 2 : 1) * cal_probe_number (point, "bytes") / median_s);
+      if (cal_probe_is (probe, i, "link", whats[k]) && g_strcmp0 (base_json_text (point, "memory"), "pinned") == 0 &&
+          isfinite (median_s) && base_json_number (point, "gpus") < 2)
+        alone_Bps[k] = fmax (alone_Bps[k], (k == 2 ? 2 : 1) * base_json_number (point, "bytes") / median_s);
   }
   for (guint i = 0; i < cal_probe_n_points (probe); i++)
     take_total (probe, i, alone_Bps, most, total_Bps);

@@ -5,21 +5,16 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include <gio/gio.h>
+#include "base/diag.h"
+#include "base/json.h"
 
-#include "base/error.h"
-
-#define SCHEMA      "forerun-probe/1"
-#define MAX_PROBE_B ((gsize)1 << 30)
+#define SCHEMA "forerun-probe/1"
 /* Half of a point's 95 % interval, of its median: wider ones say nothing of constants. */
 static const double WIDEST = 0.05;
 static const double MOST_S = 1e5;
 
 struct CalProbe {
-  char *path;
-  JsonParser *parser;
-  JsonObject *root;
-  JsonObject *owned; /* the same, where no parser owns it */
+  BaseJson *json;
   JsonArray *points;
 };
 
@@ -30,45 +25,8 @@ cal_probe_fail (const CalProbe *probe, guint i, GError **error, const char *form
   va_start (args, format);
   g_autofree char *what = g_strdup_vprintf (format, args);
   va_end (args);
-  if (i == G_MAXUINT)
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: %s", probe->path, what);
-  else
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: points[%u].%s", probe->path, i, what);
-  return FALSE;
-}
-
-/* ---- members ---- */
-
-static JsonNode *
-member (JsonObject *object, const char *key, GType type)
-{
-  JsonNode *node = json_object_get_member (object, key);
-  if (node == NULL || !JSON_NODE_HOLDS_VALUE (node))
-    return NULL;
-  GType its = json_node_get_value_type (node);
-  gboolean number = type == G_TYPE_DOUBLE && (its == G_TYPE_INT64 || its == G_TYPE_DOUBLE);
-  return its == type || number ? node : NULL;
-}
-
-const char *
-cal_probe_text (JsonObject *object, const char *key)
-{
-  JsonNode *node = member (object, key, G_TYPE_STRING);
-  return node != NULL ? json_node_get_string (node) : NULL;
-}
-
-double
-cal_probe_number (JsonObject *object, const char *key)
-{
-  JsonNode *node = member (object, key, G_TYPE_DOUBLE);
-  return node != NULL ? json_node_get_double (node) : (double)NAN;
-}
-
-gboolean
-cal_probe_flag (JsonObject *object, const char *key, gboolean otherwise)
-{
-  JsonNode *node = member (object, key, G_TYPE_BOOLEAN);
-  return node != NULL ? json_node_get_boolean (node) : otherwise;
+  BaseMark file = { .file = cal_probe_path (probe) };
+  return i == G_MAXUINT ? base_fail_at (error, file, "%s", what) : base_fail_at (error, file, "points[%u].%s", i, what);
 }
 
 /* ---- the same case twice ---- */
@@ -118,9 +76,8 @@ check_repeats (const CalProbe *probe, GError **error)
     guint before = GPOINTER_TO_UINT (g_hash_table_lookup (seen, words));
     if (before > 0) {
       g_free (words);
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                   "%s: points[%u] is the case of points[%u] again; each once is accepted", probe->path, i, before - 1);
-      return FALSE;
+      return cal_probe_fail (probe, G_MAXUINT, error, "points[%u] is the case of points[%u] again; each once is accepted", i,
+                             before - 1);
     }
     g_hash_table_insert (seen, words, GUINT_TO_POINTER (i + 1));
   }
@@ -129,83 +86,41 @@ check_repeats (const CalProbe *probe, GError **error)
 
 /* ---- documents ---- */
 
-/* gzip; NULL and *error where it is none, broken off, or larger than is read. */
-static GByteArray *
-unpack (const CalProbe *probe, const char *bytes, gsize n_B, GError **error)
-{
-  g_autoptr (GInputStream) packed = g_memory_input_stream_new_from_data (bytes, (gssize)n_B, NULL);
-  g_autoptr (GZlibDecompressor) zip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
-  g_autoptr (GInputStream) plain = g_converter_input_stream_new (packed, G_CONVERTER (zip));
-  g_autoptr (GByteArray) text = g_byte_array_new ();
-  for (;;) {
-    guint8 block[65536];
-    g_autoptr (GError) cause = NULL;
-    gssize n = g_input_stream_read (plain, block, sizeof block, NULL, &cause);
-    if (n == 0)
-      return g_steal_pointer (&text);
-    if (n > 0)
-      g_byte_array_append (text, block, (guint)n);
-    if (n < 0 || text->len > MAX_PROBE_B) {
-      cal_probe_fail (probe, G_MAXUINT, error, "%s%s",
-                      n < 0 ? "is no gzip file, or one that is cut off: " : "holds more than 1 GiB", n < 0 ? cause->message : "");
-      return NULL;
-    }
-  }
-}
-
 static gboolean
 read_points (CalProbe *probe, GError **error)
 {
-  JsonNode *node = json_object_get_member (probe->root, "points");
-  if (node == NULL || !JSON_NODE_HOLDS_ARRAY (node))
-    return cal_probe_fail (probe, G_MAXUINT, error, "points: a list is accepted");
-  probe->points = json_node_get_array (node);
+  probe->points = base_json_need_array (probe->json, cal_probe_root (probe), "points", error);
+  if (probe->points == NULL)
+    return FALSE;
   for (guint i = 0; i < json_array_get_length (probe->points); i++)
-    if (!JSON_NODE_HOLDS_OBJECT (json_array_get_element (probe->points, i)))
+    if (base_json_element (probe->points, i) == NULL)
       return cal_probe_fail (probe, G_MAXUINT, error, "points[%u]: a mapping is accepted", i);
   return check_repeats (probe, error);
-}
-
-static gboolean
-parse (CalProbe *probe, const char *text, gsize n_B, GError **error)
-{
-  g_autoptr (GError) cause = NULL;
-  if (!json_parser_load_from_data (probe->parser, text, (gssize)n_B, &cause)) {
-    /* "<data>:LINE:COLUMN: what" */
-    const char *at = g_str_has_prefix (cause->message, "<data>:") ? cause->message + strlen ("<data>:") : NULL;
-    if (at == NULL)
-      return cal_probe_fail (probe, G_MAXUINT, error, "is no JSON: %s", cause->message);
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%s", probe->path, at);
-    return FALSE;
-  }
-  JsonNode *root = json_parser_get_root (probe->parser);
-  probe->root = root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_node_get_object (root) : NULL;
-  const char *schema = probe->root != NULL ? cal_probe_text (probe->root, "schema") : NULL;
-  if (g_strcmp0 (schema, SCHEMA) != 0)
-    return cal_probe_fail (probe, G_MAXUINT, error, "is not what forerun-probe writes: `schema` is %s%s%s; accepted: \"%s\"",
-                           schema != NULL ? "\"" : "missing", schema != NULL ? schema : "", schema != NULL ? "\"" : "", SCHEMA);
-  return read_points (probe, error);
 }
 
 CalProbe *
 cal_probe_parse (const char *path, const char *bytes, gsize n_B, GError **error)
 {
+  const BaseJsonText text = { path, bytes, n_B, 1, BASE_JSON_LIMITS };
   g_autoptr (CalProbe) probe = g_new0 (CalProbe, 1);
-  probe->path = g_strdup (path);
-  probe->parser = json_parser_new ();
-  if (!g_str_has_suffix (path, ".gz"))
-    return parse (probe, bytes, n_B, error) ? g_steal_pointer (&probe) : NULL;
-  g_autoptr (GByteArray) text = unpack (probe, bytes, n_B, error);
-  return text != NULL && parse (probe, (const char *)text->data, text->len, error) ? g_steal_pointer (&probe) : NULL;
+  probe->json = base_json_read (&text, error);
+  if (probe->json == NULL)
+    return NULL;
+  const char *schema = base_json_text (cal_probe_root (probe), "schema");
+  if (g_strcmp0 (schema, SCHEMA) == 0)
+    return read_points (probe, error) ? g_steal_pointer (&probe) : NULL;
+  const char *quote = schema != NULL ? "\"" : "";
+  cal_probe_fail (probe, G_MAXUINT, error, "is not what forerun-probe writes: `schema` is %s%s%s; accepted: \"%s\"", quote,
+                  schema != NULL ? schema : "missing", quote, SCHEMA);
+  return NULL;
 }
 
 CalProbe *
 cal_probe_new (const char *path, JsonObject *root)
 {
   CalProbe *probe = g_new0 (CalProbe, 1);
-  probe->path = g_strdup (path);
-  probe->root = probe->owned = root;
-  probe->points = json_object_get_array_member (root, "points");
+  probe->json = base_json_new (path, root);
+  probe->points = base_json_array (root, "points");
   return probe;
 }
 
@@ -214,22 +129,20 @@ cal_probe_free (CalProbe *probe)
 {
   if (probe == NULL)
     return;
-  g_clear_pointer (&probe->owned, json_object_unref);
-  g_clear_object (&probe->parser);
-  g_free (probe->path);
+  base_json_free (probe->json);
   g_free (probe);
 }
 
 const char *
 cal_probe_path (const CalProbe *probe)
 {
-  return probe->path;
+  return base_json_file (probe->json);
 }
 
 JsonObject *
 cal_probe_root (const CalProbe *probe)
 {
-  return probe->root;
+  return base_json_root (probe->json);
 }
 
 guint
@@ -248,8 +161,8 @@ gboolean
 cal_probe_is (const CalProbe *probe, guint i, const char *section, const char *what)
 {
   JsonObject *point = cal_probe_point (probe, i);
-  return g_strcmp0 (cal_probe_text (point, "section"), section) == 0 &&
-         (what == NULL || g_strcmp0 (cal_probe_text (point, "what"), what) == 0);
+  return g_strcmp0 (base_json_text (point, "section"), section) == 0 &&
+         (what == NULL || g_strcmp0 (base_json_text (point, "what"), what) == 0);
 }
 
 gboolean
@@ -260,11 +173,11 @@ cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *m
   *median_s = (double)NAN;
   if (json_object_has_member (point, "error") || json_object_has_member (point, "skipped"))
     return TRUE;
-  double time_s = cal_probe_number (point, "median_s");
+  double time_s = base_json_number (point, "median_s");
   if (!(time_s > 0) || time_s > MOST_S)
     return cal_probe_fail (probe, i, error, "median_s: a time above 0 s is accepted");
   *median_s = time_s;
-  gboolean loose = cal_probe_number (point, "ci_hi_s") - cal_probe_number (point, "ci_lo_s") > 2 * WIDEST * time_s;
+  gboolean loose = base_json_number (point, "ci_hi_s") - base_json_number (point, "ci_lo_s") > 2 * WIDEST * time_s;
   *state = loose ? CAL_POINT_LOOSE : CAL_POINT_GOOD;
   return TRUE;
 }
@@ -298,7 +211,7 @@ cal_probe_each (const CalProbe *probe, const char *section, CalProbeVisit visit,
 gboolean
 cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
 {
-  const char *text = cal_probe_text (cal_probe_point (probe, i), key);
+  const char *text = base_json_text (cal_probe_point (probe, i), key);
   const BaseName *known = text != NULL ? base_name_find (names, text) : NULL;
   if (known != NULL) {
     *out = known->code;
@@ -312,7 +225,7 @@ cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName 
 gboolean
 cal_probe_count (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error)
 {
-  double value = cal_probe_number (cal_probe_point (probe, i), key);
+  double value = base_json_number (cal_probe_point (probe, i), key);
   if (!(value >= least) || value > most || value > floor (value))
     return cal_probe_fail (probe, i, error, "%s: a whole number from %g to %g is accepted", key, least, most);
   *out = value;

@@ -67,7 +67,7 @@ length_of (const CalProbe *probe, guint i, const char *key, double *out, GError 
 static gboolean
 is_text (const CalProbe *probe, guint i, const char *key, const char *value)
 {
-  return g_strcmp0 (cal_probe_text (cal_probe_point (probe, i), key), value) == 0;
+  return g_strcmp0 (base_json_text (cal_probe_point (probe, i), key), value) == 0;
 }
 
 static gboolean
@@ -117,7 +117,7 @@ memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
   int kind = 0;
   if (!cal_probe_name (probe, i, "kernel", mdl_memory_kind_names, &kind, error))
     return FALSE;
-  double moved_B = cal_probe_number (cal_probe_point (probe, i), "bytes_moved_B");
+  double moved_B = base_json_number (cal_probe_point (probe, i), "bytes_moved_B");
   if (!(moved_B >= 1) || moved_B > MOST_BYTES_B)
     return cal_probe_fail (probe, i, error, "bytes_moved_B: a size above 0 B is accepted");
   double each_B = moved_B / (reads[kind] + writes[kind]);
@@ -142,7 +142,7 @@ launch_of (const CalProbe *probe, guint i, gboolean *known, MdlLaunchKind *launc
     { "kernel_in_graph", "device", MDL_LAUNCH_COST_GRAPH_KERNEL },
     { "graph_of_1", "device", MDL_LAUNCH_COST_GRAPH_GAP },
   };
-  if (cal_probe_text (cal_probe_point (probe, i), "kind") == NULL || cal_probe_text (cal_probe_point (probe, i), "clock") == NULL)
+  if (base_json_text (cal_probe_point (probe, i), "kind") == NULL || base_json_text (cal_probe_point (probe, i), "clock") == NULL)
     return cal_probe_fail (probe, i, error, "kind and clock: texts are accepted");
   *known = FALSE;
   for (size_t k = 0; k < G_N_ELEMENTS (rows) && !*known; k++)
@@ -192,7 +192,7 @@ read_gemm (const Read *r, guint i, double measured_s, GError **error)
              { MDL_PRECISION_FP16, "gemm fp16" },
              { MDL_PRECISION_FP8, "gemm fp8" },
              { MDL_PRECISION_TF32, "gemm tf32" } };
-  const char *shape = cal_probe_text (cal_probe_point (r->probe, i), "shape");
+  const char *shape = base_json_text (cal_probe_point (r->probe, i), "shape");
   CalUse use = shape != NULL && g_str_has_prefix (shape, HELD_FAMILY) ? CAL_USE_HELD_KIND : CAL_USE_FIT;
   for (size_t s = 0; s < G_N_ELEMENTS (of); s++)
     if (of[s].dtype == gemm->dtype)
@@ -204,7 +204,7 @@ static gboolean
 read_point (gconstpointer user, guint i, double measured_s, GError **error)
 {
   const Read *r = user;
-  const char *what = cal_probe_text (cal_probe_point (r->probe, i), "what");
+  const char *what = base_json_text (cal_probe_point (r->probe, i), "what");
   Item item = { 0 };
   if (what != NULL && g_str_has_prefix (what, "gemm"))
     return read_gemm (r, i, measured_s, error);
@@ -222,7 +222,7 @@ read_point (gconstpointer user, guint i, double measured_s, GError **error)
       return FALSE;
     /* Its interval as well as its median: a constant of its own needs more than one point. */
     JsonObject *point = cal_probe_point (r->probe, i);
-    const double told_s[] = { cal_probe_number (point, "ci_lo_s"), measured_s, cal_probe_number (point, "ci_hi_s") };
+    const double told_s[] = { base_json_number (point, "ci_lo_s"), measured_s, base_json_number (point, "ci_hi_s") };
     for (size_t k = 0; known && k < G_N_ELEMENTS (told_s); k++)
       if (told_s[k] > 0)
         add (r, "launch", NULL, CAL_USE_FIT, told_s[k], &item, base_name (mdl_launch_kind_names, (int)item.of.launch));

@@ -46,10 +46,10 @@ static const char *const comm_keys[] = { "collective", "comm_dtype", "size_B", "
 static void
 add_key (GString *key, JsonObject *point, const char *name)
 {
-  const char *text = cal_probe_text (point, name);
+  const char *text = base_json_text (point, name);
   char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
   if (text == NULL && json_object_has_member (point, name))
-    g_ascii_dtostr (number, sizeof number, cal_probe_number (point, name));
+    g_ascii_dtostr (number, sizeof number, base_json_number (point, name));
   g_string_append_printf (key, "/%s", text != NULL ? text : number);
 }
 
@@ -74,7 +74,7 @@ index_points (Reader *r, GError **error)
     JsonObject *point = cal_probe_point (r->file, i);
     if (!cal_probe_is (r->file, i, SECTION, NULL))
       continue;
-    const char *what = cal_probe_text (point, "what");
+    const char *what = base_json_text (point, "what");
     if (what == NULL)
       return cal_probe_fail (r->file, i, error, "what is missing");
     if (json_object_has_member (point, "skipped"))
@@ -123,10 +123,10 @@ chosen_channels (const Reader *r, MdlOp op, unsigned gpus, double size_B)
       name = known->name;
   for (guint i = 0; i < cal_probe_n_points (r->file); i++) {
     JsonObject *point = cal_probe_point (r->file, i);
-    if (!cal_probe_is (r->file, i, "nccl", "choice") || g_strcmp0 (cal_probe_text (point, "op"), name) != 0)
+    if (!cal_probe_is (r->file, i, "nccl", "choice") || g_strcmp0 (base_json_text (point, "op"), name) != 0)
       continue;
-    double apart = fabs (cal_probe_number (point, "bytes") - size_B) + fabs (cal_probe_number (point, "gpus") - gpus);
-    double channels = cal_probe_number (point, "channels");
+    double apart = fabs (base_json_number (point, "bytes") - size_B) + fabs (base_json_number (point, "gpus") - gpus);
+    double channels = base_json_number (point, "channels");
     if (apart < 0.5 && channels >= 1 && channels <= MOST_CHANNELS)
       /* those of sends and receives are a power of two: NCCL 2.28 src/graph/paths.cc, ncclTopoComputeP2pChannels */
       return pairwise ? exp2 (ceil (log2 (channels))) : channels;
@@ -139,7 +139,7 @@ static gboolean
 read_compute (const Reader *r, guint i, Item *item, GError **error)
 {
   JsonObject *point = cal_probe_point (r->file, i);
-  const char *kind = cal_probe_text (point, "compute"), *dtype = cal_probe_text (point, "dtype");
+  const char *kind = base_json_text (point, "compute"), *dtype = base_json_text (point, "dtype");
   const BaseName *precision = dtype != NULL ? base_name_find (mdl_precision_names, dtype) : NULL;
   double a, b, c, moved_B;
   if (precision == NULL)
@@ -175,7 +175,7 @@ static gboolean
 read_comm (const Reader *r, guint i, Item *item, MdlOp *op, double *channels, double *size_B, GError **error)
 {
   JsonObject *point = cal_probe_point (r->file, i);
-  const char *name = cal_probe_text (point, "collective");
+  const char *name = base_json_text (point, "collective");
   const BaseName *known = name != NULL ? base_name_find (mdl_op_names, name) : NULL;
   double gpus;
   if (known == NULL)
@@ -232,8 +232,8 @@ static char *
 title_of (const Reader *r, JsonObject *point, const Item *item, double size_B)
 {
   g_autofree char *size = base_quantity_format (size_B, BASE_DIM_BYTES, 4);
-  return base_arena_printf (r->arena, "%s %s beside %s of %s on %.0f channels: %s", cal_probe_text (point, "compute"),
-                            cal_probe_text (point, "dtype"), cal_probe_text (point, "collective"), size, item->comm.channels,
+  return base_arena_printf (r->arena, "%s %s beside %s of %s on %.0f channels: %s", base_json_text (point, "compute"),
+                            base_json_text (point, "dtype"), base_json_text (point, "collective"), size, item->comm.channels,
                             titles[item->of]);
 }
 
@@ -252,7 +252,7 @@ read_point (Reader *r, guint i, Of of, GError **error)
   if (known && (!read_compute (r, i, &item, error) || !read_comm (r, i, &item, &op, &channels, &size_B, error) ||
                 !read_counts (r, i, &item, &counted, error)))
     return FALSE;
-  gboolean one_state = of == OF_TOTAL || !(cal_probe_number (object, "max_s") > ONE_STATE * cal_probe_number (object, "min_s"));
+  gboolean one_state = of == OF_TOTAL || !(base_json_number (object, "max_s") > ONE_STATE * base_json_number (object, "min_s"));
   if (!known || !counted || !one_state || item.comm.channels < 1) {
     r->n_left++;
     return TRUE;

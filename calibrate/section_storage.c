@@ -26,7 +26,7 @@ static const double MOST_B = 0x1p50, MOST_IN_FLIGHT = 1e6;
 static gboolean
 number_in (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error)
 {
-  *out = cal_probe_number (cal_probe_point (probe, i), key);
+  *out = base_json_number (cal_probe_point (probe, i), key);
   return (*out >= least && *out <= most) ||
          cal_probe_fail (probe, i, error, "%s: a number from %g to %g is accepted", key, least, most);
 }

@@ -73,6 +73,8 @@ base_mark_prefix (BaseMark mark)
   g_autofree char *file = base_text_escape (mark.file, '\0');
   if (mark.line == 0)
     return g_strdup_printf ("%s: ", file);
+  if (mark.column == 0)
+    return g_strdup_printf ("%s:%u: ", file, mark.line);
   return g_strdup_printf ("%s:%u:%u: ", file, mark.line, mark.column);
 }
 
@@ -145,6 +147,17 @@ format_message (BaseMark mark, const char *format, va_list args)
   g_autofree char *line = base_text_escape (body, '\0'); /* one message is one line, whatever a user's text holds */
   g_autofree char *prefix = base_mark_prefix (mark);
   return g_strconcat (prefix, line, NULL);
+}
+
+gboolean
+base_fail_at (GError **error, BaseMark mark, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = format_message (mark, format, args);
+  va_end (args);
+  g_set_error_literal (error, BASE_ERROR, (int)BASE_ERROR_INPUT, text);
+  return FALSE;
 }
 
 void

@@ -296,7 +296,7 @@ base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *jso
         json_builder_add_string_value (json, cells[i].text);
         break;
       case CELL_NUMBER:
-        base_json_number (json, cells[i].number);
+        base_json_add_number (json, cells[i].number);
         break;
       case CELL_INTEGER:
         json_builder_add_int_value (json, cells[i].integer);
@@ -324,7 +324,7 @@ base_table_build_json (const BaseTable *table, JsonBuilder *json)
 }
 
 void
-base_json_number (JsonBuilder *json, double value)
+base_json_add_number (JsonBuilder *json, double value)
 {
   if (!isfinite (value))
     json_builder_add_null_value (json);

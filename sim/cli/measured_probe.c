@@ -42,13 +42,13 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
     probe->n_failed++;
     return TRUE;
   }
-  if (cal_probe_flag (object, "in_place", FALSE) || !cal_probe_flag (object, "p2p", TRUE))
+  if (base_json_flag (object, "in_place", FALSE) || !base_json_flag (object, "p2p", TRUE))
     return TRUE; /* no system describes them */
   if (state == CAL_POINT_LOOSE) {
     probe->n_loose++;
     return TRUE;
   }
-  double size_B = cal_probe_number (object, "bytes");
+  double size_B = base_json_number (object, "bytes");
   if (!(size_B >= 1) || size_B > MOST_B)
     return cal_probe_fail (probe->file, i, error, "bytes: a size above 0 B is accepted");
   if (!cal_probe_name (probe->file, i, "what", mdl_op_names, &op, error) ||
@@ -85,7 +85,7 @@ static gboolean
 read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
 {
   int op = 0, algo = 0, proto = 0;
-  CliMeasured choice = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl, .size_B = cal_probe_number (object, "bytes") };
+  CliMeasured choice = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl, .size_B = base_json_number (object, "bytes") };
   if (json_object_has_member (object, "error") || json_object_has_member (object, "skipped"))
     return TRUE;
   if (!(choice.size_B >= 1))
@@ -159,9 +159,7 @@ cli_is_probe (const char *path)
 gboolean
 cli_probe_has_no_nvls (const CalProbe *file)
 {
-  JsonNode *node = json_object_get_member (cal_probe_root (file), "environment");
-  return node != NULL && JSON_NODE_HOLDS_OBJECT (node) &&
-         g_strcmp0 (cal_probe_text (json_node_get_object (node), "NCCL_NVLS_ENABLE"), "0") == 0;
+  return g_strcmp0 (base_json_text (base_json_object (cal_probe_root (file), "environment"), "NCCL_NVLS_ENABLE"), "0") == 0;
 }
 
 static void
@@ -169,7 +167,7 @@ tell (Cli *cli, const Probe *probe)
 {
   const char *path = cal_probe_path (probe->file);
   g_autoptr (GString) told = g_string_new (NULL);
-  if (!cal_probe_flag (cal_probe_root (probe->file), "complete", FALSE))
+  if (!base_json_flag (cal_probe_root (probe->file), "complete", FALSE))
     g_string_append_printf (told, "%s: the probe was interrupted; what it measured until then is taken", path);
   else if (probe->n_loose + probe->n_failed > 0)
     g_string_append_printf (told, "%s:", path);
@@ -187,7 +185,7 @@ gboolean
 cli_probe_read (Cli *cli, const CalProbe *file, const CliMeasuredFile *as, CliData *data, GError **error)
 {
   Probe probe = {
-    .file = file, .as = as, .data = data, .nccl = cli_data_version (data, cal_probe_text (cal_probe_root (file), "nccl"))
+    .file = file, .as = as, .data = data, .nccl = cli_data_version (data, base_json_text (cal_probe_root (file), "nccl"))
   };
   if (!read_points (&probe, error))
     return FALSE;

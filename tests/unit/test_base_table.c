@@ -97,12 +97,12 @@ whole_numbers_are_printed_whole_and_undefined_ones_as_null (void)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
   json_builder_begin_array (json);
-  base_json_number (json, 4.5e11);
-  base_json_number (json, -0.0);
-  base_json_number (json, 0.1);
-  base_json_number (json, (double)INFINITY);
-  base_json_number (json, (double)NAN);
-  base_json_number (json, -3);
+  base_json_add_number (json, 4.5e11);
+  base_json_add_number (json, -0.0);
+  base_json_add_number (json, 0.1);
+  base_json_add_number (json, (double)INFINITY);
+  base_json_add_number (json, (double)NAN);
+  base_json_add_number (json, -3);
   json_builder_end_array (json);
   g_autofree char *text = base_json_print (json);
   TEST_STR (text, "[\n  450000000000,\n  0,\n  0.10000000000000001,\n  null,\n  null,\n  -3\n]\n");
@@ -114,9 +114,9 @@ exponents_without_a_point_are_json (void)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
   json_builder_begin_array (json);
-  base_json_number (json, 3e-9);
-  base_json_number (json, -1e22);
-  base_json_number (json, 2.5e-7);
+  base_json_add_number (json, 3e-9);
+  base_json_add_number (json, -1e22);
+  base_json_add_number (json, 2.5e-7);
   json_builder_add_string_value (json, "\\ \"3e-09.0\" 1e+22.0");
   json_builder_end_array (json);
   g_autofree char *text = base_json_print (json);

@@ -72,7 +72,7 @@ bad_files_are_refused_with_their_path (void)
     { "{\"jobs\": [{\"jobname\": \"x\", \"read\": {\"io_bytes\": 8, \"bw_bytes\": 0}}]}", "f: no row is left" },
     { "{\"jobs\": []}", "f: no row is left" },
     { "warn\n{\"jobs\":\n [{\"jobname\" \"x\"}]}", "f:3:" },
-    { "{\"jobs\": [{\"jobname\": \"x", "f:1: the file ends within" },
+    { "{\"jobs\": [{\"jobname\": \"x", "f:1:24: the file ends within" },
   };
   test_refusals (reader, NULL, rows, G_N_ELEMENTS (rows));
 }

@@ -223,7 +223,7 @@ static void
 bad_json_is_refused_with_its_path (void)
 {
   static const Refusal rows[] = {
-    { "{", "f:1: the file ends within the JSON document of line 1" },
+    { "{", "f:1:1: the file ends within the JSON document of line 1" },
     { "{}", "f:1: this is not nccl-tests' JSON" },
     { "\n{\"config\": {},\n \"results\" []}\n", "f:3:" },
     { JSON ("7"), "f: results[0]: an object" },

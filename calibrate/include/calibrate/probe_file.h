@@ -2,8 +2,7 @@
 #ifndef CALIBRATE_PROBE_FILE_H
 #define CALIBRATE_PROBE_FILE_H
 
-#include <json-glib/json-glib.h>
-
+#include "base/json.h"
 #include "base/schema.h"
 
 G_BEGIN_DECLS
@@ -11,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct CalProbe CalProbe;
 
 /* The text of a file, or what gzip made of it where `path` ends in .gz. NULL and *error (BASE_ERROR_INPUT, with the place) where it
- * is no probe's. Returned: full. */
+ * is not a probe's. Returned: full. */
 CalProbe *cal_probe_parse (const char *path, const char *bytes, gsize n_B, GError **error);
 /* Of points that something else measured: an object with `points`, a list of objects, which it takes. Returned: full. */
 CalProbe *cal_probe_new (const char *path, JsonObject *root);
@@ -24,11 +23,6 @@ guint cal_probe_n_points (const CalProbe *probe);
 JsonObject *cal_probe_point (const CalProbe *probe, guint i);
 /* Whether point i is of `section`, and of `what` unless that is NULL. */
 gboolean cal_probe_is (const CalProbe *probe, guint i, const char *section, const char *what);
-
-/* Members: NULL, NAN or `otherwise` where they are missing or of another kind. Numbers written as text are none. */
-const char *cal_probe_text (JsonObject *object, const char *key);
-double cal_probe_number (JsonObject *object, const char *key);
-gboolean cal_probe_flag (JsonObject *object, const char *key, gboolean otherwise);
 
 /* What a point has: a time that counts; one whose own 95 % interval is wider than 5 % either way; none, with the reason in it. */
 typedef enum { CAL_POINT_GOOD, CAL_POINT_LOOSE, CAL_POINT_FAILED } CalPointState;

@@ -18,7 +18,7 @@ void
 rep_json_number (JsonBuilder *json, const char *key, double value)
 {
   json_builder_set_member_name (json, key);
-  base_json_number (json, value);
+  base_json_add_number (json, value);
 }
 
 void

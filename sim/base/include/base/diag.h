@@ -32,7 +32,10 @@ const char *base_diag_warning (const BaseDiag *diag, unsigned i);
 /* FALSE and *error (BASE_ERROR_INPUT; one message a line, then "N errors, nothing was run") if any error was added. */
 gboolean base_diag_finish (const BaseDiag *diag, GError **error);
 
-/* "path:line:column: " or "" ; returned: full, g_free. */
+/* FALSE and *error (BASE_ERROR_INPUT): one message, on one line, with its place in front. For a reader that stops at the first. */
+gboolean base_fail_at (GError **error, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* "path:line:column: ", shorter where column, line or file are not known; returned: full, g_free. */
 char *base_mark_prefix (BaseMark mark);
 
 G_END_DECLS

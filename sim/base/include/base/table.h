@@ -39,7 +39,7 @@ void base_table_build_json (const BaseTable *table, JsonBuilder *json); /* an ar
 void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json); /* a row into the open object */
 
 /* json_builder_add_double_value that writes null for NaN and infinities, and a whole number when exact below 2^53. */
-void base_json_number (JsonBuilder *json, double value);
+void base_json_add_number (JsonBuilder *json, double value);
 /* Pretty-printed document with a trailing newline; returned: full, g_free. */
 char *base_json_print (JsonBuilder *json);
 
