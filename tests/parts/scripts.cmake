@@ -6,6 +6,15 @@ endfunction()
 
 forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
+# Who uses whose names is read from the objects of the layers; sanitizers and counters add names of their own.
+if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
+  get_property(layers GLOBAL PROPERTY forerun_layers)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:forerun_\\1>" OUTPUT_VARIABLE objects)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/objects.txt CONTENT "$<JOIN:${objects},\n>\n")
+  forerun_script_test(cycles_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+                      ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
+endif()
+forerun_script_test(cycles_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh --self-test)
 forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)

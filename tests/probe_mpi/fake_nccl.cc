@@ -1,8 +1,8 @@
 /* A worker of forerun-probe-mpi without NCCL and GPU: it says what nccl_worker.h promises, and waits for the other ranks where NCCL
  * does, through files in FAKE_NCCL_FOLDER, so that one that dies or hangs is met by the others as NCCL's ranks meet it.
  *
- * FAKE_NCCL="WHAT SETTING PROCESS STEP" makes one process's worker fail: it will `die`, `hang` or `refuse` under SETTING (choice, auto,
- * Ring/LL, …) at STEP (start, join, case). */
+ * FAKE_NCCL="WHAT SETTING PROCESS STEP" makes one process's worker fail: it will `die`, `hang` or `refuse` under SETTING (choice,
+ * auto, Ring/LL, …) at STEP (start, join, case). */
 #include "nccl_lib.h"
 #include "nccl_worker.h"
 #include "probe_child.h"

@@ -246,8 +246,8 @@ label_add (ProbeCase *c, const char *key, const char *value)
 static bool
 is_free (const ProbeCase *c, const char *key)
 {
-  static const char *const taken[] = { "median_s", "mean_s", "min_s", "max_s", "ci_lo_s", "ci_hi_s", "samples", "enough", "samples_s",
-                                       "error", "skipped" };
+  static const char *const taken[] = { "median_s", "mean_s", "min_s", "max_s", "ci_lo_s", "ci_hi_s", "samples", "enough",
+                                       "samples_s", "error", "skipped" };
   char quoted[64];
   bool taken_already = false;
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)

@@ -1,7 +1,7 @@
 /* The link matrix: what is copied between which ends, in which sizes. How: link_copy.cu.
  *
  *   ce, sm        between GPUs by copy engine (the sender's) and by kernel (16-byte words; `by`: the GPU that writes or the one
- *                 that reads), pattern one (one way), both (both ways), shift (each to the next at once), all (each to each at once)
+ *                 that reads), pattern one (one way), both (both ways), shift (each to the next at once), all (each to each)
  *   ce_sync       one copy by engine and the wait for it, by the host's clock
  *   h2d, d2h      host and GPU, pinned or pageable memory, one GPU or 1 … n at once; h2d_d2h: both ways at once
  *   latency       one load that needs the one before: a GPU's own memory, another GPU's, the host's (pinned) */

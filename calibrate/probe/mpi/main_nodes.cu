@@ -1,5 +1,5 @@
-/* forerun-probe-mpi: NCCL over nodes, one process a GPU. Process 0 plans, asks and writes the file; the others keep a worker each and
- * do what they are told. Workers do not know of MPI: they are started anew for each setting of NCCL, as on one node. */
+/* forerun-probe-mpi: NCCL over nodes, one process a GPU. Process 0 plans, asks and writes the file; the others keep a worker each
+ * and do what they are told. Workers do not know of MPI: they are started anew for each setting of NCCL, as on one node. */
 #include "nccl_lib.h"
 #include "nccl_worker.h"
 #include "nodes.h"

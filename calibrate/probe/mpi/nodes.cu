@@ -1,6 +1,6 @@
 /* One case over nodes: all its workers have a communicator of its shape, which is made when it is first asked for and dropped when
- * there are too many; then all get the same line, and their answers count as one. Which communicators there are is known here alone,
- * so that all workers make and drop them in the same order. */
+ * there are too many; then all get the same line, and their answers count as one. Which communicators there are is known here
+ * alone, so that all workers make and drop them in the same order. */
 #include "nodes.h"
 
 #include "probe_core.h"

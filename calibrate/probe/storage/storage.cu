@@ -1,7 +1,7 @@
 /* Reads and writes of a file with O_DIRECT, past the page cache. A sample: each of so many threads moves k blocks, one after
  * the other; the time from the first thread's begin to the last one's end, over k. So the rate is threads x block_B / median_s, and
- * with one thread the median is the latency of a block. The device's own cache and a server's stay in between: a file of at most 1 GiB
- * may sit in them. */
+ * with one thread the median is the latency of a block. The device's own cache and a server's stay in between: a file of at most
+ * 1 GiB may sit in them. */
 #include "storage.h"
 
 #include "probe_core.h"
