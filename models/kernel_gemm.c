@@ -16,7 +16,7 @@
  * the share they reach. `batch` products are so many times the tiles; groups add theirs up, and SMs share them without rounds.
  *
  * Source: tile and wave quantisation as NVIDIA's "Matrix Multiplication Background User's Guide" describes them; constants fitted
- * (calibrate/section_kernels.c). Valid: dense products of a tuned library. Check: test_models_kernel, law_models_kernel,
+ * (calibrate/sections/kernels.c). Valid: dense products of a tuned library. Check: test_models_kernel, law_models_kernel,
  * accuracy.fit_kernels. */
 #include <math.h>
 

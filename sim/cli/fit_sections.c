@@ -31,7 +31,7 @@ gboolean
 cli_fit_has_links (const GPtrArray *sections)
 {
   for (guint i = 0; i < sections->len; i++)
-    if (((const CalSectionFit *)sections->pdata[i])->section == &cal_links)
+    if (((const CalSectionFit *)sections->pdata[i])->section == &cal_section_links)
       return TRUE;
   return FALSE;
 }
@@ -53,7 +53,7 @@ cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, 
   const CalNode node = { .gpu = &gpu, .link_s = cli_fit_links_s, .user = routes };
   for (guint s = 0; cal_sections[s] != NULL; s++) {
     g_autoptr (GError) cause = NULL;
-    const void *defaults = cal_sections[s] == &cal_links ? links : cst_section (cal, cal_sections[s]->keys);
+    const void *defaults = cal_sections[s] == &cal_section_links ? links : cst_section (cal, cal_sections[s]->keys);
     CalSectionFit *fit = cal_section_fit (cal_sections[s], defaults, &node, probes, how->hold_out, how->split, &cause);
     if (cause != NULL) {
       g_propagate_error (error, g_steal_pointer (&cause));
@@ -62,7 +62,7 @@ cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, 
     if (fit == NULL)
       continue;
     g_ptr_array_add (fits, fit);
-    if (cal_sections[s] == &cal_links)
+    if (cal_sections[s] == &cal_section_links)
       cal_section_result (fit, links);
     for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
       cli_warn (cli, fit->notes->pdata[i]);

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit-private.h"
 #include "harness.h"
 #include "models/library-spec.h"
+#include "solve/solve-private.h"
 
 /* ---- numbers ---- */
 

@@ -1,8 +1,8 @@
 /* Calibrations from what NCCL says: its log and its graph dump. */
 #include <string.h>
 
-#include "constants/calibration.h"
 #include "calibrate/import.h"
+#include "constants/calibration.h"
 #include "harness.h"
 #include "models/library-spec.h"
 #include "models/search.h"
@@ -63,7 +63,7 @@ of_several_communicators_the_largest_counts_and_ranks_may_mix (void)
                                       "comm 0x2 rank 9 nRanks 16 nNodes 2 localRanks 8 localRank 1 MNNVL 0\n" RANK0
                                       "2 coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per "
                                       "peer\n" RANK1 "16 coll channels, 0 collnet channels, 16 nvls channels, 16 p2p channels, 2 "
-                                                     "p2p channels per peer\n",
+                                      "p2p channels per peer\n",
       NULL, &error);
   g_assert_nonnull (yaml);
   TEST_HAS (yaml, "one_node: 16, nodes: 16");

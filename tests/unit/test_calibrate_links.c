@@ -86,7 +86,7 @@ fit_points (const GString *points, MdlLinks *links, char **message)
   if (probe != NULL) {
     g_ptr_array_add (probes, probe);
     const CalNode node = { .link_s = link_s };
-    fit = cal_section_fit (&cal_links, links, &node, probes, TRUE, FALSE, &error);
+    fit = cal_section_fit (&cal_section_links, links, &node, probes, TRUE, FALSE, &error);
   }
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;
@@ -143,7 +143,7 @@ memory_that_hinders_nobody_is_given_no_limit (void)
   g_autofree char *text = g_strdup_printf ("{\"schema\": \"forerun-probe/1\", \"points\": [%s]}", out->str);
   g_autoptr (CalProbe) probe = cal_probe_parse ("p.json", text, strlen (text), NULL);
   MdlLinks links = { 0 };
-  cal_links.start (probe, &links);
+  cal_section_links.start (probe, &links);
   TEST_FALSE (links.host.read.set || links.host.write.set || links.host.both.set);
 }
 

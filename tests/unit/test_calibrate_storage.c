@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "calibrate/rows.h"
-#include "calibrate/storage.h"
+#include "calibrate/section.h"
 #include "harness.h"
+#include "models/storage.h"
 
 static BaseNum
 num (double v)
@@ -47,7 +48,7 @@ fit_probe (CalProbe *probe, const MdlStorage *defaults, GError **error)
   g_autoptr (GPtrArray) probes = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_probe_free);
   g_ptr_array_add (probes, probe);
   const CalNode node = { 0 };
-  return cal_section_fit (&cal_storage, defaults, &node, probes, TRUE, FALSE, error);
+  return cal_section_fit (&cal_section_storage, defaults, &node, probes, TRUE, FALSE, error);
 }
 
 static void

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 /* One line of a log: what NCCL took. */
 typedef struct {
   MdlOp op;
-  guint64 bytes;          /* as the log counts them: of an all-gather and a reduce-scatter one rank's part */
+  guint64 bytes; /* as the log counts them: of an all-gather and a reduce-scatter one rank's part */
   MdlAlgo algo;
   MdlProto proto;
   unsigned channels, ranks; /* ranks: of the communicator that the file's graphs are of */

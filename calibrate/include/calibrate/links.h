@@ -19,15 +19,13 @@ typedef enum {
 
 typedef struct CalLinkCase {
   CalLinkPattern pattern;
-  MdlCopy copy; /* HOST: h2d or d2h, pinned or pageable; LOAD: none */
+  MdlCopy copy;    /* HOST: h2d or d2h, pinned or pageable; LOAD: none */
   gboolean duplex; /* HOST: h2d and d2h at once */
   guint32 first, second, n;
   double size_B;   /* of one copy */
   gboolean queued; /* behind others of its kind */
   double own_s;    /* LOAD from a GPU: one from its own memory */
 } CalLinkCase;
-
-extern const CalSection cal_links;
 
 /* Points that are slower than their like (the same copy between other devices) by more than the fit's band, and at least 5 %: the
  * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is told as one. And when the topology

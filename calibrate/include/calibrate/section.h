@@ -51,7 +51,10 @@ typedef struct {
   GPtrArray *(*note) (const struct CalSectionFit *fit);
 } CalSection;
 
-extern const CalSection *const cal_sections[]; /* ends with NULL */
+extern const CalSection cal_section_kernels, cal_section_overlap;
+extern const CalSection cal_section_links;     /* calibrate/links.h: items are CalLinkCase */
+extern const CalSection cal_section_storage;   /* items are MdlIoQuestion, measured: s of one request among those in flight */
+extern const CalSection *const cal_sections[]; /* all of these, ends with NULL */
 
 typedef struct CalSectionFit {
   const CalSection *section;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit-private.h"
 #include "models/coll.h"
+#include "solve/solve-private.h"
 
 static const CalFitPoint *
 point_at (const GArray *points, guint i)

@@ -1,5 +1,5 @@
 /* Lines, words, notes and CSV of the readers of measuring tools. */
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #include <math.h>
 #include <stdarg.h>

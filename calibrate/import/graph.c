@@ -2,7 +2,7 @@
  * <channel><gpu dev/>…</channel>…</graph>…</graphs>. Source: NVIDIA/nccl 5067397c src/graph/search.cc:ncclTopoGetXmlFromGraphs. */
 #include <string.h>
 
-#include "import-private.h"
+#include "import/import-private.h"
 
 typedef struct {
   CalFound found;

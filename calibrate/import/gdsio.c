@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #define FIRST_LABEL "IoType:"
 #define KIB         1024.0

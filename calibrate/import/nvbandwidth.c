@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #define MAX_DEVICES 1024
 #define NS          1e-9

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit-private.h"
+#include "solve/solve-private.h"
 
 /* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
 static const double ROBUST = 0.03;

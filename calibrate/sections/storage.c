@@ -1,8 +1,10 @@
 /* The section `storage`: what the probe's points of reads and writes say of them. */
-#include "calibrate/storage.h"
+#include "models/storage.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "calibrate/section.h"
 
 /* ---- stages ---- */
 
@@ -172,7 +174,7 @@ start (const CalProbe *probe, void *section)
   begin (&storage->bounce.rate, way[MDL_IO_BOUNCE].rate_Bps);
 }
 
-const CalSection cal_storage = {
+const CalSection cal_section_storage = {
   .keys = &cst_storage,
   .error_path = "error",
   .stages = stages,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 /* What tools copy where a file does not say (docs/measurements.md): nvbandwidth from 0.7 on, p2pBandwidthLatencyTest. */
 static const double NVBANDWIDTH_B = 512.0 * 1024 * 1024, P2P_TEST_B = 160e6;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "fit-private.h"
+#include "solve/solve-private.h"
 
 /* Digits of values and of intervals. */
 #define DIGITS 4u
@@ -35,8 +35,8 @@ is_begun (const CalFitConstant *c)
   return c->verdict != CAL_FITTED && c->verdict != CAL_AT_LIMIT && (c->before < c->base || c->before > c->base);
 }
 
-void
-cal_write_constants (const GArray *constants, GString *out)
+static void
+write_constants (const GArray *constants, GString *out)
 {
   g_autoptr (GPtrArray) fitted = g_ptr_array_new ();
   for (guint i = 0; i < constants->len; i++) {
@@ -83,8 +83,8 @@ write_range (const CalFitFile *file, GString *out)
                           file->max_ranks, file->max_nodes);
 }
 
-void
-cal_write_kept (const GArray *constants, GString *out)
+static void
+write_kept (const GArray *constants, GString *out)
 {
   static const char *const why[] = { NULL, "no point depends on it", "the points leave it open", NULL,
                                      "the points want four times it, or a quarter" };
@@ -100,6 +100,18 @@ cal_write_kept (const GArray *constants, GString *out)
   }
 }
 
+void
+cal_section_write (const CalSectionFit *fit, GString *out)
+{
+  write_kept (fit->constants, out);
+  for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
+    g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[i]);
+  g_string_append_printf (out, "%s:\n", fit->section->keys->name);
+  if (fit->section->error_path != NULL && isfinite (fit->band))
+    g_string_append_printf (out, "  %s: %.3g %%\n", fit->section->error_path, 100 * fit->band);
+  write_constants (fit->constants, out);
+}
+
 char *
 cal_fit_write (const CalFit *fit, const CalFitFile *file)
 {
@@ -109,7 +121,7 @@ cal_fit_write (const CalFit *fit, const CalFitFile *file)
   if (file->held_out != NULL)
     g_string_append_printf (out, "# %s\n", file->held_out);
   if (fit != NULL) {
-    cal_write_kept (fit->constants, out);
+    write_kept (fit->constants, out);
     g_string_append_printf (out, "# Not %s, as below too: %sCollNet, PAT, host memory, PCIe, copies.\n",
                             file->max_nodes > 1 ? "fitted" : "measured within one node", file->max_nodes > 1 ? "" : "networks, ");
   }
@@ -120,7 +132,7 @@ cal_fit_write (const CalFit *fit, const CalFitFile *file)
   if (fit != NULL) {
     g_string_append (out, "library:\n");
     write_range (file, out);
-    cal_write_constants (fit->constants, out);
+    write_constants (fit->constants, out);
   }
   for (guint i = 0; file->sections != NULL && i < file->sections->len; i++)
     cal_section_write (file->sections->pdata[i], out);

@@ -1,7 +1,7 @@
 /* A calibration file from what NCCL told. */
 #include <string.h>
 
-#include "import-private.h"
+#include "import/import-private.h"
 
 static const char *const graph_names[CAL_GRAPH_N] = { "ring", "tree", "nvls", "collnet_direct", "collnet_chain" };
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #define MAX_SIZE_B  ((guint64)1 << 50) /* as `validate` accepts */
 #define MAX_TIME_US 1e11               /* a day */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 /* A tree takes some twenty times as much as its text. */
 #define LIMITS ((BaseJsonLimits){ (gsize)64 << 20, 1 << 22 })

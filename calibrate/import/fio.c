@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 /* How far fio's own rate may be from bytes over ms before that is told. */
 #define RATE_SLACK 0.02

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 #include "models/library.h"
 
 #define MAX_NODES 1000000

@@ -473,7 +473,7 @@ cal_links_notes (const CalSectionFit *fit)
   return out;
 }
 
-const CalSection cal_links = {
+const CalSection cal_section_links = {
   .keys = &cst_links,
   .error_path = "error",
   .stages = stages,

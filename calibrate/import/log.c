@@ -9,7 +9,7 @@
  * scheduleCollTasksToPlan; logs of 2.28.9. */
 #include <string.h>
 
-#include "import-private.h"
+#include "import/import-private.h"
 
 #define MARK " NCCL INFO "
 

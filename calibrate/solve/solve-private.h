@@ -1,6 +1,6 @@
 /* Inside calibrate/: stages of the fit, constants by path, and the numbers behind them. */
-#ifndef CALIBRATE_FIT_PRIVATE_H
-#define CALIBRATE_FIT_PRIVATE_H
+#ifndef CALIBRATE_SOLVE_PRIVATE_H
+#define CALIBRATE_SOLVE_PRIVATE_H
 
 #include "calibrate/fit.h"
 
@@ -26,10 +26,6 @@ gboolean cal_minimise (CalCost f, void *user, double *x, const double *lo, const
 /* Standard errors of n variables: sqrt of the diagonal of s^2 (J' W J)^-1; J is m x n by rows, w of m weights. INFINITY for
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
-
-/* Constants that were fitted, as keys of a mapping two blanks in; those that were not, as comments with the reason. */
-void cal_write_constants (const GArray *constants, GString *out);
-void cal_write_kept (const GArray *constants, GString *out);
 
 G_END_DECLS
 

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #define MAX_GPUS 256
 #define US       1e-6

@@ -7,7 +7,7 @@
 #include <nlopt.h>
 
 #include "base/error.h"
-#include "fit-private.h"
+#include "solve/solve-private.h"
 
 /* Relative accuracy of the factors, and of the cost, that ends the search: far below what measurements repeat to. */
 static const double X_TOLERANCE = 1e-4, F_TOLERANCE = 1e-7;

@@ -3,7 +3,7 @@
  * Products tell, in bf16, what all formats share, and of each format its own. Held out are every second shape by its work, whole
  * (all passes, formats and modes), and all of Llama 3 405B's layers, as another kind. The probe's own attention kernel is no
  * library's: its points are left alone. */
-#include "section_kernels-private.h"
+#include "calibrate/section.h"
 
 #include <math.h>
 #include <string.h>
@@ -317,7 +317,7 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
   return isfinite (time_s) && time_s > 0 ? time_s : (double)NAN;
 }
 
-const CalSection cal_kernels_section = {
+const CalSection cal_section_kernels = {
   .keys = &cst_kernels,
   .error_path = "error",
   .stages = stages,

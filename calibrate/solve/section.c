@@ -5,16 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/links.h"
-#include "calibrate/storage.h"
-#include "fit-private.h"
-#include "section_kernels-private.h"
-#include "section_overlap-private.h"
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
 static const double BAND_SHARE = 0.9;
-
-const CalSection *const cal_sections[] = { &cal_kernels_section, &cal_section_overlap, &cal_links, &cal_storage, NULL };
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)
@@ -203,16 +196,4 @@ cal_section_result (const CalSectionFit *fit, void *section)
     BaseNum *num = (BaseNum *)(gpointer)((char *)section + c->offset);
     *num = (BaseNum){ .v = c->after, .set = TRUE, .source = BASE_SOURCE_MEASURED };
   }
-}
-
-void
-cal_section_write (const CalSectionFit *fit, GString *out)
-{
-  cal_write_kept (fit->constants, out);
-  for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
-    g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[i]);
-  g_string_append_printf (out, "%s:\n", fit->section->keys->name);
-  if (fit->section->error_path != NULL && isfinite (fit->band))
-    g_string_append_printf (out, "  %s: %.3g %%\n", fit->section->error_path, 100 * fit->band);
-  cal_write_constants (fit->constants, out);
 }

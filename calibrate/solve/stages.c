@@ -1,7 +1,7 @@
 /* Which constants which measurements tell. One table: a stage is a row. */
 #include <math.h>
 
-#include "fit-private.h"
+#include "solve/solve-private.h"
 
 #define BIT(x)     (1u << (unsigned)(x))
 #define GRAPH      (BIT (MDL_LAUNCH_GRAPH) | BIT (MDL_LAUNCH_REGISTERED))

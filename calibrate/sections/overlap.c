@@ -1,5 +1,5 @@
 /* The section `overlap`: what the probe's points of kernels beside collectives say of them. */
-#include "section_overlap-private.h"
+#include "calibrate/section.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "import_measured-private.h"
+#include "import/measured-private.h"
 
 #define LAYOUT_VERSION 3
 #define MAX_SIZE_B     0x1p50
