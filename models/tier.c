@@ -22,15 +22,10 @@
 #include <math.h>
 #include <string.h>
 
-const BaseName mdl_tier_names[] = {
-  { "local_nvme", MDL_TIER_LOCAL_NVME, "drives of the nodes" },
-  { "nvmeof", MDL_TIER_NVMEOF, "drives over the network" },
-  { "nfs", MDL_TIER_NFS, "file server" },
-  { "parallel_fs", MDL_TIER_PARALLEL_FS, "Lustre, WekaFS, 3FS and the like" },
-  { "object", MDL_TIER_OBJECT, "object store" },
-  { "block", MDL_TIER_BLOCK, "network volume" },
-  { NULL, 0, NULL },
-};
+#define AS_NAME(constant, name, caps, help) { #name, MDL_TIER_##constant, help },
+#define AS_CAPS(constant, name, caps, help) caps,
+const BaseName mdl_tier_names[] = { MDL_TIER_KINDS (AS_NAME){ NULL, 0, NULL } };
+static const gboolean caps_apart[] = { MDL_TIER_KINDS (AS_CAPS) };
 const BaseName mdl_gds_names[] = { { "no", MDL_GDS_NO, "GPU memory is reached by way of the host's alone" },
                                    { "yes", MDL_GDS_YES, "its client has GPUDirect Storage" },
                                    { NULL, 0, NULL } };
@@ -216,9 +211,7 @@ mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorag
   BaseSource source = own < servers ? from->client_iops.source : iops->source;
   put (&side->iops, service_s > 0 ? 1 / service_s : HUGE_VAL, open_s > 0 ? MIN (source, tier->type.metadata.rate.source) : source);
   put (&side->latency, from->latency.v * more.hops + wait_s, from->latency.set ? from->latency.source : BASE_SOURCE_MEASURED);
-  /* buckets of bytes and of requests empty beside each other: the slower counts, they do not add */
-  gboolean caps = tier->type.kind.v == MDL_TIER_BLOCK || tier->type.kind.v == MDL_TIER_OBJECT;
-  if (caps && side->iops.set && side->rate.set)
+  if (caps_apart[tier->type.kind.v] && side->iops.set && side->rate.set)
     *(1 / side->iops.v < q->block_B / side->rate.v ? &side->iops : &side->rate) = (BaseNum){ 0 };
   double stripes = q->stripes > 0 ? q->stripes : mdl_tier_file_targets (tier), stripe_B = tier->type.stripe.size.v;
   double touched = stripe_B > 0 ? CLAMP (q->block_B / stripe_B, 1, stripes) : 1;

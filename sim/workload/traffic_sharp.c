@@ -372,15 +372,10 @@ wrk_needs_fabric_sharp (const WrkComm *comm, MdlAlgo algo)
   return algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && comm->n_islands > 1);
 }
 
-/* Only InfiniBand's switches reduce (SHARP); a bus and what scale-up makes of a network are for teaching. */
 static const char *
 why_not_network (const WrkComm *comm, MdlAlgo algo)
 {
-  static const CluFamily never[] = { CLU_FAMILY_ROCE, CLU_FAMILY_EFA, CLU_FAMILY_SLINGSHOT, CLU_FAMILY_OMNIPATH,
-                                     CLU_FAMILY_ETHERNET };
-  gboolean other = FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS (never); i++)
-    other = other || (comm->network != NULL && comm->network_family == never[i]);
+  gboolean other = comm->network != NULL && !clu_family_may_reduce (comm->network_family);
   if (clu_fabric_has_sharp (comm->clu) && !other)
     return NULL;
   const char *span = algo == MDL_ALGO_NVLS ? "its ranks span more than one NVLink domain and " : "";

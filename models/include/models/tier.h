@@ -14,10 +14,18 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
-  MDL_TIER_LOCAL_NVME, MDL_TIER_NVMEOF, MDL_TIER_NFS, MDL_TIER_PARALLEL_FS, MDL_TIER_OBJECT, MDL_TIER_BLOCK, MDL_TIER_N
-} MdlTierKind;
-extern const BaseName mdl_tier_names[]; /* local_nvme nvmeof nfs parallel_fs object block */
+/* Kinds of tier: constant, name in files, whether it caps bytes and requests apart (two buckets that empty beside each other, of
+ * which the slower counts), what it is. To add one, add its row. */
+#define MDL_TIER_KINDS(ROW)                                                 \
+  ROW (LOCAL_NVME, local_nvme, FALSE, "drives of the nodes")                \
+  ROW (NVMEOF, nvmeof, FALSE, "drives over the network")                    \
+  ROW (NFS, nfs, FALSE, "file server")                                      \
+  ROW (PARALLEL_FS, parallel_fs, FALSE, "Lustre, WekaFS, 3FS and the like") \
+  ROW (OBJECT, object, TRUE, "object store")                                \
+  ROW (BLOCK, block, TRUE, "network volume")
+#define MDL_TIER_CODE(constant, name, caps, help) MDL_TIER_##constant,
+typedef enum { MDL_TIER_KINDS (MDL_TIER_CODE) MDL_TIER_N } MdlTierKind;
+extern const BaseName mdl_tier_names[];
 
 /* Whether its file system lets a GPU's memory be read and written straight. */
 typedef enum { MDL_GDS_NO, MDL_GDS_YES } MdlGds;

@@ -7,7 +7,7 @@
  * Check: four paths of a diamond with a triple cable carry a quarter each. */
 #include <string.h>
 
-#include "graph/path-private.h"
+#include "fabric/fabric-private.h"
 
 #define MAX_SWITCHES 4096u
 #define MAX_CABLES   1000000u
@@ -15,102 +15,111 @@
 #define MAX_NAME     256u        /* of an end, with its ranges: bounds the depth to which it is expanded */
 #define FAR          G_MAXUINT16
 
-/* --- Ways ------------------------------------------------------------------------------------------------------------------- */
+typedef struct {
+  guint32 neighbour, link;
+  gboolean forward;
+} Arc;
 
-static guint32
-custom_attach (const CluFabric *f, guint32 endpoint)
+typedef struct {
+  guint32 n_switches, n_links;
+  const CluCustomSwitch *sw;
+  CluFabricLink *cables;
+  CluParams *params;
+  guint32 *arc_first; /* by vertex, n + 1 */
+  Arc *arc;
+  guint16 *distance; /* switch x switch, cables; FAR: no way */
+} Custom;
+
+static const Custom *
+custom (const CluFabric *f)
 {
-  (void)f;
-  (void)endpoint;
-  return CLU_NONE;
+  return f->shape;
 }
+
+/* --- Ways ------------------------------------------------------------------------------------------------------------------- */
 
 static void
 custom_link (const CluFabric *f, guint32 link, CluFabricLink *out)
 {
-  *out = f->cables[link];
-  out->p = &f->cable_params[link];
+  *out = custom (f)->cables[link];
+  out->p = &custom (f)->params[link];
 }
 
 static void
 custom_resource (const CluFabric *f, guint32 res, guint32 *link, CluResKind *direction, guint32 *n_cables)
 {
-  guint32 low = 0, high = f->n_links;
+  const Custom *c = custom (f);
+  guint32 low = 0, high = c->n_links;
   while (high - low > 1) {
     guint32 middle = low + (high - low) / 2;
-    if (f->cables[middle].res <= res)
+    if (c->cables[middle].res <= res)
       low = middle;
     else
       high = middle;
   }
   *link = low;
-  *direction = (CluResKind)(res - f->cables[low].res);
+  *direction = (CluResKind)(res - c->cables[low].res);
   *n_cables = 1;
 }
 
 static char *
 custom_name (const CluFabric *f, guint32 sw)
 {
-  return g_strdup (f->sw[sw].name.v);
+  return g_strdup (custom (f)->sw[sw].name.v);
 }
 
 /* Cables from a switch to the vertex `to` (a NIC). */
 static guint32
-distance_to (const CluFabric *f, guint32 vertex, guint32 to)
+distance_to (const Custom *c, guint32 vertex, guint32 to)
 {
   guint32 least = FAR;
-  if (vertex >= f->n_switches)
+  if (vertex >= c->n_switches)
     return vertex == to ? 0 : FAR;
-  for (guint32 i = f->arc_first[to]; i < f->arc_first[to + 1]; i++) {
-    guint32 other = f->arc[i].neighbour;
-    if (other < f->n_switches)
-      least = MIN (least, (guint32)f->distance[(gsize)vertex * f->n_switches + other] + 1);
+  for (guint32 i = c->arc_first[to]; i < c->arc_first[to + 1]; i++) {
+    guint32 other = c->arc[i].neighbour;
+    if (other < c->n_switches)
+      least = MIN (least, (guint32)c->distance[(gsize)vertex * c->n_switches + other] + 1);
   }
   return MIN (least, FAR);
 }
 
 /* Cables from the source, which is no switch. */
 static guint32
-distance_from (const CluFabric *f, guint32 from, guint32 to)
+distance_from (const Custom *c, guint32 from, guint32 to)
 {
   guint32 least = FAR;
-  for (guint32 i = f->arc_first[from]; i < f->arc_first[from + 1]; i++)
-    least = MIN (least, distance_to (f, f->arc[i].neighbour, to) + 1);
+  for (guint32 i = c->arc_first[from]; i < c->arc_first[from + 1]; i++)
+    least = MIN (least, distance_to (c, c->arc[i].neighbour, to) + 1);
   return least;
 }
 
 /* Number of shortest paths from the vertex; memo < 0: not yet known. Paths are as long as distances, which are below
  * MAX_SWITCHES. */
 static double
-count_paths (const CluFabric *f, guint32 vertex, guint32 to, guint32 left, double *memo)
+count_paths (const Custom *c, guint32 vertex, guint32 to, guint32 left, double *memo)
 {
   if (vertex == to)
     return 1;
-  if (vertex < f->n_switches && memo[vertex] >= 0)
+  if (vertex < c->n_switches && memo[vertex] >= 0)
     return memo[vertex];
   double n = 0;
-  for (guint32 i = f->arc_first[vertex]; i < f->arc_first[vertex + 1]; i++)
-    if (distance_to (f, f->arc[i].neighbour, to) == left - 1)
-      n += count_paths (f, f->arc[i].neighbour, to, left - 1, memo);
-  if (vertex < f->n_switches)
+  for (guint32 i = c->arc_first[vertex]; i < c->arc_first[vertex + 1]; i++)
+    if (distance_to (c, c->arc[i].neighbour, to) == left - 1)
+      n += count_paths (c, c->arc[i].neighbour, to, left - 1, memo);
+  if (vertex < c->n_switches)
     memo[vertex] = n;
   return n;
-}
-
-static void
-cross (const CluFabric *f, CluPath *path, const CluArc *arc, const CluPart *part)
-{
-  clu_fabric_emit (f, path, arc->link, arc->forward, part);
 }
 
 /* Layer by layer: what arrives at a vertex leaves it in the proportion of the paths beyond. */
 static void
 spread (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint32 length, const CluPart *part)
 {
-  g_autofree double *memo = g_new (double, MAX (f->n_switches, 1u)), *arrived = g_new0 (double, MAX (f->n_switches, 1u));
-  for (guint32 i = 0; i < f->n_switches; i++)
+  const Custom *c = custom (f);
+  g_autofree double *memo = g_new (double, MAX (c->n_switches, 1u)), *arrived = g_new0 (double, MAX (c->n_switches, 1u));
+  for (guint32 i = 0; i < c->n_switches; i++)
     memo[i] = -1;
-  double all = count_paths (f, from, to, length, memo);
+  double all = count_paths (c, from, to, length, memo);
   g_autoptr (GArray) layer = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_array_append_val (layer, from);
   guint32 shown = from; /* the vertex where the first path is */
@@ -121,16 +130,16 @@ spread (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint32 len
       guint32 vertex = g_array_index (layer, guint32, v);
       double here = vertex == from ? 1 : arrived[vertex], ways = vertex == from ? all : memo[vertex];
       guint32 n_equal = 0;
-      for (guint32 i = f->arc_first[vertex]; i < f->arc_first[vertex + 1]; i++)
-        n_equal += distance_to (f, f->arc[i].neighbour, to) == left - 1 ? 1 : 0;
-      for (guint32 i = f->arc_first[vertex]; i < f->arc_first[vertex + 1]; i++) {
-        const CluArc *arc = &f->arc[i];
-        if (distance_to (f, arc->neighbour, to) != left - 1)
+      for (guint32 i = c->arc_first[vertex]; i < c->arc_first[vertex + 1]; i++)
+        n_equal += distance_to (c, c->arc[i].neighbour, to) == left - 1 ? 1 : 0;
+      for (guint32 i = c->arc_first[vertex]; i < c->arc_first[vertex + 1]; i++) {
+        const Arc *arc = &c->arc[i];
+        if (distance_to (c, arc->neighbour, to) != left - 1)
           continue;
-        double share = here * count_paths (f, arc->neighbour, to, left - 1, memo) / ways;
+        double share = here * count_paths (c, arc->neighbour, to, left - 1, memo) / ways;
         gboolean first = part->shown && vertex == shown && shown_next == CLU_NONE;
         CluPart edge = { part->share * share, part->n_alternatives * n_equal, first };
-        cross (f, path, arc, &edge);
+        clu_fabric_emit (f, path, arc->link, arc->forward, &edge);
         if (vertex == shown && shown_next == CLU_NONE)
           shown_next = arc->neighbour;
         if (arc->neighbour == to)
@@ -149,15 +158,16 @@ spread (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint32 len
 static gboolean
 no_way (const CluFabric *f, guint32 from, guint32 to, GError **error)
 {
+  const Custom *c = custom (f);
   g_autofree char *a = NULL, *b = NULL;
-  gboolean lost_a = f->arc_first[from] == f->arc_first[from + 1], lost_b = f->arc_first[to] == f->arc_first[to + 1];
+  gboolean lost_a = c->arc_first[from] == c->arc_first[from + 1], lost_b = c->arc_first[to] == c->arc_first[to + 1];
   if (lost_a || lost_b) {
     a = clu_dev_name (f->clu, clu_fabric_dev (f->clu, lost_a ? from : to));
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the path breaks at %s: no cable of the fabric ends there", a);
     return FALSE;
   }
-  a = clu_dev_name (f->clu, clu_fabric_dev (f->clu, f->arc[f->arc_first[from]].neighbour));
-  b = clu_dev_name (f->clu, clu_fabric_dev (f->clu, f->arc[f->arc_first[to]].neighbour));
+  a = clu_dev_name (f->clu, clu_fabric_dev (f->clu, c->arc[c->arc_first[from]].neighbour));
+  b = clu_dev_name (f->clu, clu_fabric_dev (f->clu, c->arc[c->arc_first[to]].neighbour));
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
                "the path breaks between %s and %s: no cables of the fabric lead from one to the other", a, b);
   return FALSE;
@@ -167,7 +177,8 @@ static gboolean
 custom_route (const CluFabric *f, CluPath *path, guint32 from_nic, guint32 to_nic, guint64 flow, const CluPart *part,
               GError **error)
 {
-  guint32 from = f->n_switches + from_nic, to = f->n_switches + to_nic, length = distance_from (f, from, to);
+  const Custom *c = custom (f);
+  guint32 from = f->n_switches + from_nic, to = f->n_switches + to_nic, length = distance_from (c, from, to);
   if (length >= FAR)
     return no_way (f, from, to, error);
   if (f->routing == CLU_ROUTING_ADAPTIVE) {
@@ -176,31 +187,24 @@ custom_route (const CluFabric *f, CluPath *path, guint32 from_nic, guint32 to_ni
   }
   for (guint32 vertex = from, left = length; left > 0; left--) {
     guint32 n = 0, chosen, number = 0;
-    for (guint32 i = f->arc_first[vertex]; i < f->arc_first[vertex + 1]; i++)
-      n += distance_to (f, f->arc[i].neighbour, to) == left - 1 ? 1 : 0;
+    for (guint32 i = c->arc_first[vertex]; i < c->arc_first[vertex + 1]; i++)
+      n += distance_to (c, c->arc[i].neighbour, to) == left - 1 ? 1 : 0;
     chosen = f->routing == CLU_ROUTING_STATIC ? to_nic % n : clu_fabric_choice (f, from_nic, to_nic, flow, left, n);
-    for (guint32 i = f->arc_first[vertex]; i < f->arc_first[vertex + 1]; i++)
-      if (distance_to (f, f->arc[i].neighbour, to) == left - 1 && number++ == chosen) {
-        cross (f, path, &f->arc[i], part);
-        vertex = f->arc[i].neighbour;
+    for (guint32 i = c->arc_first[vertex]; i < c->arc_first[vertex + 1]; i++)
+      if (distance_to (c, c->arc[i].neighbour, to) == left - 1 && number++ == chosen) {
+        clu_fabric_emit (f, path, c->arc[i].link, c->arc[i].forward, part);
+        vertex = c->arc[i].neighbour;
         break;
       }
   }
   return TRUE;
 }
 
-static const CluFabricOps custom_ops = { .kind = CLU_FABRIC_CUSTOM,
-                                         .attach = custom_attach,
-                                         .link = custom_link,
-                                         .resource = custom_resource,
-                                         .name = custom_name,
-                                         .route = custom_route };
-
 /* --- Reading ----------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   CluLoader *loader;
-  CluFabric *f;
+  Custom *c;
   GHashTable *switches; /* name -> number + 1 */
   GArray *cables;       /* CluFabricLink, res and p not yet */
   GArray *params;       /* CluParams */
@@ -253,13 +257,12 @@ vertex_of (Reader *r, const char *name, BaseMark mark)
       g_ascii_string_to_unsigned (parts[0] + 4, 10, 0, G_MAXUINT32, &node, NULL) &&
       g_ascii_string_to_unsigned (parts[1] + 3, 10, 0, G_MAXUINT32, &nic, NULL)) {
     if (node >= clu->n_nodes)
-      base_diag_error (r->loader->context.diag, mark, "there is no node%" G_GUINT64_FORMAT "; nodes are node0 to node%u", node,
-                       clu->n_nodes - 1);
+      clu_error (r->loader, mark, "there is no node%" G_GUINT64_FORMAT "; nodes are node0 to node%u", node, clu->n_nodes - 1);
     else if (nic >= clu->node[node + 1].nic - clu->node[node].nic)
-      base_diag_error (r->loader->context.diag, mark, "node%" G_GUINT64_FORMAT " has no nic%" G_GUINT64_FORMAT "; it has %u", node,
-                       nic, clu->node[node + 1].nic - clu->node[node].nic);
+      clu_error (r->loader, mark, "node%" G_GUINT64_FORMAT " has no nic%" G_GUINT64_FORMAT "; it has %u", node, nic,
+                 clu->node[node + 1].nic - clu->node[node].nic);
     else
-      return r->f->n_switches + clu->node[node].nic + (guint32)nic;
+      return r->c->n_switches + clu->node[node].nic + (guint32)nic;
     return CLU_NONE;
   }
   const CluFabricSpec *spec = &clu->spec.fabric;
@@ -267,16 +270,16 @@ vertex_of (Reader *r, const char *name, BaseMark mark)
   for (unsigned i = 0; i < spec->switches.n; i++)
     names[i] = BASE_LIST_AT (spec->switches, CluCustomSwitch, i)->name.v;
   g_autofree char *hint = base_hint (name, names);
-  base_diag_error (r->loader->context.diag, mark, "'%s' is no switch of this fabric%s and no NIC (as node3.nic0)", name, hint);
+  clu_error (r->loader, mark, "'%s' is no switch of this fabric%s and no NIC (as node3.nic0)", name, hint);
   return CLU_NONE;
 }
 
 static double
 crossing_of (const Reader *r, guint32 vertex)
 {
-  if (vertex >= r->f->n_switches)
+  if (vertex >= r->c->n_switches)
     return 0;
-  const CluCustomSwitch *sw = &r->f->sw[vertex];
+  const CluCustomSwitch *sw = &r->c->sw[vertex];
   return sw->latency.set ? sw->latency.v : clu_tier_latency (&r->loader->clu->spec.fabric.leaf);
 }
 
@@ -288,7 +291,7 @@ read_cable (Reader *r, const CluCustomLink *link, const char *from, const char *
   if (a == CLU_NONE || b == CLU_NONE)
     return FALSE;
   if (a == b) {
-    base_diag_error (r->loader->context.diag, link->to.mark, "a cable from '%s' to itself", from);
+    clu_error (r->loader, link->to.mark, "a cable from '%s' to itself", from);
     return FALSE;
   }
   CluParams p;
@@ -310,19 +313,19 @@ read_link (Reader *r, const CluCustomLink *link, const CluParams *wire)
   GPtrArray *names[] = { from, to };
   for (int e = 0; e < 2; e++)
     if (ends[e]->v == NULL || strlen (ends[e]->v) > MAX_NAME || !expand (ends[e]->v, names[e])) {
-      base_diag_error (r->loader->context.diag, ends[e]->mark,
-                       "'%s' is not an end of cables; a switch's name, node3.nic0, or ranges as node[0-7].nic[0,2]",
-                       ends[e]->v != NULL ? ends[e]->v : "");
+      clu_error (r->loader, ends[e]->mark,
+                 "'%s' is not an end of cables; a switch's name, node3.nic0, or ranges as node[0-7].nic[0,2]",
+                 ends[e]->v != NULL ? ends[e]->v : "");
       return;
     }
   if (from->len != to->len && from->len != 1 && to->len != 1) {
-    base_diag_error (r->loader->context.diag, link->to.mark,
-                     "%u ends cannot be paired with %u; ranges of one length, or one end for all", from->len, to->len);
+    clu_error (r->loader, link->to.mark, "%u ends cannot be paired with %u; ranges of one length, or one end for all", from->len,
+               to->len);
     return;
   }
   guint n = MAX (from->len, to->len);
   if (r->cables->len + n * link->count.v > MAX_CABLES) {
-    base_diag_error (r->loader->context.diag, link->head.mark, "more than %u cables in a custom fabric", MAX_CABLES);
+    clu_error (r->loader, link->head.mark, "more than %u cables in a custom fabric", MAX_CABLES);
     return;
   }
   for (guint i = 0; i < n; i++)
@@ -336,8 +339,8 @@ read_switches (Reader *r)
   const BaseList *list = &r->loader->clu->spec.fabric.switches;
   gboolean ok = TRUE;
   if (list->n > MAX_SWITCHES) {
-    base_diag_error (r->loader->context.diag, list->mark,
-                     "%u switches; a custom fabric may have %u (the generated kinds have no such limit)", list->n, MAX_SWITCHES);
+    clu_error (r->loader, list->mark, "%u switches; a custom fabric may have %u (the generated kinds have no such limit)", list->n,
+               MAX_SWITCHES);
     return FALSE;
   }
   for (unsigned i = 0; i < list->n; i++) {
@@ -350,61 +353,59 @@ read_switches (Reader *r)
         strcmp (sw->name.v, "management") == 0 ||
         (g_str_has_prefix (sw->name.v, "gpu") && g_ascii_string_to_unsigned (sw->name.v + 3, 10, 0, G_MAXUINT32, &number, NULL));
     if (device) {
-      base_diag_error (r->loader->context.diag, sw->name.mark,
-                       "'%s' cannot name a switch; a word without dots, brackets and blanks that names no other device",
-                       sw->name.v);
+      clu_error (r->loader, sw->name.mark,
+                 "'%s' cannot name a switch; a word without dots, brackets and blanks that names no other device", sw->name.v);
       ok = FALSE;
     } else if (!g_hash_table_insert (r->switches, (gpointer)sw->name.v, GUINT_TO_POINTER (i + 1))) {
-      base_diag_error (r->loader->context.diag, sw->name.mark, "two switches are named '%s'", sw->name.v);
+      clu_error (r->loader, sw->name.mark, "two switches are named '%s'", sw->name.v);
       ok = FALSE;
     }
   }
-  r->f->n_switches = list->n;
-  r->f->sw = list->item;
+  r->c->n_switches = list->n;
+  r->c->sw = list->item;
   return ok;
 }
 
 /* --- Tables ---------------------------------------------------------------------------------------------------------------- */
 
 static void
-build_arcs (CluFabric *f)
+build_arcs (Custom *c, guint32 n, BaseArena *arena)
 {
-  guint32 n = f->n_switches + f->n_endpoints;
-  f->arc_first = g_new0 (guint32, (gsize)n + 1);
-  f->arc = g_new (CluArc, MAX ((gsize)2 * f->n_links, 1));
-  for (guint32 i = 0; i < f->n_links; i++) {
-    f->arc_first[f->cables[i].a]++;
-    f->arc_first[f->cables[i].b]++;
+  c->arc_first = base_arena_alloc_n (arena, (gsize)n + 1, sizeof *c->arc_first);
+  c->arc = base_arena_alloc_n (arena, (gsize)2 * c->n_links, sizeof *c->arc);
+  for (guint32 i = 0; i < c->n_links; i++) {
+    c->arc_first[c->cables[i].a]++;
+    c->arc_first[c->cables[i].b]++;
   }
   for (guint32 v = 1; v <= n; v++)
-    f->arc_first[v] += f->arc_first[v - 1];
+    c->arc_first[v] += c->arc_first[v - 1];
   /* From the back, so that a vertex' arcs stand in the order of the cables: those to switches first, then those to NICs. */
   for (int to_switch = 0; to_switch < 2; to_switch++)
-    for (guint32 i = f->n_links; i-- > 0;) {
-      const CluFabricLink *cable = &f->cables[i];
-      if ((cable->a < f->n_switches) == (to_switch == 1))
-        f->arc[--f->arc_first[cable->b]] = (CluArc){ cable->a, i, FALSE };
-      if ((cable->b < f->n_switches) == (to_switch == 1))
-        f->arc[--f->arc_first[cable->a]] = (CluArc){ cable->b, i, TRUE };
+    for (guint32 i = c->n_links; i-- > 0;) {
+      const CluFabricLink *cable = &c->cables[i];
+      if ((cable->a < c->n_switches) == (to_switch == 1))
+        c->arc[--c->arc_first[cable->b]] = (Arc){ cable->a, i, FALSE };
+      if ((cable->b < c->n_switches) == (to_switch == 1))
+        c->arc[--c->arc_first[cable->a]] = (Arc){ cable->b, i, TRUE };
     }
 }
 
 static void
-build_distances (CluFabric *f)
+build_distances (Custom *c, BaseArena *arena)
 {
-  guint32 n = f->n_switches;
-  f->distance = g_new (guint16, MAX ((gsize)n * n, 1));
+  guint32 n = c->n_switches;
+  c->distance = base_arena_alloc_n (arena, (gsize)n * n, sizeof *c->distance);
   g_autofree guint32 *queue = g_new (guint32, MAX (n, 1u));
   for (guint32 s = 0; s < n; s++) {
-    guint16 *row = &f->distance[(gsize)s * n];
+    guint16 *row = &c->distance[(gsize)s * n];
     guint32 head = 0, tail = 0;
     memset (row, 0xff, n * sizeof *row); /* FAR */
     row[s] = 0;
     queue[tail++] = s;
     while (head < tail) {
       guint32 v = queue[head++];
-      for (guint32 i = f->arc_first[v]; i < f->arc_first[v + 1] && f->arc[i].neighbour < n; i++) {
-        guint32 w = f->arc[i].neighbour;
+      for (guint32 i = c->arc_first[v]; i < c->arc_first[v + 1] && c->arc[i].neighbour < n; i++) {
+        guint32 w = c->arc[i].neighbour;
         if (row[w] != FAR)
           continue;
         row[w] = (guint16)(row[v] + 1);
@@ -414,42 +415,68 @@ build_distances (CluFabric *f)
   }
 }
 
-void
-clu_fabric_build_custom (CluLoader *loader, const CluParams *wire)
+static void *
+keep (BaseArena *arena, const GArray *array)
+{
+  void *kept = base_arena_alloc_n (arena, array->len, g_array_get_element_size ((GArray *)array));
+  return array->len > 0 ? memcpy (kept, array->data, array->len * g_array_get_element_size ((GArray *)array)) : kept;
+}
+
+/* Reads switches and cables. FALSE with an error in the diag. */
+static gboolean
+read_all (Reader *r, const CluParams *wire)
+{
+  const CluFabricSpec *spec = &r->loader->clu->spec.fabric;
+  unsigned before = base_diag_n_errors (r->loader->context.diag);
+  if (!read_switches (r))
+    return FALSE;
+  if (spec->links.n == 0)
+    clu_error (r->loader, spec->head.mark, "a custom fabric needs 'links' (e.g. [{from: node[0-7].nic0, to: s0}])");
+  for (unsigned i = 0; i < spec->links.n; i++)
+    read_link (r, BASE_LIST_AT (spec->links, CluCustomLink, i), wire);
+  guint64 trunks = 0;
+  for (guint32 i = 0; i < r->cables->len; i++) {
+    const CluFabricLink *cable = &g_array_index (r->cables, CluFabricLink, i);
+    trunks += cable->a < r->c->n_switches && cable->b < r->c->n_switches ? 1 : 0;
+  }
+  if (trunks * r->c->n_switches > MAX_STEPS)
+    clu_error (r->loader, spec->links.mark,
+               "%u switches with %" G_GUINT64_FORMAT " cables between them are too many for a custom fabric; take a generated kind",
+               r->c->n_switches, trunks);
+  return base_diag_n_errors (r->loader->context.diag) == before;
+}
+
+static gboolean
+build_custom (CluLoader *loader, const CluParams *wire)
 {
   CluFabric *f = &loader->clu->fabric;
-  const CluFabricSpec *spec = &loader->clu->spec.fabric;
+  BaseArena *arena = loader->context.arena;
   g_autoptr (GHashTable) switches = g_hash_table_new (g_str_hash, g_str_equal);
-  Reader r = { .loader = loader, .f = f, .switches = switches };
-  if (!read_switches (&r))
-    return;
-  if (spec->links.n == 0) {
-    base_diag_error (loader->context.diag, spec->head.mark,
-                     "a custom fabric needs 'links' (e.g. [{from: node[0-7].nic0, to: s0}])");
-    return;
+  g_autoptr (GArray) cables = g_array_new (FALSE, FALSE, sizeof (CluFabricLink)),
+                     params = g_array_new (FALSE, FALSE, sizeof (CluParams));
+  Custom *c = base_arena_alloc (arena, sizeof *c);
+  Reader r = { .loader = loader, .c = c, .switches = switches, .cables = cables, .params = params };
+  if (!read_all (&r, wire))
+    return FALSE;
+  c->n_links = cables->len;
+  c->cables = keep (arena, cables);
+  c->params = keep (arena, params);
+  for (guint32 i = 0; i < c->n_links; i++) {
+    c->cables[i].res = f->n_res;
+    f->n_res += clu_params_n_res (&c->params[i]);
   }
-  r.cables = g_array_new (FALSE, FALSE, sizeof (CluFabricLink));
-  r.params = g_array_new (FALSE, FALSE, sizeof (CluParams));
-  for (unsigned i = 0; i < spec->links.n; i++)
-    read_link (&r, BASE_LIST_AT (spec->links, CluCustomLink, i), wire);
-  f->n_links = r.cables->len;
-  f->cables = (CluFabricLink *)(void *)g_array_free (r.cables, FALSE);
-  f->cable_params = (CluParams *)(void *)g_array_free (r.params, FALSE);
-  for (guint32 i = 0; i < f->n_links; i++) {
-    f->cables[i].res = f->n_res;
-    f->n_res += clu_params_n_res (&f->cable_params[i]);
-  }
-  guint64 trunks = 0;
-  for (guint32 i = 0; i < f->n_links; i++)
-    trunks += f->cables[i].a < f->n_switches && f->cables[i].b < f->n_switches ? 1 : 0;
-  if (trunks * f->n_switches > MAX_STEPS) {
-    base_diag_error (loader->context.diag, spec->links.mark,
-                     "%u switches with %" G_GUINT64_FORMAT
-                     " cables between them are too many for a custom fabric; take a generated kind",
-                     f->n_switches, trunks);
-    return;
-  }
-  build_arcs (f);
-  build_distances (f);
-  f->ops = &custom_ops;
+  build_arcs (c, c->n_switches + f->n_endpoints, arena);
+  build_distances (c, arena);
+  f->shape = c;
+  f->n_switches = c->n_switches;
+  f->n_links = c->n_links;
+  return TRUE;
 }
+
+static const char *const custom_keys[] = { "switches", "links", NULL };
+const CluFabricOps clu_fabric_custom = { .keys = custom_keys,
+                                         .build = build_custom,
+                                         .link = custom_link,
+                                         .resource = custom_resource,
+                                         .name = custom_name,
+                                         .route = custom_route };

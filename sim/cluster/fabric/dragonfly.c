@@ -8,16 +8,27 @@
  * a third group (Valiant) are not taken.
  * Source: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, 3.1 and 4.1.
  * Check: no way of 9 groups of 4 routers has more than 3 cables between routers; two copies share a way half and half. */
-#include "graph/path-private.h"
+#include "fabric/fabric-private.h"
 
 /* Cables between routers. What walks over all of them (a bisection) holds them in memory; the largest machines have under a
  * million. */
 #define MAX_CABLES (1u << 24)
 
-static guint32
-local_links (const CluFabric *f)
+typedef struct {
+  guint32 groups, routers, hosts, global_links, copies;
+  CluParams cable;
+} Dragonfly;
+
+static const Dragonfly *
+dragonfly (const CluFabric *f)
 {
-  return f->routers * (f->routers - 1) / 2;
+  return f->shape;
+}
+
+static guint32
+local_links (const Dragonfly *d)
+{
+  return d->routers * (d->routers - 1) / 2;
 }
 
 /* Number of the pair i < j among n. */
@@ -45,50 +56,42 @@ pair_of (guint32 number, guint32 n, guint32 *i, guint32 *j)
 
 /* The router of group `group` that bears copy `copy` of its cable to `other`. */
 static guint32
-gateway (const CluFabric *f, guint32 group, guint32 other, guint32 copy)
+gateway (const Dragonfly *d, guint32 group, guint32 other, guint32 copy)
 {
-  guint32 q = copy * (f->groups - 1) + (other < group ? other : other - 1);
-  return group * f->routers + q / f->global_links;
+  guint32 q = copy * (d->groups - 1) + (other < group ? other : other - 1);
+  return group * d->routers + q / d->global_links;
 }
 
 static guint32
 dragonfly_attach (const CluFabric *f, guint32 endpoint)
 {
-  return endpoint / f->hosts;
+  return endpoint / dragonfly (f)->hosts;
 }
 
 static void
 dragonfly_link (const CluFabric *f, guint32 link, CluFabricLink *out)
 {
-  guint32 all_local = f->groups * local_links (f), i, j;
+  const Dragonfly *d = dragonfly (f);
+  guint32 all_local = d->groups * local_links (d), i, j;
   if (link < all_local) {
-    guint32 group = link / local_links (f);
-    pair_of (link % local_links (f), f->routers, &i, &j);
-    out->a = group * f->routers + i;
-    out->b = group * f->routers + j;
+    guint32 group = link / local_links (d);
+    pair_of (link % local_links (d), d->routers, &i, &j);
+    out->a = group * d->routers + i;
+    out->b = group * d->routers + j;
   } else {
-    guint32 copy = (link - all_local) % f->copies;
-    pair_of ((link - all_local) / f->copies, f->groups, &i, &j);
-    out->a = gateway (f, i, j, copy);
-    out->b = gateway (f, j, i, copy);
+    guint32 copy = (link - all_local) % d->copies;
+    pair_of ((link - all_local) / d->copies, d->groups, &i, &j);
+    out->a = gateway (d, i, j, copy);
+    out->b = gateway (d, j, i, copy);
   }
-  out->p = &f->cable;
-  out->res = link * clu_params_n_res (&f->cable);
-}
-
-static void
-dragonfly_resource (const CluFabric *f, guint32 res, guint32 *link, CluResKind *direction, guint32 *n_cables)
-{
-  guint32 stride = clu_params_n_res (&f->cable);
-  *link = res / stride;
-  *direction = (CluResKind)(res % stride);
-  *n_cables = 1;
+  out->p = &d->cable;
+  out->res = link * clu_params_n_res (&d->cable);
 }
 
 static char *
 dragonfly_name (const CluFabric *f, guint32 sw)
 {
-  return g_strdup_printf ("group%u.router%u", sw / f->routers, sw % f->routers);
+  return g_strdup_printf ("group%u.router%u", sw / dragonfly (f)->routers, sw % dragonfly (f)->routers);
 }
 
 static void
@@ -96,8 +99,9 @@ emit_local (const CluFabric *f, CluPath *path, guint32 from, guint32 to, const C
 {
   if (from == to)
     return;
-  guint32 i = from % f->routers, j = to % f->routers;
-  guint32 link = from / f->routers * local_links (f) + pair_number (MIN (i, j), MAX (i, j), f->routers);
+  const Dragonfly *d = dragonfly (f);
+  guint32 i = from % d->routers, j = to % d->routers;
+  guint32 link = from / d->routers * local_links (d) + pair_number (MIN (i, j), MAX (i, j), d->routers);
   clu_fabric_emit (f, path, link, i < j, part);
 }
 
@@ -107,22 +111,23 @@ dragonfly_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, gu
   (void)error; /* all groups are joined: what was built has a way */
   if (from == CLU_TOP || to == CLU_TOP)
     return TRUE; /* storage hangs on every router */
-  guint32 a = from / f->hosts, b = to / f->hosts, group_a = a / f->routers, group_b = b / f->routers;
+  const Dragonfly *d = dragonfly (f);
+  guint32 a = from / d->hosts, b = to / d->hosts, group_a = a / d->routers, group_b = b / d->routers;
   if (group_a == group_b) {
     emit_local (f, path, a, b, part);
     return TRUE;
   }
   guint32 fewest = 4, n = 0;
-  for (guint32 c = 0; c < f->copies; c++) {
-    guint32 cables = 1 + (gateway (f, group_a, group_b, c) != a ? 1u : 0u) + (gateway (f, group_b, group_a, c) != b ? 1u : 0u);
+  for (guint32 c = 0; c < d->copies; c++) {
+    guint32 cables = 1 + (gateway (d, group_a, group_b, c) != a ? 1u : 0u) + (gateway (d, group_b, group_a, c) != b ? 1u : 0u);
     n = cables < fewest ? 1 : n + (cables == fewest ? 1 : 0);
     fewest = MIN (fewest, cables);
   }
   gboolean spread = f->routing == CLU_ROUTING_ADAPTIVE;
   guint32 chosen = f->routing == CLU_ROUTING_STATIC ? to % n : spread ? 0 : clu_fabric_choice (f, from, to, flow, 0, n);
   guint32 low = MIN (group_a, group_b), high = MAX (group_a, group_b), rank = 0;
-  for (guint32 c = 0; c < f->copies; c++) {
-    guint32 out = gateway (f, group_a, group_b, c), in = gateway (f, group_b, group_a, c);
+  for (guint32 c = 0; c < d->copies; c++) {
+    guint32 out = gateway (d, group_a, group_b, c), in = gateway (d, group_b, group_a, c);
     if (1 + (out != a ? 1u : 0u) + (in != b ? 1u : 0u) != fewest)
       continue;
     guint32 number = rank++;
@@ -130,68 +135,77 @@ dragonfly_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, gu
       continue;
     CluPart share = { part->share / (spread ? n : 1), part->n_alternatives * (spread ? n : 1), part->shown && number == chosen };
     emit_local (f, path, a, out, &share);
-    guint32 link = f->groups * local_links (f) + pair_number (low, high, f->groups) * f->copies + c;
+    guint32 link = d->groups * local_links (d) + pair_number (low, high, d->groups) * d->copies + c;
     clu_fabric_emit (f, path, link, group_a < group_b, &share);
     emit_local (f, path, in, b, &share);
   }
   return TRUE;
 }
 
-static const CluFabricOps dragonfly_ops = { .kind = CLU_FABRIC_DRAGONFLY,
-                                            .attach = dragonfly_attach,
-                                            .link = dragonfly_link,
-                                            .resource = dragonfly_resource,
-                                            .name = dragonfly_name,
-                                            .route = dragonfly_route };
+static void
+check_dragonfly (CluLoader *loader, const CluSpec *spec)
+{
+  if (!spec->fabric.dragonfly.head.set)
+    clu_error (loader, spec->fabric.head.mark,
+               "kind dragonfly needs 'dragonfly: {groups: …, routers: …, hosts: …, global_links: …}'");
+}
 
-void
-clu_fabric_build_dragonfly (CluLoader *loader, const CluParams *wire)
+static gboolean
+build_dragonfly (CluLoader *loader, const CluParams *wire)
 {
   CluFabric *f = &loader->clu->fabric;
   const CluFabricSpec *spec = &loader->clu->spec.fabric;
-  const CluDragonflySpec *d = &spec->dragonfly;
-  BaseDiag *diag = loader->context.diag;
-  f->groups = (guint32)d->groups.v;
-  f->routers = (guint32)d->routers.v;
-  f->hosts = (guint32)d->hosts.v;
-  f->global_links = (guint32)d->global_links.v;
-  guint64 routers = (guint64)f->groups * f->routers, ports = (guint64)f->routers * f->global_links;
+  const CluDragonflySpec *s = &spec->dragonfly;
+  Dragonfly *d = base_arena_alloc (loader->context.arena, sizeof *d);
+  *d = (Dragonfly){ .groups = (guint32)s->groups.v,
+                    .routers = (guint32)s->routers.v,
+                    .hosts = (guint32)s->hosts.v,
+                    .global_links = (guint32)s->global_links.v };
+  f->shape = d;
+  guint64 routers = (guint64)d->groups * d->routers, ports = (guint64)d->routers * d->global_links;
   guint32 radix = clu_tier_radix (&spec->leaf);
-  guint64 used = (guint64)f->hosts + f->routers - 1 + f->global_links;
-  if (routers * f->hosts < f->n_endpoints) {
-    base_diag_error (diag, d->head.mark,
-                     "the fabric cannot host all NICs: %u groups x %u routers x %u hosts are %" G_GUINT64_FORMAT
-                     ", but there are %u",
-                     f->groups, f->routers, f->hosts, routers * f->hosts, f->n_endpoints);
-    return;
+  guint64 used = (guint64)d->hosts + d->routers - 1 + d->global_links;
+  if (routers * d->hosts < f->n_endpoints) {
+    clu_error (loader, s->head.mark,
+               "the fabric cannot host all NICs: %u groups x %u routers x %u hosts are %" G_GUINT64_FORMAT ", but there are %u",
+               d->groups, d->routers, d->hosts, routers * d->hosts, f->n_endpoints);
+    return FALSE;
   }
-  if (f->groups > 1 && ports < f->groups - 1) {
-    base_diag_error (diag, d->head.mark,
-                     "a group's %" G_GUINT64_FORMAT
-                     " global links do not reach %u other groups; routers x global_links must be at least groups - 1",
-                     ports, f->groups - 1);
-    return;
+  if (d->groups > 1 && ports < d->groups - 1) {
+    clu_error (loader, s->head.mark,
+               "a group's %" G_GUINT64_FORMAT
+               " global links do not reach %u other groups; routers x global_links must be at least groups - 1",
+               ports, d->groups - 1);
+    return FALSE;
   }
   if (radix > 0 && used > radix) {
-    base_diag_error (diag, d->head.mark,
-                     "a router needs %" G_GUINT64_FORMAT " ports (%u hosts, %u in its group, %u global), but has %u", used,
-                     f->hosts, f->routers - 1, f->global_links, radix);
-    return;
+    clu_error (loader, s->head.mark,
+               "a router needs %" G_GUINT64_FORMAT " ports (%u hosts, %u in its group, %u global), but has %u", used, d->hosts,
+               d->routers - 1, d->global_links, radix);
+    return FALSE;
   }
-  f->copies = f->groups > 1 ? (guint32)(ports / (f->groups - 1)) : 0;
+  d->copies = d->groups > 1 ? (guint32)(ports / (d->groups - 1)) : 0;
   double crossing_s = clu_tier_latency (&spec->leaf);
-  if (!clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * crossing_s, &f->cable))
-    return;
-  guint64 links = (guint64)f->groups * f->routers * (f->routers - 1) / 2 + (guint64)f->groups * (f->groups - 1) / 2 * f->copies;
+  if (!clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * crossing_s, &d->cable))
+    return FALSE;
+  guint64 links = (guint64)d->groups * d->routers * (d->routers - 1) / 2 + (guint64)d->groups * (d->groups - 1) / 2 * d->copies;
   if (links > MAX_CABLES) {
-    base_diag_error (diag, d->head.mark, "the fabric would have %" G_GUINT64_FORMAT " cables between routers; at most %u are built",
-                     links, MAX_CABLES);
-    return;
+    clu_error (loader, s->head.mark, "the fabric would have %" G_GUINT64_FORMAT " cables between routers; at most %u are built",
+               links, MAX_CABLES);
+    return FALSE;
   }
-  if (!clu_fabric_fits (loader, routers, "routers"))
-    return;
   f->n_switches = (guint32)routers;
   f->n_links = (guint32)links;
-  f->n_res = f->n_links * clu_params_n_res (&f->cable);
-  f->ops = &dragonfly_ops;
+  f->n_res = f->n_links * clu_params_n_res (&d->cable);
+  return clu_fabric_fits (loader, routers, "routers");
 }
+
+static const char *const dragonfly_keys[] = { "dragonfly", NULL };
+const CluFabricOps clu_fabric_dragonfly = { .keys = dragonfly_keys,
+                                            .check = check_dragonfly,
+                                            .build = build_dragonfly,
+                                            .attach = dragonfly_attach,
+                                            .link = dragonfly_link,
+                                            .resource = clu_fabric_resource,
+                                            .name = dragonfly_name,
+                                            .route = dragonfly_route };

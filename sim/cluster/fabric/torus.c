@@ -10,14 +10,25 @@
  * Check: shares of all paths between corners of a 4 x 3 torus; half against half is 2 x 4 x 4 cables of a 4 x 4 x 4. */
 #include <math.h>
 
-#include "graph/path-private.h"
+#include "fabric/fabric-private.h"
 
 #define MAX_DIMS 8u
+
+typedef struct {
+  guint32 n_dims, dim[MAX_DIMS];
+  CluParams cable[2]; /* of dimensions of two nodes: two cables */
+} Torus;
+
+static const Torus *
+torus (const CluFabric *f)
+{
+  return f->shape;
+}
 
 static guint32
 links_of_dim (const CluFabric *f, guint32 d, guint32 n)
 {
-  return f->dim[d] == 1 ? 0 : f->dim[d] == 2 ? n / 2 : n;
+  return torus (f)->dim[d] == 1 ? 0 : torus (f)->dim[d] == 2 ? n / 2 : n;
 }
 
 static guint32
@@ -25,14 +36,14 @@ stride_of (const CluFabric *f, guint32 d)
 {
   guint32 stride = 1;
   for (guint32 i = 0; i < d; i++)
-    stride *= f->dim[i];
+    stride *= torus (f)->dim[i];
   return stride;
 }
 
 static const CluParams *
 params_of (const CluFabric *f, guint32 d)
 {
-  return &f->cable_params[f->dim[d] == 2 ? 1 : 0];
+  return &torus (f)->cable[torus (f)->dim[d] == 2 ? 1 : 0];
 }
 
 /* Link from the node up in dimension d. */
@@ -42,13 +53,13 @@ link_up (const CluFabric *f, guint32 d, guint32 node)
   guint32 first = 0, stride = stride_of (f, d);
   for (guint32 i = 0; i < d; i++)
     first += links_of_dim (f, i, f->n_switches);
-  return first + (f->dim[d] == 2 ? node / (2 * stride) * stride + node % stride : node);
+  return first + (torus (f)->dim[d] == 2 ? node / (2 * stride) * stride + node % stride : node);
 }
 
 static guint32
 neighbour (const CluFabric *f, guint32 d, guint32 node, gboolean up)
 {
-  guint32 stride = stride_of (f, d), size = f->dim[d], at = node / stride % size, base = node - at * stride;
+  guint32 stride = stride_of (f, d), size = torus (f)->dim[d], at = node / stride % size, base = node - at * stride;
   return base + (up ? (at + 1) % size : (at + size - 1) % size) * stride;
 }
 
@@ -65,19 +76,10 @@ torus_link (const CluFabric *f, guint32 link, CluFabricLink *out)
   while (number >= links_of_dim (f, d, f->n_switches))
     number -= links_of_dim (f, d++, f->n_switches);
   guint32 stride = stride_of (f, d);
-  out->a = f->dim[d] == 2 ? number / stride * (2 * stride) + number % stride : number;
+  out->a = torus (f)->dim[d] == 2 ? number / stride * (2 * stride) + number % stride : number;
   out->b = neighbour (f, d, out->a, TRUE);
   out->p = params_of (f, d);
-  out->res = link * clu_params_n_res (&f->cable);
-}
-
-static void
-torus_resource (const CluFabric *f, guint32 res, guint32 *link, CluResKind *direction, guint32 *n_cables)
-{
-  guint32 stride = clu_params_n_res (&f->cable);
-  *link = res / stride;
-  *direction = (CluResKind)(res % stride);
-  *n_cables = 1;
+  out->res = link * clu_params_n_res (&torus (f)->cable[0]);
 }
 
 static char *
@@ -92,7 +94,7 @@ step (const CluFabric *f, CluPath *path, guint32 d, guint32 node, gboolean up, c
 {
   guint32 next = neighbour (f, d, node, up);
   /* In a dimension of two the link is the lower node's, whichever way. */
-  gboolean from_a = f->dim[d] == 2 ? next > node : up;
+  gboolean from_a = torus (f)->dim[d] == 2 ? next > node : up;
   clu_fabric_emit (f, path, link_up (f, d, from_a ? node : next), from_a, part);
   return next;
 }
@@ -101,8 +103,8 @@ step (const CluFabric *f, CluPath *path, guint32 d, guint32 node, gboolean up, c
 static void
 offsets (const CluFabric *f, guint32 from, guint32 to, guint32 *steps, gboolean *up, gboolean *tie)
 {
-  for (guint32 d = 0; d < f->n_dims; d++) {
-    guint32 size = f->dim[d], stride = stride_of (f, d), here = from / stride % size;
+  for (guint32 d = 0; d < torus (f)->n_dims; d++) {
+    guint32 size = torus (f)->dim[d], stride = stride_of (f, d), here = from / stride % size;
     guint32 ahead = (to / stride % size + size - here) % size;
     tie[d] = size > 2 && 2 * ahead == size;
     up[d] = 2 * ahead < size || size == 2 || (tie[d] && here % 2 == 0);
@@ -127,7 +129,7 @@ log_paths (const guint32 *k, guint32 n_dims, const double *log_factorial)
 static void
 spread_box (const CluFabric *f, CluPath *path, guint32 from, const guint32 *steps, const gboolean *up, const CluPart *part)
 {
-  guint32 sum = 0, n = f->n_dims, at[MAX_DIMS] = { 0 }, rest[MAX_DIMS];
+  guint32 sum = 0, n = torus (f)->n_dims, at[MAX_DIMS] = { 0 }, rest[MAX_DIMS];
   for (guint32 d = 0; d < n; d++)
     sum += steps[d];
   g_autofree double *log_factorial = g_new0 (double, (gsize)sum + 2);
@@ -138,7 +140,7 @@ spread_box (const CluFabric *f, CluPath *path, guint32 from, const guint32 *step
     guint32 node = from, open = 0, first_open = n, before = 0;
     gboolean on_first = TRUE; /* the path dimension after dimension */
     for (guint32 d = 0; d < n; d++) {
-      guint32 stride = stride_of (f, d), size = f->dim[d], here = node / stride % size;
+      guint32 stride = stride_of (f, d), size = torus (f)->dim[d], here = node / stride % size;
       guint32 there = up[d] ? (here + at[d]) % size : (here + size - at[d] % size) % size;
       node = node - here * stride + there * stride;
       rest[d] = steps[d] - at[d];
@@ -171,7 +173,7 @@ spread_all (const CluFabric *f, CluPath *path, guint32 from, const guint32 *step
             const CluPart *part)
 {
   guint32 ties[MAX_DIMS], n_ties = 0;
-  for (guint32 d = 0; d < f->n_dims; d++)
+  for (guint32 d = 0; d < torus (f)->n_dims; d++)
     if (tie[d])
       ties[n_ties++] = d;
   for (guint32 way = 0; way < 1u << n_ties; way++) {
@@ -188,7 +190,7 @@ torus_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint6
   (void)error; /* a torus has no holes */
   if (from == CLU_TOP || to == CLU_TOP)
     return TRUE; /* storage hangs on every router */
-  guint32 node = torus_attach (f, from), end = torus_attach (f, to), steps[MAX_DIMS], n = f->n_dims;
+  guint32 node = torus_attach (f, from), end = torus_attach (f, to), steps[MAX_DIMS], n = torus (f)->n_dims;
   gboolean up[MAX_DIMS], tie[MAX_DIMS];
   offsets (f, node, end, steps, up, tie);
   if (f->routing == CLU_ROUTING_ADAPTIVE) {
@@ -212,35 +214,42 @@ torus_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint6
   return TRUE;
 }
 
-static const CluFabricOps torus_ops = { .kind = CLU_FABRIC_TORUS,
-                                        .attach = torus_attach,
-                                        .link = torus_link,
-                                        .resource = torus_resource,
-                                        .name = torus_name,
-                                        .route = torus_route };
-
-void
-clu_fabric_build_torus (CluLoader *loader, const CluParams *wire)
+static void
+check_torus (CluLoader *loader, const CluSpec *spec)
 {
-  Clu *clu = loader->clu;
-  CluFabric *f = &clu->fabric;
-  const CluFabricSpec *spec = &clu->spec.fabric;
-  if (spec->dims.n == 0 || spec->dims.n > MAX_DIMS)
-    return; /* said by the check */
-  f->n_dims = spec->dims.n;
-  f->n_switches = clu->n_nodes;
+  clu_check_torus (loader, &spec->fabric.dims, spec->nodes.v, "nodes", spec->fabric.head.mark);
+}
+
+static gboolean
+build_torus (CluLoader *loader, const CluParams *wire)
+{
+  CluFabric *f = &loader->clu->fabric;
+  const CluFabricSpec *spec = &loader->clu->spec.fabric;
+  Torus *t = base_arena_alloc (loader->context.arena, sizeof *t);
+  f->shape = t;
+  t->n_dims = spec->dims.n;
+  f->n_switches = loader->clu->n_nodes;
   guint64 links = 0;
-  for (guint32 d = 0; d < f->n_dims; d++) {
-    f->dim[d] = (guint32)spec->dims.item[d].v;
+  for (guint32 d = 0; d < t->n_dims; d++) {
+    t->dim[d] = (guint32)spec->dims.item[d].v;
     links += links_of_dim (f, d, f->n_switches);
   }
   if (!clu_fabric_fits (loader, 3 * links, "resources") ||
-      !clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * clu_tier_latency (&spec->leaf), &f->cable))
-    return;
-  f->cable_params = g_new (CluParams, 2);
-  f->cable_params[0] = f->cable;
-  f->cable_params[1] = clu_params_part (&f->cable, 2 * f->cable.lanes);
+      !clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * clu_tier_latency (&spec->leaf), &t->cable[0]))
+    return FALSE;
+  t->cable[1] = clu_params_part (&t->cable[0], 2 * t->cable[0].lanes);
   f->n_links = (guint32)links;
-  f->n_res = f->n_links * clu_params_n_res (&f->cable);
-  f->ops = &torus_ops;
+  f->n_res = f->n_links * clu_params_n_res (&t->cable[0]);
+  return TRUE;
 }
+
+static const char *const torus_keys[] = { "dims", NULL };
+const CluFabricOps clu_fabric_torus = { .keys = torus_keys,
+                                        .check = check_torus,
+                                        .build = build_torus,
+                                        .attach = torus_attach,
+                                        .link = torus_link,
+                                        .resource = clu_fabric_resource,
+                                        .name = torus_name,
+                                        .route = torus_route,
+                                        .nodes_are_switches = TRUE };

@@ -17,9 +17,7 @@
  * Check: 2, 4 and 6 cables in a tree of 16 x 8 x 8; a shift by a pod, routed statically, shares no cable. */
 #include <math.h>
 
-#include "graph/path-private.h"
-
-static const CluFabricOps tree_ops;
+#include "fabric/fabric-private.h"
 
 static guint32
 stride_of (const CluTreeLevel *level)
@@ -141,7 +139,8 @@ emit_side (const CluFabric *f, CluPath *path, guint32 leaf, guint32 turn, const 
     if (path->list_hops) /* which names both ends */
       clu_fabric_emit (f, path, level->first_link + cable, upward, &spread);
     else
-      clu_path_cross (path, CLU_NONE, CLU_NONE, CLU_NONE, f->res + cable_res (f, level, pod[l], cable), upward, &level->p, &spread);
+      clu_path_cross (
+          path, &(CluCrossing){ .res = f->res + cable_res (f, level, pod[l], cable), .forward = upward, .p = &level->p }, &spread);
   }
 }
 
@@ -171,13 +170,6 @@ tree_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint64
   return TRUE;
 }
 
-static const CluFabricOps tree_ops = { .kind = CLU_FABRIC_FAT_TREE,
-                                       .attach = tree_attach,
-                                       .link = tree_link,
-                                       .resource = tree_resource,
-                                       .name = tree_name,
-                                       .route = tree_route };
-
 /* --- Shape ----------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -188,18 +180,6 @@ typedef struct {
   CluParams cable;
   guint32 radix[3]; /* in ports of an adapter's whole wire; 0: not said */
 } Shape;
-
-static void shape_error (const Shape *s, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-static void
-shape_error (const Shape *s, BaseMark mark, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
-  base_diag_error (s->loader->context.diag, mark, "%s", text);
-}
 
 /* Ports that one adapter takes of a switch: more than one when all ports of the adapter are faster than one of the switch. */
 static gboolean
@@ -214,10 +194,9 @@ read_radix (Shape *s)
       if (rate / lanes > port_Bps * (1 + 1e-9)) {
         g_autofree char *wire = base_quantity_format (rate / lanes, BASE_DIM_BANDWIDTH, 4);
         g_autofree char *port = base_quantity_format (type->port_rate.v, BASE_DIM_BANDWIDTH, 4);
-        shape_error (
-            s, tier->head.mark,
-            "a cable of %s a port is faster than the ports of switch type '%s' (%s); give a lower nics.rate or fabric.link", wire,
-            tier->type.name, port);
+        clu_error (s->loader, tier->head.mark,
+                   "a cable of %s a port is faster than the ports of switch type '%s' (%s); give a lower nics.rate or fabric.link",
+                   wire, tier->type.name, port);
         return FALSE;
       }
       ports = MAX (1, ceil (rate / port_Bps - 1e-9));
@@ -284,10 +263,10 @@ shape_above (Shape *s, guint32 leaves, guint64 n_hosts)
     down -= down % s->f->rails; /* whole pods below a group of spines */
   guint32 pods = down > 0 ? (leaves + down - 1) / down : 0;
   if (down == 0 || pods > r2) {
-    shape_error (s, s->spec->head.mark,
-                 "the fabric cannot host all NICs: %" G_GUINT64_FORMAT
-                 " need %u leaves, but three levels of radix %u, %u, %u at this oversubscription have %" G_GUINT64_FORMAT,
-                 n_hosts, leaves, s->radix[0], r1, r2, (guint64)down * r2);
+    clu_error (s->loader, s->spec->head.mark,
+               "the fabric cannot host all NICs: %" G_GUINT64_FORMAT
+               " need %u leaves, but three levels of radix %u, %u, %u at this oversubscription have %" G_GUINT64_FORMAT,
+               n_hosts, leaves, s->radix[0], r1, r2, (guint64)down * r2);
     return;
   }
   level[0].parallel = 1;
@@ -306,7 +285,8 @@ shape_from_radix (Shape *s)
   double ratio = s->wire->rate_Bps / s->cable.rate_Bps / oversubscription (s->spec, 0);
   gboolean rail = f->rails > 0;
   if (radix == 0 && !(rail && s->spec->pod.set)) {
-    shape_error (s, s->spec->head.mark, "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
+    clu_error (s->loader, s->spec->head.mark,
+               "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
     return;
   }
   /* One switch does: no port need lead up. */
@@ -318,8 +298,8 @@ shape_from_radix (Shape *s)
   }
   guint32 down = rail && s->spec->pod.set ? (guint32)s->spec->pod.v : downs_for (radix, ratio);
   if (down == 0 || (radix > 0 && down + ups_for (down, ratio) > radix)) {
-    shape_error (s, s->spec->pod.set ? s->spec->pod.mark : s->spec->head.mark,
-                 "a leaf of %u ports cannot have %u ports down and %u up", radix, MAX (down, 1u), ups_for (MAX (down, 1u), ratio));
+    clu_error (s->loader, s->spec->pod.set ? s->spec->pod.mark : s->spec->head.mark,
+               "a leaf of %u ports cannot have %u ports down and %u up", radix, MAX (down, 1u), ups_for (MAX (down, 1u), ratio));
     return;
   }
   f->level[0] = (CluTreeLevel){ .down = down, .up = ups_for (down, ratio), .parallel = 1 };
@@ -335,33 +315,33 @@ shape_from_levels (Shape *s)
   CluFabric *f = s->f;
   const BaseList *levels = &s->spec->levels;
   if (levels->n > CLU_MAX_LEVELS) {
-    shape_error (s, levels->mark, "%u levels; at most %u are built", levels->n, CLU_MAX_LEVELS);
+    clu_error (s->loader, levels->mark, "%u levels; at most %u are built", levels->n, CLU_MAX_LEVELS);
     return;
   }
   for (unsigned l = 0; l < levels->n; l++) {
     const CluLevelSpec *spec = BASE_LIST_AT (*levels, CluLevelSpec, l);
     gboolean top = l + 1 == levels->n;
     if (spec->up.set == top) {
-      shape_error (s, spec->up.set ? spec->up.mark : spec->head.mark,
-                   top ? "the top level has no ports up; leave 'up' out" : "a level below the top needs 'up'");
+      clu_error (s->loader, spec->up.set ? spec->up.mark : spec->head.mark,
+                 top ? "the top level has no ports up; leave 'up' out" : "a level below the top needs 'up'");
       return;
     }
     f->level[l] = (CluTreeLevel){ .down = (guint32)spec->down.v, .up = (guint32)spec->up.v, .parallel = (guint32)spec->parallel.v };
     guint32 below = l > 0 ? f->level[l - 1].parallel : 1, radix = clu_tier_radix (clu_fabric_tier (s->spec, l));
     if (f->level[l].down % below != 0 || (!top && f->level[l].up % f->level[l].parallel != 0)) {
-      shape_error (s, spec->head.mark, "ports do not divide by the parallel cables (down %u by %u, up %u by %u)", f->level[l].down,
-                   below, f->level[l].up, f->level[l].parallel);
+      clu_error (s->loader, spec->head.mark, "ports do not divide by the parallel cables (down %u by %u, up %u by %u)",
+                 f->level[l].down, below, f->level[l].up, f->level[l].parallel);
       return;
     }
     if (radix > 0 && f->level[l].down + f->level[l].up > radix) {
-      shape_error (s, spec->head.mark, "%u ports down and %u up, but a switch of this level has %u", f->level[l].down,
-                   f->level[l].up, radix);
+      clu_error (s->loader, spec->head.mark, "%u ports down and %u up, but a switch of this level has %u", f->level[l].down,
+                 f->level[l].up, radix);
       return;
     }
   }
   f->pod = f->rails > 0 ? (guint32)(s->spec->pod.set ? s->spec->pod.v : f->level[0].down) : 0;
   if (f->pod > f->level[0].down) {
-    shape_error (s, s->spec->pod.mark, "a pod of %u nodes, but a leaf has %u ports down", f->pod, f->level[0].down);
+    clu_error (s->loader, s->spec->pod.mark, "a pod of %u nodes, but a leaf has %u ports down", f->pod, f->level[0].down);
     return;
   }
   f->n_levels = levels->n;
@@ -406,9 +386,9 @@ count_levels (Shape *s)
   }
   gboolean rails_apart = f->n_levels == 1 && f->rails > 0 && pods == f->rails; /* rail-only: no spine, on purpose */
   if (pods > 1 && !rails_apart) {
-    shape_error (s, s->spec->levels.set ? s->spec->levels.mark : s->spec->head.mark,
-                 "the fabric cannot host all NICs: its levels take %" G_GUINT64_FORMAT ", but there are %u (%u nodes)", hosts,
-                 f->n_endpoints, nodes);
+    clu_error (s->loader, s->spec->levels.set ? s->spec->levels.mark : s->spec->head.mark,
+               "the fabric cannot host all NICs: its levels take %" G_GUINT64_FORMAT ", but there are %u (%u nodes)", hosts,
+               f->n_endpoints, nodes);
     return FALSE;
   }
   f->n_switches = (guint32)switches;
@@ -417,18 +397,18 @@ count_levels (Shape *s)
   return TRUE;
 }
 
-void
-clu_fabric_build_tree (CluLoader *loader, const CluParams *wire)
+static gboolean
+build_tree (CluLoader *loader, const CluParams *wire)
 {
   Clu *clu = loader->clu;
   CluFabric *f = &clu->fabric;
   Shape s = { .loader = loader, .spec = &clu->spec.fabric, .f = f, .wire = wire };
   if (!clu_fabric_cable (loader, wire, NULL, s.spec->link.head.mark, 0, &s.cable) || !read_radix (&s))
-    return;
+    return FALSE;
   if (s.spec->kind.v == CLU_FABRIC_SINGLE_SWITCH) {
     if (s.radix[0] > 0 && f->n_endpoints > s.radix[0])
-      shape_error (&s, s.spec->leaf.head.mark, "the switch has %u ports for %u NICs; take a fat_tree, or fewer nodes", s.radix[0],
-                   f->n_endpoints);
+      clu_error (loader, s.spec->leaf.head.mark, "the switch has %u ports for %u NICs; take a fat_tree, or fewer nodes", s.radix[0],
+                 f->n_endpoints);
     f->level[0] = (CluTreeLevel){ .down = MAX (f->n_endpoints, 1u) };
     f->n_levels = 1;
   } else {
@@ -439,6 +419,15 @@ clu_fabric_build_tree (CluLoader *loader, const CluParams *wire)
     else
       shape_from_radix (&s);
   }
-  if (f->n_levels > 0 && count_levels (&s))
-    f->ops = &tree_ops;
+  return f->n_levels > 0 && count_levels (&s);
 }
+
+/* One network in three kinds: they differ in how endpoints are numbered and how many levels there may be. */
+#define TREE \
+  .build = build_tree, .attach = tree_attach, .link = tree_link, .resource = tree_resource, .name = tree_name, .route = tree_route
+static const char *const tree_keys[] = { "oversubscription", "levels", "spine", "core", NULL };
+static const char *const rail_keys[] = { "oversubscription", "levels", "spine", "core", "pod", NULL };
+
+const CluFabricOps clu_fabric_single_switch = { TREE };
+const CluFabricOps clu_fabric_fat_tree = { TREE, .keys = tree_keys };
+const CluFabricOps clu_fabric_rail_optimised = { TREE, .keys = rail_keys };

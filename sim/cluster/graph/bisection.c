@@ -239,7 +239,7 @@ flow_over_fabric (const Clu *clu, guint32 boundary)
   guint32 pods = 0;
   for (guint32 l = 0; l < f->n_levels; l++)
     pods += f->level[l].n_pods;
-  gboolean custom = f->ops->kind == CLU_FABRIC_CUSTOM;
+  gboolean custom = f->ops->attach == NULL;
   Net net = net_new (FIRST + (is_tree (f) ? pods : f->n_switches + (custom ? f->n_endpoints : 0)));
   if (is_tree (f))
     add_tree (f, &net);

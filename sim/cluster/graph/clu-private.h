@@ -1,31 +1,11 @@
-/* The cluster graph as its own files see it. Nothing outside this folder includes this. */
+/* The cluster graph as this layer sees it. Nothing outside the layer includes this. */
 #ifndef CLUSTER_CLU_PRIVATE_H
 #define CLUSTER_CLU_PRIVATE_H
 
 #include "cluster/route.h"
-#include "spec/spec-private.h"
+#include "spec/params-private.h"
 
 G_BEGIN_DECLS
-
-/* A link's figures once class, type and differences are merged. */
-typedef struct {
-  const CluLinkClass *link_class;
-  double lanes, rate_Bps, efficiency, sm_efficiency, latency_s, duplex;
-  BaseSource source;
-} CluParams;
-
-static inline gboolean
-clu_params_shared (const CluParams *p)
-{
-  return p->duplex < 1;
-}
-
-/* Resources of a link: forward, backward and, when the two directions get in each other's way, both. */
-static inline guint32
-clu_params_n_res (const CluParams *p)
-{
-  return clu_params_shared (p) ? 3 : 2;
-}
 
 /* What a link of a node leads to. */
 typedef enum { CLU_END_LOCAL, CLU_END_DOMAIN, CLU_END_FABRIC, CLU_END_FRONTEND, CLU_END_MANAGEMENT } CluEnd;
@@ -36,9 +16,6 @@ typedef struct {
   guint32 res; /* local number of forward; backward and both follow */
   CluParams p;
 } CluNodeLink;
-
-/* From OWN on: a device's own; a memory's that counts what is read, or written, alone. */
-typedef enum { CLU_RES_FORWARD, CLU_RES_BACKWARD, CLU_RES_BOTH, CLU_RES_OWN, CLU_RES_READ, CLU_RES_WRITE } CluResKind;
 
 typedef struct {
   CluResKind kind;
@@ -94,6 +71,37 @@ typedef struct {
   double write_weight; /* of the drives: a byte written costs as much as this many read */
 } CluTemplate;
 
+static inline CluNodeLink *
+clu_template_link_at (const CluTemplate *t, guint32 link)
+{
+  return &g_array_index (t->links, CluNodeLink, link);
+}
+
+static inline CluNodeRes *
+clu_template_res_at (const CluTemplate *t, guint32 res)
+{
+  return &g_array_index (t->res, CluNodeRes, res);
+}
+
+static inline gboolean
+clu_template_is (const CluTemplate *t, CluDevKind kind, guint32 local)
+{
+  return local - t->first[kind] < t->n[kind]; /* unsigned: also refuses what lies before */
+}
+
+/* Kind of a local device, and its number among its kind. */
+static inline CluDevKind
+clu_template_kind (const CluTemplate *t, guint32 local, guint32 *index)
+{
+  CluDevKind kind = CLU_DEV_GPU;
+  while (!clu_template_is (t, kind, local)) {
+    kind++;
+    g_assert (kind < CLU_DEV_N);
+  }
+  *index = local - t->first[kind];
+  return kind;
+}
+
 typedef struct {
   guint32 kind;                     /* template */
   guint32 dev, link, res, gpu, nic; /* first global numbers */
@@ -117,10 +125,14 @@ typedef struct {
   guint32 res; /* forward, in the fabric's own numbers; backward and both follow */
 } CluFabricLink;
 
-/* One shape of fabric; a row a kind. */
+/* One shape of fabric: what its file in fabric/ has. */
 typedef struct {
-  CluFabricKind kind;
-  /* Switch that an endpoint is on; CLU_NONE: its cables are the fabric's (custom). */
+  const char *const *keys; /* of `fabric` that are for kinds like it alone, NULL at the end; NULL: none */
+  /* What is wrong with its keys beyond that; NULL: nothing can be. Errors go to the diag. */
+  void (*check) (CluLoader *loader, const CluSpec *spec);
+  /* Counts switches, cables and resources. FALSE with an error in the diag. `wire`: the NIC's cable. */
+  gboolean (*build) (CluLoader *loader, const CluParams *wire);
+  /* Switch that an endpoint is on; NULL: the endpoints' cables are the fabric's own (custom). */
   guint32 (*attach) (const CluFabric *fabric, guint32 endpoint);
   void (*link) (const CluFabric *fabric, guint32 link, CluFabricLink *out);
   /* The link and direction that a resource belongs to, and how many cables it stands for. */
@@ -130,6 +142,7 @@ typedef struct {
    * *error when there is none. */
   gboolean (*route) (const CluFabric *fabric, CluPath *path, guint32 from, guint32 to, guint64 flow, const CluPart *part,
                      GError **error);
+  gboolean nodes_are_switches; /* adapters have no cables to switches beside the nodes */
 } CluFabricOps;
 #define CLU_TOP G_MAXUINT32
 
@@ -143,11 +156,6 @@ typedef struct {
   CluParams p; /* of the cables up */
 } CluTreeLevel;
 
-typedef struct {
-  guint32 neighbour, link;
-  gboolean forward;
-} CluArc;
-
 struct CluFabric {
   const CluFabricOps *ops; /* NULL: none */
   const Clu *clu;
@@ -155,23 +163,24 @@ struct CluFabric {
   guint64 seed;
   guint32 n_endpoints, n_switches, n_links, n_res;
   guint32 dev, link, res; /* first global numbers */
-  /* trees */
-  guint32 n_levels;
+  guint32 n_levels; /* of a tree; 0: another shape */
   CluTreeLevel level[CLU_MAX_LEVELS];
   guint32 rails, pod; /* rail-optimised; 0 otherwise */
-  /* dragonfly */
-  guint32 groups, routers, hosts, global_links, copies;
-  CluParams cable;
-  /* torus */
-  guint32 n_dims, dim[8];
-  /* custom */
-  CluCustomSwitch *sw;
-  CluFabricLink *cables;
-  CluParams *cable_params;
-  guint32 *arc_first; /* by vertex, n + 1 */
-  CluArc *arc;
-  guint16 *distance; /* switch x switch, cables; G_MAXUINT16: no way */
+  const void *shape;  /* what another shape keeps, in the cluster's arena */
 };
+
+/* A switch of the top level, where storage hangs, and how many there are. */
+static inline guint32
+clu_fabric_top (const CluFabric *fabric)
+{
+  return fabric->n_levels > 0 ? fabric->level[fabric->n_levels - 1].first_switch : 0;
+}
+
+static inline guint32
+clu_fabric_n_top (const CluFabric *fabric)
+{
+  return fabric->n_switches - clu_fabric_top (fabric);
+}
 
 typedef struct {
   const CluStorageSpec *spec;
@@ -202,93 +211,6 @@ struct Clu {
   double *background_Bps; /* of each resource, taken by others; NULL: nothing is */
 };
 
-/* What reading needs beside the graph. */
-typedef struct {
-  Clu *clu;
-  BaseSchemaContext context;
-  GHashTable *classes;  /* name -> CluLinkClass *, those looked up by generation */
-  gboolean nodes_given; /* the number of nodes came from outside the file */
-  gboolean switches_follow; /* as of CluLoadOptions */
-} CluLoader;
-
-/* --- spec/params.c */
-/* The class of a file topologies/links/NAME.yaml; NULL and an error at `mark` when there is none. */
-const CluLinkClass *clu_loader_class (CluLoader *loader, const char *name, BaseMark mark);
-/* A class for links that name none. */
-const CluLinkClass *clu_class_new (Clu *clu, const char *name, CluFamily family);
-/* Merges specs in order (later wins; NULLs skipped) over a class used when none names one. FALSE and an error at `mark` when no
- * rate can be told; `what` names the link. */
-gboolean clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned n, const CluLinkClass *fallback,
-                             BaseMark mark, const char *what, CluParams *out);
-/* The same link with a part of its lanes. */
-CluParams clu_params_part (const CluParams *whole, double lanes);
-CluParams clu_params_plain (const CluLinkClass *link_class, double rate_Bps, double latency_s, BaseSource source);
-double clu_params_capacity (const CluParams *p, CluResKind kind);
-BaseSource clu_num_source (const BaseNum *num);
-
-/* --- spec/check.c: what a table row cannot say. All errors go to the loader's diag. */
-void clu_check_node (CluLoader *loader, CluNodeSpec *node);
-void clu_check_topology (CluLoader *loader, CluSpec *spec);
-
-/* --- node */
-/* `link_overrides`: const BaseList * of CluLinkOverride, in order. */
-CluTemplate *clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *link_overrides);
-void clu_template_free (CluTemplate *template);
-/* Resources anew, after links changed. */
-void clu_template_renumber (CluTemplate *t);
-/* What all memories of the node reach: both ways together, read, written; 0: no limit. Resources are numbered after. */
-void clu_template_host (CluTemplate *t, double both_Bps, double read_Bps, double write_Bps);
-guint32 clu_template_link (CluTemplate *t, guint32 a, guint32 b, CluEnd end, const CluParams *p);
-void clu_template_scale_up (CluLoader *loader, CluTemplate *t);
-static inline CluNodeLink *
-clu_template_link_at (const CluTemplate *t, guint32 link)
-{
-  return &g_array_index (t->links, CluNodeLink, link);
-}
-static inline CluNodeRes *
-clu_template_res_at (const CluTemplate *t, guint32 res)
-{
-  return &g_array_index (t->res, CluNodeRes, res);
-}
-/* Kind of a local device, and its number among its kind. */
-CluDevKind clu_template_kind (const CluTemplate *t, guint32 local, guint32 *index);
-
-/* --- load/load.c */
-/* Global numbers anew, after templates changed theirs. */
-gboolean clu_renumber (Clu *clu, GError **error);
-
-/* --- load/overrides.c */
-/* Makes the templates and gives every node its own. Nothing is made when there are errors. */
-void clu_overrides_apply (CluLoader *loader);
-
-/* --- fabric */
-/* Builds the shape; errors to the diag. `wire`: the NIC's cable; NULL without NICs. */
-void clu_fabric_build (CluLoader *loader, const CluParams *wire);
-void clu_fabric_clear (CluFabric *fabric);
-/* A switch of the top level, where storage hangs. */
-guint32 clu_fabric_top (const CluFabric *fabric);
-guint32 clu_fabric_n_top (const CluFabric *fabric);
-void clu_fabric_build_tree (CluLoader *loader, const CluParams *wire);
-void clu_fabric_build_dragonfly (CluLoader *loader, const CluParams *wire);
-void clu_fabric_build_torus (CluLoader *loader, const CluParams *wire);
-void clu_fabric_build_custom (CluLoader *loader, const CluParams *wire);
-/* A tier's figures: radix (0: not said), crossing latency. */
-guint32 clu_tier_radix (const CluTierSpec *tier);
-double clu_tier_latency (const CluTierSpec *tier);
-/* The switches of a level; those of the level below where nothing is said. */
-const CluTierSpec *clu_fabric_tier (const CluFabricSpec *spec, guint32 level);
-/* A cable between two switches: the NIC's wire, what `link` and `fabric.link` differ, and half of each end's crossing. `link`
- * may be NULL. FALSE with an error at `mark`. */
-gboolean clu_fabric_cable (CluLoader *loader, const CluParams *wire, const CluLinkSpec *link, BaseMark mark, double crossings_s,
-                           CluParams *out);
-/* Checks that numbers fit; FALSE with an error. */
-gboolean clu_fabric_fits (CluLoader *loader, guint64 n, const char *what);
-/* Digit `level` of the choice among equal paths, below `bound`. */
-guint32 clu_fabric_choice (const CluFabric *fabric, guint32 from, guint32 to, guint64 flow, guint32 step, guint32 bound);
-/* Emits one cable of the fabric. */
-void clu_fabric_emit (const CluFabric *fabric, CluPath *path, guint32 link, gboolean forward, const CluPart *part);
-
-/* --- graph.c */
 guint32 clu_node_of_dev (const Clu *clu, CluDev dev); /* CLU_NONE outside nodes */
 guint32 clu_node_of_gpu (const Clu *clu, guint32 gpu);
 guint32 clu_node_of_nic (const Clu *clu, guint32 nic);
@@ -297,6 +219,8 @@ clu_node_template (const Clu *clu, guint32 node)
 {
   return g_ptr_array_index (clu->templates, clu->node[node].kind);
 }
+/* "gpu", "pcie_switch": a kind of device as names write it; "host" is a memory. */
+const char *clu_dev_word (CluDevKind kind);
 /* The device at the far end of a node's link. */
 CluDev clu_link_far (const Clu *clu, guint32 node, guint32 local_link);
 CluDev clu_fabric_dev (const Clu *clu, guint32 vertex);

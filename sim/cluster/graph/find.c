@@ -3,22 +3,6 @@
 
 #include "graph/clu-private.h"
 
-/* Kinds of devices of a node, as names write them. */
-static const struct {
-  const char *word;
-  CluDevKind kind;
-} words[] = {
-  { "gpu", CLU_DEV_GPU },
-  { "nvswitch", CLU_DEV_NVSWITCH },
-  { "pcie_switch", CLU_DEV_PCIE_SWITCH },
-  { "socket", CLU_DEV_SOCKET },
-  { "host", CLU_DEV_MEMORY },
-  { "nic", CLU_DEV_NIC },
-  { "nvme", CLU_DEV_NVME },
-  { "frontend_nic", CLU_DEV_FRONTEND_NIC },
-  { "management_nic", CLU_DEV_MANAGEMENT_NIC },
-};
-
 /* "gpu3" -> 3; "host" -> 0 for kinds that may go without a number. */
 static gboolean
 split (const char *name, const char *word, guint64 *index)
@@ -38,15 +22,16 @@ static char *
 contents (const Clu *clu, guint32 node)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  for (gsize i = 0; i < G_N_ELEMENTS (words); i++) {
-    guint32 n = clu_node_n (clu, node, words[i].kind);
+  for (CluDevKind kind = CLU_DEV_GPU; kind < CLU_DEV_N; kind++) {
+    guint32 n = clu_node_n (clu, node, kind);
+    const char *word = clu_dev_word (kind);
     if (n == 0)
       continue;
     g_string_append (text, text->len > 0 ? ", " : "");
     if (n == 1)
-      g_string_append_printf (text, "%s%s", words[i].word, words[i].kind == CLU_DEV_GPU || words[i].kind == CLU_DEV_NIC ? "0" : "");
+      g_string_append_printf (text, "%s%s", word, kind == CLU_DEV_GPU || kind == CLU_DEV_NIC ? "0" : "");
     else
-      g_string_append_printf (text, "%s0 to %s%u", words[i].word, words[i].word, n - 1);
+      g_string_append_printf (text, "%s0 to %s%u", word, word, n - 1);
   }
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -55,9 +40,9 @@ static CluDev
 find_in_node (const Clu *clu, guint32 node, const char *local, GError **error)
 {
   guint64 index;
-  for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
-    if (split (local, words[i].word, &index) && index < clu_node_n (clu, node, words[i].kind))
-      return clu_node_device (clu, node, words[i].kind, (guint32)index);
+  for (CluDevKind kind = CLU_DEV_GPU; kind < CLU_DEV_N; kind++)
+    if (split (local, clu_dev_word (kind), &index) && index < clu_node_n (clu, node, kind))
+      return clu_node_device (clu, node, kind, (guint32)index);
   g_autofree char *what = contents (clu, node);
   g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "node%u has no '%s'; it has %s", node, local, what);
   return CLU_NONE;

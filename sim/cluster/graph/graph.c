@@ -1,7 +1,7 @@
 /* Questions about devices, links and resources by number. Numbers are dense and in this order: the nodes', then what lies
  * between them (domain switches, fabric, front-end, management, storage). */
-#include "graph/clu-private.h"
 #include "cluster/background.h"
+#include "graph/clu-private.h"
 
 #include <stddef.h>
 
@@ -246,17 +246,24 @@ clu_dev_index (const Clu *clu, CluDev dev)
   return dev - clu->fabric.dev; /* switches count through: fabric, front-end, management */
 }
 
+const char *
+clu_dev_word (CluDevKind kind)
+{
+  static const char *const words[CLU_DEV_N] = { "gpu",  "nvswitch", "pcie_switch",  "socket",         "host",   "nic",
+                                                "nvme", "switch",   "frontend_nic", "management_nic", "storage" };
+  return words[kind];
+}
+
 char *
 clu_dev_name (const Clu *clu, CluDev dev)
 {
-  static const char *const names[CLU_DEV_N] = { "gpu",  "nvswitch", "pcie_switch",  "socket",         "host",   "nic",
-                                                "nvme", "switch",   "frontend_nic", "management_nic", "storage" };
   g_return_val_if_fail (dev < clu->n_devices, NULL);
   guint32 node = clu_node_of_dev (clu, dev), index;
   if (node != CLU_NONE) {
     CluDevKind kind = clu_template_kind (clu_node_template (clu, node), dev - clu->node[node].dev, &index);
     gboolean single = kind == CLU_DEV_FRONTEND_NIC || kind == CLU_DEV_MANAGEMENT_NIC || (kind == CLU_DEV_MEMORY && index == 0);
-    return single ? g_strdup_printf ("node%u.%s", node, names[kind]) : g_strdup_printf ("node%u.%s%u", node, names[kind], index);
+    const char *word = clu_dev_word (kind);
+    return single ? g_strdup_printf ("node%u.%s", node, word) : g_strdup_printf ("node%u.%s%u", node, word, index);
   }
   if (clu->wide && dev - clu->domain_dev < clu->n_domains)
     return g_strdup_printf ("domain%u.nvswitch", dev - clu->domain_dev);

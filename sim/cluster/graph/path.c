@@ -109,54 +109,13 @@ clu_path_hop (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes res,
 }
 
 void
-clu_path_cross (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes first_res, gboolean forward, const CluParams *p,
-                const CluPart *part)
+clu_path_cross (CluPath *path, const CluCrossing *c, const CluPart *part)
 {
-  CluRes res = first_res + (forward ? 0 : 1);
+  CluRes res = c->res + (c->forward ? 0 : 1);
   clu_path_use (path, res, part->share);
-  if (clu_params_shared (p))
-    clu_path_use (path, first_res + 2, part->share);
-  clu_path_hop (path, link, from, to, res, part, part->share);
+  if (clu_params_shared (c->p))
+    clu_path_use (path, c->res + 2, part->share);
+  clu_path_hop (path, c->link, c->forward ? c->a : c->b, c->forward ? c->b : c->a, res, part, part->share);
   if (part->shown)
-    path->out->latency_s += p->latency_s;
-}
-
-void
-clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean forward, const CluPart *part)
-{
-  const CluNode *n = &path->clu->node[node];
-  const CluNodeLink *link = clu_template_link_at (clu_node_template (path->clu, node), local_link);
-  CluDev near = n->dev + link->a, far = CLU_NONE;
-  if (part->shown && path->list_hops)
-    far = clu_link_far (path->clu, node, local_link);
-  clu_path_cross (path, n->link + local_link, forward ? near : far, forward ? far : near, n->res + link->res, forward, &link->p,
-                  part);
-}
-
-void
-clu_path_memory (CluPath *path, guint32 node, guint32 local, gboolean write, const CluPart *part)
-{
-  const CluNode *n = &path->clu->node[node];
-  const CluOwn *own = &clu_node_template (path->clu, node)->own[local];
-  guint32 way = write ? own->write : own->read;
-  if (way != CLU_NONE)
-    clu_path_use (path, n->res + way, part->share);
-  if (way != CLU_NONE && own->res == CLU_NONE)
-    clu_path_hop (path, CLU_NONE, n->dev + local, n->dev + local, n->res + way, part, part->share);
-  else
-    clu_path_own (path, node, local, 1, part);
-}
-
-void
-clu_path_own (CluPath *path, guint32 node, guint32 local, double weight, const CluPart *part)
-{
-  const CluNode *n = &path->clu->node[node];
-  const CluTemplate *t = clu_node_template (path->clu, node);
-  guint32 own = t->own[local].res;
-  gboolean memory = local - t->first[CLU_DEV_MEMORY] < t->n[CLU_DEV_MEMORY];
-  if (own != CLU_NONE)
-    clu_path_use (path, n->res + own, weight * part->share);
-  if (own != CLU_NONE || memory)
-    clu_path_hop (path, CLU_NONE, n->dev + local, n->dev + local, own != CLU_NONE ? n->res + own : CLU_NONE, part,
-                  weight * part->share);
+    path->out->latency_s += c->p->latency_s;
 }

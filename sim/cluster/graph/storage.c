@@ -1,10 +1,9 @@
 /* Tiers and drives as models of storage see them. */
 #include "cluster/storage.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "graph/tier-private.h"
+#include "graph/clu-private.h"
 
 guint32
 clu_n_tiers (const Clu *clu)
@@ -24,33 +23,6 @@ clu_tier_name (const Clu *clu, guint32 i)
 {
   g_return_val_if_fail (i < clu->n_tiers, NULL);
   return clu->tier[i].spec->name.v;
-}
-
-static void
-take (BaseNum *num, const BaseNum *from)
-{
-  if (from->set)
-    *num = *from;
-}
-
-void
-clu_tier_resolve (const CluStorageSpec *spec, MdlTier *out)
-{
-  memset (out, 0, sizeof *out);
-  if (spec->type.value != NULL)
-    out->type = *(const MdlTierType *)spec->type.value;
-  if (spec->type.value == NULL || spec->tier.set)
-    out->type.kind = spec->tier;
-  out->servers = fmax (spec->servers.v, 1);
-  for (int op = 0; op < MDL_IO_OP_N; op++) {
-    take (&out->type.side[op].rate, &spec->per_server);
-    take (&out->type.side[op].latency, &spec->latency);
-  }
-  take (&out->type.side[MDL_IO_WRITE].rate, &spec->write_per_server);
-  take (&out->type.targets, &spec->targets);
-  take (&out->type.stripe.count, &spec->stripe.count);
-  take (&out->type.stripe.size, &spec->stripe.size);
-  out->redundancy = spec->redundancy;
 }
 
 static void

@@ -17,6 +17,10 @@ typedef struct {
   gboolean has_parent, seen;
 } CluSlurmEntry;
 
+void clu_slurm_entry_free (gpointer entry);
+
+/* Appends the entries of a topology.conf. *link_speed becomes TRUE where one is given. FALSE and *error on anything wrong. */
+gboolean clu_slurm_read_conf (const char *path, const char *text, GPtrArray *entries, gboolean *link_speed, GError **error);
 /* Slurm's way to write names into *out (full, char *). FALSE and *error at `mark`, further right by the character that is wrong. */
 gboolean clu_slurm_take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error);
 

@@ -1,6 +1,5 @@
-/* Slurm's topology.conf (or topology.yaml, slurm_yaml.c) as a topology: which nodes hang on which switches, or which share
- * an NVLink domain. Layout: Slurm's topology.conf manual page: SwitchName= with Nodes= or Switches=, and LinkSpeed=, whose unit is
- * anyone's own; BlockName= with Nodes=, BlockSizes=. What a node is, Slurm does not know: it is told as that of another topology.
+/* Slurm's topology.conf or topology.yaml as a topology: which nodes hang on which switches, or which share an NVLink domain. What a
+ * node is, Slurm does not know: it is told as that of another topology.
  * Between switches cables for all that is below are assumed. */
 #include <stdarg.h>
 #include <string.h>
@@ -24,16 +23,6 @@ typedef struct {
 } Slurm;
 
 static void
-entry_free (gpointer data)
-{
-  CluSlurmEntry *entry = data;
-  g_free (entry->name);
-  g_clear_pointer (&entry->nodes, g_ptr_array_unref);
-  g_clear_pointer (&entry->children, g_ptr_array_unref);
-  g_free (entry);
-}
-
-static void
 slurm_clear (Slurm *slurm)
 {
   g_clear_pointer (&slurm->named, g_hash_table_unref);
@@ -42,105 +31,6 @@ slurm_clear (Slurm *slurm)
   g_clear_pointer (&slurm->entries, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Slurm, slurm_clear)
-
-gboolean
-clu_slurm_take_list (BaseMark mark, const char *text, GPtrArray **out, GError **error)
-{
-  g_autoptr (GError) cause = NULL;
-  gsize at = 0;
-  *out = g_ptr_array_new_with_free_func (g_free);
-  if (clu_hostlist_expand (text, *out, &at, &cause))
-    return TRUE;
-  mark.column += (unsigned)at;
-  clu_import_error (error, mark, "%s", cause->message);
-  return FALSE;
-}
-
-/* One KEY=VALUE into the line's entry. */
-static gboolean
-take_pair (Slurm *slurm, CluSlurmEntry *entry, BaseMark mark, const char *word, GError **error)
-{
-  const char *equals = strchr (word, '=');
-  if (equals == NULL || equals[1] == '\0') {
-    clu_import_error (error, mark, "'%s' is not KEY=VALUE; SwitchName=s0 Nodes=node[0-15] is accepted", word);
-    return FALSE;
-  }
-  g_autofree char *key = g_ascii_strdown (word, equals - word);
-  BaseMark value = mark;
-  value.column += (unsigned)(equals + 1 - word);
-  gboolean is_switch = strcmp (key, "switchname") == 0, is_block = strcmp (key, "blockname") == 0;
-  gboolean is_nodes = strcmp (key, "nodes") == 0, is_children = strcmp (key, "switches") == 0;
-  if (is_switch || is_block) {
-    if (entry->name != NULL) {
-      clu_import_error (error, mark, "a second name in one line; each switch or block has a line of its own");
-      return FALSE;
-    }
-    if (strpbrk (equals + 1, "[],") != NULL) {
-      clu_import_error (error, value, "'%s' is several names; one switch or block a line is accepted", equals + 1);
-      return FALSE;
-    }
-    entry->name = g_strdup (equals + 1);
-    entry->is_block = is_block;
-    entry->mark = value;
-    return TRUE;
-  }
-  if (is_nodes || is_children) {
-    GPtrArray **list = is_nodes ? &entry->nodes : &entry->children;
-    if (entry->nodes != NULL || entry->children != NULL) {
-      clu_import_error (error, mark, "'%s' beside other members; a switch has Nodes or Switches, once", word);
-      return FALSE;
-    }
-    entry->members = value;
-    return clu_slurm_take_list (value, equals + 1, list, error);
-  }
-  slurm->link_speed = slurm->link_speed || strcmp (key, "linkspeed") == 0;
-  if (strcmp (key, "linkspeed") == 0 || strcmp (key, "blocksizes") == 0)
-    return TRUE;
-  static const char *const known[] = { "SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes", NULL };
-  g_autofree char *told = g_strndup (word, (gsize)(equals - word)), *hint = base_hint (told, known);
-  clu_import_error (error, mark, "unknown key '%s'%s; accepted: SwitchName, Nodes, Switches, LinkSpeed, BlockName, BlockSizes",
-                    told, hint);
-  return FALSE;
-}
-
-/* Words of a line: a comment ends it. */
-static gboolean
-take_line (Slurm *slurm, const char *line, unsigned number, GError **error)
-{
-  CluSlurmEntry *entry = g_new0 (CluSlurmEntry, 1);
-  gboolean good = TRUE, sizes_alone = FALSE;
-  BaseMark first = { slurm->path, number, 1 };
-  for (const char *p = line; good && *p != '\0' && *p != '#';) {
-    gsize blank = strspn (p, " \t\r"), n = strcspn (p + blank, " \t\r#");
-    p += blank;
-    if (n == 0)
-      continue;
-    BaseMark mark = { slurm->path, number, (unsigned)g_utf8_strlen (line, p - line) + 1 };
-    g_autofree char *word = g_strndup (p, n);
-    if (p == line + blank)
-      first = mark;
-    sizes_alone = sizes_alone || g_ascii_strncasecmp (word, "BlockSizes=", strlen ("BlockSizes=")) == 0;
-    good = take_pair (slurm, entry, mark, word, error);
-    p += n;
-  }
-  gboolean empty = entry->name == NULL && entry->nodes == NULL && entry->children == NULL;
-  if (good && empty && (sizes_alone || strspn (line, " \t\r") == strcspn (line, "#"))) {
-    entry_free (entry);
-    return TRUE;
-  }
-  g_ptr_array_add (slurm->entries, entry);
-  if (!good)
-    return FALSE;
-  if (entry->name == NULL)
-    clu_import_error (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
-  else if (entry->nodes == NULL && entry->children == NULL)
-    clu_import_error (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
-  else if (entry->is_block && entry->nodes == NULL)
-    clu_import_error (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
-  else
-    return TRUE;
-  return FALSE;
-}
 
 /* Nodes in the order of leaves; who hangs where. */
 static gboolean
@@ -187,23 +77,6 @@ count_below (const Slurm *slurm, CluSlurmEntry *entry)
   }
 }
 
-static gboolean
-read_conf (Slurm *slurm, const char *text, GError **error)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  for (unsigned i = 0; lines[i] != NULL; i++) {
-    for (const char *p = lines[i]; *p != '\0'; p = g_utf8_next_char (p))
-      if (g_unichar_iscntrl (g_utf8_get_char (p)) && *p != '\t' && *p != '\r') {
-        BaseMark mark = { slurm->path, i + 1, (unsigned)g_utf8_strlen (lines[i], p - lines[i]) + 1 };
-        clu_import_error (error, mark, "a control character; remove it");
-        return FALSE;
-      }
-    if (!take_line (slurm, lines[i], i + 1, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* Each name once, and all of one kind. */
 static gboolean
 name_all (Slurm *slurm, GError **error)
@@ -236,7 +109,8 @@ read_all (Slurm *slurm, const char *bytes, gsize n_B, const char *only, BaseDiag
     clu_import_error (error, begin, "--only goes with topology.yaml, which has topologies by name");
     return FALSE;
   }
-  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, warnings, error) : read_conf (slurm, text, error)))
+  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, warnings, error)
+             : clu_slurm_read_conf (slurm->path, text, slurm->entries, &slurm->link_speed, error)))
     return FALSE;
   if (slurm->entries->len == 0) {
     clu_import_error (error, begin, "%s is in it; a topology.conf or topology.yaml is accepted",
@@ -333,7 +207,7 @@ clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const
                            const char *like, guint32 nics, const char *only, BaseDiag *warnings, GError **error)
 {
   g_auto (Slurm) slurm = { .path = path,
-                           .entries = g_ptr_array_new_with_free_func (entry_free),
+                           .entries = g_ptr_array_new_with_free_func (clu_slurm_entry_free),
                            .named = g_hash_table_new (g_str_hash, g_str_equal),
                            .hosts = g_hash_table_new (g_str_hash, g_str_equal),
                            .order = g_ptr_array_new () };

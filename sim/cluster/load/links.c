@@ -3,16 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/clu-private.h"
+#include "load/load-private.h"
 #include "models/links.h"
+#include "node/node-private.h"
 
 /* ---- which links ---- */
-
-static gboolean
-is_kind (const CluTemplate *t, CluDevKind kind, guint32 local)
-{
-  return local - t->first[kind] < t->n[kind];
-}
 
 /* The first of a node's scale-up links; CLU_NONE. */
 static guint32
@@ -29,10 +24,10 @@ first_scale_up (const CluTemplate *t)
 static gboolean
 is_scale_up (const CluTemplate *t, const CluNodeLink *link)
 {
-  if (!is_kind (t, CLU_DEV_GPU, link->a))
+  if (!clu_template_is (t, CLU_DEV_GPU, link->a))
     return FALSE;
-  return link->end == CLU_END_DOMAIN ||
-         (link->end == CLU_END_LOCAL && (is_kind (t, CLU_DEV_NVSWITCH, link->b) || is_kind (t, CLU_DEV_GPU, link->b)));
+  return link->end == CLU_END_DOMAIN || (link->end == CLU_END_LOCAL && (clu_template_is (t, CLU_DEV_NVSWITCH, link->b) ||
+                                                                        clu_template_is (t, CLU_DEV_GPU, link->b)));
 }
 
 /* The slot of the first GPU; CLU_NONE. */
@@ -49,7 +44,8 @@ first_slot (const CluTemplate *t)
 static gboolean
 is_slot (const CluTemplate *t, const CluNodeLink *link, const CluParams *slot)
 {
-  return link->end == CLU_END_LOCAL && (is_kind (t, CLU_DEV_GPU, link->a) || is_kind (t, CLU_DEV_PCIE_SWITCH, link->a)) &&
+  return link->end == CLU_END_LOCAL &&
+         (clu_template_is (t, CLU_DEV_GPU, link->a) || clu_template_is (t, CLU_DEV_PCIE_SWITCH, link->a)) &&
          g_strcmp0 (link->p.link_class->name.v, slot->link_class->name.v) == 0;
 }
 
@@ -105,7 +101,7 @@ lay_host (Clu *clu, CluTemplate *t, const MdlHostFigures *host)
   for (guint32 i = 0; i < t->n[CLU_DEV_MEMORY]; i++) {
     CluOwn *own = &t->own[t->first[CLU_DEV_MEMORY] + i];
     if (own->link_class == NULL)
-      own->link_class = clu->host_memory != NULL ? clu->host_memory : clu_class_new (clu, "host_memory", CLU_FAMILY_MEMORY);
+      own->link_class = clu->host_memory != NULL ? clu->host_memory : clu_class_new (clu->arena, "host_memory", CLU_FAMILY_MEMORY);
     clu->host_memory = own->link_class;
     own->source = source;
   }

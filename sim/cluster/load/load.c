@@ -1,8 +1,9 @@
 /* From a topology file to a cluster: read, check, lay out nodes, build what joins them, number everything. */
-#include <math.h>
 #include <string.h>
 
-#include "graph/tier-private.h"
+#include "fabric/fabric-private.h"
+#include "load/load-private.h"
+#include "node/node-private.h"
 
 /* `node` or {nodes: 18}. */
 static void
@@ -16,14 +17,13 @@ read_domain (CluLoader *loader)
   if (base_yaml_kind (node) == BASE_YAML_SCALAR && strcmp (base_yaml_text (node), "node") == 0)
     return;
   if (base_yaml_kind (node) != BASE_YAML_MAP) {
-    base_diag_error (loader->context.diag, base_yaml_mark (node),
-                     "nvlink_domain is 'node' or a number of nodes; accepted: node, {nodes: 18}");
+    clu_error (loader, base_yaml_mark (node), "nvlink_domain is 'node' or a number of nodes; accepted: node, {nodes: 18}");
     return;
   }
   CluDomainSpec domain = { 0 };
   if (base_schema_read (&clu_schema_domain, node, FALSE, &loader->context, &domain)) {
     clu->domain_nodes = (guint32)domain.nodes.v;
-    clu->wide = clu->domain_nodes > 1;
+    clu->wide = loader->wide = clu->domain_nodes > 1;
   }
 }
 
@@ -56,39 +56,6 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
   return TRUE;
 }
 
-/* First numbers of every node. FALSE when there would be too many. */
-static gboolean
-number_nodes (CluLoader *loader)
-{
-  Clu *clu = loader->clu;
-  guint64 dev = 0, link = 0, res = 0, gpu = 0, nic = 0;
-  for (guint32 i = 0; i <= clu->n_nodes; i++) {
-    CluNode *node = &clu->node[i];
-    node->dev = (guint32)dev;
-    node->link = (guint32)link;
-    node->res = (guint32)res;
-    node->gpu = (guint32)gpu;
-    node->nic = (guint32)nic;
-    if (i == clu->n_nodes)
-      break;
-    const CluTemplate *t = clu_node_template (clu, i);
-    dev += t->n_devices;
-    link += t->links->len;
-    res += t->res->len;
-    gpu += t->n[CLU_DEV_GPU];
-    nic += t->n[CLU_DEV_NIC];
-    if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES) {
-      base_diag_error (loader->context.diag, clu->spec.nodes.set ? clu->spec.nodes.mark : clu->spec.head.mark,
-                       "%u such nodes would have more than 2147483647 devices, links or resources", clu->n_nodes);
-      return FALSE;
-    }
-  }
-  clu->n_gpus = (guint32)gpu;
-  clu->n_nics = (guint32)nic;
-  clu->uniform = clu->templates->len == 1;
-  return TRUE;
-}
-
 static const CluParams *
 first_wire (const Clu *clu)
 {
@@ -98,90 +65,6 @@ first_wire (const Clu *clu)
       return &t->nic_wire;
   }
   return NULL;
-}
-
-/* All adapters of the front-end together over what its core carries. */
-static void
-build_frontend (Clu *clu)
-{
-  const CluFrontendSpec *spec = &clu->spec.frontend;
-  double ratio = 1;
-  for (unsigned i = 0; i < spec->oversubscription.n; i++)
-    ratio *= spec->oversubscription.item[i].v;
-  clu->frontend_class = clu_class_new (clu, "frontend", CLU_FAMILY_ETHERNET);
-  clu->frontend_core_Bps = ratio > 1 ? spec->rate.v * clu->n_nodes / ratio : 0;
-}
-
-/* A tier of unlimited servers still needs a number. */
-#define BOUNDLESS_BPS 1e18
-
-static void
-number_tier (Clu *clu, const MdlTier *figures, double crossing_s, CluTierNode *tier)
-{
-  const CluLinkClass *c = clu_class_new (clu, base_name (mdl_tier_names, figures->type.kind.v), CLU_FAMILY_STORAGE);
-  const MdlTierSide *read = &figures->type.side[MDL_IO_READ];
-  BaseSource source = clu_num_source (read->rate.set ? &read->rate : &read->target);
-  tier->p = clu_params_plain (c, fmin (mdl_tier_rate_Bps (figures, MDL_IO_READ), BOUNDLESS_BPS), crossing_s, source);
-  tier->write_Bps = fmin (mdl_tier_rate_Bps (figures, MDL_IO_WRITE), BOUNDLESS_BPS);
-}
-
-static gboolean
-number_rest (CluLoader *loader)
-{
-  Clu *clu = loader->clu;
-  const CluNode *end = &clu->node[clu->n_nodes];
-  guint64 dev = end->dev, link = end->link, res = end->res;
-  clu->domain_dev = (guint32)dev;
-  clu->n_domains = clu->wide ? (clu->n_nodes + clu->domain_nodes - 1) / clu->domain_nodes : 0;
-  dev += clu->n_domains;
-  clu->fabric.dev = (guint32)dev;
-  clu->fabric.link = (guint32)link;
-  clu->fabric.res = (guint32)res;
-  dev += clu->fabric.n_switches;
-  link += clu->fabric.n_links;
-  res += clu->fabric.n_res;
-  clu->frontend_dev = clu->frontend_res = CLU_NONE;
-  if (clu->spec.frontend.head.set) {
-    clu->frontend_dev = (guint32)dev++;
-    build_frontend (clu);
-  }
-  clu->management_dev = (guint32)dev++;
-  g_free (clu->tier);
-  clu->n_tiers = 0;
-  clu->tier = g_new0 (CluTierNode, MAX (clu->spec.storage.n, 1u));
-  for (unsigned i = 0; i < clu->spec.storage.n; i++) {
-    const CluStorageSpec *spec = BASE_LIST_AT (clu->spec.storage, CluStorageSpec, i);
-    MdlTier figures;
-    clu_tier_resolve (spec, &figures);
-    if (figures.type.kind.v == MDL_TIER_LOCAL_NVME)
-      continue; /* stands in the nodes */
-    CluTierNode *tier = &clu->tier[clu->n_tiers++];
-    const CluTierSpec *top = clu_fabric_tier (&clu->spec.fabric, MAX (clu->fabric.n_levels, 1u) - 1);
-    double crossing_s = (spec->network.v == 0 ? clu->spec.frontend.latency.v : clu_tier_latency (top)) / 2;
-    *tier = (CluTierNode){ .spec = spec, .dev = (guint32)dev++, .link = (guint32)link++, .res = (guint32)res };
-    number_tier (clu, &figures, crossing_s, tier);
-    res += 2;
-  }
-  if (clu->frontend_core_Bps > 0)
-    clu->frontend_res = (guint32)res++;
-  if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES) {
-    base_diag_error (loader->context.diag, clu->spec.head.mark, "more than 2147483647 devices, links or resources");
-    return FALSE;
-  }
-  clu->n_devices = (guint32)dev;
-  clu->n_links = (guint32)link;
-  clu->n_res = (guint32)res;
-  return TRUE;
-}
-
-gboolean
-clu_renumber (Clu *clu, GError **error)
-{
-  g_autoptr (BaseDiag) diag = base_diag_new ();
-  CluLoader loader = { .clu = clu, .context = { .arena = clu->arena, .diag = diag } };
-  if (number_nodes (&loader))
-    number_rest (&loader);
-  return base_diag_finish (diag, error);
 }
 
 static void
@@ -207,11 +90,11 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
   clu->n_nodes = (guint32)clu->spec.nodes.v;
   clu->node = g_new0 (CluNode, (gsize)clu->n_nodes + 1);
   clu_overrides_apply (loader);
-  if (base_diag_n_errors (diag) > 0 || !number_nodes (loader))
+  if (base_diag_n_errors (diag) > 0 || !clu_number_nodes (loader))
     return;
   clu_fabric_build (loader, first_wire (clu));
   if (base_diag_n_errors (diag) == 0)
-    number_rest (loader);
+    clu_number_rest (loader);
 }
 
 static gboolean
@@ -307,7 +190,6 @@ clu_free (Clu *clu)
 {
   if (clu == NULL)
     return;
-  clu_fabric_clear (&clu->fabric);
   g_clear_pointer (&clu->templates, g_ptr_array_unref);
   g_free (clu->node);
   g_free (clu->tier);

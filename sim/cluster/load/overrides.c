@@ -2,7 +2,8 @@
  * cluster has as many templates as it has different nodes. */
 #include <string.h>
 
-#include "graph/clu-private.h"
+#include "load/load-private.h"
+#include "node/node-private.h"
 
 /* What it has of its own alone: thousands of entries about one node are thousands of kinds, each over the one before. */
 typedef struct Kind Kind;
@@ -143,8 +144,7 @@ apply_entry (CluLoader *loader, const BaseYamlNode *entry, guint32 number, Work 
 {
   const BaseYamlNode *nodes = base_yaml_get (entry, "nodes");
   if (base_yaml_kind (entry) != BASE_YAML_MAP || nodes == NULL) {
-    base_diag_error (loader->context.diag, base_yaml_mark (entry),
-                     "an override needs 'nodes' (e.g. {nodes: 3, nics: {rate: 200 Gb/s}})");
+    clu_error (loader, base_yaml_mark (entry), "an override needs 'nodes' (e.g. {nodes: 3, nics: {rate: 200 Gb/s}})");
     return;
   }
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (Range));
@@ -204,9 +204,9 @@ make_templates (CluLoader *loader, const Work *work)
       g_ptr_array_add (clu->templates, t);
       n_links += t->links->len;
       if (n_links > CLU_MAX_KIND_LINKS) {
-        base_diag_error (loader->context.diag, clu->spec.node.head.mark,
-                         "the different kinds of nodes have more than %u links together; fewer overrides, or smaller nodes",
-                         CLU_MAX_KIND_LINKS);
+        clu_error (loader, clu->spec.node.head.mark,
+                   "the different kinds of nodes have more than %u links together; fewer overrides, or smaller nodes",
+                   CLU_MAX_KIND_LINKS);
         return;
       }
     }
@@ -228,8 +228,7 @@ clu_overrides_apply (CluLoader *loader)
 
   const BaseYamlNode *list = clu->spec.overrides;
   if (list != NULL && base_yaml_kind (list) != BASE_YAML_SEQ && !base_yaml_is_null (list))
-    base_diag_error (loader->context.diag, base_yaml_mark (list),
-                     "overrides is a list (e.g. [{nodes: 3, nics: {rate: 200 Gb/s}}])");
+    clu_error (loader, base_yaml_mark (list), "overrides is a list (e.g. [{nodes: 3, nics: {rate: 200 Gb/s}}])");
   else
     for (unsigned i = 0; list != NULL && i < base_yaml_n (list); i++)
       apply_entry (loader, base_yaml_item (list, i), i + 1, &work);

@@ -4,7 +4,7 @@
  * the same ones, each takes its part: n NICs over m GPUs are ceil(n / m) a GPU, starting at its own turn. So a p5 GPU has the
  * four adapters of its switch, and two GPUs with two adapters under one switch have one each. Host memory and drives use all
  * nearest ones. */
-#include "graph/path-private.h"
+#include "node/node-private.h"
 
 static guint32
 nic_dev (const CluTemplate *t, guint32 nic)

@@ -3,7 +3,7 @@
  * plane is fewer lanes (lanes_used). */
 #include <string.h>
 
-#include "graph/clu-private.h"
+#include "node/node-private.h"
 
 static gboolean
 gpu_params (CluLoader *loader, const CluTemplate *t, CluParams *out)
@@ -11,7 +11,7 @@ gpu_params (CluLoader *loader, const CluTemplate *t, CluParams *out)
   const CluNvlinkSpec *nv = &t->spec.nvlink;
   const CluGpuSpec *gpu = t->spec.gpus.type.value;
   const CluLinkSpec *specs[] = { &gpu->scale_up, &nv->link };
-  const CluLinkClass *unnamed = clu_class_new (loader->clu, "scale_up", CLU_FAMILY_NVLINK);
+  const CluLinkClass *unnamed = clu_class_new (loader->context.arena, "scale_up", CLU_FAMILY_NVLINK);
   CluParams all;
   if (!clu_params_resolve (loader, specs, 2, unnamed, nv->head.mark, "scale-up link", &all))
     return FALSE;

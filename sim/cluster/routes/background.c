@@ -10,9 +10,9 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "graph/clu-private.h"
 #include "cluster/background.h"
 #include "cluster/route.h"
+#include "graph/clu-private.h"
 
 static const double MOST = 0.9;
 

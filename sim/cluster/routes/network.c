@@ -2,7 +2,7 @@
  *
  * An end of the route is a GPU, host memory, a drive or an adapter. GPUs are reached by the adapter itself (GDR) or staged in
  * the host memory of their socket; drives are always staged. */
-#include "graph/path-private.h"
+#include "routes/routes-private.h"
 
 /* Which network carries it. */
 typedef enum { NET_FABRIC, NET_FRONTEND, NET_MANAGEMENT } Net;
@@ -371,7 +371,7 @@ cross_tier (CluPath *path, const CluTierNode *tier, gboolean outward, const CluP
   CluPart spread = *part;
   if (tier->spec->network.v != 0)
     spread.n_alternatives = clu_fabric_n_top (&clu->fabric);
-  clu_path_cross (path, tier->link, outward ? link.a : link.b, outward ? link.b : link.a, tier->res, outward, &tier->p, &spread);
+  clu_path_cross (path, &(CluCrossing){ tier->link, link.a, link.b, tier->res, outward, &tier->p }, &spread);
 }
 
 /* A tier on the fabric hangs on all top switches by a link that names the first: the hop names the one that the bytes are at. */

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/clu-private.h"
 #include "cluster/rings.h"
+#include "graph/clu-private.h"
 
 enum {
   MESH_MAX = 16,   /* clu_hamiltonian_rings' limit */

@@ -1,7 +1,7 @@
 /* From one device to another: which of the ways is taken. */
 #include <math.h>
 
-#include "graph/path-private.h"
+#include "routes/routes-private.h"
 
 const char *
 clu_path_class_name (CluPathClass path_class)

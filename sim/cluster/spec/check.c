@@ -1,20 +1,8 @@
-/* Checks over more than one key, with the position of the key that is wrong; fills defaults that depend on other keys. */
+/* Checks of a node over more than one key, with the position of the key that is wrong; fills defaults that depend on other keys. */
 #include <math.h>
 #include <string.h>
 
-#include "graph/tier-private.h"
-
-static void error_at (CluLoader *loader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-static void
-error_at (CluLoader *loader, BaseMark mark, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
-  base_diag_error (loader->context.diag, mark, "%s", text);
-}
+#include "spec/params-private.h"
 
 static double
 scale_up_lanes (const CluNodeSpec *node, const CluGpuSpec *gpu)
@@ -42,41 +30,41 @@ check_mesh_links (CluLoader *loader, const CluNodeSpec *node, const CluGpuSpec *
     gboolean inside = TRUE;
     for (int e = 0; e < 2; e++)
       if (ends[e]->v >= n) {
-        error_at (loader, ends[e]->mark, "there is no GPU %.0f in a node of %u GPUs; GPUs are 0 to %u", ends[e]->v, n, n - 1);
+        clu_error (loader, ends[e]->mark, "there is no GPU %.0f in a node of %u GPUs; GPUs are 0 to %u", ends[e]->v, n, n - 1);
         inside = FALSE;
       }
     if (!inside)
       continue;
     guint32 a = (guint32)link->a.v, b = (guint32)link->b.v;
     if (a == b) {
-      error_at (loader, link->b.mark, "a link from GPU %u to itself; two different GPUs are needed", a);
+      clu_error (loader, link->b.mark, "a link from GPU %u to itself; two different GPUs are needed", a);
       continue;
     }
     if (!g_hash_table_add (seen, GUINT_TO_POINTER (MIN (a, b) * 1024u + MAX (a, b) + 1)))
-      error_at (loader, link->head.mark, "links between GPU %u and GPU %u are given twice; give one entry with 'lanes'", a, b);
+      clu_error (loader, link->head.mark, "links between GPU %u and GPU %u are given twice; give one entry with 'lanes'", a, b);
     used[a] += link->lanes.v;
     used[b] += link->lanes.v;
   }
   for (guint32 g = 0; g < n; g++)
     if (used[g] > lanes * (1 + 1e-9)) {
-      error_at (loader, nv->links.mark, "the links listed take %g lanes of GPU %u, whose type has %g", used[g], g, lanes);
+      clu_error (loader, nv->links.mark, "the links listed take %g lanes of GPU %u, whose type has %g", used[g], g, lanes);
       break; /* one such message says enough */
     }
 }
 
-static void
-check_torus (CluLoader *loader, const BaseNums *dims, double n, const char *what, BaseMark mark)
+void
+clu_check_torus (CluLoader *loader, const BaseNums *dims, double n, const char *what, BaseMark mark)
 {
   if (dims->n == 0 || dims->n > 8) {
-    error_at (loader, dims->set ? dims->mark : mark, "a torus needs 1 to 8 'dims' whose product is the %.0f %s (e.g. dims: [4, 4])",
-              n, what);
+    clu_error (loader, dims->set ? dims->mark : mark,
+               "a torus needs 1 to 8 'dims' whose product is the %.0f %s (e.g. dims: [4, 4])", n, what);
     return;
   }
   double product = 1;
   for (unsigned i = 0; i < dims->n; i++)
     product *= dims->item[i].v;
   if (product != n)
-    error_at (loader, dims->mark, "dims multiply to %.0f, but there are %.0f %s", product, n, what);
+    clu_error (loader, dims->mark, "dims multiply to %.0f, but there are %.0f %s", product, n, what);
 }
 
 static void
@@ -96,12 +84,12 @@ check_planes (CluLoader *loader, const CluNvlinkSpec *nv, double lanes)
   if (nv->planes.n == 0)
     return;
   if (nv->switches.set && nv->planes.n != (unsigned)nv->switches.v)
-    error_at (loader, nv->planes.mark, "%u planes for %.0f switches; one number a switch", nv->planes.n, nv->switches.v);
+    clu_error (loader, nv->planes.mark, "%u planes for %.0f switches; one number a switch", nv->planes.n, nv->switches.v);
   double sum = 0;
   for (unsigned i = 0; i < nv->planes.n; i++)
     sum += nv->planes.item[i].v;
   if (sum != lanes)
-    error_at (loader, nv->planes.mark, "planes sum to %.0f links, but a GPU has %g", sum, lanes);
+    clu_error (loader, nv->planes.mark, "planes sum to %.0f links, but a GPU has %g", sum, lanes);
 }
 
 static void
@@ -113,8 +101,8 @@ check_even_lanes (CluLoader *loader, const CluNodeSpec *node, const CluGpuSpec *
   if (nv->link.rate.set || gpu->scale_up.rate.set || peers == 0)
     return;
   if (lanes < peers || fmod (lanes, peers) != 0)
-    error_at (loader, nv->lanes_used.set ? nv->lanes_used.mark : nv->head.mark,
-              "%g links of a GPU do not divide over %u %s; give lanes_used, a multiple of %u", lanes, peers, peers_are, peers);
+    clu_error (loader, nv->lanes_used.set ? nv->lanes_used.mark : nv->head.mark,
+               "%g links of a GPU do not divide over %u %s; give lanes_used, a multiple of %u", lanes, peers, peers_are, peers);
 }
 
 static void
@@ -125,30 +113,30 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
   CluScaleUpKind kind = (CluScaleUpKind)nv->kind.v;
   const char *name = base_name (clu_scale_up_names, nv->kind.v);
   guint32 n = (guint32)node->gpus.count.v;
-  if (loader->clu->wide && kind != CLU_SCALE_UP_SWITCH)
-    error_at (loader, nv->head.set ? nv->head.mark : node->gpus.head.mark,
-              "an NVLink domain wider than a node needs nvlink kind switch, not %s", name);
+  if (loader->wide && kind != CLU_SCALE_UP_SWITCH)
+    clu_error (loader, nv->head.set ? nv->head.mark : node->gpus.head.mark,
+               "an NVLink domain wider than a node needs nvlink kind switch, not %s", name);
   if (kind == CLU_SCALE_UP_NONE)
     return;
   if (!gpu->scale_up.head.set && nv->link.link_class.value == NULL && !nv->link.rate.set) {
-    error_at (loader, nv->head.mark, "GPU type '%s' has no scale_up link; give nvlink.link: {class: …} or nvlink: none",
-              node->gpus.type.name != NULL ? node->gpus.type.name : "inline");
+    clu_error (loader, nv->head.mark, "GPU type '%s' has no scale_up link; give nvlink.link: {class: …} or nvlink: none",
+               node->gpus.type.name != NULL ? node->gpus.type.name : "inline");
     return;
   }
   double all = scale_up_lanes (node, gpu), lanes = all;
   if (nv->lanes_used.set) {
     if (nv->lanes_used.v > all)
-      error_at (loader, nv->lanes_used.mark, "lanes_used is %.0f, but a GPU has %g links", nv->lanes_used.v, all);
+      clu_error (loader, nv->lanes_used.mark, "lanes_used is %.0f, but a GPU has %g links", nv->lanes_used.v, all);
     lanes = MIN (all, nv->lanes_used.v);
   }
   if (kind != CLU_SCALE_UP_SWITCH && nv->switches.set)
-    error_at (loader, nv->switches.mark, "'switches' belongs to kind switch, not to %s", name);
+    clu_error (loader, nv->switches.mark, "'switches' belongs to kind switch, not to %s", name);
   if (kind != CLU_SCALE_UP_SWITCH && nv->sharp.v)
-    error_at (loader, nv->sharp.mark, "'sharp' needs a switch that reduces; kind %s has none", name);
+    clu_error (loader, nv->sharp.mark, "'sharp' needs a switch that reduces; kind %s has none", name);
   if (kind != CLU_SCALE_UP_LINKS && nv->links.n > 0)
-    error_at (loader, nv->links.mark, "'links' belongs to kind links, not to %s", name);
+    clu_error (loader, nv->links.mark, "'links' belongs to kind links, not to %s", name);
   if (kind != CLU_SCALE_UP_TORUS && nv->dims.n > 0)
-    error_at (loader, nv->dims.mark, "'dims' belongs to kind torus, not to %s", name);
+    clu_error (loader, nv->dims.mark, "'dims' belongs to kind torus, not to %s", name);
 
   switch (kind) {
     case CLU_SCALE_UP_SWITCH:
@@ -159,11 +147,11 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
       break;
     case CLU_SCALE_UP_LINKS:
       if (nv->links.n == 0)
-        error_at (loader, nv->head.mark, "kind links needs a list 'links' (e.g. [{a: 0, b: 1, lanes: 2}])");
+        clu_error (loader, nv->head.mark, "kind links needs a list 'links' (e.g. [{a: 0, b: 1, lanes: 2}])");
       check_mesh_links (loader, node, gpu);
       break;
     case CLU_SCALE_UP_TORUS: {
-      check_torus (loader, &nv->dims, n, "GPUs", nv->head.mark);
+      clu_check_torus (loader, &nv->dims, n, "GPUs", nv->head.mark);
       guint32 ways = 0;
       for (unsigned i = 0; i < nv->dims.n; i++)
         ways += nv->dims.item[i].v > 1 ? 2 : 0;
@@ -180,7 +168,7 @@ check_width (CluLoader *loader, const BaseNum *lanes)
 {
   guint32 n = (guint32)lanes->v;
   if (lanes->set && (n & (n - 1)) != 0)
-    error_at (loader, lanes->mark, "PCIe is not %u lanes wide; 1, 2, 4, 8, 16 or 32", n);
+    clu_error (loader, lanes->mark, "PCIe is not %u lanes wide; 1, 2, 4, 8, 16 or 32", n);
 }
 
 static void
@@ -193,18 +181,18 @@ check_pcie (CluLoader *loader, CluNodeSpec *node)
   if (!pcie->switch_per.set)
     pcie->switch_per.v = pcie->bus.set ? n : 0;
   if (pcie->bus.set && pcie->switch_per.v == 0)
-    error_at (loader, pcie->bus.mark, "a bus is shared below a PCIe switch, but switch_per is 0; give how many GPUs share it");
+    clu_error (loader, pcie->bus.mark, "a bus is shared below a PCIe switch, but switch_per is 0; give how many GPUs share it");
   if (pcie->uplink.head.set && pcie->switch_per.v == 0)
-    error_at (loader, pcie->uplink.head.mark, "an uplink is a PCIe switch's, but there is none; give switch_per");
+    clu_error (loader, pcie->uplink.head.mark, "an uplink is a PCIe switch's, but there is none; give switch_per");
   if (pcie->switch_per.v > 0 && fmod (n, pcie->switch_per.v) != 0)
-    error_at (loader, pcie->switch_per.mark, "%u GPUs do not divide over PCIe switches of %.0f; give a switch_per that divides %u",
-              n, pcie->switch_per.v, n);
+    clu_error (loader, pcie->switch_per.mark, "%u GPUs do not divide over PCIe switches of %.0f; give a switch_per that divides %u",
+               n, pcie->switch_per.v, n);
   for (unsigned i = 0; i < pcie->under_switch.n; i++) {
     const BaseStr *what = &pcie->under_switch.item[i];
     if (g_strcmp0 (what->v, "nics") != 0 && g_strcmp0 (what->v, "nvme") != 0)
-      error_at (loader, what->mark, "'%s' cannot stand under a PCIe switch; accepted: nics, nvme", what->v);
+      clu_error (loader, what->mark, "'%s' cannot stand under a PCIe switch; accepted: nics, nvme", what->v);
     else if (pcie->switch_per.v == 0)
-      error_at (loader, what->mark, "%s under a PCIe switch, but switch_per is 0; give how many GPUs share a switch", what->v);
+      clu_error (loader, what->mark, "%s under a PCIe switch, but switch_per is 0; give how many GPUs share a switch", what->v);
   }
 }
 
@@ -225,22 +213,22 @@ check_nics (CluLoader *loader, CluNodeSpec *node)
     nics->count.v = nics->per_gpu.set ? nics->per_gpu.v * gpus : 0;
     nics->count.mark = nics->per_gpu.set ? nics->per_gpu.mark : nics->head.mark;
     if (!nics->per_gpu.set)
-      error_at (loader, nics->head.mark, "nics needs 'count' (a node) or 'per_gpu'");
+      clu_error (loader, nics->head.mark, "nics needs 'count' (a node) or 'per_gpu'");
     else if (floor (nics->count.v) != nics->count.v || nics->count.v > 1024)
-      error_at (loader, nics->per_gpu.mark, "%g adapters a GPU are %g for %.0f GPUs; a whole number up to 1024 is needed",
-                nics->per_gpu.v, nics->count.v, gpus);
+      clu_error (loader, nics->per_gpu.mark, "%g adapters a GPU are %g for %.0f GPUs; a whole number up to 1024 is needed",
+                 nics->per_gpu.v, nics->count.v, gpus);
   } else if (nics->per_gpu.set && nics->per_gpu.v * gpus != nics->count.v)
-    error_at (loader, nics->per_gpu.mark,
-              "%g adapters a GPU and %.0f GPUs make %g, but count is %.0f; give count %g, or per_gpu %g", nics->per_gpu.v, gpus,
-              nics->per_gpu.v * gpus, nics->count.v, nics->per_gpu.v * gpus, nics->count.v / gpus);
+    clu_error (loader, nics->per_gpu.mark,
+               "%g adapters a GPU and %.0f GPUs make %g, but count is %.0f; give count %g, or per_gpu %g", nics->per_gpu.v, gpus,
+               nics->per_gpu.v * gpus, nics->count.v, nics->per_gpu.v * gpus, nics->count.v / gpus);
   if (nics->count.v > 0 && nics->type.value == NULL)
-    error_at (loader, nics->head.mark, "nics needs 'type' (a name in topologies/nics, or inline)");
+    clu_error (loader, nics->head.mark, "nics needs 'type' (a name in topologies/nics, or inline)");
   if (!divides (nics->count.v, gpus))
-    error_at (loader, nics->count.mark, "%.0f adapters do not divide over %.0f GPUs", nics->count.v, gpus);
+    clu_error (loader, nics->count.mark, "%.0f adapters do not divide over %.0f GPUs", nics->count.v, gpus);
   double per = node->pcie.switch_per.v, switches = per > 0 ? floor (gpus / per) : 0;
   for (unsigned i = 0; i < node->pcie.under_switch.n; i++)
     if (g_strcmp0 (node->pcie.under_switch.item[i].v, "nics") == 0 && !divides (nics->count.v, switches))
-      error_at (loader, nics->count.mark, "%.0f adapters do not divide over %.0f PCIe switches", nics->count.v, switches);
+      clu_error (loader, nics->count.mark, "%.0f adapters do not divide over %.0f PCIe switches", nics->count.v, switches);
 }
 
 static void
@@ -250,8 +238,8 @@ check_sockets (CluLoader *loader, CluNodeSpec *node)
   if (!(sockets->count.v >= 1))
     sockets->count.v = 1; /* the mapping is absent */
   if (sockets->count.v > 1 && !sockets->interconnect.head.set)
-    error_at (loader, sockets->count.mark,
-              "%.0f sockets need an interconnect (e.g. {class: upi} or {rate: 62 GB/s, latency: 130 ns})", sockets->count.v);
+    clu_error (loader, sockets->count.mark,
+               "%.0f sockets need an interconnect (e.g. {class: upi} or {rate: 62 GB/s, latency: 130 ns})", sockets->count.v);
 }
 
 void
@@ -268,139 +256,5 @@ clu_check_node (CluLoader *loader, CluNodeSpec *node)
   check_sockets (loader, node);
   const CluLocalNvmeSpec *nvme = &node->storage.local_nvme;
   if (nvme->head.set && nvme->raid.v != 0)
-    error_at (loader, nvme->raid.mark, "RAID %.0f is not built; accepted: 0 (striped)", nvme->raid.v);
-}
-
-/* --- The topology as a whole --------------------------------------------------------------------------------------------- */
-
-static void
-check_fabric_keys (CluLoader *loader, const CluFabricSpec *f)
-{
-  CluFabricKind kind = (CluFabricKind)f->kind.v;
-  gboolean tree = kind == CLU_FABRIC_FAT_TREE || kind == CLU_FABRIC_RAIL_OPTIMISED;
-  const char *name = base_name (clu_fabric_names, f->kind.v);
-  const struct {
-    gboolean set, fits;
-    BaseMark mark;
-    const char *key, *owner;
-  } rows[] = {
-    { f->oversubscription.set, tree, f->oversubscription.mark, "oversubscription", "fat_tree or rail_optimised" },
-    { f->levels.set, tree, f->levels.mark, "levels", "fat_tree or rail_optimised" },
-    { f->spine.head.set, tree, f->spine.head.mark, "spine", "fat_tree or rail_optimised" },
-    { f->core.head.set, tree, f->core.head.mark, "core", "fat_tree or rail_optimised" },
-    { f->pod.set, kind == CLU_FABRIC_RAIL_OPTIMISED, f->pod.mark, "pod", "rail_optimised" },
-    { f->dims.set, kind == CLU_FABRIC_TORUS, f->dims.mark, "dims", "torus" },
-    { f->dragonfly.head.set, kind == CLU_FABRIC_DRAGONFLY, f->dragonfly.head.mark, "dragonfly", "dragonfly" },
-    { f->switches.set, kind == CLU_FABRIC_CUSTOM, f->switches.mark, "switches", "custom" },
-    { f->links.set, kind == CLU_FABRIC_CUSTOM, f->links.mark, "links", "custom" },
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].set && !rows[i].fits)
-      error_at (loader, rows[i].mark, "'%s' has no meaning for fabric kind %s; it belongs to %s", rows[i].key, name, rows[i].owner);
-  if (f->levels.set && f->oversubscription.set)
-    error_at (loader, f->oversubscription.mark, "'levels' already says what is oversubscribed; leave one of the two");
-  if (kind == CLU_FABRIC_DRAGONFLY && !f->dragonfly.head.set)
-    error_at (loader, f->head.mark, "kind dragonfly needs 'dragonfly: {groups: …, routers: …, hosts: …, global_links: …}'");
-  const CluSwitchSpec *type = f->leaf.type.value;
-  if (f->sharp.offered.v && type != NULL && type->sharp.offered.set && !type->sharp.offered.v)
-    error_at (loader, f->sharp.offered.mark, "switch type '%s' does not reduce in the network; leave 'sharp' out",
-              f->leaf.type.name);
-  gboolean limited = type != NULL && (type->sharp.stream.set || type->sharp.trees.set);
-  if (f->sharp.jobs.v > 0.0 && !limited)
-    error_at (
-        loader, f->sharp.jobs.mark,
-        "'jobs' cannot matter: no limit is known of the leaf's reduction; give 'leaf' a type with `sharp: {stream: …, trees: …}`");
-}
-
-/* Copies or a stripe of parts, each on a server of its own (HUGE_VAL: as many as it takes). */
-static void
-check_redundancy (CluLoader *loader, const MdlTierRedundancy *r, double servers, const char *name)
-{
-  if (!r->head.set)
-    return;
-  if (r->replicas.set == r->data.set || r->data.set != r->parity.set)
-    error_at (loader, r->head.mark,
-              "'redundancy' is 'replicas', or 'data' and 'parity'; accepted: {replicas: 3}, {data: 4, parity: 2}");
-  else if (r->data.set && r->sent_by.v == MDL_COPIES_CHAIN)
-    error_at (loader, r->sent_by.mark, "a chain passes replicas on, not parts of a stripe; accepted: servers, client");
-  else if ((r->replicas.set ? r->replicas.v : r->data.v + r->parity.v) > servers)
-    error_at (loader, r->head.mark, "%.0f %s, each on a server of its own, but storage '%s' has %.0f; accepted: at most as many",
-              r->replicas.set ? r->replicas.v : r->data.v + r->parity.v, r->replicas.set ? "replicas" : "parts", name, servers);
-}
-
-/* FALSE where it stands in the nodes, or says nothing that can be looked at further. */
-static gboolean
-check_tier (CluLoader *loader, const CluStorageSpec *spec)
-{
-  const MdlTierType *type = spec->type.value;
-  if (type == NULL && !spec->type.set && !spec->tier.set)
-    error_at (loader, spec->head.mark,
-              "storage '%s' needs 'type' (forerun list storage-types), or 'tier' and 'per_server' (e.g. tier: parallel_fs, "
-              "per_server: 40 GB/s)",
-              spec->name.v);
-  if (spec->type.set && type == NULL)
-    return FALSE; /* the schema has said so */
-  if (type != NULL && spec->tier.set && spec->tier.v != type->kind.v)
-    error_at (loader, spec->tier.mark, "type '%s' is of kind %s, not %s; leave 'tier' out", spec->type.name,
-              base_name (mdl_tier_names, type->kind.v), base_name (mdl_tier_names, spec->tier.v));
-  MdlTier tier;
-  clu_tier_resolve (spec, &tier);
-  if (tier.type.kind.v == MDL_TIER_LOCAL_NVME)
-    return FALSE;
-  if (type == NULL && spec->tier.set && !spec->per_server.set)
-    error_at (loader, spec->head.mark, "storage '%s' needs 'per_server' (e.g. per_server: 40 GB/s), or a 'type' that has it",
-              spec->name.v);
-  double targets = mdl_tier_targets (&tier);
-  if (tier.type.stripe.count.set && tier.type.stripe.count.v > targets)
-    error_at (loader, spec->stripe.count.set ? spec->stripe.count.mark : spec->head.mark,
-              "a stripe over %.0f targets, but storage '%s' has %.0f (%.0f servers of %.0f); accepted: at most %.0f",
-              tier.type.stripe.count.v, spec->name.v, targets, tier.servers, targets / tier.servers, targets);
-  check_redundancy (loader, &tier.type.redundancy, HUGE_VAL, spec->name.v);
-  check_redundancy (loader, &spec->redundancy, tier.servers, spec->name.v);
-  return TRUE;
-}
-
-static void
-check_tiers (CluLoader *loader, const CluSpec *spec)
-{
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
-  for (unsigned i = 0; i < spec->storage.n; i++) {
-    const CluStorageSpec *tier = BASE_LIST_AT (spec->storage, CluStorageSpec, i);
-    if (tier->name.v == NULL)
-      continue;
-    if (strpbrk (tier->name.v, ". \t") != NULL || *tier->name.v == '\0')
-      error_at (loader, tier->name.mark, "'%s' cannot name a storage tier; a word without dots and blanks", tier->name.v);
-    if (strcmp (tier->name.v, "nvme") == 0)
-      error_at (loader, tier->name.mark, "'nvme' names the nodes' own drives; a storage tier needs another name");
-    if (!g_hash_table_add (names, (gpointer)tier->name.v))
-      error_at (loader, tier->name.mark, "two storage tiers are named '%s'", tier->name.v);
-    if (!check_tier (loader, tier))
-      continue;
-    if (tier->network.v == 0 && !spec->frontend.head.set)
-      error_at (loader, tier->head.mark,
-                "storage '%s' is reached by the front-end network, and there is none; give 'frontend: {rate: 200 Gb/s}' or "
-                "'network: fabric'",
-                tier->name.v);
-    CluFabricKind kind = (CluFabricKind)spec->fabric.kind.v;
-    if (tier->network.v == 1 && (kind == CLU_FABRIC_NONE || kind == CLU_FABRIC_CUSTOM))
-      error_at (
-          loader, tier->network.mark,
-          "storage '%s' cannot hang on a fabric of kind %s; accepted: single_switch, fat_tree, rail_optimised, dragonfly, torus",
-          tier->name.v, base_name (clu_fabric_names, spec->fabric.kind.v));
-  }
-}
-
-void
-clu_check_topology (CluLoader *loader, CluSpec *spec)
-{
-  check_fabric_keys (loader, &spec->fabric);
-  check_tiers (loader, spec);
-  gboolean joined = spec->fabric.head.set || loader->clu->domain_nodes >= spec->nodes.v;
-  if (spec->nodes.v > 1 && !joined)
-    error_at (loader, spec->nodes.set ? spec->nodes.mark : spec->head.mark,
-              "%.0f nodes and no 'fabric' to join them; give one (e.g. 'fabric: {kind: single_switch}'), or 'fabric: none' if they "
-              "are meant to be apart",
-              spec->nodes.v);
-  if (spec->fabric.kind.v == CLU_FABRIC_TORUS)
-    check_torus (loader, &spec->fabric.dims, spec->nodes.v, "nodes", spec->fabric.head.mark);
+    clu_error (loader, nvme->raid.mark, "RAID %.0f is not built; accepted: 0 (striped)", nvme->raid.v);
 }

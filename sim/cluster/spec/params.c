@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/lookup.h"
-#include "graph/clu-private.h"
+#include "spec/params-private.h"
 
 BaseSource
 clu_num_source (const BaseNum *num)
@@ -41,10 +41,10 @@ clu_loader_class (CluLoader *loader, const char *name, BaseMark mark)
 }
 
 const CluLinkClass *
-clu_class_new (Clu *clu, const char *name, CluFamily family)
+clu_class_new (BaseArena *arena, const char *name, CluFamily family)
 {
-  CluLinkClass *link_class = base_arena_alloc (clu->arena, sizeof *link_class);
-  link_class->name.v = base_arena_strdup (clu->arena, name);
+  CluLinkClass *link_class = base_arena_alloc (arena, sizeof *link_class);
+  link_class->name.v = base_arena_strdup (arena, name);
   link_class->family.v = (int)family;
   link_class->lanes.v = link_class->efficiency.v = link_class->sm_efficiency.v = link_class->duplex.v = 1;
   return link_class;
@@ -93,9 +93,9 @@ clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned
   BaseSource rate_source = all.rate.set ? all.rate.source : clu_num_source (&c->lane_rate);
   p.rate_Bps = all.rate.set ? all.rate.v : p.lanes * c->lane_rate.v;
   if (!(p.rate_Bps > 0)) {
-    base_diag_error (loader->context.diag, mark.line > 0 ? mark : c->name.mark,
-                     "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
-                     c->name.v != NULL ? c->name.v : "inline");
+    clu_error (loader, mark.line > 0 ? mark : c->name.mark,
+               "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
+               c->name.v != NULL ? c->name.v : "inline");
     return FALSE;
   }
   const BaseNum *efficiency = all.efficiency.set ? &all.efficiency : &c->efficiency;
@@ -108,6 +108,20 @@ clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned
   p.source = MIN (rate_source, MIN (clu_num_source (efficiency), clu_num_source (latency)));
   *out = p;
   return TRUE;
+}
+
+CluLinkSpec
+clu_params_spec (const CluParams *p, const CluLinkClass *link_class)
+{
+  const BaseNum known = { .set = TRUE, .source = p->source };
+  CluLinkSpec spec = { .link_class = { .value = (void *)link_class, .set = link_class != NULL } };
+  BaseNum *out[] = { &spec.lanes, &spec.rate, &spec.efficiency, &spec.sm_efficiency, &spec.latency, &spec.duplex };
+  const double value[] = { p->lanes, p->rate_Bps, p->efficiency, p->sm_efficiency, p->latency_s, p->duplex };
+  for (gsize i = 0; i < G_N_ELEMENTS (out); i++) {
+    *out[i] = known;
+    out[i]->v = value[i];
+  }
+  return spec;
 }
 
 CluParams
@@ -137,4 +151,29 @@ clu_params_capacity (const CluParams *p, CluResKind kind)
 {
   double one_way_Bps = p->rate_Bps * p->efficiency;
   return kind == CLU_RES_BOTH ? 2 * p->duplex * one_way_Bps : one_way_Bps;
+}
+
+guint32
+clu_tier_radix (const CluTierSpec *tier)
+{
+  const CluSwitchSpec *type = tier->type.value;
+  return (guint32)(tier->radix.set ? tier->radix.v : type != NULL ? type->radix.v : 0);
+}
+
+double
+clu_tier_latency (const CluTierSpec *tier)
+{
+  const CluSwitchSpec *type = tier->type.value;
+  return tier->latency.set ? tier->latency.v : type != NULL ? type->latency.v : 0;
+}
+
+const CluTierSpec *
+clu_fabric_tier (const CluFabricSpec *spec, guint32 level)
+{
+  const CluTierSpec *tier = &spec->leaf;
+  if (level >= 1 && spec->spine.head.set)
+    tier = &spec->spine;
+  if (level >= 2 && spec->core.head.set)
+    tier = &spec->core;
+  return tier;
 }

@@ -1,5 +1,8 @@
 /* Schema tables of storage: types of tiers, and a tier of a topology. docs/topology.md is printed from these rows. */
-#include "spec/spec-private.h"
+#include <math.h>
+#include <string.h>
+
+#include "spec/params-private.h"
 
 static const BaseName network_names[] = {
   { "frontend", 0, "the nodes' front-end adapters" },
@@ -120,3 +123,30 @@ static const BaseField storage_fields[] = {
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_storage = { .name = "storage", .help = "A storage tier outside the nodes.", .fields = storage_fields };
+
+static void
+take (BaseNum *num, const BaseNum *from)
+{
+  if (from->set)
+    *num = *from;
+}
+
+void
+clu_tier_resolve (const CluStorageSpec *spec, MdlTier *out)
+{
+  memset (out, 0, sizeof *out);
+  if (spec->type.value != NULL)
+    out->type = *(const MdlTierType *)spec->type.value;
+  if (spec->type.value == NULL || spec->tier.set)
+    out->type.kind = spec->tier;
+  out->servers = fmax (spec->servers.v, 1);
+  for (int op = 0; op < MDL_IO_OP_N; op++) {
+    take (&out->type.side[op].rate, &spec->per_server);
+    take (&out->type.side[op].latency, &spec->latency);
+  }
+  take (&out->type.side[MDL_IO_WRITE].rate, &spec->write_per_server);
+  take (&out->type.targets, &spec->targets);
+  take (&out->type.stripe.count, &spec->stripe.count);
+  take (&out->type.stripe.size, &spec->stripe.size);
+  out->redundancy = spec->redundancy;
+}

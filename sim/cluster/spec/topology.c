@@ -1,4 +1,5 @@
-/* Schema tables of a topology file: node, fabric, storage, cost, overrides. Checks that need more than one key are in check.c. */
+/* Schema tables of a topology file: node, fabric, storage, cost, overrides. Checks that need more than one
+ * key are in check.c. */
 #include "spec/spec-private.h"
 
 const BaseName clu_scale_up_names[] = {
@@ -9,16 +10,9 @@ const BaseName clu_scale_up_names[] = {
   { "torus", CLU_SCALE_UP_TORUS, "neighbours in each of `dims`, around the ends" },
   { NULL, 0, NULL },
 };
-const BaseName clu_fabric_names[] = {
-  { "none", CLU_FABRIC_NONE, "nodes are not joined" },
-  { "single_switch", CLU_FABRIC_SINGLE_SWITCH, "all NICs on one non-blocking switch" },
-  { "fat_tree", CLU_FABRIC_FAT_TREE, "folded Clos of as many levels as needed, NICs in node order on the leaves" },
-  { "rail_optimised", CLU_FABRIC_RAIL_OPTIMISED, "NIC k of every node of a pod on leaf k of the pod; spines above" },
-  { "dragonfly", CLU_FABRIC_DRAGONFLY, "all to all inside a group and between groups" },
-  { "torus", CLU_FABRIC_TORUS, "one router a node, cables to the neighbours in each of `dims`" },
-  { "custom", CLU_FABRIC_CUSTOM, "switches and cables as listed" },
-  { NULL, 0, NULL },
-};
+#define AS_NAME(constant, name, help) { #name, CLU_FABRIC_##constant, help },
+const BaseName clu_fabric_names[] = { { "none", CLU_FABRIC_NONE, "nodes are not joined" },
+                                      CLU_FABRIC_KINDS (AS_NAME){ NULL, 0, NULL } };
 const BaseName clu_routing_names[] = {
   { "static", CLU_ROUTING_STATIC, "the destination decides: D-mod-k in trees, dimension order in a torus" },
   { "ecmp", CLU_ROUTING_ECMP, "a hash of seed, ends and flow picks one of the equal paths" },

@@ -2,25 +2,17 @@
  * these rows and those of topology.c. */
 #include "spec/spec-private.h"
 
-const BaseName clu_family_names[] = {
-  { "nvlink", CLU_FAMILY_NVLINK, "NVIDIA NVLink" },
-  { "xgmi", CLU_FAMILY_XGMI, "AMD Infinity Fabric between GPUs" },
-  { "c2c", CLU_FAMILY_C2C, "coherent link between a CPU and its GPU" },
-  { "neuronlink", CLU_FAMILY_NEURONLINK, "AWS NeuronLink" },
-  { "scaleup_ethernet", CLU_FAMILY_SCALEUP_ETHERNET, "Ethernet between accelerators of a node (Gaudi)" },
-  { "pcie", CLU_FAMILY_PCIE, "PCI Express" },
-  { "socket", CLU_FAMILY_SOCKET, "between CPU sockets" },
-  { "memory", CLU_FAMILY_MEMORY, "a host's memory" },
-  { "bus", CLU_FAMILY_BUS, "a shared medium, or a link made for teaching" },
-  { "infiniband", CLU_FAMILY_INFINIBAND, "InfiniBand" },
-  { "roce", CLU_FAMILY_ROCE, "RDMA over Ethernet" },
-  { "efa", CLU_FAMILY_EFA, "AWS Elastic Fabric Adapter" },
-  { "slingshot", CLU_FAMILY_SLINGSHOT, "HPE Slingshot" },
-  { "omnipath", CLU_FAMILY_OMNIPATH, "Omni-Path" },
-  { "ethernet", CLU_FAMILY_ETHERNET, "Ethernet without RDMA" },
-  { "storage", CLU_FAMILY_STORAGE, "a storage tier or a drive" },
-  { NULL, 0, NULL },
-};
+#define AS_NAME(constant, name, reduces, help) { #name, CLU_FAMILY_##constant, help },
+const BaseName clu_family_names[] = { CLU_FAMILIES (AS_NAME){ NULL, 0, NULL } };
+
+gboolean
+clu_family_may_reduce (CluFamily family)
+{
+#define AS_REDUCES(constant, name, reduces, help) reduces,
+  static const gboolean may[] = { CLU_FAMILIES (AS_REDUCES) };
+  g_return_val_if_fail ((unsigned)family < CLU_FAMILY_N, FALSE);
+  return may[family];
+}
 
 static const BaseName vendor_names[] = {
   { "nvidia", CLU_VENDOR_NVIDIA, "NVIDIA" }, { "amd", CLU_VENDOR_AMD, "AMD" },       { "intel", CLU_VENDOR_INTEL, "Intel" },

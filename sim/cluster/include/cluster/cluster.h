@@ -20,6 +20,10 @@ typedef guint32 CluLinkId;
 typedef guint32 CluRes;
 #define CLU_NONE G_MAXUINT32
 
+/* Whether the tables of link families and fabric kinds are whole: every row has its parts, and no two have one name. FALSE and
+ * *error (BASE_ERROR_FAILED), which says what is missing where. Called once when the program starts. */
+gboolean clu_self_check (GError **error);
+
 typedef enum {
   CLU_DEV_GPU, CLU_DEV_NVSWITCH, CLU_DEV_PCIE_SWITCH, CLU_DEV_SOCKET, CLU_DEV_MEMORY, CLU_DEV_NIC, CLU_DEV_NVME,
   CLU_DEV_SWITCH, CLU_DEV_FRONTEND_NIC, CLU_DEV_MANAGEMENT_NIC, CLU_DEV_STORAGE, CLU_DEV_N

@@ -24,12 +24,29 @@ typedef struct {
   BaseNum peer;        /* between sockets: B/s that PCIe devices of others move into one socket's, peer to peer; absent: no limit */
 } CluLinkClass;
 
-typedef enum {
-  CLU_FAMILY_NVLINK, CLU_FAMILY_XGMI, CLU_FAMILY_C2C, CLU_FAMILY_NEURONLINK, CLU_FAMILY_SCALEUP_ETHERNET, /* GPU to GPU */
-  CLU_FAMILY_PCIE, CLU_FAMILY_SOCKET, CLU_FAMILY_MEMORY, CLU_FAMILY_BUS,                               /* inside a node */
-  CLU_FAMILY_INFINIBAND, CLU_FAMILY_ROCE, CLU_FAMILY_EFA, CLU_FAMILY_SLINGSHOT, CLU_FAMILY_OMNIPATH,
-  CLU_FAMILY_ETHERNET, CLU_FAMILY_STORAGE, CLU_FAMILY_N
-} CluFamily;
+/* Families of links: constant, name in files, whether switches of such a network may reduce (SHARP is InfiniBand's; a bus and what
+ * scale-up makes of a network are for teaching), what it is. To add one, add its row. */
+#define CLU_FAMILIES(ROW)                                                                           \
+  ROW (NVLINK, nvlink, TRUE, "NVIDIA NVLink")                                                       \
+  ROW (XGMI, xgmi, TRUE, "AMD Infinity Fabric between GPUs")                                        \
+  ROW (C2C, c2c, TRUE, "coherent link between a CPU and its GPU")                                   \
+  ROW (NEURONLINK, neuronlink, TRUE, "AWS NeuronLink")                                              \
+  ROW (SCALEUP_ETHERNET, scaleup_ethernet, TRUE, "Ethernet between accelerators of a node (Gaudi)") \
+  ROW (PCIE, pcie, TRUE, "PCI Express")                                                             \
+  ROW (SOCKET, socket, TRUE, "between CPU sockets")                                                 \
+  ROW (MEMORY, memory, TRUE, "a host's memory")                                                     \
+  ROW (BUS, bus, TRUE, "a shared medium, or a link made for teaching")                              \
+  ROW (INFINIBAND, infiniband, TRUE, "InfiniBand")                                                  \
+  ROW (ROCE, roce, FALSE, "RDMA over Ethernet")                                                     \
+  ROW (EFA, efa, FALSE, "AWS Elastic Fabric Adapter")                                               \
+  ROW (SLINGSHOT, slingshot, FALSE, "HPE Slingshot")                                                \
+  ROW (OMNIPATH, omnipath, FALSE, "Omni-Path")                                                      \
+  ROW (ETHERNET, ethernet, FALSE, "Ethernet without RDMA")                                          \
+  ROW (STORAGE, storage, TRUE, "a storage tier or a drive")
+#define CLU_FAMILY_CODE(constant, name, reduces, help) CLU_FAMILY_##constant,
+typedef enum { CLU_FAMILIES (CLU_FAMILY_CODE) CLU_FAMILY_N } CluFamily;
+/* Whether switches of a network of such links may reduce. */
+gboolean clu_family_may_reduce (CluFamily family);
 
 /* Where a link is described in place: a class, and what differs from it. */
 typedef struct {
@@ -208,8 +225,17 @@ typedef struct {
   BaseNum power;             /* W of the node beside its GPUs */
 } CluNodeSpec;
 
-typedef enum { CLU_FABRIC_NONE, CLU_FABRIC_SINGLE_SWITCH, CLU_FABRIC_FAT_TREE, CLU_FABRIC_RAIL_OPTIMISED, CLU_FABRIC_DRAGONFLY,
-               CLU_FABRIC_TORUS, CLU_FABRIC_CUSTOM } CluFabricKind;
+/* Kinds of fabric beside `none`: constant, name in files and of the CluFabricOps that builds it (sim/cluster/fabric), what it is.
+ * To add one, add its row and its file. */
+#define CLU_FABRIC_KINDS(ROW)                                                                             \
+  ROW (SINGLE_SWITCH, single_switch, "all NICs on one non-blocking switch")                               \
+  ROW (FAT_TREE, fat_tree, "folded Clos of as many levels as needed, NICs in node order on the leaves")   \
+  ROW (RAIL_OPTIMISED, rail_optimised, "NIC k of every node of a pod on leaf k of the pod; spines above") \
+  ROW (DRAGONFLY, dragonfly, "all to all inside a group and between groups")                              \
+  ROW (TORUS, torus, "one router a node, cables to the neighbours in each of `dims`")                     \
+  ROW (CUSTOM, custom, "switches and cables as listed")
+#define CLU_FABRIC_CODE(constant, name, help) CLU_FABRIC_##constant,
+typedef enum { CLU_FABRIC_NONE, CLU_FABRIC_KINDS (CLU_FABRIC_CODE) CLU_FABRIC_N } CluFabricKind;
 typedef enum { CLU_ROUTING_STATIC, CLU_ROUTING_ECMP, CLU_ROUTING_ADAPTIVE } CluRouting;
 
 typedef struct {
