@@ -34,11 +34,7 @@ place_prefix (const CalText *text, CalPlace place)
 {
   if (place.at != NULL)
     return g_strdup_printf ("%s: %s: ", text->path, place.at);
-  if (place.line == 0)
-    return g_strdup_printf ("%s: ", text->path);
-  if (place.column == 0)
-    return g_strdup_printf ("%s:%u: ", text->path, place.line);
-  return g_strdup_printf ("%s:%u:%u: ", text->path, place.line, place.column);
+  return base_mark_prefix ((BaseMark){ text->path, place.line, place.column });
 }
 
 gboolean

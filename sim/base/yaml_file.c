@@ -1,7 +1,7 @@
 /* Reading a file whose size and kind are the user's: looked at before it is read, and never read beyond the limit. */
 #include "yaml-private.h"
 
-#include "text-private.h"
+#include "base/diag.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,35 +10,27 @@
 #include <unistd.h>
 
 static gboolean
-fail (const char *path, const char *what, GError **error)
-{
-  g_autofree char *shown = base_text_escape (path, '\0');
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", shown, what);
-  return FALSE;
-}
-
-static gboolean
 fail_errno (const char *path, int number, GError **error)
 {
   switch (number) {
     case ENOENT:
-      return fail (path, "no such file", error);
+      return base_fail_at (error, (BaseMark){ .file = path }, "no such file");
     case EACCES:
-      return fail (path, "permission denied", error);
+      return base_fail_at (error, (BaseMark){ .file = path }, "permission denied");
     case EISDIR:
-      return fail (path, "is a folder; name a file", error);
+      return base_fail_at (error, (BaseMark){ .file = path }, "is a folder; name a file");
     default:
-      return fail (path, g_strerror (number), error);
+      return base_fail_at (error, (BaseMark){ .file = path }, "%s", g_strerror (number));
   }
 }
 
 static gboolean
 fail_size (const char *path, gint64 size_B, GError **error)
 {
-  g_autofree char *what = size_B < 0
-                              ? g_strdup_printf ("is longer than %u B, the most that is read", BASE_YAML_MAX_B)
-                              : g_strdup_printf ("is %" G_GINT64_FORMAT " B long; at most %u B are read", size_B, BASE_YAML_MAX_B);
-  return fail (path, what, error);
+  const BaseMark file = { .file = path };
+  if (size_B < 0)
+    return base_fail_at (error, file, "is longer than %u B, the most that is read", BASE_YAML_MAX_B);
+  return base_fail_at (error, file, "is %" G_GINT64_FORMAT " B long; at most %u B are read", size_B, BASE_YAML_MAX_B);
 }
 
 /* Files and pipes are read; a device may never end, and is taken for standard input only. */
@@ -46,14 +38,14 @@ static gboolean
 check_kind (const char *path, const struct stat *st, GError **error)
 {
   if (S_ISDIR (st->st_mode))
-    return fail (path, "is a folder; name a file", error);
+    return base_fail_at (error, (BaseMark){ .file = path }, "is a folder; name a file");
   if (S_ISREG (st->st_mode))
     return st->st_size <= (off_t)BASE_YAML_MAX_B || fail_size (path, (gint64)st->st_size, error);
   if (S_ISFIFO (st->st_mode) || S_ISSOCK (st->st_mode))
     return TRUE;
   if (S_ISCHR (st->st_mode) && (strcmp (path, "/dev/stdin") == 0 || strcmp (path, "/dev/null") == 0))
     return TRUE;
-  return fail (path, "is a device; name a file", error);
+  return base_fail_at (error, (BaseMark){ .file = path }, "is a device; name a file");
 }
 
 static gboolean

@@ -51,26 +51,13 @@ to_mark (const Reader *reader, yaml_mark_t mark)
   return (BaseMark){ reader->file, (unsigned)mark.line + 1, (unsigned)mark.column + 1 };
 }
 
-static gboolean fail (const Reader *reader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-static gboolean
-fail (const Reader *reader, BaseMark mark, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *body = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_autofree char *prefix = base_mark_prefix (reader->flag ? (BaseMark){ reader->file, 0, 0 } : mark);
-  g_autofree char *text = g_strconcat (prefix, body, NULL);
-  g_set_error_literal (reader->error, BASE_ERROR, (int)BASE_ERROR_INPUT, text);
-  return FALSE;
-}
-
 /* The position of a byte, in text that is UTF-8 up to there. */
 static BaseMark
 mark_of_byte (const Reader *reader, gsize at)
 {
   BaseMark mark = { reader->file, 1, 1 };
+  if (reader->flag)
+    return (BaseMark){ .file = reader->file };
   for (gsize i = 0; i < at && i < reader->n_B; i++) {
     unsigned char c = (unsigned char)reader->bytes[i];
     if (c == '\n' || (c == '\r' && (i + 1 == reader->n_B || reader->bytes[i + 1] != '\n'))) {
@@ -136,8 +123,8 @@ fail_parser (const Reader *reader)
                                                                         : "a value cannot begin with this character; quote it";
   gboolean begun = parser->context != NULL && parser->context_mark.line != parser->problem_mark.line && !reader->flag;
   if (begun)
-    return fail (reader, mark, "%s (in what begins at line %u)", problem, (unsigned)parser->context_mark.line + 1);
-  return fail (reader, mark, "%s", problem);
+    return base_fail_at (reader->error, mark, "%s (in what begins at line %u)", problem, (unsigned)parser->context_mark.line + 1);
+  return base_fail_at (reader->error, mark, "%s", problem);
 }
 
 static Frame *
@@ -157,9 +144,10 @@ count_nodes (Reader *reader, unsigned n, BaseMark mark, const char *alias)
 {
   if (n > BASE_YAML_MAX_NODES - reader->n_nodes) {
     if (alias != NULL)
-      return fail (reader, mark, "alias '*%s' stands for %u values, which makes more than %u in all; that is the most", alias, n,
-                   BASE_YAML_MAX_NODES);
-    return fail (reader, mark, "more than %u values; that is the most", BASE_YAML_MAX_NODES);
+      return base_fail_at (reader->error, mark,
+                           "alias '*%s' stands for %u values, which makes more than %u in all; that is the most", alias, n,
+                           BASE_YAML_MAX_NODES);
+    return base_fail_at (reader->error, mark, "more than %u values; that is the most", BASE_YAML_MAX_NODES);
   }
   reader->n_nodes += n;
   return TRUE;
@@ -169,7 +157,7 @@ static gboolean
 check_depth (const Reader *reader, unsigned height, BaseMark mark)
 {
   return reader->stack->len + height <= BASE_YAML_MAX_DEPTH ||
-         fail (reader, mark, "nested deeper than %u levels", BASE_YAML_MAX_DEPTH);
+         base_fail_at (reader->error, mark, "nested deeper than %u levels", BASE_YAML_MAX_DEPTH);
 }
 
 /* Puts a whole node where the stack waits for one. */
@@ -204,7 +192,7 @@ check_tag (const Reader *reader, const yaml_char_t *tag, BaseMark mark, gboolean
   if (tag == NULL || strcmp ((const char *)tag, "!") == 0 || (scalar && strcmp ((const char *)tag, YAML_STR_TAG) == 0))
     return TRUE;
   g_autofree char *shown = base_text_shown ((const char *)tag);
-  return fail (reader, mark, "tag '%s' is not supported; remove it", shown);
+  return base_fail_at (reader->error, mark, "tag '%s' is not supported; remove it", shown);
 }
 
 static gboolean
@@ -214,18 +202,19 @@ on_key (Reader *reader, const yaml_event_t *event, BaseMark mark)
   gboolean plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
   const char *text = (const char *)event->data.scalar.value;
   if (strlen (text) != event->data.scalar.length)
-    return fail (reader, mark, "a NUL character in a key");
+    return base_fail_at (reader->error, mark, "a NUL character in a key");
   if (plain && base_yaml_text_is_null (text))
-    return fail (reader, mark, "an empty key; a key is a word before ':'");
+    return base_fail_at (reader->error, mark, "an empty key; a key is a word before ':'");
   if (plain && strcmp (text, "<<") == 0)
-    return fail (reader, mark, "merge keys ('<<') are not supported; write the keys out, or name a file that has them");
+    return base_fail_at (reader->error, mark,
+                         "merge keys ('<<') are not supported; write the keys out, or name a file that has them");
   unsigned first = GPOINTER_TO_UINT (g_hash_table_lookup (frame->key_index, text));
   if (first != 0) {
     g_autofree char *shown = base_text_shown (text);
     BaseMark was = g_array_index (frame->key_marks, BaseMark, first - 1);
     if (reader->flag)
-      return fail (reader, mark, "duplicate key '%s'", shown);
-    return fail (reader, mark, "duplicate key '%s'; it is already at %u:%u", shown, was.line, was.column);
+      return base_fail_at (reader->error, mark, "duplicate key '%s'", shown);
+    return base_fail_at (reader->error, mark, "duplicate key '%s'; it is already at %u:%u", shown, was.line, was.column);
   }
   frame->key = base_arena_strdup (reader->arena, text);
   g_ptr_array_add (frame->keys, (void *)frame->key);
@@ -243,11 +232,11 @@ on_scalar (Reader *reader, const yaml_event_t *event)
     return FALSE;
   if (wants_key (top (reader)))
     return anchor == NULL ? on_key (reader, event, mark)
-                          : fail (reader, mark, "an anchor on a key is not supported; put it on a value");
+                          : base_fail_at (reader->error, mark, "an anchor on a key is not supported; put it on a value");
 
   const char *text = (const char *)event->data.scalar.value;
   if (strlen (text) != event->data.scalar.length) /* "\0" in double quotes */
-    return fail (reader, mark, "a NUL character in a value");
+    return base_fail_at (reader->error, mark, "a NUL character in a value");
   if (!check_depth (reader, 1, mark) || !count_nodes (reader, 1, mark, NULL))
     return FALSE;
   BaseYamlNode *node = node_new (reader, BASE_YAML_SCALAR, mark, anchor);
@@ -265,7 +254,7 @@ on_open (Reader *reader, const yaml_event_t *event)
   const yaml_char_t *tag = map ? event->data.mapping_start.tag : event->data.sequence_start.tag;
   BaseMark mark = to_mark (reader, event->start_mark);
   if (wants_key (top (reader)))
-    return fail (reader, mark, "a key must be a word, not a %s", map ? "mapping" : "list");
+    return base_fail_at (reader->error, mark, "a key must be a word, not a %s", map ? "mapping" : "list");
   if (!check_tag (reader, tag, mark, FALSE) || !check_depth (reader, 1, mark) || !count_nodes (reader, 1, mark, NULL))
     return FALSE;
   Frame *frame = g_new0 (Frame, 1);
@@ -311,12 +300,12 @@ on_alias (Reader *reader, const yaml_event_t *event)
   BaseMark mark = to_mark (reader, event->start_mark);
   g_autofree char *name = base_text_shown ((const char *)event->data.alias.anchor);
   if (wants_key (top (reader)))
-    return fail (reader, mark, "an alias cannot be a key; write the key out");
+    return base_fail_at (reader->error, mark, "an alias cannot be a key; write the key out");
   BaseYamlNode *node = g_hash_table_lookup (reader->anchors, event->data.alias.anchor);
   if (node == NULL)
-    return fail (reader, mark, "alias '*%s' has no anchor '&%s' before it", name, name);
+    return base_fail_at (reader->error, mark, "alias '*%s' has no anchor '&%s' before it", name, name);
   if (node->height == 0)
-    return fail (reader, mark, "alias '*%s' stands inside what it names, without end", name);
+    return base_fail_at (reader->error, mark, "alias '*%s' stands inside what it names, without end", name);
   if (!check_depth (reader, node->height, mark) || !count_nodes (reader, node->n_nodes, mark, name))
     return FALSE;
   node->shared = TRUE;
@@ -331,7 +320,7 @@ on_event (Reader *reader, const yaml_event_t *event, gboolean *done)
   switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
       if (reader->root != NULL)
-        return fail (reader, to_mark (reader, event->start_mark), "more than one document; a file holds one");
+        return base_fail_at (reader->error, to_mark (reader, event->start_mark), "more than one document; a file holds one");
       return TRUE;
     case YAML_SCALAR_EVENT:
       return on_scalar (reader, event);
@@ -361,7 +350,7 @@ check_bytes (Reader *reader)
 {
   const char *bytes = reader->bytes;
   if (reader->n_B >= 2 && (memcmp (bytes, "\xff\xfe", 2) == 0 || memcmp (bytes, "\xfe\xff", 2) == 0))
-    return fail (reader, mark_of_byte (reader, 0), "the file is UTF-16; save it as UTF-8");
+    return base_fail_at (reader->error, mark_of_byte (reader, 0), "the file is UTF-16; save it as UTF-8");
   if (reader->n_B >= 3 && memcmp (bytes, "\xef\xbb\xbf", 3) == 0) {
     reader->bytes += 3;
     reader->n_B -= 3;
@@ -370,10 +359,10 @@ check_bytes (Reader *reader)
   const char *bad;
   gboolean utf8 = reader->n_B == 0 || g_utf8_validate_len (reader->bytes, reader->n_B, &bad);
   if (nul != NULL && (utf8 || nul <= bad))
-    return fail (reader, mark_of_byte (reader, (gsize)(nul - reader->bytes)), "a NUL byte; this is no text file");
+    return base_fail_at (reader->error, mark_of_byte (reader, (gsize)(nul - reader->bytes)), "a NUL byte; this is no text file");
   if (!utf8)
-    return fail (reader, mark_of_byte (reader, (gsize)(bad - reader->bytes)), "byte 0x%02x is not UTF-8; save the file as UTF-8",
-                 (unsigned char)*bad);
+    return base_fail_at (reader->error, mark_of_byte (reader, (gsize)(bad - reader->bytes)),
+                         "byte 0x%02x is not UTF-8; save the file as UTF-8", (unsigned char)*bad);
   return TRUE;
 }
 

@@ -1,34 +1,21 @@
 /* `--set path.to.key=value`: changes the loaded tree as if the file had said so. */
 #include "yaml-private.h"
 
+#include "base/diag.h"
 #include "text-private.h"
 
 #include <string.h>
 
 typedef struct {
   BaseYaml *yaml;
-  const char *label; /* in the arena */
-  char **part;       /* the path at its dots */
+  BaseMark label; /* the setting, in the arena */
+  char **part;    /* the path at its dots */
   unsigned n;
   const char *const *dotted;                 /* keys with dots that may be new; NULL: none */
   BaseYamlNode *walked[BASE_YAML_MAX_DEPTH]; /* the mappings and lists that the path leads through, from the root */
   unsigned n_walked;
   GError **error;
 } Setter;
-
-static gboolean fail (const Setter *setter, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-fail (const Setter *setter, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *body = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_autofree char *label = base_text_escape (setter->label, '\0');
-  g_set_error (setter->error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: %s", label, body);
-  return FALSE;
-}
 
 /* parts [from, to) with dots between, at a length for messages. Returned: full. */
 static char *
@@ -68,7 +55,7 @@ map_new (const Setter *setter)
   BaseYamlNode *map = base_arena_alloc (setter->yaml->arena, sizeof *map);
   map->kind = BASE_YAML_MAP;
   map->height = map->n_nodes = 1;
-  map->mark = (BaseMark){ setter->label, 0, 0 };
+  map->mark = setter->label;
   return map;
 }
 
@@ -86,7 +73,7 @@ map_append (const Setter *setter, BaseYamlNode *map, const char *key)
     marks[i] = map->key_mark[i];
   }
   keys[map->n] = base_arena_strdup (arena, key);
-  marks[map->n] = (BaseMark){ setter->label, 0, 0 };
+  marks[map->n] = setter->label;
   map->item = item;
   map->key = keys;
   map->key_mark = marks;
@@ -128,11 +115,11 @@ find_index (const Setter *setter, BaseYamlNode *list, unsigned *at)
   g_autofree char *path = shown (setter, *at);
   g_autofree char *word = base_text_shown (text);
   if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &index, NULL)) {
-    fail (setter, "'%s' is a list; '%s' is not the number of an item (the first is 0)", path, word);
+    base_fail_at (setter->error, setter->label, "'%s' is a list; '%s' is not the number of an item (the first is 0)", path, word);
     return NULL;
   }
   if (index >= list->n) {
-    fail (setter, "'%s' has %u items, there is no item %s (the first is 0)", path, list->n, word);
+    base_fail_at (setter->error, setter->label, "'%s' has %u items, there is no item %s (the first is 0)", path, list->n, word);
     return NULL;
   }
   ++*at;
@@ -152,9 +139,9 @@ walk (Setter *setter)
       g_autofree char *text = base_text_shown ((*slot)->text);
       g_autofree char *key = base_text_shown (setter->part[at]);
       if (at == 0)
-        fail (setter, "the file is '%s', not a mapping with keys", text);
+        base_fail_at (setter->error, setter->label, "the file is '%s', not a mapping with keys", text);
       else
-        fail (setter, "'%s' is '%s', not a mapping with a key '%s'", path, text, key);
+        base_fail_at (setter->error, setter->label, "'%s' is '%s', not a mapping with a key '%s'", path, text, key);
       return NULL;
     }
     if ((*slot)->shared)
@@ -193,9 +180,9 @@ static gboolean
 check_limits (const Setter *setter, const BaseYamlNode *value)
 {
   if (setter->n + value->height > BASE_YAML_MAX_DEPTH)
-    return fail (setter, "nested deeper than %u levels", BASE_YAML_MAX_DEPTH);
+    return base_fail_at (setter->error, setter->label, "nested deeper than %u levels", BASE_YAML_MAX_DEPTH);
   if (setter->yaml->root->n_nodes + setter->n + value->n_nodes > BASE_YAML_MAX_NODES)
-    return fail (setter, "more than %u values; that is the most", BASE_YAML_MAX_NODES);
+    return base_fail_at (setter->error, setter->label, "more than %u values; that is the most", BASE_YAML_MAX_NODES);
   return TRUE;
 }
 
@@ -212,24 +199,25 @@ base_yaml_set_dotted (BaseYaml *yaml, const char *path, const char *value, const
   g_return_val_if_fail (yaml != NULL && path != NULL && value != NULL && label != NULL, FALSE);
   g_auto (GStrv) part = g_strsplit (path, ".", (int)BASE_YAML_MAX_DEPTH + 1);
   Setter setter = { .yaml = yaml, .part = part, .n = g_strv_length (part), .dotted = dotted, .error = error };
-  setter.label = base_arena_strdup (yaml->arena, label);
+  setter.label.file = base_arena_strdup (yaml->arena, label);
   for (unsigned i = 0; i < setter.n; i++)
     if (part[i][0] == '\0')
-      return fail (&setter, "a path is keys with dots between, e.g. 'node.nics.rate'");
+      return base_fail_at (error, setter.label, "a path is keys with dots between, e.g. 'node.nics.rate'");
   if (setter.n == 0 || setter.n > BASE_YAML_MAX_DEPTH)
-    return fail (&setter, "a path is keys with dots between, e.g. 'node.nics.rate', at most %u", BASE_YAML_MAX_DEPTH);
+    return base_fail_at (error, setter.label, "a path is keys with dots between, e.g. 'node.nics.rate', at most %u",
+                         BASE_YAML_MAX_DEPTH);
   if (!g_utf8_validate (path, -1, NULL))
-    return fail (&setter, "the path is not UTF-8");
+    return base_fail_at (error, setter.label, "the path is not UTF-8");
 
   BaseYamlNode *node;
-  if (!base_yaml_parse (yaml->arena, setter.label, TRUE, value, strlen (value), &node, error))
+  if (!base_yaml_parse (yaml->arena, setter.label.file, TRUE, value, strlen (value), &node, error))
     return FALSE;
   if (node == NULL && value[strspn (value, " \t")] != '\0')
-    return fail (&setter, "the value is empty; put text that begins with '#' in quotes");
+    return base_fail_at (error, setter.label, "the value is empty; put text that begins with '#' in quotes");
   if (node == NULL) { /* `--set key=` takes the key back to its default */
     node = base_arena_alloc (yaml->arena, sizeof *node);
     *node = (BaseYamlNode){ .kind = BASE_YAML_SCALAR, .plain = TRUE, .height = 1, .n_nodes = 1, .text = "" };
-    node->mark = (BaseMark){ setter.label, 0, 0 };
+    node->mark = setter.label;
   }
   if (!check_limits (&setter, node))
     return FALSE;

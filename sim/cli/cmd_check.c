@@ -75,10 +75,9 @@ find_type (const BaseYaml *yaml, const FileType **out, GError **error)
       *out = type;
       return TRUE;
     }
-  g_autofree char *hint = base_hint (key, names), *prefix = base_mark_prefix (base_yaml_key_mark (root, 0));
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sfirst key '%s' does not say what this file is%s; it is one of %s",
-               prefix, key, hint, accepted);
-  return FALSE;
+  g_autofree char *hint = base_hint (key, names);
+  return base_fail_at (error, base_yaml_key_mark (root, 0), "first key '%s' does not say what this file is%s; it is one of %s", key,
+                       hint, accepted);
 }
 
 void
@@ -91,11 +90,9 @@ cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **er
   const FileType *type = NULL;
   if (yaml == NULL || !find_type (yaml, &type, NULL) || strcmp (type->key, wanted) == 0)
     return;
-  g_autofree char *prefix = base_mark_prefix (base_yaml_key_mark (base_yaml_root (yaml), 0));
   g_clear_error (error);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "%sa file that begins with '%s'; forerun %s takes one that begins with '%s'", prefix, type->key, cli->verb->name,
-               wanted);
+  base_fail_at (error, base_yaml_key_mark (base_yaml_root (yaml), 0),
+                "a file that begins with '%s'; forerun %s takes one that begins with '%s'", type->key, cli->verb->name, wanted);
 }
 
 static gboolean

@@ -73,32 +73,24 @@ cli_lookup (Cli *cli, GError **error)
 }
 
 static gboolean
-fail_read (const char *path, const char *why, GError **error)
-{
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: %s", path, why);
-  return FALSE;
-}
-
-static gboolean
 read_all (int fd, const char *path, gsize max_B, GByteArray *bytes, GError **error)
 {
+  const BaseMark file = { .file = path };
   struct stat status;
   if (fstat (fd, &status) == 0 && S_ISDIR (status.st_mode))
-    return fail_read (path, "is a folder; a file is expected", error);
+    return base_fail_at (error, file, "is a folder; a file is expected");
   for (;;) {
     guint8 block[65536];
     ssize_t n = read (fd, block, sizeof block);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return fail_read (path, g_strerror (errno), error);
+      return base_fail_at (error, file, "%s", g_strerror (errno));
     if (n == 0)
       return TRUE;
     g_byte_array_append (bytes, block, (guint)n);
-    if (bytes->len > max_B) {
-      g_autofree char *why = g_strdup_printf ("is larger than %zu MiB, the most that is read", (size_t)(max_B >> 20));
-      return fail_read (path, why, error);
-    }
+    if (bytes->len > max_B)
+      return base_fail_at (error, file, "is larger than %zu MiB, the most that is read", (size_t)(max_B >> 20));
   }
 }
 
@@ -108,7 +100,7 @@ cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error)
   gboolean from_stdin = strcmp (path, "-") == 0;
   int fd = from_stdin ? STDIN_FILENO : open (path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    fail_read (path, g_strerror (errno), error);
+    base_fail_at (error, (BaseMark){ .file = path }, "%s", g_strerror (errno));
     return NULL;
   }
   GByteArray *bytes = g_byte_array_new ();

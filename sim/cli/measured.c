@@ -5,7 +5,6 @@
  * setting, source, gpu. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "calibrate/import_measured.h"
@@ -19,24 +18,10 @@
 
 /* Where a row stands, and what it belongs to. */
 typedef struct {
-  const char *path;
-  unsigned line;
+  BaseMark at;
   const CliMeasuredFile *file;
   CliData *data;
 } Reader;
-
-static gboolean fail_at (const Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-static gboolean
-fail_at (const Reader *reader, GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *what = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%u: %s", reader->path, reader->line, what);
-  return FALSE;
-}
 
 static gboolean
 read_positive (const Reader *reader, const char *what, const char *text, double max, double *out, GError **error)
@@ -44,7 +29,7 @@ read_positive (const Reader *reader, const char *what, const char *text, double 
   char *end = NULL;
   *out = g_ascii_strtod (text, &end);
   if (end == text || *end != '\0' || !(*out > 0) || !(*out <= max))
-    return fail_at (reader, error, "%s '%s': a number above 0, at most %g, is accepted", what, text, max);
+    return base_fail_at (error, reader->at, "%s '%s': a number above 0, at most %g, is accepted", what, text, max);
   return TRUE;
 }
 
@@ -53,7 +38,7 @@ read_count (const Reader *reader, const char *what, const char *text, guint64 ma
 {
   guint64 value;
   if (!g_ascii_string_to_unsigned (text, 10, 1, max, &value, NULL))
-    return fail_at (reader, error, "%s '%s': 1 to %" G_GUINT64_FORMAT " is accepted", what, text, max);
+    return base_fail_at (error, reader->at, "%s '%s': 1 to %" G_GUINT64_FORMAT " is accepted", what, text, max);
   *out = (guint32)value;
   return TRUE;
 }
@@ -70,7 +55,7 @@ read_name (const Reader *reader, const char *what, const char *text, const BaseN
     return TRUE;
   }
   g_autofree char *accepted = base_names_join (names);
-  return fail_at (reader, error, "%s '%s' is not known; accepted: %s", what, text, accepted);
+  return base_fail_at (error, reader->at, "%s '%s' is not known; accepted: %s", what, text, accepted);
 }
 
 static const CliSection *
@@ -135,18 +120,18 @@ find_system (const Reader *reader, const CliSection *section, const char *source
       return TRUE;
     }
   }
-  return fail_at (reader, error, "no system of systems.yaml fits%s%s%s%s%s%s", source != NULL ? " source " : "",
-                  source != NULL ? source : "", gpu != NULL ? " gpu " : "", gpu != NULL ? gpu : "",
-                  launch != NULL ? " launch " : "", launch != NULL ? launch : "");
+  return base_fail_at (error, reader->at, "no system of systems.yaml fits%s%s%s%s%s%s", source != NULL ? " source " : "",
+                       source != NULL ? source : "", gpu != NULL ? " gpu " : "", gpu != NULL ? gpu : "",
+                       launch != NULL ? " launch " : "", launch != NULL ? launch : "");
 }
 
 static gboolean
 add_point (const Reader *reader, const CliMeasured *point, GError **error)
 {
   if (point->gpus == 0)
-    return fail_at (reader, error, "how many GPUs? a column gpus, or `gpus` of the section in systems.yaml, says");
+    return base_fail_at (error, reader->at, "how many GPUs? a column gpus, or `gpus` of the section in systems.yaml, says");
   if (point->op == MDL_OP_N)
-    return fail_at (reader, error, "which operation? a column op, or `op` of the file in systems.yaml, says");
+    return base_fail_at (error, reader->at, "which operation? a column op, or `op` of the file in systems.yaml, says");
   g_array_append_vals (reader->data->points, point, 1);
   return TRUE;
 }
@@ -183,7 +168,7 @@ read_header (const Reader *reader, char *const *cells, int *at, GError **error)
   }
   for (int c = SIZE; c <= TIME; c++)
     if (at[c] < 0)
-      return fail_at (reader, error, "no column '%s' or '%s' in the header", column_names[c][0], column_names[c][1]);
+      return base_fail_at (error, reader->at, "no column '%s' or '%s' in the header", column_names[c][0], column_names[c][1]);
   return TRUE;
 }
 
@@ -252,7 +237,7 @@ read_csv (Reader *reader, char *const *lines, GError **error)
 {
   int at[N_COLUMNS];
   guint n_cells = 0;
-  for (char *const *line = lines; *line != NULL; line++, reader->line++) {
+  for (char *const *line = lines; *line != NULL; line++, reader->at.line++) {
     if (**line == '\0' || **line == '#')
       continue;
     g_auto (GStrv) cells = g_strsplit (*line, ",", -1);
@@ -261,11 +246,11 @@ read_csv (Reader *reader, char *const *lines, GError **error)
       if (!read_header (reader, cells, at, error))
         return FALSE;
     } else if (g_strv_length (cells) != n_cells)
-      return fail_at (reader, error, "%u cells where the header has %u", g_strv_length (cells), n_cells);
+      return base_fail_at (error, reader->at, "%u cells where the header has %u", g_strv_length (cells), n_cells);
     else if (!read_csv_row (reader, cells, at, error))
       return FALSE;
   }
-  return n_cells > 0 || fail_at (reader, error, "no header line");
+  return n_cells > 0 || base_fail_at (error, reader->at, "no header line");
 }
 
 /* ---- nccl-tests ---- */
@@ -282,7 +267,7 @@ read_table_row (const Reader *reader, const char *line, const CliSection *sectio
     if (**word != '\0')
       cells[n++] = *word;
   if (n < ROW_LEAST)
-    return fail_at (reader, error, "%u words; a row of nccl-tests' table has size, count, type, redop, root, time …", n);
+    return base_fail_at (error, reader->at, "%u words; a row of nccl-tests' table has size, count, type, redop, root, time …", n);
   CliMeasured point = point_of_file (reader->file);
   int dtype = MDL_DTYPE_FP32;
   if (strcmp (cells[ROW_SIZE], "0") == 0)
@@ -314,7 +299,7 @@ read_table (Reader *reader, char *const *lines, GError **error)
       !titled && reader->file->sections.n == 1 ? BASE_LIST_AT (reader->file->sections, CliSection, 0) : NULL;
   if (section != NULL)
     g_ptr_array_add (seen, (gpointer)section);
-  for (char *const *line = lines; *line != NULL; line++, reader->line++) {
+  for (char *const *line = lines; *line != NULL; line++, reader->at.line++) {
     if (g_str_has_prefix (*line, "## ")) {
       section = find_section (reader->file, *line + strlen ("## "));
       if (section != NULL)
@@ -328,11 +313,8 @@ read_table (Reader *reader, char *const *lines, GError **error)
   }
   for (guint i = 0; i < reader->file->sections.n; i++) {
     const CliSection *wanted = BASE_LIST_AT (reader->file->sections, CliSection, i);
-    if (!g_ptr_array_find (seen, wanted, NULL)) {
-      g_autofree char *mark = base_mark_prefix (wanted->title.mark);
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sno part '%s' in %s", mark, wanted->title.v, reader->path);
-      return FALSE;
-    }
+    if (!g_ptr_array_find (seen, wanted, NULL))
+      return base_fail_at (error, wanted->title.mark, "no part '%s' in %s", wanted->title.v, reader->at.file);
   }
   return TRUE;
 }
@@ -344,11 +326,8 @@ check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
     gboolean known = FALSE;
     for (guint i = 0; i < spec->systems.n; i++)
       known = known || strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, names->item[k].v) == 0;
-    if (known)
-      continue;
-    g_autofree char *mark = base_mark_prefix (names->item[k].mark);
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%sno system is named '%s'", mark, names->item[k].v);
-    return FALSE;
+    if (!known)
+      return base_fail_at (error, names->item[k].mark, "no system is named '%s'", names->item[k].v);
   }
   return TRUE;
 }
@@ -357,7 +336,7 @@ gboolean
 cli_measured_rows (const char *path, const char *text, const CliMeasuredFile *file, CliData *data, GError **error)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  Reader reader = { path, 1, file, data };
+  Reader reader = { { path, 1, 0 }, file, data };
   return read_csv (&reader, lines, error);
 }
 
@@ -367,11 +346,9 @@ cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeas
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++)
     g_strchomp (*line); /* a line may end as on Windows */
-  Reader reader = { path, 1, file, data };
-  if (strlen (text) < n_B) {
-    reader.line = g_strv_length (lines);
-    return fail_at (&reader, error, "a NUL byte; a text file is accepted");
-  }
+  Reader reader = { { path, 1, 0 }, file, data };
+  if (strlen (text) < n_B)
+    return base_fail_at (error, (BaseMark){ path, g_strv_length (lines), 0 }, "a NUL byte; a text file is accepted");
   return g_str_has_suffix (path, ".csv") ? read_csv (&reader, lines, error) : read_table (&reader, lines, error);
 }
 

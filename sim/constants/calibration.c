@@ -220,12 +220,9 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   if (!read_map (load, &schema, base_yaml_root (yaml), FALSE, BASE_SOURCE_ASSUMED, &file, error))
     return FALSE;
   if (file.over.set) {
-    if (depth >= MAX_DEPTH) {
-      g_autofree char *at = base_mark_prefix (file.over.mark);
-      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
-                   "%s%u calibrations stand over one another; they must not form a circle", at, MAX_DEPTH + 1);
-      return FALSE;
-    }
+    if (depth >= MAX_DEPTH)
+      return base_fail_at (error, file.over.mark, "%u calibrations stand over one another; they must not form a circle",
+                           MAX_DEPTH + 1);
     if (!load_over (load, file.over.v, path, depth + 1, error))
       return FALSE;
   }
@@ -236,11 +233,8 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   gboolean any = file.library != NULL;
   for (guint s = 0; cst_sections[s] != NULL; s++)
     any = any || file.section[s] != NULL;
-  if (!any) {
-    g_autofree char *at = base_mark_prefix (base_yaml_mark (base_yaml_root (yaml)));
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%sneither 'library' nor another section holds a constant", at);
-    return FALSE;
-  }
+  if (!any)
+    return base_fail_at (error, base_yaml_mark (base_yaml_root (yaml)), "neither 'library' nor another section holds a constant");
   for (guint s = 0; cst_sections[s] != NULL; s++)
     if (file.section[s] != NULL &&
         !read_map (load, cst_sections[s]->schema, file.section[s], TRUE, source, load->cal->section[s], error))

@@ -5,18 +5,14 @@
 
 #include <string.h>
 
+#include "base/diag.h"
+
 typedef struct {
   BaseArena *arena;
   CluXml *root, *open;
   BaseMark mark; /* of the last '<' */
   guint32 depth, n_elements;
 } Reader;
-
-static void
-set_error (GError **error, BaseMark mark, const char *what)
-{
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%u:%u: %s", mark.file, mark.line, mark.column, what);
-}
 
 static void
 start_element (GMarkupParseContext *context, const char *name, const char **names, const char **values, gpointer data,
@@ -37,7 +33,7 @@ start_element (GMarkupParseContext *context, const char *name, const char **name
   else if (n > CLU_XML_MAX_ATTRIBUTES)
     refused = g_strdup_printf ("<%.40s> has %u attributes; at most %u", name, n, CLU_XML_MAX_ATTRIBUTES);
   if (refused != NULL) {
-    set_error (error, reader->mark, refused);
+    base_fail_at (error, reader->mark, "%s", refused);
     return;
   }
   const char **attribute = base_arena_alloc_n (reader->arena, 2 * n + 1, sizeof *attribute);
@@ -93,7 +89,7 @@ not_well_formed (const Reader *reader, const GError *why, GError **error)
   const char *colon = g_str_has_prefix (text, "Error on line ") ? strstr (text, ": ") : NULL;
   g_autofree char *what = g_strdup_printf ("not well-formed XML (%.200s); a file written by NCCL_TOPO_DUMP_FILE is accepted",
                                            colon == NULL ? text : colon + 2);
-  set_error (error, reader->mark, what);
+  base_fail_at (error, reader->mark, "%s", what);
 }
 
 static gboolean
@@ -125,11 +121,11 @@ clu_xml_parse (const char *path, const char *bytes, gsize n_B, BaseArena *arena,
   const char *bad = NULL;
   if (n_B > CLU_XML_MAX_B) {
     g_autofree char *what = g_strdup_printf ("%" G_GSIZE_FORMAT " bytes are too many; at most %u MiB", n_B, CLU_XML_MAX_B >> 20);
-    set_error (error, reader.mark, what);
+    base_fail_at (error, reader.mark, "%s", what);
     return NULL;
   }
   if (!g_utf8_validate_len (bytes, n_B, &bad)) {
-    set_error (error, mark_at (path, bytes, bad), "not UTF-8 text (or a NUL byte); XML in UTF-8 is accepted");
+    base_fail_at (error, mark_at (path, bytes, bad), "not UTF-8 text (or a NUL byte); XML in UTF-8 is accepted");
     return NULL;
   }
   g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, G_MARKUP_DEFAULT_FLAGS, &reader, NULL);
@@ -142,7 +138,7 @@ clu_xml_parse (const char *path, const char *bytes, gsize n_B, BaseArena *arena,
     return NULL;
   }
   if (reader.root == NULL)
-    set_error (error, reader.mark, "no element; a file written by NCCL_TOPO_DUMP_FILE is accepted");
+    base_fail_at (error, reader.mark, "no element; a file written by NCCL_TOPO_DUMP_FILE is accepted");
   return reader.root;
 }
 
