@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/hash.h"
+
 #define PCG_MULTIPLIER 6364136223846793005u
 #define FNV_OFFSET     14695981039346656037u
 #define FNV_PRIME      1099511628211u
@@ -13,10 +15,7 @@
 static guint64
 splitmix64 (guint64 *state)
 {
-  guint64 z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return base_hash_mix (*state += 0x9e3779b97f4a7c15u);
 }
 
 static guint64

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Solves of fewer flows, or less work in all, are no toil. */
 #define LEAST_MEMBERS 64
 #define LEAST_TOIL    4096
@@ -247,13 +249,6 @@ typedef struct {
 } Alike;
 
 static uint64_t
-mix (uint64_t hash, uint64_t word)
-{
-  hash = (hash ^ word) * UINT64_C (0x9E3779B97F4A7C15);
-  return hash ^ hash >> 29;
-}
-
-static uint64_t
 bits_of (double value)
 {
   uint64_t bits;
@@ -265,9 +260,10 @@ static uint64_t
 hash_of (const EngNet *net, uint32_t flow)
 {
   const EngFlowHead *head = &net->head[flow];
-  uint64_t hash = mix (mix (mix (head->n_uses, bits_of (head->priority)), bits_of (net->bound[flow])), bits_of (head->weight));
+  uint64_t hash =
+      base_hash_double (base_hash_double (base_hash_double (head->n_uses, head->priority), net->bound[flow]), head->weight);
   for (uint32_t i = 0, n = eng_flow_list_words (head); i < n; i++)
-    hash = mix (hash, net->pool[head->uses + i]);
+    hash = base_hash_word (hash, net->pool[head->uses + i]);
   return hash;
 }
 

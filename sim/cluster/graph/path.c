@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/hash.h"
 #include "graph/path-private.h"
 
 /* Uses are written into an array with room, whose length is told at the end: a call a use is what a route costs most. */
@@ -43,7 +44,7 @@ clu_path_end (CluPath *path)
 static guint32 *
 slot_of (const CluPath *path, CluRes res)
 {
-  guint32 mask = path->n_slots - 1, i = (res * 2654435761u) & mask; /* Knuth's multiplicative hash */
+  guint32 mask = path->n_slots - 1, i = base_hash_u32 (res) & mask;
   while (path->slots[i] != 0 && path->use[path->slots[i] - 1].res != res)
     i = (i + 1) & mask;
   return &path->slots[i];
@@ -72,7 +73,7 @@ clu_path_use (CluPath *path, CluRes res, double share)
   if (share < LEAST_SHARE)
     return;
   enum { SCAN = 24 };
-  guint64 mark = G_GUINT64_CONSTANT (1) << (res * 2654435761u >> 26); /* one of 64; unmarked is new */
+  guint64 mark = G_GUINT64_CONSTANT (1) << (base_hash_u32 (res) >> 26); /* one of 64; unmarked is new */
   gboolean maybe_met = (path->met & mark) != 0;
   path->met |= mark;
   if (path->slots == NULL && path->n_uses < SCAN) {

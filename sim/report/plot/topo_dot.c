@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "cluster/hostlist.h"
 #include "json-private.h"
 #include "report/topo.h"
@@ -81,14 +82,6 @@ group_nodes (Drawing *d)
   }
 }
 
-static guint64
-mixed (guint64 x) /* splitmix64's end */
-{
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 /* A colour a device outside of nodes: alike ones have the same. Returned: full. */
 static guint64 *
 colour_devices (const Drawing *d)
@@ -98,21 +91,22 @@ colour_devices (const Drawing *d)
   g_autofree guint64 *next = g_new0 (guint64, n);
   for (CluDev dev = 0; dev < n; dev++) {
     guint32 node = clu_dev_node (d->clu, dev);
-    colour[dev] = mixed (1 + (guint64)clu_dev_kind (d->clu, dev) + (node != CLU_NONE ? (guint64)(d->group[node] + 1) << 16 : 0));
+    colour[dev] =
+        base_hash_mix (1 + (guint64)clu_dev_kind (d->clu, dev) + (node != CLU_NONE ? (guint64)(d->group[node] + 1) << 16 : 0));
   }
   for (int round = 0; round < ROUNDS; round++) {
     memcpy (next, colour, n * sizeof *next);
     for (CluLinkId id = 0; id < clu_n_links (d->clu); id++) {
       CluLink link;
       clu_link (d->clu, id, &link);
-      guint64 cable = mixed ((guint64)link.rate_Bps);
+      guint64 cable = base_hash_mix ((guint64)link.rate_Bps);
       if (clu_dev_node (d->clu, link.a) == CLU_NONE)
-        next[link.a] += mixed (colour[link.b] ^ cable);
+        next[link.a] += base_hash_mix (colour[link.b] ^ cable);
       if (clu_dev_node (d->clu, link.b) == CLU_NONE)
-        next[link.b] += mixed (colour[link.a] ^ cable);
+        next[link.b] += base_hash_mix (colour[link.a] ^ cable);
     }
     for (CluDev dev = 0; dev < n; dev++)
-      colour[dev] = clu_dev_node (d->clu, dev) == CLU_NONE ? mixed (next[dev]) : colour[dev];
+      colour[dev] = clu_dev_node (d->clu, dev) == CLU_NONE ? base_hash_mix (next[dev]) : colour[dev];
   }
   return colour;
 }
