@@ -95,10 +95,17 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
   cost->start_s += cost->latency_s - before_s;
 }
 
-unsigned
-mdl_size_band (double size_B, const double limits_B[2])
+const BaseName mdl_size_names[] = {
+  { "small", MDL_SIZE_SMALL, "latency dominates" },
+  { "middle", MDL_SIZE_MIDDLE, "latency and rate" },
+  { "large", MDL_SIZE_LARGE, "the links' rates dominate" },
+  { NULL, 0, NULL },
+};
+
+MdlSize
+mdl_size_class (double size_B, const double limits_B[2])
 {
-  return size_B < limits_B[0] ? 0 : size_B < limits_B[1] ? 1 : 2;
+  return size_B < limits_B[0] ? MDL_SIZE_SMALL : size_B < limits_B[1] ? MDL_SIZE_MIDDLE : MDL_SIZE_LARGE;
 }
 
 static double
@@ -106,7 +113,7 @@ error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource sour
 {
   const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
   const double limits_B[] = { library->small_to.v, library->middle_to.v };
-  double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_band (q->size_B, limits_B)]->v;
+  double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_class (q->size_B, limits_B)]->v;
   const MdlRange *range = &library->range;
   gboolean outside = range->head.set && ((range->min_size.set && q->size_B < range->min_size.v) ||
                                          (range->max_size.set && q->size_B > range->max_size.v) ||

@@ -68,11 +68,10 @@ write_constants (const GArray *constants, GString *out)
 static void
 write_range (const CalFitFile *file, GString *out)
 {
-  static const char *const names[] = { "small", "middle", "large" };
   gboolean any = FALSE;
-  for (unsigned b = 0; b < 3; b++)
+  for (int b = 0; b < MDL_SIZE_N; b++)
     if (isfinite (file->band[b])) {
-      g_string_append_printf (out, "%s%s: %.3g %%", any ? ", " : "  error: {", names[b], 100 * file->band[b]);
+      g_string_append_printf (out, "%s%s: %.3g %%", any ? ", " : "  error: {", base_name (mdl_size_names, b), 100 * file->band[b]);
       any = TRUE;
     }
   if (any)

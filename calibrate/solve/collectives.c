@@ -1,5 +1,6 @@
 /* The fit of collectives, stage by stage. See include/calibrate/fit.h. */
 #include "calibrate/fit.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -230,17 +231,17 @@ cal_fit_split (GArray *points, const CalHoldOut *what)
 
 void
 cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-               double band[3])
+               double band[MDL_SIZE_N])
 {
   g_autofree double *size = g_new (double, MAX (points->len, 1));
-  for (unsigned b = 0; b < 3; b++) {
+  for (unsigned b = 0; b < MDL_SIZE_N; b++) {
     guint n = 0;
     for (guint i = 0; i < points->len; i++) {
       const CalFitPoint *p = point_at (points, i);
-      if (counts[i] && mdl_size_band (p->size_B, limits_B) == b && isfinite (predicted_s[i]))
+      if (counts[i] && mdl_size_class (p->size_B, limits_B) == b && isfinite (predicted_s[i]))
         size[n++] = fabs (log (predicted_s[i] / p->measured_s));
     }
-    double width = cal_quantile (size, n, share);
+    double width = base_quantile (size, n, share);
     band[b] = isfinite (width) ? exp (width) - 1 : (double)NAN;
   }
 }

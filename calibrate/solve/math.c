@@ -85,27 +85,3 @@ cal_standard_errors (const double *jacobian, const double *weight, guint m, guin
       error[a] = (double)INFINITY;
   }
 }
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double
-cal_quantile (double *values, guint n, double share)
-{
-  if (n == 0)
-    return (double)NAN;
-  qsort (values, n, sizeof *values, compare_doubles);
-  double at = share * (n - 1);
-  guint below = (guint)at;
-  return below + 1 < n ? values[below] + (at - below) * (values[below + 1] - values[below]) : values[below];
-}
-
-double
-cal_fit_median (double *values, guint n)
-{
-  return cal_quantile (values, n, 0.5);
-}

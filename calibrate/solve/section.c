@@ -1,5 +1,6 @@
 /* The fit of a section, stage by stage. */
 #include "calibrate/section.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,7 +119,7 @@ find_band (CalSectionFit *fit)
   for (guint i = 0; i < fit->points->len; i++)
     if (point_at (fit->points, i)->use != CAL_USE_FIT && isfinite (fit->predicted[i]) && n_held++ % 2 == 0)
       size[n++] = fabs (log (fit->predicted[i] / point_at (fit->points, i)->measured));
-  fit->band = n > 0 ? exp (cal_quantile (size, n, BAND_SHARE)) - 1 : (double)NAN;
+  fit->band = n > 0 ? exp (base_quantile (size, n, BAND_SHARE)) - 1 : (double)NAN;
   n_held = 0;
   for (guint i = 0; i < fit->points->len; i++)
     if (point_at (fit->points, i)->use != CAL_USE_FIT && isfinite (fit->predicted[i]) && n_held++ % 2 == 1) {

@@ -1,5 +1,6 @@
 /* The fit of constants to points. See include/calibrate/solve.h for what is made least and when a constant is left alone. */
 #include "calibrate/solve.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -189,7 +190,7 @@ intervals (Solve *s, double *x)
     size[i] = fabs (residual (s, i));
   for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
     weight[i] = 1 / sqrt (1 + size[i] * size[i] / (ROBUST * ROBUST));
-  double sigma = MAD_TO_SIGMA * cal_fit_median (size, s->m);
+  double sigma = MAD_TO_SIGMA * base_median (size, s->m);
   cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
   guint widest = s->n;
   for (guint c = 0; c < s->n; c++) {

@@ -12,6 +12,9 @@
 
 G_BEGIN_DECLS
 
+/* What the program ends with; a signal's number is added to the last. */
+typedef enum { CLI_EXIT_DONE, CLI_EXIT_RUN, CLI_EXIT_INPUT, CLI_EXIT_INFEASIBLE, CLI_EXIT_SIGNAL = 128 } CliExit;
+
 typedef enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI_FORMAT_TSV, CLI_FORMAT_NCCL_TESTS, CLI_FORMAT_NCCL_TESTS_JSON } CliFormat;
 
 /* ---- flags ---- */
@@ -78,7 +81,7 @@ struct Cli {
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
   char *folder;        /* made before they are written where it is not there; NULL: none */
-  int status;          /* exit status of a run that did not fail */
+  int status;          /* CliExit of a run that did not fail */
   int signal;          /* that ended a run which failed; 0: none */
 
   /* of several processes that answer as one */

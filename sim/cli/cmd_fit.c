@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/table.h"
 #include "calibrate/fit.h"
 #include "fit_sections-private.h"
@@ -274,7 +275,7 @@ find_offsets (const Cli *cli, Fit *fit, double small_to_B, GString *talk, GError
       return cli_fail (cli, error, "--offset %s: no measurement of it is below %s, where launches show", name, small);
     if (!fit->unknown[s])
       continue;
-    fit->offset_s[s] = fmax (cal_fit_median (more_s, n), 0);
+    fit->offset_s[s] = fmax (base_median (more_s, n), 0);
     g_string_append_printf (talk, "# launches of %s: %.3g us a call on top of graph replay (median of %u points below %s)\n", name,
                             fit->offset_s[s] * 1e6, n, small);
   }
@@ -371,11 +372,11 @@ find_bands (const Fit *fit, const int *stage, const double *predicted_s, const d
     if (stage[i] >= 0 && g_array_index (points, CalFitPoint, i).use != CAL_USE_FIT)
       first[i] = n_held++ % 2 == 0;
   cal_fit_bands (points, predicted_s, first, BAND_SHARE, limits_B, report->band);
-  for (int b = 0; b < REP_BAND_N; b++) {
+  for (int b = 0; b < MDL_SIZE_N; b++) {
     guint n = 0, n_in = 0;
     for (guint i = 0; i < points->len; i++) {
       const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
-      if (stage[i] < 0 || p->use == CAL_USE_FIT || first[i] || (int)mdl_size_band (p->size_B, limits_B) != b)
+      if (stage[i] < 0 || p->use == CAL_USE_FIT || first[i] || (int)mdl_size_class (p->size_B, limits_B) != b)
         continue;
       n++;
       n_in += fabs (log (predicted_s[i] / p->measured_s)) <= log1p (report->band[b]);
@@ -414,7 +415,7 @@ list_points (const Fit *fit, const int *stage, const double *predicted_s, const 
     const CalFitPoint *p = &g_array_index (fit->points, CalFitPoint, i);
     if (stage[i] < 0)
       continue;
-    double wider = 1 + report->band[mdl_size_band (p->size_B, limits_B)];
+    double wider = 1 + report->band[mdl_size_class (p->size_B, limits_B)];
     base_table_row (table);
     base_table_text (table, "system", BASE_LIST_AT (fit->data.spec.systems, CliSystem, p->system)->name.v);
     base_table_text (table, "stage", g_array_index (report->fit->stages, CalFitStage, stage[i]).name);
@@ -447,7 +448,7 @@ held_out_line (const GArray *scores)
   g_autoptr (GString) line = g_string_new (NULL);
   for (guint i = 0; i < scores->len; i++) {
     const RepFitScore *s = &g_array_index (scores, RepFitScore, i);
-    if (s->stage == NULL && s->band == REP_BAND_N)
+    if (s->stage == NULL && s->band == MDL_SIZE_N)
       g_string_append_printf (line, "%s%s: %u points, median %.1f %%, 95th percentile %.1f %%", line->len > 0 ? "; " : "Error on ",
                               s->use == CAL_USE_FIT ? "what was fitted" : cal_use_titles[s->use], s->n, 100 * s->median,
                               100 * s->p95);
@@ -681,7 +682,7 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
     return FALSE;
   g_autoptr (GString) text = g_string_new (NULL);
   g_auto (Collectives) collectives = { 0 };
-  for (int b = 0; b < REP_BAND_N; b++)
+  for (int b = 0; b < MDL_SIZE_N; b++)
     collectives.report.band[b] = (double)NAN;
   g_autoptr (GError) cause = NULL;
   if (fit.groups->len > 0 && !fit_collectives (cli, &fit, &collectives, text, &cause)) {

@@ -10,8 +10,6 @@ typedef struct {
   char *plot;
 } Flags;
 
-enum { STATUS_INFEASIBLE = 3 };
-
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw what each costs, by part; .svg, .png or .pdf" },
@@ -78,7 +76,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   write_answer (cli, offers);
   g_autofree char *infeasible = rep_offers_infeasible (offers);
   if (infeasible != NULL) {
-    cli->status = STATUS_INFEASIBLE;
+    cli->status = CLI_EXIT_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun offers: %s\n", infeasible);
   }
   return flags->plot == NULL || draw (cli, flags->plot, offers, error);

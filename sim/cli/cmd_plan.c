@@ -14,7 +14,7 @@ typedef struct {
   char *shard, *resume, *mpi;
 } Flags;
 
-enum { STATUS_INFEASIBLE = 3, MAX_PARTS = 100000 };
+enum { MAX_PARTS = 100000 };
 
 const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
@@ -254,7 +254,7 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *count
   }
   write_answer (cli, plan, result, sensitivity, (guint)counts->rows);
   if (infeasible != NULL) {
-    cli->status = STATUS_INFEASIBLE;
+    cli->status = CLI_EXIT_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
   return add_files (cli, flags, plan, result, sensitivity, (guint)counts->rows, error);

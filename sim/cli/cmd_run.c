@@ -11,8 +11,6 @@ typedef struct {
   gboolean strict, no_fold, advise, verbose, no_interference, goodput;
 } Flags;
 
-enum { STATUS_INFEASIBLE = 3 };
-
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
@@ -240,7 +238,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   write_answer (cli, flags, &done, &beside);
   if (flags->strict && !fits (done.result))
-    cli->status = STATUS_INFEASIBLE;
+    cli->status = CLI_EXIT_INFEASIBLE;
   return add_files (cli, flags, &done, &beside, error);
 }
 

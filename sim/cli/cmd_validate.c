@@ -179,7 +179,7 @@ answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
   write_answer (cli, flags, &data, points, scores);
   if (n_worse > 0 && !flags->points) {
     g_string_append_printf (cli->talk, "forerun validate: %u of %u rows are worse than their margin\n", n_worse, scores->len);
-    cli->status = 1;
+    cli->status = CLI_EXIT_RUN;
   }
   return flags->plot == NULL || draw (cli, flags->plot, data.spec.name.v, points, error);
 }

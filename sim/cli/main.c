@@ -7,8 +7,6 @@
 #include "base/output.h"
 #include "cli-private.h"
 
-enum { EXIT_DONE = 0, EXIT_RUN = 1, EXIT_INPUT = 2, EXIT_INFEASIBLE = 3, EXIT_SIGNAL = 128 };
-
 static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,     &cli_verb_compare, &cli_verb_plan,
                                         &cli_verb_merge,  &cli_verb_offers,   &cli_verb_ratio,   &cli_verb_explain,
                                         &cli_verb_topo,   &cli_verb_check,    &cli_verb_list,    &cli_verb_import,
@@ -42,10 +40,10 @@ static int
 status_of (const GError *error)
 {
   if (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT))
-    return EXIT_INPUT;
+    return CLI_EXIT_INPUT;
   if (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE))
-    return EXIT_INFEASIBLE;
-  return EXIT_RUN;
+    return CLI_EXIT_INFEASIBLE;
+  return CLI_EXIT_RUN;
 }
 
 static int
@@ -93,7 +91,7 @@ finish (Cli *cli, gboolean done, GError *error)
 {
   if (cli->silent) {
     g_clear_error (&error);
-    return EXIT_DONE; /* the one that tells has the status */
+    return CLI_EXIT_DONE; /* the one that tells has the status */
   }
   if (!cli->quiet)
     for (guint i = 0; i < cli->warnings->len; i++)
@@ -114,14 +112,14 @@ finish (Cli *cli, gboolean done, GError *error)
   if (done)
     return cli->status;
   int status = report (cause);
-  return cli->signal != 0 ? EXIT_SIGNAL + cli->signal : status;
+  return cli->signal != 0 ? CLI_EXIT_SIGNAL + cli->signal : status;
 }
 
 static int
 print (const GString *text)
 {
   g_autoptr (GError) error = NULL;
-  return write_out (NULL, text, &error) ? EXIT_DONE : report (error);
+  return write_out (NULL, text, &error) ? CLI_EXIT_DONE : report (error);
 }
 
 int
@@ -134,7 +132,7 @@ main (int argc, char **argv)
   if (argc < 2) {
     append_short_help (help);
     fputs (help->str, stderr);
-    return EXIT_INPUT;
+    return CLI_EXIT_INPUT;
   }
   if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0 || strcmp (argv[1], "help") == 0) {
     append_help (help);

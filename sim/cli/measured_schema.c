@@ -79,7 +79,7 @@ static const BaseField limit_fields[] = {
   ENUM ("op", CliLimit, op, mdl_op_names, "operation"),
   ENUM ("algo", CliLimit, algo, mdl_algo_names, "algorithm as measured"),
   ENUM ("proto", CliLimit, proto, mdl_proto_names, "protocol as measured"),
-  ENUM ("band", CliLimit, band, rep_band_names, "size band"),
+  ENUM ("band", CliLimit, band, mdl_size_names, "size band"),
   BASE_ROW_NUM (CliLimit, "median", median, RATIO, .help = "the median error may be as large as this"),
   BASE_ROW_NUM (CliLimit, "p95", p95, RATIO, .help = "the 95th percentile of the errors may be as large as this"),
   STR ("note", CliLimit, note, "why it is not tighter"),

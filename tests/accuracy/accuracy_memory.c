@@ -8,6 +8,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/stats.h"
 #include "calibrate/fit.h"
 #include "memory_fixture.h"
 
@@ -147,7 +148,7 @@ check (Kind kind, guint least, double median, double worst)
     off[n] = fabs (error_of (row));
     most = fmax (most, off[n++]);
   }
-  const double middle = cal_fit_median (off, n);
+  const double middle = base_median (off, n);
   printf ("%-16s %3u peaks: median %.2f %%, worst %.1f %%\n", kinds[kind], n, 100 * middle, 100 * most);
   TEST_TRUE (n >= least && middle <= median && most <= worst);
 }
@@ -186,11 +187,11 @@ what_the_gpu_has_less_is_told_within_a_sixth_and_in_the_middle (void)
     if (isfinite (row->used_B) && row->kind == ONE)
       ratio[n++] = row->total_B / row->used_B;
   }
-  printf ("used, one GPU: median of predicted over measured %.3f, 5th percentile %.3f, 95th %.3f of %u\n",
-          cal_fit_median (ratio, n), cal_quantile (ratio, n, 0.05), cal_quantile (ratio, n, 0.95), n);
+  printf ("used, one GPU: median of predicted over measured %.3f, 5th percentile %.3f, 95th %.3f of %u\n", base_median (ratio, n),
+          base_quantile (ratio, n, 0.05), base_quantile (ratio, n, 0.95), n);
   TEST_TRUE (n >= 27);
-  TEST_NEAR (cal_fit_median (ratio, n), 1, 0.02);
-  TEST_TRUE (cal_quantile (ratio, n, 0.05) > 0.8 && cal_quantile (ratio, n, 0.95) < 1.1);
+  TEST_NEAR (base_median (ratio, n), 1, 0.02);
+  TEST_TRUE (base_quantile (ratio, n, 0.05) > 0.8 && base_quantile (ratio, n, 0.95) < 1.1);
 }
 
 static void

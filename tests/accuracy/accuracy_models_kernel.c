@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "calibrate/section.h"
 #include "kernel_fixture.h"
 
@@ -14,8 +15,8 @@ static KernelFixture h200, h100;
 static double
 score (const char *what, GArray *errors, double median_most, double p95_most)
 {
-  double median = cal_quantile ((double *)(void *)errors->data, errors->len, 0.5);
-  double p95 = cal_quantile ((double *)(void *)errors->data, errors->len, 0.95);
+  double median = base_quantile ((double *)(void *)errors->data, errors->len, 0.5);
+  double p95 = base_quantile ((double *)(void *)errors->data, errors->len, 0.95);
   printf ("%-60s %4u points, median %4.1f %%, p95 %4.1f %%\n", what, errors->len, 100 * median, 100 * p95);
   TEST_TRUE (errors->len > 0 && median <= median_most && p95 <= p95_most);
   return median;
@@ -112,7 +113,7 @@ offset_s (const double *predicted_s, const double *measured_s, guint n)
   g_autofree double *more_s = g_new (double, n);
   for (guint i = 0; i < n; i++)
     more_s[i] = measured_s[i] - predicted_s[i];
-  return cal_quantile (more_s, n, 0.5);
+  return base_quantile (more_s, n, 0.5);
 }
 
 static void

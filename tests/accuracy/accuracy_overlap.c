@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/units.h"
 #include "calibrate/section.h"
 #include "constants/calibration.h"
@@ -68,8 +69,8 @@ score (const char *part, const char *of)
     if (p->use != CAL_USE_FIT && strstr (p->what, part) != NULL && g_str_has_suffix (p->what, of) && isfinite (fit->predicted[i]))
       off[out.n++] = fabs (fit->predicted[i] / p->measured - 1);
   }
-  out.median = cal_fit_median (off, out.n);
-  out.p95 = cal_quantile (off, out.n, 0.95);
+  out.median = base_median (off, out.n);
+  out.p95 = base_quantile (off, out.n, 0.95);
   return out;
 }
 

@@ -81,13 +81,13 @@ rows_are_sorted_and_bands_end_below_their_limit (void)
   static const struct {
     const char *system;
     MdlAlgo algo;
-    RepBand band;
+    MdlSize band;
     guint n;
   } want[] = {
-    { "one", MDL_ALGO_AUTO, REP_BAND_MIDDLE, 1 }, { "one", MDL_ALGO_RING, REP_BAND_SMALL, 1 },
-    { "one", MDL_ALGO_RING, REP_BAND_MIDDLE, 1 }, { "one", MDL_ALGO_RING, REP_BAND_LARGE, 1 },
-    { "two", MDL_ALGO_RING, REP_BAND_SMALL, 1 },  { NULL, MDL_ALGO_TREE, REP_BAND_SMALL, 2 },
-    { NULL, MDL_ALGO_TREE, REP_BAND_MIDDLE, 2 },  { NULL, MDL_ALGO_TREE, REP_BAND_LARGE, 1 },
+    { "one", MDL_ALGO_AUTO, MDL_SIZE_MIDDLE, 1 }, { "one", MDL_ALGO_RING, MDL_SIZE_SMALL, 1 },
+    { "one", MDL_ALGO_RING, MDL_SIZE_MIDDLE, 1 }, { "one", MDL_ALGO_RING, MDL_SIZE_LARGE, 1 },
+    { "two", MDL_ALGO_RING, MDL_SIZE_SMALL, 1 },  { NULL, MDL_ALGO_TREE, MDL_SIZE_SMALL, 2 },
+    { NULL, MDL_ALGO_TREE, MDL_SIZE_MIDDLE, 2 },  { NULL, MDL_ALGO_TREE, MDL_SIZE_LARGE, 1 },
   };
   TEST_INT (scores->len, G_N_ELEMENTS (want));
   for (guint i = 0; i < MIN (scores->len, G_N_ELEMENTS (want)); i++) {

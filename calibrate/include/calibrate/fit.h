@@ -58,14 +58,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
 /* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
  * for bands without points. `predicted_s` beside the points. */
 void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-                    double band[3]);
+                    double band[MDL_SIZE_N]);
 
 /* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. `fit` NULL: no collectives
  * were. Returned: full, g_free. */
 typedef struct {
   const char *name, *over; /* over: NULL: none */
   const char *from;        /* what was measured, for the summary */
-  double band[3];          /* NAN: the default's */
+  double band[MDL_SIZE_N]; /* NAN: the default's */
   double min_size_B, max_size_B;
   guint32 max_ranks, max_nodes;
   const char *held_out;      /* the error on what was held out, as a comment; may be NULL */

@@ -72,9 +72,6 @@ typedef struct {
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
 
-double cal_fit_median (double *values, guint n);             /* sorts them; NAN of none */
-double cal_quantile (double *values, guint n, double share); /* likewise */
-
 G_END_DECLS
 
 #endif

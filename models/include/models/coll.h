@@ -15,41 +15,41 @@ G_BEGIN_DECLS
 
 typedef struct {
   MdlOp op;
-  double size_B;            /* nccl-tests' bytes */
-  unsigned n_ranks, n_nodes;  /* nodes: islands between which the network is crossed (an NVL72 domain counts as one) */
-  unsigned ranks_per_node;  /* largest */
-  unsigned n_nics;          /* NICs of a node in use, 0 on one node */
-  MdlHop intra, inter;      /* what a step inside a node, between nodes, is carried by */
-  double intra_latency_s, inter_latency_s;  /* wire latency of the longest such step, from the route; software is added here */
-  double intra_rate_Bps, inter_rate_Bps;    /* what one route of each kind carries alone (payload, no protocol) */
-  const char *network;      /* link class of the NICs between nodes ("efa2"); borrowed, NULL where there is none */
-  double link_rate_Bps;     /* see above; INFINITY when nothing is crossed */
-  unsigned compute_capability; /* 90; 0 for other vendors */
-  gboolean switched;        /* the ranks of a node sit behind a scale-up switch */
-  unsigned min_channels, max_channels; /* 0: as the library decides */
-  unsigned min_ctas, max_ctas; /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
-  double nic_Bps;           /* of an adapter, as specified; 0: not known */
+  double size_B;                           /* nccl-tests' bytes */
+  unsigned n_ranks, n_nodes;               /* nodes: islands between which the network is crossed (an NVL72 domain counts as one) */
+  unsigned ranks_per_node;                 /* largest */
+  unsigned n_nics;                         /* NICs of a node in use, 0 on one node */
+  MdlHop intra, inter;                     /* what a step inside a node, between nodes, is carried by */
+  double intra_latency_s, inter_latency_s; /* wire latency of the longest such step, from the route; software is added here */
+  double intra_rate_Bps, inter_rate_Bps;   /* what one route of each kind carries alone (payload, no protocol) */
+  const char *network;                     /* link class of the NICs between nodes ("efa2"); borrowed, NULL where there is none */
+  double link_rate_Bps;                    /* see above; INFINITY when nothing is crossed */
+  unsigned compute_capability;             /* 90; 0 for other vendors */
+  gboolean switched;                       /* the ranks of a node sit behind a scale-up switch */
+  unsigned min_channels, max_channels;     /* 0: as the library decides */
+  unsigned min_ctas, max_ctas;             /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
+  double nic_Bps;                          /* of an adapter, as specified; 0: not known */
   MdlLaunch launch;
   gboolean one_way;  /* sendrecv: one rank of the pair sends, the other receives */
   unsigned in_a_row; /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
-  gboolean terse;           /* leave the terms' text out: a search asks millions of times */
+  gboolean terse;    /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;
 
 /* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */
 typedef struct {
-  const char *name;         /* "hop latency" */
-  double value_s;           /* parts sum to the time */
-  char how[160];            /* "14 steps x 0.43 us" */
-  BaseSource source;        /* of the constant; BASE_SOURCE_N: no constant of the library, the links and the question alone */
-  const char *note;         /* provenance of the constant; borrowed; may be NULL */
+  const char *name;  /* "hop latency" */
+  double value_s;    /* parts sum to the time */
+  char how[160];     /* "14 steps x 0.43 us" */
+  BaseSource source; /* of the constant; BASE_SOURCE_N: no constant of the library, the links and the question alone */
+  const char *note;  /* provenance of the constant; borrowed; may be NULL */
 } MdlTerm;
 #define MDL_MAX_TERMS 12
 
 typedef struct {
   double time_s, latency_s;
-  double bound_Bps;         /* INFINITY: none */
-  double wire;              /* link bytes per payload byte */
-  unsigned channels;        /* 0 for the plain library */
+  double bound_Bps;  /* INFINITY: none */
+  double wire;       /* link bytes per payload byte */
+  unsigned channels; /* 0 for the plain library */
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
   MdlAlgo algo;
   const char *summary, *source;
-  guint32 ops;              /* bit (1u << MdlOp) for each operation that it does */
+  guint32 ops; /* bit (1u << MdlOp) for each operation that it does */
   /* Bytes that one rank sends, and steps on the longest path. */
   unsigned (*n_steps) (const MdlCollQuestion *question);
   /* Adds latency, bound, wire, channels and terms; the caller completes the time. */
@@ -80,7 +80,7 @@ typedef struct {
   const char *(*why_not) (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question);
 } MdlColl;
 
-extern const MdlColl *const mdl_colls[]; /* ends with NULL */
+extern const MdlColl *const mdl_colls[];               /* ends with NULL */
 const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm does not do it */
 
 /* FALSE and a reason (static text) when the algorithm, protocol and question do not go together: NVLS across nodes or before
@@ -88,8 +88,11 @@ const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm 
 gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                             const char **reason);
 
-/* 0, 1, 2: small, middle, large; sizes below limits_B[0] are small, below limits_B[1] middle. */
-unsigned mdl_size_band (double size_B, const double limits_B[2]);
+/* Classes of sizes, by what decides of their time: an error is told of each. */
+typedef enum { MDL_SIZE_SMALL, MDL_SIZE_MIDDLE, MDL_SIZE_LARGE, MDL_SIZE_N } MdlSize;
+extern const BaseName mdl_size_names[];
+/* Sizes below limits_B[0] are small, below limits_B[1] middle. */
+MdlSize mdl_size_class (double size_B, const double limits_B[2]);
 
 /* `library` NULL: the plain library. One rank costs nothing. */
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,

@@ -13,12 +13,12 @@ rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const 
   g_autofree double *error = g_new (double, MAX (points->len, 1));
   for (int s = -1; s < (int)fit->stages->len; s++)
     for (unsigned use = 0; use < CAL_USE_N; use++)
-      for (int band = 0; band <= REP_BAND_N; band++) {
+      for (int band = 0; band <= MDL_SIZE_N; band++) {
         guint n = 0;
         for (guint i = 0; i < points->len; i++) {
           const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
           if (p->use == use && (s < 0 ? stage[i] >= 0 : stage[i] == s) && isfinite (predicted_s[i]) &&
-              (band == REP_BAND_N || (int)mdl_size_band (p->size_B, limits_B) == band))
+              (band == MDL_SIZE_N || (int)mdl_size_class (p->size_B, limits_B) == band))
             error[n++] = fabs (predicted_s[i] / p->measured_s - 1);
         }
         if (n == 0)
@@ -84,7 +84,7 @@ score_table (const RepFit *report)
     base_table_row (table);
     base_table_text (table, "stage", s->stage != NULL ? s->stage : "all");
     base_table_text (table, "part", cal_use_titles[s->use]);
-    base_table_text (table, "size", s->band == REP_BAND_N ? "all" : base_name (rep_band_names, s->band));
+    base_table_text (table, "size", s->band == MDL_SIZE_N ? "all" : base_name (mdl_size_names, s->band));
     base_table_integer (table, "points", s->n);
     base_table_number (table, "median", s->median);
     base_table_number (table, "p95", s->p95);
@@ -104,9 +104,9 @@ static BaseTable *
 band_table (const RepFit *report)
 {
   BaseTable *table = base_table_new (band_columns);
-  for (int b = 0; b < REP_BAND_N; b++) {
+  for (int b = 0; b < MDL_SIZE_N; b++) {
     base_table_row (table);
-    base_table_text (table, "size", base_name (rep_band_names, b));
+    base_table_text (table, "size", base_name (mdl_size_names, b));
     base_table_number (table, "band", report->band[b]);
     base_table_number (table, "covered", report->covered[b]);
   }

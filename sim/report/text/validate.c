@@ -3,32 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/table.h"
 #include "json-private.h"
 
-const BaseName rep_band_names[] = {
-  { "small", REP_BAND_SMALL, "latency dominates" },
-  { "middle", REP_BAND_MIDDLE, "latency and rate" },
-  { "large", REP_BAND_LARGE, "the links' rates dominate" },
-  { NULL, 0, NULL },
-};
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* `sorted` ascending. */
+/* The smallest of the values that a share of them does not exceed. `sorted` ascending. */
 static double
-median_of (const double *sorted, guint n)
-{
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
-static double
-percentile_of (const double *sorted, guint n, double share)
+ranked (const double *sorted, guint n, double share)
 {
   double rank = ceil (share * n);
   return sorted[rank < 1 ? 0 : (guint)rank - 1];
@@ -37,9 +18,8 @@ percentile_of (const double *sorted, guint n, double share)
 void
 rep_error_stats (double *size, guint n, double *median, double *p95, double *worst)
 {
-  qsort (size, n, sizeof *size, compare_doubles);
-  *median = median_of (size, n);
-  *p95 = percentile_of (size, n, 0.95);
+  *median = base_median (size, n);
+  *p95 = ranked (size, n, 0.95);
   *worst = size[n - 1];
 }
 
@@ -54,26 +34,21 @@ fill (RepScore *score, const RepPoint *const *points, guint n)
     size[i] = fabs (error[i]);
     n_within += points[i]->measured_s >= points[i]->predicted_lo_s && points[i]->measured_s <= points[i]->predicted_hi_s;
   }
-  qsort (error, n, sizeof *error, compare_doubles);
   rep_error_stats (size, n, &score->median, &score->p95, &score->worst);
   score->n = n;
-  score->bias = median_of (error, n);
+  score->bias = base_median (error, n);
   score->within = (double)n_within / n;
   score->median_limit = score->p95_limit = (double)NAN;
-}
-
-static RepBand
-band_of (const RepPoint *point, const double *limits_B)
-{
-  return (RepBand)mdl_size_band (point->size_B, limits_B);
 }
 
 static gint
 compare_points (gconstpointer a, gconstpointer b, gpointer limits_B)
 {
   const RepPoint *x = *(const RepPoint *const *)a, *y = *(const RepPoint *const *)b;
-  const gint64 keys[][2] = { { x->order, y->order }, { x->nodes, y->nodes }, { x->op, y->op },
-                             { x->algo, y->algo },   { x->proto, y->proto }, { band_of (x, limits_B), band_of (y, limits_B) } };
+  const gint64 keys[][2] = {
+    { x->order, y->order }, { x->nodes, y->nodes }, { x->op, y->op },
+    { x->algo, y->algo },   { x->proto, y->proto }, { mdl_size_class (x->size_B, limits_B), mdl_size_class (y->size_B, limits_B) }
+  };
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;
@@ -83,14 +58,14 @@ compare_points (gconstpointer a, gconstpointer b, gpointer limits_B)
 static void
 add_totals (const GArray *points, const double *limits_B, GArray *scores)
 {
-  for (int band = 0; band < REP_BAND_N; band++) {
+  for (int band = 0; band < MDL_SIZE_N; band++) {
     g_autoptr (GPtrArray) members = g_ptr_array_new ();
     for (guint i = 0; i < points->len; i++)
-      if (band_of (&g_array_index (points, RepPoint, i), limits_B) == (RepBand)band)
+      if (mdl_size_class (g_array_index (points, RepPoint, i).size_B, limits_B) == (MdlSize)band)
         g_ptr_array_add (members, &g_array_index (points, RepPoint, i));
     if (members->len == 0)
       continue;
-    RepScore score = { .order = G_MAXUINT, .op = MDL_OP_N, .band = (RepBand)band };
+    RepScore score = { .order = G_MAXUINT, .op = MDL_OP_N, .band = (MdlSize)band };
     fill (&score, (const RepPoint *const *)members->pdata, members->len);
     g_array_append_val (scores, score);
   }
@@ -115,7 +90,7 @@ rep_validate_score (const GArray *points, double small_to_B, double middle_to_B)
                        .op = first->op,
                        .algo = first->algo,
                        .proto = first->proto,
-                       .band = band_of (first, limits_B) };
+                       .band = mdl_size_class (first->size_B, limits_B) };
     fill (&score, (const RepPoint *const *)&sorted->pdata[i], end - i);
     g_array_append_val (scores, score);
   }
@@ -171,7 +146,7 @@ table_of (const GArray *scores)
       base_table_text (table, "algo", base_name (mdl_algo_names, (int)score->algo));
       base_table_text (table, "proto", base_name (mdl_proto_names, (int)score->proto));
     }
-    base_table_text (table, "band", base_name (rep_band_names, (int)score->band));
+    base_table_text (table, "band", base_name (mdl_size_names, (int)score->band));
     base_table_integer (table, "points", score->n);
     base_table_number (table, "median", score->median);
     base_table_number (table, "p95", score->p95);

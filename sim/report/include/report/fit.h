@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *stage; /* NULL: all stages together */
   CalUse use;
-  int band; /* RepBand; REP_BAND_N: all sizes */
+  int band; /* MdlSize; MDL_SIZE_N: all sizes */
   guint n;
   double median, p95, worst;
 } RepFitScore;
@@ -21,8 +21,8 @@ typedef struct {
 typedef struct {
   const CalFit *fit;
   const GArray *scores;       /* RepFitScore */
-  double band[REP_BAND_N];    /* relative half-width of the band; NAN: no points */
-  double covered[REP_BAND_N]; /* share of other held-out points in it; NAN: none */
+  double band[MDL_SIZE_N];    /* relative half-width of the band; NAN: no points */
+  double covered[MDL_SIZE_N]; /* share of other held-out points in it; NAN: none */
   gboolean all_fitted;        /* constants: of all points; scores: of the fit without what was held out */
 } RepFit;
 
@@ -32,7 +32,7 @@ GArray *rep_fit_score (const CalFit *fit, const GArray *points, const int *stage
                        const double limits_B[2]);
 
 void rep_fit_text (const RepFit *report, GString *out);
-void rep_fit_tsv (const RepFit *report, GString *out); /* the constants */
+void rep_fit_tsv (const RepFit *report, GString *out);       /* the constants */
 void rep_fit_json (const RepFit *report, JsonBuilder *json); /* members of an object that is open */
 
 /* The same of sections (CalSectionFit); JSON: an array. */

@@ -22,9 +22,6 @@ typedef struct {
   double predicted_s, predicted_lo_s, predicted_hi_s;
 } RepPoint;
 
-typedef enum { REP_BAND_SMALL, REP_BAND_MIDDLE, REP_BAND_LARGE, REP_BAND_N } RepBand; /* as mdl_size_band counts */
-extern const BaseName rep_band_names[]; /* small middle large */
-
 typedef struct {
   const char *system; /* NULL: all systems together */
   guint order;
@@ -32,7 +29,7 @@ typedef struct {
   MdlOp op;
   MdlAlgo algo;
   MdlProto proto;
-  RepBand band;
+  MdlSize band;
   guint n;
   double median, p95, worst, bias;
   double within;                  /* share of the measurements that lie in the error band of their prediction */

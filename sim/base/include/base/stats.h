@@ -1,0 +1,18 @@
+/* What of many values is told of them all. */
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Ascending. */
+void base_sort (double *values, guint n);
+/* What a share of the values does not exceed, between two of them by their distance. Sorts them; NAN of none. */
+double base_quantile (double *values, guint n, double share);
+/* The one in the middle, or the mean of the two. Sorts them; NAN of none. */
+double base_median (double *values, guint n);
+
+G_END_DECLS
+
+#endif
