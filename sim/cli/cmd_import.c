@@ -163,20 +163,20 @@ import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *by
 }
 
 static char *
-import_slurm (Cli *cli, const Flags *flags, const char *path, const char *bytes, gsize n_B, const char *name, BaseDiag *diag,
-              GError **error)
+import_slurm (Cli *cli, const Flags *flags, const CluImport *input, GError **error)
 {
-  g_autofree char *like_path = base_lookup_find (cli->lookup, flags->like, "topologies", NULL, error), *like = NULL;
-  gsize like_B;
+  g_autofree char *like_path = base_lookup_find (cli->lookup, flags->like, "topologies", NULL, error), *text = NULL;
+  gsize text_B;
   if (like_path == NULL) {
     g_prefix_error (error, "forerun %s: --like: ", cli->verb->name);
     return NULL;
   }
   g_autoptr (Clu) clu = cli_cluster_load (cli, flags->like, 0, error);
-  like = clu != NULL ? cli_read_file (like_path, BASE_YAML_MAX_B, &like_B, error) : NULL;
-  return like == NULL ? NULL
-                      : clu_import_slurm_topology (path, bytes, n_B, name, clu_name (clu), like, clu_node_n (clu, 0, CLU_DEV_NIC),
-                                                   flags->only, diag, error);
+  text = clu != NULL ? cli_read_file (like_path, BASE_YAML_MAX_B, &text_B, error) : NULL;
+  if (text == NULL)
+    return NULL;
+  CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only };
+  return clu_import_slurm_topology (input, &like, error);
 }
 
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
@@ -186,14 +186,15 @@ convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const
 {
   if (cli_import_is_measured (kind))
     return cli_import_measured (cli, kind, &flags->measured, path, bytes, n_B, diag, error);
+  const CluImport topology = { path, bytes, n_B, name, flags->gpu, cli->lookup, diag };
   if (g_str_equal (kind, kinds[NCCL_TOPO]))
-    return clu_import_nccl_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+    return clu_import_nccl_topo (&topology, error);
   if (g_str_equal (kind, kinds[SMI_TOPO]))
-    return clu_import_nvidia_smi_topo (path, bytes, n_B, name, flags->gpu, cli->lookup, diag, error);
+    return clu_import_nvidia_smi_topo (&topology, error);
   if (g_str_equal (kind, kinds[HF_CONFIG]))
     return import_hf_config (cli, flags, path, bytes, n_B, diag, error);
   if (g_str_equal (kind, kinds[SLURM]))
-    return import_slurm (cli, flags, path, bytes, n_B, name, diag, error);
+    return import_slurm (cli, flags, &topology, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
     return cal_import_nccl_graph (path, bytes, n_B, name, flags->gpu, diag, error);
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));

@@ -10,8 +10,7 @@
 #include "cluster/cluster.h"
 #include "cluster/import.h"
 
-typedef char *Importer (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                        const BaseLookup *lookup, BaseDiag *warnings, GError **error);
+typedef char *Importer (const CluImport *input, GError **error);
 
 static inline void
 import_and_load (Importer *import, const char *path, const uint8_t *data, size_t size, const char *gpu_type)
@@ -19,7 +18,8 @@ import_and_load (Importer *import, const char *path, const uint8_t *data, size_t
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = import (path, (const char *)data, size, "imported", gpu_type, lookup, warnings, &error);
+  const CluImport input = { path, (const char *)data, size, "imported", gpu_type, lookup, warnings };
+  g_autofree char *text = import (&input, &error);
   if (text == NULL) {
     if (!g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT))
       abort ();

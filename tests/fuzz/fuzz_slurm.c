@@ -17,8 +17,9 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (BaseDiag) diag = base_diag_new ();
   g_autoptr (GError) error = NULL;
-  g_autofree char *text =
-      clu_import_slurm_topology ("fuzz.conf", (const char *)data, size, "fuzz", "like", like, 2, NULL, diag, &error);
+  const CluImport input = { "fuzz.conf", (const char *)data, size, "fuzz", NULL, lookup, diag };
+  const CluSlurmLike nodes = { "like", like, 2, NULL };
+  g_autofree char *text = clu_import_slurm_topology (&input, &nodes, &error);
   g_assert ((text == NULL) == (error != NULL));
   if (text == NULL || strlen (text) > 20000)
     return 0;

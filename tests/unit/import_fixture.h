@@ -10,8 +10,7 @@
 
 #define DATA TEST_SOURCE_DIR "/tests/data/import/"
 
-typedef char *Importer (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                        const BaseLookup *lookup, BaseDiag *warnings, GError **error);
+typedef char *Importer (const CluImport *input, GError **error);
 
 /* Exactly one of `text` and `error` is there. */
 typedef struct {
@@ -34,7 +33,8 @@ import_with (Importer *importer, const char *path, const char *bytes, gsize n_B,
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   Import import = { .warnings = base_diag_new () };
-  import.text = importer (path, bytes, n_B, "imported", gpu_type, lookup, import.warnings, &import.error);
+  const CluImport input = { path, bytes, n_B, "imported", gpu_type, lookup, import.warnings };
+  import.text = importer (&input, &import.error);
   CU_ASSERT_EQUAL (import.text == NULL, import.error != NULL);
   return import;
 }

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "cluster/cluster.h"
+#include "cluster/import.h"
 
 G_BEGIN_DECLS
 
@@ -61,24 +62,25 @@ typedef struct {
 } CluImportLink;
 
 typedef struct {
-  const char *path;           /* as messages name the input */
+  const CluImport *input;
   const char *origin;         /* "NCCL topology dump": notes say it */
-  const char *gpu_type;       /* given by the user; NULL: to be told from the GPUs */
   guint32 n_hosts;            /* nodes that the dump shows (an NVLink domain); the arrays hold one of them */
   GArray *gpus, *nics, *switches, *sockets, *links;
   GArray *planes;             /* guint32: NVLinks of one GPU to each NVSwitch; empty: not told apart */
   guint32 n_nvswitches;       /* 0: not told */
   gboolean nvlinks_untold;    /* the file does not speak of NVLinks at all */
   BaseArena *arena;
-  BaseDiag *diag;             /* warnings; borrowed */
 } CluImportMachine;
 
-void clu_import_machine_init (CluImportMachine *machine, const char *path, const char *origin, BaseDiag *diag);
+void clu_import_machine_init (CluImportMachine *machine, const CluImport *input, const char *origin);
 void clu_import_machine_clear (CluImportMachine *machine);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluImportMachine, clu_import_machine_clear)
 
 /* Position and text of one error: `path:line:column: text`. */
 void clu_import_error (GError **error, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* A warning, printf-like: what was not said, or does not fit. */
+#define clu_import_warn(machine, mark, ...) base_diag_warn ((machine)->input->warnings, mark, __VA_ARGS__)
 
 /* Adds a wire by the name that Linux' rdma-core gives an adapter; `fallback` for other names. */
 CluImportWire clu_import_wire_of_name (const char *name, CluImportWire fallback);
@@ -95,8 +97,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluImportType, clu_import_type_clear)
 
 /* The type of the machine's GPUs. `lanes`: NVLinks of one of them, 0 none or not told. With no shipped type, *out has no name.
  * FALSE and *error when it cannot be told. */
-gboolean clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup *lookup, CluImportType *out,
-                              GError **error);
+gboolean clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, CluImportType *out, GError **error);
 
 /* Scale-up links of one GPU of a shipped type, and the most of any shipped NVIDIA type; 0 when not known. */
 guint32 clu_import_type_lanes (const BaseLookup *lookup, const char *name);
@@ -115,7 +116,7 @@ guint32 clu_import_pcie_generation (double GTps);
 
 /* --- write.c */
 /* The machine as topology YAML. Renumbers GPUs and NICs of the machine. Returned: full, g_free; NULL and *error. */
-char *clu_import_write (CluImportMachine *machine, const char *name, const BaseLookup *lookup, GError **error);
+char *clu_import_write (CluImportMachine *machine, GError **error);
 
 G_END_DECLS
 

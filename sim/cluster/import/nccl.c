@@ -6,7 +6,6 @@
  * link. */
 #include <string.h>
 
-#include "cluster/import.h"
 #include "import/import-private.h"
 #include "import/xml-private.h"
 
@@ -94,7 +93,7 @@ read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes, GErr
   if (generation == 0 || generation >= 3)
     *GTps = generation == 0 ? 0 : *GTps;
   else {
-    base_diag_warn (reader->machine->diag, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
+    clu_import_warn (reader->machine, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
     *GTps = 0;
     *lanes = 0;
   }
@@ -126,7 +125,7 @@ warn_unknown (Reader *reader, const CluXml *element)
     if (clu_xml_is (element, left_out[i]))
       return;
   if (g_hash_table_add (reader->unknown, (gpointer)keep (reader, element->name)))
-    base_diag_warn (reader->machine->diag, element->mark, "<%.40s> is not known here and is left out", element->name);
+    clu_import_warn (reader->machine, element->mark, "<%.40s> is not known here and is left out", element->name);
 }
 
 /* Devices. */
@@ -375,8 +374,8 @@ read_device (Reader *reader, const CluXml *pci, const Place *place, GError **err
   if (class >> 8 == CLASS_NETWORK)
     return read_net (reader, pci, NULL, place, error);
   if (class >> 8 != CLASS_BRIDGE)
-    base_diag_warn (reader->machine->diag, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
-                    clu_xml_get (pci, "busid"), class == 0 ? "not said" : clu_xml_get (pci, "class"));
+    clu_import_warn (reader->machine, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
+                     clu_xml_get (pci, "busid"), class == 0 ? "not said" : clu_xml_get (pci, "class"));
   return TRUE;
 }
 
@@ -519,12 +518,11 @@ resolve_nvlinks (Reader *reader)
       g_array_index (machine->gpus, CluImportGpu, link->gpu).switch_lanes += link->count;
       note_plane (targets, link->target);
     } else if (link->class >> 8 != CLASS_DISPLAY)
-      base_diag_warn (machine->diag, mark, "NVLinks to %.40s, which is neither GPU nor NVSwitch (a CPU?), are left out",
-                      link->target);
+      clu_import_warn (machine, mark, "NVLinks to %.40s, which is neither GPU nor NVSwitch (a CPU?), are left out", link->target);
     else if (peer == 0)
-      base_diag_warn (machine->diag, mark, "NVLinks to GPU %.40s, which is not in the file, are left out", link->target);
+      clu_import_warn (machine, mark, "NVLinks to GPU %.40s, which is not in the file, are left out", link->target);
     else if (peer - 1 == link->gpu)
-      base_diag_warn (machine->diag, mark, "NVLinks of a GPU to itself are left out");
+      clu_import_warn (machine, mark, "NVLinks of a GPU to itself are left out");
     else
       g_array_append_vals (machine->links, &(CluImportLink){ mark, link->gpu, peer - 1, link->count }, 1);
   }
@@ -558,9 +556,9 @@ compare_hosts (Reader *reader)
   for (guint32 i = 1; i < reader->hosts->len; i++) {
     const Host *host = &g_array_index (reader->hosts, Host, i);
     if (host->n_gpus != first->n_gpus || host->n_nics != first->n_nics)
-      base_diag_warn (reader->machine->diag, g_array_index (reader->machine->gpus, CluImportGpu, 0).mark,
-                      "host %.40s has %u GPUs and %u NICs, the first has %u and %u: all nodes are written like the first",
-                      host->hash, host->n_gpus, host->n_nics, first->n_gpus, first->n_nics);
+      clu_import_warn (reader->machine, g_array_index (reader->machine->gpus, CluImportGpu, 0).mark,
+                       "host %.40s has %u GPUs and %u NICs, the first has %u and %u: all nodes are written like the first",
+                       host->hash, host->n_gpus, host->n_nics, first->n_gpus, first->n_nics);
   }
   reader->machine->n_hosts = reader->hosts->len;
 }
@@ -598,12 +596,12 @@ read_system (Reader *reader, const CluXml *system, GError **error)
   }
   BaseMark mark = g_array_index (machine->gpus, CluImportGpu, 0).mark;
   if (reader->same_dev) {
-    base_diag_warn (machine->diag, mark, "several GPUs have the same dev; they are numbered in the order of the file");
+    clu_import_warn (machine, mark, "several GPUs have the same dev; they are numbered in the order of the file");
     for (guint32 i = 0; i < machine->gpus->len; i++)
       g_array_index (machine->gpus, CluImportGpu, i).number = i;
   }
   if (reader->nested_switches)
-    base_diag_warn (machine->diag, mark, "PCIe switches below switches are not told apart: devices hang on the topmost");
+    clu_import_warn (machine, mark, "PCIe switches below switches are not told apart: devices hang on the topmost");
   machine->nvlinks_untold = !reader->any_gpu_element;
   resolve_nvlinks (reader);
   drop_merged_ports (machine);
@@ -612,15 +610,11 @@ read_system (Reader *reader, const CluXml *system, GError **error)
 }
 
 char *
-clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                      const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+clu_import_nccl_topo (const CluImport *input, GError **error)
 {
-  g_return_val_if_fail (path != NULL && name != NULL && (bytes != NULL || n_B == 0), NULL);
-  g_autoptr (BaseDiag) unheard = warnings == NULL ? base_diag_new () : NULL;
   g_auto (CluImportMachine) machine;
-  clu_import_machine_init (&machine, path, "NCCL topology dump", warnings == NULL ? unheard : warnings);
-  machine.gpu_type = gpu_type;
-  const CluXml *system = clu_xml_parse (path, bytes == NULL ? "" : bytes, n_B, machine.arena, error);
+  clu_import_machine_init (&machine, input, "NCCL topology dump");
+  const CluXml *system = clu_xml_parse (input->path, input->bytes == NULL ? "" : input->bytes, input->n_B, machine.arena, error);
   if (system == NULL || !check_system (system, error))
     return NULL;
   g_auto (Reader) reader = { .machine = &machine };
@@ -628,7 +622,5 @@ clu_import_nccl_topo (const char *path, const char *bytes, gsize n_B, const char
   reader.nvlinks = g_array_new (FALSE, TRUE, sizeof (NvLink));
   reader.busids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   reader.unknown = g_hash_table_new (g_str_hash, g_str_equal);
-  if (!read_system (&reader, system, error))
-    return NULL;
-  return clu_import_write (&machine, name, lookup, error);
+  return read_system (&reader, system, error) ? clu_import_write (&machine, error) : NULL;
 }

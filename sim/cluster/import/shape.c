@@ -10,9 +10,9 @@
 #define FABRIC_LEAST_BPS 25e9
 
 void
-clu_import_machine_init (CluImportMachine *machine, const char *path, const char *origin, BaseDiag *diag)
+clu_import_machine_init (CluImportMachine *machine, const CluImport *input, const char *origin)
 {
-  *machine = (CluImportMachine){ .path = path, .origin = origin, .n_hosts = 1, .diag = diag };
+  *machine = (CluImportMachine){ .input = input, .origin = origin, .n_hosts = 1 };
   machine->gpus = g_array_new (FALSE, TRUE, sizeof (CluImportGpu));
   machine->nics = g_array_new (FALSE, TRUE, sizeof (CluImportNic));
   machine->switches = g_array_new (FALSE, TRUE, sizeof (CluImportSwitch));
@@ -122,8 +122,8 @@ order_gpus (CluImportMachine *machine)
     link->b = now[link->b];
   }
   if (moved)
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
-                    "GPUs are numbered anew along the PCIe tree: 0, 1, … are the machine's %s", was->str);
+    clu_import_warn (machine, gpu_at (machine, 0)->mark, "GPUs are numbered anew along the PCIe tree: 0, 1, … are the machine's %s",
+                     was->str);
 }
 
 /* GPUs of a socket or switch; `by_socket` chooses. Equal runs in GPU order, or 0. */
@@ -156,8 +156,8 @@ shape_switches (CluImportMachine *machine, CluImportShape *shape)
   g_autoptr (GString) sizes = g_string_new (NULL);
   shape->switch_per = even_groups (machine, FALSE, sizes);
   if (shape->switch_per == 0) {
-    base_diag_warn (
-        machine->diag, gpu_at (machine, 0)->mark,
+    clu_import_warn (
+        machine, gpu_at (machine, 0)->mark,
         "GPUs stand %s behind the PCIe switches (or sockets); a topology file has equally many behind each: they are put on the "
         "sockets",
         sizes->str);
@@ -176,7 +176,7 @@ shape_switches (CluImportMachine *machine, CluImportShape *shape)
     first = FALSE;
   }
   if (differ)
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "PCIe switches have different uplinks; the slowest is taken for all");
+    clu_import_warn (machine, gpu_at (machine, 0)->mark, "PCIe switches have different uplinks; the slowest is taken for all");
 }
 
 static void
@@ -188,11 +188,11 @@ shape_sockets (CluImportMachine *machine, CluImportShape *shape)
     with_gpus += gpu_at (machine, i)->socket != gpu_at (machine, i - 1)->socket;
   shape->n_sockets = with_gpus;
   if (even_groups (machine, TRUE, sizes) == 0)
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "the NUMA nodes have %s GPUs; a topology file spreads them evenly",
-                    sizes->str);
+    clu_import_warn (machine, gpu_at (machine, 0)->mark, "the NUMA nodes have %s GPUs; a topology file spreads them evenly",
+                     sizes->str);
   if (machine->sockets->len > with_gpus)
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark, "%u NUMA nodes without a GPU are left out",
-                    machine->sockets->len - with_gpus);
+    clu_import_warn (machine, gpu_at (machine, 0)->mark, "%u NUMA nodes without a GPU are left out",
+                     machine->sockets->len - with_gpus);
   const CluImportSocket *socket = &g_array_index (machine->sockets, CluImportSocket, gpu_at (machine, 0)->socket);
   shape->numa_known = socket->numa >= 0;
   shape->cpu = socket->vendor;
@@ -214,12 +214,12 @@ shape_slots (CluImportMachine *machine, CluImportShape *shape)
     shape->slot_lanes = MIN (shape->slot_lanes, gpu->slot_lanes);
     shape->c2c_Bps = MIN (shape->c2c_Bps, gpu->c2c_Bps);
     if (gpu->vendor != first->vendor || gpu->device != first->device || gpu->sm != first->sm)
-      base_diag_warn (machine->diag, gpu->mark,
-                      "GPU %u is of another type than GPU %u; a topology file has one type a node: GPU %u's is taken", gpu->number,
-                      first->number, first->number);
+      clu_import_warn (machine, gpu->mark,
+                       "GPU %u is of another type than GPU %u; a topology file has one type a node: GPU %u's is taken", gpu->number,
+                       first->number, first->number);
   }
   if (differ)
-    base_diag_warn (machine->diag, first->mark, "the GPUs' PCIe or C2C links differ; the slowest is taken for all");
+    clu_import_warn (machine, first->mark, "the GPUs' PCIe or C2C links differ; the slowest is taken for all");
 }
 
 /* NVLinks. */
@@ -272,9 +272,8 @@ shape_links (CluImportMachine *machine, CluImportShape *shape)
     if (link.a > link.b && back > 0)
       continue;
     if (back != link.lanes)
-      base_diag_warn (machine->diag, link.mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s",
-                      gpu_at (machine, link.a)->number, link.lanes, gpu_at (machine, link.b)->number, back,
-                      back == 0 ? "the one is taken" : "the fewer are taken");
+      clu_import_warn (machine, link.mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s", gpu_at (machine, link.a)->number,
+                       link.lanes, gpu_at (machine, link.b)->number, back, back == 0 ? "the one is taken" : "the fewer are taken");
     link.lanes = back == 0 ? link.lanes : MIN (link.lanes, back);
     if (link.a > link.b) {
       guint32 a = link.a;
@@ -311,18 +310,18 @@ shape_nvlink (CluImportMachine *machine, CluImportShape *shape)
       guint32 lanes = gpu_at (machine, i)->switch_lanes;
       least = lanes > 0 ? MIN (least, lanes) : least;
       if (lanes == 0)
-        base_diag_warn (machine->diag, gpu_at (machine, i)->mark,
-                        "GPU %u has no NVLink to the switch that the others are on; it is written as if it had",
-                        gpu_at (machine, i)->number);
+        clu_import_warn (machine, gpu_at (machine, i)->mark,
+                         "GPU %u has no NVLink to the switch that the others are on; it is written as if it had",
+                         gpu_at (machine, i)->number);
     }
   }
   if (least != most)
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
-                    "GPUs have %u to %u NVLinks to the switch; the fewest are taken for all", least, most);
+    clu_import_warn (machine, gpu_at (machine, 0)->mark, "GPUs have %u to %u NVLinks to the switch; the fewest are taken for all",
+                     least, most);
   shape->lanes = least;
   if (machine->links->len > 0)
-    base_diag_warn (machine->diag, g_array_index (machine->links, CluImportLink, 0).mark,
-                    "NVLinks between GPUs beside those to the switch are left out");
+    clu_import_warn (machine, g_array_index (machine->links, CluImportLink, 0).mark,
+                     "NVLinks between GPUs beside those to the switch are left out");
 }
 
 /* NICs. */
@@ -359,7 +358,7 @@ keep_nics (CluImportMachine *machine, GArray *fabric,
     if (keep (machine, &nic, data))
       g_array_index (fabric, CluImportNic, kept++) = nic;
     else
-      base_diag_warn (machine->diag, nic.mark, "%s is left out of the fabric: %s", nic.name, why);
+      clu_import_warn (machine, nic.mark, "%s is left out of the fabric: %s", nic.name, why);
   }
   g_array_set_size (fabric, kept);
 }
@@ -428,8 +427,8 @@ shape_even_nics (CluImportMachine *machine, CluImportShape *shape)
   while (n > 0 && !divides (n, n_gpus))
     n--;
   if (n < fabric->len) {
-    base_diag_warn (machine->diag, g_array_index (fabric, CluImportNic, n).mark,
-                    "%u NICs do not divide over %u GPUs; the first %u are taken", fabric->len, n_gpus, n);
+    clu_import_warn (machine, g_array_index (fabric, CluImportNic, n).mark,
+                     "%u NICs do not divide over %u GPUs; the first %u are taken", fabric->len, n_gpus, n);
     g_array_set_size (fabric, n);
   }
   n_beside = 0;
@@ -440,9 +439,9 @@ shape_even_nics (CluImportMachine *machine, CluImportShape *shape)
   gboolean even = divides (fabric->len, n_gpus / shape->switch_per);
   shape->nics_under_switch = even && 2 * n_beside > fabric->len;
   if (!even || n_beside < fabric->len)
-    base_diag_warn (machine->diag, g_array_index (fabric, CluImportNic, 0).mark,
-                    "%u of %u NICs stand behind the GPUs' %u PCIe switches; a topology file puts all %s", n_beside, fabric->len,
-                    n_gpus / shape->switch_per, shape->nics_under_switch ? "there" : "on the sockets");
+    clu_import_warn (machine, g_array_index (fabric, CluImportNic, 0).mark,
+                     "%u of %u NICs stand behind the GPUs' %u PCIe switches; a topology file puts all %s", n_beside, fabric->len,
+                     n_gpus / shape->switch_per, shape->nics_under_switch ? "there" : "on the sockets");
 }
 
 static void
@@ -458,16 +457,16 @@ shape_nics (CluImportMachine *machine, CluImportShape *shape)
       continue;
     }
     g_autofree char *rate = nic->rate_bps > 0 ? g_strdup_printf ("%g Gb/s", nic->rate_bps / 1e9) : g_strdup ("rate not said");
-    base_diag_warn (machine->diag, nic->mark, "%s (%s, no RDMA) is taken for the front-end, not for the fabric", nic->name, rate);
+    clu_import_warn (machine, nic->mark, "%s (%s, no RDMA) is taken for the front-end, not for the fabric", nic->name, rate);
     if (nic->rate_bps > shape->frontend_bps) {
       shape->frontend_bps = nic->rate_bps;
       shape->frontend_name = nic->name;
     }
   }
   if (shape->nics->len == 0) {
-    base_diag_warn (machine->diag, gpu_at (machine, 0)->mark,
-                    "no NIC for traffic between nodes; the topology has no fabric: add `nics` and `fabric` "
-                    "to simulate several nodes");
+    clu_import_warn (machine, gpu_at (machine, 0)->mark,
+                     "no NIC for traffic between nodes; the topology has no fabric: add `nics` and `fabric` "
+                     "to simulate several nodes");
     return;
   }
   CluImportNic model = common_nic (shape->nics);

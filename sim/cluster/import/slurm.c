@@ -1,13 +1,11 @@
 /* Slurm's topology.conf or topology.yaml as a topology: which nodes hang on which switches, or which share an NVLink domain. What a
  * node is, Slurm does not know: it is told as that of another topology.
  * Between switches cables for all that is below are assumed. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/yaml.h"
 #include "cluster/hostlist.h"
-#include "cluster/import.h"
 #include "import/import-private.h"
 #include "import/slurm-private.h"
 
@@ -96,11 +94,11 @@ name_all (Slurm *slurm, GError **error)
 }
 
 static gboolean
-read_all (Slurm *slurm, const char *bytes, gsize n_B, const char *only, BaseDiag *warnings, GError **error)
+read_all (Slurm *slurm, const CluImport *input, const char *only, GError **error)
 {
-  g_autofree char *text = g_strndup (bytes, n_B);
+  g_autofree char *text = g_strndup (input->bytes, input->n_B);
   BaseMark begin = { slurm->path, 1, 1 };
-  if (strlen (text) != n_B || !g_utf8_validate (text, -1, NULL)) {
+  if (strlen (text) != input->n_B || !g_utf8_validate (text, -1, NULL)) {
     clu_import_error (error, begin, "this is no text; a topology.conf or topology.yaml is accepted");
     return FALSE;
   }
@@ -109,7 +107,7 @@ read_all (Slurm *slurm, const char *bytes, gsize n_B, const char *only, BaseDiag
     clu_import_error (error, begin, "--only goes with topology.yaml, which has topologies by name");
     return FALSE;
   }
-  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, warnings, error)
+  if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, input->warnings, error)
              : clu_slurm_read_conf (slurm->path, text, slurm->entries, &slurm->link_speed, error)))
     return FALSE;
   if (slurm->entries->len == 0) {
@@ -203,33 +201,29 @@ append_domains (const Slurm *slurm, const char *like, GString *out, GError **err
 }
 
 char *
-clu_import_slurm_topology (const char *path, const char *bytes, gsize n_B, const char *name, const char *like_name,
-                           const char *like, guint32 nics, const char *only, BaseDiag *warnings, GError **error)
+clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GError **error)
 {
-  g_auto (Slurm) slurm = { .path = path,
+  g_auto (Slurm) slurm = { .path = input->path,
                            .entries = g_ptr_array_new_with_free_func (clu_slurm_entry_free),
                            .named = g_hash_table_new (g_str_hash, g_str_equal),
                            .hosts = g_hash_table_new (g_str_hash, g_str_equal),
                            .order = g_ptr_array_new () };
-  if (!read_all (&slurm, bytes, n_B, only, warnings, error))
+  if (!read_all (&slurm, input, like->only, error))
     return NULL;
-  BaseMark mark = { path, 1, 1 };
-  g_autofree char *node = slice_of (like, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
+  BaseMark mark = { input->path, 1, 1 };
+  g_autofree char *node = slice_of (like->text, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
   if (node == NULL) {
     clu_import_error (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like",
-                      like_name);
+                      like->name);
     return NULL;
   }
   g_autoptr (GString) out = g_string_new (NULL);
   g_string_append_printf (out, "# Of Slurm's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
-                          like_name, hosts, name, slurm.order->len, node);
-  if (((const CluSlurmEntry *)slurm.entries->pdata[0])->is_block) {
-    if (!append_domains (&slurm, like, out, error))
-      return NULL;
-    return g_strdup (out->str);
-  }
-  append_fabric (&slurm, nics, out);
-  base_diag_warn (warnings, mark,
+                          like->name, hosts, input->name, slurm.order->len, node);
+  if (((const CluSlurmEntry *)slurm.entries->pdata[0])->is_block)
+    return append_domains (&slurm, like->text, out, error) ? g_strdup (out->str) : NULL;
+  append_fabric (&slurm, like->nics, out);
+  base_diag_warn (input->warnings, mark,
                   "Slurm does not say how many cables there are between switches: as many as adapters below are assumed%s",
                   slurm.link_speed ? "; LinkSpeed has no unit, and is left out" : "");
   return g_strdup (out->str);

@@ -145,7 +145,7 @@ choose (const Topology *all, unsigned n, const char *only, BaseDiag *warnings)
       taken = i;
   if (taken == n && only == NULL)
     taken = 0;
-  if (n > 1 && only == NULL && warnings != NULL) {
+  if (n > 1 && only == NULL) {
     g_autoptr (GString) others = g_string_new (NULL);
     for (unsigned i = 0; i < n; i++)
       if (i != taken)

@@ -6,7 +6,6 @@
  * affinity. */
 #include <string.h>
 
-#include "cluster/import.h"
 #include "import/import-private.h"
 
 #define MAX_B (4u << 20) /* the matrix of 1024 devices, wide columns */
@@ -111,7 +110,8 @@ next_line (Matrix *matrix)
     }
     gboolean blank = !more || *p == ' ' || *p == '\t' || *p == '\r';
     if (blank && word->len > 0) {
-      Token token = { base_arena_strdup (matrix->machine->arena, word->str), { matrix->machine->path, matrix->line, begins } };
+      Token token = { base_arena_strdup (matrix->machine->arena, word->str),
+                      { matrix->machine->input->path, matrix->line, begins } };
       g_array_append_val (matrix->tokens, token);
       g_string_truncate (word, 0);
     } else if (!blank) {
@@ -190,7 +190,7 @@ read_header (Matrix *matrix, GError **error)
     matrix->cells = g_new0 (Cell, (gsize)matrix->devices->len * matrix->devices->len);
     return TRUE;
   }
-  clu_import_error (error, (BaseMark){ matrix->machine->path, MAX (matrix->line, 1), 1 },
+  clu_import_error (error, (BaseMark){ matrix->machine->input->path, MAX (matrix->line, 1), 1 },
                     "no header line (GPU0 GPU1 …); the output of `nvidia-smi topo -m` is accepted");
   return FALSE;
 }
@@ -317,8 +317,8 @@ check_symmetry (const Matrix *matrix)
       const Device *a = device_at (matrix, i), *b = device_at (matrix, j);
       Cell there = *cell_at (matrix, i, j), back = *cell_at (matrix, j, i);
       if (a->has_row && b->has_row && (there.kind != back.kind || there.lanes != back.lanes))
-        base_diag_warn (matrix->machine->diag, b->mark, "the rows of %s and %s disagree about each other; that of %s is taken",
-                        a->name, b->name, a->name);
+        clu_import_warn (matrix->machine, b->mark, "the rows of %s and %s disagree about each other; that of %s is taken", a->name,
+                         b->name, a->name);
     }
 }
 
@@ -413,7 +413,7 @@ find_sockets (const Matrix *matrix, guint32 *socket)
 /* NVLinks of a pair are its own, unless all pairs have the same number and that is more than a GPU has for all its peers
  * together: then it is the number to a switch. */
 static gboolean
-is_switched (const Matrix *matrix, const BaseLookup *lookup, guint32 *lanes)
+is_switched (const Matrix *matrix, guint32 *lanes)
 {
   guint32 n_gpus = 0;
   *lanes = 0;
@@ -430,7 +430,8 @@ is_switched (const Matrix *matrix, const BaseLookup *lookup, guint32 *lanes)
       *lanes = cell.lanes;
     }
   }
-  const char *given = matrix->machine->gpu_type;
+  const char *given = matrix->machine->input->gpu_type;
+  const BaseLookup *lookup = matrix->machine->input->lookup;
   guint32 has = given != NULL ? clu_import_type_lanes (lookup, given) : clu_import_most_lanes (lookup);
   return n_gpus > 2 && *lanes * (n_gpus - 1) > has;
 }
@@ -479,24 +480,22 @@ add_nics (Matrix *matrix, const guint32 *socket, const guint32 *pcie_switch)
     g_array_append_val (matrix->machine->nics, nic);
   }
   if (mark.file != NULL)
-    base_diag_warn (matrix->machine->diag, mark,
-                    "the matrix does not say whether NICs are InfiniBand or Ethernet; InfiniBand is assumed");
+    clu_import_warn (matrix->machine, mark,
+                     "the matrix does not say whether NICs are InfiniBand or Ethernet; InfiniBand is assumed");
 }
 
 char *
-clu_import_nvidia_smi_topo (const char *path, const char *bytes, gsize n_B, const char *name, const char *gpu_type,
-                            const BaseLookup *lookup, BaseDiag *warnings, GError **error)
+clu_import_nvidia_smi_topo (const CluImport *input, GError **error)
 {
-  g_return_val_if_fail (path != NULL && name != NULL && (bytes != NULL || n_B == 0), NULL);
-  g_autoptr (BaseDiag) unheard = warnings == NULL ? base_diag_new () : NULL;
   g_auto (CluImportMachine) machine;
-  clu_import_machine_init (&machine, path, "nvidia-smi topo -m", warnings == NULL ? unheard : warnings);
-  machine.gpu_type = gpu_type;
-  if (n_B > MAX_B) {
-    clu_import_error (error, (BaseMark){ path, 1, 1 }, "%" G_GSIZE_FORMAT " bytes are too many; at most %u MiB", n_B, MAX_B >> 20);
+  clu_import_machine_init (&machine, input, "nvidia-smi topo -m");
+  if (input->n_B > MAX_B) {
+    clu_import_error (error, (BaseMark){ input->path, 1, 1 }, "%" G_GSIZE_FORMAT " bytes are too many; at most %u MiB", input->n_B,
+                      MAX_B >> 20);
     return NULL;
   }
-  g_auto (Matrix) matrix = { .machine = &machine, .next = bytes, .end = bytes == NULL ? NULL : bytes + n_B };
+  g_auto (Matrix)
+      matrix = { .machine = &machine, .next = input->bytes, .end = input->bytes == NULL ? NULL : input->bytes + input->n_B };
   matrix.devices = g_array_new (FALSE, TRUE, sizeof (Device));
   matrix.tokens = g_array_new (FALSE, TRUE, sizeof (Token));
   if (!read_header (&matrix, error) || !read_rows (&matrix, error))
@@ -504,10 +503,10 @@ clu_import_nvidia_smi_topo (const char *path, const char *bytes, gsize n_B, cons
   check_symmetry (&matrix);
   g_autofree guint32 *socket = g_new0 (guint32, matrix.devices->len), *pcie_switch = g_new0 (guint32, matrix.devices->len);
   guint32 lanes = 0;
-  gboolean switched = is_switched (&matrix, lookup, &lanes);
+  gboolean switched = is_switched (&matrix, &lanes);
   find_switches (&matrix, pcie_switch);
   find_sockets (&matrix, socket);
   add_gpus (&matrix, socket, pcie_switch, switched ? lanes : 0);
   add_nics (&matrix, socket, pcie_switch);
-  return clu_import_write (&machine, name, lookup, error);
+  return clu_import_write (&machine, error);
 }

@@ -196,27 +196,29 @@ gpu_row (guint32 vendor, guint32 device)
 }
 
 static gboolean
-type_given (CluImportMachine *machine, const BaseLookup *lookup, CluImportType *out, GError **error)
+type_given (const CluImport *input, CluImportType *out, GError **error)
 {
+  const BaseLookup *lookup = input->lookup;
   gboolean is_nvidia = FALSE;
-  if (lookup != NULL && !type_read (lookup, machine->gpu_type, out, &is_nvidia)) {
+  if (lookup != NULL && !type_read (lookup, input->gpu_type, out, &is_nvidia)) {
     g_autoptr (GError) why = NULL;
-    g_autofree char *path = base_lookup_find (lookup, machine->gpu_type, "topologies/gpus", NULL, &why);
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "GPU type '%s': %s", machine->gpu_type,
+    g_autofree char *path = base_lookup_find (lookup, input->gpu_type, "topologies/gpus", NULL, &why);
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "GPU type '%s': %s", input->gpu_type,
                  path == NULL ? why->message : "its file cannot be read");
     return FALSE;
   }
   if (lookup == NULL)
-    out->name = g_strdup (machine->gpu_type);
+    out->name = g_strdup (input->gpu_type);
   return TRUE;
 }
 
 gboolean
-clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup *lookup, CluImportType *out, GError **error)
+clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, CluImportType *out, GError **error)
 {
+  const BaseLookup *lookup = machine->input->lookup;
   const CluImportGpu *gpu = &g_array_index (machine->gpus, CluImportGpu, 0);
-  if (machine->gpu_type != NULL)
-    return type_given (machine, lookup, out, error);
+  if (machine->input->gpu_type != NULL)
+    return type_given (machine->input, out, error);
   gboolean is_nvidia = FALSE;
   guint32 n = 0;
   const GpuRow *row = gpu_row (gpu->vendor, gpu->device);
@@ -228,9 +230,9 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup 
         out->name = g_strdup (row->type);
       return TRUE;
     }
-    base_diag_warn (machine->diag, gpu->mark,
-                    "no GPU type is shipped for %s; it is written in place, without memory and peak rates: add them for training",
-                    row->product);
+    clu_import_warn (machine, gpu->mark,
+                     "no GPU type is shipped for %s; it is written in place, without memory and peak rates: add them for training",
+                     row->product);
     return TRUE;
   }
   if (gpu->sm == 0 && gpu->device == 0 && lanes == 0) {
@@ -250,15 +252,14 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, const BaseLookup 
     return FALSE;
   }
   if (n > 0 && gpu->device == 0)
-    base_diag_warn (machine->diag, gpu->mark, "the GPU's type is not said; taken for %s, which has %u NVLinks%s%s", out->name,
-                    lanes, n > 1 ? ", as may be " : "", n > 1 ? names : "");
+    clu_import_warn (machine, gpu->mark, "the GPU's type is not said; taken for %s, which has %u NVLinks%s%s", out->name, lanes,
+                     n > 1 ? ", as may be " : "", n > 1 ? names : "");
   else if (n > 0)
-    base_diag_warn (machine->diag, gpu->mark,
-                    "PCI device %04x:%04x is not known; taken for %s by compute capability and NVLinks%s%s", gpu->vendor,
-                    gpu->device, out->name, n > 1 ? ", as may be " : "", n > 1 ? names : "");
+    clu_import_warn (machine, gpu->mark, "PCI device %04x:%04x is not known; taken for %s by compute capability and NVLinks%s%s",
+                     gpu->vendor, gpu->device, out->name, n > 1 ? ", as may be " : "", n > 1 ? names : "");
   else
-    base_diag_warn (
-        machine->diag, gpu->mark,
+    clu_import_warn (
+        machine, gpu->mark,
         "PCI device %04x:%04x is not known and no shipped GPU type is like it; it is written in place, without memory and peak "
         "rates: add them for training",
         gpu->vendor, gpu->device);

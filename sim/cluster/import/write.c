@@ -16,7 +16,6 @@ typedef struct {
   CluImportShape shape;
   CluImportType type;
   guint32 inline_generation; /* PCIe generation of a type written in place */
-  const BaseLookup *lookup;
   gboolean has_nics;
   GString *out;
 } Writer;
@@ -129,8 +128,8 @@ write_nvlink (Writer *w)
   const CluImportGpu *gpu = &g_array_index (w->machine->gpus, CluImportGpu, 0);
   const char *link_class = clu_import_nvlink_class (w->type.sm);
   if (shape->scale_up == CLU_SCALE_UP_NONE && w->machine->nvlinks_untold && w->type.lanes > 0 && w->type.sm >= FIRST_SWITCHED_SM) {
-    base_diag_warn (w->machine->diag, gpu->mark, "NVLinks are not listed; the %u of GPU type %s are assumed, through a switch",
-                    w->type.lanes, w->type.name);
+    clu_import_warn (w->machine, gpu->mark, "NVLinks are not listed; the %u of GPU type %s are assumed, through a switch",
+                     w->type.lanes, w->type.name);
     put (w, "  nvlink: # assumed: the file does not list NVLinks\n    kind: switch\n    switches: {value: 1, source: assumed}\n");
     if (w->type.sm >= FIRST_SHARP_SM)
       put (w, "    sharp: true\n");
@@ -138,15 +137,14 @@ write_nvlink (Writer *w)
   }
   if (shape->scale_up == CLU_SCALE_UP_NONE) {
     if (w->type.lanes > 0 && w->machine->gpus->len * w->machine->n_hosts > 1)
-      base_diag_warn (w->machine->diag, gpu->mark, "no NVLink is seen, though GPU type %s has %u; the topology has none",
-                      w->type.name != NULL ? w->type.name : "in place", w->type.lanes);
+      clu_import_warn (w->machine, gpu->mark, "no NVLink is seen, though GPU type %s has %u; the topology has none",
+                       w->type.name != NULL ? w->type.name : "in place", w->type.lanes);
     put (w, "  nvlink: {kind: none}\n");
     return;
   }
-  gboolean type_read = w->type.name == NULL || w->lookup != NULL; /* else what the type has is not known here */
+  gboolean type_read = w->type.name == NULL || w->machine->input->lookup != NULL; /* else what the type has is not known here */
   if (link_class == NULL && type_read && w->type.lanes == 0) {
-    base_diag_warn (w->machine->diag, gpu->mark, "NVLinks of a GPU whose compute capability has none (sm_%u) are left out",
-                    w->type.sm);
+    clu_import_warn (w->machine, gpu->mark, "NVLinks of a GPU whose compute capability has none (sm_%u) are left out", w->type.sm);
     put (w, "  nvlink: {kind: none}\n");
     return;
   }
@@ -166,8 +164,8 @@ write_nvlink (Writer *w)
     put (w, "    link: {class: %s, lanes: {value: %u, source: measured, note: %s}}\n", link_class, shape->lanes,
          w->machine->origin);
   else {
-    base_diag_warn (w->machine->diag, gpu->mark, "%u NVLinks a GPU are seen, GPU type %s has %u; what is seen is taken",
-                    shape->lanes, w->type.name, w->type.lanes);
+    clu_import_warn (w->machine, gpu->mark, "%u NVLinks a GPU are seen, GPU type %s has %u; what is seen is taken", shape->lanes,
+                     w->type.name, w->type.lanes);
     put (w, "    link: {lanes: {value: %u, source: measured, note: %s}}\n", shape->lanes, w->machine->origin);
   }
 }
@@ -195,9 +193,9 @@ write_pcie (Writer *w)
   const CluImportGpu *gpu = &g_array_index (w->machine->gpus, CluImportGpu, 0);
   put (w, "  pcie:\n");
   if (clu_import_pcie_generation (shape->slot_GTps) == 0)
-    base_diag_warn (w->machine->diag, gpu->mark, "the speed of the GPUs' PCIe links is not said; the GPU type's own is taken");
+    clu_import_warn (w->machine, gpu->mark, "the speed of the GPUs' PCIe links is not said; the GPU type's own is taken");
   if (shape->slot_lanes == 0)
-    base_diag_warn (w->machine->diag, gpu->mark, "the width of the GPUs' PCIe links is not said; x16 is assumed");
+    clu_import_warn (w->machine, gpu->mark, "the width of the GPUs' PCIe links is not said; x16 is assumed");
   write_width (w, "    ", shape->slot_GTps, shape->slot_lanes, "the slots");
   leaf_count (w, "    ", "switch_per", shape->switch_per, MEASURED,
               shape->switch_per == 0 ? "no PCIe switch is seen above the GPUs" : w->machine->origin);
@@ -206,7 +204,7 @@ write_pcie (Writer *w)
   if (shape->uplink_known) {
     put (w, "    uplink:\n");
     if (shape->uplink_lanes == 0)
-      base_diag_warn (w->machine->diag, gpu->mark, "the width of the PCIe switches' uplinks is not said; x16 is assumed");
+      clu_import_warn (w->machine, gpu->mark, "the width of the PCIe switches' uplinks is not said; x16 is assumed");
     write_width (w, "      ", shape->uplink_GTps, shape->uplink_lanes, "the uplinks");
   }
   if (shape->nics_under_switch)
@@ -263,22 +261,22 @@ write_nics (Writer *w)
   if (!rate_known && nic.wire != CLU_IMPORT_WIRE_EFA)
     nic.rate_bps = clu_import_usual_nic_rate (w->type.sm);
   double type_bps = 0;
-  const char *type = clu_import_nic_type (&nic, w->lookup, &type_bps);
+  const char *type = clu_import_nic_type (&nic, w->machine->input->lookup, &type_bps);
   if (type == NULL) {
-    base_diag_warn (w->machine->diag, nic.mark, "no NIC type for these adapters is shipped; they are left out: add `nics` by hand");
+    clu_import_warn (w->machine, nic.mark, "no NIC type for these adapters is shipped; they are left out: add `nics` by hand");
     return;
   }
   w->has_nics = TRUE;
   if (!rate_known) {
     nic.rate_bps = type_bps;
-    base_diag_warn (w->machine->diag, nic.mark, "the NICs' rate is not said; %s (%g Gb/s) is assumed", type, type_bps / 1e9);
+    clu_import_warn (w->machine, nic.mark, "the NICs' rate is not said; %s (%g Gb/s) is assumed", type, type_bps / 1e9);
   }
   put (w, "  nics:\n    type: %s%s\n", type, rate_known ? "" : " # assumed: the dump does not say the rate");
   g_autofree char *names = nic_names (shape);
   leaf_count (w, "    ", "count", shape->nics->len, MEASURED, names);
   if (nic.rate_bps != type_bps) {
     g_autofree char *rate = rate_text (nic.rate_bps);
-    base_diag_warn (w->machine->diag, nic.mark, "no NIC type of %s is shipped; %s with that rate is taken", rate, type);
+    clu_import_warn (w->machine, nic.mark, "no NIC type of %s is shipped; %s with that rate is taken", rate, type);
     leaf (w, "    ", "rate", rate, MEASURED, "%s", w->machine->origin);
   }
 }
@@ -301,26 +299,23 @@ write_around (Writer *w)
 }
 
 char *
-clu_import_write (CluImportMachine *machine, const char *name, const BaseLookup *lookup, GError **error)
+clu_import_write (CluImportMachine *machine, GError **error)
 {
   g_return_val_if_fail (machine->gpus->len > 0, NULL);
   g_auto (CluImportShape) shape = { .links = NULL };
   g_auto (CluImportType) type = { .name = NULL };
   clu_import_shape_init (&shape, machine);
-  if (!clu_import_gpu_type (machine, shape.lanes, lookup, &type, error))
+  if (!clu_import_gpu_type (machine, shape.lanes, &type, error))
     return NULL;
   guint32 generation = clu_import_pcie_generation (shape.slot_GTps);
   /* A type written in place needs a PCIe class even where the dump is silent: generation 4, as NCCL assumes (src/graph/topo.cc:
    * 16 GT/s). */
-  Writer w = { .machine = machine,
-               .shape = shape,
-               .type = type,
-               .inline_generation = CLAMP (generation, 3, 7),
-               .lookup = lookup,
-               .out = g_string_new (NULL) };
+  Writer w = {
+    .machine = machine, .shape = shape, .type = type, .inline_generation = CLAMP (generation, 3, 7), .out = g_string_new (NULL)
+  };
   if (generation == 0)
     w.inline_generation = 4;
-  g_autofree char *from = base_yaml_quote (machine->path), *quoted = base_yaml_quote (name);
+  g_autofree char *from = base_yaml_quote (machine->input->path), *quoted = base_yaml_quote (machine->input->name);
   put (&w, "# Imported by forerun from %s (%s). measured: the dump says so; assumed: it does not.\n", from, machine->origin);
   put (&w, "topology: %s\n", quoted);
   put (&w, "nodes: %u\n", machine->n_hosts);

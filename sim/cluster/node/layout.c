@@ -256,29 +256,30 @@ lay_drives (CluLoader *loader, CluTemplate *t)
   }
 }
 
-/* Adapters of the other networks, on socket 0. */
+/* An adapter of another network, on socket 0. Returned: its cable. */
 static guint32
-lay_side_nic (CluLoader *loader, CluTemplate *t, CluDevKind kind, CluEnd end, const char *name, double rate_Bps, double latency_s,
-              BaseSource source)
+lay_side_nic (CluTemplate *t, CluDevKind kind, CluEnd end, const CluParams *wire)
 {
-  CluParams p = clu_params_plain (clu_class_new (loader->context.arena, name, CLU_FAMILY_ETHERNET), rate_Bps, 0, source);
+  CluParams inside = *wire;
+  inside.latency_s = 0;
   guint32 dev = t->first[kind];
-  t->up[dev] = clu_template_link (t, dev, t->first[CLU_DEV_SOCKET], CLU_END_LOCAL, &p);
-  p.latency_s = latency_s;
-  return clu_template_link (t, dev, 0, end, &p);
+  t->up[dev] = clu_template_link (t, dev, t->first[CLU_DEV_SOCKET], CLU_END_LOCAL, &inside);
+  return clu_template_link (t, dev, 0, end, wire);
 }
 
 static void
 lay_side_nics (CluLoader *loader, CluTemplate *t)
 {
   const CluSpec *spec = &loader->clu->spec;
+  const CluLinkClass *front = clu_class_new (loader->context.arena, "frontend", CLU_FAMILY_ETHERNET);
+  const CluLinkClass *out_of_band = clu_class_new (loader->context.arena, "management", CLU_FAMILY_ETHERNET);
   /* The front-end's latency is from end to end: two cables, half of it each. */
-  if (t->n[CLU_DEV_FRONTEND_NIC] > 0)
-    t->frontend_wire = lay_side_nic (loader, t, CLU_DEV_FRONTEND_NIC, CLU_END_FRONTEND, "frontend", spec->frontend.rate.v,
-                                     spec->frontend.latency.v / 2,
+  CluParams wire = clu_params_plain (front, spec->frontend.rate.v, spec->frontend.latency.v / 2,
                                      MIN (clu_num_source (&spec->frontend.rate), clu_num_source (&spec->frontend.latency)));
-  t->management_wire = lay_side_nic (loader, t, CLU_DEV_MANAGEMENT_NIC, CLU_END_MANAGEMENT, "management", spec->management.v, 0,
-                                     clu_num_source (&spec->management));
+  if (t->n[CLU_DEV_FRONTEND_NIC] > 0)
+    t->frontend_wire = lay_side_nic (t, CLU_DEV_FRONTEND_NIC, CLU_END_FRONTEND, &wire);
+  wire = clu_params_plain (out_of_band, spec->management.v, 0, clu_num_source (&spec->management));
+  t->management_wire = lay_side_nic (t, CLU_DEV_MANAGEMENT_NIC, CLU_END_MANAGEMENT, &wire);
 }
 
 CluTemplate *

@@ -4,6 +4,8 @@
  * the host memory of their socket; drives are always staged. */
 #include "routes/routes-private.h"
 
+static const CluPart whole = { 1, 1, TRUE };
+
 /* Which network carries it. */
 typedef enum { NET_FABRIC, NET_FRONTEND, NET_MANAGEMENT } Net;
 
@@ -16,6 +18,8 @@ typedef struct {
   const CluTierNode *tier;
   gboolean remote; /* staged on another socket */
   gboolean direct; /* the adapter reaches the device itself */
+  guint32 adapter; /* local: that it leaves or is entered by */
+  guint32 proxy;   /* GPU of the node that stands between, by scale-up; CLU_NONE */
 } End;
 
 /* Local number of the memory where bytes of this end are staged. */
@@ -33,7 +37,7 @@ staging_memory (const End *end)
 static End
 end_of (const Clu *clu, CluDev dev, const CluDegrade *degrade)
 {
-  End end = { .dev = dev, .node = clu_node_of_dev (clu, dev) };
+  End end = { .dev = dev, .node = clu_node_of_dev (clu, dev), .proxy = CLU_NONE };
   if (end.node == CLU_NONE) {
     end.kind = clu_dev_kind (clu, dev);
     end.tier = clu_tier_of_dev (clu, dev);
@@ -144,9 +148,9 @@ proxy_gpu (const Clu *clu, const End *end, const CluDegrade *degrade, guint32 ni
 
 /* From the end to its adapter (or back, when `inward`), *path_class is raised to this way's. */
 static gboolean
-node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean inward, const CluPart *part,
-           CluPathClass *path_class, GError **error)
+node_part (CluPath *path, const End *end, gboolean inward, const CluPart *part, CluPathClass *path_class, GError **error)
 {
+  guint32 nic = end->adapter, proxy = end->proxy;
   if (end->kind == CLU_DEV_NIC && nic == end->local)
     return TRUE;
   guint32 gpu0 = end->t->first[CLU_DEV_GPU];
@@ -177,20 +181,23 @@ node_part (CluPath *path, const End *end, guint32 nic, guint32 proxy, gboolean i
 
 /* Adapter to adapter over the fabric. */
 static gboolean
-fabric_part (CluPath *path, const End *from, guint32 nic_from, const End *to, guint32 nic_to, guint64 flow, const CluPart *part,
-             GError **error)
+fabric_part (CluPath *path, const End *from, const End *to, guint64 flow, const CluPart *part, GError **error)
 {
-  const Clu *clu = path->clu;
-  const CluFabric *fabric = &clu->fabric;
-  guint32 a = from->node != CLU_NONE ? clu->node[from->node].nic + nic_from : CLU_TOP;
-  guint32 b = to->node != CLU_NONE ? clu->node[to->node].nic + nic_to : CLU_TOP;
-  guint32 wire_a = a != CLU_TOP ? from->t->wire[nic_from] : CLU_NONE, wire_b = b != CLU_TOP ? to->t->wire[nic_to] : CLU_NONE;
-  if (wire_a != CLU_NONE)
-    clu_path_node_link (path, from->node, wire_a, TRUE, part);
-  if (!fabric->ops->route (fabric, path, a, b, flow, part, error))
+  const CluFabric *fabric = &path->clu->fabric;
+  const End *ends[] = { from, to };
+  guint32 endpoint[2], wire[2];
+  for (int e = 0; e < 2; e++) {
+    const End *end = ends[e];
+    guint32 nic = end->tier == NULL ? end->adapter - end->t->first[CLU_DEV_NIC] : CLU_NONE;
+    endpoint[e] = nic != CLU_NONE ? path->clu->node[end->node].nic + nic : CLU_TOP;
+    wire[e] = nic != CLU_NONE ? end->t->wire[nic] : CLU_NONE;
+  }
+  if (wire[0] != CLU_NONE)
+    clu_path_node_link (path, from->node, wire[0], TRUE, part);
+  if (!fabric->ops->route (fabric, path, endpoint[0], endpoint[1], flow, part, error))
     return FALSE;
-  if (wire_b != CLU_NONE)
-    clu_path_node_link (path, to->node, wire_b, FALSE, part);
+  if (wire[1] != CLU_NONE)
+    clu_path_node_link (path, to->node, wire[1], FALSE, part);
   return TRUE;
 }
 
@@ -287,21 +294,22 @@ over_fabric (CluPath *path, End *from, End *to, const CluRouteOptions *options, 
   for (guint32 i = 0; i < n; i++) {
     guint32 a = pair.from.nic[i % pair.from.n], b = pair.to.nic[i % pair.to.n];
     CluPart part = { 1.0 / n, n, i == 0 };
-    guint32 proxy = pair.by_rail ? proxy_gpu (clu, from, degrade, a) : CLU_NONE;
-    guint32 last_proxy = pair.by_rail && to->t->on_chip_nics ? proxy_gpu (clu, to, degrade, b) : CLU_NONE;
+    from->proxy = pair.by_rail ? proxy_gpu (clu, from, degrade, a) : CLU_NONE;
+    to->proxy = pair.by_rail && to->t->on_chip_nics ? proxy_gpu (clu, to, degrade, b) : CLU_NONE;
     End by = *from;
-    if (proxy != CLU_NONE) { /* the proxy's adapter decides how it is left */
-      by.index = proxy;
-      by.local = from->t->first[CLU_DEV_GPU] + proxy;
+    if (from->proxy != CLU_NONE) { /* the proxy's adapter decides how it is left */
+      by.index = from->proxy;
+      by.local = from->t->first[CLU_DEV_GPU] + from->proxy;
     }
     from->direct = adapter_reaches (&by, degrade, a);
     to->direct = adapter_reaches (to, degrade, b);
     if (!from->direct)
-      proxy = CLU_NONE;
-    guint32 dev_a = from->t->first[CLU_DEV_NIC] + a, dev_b = to->t->first[CLU_DEV_NIC] + b;
-    if (!node_part (path, from, dev_a, proxy, FALSE, &part, &path->out->nic_class, error) ||
-        !fabric_part (path, from, a, to, b, options->flow, &part, error) ||
-        !node_part (path, to, dev_b, last_proxy, TRUE, &part, &path->out->nic_class, error))
+      from->proxy = CLU_NONE;
+    from->adapter = from->t->first[CLU_DEV_NIC] + a;
+    to->adapter = to->t->first[CLU_DEV_NIC] + b;
+    if (!node_part (path, from, FALSE, &part, &path->out->nic_class, error) ||
+        !fabric_part (path, from, to, options->flow, &part, error) ||
+        !node_part (path, to, TRUE, &part, &path->out->nic_class, error))
       return FALSE;
     all_direct = all_direct && from->direct && to->direct;
     tcp = tcp || !((const CluNicSpec *)from->t->spec.nics.type.value)->rdma.v ||
@@ -329,25 +337,23 @@ cross_core (CluPath *path, const CluPart *part)
 }
 
 static gboolean
-side_part (CluPath *path, const End *end, Net net, gboolean inward, const CluPart *part, GError **error)
+side_part (CluPath *path, End *end, Net net, gboolean inward, const CluPart *part, GError **error)
 {
-  CluDevKind kind = net == NET_FRONTEND ? CLU_DEV_FRONTEND_NIC : CLU_DEV_MANAGEMENT_NIC;
-  guint32 nic = end->t->first[kind], wire = net == NET_FRONTEND ? end->t->frontend_wire : end->t->management_wire;
+  guint32 wire = net == NET_FRONTEND ? end->t->frontend_wire : end->t->management_wire;
   CluPathClass ignored = CLU_PATH_LOC; /* of adapters on the fabric alone it matters how near they are */
-  if (!inward) {
-    if (!node_part (path, end, nic, CLU_NONE, FALSE, part, &ignored, error))
-      return FALSE;
+  end->adapter = end->t->first[net == NET_FRONTEND ? CLU_DEV_FRONTEND_NIC : CLU_DEV_MANAGEMENT_NIC];
+  if (inward)
+    clu_path_node_link (path, end->node, wire, FALSE, part);
+  if (!node_part (path, end, inward, part, &ignored, error))
+    return FALSE;
+  if (!inward)
     clu_path_node_link (path, end->node, wire, TRUE, part);
-    return TRUE;
-  }
-  clu_path_node_link (path, end->node, wire, FALSE, part);
-  return node_part (path, end, nic, CLU_NONE, TRUE, part, &ignored, error);
+  return TRUE;
 }
 
 static gboolean
 over_side_network (CluPath *path, End *from, End *to, Net net, GError **error)
 {
-  const CluPart whole = { 1, 1, TRUE };
   if (net == NET_FRONTEND && path->clu->frontend_dev == CLU_NONE)
     return broken (error, "the path breaks at node%u: the topology has no 'frontend' network", from->node);
   from->direct = from->kind == CLU_DEV_MEMORY;
@@ -388,46 +394,51 @@ name_top_switch (CluPath *path, guint tier_hop, gboolean outward)
     hop->from = g_array_index (hops, CluHop, tier_hop - 1).to;
 }
 
+/* Between a tier on the front-end and an end in a node. */
+static gboolean
+storage_by_frontend (CluPath *path, const CluTierNode *tier, End *end, gboolean reading, const CluDegrade *degrade, GError **error)
+{
+  gboolean gds = path->clu->spec.frontend.gpudirect.v && !degrade->no_gdr && !degrade->remote_numa;
+  end->direct = end->kind == CLU_DEV_MEMORY || (end->kind == CLU_DEV_GPU && gds);
+  if (reading) {
+    cross_tier (path, tier, TRUE, &whole);
+    cross_core (path, &whole);
+    return side_part (path, end, NET_FRONTEND, TRUE, &whole, error);
+  }
+  if (!side_part (path, end, NET_FRONTEND, FALSE, &whole, error))
+    return FALSE;
+  cross_core (path, &whole);
+  cross_tier (path, tier, FALSE, &whole);
+  return TRUE;
+}
+
 /* Between a tier and an end in a node. */
 static gboolean
-storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const CluRouteOptions *options, GError **error)
+storage_part (CluPath *path, const End *tier_end, End *end, gboolean reading, const CluRouteOptions *options, GError **error)
 {
   const CluTierNode *tier = tier_end->tier;
-  const CluPart whole = { 1, 1, TRUE };
-  if (tier->spec->network.v == 0) {
-    end->direct = end->kind == CLU_DEV_MEMORY || (end->kind == CLU_DEV_GPU && path->clu->spec.frontend.gpudirect.v &&
-                                                  !options->degrade.no_gdr && !options->degrade.remote_numa);
-    if (reading) {
-      cross_tier (path, tier, TRUE, &whole);
-      cross_core (path, &whole);
-      return side_part (path, end, NET_FRONTEND, TRUE, &whole, error);
-    }
-    if (!side_part (path, end, NET_FRONTEND, FALSE, &whole, error))
-      return FALSE;
-    cross_core (path, &whole);
-    cross_tier (path, tier, FALSE, &whole);
-    return TRUE;
-  }
+  if (tier->spec->network.v == 0)
+    return storage_by_frontend (path, tier, end, reading, &options->degrade, error);
   CluNicSet nics;
   own_nics (end, &options->degrade, &nics);
   if (nics.n == 0)
     return no_adapter (path->clu, end, error);
   for (guint32 i = 0; i < nics.n; i++) {
-    guint32 k = nics.nic[i], dev = end->t->first[CLU_DEV_NIC] + k;
     CluPart part = { 1.0 / nics.n, nics.n, i == 0 };
-    end->direct = adapter_reaches (end, &options->degrade, k);
+    end->direct = adapter_reaches (end, &options->degrade, nics.nic[i]);
+    end->adapter = end->t->first[CLU_DEV_NIC] + nics.nic[i];
     if (reading) {
       cross_tier (path, tier, TRUE, &part);
       guint hop = path->out->hops->len - 1;
-      if (!fabric_part (path, tier_end, 0, end, k, options->flow, &part, error))
+      if (!fabric_part (path, tier_end, end, options->flow, &part, error))
         return FALSE;
       if (part.shown)
         name_top_switch (path, hop, TRUE);
-      if (!node_part (path, end, dev, CLU_NONE, TRUE, &part, &path->out->nic_class, error))
+      if (!node_part (path, end, TRUE, &part, &path->out->nic_class, error))
         return FALSE;
     } else {
-      if (!node_part (path, end, dev, CLU_NONE, FALSE, &part, &path->out->nic_class, error) ||
-          !fabric_part (path, end, k, tier_end, 0, options->flow, &part, error))
+      if (!node_part (path, end, FALSE, &part, &path->out->nic_class, error) ||
+          !fabric_part (path, end, tier_end, options->flow, &part, error))
         return FALSE;
       cross_tier (path, tier, FALSE, &part);
       if (part.shown)
@@ -440,7 +451,6 @@ storage_part (CluPath *path, End *tier_end, End *end, gboolean reading, const Cl
 static gboolean
 between_tiers (CluPath *path, const End *from, const End *to, GError **error)
 {
-  const CluPart whole = { 1, 1, TRUE };
   if (from->tier->spec->network.v != 0 || to->tier->spec->network.v != 0)
     return broken (error, "the path breaks between storage.%s and storage.%s: only tiers on the front-end reach each other",
                    from->tier->spec->name.v, to->tier->spec->name.v);

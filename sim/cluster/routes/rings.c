@@ -19,20 +19,7 @@
 
 #include "cluster/rings.h"
 #include "graph/clu-private.h"
-
-enum {
-  MESH_MAX = 16,   /* clu_hamiltonian_rings' limit */
-  MESH_RINGS = 64, /* likewise */
-  TRY_STARTS = 64  /* nearest-neighbour orders from every start cost n^3 */
-};
-
-/* An order inside an island, or several that share no lane. Members are counted from 0 in the island. */
-typedef struct {
-  guint32 n, n_orders;
-  guint32 *order;     /* n_orders x n */
-  guint32 *lanes;     /* by order: how many lanes it takes; shares are in proportion */
-  gboolean by_switch; /* any order is as good */
-} Local;
+#include "routes/ring-private.h"
 
 /* A NIC in use, the member nearest to it that a ring enters by, and the one that it leaves by: another as near where there is
  * one (two GPUs of one PCIe switch then carry one direction each), else the same (the last GPU goes by way of the first). */
@@ -43,7 +30,7 @@ typedef struct {
 typedef struct {
   guint32 first, n;            /* positions in Plan.member */
   guint32 first_node, n_nodes; /* in Plan.node */
-  const Local *local;
+  const CluRingOrders *local;
   const GArray *ports; /* Port, borrowed from the plan's cache; NULL where no NIC is used */
 } Island;
 
@@ -58,19 +45,10 @@ typedef struct {
   guint32 *member;    /* positions in gpus, islands together, nodes in them together, rank order below */
   GArray *node;       /* NodeGroup */
   GArray *island;     /* Island */
-  GHashTable *locals; /* shape -> Local: equal nodes are searched once */
+  GHashTable *locals; /* shape -> CluRingOrders: equal nodes are searched once */
   GHashTable *ports;  /* shape -> GArray of Port */
   CluRoute route;     /* scratch */
 } Plan;
-
-static void
-local_free (gpointer data)
-{
-  Local *local = data;
-  g_free (local->order);
-  g_free (local->lanes);
-  g_free (local);
-}
 
 static void
 ports_free (gpointer data)
@@ -200,28 +178,6 @@ shape_key (const Plan *plan, guint32 first, guint32 n, guint32 n_nodes)
 
 /* Orders inside an island. */
 
-static Local *
-local_new (guint32 n, guint32 n_orders)
-{
-  Local *local = g_new0 (Local, 1);
-  local->n = n;
-  local->n_orders = n_orders;
-  local->order = g_new0 (guint32, (gsize)n * n_orders);
-  local->lanes = g_new0 (guint32, n_orders);
-  for (guint32 r = 0; r < n_orders; r++)
-    local->lanes[r] = 1;
-  return local;
-}
-
-static Local *
-local_in_rank_order (guint32 n)
-{
-  Local *local = local_new (n, 1);
-  for (guint32 i = 0; i < n; i++)
-    local->order[i] = i;
-  return local;
-}
-
 typedef enum { JOIN_OTHER, JOIN_SWITCH, JOIN_LINK } Join;
 
 /* How the route just found joins its ends, and by how many lanes when a link does. */
@@ -245,152 +201,24 @@ route_join (const Plan *plan, double *lanes)
   return by_switch ? JOIN_SWITCH : n_links == 1 ? JOIN_LINK : JOIN_OTHER;
 }
 
-/* The least number of hops of the farthest class, then of the next: hops by class as the digits of a number. */
 static gboolean
-fewer_far_hops (const guint32 *a, const guint32 *b)
-{
-  for (guint32 c = CLU_PATH_N; c-- > 0;)
-    if (a[c] != b[c])
-      return a[c] < b[c];
-  return FALSE;
-}
-
-static void
-walk_nearest (const guint8 *path_class, guint32 n, guint32 start, guint32 *order, guint32 *hops)
-{
-  g_autofree gboolean *seen = g_new0 (gboolean, n);
-  memset (hops, 0, CLU_PATH_N * sizeof *hops);
-  order[0] = start;
-  seen[start] = TRUE;
-  for (guint32 i = 1; i < n; i++) {
-    guint32 at = order[i - 1], next = CLU_NONE;
-    for (guint32 d = 1; d < n; d++) {
-      guint32 j = (at + d) % n; /* ties: the next in rank order */
-      if (!seen[j] && (next == CLU_NONE || path_class[at * n + j] < path_class[at * n + next]))
-        next = j;
-    }
-    order[i] = next;
-    seen[next] = TRUE;
-    hops[path_class[at * n + next]]++;
-  }
-  hops[path_class[order[n - 1] * n + start]]++;
-}
-
-static Local *
-local_nearest (const guint8 *path_class, guint32 n)
-{
-  Local *local = local_new (n, 1);
-  g_autofree guint32 *order = g_new (guint32, n);
-  guint32 best[CLU_PATH_N] = { 0 }, hops[CLU_PATH_N];
-  for (guint32 start = 0; start < (n <= TRY_STARTS ? n : 1); start++) {
-    walk_nearest (path_class, n, start, order, hops);
-    if (start > 0 && !fewer_far_hops (hops, best))
-      continue;
-    memcpy (best, hops, sizeof best);
-    guint32 zero = 0;
-    while (order[zero] != 0)
-      zero++;
-    for (guint32 i = 0; i < n; i++)
-      local->order[i] = order[(zero + i) % n];
-  }
-  return local;
-}
-
-/* Lanes as whole numbers: as they are where they are whole, else in units of the thinnest (18 lanes over 7 neighbours). */
-static void
-lanes_count (const double *lanes, guint32 n, guint32 *count)
-{
-  double thinnest = 0;
-  gboolean whole = TRUE;
-  for (guint32 i = 0; i < n * n; i++) {
-    if (lanes[i] > 0 && (thinnest <= 0 || lanes[i] < thinnest))
-      thinnest = lanes[i];
-    whole = whole && lanes[i] <= (double)MESH_RINGS && lanes[i] == (double)(guint32)lanes[i];
-  }
-  for (guint32 i = 0; i < n * n; i++) {
-    double units = whole ? lanes[i] : lanes[i] > 0 ? lanes[i] / thinnest + 1e-9 : 0;
-    count[i] = (guint32)MIN (units, (double)MESH_RINGS);
-  }
-}
-
-/* NULL when the links among the members bear no ring. */
-static Local *
-local_mesh (const guint32 *count, guint32 n)
-{
-  guint32 orders[MESH_RINGS * MESH_MAX];
-  guint32 found = clu_hamiltonian_rings (count, n, MESH_RINGS, orders);
-  if (found == 0)
-    return NULL;
-  Local *local = local_new (n, found);
-  guint32 kept = 0;
-  for (guint32 r = 0; r < found; r++) { /* sorted: equal orders follow each other */
-    if (kept > 0 && memcmp (&local->order[(kept - 1) * n], &orders[r * n], n * sizeof *orders) == 0) {
-      local->lanes[kept - 1]++;
-      continue;
-    }
-    memcpy (&local->order[kept * n], &orders[r * n], n * sizeof *orders);
-    local->lanes[kept++] = 1;
-  }
-  local->n_orders = kept;
-  return local;
-}
-
-/* Paths through all members that share no link, as many as NICs, path k beginning at starts[k]: cycles through one more GPU that
- * stands for the outside. A full mesh of 8 with 8 NICs splits into 8 such paths, where it has only 7 cycles. */
-static Local *
-local_paths (const guint32 *count, guint32 n, const guint32 *starts, guint32 n_starts)
-{
-  if (n + 1 > MESH_MAX || n_starts > MESH_RINGS)
-    return NULL;
-  guint32 m = n + 1, lanes[MESH_MAX * MESH_MAX] = { 0 }, orders[MESH_RINGS * MESH_MAX];
-  for (guint32 i = 0; i < n; i++)
-    for (guint32 j = 0; j < n; j++)
-      lanes[(i + 1) * m + j + 1] = count[i * n + j];
-  for (guint32 k = 0; k < n_starts; k++) {
-    lanes[starts[k] + 1]++;
-    lanes[(starts[k] + 1) * m]++;
-  }
-  if (clu_hamiltonian_rings (lanes, m, n_starts, orders) < n_starts)
-    return NULL;
-  Local *local = local_new (n, n_starts);
-  for (guint32 k = 0; k < n_starts; k++)
-    for (guint32 r = 0; r < n_starts; r++)
-      if (orders[r * m + 1] == starts[k] + 1) {
-        for (guint32 i = 0; i < n; i++)
-          local->order[k * n + i] = orders[r * m + i + 1] - 1;
-        orders[r * m + 1] = 0; /* taken */
-        break;
-      }
-  return local;
-}
-
-static gboolean
-local_switched (Plan *plan, const Island *island, Local **out, GError **error)
+local_switched (Plan *plan, const Island *island, CluRingOrders **out, GError **error)
 {
   for (guint32 i = 0; i < island->n; i++)
     if (!find_route (plan, island->first + i, island->first + (i + 1) % island->n, CLU_NONE, error))
       return FALSE;
-  *out = local_in_rank_order (island->n);
+  *out = clu_ring_in_rank_order (island->n);
   (*out)->by_switch = TRUE;
   return TRUE;
 }
 
-static guint32
-local_lanes (const Local *local)
-{
-  guint32 total = 0;
-  for (guint32 r = 0; r < local->n_orders; r++)
-    total += local->lanes[r];
-  return total;
-}
-
 /* Orders among the members of one island. `starts`: where the rings begin when there are several islands, else NULL. */
 static gboolean
-local_find (Plan *plan, const Island *island, const guint32 *starts, guint32 n_starts, Local **out, GError **error)
+local_find (Plan *plan, const Island *island, const guint32 *starts, guint32 n_starts, CluRingOrders **out, GError **error)
 {
   guint32 n = island->n;
   if (n == 1) {
-    *out = local_in_rank_order (1);
+    *out = clu_ring_in_rank_order (1);
     return TRUE;
   }
   gsize n_pairs = (gsize)n * n;
@@ -418,20 +246,20 @@ local_find (Plan *plan, const Island *island, const guint32 *starts, guint32 n_s
         any_link = TRUE;
       }
     }
-  Local *local = NULL;
-  if (any_link && n <= MESH_MAX) {
-    guint32 count[MESH_MAX * MESH_MAX];
-    lanes_count (lanes, n, count);
-    local = local_mesh (count, n);
-    if (local != NULL && n_starts > local_lanes (local)) {
-      Local *paths = local_paths (count, n, starts, n_starts);
+  CluRingOrders *local = NULL;
+  if (any_link && n <= CLU_RING_MESH_MAX) {
+    guint32 count[CLU_RING_MESH_MAX * CLU_RING_MESH_MAX];
+    clu_ring_count_lanes (lanes, n, count);
+    local = clu_ring_mesh (count, n);
+    if (local != NULL && n_starts > clu_ring_lanes (local)) {
+      CluRingOrders *paths = clu_ring_paths (count, n, starts, n_starts);
       if (paths != NULL) {
-        local_free (local);
+        clu_ring_orders_free (local);
         local = paths;
       }
     }
   }
-  *out = local != NULL ? local : local_nearest (path_class, n);
+  *out = local != NULL ? local : clu_ring_nearest (path_class, n);
   return TRUE;
 }
 
@@ -586,7 +414,7 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
     }
   }
   g_autofree char *whole = g_string_free (key, FALSE);
-  Local *local = g_hash_table_lookup (plan->locals, whole);
+  CluRingOrders *local = g_hash_table_lookup (plan->locals, whole);
   if (local == NULL) {
     if (!local_find (plan, island, starts, starts == NULL ? 0 : n_rings, &local, error))
       return FALSE;
@@ -602,7 +430,7 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
 static void
 island_order (const Plan *plan, const Island *island, guint32 ring, guint32 start, guint32 end, gboolean between, guint32 *order)
 {
-  const Local *local = island->local;
+  const CluRingOrders *local = island->local;
   guint32 n = island->n;
   if (!local->by_switch || !between) {
     const guint32 *cycle = &local->order[(gsize)(ring % local->n_orders) * n];
@@ -691,7 +519,7 @@ clu_rings_find (const Clu *clu, const guint32 *gpus, guint32 n, const CluDegrade
     plan.options.degrade = *degrade;
   plan.node = g_array_new (FALSE, TRUE, sizeof (NodeGroup));
   plan.island = g_array_new (FALSE, TRUE, sizeof (Island));
-  plan.locals = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, local_free);
+  plan.locals = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, clu_ring_orders_free);
   plan.ports = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, ports_free);
   clu_route_init (&plan.route);
   plan_group (&plan, n);
@@ -704,7 +532,7 @@ clu_rings_find (const Clu *clu, const guint32 *gpus, guint32 n, const CluDegrade
   for (guint32 i = 0; i < plan.island->len; i++)
     if (!island_local (&plan, &g_array_index (plan.island, Island, i), rails, n_rings, error))
       return FALSE;
-  const Local *alone = g_array_index (plan.island, Island, 0).local;
+  const CluRingOrders *alone = g_array_index (plan.island, Island, 0).local;
   if (!many)
     n_rings = alone->n_orders;
 
@@ -715,7 +543,7 @@ clu_rings_find (const Clu *clu, const guint32 *gpus, guint32 n, const CluDegrade
   for (guint32 k = 0; k < n_rings; k++) {
     if (!build_ring (&plan, k, rails, n, &rings->ring[k], error))
       return FALSE;
-    rings->ring[k].share = many ? 1.0 / n_rings : (double)alone->lanes[k] / local_lanes (alone);
+    rings->ring[k].share = many ? 1.0 / n_rings : (double)alone->lanes[k] / clu_ring_lanes (alone);
   }
   *out = g_steal_pointer (&rings);
   return TRUE;
