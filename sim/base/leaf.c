@@ -1,9 +1,15 @@
-#include "base/leaf.h"
+#include "base/schema.h"
+
+const BaseName base_source_names[] = {
+  { "measured", BASE_SOURCE_MEASURED, "read off measurements" },
+  { "datasheet", BASE_SOURCE_DATASHEET, "published by the maker" },
+  { "assumed", BASE_SOURCE_ASSUMED, "taken from something similar" },
+  { NULL, 0, NULL },
+};
 
 const char *
 base_source_name (BaseSource source)
 {
-  static const char *const names[BASE_SOURCE_N] = { "assumed", "datasheet", "measured" };
   g_return_val_if_fail ((unsigned)source < BASE_SOURCE_N, "assumed");
-  return names[source];
+  return base_name (base_source_names, (int)source);
 }

@@ -19,7 +19,7 @@ typedef struct {
 } Cell;
 
 struct BaseTable {
-  const BaseColumn *columns;
+  BaseColumn *columns; /* a copy; its texts are borrowed */
   unsigned n_columns;
   GPtrArray *rows; /* Cell *, n_columns each */
 };
@@ -37,9 +37,9 @@ base_table_new (const BaseColumn *columns)
 {
   g_return_val_if_fail (columns != NULL, NULL);
   BaseTable *table = g_new0 (BaseTable, 1);
-  table->columns = columns;
   while (columns[table->n_columns].key != NULL)
     table->n_columns++;
+  table->columns = g_memdup2 (columns, table->n_columns * sizeof *columns);
   table->rows = g_ptr_array_new ();
   return table;
 }
@@ -52,6 +52,7 @@ base_table_free (BaseTable *table)
   for (unsigned i = 0; i < table->rows->len; i++)
     row_free (table, table->rows->pdata[i]);
   g_ptr_array_unref (table->rows);
+  g_free (table->columns);
   g_free (table);
 }
 

@@ -47,12 +47,6 @@ typedef struct {
   const BaseYamlNode *library, *section[MAX_SECTIONS];
 } File;
 
-static const BaseName source_names[] = {
-  { "measured", BASE_SOURCE_MEASURED, "read off measurements" },
-  { "datasheet", BASE_SOURCE_DATASHEET, "published by the maker" },
-  { "assumed", BASE_SOURCE_ASSUMED, "taken from something similar" },
-  { NULL, 0, NULL },
-};
 /* What follows them: the library, the sections. */
 static const BaseField file_fields[] = {
   BASE_ROW (File, "calibration", name, STR, .help = "its name", .required = TRUE),
@@ -60,7 +54,7 @@ static const BaseField file_fields[] = {
   BASE_ROW (File, "over", over, STR, .help = "calibration whose constants hold where this one has none"),
   BASE_ROW (File, "nccl", nccl, STR,
             .help = "version of NCCL that was measured, whose choice is taken unless another is asked for"),
-  BASE_ROW (File, "source", source, ENUM, .help = "of all numbers that do not say otherwise", .names = source_names,
+  BASE_ROW (File, "source", source, ENUM, .help = "of all numbers that do not say otherwise", .names = base_source_names,
             .fallback = "assumed"),
   BASE_ROW (File, "library", library, NODE, .help = "of the communication library, as in library.yaml"),
 };

@@ -33,6 +33,7 @@ typedef struct {
   const char *help;
 } BaseName; /* tables end with name NULL */
 
+extern const BaseName base_source_names[];                                /* of BaseSource */
 const BaseName *base_name_find (const BaseName *table, const char *name); /* NULL if it is not there */
 const char *base_name (const BaseName *table, int code);                  /* "?" if it is not there */
 const char **base_names (const BaseName *table);                          /* NULL at the end; full, its texts borrowed */

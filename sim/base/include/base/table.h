@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct BaseTable BaseTable;
 
+/* `columns` are copied, their texts borrowed. Returned: full. */
 BaseTable *base_table_new (const BaseColumn *columns);
 void base_table_free (BaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
