@@ -149,7 +149,7 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
       rep_nccl_tests_row (rows->text, &coll, question->root);
     else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
       rep_nccl_tests_json_row (rows->json, &coll, question->root);
-    rep_coll_table_add (rows->table, &coll);
+    base_members_add (rows->table, rep_coll_members, &coll);
     if (i > 0 && i + 1 < sizes->len)
       continue;
     g_autofree char *words = rep_coll_words (&coll);
@@ -245,7 +245,7 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
-  g_auto (Rows) rows = { .table = rep_coll_table_new (),
+  g_auto (Rows) rows = { .table = base_members_table (rep_coll_members, NULL),
                          .text = g_string_new (NULL),
                          .said = g_ptr_array_new_with_free_func (g_free),
                          .above = sets_above_the_leaves (cli) };

@@ -30,9 +30,9 @@ sample (void)
 static void
 tsv_has_the_keys_of_the_contract_in_order (void)
 {
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
   WrkColl coll = sample ();
-  rep_coll_table_add (table, &coll);
+  base_members_add (table, rep_coll_members, &coll);
   g_autoptr (GString) out = g_string_new (NULL);
   base_table_print_tsv (table, out);
   TEST_STR (out->str, "op\tbytes\tdtype\tnodes\tranks\talgo\tproto\tchannels\ttime_s\talgbw_Bps\tbusbw_Bps\twire_Bps\t"
@@ -44,9 +44,9 @@ tsv_has_the_keys_of_the_contract_in_order (void)
 static void
 text_shows_microseconds_and_gigabytes_per_second (void)
 {
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
   WrkColl coll = sample ();
-  rep_coll_table_add (table, &coll);
+  base_members_add (table, rep_coll_members, &coll);
   g_autoptr (GString) out = g_string_new (NULL);
   base_table_print_text (table, out);
   TEST_HAS (out->str, "time (us)");
@@ -58,14 +58,14 @@ text_shows_microseconds_and_gigabytes_per_second (void)
 static void
 json_row_equals_table_row (void)
 {
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
   WrkColl coll = sample ();
-  rep_coll_table_add (table, &coll);
+  base_members_add (table, rep_coll_members, &coll);
   g_autoptr (JsonBuilder) by_table = json_builder_new (), by_members = json_builder_new ();
   base_table_build_json (table, by_table);
   json_builder_begin_array (by_members);
   json_builder_begin_object (by_members);
-  rep_coll_json_members (&coll, by_members);
+  base_members_json (rep_coll_members, &coll, by_members);
   json_builder_end_object (by_members);
   json_builder_end_array (by_members);
   g_autofree char *a = base_json_print (by_table), *b = base_json_print (by_members);
@@ -75,10 +75,10 @@ json_row_equals_table_row (void)
 static void
 plain_library_has_no_channels (void)
 {
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
   WrkColl coll = sample ();
   coll.cost.channels = 0;
-  rep_coll_table_add (table, &coll);
+  base_members_add (table, rep_coll_members, &coll);
   g_autoptr (JsonBuilder) json = json_builder_new ();
   base_table_build_json (table, json);
   g_autofree char *text = base_json_print (json);
@@ -88,11 +88,11 @@ plain_library_has_no_channels (void)
 static void
 one_rank_that_takes_no_time_prints_no_infinity (void)
 {
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
   WrkColl coll = sample ();
   coll.time_s = coll.time_lo_s = coll.time_hi_s = 0;
   coll.algbw_Bps = coll.busbw_Bps = HUGE_VAL;
-  rep_coll_table_add (table, &coll);
+  base_members_add (table, rep_coll_members, &coll);
   g_autoptr (JsonBuilder) json = json_builder_new ();
   base_table_build_json (table, json);
   g_autofree char *text = base_json_print (json);

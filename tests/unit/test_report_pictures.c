@@ -98,7 +98,7 @@ names_with_tabs_stay_in_their_cell (void)
   WrkLinkUse use = { .link_class = "ib\xff", .busiest = busiest, .utilisation = 0.5, .bytes = 1e9 };
   g_array_append_val (result.links, use);
   TEST_TRUE (rep_links_tsv (&result, out));
-  TEST_STR (out->str, "link_class\tbusiest\tutilisation\tbytes\nib\357\277\275\ta b c\t0.5\t1000000000\n");
+  TEST_STR (out->str, "link_class\tbusiest\tutilisation\tbytes\nib\357\277\275\ta\\tb\\nc\t0.5\t1000000000\n");
   g_array_unref (result.links);
 }
 

@@ -1,6 +1,7 @@
 #include "json-private.h"
 
 #include <math.h>
+#include <string.h>
 
 void
 rep_json_text (JsonBuilder *json, const char *key, const char *text)
@@ -36,14 +37,108 @@ rep_json_null (JsonBuilder *json, const char *key)
 }
 
 void
-rep_json_table (JsonBuilder *json, const char *key, const BaseTable *table)
+rep_json_texts (JsonBuilder *json, const char *key, const char *const *texts)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_begin_array (json);
+  for (; *texts != NULL; texts++) {
+    g_autofree char *valid = g_utf8_make_valid (*texts, -1);
+    json_builder_add_string_value (json, valid);
+  }
+  json_builder_end_array (json);
+}
+
+void
+rep_json_table (JsonBuilder *json, const char *key, BaseTable *table)
 {
   json_builder_set_member_name (json, key);
   base_table_build_json (table, json);
+  base_table_free (table);
+}
+
+void
+rep_tsv (BaseTable *table, GString *out)
+{
+  base_table_print_tsv (table, out);
+  base_table_free (table);
+}
+
+void
+rep_text (BaseTable *table, GString *out)
+{
+  base_table_print_text (table, out);
+  base_table_free (table);
 }
 
 char *
 rep_quantity (double value, BaseDim dim)
 {
   return isfinite (value) ? base_quantity_format (value, dim, 5) : g_strdup ("-");
+}
+
+char *
+rep_band (double value_s, double lo_s, double hi_s)
+{
+  g_autofree char *value = rep_quantity (value_s, BASE_DIM_TIME), *lo = rep_quantity (lo_s, BASE_DIM_TIME),
+                  *hi = rep_quantity (hi_s, BASE_DIM_TIME);
+  return lo_s == hi_s ? g_strdup (value) : g_strdup_printf ("%s (%s to %s)", value, lo, hi);
+}
+
+/* ---- sentences ---- */
+
+/* "2 nodes", "1 batch". */
+static void
+append_counted (GString *out, double n, const char *word)
+{
+  const char *plural = g_str_has_suffix (word, "ch") ? "es" : "s";
+  g_string_append_printf (out, "%.0f %s%s", n, word, n < 1 || n > 1 ? plural : "");
+}
+
+/* What follows the first `mark`, which ends what is before it; NULL where there is none. */
+static char *
+after (char *text, char mark)
+{
+  char *at = strchr (text, mark);
+  if (at == NULL)
+    return NULL;
+  *at = '\0';
+  return at + 1;
+}
+
+/* What stands in braces. */
+static void
+append_value (GString *out, const BaseMember *members, const void *of, char *what)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE], *word = after (what, '#'), *format = after (what, ':'), *factor = after (what, '*');
+  BaseValue value;
+  if (!base_members_value (members, of, what, &value))
+    g_error ("nothing to say of '%s'", what); /* keys are the program's own */
+  if (!value.known)
+    g_string_append_c (out, '-');
+  else if (value.kind == BASE_CELL_TEXT)
+    g_string_append (out, value.text);
+  else if (word != NULL)
+    append_counted (out, value.number, word);
+  else if (format != NULL)
+    g_string_append (
+        out, g_ascii_formatd (buffer, sizeof buffer, format, value.number * (factor != NULL ? g_ascii_strtod (factor, NULL) : 1)));
+  else if (value.kind == BASE_CELL_INTEGER)
+    g_string_append_printf (out, "%.0f", value.number);
+  else {
+    g_autofree char *quantity = rep_quantity (value.number, value.dim);
+    g_string_append (out, quantity);
+  }
+}
+
+void
+rep_say (GString *out, const BaseMember *members, const void *of, const char *text)
+{
+  for (const char *open; (open = strchr (text, '{')) != NULL;) {
+    const char *close = strchr (open, '}');
+    g_autofree char *what = g_strndup (open + 1, (gsize)(close - open - 1));
+    g_string_append_len (out, text, open - text);
+    append_value (out, members, of, what);
+    text = close + 1;
+  }
+  g_string_append (out, text);
 }

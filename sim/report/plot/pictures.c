@@ -1,6 +1,7 @@
 #include "report/pictures.h"
 
-#include "base/table.h"
+#include "json-private.h"
+#include "run-private.h"
 
 /* A name from a file as a cell: no tabs, no line ends. */
 static void
@@ -74,18 +75,7 @@ rep_links_tsv (const WrkResult *result, GString *out)
 {
   if (result->links == NULL || result->links->len == 0)
     return FALSE;
-  g_string_append (out, "link_class\tbusiest\tutilisation\tbytes\n");
-  for (guint i = 0; i < result->links->len; i++) {
-    const WrkLinkUse *use = &g_array_index (result->links, WrkLinkUse, i);
-    append_cell (out, use->link_class);
-    g_string_append_c (out, '\t');
-    append_cell (out, use->busiest);
-    g_string_append_c (out, '\t');
-    append_number (out, use->utilisation);
-    g_string_append_c (out, '\t');
-    append_number (out, use->bytes);
-    g_string_append_c (out, '\n');
-  }
+  rep_tsv (rep_links_table (result->links), out);
   return TRUE;
 }
 

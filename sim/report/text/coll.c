@@ -1,46 +1,30 @@
 #include "report/coll.h"
 
-#include "coll-private.h"
 #include "json-private.h"
 
-static const BaseColumn columns[] = { REP_COLL_COLUMNS, { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
+#define MICROSECONDS(head) BASE_SHOWN (head, 1e6, "%.2f")
+#define GIGABYTES(head)    BASE_SHOWN (head, 1e-9, "%.2f")
 
-BaseTable *
-rep_coll_table_new (void)
-{
-  return base_table_new (columns);
-}
-
-void
-rep_coll_table_add (BaseTable *table, const WrkColl *coll)
-{
-  base_table_row (table);
-  base_table_text (table, "op", base_name (mdl_op_names, (int)coll->op));
-  base_table_integer (table, "bytes", (gint64)coll->size_B);
-  base_table_text (table, "dtype", base_name (mdl_dtype_names, (int)coll->dtype));
-  base_table_integer (table, "nodes", coll->n_nodes);
-  base_table_integer (table, "ranks", coll->n_ranks);
-  base_table_text (table, "algo", base_name (mdl_algo_names, (int)coll->algo));
-  base_table_text (table, "proto", base_name (mdl_proto_names, (int)coll->proto));
-  if (coll->cost.channels > 0) /* the plain library has none */
-    base_table_integer (table, "channels", coll->cost.channels);
-  base_table_number (table, "time_s", coll->time_s);
-  base_table_number (table, "algbw_Bps", coll->algbw_Bps);
-  base_table_number (table, "busbw_Bps", coll->busbw_Bps);
-  base_table_number (table, "wire_Bps", coll->wire_Bps);
-  base_table_number (table, "time_lo_s", coll->time_lo_s);
-  base_table_number (table, "time_hi_s", coll->time_hi_s);
-  base_table_text (table, "bound_by", coll->bound_by);
-  base_table_text (table, "provenance", base_source_name (coll->provenance));
-}
-
-void
-rep_coll_json_members (const WrkColl *coll, JsonBuilder *json)
-{
-  g_autoptr (BaseTable) table = rep_coll_table_new ();
-  rep_coll_table_add (table, coll);
-  base_table_build_members (table, 0, json);
-}
+#define MEMBER(...) BASE_MEMBER (WrkColl, __VA_ARGS__)
+const BaseMember rep_coll_members[] = {
+  MEMBER ("op", op, .names = mdl_op_names),
+  MEMBER ("bytes", size_B, BASE_SHOWN ("size (B)", 1, "%.0f")),
+  MEMBER ("dtype", dtype, .names = mdl_dtype_names),
+  MEMBER ("nodes", n_nodes, .title = "nodes"),
+  MEMBER ("ranks", n_ranks, .title = "ranks"),
+  MEMBER ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
+  MEMBER ("proto", proto, .title = "protocol", .names = mdl_proto_names),
+  MEMBER ("channels", cost.channels, .title = "channels", .positive = TRUE), /* the plain library has none */
+  MEMBER ("time_s", time_s, MICROSECONDS ("time (us)")),
+  MEMBER ("algbw_Bps", algbw_Bps, GIGABYTES ("algbw (GB/s)")),
+  MEMBER ("busbw_Bps", busbw_Bps, GIGABYTES ("busbw (GB/s)")),
+  MEMBER ("wire_Bps", wire_Bps, GIGABYTES ("wire (GB/s)")),
+  MEMBER ("time_lo_s", time_lo_s, MICROSECONDS ("low (us)")),
+  MEMBER ("time_hi_s", time_hi_s, MICROSECONDS ("high (us)")),
+  MEMBER ("bound_by", bound_by, .title = "bound by"),
+  MEMBER ("provenance", provenance, .title = "provenance", .names = base_source_names),
+  BASE_MEMBER_END,
+};
 
 char *
 rep_coll_words (const WrkColl *coll)

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-#include "coll-private.h"
+#include "json-private.h"
+#include "report/coll.h"
 
 static void
 column_free (gpointer data)
@@ -78,13 +79,19 @@ rep_compare_rank (RepCompareRow *rows, guint n)
 
 /* ---- rows ---- */
 
-static const BaseColumn row_columns[] = { REP_COLL_COLUMNS,
-                                          { "best", NULL, BASE_CELL_BOOL, 0, NULL },
-                                          { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
-                                          { "own_algo", NULL, BASE_CELL_TEXT, 0, NULL },
-                                          { "own_proto", NULL, BASE_CELL_TEXT, 0, NULL },
-                                          { "own_time_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-                                          { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
+BASE_MEMBER_WHEN (has_own_algo, RepCompareRow, it->own_algo >= 0)
+BASE_MEMBER_WHEN (has_own_proto, RepCompareRow, it->own_proto >= 0)
+
+#define ROW(...) BASE_MEMBER (RepCompareRow, __VA_ARGS__)
+static const BaseMember row_members[] = {
+  ROW (NULL, coll, .sub = rep_coll_members),
+  ROW ("best", best),
+  ROW ("margin", margin),
+  ROW ("own_algo", own_algo, .names = mdl_algo_names, .when = has_own_algo),
+  ROW ("own_proto", own_proto, .names = mdl_proto_names, .when = has_own_proto),
+  ROW ("own_time_s", own_time_s),
+  BASE_MEMBER_END,
+};
 
 /* Sizes that are rounded to the same are one row: the later is left out. */
 static gboolean
@@ -104,17 +111,11 @@ is_repeated (const RepCompare *compare, guint i)
 static BaseTable *
 rows_table (const RepCompare *compare)
 {
-  BaseTable *table = base_table_new (row_columns);
+  BaseTable *table = base_members_table (row_members, NULL);
   for (guint i = 0; i < compare->rows->len; i++) {
     const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
-    if (is_repeated (compare, i))
-      continue;
-    rep_coll_table_add (table, &row->coll);
-    base_table_bool (table, "best", row->best);
-    base_table_number (table, "margin", row->margin);
-    base_table_text (table, "own_algo", row->own_algo >= 0 ? base_name (mdl_algo_names, row->own_algo) : NULL);
-    base_table_text (table, "own_proto", row->own_proto >= 0 ? base_name (mdl_proto_names, row->own_proto) : NULL);
-    base_table_number (table, "own_time_s", row->own_time_s);
+    if (!is_repeated (compare, i))
+      base_members_add (table, row_members, row);
   }
   return table;
 }
@@ -122,8 +123,7 @@ rows_table (const RepCompare *compare)
 void
 rep_compare_tsv (const RepCompare *compare, GString *out)
 {
-  g_autoptr (BaseTable) table = rows_table (compare);
-  base_table_print_tsv (table, out);
+  rep_tsv (rows_table (compare), out);
 }
 
 void
@@ -144,25 +144,17 @@ is_drawn (const RepCompare *compare, guint column)
 void
 rep_compare_curves_tsv (const RepCompare *compare, GString *out)
 {
-  static const BaseColumn columns[] = {
-    { "op", NULL, BASE_CELL_TEXT, 0, NULL },          { "bytes", NULL, BASE_CELL_INTEGER, 0, NULL },
-    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },    { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL }
+  static const BaseMember members[] = {
+    ROW ("op", coll.op, .names = mdl_op_names),       ROW ("bytes", coll.size_B),        ROW ("nodes", coll.n_nodes),
+    ROW ("algo", coll.algo, .names = mdl_algo_names), ROW ("busbw_Bps", coll.busbw_Bps), BASE_MEMBER_END,
   };
-  g_autoptr (BaseTable) table = base_table_new (columns);
+  BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < compare->rows->len; i++) {
     const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
-    const WrkColl *coll = &row->coll;
-    if (is_repeated (compare, i) || !is_drawn (compare, row->column))
-      continue;
-    base_table_row (table);
-    base_table_text (table, "op", base_name (mdl_op_names, (int)coll->op));
-    base_table_integer (table, "bytes", (gint64)coll->size_B);
-    base_table_integer (table, "nodes", coll->n_nodes);
-    base_table_text (table, "algo", base_name (mdl_algo_names, (int)coll->algo));
-    base_table_number (table, "busbw_Bps", coll->busbw_Bps);
+    if (!is_repeated (compare, i) && is_drawn (compare, row->column))
+      base_members_add (table, members, row);
   }
-  base_table_print_tsv (table, out);
+  rep_tsv (table, out);
 }
 
 void
@@ -285,10 +277,9 @@ append_own (const RepCompare *compare, GString *out)
   if (n > 0 && loss->len == 0)
     g_string_append_printf (out, "# NCCL itself takes the fastest in all %u cells\n", n);
   else if (n > 0)
-    g_string_append_printf (out,
-                            "# *: NCCL itself takes another, in %u of %u cells, %.3g %% slower in the median, %.3g %% at most\n",
-                            loss->len, n, 100 * g_array_index (loss, double, loss->len / 2),
-                            100 * g_array_index (loss, double, loss->len - 1));
+    g_string_append_printf (
+        out, "# *: NCCL itself takes another, in %u of %u cells, %.3g %% slower in the median, %.3g %% at most\n", loss->len, n,
+        100 * g_array_index (loss, double, loss->len / 2), 100 * g_array_index (loss, double, loss->len - 1));
 }
 
 /* "# a cell: …; T tree, R ring" names those that were compared. */

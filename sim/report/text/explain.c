@@ -237,18 +237,16 @@ rep_explain_text (const RepExplain *explain, GString *out)
   const WrkColl *coll = explain->coll;
   append_head (explain, out);
   rep_formula_text (&coll->cost, coll->size_B, coll->question.link_rate_Bps, out);
-  g_autoptr (BaseTable) terms = rep_terms_table (&coll->cost);
   g_string_append (out, "\n# terms: they sum to the closed form's time\n");
-  base_table_print_text (terms, out);
+  rep_text (rep_terms_table (&coll->cost), out);
   if (coll->n_events > 0) {
     g_autofree char *event = rep_quantity (coll->time_s, BASE_DIM_TIME), *model = rep_quantity (coll->cost.time_s, BASE_DIM_TIME);
     g_string_append_printf (out, "the event engine says %s (%" G_GUINT64_FORMAT " events), the closed form %s\n", event,
                             coll->n_events, model);
   }
   if (coll->alike->len > 0) {
-    g_autoptr (BaseTable) loads = loads_table (explain);
     g_string_append (out, "\n# payload on the links, by class (protocol overhead comes on top: wire)\n");
-    base_table_print_text (loads, out);
+    rep_text (loads_table (explain), out);
   }
   if (coll->bottleneck != CLU_NONE) {
     g_autofree char *name = clu_resource_name (explain->clu, coll->bottleneck),
@@ -259,9 +257,8 @@ rep_explain_text (const RepExplain *explain, GString *out)
                             base_source_name (clu_resource_source (explain->clu, coll->bottleneck)));
   }
   if (explain->alternatives != NULL && explain->alternatives->len > 0) {
-    g_autoptr (BaseTable) alternatives = alternatives_table (explain);
     g_string_append (out, "\n# what else there is, by the closed form\n");
-    base_table_print_text (alternatives, out);
+    rep_text (alternatives_table (explain), out);
   }
   append_nccl (explain, out);
 }
@@ -269,8 +266,7 @@ rep_explain_text (const RepExplain *explain, GString *out)
 void
 rep_explain_tsv (const RepExplain *explain, GString *out)
 {
-  g_autoptr (BaseTable) terms = rep_terms_table (&explain->coll->cost);
-  base_table_print_tsv (terms, out);
+  rep_tsv (rep_terms_table (&explain->coll->cost), out);
 }
 
 void
@@ -284,8 +280,7 @@ rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *js
   rep_json_number (json, "wire_factor", cost->wire);
   rep_json_integer (json, "steps", cost->n_steps);
   rep_json_number (json, "band", cost->band);
-  g_autoptr (BaseTable) terms = rep_terms_table (cost);
-  rep_json_table (json, "terms", terms);
+  rep_json_table (json, "terms", rep_terms_table (cost));
 }
 
 static void
@@ -296,9 +291,8 @@ build_nccl (const RepReckoning *nccl, JsonBuilder *json)
   json_builder_set_member_name (json, "nccl");
   json_builder_begin_object (json);
   if (nccl->n_terms > 0) {
-    g_autoptr (BaseTable) terms = terms_table (nccl->term, nccl->n_terms, nccl->time_s);
     rep_json_number (json, "time_s", nccl->time_s);
-    rep_json_table (json, "terms", terms);
+    rep_json_table (json, "terms", terms_table (nccl->term, nccl->n_terms, nccl->time_s));
   }
   if (nccl->plugin != NULL) {
     rep_json_text (json, "plugin", nccl->plugin);
@@ -313,10 +307,9 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
 {
   const WrkColl *coll = explain->coll;
   json_builder_begin_object (json);
-  rep_coll_json_members (coll, json);
+  base_members_json (rep_coll_members, coll, json);
   rep_formula_json (&coll->cost, coll->question.link_rate_Bps, json);
-  g_autoptr (BaseTable) loads = loads_table (explain);
-  rep_json_table (json, "loads", loads);
+  rep_json_table (json, "loads", loads_table (explain));
   json_builder_set_member_name (json, "bottleneck");
   if (coll->bottleneck == CLU_NONE)
     json_builder_add_null_value (json);

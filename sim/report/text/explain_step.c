@@ -143,15 +143,14 @@ rep_step_terms_text (const WrkTrainingResult *training, GString *out)
 void
 rep_step_terms_tsv (const WrkTrainingResult *training, GString *out)
 {
-  g_autoptr (BaseTable) terms = terms_table (training);
-  base_table_print_tsv (terms, out);
+  rep_tsv (terms_table (training), out);
 }
 
 void
 rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) terms = terms_table (training), sums = base_table_new (sum_columns);
+  BaseTable *sums = base_table_new (sum_columns);
   add_sums (training, sums);
-  rep_json_table (json, "terms", terms);
+  rep_json_table (json, "terms", terms_table (training));
   rep_json_table (json, "sums", sums);
 }

@@ -116,29 +116,24 @@ band_table (const RepFit *report)
 void
 rep_fit_text (const RepFit *report, GString *out)
 {
-  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, ""), scores = score_table (report),
-                        bands = band_table (report);
   g_string_append_printf (out, "# constants%s\n", report->all_fitted ? ", of all points" : "");
-  base_table_print_text (constants, out);
+  rep_text (rep_fit_constants (report->fit->constants, ""), out);
   g_string_append_printf (out, "\n# error%s\n", report->all_fitted ? ", of a fit to the fitted part alone" : "");
-  base_table_print_text (scores, out);
+  rep_text (score_table (report), out);
   g_string_append (out, "\n# band of answers, from half of what was held out\n");
-  base_table_print_text (bands, out);
+  rep_text (band_table (report), out);
 }
 
 void
 rep_fit_tsv (const RepFit *report, GString *out)
 {
-  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, "");
-  base_table_print_tsv (constants, out);
+  rep_tsv (rep_fit_constants (report->fit->constants, ""), out);
 }
 
 void
 rep_fit_json (const RepFit *report, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) constants = rep_fit_constants (report->fit->constants, ""), scores = score_table (report),
-                        bands = band_table (report);
-  rep_json_table (json, "constants", constants);
-  rep_json_table (json, "scores", scores);
-  rep_json_table (json, "bands", bands);
+  rep_json_table (json, "constants", rep_fit_constants (report->fit->constants, ""));
+  rep_json_table (json, "scores", score_table (report));
+  rep_json_table (json, "bands", band_table (report));
 }

@@ -158,11 +158,10 @@ rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
   json_builder_begin_array (json);
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *fit = sections->pdata[i];
-    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, ""), scores = score_table (fit);
     json_builder_begin_object (json);
     rep_json_text (json, "section", fit->section->keys->name);
-    rep_json_table (json, "constants", constants);
-    rep_json_table (json, "scores", scores);
+    rep_json_table (json, "constants", rep_fit_constants (fit->constants, ""));
+    rep_json_table (json, "scores", score_table (fit));
     rep_json_number (json, "band", fit->band);
     rep_json_number (json, "covered", fit->covered);
     json_builder_set_member_name (json, "notes");

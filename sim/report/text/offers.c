@@ -105,16 +105,14 @@ rep_offers_text (const WrkOffers *offers, GString *out)
 {
   const WrkOffersSpec *spec = wrk_offers_spec (offers);
   append_prices (spec, out);
-  g_autoptr (BaseTable) table = table_of (offers);
-  base_table_print_text (table, out);
+  rep_text (table_of (offers), out);
   append_break_evens (offers, out);
 }
 
 void
 rep_offers_tsv (const WrkOffers *offers, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (offers);
-  base_table_print_tsv (table, out);
+  rep_tsv (table_of (offers), out);
 }
 
 void
@@ -125,8 +123,7 @@ rep_offers_json (const WrkOffers *offers, JsonBuilder *json)
   rep_json_text (json, "name", spec->name.v);
   rep_json_text (json, "currency", spec->currency.v);
   rep_json_text (json, "date", spec->date.v);
-  g_autoptr (BaseTable) table = table_of (offers);
-  rep_json_table (json, "offers", table);
+  rep_json_table (json, "offers", table_of (offers));
   json_builder_set_member_name (json, "break_even");
   json_builder_begin_array (json);
   for (guint i = 0; i < evens->len; i++) {

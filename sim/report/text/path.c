@@ -61,8 +61,7 @@ hops_table (const Clu *clu, const CluRoute *route)
 void
 rep_hops_text (const Clu *clu, const CluRoute *route, GString *out)
 {
-  g_autoptr (BaseTable) table = hops_table (clu, route);
-  base_table_print_text (table, out);
+  rep_text (hops_table (clu, route), out);
 }
 
 void
@@ -117,8 +116,7 @@ rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GS
 void
 rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out)
 {
-  g_autoptr (BaseTable) table = hops_table (clu, route);
-  base_table_print_tsv (table, out);
+  rep_tsv (hops_table (clu, route), out);
 }
 
 void

@@ -352,8 +352,7 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
 void
 rep_plan_tsv (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
 {
-  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
-  base_table_print_tsv (table, out);
+  rep_tsv (rep_plan_table (plan, result, most), out);
 }
 
 void

@@ -79,13 +79,12 @@ rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString 
   guint n = result->rivals->len, apart = n_apart (result);
   if (n == 0)
     return;
-  g_autoptr (BaseTable) table = rep_plan_rivals (plan, result, MOST_LINES);
   g_string_append_printf (
       out,
       "\n# the best of each other machine beside the first: %s it takes more, 95 %% of what that may be, odds that it "
       "takes less\n",
       aim);
-  base_table_print_text (table, out);
+  rep_text (rep_plan_rivals (plan, result, MOST_LINES), out);
   if (n > MOST_LINES)
     g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
   g_string_append_printf (out, "\ntold apart from the first machine: %u of %u (odds below %.3g %%)\n", apart, n,

@@ -317,8 +317,7 @@ rep_ratio_text (const RepRatio *ratio, GString *out)
       out,
       "# ratio: communication / compute; exposed: of the communication, waits: of the step; efficiency: of a GPU, against the\n"
       "# fewest nodes on which the batch runs\n");
-  g_autoptr (BaseTable) points = table_of_points (ratio);
-  base_table_print_text (points, out);
+  rep_text (table_of_points (ratio), out);
   if (ratio->speeds->len > 0)
     text_of_speeds (ratio, &titles, out);
   guint n;
@@ -336,8 +335,7 @@ rep_ratio_text (const RepRatio *ratio, GString *out)
 void
 rep_ratio_tsv (const RepRatio *ratio, GString *out)
 {
-  g_autoptr (BaseTable) points = table_of_points (ratio);
-  base_table_print_tsv (points, out);
+  rep_tsv (table_of_points (ratio), out);
 }
 
 /* ---- JSON ---- */
@@ -437,8 +435,7 @@ rep_ratio_json (const RepRatio *ratio, JsonBuilder *json)
   rep_json_number (json, "limit_ratio", ratio->limit[REP_LINE_RATIO]);
   rep_json_number (json, "limit_waits", ratio->limit[REP_LINE_WAITS]);
   rep_json_number (json, "engine_off", worst_engine (ratio, &n));
-  g_autoptr (BaseTable) points = table_of_points (ratio);
-  rep_json_table (json, "points", points);
+  rep_json_table (json, "points", table_of_points (ratio));
   build_speeds (ratio, json);
   build_nodes (ratio, json);
   build_batches (ratio, json);

@@ -1,172 +1,238 @@
+/* What a scenario came to. A kind of workload is a row of `kinds`: the members of its result, and how it is told in text. Several
+ * jobs at the same time hold such results again, each job's alone. */
 #include "report/run.h"
+
+#include <math.h>
 
 #include "json-private.h"
 #include "report/coll.h"
 #include "run-private.h"
 
-char *
-rep_band (double value_s, double lo_s, double hi_s)
+#define RESULT(...) BASE_MEMBER (WrkResult, __VA_ARGS__)
+#define LINK(...)   BASE_MEMBER (WrkLinkUse, __VA_ARGS__)
+#define JOB(...)    BASE_MEMBER (WrkJobResult, __VA_ARGS__)
+#define ROUNDS(...) BASE_MEMBER (WrkRoundsResult, __VA_ARGS__)
+
+/* ---- kinds ---- */
+
+BASE_MEMBER_NUMBER_OF (all_repeats_s, WrkResult, it->coll.time_s * it->repeat)
+
+static const BaseMember coll_members[] = {
+  RESULT (NULL, coll, .sub = rep_coll_members),
+  RESULT ("repeat", repeat, .no_column = TRUE),
+  { .key = "total_time_s", .number = all_repeats_s, .no_column = TRUE },
+  BASE_MEMBER_END,
+};
+
+static void
+coll_text (const void *of, GString *out)
 {
-  g_autofree char *value = rep_quantity (value_s, BASE_DIM_TIME), *lo = rep_quantity (lo_s, BASE_DIM_TIME),
-                  *hi = rep_quantity (hi_s, BASE_DIM_TIME);
-  return lo_s == hi_s ? g_strdup (value) : g_strdup_printf ("%s (%s to %s)", value, lo, hi);
+  const WrkResult *result = of;
+  rep_text (base_members_row (coll_members, NULL, result), out);
+  if (result->repeat > 1)
+    rep_say (out, coll_members, result, "{repeat} times: {total_time_s}\n");
 }
 
-static const BaseColumn link_columns[] = {
-  { "link_class", "link class", BASE_CELL_TEXT, 0, NULL },
-  { "busiest", "busiest", BASE_CELL_TEXT, 0, NULL },
-  { "utilisation", "its use (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "bytes", "all bytes (MB)", BASE_CELL_NUMBER, 1e-6, "%.3f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+typedef struct {
+  size_t offset; /* in WrkResult, of what has the members */
+  const BaseMember *members;
+  const char *const *columns; /* of TSV, as of base_members_row; NULL: all single values */
+  void (*text) (const void *of, GString *out);
+} Kind;
+
+static const Kind kinds[] = {
+  [WRK_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text },
+  [WRK_KIND_TRANSFER] = { offsetof (WrkResult, transfer), rep_transfer_members, NULL, rep_transfer_text },
+  [WRK_KIND_TRAINING] = { offsetof (WrkResult, training), rep_training_members, rep_training_columns, rep_training_text },
+  [WRK_KIND_IO] = { offsetof (WrkResult, io), rep_io_members, NULL, rep_io_text },
+};
+
+static const void *
+of_kind (const WrkResult *result)
+{
+  return (const char *)result + kinds[result->kind].offset;
+}
+
+/* ---- links ---- */
+
+static const BaseMember link_members[] = {
+  LINK ("link_class", link_class, .title = "link class"),
+  LINK ("busiest", busiest, .title = "busiest"),
+  LINK ("utilisation", utilisation, BASE_SHOWN ("its use (%)", 100, "%.1f")),
+  LINK ("bytes", bytes, BASE_SHOWN ("all bytes (MB)", 1e-6, "%.3f")),
+  BASE_MEMBER_END,
 };
 
 BaseTable *
 rep_links_table (const GArray *links)
 {
-  BaseTable *table = base_table_new (link_columns);
-  for (guint i = 0; links != NULL && i < links->len; i++) {
-    const WrkLinkUse *use = &g_array_index (links, WrkLinkUse, i);
-    base_table_row (table);
-    base_table_text (table, "link_class", use->link_class);
-    base_table_text (table, "busiest", use->busiest);
-    base_table_number (table, "utilisation", use->utilisation);
-    base_table_number (table, "bytes", use->bytes);
-  }
-  return table;
+  return base_members_table (link_members, links);
 }
 
-void
-rep_links_json (const GArray *links, JsonBuilder *json)
-{
-  g_autoptr (BaseTable) table = rep_links_table (links);
-  rep_json_table (json, "links", table);
-}
-
-void
-rep_links_text (const GArray *links, GString *out)
+static void
+links_text (const GArray *links, GString *out)
 {
   if (links == NULL || links->len == 0)
     return;
-  g_autoptr (BaseTable) table = rep_links_table (links);
   g_string_append (out, "\n# what the links carried, by class\n");
-  base_table_print_text (table, out);
+  rep_text (rep_links_table (links), out);
 }
 
+/* ---- one workload ---- */
+
+BASE_MEMBER_WHEN (has_communicators, WrkResult, it->communicators > 0)
+
+BASE_MEMBER_TEXT_OF (kind_of, WrkResult, it->jobs != NULL ? "jobs" : base_name (wrk_kind_names, (int)it->kind))
+
+static const BaseMember head_members[] = { { .key = "kind", .text = kind_of }, BASE_MEMBER_END };
+static const BaseMember tail_members[] = {
+  RESULT ("communicators", communicators, .when = has_communicators, .optional = TRUE),
+  RESULT ("create_s", create_s, .when = has_communicators, .optional = TRUE),
+  RESULT ("links", links, .sub = link_members),
+  RESULT ("events", n_events),
+  BASE_MEMBER_END,
+};
+
+/* `who`: " NAME", or "". */
 static void
 create_text (const char *who, const WrkResult *result, GString *out)
 {
   if (result->communicators == 0)
     return;
-  g_autofree char *time = rep_quantity (result->create_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "before%s%s: %u communicator%s made in %s (%s)\n", who != NULL ? " " : "", who != NULL ? who : "",
-                          result->communicators, result->communicators == 1 ? "" : "s", time,
-                          base_source_name (result->create_source));
+  g_string_append_printf (out, "before%s: ", who);
+  rep_say (out, tail_members, result, "{communicators#communicator} made in {create_s}");
+  g_string_append_printf (out, " (%s)\n", base_source_name (result->create_source));
+}
+
+/* ---- jobs ---- */
+
+BASE_MEMBER_TEXT_OF (kind_of_job, WrkJobResult, base_name (wrk_kind_names, (int)it->alone->kind))
+BASE_MEMBER_TEXT_OF (bound_of_job, WrkJobResult, wrk_result_bound_by (it->alone))
+BASE_MEMBER_NUMBER_OF (slowdown, WrkJobResult, it->alone_s > 0 ? it->time_s / it->alone_s : (double)NAN)
+BASE_MEMBER_NUMBER_OF (each_s, WrkJobResult, it->time_s / it->rounds.steps)
+BASE_MEMBER_NUMBER_OF (each_alone_s, WrkJobResult, it->alone_s / it->rounds.steps)
+BASE_MEMBER_WHEN (has_rounds, WrkJobResult, it->rounds.steps > 0)
+BASE_MEMBER_WHEN (has_drained, WrkRoundsResult, it->drained > 0)
+
+static void
+write_alone (const void *of, JsonBuilder *json)
+{
+  rep_run_json (((const WrkJobResult *)of)->alone, json);
+}
+
+static const BaseMember rounds_members[] = {
+  ROUNDS ("steps", steps),
+  ROUNDS ("compute_s", compute_s),
+  ROUNDS ("data_stall_s", data_s),
+  ROUNDS ("checkpoint_stall_s", stall_s),
+  ROUNDS ("checkpoints", saves),
+  ROUNDS ("drain_s", drain_s, .when = has_drained),
+  BASE_MEMBER_END,
+};
+
+static const BaseMember job_members[] = {
+  JOB ("name", name, .title = "job"),
+  { .key = "kind", .text = kind_of_job },
+  JOB ("nodes", nodes),
+  JOB ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
+  JOB ("alone_s", alone_s, BASE_SHOWN ("alone (us)", 1e6, "%.2f")),
+  { .key = "slowdown", .number = slowdown, BASE_SHOWN ("slowdown", 1, "%.3f") },
+  { .key = "bound_by", .text = bound_of_job, .title = "alone bound by" },
+  JOB ("rounds", rounds, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
+  JOB ("rounds_alone", rounds_alone, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
+  { .key = "alone", .kind = BASE_MEMBER_WRITTEN, .write = write_alone },
+  BASE_MEMBER_END,
+};
+
+static const BaseMember jobs_members[] = { RESULT ("jobs", jobs, .sub = job_members), BASE_MEMBER_END };
+
+/* What is said of a training job's steps, behind the table. */
+static const BaseMember step_members[] = {
+  { .key = "each_s", .number = each_s },
+  { .key = "each_alone_s", .number = each_alone_s },
+  { .kind = BASE_MEMBER_GROUP, .sub = job_members },
+  BASE_MEMBER_END,
+};
+
+static void
+rounds_text (const WrkJobResult *job, GString *out)
+{
+  const WrkRoundsResult *now = &job->rounds;
+  if (now->steps == 0)
+    return;
+  rep_say (out, step_members, job, "{name}: {rounds.steps#step}, {each_s} each (alone {each_alone_s})");
+  if (now->data_s > 0 || job->rounds_alone.data_s > 0)
+    rep_say (out, job_members, job, "; waits {rounds.data_stall_s} for samples (alone {rounds_alone.data_stall_s})");
+  if (now->saves > 0)
+    rep_say (
+        out, job_members, job,
+        "; {rounds.checkpoints#checkpoint}, {rounds.checkpoint_stall_s} standing still (alone {rounds_alone.checkpoint_stall_s})");
+  if (now->drained > 0)
+    rep_say (out, job_members, job, ", drained in {rounds.drain_s} (alone {rounds_alone.drain_s})");
+  g_string_append_c (out, '\n');
+}
+
+static BaseTable *
+jobs_table (const WrkResult *result)
+{
+  BaseTable *table = base_members_table (job_members, NULL);
+  for (guint i = 0; i < result->jobs->len; i++)
+    base_members_add (table, job_members, result->jobs->pdata[i]);
+  return table;
+}
+
+static void
+jobs_text (const WrkResult *result, GString *out)
+{
+  rep_text (jobs_table (result), out);
+  for (guint i = 0; i < result->jobs->len; i++)
+    rounds_text (result->jobs->pdata[i], out);
+  for (guint i = 0; i < result->jobs->len; i++) {
+    const WrkJobResult *job = result->jobs->pdata[i];
+    g_autofree char *who = g_strconcat (" ", job->name, NULL);
+    create_text (who, job->alone, out);
+  }
+}
+
+/* ---- all of it ---- */
+
+const BaseMember *
+rep_run_members (const WrkResult *result, const void **of)
+{
+  g_return_val_if_fail (result->kind < G_N_ELEMENTS (kinds), NULL);
+  *of = result->jobs != NULL ? result : of_kind (result);
+  return result->jobs != NULL ? jobs_members : kinds[result->kind].members;
 }
 
 void
 rep_run_text (const WrkResult *result, GString *out)
 {
-  if (result->jobs != NULL) {
-    rep_jobs_text (result, out);
-    for (guint i = 0; i < result->jobs->len; i++) {
-      const WrkJobResult *job = result->jobs->pdata[i];
-      create_text (job->name, job->alone, out);
-    }
-    rep_links_text (result->links, out);
-    return;
-  }
-  switch (result->kind) {
-    case WRK_KIND_COLLECTIVE: {
-      g_autoptr (BaseTable) table = rep_coll_table_new ();
-      rep_coll_table_add (table, &result->coll);
-      base_table_print_text (table, out);
-      if (result->repeat > 1) {
-        g_autofree char *total = rep_quantity (result->coll.time_s * result->repeat, BASE_DIM_TIME);
-        g_string_append_printf (out, "%u times: %s\n", result->repeat, total);
-      }
-      break;
-    }
-    case WRK_KIND_TRANSFER:
-      rep_transfer_text (&result->transfer, out);
-      break;
-    case WRK_KIND_TRAINING:
-      rep_training_text (&result->training, out);
-      break;
-    case WRK_KIND_IO:
-      rep_io_text (&result->io, out);
-      break;
-    case WRK_KIND_SERVING:
-      g_return_if_reached (); /* refused when the scenario was loaded */
-  }
-  create_text (NULL, result, out);
-  rep_links_text (result->links, out);
+  g_return_if_fail (result->kind < G_N_ELEMENTS (kinds));
+  if (result->jobs != NULL)
+    jobs_text (result, out);
+  else
+    kinds[result->kind].text (of_kind (result), out);
+  if (result->jobs == NULL)
+    create_text ("", result, out);
+  links_text (result->links, out);
 }
 
 void
 rep_run_tsv (const WrkResult *result, GString *out)
 {
-  if (result->jobs != NULL) {
-    rep_jobs_tsv (result, out);
-    return;
-  }
-  switch (result->kind) {
-    case WRK_KIND_COLLECTIVE: {
-      g_autoptr (BaseTable) table = rep_coll_table_new ();
-      rep_coll_table_add (table, &result->coll);
-      base_table_print_tsv (table, out);
-      break;
-    }
-    case WRK_KIND_TRANSFER:
-      rep_transfer_tsv (&result->transfer, out);
-      break;
-    case WRK_KIND_TRAINING:
-      rep_training_tsv (&result->training, out);
-      break;
-    case WRK_KIND_IO:
-      rep_io_tsv (&result->io, out);
-      break;
-    case WRK_KIND_SERVING:
-      g_return_if_reached ();
-  }
-}
-
-static void
-build_workload (const WrkResult *result, JsonBuilder *json)
-{
-  switch (result->kind) {
-    case WRK_KIND_COLLECTIVE:
-      rep_coll_json_members (&result->coll, json);
-      rep_json_integer (json, "repeat", result->repeat);
-      rep_json_number (json, "total_time_s", result->coll.time_s * result->repeat);
-      break;
-    case WRK_KIND_TRANSFER:
-      rep_transfer_json_members (&result->transfer, json);
-      break;
-    case WRK_KIND_TRAINING:
-      rep_training_json_members (&result->training, json);
-      break;
-    case WRK_KIND_IO:
-      rep_io_json_members (&result->io, json);
-      break;
-    case WRK_KIND_SERVING:
-      break;
-  }
+  const void *of;
+  const BaseMember *members = rep_run_members (result, &of);
+  rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, kinds[result->kind].columns, of), out);
 }
 
 void
 rep_run_json_members (const WrkResult *result, JsonBuilder *json)
 {
-  rep_json_text (json, "kind", result->jobs != NULL ? "jobs" : base_name (wrk_kind_names, (int)result->kind));
-  if (result->jobs != NULL)
-    rep_jobs_json_members (result, json);
-  else
-    build_workload (result, json);
-  if (result->communicators > 0) {
-    rep_json_integer (json, "communicators", result->communicators);
-    rep_json_number (json, "create_s", result->create_s);
-  }
-  rep_links_json (result->links, json);
-  rep_json_integer (json, "events", (gint64)result->n_events);
+  const void *of;
+  const BaseMember *members = rep_run_members (result, &of);
+  base_members_json (head_members, result, json);
+  base_members_json (members, of, json);
+  base_members_json (tail_members, result, json);
 }
 
 void

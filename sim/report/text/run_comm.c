@@ -4,54 +4,38 @@
 #include "json-private.h"
 #include "run-private.h"
 
-static const BaseColumn columns[] = {
-  { "kind", "kind", BASE_CELL_TEXT, 0, NULL },
-  { "count", "count", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "sent_bytes", "sent (GB)", BASE_CELL_NUMBER, 1e-9, "%.4f" },
-  { "time_s", "time (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "exposed_s", "exposed (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "op", "mostly", BASE_CELL_TEXT, 0, NULL },
-  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
-  { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_NUMBER_OF (whole_count, WrkCommUse, round (it->count))
+
+#define MEMBER(...) BASE_MEMBER (WrkCommUse, __VA_ARGS__)
+static const BaseMember members[] = {
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "kind", .title = "kind"),
+  { .key = "count", .number = whole_count, BASE_SHOWN ("count", 1, "%.0f") },
+  MEMBER ("sent_bytes", sent_B, BASE_SHOWN ("sent (GB)", 1e-9, "%.4f")),
+  MEMBER ("time_s", time_s, BASE_SHOWN ("time (ms)", 1e3, "%.4f")),
+  MEMBER ("exposed_s", exposed_s, BASE_SHOWN ("exposed (ms)", 1e3, "%.4f")),
+  MEMBER ("op", op, .title = "mostly", .names = mdl_op_names),
+  MEMBER ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
+  MEMBER ("proto", proto, .title = "protocol", .names = mdl_proto_names),
+  BASE_MEMBER_END,
 };
 
 BaseTable *
 rep_comm_table (const WrkTrainingResult *training)
 {
-  BaseTable *table = base_table_new (columns);
-  for (int k = 0; k < WRK_COMM_N; k++) {
-    const WrkCommUse *use = &training->comm[k];
-    if (use->count <= 0)
-      continue;
-    base_table_row (table);
-    base_table_text (table, "kind", wrk_comm_names[k]);
-    base_table_number (table, "count", round (use->count));
-    base_table_number (table, "sent_bytes", use->sent_B);
-    base_table_number (table, "time_s", use->time_s);
-    base_table_number (table, "exposed_s", use->exposed_s);
-    base_table_text (table, "op", base_name (mdl_op_names, (int)use->op));
-    base_table_text (table, "algo", base_name (mdl_algo_names, (int)use->algo));
-    base_table_text (table, "proto", base_name (mdl_proto_names, (int)use->proto));
-  }
+  BaseTable *table = base_members_table (members, NULL);
+  for (int k = 0; k < WRK_COMM_N; k++)
+    if (training->comm[k].count > 0) {
+      base_members_add (table, members, &training->comm[k]);
+      base_table_text (table, "kind", wrk_comm_names[k]);
+    }
   return table;
-}
-
-void
-rep_comm_json (const WrkTrainingResult *training, JsonBuilder *json)
-{
-  g_autoptr (BaseTable) table = rep_comm_table (training);
-  rep_json_table (json, "communication", table);
 }
 
 void
 rep_comm_text (const WrkTrainingResult *training, GString *out)
 {
   g_autoptr (BaseTable) table = rep_comm_table (training);
-  double any = 0;
-  for (int k = 0; k < WRK_COMM_N; k++)
-    any += training->comm[k].count;
-  if (any <= 0)
+  if (base_table_n_rows (table) == 0)
     return;
   g_string_append_printf (
       out, "\n# communication of a rank of stage %u: bytes that it sends, as a ring would; time hidden or not\n", training->stage);

@@ -370,14 +370,11 @@ rep_goodput_text (const WrkGoodput *goodput, GString *out)
   g_string_append_printf (out, "provenance      %s\n", base_source_name (goodput->provenance));
 
   g_string_append (out, "\n# where a run's time goes\n");
-  g_autoptr (BaseTable) lost = lost_table (goodput);
-  base_table_print_text (lost, out);
+  rep_text (lost_table (goodput), out);
   g_string_append (out, "\n# what fails\n");
-  g_autoptr (BaseTable) causes = causes_table (goodput);
-  base_table_print_text (causes, out);
+  rep_text (causes_table (goodput), out);
   g_string_append (out, "\n# goodput by the interval between checkpoints, the same failures for all\n");
-  g_autoptr (BaseTable) curve = curve_table (goodput);
-  base_table_print_text (curve, out);
+  rep_text (curve_table (goodput), out);
   append_terms (goodput, out);
 }
 
@@ -410,8 +407,7 @@ add_failures (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_number (json, "spares", goodput->spares);
   rep_json_number (json, "restart_s", goodput->restart_s);
   rep_json_number (json, "communicators_s", goodput->create_s);
-  g_autoptr (BaseTable) causes = causes_table (goodput);
-  rep_json_table (json, "causes", causes);
+  rep_json_table (json, "causes", causes_table (goodput));
   json_builder_end_object (json);
 }
 
@@ -434,8 +430,7 @@ add_checkpoint (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_number (json, "closed_form_best_s", goodput->best_closed_s);
   rep_json_number (json, "daly_s", goodput->daly_s);
   rep_json_number (json, "young_s", goodput->young_s);
-  g_autoptr (BaseTable) curve = curve_table (goodput);
-  rep_json_table (json, "intervals", curve);
+  rep_json_table (json, "intervals", curve_table (goodput));
   json_builder_end_object (json);
 }
 

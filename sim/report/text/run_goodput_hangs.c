@@ -86,18 +86,16 @@ rep_goodput_hangs_table (const GArray *hangs, double time_s)
 void
 rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out)
 {
-  g_autoptr (BaseTable) table = rep_goodput_hangs_table (hangs, time_s);
   g_string_append (
       out, "\n# what goodput and the time for the same work hang on: each alone halved and doubled, a simulated step from end to "
            "end of its band\n");
-  base_table_print_text (table, out);
+  rep_text (rep_goodput_hangs_table (hangs, time_s), out);
 }
 
 void
 rep_goodput_hangs_json (const GArray *hangs, double time_s, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = rep_goodput_hangs_table (hangs, time_s);
-  rep_json_table (json, "goodput_sensitivity", table);
+  rep_json_table (json, "goodput_sensitivity", rep_goodput_hangs_table (hangs, time_s));
 }
 
 void

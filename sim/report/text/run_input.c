@@ -38,35 +38,61 @@ rep_loader_table (const WrkLoaderResult *l)
   return table;
 }
 
+/* ---- loader ---- */
+
+#define STAGE(...) BASE_MEMBER (WrkStageResult, __VA_ARGS__)
+static const BaseMember stage_members[] = {
+  STAGE ("from", from),
+  STAGE ("nodes", nodes),
+  STAGE ("node_bytes", node_B),
+  STAGE ("time_s", time_s),
+  STAGE ("bound_by", bound_by),
+  STAGE ("direct_stall_s", direct_s),
+  STAGE ("saved_s", saved_s),
+  STAGE ("epoch_steps", epoch_steps),
+  STAGE ("break_even_epochs", epochs),
+  BASE_MEMBER_END,
+};
+
+BASE_MEMBER_WHEN (is_staged, WrkLoaderResult, it->stage.set)
+
+#define LOADER(...) BASE_MEMBER (WrkLoaderResult, __VA_ARGS__)
+static const BaseMember least_members[] = {
+  LOADER ("storage", storage_s), LOADER ("network", network_s), LOADER ("workers", workers_s),
+  LOADER ("cores", cores_s),     LOADER ("copy", copy_s),       BASE_MEMBER_END,
+};
+const BaseMember rep_loader_members[] = {
+  LOADER ("tier", tier),
+  LOADER ("readers", readers),
+  LOADER ("batch_bytes", batch_B),
+  LOADER ("demand_Bps", demand_Bps),
+  LOADER ("stall_s", stall_s),
+  LOADER ("slows_s", slows_s),
+  LOADER ("first_s", first_s),
+  LOADER ("starved_by", starved_by),
+  LOADER ("storage_bound_by", bound_by),
+  LOADER ("read_s", read_s),
+  LOADER ("decode_s", decode_s),
+  LOADER ("pin_s", pin_s),
+  LOADER ("copy_s", copy_s),
+  LOADER ("broadcast_s", broadcast_s),
+  LOADER ("batch_s", batch_s),
+  { .key = "least_s", .kind = BASE_MEMBER_GROUP, .sub = least_members },
+  LOADER ("provenance", source, .names = base_source_names),
+  LOADER ("stage", stage, .sub = stage_members, .when = is_staged, .optional = TRUE),
+  BASE_MEMBER_END,
+};
+
 static void
 stage_text (const WrkStageResult *s, GString *out)
 {
-  g_autofree char *size = rep_quantity (s->node_B, BASE_DIM_BYTES), *time = rep_quantity (s->time_s, BASE_DIM_TIME),
-                  *direct = rep_quantity (s->direct_s, BASE_DIM_TIME), *saved = rep_quantity (s->saved_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "staged before   %s on each of %.0f node%s from %s in %s (%s; bound by %s)\n", size, s->nodes,
-                          s->nodes == 1 ? "" : "s", s->from, time, s->how, s->bound_by);
-  if (isfinite (s->epochs))
-    g_string_append_printf (out, "which pays      after %.3g epochs of %.4g steps: each saves %s of the %s that it would wait\n",
-                            s->epochs, s->epoch_steps, saved, direct);
-  else
-    g_string_append_printf (out, "which pays      never: read from %s a step would wait %s\n", s->from, direct);
-}
-
-static void
-stage_json (const WrkStageResult *s, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "stage");
-  json_builder_begin_object (json);
-  rep_json_text (json, "from", s->from);
-  rep_json_number (json, "nodes", s->nodes);
-  rep_json_number (json, "node_bytes", s->node_B);
-  rep_json_number (json, "time_s", s->time_s);
-  rep_json_text (json, "bound_by", s->bound_by);
-  rep_json_number (json, "direct_stall_s", s->direct_s);
-  rep_json_number (json, "saved_s", s->saved_s);
-  rep_json_number (json, "epoch_steps", s->epoch_steps);
-  rep_json_number (json, "break_even_epochs", s->epochs);
-  json_builder_end_object (json);
+  rep_say (out, stage_members, s, "staged before   {node_bytes} on each of {nodes#node} from {from} in {time_s}");
+  g_string_append_printf (out, " (%s; bound by %s)\n", s->how, s->bound_by);
+  rep_say (out, stage_members, s,
+           isfinite (s->epochs)
+               ? "which pays      after {break_even_epochs:%.3g} epochs of {epoch_steps:%.4g} steps: each saves {saved_s} of the "
+                 "{direct_stall_s} that it would wait\n"
+               : "which pays      never: read from {from} a step would wait {direct_stall_s}\n");
 }
 
 void
@@ -74,135 +100,87 @@ rep_loader_text (const WrkLoaderResult *l, GString *out)
 {
   if (!l->set)
     return;
-  g_autofree char *batch = rep_quantity (l->batch_B, BASE_DIM_BYTES), *demand = rep_quantity (l->demand_Bps, BASE_DIM_BANDWIDTH),
-                  *stall = rep_quantity (l->stall_s, BASE_DIM_TIME), *first = rep_quantity (l->first_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "\n# input pipeline: %.0f readers of %s, a batch is %s, compute asks for %s\n", l->readers, l->tier,
-                          batch, demand);
-  g_string_append_printf (out, "a step waits    %s%s%s; the first one %s\n", stall, l->starved_by[0] != '\0' ? ", starved by " : "",
-                          l->starved_by, first);
+  rep_say (out, rep_loader_members, l,
+           "\n# input pipeline: {readers:%.0f} readers of {tier}, a batch is {batch_bytes}, compute asks for {demand_Bps}\n"
+           "a step waits    {stall_s}");
+  if (l->starved_by[0] != '\0')
+    rep_say (out, rep_loader_members, l, ", starved by {starved_by}");
+  rep_say (out, rep_loader_members, l, "; the first one {first_s}\n");
   if (l->stage.set)
     stage_text (&l->stage, out);
-  if (l->slows_s > 0) {
-    g_autofree char *slows = rep_quantity (l->slows_s, BASE_DIM_TIME);
-    g_string_append_printf (out, "and is slower   %s, its traffic beside the reads\n", slows);
-  }
-  g_autoptr (BaseTable) table = rep_loader_table (l);
-  base_table_print_text (table, out);
+  if (l->slows_s > 0)
+    rep_say (out, rep_loader_members, l, "and is slower   {slows_s}, its traffic beside the reads\n");
+  rep_text (rep_loader_table (l), out);
 }
 
-void
-rep_loader_json (const WrkLoaderResult *l, JsonBuilder *json)
-{
-  if (!l->set)
-    return;
-  json_builder_set_member_name (json, "loader");
-  json_builder_begin_object (json);
-  rep_json_text (json, "tier", l->tier);
-  rep_json_number (json, "readers", l->readers);
-  rep_json_number (json, "batch_bytes", l->batch_B);
-  rep_json_number (json, "demand_Bps", l->demand_Bps);
-  rep_json_number (json, "stall_s", l->stall_s);
-  rep_json_number (json, "slows_s", l->slows_s);
-  rep_json_number (json, "first_s", l->first_s);
-  rep_json_text (json, "starved_by", l->starved_by[0] != '\0' ? l->starved_by : NULL);
-  rep_json_text (json, "storage_bound_by", l->bound_by);
-  rep_json_number (json, "read_s", l->read_s);
-  rep_json_number (json, "decode_s", l->decode_s);
-  rep_json_number (json, "pin_s", l->pin_s);
-  rep_json_number (json, "copy_s", l->copy_s);
-  rep_json_number (json, "broadcast_s", l->broadcast_s);
-  rep_json_number (json, "batch_s", l->batch_s);
-  json_builder_set_member_name (json, "least_s");
-  json_builder_begin_object (json);
-  rep_json_number (json, "storage", l->storage_s);
-  rep_json_number (json, "network", l->network_s);
-  rep_json_number (json, "workers", l->workers_s);
-  rep_json_number (json, "cores", l->cores_s);
-  rep_json_number (json, "copy", l->copy_s);
-  json_builder_end_object (json);
-  rep_json_text (json, "provenance", base_source_name (l->source));
-  if (l->stage.set)
-    stage_json (&l->stage, json);
-  json_builder_end_object (json);
-}
+/* ---- checkpoint ---- */
+
+BASE_MEMBER_WHEN (slows_steps, WrkCheckpointResult, it->slow_steps > 0)
+
+#define SAVE(...) BASE_MEMBER (WrkCheckpointResult, __VA_ARGS__)
+const BaseMember rep_checkpoint_members[] = {
+  SAVE ("tier", tier),
+  SAVE ("mode", mode, .names = wrk_save_mode_names),
+  SAVE ("every_steps", every, .positive = TRUE),
+  SAVE ("state_bytes", state_B),
+  SAVE ("restore_bytes", restore_B),
+  SAVE ("writers", writers),
+  SAVE ("writer_bytes", writer_B),
+  SAVE ("snapshot_s", snapshot_s),
+  SAVE ("write_s", write_s),
+  SAVE ("packing_s", software_s),
+  SAVE ("stall_s", stall_s),
+  SAVE ("drain_s", drain_s),
+  SAVE ("drain_alone_s", drain_alone_s),
+  SAVE ("drain_wait_s", wait_s),
+  SAVE ("slow_steps", slow_steps),
+  SAVE ("slow_step_s", slow_step_s, .when = slows_steps),
+  SAVE ("slowed_s", slowed_s),
+  SAVE ("read_s", read_s),
+  SAVE ("load_s", load_s),
+  SAVE ("restore_s", restore_s),
+  SAVE ("copy", copy),
+  SAVE ("copy_s", copy_s),
+  SAVE ("fetch_s", fetch_s),
+  SAVE ("suspend_s", suspend_s, .positive = TRUE),
+  SAVE ("resume_s", resume_s, .positive = TRUE),
+  SAVE ("node_bytes", node_B),
+  SAVE ("overhead", overhead),
+  SAVE ("save_bound_by", bound_by),
+  SAVE ("provenance", source, .names = base_source_names),
+  BASE_MEMBER_END,
+};
+
+/* Times that are told where there are any. */
+static const char *const times[][2] = {
+  { "stall_s", "stall           {stall_s}, training stands still\n" },
+  { "drain_s", "drain           {drain_s}, behind it, beside training\n" },
+  { "restore_s", "restore         {restore_s}, each rank reads what it holds\n" },
+  { "fetch_s", "replacing       {fetch_s}, on top where a node was replaced: its part comes from the copy\n" },
+  { "suspend_s", "suspend         {suspend_s}, all GPU memory to the host, the process kept\n" },
+  { "resume_s", "resume          {resume_s}, and back\n" },
+};
 
 void
 rep_checkpoint_text (const WrkCheckpointResult *c, GString *out)
 {
   if (!c->set)
     return;
-  const struct {
-    const char *what;
-    double s;
-    const char *note;
-  } rows[] = { { "stall", c->stall_s, "training stands still" },
-               { "drain", c->drain_s, "behind it, beside training" },
-               { "restore", c->restore_s, "each rank reads what it holds" },
-               { "replacing", c->fetch_s, "on top where a node was replaced: its part comes from the copy" },
-               { "suspend", c->suspend_s, "all GPU memory to the host, the process kept" },
-               { "resume", c->resume_s, "and back" } };
-  g_autofree char *state = rep_quantity (c->state_B, BASE_DIM_BYTES), *each = rep_quantity (c->writer_B, BASE_DIM_BYTES),
-                  *snapshot = rep_quantity (c->snapshot_s, BASE_DIM_TIME), *write = rep_quantity (c->write_s, BASE_DIM_TIME),
-                  *packing = rep_quantity (c->software_s, BASE_DIM_TIME);
-  g_autofree char *every = c->every > 0 ? g_strdup_printf (" every %.0f steps", c->every) : g_strdup ("");
-  g_string_append_printf (out, "\n# checkpoint%s to %s, %s: %s by %.0f ranks, %s each\n", every, c->tier,
-                          c->mode == WRK_SAVE_SYNC ? "waited for" : "beside training", state, c->writers, each);
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    if (rows[i].s <= 0)
-      continue;
-    g_autofree char *time = rep_quantity (rows[i].s, BASE_DIM_TIME);
-    g_string_append_printf (out, "%-15s %s, %s\n", rows[i].what, time, rows[i].note);
+  rep_say (out, rep_checkpoint_members, c, c->every > 0 ? "\n# checkpoint every {every_steps:%.0f} steps" : "\n# checkpoint");
+  g_string_append_printf (out, " to %s, %s", c->tier, c->mode == WRK_SAVE_SYNC ? "waited for" : "beside training");
+  rep_say (out, rep_checkpoint_members, c, ": {state_bytes} by {writers:%.0f} ranks, {writer_bytes} each\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (times); i++) {
+    BaseValue value;
+    if (base_members_value (rep_checkpoint_members, c, times[i][0], &value) && value.number > 0)
+      rep_say (out, rep_checkpoint_members, c, times[i][1]);
   }
-  if (c->slow_steps > 0) {
-    g_autofree char *alone = rep_quantity (c->drain_alone_s, BASE_DIM_TIME), *step = rep_quantity (c->slow_step_s, BASE_DIM_TIME),
-                    *lost = rep_quantity (c->slowed_s, BASE_DIM_TIME);
-    g_string_append_printf (out, "slows           %.0f step%s, to %s; all lose %s (the drain alone takes %s)\n", c->slow_steps,
-                            c->slow_steps > 1 ? "s" : "", step, lost, alone);
-  } else if (c->drain_s > c->drain_alone_s * (1 + 1e-6)) {
-    g_autofree char *alone = rep_quantity (c->drain_alone_s, BASE_DIM_TIME);
-    g_string_append_printf (out, "slows           no step; the drain alone takes %s\n", alone);
-  }
-  g_string_append_printf (out, "made of         snapshot %s, write %s, packing %s; bound by %s\n", snapshot, write, packing,
-                          c->bound_by);
+  if (c->slow_steps > 0)
+    rep_say (out, rep_checkpoint_members, c,
+             "slows           {slow_steps#step}, to {slow_step_s}; all lose {slowed_s} (the drain alone takes {drain_alone_s})\n");
+  else if (c->drain_s > c->drain_alone_s * (1 + 1e-6))
+    rep_say (out, rep_checkpoint_members, c, "slows           no step; the drain alone takes {drain_alone_s}\n");
+  rep_say (out, rep_checkpoint_members, c,
+           "made of         snapshot {snapshot_s}, write {write_s}, packing {packing_s}; bound by {save_bound_by}\n");
   if (c->every > 0)
-    g_string_append_printf (out, "costs           %.3g %% of the time\n", c->overhead * 100);
-}
-
-void
-rep_checkpoint_json (const WrkCheckpointResult *c, JsonBuilder *json)
-{
-  if (!c->set)
-    return;
-  json_builder_set_member_name (json, "checkpoint");
-  json_builder_begin_object (json);
-  rep_json_text (json, "tier", c->tier);
-  rep_json_text (json, "mode", c->mode == WRK_SAVE_SYNC ? "sync" : "async");
-  rep_json_number (json, "every_steps", c->every > 0 ? c->every : (double)NAN);
-  rep_json_number (json, "state_bytes", c->state_B);
-  rep_json_number (json, "restore_bytes", c->restore_B);
-  rep_json_number (json, "writers", c->writers);
-  rep_json_number (json, "writer_bytes", c->writer_B);
-  rep_json_number (json, "snapshot_s", c->snapshot_s);
-  rep_json_number (json, "write_s", c->write_s);
-  rep_json_number (json, "packing_s", c->software_s);
-  rep_json_number (json, "stall_s", c->stall_s);
-  rep_json_number (json, "drain_s", c->drain_s);
-  rep_json_number (json, "drain_alone_s", c->drain_alone_s);
-  rep_json_number (json, "drain_wait_s", c->wait_s);
-  rep_json_number (json, "slow_steps", c->slow_steps);
-  rep_json_number (json, "slow_step_s", c->slow_steps > 0 ? c->slow_step_s : (double)NAN);
-  rep_json_number (json, "slowed_s", c->slowed_s);
-  rep_json_number (json, "read_s", c->read_s);
-  rep_json_number (json, "load_s", c->load_s);
-  rep_json_number (json, "restore_s", c->restore_s);
-  rep_json_text (json, "copy", c->copy);
-  rep_json_number (json, "copy_s", c->copy_s);
-  rep_json_number (json, "fetch_s", c->fetch_s);
-  rep_json_number (json, "suspend_s", c->suspend_s > 0 ? c->suspend_s : (double)NAN);
-  rep_json_number (json, "resume_s", c->resume_s > 0 ? c->resume_s : (double)NAN);
-  rep_json_number (json, "node_bytes", c->node_B);
-  rep_json_number (json, "overhead", c->overhead);
-  rep_json_text (json, "save_bound_by", c->bound_by);
-  rep_json_text (json, "provenance", base_source_name (c->source));
-  json_builder_end_object (json);
+    rep_say (out, rep_checkpoint_members, c, "costs           {overhead*100:%.3g} % of the time\n");
 }

@@ -6,155 +6,87 @@
 #include "path-private.h"
 #include "run-private.h"
 
-#define NUMBER(name)                      \
-  {                                       \
-    name, NULL, BASE_CELL_NUMBER, 0, NULL \
-  }
-#define TEXT(name)                      \
-  {                                     \
-    name, NULL, BASE_CELL_TEXT, 0, NULL \
-  }
+BASE_MEMBER_NUMBER_OF (in_flight_of_all, WrkIoResult, it->in_flight * it->clients)
 
-static const BaseColumn columns[] = {
-  TEXT ("op"),
-  TEXT ("tier"),
-  TEXT ("tier_kind"),
-  TEXT ("tier_type"),
-  TEXT ("path"),
-  NUMBER ("bytes"),
-  NUMBER ("io_bytes"),
-  NUMBER ("clients"),
-  NUMBER ("threads"),
-  NUMBER ("queue_depth"),
-  NUMBER ("in_flight"),
-  NUMBER ("time_s"),
-  NUMBER ("time_lo_s"),
-  NUMBER ("time_hi_s"),
-  NUMBER ("rate_Bps"),
-  NUMBER ("iops"),
-  NUMBER ("latency_s"),
-  NUMBER ("client_rate_Bps"),
-  NUMBER ("own_rate_Bps"),
-  NUMBER ("link_rate_Bps"),
-  NUMBER ("targets"),
-  NUMBER ("stored_per_byte"),
-  NUMBER ("cache_hits"),
-  NUMBER ("opens_per_s"),
-  NUMBER ("burst_s"),
-  NUMBER ("by_latency_s"),
-  NUMBER ("by_iops_s"),
-  NUMBER ("by_stream_s"),
-  NUMBER ("by_rate_s"),
-  TEXT ("bottleneck"),
-  TEXT ("bound_by"),
-  TEXT ("provenance"),
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define MEMBER(...) BASE_MEMBER (WrkIoResult, __VA_ARGS__)
+const BaseMember rep_io_members[] = {
+  MEMBER ("op", op, .names = mdl_io_op_names),
+  MEMBER ("tier", tier),
+  MEMBER ("tier_kind", tier_kind),
+  MEMBER ("tier_type", type),
+  MEMBER ("path", path),
+  MEMBER ("bytes", bytes),
+  MEMBER ("io_bytes", io_B),
+  MEMBER ("clients", clients),
+  MEMBER ("threads", threads),
+  MEMBER ("queue_depth", depth),
+  { .key = "in_flight", .number = in_flight_of_all },
+  MEMBER ("time_s", time_s),
+  MEMBER ("time_lo_s", time_lo_s),
+  MEMBER ("time_hi_s", time_hi_s),
+  MEMBER ("rate_Bps", rate_Bps),
+  MEMBER ("iops", iops),
+  MEMBER ("latency_s", request_s),
+  MEMBER ("client_rate_Bps", client_rate_Bps),
+  MEMBER ("own_rate_Bps", own_Bps),
+  MEMBER ("link_rate_Bps", link_Bps),
+  MEMBER ("targets", targets),
+  MEMBER ("stored_per_byte", stored),
+  MEMBER ("cache_hits", hits),
+  MEMBER ("opens_per_s", opens_per_s),
+  MEMBER ("burst_s", burst_s, .positive = TRUE),
+  MEMBER ("by_latency_s", part_s[MDL_IO_BY_LATENCY]),
+  MEMBER ("by_iops_s", part_s[MDL_IO_BY_IOPS]),
+  MEMBER ("by_stream_s", part_s[MDL_IO_BY_STREAM]),
+  MEMBER ("by_rate_s", part_s[MDL_IO_BY_RATE]),
+  MEMBER ("bottleneck", bottleneck),
+  MEMBER ("bound_by", bound_by),
+  MEMBER ("provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
 };
 
-static BaseTable *
-table_of (const WrkIoResult *io)
+static void
+say (const WrkIoResult *io, GString *out, const char *text)
 {
-  BaseTable *table = base_table_new (columns);
-  const struct {
-    const char *key;
-    double value;
-  } numbers[] = {
-    { "bytes", io->bytes },
-    { "io_bytes", io->io_B },
-    { "clients", io->clients },
-    { "threads", io->threads },
-    { "queue_depth", io->depth },
-    { "in_flight", io->in_flight * io->clients },
-    { "time_s", io->time_s },
-    { "time_lo_s", io->time_lo_s },
-    { "time_hi_s", io->time_hi_s },
-    { "rate_Bps", io->rate_Bps },
-    { "iops", io->iops },
-    { "latency_s", io->request_s },
-    { "client_rate_Bps", io->client_rate_Bps },
-    { "own_rate_Bps", io->own_Bps },
-    { "link_rate_Bps", io->link_Bps },
-    { "targets", io->targets },
-    { "stored_per_byte", io->stored },
-    { "cache_hits", io->hits },
-    { "opens_per_s", io->opens_per_s },
-    { "by_latency_s", io->part_s[MDL_IO_BY_LATENCY] },
-    { "by_iops_s", io->part_s[MDL_IO_BY_IOPS] },
-    { "by_stream_s", io->part_s[MDL_IO_BY_STREAM] },
-    { "by_rate_s", io->part_s[MDL_IO_BY_RATE] },
-  };
-  base_table_row (table);
-  base_table_text (table, "op", base_name (mdl_io_op_names, (int)io->op));
-  base_table_text (table, "tier", io->tier);
-  base_table_text (table, "tier_kind", io->tier_kind);
-  base_table_text (table, "tier_type", io->type);
-  base_table_text (table, "path", io->path);
-  for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
-    if (isfinite (numbers[i].value))
-      base_table_number (table, numbers[i].key, numbers[i].value);
-  if (io->burst_s > 0 && isfinite (io->burst_s))
-    base_table_number (table, "burst_s", io->burst_s);
-  base_table_text (table, "bottleneck", io->bottleneck);
-  base_table_text (table, "bound_by", io->bound_by);
-  base_table_text (table, "provenance", base_source_name (io->provenance));
-  return table;
-}
-
-void
-rep_io_tsv (const WrkIoResult *io, GString *out)
-{
-  g_autoptr (BaseTable) table = table_of (io);
-  base_table_print_tsv (table, out);
-}
-
-void
-rep_io_json_members (const WrkIoResult *io, JsonBuilder *json)
-{
-  g_autoptr (BaseTable) table = table_of (io);
-  base_table_build_members (table, 0, json);
+  rep_say (out, rep_io_members, io, text);
 }
 
 static void
 extras_text (const WrkIoResult *io, GString *out)
 {
   if (io->hits > 0)
-    g_string_append_printf (out, "page cache  %.3g %% of the bytes\n", io->hits * 100);
+    say (io, out, "page cache  {cache_hits*100:%.3g} % of the bytes\n");
   if (io->stored > 1)
-    g_string_append_printf (out, "stored      %.4g bytes for each that is written\n", io->stored);
+    say (io, out, "stored      {stored_per_byte:%.4g} bytes for each that is written\n");
   if (io->opens_per_s > 0)
-    g_string_append_printf (out, "files       %.4g opened a second\n", io->opens_per_s);
+    say (io, out, "files       {opens_per_s:%.4g} opened a second\n");
   if (io->burst_s > 0 && io->burst_s < io->time_s) {
-    g_autofree char *lasts = rep_quantity (io->burst_s, BASE_DIM_TIME),
-                    *first = rep_quantity (io->burst_Bps * io->clients, BASE_DIM_BANDWIDTH),
+    g_autofree char *first = rep_quantity (io->burst_Bps * io->clients, BASE_DIM_BANDWIDTH),
                     *then = rep_quantity (io->after_Bps * io->clients, BASE_DIM_BANDWIDTH);
-    g_string_append_printf (out, "credits     last %s at %s, then %s\n", lasts, first, then);
+    say (io, out, "credits     last {burst_s}");
+    g_string_append_printf (out, " at %s, then %s\n", first, then);
   }
 }
 
 void
-rep_io_text (const WrkIoResult *io, GString *out)
+rep_io_text (const void *of, GString *out)
 {
-  g_autofree char *size = rep_quantity (io->bytes, BASE_DIM_BYTES), *block = rep_quantity (io->io_B, BASE_DIM_BYTES),
-                  *rate = rep_quantity (io->rate_Bps, BASE_DIM_BANDWIDTH),
-                  *each = rep_quantity (io->client_rate_Bps, BASE_DIM_BANDWIDTH),
-                  *latency = rep_quantity (io->request_s, BASE_DIM_TIME),
-                  *band = rep_band (io->time_s, io->time_lo_s, io->time_hi_s);
-  g_string_append_printf (out, "%-11s %s %s %s (%s%s%s), requests of %s\n", io->op == MDL_IO_READ ? "read" : "write", size,
-                          io->op == MDL_IO_READ ? "from" : "to", io->tier, io->tier_kind, io->type != NULL ? ", " : "",
-                          io->type != NULL ? io->type : "", block);
-  g_string_append_printf (out, "in flight   %.0f (%.0f client%s, %.0f thread%s, depth %.0f)\n", io->in_flight * io->clients,
-                          io->clients, io->clients > 1 ? "s" : "", io->threads, io->threads > 1 ? "s" : "", io->depth);
-  g_string_append_printf (out, "time        %s\nrate        %s", band, rate);
-  if (io->clients > 1)
-    g_string_append_printf (out, ", %s a client", each);
+  const WrkIoResult *io = of;
+  g_autofree char *band = rep_band (io->time_s, io->time_lo_s, io->time_hi_s);
+  say (io, out,
+       io->op == MDL_IO_READ ? "read        {bytes} from {tier} ({tier_kind}" : "write       {bytes} to {tier} ({tier_kind}");
+  say (io, out, io->type != NULL ? ", {tier_type}), requests of {io_bytes}\n" : "), requests of {io_bytes}\n");
+  say (io, out, "in flight   {in_flight:%.0f} ({clients#client}, {threads#thread}, depth {queue_depth:%.0f})\n");
+  g_string_append_printf (out, "time        %s\n", band);
+  say (io, out, io->clients > 1 ? "rate        {rate_Bps}, {client_rate_Bps} a client" : "rate        {rate_Bps}");
   if (io->iops > 0)
-    g_string_append_printf (out, "\nrequests    %.4g a second, %s each", io->iops, latency);
+    say (io, out, "\nrequests    {iops:%.4g} a second, {latency_s} each");
   g_string_append_c (out, '\n');
   extras_text (io, out);
-  g_string_append_printf (out, "path        %s\n", io->path);
+  say (io, out, "path        {path}\n");
   if (io->bottleneck != NULL)
-    g_string_append_printf (out, "bottleneck  %s\n", io->bottleneck);
-  g_string_append_printf (out, "bound by    %s\nprovenance  %s\n", io->bound_by, base_source_name (io->provenance));
+    say (io, out, "bottleneck  {bottleneck}\n");
+  say (io, out, "bound by    {bound_by}\nprovenance  {provenance}\n");
 }
 
 /* ---- explain ---- */
@@ -195,8 +127,7 @@ rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out)
   g_string_append_printf (out, "\na client    min (%s by what is in flight, %s of links, cores and decoders)\n", own, links);
   g_string_append (out, "formula     T = ((o / N)^p + d^p)^(1/p), o = latency + block / stream, d = 1 / iops + block / rate\n");
   g_string_append (out, "\n# a request, queues included: in flight / requests a second\n");
-  g_autoptr (BaseTable) parts = parts_table (io);
-  base_table_print_text (parts, out);
+  rep_text (parts_table (io), out);
   if (io->route.hops != NULL && io->route.hops->len > 0) {
     g_string_append (out, "\n# way of the first client, hop by hop\n");
     rep_hops_text (clu, &io->route, out);
@@ -206,18 +137,15 @@ rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out)
 void
 rep_explain_io_tsv (const WrkIoResult *io, GString *out)
 {
-  g_autoptr (BaseTable) parts = parts_table (io);
-  base_table_print_tsv (parts, out);
+  rep_tsv (parts_table (io), out);
 }
 
 void
 rep_explain_io_json (const Clu *clu, const WrkIoResult *io, JsonBuilder *json)
 {
   json_builder_begin_object (json);
-  rep_io_json_members (io, json);
-  json_builder_set_member_name (json, "parts");
-  g_autoptr (BaseTable) parts = parts_table (io);
-  base_table_build_json (parts, json);
+  base_members_json (rep_io_members, io, json);
+  rep_json_table (json, "parts", parts_table (io));
   rep_hops_json (clu, &io->route, json);
   json_builder_end_object (json);
 }

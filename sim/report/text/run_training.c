@@ -1,52 +1,112 @@
+/* What a training step comes to. */
 #include <math.h>
 
 #include "json-private.h"
 #include "run-private.h"
 
-#define SECONDS(key)                     \
-  {                                      \
-    key, NULL, BASE_CELL_NUMBER, 0, NULL \
-  }
+BASE_MEMBER_WHEN (has_model, WrkTrainingResult, it->has_model)
+BASE_MEMBER_WHEN (has_memory, WrkTrainingResult, it->memory != NULL)
+BASE_MEMBER_WHEN (has_loader, WrkTrainingResult, it->loader.set)
+BASE_MEMBER_WHEN (has_checkpoint, WrkTrainingResult, it->checkpoint.set)
+BASE_MEMBER_NUMBER_OF (tokens_per_gpu, WrkTrainingResult, it->tokens_per_s / it->n_ranks)
 
-enum { FIRST_PART = 15 };
-static const BaseColumn columns[] = {
-  SECONDS ("step_time_s"),
-  SECONDS ("step_time_lo_s"),
-  SECONDS ("step_time_hi_s"),
-  SECONDS ("communication_s"),
-  SECONDS ("ideal_bound_s"),
-  { "comm_compute_ratio", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "exposed_fraction", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "bound_by", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "dp", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "pp", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "buckets", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "stage", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
-  /* from FIRST_PART on the parts, in WrkPart's order */
-  SECONDS ("breakdown_compute_s"),
-  SECONDS ("breakdown_exposed_tp_s"),
-  SECONDS ("breakdown_exposed_dp_s"),
-  SECONDS ("breakdown_exposed_pp_s"),
-  SECONDS ("breakdown_exposed_cp_s"),
-  SECONDS ("breakdown_exposed_ep_s"),
-  SECONDS ("breakdown_bubble_s"),
-  SECONDS ("breakdown_launch_gap_s"),
-  SECONDS ("breakdown_copy_wait_s"),
-  SECONDS ("breakdown_straggler_wait_s"),
-  SECONDS ("breakdown_optimizer_s"),
-  SECONDS ("breakdown_data_stall_s"),
-  SECONDS ("breakdown_checkpoint_s"),
-  /* of a model */
-  { "tokens_per_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "model_flops_per_s_per_gpu", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "mfu", NULL, BASE_CELL_NUMBER, 0, NULL },
-  REP_MEMORY_COLUMNS,
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static void
+write_communication (const void *of, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_comm_table (of);
+  base_table_build_json (table, json);
+}
+
+#define HOST(...) BASE_MEMBER (WrkHostUse, __VA_ARGS__)
+static const BaseMember host_members[] = {
+  HOST ("kernels", kernels), HOST ("syncs", syncs), HOST ("queue_s", queue_s), HOST ("wait_s", wait_s), BASE_MEMBER_END,
 };
-G_STATIC_ASSERT (G_N_ELEMENTS (columns) == FIRST_PART + WRK_PART_N + 3 + REP_MEMORY_N + 1);
+
+#define MEMBER(...) BASE_MEMBER (WrkTrainingResult, __VA_ARGS__)
+static const BaseMember model_members[] = {
+  MEMBER ("mfu_causal", mfu_causal),
+  MEMBER ("hfu", hfu),
+  MEMBER ("model", model),
+  MEMBER ("peak_dtype", precision),
+  MEMBER ("parameters", parameters),
+  MEMBER ("active_parameters", active_parameters),
+  MEMBER ("tokens_per_step", tokens),
+  MEMBER ("schedule", schedule),
+  MEMBER ("tp", tp),
+  MEMBER ("cp", cp),
+  MEMBER ("ep", ep),
+  MEMBER ("vp", vp),
+  MEMBER ("micro_batches", micro_batches),
+  BASE_MEMBER_END,
+};
+static const BaseMember compute_members[] = {
+  MEMBER ("math", math_s), MEMBER ("memory", memory_s), MEMBER ("start", start_s), MEMBER ("recompute", recompute_s),
+  BASE_MEMBER_END,
+};
+
+/* What needs a model with tokens and FLOP is null for given times. */
+const BaseMember rep_training_members[] = {
+  MEMBER ("step_time_s", step_time_s),
+  MEMBER ("step_time_lo_s", step_time_lo_s),
+  MEMBER ("step_time_hi_s", step_time_hi_s),
+  MEMBER ("tokens_per_s", tokens_per_s, .when = has_model),
+  { .key = "tokens_per_s_per_gpu", .number = tokens_per_gpu, .when = has_model },
+  MEMBER ("model_flops_per_s_per_gpu", model_flop_per_s, .when = has_model),
+  MEMBER ("mfu", mfu, .when = has_model),
+  { .kind = BASE_MEMBER_GROUP, .sub = model_members, .when = has_model, .optional = TRUE },
+  MEMBER ("comm_compute_ratio", comm_compute_ratio),
+  MEMBER ("exposed_fraction", exposed_fraction),
+  MEMBER ("communication_s", communication_s),
+  MEMBER ("ideal_bound_s", ideal_bound_s),
+  MEMBER ("bound_by", bound_by),
+  { .key = "memory_B", .kind = BASE_MEMBER_GROUP, .sub = rep_memory_members, .when = has_memory },
+  BASE_MEMBER_PARTS_OF (WrkTrainingResult, "breakdown_s", part_s, wrk_part_names, WRK_PART_N),
+  { .key = "compute_s", .kind = BASE_MEMBER_GROUP, .sub = compute_members, .when = has_model, .optional = TRUE },
+  { .key = "communication", .kind = BASE_MEMBER_WRITTEN, .write = write_communication, .when = has_model, .optional = TRUE },
+  MEMBER ("host", host, .sub = host_members),
+  MEMBER ("loader", loader, .sub = rep_loader_members, .when = has_loader, .optional = TRUE),
+  MEMBER ("checkpoint", checkpoint, .sub = rep_checkpoint_members, .when = has_checkpoint, .optional = TRUE),
+  MEMBER ("stage", stage),
+  MEMBER ("nodes", n_nodes),
+  MEMBER ("ranks", n_ranks),
+  MEMBER ("dp", dp),
+  MEMBER ("pp", pp),
+  MEMBER ("buckets", n_buckets),
+  MEMBER ("provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
+};
+
+const char *const rep_training_columns[] = { "step_time_s",
+                                             "step_time_lo_s",
+                                             "step_time_hi_s",
+                                             "communication_s",
+                                             "ideal_bound_s",
+                                             "comm_compute_ratio",
+                                             "exposed_fraction",
+                                             "bound_by",
+                                             "nodes",
+                                             "ranks",
+                                             "dp",
+                                             "pp",
+                                             "buckets",
+                                             "stage",
+                                             "provenance",
+                                             "breakdown_s.*",
+                                             "tokens_per_s",
+                                             "model_flops_per_s_per_gpu",
+                                             "mfu",
+                                             "memory_B.total",
+                                             "memory_B.weights",
+                                             "memory_B.gradients",
+                                             "memory_B.optimizer",
+                                             "memory_B.activations",
+                                             "memory_B.buffers",
+                                             "memory_B.other",
+                                             "memory_B.capacity",
+                                             "memory_B.fits",
+                                             NULL };
+
+/* ---- text ---- */
 
 static const BaseColumn part_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL },
@@ -54,115 +114,6 @@ static const BaseColumn part_columns[] = {
   { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f" },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
-
-void
-rep_training_tsv (const WrkTrainingResult *training, GString *out)
-{
-  g_autoptr (BaseTable) table = base_table_new (columns);
-  base_table_row (table);
-  base_table_number (table, "step_time_s", training->step_time_s);
-  base_table_number (table, "step_time_lo_s", training->step_time_lo_s);
-  base_table_number (table, "step_time_hi_s", training->step_time_hi_s);
-  base_table_number (table, "communication_s", training->communication_s);
-  base_table_number (table, "ideal_bound_s", training->ideal_bound_s);
-  base_table_number (table, "comm_compute_ratio", training->comm_compute_ratio);
-  base_table_number (table, "exposed_fraction", training->exposed_fraction);
-  base_table_text (table, "bound_by", training->bound_by);
-  base_table_integer (table, "nodes", training->n_nodes);
-  base_table_integer (table, "ranks", training->n_ranks);
-  base_table_integer (table, "dp", training->dp);
-  base_table_integer (table, "pp", training->pp);
-  base_table_integer (table, "buckets", training->n_buckets);
-  base_table_integer (table, "stage", training->stage);
-  base_table_text (table, "provenance", base_source_name (training->provenance));
-  for (int p = 0; p < WRK_PART_N; p++)
-    base_table_number (table, columns[FIRST_PART + p].key, training->part_s[p]);
-  if (training->has_model) {
-    base_table_number (table, "tokens_per_s", training->tokens_per_s);
-    base_table_number (table, "model_flops_per_s_per_gpu", training->model_flop_per_s);
-    base_table_number (table, "mfu", training->mfu);
-  }
-  rep_memory_row (training, table);
-  base_table_print_tsv (table, out);
-}
-
-/* What a model adds to a step's members. */
-static void
-build_model (const WrkTrainingResult *training, JsonBuilder *json)
-{
-  rep_json_number (json, "mfu_causal", training->mfu_causal);
-  rep_json_number (json, "hfu", training->hfu);
-  rep_json_text (json, "model", training->model);
-  rep_json_text (json, "peak_dtype", training->precision);
-  rep_json_number (json, "parameters", training->parameters);
-  rep_json_number (json, "active_parameters", training->active_parameters);
-  rep_json_number (json, "tokens_per_step", training->tokens);
-  rep_json_text (json, "schedule", training->schedule);
-  rep_json_integer (json, "tp", training->tp);
-  rep_json_integer (json, "cp", training->cp);
-  rep_json_integer (json, "ep", training->ep);
-  rep_json_integer (json, "vp", training->vp);
-  rep_json_integer (json, "micro_batches", training->micro_batches);
-}
-
-static void
-build_host (const WrkHostUse *host, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "host");
-  json_builder_begin_object (json);
-  rep_json_number (json, "kernels", host->kernels);
-  rep_json_number (json, "syncs", host->syncs);
-  rep_json_number (json, "queue_s", host->queue_s);
-  rep_json_number (json, "wait_s", host->wait_s);
-  json_builder_end_object (json);
-}
-
-void
-rep_training_json_members (const WrkTrainingResult *training, JsonBuilder *json)
-{
-  rep_json_number (json, "step_time_s", training->step_time_s);
-  rep_json_number (json, "step_time_lo_s", training->step_time_lo_s);
-  rep_json_number (json, "step_time_hi_s", training->step_time_hi_s);
-  /* These need a model with tokens and FLOP; a workload of given times has none: null. */
-  const double none = (double)NAN;
-  rep_json_number (json, "tokens_per_s", training->has_model ? training->tokens_per_s : none);
-  rep_json_number (json, "tokens_per_s_per_gpu", training->has_model ? training->tokens_per_s / training->n_ranks : none);
-  rep_json_number (json, "model_flops_per_s_per_gpu", training->has_model ? training->model_flop_per_s : none);
-  rep_json_number (json, "mfu", training->has_model ? training->mfu : none);
-  if (training->has_model)
-    build_model (training, json);
-  rep_json_number (json, "comm_compute_ratio", training->comm_compute_ratio);
-  rep_json_number (json, "exposed_fraction", training->exposed_fraction);
-  rep_json_number (json, "communication_s", training->communication_s);
-  rep_json_number (json, "ideal_bound_s", training->ideal_bound_s);
-  rep_json_text (json, "bound_by", training->bound_by);
-  rep_memory_json (training, json);
-  json_builder_set_member_name (json, "breakdown_s");
-  json_builder_begin_object (json);
-  for (int p = 0; p < WRK_PART_N; p++)
-    rep_json_number (json, wrk_part_names[p], training->part_s[p]);
-  json_builder_end_object (json);
-  if (training->has_model) {
-    json_builder_set_member_name (json, "compute_s");
-    json_builder_begin_object (json);
-    rep_json_number (json, "math", training->math_s);
-    rep_json_number (json, "memory", training->memory_s);
-    rep_json_number (json, "start", training->start_s);
-    rep_json_number (json, "recompute", training->recompute_s);
-    json_builder_end_object (json);
-    rep_comm_json (training, json);
-  }
-  build_host (&training->host, json);
-  rep_loader_json (&training->loader, json);
-  rep_checkpoint_json (&training->checkpoint, json);
-  rep_json_integer (json, "stage", training->stage);
-  rep_json_integer (json, "nodes", training->n_nodes);
-  rep_json_integer (json, "ranks", training->n_ranks);
-  rep_json_integer (json, "dp", training->dp);
-  rep_json_integer (json, "pp", training->pp);
-  rep_json_integer (json, "buckets", training->n_buckets);
-  rep_json_text (json, "provenance", base_source_name (training->provenance));
-}
 
 /* The parts as a bar: each takes its share of the width, a letter a part. */
 static void
@@ -186,28 +137,32 @@ append_bar (const WrkTrainingResult *training, GString *out)
 }
 
 static void
+say (const WrkTrainingResult *training, GString *out, const char *text)
+{
+  rep_say (out, rep_training_members, training, text);
+}
+
+static void
 append_model (const WrkTrainingResult *training, GString *out)
 {
-  g_string_append_printf (out, "model           %s, %.4g billion parameters", training->model, training->parameters * 1e-9);
+  say (training, out, "model           {model}, {parameters*1e-9:%.4g} billion parameters");
   if (training->active_parameters < training->parameters)
-    g_string_append_printf (out, ", of which a token uses %.4g", training->active_parameters * 1e-9);
-  g_string_append_printf (out, "\nthroughput      %.4g tokens/s, %.4g of a GPU; %.4g TFLOP/s of a GPU\n", training->tokens_per_s,
-                          training->tokens_per_s / training->n_ranks, training->model_flop_per_s * 1e-12);
-  g_string_append_printf (out,
-                          "MFU             %.1f %% of the %s peak (attention in full; causal %.1f %%, recompute too %.1f %%)\n",
-                          training->mfu * 100, training->precision, training->mfu_causal * 100, training->hfu * 100);
+    say (training, out, ", of which a token uses {active_parameters*1e-9:%.4g}");
+  say (training, out,
+       "\nthroughput      {tokens_per_s:%.4g} tokens/s, {tokens_per_s_per_gpu:%.4g} of a GPU; "
+       "{model_flops_per_s_per_gpu*1e-12:%.4g} TFLOP/s of a GPU\n"
+       "MFU             {mfu*100:%.1f} % of the {peak_dtype} peak (attention in full; causal {mfu_causal*100:%.1f} %, "
+       "recompute too {hfu*100:%.1f} %)\n");
 }
 
 static void
 append_host (const WrkTrainingResult *training, GString *out)
 {
-  const WrkHostUse *host = &training->host;
-  if (host->queue_s <= 0) /* launches do not show */
+  if (training->host.queue_s <= 0) /* launches do not show */
     return;
-  g_autofree char *queue = rep_quantity (host->queue_s, BASE_DIM_TIME), *wait = rep_quantity (host->wait_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "host            launches %.0f kernels; it queues for %s", host->kernels, queue);
-  if (host->syncs > 0.5)
-    g_string_append_printf (out, "; waits %.0f times for the GPU, %s in all", host->syncs, wait);
+  say (training, out, "host            launches {host.kernels:%.0f} kernels; it queues for {host.queue_s}");
+  if (training->host.syncs > 0.5)
+    say (training, out, "; waits {host.syncs:%.0f} times for the GPU, {host.wait_s} in all");
   g_string_append_c (out, '\n');
 }
 
@@ -216,20 +171,18 @@ append_parallel (const WrkTrainingResult *training, GString *out)
 {
   g_string_append (out, "parallel        ");
   if (training->has_model && training->tp > 1)
-    g_string_append_printf (out, "tp %u, ", training->tp);
+    say (training, out, "tp {tp}, ");
   if (training->has_model && training->cp > 1)
-    g_string_append_printf (out, "cp %u, ", training->cp);
+    say (training, out, "cp {cp}, ");
   if (training->has_model && training->ep > 1)
-    g_string_append_printf (out, "ep %u, ", training->ep);
-  g_string_append_printf (out, "dp %u, pp %u", training->dp, training->pp);
+    say (training, out, "ep {ep}, ");
+  say (training, out, "dp {dp}, pp {pp}");
   if (training->has_model && training->vp > 1)
-    g_string_append_printf (out, " x vp %u", training->vp);
-  g_string_append_printf (out, " over %u ranks on %u node%s", training->n_ranks, training->n_nodes,
-                          training->n_nodes == 1 ? "" : "s");
+    say (training, out, " x vp {vp}");
+  say (training, out, " over {ranks} ranks on {nodes#node}");
   if (training->has_model)
-    g_string_append_printf (out, "; %u micro-batch%s a replica%s%s", training->micro_batches,
-                            training->micro_batches == 1 ? "" : "es", training->pp > 1 ? ", " : "",
-                            training->pp > 1 ? training->schedule : "");
+    say (training, out,
+         training->pp > 1 ? "; {micro_batches#micro-batch} a replica, {schedule}" : "; {micro_batches#micro-batch} a replica");
   g_string_append_c (out, '\n');
 }
 
@@ -249,28 +202,24 @@ rep_parts_table (const WrkTrainingResult *training)
 }
 
 void
-rep_training_text (const WrkTrainingResult *training, GString *out)
+rep_training_text (const void *of, GString *out)
 {
-  g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s),
-                  *ideal = rep_quantity (training->ideal_bound_s, BASE_DIM_TIME),
-                  *communication = rep_quantity (training->communication_s, BASE_DIM_TIME);
+  const WrkTrainingResult *training = of;
+  g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s);
   g_string_append_printf (out, "step time       %s\n", band);
-  g_string_append_printf (out, "bound by        %s; no schedule ends before %s\n", training->bound_by, ideal);
+  say (training, out, "bound by        {bound_by}; no schedule ends before {ideal_bound_s}\n");
   if (training->has_model)
     append_model (training, out);
   append_parallel (training, out);
-  g_string_append_printf (out, "communication   %s of stage %u, hidden or not", communication, training->stage);
+  say (training, out, "communication   {communication_s} of stage {stage}, hidden or not");
   if (isfinite (training->comm_compute_ratio))
-    g_string_append_printf (out, ": %.4g of its compute time", training->comm_compute_ratio);
+    say (training, out, ": {comm_compute_ratio:%.4g} of its compute time");
   if (isfinite (training->exposed_fraction))
-    g_string_append_printf (out, ", %.1f %% of it exposed", training->exposed_fraction * 100);
+    say (training, out, ", {exposed_fraction*100:%.1f} % of it exposed");
   g_string_append_c (out, '\n');
   append_host (training, out);
-  g_string_append_printf (out, "provenance      %s\n", base_source_name (training->provenance));
-
-  g_string_append_printf (out, "\n# where the step's time went, on stage %u, which ends last\n", training->stage);
-  g_autoptr (BaseTable) table = rep_parts_table (training);
-  base_table_print_text (table, out);
+  say (training, out, "provenance      {provenance}\n\n# where the step's time went, on stage {stage}, which ends last\n");
+  rep_text (rep_parts_table (training), out);
   if (training->has_model)
     append_bar (training, out);
   rep_loader_text (&training->loader, out);
@@ -279,10 +228,7 @@ rep_training_text (const WrkTrainingResult *training, GString *out)
   if (training->has_model)
     rep_comm_text (training, out);
   if (training->all_reduce.n_ranks > 1) {
-    const WrkColl *coll = &training->all_reduce;
-    g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES), *time = rep_quantity (coll->time_s, BASE_DIM_TIME);
-    g_string_append_printf (out, "\n# largest of %u gradient bucket%s: %s in %s (%s, %s), bound by %s\n", training->n_buckets,
-                            training->n_buckets == 1 ? "" : "s", size, time, base_name (mdl_algo_names, (int)coll->algo),
-                            base_name (mdl_proto_names, (int)coll->proto), coll->bound_by);
+    say (training, out, "\n# largest of {buckets#gradient bucket}: ");
+    rep_say (out, rep_coll_members, &training->all_reduce, "{bytes} in {time_s} ({algo}, {proto}), bound by {bound_by}\n");
   }
 }

@@ -1,75 +1,50 @@
+/* What a copy comes to. */
 #include "json-private.h"
 #include "run-private.h"
 
-static const BaseColumn columns[] = {
-  { "from", NULL, BASE_CELL_TEXT, 0, NULL },        { "to", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },     { "count", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "time_s", NULL, BASE_CELL_NUMBER, 0, NULL },    { "time_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "time_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL }, { "rate_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "path", NULL, BASE_CELL_TEXT, 0, NULL },        { "path_class", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "transport", NULL, BASE_CELL_TEXT, 0, NULL },   { "wire_rate_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "bottleneck", NULL, BASE_CELL_TEXT, 0, NULL },  { "bound_by", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define MEMBER(...) BASE_MEMBER (WrkTransferResult, __VA_ARGS__)
+const BaseMember rep_transfer_members[] = {
+  MEMBER ("from", from),
+  MEMBER ("to", to),
+  MEMBER ("bytes", bytes),
+  MEMBER ("count", count),
+  MEMBER ("time_s", time_s),
+  MEMBER ("time_lo_s", time_lo_s),
+  MEMBER ("time_hi_s", time_hi_s),
+  MEMBER ("rate_Bps", rate_Bps),
+  MEMBER ("path", path),
+  MEMBER ("path_class", path_class),
+  MEMBER ("transport", transport),
+  MEMBER ("wire_rate_Bps", wire_rate_Bps),
+  MEMBER ("bottleneck", bottleneck),
+  MEMBER ("bound_by", bound_by),
+  MEMBER ("provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
 };
 
-static BaseTable *
-table_of (const WrkTransferResult *transfer)
+static void
+say (const WrkTransferResult *transfer, GString *out, const char *text)
 {
-  BaseTable *table = base_table_new (columns);
-  base_table_row (table);
-  base_table_text (table, "from", transfer->from);
-  base_table_text (table, "to", transfer->to);
-  base_table_number (table, "bytes", transfer->bytes);
-  base_table_number (table, "count", transfer->count);
-  base_table_number (table, "time_s", transfer->time_s);
-  base_table_number (table, "time_lo_s", transfer->time_lo_s);
-  base_table_number (table, "time_hi_s", transfer->time_hi_s);
-  base_table_number (table, "rate_Bps", transfer->rate_Bps);
-  base_table_text (table, "path", transfer->path);
-  base_table_text (table, "path_class", transfer->path_class);
-  base_table_text (table, "transport", transfer->transport);
-  base_table_number (table, "wire_rate_Bps", transfer->wire_rate_Bps);
-  base_table_text (table, "bottleneck", transfer->bottleneck);
-  base_table_text (table, "bound_by", transfer->bound_by);
-  base_table_text (table, "provenance", base_source_name (transfer->provenance));
-  return table;
+  rep_say (out, rep_transfer_members, transfer, text);
 }
 
 void
-rep_transfer_tsv (const WrkTransferResult *transfer, GString *out)
+rep_transfer_text (const void *of, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (transfer);
-  base_table_print_tsv (table, out);
-}
-
-void
-rep_transfer_json_members (const WrkTransferResult *transfer, JsonBuilder *json)
-{
-  g_autoptr (BaseTable) table = table_of (transfer);
-  base_table_build_members (table, 0, json);
-}
-
-void
-rep_transfer_text (const WrkTransferResult *transfer, GString *out)
-{
-  g_autofree char *size = rep_quantity (transfer->bytes, BASE_DIM_BYTES),
-                  *rate = rep_quantity (transfer->rate_Bps, BASE_DIM_BANDWIDTH),
-                  *wire = rep_quantity (transfer->wire_rate_Bps, BASE_DIM_BANDWIDTH),
-                  *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
-  guint pairs = transfer->pairs;
-  gboolean several = transfer->count > 1 || pairs > 1;
-  g_string_append_printf (out, "copy        %s -> %s, %s", transfer->from, transfer->to, size);
+  const WrkTransferResult *transfer = of;
+  g_autofree char *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
+  gboolean several = transfer->count > 1 || transfer->pairs > 1;
+  say (transfer, out, "copy        {from} -> {to}, {bytes}");
   if (several)
-    g_string_append_printf (out, ", %.0f at the same time", transfer->count * MAX (pairs, 1));
+    g_string_append_printf (out, ", %.0f at the same time", transfer->count * MAX (transfer->pairs, 1));
   if (transfer->stripes > 1)
     g_string_append_printf (out, ", striped over %u drives", transfer->stripes);
   g_string_append_printf (out, "\ntime        %s\n", band);
-  g_string_append_printf (out, "rate        %s%s; alone %s carries %s\n", rate, several ? " each" : "",
-                          transfer->stripes > 1 ? "the route of one drive" : "its route", wire);
-  g_string_append_printf (out, "path        %s (%s, %s)\n", transfer->path != NULL ? transfer->path : "-",
-                          transfer->path_class != NULL ? transfer->path_class : "-",
-                          transfer->transport != NULL ? transfer->transport : "-");
+  say (transfer, out, several ? "rate        {rate_Bps} each; alone " : "rate        {rate_Bps}; alone ");
+  say (transfer, out,
+       transfer->stripes > 1 ? "the route of one drive carries {wire_rate_Bps}\n" : "its route carries {wire_rate_Bps}\n");
+  say (transfer, out, "path        {path} ({path_class}, {transport})\n");
   if (transfer->bottleneck != NULL)
-    g_string_append_printf (out, "bottleneck  %s\n", transfer->bottleneck);
-  g_string_append_printf (out, "bound by    %s\nprovenance  %s\n", transfer->bound_by, base_source_name (transfer->provenance));
+    say (transfer, out, "bottleneck  {bottleneck}\n");
+  say (transfer, out, "bound by    {bound_by}\nprovenance  {provenance}\n");
 }

@@ -164,15 +164,13 @@ rep_topo_text (const Clu *clu, GString *out)
   g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
   g_string_append_printf (out, "\nbisection: %s one way, half of the GPUs against the rest\n", bisection);
   g_string_append (out, "\n# links by class; rates one way\n");
-  g_autoptr (BaseTable) table = links_table (clu);
-  base_table_print_text (table, out);
+  rep_text (links_table (clu), out);
 }
 
 void
 rep_topo_tsv (const Clu *clu, GString *out)
 {
-  g_autoptr (BaseTable) table = links_table (clu);
-  base_table_print_tsv (table, out);
+  rep_tsv (links_table (clu), out);
 }
 
 void
@@ -206,7 +204,6 @@ rep_topo_json (const Clu *clu, JsonBuilder *json)
     rep_json_integer (json, base_source_name ((BaseSource)s), sources[s]);
   json_builder_end_object (json);
 
-  g_autoptr (BaseTable) table = links_table (clu);
-  rep_json_table (json, "links", table);
+  rep_json_table (json, "links", links_table (clu));
   json_builder_end_object (json);
 }

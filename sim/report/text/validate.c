@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "base/table.h"
 #include "json-private.h"
 
 /* The smallest of the values that a share of them does not exceed. `sorted` ascending. */
@@ -106,25 +105,6 @@ rep_score_is_worse (const RepScore *score)
 
 /* ---- printing ---- */
 
-static const BaseColumn columns[] = {
-  { "system", "system", BASE_CELL_TEXT, 0, NULL },
-  { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
-  { "op", "operation", BASE_CELL_TEXT, 0, NULL },
-  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
-  { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
-  { "band", "size", BASE_CELL_TEXT, 0, NULL },
-  { "points", "points", BASE_CELL_INTEGER, 0, NULL },
-  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "bias", "bias (%)", BASE_CELL_NUMBER, 100, "%+.1f" },
-  { "within", "in band (%)", BASE_CELL_NUMBER, 100, "%.0f" },
-  { "median_limit", "allowed (%)", BASE_CELL_NUMBER, 100, "%g" },
-  { "p95_limit", "p95 allowed (%)", BASE_CELL_NUMBER, 100, "%g" },
-  { "verdict", "", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-};
-
 /* "ok", "worse"; NULL where nothing is allowed or forbidden. */
 static const char *
 verdict_of (const RepScore *score)
@@ -132,87 +112,68 @@ verdict_of (const RepScore *score)
   return isnan (score->median_limit) && isnan (score->p95_limit) ? NULL : rep_score_is_worse (score) ? "worse" : "ok";
 }
 
-static BaseTable *
-table_of (const GArray *scores)
-{
-  BaseTable *table = base_table_new (columns);
-  for (guint i = 0; i < scores->len; i++) {
-    const RepScore *score = &g_array_index (scores, RepScore, i);
-    base_table_row (table);
-    base_table_text (table, "system", score->system != NULL ? score->system : "all");
-    if (score->system != NULL) {
-      base_table_integer (table, "nodes", score->nodes);
-      base_table_text (table, "op", base_name (mdl_op_names, (int)score->op));
-      base_table_text (table, "algo", base_name (mdl_algo_names, (int)score->algo));
-      base_table_text (table, "proto", base_name (mdl_proto_names, (int)score->proto));
-    }
-    base_table_text (table, "band", base_name (mdl_size_names, (int)score->band));
-    base_table_integer (table, "points", score->n);
-    base_table_number (table, "median", score->median);
-    base_table_number (table, "p95", score->p95);
-    base_table_number (table, "worst", score->worst);
-    base_table_number (table, "bias", score->bias);
-    base_table_number (table, "within", score->within);
-    base_table_number (table, "median_limit", score->median_limit);
-    base_table_number (table, "p95_limit", score->p95_limit);
-    base_table_text (table, "verdict", verdict_of (score));
-  }
-  return table;
-}
+BASE_MEMBER_WHEN (has_system, RepScore, it->system != NULL)
+BASE_MEMBER_TEXT_OF (system_or_all, RepScore, it->system != NULL ? it->system : "all")
+BASE_MEMBER_TEXT_OF (verdict, RepScore, verdict_of (it))
+
+#define PERCENT(head) BASE_SHOWN (head, 100, "%.1f")
+#define SCORE(...)    BASE_MEMBER (RepScore, __VA_ARGS__)
+static const BaseMember score_members[] = {
+  { .key = "system", .text = system_or_all, .title = "system" },
+  SCORE ("nodes", nodes, .title = "nodes", .when = has_system),
+  SCORE ("op", op, .title = "operation", .names = mdl_op_names, .when = has_system),
+  SCORE ("algo", algo, .title = "algorithm", .names = mdl_algo_names, .when = has_system),
+  SCORE ("proto", proto, .title = "protocol", .names = mdl_proto_names, .when = has_system),
+  SCORE ("band", band, .title = "size", .names = mdl_size_names),
+  SCORE ("points", n, .title = "points"),
+  SCORE ("median", median, PERCENT ("median (%)")),
+  SCORE ("p95", p95, PERCENT ("p95 (%)")),
+  SCORE ("worst", worst, PERCENT ("worst (%)")),
+  SCORE ("bias", bias, BASE_SHOWN ("bias (%)", 100, "%+.1f")),
+  SCORE ("within", within, BASE_SHOWN ("in band (%)", 100, "%.0f")),
+  SCORE ("median_limit", median_limit, BASE_SHOWN ("allowed (%)", 100, "%g")),
+  SCORE ("p95_limit", p95_limit, BASE_SHOWN ("p95 allowed (%)", 100, "%g")),
+  { .key = "verdict", .text = verdict, .title = "" },
+  BASE_MEMBER_END,
+};
 
 void
 rep_validate_text (const GArray *scores, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (scores);
-  base_table_print_text (table, out);
+  rep_text (base_members_table (score_members, scores), out);
 }
 
 void
 rep_validate_tsv (const GArray *scores, GString *out)
 {
-  g_autoptr (BaseTable) table = table_of (scores);
-  base_table_print_tsv (table, out);
+  rep_tsv (base_members_table (score_members, scores), out);
 }
 
 void
 rep_validate_json (const GArray *scores, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = table_of (scores);
+  g_autoptr (BaseTable) table = base_members_table (score_members, scores);
   base_table_build_json (table, json);
 }
+
+#define POINT(...) BASE_MEMBER (RepPoint, __VA_ARGS__)
+static const BaseMember point_members[] = {
+  POINT ("system", system),
+  POINT ("nodes", nodes),
+  POINT ("ranks", ranks),
+  POINT ("op", op, .names = mdl_op_names),
+  POINT ("algo", algo, .names = mdl_algo_names),
+  POINT ("proto", proto, .names = mdl_proto_names),
+  POINT ("bytes", size_B),
+  POINT ("measured_s", measured_s),
+  POINT ("predicted_s", predicted_s),
+  POINT ("predicted_lo_s", predicted_lo_s),
+  POINT ("predicted_hi_s", predicted_hi_s),
+  BASE_MEMBER_END,
+};
 
 void
 rep_validate_points_tsv (const GArray *points, GString *out)
 {
-  static const BaseColumn point_columns[] = {
-    { "system", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
-    { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
-    { "op", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "bytes", NULL, BASE_CELL_INTEGER, 0, NULL },
-    { "measured_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-    { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-    { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-    { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-  };
-  g_autoptr (BaseTable) table = base_table_new (point_columns);
-  for (guint i = 0; i < points->len; i++) {
-    const RepPoint *point = &g_array_index (points, RepPoint, i);
-    base_table_row (table);
-    base_table_text (table, "system", point->system);
-    base_table_integer (table, "nodes", point->nodes);
-    base_table_integer (table, "ranks", point->ranks);
-    base_table_text (table, "op", base_name (mdl_op_names, (int)point->op));
-    base_table_text (table, "algo", base_name (mdl_algo_names, (int)point->algo));
-    base_table_text (table, "proto", base_name (mdl_proto_names, (int)point->proto));
-    base_table_integer (table, "bytes", (gint64)point->size_B);
-    base_table_number (table, "measured_s", point->measured_s);
-    base_table_number (table, "predicted_s", point->predicted_s);
-    base_table_number (table, "predicted_lo_s", point->predicted_lo_s);
-    base_table_number (table, "predicted_hi_s", point->predicted_hi_s);
-  }
-  base_table_print_tsv (table, out);
+  rep_tsv (base_members_table (point_members, points), out);
 }

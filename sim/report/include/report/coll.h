@@ -2,18 +2,14 @@
 #ifndef REPORT_COLL_H
 #define REPORT_COLL_H
 
-#include "base/table.h"
+#include "base/member.h"
 #include "workload/comm.h"
 
 G_BEGIN_DECLS
 
-/* A table with the columns of the contract: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
- * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. Returned: full, base_table_free. */
-BaseTable *rep_coll_table_new (void);
-void rep_coll_table_add (BaseTable *table, const WrkColl *coll);
-
-/* The keys of one row into an object that is open in `json`. */
-void rep_coll_json_members (const WrkColl *coll, JsonBuilder *json);
+/* Of a WrkColl, in the order of the contract: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
+ * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. */
+extern const BaseMember rep_coll_members[];
 
 /* One row in words: "8 GiB in 33.3 ms (22.2 ms to 50 ms), 483 GB/s of bus bandwidth, by nvls_tree". Returned: full. */
 char *rep_coll_words (const WrkColl *coll);

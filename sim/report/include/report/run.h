@@ -4,12 +4,15 @@
 
 #include <json-glib/json-glib.h>
 
-#include "base/table.h"
+#include "base/member.h"
 #include "workload/goodput.h"
 #include "workload/scenario.h"
 #include "workload/trace.h"
 
 G_BEGIN_DECLS
+
+/* The members of a result, which are those of its kind; *of is what they are members of (base/member.h). Borrowed. */
+const BaseMember *rep_run_members (const WrkResult *result, const void **of);
 
 void rep_run_text (const WrkResult *result, GString *out);
 void rep_run_tsv (const WrkResult *result, GString *out);       /* one row, units in the header */
