@@ -127,8 +127,9 @@ void base_members_json (const BaseMember *members, const void *of, JsonBuilder *
  * rows yet. Returned: full. */
 BaseTable *base_members_table (const BaseMember *members, const GArray *rows);
 void base_members_add (BaseTable *table, const BaseMember *members, const void *of); /* one more row */
-/* A table of one row: all single values, or those of these paths, which end with NULL; "breakdown_s.*" are all its parts. A part of
- * an object takes its name into the key of the object: "breakdown_s.compute" is the column "breakdown_compute_s". Returned: full. */
+/* A table of one row: all single values, or those of these paths, which end with NULL; "breakdown_s.*" are all its parts. A value
+ * inside an object takes its name into that object's key: "breakdown_s.compute" is the column "breakdown_compute_s". Returned:
+ * full. */
 BaseTable *base_members_row (const BaseMember *members, const char *const *paths, const void *of);
 
 G_END_DECLS
