@@ -1,12 +1,12 @@
 # The parts of calibrate/probe that need no GPU. The program itself is built by -DFORERUN_PROBE=ON, or by its own CMakeLists.txt.
 find_package(Threads REQUIRED)
 set(probe ${PROJECT_SOURCE_DIR}/calibrate/probe)
-add_library(probe_pure STATIC ${probe}/host/probe_child.c ${probe}/host/probe_json.c ${probe}/host/probe_options.c
-            ${probe}/host/probe_stats.c ${probe}/host/probe_team.c ${probe}/nccl/nccl_agree.c ${probe}/nccl/nccl_plan.c
-            ${probe}/nccl/probe_plan.c ${probe}/mpi/probe_layout.c ${probe}/mpi/probe_member.c)
+add_library(probe_pure STATIC ${probe}/host/probe_child.c ${probe}/host/probe_fail.c ${probe}/host/probe_json.c
+            ${probe}/host/probe_options.c ${probe}/host/probe_stats.c ${probe}/host/probe_team.c ${probe}/nccl/nccl_agree.c
+            ${probe}/nccl/nccl_plan.c ${probe}/nccl/probe_plan.c ${probe}/mpi/probe_layout.c ${probe}/mpi/probe_member.c)
 target_include_directories(probe_pure PUBLIC ${probe}/host ${probe}/nccl ${probe}/mpi)
 target_link_libraries(probe_pure PUBLIC Threads::Threads m PRIVATE forerun_flags)
-foreach(part stats json options plan child agree layout member)
+foreach(part stats json options plan child team agree layout member)
   forerun_test(test_probe_${part} LABEL unit SOURCES unit/test_probe_${part}.c)
   target_link_libraries(test_probe_${part} PRIVATE probe_pure)
 endforeach()
@@ -42,7 +42,7 @@ if(without)
 else()
   enable_language(CXX)
   set(as_cxx)
-  foreach(file host/core host/document host/program nccl/nccl nccl/nccl_files mpi/main_nodes mpi/nodes)
+  foreach(file host/core host/document host/program nccl/nccl nccl/nccl_start mpi/main_nodes mpi/nodes)
     list(APPEND as_cxx ${probe}/${file}.cu)
   endforeach()
   set_source_files_properties(${as_cxx} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")

@@ -1,10 +1,8 @@
 #include "harness.h"
 #include "probe_child.h"
-#include "probe_team.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,47 +107,6 @@ a_line_without_end_is_no_answer (void)
   TEST_INT (probe_child_end (&child, 0), SIGKILL);
 }
 
-typedef struct {
-  ProbeTeam *team;
-  atomic_uint arrived, early, ran;
-  unsigned n;
-} Meeting;
-
-/* After each barrier all must have come to it. */
-static void
-meet (unsigned rank, void *user)
-{
-  Meeting *meeting = user;
-  atomic_fetch_add (&meeting->ran, 1u << rank);
-  for (unsigned round = 1; round <= 50; round++) {
-    atomic_fetch_add (&meeting->arrived, 1);
-    probe_team_barrier (meeting->team);
-    if (atomic_load (&meeting->arrived) < round * meeting->n)
-      atomic_fetch_add (&meeting->early, 1);
-    probe_team_barrier (meeting->team);
-  }
-}
-
-static void
-nobody_leaves_a_barrier_before_all_are_there (void)
-{
-  ProbeTeam *team = probe_team_new (4);
-  TEST_TRUE (team != NULL);
-  static const unsigned counts[] = { 4, 1, 3, 2, 4 };
-  for (size_t i = 0; i < G_N_ELEMENTS (counts); i++) {
-    Meeting meeting = { .team = team, .n = counts[i] };
-    probe_team_run (team, counts[i], meet, &meeting);
-    TEST_INT (meeting.early, 0);
-    TEST_INT (meeting.arrived, 50 * counts[i]);
-    TEST_INT (meeting.ran, (1u << counts[i]) - 1); /* the first ranks, each once */
-  }
-  Meeting meeting = { .team = team, .n = 5 };
-  probe_team_run (team, 5, meet, &meeting); /* more than there are: nothing runs */
-  TEST_INT (meeting.ran, 0);
-  probe_team_free (team);
-  probe_team_free (NULL);
-}
-
 int
 main (void)
 {
@@ -160,7 +117,6 @@ main (void)
     { "waiting ends when the caller is stopped", waiting_ends_when_the_caller_is_stopped },
     { "a child that is gone is noticed", a_child_that_is_gone_is_noticed },
     { "a line without end is no answer", a_line_without_end_is_no_answer },
-    { "nobody leaves a barrier before all are there", nobody_leaves_a_barrier_before_all_are_there },
     { 0 },
   };
   return test_main ("probe/child", cases);

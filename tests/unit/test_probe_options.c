@@ -1,73 +1,71 @@
 #include "harness.h"
+#include "probe_fail.h"
 #include "probe_options.h"
 
 #include <string.h>
 
 /* Reads a command line of words by blanks. */
 static bool
-read_line (const char *line, ProbeArguments *out, char *error, char ***words)
+read_line (const char *line, ProbeOptions *out, char ***words)
 {
   g_autofree char *all = g_strconcat ("forerun-probe ", line, NULL);
   *words = g_strsplit (g_strchomp (all), " ", -1);
-  return probe_arguments_read ((int)g_strv_length (*words), *words, out, error, 512);
+  return probe_options_read ((int)g_strv_length (*words), *words, PROBE_ON_ONE_NODE, out);
 }
 
 static void
 without_options_there_are_defaults (void)
 {
-  ProbeArguments arguments;
-  char error[512];
+  ProbeOptions options;
   g_auto (GStrv) words = NULL;
-  TEST_TRUE (read_line ("", &arguments, error, &words));
-  TEST_STR (arguments.output, "forerun-probe.json");
-  TEST_NEAR (arguments.budget_s, 300, 1e-15);
-  TEST_NEAR (arguments.target, 0.02, 1e-15);
-  TEST_INT (arguments.gpus, 0);
-  TEST_INT (arguments.seed, 1);
-  TEST_TRUE (arguments.storage_dir == NULL && arguments.nccl_library == NULL);
-  TEST_FALSE (arguments.list || arguments.no_nvls || arguments.quick || arguments.force || arguments.help || arguments.version);
-  TEST_TRUE (probe_arguments_want (&arguments, "nccl", "all_reduce"));
-  probe_arguments_clear (&arguments);
+  TEST_TRUE (read_line ("", &options, &words));
+  TEST_STR (options.output, "forerun-probe.json");
+  TEST_NEAR (options.budget_s, 300, 1e-15);
+  TEST_NEAR (options.target, 0.02, 1e-15);
+  TEST_INT (options.gpus, 0);
+  TEST_INT (options.seed, 1);
+  TEST_TRUE (options.storage_dir == NULL && options.nccl_library == NULL);
+  TEST_FALSE (options.list || options.no_nvls || options.quick || options.force || options.help || options.version);
+  TEST_TRUE (probe_options_want (&options, "nccl", "all_reduce"));
+  probe_options_clear (&options);
 }
 
 static void
 all_options_are_taken (void)
 {
-  ProbeArguments arguments;
-  char error[512];
+  ProbeOptions options;
   g_auto (GStrv) words = NULL;
   TEST_TRUE (
       read_line ("-o x.json --force --only link,nccl/all_reduce --list --budget 2m30s --target 1.5% --quick --gpus 4 --no-nvls "
                  "--nccl-lib /n.so --storage /d --seed 18446744073709551615",
-                 &arguments, error, &words));
-  TEST_STR (arguments.output, "x.json");
-  TEST_STR (arguments.storage_dir, "/d");
-  TEST_STR (arguments.nccl_library, "/n.so");
-  TEST_NEAR (arguments.budget_s, 150, 1e-15);
-  TEST_NEAR (arguments.target, 0.015, 1e-12);
-  TEST_INT (arguments.gpus, 4);
-  TEST_TRUE (arguments.seed == G_MAXUINT64);
-  TEST_TRUE (arguments.list && arguments.no_nvls && arguments.quick && arguments.force);
-  probe_arguments_clear (&arguments);
+                 &options, &words));
+  TEST_STR (options.output, "x.json");
+  TEST_STR (options.storage_dir, "/d");
+  TEST_STR (options.nccl_library, "/n.so");
+  TEST_NEAR (options.budget_s, 150, 1e-15);
+  TEST_NEAR (options.target, 0.015, 1e-12);
+  TEST_INT (options.gpus, 4);
+  TEST_TRUE (options.seed == G_MAXUINT64);
+  TEST_TRUE (options.list && options.no_nvls && options.quick && options.force);
+  probe_options_clear (&options);
 }
 
 static void
 only_lets_through_what_it_names (void)
 {
-  ProbeArguments arguments;
-  char error[512];
+  ProbeOptions options;
   g_auto (GStrv) words = NULL;
-  TEST_TRUE (read_line ("--only link,nccl/all_reduce,nccl/choice", &arguments, error, &words));
-  TEST_TRUE (probe_arguments_want (&arguments, "link", NULL));
-  TEST_TRUE (probe_arguments_want (&arguments, "link", "ce"));
-  TEST_TRUE (probe_arguments_want (&arguments, "nccl", NULL));
-  TEST_TRUE (probe_arguments_want (&arguments, "nccl", "all_reduce"));
-  TEST_FALSE (probe_arguments_want (&arguments, "nccl", "broadcast"));
-  TEST_FALSE (probe_arguments_want (&arguments, "storage", NULL));
-  TEST_TRUE (arguments.only[0].met);
-  TEST_TRUE (arguments.only[1].met);
-  TEST_FALSE (arguments.only[2].met); /* asked for, and never there: the program says so */
-  probe_arguments_clear (&arguments);
+  TEST_TRUE (read_line ("--only link,nccl/all_reduce,nccl/choice", &options, &words));
+  TEST_TRUE (probe_options_want (&options, "link", NULL));
+  TEST_TRUE (probe_options_want (&options, "link", "ce"));
+  TEST_TRUE (probe_options_want (&options, "nccl", NULL));
+  TEST_TRUE (probe_options_want (&options, "nccl", "all_reduce"));
+  TEST_FALSE (probe_options_want (&options, "nccl", "broadcast"));
+  TEST_FALSE (probe_options_want (&options, "storage", NULL));
+  TEST_TRUE (options.only[0].met);
+  TEST_TRUE (options.only[1].met);
+  TEST_FALSE (options.only[2].met); /* asked for, and never there: the program says so */
+  probe_options_clear (&options);
 }
 
 static void
@@ -101,15 +99,14 @@ bad_options_are_refused_with_what_is_accepted (void)
     { "out.json", "'out.json' is no option" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
-    ProbeArguments arguments;
-    char error[512] = "";
+    ProbeOptions options;
     g_auto (GStrv) words = NULL;
-    if (read_line (cases[i].line, &arguments, error, &words)) {
+    if (read_line (cases[i].line, &options, &words)) {
       g_printerr ("accepted: %s\n", cases[i].line);
       TEST_TRUE (FALSE);
     }
-    TEST_HAS (error, cases[i].error);
-    probe_arguments_clear (&arguments);
+    TEST_HAS (probe_why (), cases[i].error);
+    probe_options_clear (&options);
   }
 }
 
@@ -133,20 +130,19 @@ times_add_up (void)
 static void
 help_names_every_option (void)
 {
-  static const char *const options[] = { "-o",         "--output",  "--force", "--only", "--list",
-                                         "--budget",   "--target",  "--quick", "--gpus", "--no-nvls",
-                                         "--nccl-lib", "--storage", "--seed",  "--help", "--version" };
-  for (size_t i = 0; i < G_N_ELEMENTS (options); i++) {
-    ProbeArguments arguments;
-    char error[512] = "";
+  static const char *const names[] = { "-o",         "--output",  "--force", "--only", "--list",
+                                       "--budget",   "--target",  "--quick", "--gpus", "--no-nvls",
+                                       "--nccl-lib", "--storage", "--seed",  "--help", "--version" };
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++) {
+    ProbeOptions options;
     g_auto (GStrv) words = NULL;
-    TEST_HAS (probe_arguments_help (), options[i]);
-    if (!read_line (options[i], &arguments, error, &words))
-      TEST_HAS (error, "needs a value");
-    probe_arguments_clear (&arguments);
+    TEST_HAS (probe_options_help (PROBE_ON_ONE_NODE), names[i]);
+    if (!read_line (names[i], &options, &words))
+      TEST_HAS (probe_why (), "needs a value");
+    probe_options_clear (&options);
   }
   for (unsigned i = 0; probe_section_name (i) != NULL; i++)
-    TEST_HAS (probe_arguments_help (), probe_section_name (i));
+    TEST_HAS (probe_options_help (PROBE_ON_ONE_NODE), probe_section_name (i));
 }
 
 static void
@@ -163,27 +159,27 @@ over_nodes_some_options_are_others (void)
     { "--only nccl/", "--only 'nccl/': over nodes there is no section 'nccl'; accepted is nccl, alone or as nccl/WHAT, by commas" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
-    ProbeArguments arguments;
-    char error[512] = "";
+    ProbeOptions options;
     g_autofree char *all = g_strconcat ("forerun-probe-mpi ", cases[i].line, NULL);
     g_auto (GStrv) words = g_strsplit (all, " ", -1);
-    bool ok = probe_arguments_read_nodes ((int)g_strv_length (words), words, &arguments, error, sizeof error);
+    bool ok = probe_options_read ((int)g_strv_length (words), words, PROBE_OVER_NODES, &options);
     TEST_INT (ok, cases[i].error == NULL);
-    TEST_STR (error, cases[i].error != NULL ? cases[i].error : "");
+    if (!ok)
+      TEST_STR (probe_why (), cases[i].error);
     if (ok) {
-      TEST_INT (arguments.nodes, 4);
-      TEST_INT (arguments.gpus, 8);
+      TEST_INT (options.nodes, 4);
+      TEST_INT (options.gpus, 8);
     }
-    probe_arguments_clear (&arguments);
+    probe_options_clear (&options);
   }
-  ProbeArguments arguments;
-  char error[512];
+  ProbeOptions options;
   g_auto (GStrv) words = NULL;
-  TEST_FALSE (read_line ("--nodes 2", &arguments, error, &words));
-  TEST_STR (error, "--nodes is not accepted on one node, forerun-probe-mpi takes it; accepted are the options that --help lists");
-  probe_arguments_clear (&arguments);
-  TEST_HAS (probe_arguments_help_nodes (), "--nodes N");
-  TEST_TRUE (strstr (probe_arguments_help_nodes (), "--storage") == NULL);
+  TEST_FALSE (read_line ("--nodes 2", &options, &words));
+  TEST_STR (probe_why (),
+            "--nodes is not accepted on one node, forerun-probe-mpi takes it; accepted are the options that --help lists");
+  probe_options_clear (&options);
+  TEST_HAS (probe_options_help (PROBE_OVER_NODES), "--nodes N");
+  TEST_TRUE (strstr (probe_options_help (PROBE_OVER_NODES), "--storage") == NULL);
 }
 
 int

@@ -2,8 +2,6 @@
  *
  * Time at default settings on one node of 8 H200, estimated: launches 1 s, first GEMMs 10 s, memory 2 s, attention 1 s,
  * sustained 8 s, GPUs compared 8 s, batches and groups 3 s, the other GEMMs 20 s: below 60 s in all. */
-#include <string.h>
-
 #include "compute.h"
 
 #define SECTION "compute"
@@ -15,12 +13,11 @@ compute_wants (ComputeSection *s, const char *what)
     return false;
   if (s->device_open)
     return true;
-  const char *error = NULL;
-  s->device_open = compute_device_open (&s->device, 0, &error);
+  s->device_open = compute_device_open (&s->device, 0);
   if (!s->device_open) {
-    compute_device_close (&s->device);
     s->device_failed = true;
-    probe_note (s->probe, "compute: GPU 0 cannot be used: %s", error);
+    probe_note (s->probe, "compute: GPU 0 cannot be used: %s", probe_why ());
+    compute_device_close (&s->device);
   }
   return s->device_open;
 }
@@ -44,11 +41,10 @@ probe_compute (Probe *probe)
     compute_launch,    first_shapes,         compute_memory,       compute_attention, compute_gemm_sustained,
     compute_gemm_gpus, compute_gemm_batched, compute_gemm_grouped, other_shapes,
   };
-  ComputeSection s;
-  memset (&s, 0, sizeof s);
+  ComputeSection s = ComputeSection ();
   s.probe = probe;
   bool ok = true;
-  for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++)
+  for (size_t i = 0; ok && i < COMPUTE_COUNT (parts); i++)
     ok = parts[i](&s);
   if (!ok)
     probe_note (probe, "compute: ended early, for the GPU does not work any more after a failure");

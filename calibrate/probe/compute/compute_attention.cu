@@ -25,7 +25,6 @@
 
 #define N_ARRAYS    4 /* Q, K, V, O */
 #define SETS_MOST   4
-#define L2_TIMES    4u
 #define FILL_SEED   31u
 #define CHECKED_N   256u /* queries */
 #define TOLERANCE   1e-2 /* weights and results are rounded to 2^-9 */
@@ -61,24 +60,12 @@ loaded (void)
   __syncthreads ();
 }
 
-/* Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
-static __device__ void
-load_matrices (unsigned *r, unsigned address)
-{
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-}
-
-static __device__ void
-load_matrices_transposed (unsigned *r, unsigned address)
-{
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-}
+/* Four 8 x 8 matrices, perhaps transposed; lane l gives the address of row l % 8 of matrix l / 8. */
+#define LOAD_MATRICES(transposed, r, address)                                                   \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4" transposed ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+               : "=r"((r)[0]), "=r"((r)[1]), "=r"((r)[2]), "=r"((r)[3])                         \
+               : "r"(address)                                                                   \
+               : "memory")
 
 /* c[16, 8] += a[16, 16] b[16, 8]. Lane l has of c: rows l / 4 (c0, c1) and l / 4 + 8 (c2, c3), columns 2 (l % 4) and the next. */
 static __device__ void
@@ -107,7 +94,7 @@ scores (float (*s)[4], const unsigned (*q)[4], unsigned keys, unsigned lane)
 #pragma unroll
     for (unsigned pair = 0; pair < TILE / 16; pair++) {
       unsigned b[4]; /* 16 keys: of the first 8 both halves of the step, then of the others */
-      load_matrices (b, keys + place (pair * 16 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
+      LOAD_MATRICES ("", b, keys + place (pair * 16 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
       multiply (s[2 * pair], q[step], b);
       multiply (s[2 * pair + 1], q[step], b + 2);
     }
@@ -154,7 +141,7 @@ add_values (float (*o)[4], const float (*s)[4], unsigned values, unsigned lane)
 #pragma unroll
     for (unsigned pair = 0; pair < HEAD / 16; pair++) {
       unsigned b[4];
-      load_matrices_transposed (b, values + place (step * 16 + lane % 16, pair * 2 + lane / 16));
+      LOAD_MATRICES (".trans", b, values + place (step * 16 + lane % 16, pair * 2 + lane / 16));
       multiply (o[2 * pair], a, b);
       multiply (o[2 * pair + 1], a, b + 2);
     }
@@ -185,7 +172,7 @@ __launch_bounds__ (THREADS) attention_kernel (const unsigned char *q_all, const 
   loaded ();
 #pragma unroll
   for (unsigned step = 0; step < HEAD / 16; step++)
-    load_matrices (q[step], values + place (warp * 16 + lane % 16, step * 2 + lane / 16));
+    LOAD_MATRICES ("", q[step], values + place (warp * 16 + lane % 16, step * 2 + lane / 16));
   for (unsigned j = 0; j < n_tiles; j++) {
     loaded ();
     load_tile (values, v + (size_t)j * TILE_B);
@@ -255,41 +242,35 @@ array (const ComputeAttention *u, unsigned set, unsigned i)
 }
 
 bool
-compute_attention_launch (void *attention, unsigned i, const char **error)
+compute_attention_launch (void *attention, unsigned i)
 {
   const ComputeAttention *u = (const ComputeAttention *)attention;
   const unsigned set = i % u->n_sets;
   const dim3 blocks ((unsigned)(u->length / TILE), (unsigned)u->heads);
   const float scale = (float)(M_LOG2E / sqrt ((double)HEAD));
-  attention_kernel<<<blocks, THREADS, 0, u->device->stream>>> (array (u, set, 0), array (u, set, 1), array (u, set, 2),
-                                                               array (u, set, 3), u->length, u->causal, scale);
-  return COMPUTE_TRY (cudaGetLastError (), error);
+  attention_kernel<<<blocks, THREADS, 0, u->device->on.stream>>> (array (u, set, 0), array (u, set, 1), array (u, set, 2),
+                                                                  array (u, set, 3), u->length, u->causal, scale);
+  return PROBE_CUDA (cudaGetLastError ());
 }
 
 static bool
-attention_check (ComputeAttention *u, const char **error)
+attention_check (ComputeAttention *u)
 {
   double norms[2] = { NAN, NAN };
-  cudaStream_t stream = u->device->stream;
-  if (!COMPUTE_TRY (cudaMemsetAsync (u->norms, 0, sizeof norms, stream), error) ||
-      !COMPUTE_TRY (cudaMemsetAsync (array (u, 0, 3), 0xff, u->array_B, stream), error) || !compute_attention_launch (u, 0, error))
+  cudaStream_t stream = u->device->on.stream;
+  if (!PROBE_CUDA (cudaMemsetAsync (u->norms, 0, sizeof norms, stream)) ||
+      !PROBE_CUDA (cudaMemsetAsync (array (u, 0, 3), 0xff, u->array_B, stream)) || !compute_attention_launch (u, 0))
     return false;
   attention_check_kernel<<<CHECKED_N, HEAD, 0, stream>>> (
       (const __nv_bfloat16 *)array (u, 0, 0), (const __nv_bfloat16 *)array (u, 0, 1), (const __nv_bfloat16 *)array (u, 0, 2),
       (const __nv_bfloat16 *)array (u, 0, 3), u->heads, u->length, u->causal, u->norms);
-  if (!COMPUTE_TRY (cudaGetLastError (), error) ||
-      !COMPUTE_TRY (cudaMemcpyAsync (norms, u->norms, sizeof norms, cudaMemcpyDeviceToHost, stream), error) ||
-      !COMPUTE_TRY (cudaStreamSynchronize (stream), error))
-    return false;
-  const double off = sqrt (norms[0] / norms[1]);
-  if (off <= TOLERANCE)
-    return true;
-  *error = compute_text ("wrong result: relative error %.3g; up to %.3g is accepted", off, TOLERANCE);
-  return false;
+  return PROBE_CUDA (cudaGetLastError ()) &&
+         PROBE_CUDA (cudaMemcpyAsync (norms, u->norms, sizeof norms, cudaMemcpyDeviceToHost, stream)) &&
+         PROBE_CUDA (cudaStreamSynchronize (stream)) && compute_is_right (sqrt (norms[0] / norms[1]), TOLERANCE);
 }
 
 bool
-compute_attention_open (ComputeAttention *u, ComputeDevice *device, int heads, int length, bool causal, const char **error)
+compute_attention_open (ComputeAttention *u, ComputeDevice *device, int heads, int length, bool causal)
 {
   memset (u, 0, sizeof *u);
   u->device = device;
@@ -297,19 +278,15 @@ compute_attention_open (ComputeAttention *u, ComputeDevice *device, int heads, i
   u->length = length;
   u->causal = causal;
   u->array_B = (size_t)heads * (size_t)length * HEAD * 2;
-  if (device->capability < 80) {
-    *error = "this kernel needs a GPU of compute capability 8.0";
-    return false;
-  }
-  if (length % TILE != 0 || length > LENGTH_MOST) {
-    *error = "a length is a multiple of 64 up to 8192"; /* the table below is wrong */
-    return false;
-  }
-  const size_t set_B = N_ARRAYS * u->array_B, wanted = (L2_TIMES * device->l2_B + set_B - 1) / set_B;
-  u->n_sets = wanted < 2 ? 2 : wanted < SETS_MOST ? (unsigned)wanted : SETS_MOST;
-  return COMPUTE_TRY (cudaSetDevice (device->device), error) && COMPUTE_TRY (cudaMalloc (&u->norms, 2 * sizeof (double)), error) &&
-         COMPUTE_TRY (cudaMalloc (&u->pool, u->n_sets * set_B), error) &&
-         compute_fill (u->pool, u->n_sets * set_B, COMPUTE_BF16, FILL_SEED, device->stream, error) && attention_check (u, error);
+  if (device->capability < 80)
+    return probe_fail ("this kernel needs a GPU of compute capability 8.0");
+  if (length % TILE != 0 || length > LENGTH_MOST)
+    return probe_fail ("a length is a multiple of 64 up to 8192"); /* the table below is wrong */
+  const size_t set_B = N_ARRAYS * u->array_B;
+  u->n_sets = compute_sets (device, set_B, SETS_MOST);
+  return PROBE_CUDA (cudaSetDevice (device->on.device)) && PROBE_CUDA (cudaMalloc (&u->norms, 2 * sizeof (double))) &&
+         PROBE_CUDA (cudaMalloc (&u->pool, u->n_sets * set_B)) &&
+         compute_fill (u->pool, u->n_sets * set_B, COMPUTE_BF16, FILL_SEED, device->on.stream) && attention_check (u);
 }
 
 void
@@ -317,9 +294,9 @@ compute_attention_close (ComputeAttention *u)
 {
   if (u->device == NULL)
     return;
-  cudaSetDevice (u->device->device);
-  if (u->device->stream != NULL)
-    cudaStreamSynchronize (u->device->stream);
+  cudaSetDevice (u->device->on.device);
+  if (u->device->on.stream != NULL)
+    cudaStreamSynchronize (u->device->on.stream);
   cudaFree (u->pool);
   cudaFree (u->norms);
   cudaGetLastError ();
@@ -333,34 +310,23 @@ compute_attention (ComputeSection *s)
   static const struct {
     int heads, length;
   } shapes[] = { { 32, 8192 }, { 128, 2048 }, { 32, 2048 } };
-  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-    for (int causal = 1; causal >= 0; causal--) {
-      if (!compute_wants (s, WHAT))
+  bool going_on = true;
+  for (const auto &shape : shapes)
+    for (bool causal : { true, false }) {
+      if (!going_on || !compute_wants (s, WHAT))
         continue;
-      const char *error = NULL;
       ComputeAttention u;
-      ComputeTimed timed;
-      ProbeCase *c = probe_case (s->probe, SECTION, WHAT);
-      probe_text (c, "dtype", compute_dtypes[COMPUTE_BF16].name);
-      probe_text (c, "op", compute_op_names[COMPUTE_FORWARD]);
-      probe_number (c, "heads", shapes[i].heads);
-      probe_number (c, "length", shapes[i].length);
-      probe_number (c, "head_dim", HEAD);
-      probe_flag (c, "causal", causal != 0);
-      memset (&timed, 0, sizeof timed);
-      timed.device = &s->device;
-      timed.launch = compute_attention_launch;
-      timed.user = &u;
-      timed.gated = true;
-      bool ok = compute_attention_open (&u, &s->device, shapes[i].heads, shapes[i].length, causal != 0, &error) &&
-                compute_timed_prepare (&timed, COMPUTE_BURST_S, &error);
-      if (!ok)
-        probe_point (s->probe, c, NULL, 0, error);
-      else
-        ok = !isnan (probe_measure (s->probe, c, compute_timed_sample, &timed));
+      ProbeCase *c = probe_case (SECTION, WHAT,
+                                 { { "dtype", compute_dtypes[COMPUTE_BF16].name },
+                                   { "op", compute_op_names[COMPUTE_FORWARD] },
+                                   { "heads", shape.heads },
+                                   { "length", shape.length },
+                                   { "head_dim", HEAD },
+                                   { "causal", causal } });
+      ComputeTimed timed = compute_timed (&s->device, compute_attention_launch, &u);
+      bool ready = compute_attention_open (&u, &s->device, shape.heads, shape.length, causal);
+      going_on = compute_measure (s, c, ready, &timed);
       compute_attention_close (&u);
-      if (!ok && !compute_device_alive (&s->device))
-        return false;
     }
-  return true;
+  return going_on;
 }

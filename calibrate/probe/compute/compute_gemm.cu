@@ -8,13 +8,10 @@
 #include <cuda_fp8.h>
 
 #include "compute.h"
+#include "probe_random.h"
 
 /* What frameworks give cuBLAS on Hopper and later. */
 #define WORKSPACE_B ((size_t)32 << 20)
-/* Sets of operands taken in turn are this many times as large as the L2 cache together, so that none is left of the last turn. */
-#define L2_TIMES 4u
-/* And there are at least so many, where memory allows. */
-#define SETS_LEAST 2u
 /* Elements of a result that are compared. */
 #define COMPARED_MOST   4096u
 #define COMPARE_THREADS 128
@@ -37,32 +34,25 @@ const ComputeDtypeRow compute_dtypes[COMPUTE_N_DTYPES] = {
 
 const char *const compute_op_names[COMPUTE_N_OPS] = { "forward", "dgrad", "wgrad" };
 
-/* A counter in, 64 mixed bits out (splitmix64). */
-static __host__ __device__ uint64_t
-mix (uint64_t seed, uint64_t counter)
+bool
+compute_blas_ok (cublasStatus_t status)
 {
-  uint64_t z = seed + (counter + 1) * 0x9e3779b97f4a7c15ull;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
+  return status == CUBLAS_STATUS_SUCCESS || probe_fail ("cuBLAS: %s", cublasGetStatusString (status));
 }
 
-static __device__ void
-put (__nv_bfloat16 *to, float x)
+bool
+compute_is_right (double relative, double accepted)
 {
-  *to = __float2bfloat16 (x);
+  if (relative <= accepted) /* false as well for what is no number */
+    return true;
+  return probe_fail ("wrong result: relative error %.3g; up to %.3g is accepted", relative, accepted);
 }
 
+template <typename T>
 static __device__ void
-put (__half *to, float x)
+put (T *to, float x)
 {
-  *to = __float2half (x);
-}
-
-static __device__ void
-put (__nv_fp8_e4m3 *to, float x)
-{
-  *to = __nv_fp8_e4m3 (x);
+  *to = T (x);
 }
 
 /* To tf32, 10 bits after the point: half of the last bit that stays is added, the others are cut. */
@@ -78,7 +68,7 @@ static __global__ void
 fill_kernel (T *to, size_t n_pairs, uint64_t seed)
 {
   for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_pairs; i += (size_t)gridDim.x * blockDim.x) {
-    uint64_t bits = mix (seed, i);
+    uint64_t bits = probe_random (seed, i);
     float u = ((float)(uint32_t)(bits >> 40) + 1.0f) * 0x1p-24f; /* 0 < u <= 1 */
     float angle = (float)(uint32_t)(bits & 0xffffff) * 0x1p-23f; /* in units of pi: 0 to 2 */
     float radius = sqrtf (-2.0f * logf (u));
@@ -89,23 +79,32 @@ fill_kernel (T *to, size_t n_pairs, uint64_t seed)
   }
 }
 
+/* Calls f with two null pointers, whose types are those of operands and results. */
+template <typename F>
+static void
+with_types (ComputeDtype dtype, F f)
+{
+  if (dtype == COMPUTE_BF16)
+    f ((__nv_bfloat16 *)NULL, (__nv_bfloat16 *)NULL);
+  else if (dtype == COMPUTE_FP16)
+    f ((__half *)NULL, (__half *)NULL);
+  else if (dtype == COMPUTE_FP8)
+    f ((__nv_fp8_e4m3 *)NULL, (__nv_bfloat16 *)NULL);
+  else
+    f ((float *)NULL, (float *)NULL);
+}
+
 bool
-compute_fill (void *to, size_t size_B, ComputeDtype dtype, uint64_t seed, cudaStream_t stream, const char **error)
+compute_fill (void *to, size_t size_B, ComputeDtype dtype, uint64_t seed, cudaStream_t stream)
 {
   size_t n_pairs = size_B / compute_dtypes[dtype].in_B / 2;
   size_t needed = (n_pairs + FILL_THREADS - 1) / FILL_THREADS;
   unsigned blocks = needed < FILL_BLOCKS ? (unsigned)needed : FILL_BLOCKS;
   if (blocks == 0)
     return true;
-  if (dtype == COMPUTE_BF16)
-    fill_kernel<<<blocks, FILL_THREADS, 0, stream>>> ((__nv_bfloat16 *)to, n_pairs, seed);
-  else if (dtype == COMPUTE_FP16)
-    fill_kernel<<<blocks, FILL_THREADS, 0, stream>>> ((__half *)to, n_pairs, seed);
-  else if (dtype == COMPUTE_FP8)
-    fill_kernel<<<blocks, FILL_THREADS, 0, stream>>> ((__nv_fp8_e4m3 *)to, n_pairs, seed);
-  else
-    fill_kernel<<<blocks, FILL_THREADS, 0, stream>>> ((float *)to, n_pairs, seed);
-  return COMPUTE_TRY (cudaGetLastError (), error);
+  with_types (dtype,
+              [=] (auto *in, auto *) { fill_kernel<<<blocks, FILL_THREADS, 0, stream>>> ((decltype (in))to, n_pairs, seed); });
+  return PROBE_CUDA (cudaGetLastError ());
 }
 
 static size_t
@@ -153,7 +152,7 @@ compute_layout (const ComputeProblem *p)
 }
 
 bool
-compute_gemm_open (ComputeGemm *g, ComputeDevice *device, size_t in_B, size_t out_B, const char **error)
+compute_gemm_open (ComputeGemm *g, ComputeDevice *device, size_t in_B, size_t out_B)
 {
   memset (g, 0, sizeof *g);
   g->device = device;
@@ -162,14 +161,13 @@ compute_gemm_open (ComputeGemm *g, ComputeDevice *device, size_t in_B, size_t ou
   g->out_B = out_B;
   const float one = 1.0f;
   /* cublasSetStream takes the workspace away again: first the one, then the other. */
-  return COMPUTE_TRY (cudaSetDevice (device->device), error) && compute_try_blas (cublasCreate (&g->blas), error) &&
-         compute_try_blas (cublasLtCreate (&g->lt), error) && COMPUTE_TRY (cudaMalloc (&g->workspace, WORKSPACE_B), error) &&
-         COMPUTE_TRY (cudaMalloc (&g->one, sizeof one), error) &&
-         COMPUTE_TRY (cudaMalloc (&g->norms, 2 * sizeof (double)), error) && COMPUTE_TRY (cudaMalloc (&g->in, in_B), error) &&
-         COMPUTE_TRY (cudaMalloc (&g->out, out_B), error) &&
-         COMPUTE_TRY (cudaMemcpy (g->one, &one, sizeof one, cudaMemcpyHostToDevice), error) &&
-         compute_try_blas (cublasSetStream (g->blas, device->stream), error) &&
-         compute_try_blas (cublasSetWorkspace (g->blas, g->workspace, WORKSPACE_B), error);
+  return PROBE_CUDA (cudaSetDevice (device->on.device)) && compute_blas_ok (cublasCreate (&g->blas)) &&
+         compute_blas_ok (cublasLtCreate (&g->lt)) && PROBE_CUDA (cudaMalloc (&g->workspace, WORKSPACE_B)) &&
+         PROBE_CUDA (cudaMalloc (&g->one, sizeof one)) && PROBE_CUDA (cudaMalloc (&g->norms, 2 * sizeof (double))) &&
+         PROBE_CUDA (cudaMalloc (&g->in, in_B)) && PROBE_CUDA (cudaMalloc (&g->out, out_B)) &&
+         PROBE_CUDA (cudaMemcpy (g->one, &one, sizeof one, cudaMemcpyHostToDevice)) &&
+         compute_blas_ok (cublasSetStream (g->blas, device->on.stream)) &&
+         compute_blas_ok (cublasSetWorkspace (g->blas, g->workspace, WORKSPACE_B));
 }
 
 static void
@@ -192,9 +190,9 @@ compute_gemm_close (ComputeGemm *g)
 {
   if (g->device == NULL)
     return;
-  cudaSetDevice (g->device->device);
-  if (g->device->stream != NULL)
-    cudaStreamSynchronize (g->device->stream);
+  cudaSetDevice (g->device->on.device);
+  if (g->device->on.stream != NULL)
+    cudaStreamSynchronize (g->device->on.stream);
   forget_lt (g);
   if (g->blas != NULL)
     cublasDestroy (g->blas);
@@ -209,21 +207,21 @@ compute_gemm_close (ComputeGemm *g)
   memset (g, 0, sizeof *g);
 }
 
-const char *
-compute_gemm_refuses (const ComputeGemm *g, const ComputeProblem *p)
+bool
+compute_gemm_takes (const ComputeGemm *g, const ComputeProblem *p)
 {
   const ComputeDtypeRow *dtype = &compute_dtypes[p->dtype];
   if (g->device->capability < dtype->capability)
-    return compute_text ("%s needs a GPU of compute capability %d.%d; this one has %d.%d", dtype->name, dtype->capability / 10,
-                         dtype->capability % 10, g->device->capability / 10, g->device->capability % 10);
+    return probe_fail ("%s needs a GPU of compute capability %d.%d; this one has %d.%d", dtype->name, dtype->capability / 10,
+                       dtype->capability % 10, g->device->capability / 10, g->device->capability % 10);
   ComputeLayout at = compute_layout (p);
   if (at.a_B + at.b_B > g->in_B || at.c_B > g->out_B)
-    return "operands or result are larger than the part of this GPU's memory that is used for them";
-  return NULL;
+    return probe_fail ("operands or result are larger than the part of this GPU's memory that is used for them");
+  return true;
 }
 
 static bool
-set_lt (ComputeGemm *g, const char **error)
+set_lt (ComputeGemm *g)
 {
   const ComputeLayout *at = &g->layout;
   const ComputeDtypeRow *dtype = &compute_dtypes[g->problem.dtype];
@@ -236,61 +234,51 @@ set_lt (ComputeGemm *g, const char **error)
   int n_found = 0;
   forget_lt (g);
 #define SET(attribute, value) \
-  compute_try_blas (cublasLtMatmulDescSetAttribute (g->matmul, CUBLASLT_MATMUL_DESC_##attribute, &(value), sizeof (value)), error)
+  compute_blas_ok (cublasLtMatmulDescSetAttribute (g->matmul, CUBLASLT_MATMUL_DESC_##attribute, &(value), sizeof (value)))
+#define LAYOUT(which, type, rows, columns, leading) \
+  compute_blas_ok (cublasLtMatrixLayoutCreate (&g->which, dtype->type, (uint64_t)(rows), (uint64_t)(columns), leading))
   bool ok =
-      compute_try_blas (cublasLtMatmulDescCreate (&g->matmul, dtype->compute, CUDA_R_32F), error) && SET (TRANSA, at->trans_a) &&
+      compute_blas_ok (cublasLtMatmulDescCreate (&g->matmul, dtype->compute, CUDA_R_32F)) && SET (TRANSA, at->trans_a) &&
       SET (TRANSB, at->trans_b) && SET (FAST_ACCUM, fast) && SET (A_SCALE_POINTER, scale) && SET (B_SCALE_POINTER, scale) &&
-      compute_try_blas (cublasLtMatrixLayoutCreate (&g->a, dtype->in, (uint64_t)at->depth, (uint64_t)at->rows, at->lda), error) &&
-      compute_try_blas (cublasLtMatrixLayoutCreate (&g->b, dtype->in, (uint64_t)at->depth, (uint64_t)at->columns, at->ldb),
-                        error) &&
-      compute_try_blas (cublasLtMatrixLayoutCreate (&g->c, dtype->out, (uint64_t)at->rows, (uint64_t)at->columns, at->ldc),
-                        error) &&
-      compute_try_blas (cublasLtMatmulPreferenceCreate (&preference), error) &&
-      compute_try_blas (cublasLtMatmulPreferenceSetAttribute (preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_B,
-                                                              sizeof workspace_B),
-                        error) &&
-      compute_try_blas (cublasLtMatmulAlgoGetHeuristic (g->lt, g->matmul, g->a, g->b, g->c, g->c, preference, 1, &found, &n_found),
-                        error);
+      LAYOUT (a, in, at->depth, at->rows, at->lda) && LAYOUT (b, in, at->depth, at->columns, at->ldb) &&
+      LAYOUT (c, out, at->rows, at->columns, at->ldc) && compute_blas_ok (cublasLtMatmulPreferenceCreate (&preference)) &&
+      compute_blas_ok (cublasLtMatmulPreferenceSetAttribute (preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_B,
+                                                             sizeof workspace_B)) &&
+      compute_blas_ok (cublasLtMatmulAlgoGetHeuristic (g->lt, g->matmul, g->a, g->b, g->c, g->c, preference, 1, &found, &n_found));
 #undef SET
+#undef LAYOUT
   if (preference != NULL)
     cublasLtMatmulPreferenceDestroy (preference);
-  if (ok && (n_found < 1 || found.state != CUBLAS_STATUS_SUCCESS)) {
-    *error = "cuBLASLt has no algorithm for this problem";
-    return false;
-  }
+  if (ok && (n_found < 1 || found.state != CUBLAS_STATUS_SUCCESS))
+    return probe_fail ("cuBLASLt has no algorithm for this problem");
   if (ok)
     g->algorithm = found.algo;
   return ok;
 }
 
 bool
-compute_gemm_set (ComputeGemm *g, const ComputeProblem *p, const char **error)
+compute_gemm_set (ComputeGemm *g, const ComputeProblem *p)
 {
-  if (!COMPUTE_TRY (cudaSetDevice (g->device->device), error))
+  if (!PROBE_CUDA (cudaSetDevice (g->device->on.device)))
     return false;
   g->problem = *p;
   g->layout = compute_layout (p);
   const size_t in_B = g->layout.a_B + g->layout.b_B, out_B = g->layout.c_B;
-  size_t most = g->in_B / in_B < g->out_B / out_B ? g->in_B / in_B : g->out_B / out_B;
-  size_t wanted = (L2_TIMES * g->device->l2_B + in_B + out_B - 1) / (in_B + out_B);
-  if (wanted < SETS_LEAST)
-    wanted = SETS_LEAST;
-  g->n_sets = (unsigned)(wanted < most ? wanted : most);
-  if (g->n_sets == 0) {
-    *error = "no memory for operands and result"; /* compute_gemm_refuses was not asked */
-    return false;
-  }
+  const size_t most = g->in_B / in_B < g->out_B / out_B ? g->in_B / in_B : g->out_B / out_B;
+  g->n_sets = compute_sets (g->device, in_B + out_B, most);
+  if (g->n_sets == 0)
+    return probe_fail ("no memory for operands and result"); /* compute_gemm_takes was not asked */
   if (g->filled != (int)p->dtype) {
     g->filled = -1;
-    if (!compute_fill (g->in, g->in_B, p->dtype, FILL_SEED, g->device->stream, error))
+    if (!compute_fill (g->in, g->in_B, p->dtype, FILL_SEED, g->device->on.stream))
       return false;
     g->filled = (int)p->dtype;
   }
-  return p->dtype != COMPUTE_FP8 || set_lt (g, error);
+  return p->dtype != COMPUTE_FP8 || set_lt (g);
 }
 
 bool
-compute_gemm_launch (void *gemm, unsigned i, const char **error)
+compute_gemm_launch (void *gemm, unsigned i)
 {
   ComputeGemm *g = (ComputeGemm *)gemm;
   const ComputeLayout *at = &g->layout;
@@ -302,7 +290,7 @@ compute_gemm_launch (void *gemm, unsigned i, const char **error)
   cublasStatus_t status;
   if (g->problem.dtype == COMPUTE_FP8)
     status = cublasLtMatmul (g->lt, g->matmul, &one, a, g->a, b, g->b, &zero, c, g->c, c, g->c, &g->algorithm, g->workspace,
-                             WORKSPACE_B, g->device->stream);
+                             WORKSPACE_B, g->device->on.stream);
   else if (g->problem.batch > 1)
     status = cublasGemmStridedBatchedEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in,
                                          at->lda, at->a_stride, b, dtype->in, at->ldb, at->b_stride, &zero, c, dtype->out, at->ldc,
@@ -310,31 +298,7 @@ compute_gemm_launch (void *gemm, unsigned i, const char **error)
   else
     status = cublasGemmEx (g->blas, at->trans_a, at->trans_b, at->rows, at->columns, at->depth, &one, a, dtype->in, at->lda, b,
                            dtype->in, at->ldb, &zero, c, dtype->out, at->ldc, dtype->compute, CUBLAS_GEMM_DEFAULT);
-  return compute_try_blas (status, error);
-}
-
-static __device__ double
-get (__nv_bfloat16 x)
-{
-  return (double)__bfloat162float (x);
-}
-
-static __device__ double
-get (__half x)
-{
-  return (double)__half2float (x);
-}
-
-static __device__ double
-get (__nv_fp8_e4m3 x)
-{
-  return (double)(float)x;
-}
-
-static __device__ double
-get (float x)
-{
-  return (double)x;
+  return compute_blas_ok (status);
 }
 
 /* One block an element: its product in double precision against what stands in C. */
@@ -344,14 +308,14 @@ compare_kernel (ComputeLayout at, size_t n_elements, bool all, const In *a, cons
 {
   __shared__ double partial[COMPARE_THREADS];
   const size_t rows = (size_t)at.rows, columns = (size_t)at.columns, lda = (size_t)at.lda, ldb = (size_t)at.ldb;
-  const size_t element = all ? blockIdx.x : mix (COMPARE_SEED, blockIdx.x) % n_elements;
+  const size_t element = all ? blockIdx.x : probe_random (COMPARE_SEED, blockIdx.x) % n_elements;
   const size_t row = element % rows, column = element / rows % columns, batch = element / rows / columns;
   a += batch * (size_t)at.a_stride;
   b += batch * (size_t)at.b_stride;
   double sum = 0;
   for (size_t i = threadIdx.x; i < (size_t)at.depth; i += COMPARE_THREADS)
-    sum += get (at.trans_a == CUBLAS_OP_N ? a[row + i * lda] : a[i + row * lda]) *
-           get (at.trans_b == CUBLAS_OP_N ? b[i + column * ldb] : b[column + i * ldb]);
+    sum += (double)(float)(at.trans_a == CUBLAS_OP_N ? a[row + i * lda] : a[i + row * lda]) *
+           (double)(float)(at.trans_b == CUBLAS_OP_N ? b[i + column * ldb] : b[column + i * ldb]);
   partial[threadIdx.x] = sum;
   for (unsigned half = COMPARE_THREADS / 2; half > 0; half /= 2) {
     __syncthreads ();
@@ -359,53 +323,41 @@ compare_kernel (ComputeLayout at, size_t n_elements, bool all, const In *a, cons
       partial[threadIdx.x] += partial[threadIdx.x + half];
   }
   if (threadIdx.x == 0) {
-    double found = get (c[batch * (size_t)at.c_stride + column * (size_t)at.ldc + row]);
+    double found = (double)(float)c[batch * (size_t)at.c_stride + column * (size_t)at.ldc + row];
     atomicAdd (&norms[0], (found - partial[0]) * (found - partial[0]));
     atomicAdd (&norms[1], partial[0] * partial[0]);
   }
 }
 
 bool
-compute_gemm_compare (ComputeGemm *g, ComputeDtype dtype, const ComputeLayout *at, int batch, const void *a, const void *b,
-                      const void *c, const char **error)
+compute_gemm_compare (ComputeGemm *g, const ComputeProduct *p)
 {
-  const size_t n = (size_t)at->rows * (size_t)at->columns * (size_t)batch;
+  const size_t n = (size_t)p->layout.rows * (size_t)p->layout.columns * (size_t)p->batch;
   const bool all = n <= COMPARED_MOST;
   const unsigned blocks = all ? (unsigned)n : COMPARED_MOST;
-  cudaStream_t stream = g->device->stream;
+  cudaStream_t stream = g->device->on.stream;
   double norms[2] = { NAN, NAN };
-  if (!COMPUTE_TRY (cudaMemsetAsync (g->norms, 0, sizeof norms, stream), error))
+  if (!PROBE_CUDA (cudaMemsetAsync (g->norms, 0, sizeof norms, stream)))
     return false;
-  if (dtype == COMPUTE_BF16)
-    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const __nv_bfloat16 *)a, (const __nv_bfloat16 *)b,
-                                                            (const __nv_bfloat16 *)c, g->norms);
-  else if (dtype == COMPUTE_FP16)
-    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const __half *)a, (const __half *)b, (const __half *)c,
-                                                            g->norms);
-  else if (dtype == COMPUTE_FP8)
-    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const __nv_fp8_e4m3 *)a, (const __nv_fp8_e4m3 *)b,
-                                                            (const __nv_bfloat16 *)c, g->norms);
-  else
-    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (*at, n, all, (const float *)a, (const float *)b, (const float *)c,
-                                                            g->norms);
-  if (!COMPUTE_TRY (cudaGetLastError (), error) ||
-      !COMPUTE_TRY (cudaMemcpyAsync (norms, g->norms, sizeof norms, cudaMemcpyDeviceToHost, stream), error) ||
-      !COMPUTE_TRY (cudaStreamSynchronize (stream), error))
+  with_types (p->dtype, [=] (auto *in, auto *out) {
+    typedef decltype (in) In;
+    compare_kernel<<<blocks, COMPARE_THREADS, 0, stream>>> (p->layout, n, all, (In)p->a, (In)p->b, (decltype (out))p->c, g->norms);
+  });
+  if (!PROBE_CUDA (cudaGetLastError ()) ||
+      !PROBE_CUDA (cudaMemcpyAsync (norms, g->norms, sizeof norms, cudaMemcpyDeviceToHost, stream)) ||
+      !PROBE_CUDA (cudaStreamSynchronize (stream)))
     return false;
-  double off = sqrt (norms[0] / norms[1]), accepted = compute_dtypes[dtype].tolerance;
-  if (dtype == COMPUTE_FP8 && at->depth > FP8_SUMMANDS)
-    accepted *= at->depth / FP8_SUMMANDS;
-  if (off <= accepted) /* false as well for what is no number */
-    return true;
-  *error = compute_text ("wrong result: relative error %.3g; up to %.3g is accepted", off, accepted);
-  return false;
+  double accepted = compute_dtypes[p->dtype].tolerance;
+  if (p->dtype == COMPUTE_FP8 && p->layout.depth > FP8_SUMMANDS)
+    accepted *= p->layout.depth / FP8_SUMMANDS;
+  return compute_is_right (sqrt (norms[0] / norms[1]), accepted);
 }
 
 bool
-compute_gemm_check (ComputeGemm *g, const char **error)
+compute_gemm_check (ComputeGemm *g)
 {
+  const ComputeProduct p = { g->problem.dtype, g->layout, g->problem.batch, g->in, g->in + g->layout.a_B, g->out };
   /* All bits set is no number in every dtype: an element that is not written shows. */
-  return COMPUTE_TRY (cudaMemsetAsync (g->out, 0xff, g->layout.c_B, g->device->stream), error) &&
-         compute_gemm_launch (g, 0, error) &&
-         compute_gemm_compare (g, g->problem.dtype, &g->layout, g->problem.batch, g->in, g->in + g->layout.a_B, g->out, error);
+  return PROBE_CUDA (cudaMemsetAsync (g->out, 0xff, g->layout.c_B, g->device->on.stream)) && compute_gemm_launch (g, 0) &&
+         compute_gemm_compare (g, &p);
 }

@@ -1,6 +1,4 @@
 /* Grouped GEMM: the experts of a mixture in one call, each with tokens of its own. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute.h"
@@ -31,6 +29,12 @@ static const struct {
   { "skewed", { 50, 40, 30, 25, 20, 15, 12, 8 } },
 };
 
+typedef struct {
+  ComputeOp op;
+  int tokens;
+  size_t expert, balance; /* rows of their tables */
+} Case;
+
 #if CUBLAS_VERSION >= GROUPED_SINCE
 typedef struct {
   ComputeGemm *gemm;
@@ -59,25 +63,26 @@ tokens_of (int all, size_t balance, int expert)
 }
 
 static bool
-grouped_launch (void *user, unsigned i, const char **error)
+grouped_launch (void *user, unsigned i)
 {
   Grouped *u = (Grouped *)user;
   const ComputeDtypeRow *dtype = &compute_dtypes[u->dtype];
   void **set = u->pointers + (size_t)(i % u->n_sets) * 3 * N_EXPERTS;
-  return compute_try_blas (cublasGemmGroupedBatchedEx (u->gemm->blas, u->trans_a, u->trans_b, u->rows, u->columns, u->depth, u->one,
-                                                       (const void *const *)set, dtype->in, u->lda,
-                                                       (const void *const *)(set + N_EXPERTS), dtype->in, u->ldb, u->zero,
-                                                       set + 2 * N_EXPERTS, dtype->out, u->ldc, N_EXPERTS, u->size, dtype->compute),
-                           error);
+  return compute_blas_ok (cublasGemmGroupedBatchedEx (u->gemm->blas, u->trans_a, u->trans_b, u->rows, u->columns, u->depth, u->one,
+                                                      (const void *const *)set, dtype->in, u->lda,
+                                                      (const void *const *)(set + N_EXPERTS), dtype->in, u->ldb, u->zero,
+                                                      set + 2 * N_EXPERTS, dtype->out, u->ldc, N_EXPERTS, u->size, dtype->compute));
 }
 
-/* Layouts and pointers; false with *why where the memory is too small, with *error where something failed. */
+/* Layouts and pointers. False: the memory is too small for it (`*takes` false), or something failed. */
 static bool
-grouped_set (Grouped *u, ComputeOp op, int all, int n, int k, size_t balance, const char **why, const char **error)
+grouped_set (Grouped *u, const Case *c, bool *takes)
 {
   size_t in_B = 0, out_B = 0;
   for (int e = 0; e < N_EXPERTS; e++) {
-    const ComputeProblem p = { u->dtype, op, tokens_of (all, balance, e), n, k, 1 };
+    const ComputeProblem p = {
+      u->dtype, c->op, tokens_of (c->tokens, c->balance, e), experts[c->expert].n, experts[c->expert].k, 1
+    };
     ComputeLayout at = compute_layout (&p);
     u->at[e] = at;
     u->trans_a[e] = at.trans_a, u->trans_b[e] = at.trans_b;
@@ -89,10 +94,9 @@ grouped_set (Grouped *u, ComputeOp op, int all, int n, int k, size_t balance, co
     out_B += at.c_B;
   }
   const size_t most = u->gemm->in_B / in_B < u->gemm->out_B / out_B ? u->gemm->in_B / in_B : u->gemm->out_B / out_B;
-  if (most == 0) {
-    *why = "operands or result are larger than the part of this GPU's memory that is used for them";
-    return false;
-  }
+  *takes = most > 0;
+  if (!*takes)
+    return probe_fail ("operands or result are larger than the part of this GPU's memory that is used for them");
   u->n_sets = most < 2 ? 1 : 2; /* two sets of these are far beyond any L2 cache */
   void *host[2][3 * N_EXPERTS];
   unsigned char *in = u->gemm->in, *out = u->gemm->out;
@@ -105,104 +109,87 @@ grouped_set (Grouped *u, ComputeOp op, int all, int n, int k, size_t balance, co
       out += u->at[e].c_B;
     }
   memcpy (u->host, host[0], sizeof u->host);
-  return COMPUTE_TRY (cudaMemcpy (u->pointers, host, (size_t)u->n_sets * sizeof host[0], cudaMemcpyHostToDevice), error);
+  return PROBE_CUDA (cudaMemcpy (u->pointers, host, (size_t)u->n_sets * sizeof host[0], cudaMemcpyHostToDevice));
 }
 
 static bool
-grouped_check (Grouped *u, const char **error)
+grouped_check (Grouped *u)
 {
   size_t out_B = 0;
   for (int e = 0; e < N_EXPERTS; e++)
     out_B += u->at[e].c_B;
-  if (!COMPUTE_TRY (cudaMemsetAsync (u->gemm->out, 0xff, out_B, u->gemm->device->stream), error) || !grouped_launch (u, 0, error))
-    return false;
-  for (int e = 0; e < N_EXPERTS; e++)
-    if (!compute_gemm_compare (u->gemm, u->dtype, &u->at[e], 1, u->host[e], u->host[N_EXPERTS + e], u->host[2 * N_EXPERTS + e],
-                               error))
-      return false;
-  return true;
+  bool ok = PROBE_CUDA (cudaMemsetAsync (u->gemm->out, 0xff, out_B, u->gemm->device->on.stream)) && grouped_launch (u, 0);
+  for (int e = 0; ok && e < N_EXPERTS; e++) {
+    const ComputeProduct p = { u->dtype, u->at[e], 1, u->host[e], u->host[N_EXPERTS + e], u->host[2 * N_EXPERTS + e] };
+    ok = compute_gemm_compare (u->gemm, &p);
+  }
+  return ok;
 }
 
 /* The operands' random numbers are those of the GEMM's memory; a small problem of the dtype puts them there. */
 static bool
-grouped_open (Grouped *u, ComputeSection *s, const char **error)
+grouped_open (Grouped *u, ComputeSection *s)
 {
   memset (u, 0, sizeof *u);
   u->gemm = &s->gemm;
   u->dtype = COMPUTE_BF16;
   const ComputeProblem any = { u->dtype, COMPUTE_FORWARD, 1024, 1024, 1024, 1 };
-  return compute_gemm_set (u->gemm, &any, error) &&
-         COMPUTE_TRY (cudaMalloc (&u->pointers, 2 * 3 * N_EXPERTS * sizeof (void *)), error);
+  return compute_gemm_set (u->gemm, &any) && PROBE_CUDA (cudaMalloc (&u->pointers, 2 * 3 * N_EXPERTS * sizeof (void *)));
 }
 
 static bool
-measure (ComputeSection *s, Grouped *u, ProbeCase *c, ComputeOp op, int all, size_t expert, size_t balance)
+measure (ComputeSection *s, Grouped *u, ProbeCase *point, const Case *c)
 {
-  const char *why = NULL, *error = NULL;
-  ComputeTimed timed;
-  memset (&timed, 0, sizeof timed);
-  timed.device = &s->device;
-  timed.launch = grouped_launch;
-  timed.user = u;
-  timed.gated = false; /* cuBLAS may copy the groups' sizes from host memory in order, which would wait at a gate */
-  const ComputeProblem small = { u->dtype, op, 16, 16, 16, 1 };
-  why = compute_gemm_refuses (&s->gemm, &small);
-  if (why == NULL && grouped_set (u, op, all, experts[expert].n, experts[expert].k, balance, &why, &error) &&
-      grouped_check (u, &error) && compute_timed_prepare (&timed, COMPUTE_BURST_S, &error))
-    return !isnan (probe_measure (s->probe, c, compute_timed_sample, &timed)) || compute_device_alive (&s->device);
-  if (why != NULL) {
-    probe_skip (s->probe, c, why);
-    return true;
-  }
-  probe_point (s->probe, c, NULL, 0, error);
-  return compute_device_alive (&s->device);
+  ComputeTimed timed = compute_timed (&s->device, grouped_launch, u);
+  timed.gate = NULL; /* cuBLAS may copy the groups' sizes from host memory in order, which would wait at a gate */
+  const ComputeProblem small = { u->dtype, c->op, 16, 16, 16, 1 };
+  bool takes = compute_gemm_takes (&s->gemm, &small), ready = takes && grouped_set (u, c, &takes) && grouped_check (u);
+  if (takes)
+    return compute_measure (s, point, ready, &timed);
+  probe_skip (s->probe, point, probe_why ());
+  return true;
 }
 #endif
 
 static ProbeCase *
-grouped_case (Probe *probe, ComputeOp op, int m, size_t expert, size_t balance)
+grouped_case (const Case *c)
 {
-  ProbeCase *c = probe_case (probe, SECTION, "gemm_grouped");
-  probe_text (c, "dtype", compute_dtypes[COMPUTE_BF16].name);
-  probe_text (c, "op", compute_op_names[op]);
-  probe_number (c, "m", m);
-  probe_number (c, "n", experts[expert].n);
-  probe_number (c, "k", experts[expert].k);
-  probe_number (c, "groups", N_EXPERTS);
-  probe_text (c, "balance", balances[balance].name);
-  probe_text (c, "mode", "burst");
-  probe_text (c, "shape", experts[expert].shape);
-  return c;
+  return probe_case (SECTION, "gemm_grouped",
+                     { { "dtype", compute_dtypes[COMPUTE_BF16].name },
+                       { "op", compute_op_names[c->op] },
+                       { "m", c->tokens },
+                       { "n", experts[c->expert].n },
+                       { "k", experts[c->expert].k },
+                       { "groups", N_EXPERTS },
+                       { "balance", balances[c->balance].name },
+                       { "mode", "burst" },
+                       { "shape", experts[c->expert].shape } });
 }
 
 bool
 compute_gemm_grouped (ComputeSection *s)
 {
+  static const Case first = { COMPUTE_FORWARD, tokens[0], 0, 0 };
   bool going_on = true;
   if (!compute_wants (s, "gemm_grouped"))
     return true;
 #if CUBLAS_VERSION >= GROUPED_SINCE
   Grouped u;
-  const char *error = NULL;
   if (!compute_section_gemm (s))
     return true;
-  if (!grouped_open (&u, s, &error)) {
-    probe_point (s->probe, grouped_case (s->probe, COMPUTE_FORWARD, tokens[0], 0, 0), NULL, 0, error);
-    return compute_device_alive (&s->device);
-  }
-  for (size_t t = 0; t < sizeof tokens / sizeof tokens[0]; t++)
-    for (size_t balance = 0; balance < sizeof balances / sizeof balances[0]; balance++)
-      for (size_t expert = 0; expert < sizeof experts / sizeof experts[0]; expert++)
+  if (!grouped_open (&u, s))
+    return probe_failed (s->probe, grouped_case (&first)) || compute_device_alive (&s->device);
+  for (int all : tokens)
+    for (size_t balance = 0; balance < COMPUTE_COUNT (balances); balance++)
+      for (size_t expert = 0; expert < COMPUTE_COUNT (experts); expert++)
         for (int op = 0; op < COMPUTE_N_OPS; op++) {
-          if (!going_on || !compute_wants (s, "gemm_grouped"))
-            continue;
-          ProbeCase *c = grouped_case (s->probe, (ComputeOp)op, tokens[t], expert, balance);
-          going_on = measure (s, &u, c, (ComputeOp)op, tokens[t], expert, balance);
+          const Case c = { (ComputeOp)op, all, expert, balance };
+          if (going_on && compute_wants (s, "gemm_grouped"))
+            going_on = measure (s, &u, grouped_case (&c), &c);
         }
   cudaFree (u.pointers);
 #else
-  probe_skip (s->probe, grouped_case (s->probe, COMPUTE_FORWARD, tokens[0], 0, 0),
-              "built with a cuBLAS before 12.5, which has no grouped GEMM");
+  probe_skip (s->probe, grouped_case (&first), "built with a cuBLAS before 12.5, which has no grouped GEMM");
 #endif
   return going_on;
 }

@@ -1,7 +1,4 @@
 /* What it costs to start work: launches, graphs, events, synchronising. Time: below 1 s. */
-#include <math.h>
-#include <string.h>
-
 #include "compute.h"
 
 #define SECTION "compute"
@@ -24,162 +21,125 @@ typedef struct {
 } Launch;
 
 static bool
-launch_empty (void *user, unsigned i, const char **error)
+launch_empty (void *user, unsigned i)
 {
   (void)i;
-  empty_kernel<<<1, 1, 0, ((Launch *)user)->device->stream>>> ();
-  return COMPUTE_TRY (cudaGetLastError (), error);
+  empty_kernel<<<1, 1, 0, ((Launch *)user)->device->on.stream>>> ();
+  return PROBE_CUDA (cudaGetLastError ());
 }
 
 static bool
-launch_many (void *user, unsigned i, const char **error)
+launch_many (void *user, unsigned i)
 {
   (void)i;
-  Launch *u = (Launch *)user;
-  return COMPUTE_TRY (cudaGraphLaunch (u->many, u->device->stream), error);
+  return PROBE_CUDA (cudaGraphLaunch (((Launch *)user)->many, ((Launch *)user)->device->on.stream));
 }
 
 static bool
-launch_one (void *user, unsigned i, const char **error)
+launch_one (void *user, unsigned i)
 {
   (void)i;
-  Launch *u = (Launch *)user;
-  return COMPUTE_TRY (cudaGraphLaunch (u->one, u->device->stream), error);
+  return PROBE_CUDA (cudaGraphLaunch (((Launch *)user)->one, ((Launch *)user)->device->on.stream));
 }
 
 static bool
-record_event (void *user, unsigned i, const char **error)
+record_event (void *user, unsigned i)
 {
   (void)i;
-  Launch *u = (Launch *)user;
-  return COMPUTE_TRY (cudaEventRecord (u->device->start, u->device->stream), error);
+  const GpuStream *on = &((Launch *)user)->device->on;
+  return PROBE_CUDA (cudaEventRecord (on->begin, on->stream));
 }
 
 static bool
-synchronise (void *user, unsigned i, const char **error)
+synchronise (void *user, unsigned i)
 {
   (void)i;
-  return COMPUTE_TRY (cudaStreamSynchronize (((Launch *)user)->device->stream), error);
+  return PROBE_CUDA (cudaStreamSynchronize (((Launch *)user)->device->on.stream));
 }
 
 static bool
-launch_and_wait (void *user, unsigned i, const char **error)
+launch_and_wait (void *user, unsigned i)
 {
-  return launch_empty (user, i, error) && synchronise (user, i, error);
+  return launch_empty (user, i) && synchronise (user, i);
 }
 
 /* Host time of n calls in a row, per call. The stream is empty before and after. */
 typedef struct {
   Launch *launch;
-  ComputeLaunch call;
+  GpuLaunch call;
   unsigned n;
 } HostTimed;
 
 static double
-host_sample (void *user, const char **error)
+host_sample (void *user)
 {
-  HostTimed *t = (HostTimed *)user;
-  if (!synchronise (t->launch, 0, error))
-    return NAN;
-  bool ok = true;
+  const HostTimed *t = (const HostTimed *)user;
+  bool ok = synchronise (t->launch, 0);
   double start_s = probe_now ();
   for (unsigned i = 0; ok && i < t->n; i++)
-    ok = t->call (t->launch, i, error);
+    ok = t->call (t->launch, i);
   double end_s = probe_now ();
-  const char *later = NULL;
-  if (!synchronise (t->launch, 0, ok ? error : &later) || !ok)
-    return NAN;
-  return (end_s - start_s) / t->n;
-}
-
-/* Device time of an empty kernel among many of a graph. */
-static double
-graph_kernel_sample (void *timed, const char **error)
-{
-  double s = compute_timed_sample (timed, error);
-  return s / GRAPH_KERNELS;
+  ok = synchronise (t->launch, 0) && ok;
+  return ok ? (end_s - start_s) / t->n : -1;
 }
 
 static bool
-make_graph (Launch *u, unsigned n, cudaGraphExec_t *out, const char **error)
+make_graph (Launch *u, unsigned n, cudaGraphExec_t *out)
 {
   cudaGraph_t graph = NULL;
-  const char *later = NULL;
-  if (!COMPUTE_TRY (cudaStreamBeginCapture (u->device->stream, cudaStreamCaptureModeThreadLocal), error))
+  bool ok = PROBE_CUDA (cudaStreamBeginCapture (u->device->on.stream, cudaStreamCaptureModeThreadLocal));
+  if (!ok)
     return false;
-  bool ok = true;
   for (unsigned i = 0; ok && i < n; i++)
-    ok = launch_empty (u, i, error);
-  ok = COMPUTE_TRY (cudaStreamEndCapture (u->device->stream, &graph), ok ? error : &later) && ok;
-  ok = ok && COMPUTE_TRY (cudaGraphInstantiateWithFlags (out, graph, 0), error);
+    ok = launch_empty (u, i);
+  ok = PROBE_CUDA (cudaStreamEndCapture (u->device->on.stream, &graph)) && ok;
+  ok = ok && PROBE_CUDA (cudaGraphInstantiateWithFlags (out, graph, 0));
   if (graph != NULL)
     cudaGraphDestroy (graph);
   return ok;
 }
 
 static ProbeCase *
-launch_case (Probe *probe, const char *kind, const char *clock)
+launch_case (const char *kind, bool by_host)
 {
-  ProbeCase *c = probe_case (probe, SECTION, WHAT);
-  probe_text (c, "kind", kind);
-  probe_text (c, "clock", clock);
-  return c;
+  return probe_case (SECTION, WHAT, { { "kind", kind }, { "clock", by_host ? "host" : "device" } });
 }
 
-/* Kinds that the host's clock times. */
-static bool
-host_cases (ComputeSection *s, Launch *u)
-{
-  static const struct {
-    const char *kind;
-    ComputeLaunch call;
-    unsigned n;
-  } kinds[] = {
-    { "kernel", launch_empty, QUEUED_N },           { "kernel_and_synchronise", launch_and_wait, CALLS_N },
-    { "stream_synchronise", synchronise, CALLS_N }, { "event_record", record_event, CALLS_N },
-    { "graph_of_1", launch_one, CALLS_N },          { "graph_of_100", launch_many, 10 },
-  };
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-    if (!compute_wants (s, WHAT))
-      continue;
-    HostTimed t = { u, kinds[i].call, kinds[i].n };
-    ProbeCase *c = launch_case (s->probe, kinds[i].kind, "host");
-    if (isnan (probe_measure (s->probe, c, host_sample, &t)) && !compute_device_alive (&s->device))
-      return false;
-  }
-  return true;
-}
+/* What the host's clock times, so many in a row; then what events on the device time, of a graph also its single kernels. */
+static const struct {
+  const char *kind;
+  GpuLaunch call;
+  unsigned host_n; /* 0: by the device */
+  unsigned parts;
+} kinds[] = {
+  { "kernel", launch_empty, QUEUED_N, 0 },
+  { "kernel_and_synchronise", launch_and_wait, CALLS_N, 0 },
+  { "stream_synchronise", synchronise, CALLS_N, 0 },
+  { "event_record", record_event, CALLS_N, 0 },
+  { "graph_of_1", launch_one, CALLS_N, 0 },
+  { "graph_of_100", launch_many, 10, 0 },
+  { "kernel", launch_empty, 0, 1 },
+  { "kernel_in_graph", launch_many, 0, GRAPH_KERNELS },
+  { "graph_of_1", launch_one, 0, 1 },
+};
 
-/* Kinds that events on the device time. */
 static bool
-device_cases (ComputeSection *s, Launch *u)
+all_cases (ComputeSection *s, Launch *u)
 {
-  static const struct {
-    const char *kind;
-    ComputeLaunch launch;
-    ProbeSample sample;
-  } kinds[] = {
-    { "kernel", launch_empty, compute_timed_sample },
-    { "kernel_in_graph", launch_many, graph_kernel_sample },
-    { "graph_of_1", launch_one, compute_timed_sample },
-  };
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+  for (const auto &kind : kinds) {
+    bool by_host = kind.host_n > 0, going_on;
     if (!compute_wants (s, WHAT))
       continue;
-    const char *error = NULL;
-    ComputeTimed t;
-    memset (&t, 0, sizeof t);
-    t.device = &s->device;
-    t.launch = kinds[i].launch;
-    t.user = u;
-    t.gated = true;
-    bool ok = compute_timed_prepare (&t, COMPUTE_BURST_S, &error);
-    ProbeCase *c = launch_case (s->probe, kinds[i].kind, "device");
-    if (!ok)
-      probe_point (s->probe, c, NULL, 0, error);
-    else
-      ok = !isnan (probe_measure (s->probe, c, kinds[i].sample, &t));
-    if (!ok && !compute_device_alive (&s->device))
+    ProbeCase *c = launch_case (kind.kind, by_host);
+    if (by_host) {
+      HostTimed t = { u, kind.call, kind.host_n };
+      going_on = probe_measure (s->probe, c, host_sample, &t) || compute_device_alive (&s->device);
+    } else {
+      ComputeTimed t = compute_timed (&s->device, kind.call, u);
+      t.parts = kind.parts;
+      going_on = compute_measure (s, c, true, &t);
+    }
+    if (!going_on)
       return false;
   }
   return true;
@@ -191,15 +151,12 @@ compute_launch (ComputeSection *s)
   if (!compute_wants (s, WHAT))
     return true;
   Launch u = { &s->device, NULL, NULL };
-  const char *error = NULL;
   bool going_on;
   /* The first launch loads code, which a capture does not allow. */
-  if (launch_and_wait (&u, 0, &error) && make_graph (&u, 1, &u.one, &error) && make_graph (&u, GRAPH_KERNELS, &u.many, &error))
-    going_on = host_cases (s, &u) && device_cases (s, &u);
-  else {
-    probe_point (s->probe, launch_case (s->probe, "graph_of_100", "host"), NULL, 0, error);
-    going_on = compute_device_alive (&s->device);
-  }
+  if (launch_and_wait (&u, 0) && make_graph (&u, 1, &u.one) && make_graph (&u, GRAPH_KERNELS, &u.many))
+    going_on = all_cases (s, &u);
+  else
+    going_on = probe_failed (s->probe, launch_case ("graph_of_100", true)) || compute_device_alive (&s->device);
   if (u.one != NULL)
     cudaGraphExecDestroy (u.one);
   if (u.many != NULL)

@@ -24,8 +24,6 @@
 #define ARRAYS_MOST     4
 #define POOL_MOST_B     ((size_t)16 << 30) /* four arrays of 4 GiB */
 #define POOL_SHARE      4                  /* a quarter of free memory */
-#define L2_TIMES        4u
-#define SETS_LEAST      2u
 #define FILL_SEED       11u
 #define CHECKED_B       ((size_t)1 << 20) /* of each array, at its end: a whole number of rows */
 
@@ -60,49 +58,42 @@ pack (const float *x)
   return make_uint4 (word[0], word[1], word[2], word[3]);
 }
 
-static __device__ float
-warp_sum (float x)
-{
-  for (int offset = 16; offset > 0; offset /= 2)
-    x += __shfl_xor_sync (0xffffffffu, x, offset);
-  return x;
-}
+struct Sum {
+  static __device__ float of (float x, float y)
+  {
+    return x + y;
+  }
+};
 
-static __device__ float
-warp_most (float x)
-{
-  for (int offset = 16; offset > 0; offset /= 2)
-    x = fmaxf (x, __shfl_xor_sync (0xffffffffu, x, offset));
-  return x;
-}
+struct Most {
+  static __device__ float of (float x, float y)
+  {
+    return fmaxf (x, y);
+  }
+};
+
+struct Swiglu {
+  static __device__ float of (float gate, float up)
+  {
+    return gate / (1.0f + __expf (-gate)) * up;
+  }
+};
 
 /* Of all threads of the block, the same in each. `space` is one float a warp. */
+template <typename Op>
 static __device__ float
-block_sum (float x, float *space)
+over_block (float x, float *space)
 {
-  x = warp_sum (x);
+  for (int offset = 16; offset > 0; offset /= 2)
+    x = Op::of (x, __shfl_xor_sync (0xffffffffu, x, offset));
   __syncthreads (); /* what the last use left in `space` has been read */
   if (threadIdx.x % 32 == 0)
     space[threadIdx.x / 32] = x;
   __syncthreads ();
-  float sum = 0;
-  for (int i = 0; i < THREADS / 32; i++)
-    sum += space[i];
-  return sum;
-}
-
-static __device__ float
-block_most (float x, float *space)
-{
-  x = warp_most (x);
-  __syncthreads ();
-  if (threadIdx.x % 32 == 0)
-    space[threadIdx.x / 32] = x;
-  __syncthreads ();
-  float most = space[0];
+  float all = space[0];
   for (int i = 1; i < THREADS / 32; i++)
-    most = fmaxf (most, space[i]);
-  return most;
+    all = Op::of (all, space[i]);
+  return all;
 }
 
 /* First vector of the thread; the next ones are THREADS apart. */
@@ -127,8 +118,10 @@ copy_kernel (const uint4 *in, uint4 *out, size_t n)
       out[first + j * THREADS] = v[j];
 }
 
+/* Element by element from two arrays. */
+template <typename Op>
 static __global__ void
-add_kernel (const uint4 *left, const uint4 *right, uint4 *out, size_t n)
+pair_kernel (const uint4 *left, const uint4 *right, uint4 *out, size_t n)
 {
   const size_t first = first_vector (VECTORS);
 #pragma unroll
@@ -139,24 +132,7 @@ add_kernel (const uint4 *left, const uint4 *right, uint4 *out, size_t n)
       unpack (right[first + j * THREADS], y);
 #pragma unroll
       for (int i = 0; i < VALUES; i++)
-        x[i] += y[i];
-      out[first + j * THREADS] = pack (x);
-    }
-}
-
-static __global__ void
-swiglu_kernel (const uint4 *gate, const uint4 *up, uint4 *out, size_t n)
-{
-  const size_t first = first_vector (VECTORS);
-#pragma unroll
-  for (int j = 0; j < VECTORS; j++)
-    if (first + j * THREADS < n) {
-      float x[VALUES], y[VALUES];
-      unpack (gate[first + j * THREADS], x);
-      unpack (up[first + j * THREADS], y);
-#pragma unroll
-      for (int i = 0; i < VALUES; i++)
-        x[i] = x[i] / (1.0f + __expf (-x[i])) * y[i];
+        x[i] = Op::of (x[i], y[i]);
       out[first + j * THREADS] = pack (x);
     }
 }
@@ -176,7 +152,7 @@ rmsnorm_kernel (const uint4 *in, const uint4 *weight, uint4 *out)
 #pragma unroll
     for (int i = 0; i < VALUES; i++)
       squares += x[j][i] * x[j][i];
-  const float scale = rsqrtf (block_sum (squares, space) / NORM_ROW + NORM_EPSILON);
+  const float scale = rsqrtf (over_block<Sum> (squares, space) / NORM_ROW + NORM_EPSILON);
 #pragma unroll
   for (int j = 0; j < NORM_VECTORS; j++) {
     float w[VALUES];
@@ -201,7 +177,7 @@ softmax_kernel (const uint4 *in, uint4 *out)
     for (int i = 0; i < VALUES; i++)
       most = fmaxf (most, x[j][i]);
   }
-  most = block_most (most, space);
+  most = over_block<Most> (most, space);
 #pragma unroll
   for (int j = 0; j < SOFTMAX_VECTORS; j++)
 #pragma unroll
@@ -209,7 +185,7 @@ softmax_kernel (const uint4 *in, uint4 *out)
       x[j][i] = __expf (x[j][i] - most);
       sum += x[j][i];
     }
-  const float scale = 1.0f / block_sum (sum, space);
+  const float scale = 1.0f / over_block<Sum> (sum, space);
 #pragma unroll
   for (int j = 0; j < SOFTMAX_VECTORS; j++) {
 #pragma unroll
@@ -258,15 +234,22 @@ static const struct {
   unsigned n_read, n_written; /* times each array's size a pass moves */
   unsigned first_out, n_out;  /* arrays that hold results */
   unsigned row;               /* elements; 0: element by element */
+  unsigned vectors;           /* of a thread */
   double tolerance;
 } kernels[N_KERNELS] = {
-  { "copy", "bf16", 2, 1, 1, 1, 1, 0, 0 },
-  { "add", "bf16", 3, 2, 1, 2, 1, 0, 1e-2 },
-  { "swiglu", "bf16", 3, 2, 1, 2, 1, 0, 1e-2 },
-  { "rmsnorm", "bf16", 2, 1, 1, 1, 1, NORM_ROW, 1e-2 },
-  { "softmax", "bf16", 2, 1, 1, 1, 1, SOFTMAX_ROW, 1e-2 },
-  { "adam", "fp32", 4, 4, 3, 0, 3, 0, 1e-5 },
+  { "copy", "bf16", 2, 1, 1, 1, 1, 0, VECTORS, 0 },
+  { "add", "bf16", 3, 2, 1, 2, 1, 0, VECTORS, 1e-2 },
+  { "swiglu", "bf16", 3, 2, 1, 2, 1, 0, VECTORS, 1e-2 },
+  { "rmsnorm", "bf16", 2, 1, 1, 1, 1, NORM_ROW, NORM_VECTORS, 1e-2 },
+  { "softmax", "bf16", 2, 1, 1, 1, 1, SOFTMAX_ROW, SOFTMAX_VECTORS, 1e-2 },
+  { "adam", "fp32", 4, 4, 3, 0, 3, 0, VECTORS, 1e-5 },
 };
+
+static unsigned
+blocks_for (size_t n, unsigned vectors)
+{
+  return (unsigned)((n + THREADS * vectors - 1) / (THREADS * vectors));
+}
 
 typedef struct {
   ComputeDevice *device;
@@ -285,21 +268,20 @@ array (const Memory *u, size_t set, unsigned i)
 }
 
 static bool
-memory_launch (void *user, unsigned i, const char **error)
+memory_launch (void *user, unsigned i)
 {
   const Memory *u = (const Memory *)user;
   const size_t set = i % u->n_sets, n = u->size_B / VECTOR_B;
   const uint4 *a = (const uint4 *)array (u, set, 0);
   uint4 *b = (uint4 *)array (u, set, 1), *c = (uint4 *)array (u, set, 2);
-  cudaStream_t stream = u->device->stream;
-  const unsigned each = u->kernel == RMSNORM ? NORM_VECTORS : u->kernel == SOFTMAX ? SOFTMAX_VECTORS : VECTORS;
-  const unsigned blocks = (unsigned)((n + THREADS * each - 1) / (THREADS * each));
+  cudaStream_t stream = u->device->on.stream;
+  const unsigned blocks = blocks_for (n, kernels[u->kernel].vectors);
   if (u->kernel == COPY)
-    copy_kernel<<<blocks, THREADS, 0, stream>>> (a, b, n);
-  else if (u->kernel == ADD)
-    add_kernel<<<blocks, THREADS, 0, stream>>> (a, b, c, n);
+    return compute_copy (u->device, a, b, u->size_B);
+  if (u->kernel == ADD)
+    pair_kernel<Sum><<<blocks, THREADS, 0, stream>>> (a, b, c, n);
   else if (u->kernel == SWIGLU)
-    swiglu_kernel<<<blocks, THREADS, 0, stream>>> (a, b, c, n);
+    pair_kernel<Swiglu><<<blocks, THREADS, 0, stream>>> (a, b, c, n);
   else if (u->kernel == RMSNORM)
     rmsnorm_kernel<<<blocks, THREADS, 0, stream>>> (a, a, b);
   else if (u->kernel == SOFTMAX)
@@ -307,16 +289,15 @@ memory_launch (void *user, unsigned i, const char **error)
   else
     adam_kernel<<<blocks, THREADS, 0, stream>>> ((float4 *)array (u, set, 0), (float4 *)b, (float4 *)c,
                                                  (const float4 *)array (u, set, 3), n);
-  return COMPUTE_TRY (cudaGetLastError (), error);
+  return PROBE_CUDA (cudaGetLastError ());
 }
 
 bool
-compute_copy (ComputeDevice *d, const void *in, void *out, size_t size_B, const char **error)
+compute_copy (ComputeDevice *d, const void *in, void *out, size_t size_B)
 {
   const size_t n = size_B / VECTOR_B;
-  const unsigned blocks = (unsigned)((n + THREADS * VECTORS - 1) / (THREADS * VECTORS));
-  copy_kernel<<<blocks, THREADS, 0, d->stream>>> ((const uint4 *)in, (uint4 *)out, n);
-  return COMPUTE_TRY (cudaGetLastError (), error);
+  copy_kernel<<<blocks_for (n, VECTORS), THREADS, 0, d->on.stream>>> ((const uint4 *)in, (uint4 *)out, n);
+  return PROBE_CUDA (cudaGetLastError ());
 }
 
 static double
@@ -370,7 +351,7 @@ expected (Kernel kernel, unsigned char *const *was, const unsigned char *weight,
 }
 
 static bool
-compare (Kernel kernel, unsigned char *const *was, unsigned char *const *is, const unsigned char *weight, const char **error)
+compare (Kernel kernel, unsigned char *const *was, unsigned char *const *is, const unsigned char *weight)
 {
   const size_t n = CHECKED_B / (kernel == ADAM ? 4 : 2);
   const unsigned row = kernels[kernel].row;
@@ -384,61 +365,56 @@ compare (Kernel kernel, unsigned char *const *was, unsigned char *const *is, con
       off += (does - should) * (does - should);
       all += should * should;
     }
-    double relative = sqrt (off / all);
-    if (!(relative <= kernels[kernel].tolerance)) {
-      *error = compute_text ("wrong result: relative error %.3g; up to %.3g is accepted", relative, kernels[kernel].tolerance);
+    if (!compute_is_right (sqrt (off / all), kernels[kernel].tolerance))
       return false;
-    }
   }
   return true;
 }
 
 /* Runs set 0 once and compares the ends of its arrays with the same computed here. */
 static bool
-memory_check (Memory *u, const char **error)
+memory_check (Memory *u)
 {
   unsigned char *was[ARRAYS_MOST] = { NULL }, *is[ARRAYS_MOST] = { NULL };
   const unsigned n = kernels[u->kernel].n_arrays;
   const size_t weight_B = NORM_ROW * 2, end = u->size_B - CHECKED_B;
   unsigned char *space = (unsigned char *)malloc (2 * n * CHECKED_B + weight_B), *weight = space;
-  bool ok = space != NULL;
-  if (!ok)
-    *error = "out of memory";
-  ok = ok && COMPUTE_TRY (cudaStreamSynchronize (u->device->stream), error) &&
-       COMPUTE_TRY (cudaMemcpy (weight, array (u, 0, 0), weight_B, cudaMemcpyDeviceToHost), error);
+  bool ok = space != NULL || probe_fail ("out of memory");
+  ok = ok && PROBE_CUDA (cudaStreamSynchronize (u->device->on.stream)) &&
+       PROBE_CUDA (cudaMemcpy (weight, array (u, 0, 0), weight_B, cudaMemcpyDeviceToHost));
   for (unsigned i = 0; ok && i < n; i++) {
     was[i] = space + weight_B + 2 * i * CHECKED_B;
     is[i] = was[i] + CHECKED_B;
-    ok = COMPUTE_TRY (cudaMemcpy (was[i], array (u, 0, i) + end, CHECKED_B, cudaMemcpyDeviceToHost), error);
+    ok = PROBE_CUDA (cudaMemcpy (was[i], array (u, 0, i) + end, CHECKED_B, cudaMemcpyDeviceToHost));
   }
   /* All bits set is no number: an element that is not written shows. Adam's results are in place. */
   if (ok && u->kernel != ADAM)
-    ok = COMPUTE_TRY (cudaMemsetAsync (array (u, 0, kernels[u->kernel].first_out), 0xff, u->size_B, u->device->stream), error);
-  ok = ok && memory_launch (u, 0, error) && COMPUTE_TRY (cudaStreamSynchronize (u->device->stream), error);
+    ok = PROBE_CUDA (cudaMemsetAsync (array (u, 0, kernels[u->kernel].first_out), 0xff, u->size_B, u->device->on.stream));
+  ok = ok && memory_launch (u, 0) && PROBE_CUDA (cudaStreamSynchronize (u->device->on.stream));
   for (unsigned i = 0; ok && i < n; i++)
-    ok = COMPUTE_TRY (cudaMemcpy (is[i], array (u, 0, i) + end, CHECKED_B, cudaMemcpyDeviceToHost), error);
-  ok = ok && compare (u->kernel, was, is, weight, error);
+    ok = PROBE_CUDA (cudaMemcpy (is[i], array (u, 0, i) + end, CHECKED_B, cudaMemcpyDeviceToHost));
+  ok = ok && compare (u->kernel, was, is, weight);
   free (space);
   return ok;
 }
 
 /* The pool at the first use, filled again where the dtype changes. */
 static bool
-memory_ready (Memory *u, const char **error)
+memory_ready (Memory *u)
 {
   const ComputeDtype dtype = u->kernel == ADAM ? COMPUTE_TF32 : COMPUTE_BF16;
   if (u->pool == NULL) {
     size_t free_B = 0, total_B = 0;
-    if (!COMPUTE_TRY (cudaMemGetInfo (&free_B, &total_B), error))
+    if (!PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B)))
       return false;
     u->pool_B = free_B / POOL_SHARE < POOL_MOST_B ? free_B / POOL_SHARE : POOL_MOST_B;
-    if (!COMPUTE_TRY (cudaMalloc (&u->pool, u->pool_B), error))
+    if (!PROBE_CUDA (cudaMalloc (&u->pool, u->pool_B)))
       return false;
   }
   if (u->filled == (int)dtype)
     return true;
   u->filled = -1;
-  if (!compute_fill (u->pool, u->pool_B, dtype, FILL_SEED, u->device->stream, error))
+  if (!compute_fill (u->pool, u->pool_B, dtype, FILL_SEED, u->device->on.stream))
     return false;
   u->filled = (int)dtype;
   return true;
@@ -447,29 +423,15 @@ memory_ready (Memory *u, const char **error)
 static bool
 measure (ComputeSection *s, Memory *u, ProbeCase *c)
 {
-  const char *error = NULL;
-  bool ok = memory_ready (u, &error);
   const size_t set_B = kernels[u->kernel].n_arrays * u->size_B;
+  ComputeTimed timed = compute_timed (u->device, memory_launch, u);
+  bool ok = memory_ready (u);
   if (ok && set_B > u->pool_B) {
     probe_skip (s->probe, c, "the arrays are larger than a quarter of this GPU's free memory");
     return true;
   }
-  if (ok) {
-    size_t wanted = (L2_TIMES * u->device->l2_B + set_B - 1) / set_B, most = u->pool_B / set_B;
-    wanted = wanted < SETS_LEAST ? SETS_LEAST : wanted;
-    u->n_sets = (unsigned)(wanted < most ? wanted : most);
-  }
-  ComputeTimed timed;
-  memset (&timed, 0, sizeof timed);
-  timed.device = u->device;
-  timed.launch = memory_launch;
-  timed.user = u;
-  timed.gated = true;
-  if (!ok || !memory_check (u, &error) || !compute_timed_prepare (&timed, COMPUTE_BURST_S, &error)) {
-    probe_point (s->probe, c, NULL, 0, error);
-    return compute_device_alive (u->device);
-  }
-  return !isnan (probe_measure (s->probe, c, compute_timed_sample, &timed)) || compute_device_alive (u->device);
+  u->n_sets = compute_sets (u->device, set_B, u->pool_B / set_B);
+  return compute_measure (s, c, ok && memory_check (u), &timed);
 }
 
 bool
@@ -480,23 +442,24 @@ compute_memory (ComputeSection *s)
   u.device = &s->device;
   u.filled = -1;
   bool going_on = true;
-  const size_t n_sizes = probe_options (s->probe)->quick ? 2 : sizeof sizes_B / sizeof sizes_B[0];
+  const size_t n_sizes = probe_options (s->probe)->quick ? 2 : COMPUTE_COUNT (sizes_B);
   for (int kernel = 0; kernel < N_KERNELS; kernel++)
     for (size_t i = 0; i < n_sizes; i++) {
       if (!going_on || !compute_wants (s, WHAT))
         continue;
+      const auto &row = kernels[kernel];
       u.kernel = (Kernel)kernel;
       u.size_B = sizes_B[i];
-      ProbeCase *c = probe_case (s->probe, SECTION, WHAT);
-      probe_text (c, "kernel", kernels[kernel].name);
-      probe_text (c, "dtype", kernels[kernel].dtype);
-      probe_number (c, "size_B", (double)u.size_B);
-      probe_number (c, "bytes_moved_B", (double)(kernels[kernel].n_read + kernels[kernel].n_written) * (double)u.size_B);
-      probe_number (c, "row_elements", kernels[kernel].row);
+      ProbeCase *c = probe_case (SECTION, WHAT,
+                                 { { "kernel", row.name },
+                                   { "dtype", row.dtype },
+                                   { "size_B", u.size_B },
+                                   { "bytes_moved_B", (double)(row.n_read + row.n_written) * (double)u.size_B },
+                                   { "row_elements", row.row } });
       going_on = measure (s, &u, c);
     }
   if (u.pool != NULL) {
-    cudaStreamSynchronize (s->device.stream);
+    cudaStreamSynchronize (s->device.on.stream);
     cudaFree (u.pool);
   }
   return going_on;

@@ -11,13 +11,10 @@
 
 #define SECTION "compute"
 
-/* Successive windows of sustained work, and how long it lasts: power limits act within some 100 ms, so the second half is
- * settled. */
-#define WINDOW_S    50e-3
+/* How long sustained work lasts: power limits act within some 100 ms, so the second half is settled. */
 #define SUSTAINED_S 1.2
 /* Every GPU alone is a comparison of chips, where half of that is enough. */
-#define ALONE_S      0.6
-#define WINDOWS_MOST 16
+#define ALONE_S 0.6
 
 /* Operands and results: two sets of the largest layer here in bf16 (Llama 3 405B, gate and up, 8192 tokens) need 10.5 and 7 GB. */
 #define IN_MOST_B  ((size_t)12 << 30)
@@ -48,7 +45,6 @@ static const Layer layers[] = {
 static const int tokens[] = { 2048, 8192, 512 };
 static const int splits[] = { 1, 8 };
 static const int squares[] = { 8192, 4096, 2048, 1024, 16384 };
-#define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
 /* Attention with batch x heads products, m queries, n keys, k features of a head: forward is scores from queries and keys, dgrad
  * has the layout of scores times values, wgrad that of their gradient. */
@@ -64,96 +60,95 @@ compute_section_gemm (ComputeSection *s)
 {
   if (s->gemm_open || s->gemm_failed)
     return s->gemm_open;
-  const char *error = NULL;
   size_t free_B = 0, total_B = 0;
-  if (COMPUTE_TRY (cudaSetDevice (s->device.device), &error) && COMPUTE_TRY (cudaMemGetInfo (&free_B, &total_B), &error)) {
+  if (PROBE_CUDA (cudaSetDevice (s->device.on.device)) && PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B))) {
     size_t in_B = (size_t)(IN_SHARE * (double)free_B), out_B = (size_t)(OUT_SHARE * (double)free_B);
     in_B = (in_B < IN_MOST_B ? in_B : IN_MOST_B) / COMPUTE_ALIGN_B * COMPUTE_ALIGN_B;
     out_B = (out_B < OUT_MOST_B ? out_B : OUT_MOST_B) / COMPUTE_ALIGN_B * COMPUTE_ALIGN_B;
-    s->gemm_open = compute_gemm_open (&s->gemm, &s->device, in_B, out_B, &error);
+    s->gemm_open = compute_gemm_open (&s->gemm, &s->device, in_B, out_B);
     if (!s->gemm_open)
       compute_gemm_close (&s->gemm);
   }
   if (!s->gemm_open) {
     s->gemm_failed = true;
-    probe_note (s->probe, "compute: no GEMM is measured: %s", error);
+    probe_note (s->probe, "compute: no GEMM is measured: %s", probe_why ());
   }
   return s->gemm_open;
 }
 
 static ProbeCase *
-gemm_case (Probe *probe, const char *what, const char *shape, const char *mode, const ComputeProblem *p)
+gemm_case (const char *what, const char *shape, const char *mode, const ComputeProblem *p)
 {
-  ProbeCase *c = probe_case (probe, SECTION, what);
-  probe_text (c, "dtype", compute_dtypes[p->dtype].name);
-  probe_text (c, "op", compute_op_names[p->op]);
-  probe_number (c, "m", p->m);
-  probe_number (c, "n", p->n);
-  probe_number (c, "k", p->k);
-  probe_number (c, "batch", p->batch);
-  probe_text (c, "mode", mode);
-  probe_text (c, "shape", shape);
-  return c;
+  return probe_case (SECTION, what,
+                     { { "dtype", compute_dtypes[p->dtype].name },
+                       { "op", compute_op_names[p->op] },
+                       { "m", p->m },
+                       { "n", p->n },
+                       { "k", p->k },
+                       { "batch", p->batch },
+                       { "mode", mode },
+                       { "shape", shape } });
 }
 
-/* Prepares the problem on `gemm`; where that fails, the case has become a point. `going_on` is false when the device is lost. */
+/* Prepares the problem on `gemm` and checks its result. False: `c` has become a point. */
 static bool
-ready (Probe *probe, ComputeGemm *gemm, ComputeTimed *timed, ProbeCase *c, const ComputeProblem *p, bool *going_on)
+ready (Probe *probe, ComputeGemm *gemm, ProbeCase *c, const ComputeProblem *p)
 {
-  *going_on = true;
-  const char *why = compute_gemm_refuses (gemm, p), *error = NULL;
-  if (why != NULL) {
-    probe_skip (probe, c, why);
+  if (!compute_gemm_takes (gemm, p)) {
+    probe_skip (probe, c, probe_why ());
     return false;
   }
-  memset (timed, 0, sizeof *timed);
-  timed->device = gemm->device;
-  timed->launch = compute_gemm_launch;
-  timed->user = gemm;
-  timed->gated = true;
-  if (compute_gemm_set (gemm, p, &error) && compute_gemm_check (gemm, &error) &&
-      compute_timed_prepare (timed, COMPUTE_BURST_S, &error))
-    return true;
-  probe_point (probe, c, NULL, 0, error);
-  *going_on = compute_device_alive (gemm->device);
-  return false;
+  return (compute_gemm_set (gemm, p) && compute_gemm_check (gemm)) || probe_failed (probe, c);
 }
 
 /* One burst case, unless it is not wanted. */
 static bool
 burst (ComputeSection *s, const char *what, const char *shape, const ComputeProblem *p)
 {
-  if (!compute_wants (s, what))
+  if (!compute_wants (s, what) || !compute_section_gemm (s))
     return true;
-  if (!compute_section_gemm (s))
-    return true;
-  bool going_on = true;
-  ComputeTimed timed;
-  ProbeCase *c = gemm_case (s->probe, what, shape, "burst", p);
-  if (!ready (s->probe, &s->gemm, &timed, c, p, &going_on))
-    return going_on;
-  return !isnan (probe_measure (s->probe, c, compute_timed_sample, &timed)) || compute_device_alive (&s->device);
+  ComputeTimed timed = compute_timed (&s->device, compute_gemm_launch, &s->gemm);
+  ProbeCase *c = gemm_case (what, shape, "burst", p);
+  return ready (s->probe, &s->gemm, c, p) ? compute_measure (s, c, true, &timed) : compute_device_alive (&s->device);
+}
+
+/* Sustained work on one GPU; the point is made, whatever comes of it. */
+static bool
+sustained (Probe *probe, ComputeGemm *gemm, ProbeCase *c, const ComputeProblem *p, double total_s, ComputeTimed *timed)
+{
+  ComputeWindows sample_s;
+  *timed = compute_timed (gemm->device, compute_gemm_launch, gemm);
+  if (!ready (probe, gemm, c, p))
+    return false;
+  size_t n = compute_timed_prepare (timed) ? compute_windows (&timed, 1, total_s, &sample_s) : 0;
+  return n > 0 ? probe_point (probe, c, sample_s, n) : probe_failed (probe, c);
+}
+
+/* The same problem in all its operations. */
+static bool
+all_bursts (ComputeSection *s, const char *what, const char *shape, ComputeProblem p)
+{
+  for (int op = 0; op < COMPUTE_N_OPS; op++) {
+    p.op = (ComputeOp)op;
+    if (probe_stopped (s->probe))
+      return true;
+    if (!burst (s, what, shape, &p))
+      return false;
+  }
+  return true;
 }
 
 static bool
 layer_bursts (ComputeSection *s, ComputeDtype dtype, const Layer *layer, int m)
 {
-  for (size_t i = 0; i < COUNT (splits); i++) {
-    char shape[64];
-    int split = splits[i];
+  for (int split : splits) {
+    char shape[64], part[16] = "";
+    const int n = layer->splits_n ? layer->n / split : layer->n, k = layer->splits_n ? layer->k : layer->k / split;
     if (split > 1)
-      snprintf (shape, sizeof shape, "%s.%s.tp%d", layer->model, layer->layer, split);
-    else
-      snprintf (shape, sizeof shape, "%s.%s", layer->model, layer->layer);
-    for (int op = 0; op < COMPUTE_N_OPS; op++) {
-      const ComputeProblem p = {
-        dtype, (ComputeOp)op, m, layer->splits_n ? layer->n / split : layer->n, layer->splits_n ? layer->k : layer->k / split, 1
-      };
-      if (probe_stopped (s->probe))
-        return true;
-      if (!burst (s, "gemm", shape, &p))
-        return false;
-    }
+      snprintf (part, sizeof part, ".tp%d", split);
+    snprintf (shape, sizeof shape, "%s.%s%s", layer->model, layer->layer, part);
+    if (!all_bursts (s, "gemm", shape, { dtype, COMPUTE_FORWARD, m, n, k, 1 }))
+      return false;
   }
   return true;
 }
@@ -161,14 +156,9 @@ layer_bursts (ComputeSection *s, ComputeDtype dtype, const Layer *layer, int m)
 static bool
 square_bursts (ComputeSection *s, ComputeDtype dtype)
 {
-  for (size_t i = 0; i < COUNT (squares); i++)
-    for (int op = 0; op < COMPUTE_N_OPS; op++) {
-      const ComputeProblem p = { dtype, (ComputeOp)op, squares[i], squares[i], squares[i], 1 };
-      if (probe_stopped (s->probe))
-        return true;
-      if (!burst (s, "gemm", "square", &p))
-        return false;
-    }
+  for (int n : squares)
+    if (!all_bursts (s, "gemm", "square", { dtype, COMPUTE_FORWARD, n, n, n, 1 }))
+      return false;
   return true;
 }
 
@@ -180,11 +170,11 @@ compute_gemm_shapes (ComputeSection *s, ComputePass pass)
   const bool quick = probe_options (s->probe)->quick;
   if (pass == COMPUTE_REST && quick)
     return true;
-  const size_t n_dtypes = pass == COMPUTE_REST || quick ? 2 : COUNT (order);
+  const size_t n_dtypes = pass == COMPUTE_REST || quick ? 2 : COMPUTE_COUNT (order);
   for (size_t d = 0; d < n_dtypes; d++) {
     if (pass == COMPUTE_FIRST && !square_bursts (s, order[d]))
       return false;
-    for (size_t t = 0; t < COUNT (tokens); t++)
+    for (size_t t = 0; t < COMPUTE_COUNT (tokens); t++)
       for (size_t l = 0; l < N_LAYERS; l++) {
         bool first = l < N_FIRST && tokens[t] == FIRST_TOKENS;
         if (first == (pass == COMPUTE_FIRST) && !layer_bursts (s, order[d], &layers[l], tokens[t]))
@@ -197,31 +187,10 @@ compute_gemm_shapes (ComputeSection *s, ComputePass pass)
 bool
 compute_gemm_batched (ComputeSection *s)
 {
-  for (size_t i = 0; i < COUNT (batched); i++)
-    for (int op = 0; op < COMPUTE_N_OPS; op++) {
-      ComputeProblem p = batched[i];
-      p.op = (ComputeOp)op;
-      if (probe_stopped (s->probe))
-        return true;
-      if (!burst (s, "gemm_batched", "attention", &p))
-        return false;
-    }
+  for (const ComputeProblem &p : batched)
+    if (!all_bursts (s, "gemm_batched", "attention", p))
+      return false;
   return true;
-}
-
-static bool
-sustain (ComputeSection *s, const char *shape, const ComputeProblem *p)
-{
-  bool going_on = true;
-  ComputeTimed timed, *one = &timed;
-  double sample_s[WINDOWS_MOST];
-  const char *error = NULL;
-  ProbeCase *c = gemm_case (s->probe, "gemm", shape, "sustained", p);
-  if (!ready (s->probe, &s->gemm, &timed, c, p, &going_on))
-    return going_on;
-  size_t n = compute_timed_windows (&one, 1, WINDOW_S, SUSTAINED_S, sample_s, WINDOWS_MOST, &error);
-  probe_point (s->probe, c, sample_s, n, n > 0 ? NULL : error);
-  return n > 0 || compute_device_alive (&s->device);
 }
 
 bool
@@ -238,11 +207,13 @@ compute_gemm_sustained (ComputeSection *s)
     { "square", { COMPUTE_FP16, COMPUTE_FORWARD, 8192, 8192, 8192, 1 } },
     { "square", { COMPUTE_TF32, COMPUTE_FORWARD, 8192, 8192, 8192, 1 } },
   };
-  const size_t n = probe_options (s->probe)->quick ? 2 : COUNT (cases);
+  const size_t n = probe_options (s->probe)->quick ? 2 : COMPUTE_COUNT (cases);
   for (size_t i = 0; i < n; i++) {
     if (!compute_wants (s, "gemm") || !compute_section_gemm (s))
       continue;
-    if (!sustain (s, cases[i].shape, &cases[i].p))
+    ComputeTimed timed;
+    ProbeCase *c = gemm_case ("gemm", cases[i].shape, "sustained", &cases[i].p);
+    if (!sustained (s->probe, &s->gemm, c, &cases[i].p, SUSTAINED_S, &timed) && !compute_device_alive (&s->device))
       return false;
   }
   return true;
@@ -258,11 +229,10 @@ typedef struct {
 } Gpu;
 
 static ProbeCase *
-gpu_case (Probe *probe, int gpu, const char *busy)
+gpu_case (int gpu, const char *busy)
 {
-  ProbeCase *c = gemm_case (probe, "gemm_gpus", "square", "sustained", &large);
-  probe_number (c, "gpu", gpu);
-  probe_text (c, "busy", busy);
+  ProbeCase *c = gemm_case ("gemm_gpus", "square", "sustained", &large);
+  probe_add (c, { { "gpu", gpu }, { "busy", busy } });
   return c;
 }
 
@@ -272,39 +242,27 @@ gpu_alone (Probe *probe, Gpu *gpu, int index)
 {
   const ComputeLayout at = compute_layout (&large);
   const size_t n_sets = 2; /* 768 MiB, beyond any L2 cache */
-  ComputeTimed *one = &gpu->timed;
-  double sample_s[WINDOWS_MOST];
-  const char *error = NULL;
-  bool going_on = true;
-  ProbeCase *c = gpu_case (probe, index, "one");
-  if (!compute_device_open (&gpu->device, index, &error) ||
-      !compute_gemm_open (&gpu->gemm, &gpu->device, n_sets * (at.a_B + at.b_B), n_sets * at.c_B, &error)) {
-    probe_point (probe, c, NULL, 0, error);
-    return false;
-  }
-  if (!ready (probe, &gpu->gemm, &gpu->timed, c, &large, &going_on))
-    return false;
-  size_t n = compute_timed_windows (&one, 1, WINDOW_S, ALONE_S, sample_s, WINDOWS_MOST, &error);
-  probe_point (probe, c, sample_s, n, n > 0 ? NULL : error);
-  return n > 0;
+  ProbeCase *c = gpu_case (index, "one");
+  if (!compute_device_open (&gpu->device, index) ||
+      !compute_gemm_open (&gpu->gemm, &gpu->device, n_sets * (at.a_B + at.b_B), n_sets * at.c_B))
+    return probe_failed (probe, c);
+  return sustained (probe, &gpu->gemm, c, &large, ALONE_S, &gpu->timed);
 }
 
 static bool
 gpus_together (Probe *probe, Gpu *gpus, int n_gpus)
 {
-  ComputeTimed **timed = (ComputeTimed **)calloc ((size_t)n_gpus, sizeof *timed);
-  double *sample_s = (double *)calloc ((size_t)n_gpus * WINDOWS_MOST, sizeof *sample_s);
-  const char *error = "out of memory";
-  size_t n = 0;
-  if (timed != NULL && sample_s != NULL) {
-    for (int g = 0; g < n_gpus; g++)
-      timed[g] = &gpus[g].timed;
-    n = compute_timed_windows (timed, n_gpus, WINDOW_S, SUSTAINED_S, sample_s, WINDOWS_MOST, &error);
-  }
+  ComputeTimed *timed[PROBE_GPUS_MOST] = { NULL };
+  ComputeWindows sample_s[PROBE_GPUS_MOST];
   for (int g = 0; g < n_gpus; g++)
-    probe_point (probe, gpu_case (probe, g, "all"), n > 0 ? sample_s + (size_t)g * WINDOWS_MOST : NULL, n, n > 0 ? NULL : error);
-  free (sample_s);
-  free (timed);
+    timed[g] = &gpus[g].timed;
+  size_t n = compute_windows (timed, (size_t)n_gpus, SUSTAINED_S, sample_s);
+  for (int g = 0; g < n_gpus; g++) {
+    if (n == 0 && g > 0)
+      probe_fail ("the GPUs failed at once; the first has the reason");
+    ProbeCase *c = gpu_case (g, "all");
+    n > 0 ? probe_point (probe, c, sample_s[g], n) : probe_failed (probe, c);
+  }
   return n > 0;
 }
 
@@ -312,11 +270,11 @@ gpus_together (Probe *probe, Gpu *gpus, int n_gpus)
 bool
 compute_gemm_gpus (ComputeSection *s)
 {
-  const int n_gpus = probe_options (s->probe)->n_gpus;
+  const int n_gpus = (int)probe_options (s->probe)->gpus;
   if (!compute_wants (s, "gemm_gpus"))
     return true;
   if (n_gpus < 2) {
-    probe_skip (s->probe, gpu_case (s->probe, 0, "all"), "one GPU in use; two or more are compared");
+    probe_skip (s->probe, gpu_case (0, "all"), "one GPU in use; two or more are compared");
     return true;
   }
   Gpu *gpus = (Gpu *)calloc ((size_t)n_gpus, sizeof *gpus);
@@ -330,7 +288,7 @@ compute_gemm_gpus (ComputeSection *s)
   if (ok && !probe_stopped (s->probe))
     ok = gpus_together (s->probe, gpus, n_gpus);
   for (int g = 0; gpus != NULL && g < n_gpus; g++)
-    if (gpus[g].device.stream != NULL || gpus[g].device.start != NULL) {
+    if (gpus[g].device.on.stream != NULL) {
       compute_gemm_close (&gpus[g].gemm);
       compute_device_close (&gpus[g].device);
     }

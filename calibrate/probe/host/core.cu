@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,17 +17,16 @@
 #define SHARE_MOST_S  3.0  /* what is still not known then is noisy */
 #define LINE_MOST     512
 
-volatile int probe_signals;
+static volatile int n_signals;
 static char remove_path[4096];
 static volatile sig_atomic_t remove_set;
-static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
-static char last_error[2][LINE_MOST]; /* by turns, so that a text handed out stays whole for one more */
-static int last_error_at;
 
 bool
 probe_texts_add (ProbeTexts *texts, char *text)
 {
-  if (text != NULL && texts->n == texts->room) {
+  if (text == NULL)
+    return false;
+  if (texts->n == texts->room) {
     size_t room = texts->room * 2 + 64;
     char **grown = (char **)realloc (texts->text, room * sizeof *grown);
     if (grown == NULL) {
@@ -38,10 +36,18 @@ probe_texts_add (ProbeTexts *texts, char *text)
     texts->text = grown;
     texts->room = room;
   }
-  if (text == NULL)
-    return false;
   texts->text[texts->n++] = text;
   return true;
+}
+
+/* False: it is there already, or memory is out. */
+static bool
+add_once (ProbeTexts *texts, const char *text)
+{
+  for (size_t i = 0; i < texts->n; i++)
+    if (strcmp (texts->text[i], text) == 0)
+      return false;
+  return probe_texts_add (texts, strdup (text));
 }
 
 void
@@ -53,18 +59,11 @@ probe_texts_clear (ProbeTexts *texts)
   *texts = ProbeTexts ();
 }
 
-static double
-start_s (void)
-{
-  static double start = probe_clock_s ();
-  return start;
-}
-
 double
 probe_now (void)
 {
-  double start = start_s ();
-  return probe_clock_s () - start;
+  static const double start_s = probe_clock_s ();
+  return probe_clock_s () - start_s;
 }
 
 const ProbeOptions *
@@ -85,8 +84,8 @@ static void
 on_signal (int number)
 {
   (void)number;
-  probe_signals = probe_signals + 1;
-  if (probe_signals > 1) { /* what runs does not come back: the file stands as it was last written */
+  n_signals = n_signals + 1;
+  if (n_signals > 1) { /* what runs does not come back: the file stands as it was last written */
     if (remove_set)
       unlink (remove_path);
     _exit (130);
@@ -109,7 +108,7 @@ probe_catch_signals (void)
 bool
 probe_interrupted (void)
 {
-  return probe_signals > 0;
+  return n_signals > 0;
 }
 
 void
@@ -129,13 +128,13 @@ probe_remove_at_end (const char *path)
 bool
 probe_listing (const Probe *probe)
 {
-  return probe->arguments.list;
+  return probe->options.list;
 }
 
 bool
 probe_stopped (const Probe *probe)
 {
-  return probe_interrupted () || probe->lost || (!probe->arguments.list && probe_left (probe) <= 0);
+  return probe_interrupted () || probe->lost || (!probe->options.list && probe_left (probe) <= 0);
 }
 
 void
@@ -146,33 +145,20 @@ probe_left_out (Probe *probe, const char *format, ...)
   va_start (list, format);
   vsnprintf (text, sizeof text, format, list);
   va_end (list);
-  for (size_t i = 0; i < probe->left_out.n; i++)
-    if (strcmp (probe->left_out.text[i], text) == 0)
-      return;
-  probe_texts_add (&probe->left_out, strdup (text));
+  add_once (&probe->left_out, text);
 }
 
 /* What is asked for when the time is over is left out. */
 bool
 probe_selected (Probe *probe, const char *section, const char *what)
 {
-  if (!probe_arguments_want (&probe->arguments, section, what))
+  if (!probe_options_want (&probe->options, section, what))
     return false;
   if (!probe_stopped (probe))
     return true;
   if (!probe_interrupted () && !probe->lost)
     probe_left_out (probe, "%s", what);
   return false;
-}
-
-static void
-list_once (Probe *probe, const char *line)
-{
-  for (size_t i = 0; i < probe->listed.n; i++)
-    if (strcmp (probe->listed.text[i], line) == 0)
-      return;
-  if (probe_texts_add (&probe->listed, strdup (line)))
-    puts (line);
 }
 
 bool
@@ -184,7 +170,8 @@ probe_wants (Probe *probe, const char *section, const char *what)
     return true;
   char line[LINE_MOST];
   snprintf (line, sizeof line, "%s/%s", section, what);
-  list_once (probe, line);
+  if (add_once (&probe->listed, line))
+    puts (line);
   return false;
 }
 
@@ -194,38 +181,60 @@ probe_expect (Probe *probe, size_t n_cases)
   probe->expected = n_cases;
 }
 
-double
-probe_share (const Probe *probe)
+/* The seconds that one case may take now. */
+static double
+case_share (const Probe *probe)
 {
   double parts = probe->expected > 0 ? (double)probe->expected : SHARE_PARTS;
   return fmin (SHARE_MOST_S, fmax (SHARE_LEAST_S, probe_left (probe) / parts));
 }
 
+unsigned
+probe_repeats (double target_s, double each_s, unsigned most)
+{
+  double n = each_s > 0 ? ceil (target_s / each_s) : most;
+  return n < 1 ? 1 : n < most ? (unsigned)n : most;
+}
+
+bool
+probe_repeat_settle (ProbeRepeat *repeat, double target_s, unsigned rough, unsigned most)
+{
+  double s = repeat->run (repeat->user, rough);
+  repeat->each_s = s / rough;
+  repeat->n = probe_repeats (target_s, repeat->each_s, most);
+  return s >= 0;
+}
+
+double
+probe_repeat_sample (void *user)
+{
+  const ProbeRepeat *repeat = (const ProbeRepeat *)user;
+  return repeat->run (repeat->user, repeat->n) / repeat->n;
+}
+
 /* ---- cases ---- */
 
 ProbeCase *
-probe_case (Probe *probe, const char *section, const char *what)
+probe_case (const char *section, const char *what, std::initializer_list<ProbeParameter> parameters)
 {
-  (void)probe;
   ProbeCase *c = (ProbeCase *)calloc (1, sizeof *c);
   if (c == NULL) {
     fputs ("forerun-probe: out of memory\n", stderr);
     abort ();
   }
-  c->section = strdup (section);
-  c->what = strdup (what);
+  c->section = section;
+  c->what = what;
   c->label = strdup ("");
   probe_json_open (&c->json, NULL, '{');
   probe_json_string (&c->json, "section", section);
   probe_json_string (&c->json, "what", what);
+  probe_add (c, parameters);
   return c;
 }
 
 static void
 case_free (ProbeCase *c)
 {
-  free (c->section);
-  free (c->what);
   free (c->label);
   probe_json_free (&c->json);
   free (c);
@@ -246,8 +255,8 @@ label_add (ProbeCase *c, const char *key, const char *value)
 static bool
 is_free (const ProbeCase *c, const char *key)
 {
-  static const char *const taken[] = { "median_s", "mean_s", "min_s", "max_s", "ci_lo_s", "ci_hi_s", "samples", "enough",
-                                       "samples_s", "error", "skipped" };
+  static const char *const taken[] = { "median_s", "mean_s", "min_s",     "max_s", "ci_lo_s", "ci_hi_s",
+                                       "samples",  "enough", "samples_s", "error", "skipped" };
   char quoted[64];
   bool taken_already = false;
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
@@ -260,32 +269,21 @@ is_free (const ProbeCase *c, const char *key)
 }
 
 void
-probe_text (ProbeCase *c, const char *key, const char *value)
+probe_add (ProbeCase *c, std::initializer_list<ProbeParameter> parameters)
 {
-  if (!is_free (c, key))
-    return;
-  probe_json_string (&c->json, key, value);
-  label_add (c, key, value);
-}
-
-void
-probe_number (ProbeCase *c, const char *key, double value)
-{
-  char text[40];
-  if (!is_free (c, key))
-    return;
-  probe_json_number (&c->json, key, value);
-  snprintf (text, sizeof text, "%.10g", value);
-  label_add (c, key, text);
-}
-
-void
-probe_flag (ProbeCase *c, const char *key, bool value)
-{
-  if (!is_free (c, key))
-    return;
-  probe_json_bool (&c->json, key, value);
-  label_add (c, key, value ? "yes" : "no");
+  for (const ProbeParameter &p : parameters) {
+    char number[40];
+    if (!is_free (c, p.key))
+      continue;
+    snprintf (number, sizeof number, "%.10g", p.number);
+    if (p.text != NULL)
+      probe_json_string (&c->json, p.key, p.text);
+    else if (p.is_flag)
+      probe_json_bool (&c->json, p.key, p.number != 0);
+    else
+      probe_json_number (&c->json, p.key, p.number);
+    label_add (c, p.key, p.text != NULL ? p.text : !p.is_flag ? number : p.number != 0 ? "yes" : "no");
+  }
 }
 
 void
@@ -307,20 +305,22 @@ finish (Probe *probe, ProbeCase *c, const char *result)
   if (probe->terminal)
     fprintf (stderr, "%7.1f s  %s/%s %s  %s\n", probe_now (), c->section, c->what, c->label, result);
   case_free (c);
+  probe_forget (); /* what fails from here on is of another case */
   if (probe->expected > 1)
     probe->expected--;
   probe_document_save_sometimes (probe);
 }
 
-static double
-finish_failed (Probe *probe, ProbeCase *c, const char *error)
+bool
+probe_failed (Probe *probe, ProbeCase *c)
 {
   char text[LINE_MOST];
+  const char *error = probe_why ();
   snprintf (text, sizeof text, "FAILED: %s", error);
   probe->n_failed++;
   probe_json_string (&c->json, "error", error);
   finish (probe, c, text);
-  return NAN;
+  return false;
 }
 
 void
@@ -346,12 +346,14 @@ probe_enough (const Probe *probe, const double *sample_s, size_t n)
   return probe_stats_of (sample_s, n, &stats) && probe_stats_enough (&stats, probe->options.target);
 }
 
-double
-probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const char *error)
+bool
+probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n)
 {
   ProbeStats stats;
-  if (!probe_stats_of (sample_s, n, &stats))
-    return finish_failed (probe, c, error != NULL ? error : n == 0 ? "no sample was taken" : "a sample is no time");
+  if (!probe_stats_of (sample_s, n, &stats)) {
+    probe_fail (n == 0 ? "no sample was taken" : "a sample is no time");
+    return probe_failed (probe, c);
+  }
   bool enough = probe_stats_enough (&stats, probe->options.target);
   ProbeJson *json = &c->json;
   probe_json_number (json, "median_s", stats.median);
@@ -373,33 +375,28 @@ probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const
             stats.median > 0 ? (stats.median - stats.low) / stats.median * 100 : 0,
             stats.median > 0 ? (stats.high - stats.median) / stats.median * 100 : 0, stats.n);
   finish (probe, c, text);
-  return stats.median;
+  return true;
 }
 
-double
+bool
 probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user)
 {
-  double taken[PROBE_SAMPLES_MOST], begin = probe_now (), share = probe_share (probe);
+  double taken[PROBE_SAMPLES_MOST], begin = probe_now (), share = case_share (probe);
   size_t n = 0;
-  const char *error = NULL;
-  double warm = sample (user, &error); /* thrown away: first touches, connections, clocks that rise */
-  bool failed = !(warm >= 0);
-  while (!failed && n < PROBE_SAMPLES_MOST && !probe_interrupted ()) {
-    double s = sample (user, &error);
-    failed = !(s >= 0);
-    if (failed)
-      break;
-    taken[n++] = s;
-    if (n < PROBE_SAMPLES_LEAST)
-      continue;
-    if (probe_enough (probe, taken, n) || probe_now () - begin > share)
+  bool ok = sample (user) >= 0; /* thrown away: first touches, connections, clocks that rise */
+  while (ok && n < PROBE_SAMPLES_MOST && !probe_interrupted ()) {
+    taken[n] = sample (user);
+    ok = taken[n] >= 0;
+    if (ok && ++n >= PROBE_SAMPLES_LEAST && (probe_enough (probe, taken, n) || probe_now () - begin > share))
       break;
   }
-  if (!failed)
-    return probe_point (probe, c, taken, n, "interrupted before the first sample");
-  double result = finish_failed (probe, c, error != NULL ? error : "failed without saying why");
+  if (ok && n == 0)
+    probe_fail ("interrupted before the first sample");
+  if (ok)
+    return probe_point (probe, c, taken, n);
+  probe_failed (probe, c);
   probe_check_lost (probe);
-  return result;
+  return false;
 }
 
 /* ---- notes, errors ---- */
@@ -422,23 +419,12 @@ probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line)
   if (status == cudaSuccess)
     return true;
   const char *name = strrchr (file, '/');
+  char text[LINE_MOST];
   cudaGetLastError (); /* what does not stick is not to be found again by others */
-  pthread_mutex_lock (&error_lock);
-  last_error_at = !last_error_at;
-  snprintf (last_error[last_error_at], LINE_MOST, "%s: %s (%s, %s:%d)", what, cudaGetErrorString (status),
-            cudaGetErrorName (status), name == NULL ? file : name + 1, line);
-  fprintf (stderr, "forerun-probe: %s\n", last_error[last_error_at]);
-  pthread_mutex_unlock (&error_lock);
-  return false;
-}
-
-const char *
-probe_cuda_error (void)
-{
-  pthread_mutex_lock (&error_lock);
-  const char *text = last_error[last_error_at][0] != '\0' ? last_error[last_error_at] : "no CUDA call failed";
-  pthread_mutex_unlock (&error_lock);
-  return text;
+  snprintf (text, sizeof text, "%s: %s (%s, %s:%d)", what, cudaGetErrorString (status), cudaGetErrorName (status),
+            name == NULL ? file : name + 1, line);
+  fprintf (stderr, "forerun-probe: %s\n", text);
+  return probe_fail ("%s", text);
 }
 
 bool
@@ -448,7 +434,7 @@ probe_check_lost (Probe *probe)
   if (probe->lost)
     return true;
   cudaGetDevice (&device);
-  for (int i = 0; i < probe->options.n_gpus && !probe->lost; i++) {
+  for (int i = 0; i < (int)probe->options.gpus && !probe->lost; i++) {
     cudaGetLastError ();
     cudaError_t status = cudaSetDevice (i);
     if (status == cudaSuccess)

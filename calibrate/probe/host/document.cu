@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,16 @@ probe_utc_now (char out[32])
   struct tm parts;
   gmtime_r (&now, &parts);
   strftime (out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+/* Takes `json`; NULL: memory is out. */
+static char *
+take_text (ProbeJson *json)
+{
+  if (!json->failed)
+    return json->text;
+  probe_json_free (json);
+  return NULL;
 }
 
 static char *
@@ -58,11 +69,7 @@ environment_json (void)
     free (name);
   }
   probe_json_close (&json, '}');
-  if (json.failed) {
-    probe_json_free (&json);
-    return NULL;
-  }
-  return json.text;
+  return take_text (&json);
 }
 
 void
@@ -75,24 +82,15 @@ probe_document_begin (Probe *probe, int argc, char **argv)
 
 /* ---- the host ---- */
 
-/* The value behind `name` and a colon in /proc/cpuinfo, its first. */
-static bool
-cpuinfo_value (const char *line, const char *name, char *out, size_t size)
+/* What stands behind `name` and a colon in a line of /proc/cpuinfo; NULL: it is another line. */
+static const char *
+cpuinfo_value (const char *line, const char *name)
 {
   size_t n = strlen (name);
   if (strncmp (line, name, n) != 0)
-    return false;
-  line += n;
-  while (isspace ((unsigned char)*line))
-    line++;
-  if (*line != ':')
-    return false;
-  line++;
-  while (isspace ((unsigned char)*line))
-    line++;
-  snprintf (out, size, "%s", line);
-  out[strcspn (out, "\n")] = '\0';
-  return true;
+    return NULL;
+  line += n + strspn (line + n, " \t");
+  return *line == ':' ? line + 1 + strspn (line + 1, " \t") : NULL;
 }
 
 typedef struct {
@@ -105,17 +103,19 @@ static void
 read_host (Host *host)
 {
   FILE *file = fopen ("/proc/cpuinfo", "r");
-  char line[8192], value[4096];
+  char line[8192];
   *host = Host ();
   long highest = -1;
   while (file != NULL && fgets (line, sizeof line, file) != NULL) {
-    if (host->cpu[0] == '\0' && cpuinfo_value (line, "model name", value, sizeof value))
+    const char *value;
+    line[strcspn (line, "\n")] = '\0';
+    if (host->cpu[0] == '\0' && (value = cpuinfo_value (line, "model name")) != NULL)
       snprintf (host->cpu, sizeof host->cpu, "%.500s", value);
-    if (cpuinfo_value (line, "physical id", value, sizeof value)) {
+    if ((value = cpuinfo_value (line, "physical id")) != NULL) {
       long id = strtol (value, NULL, 10);
       highest = id > highest ? id : highest;
     }
-    if (cpuinfo_value (line, "flags", value, sizeof value) && strstr (value, " hypervisor") != NULL)
+    if ((value = cpuinfo_value (line, "flags")) != NULL && strstr (value, " hypervisor") != NULL)
       host->is_virtual = true;
   }
   if (file != NULL)
@@ -136,10 +136,7 @@ put_host (ProbeJson *json)
   probe_json_open (json, "host", '{');
   probe_json_string (json, "name", name);
   probe_json_string (json, "cpu", host.cpu[0] != '\0' ? host.cpu : NULL);
-  if (host.sockets > 0)
-    probe_json_number (json, "sockets", (double)host.sockets);
-  else
-    probe_json_null (json, "sockets");
+  probe_json_number (json, "sockets", host.sockets > 0 ? (double)host.sockets : NAN);
   probe_json_number (json, "cores", (double)sysconf (_SC_NPROCESSORS_ONLN));
   probe_json_number (json, "memory_B", (double)sysconf (_SC_PHYS_PAGES) * (double)sysconf (_SC_PAGESIZE));
   probe_json_string (json, "kernel", known ? kernel.release : NULL);
@@ -187,12 +184,11 @@ put_software (Probe *probe, ProbeJson *json)
   status = cudaDriverGetVersion (&version);
   put_cuda_version (json, "cuda_driver", status, version);
   char nccl[32];
-  const char *why = NULL;
-  bool has = nccl_lib_open (probe->options.nccl_library, &why);
+  bool has = nccl_lib_open (probe->options.nccl_library);
   if (has)
     nccl_lib_version (nccl, sizeof nccl);
   else
-    probe_note (probe, "NCCL: %s", why);
+    probe_note (probe, "NCCL: %s", probe_why ());
   probe_json_string (json, "nccl", has ? nccl : NULL);
 }
 
@@ -209,14 +205,11 @@ attribute (int device, cudaDeviceAttr which)
   return value;
 }
 
-/* Clocks are given in kHz; those that the driver does not tell are null. */
+/* Clocks are given in kHz; those that the driver does not tell are null, as what is no number. */
 static void
 put_clock (ProbeJson *json, const char *key, double kHz)
 {
-  if (kHz > 0)
-    probe_json_number (json, key, kHz * 1000);
-  else
-    probe_json_null (json, key);
+  probe_json_number (json, key, kHz > 0 ? kHz * 1000 : NAN);
 }
 
 static bool
@@ -226,7 +219,6 @@ put_gpu (ProbeJson *json, int device)
   char text[64], pci[32] = "";
   if (!PROBE_CUDA (cudaGetDeviceProperties (&properties, device)) || !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, sizeof pci, device)))
     return false;
-  probe_json_line (json);
   probe_json_open (json, NULL, '{');
   probe_json_number (json, "index", device);
   probe_json_string (json, "name", properties.name);
@@ -263,23 +255,13 @@ put_peers (ProbeJson *json, int n)
                                          : cudaDeviceGetP2PAttribute (&value, cudaDevP2PAttrPerformanceRank, i, k);
         if (status != cudaSuccess)
           cudaGetLastError ();
-        if (i == k)
-          probe_json_null (json, NULL);
-        else
-          probe_json_number (json, NULL, value);
+        probe_json_number (json, NULL, i == k ? NAN : value);
       }
       probe_json_close (json, ']');
     }
     probe_json_close (json, ']');
   }
   probe_json_close (json, '}');
-}
-
-static void
-put_environment (const Probe *probe, ProbeJson *json)
-{
-  probe_json_line (json);
-  probe_json_raw (json, "environment", probe->environment != NULL ? probe->environment : "null");
 }
 
 /* Members alone: the braces are the document's, or another object's. Takes `json`; NULL: memory is out. */
@@ -305,32 +287,38 @@ char *
 probe_document_gpu (int device)
 {
   ProbeJson json = ProbeJson ();
-  if (put_gpu (&json, device) && !json.failed)
-    return json.text;
-  probe_json_free (&json);
-  return NULL;
+  json.failed = !put_gpu (&json, device);
+  return take_text (&json);
 }
 
 static void
-put_gpus (ProbeJson *json, const ProbeHost *host, unsigned gpus)
+put_gpus (const Probe *probe, ProbeJson *json, const ProbeHost *host)
 {
   probe_json_line (json);
   probe_json_open (json, "gpus", '[');
-  for (unsigned g = 0; g < gpus; g++) {
+  for (unsigned g = 0; g < probe->options.gpus; g++) {
     probe_json_line (json);
     probe_json_raw (json, NULL, host->gpu[g]);
   }
   probe_json_close (json, ']');
 }
 
+/* What one host and several have. */
+static void
+begin_head (const Probe *probe, ProbeJson *json, const ProbeHost *host)
+{
+  probe_json_open (json, NULL, '{');
+  probe_json_raw (json, NULL, host->members);
+  probe_json_line (json);
+  probe_json_raw (json, "environment", probe->environment != NULL ? probe->environment : "null");
+  put_gpus (probe, json, host);
+}
+
 bool
-probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsigned gpus, const char *mpi, unsigned processes)
+probe_document_hosts (Probe *probe, const ProbeHost *host, const char *mpi, unsigned processes)
 {
   ProbeJson json = ProbeJson ();
-  probe_json_open (&json, NULL, '{');
-  probe_json_raw (&json, NULL, host[0].members);
-  put_environment (probe, &json);
-  put_gpus (&json, &host[0], gpus);
+  begin_head (probe, &json, host);
   probe_json_line (&json);
   probe_json_null (&json, "p2p");
   probe_json_line (&json);
@@ -338,15 +326,15 @@ probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsig
   probe_json_string (&json, "library", mpi);
   probe_json_number (&json, "processes", processes);
   probe_json_close (&json, '}');
-  probe_json_number (&json, "nodes", nodes);
-  probe_json_number (&json, "gpus_per_node", gpus);
+  probe_json_number (&json, "nodes", probe->options.nodes);
+  probe_json_number (&json, "gpus_per_node", probe->options.gpus);
   probe_json_line (&json);
   probe_json_open (&json, "hosts", '[');
-  for (unsigned k = 0; k < nodes; k++) {
+  for (unsigned k = 0; k < probe->options.nodes; k++) {
     probe_json_line (&json);
     probe_json_open (&json, NULL, '{');
     probe_json_raw (&json, NULL, host[k].members);
-    put_gpus (&json, &host[k], gpus);
+    put_gpus (probe, &json, &host[k]);
     probe_json_close (&json, '}');
   }
   probe_json_close (&json, ']');
@@ -357,24 +345,25 @@ probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsig
 bool
 probe_document_machine (Probe *probe)
 {
-  ProbeJson json = ProbeJson ();
-  probe_json_open (&json, NULL, '{');
-  put_host (&json);
-  put_software (probe, &json);
-  put_environment (probe, &json);
-  probe_json_line (&json);
-  probe_json_open (&json, "gpus", '[');
-  bool ok = true;
-  for (int i = 0; i < probe->options.n_gpus && ok; i++)
-    ok = put_gpu (&json, i);
-  probe_json_close (&json, ']');
-  put_peers (&json, probe->options.n_gpus);
-  if (!ok || json.failed) {
-    probe_json_free (&json);
-    return false;
+  ProbeHost host = ProbeHost ();
+  char *members = probe_document_host (probe), *gpu[PROBE_GPUS_MOST] = { NULL };
+  bool ok = members != NULL;
+  host.members = members;
+  for (unsigned i = 0; i < probe->options.gpus && ok; i++) {
+    host.gpu[i] = gpu[i] = probe_document_gpu ((int)i);
+    ok = gpu[i] != NULL;
   }
-  probe->head = take_members (&json);
-  return probe->head != NULL;
+  if (ok) {
+    ProbeJson json = ProbeJson ();
+    begin_head (probe, &json, &host);
+    put_peers (&json, (int)probe->options.gpus);
+    probe->head = take_members (&json);
+    ok = probe->head != NULL;
+  }
+  free (members);
+  for (unsigned i = 0; i < probe->options.gpus; i++)
+    free (gpu[i]);
+  return ok;
 }
 
 /* ---- the whole ---- */
@@ -413,8 +402,8 @@ probe_document_save (Probe *probe)
   snprintf (seed, sizeof seed, "%llu", (unsigned long long)probe->options.seed);
   probe_json_raw (&json, "seed", seed);
   probe_json_number (&json, "target", probe->options.target);
-  probe_json_number (&json, "budget_s", probe->arguments.budget_s);
-  probe_json_bool (&json, "nvls", probe->options.nvls);
+  probe_json_number (&json, "budget_s", probe->options.budget_s);
+  probe_json_bool (&json, "nvls", !probe->options.no_nvls);
   probe_json_bool (&json, "quick", probe->options.quick);
   if (probe->head != NULL)
     probe_json_raw (&json, NULL, probe->head); /* members, not a value: they stand behind those above */
@@ -424,9 +413,9 @@ probe_document_save (Probe *probe)
   put_texts (&json, "points", &probe->points, true);
   probe_json_line (&json);
   probe_json_close (&json, '}');
-  bool ok = !json.failed && probe_json_save (probe->arguments.output, json.text, json.length);
+  bool ok = !json.failed && probe_json_save (probe->options.output, json.text, json.length);
   if (!ok && !probe->save_failed)
-    fprintf (stderr, "forerun-probe: %s: %s; it is tried again\n", probe->arguments.output,
+    fprintf (stderr, "forerun-probe: %s: %s; it is tried again\n", probe->options.output,
              json.failed ? "out of memory" : strerror (errno));
   probe->save_failed = !ok;
   probe_json_free (&json);
@@ -437,6 +426,6 @@ probe_document_save (Probe *probe)
 void
 probe_document_save_sometimes (Probe *probe)
 {
-  if (!probe->arguments.list && probe_now () - probe->saved_s >= SAVE_EVERY_S)
+  if (!probe->options.list && probe_now () - probe->saved_s >= SAVE_EVERY_S)
     probe_document_save (probe);
 }

@@ -1,5 +1,7 @@
 #include "nccl_lib.h"
 
+#include "probe_fail.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ try_open (const char *path)
 }
 
 bool
-nccl_lib_open (const char *path, const char **why)
+nccl_lib_open (const char *path)
 {
   pthread_mutex_lock (&lock);
   if (!tried) {
@@ -43,16 +45,14 @@ nccl_lib_open (const char *path, const char **why)
     }
   }
   bool ok = library != NULL;
-  if (why != NULL)
-    *why = ok ? NULL : reason;
   pthread_mutex_unlock (&lock);
-  return ok;
+  return ok || probe_fail ("%s", reason);
 }
 
 static void *
 find (const char *name)
 {
-  return nccl_lib_open (NULL, NULL) ? dlsym (library, name) : NULL;
+  return nccl_lib_open (NULL) ? dlsym (library, name) : NULL;
 }
 
 #define HAND_ON(name, parameters, arguments)                       \
@@ -112,7 +112,7 @@ nccl_lib_version (char *out, size_t size)
 {
   int version = 0;
   out[0] = '\0';
-  if (!nccl_lib_open (NULL, NULL) || ncclGetVersion (&version) != ncclSuccess)
+  if (!nccl_lib_open (NULL) || ncclGetVersion (&version) != ncclSuccess)
     return;
   int major = version >= 10000 ? version / 10000 : version / 1000; /* 22809 is 2.28.9; 2809 would be 2.8.9 */
   int rest = version >= 10000 ? version % 10000 : version % 1000;

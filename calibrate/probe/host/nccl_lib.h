@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Once for the program; later calls say how the first ended. `path` NULL: the usual names. False: `why` (static). Without it the
- * first call of NCCL opens it by the usual names; where it cannot be had, every call returns ncclSystemError. */
-bool nccl_lib_open (const char *path, const char **why);
+/* Once for the program; later calls say how the first ended. `path` NULL: the usual names. Without it the first call of NCCL opens
+ * it by the usual names; where it cannot be had, every call returns ncclSystemError. */
+bool nccl_lib_open (const char *path);
 /* "2.28.9"; "" where it is not open. */
 void nccl_lib_version (char *out, size_t size);
 

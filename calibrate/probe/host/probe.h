@@ -5,30 +5,24 @@
  * call of a function that returns seconds for one operation (it does as many in a row as its resolution needs, and divides).
  * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share
  * of the time is spent; the point says which. Nothing here touches clocks, power or modes of a GPU, and nothing uses NVLink
- * multicast. */
+ * multicast.
+ *
+ * Functions that can fail return false, NULL or a negative time, and give probe_fail the reason. */
 #ifndef FORERUN_PROBE_H
 #define FORERUN_PROBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <initializer_list>
+#include <type_traits>
 
 #include <cuda_runtime.h>
+
+#include "probe_fail.h"
+#include "probe_options.h"
 
 typedef struct Probe Probe;
 typedef struct ProbeCase ProbeCase;
 
 /* What was asked for, and what the machine has; read-only for sections. */
-typedef struct {
-  int n_gpus;               /* in use */
-  double target;            /* half width of a median's confidence interval that is enough, 0.02 */
-  bool nvls;                /* false: --no-nvls or NCCL_NVLS_ENABLE=0; then NCCL must be told so before it starts */
-  const char *storage_dir;  /* NULL: no directory given, the storage section says so and ends */
-  bool quick;               /* --quick: fewer sizes and shapes */
-  uint64_t seed;            /* of whatever is random */
-  const char *nccl_library; /* --nccl-lib FILE; NULL: by the usual names. Every call of NCCL goes through nccl_lib.cu */
-} ProbeOptions;
-
 const ProbeOptions *probe_options (const Probe *probe);
 
 /* Seconds since the program started, monotonic; what is left of the section's budget. */
@@ -46,26 +40,51 @@ bool probe_listing (const Probe *probe);
 void probe_list (Probe *probe, ProbeCase *c);
 /* How many cases the section still has before it, so that each gets its share of the time; without, a twentieth of what is left. */
 void probe_expect (Probe *probe, size_t n_cases);
-/* The seconds that one case may take now. */
-double probe_share (const Probe *probe);
 
-/* A case. Parameters are written to the point as they are given. Owned by the probe once measured or skipped. */
-ProbeCase *probe_case (Probe *probe, const char *section, const char *what);
-void probe_text (ProbeCase *c, const char *key, const char *value);
-void probe_number (ProbeCase *c, const char *key, double value); /* units in the key: bytes, rate_Bps, time_s */
-void probe_flag (ProbeCase *c, const char *key, bool value);
+/* A parameter of a case, as it is written to the point: a text, a flag or a number, with its unit in the key (bytes, time_s). */
+struct ProbeParameter {
+  const char *key, *text; /* NULL: no text */
+  bool is_flag;
+  double number;
+  ProbeParameter (const char *key, const char *text) : key (key), text (text), is_flag (false), number (0)
+  {
+  }
+  template <typename Number, typename = typename std::enable_if<std::is_arithmetic<Number>::value>::type>
+  ProbeParameter (const char *key, Number number)
+      : key (key), text (NULL), is_flag (std::is_same<Number, bool>::value), number ((double)number)
+  {
+  }
+};
 
-/* Seconds of one operation; NAN or a negative value: failed, why in `error` (a static or strdup'd text). */
-typedef double (*ProbeSample) (void *user, const char **error);
+/* A case. Owned by the probe once measured, failed or skipped; then a reason that nobody took is dropped. */
+ProbeCase *probe_case (const char *section, const char *what, std::initializer_list<ProbeParameter> parameters = {});
+void probe_add (ProbeCase *c, std::initializer_list<ProbeParameter> parameters);
 
-/* Samples (after one that is thrown away), statistics, the point. Returns the median in seconds, NAN where it failed (the point
- * then has "error"). */
-double probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user);
-/* For what is timed by many threads together or computed from other points: samples that the caller took. Fewer than 1: failed. */
-double probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n, const char *error);
+/* Seconds of one operation; NAN or a negative value: failed. */
+typedef double (*ProbeSample) (void *user);
+
+/* A sample of as many operations in a row as last for a while. */
+typedef struct {
+  double (*run) (void *user, unsigned n); /* seconds of n of them; negative: failed */
+  void *user;
+  unsigned n;
+  double each_s; /* roughly */
+} ProbeRepeat;
+
+/* How many operations of `each_s` last for `target_s`: from 1 to `most`. */
+unsigned probe_repeats (double target_s, double each_s, unsigned most);
+/* Finds n so that they last for `target_s`, by timing `rough` in a row. */
+bool probe_repeat_settle (ProbeRepeat *repeat, double target_s, unsigned rough, unsigned most);
+double probe_repeat_sample (void *repeat); /* a ProbeSample */
+
+/* Samples (after one that is thrown away), statistics, the point. False: it failed (the point then has "error"). */
+bool probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user);
+/* For what is timed by many threads together or computed from other points: samples that the caller took. None: failed. */
+bool probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n);
+/* A case that failed, with the reason that probe_why has; returns false. */
+bool probe_failed (Probe *probe, ProbeCase *c);
 /* A case that cannot run here; `why` stands in the file. */
 void probe_skip (Probe *probe, ProbeCase *c, const char *why);
-
 /* What was found rather than timed: a point of its parameters alone. */
 void probe_fact (Probe *probe, ProbeCase *c);
 
@@ -74,10 +93,9 @@ bool probe_enough (const Probe *probe, const double *sample_s, size_t n);
 
 /* A line of the file's notes, and of stderr. printf-like. */
 void probe_note (Probe *probe, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
-/* Ends the section with an error that does not end the program. */
+/* Says on stderr what failed, and gives probe_fail the reason. */
 #define PROBE_CUDA(call) probe_cuda_ok ((call), #call, __FILE__, __LINE__)
-bool probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line); /* prints, remembers; false: failed */
-const char *probe_cuda_error (void); /* the last that PROBE_CUDA remembered, any thread; valid until the next */
+bool probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line);
 
 /* Sections: false where the section failed as a whole (said on stderr and in the notes). */
 bool probe_link (Probe *probe);

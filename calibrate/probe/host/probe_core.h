@@ -4,16 +4,14 @@
 
 #include "probe.h"
 #include "probe_json.h"
-#include "probe_options.h"
-#include "probe_plan.h"
 
 #define PROBE_VERSION "0.1.0"
 #define PROBE_SCHEMA  "forerun-probe/1"
 
 struct ProbeCase {
-  char *section, *what;
-  char *label;    /* "key=value key=value", for people */
-  ProbeJson json; /* the point so far */
+  const char *section, *what; /* borrowed */
+  char *label;                /* "key=value key=value", for people */
+  ProbeJson json;             /* the point so far */
 };
 
 typedef struct {
@@ -23,7 +21,6 @@ typedef struct {
 
 struct Probe {
   ProbeOptions options;
-  ProbeArguments arguments;
   char *command, *environment; /* as they were at the start; the second is JSON */
   char *head;                  /* members of the document that no longer change, JSON without braces */
   char *topology_xml;          /* NULL: NCCL was not asked */
@@ -40,8 +37,6 @@ struct Probe {
   void *user;      /* the program's own, for its sections */
 };
 
-extern volatile int probe_signals; /* how many came */
-
 /* A section's words for what it had no time for: "ring_ll 3 of 17 cases". printf-like. */
 void probe_left_out (Probe *probe, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 bool probe_texts_add (ProbeTexts *texts, char *text); /* takes `text`; false: out of memory */
@@ -49,15 +44,17 @@ void probe_texts_clear (ProbeTexts *texts);
 
 /* document.cu */
 void probe_document_begin (Probe *probe, int argc, char **argv); /* before anything changes the environment */
-bool probe_document_machine (Probe *probe);                      /* after the GPUs are counted */
-/* The same over nodes: a host is its members and its GPUs, each as the processes there had it of the next two; borrowed. */
+char *probe_document_host (Probe *probe); /* `host`, versions: members without braces; NULL: memory is out */
+char *probe_document_gpu (int device);    /* an object; NULL: the GPU does not say what it is */
+/* A host is its members and its GPUs, each as the process there had it of the two above; borrowed. */
 typedef struct {
   const char *members;
   const char *gpu[PROBE_GPUS_MOST];
 } ProbeHost;
-bool probe_document_hosts (Probe *probe, const ProbeHost *host, unsigned nodes, unsigned gpus, const char *mpi, unsigned processes);
-char *probe_document_host (Probe *probe); /* `host`, versions: members without braces; NULL: memory is out */
-char *probe_document_gpu (int device);    /* an object; NULL: the GPU does not say what it is */
+/* This machine, after its GPUs are counted. False: it does not say what it is. */
+bool probe_document_machine (Probe *probe);
+/* Several, of as many GPUs each as the options say, joined by that library of MPI. */
+bool probe_document_hosts (Probe *probe, const ProbeHost *host, const char *mpi, unsigned processes);
 bool probe_document_save (Probe *probe);
 void probe_document_save_sometimes (Probe *probe);
 void probe_utc_now (char out[32]);

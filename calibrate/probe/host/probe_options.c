@@ -1,10 +1,11 @@
 #include "probe_options.h"
 
+#include "probe_fail.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,6 @@
 #define TARGET_DEFAULT   0.02
 #define TARGET_LEAST     0.001 /* below this the clock's own steps are in the way */
 #define TARGET_MOST      0.5
-#define GPUS_MOST        64
-#define NODES_MOST       1024
 #define DIGITS_MOST      12 /* of a number in a duration or a percentage */
 
 static const char *const section_names[PROBE_SECTION_N] = { "link", "nccl", "compute", "overlap", "storage" };
@@ -27,64 +26,76 @@ probe_section_name (unsigned section)
   return section < PROBE_SECTION_N ? section_names[section] : NULL;
 }
 
-const char *
-probe_arguments_help (void)
+typedef enum { TAKES_NOTHING, TAKES_PATH, TAKES_TIME, TAKES_SHARE, TAKES_COUNT, TAKES_SEED, TAKES_SECTIONS } Takes;
+
+/* Help comes in the order of the table. */
+#define SAME ""
+static const struct {
+  const char *name, *value;
+  Takes takes;
+  size_t at; /* in ProbeOptions */
+  uint64_t most;
+  const char *help, *help_nodes; /* on one node and over nodes, where that is not the SAME; NULL: the program does not take it */
+} rows[] = {
+#define AT(member) offsetof (ProbeOptions, member)
+  { "output", "FILE", TAKES_PATH, AT (output), 0,
+    "the file (default: forerun-probe.json); refused where it exists, but for --force", SAME },
+  { "force", "", TAKES_NOTHING, AT (force), 0, "overwrite FILE", SAME },
+  { "only", "LIST", TAKES_SECTIONS, 0, 0, "SECTION or SECTION/WHAT, by commas; sections: link nccl compute overlap storage",
+    "nccl/WHAT, by commas" },
+  { "list", "", TAKES_NOTHING, AT (list), 0, "print what would be measured, a line each, and measure nothing", SAME },
+  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0, "for everything: 90s, 3m, 2m30s, 1h (default: 5m)", SAME },
+  { "target", "PERCENT", TAKES_SHARE, AT (target), 0, "a median known to this either way is good enough (default: 2%)", SAME },
+  { "quick", "", TAKES_NOTHING, AT (quick), 0, "fewer sizes and shapes", "fewer sizes" },
+  { "nodes", "N", TAKES_COUNT, AT (nodes), PROBE_NODES_MOST, NULL, "use the first N nodes (default: all)" },
+  { "gpus", "N", TAKES_COUNT, AT (gpus), PROBE_GPUS_MOST, "use the first N GPUs (default: all; CUDA_VISIBLE_DEVICES holds)",
+    "use the first N processes of each node (default: all)" },
+  { "no-nvls", "", TAKES_NOTHING, AT (no_nvls), 0, "NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same", SAME },
+  { "nccl-lib", "FILE", TAKES_PATH, AT (nccl_library), 0, "NCCL's library (default: libnccl.so.2, then libnccl.so)",
+    "NCCL's library on every node (default: libnccl.so.2, then libnccl.so)" },
+  { "storage", "DIR", TAKES_PATH, AT (storage_dir), 0,
+    "read and write a temporary file of at most 1 GiB there; without it storage is left out", NULL },
+  { "seed", "N", TAKES_SEED, AT (seed), UINT64_MAX, "of the random offsets (default: 1)", NULL },
+  { "help", ", --version", TAKES_NOTHING, AT (help), 0, "", SAME },
+  { "version", NULL, TAKES_NOTHING, AT (version), 0, "", SAME }, /* in the line before */
+#undef AT
+};
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+static const char *
+help_of (size_t row, ProbeProgram program)
 {
-  return "usage: forerun-probe [OPTION...]\n"
-         "\n"
-         "Measures this node's GPUs, the links between them, NCCL on them and a directory's storage, and writes one JSON file.\n"
-         "\n"
-         "  -o, --output FILE       the file (default: forerun-probe.json); refused where it exists, but for --force\n"
-         "      --force             overwrite FILE\n"
-         "      --only LIST         SECTION or SECTION/WHAT, by commas; sections: link nccl compute overlap storage\n"
-         "      --list              print what would be measured, a line each, and measure nothing\n"
-         "      --budget TIME       for everything: 90s, 3m, 2m30s, 1h (default: 5m)\n"
-         "      --target PERCENT    a median known to this either way is good enough (default: 2%)\n"
-         "      --quick             fewer sizes and shapes\n"
-         "      --gpus N            use the first N GPUs (default: all; CUDA_VISIBLE_DEVICES holds)\n"
-         "      --no-nvls           NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same\n"
-         "      --nccl-lib FILE     NCCL's library (default: libnccl.so.2, then libnccl.so)\n"
-         "      --storage DIR       read and write a temporary file of at most 1 GiB there; without it storage is left out\n"
-         "      --seed N            of the random offsets (default: 1)\n"
-         "      --help, --version\n"
-         "\n"
-         "Ends with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n";
+  return program == PROBE_ON_ONE_NODE || (rows[row].help_nodes != NULL && *rows[row].help_nodes == '\0') ? rows[row].help
+                                                                                                         : rows[row].help_nodes;
 }
 
 const char *
-probe_arguments_help_nodes (void)
+probe_options_help (ProbeProgram program)
 {
-  return "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node --bind-to none forerun-probe-mpi [OPTION...]\n"
-         "\n"
-         "Measures NCCL over nodes, one process a GPU, and writes one JSON file on the first process's node.\n"
-         "\n"
-         "  -o, --output FILE       the file (default: forerun-probe.json); refused where it exists, but for --force\n"
-         "      --force             overwrite FILE\n"
-         "      --only LIST         nccl/WHAT, by commas\n"
-         "      --list              print what would be measured, a line each, and measure nothing\n"
-         "      --budget TIME       for everything: 90s, 3m, 2m30s, 1h (default: 5m)\n"
-         "      --target PERCENT    a median known to this either way is good enough (default: 2%)\n"
-         "      --quick             fewer sizes\n"
-         "      --nodes N           use the first N nodes (default: all)\n"
-         "      --gpus N            use the first N processes of each node (default: all)\n"
-         "      --no-nvls           NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same\n"
-         "      --nccl-lib FILE     NCCL's library on every node (default: libnccl.so.2, then libnccl.so)\n"
-         "      --help, --version\n"
-         "\n"
-         "What forerun-probe measures of one node it does not: run that on one of them.\n"
-         "Ends with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n";
-}
-
-static bool fail (char *error, size_t size, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
-
-static bool
-fail (char *error, size_t size, const char *format, ...)
-{
-  va_list list;
-  va_start (list, format);
-  vsnprintf (error, size, format, list);
-  va_end (list);
-  return false;
+  static const char *const head[] = {
+    "usage: forerun-probe [OPTION...]\n"
+    "\n"
+    "Measures this node's GPUs, the links between them, NCCL on them and a directory's storage, and writes one JSON file.\n",
+    "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node --bind-to none forerun-probe-mpi [OPTION...]\n"
+    "\n"
+    "Measures NCCL over nodes, one process a GPU, and writes one JSON file on the first process's node.\n",
+  };
+  static const char *const tail[] = { "", "What forerun-probe measures of one node it does not: run that on one of them.\n" };
+  static char text[4096];
+  int n = snprintf (text, sizeof text, "%s\n", head[program]);
+  for (size_t i = 0; i < N_ROWS; i++) {
+    const char *help = help_of (i, program), *value = rows[i].value;
+    char words[32];
+    if (help == NULL || value == NULL)
+      continue;
+    snprintf (words, sizeof words, "--%s%s%s", rows[i].name, isalpha ((unsigned char)value[0]) ? " " : "", value);
+    n +=
+        snprintf (text + n, sizeof text - (size_t)n, "  %s%-*s%s\n", i == 0 ? "-o, " : "    ", *help != '\0' ? 20 : 0, words, help);
+  }
+  snprintf (text + n, sizeof text - (size_t)n,
+            "\n%sEnds with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n",
+            tail[program]);
+  return text;
 }
 
 /* A number of digits and a point, no sign, no exponent. */
@@ -157,13 +168,13 @@ read_whole (const char *text, uint64_t least, uint64_t most, uint64_t *out)
 }
 
 static bool
-read_only (const char *text, bool over_nodes, ProbeArguments *out, char *error, size_t size)
+read_sections (const char *text, ProbeProgram program, ProbeOptions *out)
 {
   free (out->only_text); /* the last --only counts */
   out->n_only = 0;
   out->only_text = malloc (strlen (text) + 1);
   if (out->only_text == NULL)
-    return fail (error, size, "out of memory");
+    return probe_fail ("out of memory");
   memcpy (out->only_text, text, strlen (text) + 1);
   char *at = out->only_text;
   while (at != NULL) {
@@ -177,141 +188,105 @@ read_only (const char *text, bool over_nodes, ProbeArguments *out, char *error, 
     unsigned s = 0;
     while (s < PROBE_SECTION_N && strcmp (item, section_names[s]) != 0)
       s++;
-    if (over_nodes && (s != PROBE_SECTION_NCCL || (what != NULL && *what == '\0')))
-      return fail (error, size,
-                   "--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas", text,
-                   item);
-    if (s == PROBE_SECTION_N || (what != NULL && *what == '\0'))
-      return fail (error, size,
-                   "--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, each alone or as "
-                   "SECTION/WHAT, by commas",
-                   text, item);
+    bool is_whole = what == NULL || *what != '\0';
+    if (program == PROBE_OVER_NODES && (s != PROBE_SECTION_NCCL || !is_whole))
+      return probe_fail ("--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas",
+                         text, item);
+    if (s == PROBE_SECTION_N || !is_whole)
+      return probe_fail ("--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, each alone or as "
+                         "SECTION/WHAT, by commas",
+                         text, item);
     if (out->n_only == PROBE_ONLY_MOST)
-      return fail (error, size, "--only names more than %d; at most %d are accepted", PROBE_ONLY_MOST, PROBE_ONLY_MOST);
+      return probe_fail ("--only names more than %d; at most %d are accepted", PROBE_ONLY_MOST, PROBE_ONLY_MOST);
     out->only[out->n_only++] = (ProbeOnly){ .section = (ProbeSection)s, .what = what };
   }
   return true;
 }
 
-static const struct option long_options[] = {
-  { "output", required_argument, NULL, 'o' },   { "force", no_argument, NULL, 'f' },
-  { "only", required_argument, NULL, 'O' },     { "list", no_argument, NULL, 'l' },
-  { "budget", required_argument, NULL, 'b' },   { "target", required_argument, NULL, 't' },
-  { "quick", no_argument, NULL, 'q' },          { "gpus", required_argument, NULL, 'g' },
-  { "nodes", required_argument, NULL, 'k' },    { "no-nvls", no_argument, NULL, 'n' },
-  { "nccl-lib", required_argument, NULL, 'N' }, { "storage", required_argument, NULL, 's' },
-  { "seed", required_argument, NULL, 'S' },     { "help", no_argument, NULL, 'h' },
-  { "version", no_argument, NULL, 'V' },        { NULL, 0, NULL, 0 },
-};
-
 static bool
-take_value (int option, const char *value, bool over_nodes, ProbeArguments *out, char *error, size_t size)
+take_value (size_t row, const char *value, ProbeProgram program, ProbeOptions *out)
 {
-  uint64_t whole;
-  switch (option) {
-    case 'O':
-      return read_only (value, over_nodes, out, error, size);
-    case 'b':
-      return (probe_duration_read (value, &out->budget_s) && out->budget_s >= BUDGET_LEAST_S && out->budget_s <= BUDGET_MOST_S) ||
-             fail (error, size, "--budget '%s' is no time; accepted are 5s to 24h, such as 90s, 3m, 2m30s", value);
-    case 't':
-      return (probe_percent_read (value, &out->target) && out->target >= TARGET_LEAST && out->target <= TARGET_MOST) ||
-             fail (error, size, "--target '%s' is no share; accepted are 0.1%% to 50%%, such as 2%%", value);
-    case 'g':
-      if (!read_whole (value, 1, GPUS_MOST, &whole))
-        return fail (error, size, "--gpus '%s': accepted are whole numbers from 1 to %d", value, GPUS_MOST);
-      out->gpus = (unsigned)whole;
+  char *member = (char *)out + rows[row].at;
+  uint64_t whole = 0, least = rows[row].takes == TAKES_COUNT ? 1 : 0;
+  double number;
+  switch (rows[row].takes) {
+    case TAKES_NOTHING:
+      *(bool *)member = true;
       return true;
-    case 'k':
-      if (!read_whole (value, 1, NODES_MOST, &whole))
-        return fail (error, size, "--nodes '%s': accepted are whole numbers from 1 to %d", value, NODES_MOST);
-      out->nodes = (unsigned)whole;
+    case TAKES_SECTIONS:
+      return read_sections (value, program, out);
+    case TAKES_TIME:
+      if (!probe_duration_read (value, &number) || number < BUDGET_LEAST_S || number > BUDGET_MOST_S)
+        return probe_fail ("--%s '%s' is no time; accepted are 5s to 24h, such as 90s, 3m, 2m30s", rows[row].name, value);
+      memcpy (member, &number, sizeof number);
       return true;
-    case 'S':
-      return read_whole (value, 0, UINT64_MAX, &out->seed) ||
-             fail (error, size, "--seed '%s': accepted are whole numbers from 0 to 18446744073709551615", value);
+    case TAKES_SHARE:
+      if (!probe_percent_read (value, &number) || !(number >= TARGET_LEAST && number <= TARGET_MOST))
+        return probe_fail ("--%s '%s' is no share; accepted are 0.1%% to 50%%, such as 2%%", rows[row].name, value);
+      memcpy (member, &number, sizeof number);
+      return true;
+    case TAKES_PATH:
+      if (*value == '\0')
+        return probe_fail ("an empty name of a file or directory; give one that is not");
+      memcpy (member, &value, sizeof value);
+      return true;
     default:
       break;
   }
-  if (*value == '\0')
-    return fail (error, size, "an empty name of a file or directory; give one that is not");
-  *(option == 'o' ? &out->output : option == 's' ? &out->storage_dir : &out->nccl_library) = value;
+  if (!read_whole (value, least, rows[row].most, &whole))
+    return probe_fail ("--%s '%s': accepted are whole numbers from %llu to %llu", rows[row].name, value, (unsigned long long)least,
+                       (unsigned long long)rows[row].most);
+  if (rows[row].takes == TAKES_COUNT)
+    *(unsigned *)(void *)member = (unsigned)whole;
+  else
+    memcpy (member, &whole, sizeof whole);
   return true;
 }
 
-static bool
-read_all (int argc, char **argv, bool over_nodes, ProbeArguments *out, char *error, size_t error_size)
+bool
+probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *out)
 {
-  *out = (ProbeArguments){ .output = "forerun-probe.json", .budget_s = BUDGET_DEFAULT_S, .target = TARGET_DEFAULT, .seed = 1 };
+  enum { FIRST = 256 }; /* beyond all letters */
+  struct option long_options[N_ROWS + 1];
+  memset (long_options, 0, sizeof long_options);
+  for (size_t i = 0; i < N_ROWS; i++) {
+    long_options[i].name = rows[i].name;
+    long_options[i].has_arg = rows[i].takes == TAKES_NOTHING ? no_argument : required_argument;
+    long_options[i].val = FIRST + (int)i;
+  }
+  *out = (ProbeOptions){ .output = "forerun-probe.json", .budget_s = BUDGET_DEFAULT_S, .target = TARGET_DEFAULT, .seed = 1 };
   opterr = 0;
   optind = 0; /* glibc: begin anew, so that it can be called more than once */
-  int option, index = -1;
-  while ((option = getopt_long (argc, argv, ":o:", long_options, &index)) != -1) {
-    switch (option) {
-      case 'f':
-        out->force = true;
-        break;
-      case 'l':
-        out->list = true;
-        break;
-      case 'q':
-        out->quick = true;
-        break;
-      case 'n':
-        out->no_nvls = true;
-        break;
-      case 'h':
-        out->help = true;
-        break;
-      case 'V':
-        out->version = true;
-        break;
-      case ':':
-        return fail (error, error_size, "%s needs a value; --help says which", argv[optind - 1]);
-      case '?':
-        return fail (error, error_size, "%s is not accepted; accepted are the options that --help lists", argv[optind - 1]);
-      default:
-        if (strchr (over_nodes ? "sS" : "k", option) != NULL)
-          return fail (error, error_size, "--%s is not accepted %s; accepted are the options that --help lists",
-                       option == 's'   ? "storage"
-                       : option == 'S' ? "seed"
-                                       : "nodes",
-                       over_nodes ? "over nodes" : "on one node, forerun-probe-mpi takes it");
-        if (!take_value (option, optarg, over_nodes, out, error, error_size))
-          return false;
-    }
+  int option;
+  while ((option = getopt_long (argc, argv, ":o:", long_options, NULL)) != -1) {
+    if (option == ':')
+      return probe_fail ("%s needs a value; --help says which", argv[optind - 1]);
+    if (option == '?')
+      return probe_fail ("%s is not accepted; accepted are the options that --help lists", argv[optind - 1]);
+    size_t row = option == 'o' ? 0 : (size_t)(option - FIRST);
+    if (help_of (row, program) == NULL)
+      return probe_fail ("--%s is not accepted %s; accepted are the options that --help lists", rows[row].name,
+                         program == PROBE_OVER_NODES ? "over nodes" : "on one node, forerun-probe-mpi takes it");
+    if (!take_value (row, optarg, program, out))
+      return false;
   }
-  if (optind < argc)
-    return fail (error, error_size, "'%s' is no option; only options are accepted, see --help", argv[optind]);
-  return true;
-}
-
-bool
-probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size)
-{
-  return read_all (argc, argv, false, out, error, error_size);
-}
-
-bool
-probe_arguments_read_nodes (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size)
-{
-  return read_all (argc, argv, true, out, error, error_size);
+  return optind >= argc || probe_fail ("'%s' is no option; only options are accepted, see --help", argv[optind]);
 }
 
 void
-probe_arguments_clear (ProbeArguments *arguments)
+probe_options_clear (ProbeOptions *options)
 {
-  free (arguments->only_text);
-  arguments->only_text = NULL;
-  arguments->n_only = 0;
+  free (options->only_text);
+  options->only_text = NULL;
+  options->n_only = 0;
 }
 
 bool
-probe_arguments_want (ProbeArguments *arguments, const char *section, const char *what)
+probe_options_want (ProbeOptions *options, const char *section, const char *what)
 {
-  bool wanted = arguments->n_only == 0;
-  for (unsigned i = 0; i < arguments->n_only; i++) {
-    ProbeOnly *only = &arguments->only[i];
+  bool wanted = options->n_only == 0;
+  for (unsigned i = 0; i < options->n_only; i++) {
+    ProbeOnly *only = &options->only[i];
     if (strcmp (section_names[only->section], section) != 0)
       continue;
     if (what == NULL || only->what == NULL) {

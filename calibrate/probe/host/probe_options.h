@@ -1,4 +1,4 @@
-/* The command line. Pure: reads argv, writes a struct or says what is wrong. */
+/* The command line of both programs. Pure: reads argv, writes a struct or says what is wrong. */
 #ifndef FORERUN_PROBE_OPTIONS_H
 #define FORERUN_PROBE_OPTIONS_H
 
@@ -10,7 +10,9 @@
 extern "C" {
 #endif
 
-#define PROBE_ONLY_MOST 32
+#define PROBE_ONLY_MOST  32
+#define PROBE_NODES_MOST 1024
+#define PROBE_GPUS_MOST  64 /* of a node */
 
 typedef enum {
   PROBE_SECTION_LINK,
@@ -21,35 +23,38 @@ typedef enum {
   PROBE_SECTION_N
 } ProbeSection;
 
+typedef enum { PROBE_ON_ONE_NODE, PROBE_OVER_NODES } ProbeProgram;
+
 typedef struct {
   ProbeSection section;
-  const char *what; /* NULL: all of it; inside ProbeArguments.only_text */
+  const char *what; /* NULL: all of it; inside ProbeOptions.only_text */
   bool met;         /* something of that name was there */
 } ProbeOnly;
 
 typedef struct {
-  const char *output;                     /* into argv, or a literal */
-  const char *storage_dir, *nccl_library; /* NULL: not given */
+  const char *output;       /* into argv, or a literal */
+  const char *storage_dir;  /* NULL: not given; the storage section says so and ends */
+  const char *nccl_library; /* NULL: by the usual names. Every call of NCCL goes through nccl_lib.cu */
   char *only_text;
   ProbeOnly only[PROBE_ONLY_MOST];
   unsigned n_only; /* 0: everything */
-  double budget_s, target;
-  unsigned gpus, nodes; /* 0: all; gpus of each node */
-  uint64_t seed;
-  bool list, no_nvls, quick, force, help, version;
-} ProbeArguments;
+  double budget_s;
+  double target;        /* half width of a median's confidence interval that is enough, 0.02 */
+  unsigned gpus, nodes; /* in use, gpus on each node; 0 until the program has counted: all */
+  uint64_t seed;        /* of whatever is random */
+  bool list, quick, force, help, version;
+  bool no_nvls; /* given, or NCCL_NVLS_ENABLE is 0: then NCCL must be told so before it starts */
+} ProbeOptions;
 
 /* "link", "nccl", …; NULL beyond the last. */
 const char *probe_section_name (unsigned section);
-/* False: `error` says what is wrong and what is accepted. `out` needs probe_arguments_clear either way. */
-bool probe_arguments_read (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size);
-/* Those of the program over nodes: NCCL alone, and --nodes. */
-bool probe_arguments_read_nodes (int argc, char **argv, ProbeArguments *out, char *error, size_t error_size);
-void probe_arguments_clear (ProbeArguments *arguments);
+/* False: probe_why says what is wrong and what is accepted. `out` needs probe_options_clear either way. */
+bool probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *out);
+void probe_options_clear (ProbeOptions *options);
 /* Whether --only lets it through; what == NULL: anything of the section. */
-bool probe_arguments_want (ProbeArguments *arguments, const char *section, const char *what);
-const char *probe_arguments_help (void);
-const char *probe_arguments_help_nodes (void);
+bool probe_options_want (ProbeOptions *options, const char *section, const char *what);
+/* Valid until the next call. */
+const char *probe_options_help (ProbeProgram program);
 
 /* "90s", "3m", "2m30s", "1h": seconds; false otherwise. */
 bool probe_duration_read (const char *text, double *out_s);

@@ -2,20 +2,40 @@
 #ifndef FORERUN_PROBE_TEAM_H
 #define FORERUN_PROBE_TEAM_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct ProbeTeam ProbeTeam;
-typedef void (*ProbeJob) (unsigned rank, void *user);
+/* False: it failed, and probe_fail had the reason. */
+typedef bool (*ProbeJob) (unsigned rank, void *user);
 
-ProbeTeam *probe_team_new (unsigned n_threads); /* NULL: no threads to be had */
+/* How long all jobs together may take. Where one fails, or the time is over, the others get `give_up_s` to notice; then `abandon`
+ * takes away what they may be stuck in, and they get as long again. */
+typedef struct {
+  double most_s, give_up_s;
+  void (*abandon) (void *user);
+} ProbeLimit;
+
+/* NULL: no threads to be had. */
+ProbeTeam *probe_team_new (unsigned n_threads);
+/* Waits for the threads; those that are stuck in a job stay behind, and what the job uses must stay as well. */
 void probe_team_free (ProbeTeam *team);
-/* job (0 … n - 1) at the same time, each always on the same thread; returns when all have returned. n <= n_threads. */
-void probe_team_run (ProbeTeam *team, unsigned n, ProbeJob job, void *user);
-/* In a job: returns once all n are here. Each must come the same number of times, whatever failed. Spins, so that all leave
- * within a fraction of a microsecond. */
-void probe_team_barrier (ProbeTeam *team);
+/* job (0 … n - 1) at the same time, each always on the same thread; returns when all have returned, or the limit (NULL: none) has
+ * been reached. False: a job failed, with the reason of the first that did, or took too long. n <= n_threads. */
+bool probe_team_run (ProbeTeam *team, unsigned n, ProbeJob job, void *user, const ProbeLimit *limit);
+/* The same without a limit: seconds from when the first thread left its last barrier to the last one's return. Negative: failed. */
+double probe_team_time (ProbeTeam *team, unsigned n, ProbeJob job, void *user);
+/* Threads are stuck in a job: nothing runs any more. */
+bool probe_team_is_stuck (const ProbeTeam *team);
+
+/* In a job: returns once all n are here. False: one has failed, and there is no use in going on. Spins, so that all leave within a
+ * fraction of a microsecond. */
+bool probe_team_barrier (ProbeTeam *team);
+/* In a job that waits for something: false once another one has failed. */
+bool probe_team_goes_on (const ProbeTeam *team);
 
 /* Monotonic, in seconds. */
 double probe_clock_s (void);

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool
 is_wanted (Probe *probe, const ProbePart *part)
 {
-  return probe_arguments_want (&probe->arguments, probe_section_name (part->section), NULL);
+  return probe_options_want (&probe->options, probe_section_name (part->section), NULL);
 }
 
 /* What the time was too short for, so that one knows what a longer run would add. */
@@ -33,16 +34,17 @@ static bool
 run_section (Probe *probe, const ProbePart *part, double weights_left)
 {
   const char *name = probe_section_name (part->section);
-  double begin = probe_now (), left = probe->arguments.budget_s - begin;
+  double begin = probe_now (), left = probe->options.budget_s - begin;
   probe->section_end_s = begin + (left > 0 ? left * part->weight / weights_left : 0);
   probe->expected = 0;
   probe_texts_clear (&probe->left_out);
   probe->left_is_told = false;
   size_t points = probe->points.n;
-  if (!probe->arguments.list)
+  if (!probe->options.list)
     fprintf (stderr, "forerun-probe: %s, up to %.0f s\n", name, probe->section_end_s - begin);
+  probe_forget ();
   bool ok = part->measure (probe);
-  if (probe->arguments.list)
+  if (probe->options.list)
     return ok;
   if (!ok && !probe_interrupted ())
     probe_note (probe, "%s: failed as a whole; see the notes before this one", name);
@@ -66,8 +68,8 @@ probe_program_sections (Probe *probe, const ProbePart *part, size_t n_parts)
     ok = run_section (probe, &part[i], weights) && ok;
     weights -= part[i].weight;
   }
-  for (unsigned i = 0; i < probe->arguments.n_only; i++) {
-    const ProbeOnly *only = &probe->arguments.only[i];
+  for (unsigned i = 0; i < probe->options.n_only; i++) {
+    const ProbeOnly *only = &probe->options.only[i];
     if (only->met || probe_interrupted () || probe->lost)
       continue;
     bool is_whole = only->what == NULL;
@@ -83,8 +85,8 @@ static bool
 can_write (Probe *probe)
 {
   struct stat status;
-  if (!probe->arguments.force && lstat (probe->arguments.output, &status) == 0) {
-    fprintf (stderr, "forerun-probe: %s exists; give another name with -o, or --force to overwrite it\n", probe->arguments.output);
+  if (!probe->options.force && lstat (probe->options.output, &status) == 0) {
+    fprintf (stderr, "forerun-probe: %s exists; give another name with -o, or --force to overwrite it\n", probe->options.output);
     return false;
   }
   return probe_document_save (probe);
@@ -102,9 +104,9 @@ probe_program_measure (Probe *probe, const ProbePart *part, size_t n_parts)
   if (!probe_interrupted () && !probe->lost)
     fprintf (stderr, "forerun-probe: %zu points in %.0f s (%zu not known to %.3g %%, %zu skipped, %zu failed): %s\n",
              probe->points.n, probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed,
-             probe->arguments.output);
+             probe->options.output);
   if (probe_interrupted ()) {
-    fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.n, probe->arguments.output);
+    fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.n, probe->options.output);
     return 130;
   }
   return ok && saved && !probe->lost ? 0 : 1;
@@ -121,20 +123,41 @@ probe_program_clear (Probe *probe)
   free (probe->environment);
   free (probe->head);
   free (probe->topology_xml);
-  probe_arguments_clear (&probe->arguments);
+  probe_options_clear (&probe->options);
 }
 
-void
-probe_program_options (Probe *probe)
+/* What --no-nvls and the environment say of it, together. */
+static void
+settle_nvls (Probe *probe)
 {
-  const ProbeArguments *arguments = &probe->arguments;
   const char *nvls = getenv ("NCCL_NVLS_ENABLE");
-  probe->options.target = arguments->target;
-  probe->options.nvls = !arguments->no_nvls && (nvls == NULL || strcmp (nvls, "0") != 0);
-  probe->options.storage_dir = arguments->storage_dir;
-  probe->options.quick = arguments->quick;
-  probe->options.seed = arguments->seed;
-  probe->options.nccl_library = arguments->nccl_library;
-  if (!probe->options.nvls)
+  probe->options.no_nvls = probe->options.no_nvls || (nvls != NULL && strcmp (nvls, "0") == 0);
+  if (probe->options.no_nvls)
     setenv ("NCCL_NVLS_ENABLE", "0", 1); /* before NCCL starts, here and in workers */
+}
+
+bool
+probe_program_begin (Probe *probe, ProbeProgram program, int argc, char **argv, bool speaks, int *status)
+{
+  static const char *const names[] = { "forerun-probe", "forerun-probe-mpi" };
+  probe_now (); /* the clock starts */
+  *status = 0;
+  if (!probe_options_read (argc, argv, program, &probe->options)) {
+    if (speaks)
+      fprintf (stderr, "forerun-probe: %s\n", probe_why ());
+    *status = speaks ? 2 : 0;
+    return false;
+  }
+  if (probe->options.help || probe->options.version) {
+    if (speaks && probe->options.help)
+      fputs (probe_options_help (program), stdout);
+    else if (speaks)
+      printf ("%s %s\n", names[program], PROBE_VERSION);
+    return false;
+  }
+  probe_document_begin (probe, argc, argv);
+  settle_nvls (probe);
+  probe_catch_signals ();
+  probe->terminal = speaks && isatty (STDERR_FILENO) == 1;
+  return true;
 }

@@ -10,8 +10,9 @@ typedef struct {
   bool (*measure) (Probe *);
 } ProbePart;
 
-/* After the arguments were read, before anything of CUDA or NCCL. */
-void probe_program_options (Probe *probe);
+/* Reads the command line, before anything of CUDA or NCCL. False: the program ends with *status; only if it `speaks` it prints the
+ * reason, or what --help and --version ask for. */
+bool probe_program_begin (Probe *probe, ProbeProgram program, int argc, char **argv, bool speaks, int *status);
 /* Runs or lists the wanted parts. False: something failed as a whole. */
 bool probe_program_sections (Probe *probe, const ProbePart *part, size_t n_parts);
 /* The same with the file around it, whose head is there already; returns the exit status. */

@@ -7,8 +7,6 @@
  *   latency       one load that needs the one before: a GPU's own memory, another GPU's, the host's (pinned) */
 #include "link.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +25,7 @@ typedef enum { WAY_ONE, WAY_BOTH, WAY_SHIFT, WAY_ALL, WAY_N } Way;
 static const char *const way_names[WAY_N] = { "one", "both", "shift", "all" };
 
 typedef enum { DO_CE, DO_CE_SYNC, DO_SM_WRITE, DO_SM_READ, DO_H2D, DO_D2H, DO_H2D_D2H, DO_LATENCY, DO_N } Do;
+static const Do between_gpus[] = { DO_CE, DO_SM_WRITE, DO_SM_READ }, with_host[] = { DO_H2D, DO_D2H };
 static const char *const do_names[DO_N] = { "ce", "ce_sync", "sm", "sm", "h2d", "d2h", "h2d_d2h", "latency" };
 
 typedef struct {
@@ -41,19 +40,39 @@ typedef struct {
 typedef struct {
   Probe *probe;
   int n;
-  bool reaches[LINK_GPUS_MOST][LINK_GPUS_MOST];
-  bool was_enabled[LINK_GPUS_MOST][LINK_GPUS_MOST]; /* by this section: to be taken back */
-  int sms[LINK_GPUS_MOST];
-  char *out[LINK_GPUS_MOST], *in[LINK_GPUS_MOST];          /* on each GPU, large_B each */
-  char *pinned[LINK_GPUS_MOST], *pageable[LINK_GPUS_MOST]; /* host_B each */
+  bool reaches[PROBE_GPUS_MOST][PROBE_GPUS_MOST];
+  bool was_enabled[PROBE_GPUS_MOST][PROBE_GPUS_MOST]; /* by this section: to be taken back */
+  int sms[PROBE_GPUS_MOST];
+  char *out[PROBE_GPUS_MOST], *in[PROBE_GPUS_MOST];          /* on each GPU, large_B each */
+  char *pinned[PROBE_GPUS_MOST], *pageable[PROBE_GPUS_MOST]; /* host_B each */
   size_t large_B, host_B;
-  int *gate;
+  GpuGate gate;
   ProbeTeam *team;
-  Lane *lanes; /* room for n (n - 1), or 2 n */
+  Lane *lanes;   /* room for n (n - 1), or 2 n */
+  GpuWork *work; /* likewise */
   bool verified[DO_N][WAY_N][2];
   LinkCase *plan;
   size_t n_plan, room;
 } Link;
+
+static bool
+is_with_host (Do what)
+{
+  return what == DO_H2D || what == DO_D2H || what == DO_H2D_D2H;
+}
+
+static bool
+is_kernel (Do what)
+{
+  return what == DO_SM_WRITE || what == DO_SM_READ;
+}
+
+/* Of two GPUs, not of all. */
+static bool
+is_of_pair (Way way)
+{
+  return way == WAY_ONE || way == WAY_BOTH;
+}
 
 /* ---- the plan ---- */
 
@@ -71,67 +90,70 @@ add (Link *link, LinkCase c)
   link->plan[link->n_plan++] = c;
 }
 
+/* From the smallest by GROWTH, and the largest itself. */
+static void
+add_sizes (Link *link, LinkCase c, size_t most_B)
+{
+  for (c.bytes = SMALL_B; c.bytes < most_B; c.bytes *= GROWTH)
+    add (link, c);
+  c.bytes = most_B;
+  add (link, c);
+}
+
 static void
 plan_gpu_sizes (Link *link)
 {
-  static const Do kinds[] = { DO_CE, DO_SM_WRITE, DO_SM_READ };
   if (link->n < 2)
     return;
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    size_t bytes = SMALL_B;
-    for (; bytes < link->large_B; bytes *= GROWTH)
-      add (link, { kinds[k], WAY_ONE, 0, 1, 0, false, bytes });
-    add (link, { kinds[k], WAY_ONE, 0, 1, 0, false, link->large_B });
-    add (link, { kinds[k], WAY_BOTH, 0, 1, 0, false, link->large_B });
+  for (Do what : between_gpus) {
+    add_sizes (link, { what, WAY_ONE, 0, 1, 0, false, 0 }, link->large_B);
+    add (link, { what, WAY_BOTH, 0, 1, 0, false, link->large_B });
   }
-  for (size_t bytes = SMALL_B; bytes <= SYNC_MOST_B; bytes *= GROWTH)
-    add (link, { DO_CE_SYNC, WAY_ONE, 0, 1, 0, false, bytes });
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    add (link, { kinds[k], WAY_SHIFT, 0, 0, 0, false, link->large_B });
+  add_sizes (link, { DO_CE_SYNC, WAY_ONE, 0, 1, 0, false, 0 }, SYNC_MOST_B);
+  for (Do what : between_gpus) {
+    add (link, { what, WAY_SHIFT, 0, 0, 0, false, link->large_B });
     if (link->n > 2) /* with two, each to each is the shift */
-      add (link, { kinds[k], WAY_ALL, 0, 0, 0, false, link->large_B / (size_t)link->n / PIECE_ALIGNED * PIECE_ALIGNED });
+      add (link, { what, WAY_ALL, 0, 0, 0, false, link->large_B / (size_t)link->n / PIECE_ALIGNED * PIECE_ALIGNED });
   }
 }
 
 static void
 plan_host (Link *link)
 {
-  static const Do kinds[] = { DO_H2D, DO_D2H };
   for (int pageable = 0; pageable < 2; pageable++)
-    for (size_t k = 0; k < 2; k++) {
-      size_t bytes = SMALL_B;
-      for (; bytes < link->host_B; bytes *= GROWTH)
-        add (link, { kinds[k], WAY_ONE, 0, 0, 1, pageable == 1, bytes });
-      add (link, { kinds[k], WAY_ONE, 0, 0, 1, pageable == 1, link->host_B });
-    }
+    for (Do what : with_host)
+      add_sizes (link, { what, WAY_ONE, 0, 0, 1, pageable == 1, 0 }, link->host_B);
   add (link, { DO_H2D_D2H, WAY_BOTH, 0, 0, 1, false, link->host_B / 2 });
   for (int gpus = 2; gpus <= link->n; gpus++) {
-    for (size_t k = 0; k < 2; k++)
-      add (link, { kinds[k], WAY_ALL, 0, 0, gpus, false, link->host_B });
+    for (Do what : with_host)
+      add (link, { what, WAY_ALL, 0, 0, gpus, false, link->host_B });
     add (link, { DO_H2D_D2H, WAY_ALL, 0, 0, gpus, false, link->host_B / 2 });
   }
   for (int gpus = 2; gpus <= link->n; gpus++)
-    for (size_t k = 0; k < 2; k++)
-      add (link, { kinds[k], WAY_ALL, 0, 0, gpus, true, link->host_B });
+    for (Do what : with_host)
+      add (link, { what, WAY_ALL, 0, 0, gpus, true, link->host_B });
   for (int a = 1; a < link->n; a++)
-    for (size_t k = 0; k < 2; k++)
-      add (link, { kinds[k], WAY_ONE, a, 0, 1, false, link->host_B });
+    for (Do what : with_host)
+      add (link, { what, WAY_ONE, a, 0, 1, false, link->host_B });
+}
+
+/* All but the first, which is measured by size already. */
+static void
+add_pairs (Link *link, LinkCase c)
+{
+  for (c.a = 0; c.a < link->n; c.a++)
+    for (c.b = c.way == WAY_BOTH ? c.a + 1 : 0; c.b < link->n; c.b++)
+      if (c.a != c.b && (c.a != 0 || c.b != 1))
+        add (link, c);
 }
 
 static void
 plan_pairs (Link *link)
 {
-  static const Do kinds[] = { DO_CE, DO_SM_WRITE, DO_SM_READ };
-  for (int a = 0; a < link->n; a++)
-    for (int b = 0; b < link->n; b++)
-      if (a != b && (a != 0 || b != 1))
-        add (link, { DO_LATENCY, WAY_ONE, a, b, 0, false, 0 });
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-    for (int way = WAY_ONE; way <= WAY_BOTH; way++)
-      for (int a = 0; a < link->n; a++)
-        for (int b = way == WAY_BOTH ? a + 1 : 0; b < link->n; b++)
-          if (a != b && (a != 0 || b != 1)) /* that pair is measured by size already */
-            add (link, { kinds[k], (Way)way, a, b, 0, false, link->large_B });
+  add_pairs (link, { DO_LATENCY, WAY_ONE, 0, 0, 0, false, 0 });
+  for (Do what : between_gpus)
+    for (Way way : { WAY_ONE, WAY_BOTH })
+      add_pairs (link, { what, way, 0, 0, 0, false, link->large_B });
 }
 
 static void
@@ -148,33 +170,27 @@ make_plan (Link *link)
 }
 
 static ProbeCase *
-make_case (Link *link, const LinkCase *c)
+make_case (const Link *link, const LinkCase *c)
 {
-  ProbeCase *point = probe_case (link->probe, "link", do_names[c->what]);
+  ProbeCase *point = probe_case ("link", do_names[c->what]);
   if (c->what == DO_LATENCY) {
-    probe_number (point, "gpu", c->a);
-    probe_text (point, "memory", c->b < 0 ? "host" : c->b == c->a ? "own" : "gpu");
+    probe_add (point, { { "gpu", c->a }, { "memory", c->b < 0 ? "host" : c->b == c->a ? "own" : "gpu" } });
     if (c->b >= 0)
-      probe_number (point, "of", c->b);
-    probe_number (point, "buffer_B", CHASE_BUFFER_B);
+      probe_add (point, { { "of", c->b } });
+    probe_add (point, { { "buffer_B", CHASE_BUFFER_B } });
     return point;
   }
-  bool host = c->what == DO_H2D || c->what == DO_D2H || c->what == DO_H2D_D2H;
-  if (host) {
-    probe_number (point, "gpu", c->a);
-    probe_number (point, "gpus", c->gpus);
-    probe_text (point, "memory", c->pageable ? "pageable" : "pinned");
+  if (is_with_host (c->what)) {
+    probe_add (point, { { "gpu", c->a }, { "gpus", c->gpus }, { "memory", c->pageable ? "pageable" : "pinned" } });
   } else {
-    probe_text (point, "pattern", way_names[c->way]);
-    if (c->what == DO_SM_WRITE || c->what == DO_SM_READ)
-      probe_text (point, "by", c->what == DO_SM_WRITE ? "write" : "read");
-    if (c->way == WAY_ONE || c->way == WAY_BOTH) {
-      probe_number (point, "src", c->a);
-      probe_number (point, "dst", c->b);
-    }
-    probe_number (point, "gpus", c->way == WAY_ONE || c->way == WAY_BOTH ? 2 : link->n);
+    probe_add (point, { { "pattern", way_names[c->way] } });
+    if (is_kernel (c->what))
+      probe_add (point, { { "by", c->what == DO_SM_WRITE ? "write" : "read" } });
+    if (is_of_pair (c->way))
+      probe_add (point, { { "src", c->a }, { "dst", c->b } });
+    probe_add (point, { { "gpus", is_of_pair (c->way) ? 2 : link->n } });
   }
-  probe_number (point, "bytes", (double)c->bytes);
+  probe_add (point, { { "bytes", c->bytes } });
   return point;
 }
 
@@ -183,9 +199,8 @@ make_case (Link *link, const LinkCase *c)
 static Lane
 gpu_lane (const Link *link, const LinkCase *c, int from, int to, size_t piece, unsigned sharing)
 {
-  Lane lane;
-  memset (&lane, 0, sizeof lane);
-  lane.kind = c->what == DO_CE || c->what == DO_CE_SYNC ? LANE_ENGINE : LANE_KERNEL;
+  Lane lane = Lane ();
+  lane.kind = is_kernel (c->what) ? LANE_KERNEL : LANE_ENGINE;
   lane.runs_on = c->what == DO_SM_READ ? to : from;
   lane.from = from;
   lane.to = to;
@@ -201,7 +216,7 @@ static size_t
 gpu_lanes (Link *link, const LinkCase *c)
 {
   size_t n = 0;
-  if (c->way == WAY_ONE || c->way == WAY_BOTH) {
+  if (is_of_pair (c->way)) {
     link->lanes[n++] = gpu_lane (link, c, c->a, c->b, 0, 1);
     if (c->way == WAY_BOTH)
       link->lanes[n++] = gpu_lane (link, c, c->b, c->a, 0, 1);
@@ -219,8 +234,7 @@ gpu_lanes (Link *link, const LinkCase *c)
 static Lane
 host_lane (const Link *link, const LinkCase *c, int gpu, bool to_gpu, size_t offset)
 {
-  Lane lane;
-  memset (&lane, 0, sizeof lane);
+  Lane lane = Lane ();
   char *host = (c->pageable ? link->pageable[gpu] : link->pinned[gpu]) + offset;
   lane.kind = to_gpu ? LANE_TO_GPU : LANE_FROM_GPU;
   lane.runs_on = gpu;
@@ -248,54 +262,57 @@ host_lanes (Link *link, const LinkCase *c)
 
 /* ---- measuring ---- */
 
+/* Copies that the driver stages may wait on the host for what is before them, and so not at a gate. */
+static CopiesMode
+choose_mode (const LinkCase *c, bool direct)
+{
+  if (c->what == DO_CE_SYNC)
+    return COPIES_SYNCHRONOUS;
+  if (c->pageable)
+    return COPIES_THREADS;
+  return direct ? COPIES_GATED : COPIES_BY_HOST;
+}
+
 static void
 measure_copies (Link *link, const LinkCase *c, ProbeCase *point)
 {
-  static Copies copies; /* large, and one at a time */
-  bool host = c->what == DO_H2D || c->what == DO_D2H || c->what == DO_H2D_D2H, direct = true;
-  const char *error = NULL;
-  memset (&copies, 0, sizeof copies);
+  bool host = is_with_host (c->what), direct = true;
+  Copies copies = Copies ();
+  ProbeRepeat repeat;
   copies.lane = link->lanes;
+  copies.work = link->work;
   copies.n_lanes = host ? host_lanes (link, c) : gpu_lanes (link, c);
   for (size_t i = 0; i < copies.n_lanes; i++)
     direct = direct && link->lanes[i].direct;
-  if (!direct && (c->what == DO_SM_WRITE || c->what == DO_SM_READ)) {
+  if (!direct && is_kernel (c->what)) {
     probe_skip (link->probe, point, "the GPUs do not reach each other's memory");
     return;
   }
-  copies.synchronous = c->what == DO_CE_SYNC;
-  copies.pageable = host && c->pageable;
-  copies.gated = direct && !copies.pageable && !copies.synchronous; /* staged copies may wait on the host for what is before them */
-  copies.gate = link->gate;
+  copies.mode = choose_mode (c, direct);
+  copies.gate = &link->gate;
   copies.team = link->team;
   bool *verified = &link->verified[c->what][c->way][c->pageable];
   bool large =
       c->bytes >= (host ? link->host_B / 2 : link->large_B / (size_t)(link->n * 2)); /* once a kind, over much of the buffer */
-  bool ok = lanes_open (&copies);
-  if (!ok)
-    error = probe_cuda_error ();
-  if (ok && !*verified && (large || c->what == DO_CE_SYNC)) {
-    ok = copies_verify (&copies, &error);
-    *verified = ok;
-  }
-  if (ok)
-    probe_measure (link->probe, point, copies_sample, &copies);
+  bool ok = copies_open (&copies);
+  if (ok && !*verified && (large || c->what == DO_CE_SYNC))
+    ok = *verified = copies_verify (&copies);
+  if (ok && copies_settle (&copies, &repeat))
+    probe_measure (link->probe, point, probe_repeat_sample, &repeat);
   else
-    probe_point (link->probe, point, NULL, 0, error);
-  lanes_close (&copies);
+    probe_failed (link->probe, point);
+  copies_close (&copies);
 }
 
 static void
 measure_latency (Link *link, const LinkCase *c, ProbeCase *point)
 {
   static unsigned words[CHASE_BUFFER_B / sizeof (unsigned)];
-  Chase chase;
-  memset (&chase, 0, sizeof chase);
+  Chase chase = Chase ();
   if (c->b >= 0 && c->b != c->a && !link->reaches[c->a][c->b]) {
     probe_skip (link->probe, point, "the GPU does not reach the other's memory");
     return;
   }
-  chase.device = c->a;
   chase.expected = chase_build (words, probe_options (link->probe)->seed);
   char *chain = c->b < 0 ? link->pinned[c->a] : link->in[c->b];
   chase.chain = (const unsigned *)chain;
@@ -306,19 +323,11 @@ measure_latency (Link *link, const LinkCase *c, ProbeCase *point)
   else
     ok = PROBE_CUDA (cudaSetDevice (c->b)) && PROBE_CUDA (cudaMemcpy (chain, words, sizeof words, cudaMemcpyHostToDevice)) &&
          PROBE_CUDA (cudaDeviceSynchronize ());
-  ok = ok && PROBE_CUDA (cudaSetDevice (c->a)) && PROBE_CUDA (cudaStreamCreateWithFlags (&chase.stream, cudaStreamNonBlocking)) &&
-       PROBE_CUDA (cudaEventCreate (&chase.begin)) && PROBE_CUDA (cudaEventCreate (&chase.end));
-  if (ok)
+  if (ok && gpu_stream_open (&chase.stream, c->a))
     probe_measure (link->probe, point, chase_sample, &chase);
   else
-    probe_point (link->probe, point, NULL, 0, probe_cuda_error ());
-  cudaSetDevice (c->a);
-  if (chase.stream != NULL)
-    cudaStreamDestroy (chase.stream);
-  if (chase.begin != NULL)
-    cudaEventDestroy (chase.begin);
-  if (chase.end != NULL)
-    cudaEventDestroy (chase.end);
+    probe_failed (link->probe, point);
+  gpu_stream_close (&chase.stream);
 }
 
 /* ---- set-up ---- */
@@ -332,7 +341,7 @@ choose_sizes (Link *link)
     size_t free_B = 0, total_B = 0;
     if (!PROBE_CUDA (cudaSetDevice (i)) || !PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B)))
       return false;
-    while (link->large_B > free_B / MEMORY_SHARE && link->large_B > CHASE_BUFFER_B * LINK_GPUS_MOST)
+    while (link->large_B > free_B / MEMORY_SHARE && link->large_B > CHASE_BUFFER_B * PROBE_GPUS_MOST)
       link->large_B /= 2;
   }
   link->host_B = quick ? LARGE_QUICK_B : HOST_B;
@@ -365,11 +374,9 @@ open_gpu (Link *link, int i)
   if (!PROBE_CUDA (cudaSetDevice (i)) || !PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B)) ||
       !PROBE_CUDA (cudaDeviceGetAttribute (&link->sms[i], cudaDevAttrMultiProcessorCount, i)) || !link_preload ())
     return false;
-  if (free_B / MEMORY_SHARE < link->large_B) {
-    probe_note (link->probe, "link: GPU %d has %.3g GB of memory free; %.3g GB are needed", i, (double)free_B / 1e9,
-                (double)link->large_B * MEMORY_SHARE / 1e9);
-    return false;
-  }
+  if (free_B / MEMORY_SHARE < link->large_B)
+    return probe_fail ("GPU %d has %.3g GB of memory free; %.3g GB are needed", i, (double)free_B / 1e9,
+                       (double)link->large_B * MEMORY_SHARE / 1e9);
   return PROBE_CUDA (cudaMalloc (&link->out[i], link->large_B)) && PROBE_CUDA (cudaMalloc (&link->in[i], link->large_B)) &&
          PROBE_CUDA (cudaMemset (link->out[i], 0, link->large_B)) && PROBE_CUDA (cudaMemset (link->in[i], 0, link->large_B)) &&
          PROBE_CUDA (cudaHostAlloc (&link->pinned[i], link->host_B, cudaHostAllocPortable | cudaHostAllocMapped)) &&
@@ -381,20 +388,21 @@ open_link (Link *link)
 {
   size_t lanes = (size_t)link->n * (size_t)(link->n > 2 ? link->n : 2);
   link->lanes = (Lane *)calloc (lanes, sizeof *link->lanes);
+  link->work = (GpuWork *)calloc (lanes, sizeof *link->work);
   link->team = probe_team_new ((unsigned)link->n);
-  if (link->lanes == NULL || link->team == NULL)
-    return false;
+  if (link->lanes == NULL || link->work == NULL || link->team == NULL)
+    return probe_fail ("out of memory or threads");
   for (int i = 0; i < link->n; i++)
     if (!open_gpu (link, i))
       return false;
   for (int i = 0; i < link->n; i++) {
     link->pageable[i] = (char *)malloc (link->host_B);
     if (link->pageable[i] == NULL)
-      return false;
+      return probe_fail ("out of memory");
     memset (link->pageable[i], 1, link->host_B); /* pages are there before they are timed */
   }
   enable_peers (link);
-  return PROBE_CUDA (cudaHostAlloc (&link->gate, sizeof *link->gate, cudaHostAllocPortable | cudaHostAllocMapped));
+  return gpu_gate_make (&link->gate, COPIES_GATE_S, COPIES_FILLED_S);
 }
 
 static void
@@ -405,19 +413,16 @@ close_link (Link *link)
     for (int k = 0; k < link->n; k++)
       if (link->was_enabled[i][k])
         cudaDeviceDisablePeerAccess (k);
-    if (link->out[i] != NULL)
-      cudaFree (link->out[i]);
-    if (link->in[i] != NULL)
-      cudaFree (link->in[i]);
-    if (link->pinned[i] != NULL)
-      cudaFreeHost (link->pinned[i]);
+    cudaFree (link->out[i]);
+    cudaFree (link->in[i]);
+    cudaFreeHost (link->pinned[i]);
     free (link->pageable[i]);
   }
-  if (link->gate != NULL)
-    cudaFreeHost (link->gate);
+  gpu_gate_drop (&link->gate);
   cudaGetLastError ();
   probe_team_free (link->team);
   free (link->lanes);
+  free (link->work);
   free (link->plan);
 }
 
@@ -427,19 +432,15 @@ probe_link (Probe *probe)
   static Link link;
   memset (&link, 0, sizeof link);
   link.probe = probe;
-  link.n = probe_options (probe)->n_gpus;
-  if (link.n < 1 || link.n > LINK_GPUS_MOST) {
-    probe_note (probe, "link: %d GPUs; 1 to %d are accepted (--gpus)", link.n, LINK_GPUS_MOST);
-    return false;
-  }
+  link.n = (int)probe_options (probe)->gpus;
   if (!choose_sizes (&link)) {
-    probe_note (probe, "link: %s", probe_cuda_error ());
+    probe_note (probe, "link: %s", probe_why ());
     return false;
   }
   make_plan (&link);
   bool ok = probe_listing (probe) || open_link (&link);
   if (!ok)
-    probe_note (probe, "link: could not be set up; the last of CUDA's errors: %s", probe_cuda_error ());
+    probe_note (probe, "link: could not be set up: %s", probe_why ());
   size_t wanted = 0;
   for (size_t i = 0; i < link.n_plan; i++)
     wanted += probe_selected (probe, "link", do_names[link.plan[i].what]);

@@ -2,10 +2,8 @@
 #ifndef FORERUN_PROBE_LINK_H
 #define FORERUN_PROBE_LINK_H
 
-#include "probe.h"
+#include "gpu.h"
 #include "probe_team.h"
-
-#define LINK_GPUS_MOST 64
 
 typedef enum { LANE_ENGINE, LANE_KERNEL, LANE_TO_GPU, LANE_FROM_GPU } LaneKind;
 
@@ -18,51 +16,54 @@ typedef struct {
   size_t bytes;
   bool direct;     /* GPUs that reach each other; else the driver stages */
   unsigned blocks; /* of a kernel */
-  cudaStream_t stream;
-  cudaEvent_t begin, end;
+  GpuStream stream;
 } Lane;
 
-/* Copies that run at the same time; a sample is the time of one copy in the slowest lane. */
+/* How copies of all lanes begin together and are timed. */
+typedef enum {
+  COPIES_GATED,       /* streams wait on the GPU until all are filled, GPUs time them */
+  COPIES_BY_HOST,     /* by the host's clock */
+  COPIES_SYNCHRONOUS, /* likewise one copy, then the wait for it: what a program sees that needs the data */
+  COPIES_THREADS      /* each lane on its own thread, since a copy of pageable memory does not return before it is done */
+} CopiesMode;
+
 typedef struct {
+  CopiesMode mode;
   Lane *lane;
+  GpuWork *work; /* room for as many */
   size_t n_lanes;
-  unsigned k;       /* copies in a row; 0: not yet known */
-  bool gated;       /* lanes wait on the GPU until all are filled, GPUs time them; else the host's clock */
-  bool synchronous; /* one copy, then wait for it: what a program sees that needs the data */
-  bool pageable;    /* each lane on its own thread, since such a copy does not return before it is done */
-  volatile int *gate;
+  GpuGate *gate;
   ProbeTeam *team;
-  double thread_begin_s[LINK_GPUS_MOST], thread_end_s[LINK_GPUS_MOST];
-  bool thread_failed[LINK_GPUS_MOST];
+  unsigned n; /* copies in a row of each thread */
 } Copies;
 
-/* Streams and events of each lane. False: PROBE_CUDA said why. What was made is unmade by lanes_close either way. */
-bool lanes_open (Copies *copies);
-void lanes_close (Copies *copies);
+#define COPIES_GATE_S   3.0
+#define COPIES_FILLED_S 1.0 /* filling the lanes takes microseconds */
+
+/* Streams of each lane. What was opened is closed by copies_close either way. */
+bool copies_open (Copies *copies);
+void copies_close (Copies *copies);
 /* Loads this file's kernels on the current GPU: a first launch may wait for what runs there, and what runs there may be a gate. */
 bool link_preload (void);
-/* A ProbeSample over Copies. */
-double copies_sample (void *copies, const char **error);
-/* Fills sources, poisons targets, runs each lane once by itself, and compares all of each target. False: `error` says what
- * differs. */
-bool copies_verify (Copies *copies, const char **error);
+/* Finds how many copies in a row make a sample. */
+bool copies_settle (Copies *copies, ProbeRepeat *repeat);
+/* Fills sources, poisons targets, runs each lane once by itself, and compares all of each target. */
+bool copies_verify (Copies *copies);
 /* As many blocks as fill the SMs of the GPU, shared by so many lanes, and no more than the bytes are worth. */
 unsigned kernel_blocks (int sms, unsigned n_lanes, size_t bytes);
 
-/* Loads that each need the one before: seconds of one. */
+/* Loads that each need the one before. */
 typedef struct {
-  int device;            /* the GPU that loads */
-  const unsigned *chain; /* in memory that it reaches */
-  unsigned *sink;        /* on the GPU */
+  const unsigned *chain; /* in memory that the GPU of the stream reaches */
+  unsigned *sink;        /* on that GPU */
   unsigned expected;     /* where the chain has led after all steps */
-  cudaStream_t stream;
-  cudaEvent_t begin, end;
+  GpuStream stream;
 } Chase;
 #define CHASE_STRIDE_B 256     /* two sectors of a cache line apart: no load brings the next */
 #define CHASE_BUFFER_B 2097152 /* 2 MiB: one large page, so that no step walks a page table; an L2 holds it */
 #define CHASE_STEPS    4096
 /* The chain as words of CHASE_BUFFER_B bytes, a random cycle through all nodes; returns where it leads from 0. */
 unsigned chase_build (unsigned *words, uint64_t seed);
-double chase_sample (void *chase, const char **error);
+double chase_sample (void *chase); /* seconds of one load */
 
 #endif

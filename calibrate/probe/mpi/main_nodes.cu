@@ -5,7 +5,6 @@
 #include "nodes.h"
 #include "program.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +22,6 @@ typedef struct {
   const char **field; /* field[rank * FIELD_N + which] */
   unsigned n;
 } Records;
-
-static bool
-is_stopped (void)
-{
-  return probe_interrupted ();
-}
 
 static bool
 measure_nccl (Probe *probe)
@@ -55,23 +48,20 @@ machine_name (char out[NAME_MOST])
   snprintf (out, NAME_MOST, "%s %s", name, boot);
 }
 
-/* This process's GPU: the only one that it sees, or the one of its number among the processes of its machine. False: why. */
+/* This process's GPU: the only one that it sees, or the one of its number among the processes of its machine. */
 static bool
-choose_device (unsigned here, int *device, char *error, size_t size)
+choose_device (unsigned here, int *device)
 {
   int found = 0;
   cudaError_t status = cudaGetDeviceCount (&found);
   if (status != cudaSuccess || found == 0) {
     cudaGetLastError ();
-    snprintf (error, size, "no GPU: %s; every process needs an NVIDIA GPU and its driver (--list needs none)",
-              status == cudaSuccess ? "CUDA finds none" : cudaGetErrorString (status));
-    return false;
+    return probe_fail ("no GPU: %s; every process needs an NVIDIA GPU and its driver (--list needs none)",
+                       status == cudaSuccess ? "CUDA finds none" : cudaGetErrorString (status));
   }
-  if (found > 1 && here >= (unsigned)found) {
-    snprintf (error, size, "no GPU is left for it: %d GPUs, and it is process %u of its machine; start one process a GPU", found,
-              here + 1);
-    return false;
-  }
+  if (found > 1 && here >= (unsigned)found)
+    return probe_fail ("no GPU is left for it: %d GPUs, and it is process %u of its machine; start one process a GPU", found,
+                       here + 1);
   *device = found == 1 ? 0 : (int)here;
   return true;
 }
@@ -99,30 +89,41 @@ join_fields (const char *const field[FIELD_N])
   return text;
 }
 
+/* What it says of its GPU, its host and its NCCL; false: something is missing. */
+static bool
+describe_parts (Probe *probe, const Ranks *ranks, int *device, char **gpu, char **host, char pci[32])
+{
+  if (!choose_device (ranks_self_here (ranks), device))
+    return false;
+  *gpu = probe_document_gpu (*device);
+  if (*gpu == NULL || !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, 32, *device))) {
+    const char *why = probe_why ();
+    return probe_fail ("its GPU does not say what it is: %.400s", why);
+  }
+  if (!nccl_lib_open (probe->options.nccl_library))
+    return probe_fail ("NCCL: %s", probe_why ());
+  *host = probe_document_host (probe);
+  return true;
+}
+
 /* The text that process 0 gets; `*device` is this process's GPU, -1: none. */
 static char *
 describe_self (Probe *probe, const Ranks *ranks, int *device)
 {
-  char machine[NAME_MOST], error[512] = "", version[32] = "", unique[NAME_MOST + 64] = "", pci[32] = "";
-  const char *imitated = getenv ("NCCL_HOSTID"), *why = NULL;
-  char *gpu = NULL, *host = NULL, processors[16];
+  char machine[NAME_MOST], version[32] = "", unique[NAME_MOST + 64] = "", pci[32] = "", processors[16];
+  const char *imitated = getenv ("NCCL_HOSTID"), *error = "";
+  char *gpu = NULL, *host = NULL;
   *device = -1;
   snprintf (processors, sizeof processors, "%u", count_processors ());
   machine_name (machine);
-  if (!probe->arguments.list && choose_device (ranks_self_here (ranks), device, error, sizeof error)) {
-    gpu = probe_document_gpu (*device);
-    if (gpu == NULL || !PROBE_CUDA (cudaDeviceGetPCIBusId (pci, sizeof pci, *device)))
-      snprintf (error, sizeof error, "its GPU does not say what it is: %.400s", probe_cuda_error ());
-    else if (!nccl_lib_open (probe->options.nccl_library, &why))
-      snprintf (error, sizeof error, "NCCL: %.480s", why);
-    else
-      host = probe_document_host (probe);
+  if (!probe->options.list) {
+    error = describe_parts (probe, ranks, device, &gpu, &host, pci) ? "" : probe_why ();
     nccl_lib_version (version, sizeof version);
     snprintf (unique, sizeof unique, "%s %s", machine, pci);
   }
   const char *const field[FIELD_N] = { imitated != NULL ? imitated : machine,
                                        error,
-                                       probe->options.nvls ? "1" : "0",
+                                       probe->options.no_nvls ? "0" : "1",
                                        processors,
                                        version,
                                        unique,
@@ -149,7 +150,7 @@ records_cut (Records *records)
 {
   records->field = (const char **)calloc ((size_t)records->n * FIELD_N, sizeof *records->field);
   if (records->text == NULL || records->field == NULL)
-    return false;
+    return probe_fail ("out of memory");
   for (unsigned r = 0; r < records->n; r++) {
     char *at = records->text[r];
     for (unsigned i = 0; i < FIELD_N; i++) {
@@ -169,38 +170,23 @@ field_of (const Records *records, unsigned rank, unsigned which)
   return records->field[rank * FIELD_N + which];
 }
 
-static bool
-fail (const char *text)
-{
-  fprintf (stderr, "forerun-probe: %s\n", text);
-  return false;
-}
-
 /* All in use have a GPU of their own and the same NCCL. */
 static bool
 can_work (const Records *records, const ProbeLayout *layout)
 {
-  char text[1024];
-  unsigned n = layout->nodes * layout->gpus;
   const char *first = field_of (records, 0, FIELD_NCCL);
-  for (unsigned i = 0; i < n; i++) {
+  for (unsigned i = 0; i < layout->nodes * layout->gpus; i++) {
     unsigned r = layout->rank[i];
-    const char *error = field_of (records, r, FIELD_ERROR), *version = field_of (records, r, FIELD_NCCL);
-    if (*error != '\0') {
-      snprintf (text, sizeof text, "process %u on %.200s: %.700s", r, field_of (records, r, FIELD_NODE), error);
-      return fail (text);
-    }
-    if (strcmp (version, first) != 0) {
-      snprintf (text, sizeof text, "NCCL is %s for process 0, and %s for process %u on %.200s; all must have the same", first,
-                version, r, field_of (records, r, FIELD_NODE));
-      return fail (text);
-    }
+    const char *error = field_of (records, r, FIELD_ERROR), *version = field_of (records, r, FIELD_NCCL),
+               *node = field_of (records, r, FIELD_NODE), *unique = field_of (records, r, FIELD_UNIQUE);
+    if (*error != '\0')
+      return probe_fail ("process %u on %.200s: %.700s", r, node, error);
+    if (strcmp (version, first) != 0)
+      return probe_fail ("NCCL is %s for process 0, and %s for process %u on %.200s; all must have the same", first, version, r,
+                         node);
     for (unsigned k = 0; k < i; k++)
-      if (strcmp (field_of (records, r, FIELD_UNIQUE), field_of (records, layout->rank[k], FIELD_UNIQUE)) == 0) {
-        snprintf (text, sizeof text, "processes %u and %u have the same GPU, %.200s; start one process a GPU", layout->rank[k], r,
-                  field_of (records, r, FIELD_UNIQUE));
-        return fail (text);
-      }
+      if (strcmp (unique, field_of (records, layout->rank[k], FIELD_UNIQUE)) == 0)
+        return probe_fail ("processes %u and %u have the same GPU, %.200s; start one process a GPU", layout->rank[k], r, unique);
   }
   return true;
 }
@@ -217,15 +203,15 @@ write_head (Probe *probe, const Nodes *nodes, const Records *records)
       host[k].gpu[g] = field_of (records, layout->rank[k * layout->gpus + g], FIELD_GPU);
     ok = *host[k].members != '\0';
   }
-  ok = ok && probe_document_hosts (probe, host, layout->nodes, layout->gpus, ranks_library (nodes->ranks), layout->n_ranks);
+  ok = ok && probe_document_hosts (probe, host, ranks_library (nodes->ranks), layout->n_ranks);
   free (host);
-  return ok || fail ("out of memory");
+  return ok || probe_fail ("out of memory");
 }
 
 static void
 note_processors (Probe *probe, const Records *records)
 {
-  for (unsigned r = 0; r < records->n && !probe->arguments.list; r++) {
+  for (unsigned r = 0; r < records->n && !probe->options.list; r++) {
     unsigned long n = strtoul (field_of (records, r, FIELD_PROCESSORS), NULL, 10);
     if (n >= PROCESSORS_LEAST)
       continue;
@@ -238,85 +224,66 @@ note_processors (Probe *probe, const Records *records)
 static bool
 make_layout (Probe *probe, Nodes *nodes, const Records *records)
 {
-  char error[256];
-  const ProbeArguments *arguments = &probe->arguments;
+  ProbeOptions *options = &probe->options;
+  ProbeLayout *layout = &nodes->layout;
   const char **node = (const char **)calloc (records->n, sizeof *node);
   if (node == NULL)
-    return fail ("out of memory");
+    return probe_fail ("out of memory");
   for (unsigned r = 0; r < records->n; r++)
     node[r] = field_of (records, r, FIELD_NODE);
-  bool ok = probe_layout_make (node, records->n, arguments->list ? 0 : arguments->nodes, arguments->list ? 0 : arguments->gpus,
-                               &nodes->layout, error, sizeof error);
+  bool ok = probe_layout_make (node, records->n, options->list ? 0 : options->nodes, options->list ? 0 : options->gpus, layout);
   free (node);
   if (!ok)
-    return fail (error);
-  if (arguments->list) { /* they stand for nodes that are not there */
-    nodes->layout.nodes = arguments->nodes > 0 ? arguments->nodes : nodes->layout.nodes;
-    nodes->layout.gpus = arguments->gpus > 0 ? arguments->gpus : nodes->layout.gpus;
-  } else if (nodes->layout.spare > 0) {
-    probe_note (probe, "%u of %u processes are not used: %u nodes of %u", nodes->layout.spare, records->n, nodes->layout.nodes,
-                nodes->layout.gpus);
+    return false;
+  if (options->list) { /* they stand for nodes that are not there */
+    layout->nodes = options->nodes > 0 ? options->nodes : layout->nodes;
+    layout->gpus = options->gpus > 0 ? options->gpus : layout->gpus;
+  } else if (layout->spare > 0) {
+    probe_note (probe, "%u of %u processes are not used: %u nodes of %u", layout->spare, records->n, layout->nodes, layout->gpus);
   }
-  probe->options.n_gpus = (int)nodes->layout.gpus;
+  options->nodes = layout->nodes;
+  options->gpus = layout->gpus;
   note_processors (probe, records);
   for (unsigned r = 0; r < records->n; r++) /* off for one is off for all: variables do not reach all by themselves */
-    probe->options.nvls = probe->options.nvls && strcmp (field_of (records, r, FIELD_NVLS), "1") == 0;
+    options->no_nvls = options->no_nvls || strcmp (field_of (records, r, FIELD_NVLS), "1") != 0;
   return true;
 }
 
 /* ---- the two sides ---- */
 
-typedef struct {
-  char gpus[16], bytes[32], device[16], library[NAME_MOST];
-  char self[32], option[32], none[2];
-  char *argv[8], *argv_with_log[8];
-} Command;
-
-static void
-make_command (Command *command, const Probe *probe, int device, unsigned gpus, char *log)
+/* Process 0, with the records of all; returns the exit status. */
+static int
+lead_all (Probe *probe, Nodes *nodes, int device, Records *records)
 {
-  const char *library = probe->options.nccl_library;
-  snprintf (command->gpus, sizeof command->gpus, "%u", gpus);
-  snprintf (command->bytes, sizeof command->bytes, "%zu", NCCL_BUFFER_B);
-  snprintf (command->device, sizeof command->device, "%d", device);
-  snprintf (command->library, sizeof command->library, "%s", library != NULL ? library : "-");
-  strcpy (command->self, "/proc/self/exe");
-  strcpy (command->option, NCCL_WORKER_OPTION);
-  strcpy (command->none, "-");
-  char *argv[] = {
-    command->self, command->option, command->gpus, command->bytes, command->none, command->library, command->device
-  };
-  memcpy (command->argv, argv, sizeof argv);
-  memcpy (command->argv_with_log, argv, sizeof argv);
-  command->argv_with_log[4] = log;
+  NcclCommand command;
+  bool list = probe->options.list, ok = records_cut (records) && make_layout (probe, nodes, records);
+  if (ok && !list)
+    ok = can_work (records, &nodes->layout) && write_head (probe, nodes, records) && nccl_files_make (&nodes->files) &&
+         nccl_command_make (&command, &probe->options, nodes->layout.gpus, device, &nodes->files);
+  ranks_tell_number (nodes->ranks, ok && !list ? (int)nodes->layout.gpus : 0);
+  if (!ok) {
+    fprintf (stderr, "forerun-probe: %s\n", probe_why ());
+    return 1;
+  }
+  if (list)
+    return probe_program_sections (probe, parts, 1) ? 0 : 1;
+  const ProbeMemberWorker worker = { command.argv, command.argv_with_log };
+  ranks_lead (nodes->ranks, &worker, probe_interrupted);
+  int result = probe_program_measure (probe, parts, 1);
+  nccl_files_remove (&nodes->files);
+  if (!nodes->lost)
+    ranks_quit (nodes->ranks);
+  return result;
 }
 
-/* Process 0; returns the exit status. */
 static int
-lead (Probe *probe, Nodes *nodes, int device, char *own)
+lead (Probe *probe, Nodes *nodes, int device, const char *own)
 {
   Records records = Records ();
-  Command command = Command ();
-  int result = 1;
   records.n = ranks_count (nodes->ranks);
   records.text = ranks_gather (nodes->ranks, own);
   probe->user = nodes;
-  bool ok = (records_cut (&records) || fail ("out of memory")) && make_layout (probe, nodes, &records);
-  if (ok && !probe->arguments.list)
-    ok = can_work (&records, &nodes->layout) && write_head (probe, nodes, &records) &&
-         (nccl_files_make (&nodes->files) || fail (strerror (errno)));
-  ranks_tell_number (nodes->ranks, ok && !probe->arguments.list ? (int)nodes->layout.gpus : 0);
-  if (ok && probe->arguments.list) {
-    result = probe_program_sections (probe, parts, 1) ? 0 : 1;
-  } else if (ok) {
-    make_command (&command, probe, device, nodes->layout.gpus, nodes->files.log);
-    ProbeMemberWorker worker = { command.argv, command.argv_with_log };
-    ranks_lead (nodes->ranks, &worker, is_stopped);
-    result = probe_program_measure (probe, parts, 1);
-    nccl_files_remove (&nodes->files);
-    if (!nodes->lost)
-      ranks_quit (nodes->ranks);
-  }
+  int result = lead_all (probe, nodes, device, &records);
   probe_layout_clear (&nodes->layout);
   records_clear (&records);
   return result;
@@ -326,14 +293,14 @@ lead (Probe *probe, Nodes *nodes, int device, char *own)
 static bool
 follow (Probe *probe, Nodes *nodes, int device, const char *own)
 {
-  Command command = Command ();
+  NcclCommand command;
   ranks_gather (nodes->ranks, own);
   int gpus = ranks_tell_number (nodes->ranks, 0);
   if (gpus == 0)
     return true;
-  make_command (&command, probe, device, (unsigned)gpus, command.none);
-  ProbeMemberWorker worker = { command.argv, command.argv };
-  return ranks_serve (nodes->ranks, &worker, is_stopped);
+  const ProbeMemberWorker worker = { command.argv, command.argv };
+  return nccl_command_make (&command, &probe->options, (unsigned)gpus, device, &nodes->files) &&
+         ranks_serve (nodes->ranks, &worker, probe_interrupted);
 }
 
 static int
@@ -342,7 +309,7 @@ run (Probe *probe, Nodes *nodes)
   int device = -1, result = 0;
   char *own = describe_self (probe, nodes->ranks, &device);
   if (own == NULL) {
-    fail ("out of memory");
+    fputs ("forerun-probe: out of memory\n", stderr);
     nodes->lost = true;
     return 1;
   }
@@ -359,7 +326,6 @@ run (Probe *probe, Nodes *nodes)
 int
 main (int argc, char **argv)
 {
-  char error[512];
   Probe probe = Probe ();
   Nodes nodes = Nodes ();
   int result = 0;
@@ -368,22 +334,8 @@ main (int argc, char **argv)
   nodes.ranks = ranks_open (&argc, &argv);
   if (nodes.ranks == NULL)
     return 1;
-  bool speaks = ranks_self (nodes.ranks) == 0;
-  probe_now (); /* the clock starts */
-  if (!probe_arguments_read_nodes (argc, argv, &probe.arguments, error, sizeof error)) {
-    if (speaks)
-      fail (error);
-    result = speaks ? 2 : 0;
-  } else if (probe.arguments.help || probe.arguments.version) {
-    if (speaks)
-      fputs (probe.arguments.help ? probe_arguments_help_nodes () : "forerun-probe-mpi " PROBE_VERSION "\n", stdout);
-  } else {
-    probe_document_begin (&probe, argc, argv);
-    probe_program_options (&probe);
-    probe_catch_signals ();
-    probe.terminal = speaks && isatty (STDERR_FILENO) == 1;
+  if (probe_program_begin (&probe, PROBE_OVER_NODES, argc, argv, ranks_self (nodes.ranks) == 0, &result))
     result = run (&probe, &nodes);
-  }
   probe_program_clear (&probe);
   ranks_close (nodes.ranks, nodes.lost, result);
   return result;

@@ -154,7 +154,7 @@ keep (void *user)
 
 /* All are ready with the same NCCL. */
 static bool
-are_ready (Crew *crew, unsigned n, char *why, size_t size)
+are_ready (Crew *crew, unsigned n)
 {
   char first[32] = "";
   crew->capacity_B = NCCL_BUFFER_B;
@@ -163,66 +163,52 @@ are_ready (Crew *crew, unsigned n, char *why, size_t size)
     size_t bytes = 0;
     if (crew->answer[i].said != PROBE_SAID_LINE || sscanf (crew->answer[i].text, "ready %31s %zu", version, &bytes) != 2) {
       probe_answers_merge (crew->answer, n, &crew->verdict);
-      snprintf (why, size, "%s", crew->verdict.text);
-      return false;
+      return probe_fail ("%s", crew->verdict.text);
     }
     if (first[0] == '\0')
       strcpy (first, version);
-    if (strcmp (first, version) != 0) {
-      snprintf (why, size, "NCCL is %s on rank 0, and %s on rank %u; all must have the same", first, version, i);
-      return false;
-    }
+    if (strcmp (first, version) != 0)
+      return probe_fail ("NCCL is %s on rank 0, and %s on rank %u; all must have the same", first, version, i);
     crew->capacity_B = bytes < crew->capacity_B ? bytes : crew->capacity_B;
   }
   return true;
 }
 
 static bool
-start (void *user, const NcclStage *stage, double end_s, char *why, size_t size)
+start (void *user, const NcclStage *stage, double end_s)
 {
   Crew *crew = (Crew *)user;
   unsigned n = all_ranks (crew);
-  char log[NCCL_FILES_TEXT], xml[NCCL_FILES_TEXT];
-  const char *settings[NCCL_SETTINGS_MOST + NCCL_FILES_SETTINGS + 2];
-  size_t n_settings = 0;
+  NcclSettings settings;
   stop (crew, 0);
-  if (crew->nodes->lost) {
-    snprintf (why, size, "a process does not answer any more");
-    return false;
-  }
-  while (n_settings < NCCL_SETTINGS_MOST && stage->setting[n_settings] != NULL) {
-    settings[n_settings] = stage->setting[n_settings];
-    n_settings++;
-  }
-  if (!probe_options (crew->probe)->nvls)
-    settings[n_settings++] = "NCCL_NVLS_ENABLE=0";
-  if (stage->choice)
-    n_settings += nccl_files_xml_settings (&crew->nodes->files, xml, settings + n_settings);
+  if (crew->nodes->lost)
+    return probe_fail ("a process does not answer any more");
+  nccl_settings_make (&settings, stage, probe_options (crew->probe), &crew->nodes->files);
   double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
-  for (unsigned i = 0; i < n; i++) {
-    size_t more = i == 0 && stage->choice ? nccl_files_log_settings (&crew->nodes->files, log, settings + n_settings) : 0;
-    settings[n_settings + more] = NULL;
+  for (unsigned k = n; k > 0; k--) { /* rank 0 last: it alone has the log */
+    unsigned i = k - 1;
+    bool log = i == 0 && stage->choice;
+    if (log)
+      nccl_settings_add_log (&settings, &crew->nodes->files);
     crew->order[i].rank = crew->nodes->layout.rank[i];
-    if (!probe_member_start_write (patience, more > 0, settings, crew->order[i].command, PROBE_COMMAND_MOST)) {
-      snprintf (why, size, "its settings are too long");
-      return false;
-    }
+    if (!probe_member_start_write (patience, log, settings.item, crew->order[i].command, PROBE_COMMAND_MOST))
+      return probe_fail ("its settings are too long");
   }
   crew->running = true;
   carry_out (crew, n, patience + LIMIT_MARGIN_S);
-  if (are_ready (crew, n, why, size))
+  if (are_ready (crew, n))
     return true;
   stop (crew, 0);
   return false;
 }
 
 static NcclAsked
-ask (void *user, const ProbeRequest *request, double end_s, char *line, size_t size)
+ask (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST])
 {
   Crew *crew = (Crew *)user;
   char text[256];
   if (request->bytes > crew->capacity_B) {
-    snprintf (line, size, "error a GPU has room for buffers of %zu B alone", crew->capacity_B);
+    snprintf (line, NCCL_LINE_MOST, "error a GPU has room for buffers of %zu B alone", crew->capacity_B);
     return NCCL_ASKED_LINE;
   }
   bool joined = join (crew, request, end_s), ok = joined && probe_request_write (request, text, sizeof text);
@@ -233,11 +219,14 @@ ask (void *user, const ProbeRequest *request, double end_s, char *line, size_t s
   }
   if (probe_interrupted ())
     return NCCL_ASKED_STOPPED;
+  snprintf (line, NCCL_LINE_MOST, "%s", crew->verdict.text);
+  if (ok)
+    return NCCL_ASKED_LINE;
   if (joined)
-    snprintf (line, size, "%s", crew->verdict.text);
+    probe_fail ("%s", line);
   else
-    snprintf (line, size, "no communicator of %u nodes with %u GPUs: %s", request->nodes, request->gpus, crew->verdict.text);
-  return ok ? NCCL_ASKED_LINE : joined ? NCCL_ASKED_FAILED : NCCL_ASKED_APART;
+    probe_fail ("no communicator of %u nodes with %u GPUs: %s", request->nodes, request->gpus, line);
+  return joined ? NCCL_ASKED_FAILED : NCCL_ASKED_APART;
 }
 
 bool
@@ -255,7 +244,7 @@ nodes_nccl (Probe *probe, Nodes *nodes)
   crew.nodes = nodes;
   crew.order = (RanksOrder *)calloc (n, sizeof *crew.order);
   crew.answer = (ProbeAnswer *)calloc (n, sizeof *crew.answer);
-  bool ok = nccl_plan_make_nodes (&plan, nodes->layout.nodes, nodes->layout.gpus, options->quick, options->nvls) &&
+  bool ok = nccl_plan_make_nodes (&plan, nodes->layout.nodes, nodes->layout.gpus, options->quick, !options->no_nvls) &&
             crew.order != NULL && crew.answer != NULL;
   if (!ok)
     probe_note (probe, "nccl: out of memory");

@@ -1,12 +1,10 @@
 #include "probe_layout.h"
 
-#include <ctype.h>
+#include "probe_fail.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHANNELS_MOST 64
-#define HEX_LENGTH    (2 * PROBE_ID_BYTES)
 
 /* ---- who is where ---- */
 
@@ -30,52 +28,41 @@ number_nodes (const char *const *node, unsigned n_ranks, unsigned *node_of, unsi
 }
 
 static bool
-choose_shape (ProbeLayout *out, const unsigned *count, unsigned found, unsigned nodes, unsigned gpus, char *error, size_t size)
+choose_shape (ProbeLayout *out, const unsigned *count, unsigned found, unsigned nodes, unsigned gpus)
 {
-  if (nodes > found) {
-    snprintf (error, size, "--nodes %u: the processes are on %u", nodes, found);
-    return false;
-  }
+  if (nodes > found)
+    return probe_fail ("--nodes %u: the processes are on %u", nodes, found);
   out->nodes = nodes > 0 ? nodes : found;
   out->gpus = out->most = count[0];
   for (unsigned k = 0; k < out->nodes; k++) {
     out->gpus = count[k] < out->gpus ? count[k] : out->gpus;
     out->most = count[k] > out->most ? count[k] : out->most;
   }
-  if (gpus > out->gpus) {
-    snprintf (error, size, "--gpus %u: a node has %u process%s", gpus, out->gpus, out->gpus == 1 ? "" : "es");
-    return false;
-  }
+  if (gpus > out->gpus)
+    return probe_fail ("--gpus %u: a node has %u process%s", gpus, out->gpus, out->gpus == 1 ? "" : "es");
   if (gpus > 0)
     out->gpus = gpus;
-  if (out->nodes > PROBE_NODES_MOST || out->gpus > PROBE_GPUS_MOST) {
-    snprintf (error, size, "%u nodes of %u GPUs; at most %d of %d are accepted, --nodes and --gpus take fewer", out->nodes,
-              out->gpus, PROBE_NODES_MOST, PROBE_GPUS_MOST);
-    return false;
-  }
+  if (out->nodes > PROBE_NODES_MOST || out->gpus > PROBE_GPUS_MOST)
+    return probe_fail ("%u nodes of %u GPUs; at most %d of %d are accepted, --nodes and --gpus take fewer", out->nodes, out->gpus,
+                       PROBE_NODES_MOST, PROBE_GPUS_MOST);
   return true;
 }
 
 bool
-probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out, char *error,
-                   size_t error_size)
+probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out)
 {
   *out = (ProbeLayout){ .n_ranks = n_ranks };
-  unsigned *numbers = calloc ((size_t)n_ranks * 3 + 1, sizeof *numbers);
-  bool ok = numbers != NULL && n_ranks > 0;
-  if (!ok) {
-    snprintf (error, error_size, n_ranks > 0 ? "out of memory" : "no process");
-    free (numbers);
-    return false;
-  }
+  if (n_ranks == 0)
+    return probe_fail ("no process");
+  unsigned *numbers = calloc ((size_t)n_ranks * 3, sizeof *numbers);
+  if (numbers == NULL)
+    return probe_fail ("out of memory");
   unsigned *node_of = numbers, *count = numbers + n_ranks, *first = count + n_ranks;
   unsigned found = number_nodes (node, n_ranks, node_of, count, first);
-  ok = choose_shape (out, count, found, nodes, gpus, error, error_size);
+  bool ok = choose_shape (out, count, found, nodes, gpus);
   if (ok) {
     out->rank = calloc ((size_t)out->nodes * out->gpus, sizeof *out->rank);
-    ok = out->rank != NULL;
-    if (!ok)
-      snprintf (error, error_size, "out of memory");
+    ok = out->rank != NULL || probe_fail ("out of memory");
   }
   if (ok) {
     out->spare = n_ranks - out->nodes * out->gpus;
@@ -255,91 +242,4 @@ probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
     give (out, PROBE_SAID_ENDED, "", other, "its worker's numbers are not those of the others");
   else
     *out = answer[first];
-}
-
-/* ---- joining ---- */
-
-static void
-put_hex (const unsigned char id[PROBE_ID_BYTES], char out[HEX_LENGTH + 1])
-{
-  for (size_t i = 0; i < PROBE_ID_BYTES; i++)
-    snprintf (out + 2 * i, 3, "%02x", id[i]);
-}
-
-/* Up to the end of the line. */
-static bool
-take_hex (const char *text, unsigned char out[PROBE_ID_BYTES])
-{
-  if (strlen (text) != HEX_LENGTH)
-    return false;
-  for (size_t i = 0; i < PROBE_ID_BYTES; i++) {
-    char pair[3] = { text[2 * i], text[2 * i + 1], '\0' };
-    if (!isxdigit ((unsigned char)pair[0]) || !isxdigit ((unsigned char)pair[1]))
-      return false;
-    out[i] = (unsigned char)strtoul (pair, NULL, 16);
-  }
-  return true;
-}
-
-static bool
-is_accepted (const ProbeJoin *join)
-{
-  return join->nodes >= 1 && join->nodes <= PROBE_NODES_MOST && join->gpus >= 1 && join->gpus <= PROBE_GPUS_MOST &&
-         join->nodes * join->gpus >= 2 && join->channels <= CHANNELS_MOST && join->rank < join->nodes * join->gpus;
-}
-
-bool
-probe_join_write (const ProbeJoin *join, char *out, size_t size)
-{
-  char hex[HEX_LENGTH + 1];
-  put_hex (join->id, hex);
-  int n = snprintf (out, size, "join %u %u %u %u %s", join->nodes, join->gpus, join->channels, join->rank, hex);
-  return n > 0 && (size_t)n < size;
-}
-
-bool
-probe_join_read (const char *line, ProbeJoin *out)
-{
-  ProbeJoin join;
-  int used = 0;
-  if (strncmp (line, "join ", 5) != 0 ||
-      sscanf (line + 5, "%9u %9u %9u %9u %n", &join.nodes, &join.gpus, &join.channels, &join.rank, &used) != 4 ||
-      !is_accepted (&join) || !take_hex (line + 5 + used, join.id))
-    return false;
-  *out = join;
-  return true;
-}
-
-bool
-probe_drop_write (const ProbeJoin *join, char *out, size_t size)
-{
-  int n = snprintf (out, size, "drop %u %u %u", join->nodes, join->gpus, join->channels);
-  return n > 0 && (size_t)n < size;
-}
-
-bool
-probe_drop_read (const char *line, ProbeJoin *out)
-{
-  ProbeJoin join = { 0 };
-  int used = 0;
-  if (strncmp (line, "drop ", 5) != 0 || sscanf (line + 5, "%9u %9u %9u%n", &join.nodes, &join.gpus, &join.channels, &used) != 3 ||
-      line[5 + used] != '\0' || !is_accepted (&join))
-    return false;
-  *out = join;
-  return true;
-}
-
-bool
-probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size)
-{
-  char hex[HEX_LENGTH + 1];
-  put_hex (id, hex);
-  int n = snprintf (out, size, "id %s", hex);
-  return n > 0 && (size_t)n < size;
-}
-
-bool
-probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES])
-{
-  return strncmp (line, "id ", 3) == 0 && take_hex (line + 3, out);
 }

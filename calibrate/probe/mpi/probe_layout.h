@@ -1,5 +1,4 @@
-/* Processes of several nodes: who is where, who takes part in what, what their answers say together; and the lines by which workers
- * are told to join. Pure. */
+/* Processes of several nodes: who is where, who takes part in what, what their answers say together. Pure. */
 #ifndef FORERUN_PROBE_LAYOUT_H
 #define FORERUN_PROBE_LAYOUT_H
 
@@ -17,10 +16,9 @@ typedef struct {
 } ProbeLayout;
 
 /* `node[r]` names the node of process r. Nodes in the order of their first process, which is process 0's to begin with; GPUs of a
- * node in the order of processes. At most `nodes` nodes of `gpus` GPUs, 0: all. False: `error` says what is wrong, or memory is
- * out. Needs probe_layout_clear either way. */
-bool probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out, char *error,
-                        size_t error_size);
+ * node in the order of processes. At most `nodes` nodes of `gpus` GPUs, 0: all. False: probe_why says what is wrong.
+ * Needs probe_layout_clear either way. */
+bool probe_layout_make (const char *const *node, unsigned n_ranks, unsigned nodes, unsigned gpus, ProbeLayout *out);
 void probe_layout_clear (ProbeLayout *layout);
 /* The process that is rank `i` of a communicator of that shape. */
 unsigned probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i);
@@ -52,21 +50,6 @@ bool probe_answer_parse (const char *text, ProbeAnswer *out);
  * a worker's own "fatal", then how it ended, that it was silent, a "fatal" that blames another rank, that answers differ; of
  * equals the one that came first. */
 void probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out);
-
-/* "join NODES GPUS CHANNELS RANK ID": the worker is RANK of a communicator; ID is 128 bytes in hexadecimal digits. */
-#define PROBE_ID_BYTES 128
-typedef struct {
-  unsigned nodes, gpus, channels, rank;
-  unsigned char id[PROBE_ID_BYTES];
-} ProbeJoin;
-bool probe_join_write (const ProbeJoin *join, char *out, size_t size);
-bool probe_join_read (const char *line, ProbeJoin *out);
-/* "drop NODES GPUS CHANNELS", in the same fields. */
-bool probe_drop_write (const ProbeJoin *join, char *out, size_t size);
-bool probe_drop_read (const char *line, ProbeJoin *out);
-/* "id HEX". */
-bool probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size);
-bool probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES]);
 
 #ifdef __cplusplus
 }

@@ -42,27 +42,33 @@ typedef struct {
 
 /* ---- one case ---- */
 
+static const char *
+what_of (const NcclStage *stage, const ProbeRequest *request)
+{
+  return stage->choice ? "choice" : probe_op_name (request->op);
+}
+
 static ProbeCase *
 make_point (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
 {
-  ProbeCase *point = probe_case (s->probe, "nccl", stage->choice ? "choice" : probe_op_name (request->op));
+  ProbeCase *point = probe_case ("nccl", what_of (stage, request));
   if (stage->choice)
-    probe_text (point, "op", probe_op_name (request->op));
+    probe_add (point, { { "op", probe_op_name (request->op) } });
   else
-    probe_text (point, "setting", stage->name);
+    probe_add (point, { { "setting", stage->name } });
   if (s->over_nodes)
-    probe_number (point, "nodes", request->nodes);
-  probe_number (point, "gpus", request->gpus);
-  probe_number (point, "bytes", (double)probe_op_bytes (request->op, request->bytes, probe_request_ranks (request)));
+    probe_add (point, { { "nodes", request->nodes } });
+  probe_add (point, { { "gpus", request->gpus },
+                      { "bytes", probe_op_bytes (request->op, request->bytes, probe_request_ranks (request)) } });
   if (stage->choice)
     return point;
-  probe_text (point, "launch", probe_launch_name (request->launch));
-  probe_flag (point, "in_place", request->in_place);
-  probe_text (point, "algo", stage->algo);
-  probe_text (point, "proto", stage->proto);
+  probe_add (point, { { "launch", probe_launch_name (request->launch) },
+                      { "in_place", request->in_place },
+                      { "algo", stage->algo },
+                      { "proto", stage->proto } });
   if (request->channels > 0)
-    probe_number (point, "channels", request->channels);
-  probe_flag (point, "p2p", stage->p2p);
+    probe_add (point, { { "channels", request->channels } });
+  probe_add (point, { { "p2p", stage->p2p } });
   return point;
 }
 
@@ -72,13 +78,13 @@ take_choice (NcclSection *s, ProbeCase *point, const char *line)
   char algo[24], proto[16];
   int channels = -1;
   if (sscanf (line, "choice %23s %15s %d", algo, proto, &channels) != 3) {
-    probe_point (s->probe, point, NULL, 0, "the worker's answer is no choice");
+    probe_fail ("the worker's answer is no choice");
+    probe_failed (s->probe, point);
     return;
   }
-  probe_text (point, "algo", algo);
-  probe_text (point, "proto", proto);
+  probe_add (point, { { "algo", algo }, { "proto", proto } });
   if (channels > 0)
-    probe_number (point, "channels", channels);
+    probe_add (point, { { "channels", channels } });
   probe_fact (s->probe, point);
 }
 
@@ -95,31 +101,40 @@ is_spared (const NcclSection *s, const ProbeRequest *request)
   return spared;
 }
 
+static void
+take_line (NcclSection *s, const NcclStage *stage, ProbeCase *point, const char *line)
+{
+  double sample[PROBE_SAMPLES_MOST];
+  unsigned in_a_row;
+  size_t n = probe_answer_read (line, &in_a_row, sample, PROBE_SAMPLES_MOST);
+  if (stage->choice && strncmp (line, "choice ", 7) == 0) {
+    take_choice (s, point, line);
+    return;
+  }
+  if (n > 0)
+    probe_add (point, { { "iters", in_a_row } });
+  else
+    probe_fail ("%s", strncmp (line, "error ", 6) == 0 ? line + 6 : "the worker's answer is no time");
+  probe_point (s->probe, point, sample, n);
+}
+
 /* False: the workers are gone. */
 static bool
 ask (NcclSection *s, const NcclStage *stage, const ProbeRequest *request, double end_s)
 {
   char line[NCCL_LINE_MOST];
-  double sample[PROBE_SAMPLES_MOST];
   ProbeCase *point = make_point (s, stage, request);
-  NcclAsked asked = s->crew->ask (s->crew->user, request, end_s, line, sizeof line);
+  NcclAsked asked = s->crew->ask (s->crew->user, request, end_s, line);
   if (asked == NCCL_ASKED_LINE) {
-    unsigned in_a_row;
-    size_t n = probe_answer_read (line, &in_a_row, sample, PROBE_SAMPLES_MOST);
-    if (n > 0)
-      probe_number (point, "iters", in_a_row);
-    if (stage->choice && strncmp (line, "choice ", 7) == 0)
-      take_choice (s, point, line);
-    else
-      probe_point (s->probe, point, sample, n, strncmp (line, "error ", 6) == 0 ? line + 6 : "the worker's answer is no time");
+    take_line (s, stage, point, line);
     return true;
   }
   if (asked == NCCL_ASKED_STOPPED)
     probe_skip (s->probe, point, "interrupted");
   else if (stage->offered && s->asked == 1)
-    probe_skip (s->probe, point, line); /* not to be had here: no failure */
+    probe_skip (s->probe, point, probe_why ()); /* not to be had here: no failure */
   else
-    probe_point (s->probe, point, NULL, 0, line);
+    probe_failed (s->probe, point);
   s->bad[s->failures].apart = asked == NCCL_ASKED_APART;
   s->bad[s->failures++].request = *request;
   s->crew->stop (s->crew->user, 0);
@@ -158,7 +173,7 @@ case_share (double end_s, size_t cases_left)
 static bool
 is_wanted (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
 {
-  return probe_arguments_want (&s->probe->arguments, "nccl", stage->choice ? "choice" : probe_op_name (request->op));
+  return probe_options_want (&s->probe->options, "nccl", what_of (stage, request));
 }
 
 static size_t
@@ -181,11 +196,10 @@ list_stage (NcclSection *s, const NcclStage *stage)
 static bool
 begin_stage (NcclSection *s, const NcclStage *stage, double end_s)
 {
-  char why[NCCL_LINE_MOST];
-  if (s->crew->start (s->crew->user, stage, end_s, why, sizeof why))
+  if (s->crew->start (s->crew->user, stage, end_s))
     return true;
   if (!probe_interrupted ())
-    probe_note (s->probe, "nccl: %s is left out: %.1500s", stage->name, why);
+    probe_note (s->probe, "nccl: %s is left out: %.1500s", stage->name, probe_why ());
   return false;
 }
 
@@ -289,24 +303,19 @@ has_wanted (NcclSection *s, const NcclPlan *plan)
 bool
 nccl_section_run (Probe *probe, const NcclPlan *plan, const NcclCrew *crew, bool over_nodes)
 {
-  static NcclSection s;
-  const char *why = NULL;
-  bool ok = true;
-  memset (&s, 0, sizeof s);
+  NcclSection s = NcclSection ();
   s.probe = probe;
   s.crew = crew;
   s.over_nodes = over_nodes;
   probe->left_is_told = true;
-  if (probe_listing (probe)) {
-    for (size_t i = 0; i < plan->n; i++)
-      list_stage (&s, &plan->stage[i]);
-  } else if (has_wanted (&s, plan)) { /* else --only names something that is not here; the program says so */
-    if (!nccl_lib_open (probe_options (probe)->nccl_library, &why)) {
-      probe_note (probe, "nccl: %s", why);
-      ok = false;
-    } else {
-      run_plan (&s, plan);
-    }
+  for (size_t i = 0; i < plan->n && probe_listing (probe); i++)
+    list_stage (&s, &plan->stage[i]);
+  if (probe_listing (probe) || !has_wanted (&s, plan)) /* --only may name something that is not here; the program says so */
+    return true;
+  if (!nccl_lib_open (probe_options (probe)->nccl_library)) {
+    probe_note (probe, "nccl: %s", probe_why ());
+    return false;
   }
-  return ok;
+  run_plan (&s, plan);
+  return true;
 }

@@ -2,8 +2,6 @@
  * be too many) are exact in fp32 in any order, so that every element of every output is compared for equality. */
 #include "nccl_run.h"
 
-#include <stdio.h>
-
 #define BLOCKS  2048
 #define THREADS 256
 #define POISON  0xa5 /* four such bytes are no whole number as fp32 */
@@ -107,35 +105,29 @@ nccl_prepare_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest 
   return true;
 }
 
-bool
-nccl_check_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest *request, bool *fatal)
+NcclEnd
+nccl_check_output (NcclWorker *worker, const NcclSet *set, const ProbeRequest *request)
 {
   unsigned ranks = probe_request_ranks (request);
   size_t n = output_count (request), count = probe_op_count (request->op, request->bytes, ranks);
   unsigned local = request->op != PROBE_OP_REDUCE ? set->local : set->first == 0 ? 1 : 0; /* the root alone gets something */
-  unsigned long long wrong[NCCL_GPUS_MOST] = { 0 };
-  bool ok = true;
-  for (unsigned i = 0; i < local && ok; i++) {
+  for (unsigned i = 0; i < local; i++) {
     cudaStream_t stream = worker->stream[i];
-    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) &&
-         PROBE_CUDA (cudaMemsetAsync (worker->wrong[i], 0, sizeof *worker->wrong[i], stream));
-    if (!ok)
-      break;
+    if (!PROBE_CUDA (cudaSetDevice (worker->device[i])) ||
+        !PROBE_CUDA (cudaMemsetAsync (worker->wrong[i], 0, sizeof *worker->wrong[i], stream)))
+      return NCCL_BROKEN;
     compare<<<BLOCKS, THREADS, 0, stream>>> (worker->out[i], n, (int)request->op, set->first + i, ranks, count, worker->wrong[i]);
-    ok = PROBE_CUDA (cudaGetLastError ());
+    if (!PROBE_CUDA (cudaGetLastError ()))
+      return NCCL_BROKEN;
   }
-  for (unsigned i = 0; i < local && ok; i++)
-    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) && PROBE_CUDA (cudaStreamSynchronize (worker->stream[i])) &&
-         PROBE_CUDA (cudaMemcpy (&wrong[i], worker->wrong[i], sizeof wrong[i], cudaMemcpyDeviceToHost));
-  *fatal = !ok;
-  if (!ok) {
-    snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
-    return false;
+  bool right = true;
+  for (unsigned i = 0; i < local; i++) {
+    unsigned long long wrong = 0;
+    if (!PROBE_CUDA (cudaSetDevice (worker->device[i])) || !PROBE_CUDA (cudaStreamSynchronize (worker->stream[i])) ||
+        !PROBE_CUDA (cudaMemcpy (&wrong, worker->wrong[i], sizeof wrong, cudaMemcpyDeviceToHost)))
+      return NCCL_BROKEN;
+    if (wrong > 0)
+      right = probe_fail ("wrong data: %llu of %zu elements on rank %u", wrong, n, set->first + i);
   }
-  for (unsigned i = 0; i < local; i++)
-    if (wrong[i] > 0) {
-      snprintf (worker->error, sizeof worker->error, "wrong data: %llu of %zu elements on rank %u", wrong[i], n, set->first + i);
-      return false;
-    }
-  return true;
+  return right ? NCCL_DONE : NCCL_REFUSED;
 }

@@ -1,6 +1,6 @@
 /* The NCCL section of one node: one worker has all its GPUs, a child of this process. */
 #include "nccl_section.h"
-#include "nccl_worker.h"
+#include "nccl_start.h"
 #include "probe_child.h"
 #include "probe_core.h"
 
@@ -15,12 +15,6 @@ typedef struct {
   const NcclStage *running, *waiting; /* whose worker `child` and `kept` are; NULL: none */
   NcclFiles files;
 } Local;
-
-static bool
-is_stopped (void)
-{
-  return probe_interrupted ();
-}
 
 /* ---- the worker ---- */
 
@@ -45,76 +39,67 @@ keep (void *user)
   local->running = NULL;
 }
 
-static bool
-spawn (Local *local, const NcclStage *stage, char *why, size_t size)
+static void
+take_kept (Local *local)
 {
-  const ProbeOptions *options = probe_options (local->probe);
-  char gpus[16], bytes[32], log[NCCL_FILES_TEXT], xml[NCCL_FILES_TEXT];
-  char self[] = "/proc/self/exe", option[] = NCCL_WORKER_OPTION, none[] = "-";
-  char *library = options->nccl_library != NULL ? strdup (options->nccl_library) : strdup (none);
-  snprintf (gpus, sizeof gpus, "%d", options->n_gpus);
-  snprintf (bytes, sizeof bytes, "%zu", NCCL_BUFFER_B);
-  char *argv[] = { self, option, gpus, bytes, stage->choice ? local->files.log : none, library, NULL };
-  const char *settings[NCCL_SETTINGS_MOST + NCCL_FILES_SETTINGS + 1];
-  size_t n = 0;
-  for (size_t i = 0; i < NCCL_SETTINGS_MOST && stage->setting[i] != NULL; i++)
-    settings[n++] = stage->setting[i];
-  if (stage->choice) {
-    n += nccl_files_xml_settings (&local->files, xml, settings + n);
-    n += nccl_files_log_settings (&local->files, log, settings + n);
-  }
-  settings[n] = NULL;
-  bool ok = library != NULL && probe_child_start (&local->child, argv, settings);
-  if (!ok)
-    snprintf (why, size, "no worker could be started: %s", strerror (errno));
-  free (library);
-  return ok;
+  local->child = local->kept;
+  local->running = local->waiting;
+  local->waiting = NULL;
 }
 
 static bool
-start (void *user, const NcclStage *stage, double end_s, char *why, size_t size)
+spawn (Local *local, const NcclStage *stage)
+{
+  const ProbeOptions *options = probe_options (local->probe);
+  NcclCommand command;
+  NcclSettings settings;
+  nccl_settings_make (&settings, stage, options, &local->files);
+  if (stage->choice)
+    nccl_settings_add_log (&settings, &local->files);
+  return nccl_command_make (&command, options, options->gpus, -1, &local->files) &&
+         (probe_child_start (&local->child, stage->choice ? command.argv_with_log : command.argv, settings.item) ||
+          probe_fail ("no worker could be started: %s", strerror (errno)));
+}
+
+static bool
+start (void *user, const NcclStage *stage, double end_s)
 {
   (void)end_s; /* one process makes its communicators in a second or two, and what hangs is known after NCCL_PATIENCE_S */
   Local *local = (Local *)user;
   char line[1024];
   if (local->waiting != NULL && strcmp (local->waiting->name, stage->name) == 0) {
-    local->child = local->kept;
-    local->waiting = NULL;
-    local->running = stage;
+    take_kept (local);
     return true;
   }
-  if (!spawn (local, stage, why, size))
+  if (!spawn (local, stage))
     return false;
   local->running = stage;
-  ProbeChildState state = probe_child_answer (&local->child, NCCL_PATIENCE_S, is_stopped, line, sizeof line);
+  ProbeChildState state = probe_child_answer (&local->child, NCCL_PATIENCE_S, probe_interrupted, line, sizeof line);
   if (state == PROBE_CHILD_LINE && strncmp (line, "ready ", 6) == 0)
     return true;
-  snprintf (why, size, "%s",
-            state == PROBE_CHILD_LINE      ? line + (strncmp (line, "fatal ", 6) == 0 ? 6 : 0)
-            : state == PROBE_CHILD_SILENT  ? "its worker did not start within 30 s"
-            : state == PROBE_CHILD_STOPPED ? "interrupted"
-                                           : "its worker ended at once");
+  probe_fail ("%s", state == PROBE_CHILD_LINE      ? line + (strncmp (line, "fatal ", 6) == 0 ? 6 : 0)
+                    : state == PROBE_CHILD_SILENT  ? "its worker did not start within 30 s"
+                    : state == PROBE_CHILD_STOPPED ? "interrupted"
+                                                   : "its worker ended at once");
   stop (local, 0);
   return false;
 }
 
 static NcclAsked
-ask (void *user, const ProbeRequest *request, double end_s, char *line, size_t size)
+ask (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST])
 {
   (void)end_s;
   Local *local = (Local *)user;
   ProbeChildState state = PROBE_CHILD_ENDED;
-  if (probe_request_write (request, line, size) && probe_child_ask (&local->child, line))
-    state = probe_child_answer (&local->child, NCCL_PATIENCE_S, is_stopped, line, size);
+  if (probe_request_write (request, line, NCCL_LINE_MOST) && probe_child_ask (&local->child, line))
+    state = probe_child_answer (&local->child, NCCL_PATIENCE_S, probe_interrupted, line, NCCL_LINE_MOST);
   if (state == PROBE_CHILD_STOPPED)
     return NCCL_ASKED_STOPPED;
   if (state == PROBE_CHILD_LINE && strncmp (line, "fatal ", 6) != 0)
     return NCCL_ASKED_LINE;
-  if (state == PROBE_CHILD_LINE)
-    memmove (line, line + 6, strlen (line + 6) + 1);
-  else
-    snprintf (line, size, "%s",
-              state == PROBE_CHILD_SILENT ? "hangs: nothing came back for 30 s, the worker was killed" : "the worker ended");
+  probe_fail ("%s", state == PROBE_CHILD_LINE     ? line + 6
+                    : state == PROBE_CHILD_SILENT ? "hangs: nothing came back for 30 s, the worker was killed"
+                                                  : "the worker ended");
   return NCCL_ASKED_FAILED;
 }
 
@@ -128,29 +113,22 @@ probe_nccl (Probe *probe)
   const ProbeOptions *options = probe_options (probe);
   memset (&local, 0, sizeof local);
   local.probe = probe;
-  if (options->n_gpus < 2) {
+  if (options->gpus < 2) {
     probe_note (probe, "nccl: one GPU: there is nothing to measure");
     return true;
   }
-  bool ok = nccl_plan_make (&plan, (unsigned)options->n_gpus, options->quick);
-  if (!ok)
-    probe_note (probe, "nccl: out of memory");
-  if (ok && !probe_listing (probe)) {
-    ok = nccl_files_make (&local.files);
-    if (!ok)
-      probe_note (probe, "nccl: %s: %s", local.files.folder, strerror (errno));
-  }
+  bool ok = (nccl_plan_make (&plan, options->gpus, options->quick) || probe_fail ("out of memory")) &&
+            (options->list || nccl_files_make (&local.files));
   if (ok) {
     NcclCrew crew = { &local, local.files.xml, start, ask, stop, keep };
     ok = nccl_section_run (probe, &plan, &crew, false);
-    if (local.waiting != NULL) { /* its turn did not come again */
-      local.child = local.kept;
-      local.running = local.waiting;
-      local.waiting = NULL;
-    }
+    if (local.waiting != NULL) /* its turn did not come again */
+      take_kept (&local);
     stop (&local, 0);
-    if (!probe_listing (probe))
+    if (!options->list)
       nccl_files_remove (&local.files);
+  } else {
+    probe_note (probe, "nccl: %s", probe_why ());
   }
   nccl_plan_clear (&plan);
   return ok;

@@ -2,51 +2,45 @@
  * where it does not work nothing can be measured either. */
 #include "nccl_run.h"
 
-#include <stdio.h>
-
 static bool
 is_alone (const NcclSet *set)
 {
   return set->local == set->nodes * set->gpus;
 }
 
+/* Words of all ranks of the set, on the GPU whose the first of them here is; it becomes the current one. */
 static bool
-cuda_ok (NcclWorker *worker, bool ok)
+get_words (NcclWorker *worker, const NcclSet *set)
 {
-  if (!ok)
-    snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
-  return ok;
-}
-
-static bool
-get_words (NcclWorker *worker, unsigned n_ranks)
-{
+  unsigned n_ranks = set->nodes * set->gpus;
   size_t bytes = (size_t)n_ranks * NCCL_WORDS * sizeof (float);
+  if (!PROBE_CUDA (cudaSetDevice (worker->device[0])))
+    return false;
   if (worker->words_ranks >= n_ranks)
     return true;
   cudaFreeHost (worker->words_host);
   cudaFree (worker->words_device);
   worker->words_host = worker->words_device = NULL;
   worker->words_ranks = 0;
-  if (!cuda_ok (worker, PROBE_CUDA (cudaMallocHost (&worker->words_host, bytes)) &&
-                            PROBE_CUDA (cudaMalloc (&worker->words_device, bytes)) &&
-                            PROBE_CUDA (cudaMemset (worker->words_device, 0, bytes))))
+  if (!PROBE_CUDA (cudaMallocHost (&worker->words_host, bytes)) || !PROBE_CUDA (cudaMalloc (&worker->words_device, bytes)) ||
+      !PROBE_CUDA (cudaMemset (worker->words_device, 0, bytes)))
     return false;
   worker->words_ranks = n_ranks;
   return true;
 }
 
+static bool
+sum_words (NcclWorker *worker, const NcclSet *set, size_t n, const char *what)
+{
+  float *words = worker->words_device;
+  return nccl_ok (ncclAllReduce (words, words, n, ncclFloat, ncclSum, set->comm[0], worker->stream[0]), what);
+}
+
 bool
 nccl_meet (NcclWorker *worker, const NcclSet *set)
 {
-  if (is_alone (set))
-    return true;
-  return cuda_ok (worker, PROBE_CUDA (cudaSetDevice (worker->device[0]))) && get_words (worker, set->nodes * set->gpus) &&
-         nccl_ok (
-             worker,
-             ncclAllReduce (worker->words_device, worker->words_device, 1, ncclFloat, ncclSum, set->comm[0], worker->stream[0]),
-             "meeting") &&
-         cuda_ok (worker, PROBE_CUDA (cudaStreamSynchronize (worker->stream[0])));
+  return is_alone (set) || (get_words (worker, set) && sum_words (worker, set, 1, "meeting") &&
+                            PROBE_CUDA (cudaStreamSynchronize (worker->stream[0])));
 }
 
 bool
@@ -62,19 +56,14 @@ nccl_agree (NcclWorker *worker, const NcclSet *set, const NcclSay *say, NcclVerd
   }
   size_t n = (size_t)n_ranks * NCCL_WORDS, bytes = n * sizeof (float);
   cudaStream_t stream = worker->stream[0];
-  if (!cuda_ok (worker, PROBE_CUDA (cudaSetDevice (worker->device[0]))) || !get_words (worker, n_ranks))
+  if (!get_words (worker, set))
     return false;
   nccl_agree_put (say, n_ranks, set->first, worker->words_host);
-  if (!cuda_ok (worker,
-                PROBE_CUDA (cudaMemcpyAsync (worker->words_device, worker->words_host, bytes, cudaMemcpyHostToDevice, stream))) ||
-      !nccl_ok (worker, ncclAllReduce (worker->words_device, worker->words_device, n, ncclFloat, ncclSum, set->comm[0], stream),
-                "agreeing") ||
-      !cuda_ok (worker,
-                PROBE_CUDA (cudaMemcpyAsync (worker->words_host, worker->words_device, bytes, cudaMemcpyDeviceToHost, stream)) &&
-                    PROBE_CUDA (cudaStreamSynchronize (stream))))
+  if (!PROBE_CUDA (cudaMemcpyAsync (worker->words_device, worker->words_host, bytes, cudaMemcpyHostToDevice, stream)) ||
+      !sum_words (worker, set, n, "agreeing") ||
+      !PROBE_CUDA (cudaMemcpyAsync (worker->words_host, worker->words_device, bytes, cudaMemcpyDeviceToHost, stream)) ||
+      !PROBE_CUDA (cudaStreamSynchronize (stream)))
     return false;
   nccl_agree_take (worker->words_host, n_ranks, out);
-  if (out->broken)
-    snprintf (worker->error, sizeof worker->error, "what the ranks told each other came out wrong");
-  return !out->broken;
+  return !out->broken || probe_fail ("what the ranks told each other came out wrong");
 }

@@ -12,7 +12,6 @@
  * or TARGET_FAR_S: launching and waiting, some 10 us, are then 2 % of it, spread over k. */
 #include "nccl_run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,182 +29,90 @@ typedef struct {
   size_t count;
   unsigned k;
   bool replay; /* the graphs, not single operations */
-  cudaGraph_t graph[NCCL_GPUS_MOST];
-  cudaGraphExec_t exec[NCCL_GPUS_MOST];
-  double begin_s[NCCL_GPUS_MOST], end_s[NCCL_GPUS_MOST];
-  char failure[NCCL_GPUS_MOST][NCCL_ERROR_MOST]; /* "" where all went well */
+  cudaGraph_t graph[PROBE_GPUS_MOST];
+  cudaGraphExec_t exec[PROBE_GPUS_MOST];
 } Run;
 
-/* ---- one operation on one rank: the i-th of those that are here ---- */
-
-static ncclResult_t
-all_to_all (const Run *run, unsigned i)
-{
-  const NcclWorker *worker = run->worker;
-  cudaStream_t stream = worker->stream[i];
-  ncclResult_t result = ncclGroupStart ();
-  if (result != ncclSuccess)
-    return result;
-  for (unsigned peer = 0; peer < run->ranks && result == ncclSuccess; peer++) {
-    result = ncclSend (worker->in[i] + peer * run->count, run->count, ncclFloat, (int)peer, run->set->comm[i], stream);
-    if (result == ncclSuccess)
-      result = ncclRecv (worker->out[i] + peer * run->count, run->count, ncclFloat, (int)peer, run->set->comm[i], stream);
-  }
-  ncclResult_t end = ncclGroupEnd ();
-  return result != ncclSuccess ? result : end;
-}
-
-/* Each sends to the next and gets from the one before. */
-static ncclResult_t
-send_receive (const Run *run, unsigned i)
-{
-  const NcclWorker *worker = run->worker;
-  cudaStream_t stream = worker->stream[i];
-  unsigned ranks = run->ranks, rank = run->set->first + i;
-  ncclResult_t result = ncclGroupStart ();
-  if (result != ncclSuccess)
-    return result;
-  result = ncclSend (worker->in[i], run->count, ncclFloat, (int)((rank + 1) % ranks), run->set->comm[i], stream);
-  if (result == ncclSuccess)
-    result = ncclRecv (worker->out[i], run->count, ncclFloat, (int)((rank + ranks - 1) % ranks), run->set->comm[i], stream);
-  ncclResult_t end = ncclGroupEnd ();
-  return result != ncclSuccess ? result : end;
-}
-
-static ncclResult_t
+/* One operation of the i-th of the ranks that are here. */
+static bool
 launch (const Run *run, unsigned i)
 {
   const NcclWorker *worker = run->worker;
-  ncclComm_t comm = run->set->comm[i];
-  cudaStream_t stream = worker->stream[i];
-  float *out = worker->out[i];
-  const float *in = run->request->in_place ? out : worker->in[i];
-  switch (run->request->op) {
-    case PROBE_OP_ALL_REDUCE:
-      return ncclAllReduce (in, out, run->count, ncclFloat, ncclSum, comm, stream);
-    case PROBE_OP_ALL_GATHER:
-      return ncclAllGather (in, out, run->count, ncclFloat, comm, stream);
-    case PROBE_OP_REDUCE_SCATTER:
-      return ncclReduceScatter (in, out, run->count, ncclFloat, ncclSum, comm, stream);
-    case PROBE_OP_BROADCAST:
-      return ncclBroadcast (in, out, run->count, ncclFloat, 0, comm, stream);
-    case PROBE_OP_REDUCE:
-      return ncclReduce (in, out, run->count, ncclFloat, ncclSum, 0, comm, stream);
-    case PROBE_OP_ALLTOALL:
-      return all_to_all (run, i);
-    case PROBE_OP_SENDRECV:
-      return send_receive (run, i);
-    default:
-      return ncclInvalidArgument;
-  }
+  const ProbeRequest *request = run->request;
+  const NcclOperation operation = { request->op,         request->in_place ? worker->out[i] : worker->in[i],
+                                    worker->out[i],      run->count,
+                                    ncclFloat,           sizeof (float),
+                                    run->set->first + i, run->ranks,
+                                    run->set->comm[i],   worker->stream[i] };
+  ncclResult_t result = nccl_operate (&operation);
+  char rank[24];
+  if (result != ncclSuccess)
+    snprintf (rank, sizeof rank, "rank %u", operation.rank);
+  return result == ncclSuccess || nccl_ok (result, rank);
 }
 
 /* ---- many at once ---- */
 
 static bool
-rank_nccl (Run *run, unsigned i, ncclResult_t result)
-{
-  if (result == ncclSuccess)
-    return true;
-  const char *more = ncclGetLastError (NULL);
-  if (run->failure[i][0] == '\0')
-    snprintf (run->failure[i], NCCL_ERROR_MOST, "rank %u: %s: %.300s", run->set->first + i, ncclGetErrorString (result),
-              more != NULL ? more : "");
-  return false;
-}
-
-static bool
-rank_cuda (Run *run, unsigned i, bool ok)
-{
-  if (!ok && run->failure[i][0] == '\0')
-    snprintf (run->failure[i], NCCL_ERROR_MOST, "%s", probe_cuda_error ());
-  return ok;
-}
-
-static void
 operate_rank (unsigned i, void *user)
 {
-  Run *run = (Run *)user;
+  const Run *run = (const Run *)user;
   cudaStream_t stream = run->worker->stream[i];
-  bool ok = rank_cuda (run, i, PROBE_CUDA (cudaSetDevice (run->worker->device[i])));
-  probe_team_barrier (run->worker->team);
-  run->begin_s[i] = probe_clock_s ();
+  bool ok = PROBE_CUDA (cudaSetDevice (run->worker->device[i])) && probe_team_barrier (run->worker->team);
   if (run->replay)
-    ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphLaunch (run->exec[i], stream)));
+    ok = ok && PROBE_CUDA (cudaGraphLaunch (run->exec[i], stream));
   else
     for (unsigned n = 0; n < run->k && ok; n++)
-      ok = rank_nccl (run, i, launch (run, i));
-  rank_cuda (run, i, PROBE_CUDA (cudaStreamSynchronize (stream)));
-  run->end_s[i] = probe_clock_s ();
+      ok = launch (run, i);
+  return PROBE_CUDA (cudaStreamSynchronize (stream)) && ok;
 }
 
-static void
-operate_serially (Run *run)
+/* Seconds of all; negative: failed. */
+static double
+operate_serially (const Run *run)
 {
   unsigned local = run->set->local;
-  run->begin_s[0] = probe_clock_s ();
+  double begin_s = probe_clock_s ();
   bool ok = true;
   for (unsigned n = 0; n < run->k && ok; n++) {
-    ok = rank_nccl (run, 0, ncclGroupStart ());
+    ok = nccl_ok (ncclGroupStart (), "rank 0");
     for (unsigned i = 0; i < local && ok; i++)
-      ok = rank_nccl (run, i, launch (run, i));
-    ok = rank_nccl (run, 0, ncclGroupEnd ()) && ok; /* every start has its end */
+      ok = launch (run, i);
+    ok = nccl_ok (ncclGroupEnd (), "rank 0") && ok; /* every start has its end */
   }
   for (unsigned i = 0; i < local; i++)
-    rank_cuda (run, i, PROBE_CUDA (cudaStreamSynchronize (run->worker->stream[i])));
-  run->end_s[0] = probe_clock_s ();
+    ok = PROBE_CUDA (cudaStreamSynchronize (run->worker->stream[i])) && ok;
+  return ok ? probe_clock_s () - begin_s : -1;
 }
 
-static bool
-all_well (Run *run)
-{
-  for (unsigned i = 0; i < run->set->local; i++)
-    if (run->failure[i][0] != '\0') {
-      snprintf (run->worker->error, sizeof run->worker->error, "%s", run->failure[i]);
-      return false;
-    }
-  return true;
-}
-
-/* Seconds of one of k, as the ranks of this process have it; negative: worker->error. */
+/* Seconds of one of k, as the ranks of this process have it; negative: failed. */
 static double
 operate (Run *run, unsigned k)
 {
-  double begin = INFINITY, end = 0;
-  bool serial = run->request->launch == PROBE_LAUNCH_SERIAL;
   run->k = k;
   if (!nccl_meet (run->worker, run->set))
     return -1;
-  if (serial)
-    operate_serially (run);
-  else
-    probe_team_run (run->worker->team, run->set->local, operate_rank, run);
-  if (!all_well (run))
-    return -1;
-  for (unsigned i = 0; i < (serial ? 1 : run->set->local); i++) {
-    begin = fmin (begin, run->begin_s[i]);
-    end = fmax (end, run->end_s[i]);
-  }
-  return (end - begin) / k;
+  if (run->request->launch == PROBE_LAUNCH_SERIAL)
+    return operate_serially (run) / k;
+  return probe_team_time (run->worker->team, run->set->local, operate_rank, run) / k;
 }
 
 /* ---- graphs ---- */
 
-static void
+static bool
 capture_rank (unsigned i, void *user)
 {
   Run *run = (Run *)user;
   cudaStream_t stream = run->worker->stream[i];
-  bool ok = rank_cuda (run, i, PROBE_CUDA (cudaSetDevice (run->worker->device[i])));
-  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaStreamBeginCapture (stream, cudaStreamCaptureModeThreadLocal)));
-  if (!ok)
-    return;
+  if (!PROBE_CUDA (cudaSetDevice (run->worker->device[i])) ||
+      !PROBE_CUDA (cudaStreamBeginCapture (stream, cudaStreamCaptureModeThreadLocal)))
+    return false;
+  bool ok = true;
   for (unsigned n = 0; n < run->k && ok; n++)
-    ok = rank_nccl (run, i, launch (run, i));
-  ok = rank_cuda (run, i, PROBE_CUDA (cudaStreamEndCapture (stream, &run->graph[i]))) && ok;
-  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphInstantiateWithFlags (&run->exec[i], run->graph[i], 0)));
-  ok = ok && rank_cuda (run, i, PROBE_CUDA (cudaGraphUpload (run->exec[i], stream)));
-  rank_cuda (run, i, ok && PROBE_CUDA (cudaStreamSynchronize (stream)));
+    ok = launch (run, i);
+  ok = PROBE_CUDA (cudaStreamEndCapture (stream, &run->graph[i])) && ok;
+  return ok && PROBE_CUDA (cudaGraphInstantiateWithFlags (&run->exec[i], run->graph[i], 0)) &&
+         PROBE_CUDA (cudaGraphUpload (run->exec[i], stream)) && PROBE_CUDA (cudaStreamSynchronize (stream));
 }
 
 static void
@@ -214,12 +121,13 @@ drop_graphs (Run *run)
   for (unsigned i = 0; i < run->set->local; i++) {
     cudaSetDevice (run->worker->device[i]);
     if (run->exec[i] != NULL)
-      PROBE_CUDA (cudaGraphExecDestroy (run->exec[i]));
+      cudaGraphExecDestroy (run->exec[i]);
     if (run->graph[i] != NULL)
-      PROBE_CUDA (cudaGraphDestroy (run->graph[i]));
+      cudaGraphDestroy (run->graph[i]);
     run->exec[i] = NULL;
     run->graph[i] = NULL;
   }
+  cudaGetLastError ();
 }
 
 /* ---- a case ---- */
@@ -237,79 +145,61 @@ operate_all (Run *run, unsigned k)
 }
 
 /* Looks at the data; all ranks fail where one does. */
-static bool
-check (Run *run, bool *fatal)
+static NcclEnd
+check (Run *run)
 {
-  NcclWorker *worker = run->worker;
   NcclSay say = NcclSay ();
   NcclVerdict verdict;
-  say.failed = !nccl_check_output (worker, run->set, run->request, fatal);
-  if (*fatal)
-    return false;
-  *fatal = !nccl_agree (worker, run->set, &say, &verdict);
-  if (*fatal)
-    return false;
-  if (verdict.failed >= 0 && !say.failed)
-    snprintf (worker->error, sizeof worker->error, "wrong data on rank %d", verdict.failed);
-  return verdict.failed < 0;
+  NcclEnd end = nccl_check_output (run->worker, run->set, run->request);
+  say.failed = end == NCCL_REFUSED;
+  if (end == NCCL_BROKEN || !nccl_agree (run->worker, run->set, &say, &verdict))
+    return NCCL_BROKEN;
+  if (verdict.failed < 0)
+    return NCCL_DONE;
+  probe_fail ("wrong data on rank %d", verdict.failed); /* what was wrong on this rank stands before it */
+  return NCCL_REFUSED;
 }
 
-static bool
-prepare (Run *run)
+/* k of them on known data, and whether the right ones come out. */
+static NcclEnd
+try_out (Run *run, unsigned k, bool looks)
 {
-  if (nccl_prepare_output (run->worker, run->set, run->request))
-    return true;
-  snprintf (run->worker->error, sizeof run->worker->error, "%s", probe_cuda_error ());
-  return false;
-}
-
-/* Runs it once eagerly, which also makes connections before a graph is captured, and checks what came out. */
-static bool
-first_run (Run *run, bool *fatal)
-{
-  *fatal = !prepare (run) || operate (run, 1) < 0;
-  if (*fatal)
-    return false;
+  if (!nccl_prepare_output (run->worker, run->set, run->request) || operate (run, k) < 0)
+    return NCCL_BROKEN;
   run->worker->alive ();
-  return check (run, fatal);
+  return looks ? check (run) : NCCL_DONE;
 }
 
 /* k by two rough runs; in a graph the k-fold replay is checked as well. */
-static bool
-settle (Run *run, bool *fatal)
+static NcclEnd
+settle (Run *run)
 {
   NcclWorker *worker = run->worker;
-  double target_s = worker->alone ? TARGET_S : TARGET_FAR_S, most = worker->alone ? K_MOST : K_MOST_FAR;
-  *fatal = true;
+  double target_s = worker->alone ? TARGET_S : TARGET_FAR_S;
   double rough = operate_all (run, 1);
   if (rough >= 0 && rough * ROUGH_MOST < target_s)
     rough = operate_all (run, ROUGH_MOST);
   if (rough < 0)
-    return false;
-  run->k = (unsigned)fmin (most, fmax (1, ceil (target_s / fmax (rough, 1e-9))));
+    return NCCL_BROKEN;
+  run->k = probe_repeats (target_s, rough, worker->alone ? K_MOST : K_MOST_FAR);
   worker->alive ();
-  if (run->request->launch != PROBE_LAUNCH_GRAPH) {
-    *fatal = false;
-    return true;
-  }
-  probe_team_run (worker->team, run->set->local, capture_rank, run);
-  if (!all_well (run))
-    return false;
+  if (run->request->launch != PROBE_LAUNCH_GRAPH)
+    return NCCL_DONE;
+  if (!probe_team_run (worker->team, run->set->local, capture_rank, run, NULL))
+    return NCCL_BROKEN;
   run->replay = true;
-  if (!prepare (run) || operate (run, run->k) < 0)
-    return false;
-  *fatal = false;
-  return run->request->in_place || check (run, fatal); /* in place sums grow with each of the k */
+  return try_out (run, run->k, !run->request->in_place); /* in place sums grow with each of the k */
 }
 
-static bool
-take_samples (Run *run, double out[PROBE_SAMPLES_MOST], size_t *n)
+static NcclEnd
+take_samples (Run *run, NcclSamples *out)
 {
   const ProbeRequest *request = run->request;
   double begin = probe_clock_s (), told = begin;
-  *n = 0;
+  out->n = 0;
+  out->in_a_row = run->k;
   if (operate (run, run->k) < 0) /* thrown away */
-    return false;
+    return NCCL_BROKEN;
   for (;;) {
     NcclSay say = NcclSay ();
     NcclVerdict verdict;
@@ -317,61 +207,56 @@ take_samples (Run *run, double out[PROBE_SAMPLES_MOST], size_t *n)
     double now = probe_clock_s ();
     say.spent_s = now - begin;
     if (say.time_s < 0 || !nccl_agree (run->worker, run->set, &say, &verdict))
-      return false;
-    out[(*n)++] = verdict.time_s;
+      return NCCL_BROKEN;
+    out->sample_s[out->n++] = verdict.time_s;
     if (now - told > 1) {
       run->worker->alive ();
       told = now;
     }
-    if (nccl_agree_enough (out, *n, request->target, request->share_s, verdict.spent_s))
-      return true;
+    if (nccl_agree_enough (out->sample_s, out->n, request->target, request->share_s, verdict.spent_s))
+      return NCCL_DONE;
   }
 }
 
-static bool
-begin_run (Run *run, NcclWorker *worker, const ProbeRequest *request, bool *fatal)
+static NcclEnd
+begin_run (Run *run, NcclWorker *worker, const ProbeRequest *request)
 {
   memset (run, 0, sizeof *run);
-  *fatal = false;
   run->worker = worker;
   run->request = request;
   run->ranks = probe_request_ranks (request);
   run->count = probe_op_count (request->op, request->bytes, run->ranks);
   if (run->count == 0 || request->bytes > worker->capacity_B || (request->in_place && request->op != PROBE_OP_ALL_REDUCE) ||
       (request->launch == PROBE_LAUNCH_SERIAL && !worker->alone)) {
-    snprintf (worker->error, sizeof worker->error, "%zu B on %u GPUs; here are %u GPUs with buffers of %zu B", request->bytes,
-              run->ranks, worker->n, worker->capacity_B);
-    return false;
+    probe_fail ("%zu B on %u GPUs; here are %u GPUs with buffers of %zu B", request->bytes, run->ranks, worker->n,
+                worker->capacity_B);
+    return NCCL_REFUSED;
   }
-  run->set = nccl_get_set (worker, request->nodes, request->gpus, request->channels);
-  *fatal = run->set == NULL;
-  return run->set != NULL;
+  run->set = nccl_get_set (worker, request);
+  return run->set != NULL ? NCCL_DONE : NCCL_BROKEN;
 }
 
-bool
-nccl_run_case (NcclWorker *worker, const ProbeRequest *request, double out[PROBE_SAMPLES_MOST], size_t *n, bool *fatal)
+NcclEnd
+nccl_run_case (NcclWorker *worker, const ProbeRequest *request, NcclSamples *out)
 {
-  static Run run; /* large, and one at a time */
-  if (!begin_run (&run, worker, request, fatal))
-    return false;
-  bool ok = first_run (&run, fatal) && settle (&run, fatal);
-  if (ok) {
-    ok = take_samples (&run, out, n);
-    worker->in_a_row = run.k;
-    *fatal = !ok;
-  }
-  if (!*fatal)
+  Run run;
+  NcclEnd end = begin_run (&run, worker, request);
+  if (end != NCCL_DONE)
+    return end;
+  end = try_out (&run, 1, true); /* eagerly, which also makes connections before a graph is captured */
+  if (end == NCCL_DONE)
+    end = settle (&run);
+  if (end == NCCL_DONE)
+    end = take_samples (&run, out);
+  if (end != NCCL_BROKEN)
     drop_graphs (&run);
-  return ok;
+  return end;
 }
 
-bool
-nccl_run_once (NcclWorker *worker, const ProbeRequest *request, bool *fatal)
+NcclEnd
+nccl_run_once (NcclWorker *worker, const ProbeRequest *request)
 {
-  static Run run;
-  if (!begin_run (&run, worker, request, fatal))
-    return false;
-  bool ok = operate (&run, 1) >= 0;
-  *fatal = !ok;
-  return ok;
+  Run run;
+  NcclEnd end = begin_run (&run, worker, request);
+  return end == NCCL_DONE && operate (&run, 1) < 0 ? NCCL_BROKEN : end;
 }

@@ -2,7 +2,6 @@
 
 #include "nccl_run.h"
 #include "probe_child.h"
-#include "probe_layout.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -40,14 +39,17 @@ say_alive (void)
   answer (".");
 }
 
-/* Answers stay lines whatever NCCL says. */
-static void
-answer_error (const char *kind, char *error)
+/* "error WHY" or "fatal WHY", a line whatever NCCL says. False: the worker ends. */
+static bool
+answer_failure (NcclEnd end)
 {
-  for (char *c = error; *c != '\0'; c++)
+  char why[PROBE_REASON_MOST];
+  snprintf (why, sizeof why, "%s", probe_why ());
+  for (char *c = why; *c != '\0'; c++)
     if (*c == '\n' || *c == '\r')
       *c = ' ';
-  answer ("%s %s", kind, error);
+  answer ("%s %s", end == NCCL_BROKEN ? "fatal" : "error", why);
+  return end != NCCL_BROKEN;
 }
 
 static bool
@@ -73,10 +75,8 @@ open_worker (NcclWorker *worker, int device, unsigned node_gpus)
   long processors = sysconf (_SC_NPROCESSORS_ONLN);
   worker->alone = device < 0;
   worker->team = probe_team_new (worker->n);
-  if (worker->team == NULL) {
-    snprintf (worker->error, sizeof worker->error, "no threads to be had");
-    return false;
-  }
+  if (worker->team == NULL)
+    return probe_fail ("no threads to be had");
   bool ok = true;
   for (unsigned i = 0; i < worker->n && ok; i++) {
     worker->device[i] = device < 0 ? (int)i : device;
@@ -88,8 +88,6 @@ open_worker (NcclWorker *worker, int device, unsigned node_gpus)
          PROBE_CUDA (cudaMalloc (&worker->out[i], worker->capacity_B));
     say_alive ();
   }
-  if (!ok)
-    snprintf (worker->error, sizeof worker->error, "%s", probe_cuda_error ());
   return ok;
 }
 
@@ -105,16 +103,14 @@ newest_choice (FILE *log, ProbeChoice *out)
   return found;
 }
 
-/* False: the worker ends. */
+/* False: the worker ends; so the next ones. */
 static bool
 serve_choice (NcclWorker *worker, const ProbeRequest *request, FILE **log, const char *log_path)
 {
-  bool fatal = false;
   ProbeChoice choice;
-  if (!nccl_run_once (worker, request, &fatal)) {
-    answer_error (fatal ? "fatal" : "error", worker->error);
-    return !fatal;
-  }
+  NcclEnd end = nccl_run_once (worker, request);
+  if (end != NCCL_DONE)
+    return answer_failure (end);
   if (strcmp (log_path, "-") == 0) { /* another rank keeps the log */
     answer ("ran");
     return true;
@@ -131,16 +127,13 @@ serve_choice (NcclWorker *worker, const ProbeRequest *request, FILE **log, const
 static bool
 serve_case (NcclWorker *worker, const ProbeRequest *request)
 {
-  double sample[PROBE_SAMPLES_MOST];
-  size_t n = 0;
-  bool fatal = false;
-  if (!nccl_run_case (worker, request, sample, &n, &fatal)) {
-    answer_error (fatal ? "fatal" : "error", worker->error);
-    return !fatal;
-  }
-  fprintf (answers, "ok %u", worker->in_a_row);
-  for (size_t i = 0; i < n; i++)
-    fprintf (answers, " %.9g", sample[i]);
+  NcclSamples samples;
+  NcclEnd end = nccl_run_case (worker, request, &samples);
+  if (end != NCCL_DONE)
+    return answer_failure (end);
+  fprintf (answers, "ok %u", samples.in_a_row);
+  for (size_t i = 0; i < samples.n; i++)
+    fprintf (answers, " %.9g", samples.sample_s[i]);
   answer ("%s", "");
   return true;
 }
@@ -148,16 +141,13 @@ serve_case (NcclWorker *worker, const ProbeRequest *request)
 /* ---- one rank among others ---- */
 
 static bool
-serve_id (NcclWorker *worker)
+serve_id (void)
 {
-  static_assert (sizeof (ncclUniqueId) == PROBE_ID_BYTES, "an id of NCCL has 128 bytes");
   ncclUniqueId id;
   unsigned char bytes[PROBE_ID_BYTES];
   char line[2 * PROBE_ID_BYTES + 16];
-  if (!nccl_ok (worker, ncclGetUniqueId (&id), "ncclGetUniqueId")) {
-    answer_error ("fatal", worker->error);
-    return false;
-  }
+  if (!nccl_ok (ncclGetUniqueId (&id), "ncclGetUniqueId"))
+    return answer_failure (NCCL_BROKEN);
   memcpy (bytes, &id, sizeof bytes);
   probe_id_write (bytes, line, sizeof line);
   answer ("%s", line);
@@ -167,12 +157,8 @@ serve_id (NcclWorker *worker)
 static bool
 serve_join (NcclWorker *worker, const ProbeJoin *join)
 {
-  ncclUniqueId id;
-  memcpy (&id, join->id, sizeof id);
-  if (!nccl_make_set (worker, join->nodes, join->gpus, join->channels, join->rank, &id)) {
-    answer_error ("fatal", worker->error);
-    return false;
-  }
+  if (!nccl_make_set (worker, join))
+    return answer_failure (NCCL_BROKEN);
   answer ("joined");
   return true;
 }
@@ -184,11 +170,11 @@ serve_others (NcclWorker *worker, const char *line, bool *more)
   if (worker->alone)
     return false;
   if (strcmp (line, "id") == 0)
-    *more = serve_id (worker);
+    *more = serve_id ();
   else if (probe_join_read (line, &join))
     *more = serve_join (worker, &join);
   else if (probe_drop_read (line, &join))
-    answer (nccl_drop_set (worker, join.nodes, join.gpus, join.channels) ? "dropped" : "error there is no such communicator");
+    answer (nccl_drop_set (worker, &join) ? "dropped" : "error there is no such communicator");
   else
     return false;
   return true;
@@ -203,6 +189,7 @@ serve (NcclWorker *worker, FILE *requests, const char *log_path)
   while (more && fgets (line, sizeof line, requests) != NULL) {
     ProbeRequest request;
     line[strcspn (line, "\n")] = '\0';
+    probe_forget ();
     if (serve_others (worker, line, &more))
       continue;
     if (!probe_request_read (line, &request))
@@ -224,7 +211,6 @@ int
 nccl_worker_main (int argc, char **argv)
 {
   static NcclWorker worker;
-  const char *why = NULL;
   char version[32];
   if (argc != 6 && argc != 7) {
     fputs ("forerun-probe: " NCCL_WORKER_OPTION " is for its own use\n", stderr);
@@ -248,16 +234,16 @@ nccl_worker_main (int argc, char **argv)
   worker.n = device < 0 ? node_gpus : 1;
   worker.capacity_B = (size_t)strtoull (argv[3], NULL, 10);
   worker.alive = say_alive;
-  if (node_gpus < (device < 0 ? 2 : 1) || node_gpus > NCCL_GPUS_MOST || worker.capacity_B < BUFFER_LEAST_B) {
+  if (node_gpus < (device < 0 ? 2 : 1) || node_gpus > PROBE_GPUS_MOST || worker.capacity_B < BUFFER_LEAST_B) {
     answer ("fatal %u GPUs with buffers of %zu B are not accepted", node_gpus, worker.capacity_B);
     return 1;
   }
-  if (!nccl_lib_open (strcmp (argv[5], "-") == 0 ? NULL : argv[5], &why)) {
-    answer ("fatal NCCL: %s", why);
+  if (!nccl_lib_open (strcmp (argv[5], "-") == 0 ? NULL : argv[5])) {
+    answer ("fatal NCCL: %s", probe_why ());
     return 1;
   }
   if (!open_worker (&worker, device, node_gpus)) {
-    answer_error ("fatal", worker.error);
+    answer_failure (NCCL_BROKEN);
     return 1;
   }
   nccl_lib_version (version, sizeof version);

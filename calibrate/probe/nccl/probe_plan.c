@@ -14,6 +14,7 @@
 #define SMALLEST_EXPONENT 10
 #define LARGEST_EXPONENT  30
 #define CHANNELS_MOST     64
+#define HEX_LENGTH        (2 * PROBE_ID_BYTES)
 
 static const char *const op_names[PROBE_OP_N] = { "all_reduce", "all_gather", "reduce_scatter", "broadcast",
                                                   "reduce",     "alltoall",   "sendrecv" };
@@ -135,6 +136,13 @@ find_name (const char *const *names, unsigned n, const char *name, unsigned *out
   return false;
 }
 
+static bool
+is_accepted_shape (unsigned nodes, unsigned gpus, unsigned channels)
+{
+  return nodes >= 1 && nodes <= PROBE_NODES_MOST && gpus >= 1 && gpus <= PROBE_GPUS_MOST && nodes * gpus >= 2 &&
+         channels <= CHANNELS_MOST;
+}
+
 bool
 probe_request_read (const char *line, ProbeRequest *out)
 {
@@ -150,9 +158,8 @@ probe_request_read (const char *line, ProbeRequest *out)
   bool choice = strcmp (verb, "choice") == 0;
   if ((!choice && strcmp (verb, "case") != 0) || !find_name (op_names, PROBE_OP_N, op, &op_index) ||
       !find_name (launch_names, PROBE_LAUNCH_N, launch, &launch_index) || bytes == 0 ||
-      bytes > (unsigned long long)1 << LARGEST_EXPONENT || nodes < 1 || nodes > PROBE_NODES_MOST || gpus < 1 ||
-      gpus > PROBE_GPUS_MOST || nodes * gpus < 2 || in_place > 1 || channels > CHANNELS_MOST || !(target > 0 && target < 1) ||
-      !(share_s >= 0 && share_s < 1e6))
+      bytes > (unsigned long long)1 << LARGEST_EXPONENT || !is_accepted_shape (nodes, gpus, channels) || in_place > 1 ||
+      !(target > 0 && target < 1) || !(share_s >= 0 && share_s < 1e6))
     return false;
   *out = (ProbeRequest){ .op = (ProbeOp)op_index,
                          .bytes = (size_t)bytes,
@@ -233,4 +240,90 @@ probe_choice_read (const char *line, ProbeChoice *out)
     choice.channels = (int)(last - first + 1);
   *out = choice;
   return true;
+}
+
+/* ---- communicators over nodes ---- */
+
+static void
+put_hex (const unsigned char id[PROBE_ID_BYTES], char out[HEX_LENGTH + 1])
+{
+  for (size_t i = 0; i < PROBE_ID_BYTES; i++)
+    snprintf (out + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Up to the end of the line. */
+static bool
+take_hex (const char *text, unsigned char out[PROBE_ID_BYTES])
+{
+  if (strlen (text) != HEX_LENGTH)
+    return false;
+  for (size_t i = 0; i < PROBE_ID_BYTES; i++) {
+    char pair[3] = { text[2 * i], text[2 * i + 1], '\0' };
+    if (!isxdigit ((unsigned char)pair[0]) || !isxdigit ((unsigned char)pair[1]))
+      return false;
+    out[i] = (unsigned char)strtoul (pair, NULL, 16);
+  }
+  return true;
+}
+
+static bool
+is_accepted (const ProbeJoin *join)
+{
+  return is_accepted_shape (join->nodes, join->gpus, join->channels) && join->rank < join->nodes * join->gpus;
+}
+
+bool
+probe_join_write (const ProbeJoin *join, char *out, size_t size)
+{
+  char hex[HEX_LENGTH + 1];
+  put_hex (join->id, hex);
+  int n = snprintf (out, size, "join %u %u %u %u %s", join->nodes, join->gpus, join->channels, join->rank, hex);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_join_read (const char *line, ProbeJoin *out)
+{
+  ProbeJoin join;
+  int used = 0;
+  if (strncmp (line, "join ", 5) != 0 ||
+      sscanf (line + 5, "%9u %9u %9u %9u %n", &join.nodes, &join.gpus, &join.channels, &join.rank, &used) != 4 ||
+      !is_accepted (&join) || !take_hex (line + 5 + used, join.id))
+    return false;
+  *out = join;
+  return true;
+}
+
+bool
+probe_drop_write (const ProbeJoin *join, char *out, size_t size)
+{
+  int n = snprintf (out, size, "drop %u %u %u", join->nodes, join->gpus, join->channels);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_drop_read (const char *line, ProbeJoin *out)
+{
+  ProbeJoin join = { 0 };
+  int used = 0;
+  if (strncmp (line, "drop ", 5) != 0 || sscanf (line + 5, "%9u %9u %9u%n", &join.nodes, &join.gpus, &join.channels, &used) != 3 ||
+      line[5 + used] != '\0' || !is_accepted (&join))
+    return false;
+  *out = join;
+  return true;
+}
+
+bool
+probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size)
+{
+  char hex[HEX_LENGTH + 1];
+  put_hex (id, hex);
+  int n = snprintf (out, size, "id %s", hex);
+  return n > 0 && (size_t)n < size;
+}
+
+bool
+probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES])
+{
+  return strncmp (line, "id ", 3) == 0 && take_hex (line + 3, out);
 }

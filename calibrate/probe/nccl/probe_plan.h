@@ -2,8 +2,7 @@
 #ifndef FORERUN_PROBE_PLAN_H
 #define FORERUN_PROBE_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "probe_options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,8 +59,6 @@ typedef struct {
 /* All and two nodes with all their GPUs, then with one; then the powers of two between, likewise; then one node with all. The most
  * valuable first, each once, none of a single GPU. Returns how many; the first `*n_first` are those of all and of two nodes. */
 #define PROBE_SHAPES_MOST 32
-#define PROBE_NODES_MOST  1024
-#define PROBE_GPUS_MOST   64 /* of a node */
 size_t probe_shapes (unsigned nodes, unsigned gpus, ProbeShape out[PROBE_SHAPES_MOST], size_t *n_first);
 
 /* One line without its end, and back. */
@@ -78,6 +75,21 @@ typedef struct {
   int channels;             /* -1: the line does not say */
 } ProbeChoice;
 bool probe_choice_read (const char *line, ProbeChoice *out);
+
+/* "join NODES GPUS CHANNELS RANK ID": the worker is RANK of a communicator; ID is 128 bytes in hexadecimal digits. */
+#define PROBE_ID_BYTES 128
+typedef struct {
+  unsigned nodes, gpus, channels, rank;
+  unsigned char id[PROBE_ID_BYTES];
+} ProbeJoin;
+bool probe_join_write (const ProbeJoin *join, char *out, size_t size);
+bool probe_join_read (const char *line, ProbeJoin *out);
+/* "drop NODES GPUS CHANNELS", in the same fields. */
+bool probe_drop_write (const ProbeJoin *join, char *out, size_t size);
+bool probe_drop_read (const char *line, ProbeJoin *out);
+/* "id HEX". */
+bool probe_id_write (const unsigned char id[PROBE_ID_BYTES], char *out, size_t size);
+bool probe_id_read (const char *line, unsigned char out[PROBE_ID_BYTES]);
 
 #ifdef __cplusplus
 }

@@ -17,26 +17,20 @@ typedef struct {
   char *buffer[STORAGE_THREADS_MOST]; /* STORAGE_BLOCK_MOST_B each, aligned for O_DIRECT */
 } Storage;
 
-/* Moves one block of thread t; 0, or an errno. */
-typedef int (*StorageMove) (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B);
+/* Moves one block of a thread. */
+typedef bool (*StorageMove) (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B);
 
 typedef struct {
-  Storage *storage;
+  const char *path; /* host or cufile */
   StorageMove move;
   void *user;
   bool write, random;
   unsigned threads;
   size_t block_B;
-  unsigned k; /* blocks of each thread in a sample; 0: not yet known */
-  size_t next[STORAGE_THREADS_MOST];
-  uint64_t state[STORAGE_THREADS_MOST];
-  double begin_s[STORAGE_THREADS_MOST], end_s[STORAGE_THREADS_MOST];
-  int failed[STORAGE_THREADS_MOST];
-} StorageRun;
+} StorageCase;
 
-/* Measures one case and makes its point; `path`: host or cufile. In --list mode lists it. */
-void storage_measure (Storage *storage, const char *path, StorageMove move, void *user, bool write, bool random, unsigned threads,
-                      size_t block_B);
+/* Measures one case, if it is selected, and makes its point. In --list mode lists it. */
+void storage_measure (Storage *storage, const StorageCase *c);
 /* All cases of the GPU path, or a point that says why there are none. */
 void storage_cufile (Storage *storage);
 

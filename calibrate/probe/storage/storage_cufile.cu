@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -45,20 +44,20 @@ typedef struct {
 
 #define CUFILE_THREADS 8
 
-static int
+static bool
 move (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B)
 {
   CuFile *cufile = (CuFile *)user;
   static thread_local bool set; /* the GPU, once a thread */
   if (!set) {
     if (!PROBE_CUDA (cudaSetDevice (0)))
-      return EIO;
+      return false;
     set = true;
   }
   off_t at = (off_t)(thread * STORAGE_BLOCK_MOST_B);
   ssize_t n = write ? cufile->write (cufile->handle, cufile->memory, block_B, (off_t)offset_B, at)
                     : cufile->read (cufile->handle, cufile->memory, block_B, (off_t)offset_B, at);
-  return n == (ssize_t)block_B ? 0 : EIO;
+  return n == (ssize_t)block_B || probe_fail ("%s", strerror (EIO));
 }
 
 static bool
@@ -87,29 +86,25 @@ find_all (CuFile *cufile)
 static bool
 reads_right (Storage *storage, CuFile *cufile)
 {
-  if (move (cufile, 0, false, STORAGE_BLOCK_MOST_B, 0) != 0 ||
+  if (!move (cufile, 0, false, STORAGE_BLOCK_MOST_B, 0) ||
       pread (storage->fd, storage->buffer[0], STORAGE_BLOCK_MOST_B, 0) != (ssize_t)STORAGE_BLOCK_MOST_B ||
       !PROBE_CUDA (cudaMemcpy (storage->buffer[1], cufile->memory, STORAGE_BLOCK_MOST_B, cudaMemcpyDeviceToHost)))
     return false;
   return memcmp (storage->buffer[0], storage->buffer[1], STORAGE_BLOCK_MOST_B) == 0;
 }
 
-/* NULL: all is ready. */
-static const char *
+static bool
 open_cufile (Storage *storage, CuFile *cufile)
 {
-  static char text[160];
   cufile->library = dlopen ("libcufile.so.0", RTLD_NOW | RTLD_LOCAL);
   if (cufile->library == NULL)
-    return "libcufile.so.0 is not here (package libcufile or gds-tools)";
+    return probe_fail ("libcufile.so.0 is not here (package libcufile or gds-tools)");
   if (!find_all (cufile))
-    return "libcufile.so.0 lacks functions that are needed";
+    return probe_fail ("libcufile.so.0 lacks functions that are needed");
   CuFileError error = cufile->driver_open ();
   cufile->is_driver_open = error.error == CUFILE_SUCCESS;
-  if (!cufile->is_driver_open) {
-    snprintf (text, sizeof text, "cuFileDriverOpen fails with %d: is the nvidia-fs module loaded?", error.error);
-    return text;
-  }
+  if (!cufile->is_driver_open)
+    return probe_fail ("cuFileDriverOpen fails with %d: is the nvidia-fs module loaded?", error.error);
   CuFileDescription description;
   memset (&description, 0, sizeof description);
   description.type = CUFILE_TYPE_FD;
@@ -117,20 +112,17 @@ open_cufile (Storage *storage, CuFile *cufile)
   error = cufile->handle_register (&cufile->handle, &description);
   if (error.error != CUFILE_SUCCESS) {
     cufile->handle = NULL;
-    snprintf (text, sizeof text, "cuFileHandleRegister fails with %d: the file system is not one that it serves", error.error);
-    return text;
+    return probe_fail ("cuFileHandleRegister fails with %d: the file system is not one that it serves", error.error);
   }
   size_t bytes = CUFILE_THREADS * STORAGE_BLOCK_MOST_B;
   if (!PROBE_CUDA (cudaSetDevice (0)) || !PROBE_CUDA (cudaMalloc (&cufile->memory, bytes)) ||
       !PROBE_CUDA (cudaMemset (cufile->memory, 0, bytes)) || !PROBE_CUDA (cudaDeviceSynchronize ()))
-    return probe_cuda_error ();
+    return false;
   error = cufile->buffer_register (cufile->memory, bytes, 0);
   cufile->is_registered = error.error == CUFILE_SUCCESS;
-  if (!cufile->is_registered) {
-    snprintf (text, sizeof text, "cuFileBufRegister fails with %d", error.error);
-    return text;
-  }
-  return reads_right (storage, cufile) ? NULL : "wrong data: the GPU does not get what the host reads";
+  if (!cufile->is_registered)
+    return probe_fail ("cuFileBufRegister fails with %d", error.error);
+  return reads_right (storage, cufile) || probe_fail ("wrong data: the GPU does not get what the host reads");
 }
 
 static void
@@ -151,23 +143,20 @@ storage_cufile (Storage *storage)
 {
   static const unsigned threads[] = { 1, CUFILE_THREADS };
   static const size_t blocks[] = { (size_t)1 << 16, (size_t)1 << 20, STORAGE_BLOCK_MOST_B };
-  static const char *const what[2] = { "read", "write" };
   Probe *probe = storage->probe;
-  CuFile cufile;
-  memset (&cufile, 0, sizeof cufile);
-  const char *why = NULL;
+  CuFile cufile = CuFile ();
   if (probe_stopped (probe))
     return;
-  if (!probe_listing (probe) && (why = open_cufile (storage, &cufile)) != NULL) {
-    ProbeCase *c = probe_case (probe, "storage", "read");
-    probe_text (c, "path", "cufile");
-    probe_skip (probe, c, why);
-  }
-  for (int write = 0; write < 2 && why == NULL; write++)
-    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++)
-      for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++)
-        if (probe_selected (probe, "storage", what[write]))
-          storage_measure (storage, "cufile", move, &cufile, write == 1, false, threads[t], blocks[b]);
+  bool ok = probe_listing (probe) || open_cufile (storage, &cufile);
+  if (!ok)
+    probe_skip (probe, probe_case ("storage", "read", { { "path", "cufile" } }), probe_why ());
+  for (bool write : { false, true })
+    for (size_t block_B : blocks)
+      for (unsigned n : threads) {
+        const StorageCase c = { "cufile", move, &cufile, write, false, n, block_B };
+        if (ok)
+          storage_measure (storage, &c);
+      }
   if (!probe_listing (probe))
     close_cufile (&cufile);
 }
