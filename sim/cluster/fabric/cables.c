@@ -19,9 +19,8 @@ clu_fabric_fits (CluLoader *loader, guint64 n, const char *what)
 {
   if (n < CLU_MAX_DEVICES)
     return TRUE;
-  clu_error (loader, loader->clu->spec.fabric.head.mark,
-             "the fabric would have %" G_GUINT64_FORMAT " %s; at most 2147483647 are built", n, what);
-  return FALSE;
+  return clu_error (loader, loader->clu->spec.fabric.head.mark,
+                    "the fabric would have %" G_GUINT64_FORMAT " %s; at most 2147483647 are built", n, what);
 }
 
 guint32

@@ -163,14 +163,12 @@ no_way (const CluFabric *f, guint32 from, guint32 to, GError **error)
   gboolean lost_a = c->arc_first[from] == c->arc_first[from + 1], lost_b = c->arc_first[to] == c->arc_first[to + 1];
   if (lost_a || lost_b) {
     a = clu_dev_name (f->clu, clu_fabric_dev (f->clu, lost_a ? from : to));
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the path breaks at %s: no cable of the fabric ends there", a);
-    return FALSE;
+    return base_fail_at (error, BASE_MARK_NONE, "the path breaks at %s: no cable of the fabric ends there", a);
   }
   a = clu_dev_name (f->clu, clu_fabric_dev (f->clu, c->arc[c->arc_first[from]].neighbour));
   b = clu_dev_name (f->clu, clu_fabric_dev (f->clu, c->arc[c->arc_first[to]].neighbour));
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-               "the path breaks between %s and %s: no cables of the fabric lead from one to the other", a, b);
-  return FALSE;
+  return base_fail_at (error, BASE_MARK_NONE,
+                       "the path breaks between %s and %s: no cables of the fabric lead from one to the other", a, b);
 }
 
 static gboolean
@@ -290,10 +288,8 @@ read_cable (Reader *r, const CluCustomLink *link, const char *from, const char *
   guint32 b = a != CLU_NONE ? vertex_of (r, to, link->to.mark) : CLU_NONE;
   if (a == CLU_NONE || b == CLU_NONE)
     return FALSE;
-  if (a == b) {
-    clu_error (r->loader, link->to.mark, "a cable from '%s' to itself", from);
-    return FALSE;
-  }
+  if (a == b)
+    return clu_error (r->loader, link->to.mark, "a cable from '%s' to itself", from);
   CluParams p;
   if (!clu_fabric_cable (r->loader, wire, &link->link, link->head.mark, crossing_of (r, a) + crossing_of (r, b), &p))
     return FALSE;
@@ -338,11 +334,9 @@ read_switches (Reader *r)
 {
   const BaseList *list = &r->loader->clu->spec.fabric.switches;
   gboolean ok = TRUE;
-  if (list->n > MAX_SWITCHES) {
-    clu_error (r->loader, list->mark, "%u switches; a custom fabric may have %u (the generated kinds have no such limit)", list->n,
-               MAX_SWITCHES);
-    return FALSE;
-  }
+  if (list->n > MAX_SWITCHES)
+    return clu_error (r->loader, list->mark, "%u switches; a custom fabric may have %u (the generated kinds have no such limit)",
+                      list->n, MAX_SWITCHES);
   for (unsigned i = 0; i < list->n; i++) {
     const CluCustomSwitch *sw = BASE_LIST_AT (*list, CluCustomSwitch, i);
     if (sw->name.v == NULL)

@@ -165,35 +165,29 @@ build_dragonfly (CluLoader *loader, const CluParams *wire)
   guint64 routers = (guint64)d->groups * d->routers, ports = (guint64)d->routers * d->global_links;
   guint32 radix = clu_tier_radix (&spec->leaf);
   guint64 used = (guint64)d->hosts + d->routers - 1 + d->global_links;
-  if (routers * d->hosts < f->n_endpoints) {
-    clu_error (loader, s->head.mark,
-               "the fabric cannot host all NICs: %u groups x %u routers x %u hosts are %" G_GUINT64_FORMAT ", but there are %u",
-               d->groups, d->routers, d->hosts, routers * d->hosts, f->n_endpoints);
-    return FALSE;
-  }
-  if (d->groups > 1 && ports < d->groups - 1) {
-    clu_error (loader, s->head.mark,
-               "a group's %" G_GUINT64_FORMAT
-               " global links do not reach %u other groups; routers x global_links must be at least groups - 1",
-               ports, d->groups - 1);
-    return FALSE;
-  }
-  if (radix > 0 && used > radix) {
-    clu_error (loader, s->head.mark,
-               "a router needs %" G_GUINT64_FORMAT " ports (%u hosts, %u in its group, %u global), but has %u", used, d->hosts,
-               d->routers - 1, d->global_links, radix);
-    return FALSE;
-  }
+  if (routers * d->hosts < f->n_endpoints)
+    return clu_error (loader, s->head.mark,
+                      "the fabric cannot host all NICs: %u groups x %u routers x %u hosts are %" G_GUINT64_FORMAT
+                      ", but there are %u",
+                      d->groups, d->routers, d->hosts, routers * d->hosts, f->n_endpoints);
+  if (d->groups > 1 && ports < d->groups - 1)
+    return clu_error (loader, s->head.mark,
+                      "a group's %" G_GUINT64_FORMAT
+                      " global links do not reach %u other groups; routers x global_links must be at least groups - 1",
+                      ports, d->groups - 1);
+  if (radix > 0 && used > radix)
+    return clu_error (loader, s->head.mark,
+                      "a router needs %" G_GUINT64_FORMAT " ports (%u hosts, %u in its group, %u global), but has %u", used,
+                      d->hosts, d->routers - 1, d->global_links, radix);
   d->copies = d->groups > 1 ? (guint32)(ports / (d->groups - 1)) : 0;
   double crossing_s = clu_tier_latency (&spec->leaf);
   if (!clu_fabric_cable (loader, wire, NULL, spec->link.head.mark, 2 * crossing_s, &d->cable))
     return FALSE;
   guint64 links = (guint64)d->groups * d->routers * (d->routers - 1) / 2 + (guint64)d->groups * (d->groups - 1) / 2 * d->copies;
-  if (links > MAX_CABLES) {
-    clu_error (loader, s->head.mark, "the fabric would have %" G_GUINT64_FORMAT " cables between routers; at most %u are built",
-               links, MAX_CABLES);
-    return FALSE;
-  }
+  if (links > MAX_CABLES)
+    return clu_error (loader, s->head.mark,
+                      "the fabric would have %" G_GUINT64_FORMAT " cables between routers; at most %u are built", links,
+                      MAX_CABLES);
   f->n_switches = (guint32)routers;
   f->n_links = (guint32)links;
   f->n_res = f->n_links * clu_params_n_res (&d->cable);

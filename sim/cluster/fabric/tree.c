@@ -152,9 +152,7 @@ tree_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint64
   guint32 turn = from == CLU_TOP || to == CLU_TOP ? f->n_levels - 1 : turn_of (f, a, b);
   if (turn == f->n_levels) {
     g_autofree char *name_a = tree_name (f, a), *name_b = tree_name (f, b);
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the path breaks between %s and %s: no switch above joins them", name_a,
-                 name_b);
-    return FALSE;
+    return base_fail_at (error, BASE_MARK_NONE, "the path breaks between %s and %s: no switch above joins them", name_a, name_b);
   }
   /* Storage is no place in leaf order: the other end decides. */
   guint64 place = to != CLU_TOP ? (guint64)b * f->level[0].down + port_to : (guint64)a * f->level[0].down + port_from;
@@ -194,10 +192,10 @@ read_radix (Shape *s)
       if (rate / lanes > port_Bps * (1 + 1e-9)) {
         g_autofree char *wire = base_quantity_format (rate / lanes, BASE_DIM_BANDWIDTH, 4);
         g_autofree char *port = base_quantity_format (type->port_rate.v, BASE_DIM_BANDWIDTH, 4);
-        clu_error (s->loader, tier->head.mark,
-                   "a cable of %s a port is faster than the ports of switch type '%s' (%s); give a lower nics.rate or fabric.link",
-                   wire, tier->type.name, port);
-        return FALSE;
+        return clu_error (
+            s->loader, tier->head.mark,
+            "a cable of %s a port is faster than the ports of switch type '%s' (%s); give a lower nics.rate or fabric.link", wire,
+            tier->type.name, port);
       }
       ports = MAX (1, ceil (rate / port_Bps - 1e-9));
     }
@@ -385,12 +383,10 @@ count_levels (Shape *s)
     level[l].per_pod = (guint32)per_pod;
   }
   gboolean rails_apart = f->n_levels == 1 && f->rails > 0 && pods == f->rails; /* rail-only: no spine, on purpose */
-  if (pods > 1 && !rails_apart) {
-    clu_error (s->loader, s->spec->levels.set ? s->spec->levels.mark : s->spec->head.mark,
-               "the fabric cannot host all NICs: its levels take %" G_GUINT64_FORMAT ", but there are %u (%u nodes)", hosts,
-               f->n_endpoints, nodes);
-    return FALSE;
-  }
+  if (pods > 1 && !rails_apart)
+    return clu_error (s->loader, s->spec->levels.set ? s->spec->levels.mark : s->spec->head.mark,
+                      "the fabric cannot host all NICs: its levels take %" G_GUINT64_FORMAT ", but there are %u (%u nodes)", hosts,
+                      f->n_endpoints, nodes);
   f->n_switches = (guint32)switches;
   f->n_links = (guint32)links;
   f->n_res = (guint32)resources;

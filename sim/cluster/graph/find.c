@@ -44,7 +44,7 @@ find_in_node (const Clu *clu, guint32 node, const char *local, GError **error)
     if (split (local, clu_dev_word (kind), &index) && index < clu_node_n (clu, node, kind))
       return clu_node_device (clu, node, kind, (guint32)index);
   g_autofree char *what = contents (clu, node);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "node%u has no '%s'; it has %s", node, local, what);
+  base_fail_at (error, BASE_MARK_NONE, "node%u has no '%s'; it has %s", node, local, what);
   return CLU_NONE;
 }
 
@@ -57,8 +57,8 @@ find_storage (const Clu *clu, const char *name, GError **error)
       return clu->tier[i].dev;
     g_string_append_printf (all, "%sstorage.%s", i > 0 ? ", " : "", clu->tier[i].spec->name.v);
   }
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "there is no 'storage.%s'; %s%s", name,
-               all->len > 0 ? "there is " : "the topology has no storage tier outside its nodes", all->str);
+  base_fail_at (error, BASE_MARK_NONE, "there is no 'storage.%s'; %s%s", name,
+                all->len > 0 ? "there is " : "the topology has no storage tier outside its nodes", all->str);
   return CLU_NONE;
 }
 
@@ -84,7 +84,7 @@ clu_find (const Clu *clu, const char *name, GError **error)
   if (split (name, "gpu", &number)) {
     if (number < clu->n_gpus)
       return clu_gpu (clu, (guint32)number);
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "there is no '%s'; the cluster has gpu0 to gpu%u", name, clu->n_gpus - 1);
+    base_fail_at (error, BASE_MARK_NONE, "there is no '%s'; the cluster has gpu0 to gpu%u", name, clu->n_gpus - 1);
     return CLU_NONE;
   }
   if (g_str_has_prefix (name, "storage."))
@@ -96,8 +96,8 @@ clu_find (const Clu *clu, const char *name, GError **error)
   if (parts[0] != NULL && parts[1] != NULL && split (parts[0], "node", &number) && strcmp (parts[0], "node") != 0) {
     if (number < clu->n_nodes)
       return find_in_node (clu, (guint32)number, parts[1], error);
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "there is no 'node%" G_GUINT64_FORMAT "'; nodes are node0 to node%u", number,
-                 clu->n_nodes - 1);
+    base_fail_at (error, BASE_MARK_NONE, "there is no 'node%" G_GUINT64_FORMAT "'; nodes are node0 to node%u", number,
+                  clu->n_nodes - 1);
     return CLU_NONE;
   }
   if (parts[0] != NULL && parts[1] != NULL && clu->wide && split (parts[0], "domain", &number) &&
@@ -105,8 +105,8 @@ clu_find (const Clu *clu, const char *name, GError **error)
     return clu->domain_dev + (guint32)number;
   if (clu->n_nodes == 1 && parts[0] != NULL && parts[1] == NULL)
     return find_in_node (clu, 0, name, error); /* with one node its name may be left out */
-  g_set_error (
-      error, BASE_ERROR, BASE_ERROR_INPUT,
+  base_fail_at (
+      error, BASE_MARK_NONE,
       "there is no device '%s'; accepted: gpu9, node1.gpu1, node0.nic3, node0.host, node0.nvme2, storage.NAME or a switch's name",
       name);
   return CLU_NONE;

@@ -7,8 +7,7 @@ fail (GError **error, gsize *at, gsize place, const char *what)
 {
   if (at != NULL)
     *at = place;
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s; node[001-128,140],login1 is accepted", what);
-  return FALSE;
+  return base_fail_at (error, BASE_MARK_NONE, "%s; node[001-128,140],login1 is accepted", what);
 }
 
 /* "a[1-2]b" from `text` on: expands its first bracket and goes on with what follows. `whole` is for places in messages. */

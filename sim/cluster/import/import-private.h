@@ -76,9 +76,6 @@ void clu_import_machine_init (CluImportMachine *machine, const CluImport *input,
 void clu_import_machine_clear (CluImportMachine *machine);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluImportMachine, clu_import_machine_clear)
 
-/* Position and text of one error: `path:line:column: text`. */
-void clu_import_error (GError **error, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
 /* A warning, printf-like: what was not said, or does not fit. */
 #define clu_import_warn(machine, mark, ...) base_diag_warn ((machine)->input->warnings, mark, __VA_ARGS__)
 

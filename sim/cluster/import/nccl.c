@@ -69,11 +69,9 @@ read_count (const CluXml *element, const char *attribute, guint32 max, guint32 f
     return TRUE;
   }
   gboolean hex = g_str_has_prefix (text, "0x");
-  if (!g_ascii_string_to_unsigned (hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL)) {
-    clu_import_error (error, element->mark, "%s of <%s> is '%.40s'; a whole number up to %u is accepted", attribute, element->name,
-                      text, max);
-    return FALSE;
-  }
+  if (!g_ascii_string_to_unsigned (hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL))
+    return base_fail_at (error, element->mark, "%s of <%s> is '%.40s'; a whole number up to %u is accepted", attribute,
+                         element->name, text, max);
   *out = (guint32)value;
   return TRUE;
 }
@@ -134,10 +132,8 @@ static gboolean
 read_nvlink (Reader *reader, const CluXml *element, guint32 gpu, GError **error)
 {
   NvLink link = { .element = element, .gpu = gpu, .target = clu_xml_get (element, "target") };
-  if (link.target == NULL) {
-    clu_import_error (error, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
-    return FALSE;
-  }
+  if (link.target == NULL)
+    return base_fail_at (error, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
   if (!read_count (element, "count", 1024, 1, &link.count, error) || !read_class (element, "tclass", &link.class, error))
     return FALSE;
   if (link.count > 0)
@@ -171,11 +167,9 @@ read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place 
   CluImportMachine *machine = reader->machine;
   guint32 n = g_array_index (reader->hosts, Host, place->host).n_gpus++;
   CluImportGpu gpu = { .mark = pci->mark, .socket = place->socket, .pcie_switch = place->pcie_switch };
-  if (n == CLU_IMPORT_MAX_GPUS) {
-    clu_import_error (error, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
-                      CLU_IMPORT_MAX_GPUS);
-    return FALSE;
-  }
+  if (n == CLU_IMPORT_MAX_GPUS)
+    return base_fail_at (error, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
+                         CLU_IMPORT_MAX_GPUS);
   if (!read_pcie (reader, pci, &gpu.slot_GTps, &gpu.slot_lanes, error) ||
       !read_count (pci, "vendor", 0xffff, 0, &gpu.vendor, error) || !read_count (pci, "device", 0xffff, 0, &gpu.device, error))
     return FALSE;
@@ -227,11 +221,9 @@ read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *pla
   CluImportNic nic = {
     .mark = (net != NULL ? net : pci)->mark, .name = keep (reader, name), .socket = place->socket, .pcie_switch = place->pcie_switch
   };
-  if (++g_array_index (reader->hosts, Host, place->host).n_nics > CLU_IMPORT_MAX_NICS) {
-    clu_import_error (error, nic.mark, "more than %u NICs in one node; at most %u are accepted", CLU_IMPORT_MAX_NICS,
-                      CLU_IMPORT_MAX_NICS);
-    return FALSE;
-  }
+  if (++g_array_index (reader->hosts, Host, place->host).n_nics > CLU_IMPORT_MAX_NICS)
+    return base_fail_at (error, nic.mark, "more than %u NICs in one node; at most %u are accepted", CLU_IMPORT_MAX_NICS,
+                         CLU_IMPORT_MAX_NICS);
   if (pci != NULL && (!read_class (pci, "class", &class, error) || !read_count (pci, "vendor", 0xffff, 0, &nic.vendor, error) ||
                       !read_count (pci, "device", 0xffff, 0, &nic.device, error)))
     return FALSE;
@@ -318,16 +310,12 @@ static gboolean
 add_busid (Reader *reader, const CluXml *pci, const Place *place, GError **error)
 {
   const char *busid = clu_xml_get (pci, "busid");
-  if (busid == NULL || busid[0] == '\0' || strlen (busid) > 32) {
-    clu_import_error (error, pci->mark,
-                      "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
-    return FALSE;
-  }
+  if (busid == NULL || busid[0] == '\0' || strlen (busid) > 32)
+    return base_fail_at (error, pci->mark,
+                         "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
   g_autofree char *lower = g_ascii_strdown (busid, -1), *key = g_strdup_printf ("%u %s", place->host, lower);
-  if (g_hash_table_contains (reader->busids, key)) {
-    clu_import_error (error, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
-    return FALSE;
-  }
+  if (g_hash_table_contains (reader->busids, key))
+    return base_fail_at (error, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
   g_hash_table_insert (reader->busids, g_steal_pointer (&key), GUINT_TO_POINTER (0));
   return TRUE;
 }
@@ -568,15 +556,14 @@ check_system (const CluXml *system, GError **error)
 {
   const char *version = clu_xml_get (system, "version");
   if (!clu_xml_is (system, "system"))
-    clu_import_error (error, system->mark,
-                      "the top element is <%.40s>; NCCL's topology has <system version=\"1\"> (NCCL_TOPO_DUMP_FILE)", system->name);
-  else if (version == NULL)
-    clu_import_error (error, system->mark, "<system> without a version; version=\"1\" is accepted");
-  else if (strcmp (version, "1") != 0)
-    clu_import_error (error, system->mark, "<system> has version '%.40s'; version 1 (NCCL's) is accepted", version);
-  else
-    return TRUE;
-  return FALSE;
+    return base_fail_at (error, system->mark,
+                         "the top element is <%.40s>; NCCL's topology has <system version=\"1\"> (NCCL_TOPO_DUMP_FILE)",
+                         system->name);
+  if (version == NULL)
+    return base_fail_at (error, system->mark, "<system> without a version; version=\"1\" is accepted");
+  if (strcmp (version, "1") != 0)
+    return base_fail_at (error, system->mark, "<system> has version '%.40s'; version 1 (NCCL's) is accepted", version);
+  return TRUE;
 }
 
 static gboolean
@@ -589,11 +576,10 @@ read_system (Reader *reader, const CluXml *system, GError **error)
     else if (!read_cpu (reader, child, error))
       return FALSE;
   }
-  if (machine->gpus->len == 0) {
-    clu_import_error (error, system->mark, "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
-                      reader->hosts->len > 1 ? " on the first host" : "");
-    return FALSE;
-  }
+  if (machine->gpus->len == 0)
+    return base_fail_at (error, system->mark,
+                         "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
+                         reader->hosts->len > 1 ? " on the first host" : "");
   BaseMark mark = g_array_index (machine->gpus, CluImportGpu, 0).mark;
   if (reader->same_dev) {
     clu_import_warn (machine, mark, "several GPUs have the same dev; they are numbered in the order of the file");

@@ -1,6 +1,5 @@
 /* From the devices of a dump to what a topology file can say: GPUs numbered along the PCIe tree, the same number behind every
  * switch and socket, adapters that divide over the GPUs. What does not fit is said in a warning, never dropped in silence. */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "import/shape-private.h"
@@ -32,21 +31,6 @@ clu_import_machine_clear (CluImportMachine *machine)
   g_clear_pointer (&machine->links, g_array_unref);
   g_clear_pointer (&machine->planes, g_array_unref);
   g_clear_pointer (&machine->arena, base_arena_free);
-}
-
-void
-clu_import_error (GError **error, BaseMark mark, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
-  for (char *p = text; *p != '\0'; p++) /* one message is one line, whatever the input holds */
-    if (g_ascii_iscntrl (*p))
-      *p = '?';
-  g_autofree char *valid = g_utf8_make_valid (text, -1); /* a cut name may end inside a character */
-  g_autofree char *prefix = base_mark_prefix (mark);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, valid);
 }
 
 static CluImportGpu *

@@ -39,22 +39,18 @@ number_nodes (Slurm *slurm, GError **error)
     entry->first = slurm->order->len;
     for (guint k = 0; entry->nodes != NULL && k < entry->nodes->len; k++) {
       const CluSlurmEntry *other = g_hash_table_lookup (slurm->hosts, entry->nodes->pdata[k]);
-      if (other != NULL) {
-        clu_import_error (error, entry->members, "node '%s' is in '%s' already; each node is accepted once",
-                          (const char *)entry->nodes->pdata[k], other->name);
-        return FALSE;
-      }
+      if (other != NULL)
+        return base_fail_at (error, entry->members, "node '%s' is in '%s' already; each node is accepted once",
+                             (const char *)entry->nodes->pdata[k], other->name);
       g_hash_table_insert (slurm->hosts, entry->nodes->pdata[k], entry);
       g_ptr_array_add (slurm->order, entry->nodes->pdata[k]);
     }
     for (guint k = 0; entry->children != NULL && k < entry->children->len; k++) {
       CluSlurmEntry *child = g_hash_table_lookup (slurm->named, entry->children->pdata[k]);
       const char *why = child == NULL ? "which no line names" : child->has_parent ? "which has a switch above it already" : NULL;
-      if (why != NULL) {
-        clu_import_error (error, entry->members, "'%s' is above '%s', %s", entry->name, (const char *)entry->children->pdata[k],
-                          why);
-        return FALSE;
-      }
+      if (why != NULL)
+        return base_fail_at (error, entry->members, "'%s' is above '%s', %s", entry->name, (const char *)entry->children->pdata[k],
+                             why);
       child->has_parent = TRUE;
     }
   }
@@ -82,10 +78,9 @@ name_all (Slurm *slurm, GError **error)
   for (guint i = 0; i < slurm->entries->len; i++) {
     CluSlurmEntry *entry = slurm->entries->pdata[i];
     if (!g_hash_table_insert (slurm->named, entry->name, entry))
-      clu_import_error (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
+      base_fail_at (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
     else if (((const CluSlurmEntry *)slurm->entries->pdata[0])->is_block != entry->is_block)
-      clu_import_error (error, entry->mark,
-                        "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
+      base_fail_at (error, entry->mark, "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
     else
       continue;
     return FALSE;
@@ -98,28 +93,20 @@ read_all (Slurm *slurm, const CluImport *input, const char *only, GError **error
 {
   g_autofree char *text = g_strndup (input->bytes, input->n_B);
   BaseMark begin = { slurm->path, 1, 1 };
-  if (strlen (text) != input->n_B || !g_utf8_validate (text, -1, NULL)) {
-    clu_import_error (error, begin, "this is no text; a topology.conf or topology.yaml is accepted");
-    return FALSE;
-  }
+  if (strlen (text) != input->n_B || !g_utf8_validate (text, -1, NULL))
+    return base_fail_at (error, begin, "this is no text; a topology.conf or topology.yaml is accepted");
   gboolean yaml = clu_slurm_is_yaml (slurm->path, text);
-  if (!yaml && only != NULL) {
-    clu_import_error (error, begin, "--only goes with topology.yaml, which has topologies by name");
-    return FALSE;
-  }
+  if (!yaml && only != NULL)
+    return base_fail_at (error, begin, "--only goes with topology.yaml, which has topologies by name");
   if (!(yaml ? clu_slurm_read_yaml (slurm->path, text, only, slurm->entries, input->warnings, error)
              : clu_slurm_read_conf (slurm->path, text, slurm->entries, &slurm->link_speed, error)))
     return FALSE;
-  if (slurm->entries->len == 0) {
-    clu_import_error (error, begin, "%s is in it; a topology.conf or topology.yaml is accepted",
-                      yaml ? "no switch and no block" : "no SwitchName and no BlockName");
-    return FALSE;
-  }
-  if (slurm->entries->len > MAX_SWITCHES) {
-    clu_import_error (error, ((const CluSlurmEntry *)slurm->entries->pdata[MAX_SWITCHES])->mark, "more than %u switches or blocks",
-                      MAX_SWITCHES);
-    return FALSE;
-  }
+  if (slurm->entries->len == 0)
+    return base_fail_at (error, begin, "%s is in it; a topology.conf or topology.yaml is accepted",
+                         yaml ? "no switch and no block" : "no SwitchName and no BlockName");
+  if (slurm->entries->len > MAX_SWITCHES)
+    return base_fail_at (error, ((const CluSlurmEntry *)slurm->entries->pdata[MAX_SWITCHES])->mark,
+                         "more than %u switches or blocks", MAX_SWITCHES);
   if (!name_all (slurm, error) || !number_nodes (slurm, error))
     return FALSE;
   for (guint i = 0; i < slurm->entries->len; i++)
@@ -127,11 +114,9 @@ read_all (Slurm *slurm, const CluImport *input, const char *only, GError **error
       count_below (slurm, slurm->entries->pdata[i]);
   for (guint i = 0; i < slurm->entries->len; i++) {
     const CluSlurmEntry *entry = slurm->entries->pdata[i];
-    if (!entry->seen || entry->n_below == 0) {
-      clu_import_error (error, entry->mark, "'%s' %s; a tree with nodes at its ends is accepted", entry->name,
-                        entry->seen ? "has no node below it" : "is above itself, by way of others");
-      return FALSE;
-    }
+    if (!entry->seen || entry->n_below == 0)
+      return base_fail_at (error, entry->mark, "'%s' %s; a tree with nodes at its ends is accepted", entry->name,
+                           entry->seen ? "has no node below it" : "is above itself, by way of others");
   }
   return TRUE;
 }
@@ -189,11 +174,9 @@ append_domains (const Slurm *slurm, const char *like, GString *out, GError **err
   const CluSlurmEntry *first = slurm->entries->pdata[0];
   for (guint i = 1; i < slurm->entries->len; i++) {
     const CluSlurmEntry *entry = slurm->entries->pdata[i];
-    if (entry->nodes->len != first->nodes->len) {
-      clu_import_error (error, entry->members, "block '%s' has %u nodes and '%s' %u; blocks of one size are accepted", entry->name,
-                        entry->nodes->len, first->name, first->nodes->len);
-      return FALSE;
-    }
+    if (entry->nodes->len != first->nodes->len)
+      return base_fail_at (error, entry->members, "block '%s' has %u nodes and '%s' %u; blocks of one size are accepted",
+                           entry->name, entry->nodes->len, first->name, first->nodes->len);
   }
   g_autofree char *fabric = slice_of (like, "fabric");
   g_string_append_printf (out, "nvlink_domain: {nodes: %u}\n%s", first->nodes->len, fabric != NULL ? fabric : "");
@@ -213,8 +196,7 @@ clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GEr
   BaseMark mark = { input->path, 1, 1 };
   g_autofree char *node = slice_of (like->text, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
   if (node == NULL) {
-    clu_import_error (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like",
-                      like->name);
+    base_fail_at (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like", like->name);
     return NULL;
   }
   g_autoptr (GString) out = g_string_new (NULL);

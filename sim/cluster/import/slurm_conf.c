@@ -22,8 +22,7 @@ clu_slurm_take_list (BaseMark mark, const char *text, GPtrArray **out, GError **
   if (clu_hostlist_expand (text, *out, &at, &cause))
     return TRUE;
   mark.column += (unsigned)at;
-  clu_import_error (error, mark, "%s", cause->message);
-  return FALSE;
+  return base_fail_at (error, mark, "%s", cause->message);
 }
 
 void
@@ -41,24 +40,18 @@ static gboolean
 take_pair (Conf *conf, CluSlurmEntry *entry, BaseMark mark, const char *word, GError **error)
 {
   const char *equals = strchr (word, '=');
-  if (equals == NULL || equals[1] == '\0') {
-    clu_import_error (error, mark, "'%s' is not KEY=VALUE; SwitchName=s0 Nodes=node[0-15] is accepted", word);
-    return FALSE;
-  }
+  if (equals == NULL || equals[1] == '\0')
+    return base_fail_at (error, mark, "'%s' is not KEY=VALUE; SwitchName=s0 Nodes=node[0-15] is accepted", word);
   g_autofree char *key = g_ascii_strdown (word, equals - word);
   BaseMark value = mark;
   value.column += (unsigned)(equals + 1 - word);
   gboolean is_switch = strcmp (key, "switchname") == 0, is_block = strcmp (key, "blockname") == 0;
   gboolean is_nodes = strcmp (key, "nodes") == 0, is_children = strcmp (key, "switches") == 0;
   if (is_switch || is_block) {
-    if (entry->name != NULL) {
-      clu_import_error (error, mark, "a second name in one line; each switch or block has a line of its own");
-      return FALSE;
-    }
-    if (strpbrk (equals + 1, "[],") != NULL) {
-      clu_import_error (error, value, "'%s' is several names; one switch or block a line is accepted", equals + 1);
-      return FALSE;
-    }
+    if (entry->name != NULL)
+      return base_fail_at (error, mark, "a second name in one line; each switch or block has a line of its own");
+    if (strpbrk (equals + 1, "[],") != NULL)
+      return base_fail_at (error, value, "'%s' is several names; one switch or block a line is accepted", equals + 1);
     entry->name = g_strdup (equals + 1);
     entry->is_block = is_block;
     entry->mark = value;
@@ -66,10 +59,8 @@ take_pair (Conf *conf, CluSlurmEntry *entry, BaseMark mark, const char *word, GE
   }
   if (is_nodes || is_children) {
     GPtrArray **list = is_nodes ? &entry->nodes : &entry->children;
-    if (entry->nodes != NULL || entry->children != NULL) {
-      clu_import_error (error, mark, "'%s' beside other members; a switch has Nodes or Switches, once", word);
-      return FALSE;
-    }
+    if (entry->nodes != NULL || entry->children != NULL)
+      return base_fail_at (error, mark, "'%s' beside other members; a switch has Nodes or Switches, once", word);
     entry->members = value;
     return clu_slurm_take_list (value, equals + 1, list, error);
   }
@@ -78,9 +69,8 @@ take_pair (Conf *conf, CluSlurmEntry *entry, BaseMark mark, const char *word, GE
     return TRUE;
   static const char *const known[] = { "SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes", NULL };
   g_autofree char *told = g_strndup (word, (gsize)(equals - word)), *hint = base_hint (told, known);
-  clu_import_error (error, mark, "unknown key '%s'%s; accepted: SwitchName, Nodes, Switches, LinkSpeed, BlockName, BlockSizes",
-                    told, hint);
-  return FALSE;
+  return base_fail_at (error, mark, "unknown key '%s'%s; accepted: SwitchName, Nodes, Switches, LinkSpeed, BlockName, BlockSizes",
+                       told, hint);
 }
 
 /* Words of a line: a comment ends it. */
@@ -112,11 +102,11 @@ take_line (Conf *conf, const char *line, unsigned number, GError **error)
   if (!good)
     return FALSE;
   if (entry->name == NULL)
-    clu_import_error (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
+    base_fail_at (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
   else if (entry->nodes == NULL && entry->children == NULL)
-    clu_import_error (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
+    base_fail_at (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
   else if (entry->is_block && entry->nodes == NULL)
-    clu_import_error (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
+    base_fail_at (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
   else
     return TRUE;
   return FALSE;
@@ -131,8 +121,7 @@ clu_slurm_read_conf (const char *path, const char *text, GPtrArray *entries, gbo
     for (const char *p = lines[i]; *p != '\0'; p = g_utf8_next_char (p))
       if (g_unichar_iscntrl (g_utf8_get_char (p)) && *p != '\t' && *p != '\r') {
         BaseMark mark = { path, i + 1, (unsigned)g_utf8_strlen (lines[i], p - lines[i]) + 1 };
-        clu_import_error (error, mark, "a control character; remove it");
-        return FALSE;
+        return base_fail_at (error, mark, "a control character; remove it");
       }
     if (!take_line (&conf, lines[i], i + 1, error))
       return FALSE;

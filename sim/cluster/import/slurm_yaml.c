@@ -35,26 +35,26 @@ static const BaseField switch_fields[] = {
   BASE_ROW (Switch, "children", children, STRS, .help = "switches below it"),
   BASE_ROW_END,
 };
-static const BaseSchema switch_schema = { .name = "switches", .help = "A switch.", .fields = switch_fields };
+static const BaseSchema switch_schema = { "switches", "A switch.", switch_fields, NULL };
 static const BaseField tree_fields[] = {
   BASE_ROW (Tree, "switches", switches, LIST, .sub = &switch_schema, .item_size = sizeof (Switch), .required = TRUE,
             .help = "all of them"),
   BASE_ROW_END,
 };
-static const BaseSchema tree_schema = { .name = "tree", .help = "Switches.", .fields = tree_fields };
+static const BaseSchema tree_schema = { "tree", "Switches.", tree_fields, NULL };
 static const BaseField one_block_fields[] = {
   BASE_ROW (Switch, "block", name, STR, .required = TRUE, .help = "its name"),
   BASE_ROW (Switch, "nodes", nodes, STRS, .required = TRUE, .help = "in it"),
   BASE_ROW_END,
 };
-static const BaseSchema one_block_schema = { .name = "blocks", .help = "A block.", .fields = one_block_fields };
+static const BaseSchema one_block_schema = { "blocks", "A block.", one_block_fields, NULL };
 static const BaseField block_fields[] = {
   BASE_ROW (Block, "block_sizes", sizes, NUMS, .dim = BASE_DIM_COUNT, .min = "1", .help = "nodes that jobs are planned in"),
   BASE_ROW (Block, "blocks", blocks, LIST, .sub = &one_block_schema, .item_size = sizeof (Switch), .required = TRUE,
             .help = "all of them"),
   BASE_ROW_END,
 };
-static const BaseSchema block_schema = { .name = "block", .help = "Blocks.", .fields = block_fields };
+static const BaseSchema block_schema = { "block", "Blocks.", block_fields, NULL };
 static const BaseField topology_fields[] = {
   BASE_ROW (Topology, "topology", name, STR, .required = TRUE, .help = "its name"),
   BASE_ROW (Topology, "cluster_default", is_default, BOOL, .fallback = "false", .help = "the cluster's"),
@@ -63,7 +63,7 @@ static const BaseField topology_fields[] = {
   BASE_ROW (Topology, "block", block, MAP, .sub = &block_schema, .help = "blocks"),
   BASE_ROW_END,
 };
-static const BaseSchema topology_schema = { .name = "topology", .help = "A topology.", .fields = topology_fields };
+static const BaseSchema topology_schema = { "topology", "A topology.", topology_fields, NULL };
 
 gboolean
 clu_slurm_is_yaml (const char *path, const char *text)
@@ -97,7 +97,7 @@ take_lists (const BaseStrs *lists, GPtrArray **out, GError **error)
   for (unsigned i = 0; i < lists->n && good; i++) {
     GPtrArray *some = NULL;
     if (has_control (lists->item[i].v)) {
-      clu_import_error (error, lists->item[i].mark, "a control character; remove it");
+      base_fail_at (error, lists->item[i].mark, "a control character; remove it");
       good = FALSE;
       break;
     }
@@ -125,10 +125,8 @@ take_entries (const BaseList *list, gboolean blocks, const char *path, GPtrArray
                       : from->nodes.set && from->children.set   ? "has nodes and children; one of them is accepted"
                       : !from->nodes.set && !from->children.set ? "has no members; 'nodes' or 'children' is accepted"
                                                                 : NULL;
-    if (why != NULL) {
-      clu_import_error (error, entry->mark, "'%s' %s", entry->name, why);
-      return FALSE;
-    }
+    if (why != NULL)
+      return base_fail_at (error, entry->mark, "'%s' %s", entry->name, why);
     if (!take_lists (&from->nodes, &entry->nodes, error) || !take_lists (&from->children, &entry->children, error))
       return FALSE;
   }
@@ -161,11 +159,10 @@ take_topology (const Topology *t, const char *path, GPtrArray *entries, GError *
 {
   guint kinds = (t->tree.head.set ? 1u : 0u) + (t->block.head.set ? 1u : 0u) + (t->flat.v ? 1u : 0u);
   if (kinds != 1)
-    clu_import_error (error, t->name.mark, "'%s' has %s 'tree', 'block' and 'flat'; one of them is accepted", t->name.v,
-                      kinds == 0 ? "none of" : "several of");
+    base_fail_at (error, t->name.mark, "'%s' has %s 'tree', 'block' and 'flat'; one of them is accepted", t->name.v,
+                  kinds == 0 ? "none of" : "several of");
   else if (t->flat.v)
-    clu_import_error (error, t->name.mark, "'%s' is flat, which says nothing of switches; 'tree' or 'block' is accepted",
-                      t->name.v);
+    base_fail_at (error, t->name.mark, "'%s' is flat, which says nothing of switches; 'tree' or 'block' is accepted", t->name.v);
   else
     return t->tree.head.set ? take_entries (&t->tree.switches, FALSE, path, entries, error)
                             : take_entries (&t->block.blocks, TRUE, path, entries, error);
@@ -180,10 +177,9 @@ clu_slurm_read_yaml (const char *path, const char *text, const char *only, GPtrA
     return FALSE;
   const BaseYamlNode *root = base_yaml_root (yaml);
   unsigned n = base_yaml_kind (root) == BASE_YAML_SEQ ? base_yaml_n (root) : 0;
-  if (n == 0) {
-    clu_import_error (error, base_yaml_mark (root), "no list of topologies; '- topology: NAME' with 'tree' or 'block' is accepted");
-    return FALSE;
-  }
+  if (n == 0)
+    return base_fail_at (error, base_yaml_mark (root),
+                         "no list of topologies; '- topology: NAME' with 'tree' or 'block' is accepted");
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag };
   g_autofree Topology *all = g_new0 (Topology, n);
@@ -196,8 +192,7 @@ clu_slurm_read_yaml (const char *path, const char *text, const char *only, GPtrA
     g_autoptr (GString) names = g_string_new (NULL);
     for (unsigned i = 0; i < n; i++)
       g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", all[i].name.v);
-    clu_import_error (error, base_yaml_mark (root), "no topology '%s'; accepted: %s", only, names->str);
-    return FALSE;
+    return base_fail_at (error, base_yaml_mark (root), "no topology '%s'; accepted: %s", only, names->str);
   }
   return take_topology (&all[taken], path, entries, error);
 }

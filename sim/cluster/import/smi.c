@@ -157,15 +157,11 @@ add_device (Matrix *matrix, const Token *token, GError **error)
   Device device = { .name = token->text, .mark = token->mark, .numa = -1 };
   device.is_gpu = numbered (token->text, "GPU", &device.number);
   for (guint32 i = 0; i < matrix->devices->len; i++)
-    if (strcmp (device_at (matrix, i)->name, device.name) == 0) {
-      clu_import_error (error, token->mark, "%.40s stands twice in the header; each device has one column", token->text);
-      return FALSE;
-    }
-  if (matrix->devices->len == CLU_IMPORT_MAX_GPUS) {
-    clu_import_error (error, token->mark, "more than %u devices; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
-                      CLU_IMPORT_MAX_GPUS);
-    return FALSE;
-  }
+    if (strcmp (device_at (matrix, i)->name, device.name) == 0)
+      return base_fail_at (error, token->mark, "%.40s stands twice in the header; each device has one column", token->text);
+  if (matrix->devices->len == CLU_IMPORT_MAX_GPUS)
+    return base_fail_at (error, token->mark, "more than %u devices; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
+                         CLU_IMPORT_MAX_GPUS);
   g_array_append_val (matrix->devices, device);
   return TRUE;
 }
@@ -180,19 +176,16 @@ read_header (Matrix *matrix, GError **error)
     const Token *first = token_at (matrix, 0), *second = token_at (matrix, 1);
     if (first == NULL || !numbered (first->text, "GPU", &number))
       continue;
-    if (second != NULL && is_cell (second->text)) {
-      clu_import_error (error, first->mark, "a row before the header; the line with the device names (GPU0 GPU1 …) comes first");
-      return FALSE;
-    }
+    if (second != NULL && is_cell (second->text))
+      return base_fail_at (error, first->mark, "a row before the header; the line with the device names (GPU0 GPU1 …) comes first");
     for (guint32 i = 0; i < matrix->tokens->len && !token_is (matrix, i, "CPU") && !token_is (matrix, i, "NUMA"); i++)
       if (!add_device (matrix, token_at (matrix, i), error))
         return FALSE;
     matrix->cells = g_new0 (Cell, (gsize)matrix->devices->len * matrix->devices->len);
     return TRUE;
   }
-  clu_import_error (error, (BaseMark){ matrix->machine->input->path, MAX (matrix->line, 1), 1 },
-                    "no header line (GPU0 GPU1 …); the output of `nvidia-smi topo -m` is accepted");
-  return FALSE;
+  return base_fail_at (error, (BaseMark){ matrix->machine->input->path, MAX (matrix->line, 1), 1 },
+                       "no header line (GPU0 GPU1 …); the output of `nvidia-smi topo -m` is accepted");
 }
 
 /* Rows. */
@@ -214,15 +207,13 @@ read_cell (const Token *token, gboolean itself, Cell *cell, GError **error)
       known = TRUE;
     }
   if (!known)
-    clu_import_error (error, token->mark, "'%.40s' is no relation of two devices; X NV# PIX PXB PHB NODE SYS are accepted",
-                      token->text);
-  else if (itself != (cell->kind == CELL_SELF)) {
-    clu_import_error (error, token->mark, "'%.40s' %s", token->text,
-                      itself ? "where a device meets itself; X is accepted"
-                             : "between two devices; NV# PIX PXB PHB NODE SYS are accepted");
-    return FALSE;
-  }
-  return known;
+    return base_fail_at (error, token->mark, "'%.40s' is no relation of two devices; X NV# PIX PXB PHB NODE SYS are accepted",
+                         token->text);
+  if (itself != (cell->kind == CELL_SELF))
+    return base_fail_at (error, token->mark, "'%.40s' %s", token->text,
+                         itself ? "where a device meets itself; X is accepted"
+                                : "between two devices; NV# PIX PXB PHB NODE SYS are accepted");
+  return TRUE;
 }
 
 static gboolean
@@ -231,18 +222,14 @@ read_row (Matrix *matrix, guint32 row, GError **error)
   Device *device = device_at (matrix, row);
   guint32 n = matrix->devices->len;
   const Token *label = token_at (matrix, 0);
-  if (device->has_row) {
-    clu_import_error (error, label->mark, "a second row of %s; each device has one", device->name);
-    return FALSE;
-  }
+  if (device->has_row)
+    return base_fail_at (error, label->mark, "a second row of %s; each device has one", device->name);
   device->has_row = TRUE;
   device->mark = label->mark;
   for (guint32 i = 0; i < n; i++) {
     const Token *token = token_at (matrix, i + 1);
-    if (token == NULL) {
-      clu_import_error (error, label->mark, "the row of %s has %u relations; the header has %u devices", device->name, i, n);
-      return FALSE;
-    }
+    if (token == NULL)
+      return base_fail_at (error, label->mark, "the row of %s has %u relations; the header has %u devices", device->name, i, n);
     if (!read_cell (token, i == row, cell_at (matrix, row, i), error))
       return FALSE;
   }
@@ -282,20 +269,16 @@ read_rows (Matrix *matrix, GError **error)
     guint32 row = 0;
     while (row < matrix->devices->len && strcmp (device_at (matrix, row)->name, first->text) != 0)
       row++;
-    if (row == matrix->devices->len) {
-      clu_import_error (error, first->mark,
-                        "'%.40s' is no device of the header; a row of each device, then the legend, is accepted", first->text);
-      return FALSE;
-    }
+    if (row == matrix->devices->len)
+      return base_fail_at (error, first->mark,
+                           "'%.40s' is no device of the header; a row of each device, then the legend, is accepted", first->text);
     if (!read_row (matrix, row, error))
       return FALSE;
   }
   for (guint32 i = 0; i < matrix->devices->len; i++) {
     const Device *device = device_at (matrix, i);
-    if (device->is_gpu && !device->has_row) {
-      clu_import_error (error, device->mark, "no row of %s; the matrix has one for each GPU", device->name);
-      return FALSE;
-    }
+    if (device->is_gpu && !device->has_row)
+      return base_fail_at (error, device->mark, "no row of %s; the matrix has one for each GPU", device->name);
   }
   return TRUE;
 }
@@ -490,8 +473,8 @@ clu_import_nvidia_smi_topo (const CluImport *input, GError **error)
   g_auto (CluImportMachine) machine;
   clu_import_machine_init (&machine, input, "nvidia-smi topo -m");
   if (input->n_B > MAX_B) {
-    clu_import_error (error, (BaseMark){ input->path, 1, 1 }, "%" G_GSIZE_FORMAT " bytes are too many; at most %u MiB", input->n_B,
-                      MAX_B >> 20);
+    base_fail_at (error, (BaseMark){ input->path, 1, 1 }, "%" G_GSIZE_FORMAT " bytes are too many; at most %u MiB", input->n_B,
+                  MAX_B >> 20);
     return NULL;
   }
   g_auto (Matrix)

@@ -203,9 +203,8 @@ type_given (const CluImport *input, CluImportType *out, GError **error)
   if (lookup != NULL && !type_read (lookup, input->gpu_type, out, &is_nvidia)) {
     g_autoptr (GError) why = NULL;
     g_autofree char *path = base_lookup_find (lookup, input->gpu_type, "topologies/gpus", NULL, &why);
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "GPU type '%s': %s", input->gpu_type,
-                 path == NULL ? why->message : "its file cannot be read");
-    return FALSE;
+    return base_fail_at (error, BASE_MARK_NONE, "GPU type '%s': %s", input->gpu_type,
+                         path == NULL ? why->message : "its file cannot be read");
   }
   if (lookup == NULL)
     out->name = g_strdup (input->gpu_type);
@@ -235,22 +234,18 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, CluImportType *ou
                      row->product);
     return TRUE;
   }
-  if (gpu->sm == 0 && gpu->device == 0 && lanes == 0) {
-    clu_import_error (error, gpu->mark,
-                      "the GPU's type is not told (no PCI device id, no compute capability, no NVLink); give it (--gpu "
-                      "h100_sxm), or a dump that says it");
-    return FALSE;
-  }
+  if (gpu->sm == 0 && gpu->device == 0 && lanes == 0)
+    return base_fail_at (error, gpu->mark,
+                         "the GPU's type is not told (no PCI device id, no compute capability, no NVLink); give it (--gpu "
+                         "h100_sxm), or a dump that says it");
   g_autofree char *names = lanes == 0 && gpu->sm == 0 ? g_strdup ("") : candidates (lookup, gpu->sm, lanes, out, &n);
-  if (gpu->sm == 0 && gpu->device == 0 && n != 1) {
-    if (n == 0)
-      clu_import_error (error, gpu->mark, "no shipped GPU type has %u NVLinks; give the type (--gpu NAME)", lanes);
-    else
-      clu_import_error (error, gpu->mark,
-                        "%u NVLinks a GPU: the type may be %s, or a card under an NVLink bridge; say which (--gpu NAME)", lanes,
-                        names);
-    return FALSE;
-  }
+  gboolean untold = gpu->sm == 0 && gpu->device == 0;
+  if (untold && n == 0)
+    return base_fail_at (error, gpu->mark, "no shipped GPU type has %u NVLinks; give the type (--gpu NAME)", lanes);
+  if (untold && n > 1)
+    return base_fail_at (error, gpu->mark,
+                         "%u NVLinks a GPU: the type may be %s, or a card under an NVLink bridge; say which (--gpu NAME)", lanes,
+                         names);
   if (n > 0 && gpu->device == 0)
     clu_import_warn (machine, gpu->mark, "the GPU's type is not said; taken for %s, which has %u NVLinks%s%s", out->name, lanes,
                      n > 1 ? ", as may be " : "", n > 1 ? names : "");

@@ -41,10 +41,8 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
 {
   for (; sets != NULL && *sets != NULL; sets++) {
     const char *equals = strchr (*sets, '=');
-    if (equals == NULL || equals == *sets) {
-      g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "'%s' is no setting; accepted: path.to.key=value", *sets);
-      return FALSE;
-    }
+    if (equals == NULL || equals == *sets)
+      return base_fail_at (error, BASE_MARK_NONE, "'%s' is no setting; accepted: path.to.key=value", *sets);
     g_autofree char *path = g_strndup (*sets, (gsize)(equals - *sets));
     g_autofree char *first = g_strndup (path, strcspn (path, "."));
     g_autofree char *label = g_strdup_printf ("--set %s", path);

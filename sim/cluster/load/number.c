@@ -23,11 +23,9 @@ clu_number_nodes (CluLoader *loader)
     res += t->res->len;
     gpu += t->n[CLU_DEV_GPU];
     nic += t->n[CLU_DEV_NIC];
-    if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES) {
-      clu_error (loader, clu->spec.nodes.set ? clu->spec.nodes.mark : clu->spec.head.mark,
-                 "%u such nodes would have more than 2147483647 devices, links or resources", clu->n_nodes);
-      return FALSE;
-    }
+    if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES)
+      return clu_error (loader, clu->spec.nodes.set ? clu->spec.nodes.mark : clu->spec.head.mark,
+                        "%u such nodes would have more than 2147483647 devices, links or resources", clu->n_nodes);
   }
   clu->n_gpus = (guint32)gpu;
   clu->n_nics = (guint32)nic;
@@ -99,10 +97,8 @@ clu_number_rest (CluLoader *loader)
   }
   if (clu->frontend_core_Bps > 0)
     clu->frontend_res = (guint32)res++;
-  if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES) {
-    clu_error (loader, clu->spec.head.mark, "more than 2147483647 devices, links or resources");
-    return FALSE;
-  }
+  if (MAX (dev, MAX (link, res)) >= CLU_MAX_DEVICES)
+    return clu_error (loader, clu->spec.head.mark, "more than 2147483647 devices, links or resources");
   clu->n_devices = (guint32)dev;
   clu->n_links = (guint32)link;
   clu->n_res = (guint32)res;

@@ -50,19 +50,6 @@ end_of (const Clu *clu, CluDev dev, const CluDegrade *degrade)
   return end;
 }
 
-static gboolean broken (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-broken (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s", text);
-  return FALSE;
-}
-
 static guint32
 usable_nics (const End *end, const CluDegrade *degrade)
 {
@@ -213,8 +200,10 @@ no_adapter (const Clu *clu, const End *end, GError **error)
 {
   g_autofree char *name = clu_dev_name (clu, end->dev);
   if (end->t->n[CLU_DEV_NIC] == 0)
-    return broken (error, "the path breaks at node%u: it has no adapter on the fabric; give 'nics'", end->node);
-  return broken (error, "the path breaks at %s: no adapter of node%u can be reached from it", name, end->node);
+    return base_fail_at (error, BASE_MARK_NONE, "the path breaks at node%u: it has no adapter on the fabric; give 'nics'",
+                         end->node);
+  return base_fail_at (error, BASE_MARK_NONE, "the path breaks at %s: no adapter of node%u can be reached from it", name,
+                       end->node);
 }
 
 static gboolean
@@ -236,7 +225,8 @@ pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions
   if (options->nic != CLU_NONE) {
     guint32 n_from = usable_nics (from, degrade), n_to = usable_nics (to, degrade);
     if (options->nic >= n_from)
-      return broken (error, "node%u has no usable adapter %u; there are %u", from->node, options->nic, n_from);
+      return base_fail_at (error, BASE_MARK_NONE, "node%u has no usable adapter %u; there are %u", from->node, options->nic,
+                           n_from);
     if (n_to == 0)
       return no_adapter (clu, to, error);
     out->from.n = out->to.n = 1;
@@ -285,7 +275,8 @@ over_fabric (CluPath *path, End *from, End *to, const CluRouteOptions *options, 
   const Clu *clu = path->clu;
   const CluDegrade *degrade = &options->degrade;
   if (clu->fabric.ops == NULL)
-    return broken (error, "the path breaks between node%u and node%u: the topology has no fabric", from->node, to->node);
+    return base_fail_at (error, BASE_MARK_NONE, "the path breaks between node%u and node%u: the topology has no fabric", from->node,
+                         to->node);
   Pairing pair;
   if (!pair_nics (clu, from, to, options, &pair, error))
     return FALSE;
@@ -355,7 +346,7 @@ static gboolean
 over_side_network (CluPath *path, End *from, End *to, Net net, GError **error)
 {
   if (net == NET_FRONTEND && path->clu->frontend_dev == CLU_NONE)
-    return broken (error, "the path breaks at node%u: the topology has no 'frontend' network", from->node);
+    return base_fail_at (error, BASE_MARK_NONE, "the path breaks at node%u: the topology has no 'frontend' network", from->node);
   from->direct = from->kind == CLU_DEV_MEMORY;
   to->direct = to->kind == CLU_DEV_MEMORY;
   if (!side_part (path, from, net, FALSE, &whole, error))
@@ -452,8 +443,9 @@ static gboolean
 between_tiers (CluPath *path, const End *from, const End *to, GError **error)
 {
   if (from->tier->spec->network.v != 0 || to->tier->spec->network.v != 0)
-    return broken (error, "the path breaks between storage.%s and storage.%s: only tiers on the front-end reach each other",
-                   from->tier->spec->name.v, to->tier->spec->name.v);
+    return base_fail_at (error, BASE_MARK_NONE,
+                         "the path breaks between storage.%s and storage.%s: only tiers on the front-end reach each other",
+                         from->tier->spec->name.v, to->tier->spec->name.v);
   cross_tier (path, from->tier, TRUE, &whole);
   cross_core (path, &whole);
   cross_tier (path, to->tier, FALSE, &whole);

@@ -47,11 +47,11 @@ static gboolean
 no_way (const Clu *clu, guint32 node, guint32 local, GError **error)
 {
   g_autofree char *name = clu_dev_name (clu, clu->node[node].dev + local);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-               "the path breaks at %s: nothing links it to its host; give its type a 'pcie' link, node.pcie a generation, or "
-               "sockets a gpu_link",
-               name);
-  return FALSE;
+  return base_fail_at (
+      error, BASE_MARK_NONE,
+      "the path breaks at %s: nothing links it to its host; give its type a 'pcie' link, node.pcie a generation, or "
+      "sockets a gpu_link",
+      name);
 }
 
 void

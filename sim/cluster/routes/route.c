@@ -105,9 +105,9 @@ find (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GEr
   for (int e = 0; e < 2; e++)
     if (!can_end (e == 0 ? from_kind : to_kind)) {
       g_autofree char *name = clu_dev_name (clu, e == 0 ? from : to);
-      g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-                   "'%s' passes bytes on and cannot be an end of a route; ends are GPUs, hosts, nics, nvmes and storage", name);
-      return FALSE;
+      return base_fail_at (error, BASE_MARK_NONE,
+                           "'%s' passes bytes on and cannot be an end of a route; ends are GPUs, hosts, nics, nvmes and storage",
+                           name);
     }
   if (from == to) {
     path->out->transport = from_kind == CLU_DEV_GPU ? CLU_TRANSPORT_P2P : CLU_TRANSPORT_COPY;

@@ -17,8 +17,8 @@ typedef struct {
   gboolean switches_follow; /* as of CluLoadOptions */
 } CluLoader;
 
-/* An error of the input at `mark`, printf-like. */
-#define clu_error(loader, mark, ...) base_diag_error ((loader)->context.diag, mark, __VA_ARGS__)
+/* An error of the input at `mark`. Returns FALSE. */
+gboolean clu_error (CluLoader *loader, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 /* From OWN on: a device's own; a memory's that counts what is read, or written, alone. */
 typedef enum { CLU_RES_FORWARD, CLU_RES_BACKWARD, CLU_RES_BOTH, CLU_RES_OWN, CLU_RES_READ, CLU_RES_WRITE } CluResKind;

@@ -4,6 +4,17 @@
 #include "base/lookup.h"
 #include "spec/params-private.h"
 
+gboolean
+clu_error (CluLoader *loader, BaseMark mark, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  base_diag_error (loader->context.diag, mark, "%s", text);
+  return FALSE;
+}
+
 BaseSource
 clu_num_source (const BaseNum *num)
 {
@@ -92,12 +103,10 @@ clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned
   p.lanes = all.lanes.set ? all.lanes.v : c->lanes.v > 0 ? c->lanes.v : 1;
   BaseSource rate_source = all.rate.set ? all.rate.source : clu_num_source (&c->lane_rate);
   p.rate_Bps = all.rate.set ? all.rate.v : p.lanes * c->lane_rate.v;
-  if (!(p.rate_Bps > 0)) {
-    clu_error (loader, mark.line > 0 ? mark : c->name.mark,
-               "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
-               c->name.v != NULL ? c->name.v : "inline");
-    return FALSE;
-  }
+  if (!(p.rate_Bps > 0))
+    return clu_error (loader, mark.line > 0 ? mark : c->name.mark,
+                      "%s: link class '%s' has no lane_rate; give a rate (e.g. 'rate: 400 Gb/s')", what,
+                      c->name.v != NULL ? c->name.v : "inline");
   const BaseNum *efficiency = all.efficiency.set ? &all.efficiency : &c->efficiency;
   const BaseNum *kernel = all.sm_efficiency.set ? &all.sm_efficiency : c->sm_efficiency.set ? &c->sm_efficiency : efficiency;
   const BaseNum *latency = all.latency.set ? &all.latency : &c->latency;

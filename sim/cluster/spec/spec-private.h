@@ -30,8 +30,15 @@ extern const BaseSchema clu_schema_override, clu_schema_domain, clu_schema_link_
 extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names[], clu_routing_names[];
 extern const BaseSchema clu_schema_storage;
 
+/* Rows whose key is the member's name. */
+#define CLU_ROW(T, member, kind, ...) BASE_ROW (T, #member, member, kind, __VA_ARGS__)
+#define CLU_NUM(T, member, dim, ...)  BASE_ROW_NUM (T, #member, member, dim, __VA_ARGS__)
+#define CLU_MAP(T, member, schema, text) BASE_ROW (T, #member, member, MAP, .sub = &schema, .help = text)
+#define CLU_LIST(T, member, schema, Item, text) \
+  BASE_ROW (T, #member, member, LIST, .sub = &schema, .item_size = sizeof (Item), .help = text)
 /* Rates, specified. No link, memory or drive is near an EB/s, and all of a cluster's together stay far from where doubles end. */
-#define CLU_RATE(T, text, member, ...) BASE_ROW_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)
+#define CLU_RATE_OF(T, text, member, ...) BASE_ROW_NUM (T, text, member, BANDWIDTH, .min = "1 B/s", .max = "1 EB/s", __VA_ARGS__)
+#define CLU_RATE(T, member, ...)          CLU_RATE_OF (T, #member, member, __VA_ARGS__)
 
 /* The keys of a link described in place. `at`: what stands before CluLinkSpec's members in T ("link."; nothing for CluLinkSpec
  * itself). */
@@ -40,7 +47,7 @@ extern const BaseSchema clu_schema_storage;
             .folder = "topologies/links", .help = "link class: a name in topologies/links, a path, or the class inline"), \
       BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                         \
                     .help = "lanes, NVLinks or ports together; default: the class's"),                                    \
-      CLU_RATE (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),     \
+      CLU_RATE_OF (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),     \
       BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                    \
                     .help = "what a large DMA reaches of the rate; default: the class's"),                                \
       BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                              \

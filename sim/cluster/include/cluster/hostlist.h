@@ -2,7 +2,7 @@
 #ifndef CLUSTER_HOSTLIST_H
 #define CLUSTER_HOSTLIST_H
 
-#include "base/error.h"
+#include "base/diag.h"
 
 G_BEGIN_DECLS
 
