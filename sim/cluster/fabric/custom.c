@@ -7,6 +7,7 @@
  * Check: four paths of a diamond with a triple cable carry a quarter each. */
 #include <string.h>
 
+#include "cluster/hostlist.h"
 #include "fabric/fabric-private.h"
 
 #define MAX_SWITCHES 4096u
@@ -208,39 +209,6 @@ typedef struct {
   GArray *params;       /* CluParams */
 } Reader;
 
-/* Expands the first [a-b,c] of a name, and with it all that follow. Appends strings; FALSE when it is malformed or too long. */
-static gboolean
-expand (const char *name, GPtrArray *out)
-{
-  const char *open = strchr (name, '[');
-  if (open == NULL) {
-    if (strchr (name, ']') != NULL || out->len >= MAX_CABLES)
-      return FALSE;
-    g_ptr_array_add (out, g_strdup (name));
-    return TRUE;
-  }
-  const char *close = strchr (open, ']');
-  if (close == NULL)
-    return FALSE;
-  g_autofree char *head = g_strndup (name, (gsize)(open - name)), *list = g_strndup (open + 1, (gsize)(close - open - 1));
-  g_auto (GStrv) parts = g_strsplit (list, ",", -1);
-  if (parts[0] == NULL)
-    return FALSE;
-  for (char **part = parts; *part != NULL; part++) {
-    g_auto (GStrv) ends = g_strsplit (g_strstrip (*part), "-", 2);
-    guint64 low, high;
-    if (!g_ascii_string_to_unsigned (ends[0] != NULL ? ends[0] : "", 10, 0, 1000000, &low, NULL) ||
-        !g_ascii_string_to_unsigned (ends[0] != NULL && ends[1] != NULL ? ends[1] : *part, 10, low, 1000000, &high, NULL))
-      return FALSE;
-    for (guint64 i = low; i <= high; i++) {
-      g_autofree char *one = g_strdup_printf ("%s%" G_GUINT64_FORMAT "%s", head, i, close + 1);
-      if (!expand (one, out))
-        return FALSE;
-    }
-  }
-  return TRUE;
-}
-
 /* A vertex by name; CLU_NONE with an error. */
 static guint32
 vertex_of (Reader *r, const char *name, BaseMark mark)
@@ -308,7 +276,7 @@ read_link (Reader *r, const CluCustomLink *link, const CluParams *wire)
   const BaseStr *ends[] = { &link->from, &link->to };
   GPtrArray *names[] = { from, to };
   for (int e = 0; e < 2; e++)
-    if (ends[e]->v == NULL || strlen (ends[e]->v) > MAX_NAME || !expand (ends[e]->v, names[e])) {
+    if (ends[e]->v == NULL || strlen (ends[e]->v) > MAX_NAME || !clu_hostlist_expand_name (ends[e]->v, names[e])) {
       clu_error (r->loader, ends[e]->mark,
                  "'%s' is not an end of cables; a switch's name, node3.nic0, or ranges as node[0-7].nic[0,2]",
                  ends[e]->v != NULL ? ends[e]->v : "");

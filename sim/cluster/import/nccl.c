@@ -38,7 +38,11 @@ typedef struct {
   GHashTable *busids;  /* "host busid" -> place of the GPU there plus one, or 0 */
   GHashTable *unknown; /* element names warned about */
   gboolean nested_switches, same_dev, any_gpu_element;
+  GError *error; /* the first one; what is read after it does not matter */
 } Reader;
+
+/* Errors of the input: the first counts. */
+#define refuse(reader, mark, ...) base_fail_at ((reader)->error == NULL ? &(reader)->error : NULL, mark, __VA_ARGS__)
 
 /* Where a <pci> stands. */
 typedef struct {
@@ -46,67 +50,47 @@ typedef struct {
   gboolean in_chain; /* only switches with a single switch below stand above */
 } Place;
 
-static void
-reader_clear (Reader *reader)
-{
-  g_clear_pointer (&reader->hosts, g_array_unref);
-  g_clear_pointer (&reader->nvlinks, g_array_unref);
-  g_clear_pointer (&reader->busids, g_hash_table_unref);
-  g_clear_pointer (&reader->unknown, g_hash_table_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
-
 /* Attributes. */
 
 /* A whole number, decimal or 0x…; absent, empty or "-1" (not known to the machine): `fallback`. */
-static gboolean
-read_count (const CluXml *element, const char *attribute, guint32 max, guint32 fallback, guint32 *out, GError **error)
+static guint32
+count_of (Reader *reader, const CluXml *element, const char *attribute, guint32 max, guint32 fallback)
 {
   const char *text = clu_xml_get (element, attribute);
   guint64 value = 0;
-  if (text == NULL || text[0] == '\0' || strcmp (text, "-1") == 0) {
-    *out = fallback;
-    return TRUE;
-  }
+  if (text == NULL || text[0] == '\0' || strcmp (text, "-1") == 0)
+    return fallback;
   gboolean hex = g_str_has_prefix (text, "0x");
   if (!g_ascii_string_to_unsigned (hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL))
-    return base_fail_at (error, element->mark, "%s of <%s> is '%.40s'; a whole number up to %u is accepted", attribute,
-                         element->name, text, max);
-  *out = (guint32)value;
-  return TRUE;
+    refuse (reader, element->mark, "%s of <%s> is '%.40s'; a whole number up to %u is accepted", attribute, element->name, text,
+            max);
+  return (guint32)value;
+}
+
+/* The first 16 bits of "0x020700"; 0 where it is not said. */
+static guint32
+class_of (Reader *reader, const CluXml *element, const char *attribute)
+{
+  return count_of (reader, element, attribute, 0xffffff, 0) >> 8;
 }
 
 /* link_speed, "32.0 GT/s PCIe" or "16 GT/s", and link_width; 0 where it is not said, or where it cannot be: below PCIe 3 is what
  * virtual machines make up for their own bridges (QEMU: 2.5 GT/s x1). */
-static gboolean
-read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes, GError **error)
+static void
+read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes)
 {
   const char *text = clu_xml_get (pci, "link_speed");
-  if (!read_count (pci, "link_width", 255, 0, lanes, error))
-    return FALSE;
+  *lanes = count_of (reader, pci, "link_width", 255, 0);
   *GTps = text == NULL ? 0 : g_ascii_strtod (text, NULL);
   if (*lanes > 32 || (*lanes & (*lanes - 1)) != 0) /* sysfs says 255 of a link that is down */
     *lanes = 0;
   guint32 generation = clu_import_pcie_generation (*GTps);
-  if (generation == 0 || generation >= 3)
-    *GTps = generation == 0 ? 0 : *GTps;
-  else {
+  if (generation > 0 && generation < 3) {
     clu_import_warn (reader->machine, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
-    *GTps = 0;
     *lanes = 0;
   }
-  return TRUE;
-}
-
-/* The first 16 bits of "0x020700"; 0 where it is not said. */
-static gboolean
-read_class (const CluXml *element, const char *attribute, guint32 *out, GError **error)
-{
-  guint32 class = 0;
-  if (!read_count (element, attribute, 0xffffff, 0, &class, error))
-    return FALSE;
-  *out = class >> 8;
-  return TRUE;
+  if (generation < 3)
+    *GTps = 0;
 }
 
 static const char *
@@ -128,27 +112,16 @@ warn_unknown (Reader *reader, const CluXml *element)
 
 /* Devices. */
 
-static gboolean
-read_nvlink (Reader *reader, const CluXml *element, guint32 gpu, GError **error)
+static void
+read_nvlink (Reader *reader, const CluXml *element, guint32 gpu)
 {
   NvLink link = { .element = element, .gpu = gpu, .target = clu_xml_get (element, "target") };
   if (link.target == NULL)
-    return base_fail_at (error, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
-  if (!read_count (element, "count", 1024, 1, &link.count, error) || !read_class (element, "tclass", &link.class, error))
-    return FALSE;
+    refuse (reader, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
+  link.count = count_of (reader, element, "count", 1024, 1);
+  link.class = class_of (reader, element, "tclass");
   if (link.count > 0)
     g_array_append_val (reader->nvlinks, link);
-  return TRUE;
-}
-
-static gboolean
-read_c2c (const CluXml *element, CluImportGpu *gpu, GError **error)
-{
-  guint32 rate_MBps = 0, count = 0;
-  if (!read_count (element, "bw", 10000000, 0, &rate_MBps, error) || !read_count (element, "count", 1024, 1, &count, error))
-    return FALSE;
-  gpu->c2c_Bps += 1e6 * rate_MBps * count;
-  return TRUE;
 }
 
 static gboolean
@@ -161,37 +134,37 @@ is_number_taken (const Reader *reader, guint32 number)
 }
 
 /* `element`: the <gpu>, or NULL where only its <pci> is given. */
-static gboolean
-read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place, GError **error)
+static void
+read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place)
 {
   CluImportMachine *machine = reader->machine;
-  guint32 n = g_array_index (reader->hosts, Host, place->host).n_gpus++;
-  CluImportGpu gpu = { .mark = pci->mark, .socket = place->socket, .pcie_switch = place->pcie_switch };
-  if (n == CLU_IMPORT_MAX_GPUS)
-    return base_fail_at (error, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS,
-                         CLU_IMPORT_MAX_GPUS);
-  if (!read_pcie (reader, pci, &gpu.slot_GTps, &gpu.slot_lanes, error) ||
-      !read_count (pci, "vendor", 0xffff, 0, &gpu.vendor, error) || !read_count (pci, "device", 0xffff, 0, &gpu.device, error))
-    return FALSE;
-  gpu.number = n;
-  if (element != NULL &&
-      (!read_count (element, "dev", 65535, n, &gpu.number, error) || !read_count (element, "sm", 999, 0, &gpu.sm, error)))
-    return FALSE;
   gboolean first_host = place->host == 0;
+  guint32 n = g_array_index (reader->hosts, Host, place->host).n_gpus++;
+  CluImportGpu gpu = { .mark = pci->mark, .number = n, .socket = place->socket, .pcie_switch = place->pcie_switch };
+  if (n == CLU_IMPORT_MAX_GPUS)
+    refuse (reader, pci->mark, "more than %u GPUs in one node; at most %u are accepted", CLU_IMPORT_MAX_GPUS, CLU_IMPORT_MAX_GPUS);
+  read_pcie (reader, pci, &gpu.slot_GTps, &gpu.slot_lanes);
+  gpu.vendor = count_of (reader, pci, "vendor", 0xffff, 0);
+  gpu.device = count_of (reader, pci, "device", 0xffff, 0);
+  if (element != NULL) {
+    gpu.number = count_of (reader, element, "dev", 65535, n);
+    gpu.sm = count_of (reader, element, "sm", 999, 0);
+  }
   reader->same_dev = reader->same_dev || (first_host && is_number_taken (reader, gpu.number));
   for (const CluXml *child = element == NULL ? NULL : element->first; child != NULL; child = child->next) {
-    if (clu_xml_is (child, "nvlink")) {
-      if (first_host && !read_nvlink (reader, child, machine->gpus->len, error))
-        return FALSE;
-    } else if (clu_xml_is (child, "c2c")) {
-      if (!read_c2c (child, &gpu, error))
-        return FALSE;
-    } else
+    if (clu_xml_is (child, "nvlink") && first_host)
+      read_nvlink (reader, child, machine->gpus->len);
+    else if (clu_xml_is (child, "c2c"))
+      gpu.c2c_Bps += 1e6 * count_of (reader, child, "bw", 10000000, 0) * count_of (reader, child, "count", 1024, 1);
+    else if (!clu_xml_is (child, "nvlink"))
       warn_unknown (reader, child);
   }
-  if (first_host)
-    g_array_append_val (machine->gpus, gpu);
-  return TRUE;
+  if (!first_host)
+    return;
+  g_array_append_val (machine->gpus, gpu);
+  const char *busid = clu_xml_get (pci, "busid");
+  g_autofree char *lower = g_ascii_strdown (busid != NULL ? busid : "", -1);
+  g_hash_table_insert (reader->busids, g_strdup_printf ("0 %s", lower), GUINT_TO_POINTER (machine->gpus->len));
 }
 
 /* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter in a file without <net>, which a
@@ -212,40 +185,34 @@ wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean name
 }
 
 /* `net`: NULL where only its <pci> is given; `pci`: NULL where the <nic> hangs on the CPU. */
-static gboolean
-read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *place, GError **error)
+static void
+read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *place)
 {
-  guint32 class = 0, gdr = 0, speed_Mbps = 0;
   const char *name = net == NULL ? NULL : clu_xml_get (net, "name");
   name = name != NULL ? name : pci != NULL ? clu_xml_get (pci, "busid") : "a NIC";
   CluImportNic nic = {
     .mark = (net != NULL ? net : pci)->mark, .name = keep (reader, name), .socket = place->socket, .pcie_switch = place->pcie_switch
   };
   if (++g_array_index (reader->hosts, Host, place->host).n_nics > CLU_IMPORT_MAX_NICS)
-    return base_fail_at (error, nic.mark, "more than %u NICs in one node; at most %u are accepted", CLU_IMPORT_MAX_NICS,
-                         CLU_IMPORT_MAX_NICS);
-  if (pci != NULL && (!read_class (pci, "class", &class, error) || !read_count (pci, "vendor", 0xffff, 0, &nic.vendor, error) ||
-                      !read_count (pci, "device", 0xffff, 0, &nic.device, error)))
-    return FALSE;
-  if (net != NULL && (!read_count (net, "gdr", 1, 0, &gdr, error) || !read_count (net, "speed", 100000000, 0, &speed_Mbps, error)))
-    return FALSE;
-  nic.wire = wire_of (name, class, &nic, net != NULL, gdr != 0);
-  nic.rate_bps = 1e6 * speed_Mbps;
+    refuse (reader, nic.mark, "more than %u NICs in one node; at most %u are accepted", CLU_IMPORT_MAX_NICS, CLU_IMPORT_MAX_NICS);
+  guint32 class = pci != NULL ? class_of (reader, pci, "class") : 0;
+  nic.vendor = pci != NULL ? count_of (reader, pci, "vendor", 0xffff, 0) : 0;
+  nic.device = pci != NULL ? count_of (reader, pci, "device", 0xffff, 0) : 0;
+  gboolean gdr = net != NULL && count_of (reader, net, "gdr", 1, 0) != 0;
+  nic.rate_bps = net != NULL ? 1e6 * count_of (reader, net, "speed", 100000000, 0) : 0;
+  nic.wire = wire_of (name, class, &nic, net != NULL, gdr);
   if (place->host == 0)
     g_array_append_val (reader->machine->nics, nic);
-  return TRUE;
 }
 
-static gboolean
-read_nic (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place, GError **error)
+static void
+read_nic (Reader *reader, const CluXml *pci, const CluXml *element, const Place *place)
 {
-  for (const CluXml *net = element->first; net != NULL; net = net->next) {
-    if (!clu_xml_is (net, "net"))
+  for (const CluXml *net = element->first; net != NULL && reader->error == NULL; net = net->next)
+    if (clu_xml_is (net, "net"))
+      read_net (reader, pci, net, place);
+    else
       warn_unknown (reader, net);
-    else if (!read_net (reader, pci, net, place, error))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* The PCI tree. */
@@ -285,111 +252,84 @@ only_switch_below (const CluXml *pci)
   return only;
 }
 
-/* A switch, or a chain of them: its uplink is the narrowest. */
-static gboolean
-read_switch (Reader *reader, const CluXml *pci, const Place *place, guint32 *index, GError **error)
+/* A switch, or a chain of them: its uplink is the narrowest. Returned: its number. */
+static guint32
+read_switch (Reader *reader, const CluXml *pci, const Place *place)
 {
   CluImportSwitch sw = { .mark = pci->mark, .socket = place->socket, .uplink_known = TRUE };
   for (const CluXml *at = pci; at != NULL; at = only_switch_below (at)) {
     guint32 lanes = 0;
     double GTps = 0;
-    if (!read_pcie (reader, at, &GTps, &lanes, error))
-      return FALSE;
+    read_pcie (reader, at, &GTps, &lanes);
     gboolean narrower = GTps * lanes > 0 && GTps * lanes < sw.uplink_GTps * sw.uplink_lanes;
     if (at == pci || narrower) {
       sw.uplink_GTps = GTps;
       sw.uplink_lanes = lanes;
     }
   }
-  *index = reader->machine->switches->len;
   g_array_append_val (reader->machine->switches, sw);
-  return TRUE;
+  return reader->machine->switches->len - 1;
 }
 
-static gboolean
-add_busid (Reader *reader, const CluXml *pci, const Place *place, GError **error)
+static void
+add_busid (Reader *reader, const CluXml *pci, const Place *place)
 {
   const char *busid = clu_xml_get (pci, "busid");
-  if (busid == NULL || busid[0] == '\0' || strlen (busid) > 32)
-    return base_fail_at (error, pci->mark,
-                         "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
-  g_autofree char *lower = g_ascii_strdown (busid, -1), *key = g_strdup_printf ("%u %s", place->host, lower);
-  if (g_hash_table_contains (reader->busids, key))
-    return base_fail_at (error, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
-  g_hash_table_insert (reader->busids, g_steal_pointer (&key), GUINT_TO_POINTER (0));
-  return TRUE;
+  if (busid == NULL || busid[0] == '\0' || strlen (busid) > 32) {
+    refuse (reader, pci->mark, "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
+    return;
+  }
+  g_autofree char *lower = g_ascii_strdown (busid, -1);
+  if (!g_hash_table_insert (reader->busids, g_strdup_printf ("%u %s", place->host, lower), GUINT_TO_POINTER (0)))
+    refuse (reader, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
 }
 
-/* The GPU just read stands at this busid. */
 static void
-note_gpu (Reader *reader, const CluXml *pci)
+read_device (Reader *reader, const CluXml *pci, const Place *place)
 {
-  g_autofree char *lower = g_ascii_strdown (clu_xml_get (pci, "busid"), -1);
-  g_hash_table_insert (reader->busids, g_strdup_printf ("0 %s", lower), GUINT_TO_POINTER (reader->machine->gpus->len));
-}
-
-static gboolean
-read_device (Reader *reader, const CluXml *pci, const Place *place, GError **error)
-{
-  guint32 class = 0;
+  guint32 class = class_of (reader, pci, "class"), base = class >> 8;
   gboolean named = FALSE;
-  if (!read_class (pci, "class", &class, error))
-    return FALSE;
-  for (const CluXml *child = pci->first; child != NULL; child = child->next) {
-    if (clu_xml_is (child, "gpu")) {
-      reader->any_gpu_element = TRUE;
-      if (!read_gpu (reader, pci, child, place, error))
-        return FALSE;
-      if (place->host == 0)
-        note_gpu (reader, pci);
-      named = TRUE;
-    } else if (clu_xml_is (child, "nic")) {
-      if (!read_nic (reader, pci, child, place, error))
-        return FALSE;
-      named = TRUE;
-    } else if (!clu_xml_is (child, "pci"))
+  for (const CluXml *child = pci->first; child != NULL && reader->error == NULL; child = child->next) {
+    gboolean gpu = clu_xml_is (child, "gpu"), nic = clu_xml_is (child, "nic");
+    named = named || gpu || nic;
+    reader->any_gpu_element = reader->any_gpu_element || gpu;
+    if (gpu)
+      read_gpu (reader, pci, child, place);
+    else if (nic)
+      read_nic (reader, pci, child, place);
+    else if (!clu_xml_is (child, "pci"))
       warn_unknown (reader, child);
   }
-  if (named)
-    return TRUE;
-  if (class >> 8 == CLASS_DISPLAY) {
-    if (!read_gpu (reader, pci, NULL, place, error))
-      return FALSE;
-    if (place->host == 0)
-      note_gpu (reader, pci);
-    return TRUE;
-  }
-  if (class >> 8 == CLASS_NETWORK)
-    return read_net (reader, pci, NULL, place, error);
-  if (class >> 8 != CLASS_BRIDGE)
+  if (!named && base == CLASS_DISPLAY)
+    read_gpu (reader, pci, NULL, place);
+  else if (!named && base == CLASS_NETWORK)
+    read_net (reader, pci, NULL, place);
+  else if (!named && base != CLASS_BRIDGE)
     clu_import_warn (reader->machine, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
                      clu_xml_get (pci, "busid"), class == 0 ? "not said" : clu_xml_get (pci, "class"));
-  return TRUE;
 }
 
-static gboolean
-read_pci (Reader *reader, const CluXml *pci, Place place, GError **error)
+static void
+read_pci (Reader *reader, const CluXml *pci, Place place)
 {
   gboolean device = is_device (pci);
-  if (!add_busid (reader, pci, &place, error))
-    return FALSE;
-  if ((device || pci->first == NULL) && !read_device (reader, pci, &place, error))
-    return FALSE;
+  add_busid (reader, pci, &place);
+  if (reader->error != NULL)
+    return;
+  if (device || pci->first == NULL)
+    read_device (reader, pci, &place);
   if (!device && bears_device (pci)) {
     if (place.pcie_switch != CLU_NONE)
       reader->nested_switches = reader->nested_switches || !place.in_chain;
-    else if (!read_switch (reader, pci, &place, &place.pcie_switch, error))
-      return FALSE;
+    else
+      place.pcie_switch = read_switch (reader, pci, &place);
     place.in_chain = only_switch_below (pci) != NULL;
   }
-  for (const CluXml *child = pci->first; child != NULL; child = child->next) {
-    if (clu_xml_is (child, "pci")) {
-      if (!read_pci (reader, child, place, error))
-        return FALSE;
-    } else if (!device)
+  for (const CluXml *child = pci->first; child != NULL && reader->error == NULL; child = child->next)
+    if (clu_xml_is (child, "pci"))
+      read_pci (reader, child, place);
+    else if (!device)
       warn_unknown (reader, child);
-  }
-  return TRUE;
 }
 
 static guint32
@@ -404,8 +344,8 @@ host_of (Reader *reader, const CluXml *cpu)
   return reader->hosts->len - 1;
 }
 
-static gboolean
-read_cpu (Reader *reader, const CluXml *cpu, GError **error)
+static void
+read_cpu (Reader *reader, const CluXml *cpu)
 {
   static const struct {
     const char *attribute, *value;
@@ -414,9 +354,7 @@ read_cpu (Reader *reader, const CluXml *cpu, GError **error)
                { "vendor", "AuthenticAMD", CLU_CPU_AMD },
                { "arch", "arm64", CLU_CPU_ARM },
                { "arch", "ppc64", CLU_CPU_POWER } };
-  guint32 numa = 0;
-  if (!read_count (cpu, "numaid", 65535, G_MAXUINT32, &numa, error))
-    return FALSE;
+  guint32 numa = count_of (reader, cpu, "numaid", 65535, G_MAXUINT32);
   CluImportSocket socket = { .numa = numa == G_MAXUINT32 ? -1 : (gint32)numa, .vendor = CLU_CPU_OTHER };
   socket.vendor_known = clu_xml_get (cpu, "vendor") != NULL || clu_xml_get (cpu, "arch") != NULL;
   for (gsize i = G_N_ELEMENTS (rows); i-- > 0;)
@@ -430,18 +368,13 @@ read_cpu (Reader *reader, const CluXml *cpu, GError **error)
     if (place.socket == sockets->len)
       g_array_append_val (sockets, socket);
   }
-  for (const CluXml *child = cpu->first; child != NULL; child = child->next) {
-    gboolean ok = TRUE;
+  for (const CluXml *child = cpu->first; child != NULL && reader->error == NULL; child = child->next)
     if (clu_xml_is (child, "pci"))
-      ok = read_pci (reader, child, place, error);
+      read_pci (reader, child, place);
     else if (clu_xml_is (child, "nic"))
-      ok = read_nic (reader, NULL, child, &place, error);
+      read_nic (reader, NULL, child, &place);
     else
       warn_unknown (reader, child);
-    if (!ok)
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* After the tree. */
@@ -566,20 +499,20 @@ check_system (const CluXml *system, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_system (Reader *reader, const CluXml *system, GError **error)
+static void
+read_system (Reader *reader, const CluXml *system)
 {
   CluImportMachine *machine = reader->machine;
-  for (const CluXml *child = system->first; child != NULL; child = child->next) {
-    if (!clu_xml_is (child, "cpu"))
+  for (const CluXml *child = system->first; child != NULL && reader->error == NULL; child = child->next)
+    if (clu_xml_is (child, "cpu"))
+      read_cpu (reader, child);
+    else
       warn_unknown (reader, child);
-    else if (!read_cpu (reader, child, error))
-      return FALSE;
-  }
   if (machine->gpus->len == 0)
-    return base_fail_at (error, system->mark,
-                         "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
-                         reader->hosts->len > 1 ? " on the first host" : "");
+    refuse (reader, system->mark, "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
+            reader->hosts->len > 1 ? " on the first host" : "");
+  if (reader->error != NULL)
+    return;
   BaseMark mark = g_array_index (machine->gpus, CluImportGpu, 0).mark;
   if (reader->same_dev) {
     clu_import_warn (machine, mark, "several GPUs have the same dev; they are numbered in the order of the file");
@@ -592,7 +525,6 @@ read_system (Reader *reader, const CluXml *system, GError **error)
   resolve_nvlinks (reader);
   drop_merged_ports (machine);
   compare_hosts (reader);
-  return TRUE;
 }
 
 char *
@@ -603,10 +535,13 @@ clu_import_nccl_topo (const CluImport *input, GError **error)
   const CluXml *system = clu_xml_parse (input->path, input->bytes == NULL ? "" : input->bytes, input->n_B, machine.arena, error);
   if (system == NULL || !check_system (system, error))
     return NULL;
-  g_auto (Reader) reader = { .machine = &machine };
-  reader.hosts = g_array_new (FALSE, TRUE, sizeof (Host));
-  reader.nvlinks = g_array_new (FALSE, TRUE, sizeof (NvLink));
-  reader.busids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  reader.unknown = g_hash_table_new (g_str_hash, g_str_equal);
-  return read_system (&reader, system, error) ? clu_import_write (&machine, error) : NULL;
+  g_autoptr (GArray) hosts = g_array_new (FALSE, TRUE, sizeof (Host)), nvlinks = g_array_new (FALSE, TRUE, sizeof (NvLink));
+  g_autoptr (GHashTable) busids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) unknown = g_hash_table_new (g_str_hash, g_str_equal);
+  Reader reader = { .machine = &machine, .hosts = hosts, .nvlinks = nvlinks, .busids = busids, .unknown = unknown };
+  read_system (&reader, system);
+  if (reader.error == NULL)
+    return clu_import_write (&machine, error);
+  g_propagate_error (error, reader.error);
+  return NULL;
 }

@@ -20,16 +20,6 @@ typedef struct {
   gboolean link_speed;
 } Slurm;
 
-static void
-slurm_clear (Slurm *slurm)
-{
-  g_clear_pointer (&slurm->named, g_hash_table_unref);
-  g_clear_pointer (&slurm->hosts, g_hash_table_unref);
-  g_clear_pointer (&slurm->order, g_ptr_array_unref);
-  g_clear_pointer (&slurm->entries, g_ptr_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Slurm, slurm_clear)
-
 /* Nodes in the order of leaves; who hangs where. */
 static gboolean
 number_nodes (Slurm *slurm, GError **error)
@@ -78,12 +68,10 @@ name_all (Slurm *slurm, GError **error)
   for (guint i = 0; i < slurm->entries->len; i++) {
     CluSlurmEntry *entry = slurm->entries->pdata[i];
     if (!g_hash_table_insert (slurm->named, entry->name, entry))
-      base_fail_at (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
-    else if (((const CluSlurmEntry *)slurm->entries->pdata[0])->is_block != entry->is_block)
-      base_fail_at (error, entry->mark, "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
-    else
-      continue;
-    return FALSE;
+      return base_fail_at (error, entry->mark, "'%s' is there twice; each name is accepted once", entry->name);
+    if (((const CluSlurmEntry *)slurm->entries->pdata[0])->is_block != entry->is_block)
+      return base_fail_at (error, entry->mark,
+                           "switches and blocks in one file; Slurm's tree or block plugin is accepted, one of them");
   }
   return TRUE;
 }
@@ -186,11 +174,9 @@ append_domains (const Slurm *slurm, const char *like, GString *out, GError **err
 char *
 clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GError **error)
 {
-  g_auto (Slurm) slurm = { .path = input->path,
-                           .entries = g_ptr_array_new_with_free_func (clu_slurm_entry_free),
-                           .named = g_hash_table_new (g_str_hash, g_str_equal),
-                           .hosts = g_hash_table_new (g_str_hash, g_str_equal),
-                           .order = g_ptr_array_new () };
+  g_autoptr (GPtrArray) entries = g_ptr_array_new_with_free_func (clu_slurm_entry_free), order = g_ptr_array_new ();
+  g_autoptr (GHashTable) named = g_hash_table_new (g_str_hash, g_str_equal), hosts_of = g_hash_table_new (g_str_hash, g_str_equal);
+  Slurm slurm = { .path = input->path, .entries = entries, .named = named, .hosts = hosts_of, .order = order };
   if (!read_all (&slurm, input, like->only, error))
     return NULL;
   BaseMark mark = { input->path, 1, 1 };

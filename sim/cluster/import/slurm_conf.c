@@ -102,14 +102,12 @@ take_line (Conf *conf, const char *line, unsigned number, GError **error)
   if (!good)
     return FALSE;
   if (entry->name == NULL)
-    base_fail_at (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
-  else if (entry->nodes == NULL && entry->children == NULL)
-    base_fail_at (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
-  else if (entry->is_block && entry->nodes == NULL)
-    base_fail_at (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
-  else
-    return TRUE;
-  return FALSE;
+    return base_fail_at (error, first, "the line names no switch and no block; SwitchName=… or BlockName=… is accepted");
+  if (entry->nodes == NULL && entry->children == NULL)
+    return base_fail_at (error, entry->mark, "'%s' has no members; Nodes=… or Switches=… is accepted", entry->name);
+  if (entry->is_block && entry->nodes == NULL)
+    return base_fail_at (error, entry->members, "block '%s' has switches; Nodes=… is accepted", entry->name);
+  return TRUE;
 }
 
 gboolean

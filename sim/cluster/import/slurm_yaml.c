@@ -159,14 +159,13 @@ take_topology (const Topology *t, const char *path, GPtrArray *entries, GError *
 {
   guint kinds = (t->tree.head.set ? 1u : 0u) + (t->block.head.set ? 1u : 0u) + (t->flat.v ? 1u : 0u);
   if (kinds != 1)
-    base_fail_at (error, t->name.mark, "'%s' has %s 'tree', 'block' and 'flat'; one of them is accepted", t->name.v,
-                  kinds == 0 ? "none of" : "several of");
-  else if (t->flat.v)
-    base_fail_at (error, t->name.mark, "'%s' is flat, which says nothing of switches; 'tree' or 'block' is accepted", t->name.v);
-  else
-    return t->tree.head.set ? take_entries (&t->tree.switches, FALSE, path, entries, error)
-                            : take_entries (&t->block.blocks, TRUE, path, entries, error);
-  return FALSE;
+    return base_fail_at (error, t->name.mark, "'%s' has %s 'tree', 'block' and 'flat'; one of them is accepted", t->name.v,
+                         kinds == 0 ? "none of" : "several of");
+  if (t->flat.v)
+    return base_fail_at (error, t->name.mark, "'%s' is flat, which says nothing of switches; 'tree' or 'block' is accepted",
+                         t->name.v);
+  return t->tree.head.set ? take_entries (&t->tree.switches, FALSE, path, entries, error)
+                          : take_entries (&t->block.blocks, TRUE, path, entries, error);
 }
 
 gboolean

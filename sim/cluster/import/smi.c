@@ -33,20 +33,11 @@ typedef struct {
 typedef struct {
   CluImportMachine *machine;
   GArray *devices; /* Device, in the order of the header */
-  Cell *cells;     /* devices x devices, by row */
+  Cell *cells;     /* devices x devices, by row, in the arena */
   const char *next, *end;
   guint32 line;
   GArray *tokens; /* Token of the current line */
 } Matrix;
-
-static void
-matrix_clear (Matrix *matrix)
-{
-  g_clear_pointer (&matrix->devices, g_array_unref);
-  g_clear_pointer (&matrix->tokens, g_array_unref);
-  g_clear_pointer (&matrix->cells, g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Matrix, matrix_clear)
 
 static Device *
 device_at (const Matrix *matrix, guint32 i)
@@ -140,15 +131,24 @@ numbered (const char *text, const char *prefix, guint32 *number)
 
 /* Header. */
 
+/* FALSE: the text is no relation of two devices. */
 static gboolean
-is_cell (const char *text)
+parse_cell (const char *text, Cell *cell)
 {
-  static const char *const cells[] = { "X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC" };
+  static const struct {
+    const char *text;
+    CellKind kind;
+  } rows[] = { { "X", CELL_SELF },    { "PIX", CELL_PIX }, { "PXB", CELL_PXB }, { "PHB", CELL_PHB },
+               { "NODE", CELL_NODE }, { "SYS", CELL_SYS }, { "SOC", CELL_SYS } };
   guint32 lanes = 0;
-  for (gsize i = 0; i < G_N_ELEMENTS (cells); i++)
-    if (strcmp (text, cells[i]) == 0)
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (text, rows[i].text) == 0) {
+      *cell = (Cell){ .kind = (guint16)rows[i].kind };
       return TRUE;
-  return numbered (text, "NV", &lanes);
+    }
+  gboolean nvlink = numbered (text, "NV", &lanes) && lanes > 0 && lanes <= 1024;
+  *cell = (Cell){ .kind = CELL_NVLINK, .lanes = (guint16)lanes };
+  return nvlink;
 }
 
 static gboolean
@@ -174,14 +174,15 @@ read_header (Matrix *matrix, GError **error)
   guint32 number = 0;
   while (next_line (matrix)) {
     const Token *first = token_at (matrix, 0), *second = token_at (matrix, 1);
+    Cell cell;
     if (first == NULL || !numbered (first->text, "GPU", &number))
       continue;
-    if (second != NULL && is_cell (second->text))
+    if (second != NULL && parse_cell (second->text, &cell))
       return base_fail_at (error, first->mark, "a row before the header; the line with the device names (GPU0 GPU1 …) comes first");
     for (guint32 i = 0; i < matrix->tokens->len && !token_is (matrix, i, "CPU") && !token_is (matrix, i, "NUMA"); i++)
       if (!add_device (matrix, token_at (matrix, i), error))
         return FALSE;
-    matrix->cells = g_new0 (Cell, (gsize)matrix->devices->len * matrix->devices->len);
+    matrix->cells = base_arena_alloc_n (matrix->machine->arena, (gsize)matrix->devices->len * matrix->devices->len, sizeof (Cell));
     return TRUE;
   }
   return base_fail_at (error, (BaseMark){ matrix->machine->input->path, MAX (matrix->line, 1), 1 },
@@ -193,20 +194,7 @@ read_header (Matrix *matrix, GError **error)
 static gboolean
 read_cell (const Token *token, gboolean itself, Cell *cell, GError **error)
 {
-  static const struct {
-    const char *text;
-    CellKind kind;
-  } rows[] = { { "X", CELL_SELF },    { "PIX", CELL_PIX }, { "PXB", CELL_PXB }, { "PHB", CELL_PHB },
-               { "NODE", CELL_NODE }, { "SYS", CELL_SYS }, { "SOC", CELL_SYS } };
-  guint32 lanes = 0;
-  gboolean known = numbered (token->text, "NV", &lanes) && lanes > 0 && lanes <= 1024;
-  *cell = (Cell){ .kind = CELL_NVLINK, .lanes = (guint16)lanes };
-  for (gsize i = 0; !known && i < G_N_ELEMENTS (rows); i++)
-    if (strcmp (token->text, rows[i].text) == 0) {
-      *cell = (Cell){ .kind = (guint16)rows[i].kind };
-      known = TRUE;
-    }
-  if (!known)
+  if (!parse_cell (token->text, cell))
     return base_fail_at (error, token->mark, "'%.40s' is no relation of two devices; X NV# PIX PXB PHB NODE SYS are accepted",
                          token->text);
   if (itself != (cell->kind == CELL_SELF))
@@ -477,10 +465,9 @@ clu_import_nvidia_smi_topo (const CluImport *input, GError **error)
                   MAX_B >> 20);
     return NULL;
   }
-  g_auto (Matrix)
-      matrix = { .machine = &machine, .next = input->bytes, .end = input->bytes == NULL ? NULL : input->bytes + input->n_B };
-  matrix.devices = g_array_new (FALSE, TRUE, sizeof (Device));
-  matrix.tokens = g_array_new (FALSE, TRUE, sizeof (Token));
+  g_autoptr (GArray) devices = g_array_new (FALSE, TRUE, sizeof (Device)), tokens = g_array_new (FALSE, TRUE, sizeof (Token));
+  Matrix matrix = { .machine = &machine, .devices = devices, .next = input->bytes, .tokens = tokens };
+  matrix.end = input->bytes == NULL ? NULL : input->bytes + input->n_B;
   if (!read_header (&matrix, error) || !read_rows (&matrix, error))
     return NULL;
   check_symmetry (&matrix);

@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 /* Appends the names (char *) of `text` to `names`, in order; numbers keep their leading zeroes, several brackets multiply. FALSE
  * and *error (without a place) on anything wrong; *at (may be NULL): at which character of `text`, from 0. */
 gboolean clu_hostlist_expand (const char *text, GPtrArray *names, gsize *at, GError **error);
+/* As above, of one name: a comma outside brackets is part of it. */
+gboolean clu_hostlist_expand_name (const char *name, GPtrArray *names);
 /* Names from..from+n-1 in as few characters as neighbours allow, in the order that they have. Returned: full, g_free. */
 char *clu_hostlist_join (const GPtrArray *names, guint from, guint n);
 

@@ -10,7 +10,8 @@ fail (GError **error, gsize *at, gsize place, const char *what)
   return base_fail_at (error, BASE_MARK_NONE, "%s; node[001-128,140],login1 is accepted", what);
 }
 
-/* "a[1-2]b" from `text` on: expands its first bracket and goes on with what follows. `whole` is for places in messages. */
+/* "a[1-2]b" from `text` on: expands its first bracket and goes on with what follows. `whole` is for places in messages. Blanks in
+ * brackets do not count. */
 static gboolean
 expand_one (const char *whole, const char *text, gsize n, const char *before, GPtrArray *names, gsize *at, GError **error)
 {
@@ -30,17 +31,18 @@ expand_one (const char *whole, const char *text, gsize n, const char *before, GP
   const char *p = open + 1;
   for (;;) {
     char *end;
+    p += strspn (p, " ");
     const char *from_text = p;
     gsize digits = strspn (p, "0123456789");
     if (digits == 0 || digits > 9)
       return fail (error, at, (gsize)(p - whole), "a number of one to nine digits is due");
     guint64 from = g_ascii_strtoull (p, &end, 10), to = from;
-    p = end;
+    p = end + strspn (end, " ");
     if (*p == '-') {
       if (strspn (p + 1, "0123456789") == 0 || strspn (p + 1, "0123456789") > 9)
         return fail (error, at, (gsize)(p + 1 - whole), "a number of one to nine digits is due");
       to = g_ascii_strtoull (p + 1, &end, 10);
-      p = end;
+      p = end + strspn (end, " ");
     }
     if (to < from)
       return fail (error, at, (gsize)(from_text - whole), "a range that runs down");
@@ -55,6 +57,12 @@ expand_one (const char *whole, const char *text, gsize n, const char *before, GP
       return fail (error, at, (gsize)(p - whole), "',' or ']' is due");
     p++;
   }
+}
+
+gboolean
+clu_hostlist_expand_name (const char *name, GPtrArray *names)
+{
+  return expand_one (name, name, strlen (name), "", names, NULL, NULL);
 }
 
 gboolean
