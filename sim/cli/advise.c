@@ -64,7 +64,7 @@ cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **a
   if (!run->result->training.has_model)
     return cli_fail (cli, error, "--advise is for a training step of a model");
   guint cals = cli->cals->len;
-  *changes = wrk_advice_changes (run->scenario);
+  *changes = wrk_advice_changes (wrk_scenario_training (run->scenario));
   *advice = rep_advice_new ();
   for (guint i = 0; i < (*changes)->len; i++) {
     RepAdvice one = { 0 };

@@ -236,7 +236,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_scenario_open (cli, words[0], &how, &base, error))
     return FALSE;
   WrkScale scale;
-  if (!wrk_scenario_scale (base.scenario, &scale, error) || !settle_lists (cli, flags, &scale, nodes, batches, rates, error))
+  if (!wrk_training_scale (wrk_scenario_training (base.scenario),
+                           base_yaml_mark (base_yaml_root (wrk_scenario_inputs (base.scenario)->pdata[0])), &scale, error) ||
+      !settle_lists (cli, flags, &scale, nodes, batches, rates, error))
     return FALSE;
   g_autoptr (RepRatio) ratio = rep_ratio_new (&scale);
   memcpy (ratio->limit, limit, sizeof limit);

@@ -117,12 +117,12 @@ static gboolean
 add_trace (Cli *cli, const Flags *flags, const WrkResult *result, GError **error)
 {
   GString *trace = g_string_new (NULL);
-  if (result->trace != NULL) {
-    rep_step_trace_json (result->trace, trace);
+  if (result->training.trace != NULL) {
+    rep_step_trace_json (result->training.trace, trace);
   } else {
-    if (result->spans == NULL || result->spans->len == 0)
+    if (result->run.spans == NULL || result->run.spans->len == 0)
       cli_warn (cli, "this run has no spans to trace");
-    rep_trace_json (result->spans, trace);
+    rep_trace_json (result->run.spans, trace);
   }
   return cli_add_file (cli, "--trace", flags->trace, trace, error);
 }

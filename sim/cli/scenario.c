@@ -68,10 +68,11 @@ cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, Cli
   run->result = wrk_scenario_run (run->scenario, flags->want_spans, error);
   if (run->result == NULL)
     return FALSE;
-  const char *left_out = flags->quiet_trace && run->result->trace != NULL ? wrk_trace_written (run->result->trace) : NULL;
-  for (guint i = 0; i < run->result->warnings->len; i++)
-    if (g_strcmp0 (g_ptr_array_index (run->result->warnings, i), left_out) != 0)
-      cli_warn (cli, g_ptr_array_index (run->result->warnings, i));
+  const char *left_out =
+      flags->quiet_trace && run->result->training.trace != NULL ? wrk_trace_written (run->result->training.trace) : NULL;
+  for (guint i = 0; i < run->result->run.warnings->len; i++)
+    if (g_strcmp0 (g_ptr_array_index (run->result->run.warnings, i), left_out) != 0)
+      cli_warn (cli, g_ptr_array_index (run->result->run.warnings, i));
   return TRUE;
 }
 

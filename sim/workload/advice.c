@@ -76,7 +76,7 @@ quicken_switches (const CluFabricSpec *fabric, WrkChange *change)
 static void
 add_hardware (const WrkModel *model, GPtrArray *changes)
 {
-  const Clu *clu = model->scenario->clu;
+  const Clu *clu = model->job->system->clu;
   const CluNodeSpec *node = clu_node_spec (clu, 0);
   const CluNicSpec *nic = clu_nic_spec (clu, 0);
   gboolean nvlink = node->nvlink.kind.v != CLU_SCALE_UP_NONE;
@@ -208,21 +208,19 @@ add_software (const WrkModel *model, GPtrArray *changes)
 static void
 add_sensitivities (const WrkModel *model, GPtrArray *changes)
 {
-  const WrkScenario *scenario = model->scenario;
+  const WrkSystem *system = model->job->system;
   const guint32 nvls = 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   add (changes, WRK_CHANGE_SENSITIVITY, "compute and communication do not slow each other")->no_interference = TRUE;
-  if (scenario->settings.library != NULL && clu_domain_has_sharp (scenario->clu) &&
-      (scenario->settings.disabled_algos & nvls) != nvls)
+  if (system->settings.library != NULL && clu_domain_has_sharp (system->clu) && (system->settings.disabled_algos & nvls) != nvls)
     set (add (changes, WRK_CHANGE_SENSITIVITY, "no reduction in NVLink's switches (NVLS)"), "nccl.NCCL_NVLS_ENABLE=0");
 }
 
 GPtrArray *
-wrk_advice_changes (const WrkScenario *scenario)
+wrk_advice_changes (const WrkTrainingJob *job)
 {
   GPtrArray *changes = g_ptr_array_new_with_free_func (free_change);
   g_auto (WrkModel) model = { 0 };
-  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || scenario->training.model.model == NULL ||
-      !wrk_model_plan (scenario, &model, NULL))
+  if (job == NULL || job->spec.model.model == NULL || !wrk_model_plan (job, &model, NULL))
     return changes;
   add_hardware (&model, changes);
   add_parallel (&model, changes);

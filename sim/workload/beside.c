@@ -19,57 +19,13 @@
 #include "rounds-private.h"
 #include "training-private.h"
 
-void
-wrk_side_clear (WrkSide *side)
-{
-  g_clear_pointer (&side->loads, g_array_unref);
-  g_clear_pointer (&side->others, g_array_unref);
-}
-
-static void
-add_load (WrkSide *side, CluRes res, double load)
-{
-  guint at = 0;
-  while (at < side->loads->len && g_array_index (side->loads, WrkLoad, at).res < res)
-    at++;
-  if (at < side->loads->len && g_array_index (side->loads, WrkLoad, at).res == res) {
-    g_array_index (side->loads, WrkLoad, at).load += load;
-    return;
-  }
-  const WrkLoad fresh = { res, load, 1, 1 };
-  g_array_insert_val (side->loads, at, fresh);
-}
-
-void
-wrk_side_add_uses (WrkSide *side, const GArray *uses, double factor)
-{
-  for (guint i = 0; i < uses->len; i++) {
-    const CluUse *use = &g_array_index (uses, CluUse, i);
-    add_load (side, use->res, use->share * factor);
-  }
-}
-
-void
-wrk_side_add (WrkSide *side, const WrkSide *more, double factor)
-{
-  for (guint i = 0; i < more->loads->len; i++) {
-    const WrkLoad *load = &g_array_index (more->loads, WrkLoad, i);
-    add_load (side, load->res, load->load * factor);
-  }
-  for (guint i = 0; i < more->others->len; i++) {
-    WrkSideOther other = g_array_index (more->others, WrkSideOther, i);
-    other.weight *= factor;
-    g_array_append_val (side->others, other);
-  }
-}
-
 gboolean
-wrk_side_may_meet (const WrkScenario *scenario, const WrkResult *result, const WrkSide *side)
+wrk_side_may_meet (const Clu *clu, const WrkRunInfo *info, const WrkSide *side)
 {
   for (guint i = 0; i < side->loads->len; i++) {
-    const char *class = clu_resource_class (scenario->clu, g_array_index (side->loads, WrkLoad, i).res);
-    for (guint k = 0; k < result->links->len; k++)
-      if (strcmp (g_array_index (result->links, WrkLinkUse, k).link_class, class) == 0)
+    const char *class = clu_resource_class (clu, g_array_index (side->loads, WrkLoad, i).res);
+    for (guint k = 0; k < info->links->len; k++)
+      if (strcmp (g_array_index (info->links, WrkLinkUse, k).link_class, class) == 0)
         return TRUE;
   }
   return FALSE;
@@ -155,16 +111,18 @@ start_side (Under *u, unsigned i)
 }
 
 gboolean
-wrk_beside_run (const WrkScenario *scenario, const WrkSide *const *side, unsigned n, WrkBeside *out, guint64 *n_events,
+wrk_beside_run (const WrkTrainingJob *job, const WrkSide *const *side, unsigned n, WrkBeside *out, guint64 *n_events,
                 GError **error)
 {
   g_return_val_if_fail (n <= G_N_ELEMENTS (out->left_B), FALSE);
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
-  WrkScenario view = *scenario;
-  view.settings.no_fold = TRUE; /* of given times: sides are told link by link */
+  g_autoptr (WrkNet) net = wrk_net_new (job->system->clu);
+  WrkSystem unfolded = *job->system;
+  WrkTrainingJob view = *job;
+  view.system = &unfolded;
+  unfolded.settings.no_fold = TRUE; /* of given times: sides are told link by link */
   Under u = { .net = net, .eng = wrk_net_engine (net), .side = side, .n = n, .out = out };
-  if (scenario->training.model.model != NULL)
-    u.model = wrk_model_start_beside (scenario, net, side, n, error);
+  if (job->spec.model.model != NULL)
+    u.model = wrk_model_start_beside (job, net, side, n, error);
   else
     u.step = wrk_step_start (&view, net, error);
   if (u.model == NULL && u.step == NULL)
@@ -188,7 +146,7 @@ wrk_beside_run (const WrkScenario *scenario, const WrkSide *const *side, unsigne
 #define FOR_EVER 1e4
 
 gboolean
-wrk_beside_reads (const WrkScenario *scenario, const WrkIoRun *reads, double step_s, double *most_Bps, double *beside_s,
+wrk_beside_reads (const WrkTrainingJob *job, const WrkIoRun *reads, double step_s, double *most_Bps, double *beside_s,
                   guint64 *n_events, GError **error)
 {
   g_auto (WrkSide) side = { 0 };
@@ -197,12 +155,12 @@ wrk_beside_reads (const WrkScenario *scenario, const WrkIoRun *reads, double ste
   wrk_io_run_side (reads, 0, &side);
   const double amount_B = side.amount_B, bound_Bps = side.bound_Bps;
   side.amount_B = bound_Bps * step_s * FOR_EVER;
-  if (!wrk_beside_run (scenario, sides, 1, &pressed, n_events, error))
+  if (!wrk_beside_run (job, sides, 1, &pressed, n_events, error))
     return FALSE;
   *most_Bps = (side.amount_B - pressed.left_B[0]) / pressed.over_s;
   side.amount_B = amount_B;
   side.bound_Bps = fmin (bound_Bps, amount_B / step_s);
-  if (!wrk_beside_run (scenario, sides, 1, &paced, n_events, error))
+  if (!wrk_beside_run (job, sides, 1, &paced, n_events, error))
     return FALSE;
   *beside_s = paced.step_s;
   return TRUE;
@@ -212,7 +170,7 @@ wrk_beside_reads (const WrkScenario *scenario, const WrkIoRun *reads, double ste
 
 /* A drain while it lasts. */
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   WrkSide reads, drain;
   gboolean has_reads;
   double base_s; /* of a run of the step and what it reads, without the drain */
@@ -235,7 +193,7 @@ beside (Drain *d, double left_B, double *longer_s, double *moved_B, double *end_
   const WrkSide *const both[] = { &d->drain, &d->reads };
   WrkBeside out;
   d->drain.amount_B = left_B;
-  if (!wrk_beside_run (d->scenario, both, d->has_reads ? 2 : 1, &out, &d->n_events, error))
+  if (!wrk_beside_run (d->job, both, d->has_reads ? 2 : 1, &out, &d->n_events, error))
     return FALSE;
   *longer_s = fmax (fmax (out.step_s, d->has_reads ? out.over_s : 0) - d->base_s, 0);
   /* while the step waits for something else, the drain has all to itself */
@@ -246,24 +204,23 @@ beside (Drain *d, double left_B, double *longer_s, double *moved_B, double *end_
 }
 
 static gboolean
-prepare (Drain *d, const WrkResult *result, const WrkCheckpointResult *checkpoint, GError **error)
+prepare (Drain *d, const WrkTrainingResult *training, const WrkCheckpointResult *checkpoint, GError **error)
 {
-  const WrkTrainingResult *training = &result->training;
   d->base_s = d->step_s = training->step_time_s;
-  WrkIoRun *run = wrk_checkpoint_writes (d->scenario, checkpoint, error);
+  WrkIoRun *run = wrk_checkpoint_writes (d->job, checkpoint, error);
   if (run == NULL)
     return FALSE;
   wrk_io_run_side (run, checkpoint->drain_alone_s, &d->drain);
   wrk_io_run_free (run);
   run = NULL;
-  if (!wrk_checkpoint_copies (d->scenario, checkpoint, &d->drain, error))
+  if (!wrk_checkpoint_copies (d->job, checkpoint, &d->drain, error))
     return FALSE;
-  if (!wrk_loader_reads (d->scenario, training, &run, error))
+  if (!wrk_loader_reads (d->job, training, &run, error))
     return FALSE;
   if (run == NULL)
     return TRUE;
   d->has_reads = TRUE;
-  gboolean engine = d->scenario->training.loader.decoder.v == WRK_DECODE_ENGINE;
+  gboolean engine = d->job->spec.loader.decoder.v == WRK_DECODE_ENGINE;
   wrk_io_run_side (run, wrk_loader_least_s (&training->loader, engine), &d->reads);
   wrk_io_run_free (run);
   d->reads.awaited = TRUE;
@@ -272,9 +229,9 @@ prepare (Drain *d, const WrkResult *result, const WrkCheckpointResult *checkpoin
 
 /* Whether it can meet the step, or what the step reads. */
 static gboolean
-may_meet (const Drain *d, const WrkResult *result)
+may_meet (const Drain *d, const WrkRunInfo *info)
 {
-  if (wrk_side_may_meet (d->scenario, result, &d->drain))
+  if (wrk_side_may_meet (d->job->system->clu, info, &d->drain))
     return TRUE;
   for (guint i = 0; d->has_reads && i < d->drain.loads->len; i++)
     for (guint k = 0; k < d->reads.loads->len; k++)
@@ -291,20 +248,20 @@ may_meet (const Drain *d, const WrkResult *result)
 }
 
 gboolean
-wrk_add_drain (const WrkScenario *scenario, WrkResult *result, WrkCheckpointResult *c, GError **error)
+wrk_add_drain (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, WrkCheckpointResult *c, GError **error)
 {
   static const double ROUNDING = 1e-9;
-  g_auto (Drain) d = { .scenario = scenario };
-  if (c->mode != WRK_SAVE_ASYNC || scenario->settings.mode == WRK_MODE_MODEL)
+  g_auto (Drain) d = { .job = job };
+  if (c->mode != WRK_SAVE_ASYNC || job->system->settings.mode == WRK_MODE_MODEL)
     return TRUE;
-  if (!prepare (&d, result, c, error))
+  if (!prepare (&d, training, c, error))
     return FALSE;
-  if (!may_meet (&d, result))
+  if (!may_meet (&d, info))
     return TRUE;
   if (d.has_reads) {
     const WrkSide *const reads[] = { &d.reads };
     WrkBeside alone;
-    if (!wrk_beside_run (scenario, reads, 1, &alone, &d.n_events, error))
+    if (!wrk_beside_run (job, reads, 1, &alone, &d.n_events, error))
       return FALSE;
     d.base_s = fmax (alone.step_s, alone.over_s);
   }
@@ -318,7 +275,7 @@ wrk_add_drain (const WrkScenario *scenario, WrkResult *result, WrkCheckpointResu
     last_s = end_s = 0;
   else if (whole > 0 && !beside (&d, left_B, &last_s, &moved_B, &end_s, error))
     return FALSE;
-  result->n_events += d.n_events;
+  info->n_events += d.n_events;
   c->slow_steps = (longer_s > ROUNDING * d.step_s ? whole : 0) + (last_s > ROUNDING * d.step_s);
   c->slow_step_s = slow_s;
   c->slowed_s = whole * longer_s + last_s;

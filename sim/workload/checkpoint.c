@@ -10,14 +10,15 @@
  * Packing and staging: measured of torch.distributed.checkpoint (section `storage` of a calibration). Plain copies and writes are
  * what `software: raw` leaves. Check: test_workload_checkpoint; accuracy against tests/data/storage/h200x4_vm. */
 #include "workload/checkpoint.h"
+#include "workload/copies.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "beside-private.h"
-#include "io_way-private.h"
 #include "rounds-private.h"
+#include "workload/io_run.h"
 
 const BaseName wrk_save_mode_names[] = { { "sync", WRK_SAVE_SYNC, "training waits until it is written" },
                                          { "async", WRK_SAVE_ASYNC,
@@ -80,29 +81,29 @@ is_peer (const WrkCheckpointSpec *spec)
 
 /* A copy is of what would be lost with a node. */
 static gboolean
-check_copy (const WrkScenario *scenario, const MdlTier *tier, GError **error)
+check_copy (const WrkTrainingJob *job, const MdlTier *tier, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
-  g_autoptr (GArray) homes = wrk_io_homes (scenario);
+  const WrkCheckpointSpec *spec = &job->spec.checkpoint;
+  g_autoptr (GArray) homes = wrk_io_homes (job->system);
   MdlTier to;
   if (tier->type.kind.v != MDL_TIER_LOCAL_NVME)
     return wrk_fail_at (error, spec->copy.mark, "'copy' is of checkpoints on the nodes' drives (tier: nvme); leave it out");
   if (is_peer (spec))
     return homes->len > 1 ||
            wrk_fail_at (error, spec->copy.mark, "one node has no peer; accepted: a tier of the topology's `storage`");
-  if (wrk_io_find (scenario->clu, spec->copy.v, &to, NULL) == CLU_NONE)
+  if (wrk_io_find (job->system->clu, spec->copy.v, &to, NULL) == CLU_NONE)
     return wrk_fail_at (error, spec->copy.mark,
                         "'%s' has no storage tier '%s'; accepted: peer, or a tier of the topology's `storage`",
-                        clu_name (scenario->clu), spec->copy.v);
+                        clu_name (job->system->clu), spec->copy.v);
   return to.type.kind.v != MDL_TIER_LOCAL_NVME ||
          wrk_fail_at (error, spec->copy.mark,
                       "the drives are where it is already; accepted: peer, or a tier of the topology's `storage`");
 }
 
 gboolean
-wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
+wrk_check_checkpoint (const WrkTrainingJob *job, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  const WrkCheckpointSpec *spec = &job->spec.checkpoint;
   MdlTier tier;
   g_autoptr (GError) why = NULL;
   if (!spec->head.set)
@@ -118,11 +119,11 @@ wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
                         "'stall', 'drain' and 'restore' follow from 'tier'; leave them out, or the tier");
   if (spec->tier.v == NULL)
     return TRUE;
-  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, &why) == CLU_NONE)
+  if (wrk_io_find (job->system->clu, spec->tier.v, &tier, &why) == CLU_NONE)
     return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
-  if (spec->copy.v != NULL && !check_copy (scenario, &tier, error))
+  if (spec->copy.v != NULL && !check_copy (job, &tier, error))
     return FALSE;
-  if (scenario->training.model.model == NULL && !spec->bytes.set)
+  if (job->spec.model.model == NULL && !spec->bytes.set)
     return wrk_fail_at (error, spec->head.mark, "a checkpoint of layers with given times needs 'bytes', the size of the state");
   if (spec->bytes.set && spec->held.set && spec->held.v < spec->bytes.v)
     return wrk_fail_at (
@@ -136,7 +137,7 @@ wrk_check_checkpoint (const WrkScenario *scenario, GError **error)
 }
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkTrainingResult *training;
   const WrkCheckpointSpec *spec;
   const MdlSaveSpec *software; /* NULL: raw */
@@ -144,26 +145,25 @@ typedef struct {
 } Save;
 
 static guint32
-first_node (const WrkScenario *scenario)
+first_node (const WrkTrainingJob *job)
 {
-  return clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, 0)));
+  return clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, 0)));
 }
 
 static guint32
 gpus_of_a_node (const Save *save)
 {
-  const WrkScenario *scenario = save->scenario;
-  guint32 n = clu_gpus_per_node (scenario->clu, first_node (scenario));
-  return scenario->spec.cluster.gpus_per_node.set ? MIN (n, (guint32)scenario->spec.cluster.gpus_per_node.v) : n;
+  const WrkTrainingJob *job = save->job;
+  guint32 n = clu_gpus_per_node (job->system->clu, first_node (job));
+  return job->gpus_per_node > 0 ? MIN (n, job->gpus_per_node) : n;
 }
 
 /* Copies between each of n GPUs of the first node and its host at the same time; s of the slowest. */
 static gboolean
 copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *time_s, GError **error)
 {
-  const Clu *clu = save->scenario->clu;
-  guint32 node = first_node (save->scenario), gpus = clu_gpus_per_node (clu, node),
-          memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
+  const Clu *clu = save->job->system->clu;
+  guint32 node = first_node (save->job), gpus = clu_gpus_per_node (clu, node), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   g_autofree WrkPair *pair = g_new0 (WrkPair, n);
   for (guint32 i = 0; i < n; i++) {
     CluDev gpu = clu_node_device (clu, node, CLU_DEV_GPU, i),
@@ -172,7 +172,7 @@ copies_s (const Save *save, guint32 n, double bytes, gboolean to_host, double *t
   }
   const WrkCopies copies = { .pair = pair, .n = n, .size_B = bytes, .count = 1, .pageable = save->spec->memory.v == 1 };
   WrkFault fault;
-  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &save->scenario->settings, &copies, &fault, error);
+  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &save->job->system->settings, &copies, &fault, error);
   *time_s = 0;
   for (guint i = 0; done != NULL && i < done->len; i++) {
     const WrkCopy *copy = done->pdata[i];
@@ -205,8 +205,8 @@ storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *t
   const WrkIoSpec io = io_of (save->spec, op, clients, bytes);
   WrkIoResult answer = { 0 };
   guint64 n_events = 0;
-  g_autoptr (WrkNet) net = wrk_net_new (save->scenario->clu);
-  gboolean ok = wrk_io_price (save->scenario, &io, net, &answer, &n_events, error);
+  g_autoptr (WrkNet) net = wrk_net_new (save->job->system->clu);
+  gboolean ok = wrk_io_price (save->job->system, &io, net, &answer, &n_events, error);
   if (ok) {
     *time_s = answer.time_s;
     save->out->source = MIN (save->out->source, answer.provenance);
@@ -221,8 +221,8 @@ storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *t
 static gboolean
 gather_s (const Save *save, double *time_s, GError **error)
 {
-  const Clu *clu = save->scenario->clu;
-  const GArray *gpus = save->scenario->gpus;
+  const Clu *clu = save->job->system->clu;
+  const GArray *gpus = save->job->system->gpus;
   guint32 n = save->training->n_ranks;
   *time_s = 0;
   if (save->spec->shards.v != WRK_SHARDS_RANK0 || n < 2)
@@ -230,7 +230,7 @@ gather_s (const Save *save, double *time_s, GError **error)
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = save->scenario->settings.degrade;
+  options.degrade = save->job->system->settings.degrade;
   CluDev from = clu_gpu (clu, g_array_index (gpus, guint32, n - 1)), to = clu_gpu (clu, g_array_index (gpus, guint32, 0));
   double rate_Bps;
   if (!clu_route_find (clu, from, to, &options, &route, error))
@@ -242,11 +242,11 @@ gather_s (const Save *save, double *time_s, GError **error)
 
 /* The way from the memory of home i to that of the next one. FALSE and *error. */
 static gboolean
-to_next (const WrkScenario *scenario, const GArray *homes, guint32 i, CluRoute *route, GError **error)
+to_next (const WrkTrainingJob *job, const GArray *homes, guint32 i, CluRoute *route, GError **error)
 {
-  const Clu *clu = scenario->clu;
+  const Clu *clu = job->system->clu;
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = scenario->settings.degrade;
+  options.degrade = job->system->settings.degrade;
   guint32 from = g_array_index (homes, WrkIoHome, i).node, to = g_array_index (homes, WrkIoHome, (i + 1) % homes->len).node;
   clu_route_init (route);
   return clu_route_find (clu, clu_node_device (clu, from, CLU_DEV_MEMORY, 0), clu_node_device (clu, to, CLU_DEV_MEMORY, 0),
@@ -257,15 +257,15 @@ to_next (const WrkScenario *scenario, const GArray *homes, guint32 i, CluRoute *
 static gboolean
 pass_s (const Save *save, double bytes, double *time_s, GError **error)
 {
-  g_autoptr (GArray) homes = wrk_io_homes (save->scenario);
+  g_autoptr (GArray) homes = wrk_io_homes (save->job->system);
   *time_s = 0;
   if (homes->len < 2 || !(bytes > 0))
     return TRUE;
   g_auto (CluRoute) route = { 0 };
   double rate_Bps;
-  if (!to_next (save->scenario, homes, 0, &route, error))
+  if (!to_next (save->job, homes, 0, &route, error))
     return FALSE;
-  clu_route_bottleneck (save->scenario->clu, &route, &rate_Bps);
+  clu_route_bottleneck (save->job->system->clu, &route, &rate_Bps);
   *time_s = bytes / rate_Bps;
   return TRUE;
 }
@@ -308,10 +308,12 @@ price_fetch (Save *save, double unpacked_s, GError **error)
   WrkCheckpointResult *out = save->out;
   if (spec->copy.v == NULL)
     return TRUE;
-  g_autoptr (GArray) homes = wrk_io_homes (save->scenario), gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
-  WrkScenario node = *save->scenario; /* the first stands for any */
-  g_array_append_vals (gpus, save->scenario->gpus->data, g_array_index (homes, WrkIoHome, 0).n_gpus);
-  node.gpus = gpus;
+  g_autoptr (GArray) homes = wrk_io_homes (save->job->system), gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  WrkSystem first = *save->job->system; /* node; it stands for any */
+  WrkTrainingJob node = *save->job;
+  g_array_append_vals (gpus, save->job->system->gpus->data, g_array_index (homes, WrkIoHome, 0).n_gpus);
+  first.gpus = gpus;
+  node.system = &first;
   WrkCheckpointSpec other = *spec;
   if (!is_peer (spec))
     other.tier = spec->copy;
@@ -397,7 +399,8 @@ static gboolean
 is_local (const Save *save)
 {
   MdlTier tier;
-  return wrk_io_find (save->scenario->clu, save->spec->tier.v, &tier, NULL) != CLU_NONE && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  return wrk_io_find (save->job->system->clu, save->spec->tier.v, &tier, NULL) != CLU_NONE &&
+         tier.type.kind.v == MDL_TIER_LOCAL_NVME;
 }
 
 static gboolean
@@ -424,28 +427,28 @@ price_restore (Save *save, GError **error)
 }
 
 static void
-warn (const Save *save, WrkResult *result)
+warn (const Save *save, WrkRunInfo *info)
 {
   const WrkCheckpointResult *out = save->out;
-  double memory_B = clu_node_memory_B (save->scenario->clu, first_node (save->scenario));
+  double memory_B = clu_node_memory_B (save->job->system->clu, first_node (save->job));
   if (out->mode == WRK_SAVE_ASYNC && memory_B > 0 && out->node_B > memory_B)
-    wrk_result_warn (result, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
-                     memory_B * 1e-9);
+    wrk_run_warn (info, "a snapshot takes %.4g GB of a node's memory, which has %.4g GB: it does not fit", out->node_B * 1e-9,
+                  memory_B * 1e-9);
   /* a peer's copy lies beside a node's own part */
-  double drives_B = clu_node_drives_B (save->scenario->clu, first_node (save->scenario)),
+  double drives_B = clu_node_drives_B (save->job->system->clu, first_node (save->job)),
          kept_B = out->node_B * (is_peer (save->spec) ? 2 : 1);
   if (is_local (save) && drives_B > 0 && kept_B > drives_B)
-    wrk_result_warn (result, "a checkpoint takes %.4g TB of a node's drives, which hold %.4g TB: it does not fit", kept_B * 1e-12,
-                     drives_B * 1e-12);
-  gboolean counted = save->scenario->training.failures.head.set; /* goodput says how often */
+    wrk_run_warn (info, "a checkpoint takes %.4g TB of a node's drives, which hold %.4g TB: it does not fit", kept_B * 1e-12,
+                  drives_B * 1e-12);
+  gboolean counted = save->job->spec.failures.head.set; /* goodput says how often */
   if (out->copy == NULL && save->training->n_nodes > 1 && is_local (save) && !counted)
-    wrk_result_warn (result,
-                     "a node that is replaced has lost its part of the checkpoints on '%s', and the job with it the whole: "
-                     "'copy: peer', or a tier, keeps one",
-                     out->tier);
+    wrk_run_warn (info,
+                  "a node that is replaced has lost its part of the checkpoints on '%s', and the job with it the whole: "
+                  "'copy: peer', or a tier, keeps one",
+                  out->tier);
   if (out->wait_s > 0)
-    wrk_result_warn (result, "a checkpoint drains in %.4g s, longer than the %.4g s to the next: training waits for it",
-                     out->drain_s, out->every * save->training->step_time_s);
+    wrk_run_warn (info, "a checkpoint drains in %.4g s, longer than the %.4g s to the next: training waits for it", out->drain_s,
+                  out->every * save->training->step_time_s);
 }
 
 static void
@@ -456,12 +459,12 @@ find_overhead (const WrkTrainingResult *training, WrkCheckpointResult *out)
 }
 
 gboolean
-wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *training, WrkCheckpointResult *out, GError **error)
+wrk_checkpoint_price (const WrkTrainingJob *job, const WrkTrainingResult *training, WrkCheckpointResult *out, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
-  Save save = { scenario, training, spec, NULL, out };
-  if (spec->software.v == 0 && scenario->storage != NULL)
-    save.software = &scenario->storage->checkpoint;
+  const WrkCheckpointSpec *spec = &job->spec.checkpoint;
+  Save save = { job, training, spec, NULL, out };
+  if (spec->software.v == 0 && job->system->storage != NULL)
+    save.software = &job->system->storage->checkpoint;
   memset (out, 0, sizeof *out);
   share_out (&save);
   if (!price_save (&save, error) || !price_restore (&save, error))
@@ -471,24 +474,24 @@ wrk_checkpoint_price (const WrkScenario *scenario, const WrkTrainingResult *trai
 }
 
 WrkIoRun *
-wrk_checkpoint_writes (const WrkScenario *scenario, const WrkCheckpointResult *price, GError **error)
+wrk_checkpoint_writes (const WrkTrainingJob *job, const WrkCheckpointResult *price, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  const WrkCheckpointSpec *spec = &job->spec.checkpoint;
   const WrkIoSpec io = io_of (spec, MDL_IO_WRITE, price->writers, written_B (spec, price->state_B));
-  return wrk_io_run_new (scenario, &io, error);
+  return wrk_io_run_new (job->system, &io, error);
 }
 
 gboolean
-wrk_checkpoint_copies (const WrkScenario *scenario, const WrkCheckpointResult *price, WrkSide *side, GError **error)
+wrk_checkpoint_copies (const WrkTrainingJob *job, const WrkCheckpointResult *price, WrkSide *side, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
-  g_autoptr (GArray) homes = wrk_io_homes (scenario);
+  const WrkCheckpointSpec *spec = &job->spec.checkpoint;
+  g_autoptr (GArray) homes = wrk_io_homes (job->system);
   if (spec->copy.v == NULL)
     return TRUE;
   if (!is_peer (spec)) {
     WrkIoSpec io = io_of (spec, MDL_IO_WRITE, price->writers, price->state_B);
     io.tier = spec->copy;
-    g_autoptr (WrkIoRun) run = wrk_io_run_new (scenario, &io, error);
+    g_autoptr (WrkIoRun) run = wrk_io_run_new (job->system, &io, error);
     g_auto (WrkSide) more = { 0 };
     if (run == NULL)
       return FALSE;
@@ -498,7 +501,7 @@ wrk_checkpoint_copies (const WrkScenario *scenario, const WrkCheckpointResult *p
   }
   for (guint32 i = 0; i < homes->len; i++) {
     g_auto (CluRoute) route = { 0 };
-    if (!to_next (scenario, homes, i, &route, error))
+    if (!to_next (job, homes, i, &route, error))
       return FALSE;
     /* a byte of each writer is two on drives, and one on the way */
     wrk_side_add_uses (side, route.uses, price->writers / homes->len / 2);
@@ -532,21 +535,20 @@ wrk_step_longer (WrkTrainingResult *training, WrkPart part, double more_s)
 }
 
 gboolean
-wrk_add_checkpoint (const WrkScenario *scenario, WrkResult *result, GError **error)
+wrk_add_checkpoint (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error)
 {
-  WrkTrainingResult *training = &result->training;
   WrkCheckpointResult *out = &training->checkpoint;
-  if (scenario->training.checkpoint.tier.v == NULL)
+  if (job->spec.checkpoint.tier.v == NULL)
     return TRUE;
-  if (!wrk_checkpoint_price (scenario, training, out, error))
+  if (!wrk_checkpoint_price (job, training, out, error))
     return FALSE;
   out->stall_s -= out->wait_s;
-  if (!wrk_add_drain (scenario, result, out, error))
+  if (!wrk_add_drain (job, training, info, out, error))
     return FALSE;
   out->stall_s += out->wait_s;
   find_overhead (training, out);
-  Save save = { scenario, training, &scenario->training.checkpoint, NULL, out };
-  warn (&save, result);
+  Save save = { job, training, &job->spec.checkpoint, NULL, out };
+  warn (&save, info);
   if (out->every > 0)
     wrk_step_longer (training, WRK_PART_CHECKPOINT, (out->stall_s + out->slowed_s) / out->every);
   training->provenance = MIN (training->provenance, out->source);

@@ -5,12 +5,13 @@
 #include "model_build-private.h"
 #include "workload/closed.h"
 
-/* A scenario with another cut, and the model that it makes. */
+/* A job with another cut, and the model that it makes. */
 typedef struct {
-  WrkScenario scenario; /* a shallow copy: owns nothing */
+  WrkSystem system;
+  WrkTrainingJob job; /* on it; shallow copies: they own nothing */
   WrkModel model;
 } WrkVariant;
-gboolean wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVariant *out, GError **error);
+gboolean wrk_variant_plan (const WrkTrainingJob *job, const WrkClosedAsk *ask, WrkVariant *out, GError **error);
 
 /* ---- units: an embedding, a layer, a head, on the ranks that share it ---- */
 
@@ -42,7 +43,7 @@ typedef struct {
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
  * outlive the units, as `products` do (wrk_products_new). NULL and *error as of prices. */
-WrkUnits *wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products,
+WrkUnits *wrk_units_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products,
                          GError **error);
 void wrk_units_free (WrkUnits *units);
 guint32 wrk_unit_index (const WrkModel *model, guint32 layer);
@@ -93,7 +94,7 @@ void wrk_turns_free (WrkTurns *turns);
 
 /* What groups of ranks take, remembered by size. */
 typedef struct WrkGroupPrices WrkGroupPrices;
-WrkGroupPrices *wrk_group_prices_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **error);
+WrkGroupPrices *wrk_group_prices_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, GError **error);
 void wrk_group_prices_free (WrkGroupPrices *prices);
 WrkPrices *wrk_group_prices_all (WrkGroupPrices *prices); /* borrowed */
 const WrkPriced *wrk_group_price (WrkGroupPrices *prices, WrkGroupKind kind, MdlOp op, double size_B, MdlFormat format,
@@ -122,7 +123,7 @@ gboolean wrk_sync_time (const WrkModel *model, const WrkUnits *units, WrkGroupPr
 
 typedef struct WrkHeld WrkHeld;
 /* Of a cut on `least` and on `most` ranks of data parallelism. Returned: full. */
-WrkHeld *wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error);
+WrkHeld *wrk_held_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error);
 /* Of a model as it is. Returned: full. */
 WrkHeld *wrk_held_one (const WrkModel *model, const WrkMemoryTurns *turns);
 void wrk_held_free (WrkHeld *held);

@@ -46,7 +46,7 @@ struct WrkClosedPool {
 };
 
 struct WrkClosed {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   GHashTable *units, *groups, *turns, *memory, *held, *cuts; /* Memo */
   GHashTable *products;                                      /* wrk_products_new() */
   WrkClosedPool *own, *pool;                                 /* pool: own, or borrowed */
@@ -159,7 +159,7 @@ groups_of (WrkClosed *closed, const WrkClosedAsk *ask, GError **error)
                         .micro_batches = 2,
                         .schedule = WRK_SCHEDULE_1F1B } };
   WrkGroupPrices *known = recall (closed->groups, &key);
-  return known != NULL ? known : keep (closed->groups, &key, wrk_group_prices_new (closed->scenario, &key.ask, error), free_groups);
+  return known != NULL ? known : keep (closed->groups, &key, wrk_group_prices_new (closed->job, &key.ask, error), free_groups);
 }
 
 static WrkUnits *
@@ -185,10 +185,9 @@ units_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GEr
   if (known != NULL)
     return known;
   WrkGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
-  return groups == NULL
-             ? NULL
-             : keep (closed->units, &key,
-                     wrk_units_new (closed->scenario, a, wrk_group_prices_all (groups), closed->products, error), free_units);
+  return groups == NULL ? NULL
+                        : keep (closed->units, &key,
+                                wrk_units_new (closed->job, a, wrk_group_prices_all (groups), closed->products, error), free_units);
 }
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
@@ -331,7 +330,7 @@ static const WrkHeld *
 held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GError **error)
 {
   Memo key = { .ask = *ask };
-  guint32 most = closed->scenario->gpus->len / (ask->tp * ask->cp * ask->pp), least = 2;
+  guint32 most = closed->job->system->gpus->len / (ask->tp * ask->cp * ask->pp), least = 2;
   gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER, odd = model->grid.ep > 1 || ask->dp < least || most <= least;
   if (!eager || ask->pp == 1)
     key.ask.micro_batches = MIN (ask->micro_batches, wrk_turns_followed (&model->pipe));
@@ -343,7 +342,7 @@ held_of (WrkClosed *closed, const WrkModel *model, const WrkClosedAsk *ask, GErr
   if (known != NULL)
     return known;
   if (!odd)
-    return keep (closed->held, &key, wrk_held_new (closed->scenario, &key.ask, least, most, error), free_held);
+    return keep (closed->held, &key, wrk_held_new (closed->job, &key.ask, least, most, error), free_held);
   WrkModel few = *model; /* borrows */
   few.m = few.pipe.m = key.ask.micro_batches;
   return keep (closed->held, &key, wrk_held_one (&few, memory_turns_of (closed, &few, &key.ask)), free_held);
@@ -531,10 +530,10 @@ wrk_closed_pool_free (WrkClosedPool *pool)
 }
 
 WrkClosed *
-wrk_closed_new (const WrkScenario *scenario, GError **error)
+wrk_closed_new (const WrkTrainingJob *job, GError **error)
 {
-  const WrkModelSpec *m = &scenario->training.model;
-  if (scenario->jobs != NULL || scenario->kind != WRK_KIND_TRAINING || m->model == NULL) {
+  const WrkModelSpec *m = &job->spec.model;
+  if (m->model == NULL) {
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the closed form of a step is of one training workload with a 'model'");
     return NULL;
   }
@@ -544,9 +543,9 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     const char *key;
   } left_out[] = {
     { m->placement.n > 0, m->placement.mark, "placement" },
-    { scenario->training.loader.head.set, scenario->training.loader.head.mark, "loader" },
-    { scenario->training.checkpoint.tier.v != NULL, scenario->training.checkpoint.head.mark, "checkpoint" },
-    { scenario->training.ddp.kind.v == WRK_DDP_REPLICAS, scenario->training.ddp.kind.mark, "ddp.kind" },
+    { job->spec.loader.head.set, job->spec.loader.head.mark, "loader" },
+    { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },
+    { job->spec.ddp.kind.v == WRK_DDP_REPLICAS, job->spec.ddp.kind.mark, "ddp.kind" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)
     if (left_out[i].set) {
@@ -571,17 +570,17 @@ wrk_closed_new (const WrkScenario *scenario, GError **error)
     *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
   closed->products = wrk_products_new ();
   closed->own = closed->pool = wrk_closed_pool_new ();
-  closed->scenario = scenario;
+  closed->job = job;
   guint32 node = 0;
-  for (guint32 i = 0; i < scenario->gpus->len; i++) {
-    guint32 its = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+  for (guint32 i = 0; i < job->system->gpus->len; i++) {
+    guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
     node = i == 0 ? its : node;
     closed->gpus_per_node += its == node;
   }
   MdlLlmFlop flop;
   MdlGpu gpu;
-  mdl_llm_token_flop (&scenario->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
-  wrk_gpu_facts (scenario->clu, 0, &gpu);
+  mdl_llm_token_flop (&job->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
+  wrk_gpu_facts (job->system->clu, 0, &gpu);
   closed->flop_per_token = (flop.matrix_flop + flop.attention_flop) * (m->lora.head.set ? 2.0 / 3 : 1); /* frozen: no wgrads */
   closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];
   return closed;
@@ -617,7 +616,7 @@ first_time (WrkClosed *closed, const WrkClosedAsk *ask, const Memo *key, GError 
   WrkVariant variant;
   Cut *cut = NULL;
   drop_ways (closed->pool);
-  if (wrk_variant_plan (closed->scenario, ask, &variant, error)) {
+  if (wrk_variant_plan (closed->job, ask, &variant, error)) {
     const WrkHeld *held = held_of (closed, &variant.model, ask, error);
     WrkClosedStep memory = { 0 };
     if (held != NULL)
@@ -651,7 +650,7 @@ wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out,
   g_return_val_if_fail (ask->micro_batches > 0 && ask->recompute < WRK_AGAIN_N, FALSE);
   Memo key = { .ask = *ask };
   const WrkPipeline pipe = { .schedule = ask->schedule, .p = ask->pp, .v = ask->vp, .m = ask->micro_batches };
-  gboolean eager = closed->scenario->training.model.framework.v == MDL_FRAMEWORK_EAGER;
+  gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;
   if (!eager || ask->pp == 1) /* eager pipelines have buffers for each micro-batch */
     key.ask.micro_batches = wrk_turns_followed (&pipe);
   const Cut *cut = recall (closed->cuts, &key);
@@ -669,7 +668,7 @@ wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out,
   double work_s = out->step_time_s - exposed_s;
   out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
   out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
-  out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->scenario->training.model.sequence.v;
+  out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->job->spec.model.sequence.v;
   if (out->step_time_s > 0)
     out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
   return TRUE;
@@ -679,9 +678,9 @@ gboolean
 wrk_closed_own (const WrkClosed *closed, WrkClosedAsk *ask, GError **error)
 {
   g_auto (WrkModel) model = { 0 };
-  if (!wrk_model_plan (closed->scenario, &model, error))
+  if (!wrk_model_plan (closed->job, &model, error))
     return FALSE;
-  const BaseYamlNode *again = closed->scenario->training.model.recompute;
+  const BaseYamlNode *again = closed->job->spec.model.recompute;
   const BaseName *name =
       again != NULL && base_yaml_text (again) != NULL ? base_name_find (wrk_again_names, base_yaml_text (again)) : NULL;
   if (again != NULL && name == NULL)
@@ -693,11 +692,11 @@ wrk_closed_own (const WrkClosed *closed, WrkClosedAsk *ask, GError **error)
                          .vp = wrk_schedule_cuts (model.pipe.schedule) > 0 ? 1 : model.pipe.v,
                          .ep = model.grid.ep,
                          .dp = model.grid.size[WRK_DIM_DP],
-                         .zero = model.sync == WRK_SYNC_SHARDS ? 3 : (guint32)closed->scenario->training.parallel.zero.v,
+                         .zero = model.sync == WRK_SYNC_SHARDS ? 3 : (guint32)closed->job->spec.parallel.zero.v,
                          .micro_batch = (guint32)model.ask.micro_batch,
                          .micro_batches = model.m,
                          .schedule = model.pipe.schedule,
                          .recompute = name != NULL ? (WrkAgain)name->code : WRK_AGAIN_NONE,
-                         .sp = closed->scenario->training.parallel.sp.v };
+                         .sp = closed->job->spec.parallel.sp.v };
   return TRUE;
 }

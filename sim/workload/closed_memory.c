@@ -34,11 +34,11 @@ hold (const WrkModel *model, const WrkMemoryTurns *turns, WrkHeld *held, guint k
 }
 
 static gboolean
-hold_on (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *held, guint k, GError **error)
+hold_on (const WrkTrainingJob *job, WrkClosedAsk ask, guint32 dp, WrkHeld *held, guint k, GError **error)
 {
   WrkVariant variant;
   ask.dp = dp;
-  gboolean ok = wrk_variant_plan (scenario, &ask, &variant, error);
+  gboolean ok = wrk_variant_plan (job, &ask, &variant, error);
   if (ok) {
     g_autofree WrkMemoryTurns *turns = wrk_memory_turns_new (&variant.model, NULL, NULL);
     hold (&variant.model, turns, held, k);
@@ -48,10 +48,10 @@ hold_on (const WrkScenario *scenario, WrkClosedAsk ask, guint32 dp, WrkHeld *hel
 }
 
 WrkHeld *
-wrk_held_new (const WrkScenario *scenario, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error)
+wrk_held_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, guint32 least, guint32 most, GError **error)
 {
   WrkHeld *held = g_new0 (WrkHeld, 1);
-  if (hold_on (scenario, *ask, least, held, 0, error) && hold_on (scenario, *ask, most, held, 1, error))
+  if (hold_on (job, *ask, least, held, 0, error) && hold_on (job, *ask, most, held, 1, error))
     return held;
   wrk_held_free (held);
   return NULL;

@@ -52,10 +52,10 @@ slot_of (const Price *key)
 }
 
 WrkGroupPrices *
-wrk_group_prices_new (const WrkScenario *scenario, const WrkClosedAsk *ask, GError **error)
+wrk_group_prices_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, GError **error)
 {
   WrkGroupPrices *prices = g_new0 (WrkGroupPrices, 1);
-  if (!wrk_variant_plan (scenario, ask, &prices->variant, error)) {
+  if (!wrk_variant_plan (job, ask, &prices->variant, error)) {
     wrk_group_prices_free (prices);
     return NULL;
   }
@@ -178,13 +178,13 @@ find_beside (const WrkModel *model, const WrkUnits *units, WrkTurnKind kind, con
       double factor = 1;
       if (item->is_coll || item->time_s <= 0)
         continue;
-      double x = mdl_overlap_many (model->scenario->overlap, &model->gpu, &item->demand, &priced->demand, 1, &factor);
+      double x = mdl_overlap_many (model->job->system->overlap, &model->gpu, &item->demand, &priced->demand, 1, &factor);
       alone_s += item->time_s;
       beside_s += item->time_s * x;
       moved_s += item->time_s * x / factor;
     }
   }
-  if (alone_s > 0 && moved_s > 0 && !model->scenario->settings.no_interference) {
+  if (alone_s > 0 && moved_s > 0 && !model->job->system->settings.no_interference) {
     out.x = beside_s / alone_s;
     out.y = beside_s / moved_s;
   }
@@ -248,7 +248,7 @@ wait_s (Rank *r, const WrkPriced *priced)
     return r->waited_s;
   r->waited = priced;
   r->waited_beside_s = r->beside_s;
-  r->waited_s = mdl_overlap_wait_s (r->model->scenario->overlap, &r->model->gpu, &full, &priced->demand, r->beside_s,
+  r->waited_s = mdl_overlap_wait_s (r->model->job->system->overlap, &r->model->gpu, &full, &priced->demand, r->beside_s,
                                     MAX (priced->coll.n_ranks, 2));
   return r->waited_s;
 }
@@ -258,7 +258,7 @@ wait_s (Rank *r, const WrkPriced *priced)
 static void
 run_beside (Rank *r, const WrkPriced *priced, gboolean expert, double ready_s)
 {
-  gboolean waits = r->beside_s > 0 && !r->model->scenario->settings.no_interference;
+  gboolean waits = r->beside_s > 0 && !r->model->job->system->settings.no_interference;
   double begin_s = larger (ready_s, r->free_s[expert]), left_s = r->end_s - begin_s;
   double fixed_s = smaller (priced->coll.cost.latency_s, priced->time_s), moving_s = priced->time_s - fixed_s;
   if (waits && priced->time_s > 0)

@@ -30,11 +30,13 @@ recompute_of (const WrkModel *model, WrkAgain again)
 }
 
 gboolean
-wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVariant *out, GError **error)
+wrk_variant_plan (const WrkTrainingJob *job, const WrkClosedAsk *ask, WrkVariant *out, GError **error)
 {
-  out->scenario = *scenario;
+  out->system = *job->system;
+  out->job = *job;
+  out->job.system = &out->system;
   memset (&out->model, 0, sizeof out->model);
-  WrkTrainingSpec *spec = &out->scenario.training;
+  WrkTrainingSpec *spec = &out->job.spec;
   set_count (&spec->parallel.tp, ask->tp);
   set_count (&spec->parallel.cp, ask->cp);
   set_count (&spec->parallel.pp, ask->pp);
@@ -51,10 +53,10 @@ wrk_variant_plan (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkVaria
   spec->model.cp.head.set = spec->model.cp.head.set && ask->cp > 1;
   spec->schedule.v = (int)ask->schedule;
   spec->schedule.set = TRUE;
-  out->scenario.settings.mode = WRK_MODE_MODEL;
-  out->scenario.settings.terse = TRUE;
-  out->scenario.any_cut = TRUE;
-  if (!wrk_model_plan (&out->scenario, &out->model, error))
+  out->system.settings.mode = WRK_MODE_MODEL;
+  out->system.settings.terse = TRUE;
+  out->job.any_cut = TRUE;
+  if (!wrk_model_plan (&out->job, &out->model, error))
     return FALSE;
   out->model.ask.recompute = recompute_of (&out->model, ask->recompute);
   return TRUE;
@@ -119,13 +121,13 @@ small_run (Small *small, WrkUnits *units, GError **error)
                    .notes = g_array_new (FALSE, TRUE, sizeof (WrkNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   wrk_costs_host (units->costs, &b->host);
-  if (!model->scenario->settings.no_interference)
+  if (!model->job->system->settings.no_interference)
     eng_graph_set_pace (b->graph, wrk_step_pace, b);
   for (int r = 0; r < WRK_ROLES; r++)
     small->lane.stream[r] = ENG_NO_STREAM;
   small->lane.place = eng_graph_place (b->graph);
   small->lane.slow = model->software.slowest;
-  BaseBool *clip = &units->variant.scenario.training.model.clip;
+  BaseBool *clip = &units->variant.job.spec.model.clip;
   gboolean clips = clip->v;
   clip->v = FALSE; /* a norm is of all pipeline ranks, and none of a unit's */
   gboolean ok = wrk_program_lane (b, 0, small->turns, small->done, error) && eng_graph_run (b->graph, error);
@@ -350,13 +352,13 @@ find_wire (WrkUnits *units)
 }
 
 WrkUnits *
-wrk_units_new (const WrkScenario *scenario, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products, GError **error)
+wrk_units_new (const WrkTrainingJob *job, const WrkClosedAsk *ask, WrkPrices *prices, GHashTable *products, GError **error)
 {
   WrkUnits *units = g_new0 (WrkUnits, 1);
   WrkModel *model = &units->variant.model;
   gboolean split = is_split (ask->schedule);
   units->paired = 1;
-  if (!wrk_variant_plan (scenario, ask, &units->variant, error)) {
+  if (!wrk_variant_plan (job, ask, &units->variant, error)) {
     wrk_units_free (units);
     return NULL;
   }

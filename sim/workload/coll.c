@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "comm-private.h"
-#include "net-private.h"
+#include "workload/net.h"
 
 void
 wrk_coll_clear (WrkColl *coll)

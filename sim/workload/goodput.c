@@ -55,7 +55,7 @@ kinds_of (const WrkFailuresSpec *spec)
 static gboolean
 is_simulated (const WrkScenario *scenario, const MdlFailureRow *row)
 {
-  const WrkTrainingSpec *training = &scenario->training;
+  const WrkTrainingSpec *training = &scenario->training.spec;
   return (row->nic_rate.set || row->compute.set) && training->model.model != NULL && training->model.stragglers.n == 0;
 }
 
@@ -82,19 +82,19 @@ slow_part_clear (gpointer data)
 gboolean
 wrk_scenario_has_failures (const WrkScenario *scenario)
 {
-  return scenario->jobs == NULL && scenario->kind == WRK_KIND_TRAINING && scenario->training.failures.head.set;
+  return scenario->jobs == NULL && scenario->kind == WRK_KIND_TRAINING && scenario->training.spec.failures.head.set;
 }
 
 GArray *
 wrk_scenario_slow_parts (const WrkScenario *scenario)
 {
-  const WrkFailuresSpec *spec = &scenario->training.failures;
+  const WrkFailuresSpec *spec = &scenario->training.spec.failures;
   GArray *parts = g_array_new (FALSE, FALSE, sizeof (WrkSlowPart));
   g_array_set_clear_func (parts, slow_part_clear);
   if (!wrk_scenario_has_failures (scenario))
     return parts;
   /* the rank in the middle: the first pipeline stage often has less to do than the others, and would hide it */
-  guint32 each = clu_gpus_per_node (scenario->clu, 0), nodes = clu_n_nodes (scenario->clu);
+  guint32 each = clu_gpus_per_node (scenario->system.clu, 0), nodes = clu_n_nodes (scenario->system.clu);
   if (scenario->spec.cluster.gpus_per_node.set)
     each = MIN (each, (guint32)scenario->spec.cluster.gpus_per_node.v);
   const guint32 rank = nodes * each / 2, node = rank / MAX (each, 1u);
@@ -105,7 +105,7 @@ wrk_scenario_slow_parts (const WrkScenario *scenario)
       continue;
     WrkSlowPart part = { .given = row->slowdown.set, .slowdown = row->slowdown.set ? row->slowdown.v : 1 };
     part.set = row->nic_rate.set ? g_strdup_printf ("workload.stragglers=[{node: %u, nic: 0, rate: %.17g B/s}]", node,
-                                                    nic_rate_Bps (scenario->clu, node) * row->nic_rate.v)
+                                                    nic_rate_Bps (scenario->system.clu, node) * row->nic_rate.v)
                                  : g_strdup_printf ("workload.stragglers=[{rank: %u, slowdown: %.17g}]", rank, row->compute.v);
     g_array_append_val (parts, part);
   }
@@ -141,7 +141,7 @@ add_cause (WrkGoodput *out, const WrkFailuresSpec *spec, const Kind *kind)
 static gboolean
 take_causes (WrkGoodput *out, const WrkScenario *scenario, const GArray *slow_parts, GError **error)
 {
-  const WrkFailuresSpec *spec = &scenario->training.failures;
+  const WrkFailuresSpec *spec = &scenario->training.spec.failures;
   double sum_per_s = 0;
   guint part = 0;
   g_autoptr (GArray) kinds = kinds_of (spec);
@@ -164,7 +164,7 @@ take_size (WrkGoodput *out, const WrkScenario *scenario, const WrkTrainingResult
 {
   out->size = (MdlJobSize){ .gpus = training->n_ranks, .nodes = training->n_nodes };
   for (guint32 node = 0; node < training->n_nodes; node++)
-    out->size.nics += clu_node_n (scenario->clu, node, CLU_DEV_NIC);
+    out->size.nics += clu_node_n (scenario->system.clu, node, CLU_DEV_NIC);
 }
 
 /* ---- the closed form ---- */
@@ -399,11 +399,11 @@ take_length (WrkGoodput *out, const WrkFailuresSpec *spec, const WrkTrainingResu
 static gboolean
 take_interval (WrkGoodput *out, const WrkScenario *scenario, const WrkCheckpointResult *priced, GError **error)
 {
-  const WrkCheckpointSpec *spec = &scenario->training.checkpoint;
+  const WrkCheckpointSpec *spec = &scenario->training.spec.checkpoint;
   MdlTier tier;
-  CluDev dev = spec->tier.v != NULL ? clu_tier_find (scenario->clu, spec->tier.v) : CLU_NONE;
-  out->on_nodes =
-      spec->copy.v == NULL && dev != CLU_NONE && clu_tier (scenario->clu, dev, &tier) && tier.type.kind.v == MDL_TIER_LOCAL_NVME;
+  CluDev dev = spec->tier.v != NULL ? clu_tier_find (scenario->system.clu, spec->tier.v) : CLU_NONE;
+  out->on_nodes = spec->copy.v == NULL && dev != CLU_NONE && clu_tier (scenario->system.clu, dev, &tier) &&
+                  tier.type.kind.v == MDL_TIER_LOCAL_NVME;
   out->checkpoint = (MdlCheckpoint){ spec->every.set ? spec->every.v : 0, spec->stall.v, spec->drain.v, spec->restore.v, 0 };
   if (priced->set) { /* what it waits for the one before follows from the interval here */
     out->checkpoint.stall_s = priced->stall_s - priced->wait_s + priced->slowed_s;
@@ -429,7 +429,7 @@ take_interval (WrkGoodput *out, const WrkScenario *scenario, const WrkCheckpoint
 static gboolean
 take_input (WrkGoodput *out, const WrkScenario *scenario, const WrkResult *result, const GArray *slow_parts, GError **error)
 {
-  const WrkFailuresSpec *spec = &scenario->training.failures;
+  const WrkFailuresSpec *spec = &scenario->training.spec.failures;
   const WrkTrainingResult *training = &result->training;
   out->provenance = training->provenance;
   if (spec->step_time.set)
@@ -462,7 +462,7 @@ check_progress (const WrkGoodput *out, const WrkScenario *scenario, GError **err
   if (!isinf (out->horizon_s) || isinf (work_s) || mdl_goodput (&out->terms, fmax (work_s, out->step_s)) >= LEAST_GOODPUT)
     return TRUE;
   return wrk_fail_at (
-      error, scenario->training.failures.head.mark,
+      error, scenario->training.spec.failures.head.mark,
       "the run would hardly get on: it fails every %.3g h, saves every %.3g h of work and needs %.3g h to start again; "
       "more checkpoints, fewer failures, or 'days' in place of an end",
       out->mttf_s / 3600, work_s / 3600, (out->restart_s + out->create_s + out->checkpoint.restore_s) / 3600);
@@ -493,7 +493,7 @@ answer (WrkGoodput *out, const WrkScenario *scenario, GError **error)
   Runs runs;
   make_runs (&plan, seed, out->runs, tally, &runs);
   if (!runs.finished)
-    return wrk_fail_at (error, scenario->training.failures.head.mark,
+    return wrk_fail_at (error, scenario->training.spec.failures.head.mark,
                         "a run was given up after some millions of failures; accepted: fewer failures, or a shorter run");
   for (guint i = 0; i < out->causes->len; i++) {
     WrkCause *cause = &g_array_index (out->causes, WrkCause, i);

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "beside-private.h"
-#include "io_way-private.h"
+#include "workload/io_run.h"
 
 /* Where nothing is known that holds a client back. */
 #define BOUNDLESS_BPS 1e15
@@ -28,7 +27,7 @@ typedef struct {
 } Use;
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkSystem *system;
   const WrkIoSpec *spec;
   const MdlStorage *ways;
   GArray *homes; /* WrkIoHome */
@@ -113,11 +112,11 @@ add_links (Run *run, const GArray *links, double factor, double sent, GArray *us
     const CluUse *one = &g_array_index (links, CluUse, u);
     gpointer key = GUINT_TO_POINTER (one->res + 1u), known = g_hash_table_lookup (run->known, key);
     guint32 at = known != NULL ? GPOINTER_TO_UINT (known) - 1u
-                               : shared_new (run, one->res, clu_resource_capacity (run->scenario->clu, one->res));
+                               : shared_new (run, one->res, clu_resource_capacity (run->system->clu, one->res));
     if (known == NULL)
       g_hash_table_insert (run->known, key, GUINT_TO_POINTER (at + 1u));
     /* copies that the client sends cross its way; the tier's own link tells of bytes before that */
-    gboolean tier = clu_resource_family (run->scenario->clu, one->res) == CLU_FAMILY_STORAGE;
+    gboolean tier = clu_resource_family (run->system->clu, one->res) == CLU_FAMILY_STORAGE;
     use (run, uses, at, one->share * factor * (tier ? 1 : sent));
   }
 }
@@ -126,11 +125,11 @@ add_links (Run *run, const GArray *links, double factor, double sent, GArray *us
 static gboolean
 add_way (Run *run, guint32 client, GArray *uses, GError **error)
 {
-  const WrkScenario *scenario = run->scenario;
+  const WrkSystem *system = run->system;
   WrkIoPlace place = wrk_io_place (run->homes, client);
   g_auto (WrkIoWay) way = { 0 };
   g_autoptr (GError) why = NULL;
-  if (!wrk_io_way (scenario->clu, &scenario->settings, run->dev, &place, (MdlIoOp)run->spec->op.v, run->path, &way, &why))
+  if (!wrk_io_way (system->clu, &system->settings, run->dev, &place, (MdlIoOp)run->spec->op.v, run->path, &way, &why))
     return wrk_fail_at (error, run->spec->path.set ? run->spec->path.mark : run->spec->tier.mark, "%s", why->message);
   add_links (run, way.uses, run->misses * packed (run->spec), mdl_tier_sent (&run->tier, (MdlIoOp)run->spec->op.v), uses);
   add_links (run, way.copy, packed (run->spec), 1, uses); /* what the page cache has goes to the GPU like the rest */
@@ -163,7 +162,7 @@ core_s_per_B (const Run *run)
 static void
 add_host (Run *run)
 {
-  const Clu *clu = run->scenario->clu;
+  const Clu *clu = run->system->clu;
   const WrkCompressionSpec *c = &run->spec->compression;
   double core_s = core_s_per_B (run);
   gboolean decodes = c->head.set && c->by.v != WRK_DECODE_CPU;
@@ -200,7 +199,7 @@ static gboolean
 find_misses (Run *run, GError **error)
 {
   const WrkIoSpec *spec = run->spec;
-  const Clu *clu = run->scenario->clu;
+  const Clu *clu = run->system->clu;
   run->misses = 1;
   if (spec->op.v == MDL_IO_WRITE && spec->cache.v == MDL_CACHE_WARM)
     return wrk_fail_at (error, spec->cache.mark, "'warm' is of reads; accepted for writes: direct, cold");
@@ -368,8 +367,8 @@ name_bound (Run *run)
   const char *name = "latency";
   if (out->link_Bps < out->own_Bps * (1 - 1e-6)) {
     const Shared *one = &g_array_index (run->shared, Shared, run->busiest);
-    out->bottleneck = one->res != CLU_NONE ? clu_resource_name (run->scenario->clu, one->res) : g_strdup (one->name);
-    name = one->res != CLU_NONE                  ? clu_resource_class (run->scenario->clu, one->res)
+    out->bottleneck = one->res != CLU_NONE ? clu_resource_name (run->system->clu, one->res) : g_strdup (one->name);
+    name = one->res != CLU_NONE                  ? clu_resource_class (run->system->clu, one->res)
            : strstr (one->name, "cores") != NULL ? "host"
                                                  : "decode";
   } else if (core_s_per_B (run) / run->spec->threads.v * out->own_Bps > 0.5)
@@ -413,7 +412,7 @@ take_answer (Run *run)
   for (guint i = 0; i < run->shared->len; i++) {
     const Shared *one = &g_array_index (run->shared, Shared, i);
     if (one->res != CLU_NONE && one->load > 0)
-      out->provenance = MIN (out->provenance, clu_resource_source (run->scenario->clu, one->res));
+      out->provenance = MIN (out->provenance, clu_resource_source (run->system->clu, one->res));
   }
   double band = cost->all.band;
   out->time_lo_s = out->time_s / (1 + band);
@@ -423,10 +422,10 @@ take_answer (Run *run)
 static gboolean
 prepare (Run *run, GError **error)
 {
-  const WrkScenario *scenario = run->scenario;
+  const WrkSystem *system = run->system;
   const WrkIoSpec *spec = run->spec;
   g_autoptr (GError) why = NULL;
-  run->dev = wrk_io_find (scenario->clu, spec->tier.v, &run->tier, &why);
+  run->dev = wrk_io_find (system->clu, spec->tier.v, &run->tier, &why);
   if (run->dev == CLU_NONE)
     return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
   double targets = mdl_tier_targets (&run->tier);
@@ -435,16 +434,16 @@ prepare (Run *run, GError **error)
                         "a stripe over %.0f targets, but storage '%s' has %.0f; accepted: at most %.0f", spec->stripe_count.v,
                         spec->tier.v, targets, targets);
   run->n = spec->clients.v;
-  run->homes = wrk_io_homes (scenario);
+  run->homes = wrk_io_homes (system);
   run->path = (WrkIoPath)spec->path.v;
-  run->ways = scenario->storage;
+  run->ways = system->storage;
   return find_misses (run, error);
 }
 
 gboolean
-wrk_check_io (const WrkScenario *scenario, GError **error)
+wrk_check_io (const WrkSystem *system, const WrkIoSpec *spec, GError **error)
 {
-  g_auto (Run) run = { .scenario = scenario, .spec = &scenario->io };
+  g_auto (Run) run = { .system = system, .spec = spec };
   return prepare (&run, error);
 }
 
@@ -508,10 +507,10 @@ count (const Run *run, WrkNet *net, double times)
 }
 
 gboolean
-wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events, GError **error)
+wrk_io_price (const WrkSystem *system, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events, GError **error)
 {
-  g_auto (Run) run = { .scenario = scenario, .spec = spec, .out = out };
-  if (!plan (&run, error) || (scenario->settings.mode != WRK_MODE_MODEL && !run_event (&run, net, n_events, error)))
+  g_auto (Run) run = { .system = system, .spec = spec, .out = out };
+  if (!plan (&run, error) || (system->settings.mode != WRK_MODE_MODEL && !run_event (&run, net, n_events, error)))
     return FALSE;
   count (&run, net, 1);
   take_answer (&run);
@@ -522,40 +521,37 @@ wrk_io_price (const WrkScenario *scenario, const WrkIoSpec *spec, WrkNet *net, W
 /* Drives that reach a GPU across the sockets, or a busy switch, may be slower straight than by way of the host: whoever asked for
  * neither should know. */
 static gboolean
-warn_of_bounce (const WrkScenario *scenario, WrkResult *result, GError **error)
+warn_of_bounce (const WrkSystem *system, const WrkIoSpec *asked, const WrkIoResult *gds, WrkRunInfo *info, GError **error)
 {
-  const WrkIoResult *gds = &result->io;
   if (g_strcmp0 (gds->path, "gds") != 0 || gds->bottleneck == NULL)
     return TRUE;
-  WrkScenario closed = *scenario;
+  WrkSystem closed = *system;
   closed.settings.mode = WRK_MODE_MODEL;
-  WrkIoSpec spec = scenario->io;
+  WrkIoSpec spec = *asked;
   spec.path.v = WRK_IO_BOUNCE;
   WrkIoResult bounce = { 0 };
   guint64 n_events = 0;
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  g_autoptr (WrkNet) net = wrk_net_new (system->clu);
   gboolean priced = wrk_io_price (&closed, &spec, net, &bounce, &n_events, error);
   if (priced && bounce.time_s < gds->time_s * 0.99)
-    wrk_result_warn (result,
-                     "GPUDirect Storage is bounded by %s: %.4g GB/s where the way through the host's memory has %.4g GB/s; see "
-                     "path: bounce, or keep a GPU to drives of its own socket",
-                     gds->bottleneck, gds->rate_Bps * 1e-9, bounce.bytes / bounce.time_s * 1e-9);
+    wrk_run_warn (info,
+                  "GPUDirect Storage is bounded by %s: %.4g GB/s where the way through the host's memory has %.4g GB/s; see "
+                  "path: bounce, or keep a GPU to drives of its own socket",
+                  gds->bottleneck, gds->rate_Bps * 1e-9, bounce.bytes / bounce.time_s * 1e-9);
   wrk_io_result_clear (&bounce);
   return priced;
 }
 
 gboolean
-wrk_run_io (WrkScenario *scenario, WrkResult *result, GError **error)
+wrk_run_io (const WrkSystem *system, const WrkIoSpec *spec, WrkIoResult *out, WrkRunInfo *info, GError **error)
 {
-  WrkIoResult *out = &result->io;
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
-  if (!wrk_io_price (scenario, &scenario->io, net, out, &result->n_events, error))
+  g_autoptr (WrkNet) net = wrk_net_new (system->clu);
+  if (!wrk_io_price (system, spec, net, out, &info->n_events, error))
     return FALSE;
-  wrk_result_add_links (result, scenario->clu, net, out->time_s);
-  if (scenario->io.cache.v == MDL_CACHE_WARM && out->hits <= 0)
-    wrk_result_warn (result,
-                     "the data set is larger than the page cache and read in order: each page has left when it is wanted again");
-  return warn_of_bounce (scenario, result, error);
+  wrk_run_add_links (info, system->clu, net, out->time_s);
+  if (spec->cache.v == MDL_CACHE_WARM && out->hits <= 0)
+    wrk_run_warn (info, "the data set is larger than the page cache and read in order: each page has left when it is wanted again");
+  return warn_of_bounce (system, spec, out, info, error);
 }
 
 void
@@ -578,11 +574,11 @@ struct WrkIoRun {
 };
 
 WrkIoRun *
-wrk_io_run_new (const WrkScenario *scenario, const WrkIoSpec *spec, GError **error)
+wrk_io_run_new (const WrkSystem *system, const WrkIoSpec *spec, GError **error)
 {
   WrkIoRun *io = g_new0 (WrkIoRun, 1);
   io->spec = *spec;
-  io->run = (Run){ .scenario = scenario, .spec = &io->spec, .out = &io->out };
+  io->run = (Run){ .system = system, .spec = &io->spec, .out = &io->out };
   if (plan (&io->run, error)) {
     take_answer (&io->run);
     name_bound (&io->run);
@@ -621,7 +617,7 @@ servers_of (const Run *run, guint32 client, WrkNet *net)
 {
   gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
   guint32 node = wrk_io_place (run->homes, client).node;
-  return wrk_net_other (net, WRK_NET_TIER, local ? clu_node_device (run->scenario->clu, node, CLU_DEV_NVME, 0) : run->dev, 1);
+  return wrk_net_other (net, WRK_NET_TIER, local ? clu_node_device (run->system->clu, node, CLU_DEV_NVME, 0) : run->dev, 1);
 }
 
 void
@@ -684,7 +680,7 @@ void
 wrk_io_run_side (const WrkIoRun *io, double least_s, WrkSide *out)
 {
   const Run *run = &io->run;
-  const Clu *clu = run->scenario->clu;
+  const Clu *clu = run->system->clu;
   double stored = run->misses * packed (&io->spec), core_s = core_s_per_B (run);
   gboolean local = run->tier.type.kind.v == MDL_TIER_LOCAL_NVME;
   *out = (WrkSide){ .loads = g_array_new (FALSE, TRUE, sizeof (WrkLoad)),

@@ -1,6 +1,7 @@
 /* The keys of a workload of kind `io`. */
-#include "scenario-private.h"
+#include "workload/io.h"
 
+static const BaseName kind_names[] = { { "io", 0, "storage reads and writes" }, { NULL, 0, NULL } };
 static const BaseName access_names[] = { { "sequential", 0, "one block after the other" },
                                          { "random", 1, "at random offsets" },
                                          { NULL, 0, NULL } };
@@ -25,7 +26,7 @@ const BaseSchema wrk_schema_compression = { .name = "compression",
                                             .fields = compression_fields };
 
 static const BaseField io_fields[] = {
-  BASE_ROW (WrkIoSpec, "kind", kind, ENUM, .names = wrk_kind_names, .required = TRUE, .help = "io"),
+  BASE_ROW (WrkIoSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "io"),
   BASE_ROW (WrkIoSpec, "op", op, ENUM, .names = mdl_io_op_names, .fallback = "read", .help = "direction"),
   BASE_ROW (WrkIoSpec, "tier", tier, STR, .required = TRUE,
             .help = "a tier of the topology's `storage` by its name, or nvme: the drives of each client's own node, striped"),

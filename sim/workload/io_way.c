@@ -1,6 +1,6 @@
 /* Ways between storage and clients. Striped drives are all used by each client of their node, each by its part of the bytes. Past
  * the host: storage, adapter or PCIe, GPU. Staged: storage, host memory (written, then read), PCIe, GPU. */
-#include "io_way-private.h"
+#include "workload/io_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,11 +24,11 @@ wrk_io_way_clear (WrkIoWay *way)
 }
 
 GArray *
-wrk_io_homes (const WrkScenario *scenario)
+wrk_io_homes (const WrkSystem *system)
 {
   GArray *homes = g_array_new (FALSE, FALSE, sizeof (WrkIoHome));
-  for (guint i = 0; i < scenario->gpus->len; i++) {
-    guint32 node = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
+  for (guint i = 0; i < system->gpus->len; i++) {
+    guint32 node = clu_dev_node (system->clu, clu_gpu (system->clu, g_array_index (system->gpus, guint32, i)));
     WrkIoHome *last = homes->len > 0 ? &g_array_index (homes, WrkIoHome, homes->len - 1) : NULL;
     const WrkIoHome fresh = { node, 1 };
     if (last != NULL && last->node == node)

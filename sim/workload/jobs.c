@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-#include "io_way-private.h"
-#include "model_build-private.h"
-#include "rounds-private.h"
-#include "training-private.h"
-
 #define MOST_REPEATS 1e7
 
 static const BaseField job_fields[] = {
@@ -40,7 +35,7 @@ const BaseSchema wrk_schema_background = { .name = "background",
 void
 wrk_job_free (WrkJob *job)
 {
-  g_clear_pointer (&job->view.gpus, g_array_unref);
+  g_clear_pointer (&job->view.system.gpus, g_array_unref);
   g_free (job->name);
   g_free (job);
 }
@@ -49,9 +44,9 @@ wrk_job_free (WrkJob *job)
 static void
 check_saves (const WrkJob *job, BaseDiag *diag)
 {
-  const WrkCheckpointSpec *checkpoint = &job->view.training.checkpoint;
-  if (job->view.training.failures.head.set)
-    base_diag_error (diag, job->view.training.failures.head.mark,
+  const WrkCheckpointSpec *checkpoint = &job->view.training.spec.checkpoint;
+  if (job->view.training.spec.failures.head.set)
+    base_diag_error (diag, job->view.training.spec.failures.head.mark,
                      "'failures' are of run --goodput, which follows one job and not several; leave it out");
   if (!checkpoint->head.set)
     return;
@@ -141,7 +136,7 @@ static gboolean
 take_nodes (const WrkScenario *scenario, guint number, guint32 *owner, gboolean *mine, GError **error)
 {
   const WrkJob *job = scenario->jobs->pdata[number];
-  guint32 n_nodes = clu_n_nodes (scenario->clu);
+  guint32 n_nodes = clu_n_nodes (scenario->system.clu);
   gboolean reads = job->view.kind == WRK_KIND_IO;
   for (guint32 node = 0; node < n_nodes; node++)
     mine[node] = reads && job->spec.nodes.n == 0;
@@ -170,8 +165,8 @@ take_nodes (const WrkScenario *scenario, guint number, guint32 *owner, gboolean 
 gboolean
 wrk_jobs_place (WrkScenario *scenario, GError **error)
 {
-  g_autofree guint32 *owner = g_new0 (guint32, clu_n_nodes (scenario->clu));
-  g_autofree gboolean *mine = g_new0 (gboolean, clu_n_nodes (scenario->clu));
+  g_autofree guint32 *owner = g_new0 (guint32, clu_n_nodes (scenario->system.clu));
+  g_autofree gboolean *mine = g_new0 (gboolean, clu_n_nodes (scenario->system.clu));
   for (guint j = 0; j < scenario->jobs->len; j++) {
     WrkJob *job = scenario->jobs->pdata[j];
     WrkScenario *view = &job->view;
@@ -179,18 +174,20 @@ wrk_jobs_place (WrkScenario *scenario, GError **error)
       return FALSE;
     view->yaml = scenario->yaml;
     view->spec.name = job->spec.name;
-    view->clu = scenario->clu;
-    view->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
-    for (guint i = 0; i < scenario->gpus->len; i++) {
-      guint32 gpu = g_array_index (scenario->gpus, guint32, i);
-      if (mine[clu_dev_node (scenario->clu, clu_gpu (scenario->clu, gpu))])
-        g_array_append_val (view->gpus, gpu);
+    view->system.clu = scenario->system.clu;
+    view->training.system = &view->system;
+    view->training.seed = scenario->seed;
+    view->system.gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+    for (guint i = 0; i < scenario->system.gpus->len; i++) {
+      guint32 gpu = g_array_index (scenario->system.gpus, guint32, i);
+      if (mine[clu_dev_node (scenario->system.clu, clu_gpu (scenario->system.clu, gpu))])
+        g_array_append_val (view->system.gpus, gpu);
     }
     if (view->kind == WRK_KIND_IO && !view->io.clients.set) {
-      g_autoptr (GArray) homes = wrk_io_homes (view);
+      g_autoptr (GArray) homes = wrk_io_homes (&view->system);
       view->io.clients.v = homes->len;
     }
-    if (!wrk_check_workload (view, error))
+    if (!wrk_kind_ops (view->kind)->check (view, error))
       return FALSE;
   }
   return TRUE;
@@ -200,7 +197,7 @@ gboolean
 wrk_jobs_train_models (const WrkScenario *scenario)
 {
   for (guint j = 0; j < scenario->jobs->len; j++)
-    if (((const WrkJob *)scenario->jobs->pdata[j])->view.training.model.model != NULL)
+    if (((const WrkJob *)scenario->jobs->pdata[j])->view.training.spec.model.model != NULL)
       return TRUE;
   return FALSE;
 }
@@ -209,31 +206,17 @@ gboolean
 wrk_jobs_slow_nics (WrkScenario *scenario, GError **error)
 {
   for (guint j = 0; j < scenario->jobs->len; j++)
-    if (!wrk_model_slow_nics (&((WrkJob *)scenario->jobs->pdata[j])->view, error))
+    if (!wrk_training_slow_nics (&((WrkJob *)scenario->jobs->pdata[j])->view.training, error))
       return FALSE;
   return TRUE;
 }
 
 /* ---- together ---- */
 
-/* A job under way: what is started again when it has ended, and how often. */
-typedef struct {
-  Eng *eng;
-  EngFlowSpec spec;
-  GArray *uses;     /* EngUse of the spec */
-  gdouble in_a_row; /* still to come, one after the other */
-  gdouble at_once;  /* under way together */
-  EngTime end;
-  WrkStepRun *step;   /* of a training job of given times; NULL */
-  WrkModelRun *model; /* of one of a model; NULL */
-  WrkIoRun *io;       /* of reads or writes; NULL */
-  WrkRounds *rounds;  /* of a training job of several steps, or that reads or saves; NULL */
-} Running;
-
 static void
 running_free (gpointer data)
 {
-  Running *running = data;
+  WrkRunning *running = data;
   g_array_unref (running->uses);
   g_clear_pointer (&running->step, wrk_step_free);
   g_clear_pointer (&running->model, wrk_model_run_free);
@@ -242,10 +225,10 @@ running_free (gpointer data)
   g_free (running);
 }
 
-static void
-ended (Eng *eng, void *user, uint64_t arg)
+void
+wrk_running_ended (Eng *eng, void *user, uint64_t arg)
 {
-  Running *running = user;
+  WrkRunning *running = user;
   (void)arg;
   running->at_once--;
   running->end = eng_now (eng);
@@ -256,91 +239,33 @@ ended (Eng *eng, void *user, uint64_t arg)
   eng_flow_start (eng, &running->spec);
 }
 
-static Running *
-start_flows (WrkNet *net, Running *running, double at_once, double in_a_row)
+void
+wrk_running_start_flows (WrkRunning *running, double at_once, double in_a_row)
 {
-  running->spec.done = ended;
+  running->spec.done = wrk_running_ended;
   running->spec.user = running;
   running->at_once = at_once;
   running->in_a_row = in_a_row - 1;
   for (double i = 0; i < at_once; i++)
-    eng_flow_start (wrk_net_engine (net), &running->spec);
-  return running;
+    eng_flow_start (wrk_net_engine (running->net), &running->spec);
 }
 
-static void
-start_copies (WrkNet *net, Running *running, const WrkTransferResult *transfer)
+gboolean
+wrk_job_has_rounds (const WrkJob *job)
 {
-  double at_once = 0;
-  for (guint i = 0; transfer->copies != NULL && i < transfer->copies->len; i++) {
-    wrk_transfer_flow (net, transfer, i, running->uses, &running->spec);
-    start_flows (net, running, transfer->count, 1);
-    at_once += transfer->count;
-  }
-  running->at_once = at_once;
-  wrk_transfer_count (net, transfer);
-}
-
-/* More than one step, which is what other jobs have always been beside. */
-static gboolean
-has_rounds (const WrkJob *job)
-{
-  const WrkTrainingSpec *training = &job->view.training;
+  const WrkTrainingSpec *training = &job->view.training.spec;
   return job->view.kind == WRK_KIND_TRAINING &&
          (job->spec.steps.v > 1 || training->loader.head.set || training->checkpoint.tier.v != NULL);
 }
 
-static gboolean
-start_training (const WrkJob *job, const WrkResult *alone, WrkNet *net, Running *running, GError **error)
-{
-  if (has_rounds (job))
-    running->rounds = wrk_rounds_start (&job->view, alone, (guint)job->spec.steps.v, net, error);
-  else if (job->view.training.model.model != NULL)
-    running->model = wrk_model_start (&job->view, net, FALSE, error);
-  else
-    running->step = wrk_step_start (&job->view, net, error);
-  return running->step != NULL || running->model != NULL || running->rounds != NULL;
-}
-
-static gboolean
-start_io (const WrkJob *job, WrkNet *net, Running *running, GError **error)
-{
-  running->io = wrk_io_run_new (&job->view, &job->view.io, error);
-  if (running->io == NULL)
-    return FALSE;
-  running->at_once = 1;
-  wrk_io_run_start (running->io, net, 0, ended, running, 0);
-  wrk_io_run_count (running->io, net, 1);
-  return TRUE;
-}
-
 /* Returned: full; NULL and *error on failure. */
-static Running *
+static WrkRunning *
 start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **error)
 {
-  Running *running = g_new0 (Running, 1);
-  running->eng = wrk_net_engine (net);
+  WrkRunning *running = g_new0 (WrkRunning, 1);
+  running->net = net;
   running->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  gboolean ok = TRUE;
-  switch (job->view.kind) {
-    case WRK_KIND_TRAINING:
-      ok = start_training (job, alone, net, running, error);
-      break;
-    case WRK_KIND_TRANSFER:
-      start_copies (net, running, &alone->transfer);
-      break;
-    case WRK_KIND_IO:
-      ok = start_io (job, net, running, error);
-      break;
-    case WRK_KIND_COLLECTIVE:
-    case WRK_KIND_SERVING:
-    default:
-      wrk_net_coll_flow (net, &alone->coll, running->uses, &running->spec);
-      wrk_net_count_coll (net, &alone->coll, alone->repeat);
-      start_flows (net, running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);
-      break;
-  }
-  if (ok)
+  if (wrk_kind_ops (job->view.kind)->start (job, alone, running, error))
     return running;
   running_free (running);
   return NULL;
@@ -348,7 +273,7 @@ start_job (const WrkJob *job, const WrkResult *alone, WrkNet *net, GError **erro
 
 /* Once the engine has run. FALSE and *error where a step failed on the way. */
 static gboolean
-take_time (const Running *running, WrkJobResult *job, GError **error)
+take_time (const WrkRunning *running, WrkJobResult *job, GError **error)
 {
   if (running->rounds != NULL)
     return wrk_rounds_take (running->rounds, &job->rounds, &job->time_s, error);
@@ -358,42 +283,16 @@ take_time (const Running *running, WrkJobResult *job, GError **error)
   return TRUE;
 }
 
-double
-wrk_result_time_s (const WrkResult *result)
-{
-  switch (result->kind) {
-    case WRK_KIND_TRANSFER:
-      return result->transfer.time_s;
-    case WRK_KIND_TRAINING:
-      return result->training.step_time_s;
-    case WRK_KIND_IO:
-      return result->io.time_s;
-    case WRK_KIND_COLLECTIVE:
-    case WRK_KIND_SERVING:
-    default:
-      return result->coll.time_s * result->repeat;
-  }
-}
-
-const char *
-wrk_result_bound_by (const WrkResult *result)
-{
-  return result->kind == WRK_KIND_TRANSFER   ? result->transfer.bound_by
-         : result->kind == WRK_KIND_TRAINING ? result->training.bound_by
-         : result->kind == WRK_KIND_IO       ? result->io.bound_by
-                                             : result->coll.bound_by;
-}
-
 /* All jobs on one engine; the answer of each into its result's time. */
 static gboolean
 run_together (WrkScenario *scenario, WrkResult *result, GError **error)
 {
   g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (running_free);
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
+  g_autoptr (WrkNet) net = wrk_net_new (scenario->system.clu);
   double longest_s = 0;
   for (guint j = 0; j < scenario->jobs->len; j++) {
     const WrkJobResult *job = result->jobs->pdata[j];
-    Running *started = start_job (scenario->jobs->pdata[j], job->alone, net, error);
+    WrkRunning *started = start_job (scenario->jobs->pdata[j], job->alone, net, error);
     if (started == NULL)
       return FALSE;
     g_ptr_array_add (running, started);
@@ -406,8 +305,8 @@ run_together (WrkScenario *scenario, WrkResult *result, GError **error)
       return FALSE;
     longest_s = MAX (longest_s, job->time_s);
   }
-  result->n_events += eng_stats (wrk_net_engine (net)).events;
-  wrk_result_add_links (result, scenario->clu, net, longest_s);
+  result->run.n_events += eng_stats (wrk_net_engine (net)).events;
+  wrk_run_add_links (&result->run, scenario->system.clu, net, longest_s);
   return TRUE;
 }
 
@@ -426,16 +325,16 @@ static gboolean
 time_alone (const WrkJob *job, WrkJobResult *out, WrkResult *result, GError **error)
 {
   out->alone_s = wrk_result_time_s (out->alone);
-  if (job->view.settings.mode == WRK_MODE_MODEL || !(has_rounds (job) || job->view.kind == WRK_KIND_IO)) {
+  if (job->view.system.settings.mode == WRK_MODE_MODEL || !(wrk_job_has_rounds (job) || job->view.kind == WRK_KIND_IO)) {
     out->alone_s *= job->spec.steps.v;
     return TRUE;
   }
-  g_autoptr (WrkNet) net = wrk_net_new (job->view.clu);
-  Running *running = start_job (job, out->alone, net, error);
+  g_autoptr (WrkNet) net = wrk_net_new (job->view.system.clu);
+  WrkRunning *running = start_job (job, out->alone, net, error);
   if (running == NULL)
     return FALSE;
   gboolean ok = eng_run (wrk_net_engine (net), ENG_TIME_NEVER, 0, error) && take_time (running, out, error);
-  result->n_events += eng_stats (wrk_net_engine (net)).events;
+  result->run.n_events += eng_stats (wrk_net_engine (net)).events;
   running_free (running);
   out->rounds_alone = out->rounds;
   out->alone_s = out->time_s;
@@ -461,13 +360,11 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
 {
   for (guint j = 0; j < scenario->jobs->len; j++) {
     WrkJob *job = scenario->jobs->pdata[j];
-    job->view.settings = scenario->settings;
-    job->view.settings.no_fold = scenario->settings.no_fold || job->view.kind == WRK_KIND_COLLECTIVE; /* jobs share links */
-    job->view.seed = scenario->seed;
-    job->view.kernels = scenario->kernels;
-    job->view.overlap = scenario->overlap;
-    job->view.memory = scenario->memory;
-    job->view.storage = scenario->storage;
+    const GArray *gpus = job->view.system.gpus;
+    job->view.system = scenario->system;
+    job->view.system.gpus = (GArray *)gpus;
+    job->view.system.settings.no_fold =
+        scenario->system.settings.no_fold || job->view.kind == WRK_KIND_COLLECTIVE; /* jobs share links */
     WrkResult *alone = wrk_scenario_run (&job->view, FALSE, error);
     if (alone == NULL)
       return FALSE;
@@ -477,30 +374,29 @@ run_alone (WrkScenario *scenario, WrkResult *result, GError **error)
     if (!time_alone (job, out, result, error))
       return FALSE;
     out->time_s = out->alone_s;
-    result->n_events += alone->n_events;
-    for (guint i = 0; i < alone->warnings->len; i++)
-      wrk_result_warn (result, "%s: %s", job->name, (const char *)alone->warnings->pdata[i]);
+    result->run.n_events += alone->run.n_events;
+    for (guint i = 0; i < alone->run.warnings->len; i++)
+      wrk_run_warn (&result->run, "%s: %s", job->name, (const char *)alone->run.warnings->pdata[i]);
   }
   return TRUE;
 }
 
 gboolean
-wrk_jobs_run (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
+wrk_jobs_run (WrkScenario *scenario, WrkResult *result, GError **error)
 {
   result->jobs = g_ptr_array_new_with_free_func (job_result_free);
-  if (scenario->settings.steps == WRK_STEPS_EXACT)
+  if (scenario->system.settings.steps == WRK_STEPS_EXACT)
     return wrk_fail_at (error, BASE_MARK_NONE, "--steps exact of several jobs is not built yet; accepted: fluid");
   if (!run_alone (scenario, result, error))
     return FALSE;
-  if (scenario->settings.mode == WRK_MODE_MODEL)
-    wrk_result_warn (result, "mode model knows no contention: each job is answered as if it were alone; --mode event shares links");
+  if (scenario->system.settings.mode == WRK_MODE_MODEL)
+    wrk_run_warn (&result->run,
+                  "mode model knows no contention: each job is answered as if it were alone; --mode event shares links");
   else if (!run_together (scenario, result, error))
     return FALSE;
-  for (guint j = 0; want_spans && j < result->jobs->len; j++) {
+  for (guint j = 0; result->run.spans != NULL && j < result->jobs->len; j++) {
     const WrkJobResult *job = result->jobs->pdata[j];
-    WrkSpan *span = g_new (WrkSpan, 1);
-    *span = (WrkSpan){ .lane = g_strdup (job->name), .name = g_strdup (job->nodes), .start_s = 0, .end_s = job->time_s };
-    g_ptr_array_add (result->spans, span);
+    wrk_run_span (&result->run, g_strdup (job->name), g_strdup (job->nodes), 0, job->time_s);
   }
   return TRUE;
 }

@@ -15,16 +15,17 @@
  * Valid: readers spread evenly over the nodes. Source: torch.utils.data.DataLoader (workers hand out batches in turn,
  * prefetch_factor each). Check: test_workload_loader. */
 #include "workload/loader.h"
+#include "workload/copies.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "beside-private.h"
 #include "engine/graph.h"
-#include "io_way-private.h"
 #include "model-private.h"
 #include "rounds-private.h"
 #include "stage-private.h"
+#include "workload/io_run.h"
 
 /* Batches of a reader that are simulated at most, and steps at least. */
 enum { MOST_BATCHES = 8192, LEAST_STEPS = 6, LEAST_TURNS = 4, LEAST_BATCHES = 512 };
@@ -81,22 +82,22 @@ static const BaseField loader_fields[] = {
 const BaseSchema wrk_schema_loader = { .name = "loader", .help = "Where samples come from.", .fields = loader_fields };
 
 gboolean
-wrk_check_loader (const WrkScenario *scenario, GError **error)
+wrk_check_loader (const WrkTrainingJob *job, GError **error)
 {
-  const WrkLoaderSpec *spec = &scenario->training.loader;
+  const WrkLoaderSpec *spec = &job->spec.loader;
   MdlTier tier;
   g_autoptr (GError) why = NULL;
   if (!spec->head.set)
     return TRUE;
-  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, &why) == CLU_NONE)
+  if (wrk_io_find (job->system->clu, spec->tier.v, &tier, &why) == CLU_NONE)
     return wrk_fail_at (error, spec->tier.mark, "%s", why->message);
-  if (scenario->training.model.model == NULL && !spec->samples.set)
+  if (job->spec.model.model == NULL && !spec->samples.set)
     return wrk_fail_at (error, spec->head.mark, "a loader of layers with given times needs 'samples', of a rank and micro-batch");
   if (spec->cache.v == MDL_CACHE_WARM && !spec->dataset.set)
     return wrk_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
-  if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (scenario->clu, 0) <= 0)
+  if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (job->system->clu, 0) <= 0)
     return wrk_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
-  return wrk_check_stage (scenario, error);
+  return wrk_check_stage (job, error);
 }
 
 /* One resource of the first node's ways. */
@@ -106,7 +107,7 @@ typedef struct {
 } Load;
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkLoaderSpec *spec;
   const WrkTrainingResult *training;
   WrkLoaderResult *out;
@@ -152,13 +153,13 @@ load_of (Pipe *pipe, CluRes res, gboolean make)
 static gboolean
 find_ways (Pipe *pipe, double *latency_s, GError **error)
 {
-  const WrkScenario *scenario = pipe->scenario;
+  const WrkTrainingJob *job = pipe->job;
   for (guint32 node = 0; node < pipe->n_nodes; node++)
     for (guint32 i = 0; i < pipe->local; i++) {
       WrkIoPlace place = { g_array_index (pipe->homes, WrkIoHome, node).node, i * pipe->gpus };
       g_auto (WrkIoWay) way = { 0 };
       g_autoptr (GError) why = NULL;
-      if (!wrk_io_way (scenario->clu, &scenario->settings, pipe->dev, &place, MDL_IO_READ, WRK_IO_HOST, &way, &why))
+      if (!wrk_io_way (job->system->clu, &job->system->settings, pipe->dev, &place, MDL_IO_READ, WRK_IO_HOST, &way, &why))
         return wrk_fail_at (error, pipe->spec->tier.mark, "%s", why->message);
       for (guint u = 0; u < way.uses->len; u++) {
         const CluUse *use = &g_array_index (way.uses, CluUse, u);
@@ -191,11 +192,11 @@ ask_storage (Pipe *pipe, double latency_s)
                         .clients = 1,
                         .file_B = spec->file_size.v };
   MdlTierCost one, all;
-  mdl_tier_cost (&pipe->tier, &q, pipe->scenario->storage, &one);
+  mdl_tier_cost (&pipe->tier, &q, pipe->job->system->storage, &one);
   gboolean local = pipe->tier.type.kind.v == MDL_TIER_LOCAL_NVME; /* each node has its own */
   q.clients = local ? pipe->local : out->readers;
   q.in_flight = spec->depth.v * spec->workers.v;
-  mdl_tier_cost (&pipe->tier, &q, pipe->scenario->storage, &all);
+  mdl_tier_cost (&pipe->tier, &q, pipe->job->system->storage, &all);
   pipe->worker_Bps = one.client_rate_Bps;
   pipe->servers_Bps = all.all.rate_Bps * (local ? pipe->n_nodes : 1);
   g_strlcpy (out->bound_by, all.by_metadata ? "metadata" : mdl_io_bound_names[all.all.bound], sizeof out->bound_by);
@@ -205,14 +206,14 @@ ask_storage (Pipe *pipe, double latency_s)
 static double
 cores_of (const Pipe *pipe)
 {
-  return clu_node_cores (pipe->scenario->clu, pipe->first);
+  return clu_node_cores (pipe->job->system->clu, pipe->first);
 }
 
 /* Copies of one batch to all GPUs that read at the same time. */
 static gboolean
 price_copy (Pipe *pipe, GError **error)
 {
-  const Clu *clu = pipe->scenario->clu;
+  const Clu *clu = pipe->job->system->clu;
   guint32 node = pipe->first, n = pipe->local * pipe->gpus, gpus = clu_gpus_per_node (clu, node),
           memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   n = MIN (n, gpus);
@@ -229,7 +230,7 @@ price_copy (Pipe *pipe, GError **error)
                              .count = 1,
                              .pageable = !pipe->spec->pin.v };
   WrkFault fault;
-  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &pipe->scenario->settings, &copies, &fault, error);
+  g_autoptr (GPtrArray) done = wrk_copies_price (clu, &pipe->job->system->settings, &copies, &fault, error);
   for (guint i = 0; done != NULL && i < done->len; i++)
     pipe->out->copy_s = fmax (pipe->out->copy_s, ((const WrkCopy *)done->pdata[i])->time_s);
   return done != NULL;
@@ -240,7 +241,7 @@ static void
 price_stages (Pipe *pipe)
 {
   const WrkLoaderSpec *spec = pipe->spec;
-  const MdlStorage *storage = pipe->scenario->storage;
+  const MdlStorage *storage = pipe->job->system->storage;
   WrkLoaderResult *out = pipe->out;
   double samples = out->batch_B / spec->sample.v, core_Bps = storage != NULL && storage->core.set ? storage->core.v : HUGE_VAL;
   double decoded_B = samples * (spec->decoded.set ? spec->decoded.v : spec->sample.v);
@@ -256,8 +257,8 @@ price_stages (Pipe *pipe)
   out->storage_s = stored_B * out->readers / pipe->servers_Bps;
   for (guint i = 0; i < pipe->loads->len; i++) {
     const Load *load = &g_array_index (pipe->loads, Load, i);
-    double least_s = stored_B * load->all / clu_resource_capacity (pipe->scenario->clu, load->res);
-    gboolean tier = clu_resource_family (pipe->scenario->clu, load->res) == CLU_FAMILY_STORAGE;
+    double least_s = stored_B * load->all / clu_resource_capacity (pipe->job->system->clu, load->res);
+    gboolean tier = clu_resource_family (pipe->job->system->clu, load->res) == CLU_FAMILY_STORAGE;
     double *to = tier ? &out->storage_s : &out->network_s;
     *to = fmax (*to, least_s);
   }
@@ -450,7 +451,7 @@ simulate (const Pipe *pipe, guint64 *n_events, GError **error)
   g.link = g_new (EngLink, MAX (pipe->loads->len, 1u));
   for (guint i = 0; i < pipe->loads->len; i++) {
     const Load *load = &g_array_index (pipe->loads, Load, i);
-    g.link[i] = eng_link_new (eng, clu_resource_capacity (pipe->scenario->clu, load->res) * load->here / load->all);
+    g.link[i] = eng_link_new (eng, clu_resource_capacity (pipe->job->system->clu, load->res) * load->here / load->all);
   }
   g.servers = eng_link_new (eng, pipe->servers_Bps * pipe->local / out->readers);
   g.compute = g_new (EngTask, g.n);
@@ -506,20 +507,21 @@ readers_of (const WrkLoaderSpec *spec, const WrkTrainingResult *training)
 static gboolean
 price_broadcast (Pipe *pipe, GError **error)
 {
-  const WrkScenario *scenario = pipe->scenario;
+  const WrkTrainingJob *job = pipe->job;
   const WrkTrainingResult *training = pipe->training;
-  if (pipe->spec->readers.v != WRK_READERS_ENDS || training->tp <= 1 || scenario->training.model.model == NULL)
+  if (pipe->spec->readers.v != WRK_READERS_ENDS || training->tp <= 1 || job->spec.model.model == NULL)
     return TRUE;
   g_auto (WrkModel) model = { 0 };
-  if (!wrk_model_plan (scenario, &model, error))
+  if (!wrk_model_plan (job, &model, error))
     return FALSE;
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
   wrk_grid_group (&model.grid, WRK_GROUP_TP, 0, 0, ranks);
   for (guint i = 0; i < ranks->len; i++)
-    g_array_index (ranks, guint32, i) = g_array_index (scenario->gpus, guint32, g_array_index (ranks, guint32, i));
-  WrkSettings closed = scenario->settings;
+    g_array_index (ranks, guint32, i) = g_array_index (job->system->gpus, guint32, g_array_index (ranks, guint32, i));
+  WrkSettings closed = job->system->settings;
   closed.mode = WRK_MODE_MODEL;
-  g_autoptr (WrkComm) comm = wrk_comm_new (scenario->clu, &closed, (const guint32 *)(const void *)ranks->data, ranks->len, error);
+  g_autoptr (WrkComm) comm =
+      wrk_comm_new (job->system->clu, &closed, (const guint32 *)(const void *)ranks->data, ranks->len, error);
   if (comm == NULL)
     return FALSE;
   double decoded = pipe->spec->decoded.set ? pipe->spec->decoded.v / pipe->spec->sample.v : 1;
@@ -538,14 +540,15 @@ price_broadcast (Pipe *pipe, GError **error)
 static gboolean
 place_readers (Pipe *pipe, GError **error)
 {
-  const WrkScenario *scenario = pipe->scenario;
+  const WrkTrainingJob *job = pipe->job;
   const WrkTrainingResult *training = pipe->training;
   const WrkLoaderSpec *spec = pipe->spec;
   WrkLoaderResult *out = pipe->out;
-  pipe->homes = wrk_io_homes (scenario);
+  pipe->homes = wrk_io_homes (job->system);
   pipe->first = g_array_index (pipe->homes, WrkIoHome, 0).node;
-  guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u), gpus = clu_gpus_per_node (scenario->clu, pipe->first);
-  pipe->m = training->has_model ? MAX (training->micro_batches, 1u) : (guint32)scenario->training.micro_batches.v;
+  guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u),
+          gpus = clu_gpus_per_node (job->system->clu, pipe->first);
+  pipe->m = training->has_model ? MAX (training->micro_batches, 1u) : (guint32)job->spec.micro_batches.v;
   if (pipe->m > MOST_BATCHES / 2)
     return wrk_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %d", pipe->m,
                         MOST_BATCHES / 2);
@@ -553,14 +556,14 @@ place_readers (Pipe *pipe, GError **error)
   pipe->n_nodes = MIN (nodes, spec->sharing.v == 1 ? dp : all);
   pipe->gpus = spec->sharing.v == 1 ? MIN (of_a_node, gpus) : 1;
   pipe->local = spec->sharing.v == 1 ? 1 : (all + nodes - 1) / nodes;
-  double samples = spec->samples.set ? spec->samples.v : scenario->training.model.micro_batch.v;
+  double samples = spec->samples.set ? spec->samples.v : job->spec.model.micro_batch.v;
   out->batch_B = samples * spec->sample.v * (spec->sharing.v == 1 ? of_a_node : 1);
   out->readers = (double)pipe->local * pipe->n_nodes;
   out->batches = pipe->m;
   out->batch_s = training->step_time_s / pipe->m;
   out->demand_Bps = out->batch_B * out->readers / out->batch_s;
-  double share = scenario->storage != NULL && scenario->storage->cache.set ? scenario->storage->cache.v : 0;
-  double cache_B = clu_node_memory_B (scenario->clu, pipe->first) * share;
+  double share = job->system->storage != NULL && job->system->storage->cache.set ? job->system->storage->cache.v : 0;
+  double cache_B = clu_node_memory_B (job->system->clu, pipe->first) * share;
   out->set = TRUE;
   pipe->misses = 1 - mdl_cache_hits ((MdlCache)spec->cache.v, spec->dataset.v, cache_B, spec->access.v == 1);
   out->hits = 1 - pipe->misses;
@@ -569,26 +572,25 @@ place_readers (Pipe *pipe, GError **error)
 
 /* Reads over links that the step's own traffic crosses: they slow it, and get no more than it leaves them. */
 static gboolean
-meet_step (Pipe *pipe, WrkResult *result, GError **error)
+meet_step (Pipe *pipe, WrkTrainingResult *training, WrkRunInfo *info, GError **error)
 {
   static const double ROUNDING = 1e-6;
-  const WrkScenario *scenario = pipe->scenario;
-  WrkTrainingResult *training = &result->training;
+  const WrkTrainingJob *job = pipe->job;
   WrkLoaderResult *out = pipe->out;
   double most_Bps, beside_s, before_s = training->step_time_s;
   WrkIoRun *reads;
-  if (scenario->settings.mode == WRK_MODE_MODEL)
+  if (job->system->settings.mode == WRK_MODE_MODEL)
     return TRUE;
-  if (!wrk_loader_reads (scenario, training, &reads, error))
+  if (!wrk_loader_reads (job, training, &reads, error))
     return FALSE;
   if (reads == NULL)
     return TRUE;
   g_autoptr (WrkIoRun) run = reads;
   g_auto (WrkSide) side = { 0 };
   wrk_io_run_side (run, 0, &side);
-  if (!wrk_side_may_meet (scenario, result, &side))
+  if (!wrk_side_may_meet (job->system->clu, info, &side))
     return TRUE;
-  if (!wrk_beside_reads (scenario, run, before_s, &most_Bps, &beside_s, &result->n_events, error))
+  if (!wrk_beside_reads (job, run, before_s, &most_Bps, &beside_s, &info->n_events, error))
     return FALSE;
   if (most_Bps < side.bound_Bps * (1 - ROUNDING))
     pipe->servers_Bps = fmin (pipe->servers_Bps, most_Bps * out->readers);
@@ -602,17 +604,16 @@ meet_step (Pipe *pipe, WrkResult *result, GError **error)
 }
 
 gboolean
-wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
+wrk_add_loader (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error)
 {
-  WrkTrainingResult *training = &result->training;
   WrkLoaderResult *out = &training->loader;
-  g_auto (Pipe) pipe = { .scenario = scenario, .spec = &scenario->training.loader, .training = training, .out = out };
+  g_auto (Pipe) pipe = { .job = job, .spec = &job->spec.loader, .training = training, .out = out };
   if (!pipe.spec->head.set)
     return TRUE;
   pipe.loads = g_array_new (FALSE, FALSE, sizeof (Load));
   pipe.uses = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
   g_autoptr (GError) why = NULL;
-  pipe.dev = wrk_io_find (scenario->clu, pipe.spec->tier.v, &pipe.tier, &why);
+  pipe.dev = wrk_io_find (job->system->clu, pipe.spec->tier.v, &pipe.tier, &why);
   if (pipe.dev == CLU_NONE)
     return wrk_fail_at (error, pipe.spec->tier.mark, "%s", why->message);
   out->set = TRUE;
@@ -622,32 +623,32 @@ wrk_add_loader (const WrkScenario *scenario, WrkResult *result, GError **error)
   if (!place_readers (&pipe, error) || !find_ways (&pipe, &latency_s, error))
     return FALSE;
   ask_storage (&pipe, latency_s);
-  if (!meet_step (&pipe, result, error) || !price_copy (&pipe, error) || !price_broadcast (&pipe, error))
+  if (!meet_step (&pipe, training, info, error) || !price_copy (&pipe, error) || !price_broadcast (&pipe, error))
     return FALSE;
   price_stages (&pipe);
   pipe.before_s = out->broadcast_s + (pipe.spec->decoder.v == WRK_DECODE_GPU ? pipe.gpu_decode_s : 0);
-  if (!simulate (&pipe, &result->n_events, error))
+  if (!simulate (&pipe, &info->n_events, error))
     return FALSE;
   name_starved (&pipe);
   out->gpu_s = pipe.gpu_decode_s;
   wrk_step_longer (training, WRK_PART_DATA_STALL, out->stall_s);
   training->provenance = MIN (training->provenance, out->source);
   if (cores_of (&pipe) <= 0 && (out->decode_s > 0 || out->pin_s > 0))
-    wrk_result_warn (result, "how many cores a node has is not known: workers never wait for one (node.sockets.cores)");
+    wrk_run_warn (info, "how many cores a node has is not known: workers never wait for one (node.sockets.cores)");
   return TRUE;
 }
 
 gboolean
-wrk_loader_reads (const WrkScenario *scenario, const WrkTrainingResult *training, WrkIoRun **out, GError **error)
+wrk_loader_reads (const WrkTrainingJob *job, const WrkTrainingResult *training, WrkIoRun **out, GError **error)
 {
-  const WrkLoaderSpec *spec = &scenario->training.loader;
+  const WrkLoaderSpec *spec = &job->spec.loader;
   const WrkLoaderResult *loader = &training->loader;
   double step_B = loader->batch_B * loader->batches * loader->readers * (1 - loader->hits);
   *out = NULL;
   if (!loader->set || !(step_B > 0))
     return TRUE;
   MdlTier tier;
-  if (wrk_io_find (scenario->clu, spec->tier.v, &tier, error) == CLU_NONE)
+  if (wrk_io_find (job->system->clu, spec->tier.v, &tier, error) == CLU_NONE)
     return FALSE;
   double own_B = tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576;
   WrkIoSpec io = { .head = spec->head, .tier = spec->tier, .threads = spec->workers, .queue_depth = spec->depth };
@@ -661,7 +662,7 @@ wrk_loader_reads (const WrkScenario *scenario, const WrkTrainingResult *training
   io.io_size = spec->io_size;
   if (!spec->io_size.set)
     io.io_size = (BaseNum){ .v = spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B, .set = TRUE };
-  *out = wrk_io_run_new (scenario, &io, error);
+  *out = wrk_io_run_new (job->system, &io, error);
   return *out != NULL;
 }
 

@@ -5,8 +5,8 @@
 #include "models/kernel.h"
 #include "models/layer.h"
 #include "models/overlap.h"
-#include "scenario-private.h"
 #include "schedule-private.h"
+#include "training-private.h"
 #include "workload/gpu.h"
 
 /* ---- the grid of ranks ---- */
@@ -18,18 +18,22 @@ typedef enum { WRK_DIM_TP, WRK_DIM_CP, WRK_DIM_DP, WRK_DIM_PP, WRK_DIM_N } WrkDi
 typedef struct {
   guint32 size[WRK_DIM_N], stride[WRK_DIM_N];
   guint32 ep, etp, edp;
-  guint32 copies;    /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
-  guint32 shard;     /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
-  guint32 n;         /* all */
+  guint32 copies; /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
+  guint32 shard;  /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
+  guint32 n;      /* all */
 } WrkGrid;
 
 /* Ranks that talk together. SHARD: of dp x cp, those that share one copy; REPLICA: of dp x cp, those that hold the same shard. */
 typedef enum {
-  WRK_GROUP_TP, WRK_GROUP_CP, WRK_GROUP_EP, WRK_GROUP_ETP,
-  WRK_GROUP_DP,      /* dp x cp: gradients of what is not an expert's */
-  WRK_GROUP_SHARD, WRK_GROUP_REPLICA,
-  WRK_GROUP_EDP,     /* of the experts' gradients */
-  WRK_GROUP_MODEL,   /* all ranks of a replica: tp x cp x pp */
+  WRK_GROUP_TP,
+  WRK_GROUP_CP,
+  WRK_GROUP_EP,
+  WRK_GROUP_ETP,
+  WRK_GROUP_DP, /* dp x cp: gradients of what is not an expert's */
+  WRK_GROUP_SHARD,
+  WRK_GROUP_REPLICA,
+  WRK_GROUP_EDP,   /* of the experts' gradients */
+  WRK_GROUP_MODEL, /* all ranks of a replica: tp x cp x pp */
   WRK_GROUP_N
 } WrkGroupKind;
 extern const char *const wrk_group_names[WRK_GROUP_N]; /* "tp" … */
@@ -59,14 +63,14 @@ typedef enum {
 
 /* What the software makes of the times of kernels (models/software.h). */
 typedef struct {
-  double efficiency, attention, optimizer; /* what compute, fused attention, and the optimizer are divided by */
-  gboolean shows;               /* the host's launches count, `kernel_s` each */
+  double efficiency, attention, optimizer;         /* what compute, fused attention, and the optimizer are divided by */
+  gboolean shows;                                  /* the host's launches count, `kernel_s` each */
   double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
-  double replica_s;             /* to make one of a module for another GPU, and to start its thread */
-  double step_s;                /* that nothing of a step hides */
-  gboolean queues_sends;        /* of this schedule: one stream for all sends and receives of a rank */
-  double slowest;               /* compute of the slowest rank over the mean */
-  double first_bucket_B;        /* gradients that are all-reduced first; 0: as all */
+  double replica_s;                                /* to make one of a module for another GPU, and to start its thread */
+  double step_s;                                   /* that nothing of a step hides */
+  gboolean queues_sends;                           /* of this schedule: one stream for all sends and receives of a rank */
+  double slowest;                                  /* compute of the slowest rank over the mean */
+  double first_bucket_B;                           /* gradients that are all-reduced first; 0: as all */
   double bucket, bucket_per_rank; /* parameters reduce-scattered together: the greater one; HUGE_VAL: all of a chunk */
   BaseSource source;
 } WrkSoftware;
@@ -78,19 +82,19 @@ typedef struct {
 } WrkCut;
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkTrainingSpec *spec;
   MdlLlm llm;
   MdlLlmCount count;
   WrkGrid grid;
   WrkPipeline pipe;
-  WrkCut *cut;        /* by position of the chain */
+  WrkCut *cut; /* by position of the chain */
   guint32 n_positions;
-  guint32 mtp;        /* modules of multi-token prediction, behind the head */
-  guint32 m;          /* micro-batches of a replica and step */
-  MdlLayerAsk ask;    /* of a rank; `accumulate` as of the second micro-batch */
+  guint32 mtp;     /* modules of multi-token prediction, behind the head */
+  guint32 m;       /* micro-batches of a replica and step */
+  MdlLayerAsk ask; /* of a rank; `accumulate` as of the second micro-batch */
   WrkSync sync;
-  MdlGpu gpu;         /* what the models of kernels know of it */
+  MdlGpu gpu; /* what the models of kernels know of it */
   WrkSoftware software;
   gboolean overlap_tp; /* collectives of tensor parallelism run part by part beside products */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
@@ -100,12 +104,12 @@ typedef struct {
 gboolean wrk_model_parts (const WrkModel *model);
 /* Reads, completes and checks what the workload asks for. FALSE and *error, with the place, where sizes do not divide or ranks are
  * more than GPUs. `model` is zeroed by the caller; wrk_model_clear after it, also on failure. */
-gboolean wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error);
+gboolean wrk_model_plan (const WrkTrainingJob *job, WrkModel *model, GError **error);
 void wrk_model_clear (WrkModel *model);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (WrkModel, wrk_model_clear)
 
 /* model_keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
-gboolean wrk_model_check_keys (const WrkScenario *scenario, GError **error);
+gboolean wrk_model_check_keys (const WrkTrainingJob *job, GError **error);
 gboolean wrk_model_check_stragglers (const WrkModel *model, GError **error);
 /* How many times as long the compute of pipeline rank `pp` takes, by the slowest of its ranks: stragglers and jitter. */
 double wrk_model_slow (const WrkModel *model, guint32 pp);
@@ -126,12 +130,12 @@ gboolean wrk_model_holds (const WrkModel *model, guint32 pp, guint32 position);
 /* A collective or a send, priced: what one group takes alone, and what its traffic and that of its like (other groups of the same
  * kind that run at the same time) load. */
 typedef struct {
-  WrkColl coll;        /* of the slowest group */
-  guint operation;     /* as the fold numbers it */
-  const GArray *all;   /* WrkLoad of all that run together, of what is alike one; NULL until folded, and where it takes no time */
-  const GArray *loads; /* of them those that can bind */
-  double time_s;       /* of all together */
-  guint32 n_groups;    /* that run together */
+  WrkColl coll;          /* of the slowest group */
+  guint operation;       /* as the fold numbers it */
+  const GArray *all;     /* WrkLoad of all that run together, of what is alike one; NULL until folded, and where it takes no time */
+  const GArray *loads;   /* of them those that can bind */
+  double time_s;         /* of all together */
+  guint32 n_groups;      /* that run together */
   MdlOverlapComm demand; /* of one GPU */
 } WrkPriced;
 
@@ -162,22 +166,22 @@ typedef struct {
   gboolean is_coll;
   /* work */
   double time_s;
-  double kernels;                /* launches */
-  double square_s2;              /* of their times, summed */
+  double kernels;           /* launches */
+  double square_s2;         /* of their times, summed */
   double syncs;             /* of the host with the GPU, behind it or behind its rounds */
   double rounds;            /* above 1: launched in so many parts, one after the other */
-  double memory_s, start_s;      /* of time_s: kernels that memory, and that starting alone bounds */
-  gboolean recomputed;           /* it repeats a forward pass */
+  double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
+  gboolean recomputed;      /* it repeats a forward pass */
   MdlOverlapCompute demand;
   /* a collective */
   const WrkPriced *priced;
   WrkGroupKind group;
-  int after;                     /* item that it follows; -1: the first of the pass begins with it */
-  int before;                    /* item that waits for it; the number of items: the end of the pass */
+  int after;  /* item that it follows; -1: the first of the pass begins with it */
+  int before; /* item that waits for it; the number of items: the end of the pass */
   double repeat;
-  int with;                      /* item that it is cut up with; -1: none */
-  unsigned parts;                /* that both are cut into */
-  gboolean leads;                /* it comes before that item, else behind */
+  int with;       /* item that it is cut up with; -1: none */
+  unsigned parts; /* that both are cut into */
+  gboolean leads; /* it comes before that item, else behind */
 } WrkItem;
 
 typedef enum { WRK_UNIT_EMBEDDING, WRK_UNIT_LAYER, WRK_UNIT_HEAD, WRK_UNIT_MTP } WrkUnitKind;
@@ -190,25 +194,25 @@ typedef struct {
 
 /* Items of the passes of one unit of a model (a layer, the embedding, the head) on a pipeline rank, by WrkTurnKind. */
 typedef struct {
-  GArray *pass[WRK_TURN_KINDS]; /* WrkItem */
-  double pass_s[WRK_TURN_KINDS]; /* of compute, summed */
-  double flop[WRK_TURN_KINDS];   /* as mfu counts, recomputed ones too */
-  double kernel_s[WRK_TURN_KINDS]; /* the kernel that runs at any moment, on average */
-  double dense, expert;          /* parameters of a rank, without and in experts */
+  GArray *pass[WRK_TURN_KINDS];         /* WrkItem */
+  double pass_s[WRK_TURN_KINDS];        /* of compute, summed */
+  double flop[WRK_TURN_KINDS];          /* as mfu counts, recomputed ones too */
+  double kernel_s[WRK_TURN_KINDS];      /* the kernel that runs at any moment, on average */
+  double dense, expert;                 /* parameters of a rank, without and in experts */
   double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
-  GArray *tensor;                /* WrkTensor, in the order in which they are registered */
+  GArray *tensor;                       /* WrkTensor, in the order in which they are registered */
 } WrkUnit;
 
 /* A work or a collective as it was priced, for who wants to see how the times come about. */
 typedef struct {
   guint32 pp;
-  MdlPart part;             /* MDL_PART_N: the optimizer */
+  MdlPart part; /* MDL_PART_N: the optimizer */
   gboolean windowed, first;
   WrkTurnKind turn;
   MdlWork work;
-  double time_s;            /* of all of the work's kernels, by this software */
-  MdlKernelCost cost;       /* of compute */
-  const WrkPriced *priced;  /* of a collective */
+  double time_s;           /* of all of the work's kernels, by this software */
+  MdlKernelCost cost;      /* of compute */
+  const WrkPriced *priced; /* of a collective */
 } WrkTold;
 
 typedef struct WrkCosts WrkCosts;

@@ -168,7 +168,7 @@ wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out)
   out->ep = model->grid.ep;
   out->micro_batches = model->m;
   out->n_ranks = model->grid.n;
-  out->n_nodes = wrk_n_nodes_of (model->scenario, out->n_ranks);
+  out->n_nodes = wrk_system_n_nodes (model->job->system, out->n_ranks);
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[WRK_PART_OPTIMIZER];

@@ -9,17 +9,34 @@
 
 /* Kinds of tasks, as breakdowns and traces read them. */
 typedef enum {
-  WRK_STEP_FORWARD, WRK_STEP_BACKWARD, WRK_STEP_RECOMPUTE, WRK_STEP_OPTIMIZER, WRK_STEP_COPY,
-/* on the compute stream; COPY: between buffers of shards */
+  WRK_STEP_FORWARD,
+  WRK_STEP_BACKWARD,
+  WRK_STEP_RECOMPUTE,
+  WRK_STEP_OPTIMIZER,
+  WRK_STEP_COPY,
+  /* on the compute stream; COPY: between buffers of shards */
   WRK_STEP_JOIN,
-  WRK_STEP_HOST, WRK_STEP_SYNC, /* on the host's: it queues; it goes on after waiting for the GPU */
-  WRK_STEP_TP, WRK_STEP_CP, WRK_STEP_EP, WRK_STEP_DP,
-  WRK_STEP_SEND_UP, WRK_STEP_SEND_DOWN,
+  WRK_STEP_HOST,
+  WRK_STEP_SYNC, /* on the host's: it queues; it goes on after waiting for the GPU */
+  WRK_STEP_TP,
+  WRK_STEP_CP,
+  WRK_STEP_EP,
+  WRK_STEP_DP,
+  WRK_STEP_SEND_UP,
+  WRK_STEP_SEND_DOWN,
   WRK_STEP_KINDS
 } WrkStepKind;
 
 typedef enum {
-  WRK_ROLE_COMPUTE, WRK_ROLE_HOST, WRK_ROLE_TP, WRK_ROLE_CP, WRK_ROLE_EP, WRK_ROLE_DP, WRK_ROLE_EDP, WRK_ROLE_REPLICA, WRK_ROLE_UP,
+  WRK_ROLE_COMPUTE,
+  WRK_ROLE_HOST,
+  WRK_ROLE_TP,
+  WRK_ROLE_CP,
+  WRK_ROLE_EP,
+  WRK_ROLE_DP,
+  WRK_ROLE_EDP,
+  WRK_ROLE_REPLICA,
+  WRK_ROLE_UP,
   WRK_ROLE_DOWN,
   WRK_ROLES
 } WrkRole;
@@ -28,10 +45,10 @@ typedef enum {
 typedef struct {
   EngStream stream[WRK_ROLES]; /* ENG_NO_STREAM until it is used */
   EngPlace place;
-  double slow;                 /* factor on compute: the slowest of its ranks */
-  EngTask ready;               /* its gradients are complete */
-  EngTask update;              /* the optimizer */
-  EngTask end;                 /* the rank's step is over */
+  double slow;    /* factor on compute: the slowest of its ranks */
+  EngTask ready;  /* its gradients are complete */
+  EngTask update; /* the optimizer */
+  EngTask end;    /* the rank's step is over */
 } WrkLane;
 
 /* What a task is done for. */
@@ -65,13 +82,13 @@ typedef struct {
   WrkCosts *costs;
   WrkNet *net;
   EngGraph *graph;
-  WrkLane *lane;      /* by pipeline rank */
-  GArray *notes;      /* WrkNote, by task */
-  GArray *uses;       /* scratch */
+  WrkLane *lane; /* by pipeline rank */
+  GArray *notes; /* WrkNote, by task */
+  GArray *uses;  /* scratch */
   WrkHost host;
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
-  WrkAt at;           /* what is built now */
-  gboolean rehearses; /* asks for all prices and builds nothing */
+  WrkAt at;            /* what is built now */
+  gboolean rehearses;  /* asks for all prices and builds nothing */
 } WrkBuild;
 
 extern const char *const wrk_role_names[WRK_ROLES];
@@ -81,9 +98,7 @@ EngStream wrk_build_stream (WrkBuild *b, guint32 lane, WrkRole role);
 EngTask wrk_build_compute (WrkBuild *b, guint32 lane, WrkStepKind kind, double time_s, const WrkItem *item, const char *name);
 /* `beside_s`: the kernel that it begins beside, on average, whose SMs it waits for; 0: none. */
 EngTask wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepKind kind, const WrkPriced *priced,
-                        double beside_s,
-                        double share,
-                        const char *name);
+                        double beside_s, double share, const char *name);
 /* Bytes on the links of all groups, of everything that was built, for the report. */
 void wrk_build_count (const WrkBuild *b);
 void wrk_build_after (WrkBuild *b, EngTask task, const GArray *wait);
@@ -134,9 +149,9 @@ void wrk_model_summarise (const WrkBuild *b, WrkTrainingResult *out);
 typedef struct WrkModelRun WrkModelRun;
 /* A step on an engine of others: started now, over when the engine has run. `fold`: alike links once, where nobody else loads the
  * network. NULL and *error on failure. Returned: full, and to be freed before the network. */
-WrkModelRun *wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error);
+WrkModelRun *wrk_model_start (const WrkTrainingJob *job, WrkNet *net, gboolean fold, GError **error);
 /* Folded together with what `side` (n of them) loads: wrk_model_side_loads are WrkLoad that can bind, borrowed. */
-WrkModelRun *wrk_model_start_beside (const WrkScenario *scenario, WrkNet *net, const WrkSide *const *side, unsigned n,
+WrkModelRun *wrk_model_start_beside (const WrkTrainingJob *job, WrkNet *net, const WrkSide *const *side, unsigned n,
                                      GError **error);
 const GArray *wrk_model_side_loads (const WrkModelRun *run, unsigned i);
 double wrk_model_time_s (const WrkModelRun *run);

@@ -128,7 +128,7 @@ wrk_costs_remember (WrkCosts *costs, GHashTable *products)
 static void
 price_gemm (const WrkCosts *costs, const MdlGemm *gemm, MdlKernelCost *cost)
 {
-  const MdlKernels *kernels = costs->model->scenario->kernels;
+  const MdlKernels *kernels = costs->model->job->system->kernels;
   if (costs->products == NULL || costs->told != NULL) {
     mdl_gemm_cost (kernels, &costs->model->gpu, gemm, cost);
     return;
@@ -194,7 +194,7 @@ attention_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
                              .backward = work->attention.backward,
                              .dtype = mdl_format_precision (costs->model->attention),
                              .terse = costs->told == NULL };
-  mdl_attention_cost (costs->model->scenario->kernels, &costs->model->gpu, &attention, cost);
+  mdl_attention_cost (costs->model->job->system->kernels, &costs->model->gpu, &attention, cost);
   double counted = mdl_attention_flop (&attention);
   /* documents of a sequence that do not see each other, and the parts of a ring, leave less than the mask's half */
   return counted > 0 ? cost->time_s * fmin (work->flop / counted, 1) : cost->time_s;
@@ -222,8 +222,8 @@ memory_s (const WrkCosts *costs, const MdlWork *work, MdlKernelCost *cost)
   const MdlMemory memory = {
     .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B, .terse = costs->told == NULL
   };
-  mdl_memory_cost (costs->model->scenario->kernels, &costs->model->gpu, &memory, cost);
-  double gap_s = mdl_launch_cost_s (costs->model->scenario->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
+  mdl_memory_cost (costs->model->job->system->kernels, &costs->model->gpu, &memory, cost);
+  double gap_s = mdl_launch_cost_s (costs->model->job->system->kernels, MDL_LAUNCH_COST_KERNEL_GAP);
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
 }
 
@@ -631,7 +631,7 @@ wrk_costs_host (const WrkCosts *costs, WrkHost *out)
 {
   const WrkModel *model = costs->model;
   const WrkSoftware *software = &model->software;
-  const MdlKernels *kernels = model->scenario->kernels;
+  const MdlKernels *kernels = model->job->system->kernels;
   *out = (WrkHost){ 0 };
   if (model->ask.framework == MDL_FRAMEWORK_GRAPHS)
     return;
@@ -649,7 +649,7 @@ double
 wrk_costs_memory_s (const WrkCosts *costs, double read_B, double written_B)
 {
   const MdlMemory memory = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B };
-  return mdl_memory_time_s (costs->model->scenario->kernels, &costs->model->gpu, &memory);
+  return mdl_memory_time_s (costs->model->job->system->kernels, &costs->model->gpu, &memory);
 }
 
 double

@@ -8,34 +8,34 @@
 #include "model-private.h"
 
 static const BaseYamlNode *
-given (const WrkScenario *scenario, const char *map, const char *key)
+given (const WrkTrainingJob *job, const char *map, const char *key)
 {
-  const BaseYamlNode *node = scenario->spec.workload;
+  const BaseYamlNode *node = job->node;
   if (map != NULL)
     node = base_yaml_get (node, map);
   return node != NULL && base_yaml_kind (node) == BASE_YAML_MAP ? base_yaml_get (node, key) : NULL;
 }
 
 static gboolean
-refuse (const WrkScenario *scenario, const char *map, const char *key, const char *what, GError **error)
+refuse (const WrkTrainingJob *job, const char *map, const char *key, const char *what, GError **error)
 {
-  const BaseYamlNode *node = given (scenario, map, key);
+  const BaseYamlNode *node = given (job, map, key);
   return node == NULL || wrk_fail_at (error, base_yaml_mark (node), "'%s' %s", key, what);
 }
 
 gboolean
-wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
+wrk_layers_check_keys (const WrkTrainingJob *job, GError **error)
 {
   static const char *const cuts[] = { "tp", "sp", "cp", "ep", "zero" };
   const size_t from = offsetof (WrkTrainingSpec, model), to = from + sizeof (WrkModelSpec);
   for (const BaseField *field = wrk_schema_training.fields; field->key != NULL; field++)
     if (field->offset >= from && field->offset < to &&
-        !refuse (scenario, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
+        !refuse (job, NULL, field->key, "is of a workload with a 'model'; this one has 'layers' with given times", error))
       return FALSE;
-  if (scenario->training.ddp.kind.v == WRK_DDP_REPLICAS)
-    return wrk_fail_at (error, scenario->training.ddp.kind.mark, "data_parallel is of a workload with a 'model'; accepted: ddp");
-  const BaseList *layers = &scenario->training.layers;
-  for (guint i = 0; i < layers->n && !scenario->training.host.head.set; i++) {
+  if (job->spec.ddp.kind.v == WRK_DDP_REPLICAS)
+    return wrk_fail_at (error, job->spec.ddp.kind.mark, "data_parallel is of a workload with a 'model'; accepted: ddp");
+  const BaseList *layers = &job->spec.layers;
+  for (guint i = 0; i < layers->n && !job->spec.host.head.set; i++) {
     const WrkLayerSpec *layer = BASE_LIST_AT (*layers, WrkLayerSpec, i);
     if (layer->kernels.set || layer->syncs.set)
       return wrk_fail_at (error, layer->kernels.set ? layer->kernels.mark : layer->syncs.mark,
@@ -43,14 +43,14 @@ wrk_layers_check_keys (const WrkScenario *scenario, GError **error)
                           layer->kernels.set ? "kernels" : "syncs");
   }
   for (guint i = 0; i < G_N_ELEMENTS (cuts); i++)
-    if (!refuse (scenario, "parallel", cuts[i],
+    if (!refuse (job, "parallel", cuts[i],
                  "cuts a 'model'; 'layers' with given times know dp, pp and vp: give the times of a layer that is cut", error))
       return FALSE;
   return TRUE;
 }
 
 static gboolean
-check_layers_keys (const WrkScenario *scenario, GError **error)
+check_layers_keys (const WrkTrainingJob *job, GError **error)
 {
   static const struct {
     const char *key, *what;
@@ -64,30 +64,30 @@ check_layers_keys (const WrkScenario *scenario, GError **error)
     { "proto", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_PROTO: …}" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
-    if (!refuse (scenario, NULL, keys[i].key, keys[i].what, error))
+    if (!refuse (job, NULL, keys[i].key, keys[i].what, error))
       return FALSE;
   return TRUE;
 }
 
 /* A sharding said twice, and keys that nothing reads. */
 static gboolean
-check_shards (const WrkScenario *scenario, GError **error)
+check_shards (const WrkTrainingJob *job, GError **error)
 {
-  const WrkTrainingSpec *spec = &scenario->training;
+  const WrkTrainingSpec *spec = &job->spec;
   gboolean fsdp = spec->model.fsdp.head.set || spec->model.hsdp.head.set, shards = fsdp || spec->parallel.zero.v > 2;
   if (fsdp && spec->parallel.zero.set && spec->parallel.zero.v < 3)
     return wrk_fail_at (error, spec->parallel.zero.mark, "zero %.0f beside fsdp, which is zero 3; leave one out",
                         spec->parallel.zero.v);
-  if (shards && !refuse (scenario, "ddp", "bucket", "has no effect with fsdp, which reduces layer by layer", error))
+  if (shards && !refuse (job, "ddp", "bucket", "has no effect with fsdp, which reduces layer by layer", error))
     return FALSE;
   return TRUE;
 }
 
 /* One process with replicas of the whole model, which nothing else cuts. */
 static gboolean
-check_replicas (const WrkScenario *scenario, GError **error)
+check_replicas (const WrkTrainingJob *job, GError **error)
 {
-  const WrkTrainingSpec *spec = &scenario->training;
+  const WrkTrainingSpec *spec = &job->spec;
   const WrkParallelSpec *p = &spec->parallel;
   static const char *const late = "has no effect with data_parallel, which reduces all gradients behind the backward pass";
   const struct {
@@ -108,42 +108,41 @@ check_replicas (const WrkScenario *scenario, GError **error)
     if (others[i].is)
       return wrk_fail_at (error, spec->ddp.kind.mark,
                           "data_parallel holds the whole model on each GPU and knows no %s; accepted: dp alone", others[i].what);
-  return refuse (scenario, "ddp", "bucket", late, error) && refuse (scenario, "ddp", "overlap", late, error);
+  return refuse (job, "ddp", "bucket", late, error) && refuse (job, "ddp", "overlap", late, error);
 }
 
 static gboolean
-check_parts (const WrkScenario *scenario, GError **error)
+check_parts (const WrkTrainingJob *job, GError **error)
 {
-  const WrkModelSpec *m = &scenario->training.model;
-  if (m->moe.head.set && scenario->llm.moe.experts.v < 1)
-    return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", scenario->llm.name.v);
-  if (m->moe.head.set && m->moe.experts.v == MDL_EXPERTS_LOOP && (m->moe.capacity.v > 0 || scenario->training.parallel.ep.v > 1))
+  const WrkModelSpec *m = &job->spec.model;
+  if (m->moe.head.set && job->llm.moe.experts.v < 1)
+    return wrk_fail_at (error, m->moe.head.mark, "'moe' is of a model with experts, '%s' has none", job->llm.name.v);
+  if (m->moe.head.set && m->moe.experts.v == MDL_EXPERTS_LOOP && (m->moe.capacity.v > 0 || job->spec.parallel.ep.v > 1))
     return wrk_fail_at (error, m->moe.experts.mark,
                         "a loop over experts that look for their tokens knows no %s; accepted: experts: sorted, experts: grouped",
                         m->moe.capacity.v > 0 ? "capacity" : "ep");
-  if (m->mtp.v > scenario->llm.mtp.v)
+  if (m->mtp.v > job->llm.mtp.v)
     return wrk_fail_at (error, m->mtp.mark, "'%s' has %.0f module%s of multi-token prediction; accepted: 0 to that",
-                        scenario->llm.name.v, scenario->llm.mtp.v, scenario->llm.mtp.v > 1 || scenario->llm.mtp.v < 1 ? "s" : "");
-  const WrkParallelSpec *p = &scenario->training.parallel;
-  if (scenario->llm.moe.experts.v > 0 && p->tp.v > 1 && !p->sp.v && (m->moe.etp.v < p->tp.v || m->moe.etp.v > p->tp.v))
+                        job->llm.name.v, job->llm.mtp.v, job->llm.mtp.v > 1 || job->llm.mtp.v < 1 ? "s" : "");
+  const WrkParallelSpec *p = &job->spec.parallel;
+  if (job->llm.moe.experts.v > 0 && p->tp.v > 1 && !p->sp.v && (m->moe.etp.v < p->tp.v || m->moe.etp.v > p->tp.v))
     return wrk_fail_at (error, p->tp.mark,
                         "with tp %.0f and no sp each of these ranks would route and compute the same tokens; accepted: parallel: "
                         "{sp: true}, or experts that are cut too, moe: {etp: %.0f}",
                         p->tp.v, p->tp.v);
-  if (m->cp.head.set && scenario->training.parallel.cp.v < 2)
+  if (m->cp.head.set && job->spec.parallel.cp.v < 2)
     return wrk_fail_at (error, m->cp.head.mark, "'cp' has no effect with one rank of context parallelism; parallel: {cp: 2} …");
   if (m->pipeline.layout != NULL &&
-      (given (scenario, "pipeline", "embedding_as_layer") != NULL || given (scenario, "pipeline", "head_as_layer") != NULL))
+      (given (job, "pipeline", "embedding_as_layer") != NULL || given (job, "pipeline", "head_as_layer") != NULL))
     return wrk_fail_at (error, base_yaml_mark (m->pipeline.layout),
                         "a 'layout' says what each chunk holds; leave embedding_as_layer and head_as_layer out");
   return TRUE;
 }
 
 gboolean
-wrk_model_check_keys (const WrkScenario *scenario, GError **error)
+wrk_model_check_keys (const WrkTrainingJob *job, GError **error)
 {
-  return check_layers_keys (scenario, error) && check_shards (scenario, error) && check_replicas (scenario, error) &&
-         check_parts (scenario, error);
+  return check_layers_keys (job, error) && check_shards (job, error) && check_replicas (job, error) && check_parts (job, error);
 }
 
 /* ---- stragglers ---- */
@@ -159,7 +158,7 @@ wrk_model_check_stragglers (const WrkModel *model, GError **error)
         (adapter && !(one->node.set && one->nic.set && one->rate.set)))
       return wrk_fail_at (error, one->head.mark,
                           "a straggler is a GPU, {rank: 17, slowdown: 1.2}, or an adapter, {node: 3, nic: 0, rate: 200 Gb/s}");
-    guint32 ranks = model->scenario->any_cut ? model->scenario->gpus->len : model->grid.n;
+    guint32 ranks = model->job->any_cut ? model->job->system->gpus->len : model->grid.n;
     if (compute && one->rank.v >= ranks)
       return wrk_fail_at (error, one->rank.mark, "rank %.0f is none of the %u ranks; accepted: 0 to %u", one->rank.v, ranks,
                           ranks - 1);
@@ -190,7 +189,7 @@ jitter (const WrkModel *model, guint32 pp)
   if (sigma <= 0)
     return 1;
   for (guint32 local = 0; local < wrk_grid_locals (&model->grid); local++) {
-    BaseRandom random = base_random_stream_at (model->scenario->seed, "jitter", wrk_grid_rank (&model->grid, pp, local));
+    BaseRandom random = base_random_stream_at (model->job->seed, "jitter", wrk_grid_rank (&model->grid, pp, local));
     most = fmax (most, base_random_normal (&random));
   }
   return 1 + sigma * most;
@@ -203,13 +202,13 @@ wrk_model_slow (const WrkModel *model, guint32 pp)
 }
 
 gboolean
-wrk_model_slow_nics (WrkScenario *scenario, GError **error)
+wrk_training_slow_nics (const WrkTrainingJob *job, GError **error)
 {
-  const BaseList *list = &scenario->training.model.stragglers;
+  const BaseList *list = &job->spec.model.stragglers;
   for (unsigned i = 0; i < list->n; i++) {
     const WrkStragglerSpec *one = BASE_LIST_AT (*list, WrkStragglerSpec, i);
     g_autofree char *why = NULL;
-    if (one->rate.set && !clu_nic_slow (scenario->clu, (guint32)one->node.v, (guint32)one->nic.v, one->rate.v, &why))
+    if (one->rate.set && !clu_nic_slow (job->system->clu, (guint32)one->node.v, (guint32)one->nic.v, one->rate.v, &why))
       return wrk_fail_at (error, one->rate.mark, "%s", why);
   }
   return TRUE;

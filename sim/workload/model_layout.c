@@ -13,7 +13,7 @@ deal_out (WrkModel *model, GError **error)
   guint32 n = model->n_positions, layers = (guint32)model->llm.layers.v;
   guint32 front = spec->embedding.v ? 1 : 0, back = spec->head_layer.v ? 1 : 0, units = layers + front + back;
   const BaseNum *pp = &model->spec->parallel.pp, *vp = &model->spec->parallel.vp;
-  BaseMark mark = pp->set ? pp->mark : vp->set ? vp->mark : base_yaml_mark (model->scenario->spec.workload);
+  BaseMark mark = pp->set ? pp->mark : vp->set ? vp->mark : base_yaml_mark (model->job->node);
   if (units < n)
     return wrk_fail_at (error, mark, "%u layers for %u chunks (pp %u x vp %u); accepted: at least one layer a chunk", layers, n,
                         model->pipe.p, model->pipe.v);

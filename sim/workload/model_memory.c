@@ -92,7 +92,7 @@ open_plan (const WrkModel *model, Plan *plan)
 {
   gboolean part = wrk_model_parts (model), alone = model->sync == WRK_SYNC_NONE || model->sync == WRK_SYNC_REPLICAS;
   *plan = (Plan){ .model = model,
-                  .spec = model->scenario->memory,
+                  .spec = model->job->system->memory,
                   .eager = model->ask.framework == MDL_FRAMEWORK_EAGER,
                   .shards = model->sync == WRK_SYNC_SHARDS,
                   .unit_B = mdl_format_B (model->ask.activation),
@@ -459,11 +459,11 @@ communicators (const WrkModel *model)
 static double
 capacity_B (const WrkModel *model)
 {
-  const Clu *clu = model->scenario->clu;
+  const Clu *clu = model->job->system->clu;
   double least_B = HUGE_VAL;
   guint32 seen = CLU_NONE;
   for (guint32 i = 0; i < model->grid.n; i++) {
-    guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->scenario->gpus, guint32, i)));
+    guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, i)));
     const CluGpuSpec *gpu = node != seen ? clu_gpu_spec (clu, node) : NULL;
     seen = node;
     if (gpu != NULL)

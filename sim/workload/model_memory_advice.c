@@ -13,13 +13,13 @@ enum { MOST_RUNGS = 3 + 6 + 2 + 3 + 4 };
 
 /* GPUs that the first one reaches by scale-up links. */
 static unsigned
-domain_gpus (const WrkScenario *scenario)
+domain_gpus (const WrkTrainingJob *job)
 {
-  const Clu *clu = scenario->clu;
+  const Clu *clu = job->system->clu;
   unsigned n = 0;
   guint32 first = 0;
-  for (guint i = 0; i < scenario->gpus->len; i++) {
-    guint32 domain = clu_domain_of_node (clu, clu_dev_node (clu, clu_gpu (clu, g_array_index (scenario->gpus, guint32, i))));
+  for (guint i = 0; i < job->system->gpus->len; i++) {
+    guint32 domain = clu_domain_of_node (clu, clu_dev_node (clu, clu_gpu (clu, g_array_index (job->system->gpus, guint32, i))));
     first = i == 0 ? domain : first;
     if (domain != first)
       break;
@@ -28,17 +28,17 @@ domain_gpus (const WrkScenario *scenario)
   return n;
 }
 
-/* A scenario with other keys; it borrows all from the first. */
+/* A job with other keys; it borrows all from the first. */
 static gboolean
-change (const WrkModel *model, const int rungs[KNOB_N], WrkScenario *scenario, WrkModel *out)
+change (const WrkModel *model, const int rungs[KNOB_N], WrkTrainingJob *job, WrkModel *out)
 {
-  *scenario = *model->scenario;
-  WrkTrainingSpec *spec = &scenario->training;
+  *job = *model->job;
+  WrkTrainingSpec *spec = &job->spec;
   const double parts = exp2 (rungs[KNOB_MICRO_BATCH]), wider = exp2 (rungs[KNOB_TP]), longer = exp2 (rungs[KNOB_CP]);
   double zero = model->sync == WRK_SYNC_SHARDS ? 3 : spec->parallel.zero.v, batch = spec->model.micro_batch.v / parts;
   if (zero + rungs[KNOB_ZERO] > 3 || floor (batch) < batch)
     return FALSE;
-  if (rungs[KNOB_TP] > 0 && spec->parallel.tp.v * wider > domain_gpus (scenario))
+  if (rungs[KNOB_TP] > 0 && spec->parallel.tp.v * wider > domain_gpus (job))
     return FALSE;
   if (rungs[KNOB_ZERO] > 0) {
     spec->parallel.zero.v = zero + rungs[KNOB_ZERO];
@@ -53,7 +53,7 @@ change (const WrkModel *model, const int rungs[KNOB_N], WrkScenario *scenario, W
     spec->model.accumulate.v *= parts * wider * longer;
   else if (!spec->model.global_batch.set)
     spec->micro_batches.v *= parts * wider * longer;
-  return (!spec->parallel.dp.set || !(floor (spec->parallel.dp.v) < spec->parallel.dp.v)) && wrk_model_plan (scenario, out, NULL);
+  return (!spec->parallel.dp.set || !(floor (spec->parallel.dp.v) < spec->parallel.dp.v)) && wrk_model_plan (job, out, NULL);
 }
 
 /* Recomputation is a node of the file, and has no number to change. */
@@ -106,9 +106,9 @@ typedef struct {
 static gboolean
 try_change (Search *search, const int rungs[KNOB_N])
 {
-  g_autofree WrkScenario *scenario = g_new (WrkScenario, 1);
+  g_autofree WrkTrainingJob *job = g_new (WrkTrainingJob, 1);
   g_auto (WrkModel) changed = { 0 };
-  if (!change (search->model, rungs, scenario, &changed))
+  if (!change (search->model, rungs, job, &changed))
     return FALSE;
   changed.ask.recompute = search->model->ask.recompute;
   if (!recompute_more (&changed, rungs[KNOB_RECOMPUTE]))

@@ -14,7 +14,7 @@ mark_or (const BaseNum *num, BaseMark otherwise)
 static BaseMark
 workload_mark (const WrkModel *model)
 {
-  return base_yaml_mark (model->scenario->spec.workload);
+  return base_yaml_mark (model->job->node);
 }
 
 /* ---- formats ---- */
@@ -180,7 +180,7 @@ set_grid (WrkModel *model, GError **error)
   const WrkParallelSpec *p = &model->spec->parallel;
   WrkGrid *grid = &model->grid;
   BaseMark mark = p->head.set ? p->head.mark : workload_mark (model);
-  double gpus = model->scenario->gpus->len, fixed = p->tp.v * p->cp.v * p->pp.v;
+  double gpus = model->job->system->gpus->len, fixed = p->tp.v * p->cp.v * p->pp.v;
   if (!p->dp.set && fixed <= gpus && fmod (gpus, fixed) > 0)
     return wrk_fail_at (error, mark,
                         "%.0f GPUs do not divide by tp %.0f x cp %.0f x pp %.0f = %.0f; accepted: sizes that divide, "
@@ -365,9 +365,9 @@ count_ep_nodes (WrkModel *model)
   wrk_grid_group (&model->grid, WRK_GROUP_EP, 0, 0, ranks);
   model->ask.ep_nodes = 0;
   for (guint i = 0; i < ranks->len; i++) {
-    guint32 gpu = g_array_index (model->scenario->gpus, guint32, g_array_index (ranks, guint32, i));
-    guint32 node =
-        clu_domain_of_node (model->scenario->clu, clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, gpu)));
+    guint32 gpu = g_array_index (model->job->system->gpus, guint32, g_array_index (ranks, guint32, i));
+    guint32 node = clu_domain_of_node (model->job->system->clu,
+                                       clu_dev_node (model->job->system->clu, clu_gpu (model->job->system->clu, gpu)));
     model->ask.ep_nodes += i == 0 || node != last;
     last = node;
   }
@@ -392,8 +392,8 @@ static gboolean
 check_replicas (const WrkModel *model, GError **error)
 {
   const BaseEnum *kind = &model->spec->ddp.kind;
-  guint32 last = g_array_index (model->scenario->gpus, guint32, model->grid.n - 1);
-  if (kind->v != WRK_DDP_REPLICAS || clu_dev_node (model->scenario->clu, clu_gpu (model->scenario->clu, last)) == 0)
+  guint32 last = g_array_index (model->job->system->gpus, guint32, model->grid.n - 1);
+  if (kind->v != WRK_DDP_REPLICAS || clu_dev_node (model->job->system->clu, clu_gpu (model->job->system->clu, last)) == 0)
     return TRUE;
   return wrk_fail_at (
       error, kind->mark,
@@ -403,15 +403,15 @@ check_replicas (const WrkModel *model, GError **error)
 }
 
 gboolean
-wrk_model_plan (const WrkScenario *scenario, WrkModel *model, GError **error)
+wrk_model_plan (const WrkTrainingJob *job, WrkModel *model, GError **error)
 {
-  model->scenario = scenario;
-  model->spec = &scenario->training;
-  wrk_gpu_facts (scenario->clu, 0, &model->gpu);
-  model->llm = scenario->llm;
-  model->mtp = (guint32)scenario->training.model.mtp.v;
+  model->job = job;
+  model->spec = &job->spec;
+  wrk_gpu_facts (job->system->clu, 0, &model->gpu);
+  model->llm = job->llm;
+  model->mtp = (guint32)job->spec.model.mtp.v;
   mdl_llm_count (&model->llm, &model->count);
-  if (!wrk_model_check_keys (scenario, error))
+  if (!wrk_model_check_keys (job, error))
     return FALSE;
   if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
     return FALSE;

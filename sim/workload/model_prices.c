@@ -100,10 +100,10 @@ wrk_prices_new (const WrkModel *model, gboolean fold)
 {
   WrkPrices *prices = g_new0 (WrkPrices, 1);
   prices->model = model;
-  prices->settings = model->scenario->settings;
+  prices->settings = model->job->system->settings;
   prices->settings.mode = WRK_MODE_MODEL;
-  prices->ground = wrk_ground_new (model->scenario->clu, &prices->settings);
-  prices->fold = wrk_fold_new (prices->ground, model->scenario->clu, fold);
+  prices->ground = wrk_ground_new (model->job->system->clu, &prices->settings);
+  prices->fold = wrk_fold_new (prices->ground, model->job->system->clu, fold);
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
   prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
@@ -133,7 +133,7 @@ wrk_prices_beside (WrkPrices *prices, const GArray *loads)
     const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
     wrk_scratch_add (scratch, load->res, load->load, load->factor);
   }
-  WrkSpread *spread = wrk_spread_take (prices->ground, prices->model->scenario->clu);
+  WrkSpread *spread = wrk_spread_take (prices->ground, prices->model->job->system->clu);
   guint operation = wrk_fold_add (prices->fold, spread);
   g_array_append_val (prices->beside, operation);
   wrk_spread_unref (spread);
@@ -164,7 +164,7 @@ wrk_prices_fold (WrkPrices *prices)
 static guint32
 gpu_of (const WrkModel *model, guint32 rank)
 {
-  return g_array_index (model->scenario->gpus, guint32, rank);
+  return g_array_index (model->job->system->gpus, guint32, rank);
 }
 
 /* What it asks of a GPU while its bytes pass: after its latency. Others slow it by so much a byte. */
@@ -185,7 +185,7 @@ find_demand (WrkPriced *priced, gboolean two)
 static double
 fullness (const WrkPrices *prices, CluRes res, const WrkLoad *load)
 {
-  return load->load / (load->factor * clu_resource_capacity (prices->model->scenario->clu, res));
+  return load->load / (load->factor * clu_resource_capacity (prices->model->job->system->clu, res));
 }
 
 /* Time of all together: the slowest group's own, or what the fullest resource needs after the latency. */
@@ -196,7 +196,7 @@ settle (const WrkPrices *prices, const Shape *shape, WrkPriced *priced)
   double most = 0;
   for (guint k = 0; k < spread->kinds->len; k++) {
     const WrkNodeKind *kind = spread->kinds->pdata[k];
-    CluRes first = clu_node_first_resource (prices->model->scenario->clu, kind->first_node);
+    CluRes first = clu_node_first_resource (prices->model->job->system->clu, kind->first_node);
     for (guint i = 0; i < kind->rows->len; i++) {
       const WrkLoad *row = &g_array_index (kind->rows, WrkLoad, i);
       most = fmax (most, fullness (prices, first + row->res, row));
@@ -228,7 +228,7 @@ keep_shape (WrkPrices *prices, char *key, WrkSpread *spread)
 static GBytes *
 key_of (WrkPrices *prices, const GArray *ranks, guint32 *node)
 {
-  const Clu *clu = prices->model->scenario->clu;
+  const Clu *clu = prices->model->job->system->clu;
   g_autofree guint32 *key = g_new (guint32, 3 * (gsize)ranks->len);
   for (guint i = 0; i < ranks->len; i++) {
     CluDev dev = clu_gpu (clu, gpu_of (prices->model, g_array_index (ranks, guint32, i)));
@@ -246,7 +246,7 @@ key_of (WrkPrices *prices, const GArray *ranks, guint32 *node)
 static gboolean
 may_be_local (const WrkModel *model, const GArray *ranks)
 {
-  const Clu *clu = model->scenario->clu;
+  const Clu *clu = model->job->system->clu;
   CluDev first = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, 0)));
   CluDev last = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, ranks->len - 1)));
   return clu_domain_of_node (clu, clu_dev_node (clu, first)) == clu_domain_of_node (clu, clu_dev_node (clu, last));
@@ -259,7 +259,7 @@ new_like (const WrkPrices *prices, const GArray *ranks, GError **error)
   g_autofree guint32 *gpus = g_new (guint32, ranks->len);
   for (guint i = 0; i < ranks->len; i++)
     gpus[i] = gpu_of (prices->model, g_array_index (ranks, guint32, i));
-  WrkComm *comm = wrk_comm_new_on (prices->ground, prices->model->scenario->clu, &prices->settings, gpus, ranks->len, error);
+  WrkComm *comm = wrk_comm_new_on (prices->ground, prices->model->job->system->clu, &prices->settings, gpus, ranks->len, error);
   if (comm == NULL)
     return NULL;
   Like *like = g_new (Like, 1);
@@ -371,7 +371,7 @@ shape_of (WrkPrices *prices, const Group *group, const WrkCollRequest *request, 
     wrk_spread_unref (spreads->pdata[i]);
   }
   g_ptr_array_unref (spreads);
-  return keep_shape (prices, g_strdup (key->str), wrk_spread_take (prices->ground, prices->model->scenario->clu));
+  return keep_shape (prices, g_strdup (key->str), wrk_spread_take (prices->ground, prices->model->job->system->clu));
 }
 
 const WrkPriced *
@@ -419,7 +419,7 @@ wrk_prices_send (WrkPrices *prices, guint32 from, guint32 to, double size_B, GEr
   priced = g_new0 (WrkPriced, 1);
   priced->n_groups = n;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  if (!wrk_send_price (prices->ground, model->scenario->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
+  if (!wrk_send_price (prices->ground, model->job->system->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
     return NULL;
   g_autofree char *key = g_strdup_printf ("send %u %u", from, to);
   const Shape *shape = g_hash_table_lookup (prices->shapes, key);

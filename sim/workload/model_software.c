@@ -7,26 +7,25 @@
 
 /* The row that holds; NULL: none of the name. */
 static const MdlSoftwareRow *
-find (const WrkScenario *scenario, MdlPrecision precision, BaseSource *source)
+find (const WrkTrainingJob *job, MdlPrecision precision, BaseSource *source)
 {
-  const WrkSoftwareSpec *spec = &scenario->training.model.software;
+  const WrkSoftwareSpec *spec = &job->spec.model.software;
   MdlGpu gpu;
-  wrk_gpu_facts (scenario->clu, 0, &gpu);
+  wrk_gpu_facts (job->system->clu, 0, &gpu);
   const MdlSoftwareAsk ask = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
                                .year = spec->year.set ? spec->year.v : 0,
                                .capability = gpu.capability,
                                .precision = precision };
-  return mdl_software_find (scenario->software, &ask, source);
+  return mdl_software_find (job->system->software, &ask, source);
 }
 
 gboolean
-wrk_model_check_software (const WrkScenario *scenario, GError **error)
+wrk_training_check_software (const WrkTrainingJob *job, GError **error)
 {
-  const WrkSoftwareSpec *spec = &scenario->training.model.software;
-  if (scenario->training.model.model == NULL || !spec->head.set || spec->efficiency.set ||
-      find (scenario, MDL_PRECISION_BF16, NULL) != NULL)
+  const WrkSoftwareSpec *spec = &job->spec.model.software;
+  if (job->spec.model.model == NULL || !spec->head.set || spec->efficiency.set || find (job, MDL_PRECISION_BF16, NULL) != NULL)
     return TRUE;
-  g_autofree char *names = mdl_software_names (scenario->software);
+  g_autofree char *names = mdl_software_names (job->system->software);
   return wrk_fail_at (error, spec->name.mark, "no efficiency of '%s' was measured; accepted: %s, or any name with an 'efficiency'",
                       spec->name.v, names);
 }
@@ -68,10 +67,10 @@ wrk_model_take_software (WrkModel *model)
     .efficiency = 1, .attention = 1, .optimizer = 1, .slowest = 1, .bucket = HUGE_VAL, .source = BASE_SOURCE_ASSUMED
   };
   model->overlap_tp = overlap->v;
-  if (model->scenario->software == NULL)
+  if (model->job->system->software == NULL)
     return;
-  take_buckets (out, &model->scenario->software->buckets);
-  const MdlSoftwareRow *row = find (model->scenario, mdl_format_precision (model->ask.compute), &out->source);
+  take_buckets (out, &model->job->system->software->buckets);
+  const MdlSoftwareRow *row = find (model->job, mdl_format_precision (model->ask.compute), &out->source);
   if (row != NULL)
     take_row (out, row, model->grid.n);
   if (row != NULL && !overlap->set)

@@ -46,7 +46,7 @@ wrk_step_pace (void *user, EngPlace place, const EngTask *running, unsigned n, d
   }
   if (compute == NULL || n_comm == 0)
     return;
-  speed[at] = 1 / mdl_overlap_many (b->model->scenario->overlap, &b->model->gpu, compute, comm, n_comm, factor);
+  speed[at] = 1 / mdl_overlap_many (b->model->job->system->overlap, &b->model->gpu, compute, comm, n_comm, factor);
   for (unsigned k = 0; k < n_comm; k++)
     speed[of[k]] = 1 / factor[k];
 }
@@ -139,7 +139,7 @@ build (WrkModelRun *run, GError **error)
   if (tasks > MAX_TASKS)
     return wrk_fail_at (error, model->spec->model.global_batch.mark,
                         "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
-  if (!model->scenario->settings.no_interference)
+  if (!model->job->system->settings.no_interference)
     eng_graph_set_pace (b->graph, wrk_step_pace, b);
   b->lane = g_new0 (WrkLane, pipe->p);
   run->order = g_new0 (GArray *, pipe->p);
@@ -173,7 +173,7 @@ build (WrkModelRun *run, GError **error)
 }
 
 static WrkModelRun *
-run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean fold, const WrkSide *const *side, unsigned n_sides,
+run_new (const WrkTrainingJob *job, WrkNet *net, gboolean lends_net, gboolean fold, const WrkSide *const *side, unsigned n_sides,
          GError **error)
 {
   WrkModelRun *run = g_new0 (WrkModelRun, 1);
@@ -181,13 +181,13 @@ run_new (const WrkScenario *scenario, WrkNet *net, gboolean lends_net, gboolean 
   run->n_sides = n_sides;
   run->lends_net = lends_net;
   run->b.net = net;
-  if (!wrk_model_plan (scenario, &run->model, error)) {
+  if (!wrk_model_plan (job, &run->model, error)) {
     wrk_model_run_free (run);
     return NULL;
   }
   run->prices = wrk_prices_new (&run->model, fold);
   run->costs = wrk_costs_new (&run->model, run->prices);
-  if (scenario->want_terms) {
+  if (job->want_terms) {
     run->told = g_array_new (FALSE, FALSE, sizeof (WrkTold));
     wrk_costs_tell (run->costs, run->told);
   }
@@ -242,15 +242,15 @@ started (WrkModelRun *run, GError **error)
 }
 
 WrkModelRun *
-wrk_model_start (const WrkScenario *scenario, WrkNet *net, gboolean fold, GError **error)
+wrk_model_start (const WrkTrainingJob *job, WrkNet *net, gboolean fold, GError **error)
 {
-  return started (run_new (scenario, net, TRUE, fold, NULL, 0, error), error);
+  return started (run_new (job, net, TRUE, fold, NULL, 0, error), error);
 }
 
 WrkModelRun *
-wrk_model_start_beside (const WrkScenario *scenario, WrkNet *net, const WrkSide *const *side, unsigned n, GError **error)
+wrk_model_start_beside (const WrkTrainingJob *job, WrkNet *net, const WrkSide *const *side, unsigned n, GError **error)
 {
-  return started (run_new (scenario, net, TRUE, !scenario->settings.no_fold, side, n, error), error);
+  return started (run_new (job, net, TRUE, !job->system->settings.no_fold, side, n, error), error);
 }
 
 const GArray *
@@ -275,17 +275,16 @@ wrk_model_built (const WrkModelRun *run)
 }
 
 gboolean
-wrk_check_model (const WrkScenario *scenario, GError **error)
+wrk_check_model (const WrkTrainingJob *job, GError **error)
 {
   g_auto (WrkModel) model = { 0 };
-  return wrk_model_plan (scenario, &model, error);
+  return wrk_model_plan (job, &model, error);
 }
 
 /* What the ranks hold, and whether they can. */
 static void
-add_memory (const WrkModel *model, WrkResult *result)
+add_memory (const WrkModel *model, WrkTrainingResult *training, WrkRunInfo *info)
 {
-  WrkTrainingResult *training = &result->training;
   training->memory = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
   wrk_model_memory (model, training->memory);
   training->fullest = *wrk_memory_fullest (training->memory);
@@ -298,29 +297,29 @@ add_memory (const WrkModel *model, WrkResult *result)
                   *has = base_quantity_format (training->fullest.capacity_B, BASE_DIM_BYTES, 4),
                   *most = base_quantity_format (bytes, BASE_DIM_BYTES, 4);
   training->memory_advice = wrk_memory_advice (model);
-  wrk_result_warn (result, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s",
-                   training->fullest.stage, needs, has, largest, most, training->memory_advice);
+  wrk_run_warn (info, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s",
+                training->fullest.stage, needs, has, largest, most, training->memory_advice);
 }
 
 gboolean
-wrk_run_model (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
+wrk_run_model (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error)
 {
-  WrkModelRun *run = run_new (scenario, wrk_net_new (scenario->clu), FALSE, !scenario->settings.no_fold, NULL, 0, error);
+  WrkModelRun *run = run_new (job, wrk_net_new (job->system->clu), FALSE, !job->system->settings.no_fold, NULL, 0, error);
   if (run == NULL)
     return FALSE;
   gboolean ok = eng_graph_run (run->b.graph, error);
   if (ok) {
-    wrk_step_account (&run->b, &result->training);
-    wrk_model_summarise (&run->b, &result->training);
-    add_memory (&run->model, result);
+    wrk_step_account (&run->b, training);
+    wrk_model_summarise (&run->b, training);
+    add_memory (&run->model, training, info);
     if (run->told != NULL)
-      wrk_step_terms (&run->b, run->told, &result->training);
-    wrk_result_add_links (result, scenario->clu, run->b.net, result->training.step_time_s);
-    result->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
-    if (want_spans) {
-      result->trace = wrk_step_trace (&run->b, run->order, run->done);
-      if (wrk_trace_written (result->trace) != NULL)
-        wrk_result_warn (result, "%s", wrk_trace_written (result->trace));
+      wrk_step_terms (&run->b, run->told, training);
+    wrk_run_add_links (info, job->system->clu, run->b.net, training->step_time_s);
+    info->n_events = eng_stats (wrk_net_engine (run->b.net)).events;
+    if (info->spans != NULL) {
+      training->trace = wrk_step_trace (&run->b, run->order, run->done);
+      if (wrk_trace_written (training->trace) != NULL)
+        wrk_run_warn (info, "%s", wrk_trace_written (training->trace));
     }
   }
   wrk_model_run_free (run);

@@ -82,8 +82,8 @@ wait_for_sms (const WrkBuild *b, const WrkPriced *priced, double beside_s)
 {
   static const MdlOverlapCompute full = { MDL_OVERLAP_GEMM, 1, 0 };
   unsigned ranks = MAX (priced->coll.n_ranks, 2);
-  gboolean waits = beside_s > 0 && !b->model->scenario->settings.no_interference;
-  return waits ? mdl_overlap_wait_s (b->model->scenario->overlap, &b->model->gpu, &full, &priced->demand, beside_s, ranks) : 0;
+  gboolean waits = beside_s > 0 && !b->model->job->system->settings.no_interference;
+  return waits ? mdl_overlap_wait_s (b->model->job->system->overlap, &b->model->gpu, &full, &priced->demand, beside_s, ranks) : 0;
 }
 
 EngTask
@@ -102,7 +102,7 @@ wrk_build_comm (WrkBuild *b, guint32 lane, guint32 other, WrkRole role, WrkStepK
   }
   double wait_s = wait_for_sms (b, priced, beside_s);
   double alone_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
-  gboolean closed = b->model->scenario->settings.mode == WRK_MODE_MODEL;
+  gboolean closed = b->model->job->system->settings.mode == WRK_MODE_MODEL;
   EngFlowSpec spec = { .amount = priced->coll.size_B * share, .latency = eng_time_from_s (wait_s + cost->latency_s) };
   /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
   double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;

@@ -397,7 +397,7 @@ use_of (const WrkBuild *b, const WrkPriced *priced, CluRes res)
     const WrkLoad *load = &g_array_index (priced->all, WrkLoad, i);
     if (load->res == res)
       return priced->coll.size_B * load->load * priced->coll.cost.wire /
-             (load->factor * clu_resource_capacity (b->model->scenario->clu, res));
+             (load->factor * clu_resource_capacity (b->model->job->system->clu, res));
   }
   return 0;
 }
@@ -426,8 +426,8 @@ add_link (Writer *w, CluRes res)
     g_array_append_val (changes, begin);
     g_array_append_val (changes, end);
   }
-  g_autofree char *link = clu_resource_name (b->model->scenario->clu, res);
-  const char *link_class = clu_resource_class (b->model->scenario->clu, res);
+  g_autofree char *link = clu_resource_name (b->model->job->system->clu, res);
+  const char *link_class = clu_resource_class (b->model->job->system->clu, res);
   const WrkCounter counter = { -1, g_strdup_printf ("%s: %s", link_class, link), "use" };
   add_samples (w, changes, &counter);
 }
@@ -436,7 +436,7 @@ add_link (Writer *w, CluRes res)
 static void
 add_links (Writer *w)
 {
-  const Clu *clu = w->b->model->scenario->clu;
+  const Clu *clu = w->b->model->job->system->clu;
   const GArray *resources = wrk_net_resources (w->b->net);
   g_autoptr (GPtrArray) classes = g_ptr_array_new ();
   g_autoptr (GArray) busiest = g_array_new (FALSE, FALSE, sizeof (guint32)), most = g_array_new (FALSE, FALSE, sizeof (double));

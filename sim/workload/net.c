@@ -1,4 +1,4 @@
-#include "net-private.h"
+#include "workload/net.h"
 
 #include <math.h>
 #include <string.h>

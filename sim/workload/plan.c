@@ -292,7 +292,7 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
   if (machine.scenario == NULL)
     return tell_machine (plan, &machine, error);
   g_autoptr (WrkClosed) closed =
-      wrk_closed_new (machine.scenario, error); /* what it leaves out is told here, where a place is known */
+      wrk_closed_new (&machine.scenario->training, error); /* what it leaves out is told here, where a place is known */
   if (closed == NULL) {
     wrk_scenario_free (machine.scenario);
     return tell_machine (plan, &machine, error);
@@ -301,9 +301,9 @@ add_machine (WrkPlan *plan, WrkMachine machine, GError **error)
     base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
   for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
     g_ptr_array_add (plan->inputs, base_yaml_ref (machine.scenario->inputs->pdata[i]));
-  const Clu *clu = machine.scenario->clu;
+  const Clu *clu = machine.scenario->system.clu;
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
-  machine.gpus = machine.scenario->gpus->len;
+  machine.gpus = machine.scenario->system.gpus->len;
   machine.gpus_per_node = machine.gpus / machine.nodes;
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;

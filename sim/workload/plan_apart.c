@@ -87,7 +87,7 @@ machine_of (const WrkPlan *plan, const WrkChoiceRow *row)
 static gboolean
 same_nodes (const WrkMachine *a, const WrkMachine *b)
 {
-  const char *gpu = clu_gpu_spec (a->scenario->clu, 0)->name.v, *other = clu_gpu_spec (b->scenario->clu, 0)->name.v;
+  const char *gpu = clu_gpu_spec (a->scenario->system.clu, 0)->name.v, *other = clu_gpu_spec (b->scenario->system.clu, 0)->name.v;
   return g_strcmp0 (gpu, other) == 0 && a->gpus_per_node == b->gpus_per_node;
 }
 
@@ -115,7 +115,7 @@ kin_of (const WrkPlan *plan, const WrkChoiceRow *a, const WrkChoiceRow *b)
 static const WrkApartRow *
 measured (const WrkPlan *plan, WrkKin kin)
 {
-  gboolean experts = machine_of (plan, &(WrkChoiceRow){ .machine = 0 })->scenario->llm.moe.experts.v > 0;
+  gboolean experts = machine_of (plan, &(WrkChoiceRow){ .machine = 0 })->scenario->training.llm.moe.experts.v > 0;
   WrkApartModel model = experts ? WRK_APART_EXPERTS : WRK_APART_DENSE;
   const WrkApartRow *best = NULL;
   for (guint i = 0; i < plan->apart.rows.n; i++) {
@@ -167,15 +167,15 @@ net_open (const WrkPlan *plan, guint machine, double band, Net *net)
 {
   const WrkMachine *as_is = &g_array_index (plan->machines, WrkMachine, machine);
   WrkMachine slow = *as_is;
-  double rate_Bps = wrk_nic_rate_Bps (as_is->scenario->clu, 0);
+  double rate_Bps = wrk_nic_rate_Bps (as_is->scenario->system.clu, 0);
   net->machine = machine;
-  net->closed[0] = wrk_closed_new (as_is->scenario, NULL);
+  net->closed[0] = wrk_closed_new (&as_is->scenario->training, NULL);
   if (net->closed[0] == NULL || !(rate_Bps > 0))
     return FALSE;
   g_autofree char *rate = g_strdup_printf ("%.0f B/s", rate_Bps / (1 + band));
   slow.nic_rate = rate;
   net->slow = wrk_plan_scenario (plan, &slow, NULL, NULL);
-  net->closed[1] = net->slow != NULL ? wrk_closed_new (net->slow, NULL) : NULL;
+  net->closed[1] = net->slow != NULL ? wrk_closed_new (&net->slow->training, NULL) : NULL;
   return net->closed[1] != NULL;
 }
 

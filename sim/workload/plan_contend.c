@@ -25,7 +25,7 @@ ask_machine (void *item)
   const WrkMachine *machine = &g_array_index (job->plan->machines, WrkMachine, job->machine);
   guint64 out[WRK_OUT_N] = { 0 };
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (WrkClosedAsk));
-  g_autoptr (WrkClosed) closed = wrk_closed_new (machine->scenario, &job->error);
+  g_autoptr (WrkClosed) closed = wrk_closed_new (&machine->scenario->training, &job->error);
   if (closed == NULL || !wrk_plan_cuts (job->plan, machine, cuts, out, &job->error))
     return;
   wrk_closed_skip_unfit (closed);
@@ -95,7 +95,7 @@ wrk_plan_leads (const WrkPlan *plan, const GArray *contenders, GError **error)
 {
   g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (WrkChoiceRow));
   for (guint m = 0; m < plan->machines->len; m++) {
-    g_autoptr (WrkClosed) closed = wrk_closed_new (g_array_index (plan->machines, WrkMachine, m).scenario, error);
+    g_autoptr (WrkClosed) closed = wrk_closed_new (&g_array_index (plan->machines, WrkMachine, m).scenario->training, error);
     WrkChoiceRow lead = { .machine = m, .formula = (double)NAN };
     if (closed == NULL)
       return NULL;

@@ -65,7 +65,7 @@ typedef struct {
 static guint32
 counted_as_layers (const WrkMachine *machine)
 {
-  const WrkPipelineSpec *spec = &machine->scenario->training.model.pipeline;
+  const WrkPipelineSpec *spec = &machine->scenario->training.spec.model.pipeline;
   return (spec->embedding.v ? 1u : 0u) + (spec->head_layer.v ? 1u : 0u);
 }
 
@@ -73,7 +73,7 @@ static gboolean
 read_lists (const WrkPlan *plan, const WrkMachine *machine, Lists *out, GError **error)
 {
   const WrkFreeSpec *f = &plan->spec.free;
-  const MdlLlm *llm = &machine->scenario->llm;
+  const MdlLlm *llm = &machine->scenario->training.llm;
   guint32 layers = (guint32)llm->layers.v + counted_as_layers (machine), experts = (guint32)llm->moe.experts.v;
   memset (out, 0, sizeof *out);
   if (f->tp.n == 0 || is_auto (&f->tp))
@@ -124,8 +124,8 @@ read_lists (const WrkPlan *plan, const WrkMachine *machine, Lists *out, GError *
 static gboolean
 divides (const WrkMachine *machine, WrkClosedAsk *ask, WrkOut *why)
 {
-  const MdlLlm *llm = &machine->scenario->llm;
-  const WrkModelSpec *spec = &machine->scenario->training.model;
+  const MdlLlm *llm = &machine->scenario->training.llm;
+  const WrkModelSpec *spec = &machine->scenario->training.spec.model;
   guint32 cut = ask->tp * ask->cp * ask->pp, layers = (guint32)llm->layers.v + counted_as_layers (machine);
   gboolean interleaved = ask->schedule == WRK_SCHEDULE_INTERLEAVED;
   *why = WRK_OUT_GPUS;

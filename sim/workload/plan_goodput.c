@@ -79,17 +79,13 @@ source_of (const WrkPlanSpec *s)
 static gboolean
 price_tier (const WrkPlan *plan, WrkMachine *machine, GError **error)
 {
-  WrkScenario view = *machine->scenario; /* borrows */
-  view.training.checkpoint = plan->spec.checkpoint;
-  g_auto (WrkModel) model = { 0 };
-  g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  WrkTrainingJob view = machine->scenario->training; /* borrows */
+  view.spec.checkpoint = plan->spec.checkpoint;
   WrkTrainingResult training = { .n_ranks = machine->gpus, .n_nodes = machine->nodes, .dp = 1, .step_time_s = 1 };
   WrkCheckpointResult once, twice;
-  view.training.checkpoint.every.v = 0; /* what waits for the one before is reckoned of each step */
-  if (!wrk_check_checkpoint (&view, error) || !wrk_model_plan (&view, &model, error))
+  view.spec.checkpoint.every.v = 0; /* what waits for the one before is reckoned of each step */
+  if (!wrk_check_checkpoint (&view, error) || !wrk_training_state (&view, &training, error))
     return FALSE;
-  wrk_model_memory (&model, stages);
-  wrk_model_state (&model, stages, &training.state_B, &training.restore_B);
   training.restore_B = training.state_B;
   if (!wrk_checkpoint_price (&view, &training, &once, error))
     return FALSE;
@@ -127,7 +123,7 @@ gboolean
 wrk_plan_take_failures (WrkPlan *plan, WrkMachine *machine, GError **error)
 {
   const WrkCheckpointSpec *spec = &plan->spec.checkpoint;
-  const Clu *clu = machine->scenario->clu;
+  const Clu *clu = machine->scenario->system.clu;
   machine->fails = plan->spec.failures.head.set;
   if (!machine->fails)
     return TRUE;

@@ -148,7 +148,7 @@ gboolean
 wrk_plan_price_machine (const WrkPlan *plan, WrkMachine *machine, GError **error)
 {
   const WrkPricesSpec *prices = &plan->prices;
-  const Clu *clu = machine->scenario->clu;
+  const Clu *clu = machine->scenario->system.clu;
   const WrkNodePrice *price = price_of (plan, machine->topology);
   CluFabricParts parts = { 0 };
   if (machine->nodes > 1) /* one alone needs none */

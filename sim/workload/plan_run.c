@@ -7,6 +7,6 @@ wrk_plan_run (const WrkPlan *plan, const WrkChoiceRow *row, gboolean want_spans,
   *scenario = wrk_plan_scenario (plan, &g_array_index (plan->machines, WrkMachine, row->machine), &row->ask, error);
   if (*scenario == NULL)
     return NULL;
-  (*scenario)->want_terms = TRUE;
+  (*scenario)->training.want_terms = TRUE;
   return wrk_scenario_run (*scenario, want_spans, error);
 }

@@ -42,7 +42,7 @@ wrk_plan_work_new (WrkPlan *plan, const WrkPlanCrew *crew, GError **error)
 {
   guint n = plan->machines->len;
   for (guint i = 0; i < n; i++) {
-    g_autoptr (WrkClosed) closed = wrk_closed_new (g_array_index (plan->machines, WrkMachine, i).scenario, error);
+    g_autoptr (WrkClosed) closed = wrk_closed_new (&g_array_index (plan->machines, WrkMachine, i).scenario->training, error);
     if (closed == NULL)
       return NULL;
   }
@@ -434,7 +434,7 @@ take_up (WrkPlanHand *hand, guint32 machine, GError **error)
   if (hand->machine == machine)
     return TRUE;
   put_down (hand);
-  hand->closed = wrk_closed_new (g_array_index (hand->plan->machines, WrkMachine, machine).scenario, error);
+  hand->closed = wrk_closed_new (&g_array_index (hand->plan->machines, WrkMachine, machine).scenario->training, error);
   if (hand->closed == NULL)
     return FALSE;
   wrk_closed_share (hand->closed, hand->pool);

@@ -16,7 +16,7 @@
 #include "training-private.h"
 
 struct WrkRounds {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkCheckpointResult *checkpoint; /* NULL: none */
   WrkNet *net;
   Eng *eng;
@@ -184,11 +184,11 @@ part_ended (Eng *eng, void *user, uint64_t arg)
 static gboolean
 start_graph (WrkRounds *r, GError **error)
 {
-  const WrkScenario *scenario = r->scenario;
-  if (scenario->training.model.model != NULL)
-    r->model = wrk_model_start (scenario, r->net, FALSE, error);
+  const WrkTrainingJob *job = r->job;
+  if (job->spec.model.model != NULL)
+    r->model = wrk_model_start (job, r->net, FALSE, error);
   else
-    r->step = wrk_step_start (scenario, r->net, error);
+    r->step = wrk_step_start (job, r->net, error);
   if (r->model == NULL && r->step == NULL)
     return FALSE;
   EngGraph *graph = r->model != NULL ? wrk_model_built (r->model)->graph : wrk_step_graph (r->step);
@@ -230,13 +230,12 @@ begin_step (Eng *eng, void *user, uint64_t arg)
 }
 
 static gboolean
-prepare (WrkRounds *r, const WrkResult *alone, GError **error)
+prepare (WrkRounds *r, const WrkTrainingResult *training, GError **error)
 {
-  const WrkTrainingResult *training = &alone->training;
-  const WrkTrainingSpec *spec = &r->scenario->training;
+  const WrkTrainingSpec *spec = &r->job->spec;
   if (training->loader.set) {
     gboolean engine = spec->loader.decoder.v == WRK_DECODE_ENGINE;
-    if (!wrk_loader_reads (r->scenario, training, &r->reads, error))
+    if (!wrk_loader_reads (r->job, training, &r->reads, error))
       return FALSE;
     r->reads_least_s = wrk_loader_least_s (&training->loader, engine);
     r->decode_s = ((engine ? 0 : training->loader.gpu_s) + training->loader.broadcast_s) * training->loader.batches;
@@ -244,20 +243,20 @@ prepare (WrkRounds *r, const WrkResult *alone, GError **error)
   if (!training->checkpoint.set)
     return TRUE;
   r->checkpoint = &training->checkpoint;
-  r->writes = wrk_checkpoint_writes (r->scenario, r->checkpoint, error);
+  r->writes = wrk_checkpoint_writes (r->job, r->checkpoint, error);
   return r->writes != NULL;
 }
 
 WrkRounds *
-wrk_rounds_start (const WrkScenario *scenario, const WrkResult *alone, guint steps, WrkNet *net, GError **error)
+wrk_rounds_start (const WrkTrainingJob *job, const WrkTrainingResult *training, guint steps, WrkNet *net, GError **error)
 {
   WrkRounds *r = g_new0 (WrkRounds, 1);
-  r->scenario = scenario;
+  r->job = job;
   r->net = net;
   r->eng = wrk_net_engine (net);
   r->steps = steps;
   r->over = g_ptr_array_new_with_free_func (over_free);
-  if (prepare (r, alone, error)) {
+  if (prepare (r, training, error)) {
     begin_step (r->eng, r, 0);
     if (r->error == NULL)
       return r;

@@ -9,22 +9,22 @@
 #define MANY_ROUNDS 1000u
 
 static gboolean
-scale_of_model (const WrkScenario *scenario, WrkScale *out, GError **error)
+scale_of_model (const WrkTrainingJob *job, WrkScale *out, GError **error)
 {
   g_auto (WrkModel) model = { 0 };
-  if (!wrk_model_plan (scenario, &model, error))
+  if (!wrk_model_plan (job, &model, error))
     return FALSE;
   const guint32 *size = model.grid.size;
   out->replica = size[WRK_DIM_TP] * size[WRK_DIM_CP] * size[WRK_DIM_PP];
   out->pp = size[WRK_DIM_PP];
   out->pass = model.ask.micro_batch;
   out->batch = (double)model.m * size[WRK_DIM_DP] * out->pass;
-  out->fixed_passes = scenario->training.model.accumulate.set;
+  out->fixed_passes = job->spec.model.accumulate.set;
   out->each_pass = model.sync == WRK_SYNC_SHARDS || model.sync == WRK_SYNC_GRADIENTS;
   /* where memory grows with the micro-batches, or samples may be late, each number of them is run */
   const gboolean holds_all =
-      out->pp > 1 && (model.pipe.schedule == WRK_SCHEDULE_GPIPE || scenario->training.model.framework.v == MDL_FRAMEWORK_EAGER);
-  if (!holds_all && !scenario->training.loader.head.set) {
+      out->pp > 1 && (model.pipe.schedule == WRK_SCHEDULE_GPIPE || job->spec.model.framework.v == MDL_FRAMEWORK_EAGER);
+  if (!holds_all && !job->spec.loader.head.set) {
     WrkPipeline long_one = model.pipe;
     long_one.m = MANY_ROUNDS * out->pp;
     out->settled = wrk_turns_followed (&long_one);
@@ -33,33 +33,32 @@ scale_of_model (const WrkScenario *scenario, WrkScale *out, GError **error)
 }
 
 static void
-scale_of_layers (const WrkScenario *scenario, WrkScale *out)
+scale_of_layers (const WrkTrainingJob *job, WrkScale *out)
 {
-  const WrkTrainingSpec *spec = &scenario->training;
-  const double pp = spec->parallel.pp.v, dp = spec->parallel.dp.set ? spec->parallel.dp.v : scenario->gpus->len / pp;
+  const WrkTrainingSpec *spec = &job->spec;
+  const double pp = spec->parallel.pp.v, dp = spec->parallel.dp.set ? spec->parallel.dp.v : job->system->gpus->len / pp;
   out->replica = out->pp = (guint32)pp;
   out->pass = 1;
   out->batch = spec->micro_batches.v * dp;
 }
 
 gboolean
-wrk_scenario_scale (const WrkScenario *scenario, WrkScale *out, GError **error)
+wrk_training_scale (const WrkTrainingJob *job, BaseMark mark, WrkScale *out, GError **error)
 {
-  const WrkTrainingSpec *spec = &scenario->training;
-  const BaseMark mark = base_yaml_mark (scenario->yaml != NULL ? base_yaml_root (scenario->yaml) : NULL);
-  if (scenario->kind != WRK_KIND_TRAINING || scenario->jobs != NULL)
+  if (job == NULL)
     return wrk_fail_at (error, mark, "not one training step; accepted: a scenario with one workload of kind training");
+  const WrkTrainingSpec *spec = &job->spec;
   WrkScale scale = { .has_model = spec->model.model != NULL,
-                     .nodes = clu_n_nodes (scenario->clu),
+                     .nodes = clu_n_nodes (job->system->clu),
                      .fixed_dp = spec->parallel.dp.set };
-  if (clu_n_kinds (scenario->clu) > 1)
+  if (clu_n_kinds (job->system->clu) > 1)
     return wrk_fail_at (error, mark, "nodes that differ; accepted: a topology without 'overrides'");
-  scale.gpus_per_node = scenario->gpus->len / scale.nodes;
-  scale.adapters = clu_nics_of_node (scenario->clu, &scale.adapter_Bps);
-  if (scale.has_model && !scale_of_model (scenario, &scale, error))
+  scale.gpus_per_node = job->system->gpus->len / scale.nodes;
+  scale.adapters = clu_nics_of_node (job->system->clu, &scale.adapter_Bps);
+  if (scale.has_model && !scale_of_model (job, &scale, error))
     return FALSE;
   if (!scale.has_model)
-    scale_of_layers (scenario, &scale);
+    scale_of_layers (job, &scale);
   *out = scale;
   return TRUE;
 }

@@ -7,18 +7,6 @@
 #include "models/library-spec.h"
 #include "workload/llm.h"
 
-gboolean
-wrk_fail_at (GError **error, BaseMark mark, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_autofree char *prefix = base_mark_prefix (mark);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, text);
-  return FALSE;
-}
-
 /* ---- sets ---- */
 
 /* Sets the scenario's own keys and leaves those of the topology for later, when it is known which topology that is. */
@@ -69,52 +57,37 @@ void
 wrk_read_workload (WrkScenario *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
 {
   const BaseYamlNode *kind_node = node != NULL ? base_yaml_get (node, "kind") : NULL;
+  const char *text = kind_node != NULL ? base_yaml_text (kind_node) : NULL, *known[WRK_KIND_N + 1] = { NULL };
   if (node == NULL)
     return;
-  if (kind_node == NULL || base_yaml_text (kind_node) == NULL) {
+  for (int kind = 0; kind < WRK_KIND_N; kind++)
+    known[kind] = base_name (wrk_kind_names, kind);
+  g_autofree char *accepted = g_strjoinv (", ", (char **)known);
+  if (text == NULL) {
     base_diag_error (context->diag, base_yaml_mark (kind_node != NULL ? kind_node : node),
-                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: collective, transfer, training, io"
-                                       : "'workload' has no 'kind'; accepted: collective, transfer, training, io");
+                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: %s"
+                                       : "'workload' has no 'kind'; accepted: %s",
+                     accepted);
     return;
   }
-  const char *text = base_yaml_text (kind_node);
-  for (const BaseName *name = wrk_kind_names; name->name != NULL; name++)
-    if (strcmp (name->name, text) == 0) {
-      scenario->kind = (WrkKind)name->code;
-      switch (scenario->kind) {
-        case WRK_KIND_COLLECTIVE:
-          base_schema_read (&wrk_schema_collective, node, FALSE, context, &scenario->collective);
-          return;
-        case WRK_KIND_TRANSFER:
-          base_schema_read (&wrk_schema_transfer, node, FALSE, context, &scenario->transfer);
-          return;
-        case WRK_KIND_TRAINING:
-          base_schema_read (&wrk_schema_training, node, FALSE, context, &scenario->training);
-          wrk_failures_check (&scenario->training, context->diag);
-          if (scenario->training.model.model != NULL)
-            wrk_llm_read (scenario->training.model.model, context, &scenario->llm);
-          return;
-        case WRK_KIND_IO:
-          base_schema_read (&wrk_schema_io, node, FALSE, context, &scenario->io);
-          return;
-        case WRK_KIND_SERVING:
-        default:
-          base_diag_error (context->diag, base_yaml_mark (kind_node),
-                           "workload kind '%s' is not built yet; accepted: collective, transfer, training, io", text);
-          return;
-      }
-    }
-  static const char *const known[] = { "collective", "transfer", "training", "io", NULL };
-  g_autofree char *hint = base_hint (text, known);
-  base_diag_error (context->diag, base_yaml_mark (kind_node),
-                   "unknown workload kind '%s'%s; accepted: collective, transfer, training, io", text, hint);
+  if (!g_strv_contains (known, text)) {
+    g_autofree char *hint = base_hint (text, known);
+    base_diag_error (context->diag, base_yaml_mark (kind_node), "unknown workload kind '%s'%s; accepted: %s", text, hint, accepted);
+    return;
+  }
+  while (strcmp (known[scenario->kind], text) != 0)
+    scenario->kind++;
+  const WrkKindOps *ops = wrk_kind_ops (scenario->kind);
+  base_schema_read (ops->schema, node, FALSE, context, G_STRUCT_MEMBER_P (scenario, ops->spec));
+  if (ops->read != NULL)
+    ops->read (scenario, node, context);
 }
 
 static void
 take_degrade (WrkScenario *scenario, const BaseSchemaContext *context)
 {
   const BaseYamlNode *list = scenario->spec.degrade;
-  CluDegrade *degrade = &scenario->settings.degrade;
+  CluDegrade *degrade = &scenario->system.settings.degrade;
   if (list == NULL)
     return;
   if (base_yaml_kind (list) != BASE_YAML_SEQ) {
@@ -186,7 +159,7 @@ read_file (WrkScenario *scenario, const BaseLookup *lookup, GError **error)
   read_work (scenario, &context);
   take_degrade (scenario, &context);
   if (scenario->spec.nccl != NULL)
-    wrk_nccl_read (scenario->spec.nccl, &context, &scenario->settings);
+    wrk_nccl_read (scenario->spec.nccl, &context, &scenario->system.settings);
   take_report (scenario, &context);
   for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
     base_diag_warn (scenario->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
@@ -207,8 +180,8 @@ load_cluster (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenario
   const char *from = base_yaml_path (scenario->yaml);
   if (base_yaml_kind (cluster->topology) == BASE_YAML_SCALAR) {
     g_autoptr (GError) why = NULL;
-    scenario->clu = clu_load (base_yaml_text (cluster->topology), from, lookup, sets, &options, scenario->warnings, &why);
-    if (scenario->clu == NULL) {
+    scenario->system.clu = clu_load (base_yaml_text (cluster->topology), from, lookup, sets, &options, scenario->warnings, &why);
+    if (scenario->system.clu == NULL) {
       /* an error inside the topology file has its own place; one about the name has this one */
       g_autofree char *prefix = base_mark_prefix (base_yaml_mark (cluster->topology));
       if (why->domain == BASE_ERROR && strchr (why->message, '\n') == NULL && strstr (why->message, ".yaml:") == NULL)
@@ -217,27 +190,17 @@ load_cluster (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenario
       return FALSE;
     }
   } else
-    scenario->clu = clu_load_node (cluster->topology, scenario->yaml, lookup, &options, scenario->warnings, error);
-  return scenario->clu != NULL;
-}
-
-guint32
-wrk_n_nodes_of (const WrkScenario *scenario, guint32 n_ranks)
-{
-  guint32 n = 0, last = CLU_NONE;
-  for (guint32 i = 0; i < n_ranks; i++) {
-    guint32 node = clu_dev_node (scenario->clu, clu_gpu (scenario->clu, g_array_index (scenario->gpus, guint32, i)));
-    n += node != last;
-    last = node;
-  }
-  return n;
+    scenario->system.clu = clu_load_node (cluster->topology, scenario->yaml, lookup, &options, scenario->warnings, error);
+  return scenario->system.clu != NULL;
 }
 
 static gboolean
 list_gpus (WrkScenario *scenario, GError **error)
 {
+  GArray *gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  scenario->system.gpus = gpus;
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  const Clu *clu = scenario->clu;
+  const Clu *clu = scenario->system.clu;
   guint32 first = 0;
   for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
     guint32 n = clu_gpus_per_node (clu, node), used = n;
@@ -249,7 +212,7 @@ list_gpus (WrkScenario *scenario, GError **error)
     }
     for (guint32 i = 0; i < used; i++) {
       guint32 gpu = first + i;
-      g_array_append_val (scenario->gpus, gpu);
+      g_array_append_val (gpus, gpu);
     }
     first += n;
   }
@@ -260,8 +223,8 @@ list_gpus (WrkScenario *scenario, GError **error)
 static gboolean
 check_nics (const WrkScenario *scenario, GError **error)
 {
-  const Clu *clu = scenario->clu;
-  guint32 most = 0, asked = scenario->settings.degrade.max_nics;
+  const Clu *clu = scenario->system.clu;
+  guint32 most = 0, asked = scenario->system.settings.degrade.max_nics;
   for (guint32 node = 0; node < clu_n_nodes (clu); node++)
     most = MAX (most, clu_node_n (clu, node, CLU_DEV_NIC));
   if (asked > most)
@@ -270,43 +233,11 @@ check_nics (const WrkScenario *scenario, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_ranks (const WrkScenario *scenario, GError **error)
-{
-  const WrkCollectiveSpec *c = &scenario->collective;
-  double ranks = c->ranks.set ? c->ranks.v : scenario->gpus->len;
-  if (ranks > scenario->gpus->len)
-    return wrk_fail_at (error, c->ranks.mark,
-                        "%.0f ranks need as many GPUs, the cluster has %u (%u nodes); ask for more nodes or fewer ranks", ranks,
-                        scenario->gpus->len, clu_n_nodes (scenario->clu));
-  if (c->root.v >= ranks)
-    return wrk_fail_at (error, c->root.mark, "root %.0f is not one of the %.0f ranks (0 to %.0f)", c->root.v, ranks, ranks - 1);
-  return TRUE;
-}
-
-gboolean
-wrk_check_workload (const WrkScenario *scenario, GError **error)
-{
-  switch (scenario->kind) {
-    case WRK_KIND_TRANSFER:
-      return wrk_check_transfer (scenario, error);
-    case WRK_KIND_TRAINING:
-      return (scenario->training.model.model != NULL ? wrk_check_model (scenario, error) : wrk_check_training (scenario, error)) &&
-             wrk_check_loader (scenario, error) && wrk_check_checkpoint (scenario, error);
-    case WRK_KIND_IO:
-      return wrk_check_io (scenario, error);
-    case WRK_KIND_COLLECTIVE:
-    case WRK_KIND_SERVING:
-    default:
-      return check_ranks (scenario, error);
-  }
-}
-
 /* The plain library has no software for NCCL's version and variables to move; routes and lists of algorithms it has. */
 static void
 warn_plain (const WrkScenario *scenario)
 {
-  const WrkSettings *s = &scenario->settings;
+  const WrkSettings *s = &scenario->system.settings;
   const MdlLibraryEnv *env = &s->env;
   gboolean counts = s->min_channels > 0 || s->max_channels > 0 || s->min_ctas > 0 || s->max_ctas > 0 || env->net_channels > 0;
   if (s->nccl_version != NULL || counts || env->buffer_B > 0.0 || env->threads > 0 || env->ll128_threads > 0)
@@ -318,14 +249,14 @@ warn_plain (const WrkScenario *scenario)
 static gboolean
 uses_storage (const WrkScenario *scenario)
 {
-  const WrkTrainingSpec *training = &scenario->training;
+  const WrkTrainingSpec *training = &scenario->training.spec;
   return scenario->kind == WRK_KIND_IO || training->loader.head.set || training->checkpoint.tier.v != NULL;
 }
 
 static gboolean
 check_one (WrkScenario *scenario, GError **error)
 {
-  return wrk_check_workload (scenario, error);
+  return wrk_kind_ops (scenario->kind)->check (scenario, error);
 }
 
 static gboolean
@@ -335,15 +266,16 @@ set_background (WrkScenario *scenario, GError **error)
   CluBackground taken;
   if (scenario->spec.background == NULL || spec->load.v <= 0)
     return TRUE;
-  if (!clu_background_set (scenario->clu, spec->load.v, spec->seed.set ? (guint64)spec->seed.v : scenario->seed, &taken, error))
+  if (!clu_background_set (scenario->system.clu, spec->load.v, spec->seed.set ? (guint64)spec->seed.v : scenario->seed, &taken,
+                           error))
     return FALSE;
   if (taken.n_links == 0) {
     base_diag_warn (scenario->warnings, spec->load.mark,
                     "'background' has no effect: '%s' has no links between switches that others could load",
-                    clu_name (scenario->clu));
+                    clu_name (scenario->system.clu));
     return TRUE;
   }
-  g_autofree char *fullest = clu_resource_name (scenario->clu, taken.fullest);
+  g_autofree char *fullest = clu_resource_name (scenario->system.clu, taken.fullest);
   base_diag_warn (scenario->warnings, BASE_MARK_NONE,
                   "background: others take %.3g %% of %u directions between switches in the mean, at most %.3g %% of %s",
                   taken.mean * 100, taken.n_links, taken.most * 100, fullest);
@@ -354,7 +286,7 @@ set_background (WrkScenario *scenario, GError **error)
 static gboolean
 slow_links (WrkScenario *scenario, GError **error)
 {
-  if (!set_background (scenario, error) || !wrk_model_slow_nics (scenario, error))
+  if (!set_background (scenario, error) || !wrk_training_slow_nics (&scenario->training, error))
     return FALSE;
   return scenario->jobs == NULL || wrk_jobs_slow_nics (scenario, error);
 }
@@ -364,11 +296,11 @@ static gboolean
 check_software (const WrkScenario *scenario, GError **error)
 {
   if (scenario->jobs == NULL)
-    return wrk_model_check_software (scenario, error);
+    return wrk_training_check_software (&scenario->training, error);
   for (guint j = 0; j < scenario->jobs->len; j++) {
     WrkJob *job = scenario->jobs->pdata[j];
-    job->view.software = scenario->software;
-    if (!wrk_model_check_software (&job->view, error))
+    job->view.system.software = scenario->system.software;
+    if (!wrk_training_check_software (&job->view.training, error))
       return FALSE;
   }
   return TRUE;
@@ -379,45 +311,45 @@ load_rest (WrkScenario *scenario, const BaseLookup *lookup, const WrkScenarioOpt
            WrkLibraryLoad load, void *user, GError **error)
 {
   const WrkClusterSpec *cluster = &scenario->spec.cluster;
-  scenario->any_cut = options->any_cut;
+  scenario->training.any_cut = options->any_cut;
   if (!load_cluster (scenario, lookup, options, topology_sets, error) || !list_gpus (scenario, error) ||
       !check_nics (scenario, error) || !(scenario->jobs != NULL ? wrk_jobs_place : check_one) (scenario, error))
     return FALSE;
-  scenario->settings.seed = scenario->seed;
-  scenario->settings.launch = (MdlLaunch)cluster->launch.v;
-  scenario->settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
-  scenario->settings.no_fold = options->no_fold;
-  scenario->want_terms = options->want_terms;
-  scenario->settings.no_interference = options->no_interference;
-  scenario->settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
-  gboolean plain = cluster->library.v == 1,
-           trains_model = scenario->training.model.model != NULL || (scenario->jobs != NULL && wrk_jobs_train_models (scenario));
+  scenario->system.settings.seed = scenario->seed;
+  scenario->system.settings.launch = (MdlLaunch)cluster->launch.v;
+  scenario->system.settings.mode = options->has_mode ? options->mode : WRK_MODE_EVENT;
+  scenario->system.settings.no_fold = options->no_fold;
+  scenario->training.want_terms = options->want_terms;
+  scenario->system.settings.no_interference = options->no_interference;
+  scenario->system.settings.steps = options->has_steps ? options->steps : WRK_STEPS_FLUID;
+  gboolean plain = cluster->library.v == 1, trains_model = scenario->training.spec.model.model != NULL ||
+                                                           (scenario->jobs != NULL && wrk_jobs_train_models (scenario));
   if (plain)
     warn_plain (scenario);
   if (plain && !trains_model && (!uses_storage (scenario) || load == NULL))
     return slow_links (scenario, error);
   const MdlLibrary *library =
-      load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->clu, 0)->name.v,
-            scenario->settings.nccl_version, scenario->inputs, scenario->warnings, error);
+      load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->system.clu, 0)->name.v,
+            scenario->system.settings.nccl_version, scenario->inputs, scenario->warnings, error);
   if (library == NULL) {
-    wrk_nccl_tell_place (&scenario->settings, error);
+    wrk_nccl_tell_place (&scenario->system.settings, error);
     return FALSE;
   }
-  scenario->kernels = library->kernels;
-  scenario->overlap = library->overlap;
-  scenario->memory = library->memory;
-  scenario->software = library->software;
-  scenario->storage = library->storage;
+  scenario->system.kernels = library->kernels;
+  scenario->system.overlap = library->overlap;
+  scenario->system.memory = library->memory;
+  scenario->system.software = library->software;
+  scenario->system.storage = library->storage;
   if (!check_software (scenario, error))
     return FALSE;
   if (plain)
     return slow_links (scenario, error);
-  scenario->library = mdl_library_with (library, &scenario->settings.env);
-  scenario->settings.library = scenario->library;
-  wrk_nccl_settle (scenario->clu, &scenario->settings);
+  scenario->library = mdl_library_with (library, &scenario->system.settings.env);
+  scenario->system.settings.library = scenario->library;
+  wrk_nccl_settle (scenario->system.clu, &scenario->system.settings);
   /* numbers of resources change by it */
   const struct MdlLinks *links = mdl_library_links (library);
-  return (links == NULL || clu_links_set (scenario->clu, links, error)) && slow_links (scenario, error);
+  return (links == NULL || clu_links_set (scenario->system.clu, links, error)) && slow_links (scenario, error);
 }
 
 /* Takes `yaml`. */
@@ -431,13 +363,15 @@ load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const WrkScenarioOptions *o
   scenario->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_ptr_array_add (scenario->inputs, yaml);
   scenario->warnings = base_diag_new ();
-  scenario->gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
-  wrk_settings_default (&scenario->settings);
+  wrk_settings_default (&scenario->system.settings);
   g_autoptr (GPtrArray) topology_sets = g_ptr_array_new_with_free_func (g_free);
   if (!apply_sets (scenario, options->sets, topology_sets, error) || !apply_topology_sets (scenario, topology_sets, error) ||
       !read_file (scenario, lookup, error))
     return NULL;
   scenario->seed = options->has_seed ? options->seed : (guint64)scenario->spec.seed.v;
+  scenario->training.system = &scenario->system;
+  scenario->training.seed = scenario->seed;
+  scenario->training.gpus_per_node = (guint32)scenario->spec.cluster.gpus_per_node.v;
   if (!load_rest (scenario, lookup, options, topology_sets, load, user, error))
     return NULL;
   return g_steal_pointer (&scenario);
@@ -466,11 +400,11 @@ wrk_scenario_free (WrkScenario *scenario)
     return;
   g_clear_pointer (&scenario->jobs, g_ptr_array_unref);
   g_clear_pointer (&scenario->plots, g_ptr_array_unref);
-  g_clear_pointer (&scenario->clu, clu_free);
+  g_clear_pointer (&scenario->system.clu, clu_free);
   g_free (scenario->library);
   g_clear_pointer (&scenario->warnings, base_diag_free);
   g_clear_pointer (&scenario->inputs, g_ptr_array_unref);
-  g_clear_pointer (&scenario->gpus, g_array_unref);
+  g_clear_pointer (&scenario->system.gpus, g_array_unref);
   g_free (scenario);
 }
 
@@ -507,13 +441,19 @@ wrk_scenario_kind (const WrkScenario *scenario)
 const Clu *
 wrk_scenario_cluster (const WrkScenario *scenario)
 {
-  return scenario->clu;
+  return scenario->system.clu;
 }
 
 const WrkSettings *
 wrk_scenario_settings (const WrkScenario *scenario)
 {
-  return &scenario->settings;
+  return &scenario->system.settings;
+}
+
+const WrkTrainingJob *
+wrk_scenario_training (const WrkScenario *scenario)
+{
+  return scenario->kind == WRK_KIND_TRAINING && scenario->jobs == NULL ? &scenario->training : NULL;
 }
 
 guint64

@@ -10,11 +10,12 @@
  * chunks; BitTorrent-like tools come near).
  * Valid: pieces small against the whole. Check: test_workload_stage. */
 #include "stage-private.h"
+#include "training-private.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "io_way-private.h"
+#include "workload/io_run.h"
 
 static const BaseName how_names[] = { { "each", 0, "every node reads all that it holds" },
                                       { "peers", 1, "each part is read once, and passed from node to node" },
@@ -41,9 +42,9 @@ held_B (const WrkStageSpec *spec, double nodes)
 }
 
 gboolean
-wrk_check_stage (const WrkScenario *scenario, GError **error)
+wrk_check_stage (const WrkTrainingJob *job, GError **error)
 {
-  const WrkLoaderSpec *loader = &scenario->training.loader;
+  const WrkLoaderSpec *loader = &job->spec.loader;
   const WrkStageSpec *spec = &loader->stage;
   MdlTier tier;
   g_autoptr (GError) why = NULL;
@@ -51,12 +52,13 @@ wrk_check_stage (const WrkScenario *scenario, GError **error)
     return TRUE;
   if (strcmp (loader->tier.v, "nvme") != 0)
     return wrk_fail_at (error, loader->tier.mark, "'stage' copies to the nodes' drives; accepted beside it: tier: nvme");
-  if (wrk_io_find (scenario->clu, spec->from.v, &tier, &why) == CLU_NONE)
+  if (wrk_io_find (job->system->clu, spec->from.v, &tier, &why) == CLU_NONE)
     return wrk_fail_at (error, spec->from.mark, "%s", why->message);
   if (tier.type.kind.v == MDL_TIER_LOCAL_NVME)
     return wrk_fail_at (error, spec->from.mark, "the drives are where it goes; accepted: a tier of the topology's `storage`");
-  g_autoptr (GArray) homes = wrk_io_homes (scenario);
-  double room_B = clu_node_drives_B (scenario->clu, g_array_index (homes, WrkIoHome, 0).node), need_B = held_B (spec, homes->len);
+  g_autoptr (GArray) homes = wrk_io_homes (job->system);
+  double room_B = clu_node_drives_B (job->system->clu, g_array_index (homes, WrkIoHome, 0).node),
+         need_B = held_B (spec, homes->len);
   if (room_B > 0 && need_B > room_B)
     return wrk_fail_at (error, spec->bytes.mark,
                         "%.4g TB do not fit on a node's drives, which hold %.4g TB; accepted: hold: part, or less", need_B * 1e-12,
@@ -67,7 +69,7 @@ wrk_check_stage (const WrkScenario *scenario, GError **error)
 enum { READ, WRITTEN, PASSED, WAYS };
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkStageSpec *spec;
   GArray *homes; /* WrkIoHome */
   double nodes;
@@ -90,14 +92,14 @@ plan_io (Stage *stage, gboolean write, double bytes, GError **error)
 {
   WrkIoSpec io = { .head = stage->spec->head, .tier = stage->spec->from, .threads = stage->spec->threads };
   if (write)
-    io.tier = stage->scenario->training.loader.tier;
+    io.tier = stage->job->spec.loader.tier;
   io.op.v = write ? MDL_IO_WRITE : MDL_IO_READ;
   io.bytes.v = bytes;
   io.clients.v = stage->nodes;
   io.queue_depth.v = 1;
   io.path.v = WRK_IO_HOST;
   io.cache.v = MDL_CACHE_OFF;
-  stage->io[write ? WRITTEN : READ] = wrk_io_run_new (stage->scenario, &io, error);
+  stage->io[write ? WRITTEN : READ] = wrk_io_run_new (stage->job->system, &io, error);
   return stage->io[write ? WRITTEN : READ] != NULL;
 }
 
@@ -120,11 +122,11 @@ io_ended (Eng *eng, void *user, uint64_t arg)
 static gboolean
 pass_on (Stage *stage, guint32 from, guint32 to, WrkNet *net, double bytes, double *alone_s, GError **error)
 {
-  const Clu *clu = stage->scenario->clu;
+  const Clu *clu = stage->job->system->clu;
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = stage->scenario->settings.degrade;
+  options.degrade = stage->job->system->settings.degrade;
   g_autoptr (GError) why = NULL;
   if (!clu_route_find (clu, clu_node_device (clu, from, CLU_DEV_MEMORY, 0), clu_node_device (clu, to, CLU_DEV_MEMORY, 0), &options,
                        &route, &why))
@@ -156,7 +158,7 @@ run (Stage *stage, guint64 *n_events, GError **error)
   if (!plan_io (stage, FALSE, once ? spec->bytes.v : spec->bytes.v * stage->nodes, error) ||
       !plan_io (stage, TRUE, held_B (spec, stage->nodes) * stage->nodes, error))
     return FALSE;
-  g_autoptr (WrkNet) net = wrk_net_new (stage->scenario->clu);
+  g_autoptr (WrkNet) net = wrk_net_new (stage->job->system->clu);
   double alone_s = 0;
   guint32 n = (guint32)stage->nodes;
   for (guint32 i = 0; peers && i < n; i++) {
@@ -164,7 +166,7 @@ run (Stage *stage, guint64 *n_events, GError **error)
     if (!pass_on (stage, from, to, net, spec->bytes.v * (n - 1) / n, &alone_s, error))
       return FALSE;
   }
-  if (stage->scenario->settings.mode == WRK_MODE_MODEL) {
+  if (stage->job->system->settings.mode == WRK_MODE_MODEL) {
     stage->end_s[READ] = wrk_io_run_result (stage->io[READ])->time_s;
     stage->end_s[WRITTEN] = wrk_io_run_result (stage->io[WRITTEN])->time_s;
     stage->end_s[PASSED] = alone_s;
@@ -179,35 +181,34 @@ run (Stage *stage, guint64 *n_events, GError **error)
 
 /* What a step would wait were the data set read where it is. */
 static gboolean
-price_direct (const WrkScenario *scenario, const WrkTrainingResult *before, const WrkResult *result, double *stall_s,
-              guint64 *n_events, GError **error)
+price_direct (const WrkTrainingJob *job, const WrkTrainingResult *before, WrkRunInfo *info, double *stall_s, GError **error)
 {
-  WrkScenario view = *scenario;
-  WrkResult direct = *result;
-  view.training.loader.tier = scenario->training.loader.stage.from;
-  view.training.loader.stage.head.set = FALSE;
-  direct.training = *before;
-  direct.n_events = 0;
-  direct.warnings = g_ptr_array_new_with_free_func (g_free); /* the answer's own are said once */
-  gboolean ok = wrk_add_loader (&view, &direct, error);
-  *stall_s = direct.training.loader.stall_s + direct.training.loader.slows_s;
-  *n_events += direct.n_events;
-  g_ptr_array_unref (direct.warnings);
+  WrkTrainingJob view = *job;
+  WrkTrainingResult direct = *before;
+  WrkRunInfo aside = *info;
+  view.spec.loader.tier = job->spec.loader.stage.from;
+  view.spec.loader.stage.head.set = FALSE;
+  aside.warnings = g_ptr_array_new_with_free_func (g_free); /* the answer's own are said once */
+  gboolean ok = wrk_add_loader (&view, &direct, &aside, error);
+  *stall_s = direct.loader.stall_s + direct.loader.slows_s;
+  info->n_events = aside.n_events;
+  g_ptr_array_unref (aside.warnings);
   return ok;
 }
 
 gboolean
-wrk_add_stage (const WrkScenario *scenario, const WrkTrainingResult *before, WrkResult *result, GError **error)
+wrk_add_stage (const WrkTrainingJob *job, const WrkTrainingResult *before, WrkTrainingResult *training, WrkRunInfo *info,
+               GError **error)
 {
   static const char *const names[WAYS] = { [READ] = "read", [WRITTEN] = "drives", [PASSED] = "peers" };
-  const WrkLoaderSpec *spec = &scenario->training.loader;
-  WrkLoaderResult *loader = &result->training.loader;
+  const WrkLoaderSpec *spec = &job->spec.loader;
+  WrkLoaderResult *loader = &training->loader;
   WrkStageResult *out = &loader->stage;
   if (!spec->stage.head.set)
     return TRUE;
-  g_auto (Stage) stage = { .scenario = scenario, .spec = &spec->stage, .homes = wrk_io_homes (scenario) };
-  stage.nodes = CLAMP (result->training.n_nodes, 1u, stage.homes->len);
-  if (!run (&stage, &result->n_events, error) || !price_direct (scenario, before, result, &out->direct_s, &result->n_events, error))
+  g_auto (Stage) stage = { .job = job, .spec = &spec->stage, .homes = wrk_io_homes (job->system) };
+  stage.nodes = CLAMP (training->n_nodes, 1u, stage.homes->len);
+  if (!run (&stage, &info->n_events, error) || !price_direct (job, before, info, &out->direct_s, error))
     return FALSE;
   int last = READ;
   for (int i = READ; i < WAYS; i++)
@@ -219,10 +220,10 @@ wrk_add_stage (const WrkScenario *scenario, const WrkTrainingResult *before, Wrk
   out->node_B = held_B (&spec->stage, stage.nodes);
   out->time_s = stage.end_s[last];
   g_strlcpy (out->bound_by, names[last], sizeof out->bound_by);
-  double samples = spec->samples.set ? spec->samples.v : scenario->training.model.micro_batch.v;
-  out->epoch_steps = spec->stage.bytes.v / (spec->sample.v * samples * fmax (result->training.dp, 1) * loader->batches);
+  double samples = spec->samples.set ? spec->samples.v : job->spec.model.micro_batch.v;
+  out->epoch_steps = spec->stage.bytes.v / (spec->sample.v * samples * fmax (training->dp, 1) * loader->batches);
   out->saved_s = out->direct_s - loader->stall_s - loader->slows_s;
-  out->epochs = out->saved_s > 1e-9 * result->training.step_time_s ? out->time_s / (out->saved_s * out->epoch_steps) : (double)NAN;
+  out->epochs = out->saved_s > 1e-9 * training->step_time_s ? out->time_s / (out->saved_s * out->epoch_steps) : (double)NAN;
   loader->source =
       MIN (loader->source, MIN (wrk_io_run_result (stage.io[READ])->provenance, wrk_io_run_result (stage.io[WRITTEN])->provenance));
   return TRUE;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "comm-private.h"
-#include "net-private.h"
 #include "series-private.h"
+#include "workload/net.h"
 
 typedef struct {
   const WrkPipe *pipe;

@@ -3,8 +3,9 @@
 #define WORKLOAD_TRAINING_PRIVATE_H
 
 #include "engine/graph.h"
-#include "scenario-private.h"
 #include "schedule-private.h"
+#include "workload/net.h"
+#include "workload/training.h"
 
 /* Kinds of tasks, as breakdowns read them. */
 typedef enum {
@@ -20,7 +21,7 @@ typedef enum {
 
 /* What a stage's traffic of one kind is when nothing else runs. */
 typedef struct {
-  double alone_s;    /* all of a step, one after the other; 0: there is none */
+  double alone_s; /* all of a step, one after the other; 0: there is none */
   double band;
   BaseSource provenance;
   char bound_by[64];
@@ -33,15 +34,29 @@ typedef struct {
   double out_B;                  /* activation sent to the next position */
 } WrkChunk;
 
+/* Keys of a workload with `layers` that are a model's. */
+gboolean wrk_layers_check_keys (const WrkTrainingJob *job, GError **error);
+/* Of a model, and of layers with given times: whether it fits, and its step. */
+gboolean wrk_check_training (const WrkTrainingJob *job, GError **error);
+gboolean wrk_check_model (const WrkTrainingJob *job, GError **error);
+gboolean wrk_run_training (const WrkTrainingJob *job, WrkTrainingResult *out, WrkRunInfo *info, GError **error);
+gboolean wrk_run_model (const WrkTrainingJob *job, WrkTrainingResult *out, WrkRunInfo *info, GError **error);
+/* What loaders and checkpoints add to a step; nothing where it has none. Before the run: whether they can. */
+gboolean wrk_add_checkpoint (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error);
+gboolean wrk_check_loader (const WrkTrainingJob *job, GError **error);
+gboolean wrk_add_loader (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error);
+/* A step that takes `more_s` longer for `part`: its times and rates. */
+void wrk_step_longer (WrkTrainingResult *training, WrkPart part, double more_s);
+
 /* What a pass of a layer takes. */
 double wrk_layer_pass_s (const WrkLayerSpec *layer, WrkTurnKind kind);
 /* Contiguous layers, as even as they divide; the first chunks take one more each. Returned: `n` of them, full. */
 WrkChunk *wrk_chunks_cut (const WrkLayerSpec *const *layers, guint32 n_layers, guint32 n);
 /* The pipeline that a workload asks for on `pp` ranks, checked. FALSE and *error on failure. */
-gboolean wrk_training_pipeline (const WrkScenario *scenario, guint32 pp, WrkPipeline *out, GError **error);
+gboolean wrk_training_pipeline (const WrkTrainingJob *job, guint32 pp, WrkPipeline *out, GError **error);
 /* The communicator of the ranks that reduce gradients together: the replicas of a stage, and of its partner if that is another.
  * Settings as for wrk_comm_new. Returned: full; NULL and *error on failure. */
-WrkComm *wrk_gradient_comm (const WrkScenario *scenario, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
+WrkComm *wrk_gradient_comm (const WrkTrainingJob *job, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
                             GError **error);
 
 /* A rank of the pipeline; its data-parallel replicas do the same. */
@@ -70,7 +85,7 @@ typedef struct {
 /* A step that shares an engine with other work: started now, over when the engine has run. NULL and *error on failure. Returned:
  * full, and to be freed before the network. */
 typedef struct WrkStepRun WrkStepRun;
-WrkStepRun *wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **error);
+WrkStepRun *wrk_step_start (const WrkTrainingJob *job, WrkNet *net, GError **error);
 double wrk_step_time_s (const WrkStepRun *run);
 EngGraph *wrk_step_graph (const WrkStepRun *run); /* borrowed */
 void wrk_step_free (WrkStepRun *run);

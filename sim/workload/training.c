@@ -11,7 +11,7 @@
 #define MAX_TASKS 20e6
 
 typedef struct {
-  const WrkScenario *scenario;
+  const WrkTrainingJob *job;
   const WrkTrainingSpec *spec;
   const WrkLayerSpec **layer; /* expanded */
   guint32 n_layers, dp, pp, m;
@@ -32,7 +32,7 @@ expand_layers (Step *step, GError **error)
   const BaseList *list = &step->spec->layers;
   double total = 0;
   if (list->n == 0)
-    return wrk_fail_at (error, base_yaml_mark (step->scenario->spec.workload),
+    return wrk_fail_at (error, base_yaml_mark (step->job->node),
                         "a training workload needs 'model' (forerun list llms), or 'layers' (e.g. layers: [{forward: 1 ms, "
                         "backward: 2 ms, gradient: 100 MB}])");
   for (unsigned i = 0; i < list->n; i++)
@@ -50,8 +50,8 @@ static gboolean
 place (Step *step, GError **error)
 {
   const WrkParallelSpec *parallel = &step->spec->parallel;
-  const GArray *gpus = step->scenario->gpus;
-  BaseMark mark = parallel->head.set ? parallel->head.mark : base_yaml_mark (step->scenario->spec.workload);
+  const GArray *gpus = step->job->system->gpus;
+  BaseMark mark = parallel->head.set ? parallel->head.mark : base_yaml_mark (step->job->node);
   double pp = parallel->pp.v;
   if (!parallel->dp.set && fmod (gpus->len, pp) > 0)
     return wrk_fail_at (error, mark, "%u GPUs do not divide into %.0f pipeline stages; accepted: a pp that divides them, or a dp",
@@ -66,7 +66,7 @@ place (Step *step, GError **error)
   step->dp = (guint32)dp;
   step->pp = (guint32)pp;
   step->m = (guint32)step->spec->micro_batches.v;
-  if (!wrk_training_pipeline (step->scenario, step->pp, &step->pipe, error))
+  if (!wrk_training_pipeline (step->job, step->pp, &step->pipe, error))
     return FALSE;
   double positions = wrk_schedule_positions (&step->pipe);
   if (positions > step->n_layers)
@@ -117,7 +117,7 @@ add_communication (Step *step, const WrkColl *coll, EngStream stream, WrkTaskKin
   if (coll->size_B <= 0)
     return eng_graph_join (step->graph, stream, kind, name);
   wrk_net_count_coll (step->net, coll, 1);
-  if (step->scenario->settings.mode == WRK_MODE_MODEL)
+  if (step->job->system->settings.mode == WRK_MODE_MODEL)
     return eng_graph_delay (step->graph, stream, eng_time_from_s (coll->cost.time_s * stretch), kind, name);
   EngFlowSpec spec;
   wrk_net_coll_flow (step->net, coll, step->uses, &spec);
@@ -240,11 +240,11 @@ price_send (Step *step, guint32 from, const WrkTurn *turn, guint32 to, WrkColl *
   double bytes = step->chunk[turn->kind == WRK_TURN_FORWARD ? position : position - 1].out_B;
   if (bytes <= 0)
     return TRUE;
-  WrkSettings settings = step->scenario->settings;
+  WrkSettings settings = step->job->system->settings;
   settings.no_fold = TRUE; /* stages share links */
-  g_autoptr (WrkGround) ground = wrk_ground_new (step->scenario->clu, &settings);
-  if (!wrk_send_price (ground, step->scenario->clu, &settings, step->gpu + (gsize)from * step->dp, step->gpu + (gsize)to * step->dp,
-                       step->dp, bytes, out, error))
+  g_autoptr (WrkGround) ground = wrk_ground_new (step->job->system->clu, &settings);
+  if (!wrk_send_price (ground, step->job->system->clu, &settings, step->gpu + (gsize)from * step->dp,
+                       step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
     return FALSE;
   WrkStageTraffic *traffic = wrk_schedule_is_up (&step->pipe, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
   note_traffic (out, traffic);
@@ -379,10 +379,10 @@ static gboolean
 reduce_stage (Step *step, guint32 s, const Program *program, EngTask *reduced, GError **error)
 {
   guint32 chunks = wrk_schedule_chunks (&step->pipe), partner = partner_of (step, s);
-  WrkSettings closed = step->scenario->settings;
+  WrkSettings closed = step->job->system->settings;
   closed.mode = WRK_MODE_MODEL;
   closed.no_fold = TRUE; /* stages share links */
-  g_autoptr (WrkComm) comm = wrk_gradient_comm (step->scenario, &closed, step->dp, s, partner, error);
+  g_autoptr (WrkComm) comm = wrk_gradient_comm (step->job, &closed, step->dp, s, partner, error);
   if (comm == NULL)
     return FALSE;
   for (guint32 i = 0; i < program->order[s]->len; i++) {
@@ -467,7 +467,7 @@ summarise (Step *step, const WrkCritical *critical)
   out->dp = step->dp;
   out->pp = step->pp;
   out->n_ranks = step->dp * step->pp;
-  out->n_nodes = wrk_n_nodes_of (step->scenario, out->n_ranks);
+  out->n_nodes = wrk_system_n_nodes (step->job->system, out->n_ranks);
   out->comm_compute_ratio = compute_s > 0 ? out->communication_s / compute_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? (dp_s + pp_s) / out->communication_s : (double)NAN;
   /* buckets go one after the other, and so do sends one way; all else may run beside them */
@@ -498,20 +498,20 @@ wrk_take_spans (const EngGraph *graph, GPtrArray *spans)
 }
 
 static void
-say_what_is_left_out (const Step *step, WrkResult *result)
+say_what_is_left_out (const Step *step, WrkRunInfo *info)
 {
-  const WrkScenario *scenario = step->scenario;
-  if (step->out->n_ranks < scenario->gpus->len)
-    wrk_result_warn (result, "dp %u x pp %u uses %u of %u GPUs", step->dp, step->pp, step->out->n_ranks, scenario->gpus->len);
-  if (step->out->n_nodes == 1 && clu_n_nodes (scenario->clu) > 1)
-    wrk_result_warn (result, "this step never leaves a node: NICs and fabric cannot move the answer");
+  const WrkTrainingJob *job = step->job;
+  if (step->out->n_ranks < job->system->gpus->len)
+    wrk_run_warn (info, "dp %u x pp %u uses %u of %u GPUs", step->dp, step->pp, step->out->n_ranks, job->system->gpus->len);
+  if (step->out->n_nodes == 1 && clu_n_nodes (job->system->clu) > 1)
+    wrk_run_warn (info, "this step never leaves a node: NICs and fabric cannot move the answer");
 }
 
 gboolean
-wrk_check_training (const WrkScenario *scenario, GError **error)
+wrk_check_training (const WrkTrainingJob *job, GError **error)
 {
-  Step step = { .scenario = scenario, .spec = &scenario->training };
-  gboolean ok = wrk_layers_check_keys (scenario, error) && expand_layers (&step, error) && place (&step, error);
+  Step step = { .job = job, .spec = &job->spec };
+  gboolean ok = wrk_layers_check_keys (job, error) && expand_layers (&step, error) && place (&step, error);
   g_free (step.layer);
   return ok;
 }
@@ -529,9 +529,9 @@ step_clear (Step *step)
 
 /* Builds a step's graph on a network, which the step takes. */
 static gboolean
-build_step (const WrkScenario *scenario, int end, Step *step, WrkNet *net, WrkTrainingResult *out, GError **error)
+build_step (const WrkTrainingJob *job, int end, Step *step, WrkNet *net, WrkTrainingResult *out, GError **error)
 {
-  *step = (Step){ .scenario = scenario, .spec = &scenario->training, .out = out, .end = end, .net = net };
+  *step = (Step){ .job = job, .spec = &job->spec, .out = out, .end = end, .net = net };
   step->graph = eng_graph_new (wrk_net_engine (step->net));
   step->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   if (!expand_layers (step, error) || !place (step, error))
@@ -542,9 +542,9 @@ build_step (const WrkScenario *scenario, int end, Step *step, WrkNet *net, WrkTr
 
 /* Builds a step's graph and runs it into *out and *critical. *step is to be cleared in any case. */
 static gboolean
-run_step (const WrkScenario *scenario, int end, Step *step, WrkTrainingResult *out, WrkCritical *critical, GError **error)
+run_step (const WrkTrainingJob *job, int end, Step *step, WrkTrainingResult *out, WrkCritical *critical, GError **error)
 {
-  if (!build_step (scenario, end, step, wrk_net_new (scenario->clu), out, error) || !eng_graph_run (step->graph, error))
+  if (!build_step (job, end, step, wrk_net_new (job->system->clu), out, error) || !eng_graph_run (step->graph, error))
     return FALSE;
   wrk_training_account (step->graph, step->stage, step->pp, out, critical);
   return TRUE;
@@ -553,7 +553,7 @@ run_step (const WrkScenario *scenario, int end, Step *step, WrkTrainingResult *o
 /* Compute times are given; what the models may be wrong about is communication, and what hides today may show when it is slower.
  * So the step is run again with all of it at either end of its band. */
 static gboolean
-find_band (const WrkScenario *scenario, const Step *middle, WrkTrainingResult *out, GError **error)
+find_band (const WrkTrainingJob *job, const Step *middle, WrkTrainingResult *out, GError **error)
 {
   double most = 0;
   for (guint32 s = 0; s < middle->pp; s++) {
@@ -565,7 +565,7 @@ find_band (const WrkScenario *scenario, const Step *middle, WrkTrainingResult *o
     Step step;
     WrkTrainingResult at_end = { 0 };
     WrkCritical critical;
-    gboolean ok = run_step (scenario, end, &step, &at_end, &critical, error);
+    gboolean ok = run_step (job, end, &step, &at_end, &critical, error);
     step_clear (&step);
     wrk_coll_clear (&at_end.all_reduce);
     if (!ok)
@@ -579,32 +579,32 @@ find_band (const WrkScenario *scenario, const Step *middle, WrkTrainingResult *o
 
 /* The closed form prices each operation as if it were alone. */
 static void
-warn_crowded (const WrkScenario *scenario, WrkResult *result)
+warn_crowded (const WrkTrainingJob *job, WrkRunInfo *info)
 {
   static const double ROUNDING = 1e-3;
-  const WrkLinkUse *first = result->links->len > 0 ? &g_array_index (result->links, WrkLinkUse, 0) : NULL;
-  if (scenario->settings.mode == WRK_MODE_MODEL && first != NULL && first->utilisation > 1 + ROUNDING)
-    wrk_result_warn (result, "mode model knows no contention: it asks %.0f %% of what %s (%s) carries; --mode event shares links",
-                     first->utilisation * 100, first->busiest, first->link_class);
+  const WrkLinkUse *first = info->links->len > 0 ? &g_array_index (info->links, WrkLinkUse, 0) : NULL;
+  if (job->system->settings.mode == WRK_MODE_MODEL && first != NULL && first->utilisation > 1 + ROUNDING)
+    wrk_run_warn (info, "mode model knows no contention: it asks %.0f %% of what %s (%s) carries; --mode event shares links",
+                  first->utilisation * 100, first->busiest, first->link_class);
 }
 
 gboolean
-wrk_run_training (WrkScenario *scenario, WrkResult *result, gboolean want_spans, GError **error)
+wrk_run_training (const WrkTrainingJob *job, WrkTrainingResult *training, WrkRunInfo *info, GError **error)
 {
-  if (scenario->settings.steps == WRK_STEPS_EXACT)
+  if (job->system->settings.steps == WRK_STEPS_EXACT)
     return wrk_fail_at (error, BASE_MARK_NONE, "--steps exact of a training workload is not built yet; accepted: fluid");
   Step step;
   WrkCritical critical;
-  gboolean ok = run_step (scenario, 0, &step, &result->training, &critical, error);
+  gboolean ok = run_step (job, 0, &step, training, &critical, error);
   if (ok) {
     summarise (&step, &critical);
-    say_what_is_left_out (&step, result);
-    wrk_result_add_links (result, scenario->clu, step.net, step.out->step_time_s);
-    warn_crowded (scenario, result);
-    result->n_events = eng_stats (wrk_net_engine (step.net)).events;
-    if (want_spans)
-      wrk_take_spans (step.graph, result->spans);
-    ok = find_band (scenario, &step, step.out, error);
+    say_what_is_left_out (&step, info);
+    wrk_run_add_links (info, job->system->clu, step.net, step.out->step_time_s);
+    warn_crowded (job, info);
+    info->n_events = eng_stats (wrk_net_engine (step.net)).events;
+    if (info->spans != NULL)
+      wrk_take_spans (step.graph, info->spans);
+    ok = find_band (job, &step, step.out, error);
   }
   step_clear (&step);
   return ok;
@@ -616,10 +616,10 @@ struct WrkStepRun {
 };
 
 WrkStepRun *
-wrk_step_start (const WrkScenario *scenario, WrkNet *net, GError **error)
+wrk_step_start (const WrkTrainingJob *job, WrkNet *net, GError **error)
 {
   WrkStepRun *run = g_new0 (WrkStepRun, 1);
-  if (build_step (scenario, 0, &run->step, net, &run->out, error) && eng_graph_start (run->step.graph, error))
+  if (build_step (job, 0, &run->step, net, &run->out, error) && eng_graph_start (run->step.graph, error))
     return run;
   wrk_step_free (run);
   return NULL;

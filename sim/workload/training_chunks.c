@@ -48,9 +48,9 @@ mark_of (const WrkTrainingSpec *spec, const char *key)
 }
 
 gboolean
-wrk_training_pipeline (const WrkScenario *scenario, guint32 pp, WrkPipeline *out, GError **error)
+wrk_training_pipeline (const WrkTrainingJob *job, guint32 pp, WrkPipeline *out, GError **error)
 {
-  const WrkTrainingSpec *spec = &scenario->training;
+  const WrkTrainingSpec *spec = &job->spec;
   WrkSchedule schedule = (WrkSchedule)spec->schedule.v;
   guint32 cuts = wrk_schedule_cuts (schedule);
   const char *key = NULL;
@@ -70,12 +70,12 @@ wrk_training_pipeline (const WrkScenario *scenario, guint32 pp, WrkPipeline *out
 }
 
 WrkComm *
-wrk_gradient_comm (const WrkScenario *scenario, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
+wrk_gradient_comm (const WrkTrainingJob *job, const WrkSettings *settings, guint32 dp, guint32 stage, guint32 partner,
                    GError **error)
 {
   guint32 n = partner != stage ? 2 * dp : dp;
   g_autofree guint32 *gpu = g_new (guint32, n);
   for (guint32 i = 0; i < n; i++)
-    gpu[i] = g_array_index (scenario->gpus, guint32, (i < dp ? stage : partner) * dp + i % dp);
-  return wrk_comm_new (scenario->clu, settings, gpu, n, error);
+    gpu[i] = g_array_index (job->system->gpus, guint32, (i < dp ? stage : partner) * dp + i % dp);
+  return wrk_comm_new (job->system->clu, settings, gpu, n, error);
 }

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenario-private.h"
+#include "base/error.h"
+#include "workload/transfer.h"
 
 /* Most copies at once that are named by ranges. */
 #define MOST_COPIES 65536u
@@ -49,10 +50,10 @@ names_of (const BaseStr *name, GError **error)
 }
 
 static gboolean
-find_end (const WrkScenario *scenario, const BaseStr *name, const char *word, CluDev *dev, GError **error)
+find_end (const WrkSystem *system, const BaseStr *name, const char *word, CluDev *dev, GError **error)
 {
   g_autoptr (GError) why = NULL;
-  *dev = clu_find (scenario->clu, word, &why);
+  *dev = clu_find (system->clu, word, &why);
   return why == NULL || wrk_fail_at (error, name->mark, "%s", why->message);
 }
 
@@ -84,12 +85,12 @@ drives_of (const Clu *clu, const char *name, CluDev dev)
 
 /* The pair, a copy a drive where an end is several. */
 static void
-add_stripes (const WrkScenario *scenario, Ends *ends, const WrkPair *whole)
+add_stripes (const WrkSystem *system, const WrkTransferSpec *spec, Ends *ends, const WrkPair *whole)
 {
-  const Clu *clu = scenario->clu;
+  const Clu *clu = system->clu;
   guint32 from = drives_of (clu, whole->from_name, whole->from), to = drives_of (clu, whole->to_name, whole->to),
           n = MAX (from, to);
-  ends->n += scenario->transfer.both_ways.v ? 2 : 1;
+  ends->n += spec->both_ways.v ? 2 : 1;
   ends->stripes = MAX (ends->stripes, n);
   for (guint32 i = 0; i < n; i++) {
     WrkPair part = *whole;
@@ -100,32 +101,30 @@ add_stripes (const WrkScenario *scenario, Ends *ends, const WrkPair *whole)
       part.to = clu_node_device (clu, clu_dev_node (clu, whole->to), CLU_DEV_NVME, i % to);
     g_array_append_val (ends->pairs, part);
     const WrkPair back = { part.to, part.from, part.to_name, part.from_name, part.share };
-    if (scenario->transfer.both_ways.v)
+    if (spec->both_ways.v)
       g_array_append_val (ends->pairs, back);
   }
 }
 
 static gboolean
-add_pair (const WrkScenario *scenario, Ends *ends, guint i, guint k, gboolean only, GError **error)
+add_pair (const WrkSystem *system, const WrkTransferSpec *spec, Ends *ends, guint i, guint k, gboolean only, GError **error)
 {
-  const WrkTransferSpec *spec = &scenario->transfer;
   WrkPair pair = { .from_name = ends->from->pdata[i], .to_name = ends->to->pdata[k] };
-  if (!find_end (scenario, &spec->from, pair.from_name, &pair.from, error) ||
-      !find_end (scenario, &spec->to, pair.to_name, &pair.to, error))
+  if (!find_end (system, &spec->from, pair.from_name, &pair.from, error) ||
+      !find_end (system, &spec->to, pair.to_name, &pair.to, error))
     return FALSE;
   ends->nothing = only && pair.from == pair.to;
   if (pair.from == pair.to && !only && spec->pairs.v == 0)
     return wrk_fail_at (error, spec->to.mark, "'%s' would copy to itself; `pairs: all` leaves that out", pair.from_name);
   if (pair.from == pair.to)
     return TRUE;
-  add_stripes (scenario, ends, &pair);
+  add_stripes (system, spec, ends, &pair);
   return ends->pairs->len <= MOST_COPIES || wrk_fail_at (error, spec->to.mark, "more than %u copies at once", MOST_COPIES);
 }
 
 static gboolean
-find_pairs (const WrkScenario *scenario, Ends *ends, GError **error)
+find_pairs (const WrkSystem *system, const WrkTransferSpec *spec, Ends *ends, GError **error)
 {
-  const WrkTransferSpec *spec = &scenario->transfer;
   ends->from = names_of (&spec->from, error);
   ends->to = ends->from != NULL ? names_of (&spec->to, error) : NULL;
   ends->pairs = g_array_new (FALSE, FALSE, sizeof (WrkPair));
@@ -138,17 +137,17 @@ find_pairs (const WrkScenario *scenario, Ends *ends, GError **error)
                         spec->from.v, n, spec->to.v, m);
   for (guint i = 0; i < (all ? n : MAX (n, m)); i++)
     for (guint k = 0; k < (all ? m : 1); k++)
-      if (!add_pair (scenario, ends, all || n > 1 ? i : 0, all ? k : m > 1 ? i : 0, MAX (n, m) == 1, error))
+      if (!add_pair (system, spec, ends, all || n > 1 ? i : 0, all ? k : m > 1 ? i : 0, MAX (n, m) == 1, error))
         return FALSE;
   return ends->nothing || ends->pairs->len > 0 ||
          wrk_fail_at (error, spec->to.mark, "nothing is copied: each is its own other end");
 }
 
 gboolean
-wrk_check_transfer (const WrkScenario *scenario, GError **error)
+wrk_check_transfer (const WrkSystem *system, const WrkTransferSpec *spec, GError **error)
 {
   g_auto (Ends) ends = { 0 };
-  return find_pairs (scenario, &ends, error);
+  return find_pairs (system, spec, &ends, error);
 }
 
 /* ---- the run ---- */
@@ -202,17 +201,17 @@ run_copies (WrkNet *net, WrkTransferResult *out, guint64 *n_events, GError **err
 }
 
 static void
-name_bound (const WrkScenario *scenario, const WrkCopy *slowest, WrkTransferResult *out)
+name_bound (const WrkSystem *system, const WrkCopy *slowest, WrkTransferResult *out)
 {
   g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
   if (slowest == NULL || slowest->busiest == CLU_NONE)
     return;
-  out->bottleneck = clu_resource_name (scenario->clu, slowest->busiest);
+  out->bottleneck = clu_resource_name (system->clu, slowest->busiest);
   if (out->time_s > 2 * out->cost.latency_s)
     g_strlcpy (out->bound_by,
                slowest->by_copier && slowest->storage != NULL ? slowest->storage
                : slowest->by_copier                           ? "host"
-                                                              : clu_resource_class (scenario->clu, slowest->busiest),
+                                                              : clu_resource_class (system->clu, slowest->busiest),
                sizeof out->bound_by);
 }
 
@@ -256,9 +255,8 @@ take_slowest (WrkTransferResult *out)
 }
 
 static gboolean
-price (const WrkScenario *scenario, const Ends *ends, WrkTransferResult *out, GError **error)
+price (const WrkSystem *system, const WrkTransferSpec *spec, const Ends *ends, WrkTransferResult *out, GError **error)
 {
-  const WrkTransferSpec *spec = &scenario->transfer;
   const WrkCopies copies = { .pair = (const WrkPair *)(const void *)ends->pairs->data,
                              .n = ends->pairs->len,
                              .size_B = spec->bytes.v,
@@ -268,10 +266,10 @@ price (const WrkScenario *scenario, const Ends *ends, WrkTransferResult *out, GE
                              .pageable = spec->memory.v == 1,
                              .queued = spec->queued.v,
                              .in_flight = spec->in_flight.v,
-                             .ways = scenario->storage };
+                             .ways = system->storage };
   g_autoptr (GError) why = NULL;
   WrkFault fault = WRK_FAULT_WAY;
-  out->copies = wrk_copies_price (scenario->clu, &scenario->settings, &copies, &fault, &why);
+  out->copies = wrk_copies_price (system->clu, &system->settings, &copies, &fault, &why);
   if (out->copies == NULL)
     return wrk_fail_at (error,
                         fault == WRK_FAULT_WAY    ? spec->to.mark
@@ -284,26 +282,24 @@ price (const WrkScenario *scenario, const Ends *ends, WrkTransferResult *out, GE
 
 /* By the path asked for, in the mode asked for. */
 static gboolean
-copy (const WrkScenario *scenario, const Ends *ends, WrkResult *result, GError **error)
+copy (const WrkSystem *system, const WrkTransferSpec *spec, const Ends *ends, WrkTransferResult *out, WrkRunInfo *info,
+      GError **error)
 {
-  WrkTransferResult *out = &result->transfer;
-  if (!price (scenario, ends, out, error))
+  if (!price (system, spec, ends, out, error))
     return FALSE;
-  g_autoptr (WrkNet) net = wrk_net_new (scenario->clu);
-  if (scenario->settings.mode != WRK_MODE_MODEL && !run_copies (net, out, &result->n_events, error))
+  g_autoptr (WrkNet) net = wrk_net_new (system->clu);
+  if (system->settings.mode != WRK_MODE_MODEL && !run_copies (net, out, &info->n_events, error))
     return FALSE;
   wrk_transfer_count (net, out);
-  wrk_result_add_links (result, scenario->clu, net, out->time_s);
+  wrk_run_add_links (info, system->clu, net, out->time_s);
   return TRUE;
 }
 
 gboolean
-wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
+wrk_run_transfer (const WrkSystem *system, const WrkTransferSpec *spec, WrkTransferResult *out, WrkRunInfo *info, GError **error)
 {
-  const WrkTransferSpec *spec = &scenario->transfer;
-  WrkTransferResult *out = &result->transfer;
   g_auto (Ends) ends = { 0 };
-  if (!find_pairs (scenario, &ends, error))
+  if (!find_pairs (system, spec, &ends, error))
     return FALSE;
   out->bytes = spec->bytes.v;
   out->count = spec->count.v;
@@ -311,25 +307,35 @@ wrk_run_transfer (WrkScenario *scenario, WrkResult *result, GError **error)
   out->stripes = ends.stripes;
   if (ends.nothing) {
     copy_nothing (out);
-    wrk_result_warn (result, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
-  } else if (!copy (scenario, &ends, result, error))
+    wrk_run_warn (info, "'%s' and '%s' are the same device: nothing is copied", spec->from.v, spec->to.v);
+  } else if (!copy (system, spec, &ends, out, info, error))
     return FALSE;
   gboolean one = ends.from->len == 1 && ends.to->len == 1;
   CluDev from = CLU_NONE, to = CLU_NONE;
-  if (one && (!find_end (scenario, &spec->from, ends.from->pdata[0], &from, error) ||
-              !find_end (scenario, &spec->to, ends.to->pdata[0], &to, error)))
+  if (one && (!find_end (system, &spec->from, ends.from->pdata[0], &from, error) ||
+              !find_end (system, &spec->to, ends.to->pdata[0], &to, error)))
     return FALSE;
   /* a name without a number stands for all drives */
-  gboolean drives_out = one && drives_of (scenario->clu, spec->from.v, from) > 1,
-           drives_in = one && drives_of (scenario->clu, spec->to.v, to) > 1;
-  out->from = one && !drives_out ? clu_dev_name (scenario->clu, from) : g_strdup (spec->from.v);
-  out->to = one && !drives_in ? clu_dev_name (scenario->clu, to) : g_strdup (spec->to.v);
+  gboolean drives_out = one && drives_of (system->clu, spec->from.v, from) > 1,
+           drives_in = one && drives_of (system->clu, spec->to.v, to) > 1;
+  out->from = one && !drives_out ? clu_dev_name (system->clu, from) : g_strdup (spec->from.v);
+  out->to = one && !drives_in ? clu_dev_name (system->clu, to) : g_strdup (spec->to.v);
   out->time_lo_s = out->time_s / (1 + out->cost.band);
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->rate_Bps = out->time_s > 0 ? out->bytes / out->time_s : 0;
   out->provenance = out->cost.source;
   for (guint i = 0; i < out->route.uses->len; i++)
-    out->provenance = MIN (out->provenance, clu_resource_source (scenario->clu, g_array_index (out->route.uses, CluUse, i).res));
-  name_bound (scenario, out->copies != NULL ? slowest_of (out) : NULL, out);
+    out->provenance = MIN (out->provenance, clu_resource_source (system->clu, g_array_index (out->route.uses, CluUse, i).res));
+  name_bound (system, out->copies != NULL ? slowest_of (out) : NULL, out);
   return TRUE;
+}
+
+void
+wrk_transfer_result_clear (WrkTransferResult *result)
+{
+  clu_route_clear (&result->route);
+  g_clear_pointer (&result->copies, g_ptr_array_unref);
+  g_clear_pointer (&result->from, g_free);
+  g_clear_pointer (&result->to, g_free);
+  g_clear_pointer (&result->bottleneck, g_free);
 }

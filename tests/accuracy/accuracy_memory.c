@@ -100,7 +100,7 @@ add_case (JsonObject *object)
     const WrkMemory *m = memory_stage (f, s);
     Row row = { .kind = kind, .predicted_B = m->allocated_B, .used_B = (double)NAN };
     row.name = f->stages->len > 1 ? g_strdup_printf ("%s, stage %u", name, s) : g_strdup (name);
-    row.measured_B = measured_B (memory, f->scenario->memory->workspace.v);
+    row.measured_B = measured_B (memory, f->scenario->system.memory->workspace.v);
     if (gpus == 1)
       row.used_B = json_object_get_double_member (memory, "used_B");
     row.total_B = m->total_B;

@@ -58,7 +58,7 @@ run (void *user)
   }
   bench->load_s = loaded_s - start_s;
   bench->step_s = wrk_result_time_s (result);
-  bench->events = result->n_events;
+  bench->events = result->run.n_events;
   wrk_result_free (result);
   wrk_scenario_free (scenario);
   cst_free (cal);

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "bench_library.h"
 #include "workload/closed.h"
+#include "workload/scenario.h"
 
 enum { PRICES = 200000 };
 
@@ -124,7 +125,7 @@ search (void *user)
   Search *s = user;
   g_autoptr (GError) error = NULL;
   double start_s = bench_now_s ();
-  WrkClosed *closed = s->closed != NULL ? s->closed : wrk_closed_new (s->scenario, &error);
+  WrkClosed *closed = s->closed != NULL ? s->closed : wrk_closed_new (wrk_scenario_training (s->scenario), &error);
   stop_on (error);
   if (!s->all)
     wrk_closed_skip_unfit (closed);
@@ -144,7 +145,7 @@ bench_steps (const WrkScenario *scenario)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) cuts = all_cuts ();
-  g_autoptr (WrkClosed) closed = wrk_closed_new (scenario, &error);
+  g_autoptr (WrkClosed) closed = wrk_closed_new (wrk_scenario_training (scenario), &error);
   stop_on (error);
   Search fresh = { scenario, NULL, cuts, TRUE, 0 }, fitting = { scenario, NULL, cuts, FALSE, 0 },
          known = { scenario, closed, cuts, TRUE, 0 };

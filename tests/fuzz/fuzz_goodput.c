@@ -49,7 +49,7 @@ static gboolean
 is_short (WrkScenario *scenario, double step_s)
 {
   static const MdlObserved nothing;
-  WrkFailuresSpec *f = &scenario->training.failures;
+  WrkFailuresSpec *f = &scenario->training.spec.failures;
   if (!wrk_scenario_has_failures (scenario) || f->rates.value == NULL)
     return TRUE; /* refused */
   const MdlFailureRates *rates = f->rates.value;

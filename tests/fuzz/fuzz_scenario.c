@@ -17,8 +17,8 @@ typedef struct {
 } User;
 
 static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl,
-              GPtrArray *inputs, BaseDiag *warnings, GError **error)
+load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
+              BaseDiag *warnings, GError **error)
 {
   User *user = data;
   user->cal = cst_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
@@ -29,16 +29,16 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
 static gboolean
 is_small (const WrkScenario *scenario)
 {
-  const WrkTrainingSpec *training = &scenario->training;
+  const WrkTrainingSpec *training = &scenario->training.spec;
   double layers = 0;
   for (unsigned i = 0; i < training->layers.n; i++)
     layers += BASE_LIST_AT (training->layers, WrkLayerSpec, i)->count.v;
-  if (scenario->gpus->len > 64)
+  if (scenario->system.gpus->len > 64)
     return FALSE;
   return scenario->kind == WRK_KIND_TRAINING   ? layers <= 1000 && training->micro_batches.v * training->parallel.pp.v <= 1000
          : scenario->kind == WRK_KIND_TRANSFER ? scenario->transfer.count.v <= 1000
-         : scenario->settings.steps == WRK_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
-                                                       : TRUE;
+         : scenario->system.settings.steps == WRK_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
+                                                              : TRUE;
 }
 
 static void

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "comm-private.h"
 #include "model_fixture.h"
-#include "net-private.h"
+#include "workload/net.h"
 
 enum { DRAWN = 160 };
 
@@ -157,7 +157,7 @@ played (const Draw *d, gboolean fold)
   if (step.scenario == NULL)
     return step;
   step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
-  step.run = wrk_model_start (step.scenario, step.net, fold, &error);
+  step.run = wrk_model_start (&step.scenario->training, step.net, fold, &error);
   if (step.run == NULL)
     return step;
   step.b = wrk_model_built (step.run);
@@ -284,7 +284,7 @@ static double *
 sum_groups (const WrkModel *model, const WrkSettings *settings)
 {
   g_autoptr (GArray) leaders = g_array_new (FALSE, FALSE, sizeof (guint32)), ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
-  const Clu *clu = model->scenario->clu;
+  const Clu *clu = model->job->system->clu;
   double *sum = NULL;
   wrk_grid_leaders (&model->grid, WRK_GROUP_TP, leaders);
   for (guint i = 0; i < leaders->len; i++) {
@@ -293,7 +293,7 @@ sum_groups (const WrkModel *model, const WrkSettings *settings)
     const WrkCollRequest request = { MDL_OP_ALL_GATHER, 1e8, MDL_DTYPE_BF16, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
     wrk_grid_group (&model->grid, WRK_GROUP_TP, 0, g_array_index (leaders, guint32, i), ranks);
     for (guint k = 0; k < ranks->len; k++)
-      g_array_index (ranks, guint32, k) = g_array_index (model->scenario->gpus, guint32, g_array_index (ranks, guint32, k));
+      g_array_index (ranks, guint32, k) = g_array_index (model->job->system->gpus, guint32, g_array_index (ranks, guint32, k));
     g_autoptr (WrkComm) comm = wrk_comm_new (clu, settings, (const guint32 *)(gconstpointer)ranks->data, ranks->len, &error);
     if (comm == NULL || !wrk_coll_price (comm, &request, &coll, &error))
       g_error ("%s", error->message);
@@ -313,17 +313,17 @@ groups_together_load_what_they_load_one_by_one (void)
     g_auto (ModelStep) step =
         model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, WRK_MODE_EVENT, &error);
     g_auto (WrkModel) model = { 0 };
-    if (step.scenario == NULL || !wrk_model_plan (step.scenario, &model, &error) ||
+    if (step.scenario == NULL || !wrk_model_plan (&step.scenario->training, &model, &error) ||
         wrk_grid_group_size (&model.grid, WRK_GROUP_TP) < 2)
       continue;
-    WrkSettings settings = step.scenario->settings;
+    WrkSettings settings = step.scenario->system.settings;
     settings.mode = WRK_MODE_MODEL;
     g_autoptr (WrkPrices) prices = wrk_prices_new (&model, FALSE);
     const WrkPriced *tp = wrk_prices_coll (prices, WRK_GROUP_TP, 0, MDL_OP_ALL_GATHER, 1e8, MDL_FORMAT_BF16, &error);
     if (tp == NULL)
       g_error ("%s", error->message);
     wrk_prices_fold (prices);
-    const Clu *clu = step.scenario->clu;
+    const Clu *clu = step.scenario->system.clu;
     g_autofree double *one_by_one = sum_groups (&model, &settings), *together = sum_loads (clu, tp->all, NULL);
     for (CluRes res = 0; res < clu_n_resources (clu); res++)
       if (fabs (one_by_one[res] - together[res]) > 1e-12 * one_by_one[res])

@@ -58,7 +58,7 @@ apart (const char *cluster, const char *workload)
   g_autoptr (GError) error = NULL;
   ModelStep step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
   if (step.scenario != NULL) {
-    step.scenario->overlap = &model_apart;
+    step.scenario->system.overlap = &model_apart;
     step.result = wrk_scenario_run (step.scenario, FALSE, &error);
   }
   if (step.result == NULL)
@@ -99,7 +99,7 @@ one_rank_waits_for_nobody (void)
   const WrkTrainingResult *t = &step.result->training;
   TEST_NEAR (t->communication_s, 0, 0);
   TEST_NEAR (t->part_s[WRK_PART_COMPUTE] + t->part_s[WRK_PART_OPTIMIZER], t->step_time_s, 1e-12);
-  TEST_INT (step.result->links->len, 0);
+  TEST_INT (step.result->run.links->len, 0);
 }
 
 static void

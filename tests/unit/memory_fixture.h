@@ -29,16 +29,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MemoryFixture, memory_free)
 static inline MemoryFixture *
 memory_of (unsigned nodes, unsigned gpus, const char *workload)
 {
-  g_autofree char *text = g_strdup_printf (
-      "scenario: s\ncluster: {topology: hgx_h200, nodes: %u, gpus_per_node: %u}\nworkload: {kind: training, %s}\n", nodes, gpus,
-      workload);
+  g_autofree char *text =
+      g_strdup_printf ("scenario: s\ncluster: {topology: hgx_h200, nodes: %u, gpus_per_node: %u}\nworkload: {kind: training, %s}\n",
+                       nodes, gpus, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   const WrkScenarioOptions options = { 0 };
   MemoryFixture *f = g_new0 (MemoryFixture, 1);
   f->stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
   f->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &f->cal, &error);
-  if (f->scenario == NULL || !wrk_model_plan (f->scenario, &f->model, &error))
+  if (f->scenario == NULL || !wrk_model_plan (&f->scenario->training, &f->model, &error))
     g_error ("%s\n%s", workload, error->message);
   wrk_model_memory (&f->model, f->stages);
   return f;

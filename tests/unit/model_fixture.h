@@ -7,6 +7,7 @@
 
 #include "library_fixture.h"
 #include "model_build-private.h"
+#include "scenario-private.h"
 
 /* A model small enough to be reckoned by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
  * f = 2 h), embedding and head 1000 h each, the last norm h. */
@@ -70,11 +71,11 @@ model_build_with (const char *cluster, const char *workload, WrkMode mode, gbool
   ModelStep step = model_load (cluster, workload, NULL, mode, &error);
   if (step.scenario != NULL) {
     if (apart)
-      step.scenario->overlap = &model_apart;
+      step.scenario->system.overlap = &model_apart;
     if (software != NULL)
-      step.scenario->software = software;
+      step.scenario->system.software = software;
     step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
-    step.run = wrk_model_start (step.scenario, step.net, FALSE, &error);
+    step.run = wrk_model_start (&step.scenario->training, step.net, FALSE, &error);
   }
   if (step.run == NULL)
     g_error ("%s\n%s", workload, error->message);

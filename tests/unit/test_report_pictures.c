@@ -24,7 +24,7 @@ span_free (gpointer data)
 static WrkResult
 step_of (GPtrArray *spans)
 {
-  return (WrkResult){ .kind = WRK_KIND_TRAINING, .spans = spans };
+  return (WrkResult){ .kind = WRK_KIND_TRAINING, .run.spans = spans };
 }
 
 /* Stage 0 computes from 0 to 1, sends to 2 while it goes on computing from 1.5; stage 1 computes from 2 to 4. */
@@ -91,12 +91,12 @@ parts_of_a_step_are_those_that_are_not_zero (void)
 static void
 names_with_tabs_stay_in_their_cell (void)
 {
-  WrkResult result = { .kind = WRK_KIND_COLLECTIVE, .links = g_array_new (FALSE, FALSE, sizeof (WrkLinkUse)) };
+  WrkResult result = { .kind = WRK_KIND_COLLECTIVE, .run.links = g_array_new (FALSE, FALSE, sizeof (WrkLinkUse)) };
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_FALSE (rep_links_tsv (&result, out));
   char busiest[] = "a\tb\nc";
   WrkLinkUse use = { .link_class = "ib\xff", .busiest = busiest, .utilisation = 0.5, .bytes = 1e9 };
-  g_array_append_val (result.links, use);
+  g_array_append_val (result.run.links, use);
   TEST_TRUE (rep_links_tsv (&result, out));
   TEST_STR (out->str, "link_class\tbusiest\tutilisation\tbytes\nib\357\277\275\ta\\tb\\nc\t0.5\t1000000000\n");
   g_array_unref (result.links);

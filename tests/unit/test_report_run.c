@@ -25,7 +25,7 @@ parse (const char *text)
 static WrkResult
 training (void)
 {
-  WrkResult result = { .kind = WRK_KIND_TRAINING, .n_events = 42 };
+  WrkResult result = { .kind = WRK_KIND_TRAINING, .run.n_events = 42 };
   WrkTrainingResult *t = &result.training;
   t->step_time_s = 0.010;
   t->step_time_lo_s = 0.009;

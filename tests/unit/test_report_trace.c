@@ -44,7 +44,7 @@ read_trace (const char *cluster, const char *workload)
                   .events = g_array_new (FALSE, FALSE, sizeof (Event)) };
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
-  rep_step_trace_json (trace.run.result->trace, text);
+  rep_step_trace_json (trace.run.result->training.trace, text);
   if (!json_parser_load_from_data (trace.parser, text->str, (gssize)text->len, &error))
     g_error ("%s", error->message);
   JsonArray *all = json_object_get_array_member (json_node_get_object (json_parser_get_root (trace.parser)), "traceEvents");
@@ -216,10 +216,10 @@ a_large_step_leaves_micro_batches_out_of_the_middle (void)
 {
   g_auto (Trace) trace = read_trace (EIGHT, "model: llama3_8b, sequence: 1024, global_batch: 2048, framework: fused, "
                                             "parallel: {tp: 4, pp: 2}, schedule: 1f1b");
-  const char *said = wrk_trace_written (trace.run.result->trace);
+  const char *said = wrk_trace_written (trace.run.result->training.trace);
   TEST_TRUE (said != NULL);
   TEST_HAS (said, "the trace has micro-batches 0 to ");
-  TEST_STR (trace.run.result->warnings->pdata[trace.run.result->warnings->len - 1], said);
+  TEST_STR (trace.run.result->run.warnings->pdata[trace.run.result->run.warnings->len - 1], said);
   guint slices = 0;
   gint64 first = -1, last = -1, gap = 0;
   for (guint i = 0; i < trace.events->len; i++) {
@@ -262,8 +262,8 @@ the_timeline_of_a_large_step_has_no_gap (void)
                                           "parallel: {tp: 4, pp: 2}, schedule: 1f1b",
                                           "", TRUE);
   const WrkTrainingResult *training = &run.result->training;
-  TEST_TRUE (wrk_trace_written (run.result->trace) != NULL);
-  const GArray *stretches = wrk_trace_stretches (run.result->trace);
+  TEST_TRUE (wrk_trace_written (run.result->training.trace) != NULL);
+  const GArray *stretches = wrk_trace_stretches (run.result->training.trace);
   TEST_TRUE (stretches->len > 100);
   double computed_s = 0;
   for (guint i = 0; i < stretches->len; i++) {
@@ -292,7 +292,7 @@ a_small_step_is_seen_whole (void)
   g_auto (ModelRun) run = model_run_with (EIGHT, PIPED, "", TRUE);
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 0;
-  TEST_INT (wrk_trace_stretches (run.result->trace)->len, 0);
+  TEST_INT (wrk_trace_stretches (run.result->training.trace)->len, 0);
   TEST_FALSE (rep_timeline_begin_tsv (run.result, out, &columns));
 }
 

@@ -43,7 +43,7 @@ every_change_runs_or_is_refused_for_what_it_is (void)
   };
   for (guint w = 0; w < G_N_ELEMENTS (workloads); w++) {
     g_auto (ModelRun) run = model_run (TWO_NODES, workloads[w]);
-    g_autoptr (GPtrArray) changes = wrk_advice_changes (run.scenario);
+    g_autoptr (GPtrArray) changes = wrk_advice_changes (wrk_scenario_training (run.scenario));
     guint ran = 0;
     for (guint i = 0; i < changes->len; i++) {
       const WrkChange *change = changes->pdata[i];
@@ -66,7 +66,7 @@ faster_links_and_free_overlap_never_slow_a_step (void)
 {
   static const char *const workload = "model: gpt2_medium, sequence: 1024, global_batch: 64, framework: fused, parallel: {tp: 4}";
   g_auto (ModelRun) run = model_run (TWO_NODES, workload);
-  g_autoptr (GPtrArray) changes = wrk_advice_changes (run.scenario);
+  g_autoptr (GPtrArray) changes = wrk_advice_changes (wrk_scenario_training (run.scenario));
   static const char *const better[] = { "network adapters 50 GB/s -> 100 GB/s", "scale-up links of a GPU 450 GB/s -> 900 GB/s",
                                         "do not slow each other" };
   for (guint i = 0; i < G_N_ELEMENTS (better); i++) {
@@ -82,7 +82,7 @@ static void
 what_is_on_is_not_advised (void)
 {
   g_auto (ModelRun) plain = model_run (TWO_NODES, "model: gpt2_small, sequence: 512, global_batch: 64, framework: fused");
-  g_autoptr (GPtrArray) of_plain = wrk_advice_changes (plain.scenario);
+  g_autoptr (GPtrArray) of_plain = wrk_advice_changes (wrk_scenario_training (plain.scenario));
   static const char *const absent[] = {
     "sequence parallelism", "schedule", "computed again", "kernels fused", "tp 1 -> 0", "cp", "ep", "sends between stages"
   };
@@ -94,7 +94,7 @@ what_is_on_is_not_advised (void)
   TEST_INT (change_named (of_plain, "NVLS")->kind, WRK_CHANGE_SENSITIVITY);
   g_auto (ModelRun) sp = model_run (
       TWO_NODES, "model: gpt2_small, sequence: 512, global_batch: 64, framework: fused, parallel: {tp: 2, sp: true, pp: 2}");
-  g_autoptr (GPtrArray) of_sp = wrk_advice_changes (sp.scenario);
+  g_autoptr (GPtrArray) of_sp = wrk_advice_changes (wrk_scenario_training (sp.scenario));
   TEST_TRUE (change_named (of_sp, "sequence parallelism") == NULL);
   TEST_TRUE (change_named (of_sp, "schedule interleaved, vp 2") != NULL);
   TEST_TRUE (change_named (of_sp, "schedule 1f1b") == NULL);
@@ -104,7 +104,7 @@ static void
 only_steps_of_models_are_changed (void)
 {
   g_auto (ModelRun) given = model_run (TWO_NODES, "layers: [{count: 2, forward: 1 ms, backward: 2 ms, gradient: 10 MB}]");
-  g_autoptr (GPtrArray) changes = wrk_advice_changes (given.scenario);
+  g_autoptr (GPtrArray) changes = wrk_advice_changes (wrk_scenario_training (given.scenario));
   TEST_INT (changes->len, 0);
 }
 

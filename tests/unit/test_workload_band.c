@@ -51,13 +51,13 @@ a_step_puts_on_the_links_what_its_buckets_put_there (void)
   /* three buckets: three times the bytes of one all-reduce on every class, whatever a kernel reaches of it */
   g_auto (Run) one_run = run_on_two_nodes ("kind: collective, op: all_reduce, bytes: 400 MB, dtype: fp32", WRK_MODE_EVENT);
   const WrkResult *one = one_run.result;
-  TEST_INT (one->links->len, 3);
+  TEST_INT (one->run.links->len, 3);
   for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
     g_auto (Run) run = run_on_two_nodes ("kind: training, layers: [{count: 3, forward: 0, backward: 0, gradient: 400 MB}]", mode);
     const WrkResult *r = run.result;
-    TEST_INT (r->links->len, one->links->len);
-    for (guint i = 0; i < one->links->len; i++) {
-      const WrkLinkUse *alone = &g_array_index (one->links, WrkLinkUse, i), *use = &g_array_index (r->links, WrkLinkUse, i);
+    TEST_INT (r->run.links->len, one->run.links->len);
+    for (guint i = 0; i < one->run.links->len; i++) {
+      const WrkLinkUse *alone = &g_array_index (one->run.links, WrkLinkUse, i), *use = &g_array_index (r->run.links, WrkLinkUse, i);
       TEST_STR (use->link_class, alone->link_class);
       TEST_NEAR (use->bytes, 3 * alone->bytes, 1e-9);
       TEST_NEAR (use->utilisation, alone->utilisation, 1e-3); /* three end to end, nothing beside */

@@ -60,7 +60,7 @@ stall_drain_and_restore_follow_from_bytes_and_rates (void)
     test_near (c->restore_s, rows[i].restore_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     TEST_NEAR (r->training.part_s[WRK_PART_CHECKPOINT], c->stall_s / c->every, 1e-9);
     TEST_NEAR (r->training.step_time_s, 0.1 + c->stall_s / c->every, 1e-3);
-    TEST_INT (r->warnings->len, c->wait_s > 0);
+    TEST_INT (r->run.warnings->len, c->wait_s > 0);
   }
 }
 
@@ -141,10 +141,10 @@ a_replaced_node_finds_its_part_where_the_copy_is (void)
     test_near (c->write_s, rows[i].write_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->restore_s, rows[i].restore_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->fetch_s, rows[i].fetch_s, 0.02, rows[i].checkpoint, __FILE__, __LINE__);
-    TEST_INT (r->warnings->len, rows[i].warnings);
+    TEST_INT (r->run.warnings->len, rows[i].warnings);
   }
   g_autoptr (WrkResult) alone = run_drives (1, "tier: nvme", NULL);
-  TEST_INT (alone->warnings->len, 0);
+  TEST_INT (alone->run.warnings->len, 0);
 }
 
 static void
@@ -162,9 +162,9 @@ a_checkpoint_that_the_drives_cannot_hold_is_told (void)
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *state = g_strconcat (STATE, rows[i].checkpoint, NULL);
     g_autoptr (WrkResult) r = run_on (sets, 2, state, NULL);
-    TEST_INT (r->warnings->len, rows[i].says != NULL);
-    if (rows[i].says != NULL && r->warnings->len > 0)
-      TEST_HAS (r->warnings->pdata[0], rows[i].says);
+    TEST_INT (r->run.warnings->len, rows[i].says != NULL);
+    if (rows[i].says != NULL && r->run.warnings->len > 0)
+      TEST_HAS (r->run.warnings->pdata[0], rows[i].says);
   }
 }
 

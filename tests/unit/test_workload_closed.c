@@ -88,7 +88,7 @@ off_by (const Draw *d, double *memory)
   g_autoptr (GError) error = NULL;
   if (!run_draw (d, &run, &error))
     g_error ("%s", error->message);
-  g_autoptr (WrkClosed) closed = wrk_closed_new (run.scenario, &error);
+  g_autoptr (WrkClosed) closed = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
   WrkClosedAsk ask;
   WrkClosedStep step;
   if (closed == NULL || !wrk_closed_own (closed, &ask, &error) || !wrk_closed_step (closed, &ask, &step, &error))
@@ -187,7 +187,7 @@ shipped (const char *name)
   const WrkScenarioOptions none = { 0 };
   run.scenario = wrk_scenario_load (path, lookup, &none, model_library, &run.cal, &error);
   run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, FALSE, &error) : NULL;
-  g_autoptr (WrkClosed) closed = run.result != NULL ? wrk_closed_new (run.scenario, &error) : NULL;
+  g_autoptr (WrkClosed) closed = run.result != NULL ? wrk_closed_new (wrk_scenario_training (run.scenario), &error) : NULL;
   WrkClosedAsk ask;
   WrkClosedStep step;
   if (closed == NULL || !wrk_closed_own (closed, &ask, &error) || !wrk_closed_step (closed, &ask, &step, &error))
@@ -302,12 +302,12 @@ answers_do_not_depend_on_what_was_asked_before (void)
   const Draw d = { "llama3_8b", "hgx_h100", 8, 32, 8, 1, 1, 1, 8, 1, 1, 8, "1f1b", "none", FALSE, NULL };
   if (!run_draw (&d, &run, &error))
     g_error ("%s", error->message);
-  g_autoptr (WrkClosed) all = wrk_closed_new (run.scenario, &error);
+  g_autoptr (WrkClosed) all = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
   guint fitting = 0;
   for (guint i = 0; i < 150; i++) {
     const WrkClosedAsk ask = draw_ask (&random, 64);
     WrkClosedStep one, other;
-    g_autoptr (WrkClosed) fresh = wrk_closed_new (run.scenario, &error);
+    g_autoptr (WrkClosed) fresh = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
     if (fresh == NULL || !wrk_closed_step (all, &ask, &one, &error) || !wrk_closed_step (fresh, &ask, &other, &error))
       g_error ("%s", error->message);
     TEST_NEAR (one.step_time_s, other.step_time_s, 0);
@@ -340,7 +340,7 @@ what_is_shared_by_machines_and_models_is_told_apart (void)
     d.model = models[i / G_N_ELEMENTS (more) % G_N_ELEMENTS (models)];
     d.topology = topologies[i / (G_N_ELEMENTS (more) * G_N_ELEMENTS (models))];
     d.zero = strstr (d.more, "fsdp") != NULL ? 3 : 1;
-    if (!run_draw (&d, &run[i], &error) || (closed[i] = wrk_closed_new (run[i].scenario, &error)) == NULL)
+    if (!run_draw (&d, &run[i], &error) || (closed[i] = wrk_closed_new (wrk_scenario_training (run[i].scenario), &error)) == NULL)
       g_error ("%s", error->message);
     wrk_closed_share (closed[i], pool);
   }
@@ -352,7 +352,7 @@ what_is_shared_by_machines_and_models_is_told_apart (void)
     ask = i == 0 ? draw_ask (&random, 64) : ask; /* the same of all */
     WrkClosedAsk its = ask;
     its.zero = strstr (more[i % G_N_ELEMENTS (more)], "fsdp") != NULL ? 3 : ask.zero;
-    g_autoptr (WrkClosed) fresh = wrk_closed_new (run[i].scenario, NULL);
+    g_autoptr (WrkClosed) fresh = wrk_closed_new (wrk_scenario_training (run[i].scenario), NULL);
     gboolean ok = wrk_closed_step (closed[i], &its, &one, NULL);
     TEST_TRUE (ok == wrk_closed_step (fresh, &its, &other, NULL));
     TEST_NEAR (one.step_time_s, other.step_time_s, 0);

@@ -53,7 +53,7 @@ times_follow_from_tier_and_way_in_both_fidelities (void)
       test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, rows[i].workload, __FILE__, __LINE__);
       TEST_STR (r->io.path, rows[i].path);
       TEST_STR (r->io.bound_by, rows[i].bound_by);
-      TEST_INT (r->n_events > 0, mode == WRK_MODE_EVENT);
+      TEST_INT (r->run.n_events > 0, mode == WRK_MODE_EVENT);
       TEST_NEAR (r->io.in_flight * r->io.clients / r->io.request_s, r->io.iops, 1e-9); /* Little's law */
     }
 }
@@ -214,12 +214,12 @@ whoever_asked_for_no_way_is_told_where_the_host_s_is_faster (void)
 {
   g_autoptr (WrkResult) across = run_drives ("[socket1]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
   TEST_STR (across->io.path, "gds");
-  TEST_INT (across->warnings->len, 1);
-  TEST_HAS (across->warnings->pdata[0],
+  TEST_INT (across->run.warnings->len, 1);
+  TEST_HAS (across->run.warnings->pdata[0],
             "GPUDirect Storage is bounded by node0.socket0 (peers): 6 GB/s where the way through the host's "
             "memory has 40 GB/s");
   g_autoptr (WrkResult) near = run_drives ("[socket0]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
-  TEST_INT (near->warnings->len, 0);
+  TEST_INT (near->run.warnings->len, 0);
 }
 
 static void

@@ -32,7 +32,7 @@ two_copies_share_the_uplink_of_their_leaf (void)
   TEST_NEAR (job_of (result, 1)->alone_s, 0.1, 1e-9);
   TEST_NEAR (job_of (result, 0)->time_s, 0.3, 1e-9);
   TEST_NEAR (job_of (result, 1)->time_s, 0.2, 1e-9);
-  const WrkLinkUse *fullest = &g_array_index (result->links, WrkLinkUse, 0);
+  const WrkLinkUse *fullest = &g_array_index (result->run.links, WrkLinkUse, 0);
   TEST_STR (fullest->link_class, "ib");
   TEST_NEAR (fullest->utilisation, 1, 1e-9); /* 3 GB in 0.3 s */
 }
@@ -43,7 +43,7 @@ the_closed_form_answers_each_as_if_alone_and_says_so (void)
   g_autoptr (WrkScenario) scenario = NULL;
   g_autoptr (WrkResult) result = run (&scenario, TWO_COPIES, WRK_MODE_MODEL);
   TEST_NEAR (job_of (result, 0)->time_s, 0.2, 1e-9);
-  TEST_TRUE (g_str_has_prefix (result->warnings->pdata[0], "mode model knows no contention: each job is answered as if"));
+  TEST_TRUE (g_str_has_prefix (result->run.warnings->pdata[0], "mode model knows no contention: each job is answered as if"));
 }
 
 static void

@@ -148,7 +148,7 @@ dealt (const char *cluster, const char *workload, const char *cuts)
   g_autoptr (GError) error = NULL;
   g_auto (ModelStep) step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
   g_auto (WrkModel) model = { 0 };
-  if (step.scenario == NULL || !wrk_model_plan (step.scenario, &model, &error))
+  if (step.scenario == NULL || !wrk_model_plan (&step.scenario->training, &model, &error))
     g_error ("%s: %s", workload, error->message);
   GString *text = g_string_new (NULL);
   guint32 next = 0;

@@ -26,7 +26,7 @@ price_on (Priced *p, const char *cluster, const char *workload, const char *cons
 {
   g_autoptr (GError) error = NULL;
   *p = (Priced){ .step = model_load (cluster, workload, sets, WRK_MODE_EVENT, &error) };
-  if (p->step.scenario == NULL || !wrk_model_plan (p->step.scenario, &p->model, &error))
+  if (p->step.scenario == NULL || !wrk_model_plan (&p->step.scenario->training, &p->model, &error))
     g_error ("%s: %s", workload, error->message);
   p->prices = wrk_prices_new (&p->model, fold);
 }
@@ -166,13 +166,13 @@ folding_keeps_the_answer (void)
     for (int whole = 0; whole < 2; whole++) {
       g_autoptr (GError) error = NULL;
       g_auto (ModelStep) step = model_load (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_EVENT, &error);
-      step.scenario->settings.no_fold = whole;
+      step.scenario->system.settings.no_fold = whole;
       step.result = wrk_scenario_run (step.scenario, FALSE, &error);
       step_s[whole] = step.result->training.step_time_s;
       bytes[whole] = 0;
-      for (guint k = 0; k < step.result->links->len; k++)
-        bytes[whole] += g_array_index (step.result->links, WrkLinkUse, k).bytes;
-      fullest[whole] = g_array_index (step.result->links, WrkLinkUse, 0).utilisation;
+      for (guint k = 0; k < step.result->run.links->len; k++)
+        bytes[whole] += g_array_index (step.result->run.links, WrkLinkUse, k).bytes;
+      fullest[whole] = g_array_index (step.result->run.links, WrkLinkUse, 0).utilisation;
     }
     TEST_NEAR (step_s[0], step_s[1], 1e-6);
     TEST_NEAR (bytes[0], bytes[1], 1e-9);

@@ -215,8 +215,8 @@ a_checkpoint_to_a_tier_costs_what_a_scenarios_does (void)
     WrkCheckpointResult truth;
     if (run == NULL)
       g_error ("%s", error->message);
-    scenario->training.checkpoint = small.plan->spec.checkpoint;
-    TEST_TRUE (wrk_checkpoint_price (scenario, &run->training, &truth, NULL));
+    scenario->training.spec.checkpoint = small.plan->spec.checkpoint;
+    TEST_TRUE (wrk_checkpoint_price (wrk_scenario_training (scenario), &run->training, &truth, NULL));
     TEST_NEAR (row->checkpoint.stall_s, truth.stall_s, 1e-6);
     TEST_NEAR (row->checkpoint.drain_s, truth.drain_s, 1e-6);
     TEST_NEAR (row->checkpoint.restore_s, truth.restore_s, 0.01);

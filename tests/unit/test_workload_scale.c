@@ -2,6 +2,7 @@
 #include "base/lookup.h"
 #include "library_fixture.h"
 #include "workload/scale.h"
+#include "workload/scenario.h"
 
 static WrkScale
 scale_layers (guint32 replica)
@@ -79,7 +80,7 @@ scale_of (const char *file, WrkScale *scale, GError **error)
   Cst *cal = NULL;
   const WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
   WrkScenario *scenario = wrk_scenario_load (path, lookup, &options, model_library, &cal, error);
-  gboolean done = scenario != NULL && wrk_scenario_scale (scenario, scale, error);
+  gboolean done = scenario != NULL && wrk_training_scale (wrk_scenario_training (scenario), BASE_MARK_NONE, scale, error);
   wrk_scenario_free (scenario);
   cst_free (cal);
   return done;

@@ -31,9 +31,9 @@ errors_say_where_what_and_what_is_accepted (void)
     { ON "workload: {op: all_reduce}\n", "s.yaml:3:11: 'workload' has no 'kind'" },
     { ON "workload: {kind: [collective]}\n", "s.yaml:3:18: 'kind' of 'workload' must be one word" },
     { ON "workload: {kind: colective}\n", "s.yaml:3:18: unknown workload kind 'colective' (did you mean 'collective'?)" },
-    { ON "workload: {kind: serving}\n", "s.yaml:3:18: workload kind 'serving' is not built yet" },
+    { ON "workload: {kind: serving}\n",
+      "s.yaml:3:18: unknown workload kind 'serving'; accepted: collective, transfer, training, io" },
     { ON "workload: {kind: io, bytes: 1 GB}\n", "s.yaml:3:11: 'tier' in 'workload (io)' is missing" },
-    { ON "workload: {kind: serving}\n", "s.yaml:3:18: workload kind 'serving' is not built yet" },
     { ON "workload: {kind: collective, op: all_reduce, bytes: 1}\n", "s.yaml:3:53: " },
     { ON "workload: {kind: collective, op: allreduce, bytes: 1 B}\n", "s.yaml:3:34: 'op' must be one of all_reduce, " },
     { ON "workload: {kind: collective, op: all_reduce, bytes: 1 GB, ranks: 33}\n",
@@ -171,9 +171,9 @@ fewer_gpus_of_a_node_are_its_first (void)
 {
   static const char *const sets[] = { "cluster.gpus_per_node=3", NULL };
   g_autoptr (WrkScenario) scenario = scenario_load (ON COLLECTIVE, sets, NULL, NULL);
-  TEST_INT (scenario->gpus->len, 12);
-  TEST_INT (g_array_index (scenario->gpus, guint32, 2), 2);
-  TEST_INT (g_array_index (scenario->gpus, guint32, 3), 8); /* the second node's first */
+  TEST_INT (scenario->system.gpus->len, 12);
+  TEST_INT (g_array_index (scenario->system.gpus, guint32, 2), 2);
+  TEST_INT (g_array_index (scenario->system.gpus, guint32, 3), 8); /* the second node's first */
 }
 
 /* Loads the collective with these lines below it. Returned: full. */
@@ -274,11 +274,11 @@ a_collective_that_stays_in_a_node_says_so (void)
 {
   g_autoptr (WrkResult) r =
       scenario_run (2, 2, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 2, repeat: 3}", "", WRK_MODE_EVENT);
-  TEST_INT (r->warnings->len, 1);
-  TEST_HAS (g_ptr_array_index (r->warnings, 0), "never leaves a node (2 ranks of a cluster of 4 GPUs)");
+  TEST_INT (r->run.warnings->len, 1);
+  TEST_HAS (g_ptr_array_index (r->run.warnings, 0), "never leaves a node (2 ranks of a cluster of 4 GPUs)");
   TEST_INT (r->repeat, 3);
   g_autoptr (WrkResult) one = scenario_run (2, 1, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 1}", "", WRK_MODE_EVENT);
-  TEST_HAS (g_ptr_array_index (one->warnings, 0), "one rank");
+  TEST_HAS (g_ptr_array_index (one->run.warnings, 0), "one rank");
   TEST_NEAR (one->coll.time_s, 0, 0);
 }
 

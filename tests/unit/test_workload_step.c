@@ -70,12 +70,12 @@ data_parallel_ranks_are_what_the_stages_leave (void)
   TEST_INT (r->training.dp, 2);
   TEST_INT (r->training.n_ranks, 4);
   TEST_INT (r->training.n_nodes, 2);
-  TEST_INT (r->warnings->len, 0);
+  TEST_INT (r->run.warnings->len, 0);
   g_autoptr (WrkResult) fewer =
       scenario_run (2, 2, "{kind: training, " LAYERS (2, ", gradient: 10 MB") ", parallel: {dp: 2, pp: 1}}", "", WRK_MODE_EVENT);
-  TEST_INT (fewer->warnings->len, 2); /* two GPUs are idle; the two in use are on one node */
-  TEST_HAS (g_ptr_array_index (fewer->warnings, 0), "dp 2 x pp 1 uses 2 of 4 GPUs");
-  TEST_HAS (g_ptr_array_index (fewer->warnings, 1), "never leaves a node");
+  TEST_INT (fewer->run.warnings->len, 2); /* two GPUs are idle; the two in use are on one node */
+  TEST_HAS (g_ptr_array_index (fewer->run.warnings, 0), "dp 2 x pp 1 uses 2 of 4 GPUs");
+  TEST_HAS (g_ptr_array_index (fewer->run.warnings, 1), "never leaves a node");
 }
 
 static void
@@ -95,7 +95,7 @@ stages_on_different_nodes_send_over_their_adapters (void)
     TEST_STR (r->training.bound_by, "bubble"); /* 3 ms of compute */
     if (mode == WRK_MODE_EVENT) {
       /* two replicas, there and back, 10 MB to the switch and from it */
-      const WrkLinkUse *use = &g_array_index (r->links, WrkLinkUse, 0);
+      const WrkLinkUse *use = &g_array_index (r->run.links, WrkLinkUse, 0);
       TEST_STR (use->link_class, "ib");
       TEST_NEAR (use->bytes, 80e6, 1e-9);
     }
@@ -271,7 +271,7 @@ parts_always_sum_to_the_step_and_runs_repeat (void)
     TEST_TRUE (t->step_time_lo_s <= t->step_time_s && t->step_time_s <= t->step_time_hi_s);
     TEST_TRUE (memcmp (t->part_s, again->training.part_s, sizeof t->part_s) == 0);
     TEST_TRUE (memcmp (&t->step_time_s, &again->training.step_time_s, sizeof t->step_time_s) == 0);
-    TEST_INT (r->n_events, again->n_events);
+    TEST_INT (r->run.n_events, again->run.n_events);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness.h"
 #include "training-private.h"
+#include "workload/scenario.h"
 
 /* A step written inline; the plain library, so that every time follows from the file. */
 static WrkResult *
@@ -221,7 +222,7 @@ breakdown_sums_to_the_step (void)
     g_autoptr (WrkResult) r = run_text (text[i], "");
     CU_ASSERT_PTR_NOT_NULL_FATAL (r);
     TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
-    TEST_TRUE (r->spans->len > 0);
+    TEST_TRUE (r->run.spans->len > 0);
   }
 }
 

@@ -39,7 +39,7 @@ times_follow_from_the_route_in_both_fidelities (void)
       test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
       TEST_STR (r->transfer.path, rows[i].path);
       TEST_STR (r->transfer.bound_by, rows[i].bound_by);
-      TEST_INT (r->n_events > 0, mode == WRK_MODE_EVENT);
+      TEST_INT (r->run.n_events > 0, mode == WRK_MODE_EVENT);
     }
 }
 
@@ -48,8 +48,8 @@ links_carry_what_all_copies_move (void)
 {
   g_autoptr (WrkScenario) scenario = NULL;
   g_autoptr (WrkResult) r = scenario_run_kept (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "", WRK_MODE_EVENT, &scenario);
-  TEST_INT (r->links->len, 1);
-  const WrkLinkUse *use = &g_array_index (r->links, WrkLinkUse, 0);
+  TEST_INT (r->run.links->len, 1);
+  const WrkLinkUse *use = &g_array_index (r->run.links, WrkLinkUse, 0);
   TEST_STR (use->link_class, "nv");
   TEST_NEAR (use->bytes, 8e9, 1e-12); /* 4 GB up to the switch and down from it */
   TEST_NEAR (use->utilisation, 0.04 / (0.04 + 2e-6), 1e-9);
@@ -64,8 +64,8 @@ nothing_is_copied_from_a_device_to_itself (void)
     g_autoptr (WrkResult) r = scenario_run (2, 1, workload, "", i == 0 ? WRK_MODE_MODEL : WRK_MODE_EVENT);
     TEST_NEAR (r->transfer.time_s, 0, 0);
     TEST_STR (r->transfer.path, NULL);
-    TEST_INT (r->warnings->len, 1);
-    TEST_HAS (g_ptr_array_index (r->warnings, 0), "'gpu1' and 'node0.gpu1' are the same device: nothing is copied");
+    TEST_INT (r->run.warnings->len, 1);
+    TEST_HAS (g_ptr_array_index (r->run.warnings, 0), "'gpu1' and 'node0.gpu1' are the same device: nothing is copied");
   }
 }
 

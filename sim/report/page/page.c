@@ -163,7 +163,7 @@ tables_of (GString *html, const WrkResult *result)
       rep_html_table (html, comm);
     }
   }
-  g_autoptr (BaseTable) links = rep_links_table (result->links);
+  g_autoptr (BaseTable) links = rep_links_table (result->run.links);
   if (base_table_n_rows (links) > 0) {
     rep_html_heading (html, "Links by class");
     rep_html_table (html, links);
@@ -340,7 +340,7 @@ add_basis_of_answer (GString *html, const RepPage *page)
     g_autoptr (BaseTable) bases = bases_table (page->result, page->coll);
     rep_html_table (html, bases);
   }
-  g_autoptr (BaseTable) constants = constants_table (page->clu, page->result != NULL ? page->result->links : NULL);
+  g_autoptr (BaseTable) constants = constants_table (page->clu, page->result != NULL ? page->result->run.links : NULL);
   rep_html_table (html, constants);
 }
 

@@ -73,9 +73,9 @@ rep_memory_tsv (const WrkResult *result, GString *out)
 gboolean
 rep_links_tsv (const WrkResult *result, GString *out)
 {
-  if (result->links == NULL || result->links->len == 0)
+  if (result->run.links == NULL || result->run.links->len == 0)
     return FALSE;
-  rep_tsv (rep_links_table (result->links), out);
+  rep_tsv (rep_links_table (result->run.links), out);
   return TRUE;
 }
 

@@ -232,10 +232,10 @@ rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
   if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
-  if (result->trace != NULL)
-    take_trace (&line, result->trace);
-  else if (result->spans != NULL)
-    take_spans (&line, result->spans);
+  if (result->training.trace != NULL)
+    take_trace (&line, result->training.trace);
+  else if (result->run.spans != NULL)
+    take_spans (&line, result->run.spans);
   const gboolean any = write_rows (&line, out, columns);
   g_array_unref (line.blocks);
   return any;
@@ -273,11 +273,11 @@ keep_before (Timeline *line, double window_s)
 gboolean
 rep_timeline_begin_tsv (const WrkResult *result, GString *out, guint *columns)
 {
-  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING || result->trace == NULL)
+  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING || result->training.trace == NULL)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
-  take_trace (&line, result->trace);
-  const double window_s = 2 * first_is_back (result->trace);
+  take_trace (&line, result->training.trace);
+  const double window_s = 2 * first_is_back (result->training.trace);
   const gboolean told = window_s > 0 && line.blocks->len > REP_TIMELINE_ROWS && window_s < line.end_s / 2;
   if (told) {
     keep_before (&line, window_s);

@@ -214,7 +214,7 @@ rep_run_text (const WrkResult *result, GString *out)
     kinds[result->kind].text (of_kind (result), out);
   if (result->jobs == NULL)
     create_text ("", result, out);
-  links_text (result->links, out);
+  links_text (result->run.links, out);
 }
 
 void

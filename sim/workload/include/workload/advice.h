@@ -3,7 +3,7 @@
 #ifndef WORKLOAD_ADVICE_H
 #define WORKLOAD_ADVICE_H
 
-#include "workload/scenario.h"
+#include "workload/training.h"
 
 G_BEGIN_DECLS
 
@@ -24,7 +24,7 @@ typedef struct {
 
 /* Of a scenario with a training step of a model that can be planned; empty for others. Not all of them can run. Returned: full,
  * of WrkChange *. */
-GPtrArray *wrk_advice_changes (const WrkScenario *scenario);
+GPtrArray *wrk_advice_changes (const WrkTrainingJob *job);
 
 G_END_DECLS
 

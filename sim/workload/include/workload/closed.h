@@ -2,12 +2,12 @@
 #ifndef WORKLOAD_CLOSED_H
 #define WORKLOAD_CLOSED_H
 
-#include "workload/scenario.h"
+#include "workload/training.h"
 
 G_BEGIN_DECLS
 
 typedef enum { WRK_AGAIN_NONE, WRK_AGAIN_SELECTIVE, WRK_AGAIN_FULL, WRK_AGAIN_N } WrkAgain;
-extern const BaseName wrk_again_names[]; /* as `recompute:` of a scenario */
+extern const BaseName wrk_again_names[]; /* as `recompute:` of a job */
 
 /* One configuration. Counts are at least 1, but for zero: 0 to 3. */
 typedef struct {
@@ -37,10 +37,10 @@ typedef struct {
 
 typedef struct WrkClosed WrkClosed;
 
-/* `scenario` is borrowed: a training workload with a model, whose own cut is what a WrkClosedAsk replaces; all else is its. NULL
+/* `job` is borrowed: a training workload with a model, whose own cut is what a WrkClosedAsk replaces; all else is its. NULL
  * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas
  * of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
-WrkClosed *wrk_closed_new (const WrkScenario *scenario, GError **error);
+WrkClosed *wrk_closed_new (const WrkTrainingJob *job, GError **error);
 void wrk_closed_free (WrkClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WrkClosed, wrk_closed_free)
 
@@ -61,7 +61,7 @@ void wrk_closed_skip_unfit (WrkClosed *closed);
  * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
  * is remembered. */
 gboolean wrk_closed_step (WrkClosed *closed, const WrkClosedAsk *ask, WrkClosedStep *out, GError **error);
-/* The cut that the scenario itself has. */
+/* The cut that the job itself has. */
 gboolean wrk_closed_own (const WrkClosed *closed, WrkClosedAsk *ask, GError **error);
 
 G_END_DECLS

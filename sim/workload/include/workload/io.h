@@ -4,7 +4,8 @@
 
 #include "cluster/storage.h"
 #include "models/tier.h"
-#include "workload/comm.h"
+#include "workload/net.h"
+#include "workload/system.h"
 
 G_BEGIN_DECLS
 
@@ -17,17 +18,17 @@ typedef enum { WRK_DECODE_CPU, WRK_DECODE_GPU, WRK_DECODE_ENGINE } WrkDecode;
 
 typedef struct {
   BaseHead head;
-  BaseNum ratio;  /* bytes unpacked over bytes stored */
-  BaseEnum by;    /* WrkDecode */
-  BaseNum rate;   /* B/s unpacked: of one core, or of one GPU */
+  BaseNum ratio; /* bytes unpacked over bytes stored */
+  BaseEnum by;   /* WrkDecode */
+  BaseNum rate;  /* B/s unpacked: of one core, or of one GPU */
 } WrkCompressionSpec;
 
 typedef struct {
   BaseHead head;
   BaseEnum kind;
-  BaseEnum op;          /* MdlIoOp */
+  BaseEnum op; /* MdlIoOp */
   BaseStr tier;
-  BaseNum bytes;        /* of all clients */
+  BaseNum bytes; /* of all clients */
   BaseNum io_size;
   BaseNum threads, queue_depth; /* of a client */
   BaseNum clients;
@@ -40,23 +41,23 @@ typedef struct {
   BaseNum stripe_count; /* targets of a file */
   WrkCompressionSpec compression;
 } WrkIoSpec;
-extern const BaseSchema wrk_schema_io;
+extern const BaseSchema wrk_schema_io, wrk_schema_compression;
 
 /* Names are borrowed from the scenario. */
 typedef struct {
-  const char *tier, *type;     /* type NULL: written in place */
+  const char *tier, *type; /* type NULL: written in place */
   const char *tier_kind;
   MdlTierKind kind;
   MdlIoOp op;
-  const char *path;            /* resolved: "host", "gds", "bounce" */
+  const char *path; /* resolved: "host", "gds", "bounce" */
   double bytes, io_B, threads, depth, clients, in_flight;
   double time_s, time_lo_s, time_hi_s;
   double rate_Bps, client_rate_Bps; /* of all, of one; unpacked bytes */
-  double iops, request_s;      /* of all; of one request, queues included */
-  double part_s[4];            /* by MdlIoBound, of request_s */
-  double own_Bps;              /* of a client, by what it has in flight: beside the links */
-  double link_Bps;             /* that links, cores and decoders leave one client */
-  double hits;                 /* of reads, by the page cache */
+  double iops, request_s;           /* of all; of one request, queues included */
+  double part_s[4];                 /* by MdlIoBound, of request_s */
+  double own_Bps;                   /* of a client, by what it has in flight: beside the links */
+  double link_Bps;                  /* that links, cores and decoders leave one client */
+  double hits;                      /* of reads, by the page cache */
   double opens_per_s;
   double burst_s;              /* on credits; 0: none */
   double burst_Bps, after_Bps; /* a client, before and after */
@@ -64,9 +65,18 @@ typedef struct {
   double stored;               /* bytes on the servers' drives for one that is written */
   char *bottleneck;            /* owned; NULL: what it has in flight */
   char bound_by[64];
-  CluRoute route;              /* of the first client, from storage or to it; of striped drives the first's */
+  CluRoute route; /* of the first client, from storage or to it; of striped drives the first's */
   BaseSource provenance;
 } WrkIoResult;
+
+/* Whether the system has what `spec` asks for. FALSE and *error, with the place. */
+gboolean wrk_check_io (const WrkSystem *system, const WrkIoSpec *spec, GError **error);
+/* Reads or writes alone, in the mode of the system's settings. `out` is zeroed by the caller, and cleared by it. */
+gboolean wrk_run_io (const WrkSystem *system, const WrkIoSpec *spec, WrkIoResult *out, WrkRunInfo *info, GError **error);
+/* The same without a report; `net` is run, and counts. */
+gboolean wrk_io_price (const WrkSystem *system, const WrkIoSpec *spec, WrkNet *net, WrkIoResult *out, guint64 *n_events,
+                       GError **error);
+void wrk_io_result_clear (WrkIoResult *result);
 
 G_END_DECLS
 

@@ -5,6 +5,7 @@
 #include "models/failure.h"
 #include "models/money.h"
 #include "workload/closed.h"
+#include "workload/scenario.h"
 
 G_BEGIN_DECLS
 
@@ -180,7 +181,7 @@ typedef struct WrkPlan WrkPlan;
 typedef struct {
   const char *const *sets; /* "path=value", ends with NULL; paths as in the plan; NULL: none */
   gboolean has_seed;
-  guint64 seed;            /* of what its scenarios draw; default: theirs */
+  guint64 seed; /* of what its scenarios draw; default: theirs */
 } WrkPlanOptions;
 
 /* Reads a plan, its prices and its machines. NULL and *error (BASE_ERROR_INPUT) on anything wrong. Returned: full. */

@@ -2,7 +2,7 @@
 #ifndef WORKLOAD_SCALE_H
 #define WORKLOAD_SCALE_H
 
-#include "workload/scenario.h"
+#include "workload/training.h"
 
 G_BEGIN_DECLS
 
@@ -21,8 +21,8 @@ typedef struct {
   gboolean fixed_dp, fixed_passes; /* the scenario gives dp, and `accumulate`, which nodes and batches would contradict */
 } WrkScale;
 
-/* FALSE and *error (BASE_ERROR_INPUT) where the scenario is no training step on like nodes that can be scaled. */
-gboolean wrk_scenario_scale (const WrkScenario *scenario, WrkScale *out, GError **error);
+/* FALSE and *error (BASE_ERROR_INPUT, at `mark`) where there is no step (`job` NULL), or its nodes differ. */
+gboolean wrk_training_scale (const WrkTrainingJob *job, BaseMark mark, WrkScale *out, GError **error);
 
 /* Replicas on so many nodes; 0: they do not divide. */
 double wrk_scale_replicas (const WrkScale *scale, guint32 nodes);

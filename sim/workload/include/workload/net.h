@@ -1,9 +1,11 @@
 /* A cluster's resources as links of an engine, made when first used: a run pays for the links it touches. */
-#ifndef WORKLOAD_NET_PRIVATE_H
-#define WORKLOAD_NET_PRIVATE_H
+#ifndef WORKLOAD_NET_H
+#define WORKLOAD_NET_H
 
 #include "engine/flow.h"
-#include "workload/comm.h"
+#include "workload/system.h"
+
+G_BEGIN_DECLS
 
 typedef struct WrkNet WrkNet;
 
@@ -38,5 +40,10 @@ WrkNetCount wrk_net_counted (const WrkNet *net, guint32 i);
  * one activity that it is. What shares links with others is to be priced with no_fold. */
 void wrk_net_count_coll (WrkNet *net, const WrkColl *coll, double times);
 void wrk_net_coll_flow (WrkNet *net, const WrkColl *coll, GArray *uses, EngFlowSpec *spec);
+
+/* Adds what was counted on the network over `time_s` to info->links, by class, sorted by utilisation (the fullest first). */
+void wrk_run_add_links (WrkRunInfo *info, const Clu *clu, const WrkNet *net, double time_s);
+
+G_END_DECLS
 
 #endif
