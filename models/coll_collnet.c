@@ -25,7 +25,7 @@
  * (scatter, reduce, broadcast, gather), all_gather.h and reduce_scatter.h (half of these each; part, S/n, and rail, S/p); Graham
  * et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
  * Valid: RDMA networks whose switches reduce, two nodes or more of at most `ranks` ranks; what trees switches have room for is the
- * caller's (sim/workload/sharp.c). Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
+ * caller's (sim/collective/sharp.c). Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
  * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
 #include <math.h>
 

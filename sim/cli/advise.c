@@ -7,7 +7,7 @@
 
 /* The sets of the command line, then those of a change; borrowed texts. Returned: full. */
 static const char **
-sets_of (const Cli *cli, const WrkChange *change)
+sets_of (const Cli *cli, const TrnChange *change)
 {
   GPtrArray *sets = g_ptr_array_new ();
   for (char **set = cli->sets; set != NULL && *set != NULL; set++)
@@ -29,23 +29,23 @@ reason_of (const GError *error)
 }
 
 static void
-try_change (Cli *cli, const CliScenarioRun *run, const WrkChange *change, RepAdvice *advice)
+try_change (Cli *cli, const CliScenarioRun *run, const TrnChange *change, RepAdvice *advice)
 {
-  const WrkTrainingResult *before = &run->result->training;
+  const TrnResult *before = &run->result->training;
   g_autofree const char **sets = sets_of (cli, change);
-  WrkScenarioOptions options = run->options;
+  ScnOptions options = run->options;
   options.sets = sets;
   options.no_interference = options.no_interference || change->no_interference;
   advice->change = change;
   advice->step_time_s = advice->gain = (double)NAN;
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkScenario) scenario = wrk_scenario_load (run->path, cli->lookup, &options, cli_library_load, cli, &error);
-  g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  g_autoptr (Scn) scenario = scn_load (run->path, cli->lookup, &options, cli_library_load, cli, &error);
+  g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL) {
     advice->reason = reason_of (error);
     return;
   }
-  const WrkMemory *memory = &result->training.fullest;
+  const TrnMemory *memory = &result->training.fullest;
   if (result->training.memory != NULL && !memory->fits) {
     g_autofree char *needs = base_quantity_format (memory->total_B, BASE_DIM_BYTES, 4),
                     *has = base_quantity_format (memory->capacity_B, BASE_DIM_BYTES, 4);
@@ -64,7 +64,7 @@ cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **a
   if (!run->result->training.has_model)
     return cli_fail (cli, error, "--advise is for a training step of a model");
   guint cals = cli->cals->len;
-  *changes = wrk_advice_changes (wrk_scenario_training (run->scenario));
+  *changes = trn_advice_changes (scn_training (run->scenario));
   *advice = rep_advice_new ();
   for (guint i = 0; i < (*changes)->len; i++) {
     RepAdvice one = { 0 };

@@ -132,7 +132,7 @@ char *cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error);
 /* Warnings gathered so far, each once. */
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);
-/* The library of a calibration, which lives as long as `user`, a Cli. Matches WrkLibraryLoad. */
+/* The library of a calibration, which lives as long as `user`, a Cli. Matches ScnLibraryLoad. */
 const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
                                     GPtrArray *inputs, BaseDiag *warnings, GError **error);
 const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NULL: none */

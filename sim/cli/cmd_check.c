@@ -5,9 +5,9 @@
 #include "base/yaml.h"
 #include "plan-private.h"
 #include "scenario-private.h"
-#include "workload/goodput.h"
-#include "workload/llm.h"
-#include "workload/offers.h"
+#include "goodput/goodput.h"
+#include "training/llm.h"
+#include "plan/offers.h"
 
 typedef enum {
   FILE_TOPOLOGY,
@@ -37,13 +37,13 @@ static const FileType types[] = {
   { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
   { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
   { "storage_type", FILE_PART, &clu_schema_storage_type, sizeof (MdlTierType) },
-  { "failures", FILE_FAILURES, &wrk_schema_failure_rates, sizeof (MdlFailureRates) },
+  { "failures", FILE_FAILURES, &trn_schema_failure_rates, sizeof (MdlFailureRates) },
   { "calibration", FILE_CALIBRATION, NULL, 0 },
   { "llm", FILE_LLM, NULL, 0 },
   { "plan", FILE_PLAN, NULL, 0 },
   { "offers", FILE_OFFERS, NULL, 0 },
-  { "prices", FILE_PART, &wrk_schema_prices, sizeof (WrkPricesSpec) },
-  { "comparisons", FILE_PART, &wrk_schema_comparisons, sizeof (WrkApartSpec) },
+  { "prices", FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec) },
+  { "comparisons", FILE_PART, &pln_schema_comparisons, sizeof (PlnApartSpec) },
   { NULL, FILE_PART, NULL, 0 },
 };
 
@@ -117,7 +117,7 @@ check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
     .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->yamls
   };
   MdlLlm llm = { .head = { .set = FALSE } };
-  const gboolean right = wrk_llm_read_file (yaml, &context, &llm);
+  const gboolean right = trn_llm_read_file (yaml, &context, &llm);
   cli_warn_all (cli, diag);
   if (!right)
     return base_diag_finish (diag, error);
@@ -132,10 +132,10 @@ check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
 static gboolean
 check_plan (Cli *cli, const char *path, GError **error)
 {
-  g_autoptr (WrkPlan) plan = cli_plan_read (cli, path, error);
+  g_autoptr (Pln) plan = cli_plan_read (cli, path, error);
   if (plan == NULL)
     return FALSE;
-  cli_warn_all (cli, wrk_plan_warnings (plan));
+  cli_warn_all (cli, pln_warnings (plan));
   return TRUE;
 }
 
@@ -151,7 +151,7 @@ check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
   g_autofree void *spec = g_malloc0 (type->size);
   base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
   if (type->kind == FILE_FAILURES)
-    wrk_failure_rates_check (spec, diag);
+    trn_failure_rates_check (spec, diag);
   cli_warn_all (cli, diag);
   return base_diag_finish (diag, error);
 }
@@ -167,11 +167,11 @@ take_cluster (Finding *finding, const Clu *clu)
 static gboolean
 check_scenario (Cli *cli, const char *path, Finding *finding, GError **error)
 {
-  WrkScenarioOptions options = { .has_seed = cli->seed_text != NULL, .seed = cli->seed, .sets = (const char *const *)cli->sets };
-  g_autoptr (WrkScenario) scenario = cli_scenario_load (cli, path, &options, error);
+  ScnOptions options = { .has_seed = cli->seed_text != NULL, .seed = cli->seed, .sets = (const char *const *)cli->sets };
+  g_autoptr (Scn) scenario = cli_scenario_load (cli, path, &options, error);
   if (scenario == NULL)
     return FALSE;
-  take_cluster (finding, wrk_scenario_cluster (scenario));
+  take_cluster (finding, scn_cluster (scenario));
   return TRUE;
 }
 
@@ -222,7 +222,7 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
     case FILE_PLAN:
       return check_plan (cli, path, error);
     case FILE_OFFERS: {
-      g_autoptr (WrkOffers) offers = wrk_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
+      g_autoptr (PlnOffers) offers = pln_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
       return offers != NULL;
     }
     case FILE_LLM: {

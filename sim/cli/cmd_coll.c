@@ -80,13 +80,13 @@ mark_above (Rows *rows, const Clu *clu)
 }
 
 static void
-watch_above (Rows *rows, const WrkColl *coll)
+watch_above (Rows *rows, const ColAnswer *coll)
 {
   if (rows->is_above == NULL || rows->above_used)
     return;
-  g_autoptr (GArray) loads = wrk_coll_loads (coll);
+  g_autoptr (GArray) loads = col_coll_loads (coll);
   for (guint i = 0; !rows->above_used && i < loads->len; i++)
-    rows->above_used = rows->is_above[g_array_index (loads, WrkLoad, i).res];
+    rows->above_used = rows->is_above[g_array_index (loads, ColLoad, i).res];
 }
 
 static void
@@ -127,16 +127,16 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
   g_autoptr (GArray) sizes = cli_sweep_sizes (sweep, question->op, element_B, comm->n);
-  g_auto (WrkColl) coll = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
   g_autoptr (GString) said = g_string_new (NULL);
   for (guint i = 0; i < sizes->len; i++) {
-    WrkCollRequest request = { .op = question->op,
+    ColCollRequest request = { .op = question->op,
                                .size_B = (double)g_array_index (sizes, guint64, i),
                                .dtype = question->dtype,
                                .algo = question->algo,
                                .proto = question->proto,
                                .root = question->root };
-    if (!wrk_coll_price (comm->comm, &request, &coll, error)) {
+    if (!col_coll_price (comm->comm, &request, &coll, error)) {
       g_prefix_error (error, "forerun %s: ", cli->verb->name);
       return FALSE;
     }
@@ -256,7 +256,7 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
       return FALSE;
     begin_comm (cli, question, &sweep, &comm, &rows);
     mark_above (&rows, comm.clu);
-    local = local || wrk_comm_is_local (comm.comm); /* which has its own warning */
+    local = local || col_comm_is_local (comm.comm); /* which has its own warning */
     if (!price_rows (cli, question, &sweep, &comm, &rows, error))
       return FALSE;
   }

@@ -25,14 +25,14 @@ static const CliFlag flags_table[] = {
 /* One number of nodes, as it is priced. */
 typedef struct {
   const CliQuestion *question;
-  WrkComm *comm;
+  ColComm *comm;
   guint n_rows; /* so far, of all numbers of nodes */
 } Pricer;
 
-static WrkCollRequest
+static ColCollRequest
 request_of (const Pricer *pricer, guint64 size_B)
 {
-  return (WrkCollRequest){ .op = pricer->question->op,
+  return (ColCollRequest){ .op = pricer->question->op,
                            .size_B = (double)size_B,
                            .dtype = pricer->question->dtype,
                            .algo = MDL_ALGO_AUTO,
@@ -42,13 +42,13 @@ request_of (const Pricer *pricer, guint64 size_B)
 
 /* Adds to all rows of a size what the library itself would take. */
 static gboolean
-add_own_choice (const Pricer *pricer, WrkCollRequest *request, GArray *rows, GError **error)
+add_own_choice (const Pricer *pricer, ColCollRequest *request, GArray *rows, GError **error)
 {
-  g_auto (WrkColl) own = { 0 };
-  gboolean known = rows->len > 0 && wrk_comm_knows_choice (pricer->comm, request->op);
+  g_auto (ColAnswer) own = { 0 };
+  gboolean known = rows->len > 0 && col_comm_knows_choice (pricer->comm, request->op);
   request->algo = MDL_ALGO_AUTO;
   request->proto = pricer->question->proto;
-  if (known && !wrk_coll_price (pricer->comm, request, &own, error))
+  if (known && !col_coll_price (pricer->comm, request, &own, error))
     return FALSE;
   for (guint i = 0; i < rows->len; i++) {
     RepCompareRow *row = &g_array_index (rows, RepCompareRow, i);
@@ -63,16 +63,16 @@ add_own_choice (const Pricer *pricer, WrkCollRequest *request, GArray *rows, GEr
 static gboolean
 price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
 {
-  WrkCollRequest request = request_of (pricer, size_B);
-  g_autoptr (GArray) choices = wrk_comm_choices (pricer->comm, &request);
-  g_auto (WrkColl) coll = { 0 };
+  ColCollRequest request = request_of (pricer, size_B);
+  g_autoptr (GArray) choices = col_comm_choices (pricer->comm, &request);
+  g_auto (ColAnswer) coll = { 0 };
   for (guint i = 0; i < choices->len; i++) {
-    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    const ColChoice *choice = &g_array_index (choices, ColChoice, i);
     if (choice->reason != NULL || (pricer->question->proto >= 0 && choice->proto != pricer->question->proto))
       continue;
     request.algo = choice->algo;
     request.proto = choice->proto;
-    if (!wrk_coll_price (pricer->comm, &request, &coll, error))
+    if (!col_coll_price (pricer->comm, &request, &coll, error))
       return FALSE;
     RepCompareRow *last = rows->len > 0 ? &g_array_index (rows, RepCompareRow, rows->len - 1) : NULL;
     RepCompareRow row = { .coll = coll };
@@ -143,7 +143,7 @@ follow (const Pricer *pricer, Winner low, const Winner *high, GArray *spans, GEr
     Winner before = low, after = *high;
     while (after.size_B - before.size_B > step_B) {
       guint64 middle_B = cli_size_round (pricer->question->op, before.size_B + (after.size_B - before.size_B) / 2, element_B,
-                                         wrk_comm_n_ranks (pricer->comm));
+                                         col_comm_n_ranks (pricer->comm));
       Winner middle;
       if (middle_B <= before.size_B)
         break; /* no size between */
@@ -176,7 +176,7 @@ price_column (Cli *cli, Pricer *pricer, RepCompare *compare, RepCompareColumn *c
   gboolean has_last = FALSE;
   for (guint s = 0; s < compare->sizes->len; s++) {
     guint64 size_B = cli_size_round (pricer->question->op, g_array_index (compare->sizes, guint64, s), element_B,
-                                     wrk_comm_n_ranks (pricer->comm));
+                                     col_comm_n_ranks (pricer->comm));
     g_array_set_size (rows, 0);
     if (!price_size (pricer, size_B, rows, error)) {
       g_prefix_error (error, "forerun %s: ", cli->verb->name);
@@ -211,7 +211,7 @@ why_not (const GArray *choices, MdlAlgo algo, MdlProto proto)
 {
   const char *why = NULL;
   for (guint i = 0; i < choices->len; i++) {
-    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    const ColChoice *choice = &g_array_index (choices, ColChoice, i);
     if (choice->algo != algo || (proto >= 0 && choice->proto != proto))
       continue;
     if (choice->reason == NULL)
@@ -242,14 +242,14 @@ note_left_out (const Pricer *pricer, const RepCompare *compare, GHashTable *seen
   guint32 priced = pricer->question->settings.disabled_algos; /* who disables one knows */
   for (guint i = compare->rows->len; i-- > 0 && g_array_index (compare->rows, RepCompareRow, i).column == last;)
     priced |= 1u << g_array_index (compare->rows, RepCompareRow, i).coll.algo;
-  WrkCollRequest request = request_of (pricer, compare->max_B);
-  g_autoptr (GArray) choices = wrk_comm_choices (pricer->comm, &request);
+  ColCollRequest request = request_of (pricer, compare->max_B);
+  g_autoptr (GArray) choices = col_comm_choices (pricer->comm, &request);
   for (int algo = 0; algo < MDL_ALGO_N; algo++) {
     const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->question->proto);
     if (why == NULL)
       continue;
     g_autofree char *key = g_strdup_printf ("%s\n%s", base_name (mdl_algo_names, algo), why);
-    note (key, wrk_comm_n_nodes (pricer->comm), seen, keys);
+    note (key, col_comm_n_nodes (pricer->comm), seen, keys);
   }
 }
 
@@ -442,7 +442,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   question.settings.terse = TRUE;
   /* Thousands of prices: the closed form unless the engine is asked for. */
   if (done && flags->coll.mode == NULL && flags->coll.steps == NULL)
-    question.settings.mode = WRK_MODE_MODEL;
+    question.settings.mode = COL_MODE_MODEL;
   if (done && flags->tuner_conf != NULL && question.plain)
     done = cli_fail (cli, error, "--tuner-conf needs --library nccl: the plain library knows no protocols");
   done = done && answer (cli, flags, &question, error);

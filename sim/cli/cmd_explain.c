@@ -29,37 +29,37 @@ beside_clear (Beside *beside)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
 static void
-take_reckoning (WrkComm *comm, const WrkCollRequest *request, const WrkColl *coll, Beside *out)
+take_reckoning (ColComm *comm, const ColCollRequest *request, const ColAnswer *coll, Beside *out)
 {
   RepReckoning *nccl = &out->nccl;
   out->has_nccl = TRUE;
-  nccl->n_terms = wrk_comm_nccl_terms (comm, request, coll->algo, coll->proto, nccl->term);
-  nccl->time_s = nccl->n_terms > 0 ? wrk_comm_nccl_time_s (comm, request, coll->algo, coll->proto) : (double)NAN;
-  nccl->plugin = wrk_comm_plugin_tuner (comm, request, &nccl->plugin_algo, &nccl->plugin_proto);
+  nccl->n_terms = col_comm_nccl_terms (comm, request, coll->algo, coll->proto, nccl->term);
+  nccl->time_s = nccl->n_terms > 0 ? col_comm_nccl_time_s (comm, request, coll->algo, coll->proto) : (double)NAN;
+  nccl->plugin = col_comm_plugin_tuner (comm, request, &nccl->plugin_algo, &nccl->plugin_proto);
 }
 
 /* What else could run, each priced by the closed form; `settings` are the communicator's own. */
 static gboolean
-list_alternatives (WrkComm *comm, const WrkCollRequest *request, WrkSettings *settings, const WrkColl *explained, Beside *out,
+list_alternatives (ColComm *comm, const ColCollRequest *request, ColSettings *settings, const ColAnswer *explained, Beside *out,
                    GError **error)
 {
-  WrkMode mode = settings->mode;
-  settings->mode = WRK_MODE_MODEL;
+  ColMode mode = settings->mode;
+  settings->mode = COL_MODE_MODEL;
   g_autoptr (GArray) alternatives = rep_alternatives_new ();
-  g_autoptr (GArray) choices = wrk_comm_choices (comm, request);
-  g_auto (WrkColl) coll = { 0 };
+  g_autoptr (GArray) choices = col_comm_choices (comm, request);
+  g_auto (ColAnswer) coll = { 0 };
   gboolean done = TRUE;
   for (guint i = 0; done && i < choices->len; i++) {
-    const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+    const ColChoice *choice = &g_array_index (choices, ColChoice, i);
     RepAlternative alternative = {
       .algo = choice->algo, .proto = choice->proto, .reason = g_strdup (choice->reason), .time_s = (double)NAN
     };
-    alternative.nccl_s = wrk_comm_nccl_time_s (comm, request, choice->algo, choice->proto);
+    alternative.nccl_s = col_comm_nccl_time_s (comm, request, choice->algo, choice->proto);
     if (choice->reason == NULL) {
-      WrkCollRequest one = *request;
+      ColCollRequest one = *request;
       one.algo = choice->algo;
       one.proto = choice->proto;
-      done = wrk_coll_price (comm, &one, &coll, error);
+      done = col_coll_price (comm, &one, &coll, error);
       alternative.time_s = coll.time_s;
     }
     g_array_append_val (alternatives, alternative);
@@ -118,15 +118,15 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
   g_auto (CliComm) comm = { 0 };
   if (!cli_comm_open (cli, flags, question, question->nodes[0], &comm, error))
     return FALSE;
-  WrkCollRequest request = { .op = question->op,
+  ColCollRequest request = { .op = question->op,
                              .size_B = (double)cli_size_round (question->op, size_B, element_B, comm.n),
                              .dtype = question->dtype,
                              .algo = question->algo,
                              .proto = question->proto,
                              .root = question->root };
-  g_auto (WrkColl) coll = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
   g_auto (Beside) beside = { 0 };
-  if (!wrk_coll_price (comm.comm, &request, &coll, error) ||
+  if (!col_coll_price (comm.comm, &request, &coll, error) ||
       !list_alternatives (comm.comm, &request, &comm.settings, &coll, &beside, error)) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
@@ -141,41 +141,41 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
 
 /* ---- a scenario ---- */
 
-static const WrkColl *
-collective_of (const WrkResult *result)
+static const ColAnswer *
+collective_of (const ScnResult *result)
 {
-  return result->kind == WRK_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
+  return result->kind == SCN_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
 }
 
 /* *out stays empty where the run has no collective, or only one rank in it. */
 static gboolean
 beside_of (const CliScenarioRun *run, Beside *out, GError **error)
 {
-  if (run->result->kind == WRK_KIND_TRANSFER || run->result->kind == WRK_KIND_IO || collective_of (run->result)->n_ranks < 2)
+  if (run->result->kind == SCN_KIND_TRANSFER || run->result->kind == SCN_KIND_IO || collective_of (run->result)->n_ranks < 2)
     return TRUE;
-  WrkSettings settings = *wrk_scenario_settings (run->scenario);
-  WrkCollRequest request;
-  g_autoptr (WrkComm) comm = wrk_scenario_comm (run->scenario, run->result, &settings, &request, error);
+  ColSettings settings = *scn_settings (run->scenario);
+  ColCollRequest request;
+  g_autoptr (ColComm) comm = scn_comm (run->scenario, run->result, &settings, &request, error);
   return comm != NULL && list_alternatives (comm, &request, &settings, collective_of (run->result), out, error);
 }
 
 static void
 append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, GString *out)
 {
-  const Clu *clu = wrk_scenario_cluster (run->scenario);
-  const WrkResult *result = run->result;
-  const WrkColl *coll = collective_of (result);
+  const Clu *clu = scn_cluster (run->scenario);
+  const ScnResult *result = run->result;
+  const ColAnswer *coll = collective_of (result);
   RepExplain explain = {
     .clu = clu, .coll = coll, .alternatives = beside->alternatives, .nccl = beside->has_nccl ? &beside->nccl : NULL
   };
-  if (result->kind == WRK_KIND_TRANSFER) {
+  if (result->kind == SCN_KIND_TRANSFER) {
     if (format == CLI_FORMAT_TSV)
       rep_explain_transfer_tsv (&result->transfer, out);
     else
       rep_explain_transfer_text (clu, &result->transfer, out);
     return;
   }
-  if (result->kind == WRK_KIND_IO) {
+  if (result->kind == SCN_KIND_IO) {
     if (format == CLI_FORMAT_TSV)
       rep_explain_io_tsv (&result->io, out);
     else
@@ -190,10 +190,10 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
     rep_explain_tsv (&explain, out);
     return;
   }
-  if (result->kind == WRK_KIND_TRAINING)
+  if (result->kind == SCN_KIND_TRAINING)
     rep_run_text (result, out);
   rep_step_terms_text (&result->training, out);
-  if (coll->n_ranks > 1 || result->kind == WRK_KIND_COLLECTIVE) {
+  if (coll->n_ranks > 1 || result->kind == SCN_KIND_COLLECTIVE) {
     if (out->len > 0)
       g_string_append_c (out, '\n');
     rep_explain_text (&explain, out);
@@ -201,15 +201,15 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
 }
 
 static void
-build_body (const CliScenarioRun *run, const Beside *beside, const WrkGoodput *goodput, JsonBuilder *json)
+build_body (const CliScenarioRun *run, const Beside *beside, const Gdp *goodput, JsonBuilder *json)
 {
-  const Clu *clu = wrk_scenario_cluster (run->scenario);
-  const WrkResult *result = run->result;
-  if (result->kind == WRK_KIND_TRANSFER) {
+  const Clu *clu = scn_cluster (run->scenario);
+  const ScnResult *result = run->result;
+  if (result->kind == SCN_KIND_TRANSFER) {
     rep_explain_transfer_json (clu, &result->transfer, json);
     return;
   }
-  if (result->kind == WRK_KIND_IO) {
+  if (result->kind == SCN_KIND_IO) {
     rep_explain_io_json (clu, &result->io, json);
     return;
   }
@@ -217,7 +217,7 @@ build_body (const CliScenarioRun *run, const Beside *beside, const WrkGoodput *g
                          .coll = collective_of (result),
                          .alternatives = beside->alternatives,
                          .nccl = beside->has_nccl ? &beside->nccl : NULL };
-  if (result->kind != WRK_KIND_TRAINING) {
+  if (result->kind != SCN_KIND_TRAINING) {
     rep_explain_json (&explain, json);
     return;
   }
@@ -282,8 +282,8 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
   g_auto (Beside) beside = { 0 };
   if (!beside_of (&run, &beside, error))
     return FALSE;
-  g_autoptr (WrkGoodput) goodput = wrk_scenario_has_failures (run.scenario) ? cli_goodput (cli, &run, error) : NULL;
-  if (goodput == NULL && wrk_scenario_has_failures (run.scenario))
+  g_autoptr (Gdp) goodput = gdp_scenario_has_failures (run.scenario) ? cli_goodput (cli, &run, error) : NULL;
+  if (goodput == NULL && gdp_scenario_has_failures (run.scenario))
     return FALSE;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {

@@ -50,7 +50,7 @@ static const CliFlag flags_table[] = {
 /* A point, and what prices it. */
 typedef struct {
   CliGroup *group;
-  WrkCollRequest request;
+  ColCollRequest request;
 } Priced;
 
 typedef struct {
@@ -93,7 +93,7 @@ take_point (Fit *fit, CliGroup *group, const CliMeasured *m, GError **error)
 {
   Priced priced = { group, { .op = m->op, .size_B = m->size_B, .dtype = m->dtype, .algo = m->algo, .proto = m->proto } };
   g_autoptr (GError) cause = NULL;
-  if (!wrk_coll_price (group->comm.comm, &priced.request, &group->coll, &cause)) {
+  if (!col_coll_price (group->comm.comm, &priced.request, &group->coll, &cause)) {
     if (!g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
       g_propagate_error (error, g_steal_pointer (&cause));
       return FALSE;
@@ -231,7 +231,7 @@ predict_point (void *user, guint i)
 {
   Fit *fit = user;
   Priced *priced = &g_array_index (fit->priced, Priced, i);
-  if (!wrk_coll_price (priced->group->comm.comm, &priced->request, &priced->group->coll, NULL))
+  if (!col_coll_price (priced->group->comm.comm, &priced->request, &priced->group->coll, NULL))
     return (double)NAN;
   return priced->group->coll.time_s + fit->offset_s[g_array_index (fit->points, CalFitPoint, i).system];
 }
@@ -340,11 +340,11 @@ tell_choices (const Fit *fit, GString *out)
   for (guint i = 0; fit->data.choices != NULL && i < fit->data.choices->len; i++) {
     const CliMeasured *c = &g_array_index (fit->data.choices, CliMeasured, i);
     const CliGroup *group = group_of (fit, c->nodes, c->gpus);
-    const WrkCollRequest request = {
+    const ColCollRequest request = {
       .op = c->op, .size_B = c->size_B, .dtype = c->dtype, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO
     };
-    g_auto (WrkColl) coll = { 0 };
-    if (group == NULL || !wrk_coll_price (group->comm.comm, &request, &coll, NULL))
+    g_auto (ColAnswer) coll = { 0 };
+    if (group == NULL || !col_coll_price (group->comm.comm, &request, &coll, NULL))
       continue;
     n++;
     gboolean same = coll.algo == c->algo && coll.proto == c->proto;

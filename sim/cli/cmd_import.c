@@ -5,7 +5,7 @@
 #include "cli-private.h"
 #include "cluster/import.h"
 #include "import_measured-private.h"
-#include "workload/llm.h"
+#include "training/llm.h"
 
 #define MAX_LOG_B ((gsize)1 << 30) /* of all ranks, for hours */
 
@@ -152,13 +152,13 @@ import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *by
   };
   MdlLlm llm = { .head = { .set = FALSE } };
   const char *name = flags->name != NULL ? flags->name : strcmp (path, "stdin") == 0 ? "imported" : NULL;
-  if (!wrk_llm_read_hf (yaml, name, &context, &llm) || !wrk_llm_settle (&llm, diag)) {
+  if (!trn_llm_read_hf (yaml, name, &context, &llm) || !trn_llm_settle (&llm, diag)) {
     base_diag_finish (diag, error);
     return NULL;
   }
   MdlLlmCount count;
   mdl_llm_count (&llm, &count);
-  g_autofree char *text = wrk_llm_write (&llm);
+  g_autofree char *text = trn_llm_write (&llm);
   return g_strdup_printf ("# %.0f parameters, of which a token uses %.0f\n%s", count.total, count.active, text);
 }
 

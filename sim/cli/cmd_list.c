@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "base/yaml.h"
 #include "list_llms-private.h"
-#include "workload/scenario.h"
+#include "scenario/scenario.h"
 
 typedef struct {
   const char *kind;
@@ -27,7 +27,7 @@ static const BaseColumn schedule_columns[] = {
 static void
 fill_schedule (const BaseName *name, BaseTable *table)
 {
-  const WrkScheduleFacts *facts = wrk_schedule_facts ((WrkSchedule)name->code);
+  const MdlScheduleFacts *facts = mdl_schedule_facts ((MdlSchedule)name->code);
   base_table_text (table, "bubble", facts->bubble);
   base_table_text (table, "in_flight", facts->in_flight);
   base_table_text (table, "source", facts->source);
@@ -53,11 +53,11 @@ static const ListKind kinds[] = {
   { "protocols", .names = mdl_proto_names },
   { "dtypes", .names = mdl_dtype_names },
   { "families", .schema = &clu_schema_link_class, .key = "family" },
-  { "kinds", .names = wrk_kind_names },
-  { "schedules", .names = wrk_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
+  { "kinds", .names = scn_kind_names },
+  { "schedules", .names = mdl_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
   { "launch-modes", .names = mdl_launch_names },
-  { "modes", .names = wrk_mode_names },
-  { "steps", .names = wrk_steps_names },
+  { "modes", .names = col_mode_names },
+  { "steps", .names = col_steps_names },
   { .kind = NULL },
 };
 

@@ -58,17 +58,17 @@ take_origin (Cli *cli, const CliPart *part, GError **error)
 }
 
 static gboolean
-take_parts (const Cli *cli, const GPtrArray *parts, WrkPlanWork *work, GError **error)
+take_parts (const Cli *cli, const GPtrArray *parts, PlnWork *work, GError **error)
 {
   for (guint i = 0; i < parts->len; i++) {
     const CliPart *part = parts->pdata[i];
-    guint open = wrk_plan_work_n_open (work);
+    guint open = pln_work_n_open (work);
     if (!cli_part_take (part, work, error))
       return FALSE;
-    guint its = wrk_plan_work_n_of_part (work, cli_part_number (part), cli_part_of (part));
-    if (open - wrk_plan_work_n_open (work) != its)
+    guint its = pln_work_n_of_part (work, cli_part_number (part), cli_part_of (part));
+    if (open - pln_work_n_open (work) != its)
       return cli_fail (cli, error, "'%s' has %u of the %u pieces of its part: it was interrupted; go on with it by --resume",
-                       cli_part_path (part), open - wrk_plan_work_n_open (work), its);
+                       cli_part_path (part), open - pln_work_n_open (work), its);
   }
   return TRUE;
 }
@@ -86,18 +86,18 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!read_parts (cli, words, parts, error) || !check_numbers (cli, parts, error) || !take_origin (cli, parts->pdata[0], error))
     return FALSE;
   g_autofree char *path = NULL;
-  g_autoptr (WrkPlan) plan = cli_plan_load (cli, cli_part_word (parts->pdata[0]), &path, error);
+  g_autoptr (Pln) plan = cli_plan_load (cli, cli_part_word (parts->pdata[0]), &path, error);
   if (plan == NULL || !cli_part_check (cli, parts->pdata[0], error))
     return FALSE;
   for (char **word = words; *word != NULL; word++) /* no inputs of the answer, but not to be written over either */
     g_ptr_array_add (cli->read, g_strdup (*word));
   g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], NULL);
-  const WrkPlanCrew crew = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
-  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (plan, &crew, error);
+  const PlnCrew crew = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
+  g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
   if (work == NULL || !take_parts (cli, parts, work, error))
     return FALSE;
-  const WrkPlanAsk ask = cli_plan_ask (flags, &counts, plan);
-  g_autoptr (WrkPlanResult) result = wrk_plan_work_search (work, &ask, error);
+  const PlnAsk ask = cli_plan_ask (flags, &counts, plan);
+  g_autoptr (PlnResult) result = pln_work_search (work, &ask, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
          cli_plan_answer (cli, flags, &counts, path, plan, result, error);
 }

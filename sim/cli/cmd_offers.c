@@ -17,9 +17,9 @@ static const CliFlag flags_table[] = {
 };
 
 static void
-write_answer (Cli *cli, const WrkOffers *offers)
+write_answer (Cli *cli, const PlnOffers *offers)
 {
-  const WrkOffersSpec *spec = wrk_offers_spec (offers);
+  const PlnOffersSpec *spec = pln_offers_spec (offers);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
     json_builder_begin_object (json);
@@ -39,9 +39,9 @@ write_answer (Cli *cli, const WrkOffers *offers)
 }
 
 static gboolean
-draw (Cli *cli, const char *path, const WrkOffers *offers, GError **error)
+draw (Cli *cli, const char *path, const PlnOffers *offers, GError **error)
 {
-  const WrkOffersSpec *spec = wrk_offers_spec (offers);
+  const PlnOffersSpec *spec = pln_offers_spec (offers);
   g_autoptr (GString) tsv = g_string_new (NULL);
   rep_offers_cost_tsv (offers, tsv);
   g_autofree char *said =
@@ -67,12 +67,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
   }
-  g_autoptr (WrkOffers) offers = wrk_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
+  g_autoptr (PlnOffers) offers = pln_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
   if (offers == NULL) {
     cli_tell_kind (cli, path, "offers", error);
     return FALSE;
   }
-  cli_take_inputs (cli, wrk_offers_inputs (offers));
+  cli_take_inputs (cli, pln_offers_inputs (offers));
   write_answer (cli, offers);
   g_autofree char *infeasible = rep_offers_infeasible (offers);
   if (infeasible != NULL) {

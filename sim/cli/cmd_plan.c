@@ -46,7 +46,7 @@ static const CliFlag share_flags[] = {
 };
 
 static void
-write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity, guint rows)
+write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity, guint rows)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
@@ -61,10 +61,10 @@ write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, const 
   } else if (cli->format == CLI_FORMAT_TSV)
     rep_plan_tsv (plan, result, rows, cli->out);
   else {
-    g_autofree char *what = g_strdup_printf ("plan %s, model %s", wrk_plan_name (plan), wrk_plan_model (plan));
+    g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (plan), pln_model (plan));
     rep_header_title (cli->out, &envelope, what);
-    if (wrk_plan_description (plan) != NULL)
-      g_string_append_printf (cli->out, "# %s\n", wrk_plan_description (plan));
+    if (pln_description (plan) != NULL)
+      g_string_append_printf (cli->out, "# %s\n", pln_description (plan));
     rep_plan_text (plan, result, rows, cli->out);
     if (sensitivity != NULL)
       rep_sensitivity_text (sensitivity, cli->out);
@@ -72,14 +72,14 @@ write_answer (Cli *cli, const WrkPlan *plan, const WrkPlanResult *result, const 
 }
 
 static GPtrArray *
-pictures_of (const WrkPlan *plan, const WrkPlanResult *result)
+pictures_of (const Pln *plan, const PlnResult *result)
 {
   GPtrArray *pictures = cli_pictures_empty ();
   GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
   rep_plan_front_tsv (plan, result, front);
   rep_plan_cost_tsv (plan, result, cost);
-  g_autofree char *against = g_strdup_printf ("%s: time against cost", wrk_plan_name (plan)),
-                  *parts = g_strdup_printf ("%s: what the best of each machine costs", wrk_plan_name (plan));
+  g_autofree char *against = g_strdup_printf ("%s: time against cost", pln_name (plan)),
+                  *parts = g_strdup_printf ("%s: what the best of each machine costs", pln_name (plan));
   cli_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
                     against, front, NULL);
   cli_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", parts, cost, NULL);
@@ -116,44 +116,44 @@ append_header (const char *text, GString *header)
 }
 
 static gboolean
-add_page (Cli *cli, const char *path, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
+add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity,
           guint rows, GPtrArray *pictures, GError **error)
 {
-  const WrkChoiceRow *first = &g_array_index (result->rows, WrkChoiceRow, 0);
-  WrkScenario *scenario = NULL;
-  WrkResult *run = first->simulated ? wrk_plan_run (plan, first, TRUE, &scenario, error) : NULL;
+  const PlnChoiceRow *first = &g_array_index (result->rows, PlnChoiceRow, 0);
+  Scn *scenario = NULL;
+  ScnResult *run = first->simulated ? pln_run (plan, first, TRUE, &scenario, error) : NULL;
   gboolean good = run != NULL || !first->simulated;
   g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
   rep_plan_text (plan, result, rows, text);
   append_header (text->str, header);
-  g_autofree char *title = g_strdup_printf ("Plan %s", wrk_plan_name (plan)), *source = NULL;
-  const BaseYaml *yaml = wrk_plan_inputs (plan)->pdata[0];
+  g_autofree char *title = g_strdup_printf ("Plan %s", pln_name (plan)), *source = NULL;
+  const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
   g_autoptr (BaseTable) hangs = sensitivity != NULL ? rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
     source = NULL; /* stdin is read once */
   RepPage page = { .title = title,
-                   .lead = wrk_plan_description (plan),
+                   .lead = pln_description (plan),
                    .plan = plan,
                    .plan_result = result,
                    .plan_rows = rows,
                    .prices = prices,
                    .header = header->str,
                    .scenario = source,
-                   .clu = wrk_scenario_cluster (g_array_index (wrk_plan_machines (plan), WrkMachine, first->machine).scenario),
+                   .clu = scn_cluster (g_array_index (pln_machines (plan), PlnMachine, first->machine).scenario),
                    .result = run,
                    .sensitivity = hangs,
                    .text = text->str };
   if (run != NULL)
     cli_pictures_add_run (pictures, run, "the first");
   good = good && cli_page_add (cli, path, pictures, &page, error);
-  wrk_result_free (run);
-  wrk_scenario_free (scenario);
+  scn_result_free (run);
+  scn_free (scenario);
   return good;
 }
 
 static gboolean
-add_files (Cli *cli, const CliPlanFlags *flags, const WrkPlan *plan, const WrkPlanResult *result, const RepSensitivity *sensitivity,
+add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity,
            guint rows, GError **error)
 {
   if (flags->plot == NULL && flags->report == NULL)
@@ -167,14 +167,14 @@ add_files (Cli *cli, const CliPlanFlags *flags, const WrkPlan *plan, const WrkPl
     return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
   g_autoptr (GPtrArray) pictures = drawn ? pictures_of (plan, result) : cli_pictures_empty ();
   if (sensitivity != NULL)
-    cli_sensitivity_picture (pictures, sensitivity, wrk_plan_name (plan), base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
+    cli_sensitivity_picture (pictures, sensitivity, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
   return (flags->plot == NULL || draw (cli, flags->plot, pictures, error)) &&
          (flags->report == NULL || add_page (cli, flags->report, plan, result, sensitivity, rows, pictures, error));
 }
 
 /* What the first hangs on; *out NULL where it was not asked for. */
 static gboolean
-find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const WrkPlan *plan, guint threads, RepSensitivity **out,
+find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const Pln *plan, guint threads, RepSensitivity **out,
                   GError **error)
 {
   int upto = CLI_HANGS_ASSUMED;
@@ -185,7 +185,7 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const W
     return FALSE;
   if (strcmp (path, "/dev/stdin") == 0)
     return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
-  if (wrk_plan_aim (plan) == WRK_AIM_PARETO)
+  if (pln_aim (plan) == PLN_AIM_PARETO)
     return cli_fail (cli, error,
                      "--sensitivity is of what comes first, and of a front nothing does: time, cost, energy and "
                      "cost_per_token are accepted as 'objective'");
@@ -206,14 +206,14 @@ cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GE
          (flags->report == NULL || cli_page_check (cli, flags->report, error)) && cli_lookup (cli, error);
 }
 
-WrkPlan *
+Pln *
 cli_plan_read (Cli *cli, const char *path, GError **error)
 {
-  const WrkPlanOptions options = { .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
-  return wrk_plan_load (path, cli->lookup, &options, cli_library_load, cli, error);
+  const PlnOptions options = { .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
+  return pln_load (path, cli->lookup, &options, cli_library_load, cli, error);
 }
 
-WrkPlan *
+Pln *
 cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
 {
   *path = strcmp (word, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, word, PLANS_FOLDER, NULL, error);
@@ -221,28 +221,28 @@ cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return NULL;
   }
-  WrkPlan *plan = cli_plan_read (cli, *path, error);
+  Pln *plan = cli_plan_read (cli, *path, error);
   if (plan == NULL) {
     cli_tell_kind (cli, *path, "plan", error);
     return NULL;
   }
-  cli_warn_all (cli, wrk_plan_warnings (plan));
-  cli_take_inputs (cli, wrk_plan_inputs (plan));
+  cli_warn_all (cli, pln_warnings (plan));
+  cli_take_inputs (cli, pln_inputs (plan));
   return plan;
 }
 
-WrkPlanAsk
-cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const WrkPlan *plan)
+PlnAsk
+cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const Pln *plan)
 {
-  const guint machines = wrk_plan_machines (plan)->len;
-  return (WrkPlanAsk){ .threads = (guint)counts->threads,
+  const guint machines = pln_machines (plan)->len;
+  return (PlnAsk){ .threads = (guint)counts->threads,
                        .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
                        .per_machine = flags->per_machine };
 }
 
 gboolean
-cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const WrkPlan *plan,
-                 const WrkPlanResult *result, GError **error)
+cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const Pln *plan,
+                 const PlnResult *result, GError **error)
 {
   g_autoptr (RepSensitivity) sensitivity = NULL;
   if (!find_sensitivity (cli, flags, path, plan, (guint)counts->threads, &sensitivity, error))
@@ -328,32 +328,32 @@ check_share (const Cli *cli, const Flags *flags, const char *word, gboolean mpi,
 
 /* This process's share of the search, with the answer where it has it. */
 static gboolean
-search (Cli *cli, const Flags *flags, const Ask *ask, WrkPlan *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
+search (Cli *cli, const Flags *flags, const Ask *ask, Pln *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
 {
   if (ranks != NULL && cli_ranks_self (ranks) > 0) {
     cli_ranks_serve (ranks, plan);
     return TRUE;
   }
-  const WrkPlanCrew crew = {
+  const PlnCrew crew = {
     (guint)ask->counts.threads, cli_plan_watch_stop, cli_plan_watch_progress, watch, ranks != NULL ? cli_ranks_crew : NULL, ranks
   };
-  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (plan, &crew, error);
+  g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
   if (work == NULL)
     return FALSE;
   if (ask->of > 0)
-    wrk_plan_work_take_part (work, (guint)ask->part, (guint)ask->of);
+    pln_work_take_part (work, (guint)ask->part, (guint)ask->of);
   if (!cli_plan_watch_begin (watch, work, error))
     return FALSE;
   if (ask->of > 0) {
-    gboolean done = wrk_plan_work_reckon (work, error) && wrk_plan_work_n_left (work) == 0;
+    gboolean done = pln_work_reckon (work, error) && pln_work_n_left (work) == 0;
     if (!cli_plan_watch_end (watch, work, done, error))
       return FALSE;
     g_autofree char *text = cli_part_text (cli, ask->word, work);
     g_string_append (cli->out, text);
     return TRUE;
   }
-  const WrkPlanAsk best = cli_plan_ask (&flags->answer, &ask->counts, plan);
-  g_autoptr (WrkPlanResult) result = wrk_plan_work_search (work, &best, error);
+  const PlnAsk best = cli_plan_ask (&flags->answer, &ask->counts, plan);
+  g_autoptr (PlnResult) result = pln_work_search (work, &best, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
          cli_plan_answer (cli, &flags->answer, &ask->counts, ask->path, plan, result, error);
 }
@@ -380,7 +380,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   GError *why = NULL;
   g_autofree char *path = NULL;
-  g_autoptr (WrkPlan) plan = cli_plan_load (cli, words[0], &path, &why);
+  g_autoptr (Pln) plan = cli_plan_load (cli, words[0], &path, &why);
   ask.path = path;
   if (ranks != NULL) {
     if (!cli_ranks_agree (ranks, cli, plan, &why, error))

@@ -116,12 +116,12 @@ read_limit (const Cli *cli, const char *flag, const char *text, double least, do
 /* ---- what is asked when nothing is said ---- */
 
 static void
-default_nodes (const WrkScale *scale, const GArray *batches, GArray *out)
+default_nodes (const TrnScale *scale, const GArray *batches, GArray *out)
 {
   for (guint32 nodes = 1; nodes <= 4 * scale->nodes; nodes *= 2) {
     gboolean divides = FALSE;
     for (guint b = 0; b < batches->len; b++)
-      divides = divides || wrk_scale_passes (scale, nodes, g_array_index (batches, double, b)) > 0;
+      divides = divides || trn_scale_passes (scale, nodes, g_array_index (batches, double, b)) > 0;
     const double value = nodes;
     if (divides || nodes == scale->nodes)
       g_array_append_val (out, value);
@@ -133,7 +133,7 @@ default_nodes (const WrkScale *scale, const GArray *batches, GArray *out)
 }
 
 static gboolean
-settle_lists (const Cli *cli, const Flags *flags, const WrkScale *scale, GArray *nodes, GArray *batches, GArray *rates,
+settle_lists (const Cli *cli, const Flags *flags, const TrnScale *scale, GArray *nodes, GArray *batches, GArray *rates,
               GError **error)
 {
   static const double times[] = { 0.25, 0.5, 1, 2 };
@@ -235,9 +235,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_auto (CliScenarioRun) base = { 0 };
   if (!cli_scenario_open (cli, words[0], &how, &base, error))
     return FALSE;
-  WrkScale scale;
-  if (!wrk_training_scale (wrk_scenario_training (base.scenario),
-                           base_yaml_mark (base_yaml_root (wrk_scenario_inputs (base.scenario)->pdata[0])), &scale, error) ||
+  TrnScale scale;
+  if (!trn_scale (scn_training (base.scenario),
+                           base_yaml_mark (base_yaml_root (scn_inputs (base.scenario)->pdata[0])), &scale, error) ||
       !settle_lists (cli, flags, &scale, nodes, batches, rates, error))
     return FALSE;
   g_autoptr (RepRatio) ratio = rep_ratio_new (&scale);
@@ -251,7 +251,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_ratio_fill (cli, &ask, ratio, error))
     return FALSE;
   write_answer (cli, &base, ratio);
-  return flags->plot == NULL || draw (cli, flags->plot, ratio, wrk_scenario_name (base.scenario), error);
+  return flags->plot == NULL || draw (cli, flags->plot, ratio, scn_name (base.scenario), error);
 }
 
 const CliVerb cli_verb_ratio = {

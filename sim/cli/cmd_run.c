@@ -42,8 +42,8 @@ static const CliFlag flags_table[] = {
 typedef struct {
   GPtrArray *changes; /* owned: what advice borrows from */
   GArray *advice;     /* owned, as all */
-  WrkGoodput *goodput;
-  GArray *hangs; /* WrkGoodputHang; NULL: nobody asked what it hangs on */
+  Gdp *goodput;
+  GArray *hangs; /* GdpHang; NULL: nobody asked what it hangs on */
   double hangs_time_s;
   RepSensitivity *sensitivity;
 } Beside;
@@ -53,7 +53,7 @@ beside_clear (Beside *beside)
 {
   g_clear_pointer (&beside->advice, g_array_unref);
   g_clear_pointer (&beside->changes, g_ptr_array_unref);
-  g_clear_pointer (&beside->goodput, wrk_goodput_free);
+  g_clear_pointer (&beside->goodput, gdp_free);
   g_clear_pointer (&beside->hangs, g_array_unref);
   g_clear_pointer (&beside->sensitivity, rep_sensitivity_free);
 }
@@ -61,11 +61,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
 /* Of a training step, or of one of several jobs. */
 static gboolean
-fits (const WrkResult *result)
+fits (const ScnResult *result)
 {
   gboolean all = result->training.memory == NULL || result->training.fullest.fits;
   for (guint i = 0; result->jobs != NULL && i < result->jobs->len; i++)
-    all = all && fits (((const WrkJobResult *)result->jobs->pdata[i])->alone);
+    all = all && fits (((const ScnJobResult *)result->jobs->pdata[i])->alone);
   return all;
 }
 
@@ -114,7 +114,7 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
 }
 
 static gboolean
-add_trace (Cli *cli, const Flags *flags, const WrkResult *result, GError **error)
+add_trace (Cli *cli, const Flags *flags, const ScnResult *result, GError **error)
 {
   GString *trace = g_string_new (NULL);
   if (result->training.trace != NULL) {
@@ -132,8 +132,8 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
 {
   RepEnvelope envelope = cli_envelope (cli);
   g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
-  const WrkSettings *settings = wrk_scenario_settings (done->scenario);
-  rep_header_cluster (header, wrk_scenario_cluster (done->scenario));
+  const ColSettings *settings = scn_settings (done->scenario);
+  rep_header_cluster (header, scn_cluster (done->scenario));
   rep_header_settings (header, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
   write_text (cli, flags, done, beside, &envelope, text);
   g_autofree char *scenario = NULL; /* a pipe cannot be read again */
@@ -142,11 +142,11 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
   g_autoptr (BaseTable) table =
       beside->sensitivity != NULL ? rep_sensitivity_table (beside->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   g_autoptr (BaseTable) hangs = beside->hangs != NULL ? rep_goodput_hangs_table (beside->hangs, beside->hangs_time_s) : NULL;
-  RepPage page = { .title = wrk_scenario_name (done->scenario),
-                   .lead = wrk_scenario_description (done->scenario),
+  RepPage page = { .title = scn_name (done->scenario),
+                   .lead = scn_description (done->scenario),
                    .header = header->str,
                    .scenario = scenario,
-                   .clu = wrk_scenario_cluster (done->scenario),
+                   .clu = scn_cluster (done->scenario),
                    .result = done->result,
                    .text = text->str,
                    .goodput = beside->goodput,
@@ -179,14 +179,14 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
     return FALSE;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
-  g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, wrk_scenario_name (done->scenario));
+  g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, scn_name (done->scenario));
   if (beside->sensitivity != NULL)
-    cli_sensitivity_picture (pictures, beside->sensitivity, wrk_scenario_name (done->scenario), "time");
+    cli_sensitivity_picture (pictures, beside->sensitivity, scn_name (done->scenario), "time");
   if (beside->goodput != NULL)
-    cli_pictures_goodput (pictures, beside->goodput, wrk_scenario_name (done->scenario));
+    cli_pictures_goodput (pictures, beside->goodput, scn_name (done->scenario));
   if (beside->hangs != NULL)
-    cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, wrk_scenario_name (done->scenario));
-  choose_pictures (pictures, wrk_scenario_plots (done->scenario));
+    cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, scn_name (done->scenario));
+  choose_pictures (pictures, scn_plots (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)
     cli_warn (cli, "--plot: this run has nothing to draw");
   return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&
@@ -204,7 +204,7 @@ find_beside (Cli *cli, const Flags *flags, const char *name, const CliScenarioFl
     return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
   if (flags->advise && !cli_advise (cli, done, &out->changes, &out->advice, error))
     return FALSE;
-  if (!flags->goodput && wrk_scenario_has_failures (done->scenario))
+  if (!flags->goodput && gdp_scenario_has_failures (done->scenario))
     cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
   if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
     return FALSE;

@@ -35,12 +35,12 @@ static gboolean
 predict_point (Cli *cli, CliGroup *group, const CliMeasured *point, GArray *points, guint *n_impossible, GError **error)
 {
   const CliSystem *system = group->system;
-  WrkColl *coll = &group->coll;
-  WrkCollRequest request = {
+  ColAnswer *coll = &group->coll;
+  ColCollRequest request = {
     .op = point->op, .size_B = point->size_B, .dtype = point->dtype, .algo = point->algo, .proto = point->proto
   };
   g_autoptr (GError) cause = NULL;
-  if (!wrk_coll_price (group->comm.comm, &request, coll, &cause)) {
+  if (!col_coll_price (group->comm.comm, &request, coll, &cause)) {
     if (!g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
       g_propagate_error (error, g_steal_pointer (&cause));
       return FALSE;

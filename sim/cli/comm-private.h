@@ -30,7 +30,7 @@ typedef struct {
   MdlAlgo algo;
   MdlProto proto;
   guint32 root;
-  WrkSettings settings; /* without its library */
+  ColSettings settings; /* without its library */
   const struct MdlLinks *links; /* in place of those that come with the library; NULL: those */
   gboolean plain;
   guint32 *nodes; /* in the order asked for; one 0: all of the topology */
@@ -44,12 +44,12 @@ gboolean cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op
 /* The ranks on their cluster. */
 typedef struct {
   Clu *clu;
-  WrkSettings settings;
+  ColSettings settings;
   MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   guint32 *gpus; /* global GPU of each rank */
   guint32 n;
   guint32 n_nodes, gpus_per_node;
-  WrkComm *comm;
+  ColComm *comm;
 } CliComm;
 
 /* Builds cluster, library and communicator for one number of nodes. Initialise *comm with zeroes; cli_comm_clear after it, also on
@@ -61,7 +61,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliComm, cli_comm_clear)
 
 /* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
  * that was asked for and cannot run. Repeated ones are told once. */
-void cli_warn_switches (Cli *cli, CliComm *comm, const WrkColl *coll);
+void cli_warn_switches (Cli *cli, CliComm *comm, const ColAnswer *coll);
 
 /* '#' lines: cluster, ranks, library, and that nothing leaves the node where nothing does. */
 void cli_comm_header (const Cli *cli, const CliComm *comm, GString *out);

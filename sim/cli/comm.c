@@ -100,7 +100,7 @@ parse_nodes (const Cli *cli, const char *text, CliQuestion *question, GError **e
 
 /* Bits of the algorithms and protocols named in "a,b,c". */
 static gboolean
-parse_disabled (const Cli *cli, const char *text, WrkSettings *settings, GError **error)
+parse_disabled (const Cli *cli, const char *text, ColSettings *settings, GError **error)
 {
   if (text == NULL)
     return TRUE;
@@ -125,11 +125,11 @@ parse_disabled (const Cli *cli, const char *text, WrkSettings *settings, GError 
 
 /* NCCL's variables; --disable and --max-channels are read after them and win. */
 static gboolean
-take_variables (Cli *cli, const CliCollFlags *flags, WrkSettings *settings, GError **error)
+take_variables (Cli *cli, const CliCollFlags *flags, ColSettings *settings, GError **error)
 {
   if (flags->nccl == NULL)
     return TRUE;
-  BaseYaml *yaml = wrk_nccl_parse ((const char *const *)flags->nccl, "--nccl", settings, error);
+  BaseYaml *yaml = col_nccl_parse ((const char *const *)flags->nccl, "--nccl", settings, error);
   if (yaml != NULL)
     g_ptr_array_add (cli->kept, yaml);
   return yaml != NULL;
@@ -140,22 +140,22 @@ static const BaseName library_names[] = { { "nccl", 0, NULL }, { "plain", 1, NUL
 static gboolean
 parse_software (Cli *cli, const CliCollFlags *flags, CliQuestion *question, GError **error)
 {
-  WrkSettings *settings = &question->settings;
+  ColSettings *settings = &question->settings;
   int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
   guint64 max_channels = 0, iters = NCCL_TESTS_ITERS;
   if (!take_variables (cli, flags, settings, error) ||
       !cli_name_value (cli, "--library", flags->library, library_names, &plain, error) ||
       !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
-      !cli_name_value (cli, "--mode", flags->mode, wrk_mode_names, &mode, error) ||
-      !cli_name_value (cli, "--steps", flags->steps, wrk_steps_names, &steps, error) ||
+      !cli_name_value (cli, "--mode", flags->mode, col_mode_names, &mode, error) ||
+      !cli_name_value (cli, "--steps", flags->steps, col_steps_names, &steps, error) ||
       !cli_count_value (cli, "--max-channels", flags->max_channels, 1, MAX_CHANNELS, &max_channels, error) ||
       !cli_count_value (cli, "--iters", flags->iters, 1, MAX_ITERS, &iters, error) ||
       !parse_disabled (cli, flags->disable, settings, error))
     return FALSE;
   question->plain = plain == 1;
   settings->launch = (MdlLaunch)launch;
-  settings->mode = (WrkMode)mode;
-  settings->steps = (WrkSteps)steps;
+  settings->mode = (ColMode)mode;
+  settings->steps = (ColSteps)steps;
   settings->in_a_row = (unsigned)iters;
   if (max_channels > 0) {
     settings->max_channels = (unsigned)max_channels;
@@ -170,7 +170,7 @@ parse_software (Cli *cli, const CliCollFlags *flags, CliQuestion *question, GErr
                      : flags->nccl != NULL         ? "--nccl"
                      : flags->max_channels != NULL ? "--max-channels"
                                                    : "--proto");
-  if (settings->mode == WRK_MODE_MODEL && settings->steps == WRK_STEPS_EXACT)
+  if (settings->mode == COL_MODE_MODEL && settings->steps == COL_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
   return TRUE;
 }
@@ -185,7 +185,7 @@ gboolean
 cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error)
 {
   memset (question, 0, sizeof *question);
-  wrk_settings_default (&question->settings);
+  col_settings_default (&question->settings);
   question->settings.seed = cli->seed;
   int dtype = MDL_DTYPE_FP32, algo = MDL_ALGO_AUTO, proto = MDL_PROTO_AUTO;
   guint64 gpus = 0, root = 0;
@@ -247,7 +247,7 @@ static void
 warn_local (Cli *cli, const CliComm *comm)
 {
   static const char *const network[] = { "nics", "fabric", "frontend", "oversubscription" };
-  for (char **set = cli->sets; set != NULL && *set != NULL && wrk_comm_is_local (comm->comm); set++) {
+  for (char **set = cli->sets; set != NULL && *set != NULL && col_comm_is_local (comm->comm); set++) {
     g_autofree char *path = g_strndup (*set, (gsize)(strchr (*set, '=') - *set));
     g_auto (GStrv) keys = g_strsplit (path, ".", -1);
     gboolean is_network = FALSE;
@@ -295,17 +295,17 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     const MdlLibrary *library =
         library_of (cli, flags->calibration, clu_gpu_spec (comm->clu, 0), comm->settings.nccl_version, error);
     if (library == NULL) {
-      wrk_nccl_tell_place (&comm->settings, error);
+      col_nccl_tell_place (&comm->settings, error);
       return FALSE;
     }
     comm->library = mdl_library_with (library, &comm->settings.env);
     comm->settings.library = comm->library;
-    wrk_nccl_settle (comm->clu, &comm->settings);
+    col_nccl_settle (comm->clu, &comm->settings);
     const struct MdlLinks *links = question->links != NULL ? question->links : mdl_library_links (library);
     if (links != NULL && !clu_links_set (comm->clu, links, error))
       return FALSE;
   }
-  comm->comm = wrk_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
+  comm->comm = col_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
   if (comm->comm == NULL)
     return FALSE;
   warn_local (cli, comm);
@@ -313,10 +313,10 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
 }
 
 void
-cli_warn_switches (Cli *cli, CliComm *comm, const WrkColl *coll)
+cli_warn_switches (Cli *cli, CliComm *comm, const ColAnswer *coll)
 {
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
-  wrk_comm_switch_warnings (comm->comm, coll, texts);
+  col_comm_switch_warnings (comm->comm, coll, texts);
   for (guint i = 0; i < texts->len; i++)
     cli_warn (cli, texts->pdata[i]);
 }
@@ -324,7 +324,7 @@ cli_warn_switches (Cli *cli, CliComm *comm, const WrkColl *coll)
 void
 cli_comm_clear (CliComm *comm)
 {
-  g_clear_pointer (&comm->comm, wrk_comm_free);
+  g_clear_pointer (&comm->comm, col_comm_free);
   g_clear_pointer (&comm->library, g_free);
   g_clear_pointer (&comm->gpus, g_free);
   g_clear_pointer (&comm->clu, clu_free);
@@ -340,7 +340,7 @@ cli_comm_header (const Cli *cli, const CliComm *comm, GString *out)
   rep_header_settings (out, &comm->settings, cli_calibration_name (cli));
   if (comm->n == 1)
     g_string_append (out, "# one rank has nobody to talk to: this collective costs its launch alone\n");
-  else if (wrk_comm_is_local (comm->comm))
+  else if (col_comm_is_local (comm->comm))
     g_string_append_printf (out, "# this collective never leaves %s: no NIC and no fabric setting can matter\n",
                             comm->n_nodes == 1 ? "a node" : "an NVLink domain");
 }

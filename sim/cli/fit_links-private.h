@@ -3,7 +3,7 @@
 #define CLI_FIT_LINKS_PRIVATE_H
 
 #include "calibrate/links.h"
-#include "workload/copies.h"
+#include "storage/copies.h"
 
 G_BEGIN_DECLS
 

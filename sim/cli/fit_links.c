@@ -9,7 +9,7 @@
 struct CliFitLinks {
   Clu *clu;
   MdlLibrary *library; /* owned; its links are those that are tried */
-  WrkSettings settings;
+  ColSettings settings;
   MdlLinks laid; /* what lies over the cluster */
   guint32 n_gpus;
   CluDev *gpu, *host; /* by GPU; host: the memory nearest to it */
@@ -40,7 +40,7 @@ cli_fit_links_new (Clu *clu, const MdlLibrary *library, MdlLinks *links)
   CliFitLinks *fit = g_new0 (CliFitLinks, 1);
   fit->clu = clu;
   fit->library = g_memdup2 (library, sizeof *library);
-  wrk_settings_default (&fit->settings);
+  col_settings_default (&fit->settings);
   fit->settings.library = fit->library;
   fit->settings.terse = TRUE;
   fit->n_gpus = clu_gpus_per_node (clu, 0);
@@ -93,7 +93,7 @@ lay (CliFitLinks *fit, const MdlLinks *links)
 static void
 add_pair (GArray *pairs, CluDev from, CluDev to)
 {
-  const WrkPair pair = { from, to, "", "", 1 };
+  const StoPair pair = { from, to, "", "", 1 };
   g_array_append_val (pairs, pair);
 }
 
@@ -165,21 +165,21 @@ cli_fit_links_s (void *user, const MdlLinks *links, const CalLinkCase *what)
   if (what->pattern == CAL_LINK_LOAD)
     return load_s (fit, what);
   fit->library->links = links;
-  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (WrkPair));
+  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (StoPair));
   list_pairs (fit, what, pairs);
-  const WrkCopies copies = { .pair = (const WrkPair *)(const void *)pairs->data,
+  const StoCopies copies = { .pair = (const StoPair *)(const void *)pairs->data,
                              .n = pairs->len,
                              .size_B = what->size_B,
                              .count = 1,
-                             .by = what->copy == MDL_COPY_KERNEL        ? WRK_BY_KERNEL
-                                   : what->copy == MDL_COPY_KERNEL_READ ? WRK_BY_KERNEL_READ
-                                                                        : WRK_BY_ENGINE,
+                             .by = what->copy == MDL_COPY_KERNEL        ? STO_BY_KERNEL
+                                   : what->copy == MDL_COPY_KERNEL_READ ? STO_BY_KERNEL_READ
+                                                                        : STO_BY_ENGINE,
                              .pageable = what->copy == MDL_COPY_H2D_PAGEABLE || what->copy == MDL_COPY_D2H_PAGEABLE,
                              .queued = what->queued };
-  WrkFault fault;
-  g_autoptr (GPtrArray) priced = wrk_copies_price (fit->clu, &fit->settings, &copies, &fault, NULL);
+  StoFault fault;
+  g_autoptr (GPtrArray) priced = sto_copies_price (fit->clu, &fit->settings, &copies, &fault, NULL);
   double slowest_s = priced != NULL ? 0 : (double)NAN;
   for (guint i = 0; priced != NULL && i < priced->len; i++)
-    slowest_s = fmax (slowest_s, ((const WrkCopy *)priced->pdata[i])->time_s);
+    slowest_s = fmax (slowest_s, ((const StoCopy *)priced->pdata[i])->time_s);
   return slowest_s;
 }

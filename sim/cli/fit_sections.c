@@ -3,7 +3,7 @@
 
 #include "constants/calibration.h"
 #include "fit_links-private.h"
-#include "workload/gpu.h"
+#include "collective/gpu.h"
 
 static void
 free_fit (gpointer fit)
@@ -47,7 +47,7 @@ cli_fit_sections (Cli *cli, const CliFitSections *how, const GPtrArray *probes, 
   if (cal == NULL)
     return NULL;
   MdlGpu gpu;
-  wrk_gpu_facts (clu, 0, &gpu);
+  col_gpu_facts (clu, 0, &gpu);
   *links = *(const MdlLinks *)cst_section (cal, &cst_links);
   g_autoptr (CliFitLinks) routes = cli_fit_links_new (clu, cst_library (cal), links);
   const CalNode node = { .gpu = &gpu, .link_s = cli_fit_links_s, .user = routes };

@@ -8,13 +8,13 @@
 
 /* Without its part of checkpoints, which no slow part changes. */
 static double
-step_s (const WrkResult *result)
+step_s (const ScnResult *result)
 {
-  return result->training.step_time_s - result->training.part_s[WRK_PART_CHECKPOINT];
+  return result->training.step_time_s - result->training.part_s[TRN_PART_CHECKPOINT];
 }
 
 static gboolean
-run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error)
+run_slow (Cli *cli, const CliScenarioRun *run, GdpSlowPart *part, GError **error)
 {
   static char healthy[] = "workload.failures=null"; /* but for this part */
   g_autoptr (GPtrArray) sets = g_ptr_array_new ();
@@ -23,27 +23,27 @@ run_slow (Cli *cli, const CliScenarioRun *run, WrkSlowPart *part, GError **error
   g_ptr_array_add (sets, healthy);
   g_ptr_array_add (sets, part->set);
   g_ptr_array_add (sets, NULL);
-  WrkScenarioOptions options = run->options;
+  ScnOptions options = run->options;
   options.sets = (const char *const *)sets->pdata;
   guint cals = cli->cals->len;
-  g_autoptr (WrkScenario) scenario = wrk_scenario_load (run->path, cli->lookup, &options, cli_library_load, cli, error);
-  g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, error) : NULL;
+  g_autoptr (Scn) scenario = scn_load (run->path, cli->lookup, &options, cli_library_load, cli, error);
+  g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, error) : NULL;
   gboolean ran = result != NULL;
   if (ran)
     part->slowdown = fmax (1, step_s (result) / step_s (run->result));
-  g_clear_pointer (&result, wrk_result_free);
-  g_clear_pointer (&scenario, wrk_scenario_free);
+  g_clear_pointer (&result, scn_result_free);
+  g_clear_pointer (&scenario, scn_free);
   g_ptr_array_set_size (cli->cals, (gint)cals); /* of this run alone */
   return ran;
 }
 
 /* A checkpoint that went with its node cannot be read back, and every run above is counted as if it could. */
 static void
-warn_of_own_drives (Cli *cli, const WrkGoodput *goodput)
+warn_of_own_drives (Cli *cli, const Gdp *goodput)
 {
   double stops = 0, with_node = 0;
   for (guint i = 0; i < goodput->causes->len; i++) {
-    const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, i);
+    const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, i);
     if (cause->effect != MDL_EFFECT_STOP)
       continue;
     stops += cause->count;
@@ -59,13 +59,13 @@ warn_of_own_drives (Cli *cli, const WrkGoodput *goodput)
   cli_warn (cli, text);
 }
 
-WrkGoodput *
+Gdp *
 cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
 {
-  g_autoptr (GArray) parts = wrk_scenario_slow_parts (run->scenario);
+  g_autoptr (GArray) parts = gdp_scenario_slow_parts (run->scenario);
   const gboolean once = strcmp (run->path, "/dev/stdin") == 0;
   for (guint i = 0; i < parts->len; i++) {
-    WrkSlowPart *part = &g_array_index (parts, WrkSlowPart, i);
+    GdpSlowPart *part = &g_array_index (parts, GdpSlowPart, i);
     if (once && !part->given) {
       cli_fail (
           cli, error,
@@ -75,18 +75,18 @@ cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
     if (!once && !run_slow (cli, run, part, error))
       return NULL;
   }
-  WrkGoodput *goodput = wrk_scenario_goodput (run->scenario, run->result, parts, error);
+  Gdp *goodput = gdp_scenario_goodput (run->scenario, run->result, parts, error);
   if (goodput != NULL && goodput->on_nodes)
     warn_of_own_drives (cli, goodput);
   return goodput;
 }
 
 GArray *
-cli_goodput_hangs (const CliScenarioRun *run, const WrkGoodput *goodput, double *time_s)
+cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s)
 {
-  const WrkTrainingResult *training = &run->result->training;
-  return wrk_goodput_hangs (goodput, training->step_time_lo_s / training->step_time_s,
-                            training->step_time_hi_s / training->step_time_s, wrk_scenario_seed (run->scenario), time_s);
+  const TrnResult *training = &run->result->training;
+  return gdp_hangs (goodput, training->step_time_lo_s / training->step_time_s,
+                            training->step_time_hi_s / training->step_time_s, scn_seed (run->scenario), time_s);
 }
 
 void

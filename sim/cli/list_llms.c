@@ -1,7 +1,7 @@
 /* forerun list llms: the shipped models and what they count to. */
 #include "list_llms-private.h"
 
-#include "workload/llm.h"
+#include "training/llm.h"
 
 const BaseColumn cli_llm_columns[] = {
   { "name", "name", BASE_CELL_TEXT, 0, NULL },
@@ -32,9 +32,9 @@ add_row (BaseTable *table, const char *name, const MdlLlm *llm)
 gboolean
 cli_list_llms (Cli *cli, BaseTable *table, GError **error)
 {
-  g_auto (GStrv) names = base_lookup_list (cli->lookup, WRK_LLM_FOLDER);
+  g_auto (GStrv) names = base_lookup_list (cli->lookup, TRN_LLM_FOLDER);
   for (char **name = names; *name != NULL; name++) {
-    g_autofree char *path = base_lookup_find (cli->lookup, *name, WRK_LLM_FOLDER, NULL, error);
+    g_autofree char *path = base_lookup_find (cli->lookup, *name, TRN_LLM_FOLDER, NULL, error);
     BaseYaml *yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
     if (yaml == NULL)
       return FALSE;
@@ -44,7 +44,7 @@ cli_list_llms (Cli *cli, BaseTable *table, GError **error)
       .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->kept
     };
     MdlLlm llm = { .head = { .set = FALSE } };
-    if (!wrk_llm_read_file (yaml, &context, &llm))
+    if (!trn_llm_read_file (yaml, &context, &llm))
       return base_diag_finish (diag, error);
     add_row (table, *name, &llm);
   }

@@ -3,7 +3,7 @@
  * whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them: nothing is written
  * then, but what --resume has kept.
  *
- * Messages: a task to a process (WrkPlanTask, plain values of one program), and back the task with its reply behind it. */
+ * Messages: a task to a process (PlnTask, plain values of one program), and back the task with its reply behind it. */
 #include <mpi.h>
 
 #include <string.h>
@@ -115,7 +115,7 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
 }
 
 gboolean
-cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error)
+cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error)
 {
   g_autofree Word *words = g_new0 (Word, (gsize)ranks->n);
   Word own;
@@ -140,7 +140,7 @@ cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, G
 
 /* The task with what follows it, in one message. */
 static void
-answer (const WrkPlanTask *task, int tag, const void *bytes, gsize n_B)
+answer (const PlnTask *task, int tag, const void *bytes, gsize n_B)
 {
   g_autofree char *message = g_malloc (sizeof *task + n_B);
   memcpy (message, task, sizeof *task);
@@ -162,19 +162,19 @@ wait_for_word (void)
 }
 
 void
-cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
+cli_ranks_serve (CliRanks *ranks, Pln *plan)
 {
-  g_autoptr (WrkPlanHand) hand = wrk_plan_hand_new (plan);
+  g_autoptr (PlnHand) hand = pln_hand_new (plan);
   (void)ranks;
   for (;;) {
-    WrkPlanTask task;
+    PlnTask task;
     MPI_Status status;
     wait_for_word ();
     MPI_Recv (&task, sizeof task, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     if (status.MPI_TAG == TAG_QUIT)
       return;
     g_autoptr (GError) error = NULL;
-    g_autoptr (GBytes) reply = wrk_plan_hand_do (hand, &task, &error);
+    g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &error);
     if (reply != NULL)
       answer (&task, TAG_REPLY, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply));
     else
@@ -187,7 +187,7 @@ cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
 
 /* Takes all replies that are there; FALSE and *error on what is none. */
 static gboolean
-take_replies (CliRanks *ranks, WrkPlanWork *work, gboolean *any, GError **error)
+take_replies (CliRanks *ranks, PlnWork *work, gboolean *any, GError **error)
 {
   for (;;) {
     MPI_Status status;
@@ -200,26 +200,26 @@ take_replies (CliRanks *ranks, WrkPlanWork *work, gboolean *any, GError **error)
     g_autofree char *message = g_malloc ((gsize)n_B + 1);
     MPI_Recv (message, n_B, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     message[n_B] = '\0';
-    WrkPlanTask task;
+    PlnTask task;
     memcpy (&task, message, sizeof task);
     ranks->members[status.MPI_SOURCE].busy--;
     ranks->busy--;
     if (status.MPI_TAG >= TAG_FAILED)
-      wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, status.MPI_TAG - TAG_FAILED, message + sizeof task));
-    else if (!wrk_plan_work_put (work, &task, message + sizeof task, (gsize)n_B - sizeof task, error))
+      pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, status.MPI_TAG - TAG_FAILED, message + sizeof task));
+    else if (!pln_work_put (work, &task, message + sizeof task, (gsize)n_B - sizeof task, error))
       return FALSE;
   }
 }
 
 /* A task for each process that has fewer than `most`; whether there was any. */
 static gboolean
-hand_out (CliRanks *ranks, WrkPlanWork *work, guint most, gboolean *runs)
+hand_out (CliRanks *ranks, PlnWork *work, guint most, gboolean *runs)
 {
   gboolean any = FALSE;
   for (int i = 1; i < ranks->n; i++) {
     Member *member = &ranks->members[i];
-    WrkPlanTask task;
-    if (member->busy >= most || (*runs && member->busy > 0) || !wrk_plan_work_next (work, member->machine, &task))
+    PlnTask task;
+    if (member->busy >= most || (*runs && member->busy > 0) || !pln_work_next (work, member->machine, &task))
       continue;
     MPI_Send (&task, sizeof task, MPI_BYTE, i, TAG_TASK, MPI_COMM_WORLD);
     member->machine = task.machine;
@@ -233,27 +233,27 @@ hand_out (CliRanks *ranks, WrkPlanWork *work, guint most, gboolean *runs)
 
 /* Process 0 works too, but the engine's runs are left to the others: they take long, and it would hear of nothing meanwhile. */
 static gboolean
-work_too (WrkPlanWork *work, WrkPlanHand *hand, guint32 *machine, gboolean *worked, GError **error)
+work_too (PlnWork *work, PlnHand *hand, guint32 *machine, gboolean *worked, GError **error)
 {
-  WrkPlanTask task;
+  PlnTask task;
   GError *why = NULL;
-  *worked = wrk_plan_work_next (work, *machine, &task);
+  *worked = pln_work_next (work, *machine, &task);
   if (!*worked)
     return TRUE;
   *machine = task.machine;
-  g_autoptr (GBytes) reply = wrk_plan_hand_do (hand, &task, &why);
+  g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &why);
   if (reply != NULL)
-    return wrk_plan_work_put (work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error);
-  wrk_plan_work_fail (work, &task, why);
+    return pln_work_put (work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error);
+  pln_work_fail (work, &task, why);
   return TRUE;
 }
 
 gboolean
-cli_ranks_crew (void *data, WrkPlanWork *work, GError **error)
+cli_ranks_crew (void *data, PlnWork *work, GError **error)
 {
   CliRanks *ranks = data;
-  WrkPlan *plan = wrk_plan_work_plan (work);
-  g_autoptr (WrkPlanHand) hand = wrk_plan_hand_new (plan);
+  Pln *plan = pln_work_plan (work);
+  g_autoptr (PlnHand) hand = pln_hand_new (plan);
   guint32 machine = G_MAXUINT32;
   for (gboolean runs = FALSE;;) {
     gboolean busy = FALSE, worked = FALSE;
@@ -261,7 +261,7 @@ cli_ranks_crew (void *data, WrkPlanWork *work, GError **error)
       busy |= hand_out (ranks, work, most, &runs);
     if (!take_replies (ranks, work, &busy, error))
       return FALSE;
-    if (wrk_plan_work_stopped (work))
+    if (pln_work_stopped (work))
       return TRUE; /* not to wait for a long run: what is still out is lost */
     if (busy)
       continue; /* others first */

@@ -27,7 +27,7 @@ cli_ranks_self (const CliRanks *ranks)
 }
 
 gboolean
-cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error)
+cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error)
 {
   (void)ranks;
   (void)plan;
@@ -36,14 +36,14 @@ cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, G
 }
 
 void
-cli_ranks_serve (CliRanks *ranks, WrkPlan *plan)
+cli_ranks_serve (CliRanks *ranks, Pln *plan)
 {
   (void)ranks;
   (void)plan;
 }
 
 gboolean
-cli_ranks_crew (void *ranks, WrkPlanWork *work, GError **error)
+cli_ranks_crew (void *ranks, PlnWork *work, GError **error)
 {
   (void)ranks;
   (void)work;

@@ -74,16 +74,16 @@ cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question
                 const CliSweepPage *what, GError **error)
 {
   g_auto (CliComm) comm = { 0 };
-  g_auto (WrkColl) coll = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
   if (!cli_comm_open (cli, flags, question, question->nodes[question->n_nodes - 1], &comm, error))
     return FALSE;
-  WrkCollRequest request = { .op = question->op,
+  ColCollRequest request = { .op = question->op,
                              .size_B = size_B,
                              .dtype = question->dtype,
                              .algo = question->algo,
                              .proto = question->proto,
                              .root = question->root };
-  if (!wrk_coll_price (comm.comm, &request, &coll, error))
+  if (!col_coll_price (comm.comm, &request, &coll, error))
     return FALSE;
   g_autoptr (GString) header = g_string_new (NULL);
   cli_comm_header (cli, &comm, header);

@@ -3,7 +3,7 @@
 #define CLI_PICTURES_PRIVATE_H
 
 #include "plot-private.h"
-#include "workload/goodput.h"
+#include "goodput/goodput.h"
 
 G_BEGIN_DECLS
 
@@ -25,12 +25,12 @@ CliPicture *cli_pictures_add (GPtrArray *pictures, const char *name, const char 
 /* Its tables, as cli_plot_draw takes them. Returned: how many. */
 guint cli_picture_data (const CliPicture *picture, CliPlotData data[2]);
 /* All that there is to show of a run, behind what there is. */
-void cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *scenario);
+void cli_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario);
 /* All that there is to show of a run, in the order of reading; titles name `scenario`. Returned: full, of CliPicture. */
-GPtrArray *cli_pictures_new (const WrkResult *result, const char *scenario);
+GPtrArray *cli_pictures_new (const ScnResult *result, const char *scenario);
 
 /* Goodput by the interval between checkpoints, where more than one was followed. */
-void cli_pictures_goodput (GPtrArray *pictures, const WrkGoodput *goodput, const char *scenario);
+void cli_pictures_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario);
 
 /* Draws them as FOLDER/NAME.svg, which become cli's files; the folder is made where it is not there. */
 gboolean cli_pictures_draw (Cli *cli, const char *flag, const char *folder, const GPtrArray *pictures, GError **error);

@@ -43,9 +43,9 @@ cli_picture_data (const CliPicture *picture, CliPlotData data[2])
 }
 
 void
-cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *scenario)
+cli_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario)
 {
-  gboolean training = result->kind == WRK_KIND_TRAINING;
+  gboolean training = result->kind == SCN_KIND_TRAINING;
   GString *tsv = g_string_new (NULL);
   if (rep_parts_tsv (result, tsv)) {
     g_autofree char *title = training ? g_strdup_printf ("%s: where the step's time went, on stage %u, which ends last", scenario,
@@ -94,7 +94,7 @@ cli_pictures_add_run (GPtrArray *pictures, const WrkResult *result, const char *
 }
 
 GPtrArray *
-cli_pictures_new (const WrkResult *result, const char *scenario)
+cli_pictures_new (const ScnResult *result, const char *scenario)
 {
   GPtrArray *pictures = cli_pictures_empty ();
   cli_pictures_add_run (pictures, result, scenario);
@@ -102,7 +102,7 @@ cli_pictures_new (const WrkResult *result, const char *scenario)
 }
 
 void
-cli_pictures_goodput (GPtrArray *pictures, const WrkGoodput *goodput, const char *scenario)
+cli_pictures_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario)
 {
   g_autoptr (GString) tsv = g_string_new (NULL);
   if (!rep_goodput_curve_tsv (goodput, tsv))

@@ -3,7 +3,7 @@
 #define CLI_PLAN_PRIVATE_H
 
 #include "cli-private.h"
-#include "workload/plan_work.h"
+#include "plan/work.h"
 
 G_BEGIN_DECLS
 
@@ -23,13 +23,13 @@ typedef struct {
 gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GError **error);
 /* A plan by name or path, with the --set values; its inputs and warnings are the run's. *path: where it was found, full. Returned:
  * full; NULL and *error. */
-WrkPlan *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
+Pln *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
 /* The same of a path, and no more: nothing is told, inputs are not taken. Returned: full; NULL and *error. */
-WrkPlan *cli_plan_read (Cli *cli, const char *path, GError **error);
-WrkPlanAsk cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const WrkPlan *plan);
+Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
+PlnAsk cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const Pln *plan);
 /* Writes the answer. */
-gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const WrkPlan *plan,
-                          const WrkPlanResult *result, GError **error);
+gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const Pln *plan,
+                          const PlnResult *result, GError **error);
 
 /* ---- what is done of a search, in a file (plan_part.c) ---- */
 
@@ -50,9 +50,9 @@ gboolean cli_part_same (const CliPart *a, const CliPart *b, GError **error);
 /* The same of what this run has read, once the plan is loaded. */
 gboolean cli_part_check (const Cli *cli, const CliPart *part, GError **error);
 /* What it has becomes done. */
-gboolean cli_part_take (const CliPart *part, WrkPlanWork *work, GError **error);
+gboolean cli_part_take (const CliPart *part, PlnWork *work, GError **error);
 /* The document of what is done; `word`: the plan, as it was named. Returned: full. */
-char *cli_part_text (const Cli *cli, const char *word, const WrkPlanWork *work);
+char *cli_part_text (const Cli *cli, const char *word, const PlnWork *work);
 
 /* ---- a run that may be interrupted and goes on later (plan_watch.c) ---- */
 
@@ -63,15 +63,15 @@ CliPlanWatch *cli_plan_watch_new (Cli *cli, const char *word, const char *resume
 /* Signals are as they were. */
 void cli_plan_watch_free (CliPlanWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPlanWatch, cli_plan_watch_free)
-/* For WrkPlanCrew, with the watch as user. */
+/* For PlnCrew, with the watch as user. */
 gboolean cli_plan_watch_stop (void *watch);
-void cli_plan_watch_progress (void *watch, WrkPlanWork *work, const WrkPlanCount *count);
+void cli_plan_watch_progress (void *watch, PlnWork *work, const PlnCount *count);
 /* Goes on with what the file has, where there is one, and writes it. FALSE and *error where it is of another plan, or cannot be
  * written. */
-gboolean cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error);
+gboolean cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **error);
 /* The search has ended, `done` or not, then with *error: the file has what is done. Returned: done; FALSE and *error where it
  * cannot be written. Where a signal came, *error says so, and cli->signal is set. */
-gboolean cli_plan_watch_end (CliPlanWatch *watch, WrkPlanWork *work, gboolean done, GError **error);
+gboolean cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **error);
 
 /* ---- processes that MPI joins (mpi.c, or mpi_none.c in a build without) ---- */
 
@@ -84,11 +84,11 @@ CliRanks *cli_ranks_open (Cli *cli, GError **error);
 guint cli_ranks_self (const CliRanks *ranks);
 /* All call it, each with the plan that it has read, or with NULL and why not. TRUE: all have the same. FALSE on all else; process 0
  * has *error, and the others keep silent. */
-gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const WrkPlan *plan, GError **why, GError **error);
+gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error);
 /* All processes but 0: do what process 0 hands out, until it has no more. */
-void cli_ranks_serve (CliRanks *ranks, WrkPlan *plan);
-/* For WrkPlanCrew on process 0, with `ranks` as user. */
-gboolean cli_ranks_crew (void *ranks, WrkPlanWork *work, GError **error);
+void cli_ranks_serve (CliRanks *ranks, Pln *plan);
+/* For PlnCrew on process 0, with `ranks` as user. */
+gboolean cli_ranks_crew (void *ranks, PlnWork *work, GError **error);
 
 G_END_DECLS
 

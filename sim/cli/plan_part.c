@@ -182,15 +182,15 @@ cli_part_check (const Cli *cli, const CliPart *part, GError **error)
 }
 
 gboolean
-cli_part_take (const CliPart *part, WrkPlanWork *work, GError **error)
+cli_part_take (const CliPart *part, PlnWork *work, GError **error)
 {
-  return wrk_plan_work_read (work, cli_part_path (part), part->results, error);
+  return pln_work_read (work, cli_part_path (part), part->results, error);
 }
 
 /* ---- writing ---- */
 
 char *
-cli_part_text (const Cli *cli, const char *word, const WrkPlanWork *work)
+cli_part_text (const Cli *cli, const char *word, const PlnWork *work)
 {
   const RepEnvelope envelope = cli_envelope (cli);
   JsonBuilder *json = rep_envelope_open (&envelope);
@@ -204,7 +204,7 @@ cli_part_text (const Cli *cli, const char *word, const WrkPlanWork *work)
   for (char **set = cli->sets; set != NULL && *set != NULL; set++)
     json_builder_add_string_value (json, *set);
   json_builder_end_array (json);
-  wrk_plan_work_build (work, json);
+  pln_work_build (work, json);
   json_builder_end_object (json);
   return rep_envelope_close (json, &envelope);
 }

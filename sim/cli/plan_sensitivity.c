@@ -1,5 +1,5 @@
 /* plan --sensitivity: the plan asked again with other constants. A search takes seconds, and there are hundreds of questions: each
- * is asked of the configurations that could come first (wrk_plan_contenders), and where another one does, of everything. */
+ * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything. */
 #include "plan-private.h"
 #include "plan_sensitivity-private.h"
 
@@ -13,12 +13,12 @@ typedef struct {
   const GArray *contenders;
 } Question;
 
-static const WrkChoiceRow *
+static const PlnChoiceRow *
 first_of (const GArray *leads)
 {
-  const WrkChoiceRow *first = NULL;
+  const PlnChoiceRow *first = NULL;
   for (guint i = 0; i < leads->len; i++) {
-    const WrkChoiceRow *lead = &g_array_index (leads, WrkChoiceRow, i);
+    const PlnChoiceRow *lead = &g_array_index (leads, PlnChoiceRow, i);
     if (!isnan (lead->formula) && (first == NULL || lead->formula < first->formula))
       first = lead;
   }
@@ -26,7 +26,7 @@ first_of (const GArray *leads)
 }
 
 static void
-answer_with (const WrkPlan *plan, const WrkChoiceRow *first, CliHangsAnswer *answer)
+answer_with (const Pln *plan, const PlnChoiceRow *first, CliHangsAnswer *answer)
 {
   double value = first != NULL ? first->formula : (double)NAN;
   g_array_append_val (answer->values, value);
@@ -41,29 +41,29 @@ ask_again (const void *data, gboolean whole, BaseWatch *watch, CliHangsAnswer *a
   g_autoptr (Cli) own = cli_sensitivity_cli (question->cli, watch, error);
   if (own == NULL)
     return FALSE;
-  g_autoptr (WrkPlan) plan = cli_plan_read (own, question->path, error);
+  g_autoptr (Pln) plan = cli_plan_read (own, question->path, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {
-    const WrkPlanAsk ask = { .threads = 1 };
-    g_autoptr (WrkPlanResult) result = wrk_plan_search (plan, &ask, error);
+    const PlnAsk ask = { .threads = 1 };
+    g_autoptr (PlnResult) result = pln_search (plan, &ask, error);
     if (result != NULL)
-      answer_with (plan, result->rows->len > 0 ? &g_array_index (result->rows, WrkChoiceRow, 0) : NULL, answer);
+      answer_with (plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
     return result != NULL;
   }
-  g_autoptr (GArray) leads = wrk_plan_leads (plan, question->contenders, error);
+  g_autoptr (GArray) leads = pln_leads (plan, question->contenders, error);
   if (leads == NULL)
     return FALSE;
   answer_with (plan, first_of (leads), answer);
   for (guint i = 0; i < leads->len; i++)
-    g_array_append_val (answer->values, g_array_index (leads, WrkChoiceRow, i).formula);
+    g_array_append_val (answer->values, g_array_index (leads, PlnChoiceRow, i).formula);
   return TRUE;
 }
 
 RepSensitivity *
-cli_plan_sensitivity (const Cli *cli, const char *path, const WrkPlan *plan, guint threads, CliHangs upto, GError **error)
+cli_plan_sensitivity (const Cli *cli, const char *path, const Pln *plan, guint threads, CliHangs upto, GError **error)
 {
-  g_autoptr (GArray) contenders = wrk_plan_contenders (plan, threads, CONTENDERS, error);
+  g_autoptr (GArray) contenders = pln_contenders (plan, threads, CONTENDERS, error);
   if (contenders == NULL)
     return NULL;
   const Question question = { cli, path, contenders };

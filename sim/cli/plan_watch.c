@@ -99,10 +99,10 @@ cli_plan_watch_stop (void *user)
 }
 
 static gboolean
-save (CliPlanWatch *watch, const WrkPlanWork *work, GError **error)
+save (CliPlanWatch *watch, const PlnWork *work, GError **error)
 {
-  gboolean same = watch->there && wrk_plan_work_count (work).cuts_done == watch->cuts_before &&
-                  wrk_plan_work_n_runs (work) == watch->runs_before;
+  gboolean same = watch->there && pln_work_count (work).cuts_done == watch->cuts_before &&
+                  pln_work_n_runs (work) == watch->runs_before;
   if (watch->resume == NULL || same)
     return TRUE;
   g_autofree char *text = cli_part_text (watch->cli, watch->word, work);
@@ -111,7 +111,7 @@ save (CliPlanWatch *watch, const WrkPlanWork *work, GError **error)
 }
 
 static void
-show (CliPlanWatch *watch, const WrkPlanCount *count, gint64 now_us)
+show (CliPlanWatch *watch, const PlnCount *count, gint64 now_us)
 {
   double share = count->n_cuts > 0 ? (double)count->cuts_done / (double)count->n_cuts : 1;
   double passed_s = (double)(now_us - watch->start_us) / G_USEC_PER_SEC;
@@ -129,7 +129,7 @@ show (CliPlanWatch *watch, const WrkPlanCount *count, gint64 now_us)
 }
 
 void
-cli_plan_watch_progress (void *user, WrkPlanWork *work, const WrkPlanCount *count)
+cli_plan_watch_progress (void *user, PlnWork *work, const PlnCount *count)
 {
   CliPlanWatch *watch = user;
   gint64 now_us = g_get_monotonic_time ();
@@ -140,7 +140,7 @@ cli_plan_watch_progress (void *user, WrkPlanWork *work, const WrkPlanCount *coun
 }
 
 gboolean
-cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error)
+cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **error)
 {
   if (watch->resume == NULL)
     return TRUE;
@@ -149,14 +149,14 @@ cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error)
   g_autoptr (CliPart) part = cli_part_read (watch->cli, watch->resume, error);
   if (part == NULL || !cli_part_check (watch->cli, part, error))
     return FALSE;
-  WrkPlanCount count = wrk_plan_work_count (work);
+  PlnCount count = pln_work_count (work);
   if (cli_part_number (part) != count.part || cli_part_of (part) != count.of)
     return cli_fail (watch->cli, error, "--resume '%s' is of part %u of %u, and %u of %u is asked for", watch->resume,
                      cli_part_number (part), cli_part_of (part), count.part, count.of);
   if (!cli_part_take (part, work, error))
     return FALSE;
-  watch->cuts_before = wrk_plan_work_count (work).cuts_done;
-  watch->runs_before = wrk_plan_work_n_runs (work);
+  watch->cuts_before = pln_work_count (work).cuts_done;
+  watch->runs_before = pln_work_n_runs (work);
   watch->there = TRUE;
   if (!watch->cli->quiet)
     g_string_append_printf (watch->cli->talk, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " configurations were done in %s\n",
@@ -165,7 +165,7 @@ cli_plan_watch_begin (CliPlanWatch *watch, WrkPlanWork *work, GError **error)
 }
 
 gboolean
-cli_plan_watch_end (CliPlanWatch *watch, WrkPlanWork *work, gboolean done, GError **error)
+cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **error)
 {
   int which = done ? 0 : waiting_signal (watch);
   clear_line (watch);
@@ -178,7 +178,7 @@ cli_plan_watch_end (CliPlanWatch *watch, WrkPlanWork *work, gboolean done, GErro
   release (watch);
   if (done)
     return TRUE;
-  const WrkPlanCount count = wrk_plan_work_count (work);
+  const PlnCount count = pln_work_count (work);
   g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
                "forerun plan: interrupted; %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                " configurations, and the same command goes on",

@@ -20,7 +20,7 @@ typedef struct {
   gpointer *member; /* CliMeasured *, n of them, while it is visited */
   guint n;
   CliComm comm;
-  WrkColl coll; /* for whoever prices */
+  ColAnswer coll; /* for whoever prices */
 } CliGroup;
 void cli_group_free (CliGroup *group);
 

@@ -78,7 +78,7 @@ open_comm (Cli *cli, const CliSystem *system, const CliMeasured *first, const Cl
 void
 cli_group_free (CliGroup *group)
 {
-  wrk_coll_clear (&group->coll);
+  col_coll_clear (&group->coll);
   cli_comm_clear (&group->comm);
   g_free (group);
 }

@@ -42,15 +42,15 @@ typedef struct {
 /* ---- one point ---- */
 
 static const char *
-most_of (const WrkTrainingResult *training, gboolean has_model)
+most_of (const TrnResult *training, gboolean has_model)
 {
-  int most = WRK_COMM_DP;
-  for (int k = 0; has_model && k < WRK_COMM_N; k++)
+  int most = TRN_COMM_DP;
+  for (int k = 0; has_model && k < TRN_COMM_N; k++)
     if (training->comm[k].time_s > training->comm[most].time_s)
       most = k;
-  if (!has_model && training->part_s[WRK_PART_EXPOSED_PP] > training->part_s[WRK_PART_EXPOSED_DP])
-    most = WRK_COMM_PP;
-  return training->communication_s > 0 ? wrk_comm_names[most] : NULL;
+  if (!has_model && training->part_s[TRN_PART_EXPOSED_PP] > training->part_s[TRN_PART_EXPOSED_DP])
+    most = TRN_COMM_PP;
+  return training->communication_s > 0 ? trn_comm_names[most] : NULL;
 }
 
 static void
@@ -62,14 +62,14 @@ take_shares (RepRatioPoint *out)
 }
 
 static void
-take_result (const WrkTrainingResult *training, RepRatioPoint *out)
+take_result (const TrnResult *training, RepRatioPoint *out)
 {
-  for (int p = WRK_PART_EXPOSED_TP; p <= WRK_PART_EXPOSED_EP; p++)
+  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
     out->exposed_s += training->part_s[p];
   out->step_time_s = training->step_time_s;
   out->step_time_lo_s = training->step_time_lo_s;
   out->step_time_hi_s = training->step_time_hi_s;
-  out->compute_s = training->part_s[WRK_PART_COMPUTE];
+  out->compute_s = training->part_s[TRN_PART_COMPUTE];
   out->communication_s = training->communication_s;
   out->efficiency = (double)NAN;
   g_strlcpy (out->bound_by, training->bound_by, sizeof out->bound_by);
@@ -89,7 +89,7 @@ run_whole (Job *job, const char *mode, guint32 nodes, double batch, double rate_
   *out = (RepRatioPoint){ .nodes = nodes, .gpus = nodes * job->ratio->scale.gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
   for (char **set = job->cli->sets; set != NULL && *set != NULL; set++)
     g_ptr_array_add (sets, g_strdup (*set));
-  gboolean done = wrk_scale_sets (&job->ratio->scale, nodes, batch, rate_Bps, sets, &error);
+  gboolean done = trn_scale_sets (&job->ratio->scale, nodes, batch, rate_Bps, sets, &error);
   g_ptr_array_add (sets, NULL);
   own->sets = (char **)g_ptr_array_free (g_steal_pointer (&sets), FALSE);
   own->seed_text = g_strdup (job->cli->seed_text);
@@ -119,8 +119,8 @@ point_clear (RepRatioPoint *point)
 static gboolean
 run_point (Job *job, const char *mode, guint32 nodes, double batch, double rate_Bps, RepRatioPoint *out)
 {
-  const WrkScale *scale = &job->ratio->scale;
-  const double passes = wrk_scale_passes (scale, nodes, batch), replicas = wrk_scale_replicas (scale, nodes);
+  const TrnScale *scale = &job->ratio->scale;
+  const double passes = trn_scale_passes (scale, nodes, batch), replicas = trn_scale_replicas (scale, nodes);
   if (scale->settled == 0 || strcmp (mode, "model") != 0 || passes <= scale->settled + 2 * scale->pp)
     return run_whole (job, mode, nodes, batch, rate_Bps, out);
   const double few = scale->settled + fmod (passes - scale->settled, scale->pp), rounds = (passes - few) / scale->pp;
@@ -233,11 +233,11 @@ solve_speed (Job *job)
 
 /* Numbers of nodes whose replicas divide the batch. */
 static GArray *
-find_places (const WrkScale *scale, double batch)
+find_places (const TrnScale *scale, double batch)
 {
   GArray *places = g_array_new (FALSE, FALSE, sizeof (guint32));
   for (guint32 nodes = 1; nodes <= MOST_NODES; nodes++)
-    if (wrk_scale_passes (scale, nodes, batch) > 0)
+    if (trn_scale_passes (scale, nodes, batch) > 0)
       g_array_append_val (places, nodes);
   return places;
 }
@@ -245,7 +245,7 @@ find_places (const WrkScale *scale, double batch)
 static double
 batch_of (const Job *job, guint place)
 {
-  return (place + 1.0) * job->unit * job->ratio->scale.pass * wrk_scale_replicas (&job->ratio->scale, job->nodes);
+  return (place + 1.0) * job->unit * job->ratio->scale.pass * trn_scale_replicas (&job->ratio->scale, job->nodes);
 }
 
 /* A place's point, asked once. NULL: it does not run. */
@@ -317,7 +317,7 @@ solve_batch_line (Job *job)
 static void
 solve_batch (Job *job)
 {
-  const WrkScale *scale = &job->ratio->scale;
+  const TrnScale *scale = &job->ratio->scale;
   job->least = (RepRatioBatch){ .nodes = job->nodes, .gpus = job->nodes * scale->gpus_per_node, .rate_Bps = job->rate_Bps };
   job->unit = 1;
   g_array_set_size (job->known, MOST_PASSES);
@@ -398,7 +398,7 @@ make_jobs (const Job *like, const CliRatioAsk *ask)
   }
   for (guint n = 0; n < ask->nodes->len; n++)
     for (guint r = 0; r < ask->rates->len; r++)
-      if (wrk_scale_replicas (&like->ratio->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
+      if (trn_scale_replicas (&like->ratio->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
         add_job (jobs, like, JOB_BATCH, (guint32)g_array_index (ask->nodes, double, n), 0, g_array_index (ask->rates, double, r));
   return jobs;
 }

@@ -4,16 +4,16 @@
 
 #include "cli-private.h"
 #include "report/advice.h"
-#include "workload/goodput.h"
-#include "workload/scenario.h"
+#include "goodput/goodput.h"
+#include "scenario/scenario.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
   char *path;                 /* owned: the file */
-  WrkScenarioOptions options; /* that it was loaded with; sets are the command line's */
-  WrkScenario *scenario;
-  WrkResult *result;
+  ScnOptions options; /* that it was loaded with; sets are the command line's */
+  Scn *scenario;
+  ScnResult *result;
 } CliScenarioRun;
 
 /* How a scenario is run: texts of flags, NULL where they were not given. */
@@ -32,16 +32,16 @@ void cli_scenario_run_clear (CliScenarioRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliScenarioRun, cli_scenario_run_clear)
 
 /* Loads and checks without running. */
-WrkScenario *cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error);
+Scn *cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error);
 
-/* Runs it again with each of wrk_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
+/* Runs it again with each of trn_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
  * says why; nothing is warned about. FALSE and *error where it cannot be read again. */
 gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **advice, GError **error);
 
 /* What failures leave of it; slow parts whose effect is not given are simulated first. Returned: full, free before the run. */
-WrkGoodput *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
-/* What that hangs on, and the tornado of it. Returned: full, as wrk_goodput_hangs has it. */
-GArray *cli_goodput_hangs (const CliScenarioRun *run, const WrkGoodput *goodput, double *time_s);
+Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
+/* What that hangs on, and the tornado of it. Returned: full, as gdp_hangs has it. */
+GArray *cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s);
 void cli_goodput_picture (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
 
 void cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);

@@ -2,18 +2,18 @@
 
 #include <string.h>
 
-#include "workload/trace.h"
+#include "training/trace.h"
 
-WrkScenario *
-cli_scenario_load (Cli *cli, const char *path, const WrkScenarioOptions *options, GError **error)
+Scn *
+cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error)
 {
-  WrkScenario *scenario = wrk_scenario_load (path, cli->lookup, options, cli_library_load, cli, error);
+  Scn *scenario = scn_load (path, cli->lookup, options, cli_library_load, cli, error);
   if (scenario == NULL) {
     cli_tell_kind (cli, path, "scenario", error);
     return NULL;
   }
-  cli_warn_all (cli, wrk_scenario_warnings (scenario));
-  cli_take_inputs (cli, wrk_scenario_inputs (scenario));
+  cli_warn_all (cli, scn_warnings (scenario));
+  cli_take_inputs (cli, scn_inputs (scenario));
   return scenario;
 }
 
@@ -32,23 +32,23 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
 {
   const char *mode = flags->mode, *steps = flags->steps;
   int mode_code = 0, steps_code = 0;
-  if (!cli_name_value (cli, "--mode", mode, wrk_mode_names, &mode_code, error) ||
-      !cli_name_value (cli, "--steps", steps, wrk_steps_names, &steps_code, error) || !cli_lookup (cli, error))
+  if (!cli_name_value (cli, "--mode", mode, col_mode_names, &mode_code, error) ||
+      !cli_name_value (cli, "--steps", steps, col_steps_names, &steps_code, error) || !cli_lookup (cli, error))
     return FALSE;
-  if (mode != NULL && mode_code == WRK_MODE_MODEL && steps != NULL && steps_code == WRK_STEPS_EXACT)
+  if (mode != NULL && mode_code == COL_MODE_MODEL && steps != NULL && steps_code == COL_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
   run->path = find_scenario (cli, name, error);
   if (run->path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
   }
-  run->options = (WrkScenarioOptions){ .has_seed = cli->seed_text != NULL,
+  run->options = (ScnOptions){ .has_seed = cli->seed_text != NULL,
                                        .seed = cli->seed,
                                        .sets = (const char *const *)cli->sets,
                                        .has_mode = mode != NULL,
-                                       .mode = (WrkMode)mode_code,
+                                       .mode = (ColMode)mode_code,
                                        .has_steps = steps != NULL,
-                                       .steps = (WrkSteps)steps_code,
+                                       .steps = (ColSteps)steps_code,
                                        .no_interference = flags->no_interference,
                                        .want_terms = flags->want_terms,
                                        .no_fold = flags->no_fold,
@@ -56,7 +56,7 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
   run->scenario = cli_scenario_load (cli, run->path, &run->options, error);
   if (run->scenario == NULL)
     return FALSE;
-  cli->seed = wrk_scenario_seed (run->scenario);
+  cli->seed = scn_seed (run->scenario);
   return TRUE;
 }
 
@@ -65,11 +65,11 @@ cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, Cli
 {
   if (!cli_scenario_open (cli, name, flags, run, error))
     return FALSE;
-  run->result = wrk_scenario_run (run->scenario, flags->want_spans, error);
+  run->result = scn_run (run->scenario, flags->want_spans, error);
   if (run->result == NULL)
     return FALSE;
   const char *left_out =
-      flags->quiet_trace && run->result->training.trace != NULL ? wrk_trace_written (run->result->training.trace) : NULL;
+      flags->quiet_trace && run->result->training.trace != NULL ? trn_trace_written (run->result->training.trace) : NULL;
   for (guint i = 0; i < run->result->run.warnings->len; i++)
     if (g_strcmp0 (g_ptr_array_index (run->result->run.warnings, i), left_out) != 0)
       cli_warn (cli, g_ptr_array_index (run->result->run.warnings, i));
@@ -79,19 +79,19 @@ cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, Cli
 void
 cli_scenario_run_clear (CliScenarioRun *run)
 {
-  g_clear_pointer (&run->result, wrk_result_free);
-  g_clear_pointer (&run->scenario, wrk_scenario_free);
+  g_clear_pointer (&run->result, scn_result_free);
+  g_clear_pointer (&run->scenario, scn_free);
   g_clear_pointer (&run->path, g_free);
 }
 
 void
 cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out)
 {
-  const WrkSettings *settings = wrk_scenario_settings (run->scenario);
-  g_autofree char *what = g_strdup_printf ("scenario %s", wrk_scenario_name (run->scenario));
+  const ColSettings *settings = scn_settings (run->scenario);
+  g_autofree char *what = g_strdup_printf ("scenario %s", scn_name (run->scenario));
   rep_header_title (out, envelope, what);
-  if (wrk_scenario_description (run->scenario) != NULL)
-    g_string_append_printf (out, "# %s\n", wrk_scenario_description (run->scenario));
-  rep_header_cluster (out, wrk_scenario_cluster (run->scenario));
+  if (scn_description (run->scenario) != NULL)
+    g_string_append_printf (out, "# %s\n", scn_description (run->scenario));
+  rep_header_cluster (out, scn_cluster (run->scenario));
   rep_header_settings (out, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
 }

@@ -266,11 +266,11 @@ typedef struct {
 } Scenario;
 
 static double
-time_of (const WrkResult *result)
+time_of (const ScnResult *result)
 {
-  double all_s = result->jobs == NULL ? wrk_result_time_s (result) : 0;
+  double all_s = result->jobs == NULL ? scn_result_time_s (result) : 0;
   for (guint i = 0; result->jobs != NULL && i < result->jobs->len; i++)
-    all_s = MAX (all_s, ((const WrkJobResult *)result->jobs->pdata[i])->time_s);
+    all_s = MAX (all_s, ((const ScnJobResult *)result->jobs->pdata[i])->time_s);
   return all_s;
 }
 

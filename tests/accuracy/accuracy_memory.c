@@ -97,7 +97,7 @@ add_case (JsonObject *object)
   JsonArray *ranks = json_object_get_array_member (object, "ranks");
   for (guint s = 0; s < f->stages->len; s++) { /* stages of a pipeline are next to one another */
     JsonObject *memory = member (json_array_get_object_element (ranks, s), "memory");
-    const WrkMemory *m = memory_stage (f, s);
+    const TrnMemory *m = memory_stage (f, s);
     Row row = { .kind = kind, .predicted_B = m->allocated_B, .used_B = (double)NAN };
     row.name = f->stages->len > 1 ? g_strdup_printf ("%s, stage %u", name, s) : g_strdup (name);
     row.measured_B = measured_B (memory, f->scenario->system.memory->workspace.v);

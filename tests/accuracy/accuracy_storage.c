@@ -13,7 +13,7 @@
 
 #include "library_fixture.h"
 #include "models/tier.h"
-#include "scenario-private.h"
+#include "scenario/loaded.h"
 
 #define ROWS     TEST_SOURCE_DIR "/tests/data/storage/single_node/rows.csv"
 #define MACHINES TEST_SOURCE_DIR "/tests/data/storage/gds"
@@ -143,13 +143,13 @@ loader_Bps (const Row *row, double batch_s)
                                            n, n, batch_s / 3, batch_s * 2 / 3, number (row, BLOCK), number (row, SAMPLES));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  WrkScenarioOptions options = { 0 };
-  g_autoptr (WrkScenario) scenario =
-      wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
-  g_autoptr (WrkResult) result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnOptions options = { 0 };
+  g_autoptr (Scn) scenario =
+      scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
-  const WrkTrainingResult *t = &result->training;
+  const TrnResult *t = &result->training;
   return t->loader.readers * t->loader.batch_B / t->step_time_s;
 }
 
@@ -265,15 +265,15 @@ machine_Bps (const Row *row)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   Cst *cal = NULL;
-  WrkScenarioOptions options = { 0 };
-  WrkScenario *scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
+  ScnOptions options = { 0 };
+  Scn *scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
                                                   model_library, &cal, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s: %s", row->cell[NAME], error->message);
   double rate_Bps = result->io.rate_Bps;
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
+  scn_result_free (result);
+  scn_free (scenario);
   cst_free (cal);
   return rate_Bps;
 }
@@ -312,7 +312,7 @@ machines_reach_what_was_published_of_them (void)
 
 /* ---- copies of checkpoints ---- */
 
-static WrkCheckpointResult
+static TrnCheckpointResult
 checkpoint (unsigned gpus, double rank_B, const char *memory)
 {
   g_autofree char *text = g_strdup_printf ("scenario: s\n"
@@ -327,15 +327,15 @@ checkpoint (unsigned gpus, double rank_B, const char *memory)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   Cst *cal = NULL;
-  WrkScenarioOptions options = { .sets = sets };
-  WrkScenario *scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
+  ScnOptions options = { .sets = sets };
+  Scn *scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
                                                   model_library, &cal, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
-  WrkCheckpointResult out = result->training.checkpoint;
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
+  TrnCheckpointResult out = result->training.checkpoint;
+  scn_result_free (result);
+  scn_free (scenario);
   cst_free (cal);
   return out;
 }
@@ -356,7 +356,7 @@ snapshots_and_restores_take_what_was_measured (void)
     { 1, 23077502976.0, "pageable", 1.4540, 0 },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (measured); i++) {
-    const WrkCheckpointResult c = checkpoint (measured[i].gpus, measured[i].rank_B, measured[i].memory);
+    const TrnCheckpointResult c = checkpoint (measured[i].gpus, measured[i].rank_B, measured[i].memory);
     printf ("%u GPUs %-8s snapshot %.4f s, measured %.4f; load %.4f s, measured %.4f\n", measured[i].gpus, measured[i].memory,
             c.snapshot_s, measured[i].snapshot_s, c.load_s, measured[i].load_s);
     TEST_NEAR (c.snapshot_s, measured[i].snapshot_s, 0.15);

@@ -8,7 +8,7 @@
 #include "constants/calibration.h"
 #include "harness.h"
 #include "measured.h"
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 static GArray *published, *ops;
 static BaseLookup *lookup;
@@ -25,14 +25,14 @@ typedef struct {
 typedef struct {
   Clu *clu;
   Cst *cal;
-  WrkSettings settings;
-  WrkComm *comm;
+  ColSettings settings;
+  ColComm *comm;
 } Bench;
 
 static void
 bench_close (Bench *b)
 {
-  g_clear_pointer (&b->comm, wrk_comm_free);
+  g_clear_pointer (&b->comm, col_comm_free);
   g_clear_pointer (&b->cal, cst_free);
   g_clear_pointer (&b->clu, clu_free);
 }
@@ -47,17 +47,17 @@ bench_open (Bench *b, const Machine *m)
   const CluGpuSpec *gpu = b->clu != NULL ? clu_gpu_spec (b->clu, 0) : NULL;
   b->cal = gpu != NULL ? cst_load (NULL, NULL, gpu->name.v, m->nccl, lookup, NULL, NULL, &error) : NULL;
   if (b->cal != NULL) {
-    wrk_settings_default (&b->settings);
+    col_settings_default (&b->settings);
     b->settings.library = cst_library (b->cal);
     b->settings.launch = m->launch;
     b->settings.disabled_algos = m->disabled;
-    b->settings.mode = WRK_MODE_MODEL;
+    b->settings.mode = COL_MODE_MODEL;
     guint32 n = 0, per_node = clu_gpus_per_node (b->clu, 0);
     g_autofree guint32 *gpus = g_new (guint32, (gsize)m->nodes * m->per_node);
     for (guint32 v = 0; v < m->nodes; v++)
       for (guint32 i = 0; i < m->per_node; i++)
         gpus[n++] = v * per_node + i;
-    b->comm = wrk_comm_new (b->clu, &b->settings, gpus, n, &error);
+    b->comm = col_comm_new (b->clu, &b->settings, gpus, n, &error);
   }
   if (b->comm == NULL)
     fprintf (stderr, "%s\n", error != NULL ? error->message : "no cluster");
@@ -73,23 +73,23 @@ errors_of (const Machine *m, const GArray *rows, Filter filter, const void *data
   g_autofree double *error = g_new (double, MAX (rows->len, 1));
   gboolean ok = bench_open (&b, m);
   TEST_TRUE (ok);
-  WrkColl coll = { 0 };
+  ColAnswer coll = { 0 };
   for (guint i = 0; i < rows->len; i++) {
     const Measured *row = &g_array_index (rows, Measured, i);
     error[i] = (double)NAN;
     if (!ok || !filter (row, m, data))
       continue;
     b.settings.in_a_row = row->iters > 0 ? row->iters : 20;
-    const WrkCollRequest request = { row->op, row->size_B, MDL_DTYPE_FP32, row->algo, row->proto, 0 };
+    const ColCollRequest request = { row->op, row->size_B, MDL_DTYPE_FP32, row->algo, row->proto, 0 };
     g_autoptr (GError) failed = NULL;
-    if (wrk_coll_price (b.comm, &request, &coll, &failed))
+    if (col_coll_price (b.comm, &request, &coll, &failed))
       error[i] = coll.time_s / row->time_s - 1.0;
     else {
       fprintf (stderr, "%s\n", failed->message);
       CU_FAIL ("cannot price");
     }
   }
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   bench_close (&b);
   return measured_bands (rows, error);
 }

@@ -29,15 +29,15 @@ static double
 run (void *user)
 {
   Bench *bench = user;
-  WrkCause causes[KINDS];
+  GdpCause causes[KINDS];
   for (unsigned i = 0; i < KINDS; i++)
-    causes[i] = (WrkCause){ .effect = MDL_EFFECT_STOP,
+    causes[i] = (GdpCause){ .effect = MDL_EFFECT_STOP,
                             .rate_per_s = bench->nodes / (264 * DAY_s * KINDS),
                             .shape = 1,
                             .nodes = 1,
                             .detect_s = 60,
                             .repair_s = DAY_s };
-  const WrkRunPlan plan = { .cause = causes,
+  const GdpRunPlan plan = { .cause = causes,
                             .n_causes = KINDS,
                             .step_s = 6,
                             .checkpoint = { .every_steps = 100, .stall_s = 5, .drain_s = 60, .restore_s = 60 },
@@ -47,8 +47,8 @@ run (void *user)
                             .target_s = (double)INFINITY };
   double start_s = bench_now_s (), stops = 0;
   for (unsigned r = 0; r < bench->runs; r++) {
-    WrkRunOutcome out;
-    wrk_goodput_run (&plan, base_random_stream_at (1, "bench", r), NULL, &out);
+    GdpRunOutcome out;
+    gdp_run (&plan, base_random_stream_at (1, "bench", r), NULL, &out);
     stops += out.stops;
   }
   bench->stops = stops / bench->runs;

@@ -4,7 +4,7 @@
 
 #include "constants/calibration.h"
 
-/* A WrkLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
+/* A ScnLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
 static inline const MdlLibrary *
 bench_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
                BaseDiag *warnings, GError **error)

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "bench_library.h"
-#include "workload/scenario.h"
+#include "scenario/scenario.h"
 
 /* Three levels of 64 ports end at 65,536 adapters. */
 #define LARGE_SWITCHES "topology.fabric.spine={radix: 128}", "topology.fabric.core={radix: 128}"
@@ -46,21 +46,21 @@ run (void *user)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
   Cst *cal = NULL;
-  const WrkScenarioOptions options = { .sets = bench->sets };
+  const ScnOptions options = { .sets = bench->sets };
   double start_s = bench_now_s ();
-  WrkScenario *scenario = wrk_scenario_load (bench->path, lookup, &options, bench_library, &cal, &error);
+  Scn *scenario = scn_load (bench->path, lookup, &options, bench_library, &cal, &error);
   double loaded_s = bench_now_s ();
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   double run_s = bench_now_s () - loaded_s;
   if (result == NULL) {
     fprintf (stderr, "%s\n", error->message);
     exit (1);
   }
   bench->load_s = loaded_s - start_s;
-  bench->step_s = wrk_result_time_s (result);
+  bench->step_s = scn_result_time_s (result);
   bench->events = result->run.n_events;
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
+  scn_result_free (result);
+  scn_free (scenario);
   cst_free (cal);
   return run_s;
 }

@@ -5,8 +5,8 @@
 
 #include "bench.h"
 #include "bench_library.h"
-#include "workload/closed.h"
-#include "workload/scenario.h"
+#include "training/closed.h"
+#include "scenario/scenario.h"
 
 enum { PRICES = 200000 };
 
@@ -36,7 +36,7 @@ static const struct {
 };
 
 typedef struct {
-  WrkComm *comm;
+  ColComm *comm;
   MdlOp op;
   MdlAlgo algo;
   double sum_s; /* so that nothing is left out */
@@ -47,12 +47,12 @@ static double
 price (void *user)
 {
   Collective *c = user;
-  g_auto (WrkColl) coll = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
   g_autoptr (GError) error = NULL;
   double start_s = bench_now_s ();
   for (guint i = 0; i < PRICES; i++) {
-    const WrkCollRequest request = { c->op, 1024.0 * (1 + i * 37u % 1048576u), MDL_DTYPE_BF16, c->algo, MDL_PROTO_AUTO, 0 };
-    if (!wrk_coll_price (c->comm, &request, &coll, &error))
+    const ColCollRequest request = { c->op, 1024.0 * (1 + i * 37u % 1048576u), MDL_DTYPE_BF16, c->algo, MDL_PROTO_AUTO, 0 };
+    if (!col_coll_price (c->comm, &request, &coll, &error))
       stop_on (error);
     c->sum_s += coll.time_s;
   }
@@ -60,17 +60,17 @@ price (void *user)
 }
 
 static void
-bench_collectives (const WrkScenario *scenario)
+bench_collectives (const Scn *scenario)
 {
-  WrkSettings settings = *wrk_scenario_settings (scenario);
-  settings.mode = WRK_MODE_MODEL;
+  ColSettings settings = *scn_settings (scenario);
+  settings.mode = COL_MODE_MODEL;
   settings.terse = TRUE;
   guint32 gpus[128];
   for (guint32 i = 0; i < G_N_ELEMENTS (gpus); i++)
     gpus[i] = i;
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkComm) comm = wrk_comm_new (wrk_scenario_cluster (scenario), &settings, gpus, rows[i].ranks, &error);
+    g_autoptr (ColComm) comm = col_comm_new (scn_cluster (scenario), &settings, gpus, rows[i].ranks, &error);
     stop_on (error);
     Collective c = { comm, rows[i].op, rows[i].algo, 0 };
     bench_print (rows[i].name, PRICES, "predictions", bench_repeat (price, &c));
@@ -85,25 +85,25 @@ all_cuts (void)
 {
   static const guint32 batches[] = { 512, 1024, 2048, 4096 }, micro[] = { 1, 2, 4 };
   static const struct {
-    WrkSchedule schedule;
+    MdlSchedule schedule;
     guint32 vp;
-  } pipes[] = { { WRK_SCHEDULE_1F1B, 1 },        { WRK_SCHEDULE_GPIPE, 1 },       { WRK_SCHEDULE_ZB_H1, 1 },
-                { WRK_SCHEDULE_INTERLEAVED, 2 }, { WRK_SCHEDULE_INTERLEAVED, 5 }, { WRK_SCHEDULE_INTERLEAVED, 10 } };
-  GArray *cuts = g_array_new (FALSE, TRUE, sizeof (WrkClosedAsk));
+  } pipes[] = { { MDL_SCHEDULE_1F1B, 1 },        { MDL_SCHEDULE_GPIPE, 1 },       { MDL_SCHEDULE_ZB_H1, 1 },
+                { MDL_SCHEDULE_INTERLEAVED, 2 }, { MDL_SCHEDULE_INTERLEAVED, 5 }, { MDL_SCHEDULE_INTERLEAVED, 10 } };
+  GArray *cuts = g_array_new (FALSE, TRUE, sizeof (TrnClosedAsk));
   for (guint b = 0; b < G_N_ELEMENTS (batches); b++)
     for (guint32 tp = 1; tp <= 8; tp *= 2)
       for (guint32 cp = 1; cp <= 4; cp *= 2)
         for (guint32 pp = 1; pp <= 16 && tp * cp * pp <= 256; pp *= 2)
-          for (guint i = 0; i < G_N_ELEMENTS (pipes) * G_N_ELEMENTS (micro) * WRK_AGAIN_N * 3; i++) {
+          for (guint i = 0; i < G_N_ELEMENTS (pipes) * G_N_ELEMENTS (micro) * TRN_AGAIN_N * 3; i++) {
             guint k = i % G_N_ELEMENTS (pipes), rest = i / G_N_ELEMENTS (pipes);
-            WrkClosedAsk ask = { .tp = tp, .cp = cp, .pp = pp, .ep = 1, .sp = tp > 1, .vp = pipes[k].vp };
+            TrnClosedAsk ask = { .tp = tp, .cp = cp, .pp = pp, .ep = 1, .sp = tp > 1, .vp = pipes[k].vp };
             ask.schedule = pipes[k].schedule;
             ask.micro_batch = micro[rest % 3];
-            ask.recompute = (WrkAgain)(rest / 3 % WRK_AGAIN_N);
+            ask.recompute = (TrnAgain)(rest / 3 % TRN_AGAIN_N);
             ask.zero = rest / 9;
             ask.dp = 256 / (tp * cp * pp);
             ask.micro_batches = batches[b] / (ask.dp * ask.micro_batch);
-            gboolean interleaved = ask.schedule == WRK_SCHEDULE_INTERLEAVED;
+            gboolean interleaved = ask.schedule == MDL_SCHEDULE_INTERLEAVED;
             if (ask.micro_batches > 0 && 80 % (pp * ask.vp) == 0 && (pp > 1 || k == 0) &&
                 !(interleaved && ask.micro_batches % pp != 0))
               g_array_append_val (cuts, ask);
@@ -112,8 +112,8 @@ all_cuts (void)
 }
 
 typedef struct {
-  const WrkScenario *scenario;
-  WrkClosed *closed; /* NULL: a fresh one each time */
+  const Scn *scenario;
+  TrnClosed *closed; /* NULL: a fresh one each time */
   const GArray *cuts;
   gboolean all; /* also those that do not fit */
   double sum_s;
@@ -125,27 +125,27 @@ search (void *user)
   Search *s = user;
   g_autoptr (GError) error = NULL;
   double start_s = bench_now_s ();
-  WrkClosed *closed = s->closed != NULL ? s->closed : wrk_closed_new (wrk_scenario_training (s->scenario), &error);
+  TrnClosed *closed = s->closed != NULL ? s->closed : trn_closed_new (scn_training (s->scenario), &error);
   stop_on (error);
   if (!s->all)
-    wrk_closed_skip_unfit (closed);
+    trn_closed_skip_unfit (closed);
   for (guint i = 0; i < s->cuts->len; i++) {
-    WrkClosedStep step;
-    if (!wrk_closed_step (closed, &g_array_index (s->cuts, WrkClosedAsk, i), &step, &error))
+    TrnClosedStep step;
+    if (!trn_closed_step (closed, &g_array_index (s->cuts, TrnClosedAsk, i), &step, &error))
       stop_on (error);
     s->sum_s += step.step_time_s;
   }
   if (s->closed == NULL)
-    wrk_closed_free (closed);
+    trn_closed_free (closed);
   return bench_now_s () - start_s;
 }
 
 static void
-bench_steps (const WrkScenario *scenario)
+bench_steps (const Scn *scenario)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) cuts = all_cuts ();
-  g_autoptr (WrkClosed) closed = wrk_closed_new (wrk_scenario_training (scenario), &error);
+  g_autoptr (TrnClosed) closed = trn_closed_new (scn_training (scenario), &error);
   stop_on (error);
   Search fresh = { scenario, NULL, cuts, TRUE, 0 }, fitting = { scenario, NULL, cuts, FALSE, 0 },
          known = { scenario, closed, cuts, TRUE, 0 };
@@ -163,22 +163,22 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
   Cst *cal = NULL;
-  const WrkScenarioOptions options = { 0 };
+  const ScnOptions options = { 0 };
   bench_print_machine ();
-  WrkScenario *scenario =
-      wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, bench_library, &cal, &error);
+  Scn *scenario =
+      scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, bench_library, &cal, &error);
   stop_on (error);
   if (collectives)
     bench_collectives (scenario);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   cst_free (cal);
   const char *const wide[] = { "cluster.nodes=32", NULL };
-  const WrkScenarioOptions larger = { .sets = wide };
-  scenario = wrk_scenario_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, bench_library, &cal, &error);
+  const ScnOptions larger = { .sets = wide };
+  scenario = scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, bench_library, &cal, &error);
   stop_on (error);
   if (steps)
     bench_steps (scenario);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   cst_free (cal);
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "goodput-private.h"
-#include "scenario-private.h"
+#include "scenario/loaded.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -46,11 +46,11 @@ rows_per_s (const BaseList *rows, const MdlObserved *observed, double factor)
 
 /* Whether its runs have few failures: a campaign is for what goes wrong, not for what is long. */
 static gboolean
-is_short (WrkScenario *scenario, double step_s)
+is_short (Scn *scenario, double step_s)
 {
   static const MdlObserved nothing;
-  WrkFailuresSpec *f = &scenario->training.spec.failures;
-  if (!wrk_scenario_has_failures (scenario) || f->rates.value == NULL)
+  TrnFailuresSpec *f = &scenario->training.spec.failures;
+  if (!gdp_scenario_has_failures (scenario) || f->rates.value == NULL)
     return TRUE; /* refused */
   const MdlFailureRates *rates = f->rates.value;
   double per_s = rows_per_s (&rates->rows, &rates->observed, f->factor.v) + rows_per_s (&f->also, &nothing, 1);
@@ -60,10 +60,10 @@ is_short (WrkScenario *scenario, double step_s)
 }
 
 static void
-adds_up (const WrkGoodput *g)
+adds_up (const Gdp *g)
 {
   double sum_s = 0, blamed_s = 0;
-  for (int l = 0; l < WRK_LOST_N; l++) {
+  for (int l = 0; l < GDP_LOST_N; l++) {
     must (g->lost_s[l] >= 0);
     sum_s += g->lost_s[l];
   }
@@ -71,32 +71,32 @@ adds_up (const WrkGoodput *g)
   must (g->goodput.lo <= g->goodput.mean * (1 + 1e-9) && g->goodput.mean <= g->goodput.hi * (1 + 1e-9));
   must (fabs (sum_s + g->steps_done.mean * g->step_s - g->wall_s.mean) <= 1e-6 * g->wall_s.mean);
   for (guint i = 0; i < g->causes->len; i++) {
-    const WrkCause *cause = &g_array_index (g->causes, WrkCause, i);
+    const GdpCause *cause = &g_array_index (g->causes, GdpCause, i);
     must (cause->count >= 0 && cause->lost_s >= 0);
     blamed_s += cause->lost_s;
   }
   must (blamed_s <= sum_s * (1 + 1e-6) + 1e-6);
   for (guint i = 1; i < g->curve->len; i++)
-    must (g_array_index (g->curve, WrkInterval, i - 1).every_steps < g_array_index (g->curve, WrkInterval, i).every_steps);
+    must (g_array_index (g->curve, GdpInterval, i - 1).every_steps < g_array_index (g->curve, GdpInterval, i).every_steps);
 }
 
 static void
-follow (WrkScenario *scenario)
+follow (Scn *scenario)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) result = wrk_scenario_run (scenario, FALSE, &error);
+  g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
   must ((result == NULL) != (error == NULL));
-  if (result == NULL || result->kind != WRK_KIND_TRAINING || !is_short (scenario, result->training.step_time_s))
+  if (result == NULL || result->kind != SCN_KIND_TRAINING || !is_short (scenario, result->training.step_time_s))
     return;
-  g_autoptr (WrkGoodput) goodput = wrk_scenario_goodput (scenario, result, NULL, &error);
+  g_autoptr (Gdp) goodput = gdp_scenario_goodput (scenario, result, NULL, &error);
   must ((goodput == NULL) != (error == NULL));
   if (goodput == NULL)
     return;
   adds_up (goodput);
   double time_s;
-  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 0.9, 1.2, 1, &time_s);
+  g_autoptr (GArray) hangs = gdp_hangs (goodput, 0.9, 1.2, 1, &time_s);
   for (guint i = 0; i < hangs->len; i++) {
-    const WrkGoodputHang *hang = &g_array_index (hangs, WrkGoodputHang, i);
+    const GdpHang *hang = &g_array_index (hangs, GdpHang, i);
     must (hang->value > 0 && hang->time_s[0] > 0 && hang->time_s[1] > 0);
   }
 }
@@ -108,11 +108,11 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GString) text = g_string_new (JOB);
   g_string_append_len (text, (const char *)data, (gssize)size);
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
-  WrkScenario *scenario = wrk_scenario_load_data (NAME, text->str, text->len, lookup, &options, NULL, NULL, &error);
+  ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
+  Scn *scenario = scn_load_data (NAME, text->str, text->len, lookup, &options, NULL, NULL, &error);
   must ((scenario == NULL) != (error == NULL));
   if (scenario != NULL)
     follow (scenario);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/layer.h"
-#include "workload/llm.h"
+#include "training/llm.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -25,7 +25,7 @@ read_and_write (const char *name, const char *bytes, size_t size)
     .arena = base_yaml_arena (yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET, .inputs = inputs
   };
   MdlLlm llm = { .head = { .set = FALSE } };
-  const gboolean right = wrk_llm_read_file (yaml, &context, &llm);
+  const gboolean right = trn_llm_read_file (yaml, &context, &llm);
   if (right != (base_diag_n_errors (diag) == 0))
     abort ();
   if (!right)
@@ -44,7 +44,7 @@ read_and_write (const char *name, const char *bytes, size_t size)
   for (guint i = 0; i < works->len; i++)
     if (!isfinite (g_array_index (works, MdlWork, i).flop))
       abort ();
-  return wrk_llm_write (&llm);
+  return trn_llm_write (&llm);
 }
 
 int

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "constants/calibration.h"
-#include "scenario-private.h"
+#include "scenario/loaded.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
@@ -27,17 +27,17 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
 
 /* What runs in milliseconds: a campaign is for what goes wrong, not for what is large. */
 static gboolean
-is_small (const WrkScenario *scenario)
+is_small (const Scn *scenario)
 {
-  const WrkTrainingSpec *training = &scenario->training.spec;
+  const TrnSpec *training = &scenario->training.spec;
   double layers = 0;
   for (unsigned i = 0; i < training->layers.n; i++)
-    layers += BASE_LIST_AT (training->layers, WrkLayerSpec, i)->count.v;
+    layers += BASE_LIST_AT (training->layers, TrnLayerSpec, i)->count.v;
   if (scenario->system.gpus->len > 64)
     return FALSE;
-  return scenario->kind == WRK_KIND_TRAINING   ? layers <= 1000 && training->micro_batches.v * training->parallel.pp.v <= 1000
-         : scenario->kind == WRK_KIND_TRANSFER ? scenario->transfer.count.v <= 1000
-         : scenario->system.settings.steps == WRK_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
+  return scenario->kind == SCN_KIND_TRAINING   ? layers <= 1000 && training->micro_batches.v * training->parallel.pp.v <= 1000
+         : scenario->kind == SCN_KIND_TRANSFER ? scenario->transfer.count.v <= 1000
+         : scenario->system.settings.steps == COL_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
                                                               : TRUE;
 }
 
@@ -49,16 +49,16 @@ must (gboolean truth)
 }
 
 static void
-run (WrkScenario *scenario)
+run (Scn *scenario)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) result = wrk_scenario_run (scenario, FALSE, &error);
+  g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
   must ((result == NULL) != (error == NULL));
-  if (result == NULL || result->kind != WRK_KIND_TRAINING)
+  if (result == NULL || result->kind != SCN_KIND_TRAINING)
     return;
-  const WrkTrainingResult *training = &result->training;
+  const TrnResult *training = &result->training;
   double sum_s = 0;
-  for (int p = 0; p < WRK_PART_N; p++) {
+  for (int p = 0; p < TRN_PART_N; p++) {
     must (training->part_s[p] >= 0);
     sum_s += training->part_s[p];
   }
@@ -74,14 +74,14 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   User user = { lookup, NULL };
-  WrkScenarioOptions options = {
-    .has_mode = size % 3 == 0, .mode = WRK_MODE_MODEL, .has_steps = size % 5 == 0, .steps = WRK_STEPS_EXACT
+  ScnOptions options = {
+    .has_mode = size % 3 == 0, .mode = COL_MODE_MODEL, .has_steps = size % 5 == 0, .steps = COL_STEPS_EXACT
   };
-  WrkScenario *scenario = wrk_scenario_load_data (NAME, (const char *)data, size, lookup, &options, load_library, &user, &error);
+  Scn *scenario = scn_load_data (NAME, (const char *)data, size, lookup, &options, load_library, &user, &error);
   must ((scenario == NULL) != (error == NULL));
   if (scenario != NULL && is_small (scenario))
     run (scenario);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   cst_free (user.cal);
   return 0;
 }

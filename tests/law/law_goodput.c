@@ -17,16 +17,16 @@ static const Row rows[] = {
   { 50e3, 0, 100, 0, 0, 0, 100 },     { 20e3, 60, 0, 1e3, 300, 600, 50e3 }, { 200e3, 1, 0, 30, 10, 1, 20 },
 };
 
-static WrkCause
+static GdpCause
 cause_of (const Row *row)
 {
-  return (WrkCause){ .effect = MDL_EFFECT_STOP, .rate_per_s = 1 / row->stop_every_s, .shape = 1, .detect_s = row->detect_s };
+  return (GdpCause){ .effect = MDL_EFFECT_STOP, .rate_per_s = 1 / row->stop_every_s, .shape = 1, .detect_s = row->detect_s };
 }
 
-static WrkRunPlan
-plan_of (const Row *row, const WrkCause *cause, unsigned n)
+static GdpRunPlan
+plan_of (const Row *row, const GdpCause *cause, unsigned n)
 {
-  return (WrkRunPlan){ .cause = cause,
+  return (GdpRunPlan){ .cause = cause,
                        .n_causes = n,
                        .step_s = 1,
                        .checkpoint = { row->work_s, row->stall_s, row->drain_s, row->restore_s },
@@ -42,12 +42,12 @@ typedef struct {
 } Mean;
 
 static Mean
-mean_of (const WrkRunPlan *plan)
+mean_of (const GdpRunPlan *plan)
 {
   double sum = 0, square = 0, stops = 0, stops_square = 0;
   for (unsigned r = 0; r < RUNS; r++) {
-    WrkRunOutcome one;
-    wrk_goodput_run (plan, base_random_stream_at (3, "law", r), NULL, &one);
+    GdpRunOutcome one;
+    gdp_run (plan, base_random_stream_at (3, "law", r), NULL, &one);
     double g = one.useful_s / one.wall_s;
     sum += g;
     square += g * g;
@@ -75,8 +75,8 @@ static void
 the_closed_form_is_the_mean_of_runs (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const WrkCause cause = cause_of (&rows[i]);
-    const WrkRunPlan plan = plan_of (&rows[i], &cause, 1);
+    const GdpCause cause = cause_of (&rows[i]);
+    const GdpRunPlan plan = plan_of (&rows[i], &cause, 1);
     const Mean mean = mean_of (&plan);
     double expected = closed (&rows[i]);
     if (fabs (mean.goodput - expected) > 4 * mean.error + 0.004 * expected)
@@ -93,26 +93,26 @@ useful_and_lost_time_sum_to_the_run (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     const Row *row = &rows[i];
-    WrkCause causes[] = { cause_of (row), cause_of (row), cause_of (row), cause_of (row) };
+    GdpCause causes[] = { cause_of (row), cause_of (row), cause_of (row), cause_of (row) };
     causes[0].nodes = 2;
     causes[0].repair_s = 3 * row->stop_every_s;
     causes[1].shape = 0.6;
     causes[2].effect = MDL_EFFECT_PLANNED;
-    causes[3] = (WrkCause){ .effect = MDL_EFFECT_SLOW,
+    causes[3] = (GdpCause){ .effect = MDL_EFFECT_SLOW,
                             .rate_per_s = 1 / row->stop_every_s,
                             .shape = 1,
                             .slowdown = 1.5,
                             .lasts_s = row->stop_every_s / 3,
                             .nodes = 1,
                             .repair_s = row->stop_every_s };
-    WrkRunPlan plan = plan_of (row, causes, G_N_ELEMENTS (causes));
+    GdpRunPlan plan = plan_of (row, causes, G_N_ELEMENTS (causes));
     plan.spares = 3;
     for (unsigned r = 0; r < 20; r++) {
-      WrkRunOutcome one;
-      WrkTally tally[G_N_ELEMENTS (causes)] = { 0 };
-      wrk_goodput_run (&plan, base_random_stream_at (5, "law", r), tally, &one);
+      GdpRunOutcome one;
+      GdpTally tally[G_N_ELEMENTS (causes)] = { 0 };
+      gdp_run (&plan, base_random_stream_at (5, "law", r), tally, &one);
       double sum_s = one.useful_s, blamed_s = 0, lost_s = 0;
-      for (int l = 0; l < WRK_LOST_N; l++) {
+      for (int l = 0; l < GDP_LOST_N; l++) {
         TEST_TRUE (one.lost_s[l] >= 0);
         sum_s += one.lost_s[l];
         lost_s += one.lost_s[l];
@@ -120,7 +120,7 @@ useful_and_lost_time_sum_to_the_run (void)
       for (guint k = 0; k < G_N_ELEMENTS (causes); k++)
         blamed_s += tally[k].lost_s;
       /* somebody is to blame for all but checkpoints that are taken anyway */
-      TEST_TRUE (blamed_s <= lost_s * (1 + 1e-9) && blamed_s >= (lost_s - one.lost_s[WRK_LOST_CHECKPOINT]) * (1 - 1e-9));
+      TEST_TRUE (blamed_s <= lost_s * (1 + 1e-9) && blamed_s >= (lost_s - one.lost_s[GDP_LOST_CHECKPOINT]) * (1 - 1e-9));
       TEST_NEAR (sum_s, one.wall_s, 1e-9);
       TEST_NEAR (one.wall_s, plan.horizon_s, 1e-12);
       TEST_TRUE (one.useful_s >= 0);
@@ -141,9 +141,9 @@ any_plan_ends_and_keeps_its_books (void)
 {
   BaseRandom random = base_random_stream (11, "plans");
   for (unsigned i = 0; i < 300; i++) {
-    WrkCause causes[4];
+    GdpCause causes[4];
     for (guint c = 0; c < G_N_ELEMENTS (causes); c++)
-      causes[c] = (WrkCause){ .effect = (MdlEffect)base_random_below (&random, MDL_EFFECT_N),
+      causes[c] = (GdpCause){ .effect = (MdlEffect)base_random_below (&random, MDL_EFFECT_N),
                               .rate_per_s = base_random_below (&random, 4) == 0 ? 0 : 1 / any (&random, 1, 1e6),
                               .shape = base_random_below (&random, 2) == 0 ? 1 : any (&random, 0.3, 5),
                               .nodes = base_random_below (&random, 3),
@@ -151,7 +151,7 @@ any_plan_ends_and_keeps_its_books (void)
                               .repair_s = any (&random, 1, 1e5),
                               .slowdown = any (&random, 1, 10),
                               .lasts_s = any (&random, 1, 1e5) };
-    WrkRunPlan plan = { .cause = causes,
+    GdpRunPlan plan = { .cause = causes,
                         .n_causes = G_N_ELEMENTS (causes),
                         .step_s = any (&random, 1e-6, 100),
                         .checkpoint = { ceil (any (&random, 0.1, 1e4)), any (&random, 1e-3, 1e3), any (&random, 1e-3, 1e4),
@@ -160,10 +160,10 @@ any_plan_ends_and_keeps_its_books (void)
                         .spares = base_random_below (&random, 2) == 0 ? (double)INFINITY : base_random_below (&random, 5),
                         .horizon_s = 1e5,
                         .target_s = base_random_below (&random, 2) == 0 ? (double)INFINITY : any (&random, 1, 1e5) };
-    WrkRunOutcome one;
-    wrk_goodput_run (&plan, base_random_stream_at (13, "law", i), NULL, &one);
+    GdpRunOutcome one;
+    gdp_run (&plan, base_random_stream_at (13, "law", i), NULL, &one);
     double sum_s = one.useful_s;
-    for (int l = 0; l < WRK_LOST_N; l++) {
+    for (int l = 0; l < GDP_LOST_N; l++) {
       TEST_TRUE (one.lost_s[l] >= -1e-9 * one.wall_s);
       sum_s += one.lost_s[l];
     }
@@ -179,10 +179,10 @@ static void
 worse_parts_never_help (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    WrkCause cause = cause_of (&rows[i]);
-    const WrkRunPlan base = plan_of (&rows[i], &cause, 1);
+    GdpCause cause = cause_of (&rows[i]);
+    const GdpRunPlan base = plan_of (&rows[i], &cause, 1);
     const double before = mean_of (&base).goodput;
-    WrkRunPlan worse[] = { base, base, base };
+    GdpRunPlan worse[] = { base, base, base };
     worse[0].checkpoint.stall_s += 50;
     worse[1].restart_s += 500;
     worse[2].checkpoint.restore_s += 500;
@@ -202,10 +202,10 @@ what_a_replaced_node_lacks_is_fetched_for_it_alone (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     for (unsigned nodes = 0; nodes <= 1; nodes++) {
-      WrkCause cause = cause_of (&rows[i]);
+      GdpCause cause = cause_of (&rows[i]);
       cause.nodes = nodes;
-      const WrkRunPlan base = plan_of (&rows[i], &cause, 1);
-      WrkRunPlan longer = base, fetched = base;
+      const GdpRunPlan base = plan_of (&rows[i], &cause, 1);
+      GdpRunPlan longer = base, fetched = base;
       longer.checkpoint.restore_s += 500;
       fetched.checkpoint.fetch_s += 500;
       TEST_NEAR (mean_of (&fetched).goodput, mean_of (nodes > 0 ? &longer : &base).goodput, 0);
@@ -215,10 +215,10 @@ what_a_replaced_node_lacks_is_fetched_for_it_alone (void)
 static void
 fewer_spares_never_help (void)
 {
-  WrkCause cause = cause_of (&rows[1]);
+  GdpCause cause = cause_of (&rows[1]);
   cause.nodes = 1;
   cause.repair_s = 20e3;
-  WrkRunPlan plan = plan_of (&rows[1], &cause, 1);
+  GdpRunPlan plan = plan_of (&rows[1], &cause, 1);
   const double enough = mean_of (&plan).goodput;
   double before = 0;
   static const double spares[] = { 0, 1, 2, 4, 8, 32 };
@@ -235,8 +235,8 @@ fewer_spares_never_help (void)
 static void
 a_shape_below_1_spreads_the_count_and_keeps_its_mean (void)
 {
-  WrkCause cause = cause_of (&rows[0]);
-  const WrkRunPlan plan = plan_of (&rows[0], &cause, 1);
+  GdpCause cause = cause_of (&rows[0]);
+  const GdpRunPlan plan = plan_of (&rows[0], &cause, 1);
   const Mean even = mean_of (&plan);
   cause.shape = 0.7;
   const Mean bursts = mean_of (&plan);

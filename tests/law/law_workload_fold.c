@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "comm-private.h"
 #include "model_fixture.h"
-#include "workload/net.h"
+#include "collective/net.h"
 
 enum { DRAWN = 160 };
 
@@ -153,15 +153,15 @@ played (const Draw *d, gboolean fold)
 {
   g_autoptr (GError) error = NULL;
   const char *const *sets = (const char *const *)(gpointer)d->sets->pdata;
-  ModelStep step = model_load (d->cluster, d->workload->str, sets, WRK_MODE_EVENT, &error);
+  ModelStep step = model_load (d->cluster, d->workload->str, sets, COL_MODE_EVENT, &error);
   if (step.scenario == NULL)
     return step;
-  step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
-  step.run = wrk_model_start (&step.scenario->training, step.net, fold, &error);
+  step.net = col_net_new (scn_cluster (step.scenario));
+  step.run = trn_model_start (&step.scenario->training, step.net, fold, &error);
   if (step.run == NULL)
     return step;
-  step.b = wrk_model_built (step.run);
-  if (!eng_run (wrk_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
+  step.b = trn_model_built (step.run);
+  if (!eng_run (col_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
     g_error ("%s: %s", d->workload->str, error->message);
   return step;
 }
@@ -171,8 +171,8 @@ static double
 carried (const ModelStep *step)
 {
   double bytes = 0;
-  for (guint i = 0; i < wrk_net_resources (step->net)->len; i++) {
-    WrkNetCount count = wrk_net_counted (step->net, i);
+  for (guint i = 0; i < col_net_resources (step->net)->len; i++) {
+    ColNetCount count = col_net_counted (step->net, i);
     bytes += count.bytes * count.n;
   }
   return bytes;
@@ -210,7 +210,7 @@ every_task_of_a_folded_step_has_the_times_of_the_whole (void)
     TEST_NEAR (carried (&folded), carried (&whole), 1e-9);
     n_run++;
     n_large += folded.b->model->grid.n >= 128;
-    n_folded += 2 * wrk_net_resources (folded.net)->len < wrk_net_resources (whole.net)->len;
+    n_folded += 2 * col_net_resources (folded.net)->len < col_net_resources (whole.net)->len;
   }
   TEST_TRUE (n_run > n_refused);
   TEST_TRUE (n_large > 20);
@@ -220,13 +220,13 @@ every_task_of_a_folded_step_has_the_times_of_the_whole (void)
 /* ---- what folding rests on: routes found once for all that are alike are the routes ---- */
 
 static gboolean
-is_route (const WrkWay *way, const WrkStand *from, const WrkStand *to, const CluRoute *route)
+is_route (const ColWay *way, const ColStand *from, const ColStand *to, const CluRoute *route)
 {
   if (way->n_uses != route->uses->len || way->latency_s < route->latency_s || way->latency_s > route->latency_s)
     return FALSE;
   for (guint i = 0; i < way->n_uses; i++) {
     const CluUse *use = &g_array_index (route->uses, CluUse, i);
-    if (wrk_way_res (&way->use[i], from, to) != use->res || way->use[i].share < use->share || way->use[i].share > use->share)
+    if (col_way_res (&way->use[i], from, to) != use->res || way->use[i].share < use->share || way->use[i].share > use->share)
       return FALSE;
   }
   return TRUE;
@@ -240,12 +240,12 @@ a_way_between_ranks_is_their_route (void)
     g_auto (Draw) d = draw (seed);
     g_autoptr (GError) refused = NULL;
     g_auto (ModelStep) step =
-        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, WRK_MODE_EVENT, &refused);
+        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, COL_MODE_EVENT, &refused);
     if (step.scenario == NULL)
       continue;
-    const Clu *clu = wrk_scenario_cluster (step.scenario);
-    const WrkSettings *settings = wrk_scenario_settings (step.scenario);
-    g_autoptr (WrkGround) ground = wrk_ground_new (clu, settings);
+    const Clu *clu = scn_cluster (step.scenario);
+    const ColSettings *settings = scn_settings (step.scenario);
+    g_autoptr (ColGround) ground = col_ground_new (clu, settings);
     CluRoute route;
     clu_route_init (&route);
     for (guint i = 0; i < 400; i++) {
@@ -254,13 +254,13 @@ a_way_between_ranks_is_their_route (void)
       options.degrade = settings->degrade;
       options.nic = one_in (&d, 2) ? CLU_NONE : below (&d, 4);
       options.flow = ((guint64)a << 32) | b;
-      const WrkStand from = wrk_ground_stand (ground, a), to = wrk_ground_stand (ground, b);
-      const WrkWay *way = wrk_ground_way (ground, &from, &to, options.nic, NULL);
+      const ColStand from = col_ground_stand (ground, a), to = col_ground_stand (ground, b);
+      const ColWay *way = col_ground_way (ground, &from, &to, options.nic, NULL);
       gboolean found = clu_route_find (clu, from.dev, to.dev, &options, &route, NULL);
       if (found != (way != NULL) || (found && !is_route (way, &from, &to, &route)))
         TEST_TRUE (FALSE);
       n_found += found ? 1 : 0;
-      n_alike += way != NULL && way == wrk_ground_way (ground, &from, &to, options.nic, NULL) ? 1 : 0;
+      n_alike += way != NULL && way == col_ground_way (ground, &from, &to, options.nic, NULL) ? 1 : 0;
     }
     clu_route_clear (&route);
   }
@@ -275,29 +275,29 @@ sum_loads (const Clu *clu, const GArray *loads, double *sum)
   if (sum == NULL)
     sum = g_new0 (double, clu_n_resources (clu));
   for (guint i = 0; i < loads->len; i++)
-    sum[g_array_index (loads, WrkLoad, i).res] += g_array_index (loads, WrkLoad, i).load;
+    sum[g_array_index (loads, ColLoad, i).res] += g_array_index (loads, ColLoad, i).load;
   return sum;
 }
 
 /* The tensor-parallel groups of one stage, each priced by itself on ground of its own. */
 static double *
-sum_groups (const WrkModel *model, const WrkSettings *settings)
+sum_groups (const TrnModel *model, const ColSettings *settings)
 {
   g_autoptr (GArray) leaders = g_array_new (FALSE, FALSE, sizeof (guint32)), ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
   const Clu *clu = model->job->system->clu;
   double *sum = NULL;
-  wrk_grid_leaders (&model->grid, WRK_GROUP_TP, leaders);
+  trn_grid_leaders (&model->grid, TRN_GROUP_TP, leaders);
   for (guint i = 0; i < leaders->len; i++) {
     g_autoptr (GError) error = NULL;
-    g_auto (WrkColl) coll = { 0 };
-    const WrkCollRequest request = { MDL_OP_ALL_GATHER, 1e8, MDL_DTYPE_BF16, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
-    wrk_grid_group (&model->grid, WRK_GROUP_TP, 0, g_array_index (leaders, guint32, i), ranks);
+    g_auto (ColAnswer) coll = { 0 };
+    const ColCollRequest request = { MDL_OP_ALL_GATHER, 1e8, MDL_DTYPE_BF16, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+    trn_grid_group (&model->grid, TRN_GROUP_TP, 0, g_array_index (leaders, guint32, i), ranks);
     for (guint k = 0; k < ranks->len; k++)
       g_array_index (ranks, guint32, k) = g_array_index (model->job->system->gpus, guint32, g_array_index (ranks, guint32, k));
-    g_autoptr (WrkComm) comm = wrk_comm_new (clu, settings, (const guint32 *)(gconstpointer)ranks->data, ranks->len, &error);
-    if (comm == NULL || !wrk_coll_price (comm, &request, &coll, &error))
+    g_autoptr (ColComm) comm = col_comm_new (clu, settings, (const guint32 *)(gconstpointer)ranks->data, ranks->len, &error);
+    if (comm == NULL || !col_coll_price (comm, &request, &coll, &error))
       g_error ("%s", error->message);
-    g_autoptr (GArray) loads = wrk_coll_loads (&coll);
+    g_autoptr (GArray) loads = col_coll_loads (&coll);
     sum = sum_loads (clu, loads, sum);
   }
   return sum;
@@ -311,18 +311,18 @@ groups_together_load_what_they_load_one_by_one (void)
     g_auto (Draw) d = draw (seed);
     g_autoptr (GError) error = NULL;
     g_auto (ModelStep) step =
-        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, WRK_MODE_EVENT, &error);
-    g_auto (WrkModel) model = { 0 };
-    if (step.scenario == NULL || !wrk_model_plan (&step.scenario->training, &model, &error) ||
-        wrk_grid_group_size (&model.grid, WRK_GROUP_TP) < 2)
+        model_load (d.cluster, d.workload->str, (const char *const *)(gpointer)d.sets->pdata, COL_MODE_EVENT, &error);
+    g_auto (TrnModel) model = { 0 };
+    if (step.scenario == NULL || !trn_model_plan (&step.scenario->training, &model, &error) ||
+        trn_grid_group_size (&model.grid, TRN_GROUP_TP) < 2)
       continue;
-    WrkSettings settings = step.scenario->system.settings;
-    settings.mode = WRK_MODE_MODEL;
-    g_autoptr (WrkPrices) prices = wrk_prices_new (&model, FALSE);
-    const WrkPriced *tp = wrk_prices_coll (prices, WRK_GROUP_TP, 0, MDL_OP_ALL_GATHER, 1e8, MDL_FORMAT_BF16, &error);
+    ColSettings settings = step.scenario->system.settings;
+    settings.mode = COL_MODE_MODEL;
+    g_autoptr (TrnPrices) prices = trn_prices_new (&model, FALSE);
+    const TrnPriced *tp = trn_prices_coll (prices, TRN_GROUP_TP, 0, MDL_OP_ALL_GATHER, 1e8, MDL_FORMAT_BF16, &error);
     if (tp == NULL)
       g_error ("%s", error->message);
-    wrk_prices_fold (prices);
+    trn_prices_fold (prices);
     const Clu *clu = step.scenario->system.clu;
     g_autofree double *one_by_one = sum_groups (&model, &settings), *together = sum_loads (clu, tp->all, NULL);
     for (CluRes res = 0; res < clu_n_resources (clu); res++)
@@ -342,30 +342,30 @@ an_all_to_all_by_groups_is_that_of_its_pairs (void)
     g_auto (Draw) d = draw (seed);
     g_autoptr (GError) error = NULL;
     const char *const *sets = (const char *const *)(gpointer)d.sets->pdata;
-    g_auto (ModelStep) step = model_load (d.cluster, d.workload->str, sets, WRK_MODE_EVENT, &error);
-    const Clu *clu = step.scenario != NULL ? wrk_scenario_cluster (step.scenario) : NULL;
+    g_auto (ModelStep) step = model_load (d.cluster, d.workload->str, sets, COL_MODE_EVENT, &error);
+    const Clu *clu = step.scenario != NULL ? scn_cluster (step.scenario) : NULL;
     if (clu == NULL || clu_n_gpus (clu) > 256)
       continue;
     guint32 stride = 1 + below (&d, 3), ranks = clu_n_gpus (clu) / stride;
     g_autofree guint32 *gpus = g_new (guint32, ranks);
     for (guint32 i = 0; i < ranks; i++)
       gpus[i] = i * stride;
-    g_autoptr (WrkComm) comm = wrk_comm_new (clu, wrk_scenario_settings (step.scenario), gpus, ranks, &error);
+    g_autoptr (ColComm) comm = col_comm_new (clu, scn_settings (step.scenario), gpus, ranks, &error);
     if (comm == NULL)
       continue;
-    const WrkTraffic *traffic = wrk_comm_traffic (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, &error);
-    g_autoptr (GArray) grouped = wrk_spread_loads (traffic->spread);
-    g_autoptr (GPtrArray) pipes = wrk_comm_pipes (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, 0, 0);
-    const WrkPipe *pipe = pipes->pdata[0];
+    const ColTraffic *traffic = col_comm_traffic (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, &error);
+    g_autoptr (GArray) grouped = col_spread_loads (traffic->spread);
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, 0, 0);
+    const ColPipe *pipe = pipes->pdata[0];
     for (guint32 e = 0; e < pipe->n_edges; e++)
-      if (!wrk_load_edge (comm, &pipe->edge[e], NULL))
+      if (!col_load_edge (comm, &pipe->edge[e], NULL))
         TEST_TRUE (FALSE);
-    WrkSpread *spread = wrk_spread_take (comm->ground, clu);
-    g_autoptr (GArray) each = wrk_spread_loads (spread);
-    wrk_spread_unref (spread);
+    ColSpread *spread = col_spread_take (comm->ground, clu);
+    g_autoptr (GArray) each = col_spread_loads (spread);
+    col_spread_unref (spread);
     TEST_INT (grouped->len, each->len);
     for (guint i = 0; i < each->len; i++) {
-      const WrkLoad *a = &g_array_index (grouped, WrkLoad, i), *b = &g_array_index (each, WrkLoad, i);
+      const ColLoad *a = &g_array_index (grouped, ColLoad, i), *b = &g_array_index (each, ColLoad, i);
       if (a->res != b->res || fabs (a->load - b->load) > 1e-12 * b->load || fabs (a->factor - b->factor) > 1e-12)
         TEST_TRUE (FALSE);
     }

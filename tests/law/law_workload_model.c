@@ -56,10 +56,10 @@ static ModelStep
 apart (const char *cluster, const char *workload)
 {
   g_autoptr (GError) error = NULL;
-  ModelStep step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
+  ModelStep step = model_load (cluster, workload, NULL, COL_MODE_EVENT, &error);
   if (step.scenario != NULL) {
     step.scenario->system.overlap = &model_apart;
-    step.result = wrk_scenario_run (step.scenario, FALSE, &error);
+    step.result = scn_run (step.scenario, FALSE, &error);
   }
   if (step.result == NULL)
     g_error ("%s: %s", workload, error->message);
@@ -77,15 +77,15 @@ static void
 the_parts_sum_to_the_step (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_auto (ModelStep) step = model_answer (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_EVENT);
-    const WrkTrainingResult *t = &step.result->training;
+    g_auto (ModelStep) step = model_answer (rows[i].cluster, rows[i].workload, NULL, COL_MODE_EVENT);
+    const TrnResult *t = &step.result->training;
     double sum = 0;
-    for (int p = 0; p < WRK_PART_N; p++) {
+    for (int p = 0; p < TRN_PART_N; p++) {
       TEST_TRUE (t->part_s[p] >= 0);
       sum += t->part_s[p];
     }
     TEST_NEAR (sum, t->step_time_s, 1e-9);
-    TEST_TRUE (t->part_s[WRK_PART_COMPUTE] > 0);
+    TEST_TRUE (t->part_s[TRN_PART_COMPUTE] > 0);
     TEST_TRUE (t->step_time_lo_s <= t->step_time_s && t->step_time_s <= t->step_time_hi_s);
     TEST_TRUE (t->mfu > 0 && t->mfu < 1 && t->mfu_causal <= t->mfu);
     TEST_TRUE (t->ideal_bound_s <= t->step_time_s * (1 + 1e-9));
@@ -95,10 +95,10 @@ the_parts_sum_to_the_step (void)
 static void
 one_rank_waits_for_nobody (void)
 {
-  g_auto (ModelStep) step = model_answer (ONE, L8 "accumulate: 3, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
-  const WrkTrainingResult *t = &step.result->training;
+  g_auto (ModelStep) step = model_answer (ONE, L8 "accumulate: 3, parallel: {dp: 1}", NULL, COL_MODE_EVENT);
+  const TrnResult *t = &step.result->training;
   TEST_NEAR (t->communication_s, 0, 0);
-  TEST_NEAR (t->part_s[WRK_PART_COMPUTE] + t->part_s[WRK_PART_OPTIMIZER], t->step_time_s, 1e-12);
+  TEST_NEAR (t->part_s[TRN_PART_COMPUTE] + t->part_s[TRN_PART_OPTIMIZER], t->step_time_s, 1e-12);
   TEST_INT (step.result->run.links->len, 0);
 }
 
@@ -115,8 +115,8 @@ static void
 both_fidelities_agree_where_nothing_contends (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_auto (ModelStep) event = model_answer (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_EVENT);
-    g_auto (ModelStep) closed = model_answer (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_MODEL);
+    g_auto (ModelStep) event = model_answer (rows[i].cluster, rows[i].workload, NULL, COL_MODE_EVENT);
+    g_auto (ModelStep) closed = model_answer (rows[i].cluster, rows[i].workload, NULL, COL_MODE_MODEL);
     TEST_NEAR (event.result->training.step_time_s, closed.result->training.step_time_s, 0.01);
   }
 }
@@ -132,7 +132,7 @@ more_bandwidth_is_never_slower (void)
     double last_s = HUGE_VAL;
     for (guint k = 0; k < G_N_ELEMENTS (nics); k++) {
       const char *const sets[] = { nics[k], NULL };
-      g_auto (ModelStep) step = model_answer (rows[i].cluster, rows[i].workload, sets, WRK_MODE_EVENT);
+      g_auto (ModelStep) step = model_answer (rows[i].cluster, rows[i].workload, sets, COL_MODE_EVENT);
       TEST_TRUE (step.result->training.step_time_s <= last_s * (1 + 1e-9));
       last_s = step.result->training.step_time_s;
     }
@@ -218,7 +218,7 @@ shards_cost_copies (void)
                     *fsdp = g_strdup_printf (L8 "accumulate: %d, fsdp: {reshard: true}", m);
     g_auto (ModelStep) whole = apart (TWO, ddp);
     g_auto (ModelStep) shards = apart (TWO, fsdp);
-    TEST_TRUE (shards.result->training.part_s[WRK_PART_COMPUTE] > whole.result->training.part_s[WRK_PART_COMPUTE]);
+    TEST_TRUE (shards.result->training.part_s[TRN_PART_COMPUTE] > whole.result->training.part_s[TRN_PART_COMPUTE]);
     TEST_TRUE (shards.result->training.communication_s > whole.result->training.communication_s);
   }
   static const Row two = { TWO, L8 "accumulate: 1" };
@@ -233,14 +233,14 @@ static double
 stage_times (const char *workload, double *forward_s, double *input_s, double *weight_s)
 {
   g_auto (ModelStep) step = model_build (ONE, workload);
-  WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+  TrnBuild *b = (TrnBuild *)(gpointer)step.b;
   guint32 n = 16 / b->model->pipe.p;
-  const WrkUnit *layer = wrk_costs_unit (b->costs, 1, WRK_UNIT_LAYER, 5, NULL);
-  *forward_s = n * layer->pass_s[WRK_TURN_FORWARD];
-  *input_s = n * layer->pass_s[WRK_TURN_INPUT_GRADIENT];
-  *weight_s = n * layer->pass_s[WRK_TURN_WEIGHT_GRADIENT];
-  TEST_NEAR (n * layer->pass_s[WRK_TURN_BACKWARD], *input_s + *weight_s, 1e-9);
-  return b->model->pipe.p > 1 ? wrk_prices_send (b->prices, 0, 1, 8192.0 * 8192 * 2, NULL)->time_s : 0;
+  const TrnUnit *layer = trn_costs_unit (b->costs, 1, TRN_UNIT_LAYER, 5, NULL);
+  *forward_s = n * layer->pass_s[MDL_TURN_FORWARD];
+  *input_s = n * layer->pass_s[MDL_TURN_INPUT_GRADIENT];
+  *weight_s = n * layer->pass_s[MDL_TURN_WEIGHT_GRADIENT];
+  TEST_NEAR (n * layer->pass_s[MDL_TURN_BACKWARD], *input_s + *weight_s, 1e-9);
+  return b->model->pipe.p > 1 ? trn_prices_send (b->prices, 0, 1, 8192.0 * 8192 * 2, NULL)->time_s : 0;
 }
 
 /* What embedding and head take for a micro-batch. */
@@ -248,12 +248,12 @@ static double
 ends_s (const char *workload)
 {
   g_auto (ModelStep) step = model_build (ONE, workload);
-  WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+  TrnBuild *b = (TrnBuild *)(gpointer)step.b;
   double sum_s = 0;
-  static const WrkUnitKind kinds[] = { WRK_UNIT_EMBEDDING, WRK_UNIT_HEAD };
+  static const TrnUnitKind kinds[] = { TRN_UNIT_EMBEDDING, TRN_UNIT_HEAD };
   for (guint i = 0; i < 2; i++) {
-    const WrkUnit *unit = wrk_costs_unit (b->costs, 0, kinds[i], 0, NULL);
-    sum_s += unit->pass_s[WRK_TURN_FORWARD] + unit->pass_s[WRK_TURN_BACKWARD];
+    const TrnUnit *unit = trn_costs_unit (b->costs, 0, kinds[i], 0, NULL);
+    sum_s += unit->pass_s[MDL_TURN_FORWARD] + unit->pass_s[MDL_TURN_BACKWARD];
   }
   return sum_s;
 }
@@ -277,12 +277,12 @@ bubbles_are_those_of_the_closed_forms (void)
     double forward_s, input_s, weight_s, p = cuts[i].p, v = cuts[i].v;
     double send_s = stage_times (work, &forward_s, &input_s, &weight_s), all_s = forward_s + input_s + weight_s;
     g_auto (ModelStep) step = apart (ONE, work);
-    const WrkTrainingResult *t = &step.result->training;
+    const TrnResult *t = &step.result->training;
     /* to the last digits with free sends; here those of filling and draining show, and what embedding and norm add to the ends */
     double slack_s = 4 * p * v * send_s + (8 + p) * ends_s (work);
-    double bubble_s = t->part_s[WRK_PART_BUBBLE] + t->part_s[WRK_PART_EXPOSED_PP] - (p - 1) / v * all_s;
+    double bubble_s = t->part_s[TRN_PART_BUBBLE] + t->part_s[TRN_PART_EXPOSED_PP] - (p - 1) / v * all_s;
     TEST_TRUE (bubble_s > 0 && bubble_s < slack_s);
-    double rest_s = t->step_time_s - t->part_s[WRK_PART_OPTIMIZER] - (8 + (p - 1) / v) * all_s;
+    double rest_s = t->step_time_s - t->part_s[TRN_PART_OPTIMIZER] - (8 + (p - 1) / v) * all_s;
     TEST_TRUE (rest_s > 0 && rest_s < slack_s);
     TEST_TRUE (slack_s < 0.06 * t->step_time_s);
   }
@@ -297,8 +297,8 @@ zero_bubbles_are_shorter (void)
     g_autofree char *work = g_strdup_printf (EVEN "accumulate: 16, parallel: {dp: 1, pp: 4}, %s", keys[i]);
     stage_times (work, &forward_s, &input_s, &weight_s);
     g_auto (ModelStep) step = apart (ONE, work);
-    const WrkTrainingResult *t = &step.result->training;
-    double over_s = t->step_time_s - t->part_s[WRK_PART_OPTIMIZER] - 16 * (forward_s + input_s + weight_s);
+    const TrnResult *t = &step.result->training;
+    double over_s = t->step_time_s - t->part_s[TRN_PART_OPTIMIZER] - 16 * (forward_s + input_s + weight_s);
     TEST_TRUE (over_s < last_s);
     if (i == 1) /* (p - 1)(F + B - W), and what B and W differ, which leaves gaps */
       TEST_NEAR (over_s, 3 * (forward_s + input_s - weight_s), 0.15);

@@ -3,7 +3,7 @@
 
 #include "constants/calibration.h"
 #include "harness.h"
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 static BaseLookup *lookup;
 
@@ -31,12 +31,12 @@ static double
 time_s (const Machine *machine, const Setting *setting, MdlOp op, double size_B)
 {
   g_autoptr (GError) error = NULL;
-  WrkSettings settings;
-  wrk_settings_default (&settings);
-  settings.mode = WRK_MODE_MODEL;
+  ColSettings settings;
+  col_settings_default (&settings);
+  settings.mode = COL_MODE_MODEL;
   g_auto (GStrv) pairs = g_strsplit (setting->variables, " ", -1);
   g_autoptr (BaseYaml) yaml =
-      *setting->variables != '\0' ? wrk_nccl_parse ((const char *const *)pairs, "--nccl", &settings, &error) : NULL;
+      *setting->variables != '\0' ? col_nccl_parse ((const char *const *)pairs, "--nccl", &settings, &error) : NULL;
   if (*setting->variables != '\0' && yaml == NULL)
     g_error ("%s: %s", setting->variables, error->message);
   if (setting->max_channels > 0)
@@ -46,13 +46,13 @@ time_s (const Machine *machine, const Setting *setting, MdlOp op, double size_B)
   g_autofree guint32 *gpus = g_new (guint32, machine->n);
   for (guint32 i = 0; i < machine->n; i++)
     gpus[i] = i;
-  g_autoptr (WrkComm) comm = wrk_comm_new (machine->clu, &settings, gpus, machine->n, &error);
+  g_autoptr (ColComm) comm = col_comm_new (machine->clu, &settings, gpus, machine->n, &error);
   if (comm == NULL)
     g_error ("%s: %s", setting->variables, error->message);
-  WrkColl coll = { 0 };
-  const WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, setting->algo, setting->proto, 0 };
-  double answer_s = wrk_coll_price (comm, &request, &coll, NULL) ? coll.time_s : HUGE_VAL;
-  wrk_coll_clear (&coll);
+  ColAnswer coll = { 0 };
+  const ColCollRequest request = { op, size_B, MDL_DTYPE_FP32, setting->algo, setting->proto, 0 };
+  double answer_s = col_coll_price (comm, &request, &coll, NULL) ? coll.time_s : HUGE_VAL;
+  col_coll_clear (&coll);
   return answer_s;
 }
 

@@ -9,7 +9,7 @@ static const MdlAlgo in_switches[] = { MDL_ALGO_NVLS, MDL_ALGO_NVLS_TREE, MDL_AL
 static const MdlOp ops[] = { MDL_OP_ALL_REDUCE, MDL_OP_ALL_GATHER, MDL_OP_REDUCE_SCATTER };
 static const unsigned shapes[][2] = { { 2, 1 }, { 2, 8 }, { 3, 2 }, { 8, 1 }, { 8, 4 }, { 16, 8 } }; /* nodes, GPUs a node */
 
-typedef void (*Check) (const Bench *b, const WrkColl *coll, unsigned nodes, unsigned gpus);
+typedef void (*Check) (const Bench *b, const ColAnswer *coll, unsigned nodes, unsigned gpus);
 
 static void
 for_all (Check check)
@@ -20,20 +20,20 @@ for_all (Check check)
       unsigned nodes = shapes[s][0], gpus = shapes[s][1];
       Bench b =
           bench_on (fixture_cluster_on (gpus, nodes, TRUE, "{kind: single_switch, leaf: {radix: 1024, latency: 0}, sharp: true}"));
-      b.settings.mode = WRK_MODE_MODEL;
+      b.settings.mode = COL_MODE_MODEL;
       b.settings.library = nccl ? cst_library (calibration) : NULL;
       bench_open (&b, nodes * gpus);
-      WrkColl coll = { 0 };
+      ColAnswer coll = { 0 };
       for (unsigned a = 0; a < G_N_ELEMENTS (in_switches); a++)
         for (unsigned o = 0; o < G_N_ELEMENTS (ops); o++)
           for (double size_B = 4096; size_B < 2e11; size_B *= 256) {
-            WrkCollRequest request = { ops[o], size_B, MDL_DTYPE_FP32, in_switches[a], MDL_PROTO_AUTO, 0 };
-            if (!wrk_coll_price (b.comm, &request, &coll, NULL))
+            ColCollRequest request = { ops[o], size_B, MDL_DTYPE_FP32, in_switches[a], MDL_PROTO_AUTO, 0 };
+            if (!col_coll_price (b.comm, &request, &coll, NULL))
               continue;
             check (&b, &coll, nodes, gpus);
             n++;
           }
-      wrk_coll_clear (&coll);
+      col_coll_clear (&coll);
       bench_close (&b);
     }
   TEST_TRUE (n > 200);
@@ -42,7 +42,7 @@ for_all (Check check)
 /* A ring sends 2 (n-1)/n of a rail's share out of each adapter of 10 GB/s, a reduction tree all of it once, a double tree no less;
  * gathers bring a rail's share into each. */
 static void
-gains_no_more_than_2_parts_in_n (const Bench *b, const WrkColl *coll, unsigned nodes, unsigned gpus)
+gains_no_more_than_2_parts_in_n (const Bench *b, const ColAnswer *coll, unsigned nodes, unsigned gpus)
 {
   (void)b;
   double n = (double)nodes * gpus, rail_s = coll->size_B / gpus / 10e9;
@@ -51,12 +51,12 @@ gains_no_more_than_2_parts_in_n (const Bench *b, const WrkColl *coll, unsigned n
 }
 
 static void
-carries_no_more_than_the_links_do (const Bench *b, const WrkColl *coll, unsigned nodes, unsigned gpus)
+carries_no_more_than_the_links_do (const Bench *b, const ColAnswer *coll, unsigned nodes, unsigned gpus)
 {
   (void)nodes;
   (void)gpus;
   for (guint i = 0; i < coll->alike->len; i++) {
-    const WrkLoad *load = &g_array_index (coll->alike, WrkLoad, i);
+    const ColLoad *load = &g_array_index (coll->alike, ColLoad, i);
     TEST_TRUE (load->load * coll->cost.wire * coll->algbw_Bps <= clu_resource_capacity (b->clu, load->res) * (1 + 1e-9));
   }
 }

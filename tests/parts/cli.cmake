@@ -1,9 +1,6 @@
 forerun_test (test_cli_flags LABEL unit SOURCES unit/test_cli_flags.c USES cli)
-target_include_directories (test_cli_flags PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli)
 forerun_test (test_cli_measured_docs LABEL unit SOURCES unit/test_cli_measured_docs.c USES cli)
-target_include_directories (test_cli_measured_docs PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli)
 forerun_fuzz (measured SOURCES fuzz/fuzz_measured.c USES cli)
-target_include_directories (fuzz_measured PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli)
 add_test (NAME golden.docs_cli
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/cli.md)
@@ -17,7 +14,6 @@ add_test (NAME golden.docs_measurements
                   ${PROJECT_SOURCE_DIR}/docs/measurements.md)
 set_tests_properties (golden.docs_measurements PROPERTIES LABELS golden TIMEOUT 300)
 forerun_fuzz (probe SOURCES fuzz/fuzz_probe.c USES cli)
-target_include_directories (fuzz_probe PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli)
 add_test (NAME golden.docs_goodput
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/goodput.md)

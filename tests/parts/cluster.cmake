@@ -4,7 +4,5 @@ forerun_test(test_cluster_load LABEL unit SOURCES unit/test_cluster_load.c USES 
 forerun_test(law_cluster_routes LABEL law SOURCES law/law_cluster_routes.c USES cluster)
 forerun_bench(bench_cluster SOURCES bench/bench_cluster.c bench/bench.c USES cluster)
 forerun_test(test_cluster_docs LABEL unit SOURCES unit/test_cluster_docs.c USES cluster)
-target_include_directories(test_cluster_docs PRIVATE ${PROJECT_SOURCE_DIR}/sim/cluster)
 forerun_test(test_cluster_tables LABEL unit SOURCES unit/test_cluster_tables.c USES cluster)
-target_include_directories(test_cluster_tables PRIVATE ${PROJECT_SOURCE_DIR}/sim/cluster)
 forerun_fuzz(topology SOURCES fuzz/fuzz_topology.c USES cluster)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "workload/scenario.h"
+#include "scenario/scenario.h"
 #include "workload_fixture.h"
 
 /* A scenario up to its fabric: 4 nodes of 2 GPUs with an adapter of 10 GB/s each, memories of 1 TB/s, no latency anywhere. */
@@ -29,29 +29,29 @@
   "pcie: {class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 1 TB/s}}\n"                       \
   "        count: 1\n"
 
-static inline WrkScenario *
-jobs_load (const char *cluster, const char *work, WrkMode mode, GError **error)
+static inline Scn *
+jobs_load (const char *cluster, const char *work, ColMode mode, GError **error)
 {
   g_autofree char *text = g_strconcat (cluster, work, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  return wrk_scenario_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
+  const ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  return scn_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
 }
 
 /* The result names links and jobs by the scenario's own strings: the caller keeps both. */
-static inline WrkResult *
-jobs_run (WrkScenario **scenario, const char *cluster, const char *work, WrkMode mode)
+static inline ScnResult *
+jobs_run (Scn **scenario, const char *cluster, const char *work, ColMode mode)
 {
   g_autoptr (GError) error = NULL;
   *scenario = jobs_load (cluster, work, mode, &error);
-  WrkResult *result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
+  ScnResult *result = *scenario != NULL ? scn_run (*scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
 }
 
-static inline const WrkJobResult *
-job_of (const WrkResult *result, guint i)
+static inline const ScnJobResult *
+job_of (const ScnResult *result, guint i)
 {
   return result->jobs->pdata[i];
 }

@@ -5,7 +5,7 @@
 #include "constants/calibration.h"
 #include "harness.h"
 #include "models/kernel.h"
-#include "workload/gpu.h"
+#include "collective/gpu.h"
 
 typedef struct {
   Clu *clu;
@@ -23,7 +23,7 @@ kernel_fixture_open (KernelFixture *f, const char *topology, const char *calibra
   const CluLoadOptions options = { .seed = 1 };
   f->clu = clu_load (topology, NULL, lookup, NULL, &options, NULL, &error);
   g_assert_no_error (error);
-  wrk_gpu_facts (f->clu, 0, &f->gpu);
+  col_gpu_facts (f->clu, 0, &f->gpu);
   f->cal = cst_load (calibration, NULL, f->gpu.name, NULL, lookup, NULL, NULL, &error);
   g_assert_no_error (error);
   f->kernels = cst_library (f->cal)->kernels;

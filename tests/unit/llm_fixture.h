@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "workload/llm.h"
+#include "training/llm.h"
 
 /* A model with what it borrows from. */
 typedef struct {
@@ -46,7 +46,7 @@ llm_read_at (const char *path, const char *text)
                                       .lookup = fixture->lookup,
                                       .source = BASE_SOURCE_DATASHEET,
                                       .inputs = fixture->inputs };
-  fixture->ok = wrk_llm_read (base_yaml_get (base_yaml_root (fixture->yaml), "model"), &context, &fixture->llm);
+  fixture->ok = trn_llm_read (base_yaml_get (base_yaml_root (fixture->yaml), "model"), &context, &fixture->llm);
   return fixture;
 }
 

@@ -9,17 +9,17 @@
 /* A planned step with what it borrows from. */
 typedef struct {
   Cst *cal;
-  WrkScenario *scenario;
-  WrkModel model;
-  GArray *stages; /* WrkMemory */
+  Scn *scenario;
+  TrnModel model;
+  GArray *stages; /* TrnMemory */
 } MemoryFixture;
 
 static inline void
 memory_free (MemoryFixture *f)
 {
   g_array_unref (f->stages);
-  wrk_model_clear (&f->model);
-  wrk_scenario_free (f->scenario);
+  trn_model_clear (&f->model);
+  scn_free (f->scenario);
   cst_free (f->cal);
   g_free (f);
 }
@@ -34,20 +34,20 @@ memory_of (unsigned nodes, unsigned gpus, const char *workload)
                        nodes, gpus, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  const WrkScenarioOptions options = { 0 };
+  const ScnOptions options = { 0 };
   MemoryFixture *f = g_new0 (MemoryFixture, 1);
-  f->stages = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
-  f->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &f->cal, &error);
-  if (f->scenario == NULL || !wrk_model_plan (&f->scenario->training, &f->model, &error))
+  f->stages = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
+  f->scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &f->cal, &error);
+  if (f->scenario == NULL || !trn_model_plan (&f->scenario->training, &f->model, &error))
     g_error ("%s\n%s", workload, error->message);
-  wrk_model_memory (&f->model, f->stages);
+  trn_model_memory (&f->model, f->stages);
   return f;
 }
 
-static inline const WrkMemory *
+static inline const TrnMemory *
 memory_stage (const MemoryFixture *f, guint stage)
 {
-  return &g_array_index (f->stages, WrkMemory, stage);
+  return &g_array_index (f->stages, TrnMemory, stage);
 }
 
 #endif

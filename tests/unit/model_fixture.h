@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "library_fixture.h"
-#include "model_build-private.h"
-#include "scenario-private.h"
+#include "build-private.h"
+#include "scenario/loaded.h"
 
 /* A model small enough to be reckoned by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
  * f = 2 h), embedding and head 1000 h each, the last norm h. */
@@ -25,20 +25,20 @@
 
 typedef struct {
   Cst *cal;
-  WrkScenario *scenario;
-  WrkNet *net;
-  WrkModelRun *run;
-  const WrkBuild *b;
-  WrkResult *result;
+  Scn *scenario;
+  ColNet *net;
+  TrnModelRun *run;
+  const TrnBuild *b;
+  ScnResult *result;
 } ModelStep;
 
 static inline void
 model_clear (ModelStep *step)
 {
-  g_clear_pointer (&step->result, wrk_result_free);
-  g_clear_pointer (&step->run, wrk_model_run_free);
-  g_clear_pointer (&step->net, wrk_net_free);
-  g_clear_pointer (&step->scenario, wrk_scenario_free);
+  g_clear_pointer (&step->result, scn_result_free);
+  g_clear_pointer (&step->run, trn_model_run_free);
+  g_clear_pointer (&step->net, col_net_free);
+  g_clear_pointer (&step->scenario, scn_free);
   g_clear_pointer (&step->cal, cst_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelStep, model_clear)
@@ -46,13 +46,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelStep, model_clear)
 /* `cluster`: keys of it, "topology: hgx_h100, nodes: 2"; `workload`: keys of it, without kind. `sets` may be NULL. *error is set
  * when it is refused. */
 static inline ModelStep
-model_load (const char *cluster, const char *workload, const char *const *sets, WrkMode mode, GError **error)
+model_load (const char *cluster, const char *workload, const char *const *sets, ColMode mode, GError **error)
 {
   g_autofree char *text = g_strdup_printf ("scenario: s\ncluster: {%s}\nworkload: {kind: training, %s}\n", cluster, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   ModelStep step = { 0 };
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode, .sets = sets };
-  step.scenario = wrk_scenario_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, model_library,
+  ScnOptions options = { .has_mode = TRUE, .mode = mode, .sets = sets };
+  step.scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, model_library,
                                           &step.cal, error);
   return step;
 }
@@ -65,7 +65,7 @@ static const MdlOverlap model_apart = { .gemm = { .pass = { .v = 1e30 } },
 /* Its task graph, not run; `apart`: as above; `software`: in place of the shipped constants, or NULL. The test ends when there is
  * none. */
 static inline ModelStep
-model_build_with (const char *cluster, const char *workload, WrkMode mode, gboolean apart, const MdlSoftware *software)
+model_build_with (const char *cluster, const char *workload, ColMode mode, gboolean apart, const MdlSoftware *software)
 {
   g_autoptr (GError) error = NULL;
   ModelStep step = model_load (cluster, workload, NULL, mode, &error);
@@ -74,17 +74,17 @@ model_build_with (const char *cluster, const char *workload, WrkMode mode, gbool
       step.scenario->system.overlap = &model_apart;
     if (software != NULL)
       step.scenario->system.software = software;
-    step.net = wrk_net_new (wrk_scenario_cluster (step.scenario));
-    step.run = wrk_model_start (&step.scenario->training, step.net, FALSE, &error);
+    step.net = col_net_new (scn_cluster (step.scenario));
+    step.run = trn_model_start (&step.scenario->training, step.net, FALSE, &error);
   }
   if (step.run == NULL)
     g_error ("%s\n%s", workload, error->message);
-  step.b = wrk_model_built (step.run);
+  step.b = trn_model_built (step.run);
   return step;
 }
 
 static inline ModelStep
-model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
+model_build_as (const char *cluster, const char *workload, ColMode mode, gboolean apart)
 {
   return model_build_with (cluster, workload, mode, apart, NULL);
 }
@@ -92,16 +92,16 @@ model_build_as (const char *cluster, const char *workload, WrkMode mode, gboolea
 static inline ModelStep
 model_build (const char *cluster, const char *workload)
 {
-  return model_build_as (cluster, workload, WRK_MODE_EVENT, FALSE);
+  return model_build_as (cluster, workload, COL_MODE_EVENT, FALSE);
 }
 
 /* The same, run on the engine: tasks have their times. */
 static inline ModelStep
-model_played_as (const char *cluster, const char *workload, WrkMode mode, gboolean apart)
+model_played_as (const char *cluster, const char *workload, ColMode mode, gboolean apart)
 {
   g_autoptr (GError) error = NULL;
   ModelStep step = model_build_as (cluster, workload, mode, apart);
-  if (!eng_run (wrk_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
+  if (!eng_run (col_net_engine (step.net), ENG_TIME_NEVER, 0, &error))
     g_error ("%s\n%s", workload, error->message);
   return step;
 }
@@ -109,17 +109,17 @@ model_played_as (const char *cluster, const char *workload, WrkMode mode, gboole
 static inline ModelStep
 model_played (const char *cluster, const char *workload)
 {
-  return model_played_as (cluster, workload, WRK_MODE_EVENT, FALSE);
+  return model_played_as (cluster, workload, COL_MODE_EVENT, FALSE);
 }
 
 /* The answer; `sets` may be NULL. */
 static inline ModelStep
-model_answer (const char *cluster, const char *workload, const char *const *sets, WrkMode mode)
+model_answer (const char *cluster, const char *workload, const char *const *sets, ColMode mode)
 {
   g_autoptr (GError) error = NULL;
   ModelStep step = model_load (cluster, workload, sets, mode, &error);
   if (step.scenario != NULL)
-    step.result = wrk_scenario_run (step.scenario, FALSE, &error);
+    step.result = scn_run (step.scenario, FALSE, &error);
   if (step.result == NULL)
     g_error ("%s\n%s", workload, error->message);
   return step;
@@ -128,7 +128,7 @@ model_answer (const char *cluster, const char *workload, const char *const *sets
 static inline double
 model_step_s (const char *cluster, const char *workload)
 {
-  g_auto (ModelStep) step = model_answer (cluster, workload, NULL, WRK_MODE_EVENT);
+  g_auto (ModelStep) step = model_answer (cluster, workload, NULL, COL_MODE_EVENT);
   return step.result->training.step_time_s;
 }
 
@@ -137,7 +137,7 @@ static inline char *
 model_refusal (const char *cluster, const char *workload)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (ModelStep) step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
+  g_auto (ModelStep) step = model_load (cluster, workload, NULL, COL_MODE_EVENT, &error);
   if (step.scenario != NULL)
     return g_strdup ("not refused");
   const char *at = strstr (error->message, "s.yaml:");
@@ -156,9 +156,9 @@ static inline ModelTally
 model_tally (const ModelStep *step, guint32 lane, const char *name)
 {
   ModelTally tally = { 0 };
-  const WrkBuild *b = step->b;
+  const TrnBuild *b = step->b;
   for (EngTask t = 0; t < b->notes->len; t++) {
-    const WrkNote *note = &g_array_index (b->notes, WrkNote, t);
+    const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
     if (note->comm == NULL || note->lane != lane || !g_str_has_prefix (eng_graph_task_name (b->graph, t), name))
       continue;
     double bytes = note->comm->coll.size_B * note->share;

@@ -8,15 +8,15 @@
 /* A result and what it borrows names from. */
 typedef struct {
   Cst *cal;
-  WrkScenario *scenario;
-  WrkResult *result;
+  Scn *scenario;
+  ScnResult *result;
 } ModelRun;
 
 static inline void
 model_run_clear (ModelRun *run)
 {
-  wrk_result_free (run->result);
-  wrk_scenario_free (run->scenario);
+  scn_result_free (run->result);
+  scn_free (run->scenario);
   cst_free (run->cal);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelRun, model_run_clear)
@@ -24,16 +24,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ModelRun, model_run_clear)
 /* `cluster` and `workload`: the keys within; `more`: lines of the scenario. `options` as of loading, may be NULL. FALSE and *error
  * when it cannot be run; what was loaded stays in *run. */
 static inline gboolean
-model_try (const char *cluster, const char *workload, const char *more, const WrkScenarioOptions *options, gboolean want_spans,
+model_try (const char *cluster, const char *workload, const char *more, const ScnOptions *options, gboolean want_spans,
            ModelRun *run, GError **error)
 {
   g_autofree char *text =
       g_strdup_printf ("scenario: s\ncluster: {%s}\n%sworkload: {kind: training, %s}\n", cluster, more, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const WrkScenarioOptions none = { 0 };
-  run->scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, options != NULL ? options : &none,
+  const ScnOptions none = { 0 };
+  run->scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, options != NULL ? options : &none,
                                           model_library, &run->cal, error);
-  run->result = run->scenario != NULL ? wrk_scenario_run (run->scenario, want_spans, error) : NULL;
+  run->result = run->scenario != NULL ? scn_run (run->scenario, want_spans, error) : NULL;
   return run->result != NULL;
 }
 

@@ -3,13 +3,13 @@
 #define PLAN_FIXTURE_H
 
 #include "library_fixture.h"
-#include "workload/scenario.h"
-#include "workload/plan.h"
+#include "scenario/scenario.h"
+#include "plan/plan.h"
 
 /* Calibrations live as long as the plan: one of each machine. */
 typedef struct {
   GPtrArray *cals;
-  WrkPlan *plan;
+  Pln *plan;
 } Loaded;
 
 static inline const MdlLibrary *
@@ -32,7 +32,7 @@ free_cal (gpointer cal)
 static inline void
 loaded_clear (Loaded *loaded)
 {
-  g_clear_pointer (&loaded->plan, wrk_plan_free);
+  g_clear_pointer (&loaded->plan, pln_free);
   g_clear_pointer (&loaded->cals, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loaded, loaded_clear)
@@ -43,28 +43,28 @@ load_small (const BaseLookup *lookup, const char *const *sets)
 {
   g_autoptr (GError) error = NULL;
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
-  const WrkPlanOptions options = { .sets = sets };
-  loaded.plan = wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals,
+  const PlnOptions options = { .sets = sets };
+  loaded.plan = pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals,
                                &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
   return loaded;
 }
 
-static inline WrkPlanResult *
-search_as (WrkPlan *plan, const WrkPlanAsk *ask)
+static inline PlnResult *
+search_as (Pln *plan, const PlnAsk *ask)
 {
   g_autoptr (GError) error = NULL;
-  WrkPlanResult *result = wrk_plan_search (plan, ask, &error);
+  PlnResult *result = pln_search (plan, ask, &error);
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
 }
 
-static inline WrkPlanResult *
-search (WrkPlan *plan, guint threads, guint best)
+static inline PlnResult *
+search (Pln *plan, guint threads, guint best)
 {
-  const WrkPlanAsk ask = { .threads = threads, .best = best };
+  const PlnAsk ask = { .threads = threads, .best = best };
   return search_as (plan, &ask);
 }
 

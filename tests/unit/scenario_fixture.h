@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "scenario-private.h"
+#include "scenario/loaded.h"
 
 /* Named files are looked up beside this one, then among the shipped. */
 #define SCENARIO_NAME TEST_SOURCE_DIR "/scenarios/cases/s.yaml"
@@ -47,14 +47,14 @@ scenario_text (unsigned n_gpus, unsigned n_nodes, const char *workload, const ch
 }
 
 /* Returned: full; NULL and the error's text in *message (full) when it is refused. */
-static inline WrkScenario *
-scenario_load (const char *text, const char *const *sets, const WrkScenarioOptions *given, char **message)
+static inline Scn *
+scenario_load (const char *text, const char *const *sets, const ScnOptions *given, char **message)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  WrkScenarioOptions options = given != NULL ? *given : (WrkScenarioOptions){ 0 };
+  ScnOptions options = given != NULL ? *given : (ScnOptions){ 0 };
   options.sets = sets;
-  WrkScenario *scenario = wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, NULL, NULL, &error);
+  Scn *scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, NULL, NULL, &error);
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;
   else if (scenario == NULL)
@@ -64,24 +64,24 @@ scenario_load (const char *text, const char *const *sets, const WrkScenarioOptio
 
 /* Runs it; the test ends when it cannot be loaded or run. Returned: full. *scenario, full, owns the names of link classes in the
  * result. */
-static inline WrkResult *
-scenario_run_kept (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, WrkMode mode, WrkScenario **scenario)
+static inline ScnResult *
+scenario_run_kept (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, ColMode mode, Scn **scenario)
 {
   g_autofree char *text = scenario_text (n_gpus, n_nodes, workload, extra);
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+  ScnOptions options = { .has_mode = TRUE, .mode = mode };
   g_autoptr (GError) error = NULL;
   *scenario = scenario_load (text, NULL, &options, NULL);
-  WrkResult *result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
+  ScnResult *result = *scenario != NULL ? scn_run (*scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s\n%s", workload, error != NULL ? error->message : "not loaded");
   return result;
 }
 
 /* The same, where no link is asked for its class. */
-static inline WrkResult *
-scenario_run (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, WrkMode mode)
+static inline ScnResult *
+scenario_run (unsigned n_gpus, unsigned n_nodes, const char *workload, const char *extra, ColMode mode)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   return scenario_run_kept (n_gpus, n_nodes, workload, extra, mode, &scenario);
 }
 

@@ -5,10 +5,10 @@
 #include "report/coll.h"
 
 /* 8 ranks, 1 GiB all-reduce in 2.5 ms: algbw 1073741824 / 0.0025 = 429.4967296 GB/s, busbw x 14/8 = 751.6192768 GB/s. */
-static WrkColl
+static ColAnswer
 sample (void)
 {
-  WrkColl coll = { .op = MDL_OP_ALL_REDUCE,
+  ColAnswer coll = { .op = MDL_OP_ALL_REDUCE,
                    .algo = MDL_ALGO_RING,
                    .proto = MDL_PROTO_SIMPLE,
                    .dtype = MDL_DTYPE_FP32,
@@ -31,7 +31,7 @@ static void
 tsv_has_the_keys_of_the_contract_in_order (void)
 {
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   base_members_add (table, rep_coll_members, &coll);
   g_autoptr (GString) out = g_string_new (NULL);
   base_table_print_tsv (table, out);
@@ -45,7 +45,7 @@ static void
 text_shows_microseconds_and_gigabytes_per_second (void)
 {
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   base_members_add (table, rep_coll_members, &coll);
   g_autoptr (GString) out = g_string_new (NULL);
   base_table_print_text (table, out);
@@ -59,7 +59,7 @@ static void
 json_row_equals_table_row (void)
 {
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   base_members_add (table, rep_coll_members, &coll);
   g_autoptr (JsonBuilder) by_table = json_builder_new (), by_members = json_builder_new ();
   base_table_build_json (table, by_table);
@@ -76,7 +76,7 @@ static void
 plain_library_has_no_channels (void)
 {
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   coll.cost.channels = 0;
   base_members_add (table, rep_coll_members, &coll);
   g_autoptr (JsonBuilder) json = json_builder_new ();
@@ -89,7 +89,7 @@ static void
 one_rank_that_takes_no_time_prints_no_infinity (void)
 {
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   coll.time_s = coll.time_lo_s = coll.time_hi_s = 0;
   coll.algbw_Bps = coll.busbw_Bps = HUGE_VAL;
   base_members_add (table, rep_coll_members, &coll);
@@ -106,7 +106,7 @@ static void
 nccl_tests_row_has_its_columns (void)
 {
   /* size 12, count 12, type 8, redop 6, root 6, then time 7, algbw 6, busbw 6, #wrong 6, twice; two blanks between. */
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   g_autoptr (GString) row = g_string_new (NULL);
   rep_nccl_tests_row (row, &coll, 0);
   TEST_STR (row->str, "  1073741824     268435456     float     sum      -1"
@@ -117,7 +117,7 @@ static void
 nccl_tests_count_is_one_ranks_part_of_a_gather (void)
 {
   /* 1 GiB over 8 ranks is 134217728 B a rank: 67108864 elements of 2 B. */
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   coll.op = MDL_OP_ALL_GATHER;
   coll.dtype = MDL_DTYPE_BF16;
   g_autoptr (GString) row = g_string_new (NULL);
@@ -128,7 +128,7 @@ nccl_tests_count_is_one_ranks_part_of_a_gather (void)
 static void
 nccl_tests_broadcast_prints_its_root (void)
 {
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   coll.op = MDL_OP_BROADCAST;
   g_autoptr (GString) row = g_string_new (NULL);
   rep_nccl_tests_row (row, &coll, 3);
@@ -139,7 +139,7 @@ static void
 nccl_tests_numbers_give_up_decimals_to_keep_their_width (void)
 {
   /* 123456.7 us does not fit seven characters with two decimals: 123456.78 is nine, 123456.8 eight, 123457 six. */
-  WrkColl coll = sample ();
+  ColAnswer coll = sample ();
   coll.time_s = 0.1234567;
   coll.algbw_Bps = 12345.6e9;
   g_autoptr (GString) row = g_string_new (NULL);

@@ -9,7 +9,7 @@ static RepCompareRow
 row_of (MdlAlgo algo, double size_B, double time_s, guint column, guint size)
 {
   RepCompareRow row = { .column = column, .size = size, .own_algo = -1, .own_proto = -1, .own_time_s = (double)NAN };
-  row.coll = (WrkColl){ .op = MDL_OP_ALL_REDUCE,
+  row.coll = (ColAnswer){ .op = MDL_OP_ALL_REDUCE,
                         .algo = algo,
                         .proto = MDL_PROTO_SIMPLE,
                         .dtype = MDL_DTYPE_FP32,

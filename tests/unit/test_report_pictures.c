@@ -7,24 +7,24 @@
 static void
 add_span (GPtrArray *spans, const char *lane, const char *name, double start_s, double end_s)
 {
-  WrkSpan *span = g_new (WrkSpan, 1);
-  *span = (WrkSpan){ .lane = g_strdup (lane), .name = g_strdup (name), .start_s = start_s, .end_s = end_s };
+  ColSpan *span = g_new (ColSpan, 1);
+  *span = (ColSpan){ .lane = g_strdup (lane), .name = g_strdup (name), .start_s = start_s, .end_s = end_s };
   g_ptr_array_add (spans, span);
 }
 
 static void
 span_free (gpointer data)
 {
-  WrkSpan *span = data;
+  ColSpan *span = data;
   g_free (span->lane);
   g_free (span->name);
   g_free (span);
 }
 
-static WrkResult
+static ScnResult
 step_of (GPtrArray *spans)
 {
-  return (WrkResult){ .kind = WRK_KIND_TRAINING, .run.spans = spans };
+  return (ScnResult){ .kind = SCN_KIND_TRAINING, .run.spans = spans };
 }
 
 /* Stage 0 computes from 0 to 1, sends to 2 while it goes on computing from 1.5; stage 1 computes from 2 to 4. */
@@ -39,7 +39,7 @@ a_stage_that_computes_beside_a_send_computes (void)
   add_span (spans, "stage 1 compute", "W0", 3, 3.5);
   add_span (spans, "stage 1 compute", "optimizer", 3.5, 4);
   add_span (spans, "somewhere else", "F0", 0, 9);
-  WrkResult result = step_of (spans);
+  ScnResult result = step_of (spans);
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 7;
   TEST_TRUE (rep_timeline_tsv (&result, out, &columns));
@@ -66,7 +66,7 @@ what_is_too_fine_to_draw_takes_the_colour_of_most_of_it (void)
     add_span (spans, "stage 0 compute", "B0", 3 * i + 1, 3 * i + 3);
   }
   add_span (spans, "stage 1 compute", "F0", 0, 6000);
-  WrkResult result = step_of (spans);
+  ScnResult result = step_of (spans);
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 0;
   TEST_TRUE (rep_timeline_tsv (&result, out, &columns));
@@ -80,9 +80,9 @@ what_is_too_fine_to_draw_takes_the_colour_of_most_of_it (void)
 static void
 parts_of_a_step_are_those_that_are_not_zero (void)
 {
-  WrkResult result = { .kind = WRK_KIND_TRAINING };
-  result.training.part_s[WRK_PART_COMPUTE] = 0.5;
-  result.training.part_s[WRK_PART_BUBBLE] = 0.25;
+  ScnResult result = { .kind = SCN_KIND_TRAINING };
+  result.training.part_s[TRN_PART_COMPUTE] = 0.5;
+  result.training.part_s[TRN_PART_BUBBLE] = 0.25;
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_TRUE (rep_parts_tsv (&result, out));
   TEST_STR (out->str, "part\tvalue_s\ncompute\t0.5\nbubble\t0.25\n");
@@ -91,21 +91,21 @@ parts_of_a_step_are_those_that_are_not_zero (void)
 static void
 names_with_tabs_stay_in_their_cell (void)
 {
-  WrkResult result = { .kind = WRK_KIND_COLLECTIVE, .run.links = g_array_new (FALSE, FALSE, sizeof (WrkLinkUse)) };
+  ScnResult result = { .kind = SCN_KIND_COLLECTIVE, .run.links = g_array_new (FALSE, FALSE, sizeof (ColLinkUse)) };
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_FALSE (rep_links_tsv (&result, out));
   char busiest[] = "a\tb\nc";
-  WrkLinkUse use = { .link_class = "ib\xff", .busiest = busiest, .utilisation = 0.5, .bytes = 1e9 };
+  ColLinkUse use = { .link_class = "ib\xff", .busiest = busiest, .utilisation = 0.5, .bytes = 1e9 };
   g_array_append_val (result.run.links, use);
   TEST_TRUE (rep_links_tsv (&result, out));
   TEST_STR (out->str, "link_class\tbusiest\tutilisation\tbytes\nib\357\277\275\ta\\tb\\nc\t0.5\t1000000000\n");
-  g_array_unref (result.links);
+  g_array_unref (result.run.links);
 }
 
 static void
 a_run_without_a_step_has_no_timeline_and_no_memory (void)
 {
-  WrkResult result = { .kind = WRK_KIND_COLLECTIVE };
+  ScnResult result = { .kind = SCN_KIND_COLLECTIVE };
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 0;
   TEST_FALSE (rep_timeline_tsv (&result, out, &columns));
@@ -116,12 +116,12 @@ a_run_without_a_step_has_no_timeline_and_no_memory (void)
 static void
 memory_is_a_row_a_stage (void)
 {
-  WrkMemory memory[2] = {
+  TrnMemory memory[2] = {
     { .stage = 0, .weights_B = 1, .gradients_B = 2, .optimizer_B = 3, .activations_B = 4, .buffers_B = 5, .other_B = 6 },
     { .stage = 1, .weights_B = 10 }
   };
-  WrkResult result = { .kind = WRK_KIND_TRAINING };
-  result.training.memory = g_array_new (FALSE, FALSE, sizeof (WrkMemory));
+  ScnResult result = { .kind = SCN_KIND_TRAINING };
+  result.training.memory = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
   g_array_append_vals (result.training.memory, memory, 2);
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_TRUE (rep_memory_tsv (&result, out));
@@ -133,11 +133,11 @@ memory_is_a_row_a_stage (void)
 static void
 goodput_is_a_row_an_interval (void)
 {
-  const WrkInterval curve[] = {
+  const GdpInterval curve[] = {
     { .every_steps = 10, .interval_s = 60, .goodput = { 0.8, 0.75, 0.85 }, .closed = 0.81 },
     { .every_steps = 100, .interval_s = 600, .goodput = { 0.9, 0.875, 0.925 }, .closed = 0.91 },
   };
-  WrkGoodput goodput = { .curve = g_array_new (FALSE, FALSE, sizeof (WrkInterval)), .best = curve[1] };
+  Gdp goodput = { .curve = g_array_new (FALSE, FALSE, sizeof (GdpInterval)), .best = curve[1] };
   g_autoptr (GString) one = g_string_new (NULL), both = g_string_new (NULL);
   g_array_append_vals (goodput.curve, curve, 1);
   TEST_FALSE (rep_goodput_curve_tsv (&goodput, one));

@@ -10,9 +10,9 @@
 
 /* Of a machine: so many days of 1 s steps, between 0.9 and 1.2 s, for so much of which the machine is a share. */
 static void
-add_row (WrkPlanResult *result, guint machine, double days, double usd, gboolean alike)
+add_row (PlnResult *result, guint machine, double days, double usd, gboolean alike)
 {
-  WrkChoiceRow row = { .machine = machine,
+  PlnChoiceRow row = { .machine = machine,
                        .ask = { .tp = 2, .pp = 1, .dp = 4 },
                        .step_time_s = 1,
                        .step_time_lo_s = 0.9,
@@ -21,17 +21,17 @@ add_row (WrkPlanResult *result, guint machine, double days, double usd, gboolean
                        .formula_s = days * DAY_S,
                        .formula_usd = usd,
                        .power_W = 12750,
-                       .way = WRK_WAY_OWN,
+                       .way = PLN_WAY_OWN,
                        .money = { .total_usd = usd, .energy_J = days * 3.6e9 },
                        .usd_per_token = usd / 100e9,
                        .alike = alike };
   g_array_append_val (result->rows, row);
 }
 
-static WrkPlanResult
+static PlnResult
 empty (void)
 {
-  return (WrkPlanResult){ .rows = g_array_new (FALSE, TRUE, sizeof (WrkChoiceRow)) };
+  return (PlnResult){ .rows = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow)) };
 }
 
 static void
@@ -41,7 +41,7 @@ the_first_lines_say_what_to_take_and_what_is_decided (void)
    * in 380,000 / 18.725 hours, 846 days; 10 days of rent are $4,800 */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult result = empty ();
+  PlnResult result = empty ();
   add_row (&result, 0, 10, 6000, TRUE);
   add_row (&result, 0, 11, 6600, TRUE);
   add_row (&result, 1, 5, 6300, TRUE);
@@ -56,7 +56,7 @@ the_first_lines_say_what_to_take_and_what_is_decided (void)
             "work (this run is 10), buying beyond; the cost above is this run's share of 1000 days, and holds if other work "
             "fills the rest.");
   TEST_NEAR (rep_plan_break_even_s (small.plan, &result), 380e3 / 18.725 * 3600, 1e-9);
-  g_array_index (result.rows, WrkChoiceRow, 2).alike = FALSE;
+  g_array_index (result.rows, PlnChoiceRow, 2).alike = FALSE;
   g_auto (GStrv) decided = rep_plan_verdict (small.plan, &result);
   TEST_STR (decided[1], "Decided at these prices: nodes 1. 2: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
   g_array_unref (result.rows);
@@ -68,10 +68,10 @@ what_the_engine_says_is_not_held_against_the_closed_form (void)
   /* the engine adds a tenth to the first: the other one, which it has not run, is held against the first's closed form */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult result = empty ();
+  PlnResult result = empty ();
   add_row (&result, 0, 10, 6000, TRUE);
   add_row (&result, 1, 5, 6300, TRUE);
-  WrkChoiceRow *first = &g_array_index (result.rows, WrkChoiceRow, 0);
+  PlnChoiceRow *first = &g_array_index (result.rows, PlnChoiceRow, 0);
   first->simulated = TRUE;
   first->run_s *= 1.1;
   first->money.total_usd *= 1.1;
@@ -79,7 +79,7 @@ what_the_engine_says_is_not_held_against_the_closed_form (void)
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (g_str_has_suffix (said[0], "; cut by tensor 2, pipeline 1, data 4, experts 8."));
   TEST_STR (said[1], "Open: nodes. The errors do not tell 1 from 2: 5.0 % more cost ($330; $380 k more to buy), 50 % less time.");
-  g_array_index (result.rows, WrkChoiceRow, 1).simulated = TRUE;
+  g_array_index (result.rows, PlnChoiceRow, 1).simulated = TRUE;
   g_auto (GStrv) both = rep_plan_verdict (small.plan, &result);
   TEST_STR (both[1], "Open: nodes. The errors do not tell 1 from 2: 4.5 % less cost ($300; $380 k more to buy), 55 % less time.");
   g_array_unref (result.rows);
@@ -90,7 +90,7 @@ a_machine_that_nothing_runs_on_is_named (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult result = empty ();
+  PlnResult result = empty ();
   g_auto (GStrv) nothing = rep_plan_verdict (small.plan, &result);
   TEST_INT (g_strv_length (nothing), 0);
   TEST_TRUE (isnan (rep_plan_break_even_s (small.plan, &result)));
@@ -106,11 +106,11 @@ a_front_has_two_ends (void)
   static const char *const sets[] = { "objective=pareto", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult result = empty ();
+  PlnResult result = empty ();
   add_row (&result, 1, 5, 6300, TRUE);
   add_row (&result, 0, 10, 6000, TRUE);
   for (guint i = 0; i < 2; i++)
-    g_array_index (result.rows, WrkChoiceRow, i).front = TRUE;
+    g_array_index (result.rows, PlnChoiceRow, i).front = TRUE;
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (g_str_has_prefix (said[0], "Take the fastest that meets the goal, 2 x hgx_h100: 5 days"));
   TEST_STR (said[1], "Or the cheapest, 1 x hgx_h100: 10 days (9 to 12), $6 k ($5.4 k to $7.2 k) bought, $0.06 a million tokens.");
@@ -124,14 +124,14 @@ what_saves_more_than_it_slows_is_said (void)
   static const char *const sets[] = { "objective=time", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult result = empty ();
+  PlnResult result = empty ();
   add_row (&result, 1, 10, 6000, TRUE);
   add_row (&result, 0, 10.2, 5700, FALSE); /* 2 % slower, 5 % cheaper */
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_STR (said[1],
             "Decided: nodes 2. 1: 2.0 % more time, 5.0 % less cost ($300; $380 k less to buy), so that it saves more than it "
             "slows.");
-  g_array_index (result.rows, WrkChoiceRow, 1).formula_usd = 5940; /* 1 % cheaper */
+  g_array_index (result.rows, PlnChoiceRow, 1).formula_usd = 5940; /* 1 % cheaper */
   g_auto (GStrv) dear = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (g_str_has_suffix (dear[1], "($60; $380 k less to buy)."));
   g_array_unref (result.rows);

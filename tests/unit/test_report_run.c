@@ -22,17 +22,17 @@ parse (const char *text)
 }
 
 /* 10 ms step: 6 ms of compute, 3 ms that wait for gradients, 1 ms of optimizer; 4.5 ms of communication, so 4.5 / 6 = 0.75. */
-static WrkResult
+static ScnResult
 training (void)
 {
-  WrkResult result = { .kind = WRK_KIND_TRAINING, .run.n_events = 42 };
-  WrkTrainingResult *t = &result.training;
+  ScnResult result = { .kind = SCN_KIND_TRAINING, .run.n_events = 42 };
+  TrnResult *t = &result.training;
   t->step_time_s = 0.010;
   t->step_time_lo_s = 0.009;
   t->step_time_hi_s = 0.011;
-  t->part_s[WRK_PART_COMPUTE] = 0.006;
-  t->part_s[WRK_PART_EXPOSED_DP] = 0.003;
-  t->part_s[WRK_PART_OPTIMIZER] = 0.001;
+  t->part_s[TRN_PART_COMPUTE] = 0.006;
+  t->part_s[TRN_PART_EXPOSED_DP] = 0.003;
+  t->part_s[TRN_PART_OPTIMIZER] = 0.001;
   t->communication_s = 0.0045;
   t->ideal_bound_s = 0.0075;
   t->comm_compute_ratio = 0.75;
@@ -56,7 +56,7 @@ results_of (JsonNode *node)
 static void
 training_json_has_the_contracts_keys_and_nulls (void)
 {
-  WrkResult result = training ();
+  ScnResult result = training ();
   g_autoptr (JsonBuilder) json = json_builder_new ();
   rep_run_json (&result, json);
   g_autofree char *text = base_json_print (json);
@@ -76,23 +76,23 @@ training_json_has_the_contracts_keys_and_nulls (void)
 static void
 breakdown_sums_to_the_step (void)
 {
-  WrkResult result = training ();
+  ScnResult result = training ();
   g_autoptr (JsonBuilder) json = json_builder_new ();
   rep_run_json (&result, json);
   g_autofree char *text = base_json_print (json);
   g_autoptr (JsonNode) node = parse (text);
   JsonObject *breakdown = json_object_get_object_member (results_of (node), "breakdown_s");
-  TEST_INT (json_object_get_size (breakdown), WRK_PART_N);
+  TEST_INT (json_object_get_size (breakdown), TRN_PART_N);
   double sum_s = 0;
-  for (int p = 0; p < WRK_PART_N; p++)
-    sum_s += json_object_get_double_member (breakdown, wrk_part_names[p]);
+  for (int p = 0; p < TRN_PART_N; p++)
+    sum_s += json_object_get_double_member (breakdown, trn_part_names[p]);
   TEST_NEAR (sum_s, 0.010, 1e-15);
 }
 
 static void
 training_tsv_is_one_row_under_one_header (void)
 {
-  WrkResult result = training ();
+  ScnResult result = training ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_run_tsv (&result, out);
   g_auto (GStrv) lines = g_strsplit (out->str, "\n", 0);
@@ -108,7 +108,7 @@ training_tsv_is_one_row_under_one_header (void)
 static void
 training_text_leaves_out_parts_that_took_no_time (void)
 {
-  WrkResult result = training ();
+  ScnResult result = training ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_run_text (&result, out);
   TEST_HAS (out->str, "exposed_dp");
@@ -120,9 +120,9 @@ training_text_leaves_out_parts_that_took_no_time (void)
 static void
 transfer_is_told_with_its_path (void)
 {
-  WrkResult result = { .kind = WRK_KIND_TRANSFER };
+  ScnResult result = { .kind = SCN_KIND_TRANSFER };
   char from[] = "gpu0", to[] = "node1.gpu3", bottleneck[] = "node0.nic0 -> leaf0";
-  result.transfer = (WrkTransferResult){ .from = from,
+  result.transfer = (StoTransferResult){ .from = from,
                                          .to = to,
                                          .bytes = 1e9,
                                          .count = 1,
@@ -149,7 +149,7 @@ static void
 trace_is_json_with_lanes_as_threads (void)
 {
   char lane0[] = "stage 0 compute", lane1[] = "stage 0 \"net\"\\\t", name[] = "forward";
-  WrkSpan a = { lane0, name, 0, 1e-6 }, b = { lane1, name, 1e-6, 3.5e-6 }, c = { lane0, name, 2e-6, 3e-6 };
+  ColSpan a = { lane0, name, 0, 1e-6 }, b = { lane1, name, 1e-6, 3.5e-6 }, c = { lane0, name, 2e-6, 3e-6 };
   g_autoptr (GPtrArray) spans = g_ptr_array_new ();
   g_ptr_array_add (spans, &a);
   g_ptr_array_add (spans, &b);

@@ -224,7 +224,7 @@ dot_has_a_box_a_node_and_balanced_braces (void)
 /* ---- explanations ---- */
 
 /* 1 GB over the link gpu0 -> switch at 50 GB/s: 20 ms, and 1 us of latency. */
-static WrkColl
+static ColAnswer
 sample (const Clu *clu)
 {
   CluLink link = { 0 };
@@ -233,7 +233,7 @@ sample (const Clu *clu)
     if (strcmp (clu_resource_class (clu, link.forward), "toy_up") == 0)
       break;
   }
-  WrkColl coll = { .op = MDL_OP_ALL_REDUCE,
+  ColAnswer coll = { .op = MDL_OP_ALL_REDUCE,
                    .algo = MDL_ALGO_RING,
                    .proto = MDL_PROTO_SIMPLE,
                    .dtype = MDL_DTYPE_FP32,
@@ -251,8 +251,8 @@ sample (const Clu *clu)
   coll.cost.term[0] =
       (MdlTerm){ .name = "latency", .value_s = 1e-6, .how = "1 step x 1 us", .source = BASE_SOURCE_MEASURED, .note = "n" };
   coll.cost.term[1] = (MdlTerm){ .name = "links", .value_s = 0.02, .how = "1 GB / 50 GB/s", .source = BASE_SOURCE_DATASHEET };
-  coll.alike = g_array_new (FALSE, FALSE, sizeof (WrkLoad));
-  WrkLoad there = { link.forward, 1, 1, 1 }, back = { link.backward, 0.5, 1, 1 };
+  coll.alike = g_array_new (FALSE, FALSE, sizeof (ColLoad));
+  ColLoad there = { link.forward, 1, 1, 1 }, back = { link.backward, 0.5, 1, 1 };
   g_array_append_val (coll.alike, there);
   g_array_append_val (coll.alike, back);
   return coll;
@@ -264,7 +264,7 @@ explanation_sums_its_terms_and_its_loads (void)
   g_auto (Machine) m = { 0 };
   if (!machine_make (&m))
     return;
-  g_auto (WrkColl) coll = sample (m.clu);
+  g_auto (ColAnswer) coll = sample (m.clu);
   g_autoptr (GArray) alternatives = rep_alternatives_new ();
   RepAlternative same = { MDL_ALGO_RING, MDL_PROTO_SIMPLE, NULL, 0.020001, 0.015 },
                  slow = { MDL_ALGO_TREE, MDL_PROTO_SIMPLE, NULL, 0.040002, 0.012 },

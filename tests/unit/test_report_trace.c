@@ -118,7 +118,7 @@ static void
 compute_slices_sum_to_the_steps_compute (void)
 {
   g_auto (Trace) trace = read_trace (EIGHT, PIPED);
-  const WrkTrainingResult *training = &trace.run.result->training;
+  const TrnResult *training = &trace.run.result->training;
   double compute_s = 0, optimizer_s = 0, recompute_s = 0;
   for (guint i = 0; i < trace.events->len; i++) {
     const Event *e = event_at (&trace, i);
@@ -131,8 +131,8 @@ compute_slices_sum_to_the_steps_compute (void)
       compute_s += length_s;
     recompute_s += g_str_equal (e->category, "recompute") ? length_s : 0;
   }
-  TEST_NEAR (compute_s, training->part_s[WRK_PART_COMPUTE], 1e-3);
-  TEST_NEAR (optimizer_s, training->part_s[WRK_PART_OPTIMIZER], 1e-3);
+  TEST_NEAR (compute_s, training->part_s[TRN_PART_COMPUTE], 1e-3);
+  TEST_NEAR (optimizer_s, training->part_s[TRN_PART_OPTIMIZER], 1e-3);
   TEST_TRUE (recompute_s > .15 * compute_s && recompute_s < .3 * compute_s); /* a forward again, of about four */
 }
 
@@ -216,7 +216,7 @@ a_large_step_leaves_micro_batches_out_of_the_middle (void)
 {
   g_auto (Trace) trace = read_trace (EIGHT, "model: llama3_8b, sequence: 1024, global_batch: 2048, framework: fused, "
                                             "parallel: {tp: 4, pp: 2}, schedule: 1f1b");
-  const char *said = wrk_trace_written (trace.run.result->training.trace);
+  const char *said = trn_trace_written (trace.run.result->training.trace);
   TEST_TRUE (said != NULL);
   TEST_HAS (said, "the trace has micro-batches 0 to ");
   TEST_STR (trace.run.result->run.warnings->pdata[trace.run.result->run.warnings->len - 1], said);
@@ -261,15 +261,15 @@ the_timeline_of_a_large_step_has_no_gap (void)
                                           "model: llama3_8b, sequence: 1024, global_batch: 2048, framework: fused, "
                                           "parallel: {tp: 4, pp: 2}, schedule: 1f1b",
                                           "", TRUE);
-  const WrkTrainingResult *training = &run.result->training;
-  TEST_TRUE (wrk_trace_written (run.result->training.trace) != NULL);
-  const GArray *stretches = wrk_trace_stretches (run.result->training.trace);
+  const TrnResult *training = &run.result->training;
+  TEST_TRUE (trn_trace_written (run.result->training.trace) != NULL);
+  const GArray *stretches = trn_trace_stretches (run.result->training.trace);
   TEST_TRUE (stretches->len > 100);
   double computed_s = 0;
   for (guint i = 0; i < stretches->len; i++) {
-    const WrkStretch *stretch = &g_array_index (stretches, WrkStretch, i);
+    const TrnStretch *stretch = &g_array_index (stretches, TrnStretch, i);
     TEST_TRUE (stretch->end_s > stretch->start_s && stretch->end_s <= training->step_time_s * (1 + 1e-9));
-    if (stretch->process == 0 && (stretch->kind == WRK_TRACE_FORWARD || stretch->kind == WRK_TRACE_BACKWARD))
+    if (stretch->process == 0 && (stretch->kind == TRN_TRACE_FORWARD || stretch->kind == TRN_TRACE_BACKWARD))
       computed_s += stretch->end_s - stretch->start_s;
   }
   TEST_TRUE (computed_s > 0.3 * training->step_time_s);
@@ -292,7 +292,7 @@ a_small_step_is_seen_whole (void)
   g_auto (ModelRun) run = model_run_with (EIGHT, PIPED, "", TRUE);
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 0;
-  TEST_INT (wrk_trace_stretches (run.result->training.trace)->len, 0);
+  TEST_INT (trn_trace_stretches (run.result->training.trace)->len, 0);
   TEST_FALSE (rep_timeline_begin_tsv (run.result, out, &columns));
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "scenario_fixture.h"
-#include "workload/goodput.h"
+#include "goodput/goodput.h"
 
 #define STORAGE(network)                                                                                                      \
   "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 1 TB/s}, write: {rate: 1 " \
@@ -12,32 +12,32 @@
 #define LAYERS "layers: [{forward: 40 ms, backward: 60 ms, gradient: 1 GB}], algo: ring"
 
 /* `more`: keys of the workload. */
-static WrkResult *
-run_on (const char *storage, WrkMode mode, const char *more)
+static ScnResult *
+run_on (const char *storage, ColMode mode, const char *more)
 {
   g_autofree char *workload = g_strdup_printf ("{kind: training, " LAYERS ", %s}", more);
   g_autofree char *text = scenario_text (1, 2, workload, "");
   const char *const sets[] = { storage, "topology.frontend={rate: 10 GB/s}", NULL };
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, NULL);
+  const ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (Scn) scenario = scenario_load (text, sets, &options, NULL);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s: %s", more, error != NULL ? error->message : "not loaded");
   return result;
 }
 
-static WrkResult *
+static ScnResult *
 run (const char *more)
 {
-  return run_on (STORAGE ("fabric"), WRK_MODE_EVENT, more);
+  return run_on (STORAGE ("fabric"), COL_MODE_EVENT, more);
 }
 
 static double
-sum_s (const WrkTrainingResult *t)
+sum_s (const TrnResult *t)
 {
   double sum = 0;
-  for (int p = 0; p < WRK_PART_N; p++)
+  for (int p = 0; p < TRN_PART_N; p++)
     sum += t->part_s[p];
   return sum;
 }
@@ -61,9 +61,9 @@ a_drain_over_the_adapters_slows_the_steps_it_lasts_through (void)
     { SAVE ("20 GB", "3"), 1, 1.3, 3, 0.3, 0.4 },     /* 6 GB each are through after three steps: 4 GB more are waited for */
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (WrkResult) r = run (rows[i].save);
-    const WrkTrainingResult *t = &r->training;
-    const WrkCheckpointResult *c = &t->checkpoint;
+    g_autoptr (ScnResult) r = run (rows[i].save);
+    const TrnResult *t = &r->training;
+    const TrnCheckpointResult *c = &t->checkpoint;
     test_near (c->drain_alone_s, rows[i].alone_s, 2e-3, rows[i].save, __FILE__, __LINE__);
     test_near (c->drain_s, rows[i].drain_s, 2e-3, rows[i].save, __FILE__, __LINE__);
     test_near (c->slowed_s, rows[i].slowed_s, 2e-3, rows[i].save, __FILE__, __LINE__);
@@ -71,8 +71,8 @@ a_drain_over_the_adapters_slows_the_steps_it_lasts_through (void)
     test_near (c->wait_s, rows[i].wait_s, 2e-3, rows[i].save, __FILE__, __LINE__);
     if (rows[i].slow_steps > 1)
       TEST_NEAR (c->slow_step_s, 0.3, 1e-3);
-    TEST_NEAR (t->part_s[WRK_PART_CHECKPOINT], (c->stall_s + c->slowed_s) / c->every, 1e-9);
-    TEST_NEAR (t->step_time_s, 0.2 + t->part_s[WRK_PART_CHECKPOINT], 1e-3);
+    TEST_NEAR (t->part_s[TRN_PART_CHECKPOINT], (c->stall_s + c->slowed_s) / c->every, 1e-9);
+    TEST_NEAR (t->step_time_s, 0.2 + t->part_s[TRN_PART_CHECKPOINT], 1e-3);
     TEST_NEAR (sum_s (t), t->step_time_s, 1e-9);
   }
 }
@@ -80,12 +80,12 @@ a_drain_over_the_adapters_slows_the_steps_it_lasts_through (void)
 static void
 a_drain_elsewhere_slows_nothing (void)
 {
-  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++)
+  for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++)
     for (int frontend = 0; frontend <= 1; frontend++) {
-      if (mode == WRK_MODE_EVENT && !frontend)
+      if (mode == COL_MODE_EVENT && !frontend)
         continue; /* as above */
-      g_autoptr (WrkResult) r = run_on (frontend ? STORAGE ("frontend") : STORAGE ("fabric"), mode, SAVE ("20 GB", "100"));
-      const WrkCheckpointResult *c = &r->training.checkpoint;
+      g_autoptr (ScnResult) r = run_on (frontend ? STORAGE ("frontend") : STORAGE ("fabric"), mode, SAVE ("20 GB", "100"));
+      const TrnCheckpointResult *c = &r->training.checkpoint;
       TEST_NEAR (c->drain_s, c->drain_alone_s, 0);
       TEST_NEAR (c->drain_s, 1, 2e-3);
       TEST_NEAR (c->slowed_s, 0, 0);
@@ -101,10 +101,10 @@ goodput_counts_what_steps_lose_to_a_drain (void)
   g_autofree char *text =
       scenario_text (1, 2, "{kind: training, " LAYERS ", failures: {rates: llama3_2024, days: 1}, " SAVE ("20 GB", "100") "}", "");
   const char *const sets[] = { STORAGE ("fabric"), NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
-  g_autoptr (WrkGoodput) goodput = wrk_scenario_goodput (scenario, r, NULL, &error);
+  g_autoptr (ScnResult) r = scn_run (scenario, FALSE, &error);
+  g_autoptr (Gdp) goodput = gdp_scenario_goodput (scenario, r, NULL, &error);
   TEST_TRUE (goodput != NULL);
   TEST_NEAR (goodput->checkpoint.stall_s, 0.25 + 0.5, 0.01);
   TEST_NEAR (goodput->checkpoint.drain_s, 1.5, 0.01);
@@ -118,8 +118,8 @@ a_larger_state_never_costs_less_and_the_steps_add_up (void)
     for (unsigned every = 5; every <= 500; every *= 10) {
       g_autofree char *more = g_strdup_printf (
           "checkpoint: {tier: fs, software: raw, mode: async, threads: 64, bytes: %u GB, every: %u}", state, every);
-      g_autoptr (WrkResult) r = run (more);
-      const WrkCheckpointResult *c = &r->training.checkpoint;
+      g_autoptr (ScnResult) r = run (more);
+      const TrnCheckpointResult *c = &r->training.checkpoint;
       TEST_TRUE (c->drain_s >= c->drain_alone_s * (1 - 1e-9));
       TEST_TRUE (c->slow_steps <= every);
       TEST_TRUE (c->slowed_s <= c->slow_steps * 0.1 * (1 + 1e-3));
@@ -140,15 +140,15 @@ reads_that_cross_the_adapters_slow_the_step (void)
 {
   /* A reader a node asks for 1 GB in 0.2 s, 5 GB/s: into the adapter, as gradients come, which have 5 until the reads are through
    * at 0.2 s, and then 10 for the other half: 0.05 s more. */
-  g_autoptr (WrkResult) r = run ("loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
-  const WrkTrainingResult *t = &r->training;
+  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
+  const TrnResult *t = &r->training;
   TEST_NEAR (t->loader.slows_s, 0.05, 2e-3);
   TEST_NEAR (t->loader.stall_s, 0, 1e-9);
-  TEST_NEAR (t->part_s[WRK_PART_DATA_STALL], 0.05, 2e-3);
+  TEST_NEAR (t->part_s[TRN_PART_DATA_STALL], 0.05, 2e-3);
   TEST_NEAR (t->step_time_s, 0.25, 2e-3);
   TEST_NEAR (sum_s (t), t->step_time_s, 1e-9);
-  g_autoptr (WrkResult) apart =
-      run_on (STORAGE ("frontend"), WRK_MODE_EVENT, "loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
+  g_autoptr (ScnResult) apart =
+      run_on (STORAGE ("frontend"), COL_MODE_EVENT, "loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
   TEST_NEAR (apart->training.loader.slows_s, 0, 0);
   TEST_NEAR (apart->training.step_time_s, 0.2, 1e-3);
 }
@@ -157,8 +157,8 @@ static void
 reads_get_no_more_than_the_step_leaves (void)
 {
   /* 3 GB a step: 0.3 s of the adapter alone. Pressed, they have 10 GB/s for 0.1 s and 5 for 0.2: 2 GB in 0.3 s, and 3 in 0.45. */
-  g_autoptr (WrkResult) r = run ("loader: {tier: fs, sample: 300 MB, samples: 10, workers: 64, pin: no}");
-  const WrkTrainingResult *t = &r->training;
+  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 300 MB, samples: 10, workers: 64, pin: no}");
+  const TrnResult *t = &r->training;
   TEST_NEAR (t->step_time_s, 0.45, 0.01);
   TEST_STR (t->loader.starved_by, "storage");
   TEST_NEAR (sum_s (t), t->step_time_s, 1e-9);
@@ -176,10 +176,10 @@ a_drain_and_reads_of_one_tier_share_its_servers (void)
   const char *const sets[] = { "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 10 "
                                "GB/s}, write: {rate: 10 GB/s}}}]",
                                "topology.frontend={rate: 100 GB/s}", NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
-  const WrkCheckpointResult *c = &r->training.checkpoint;
+  g_autoptr (ScnResult) r = scn_run (scenario, FALSE, &error);
+  const TrnCheckpointResult *c = &r->training.checkpoint;
   TEST_NEAR (c->drain_alone_s, 2, 1e-3);
   TEST_NEAR (c->drain_s, 4, 0.01);
   TEST_NEAR (c->slowed_s, 0, 1e-3);

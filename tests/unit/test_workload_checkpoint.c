@@ -4,15 +4,15 @@
 
 #include "scenario_fixture.h"
 
-static WrkResult *
+static ScnResult *
 run_on (const char *const *sets, unsigned n_nodes, const char *checkpoint, char **why)
 {
   g_autofree char *workload =
       g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], checkpoint: {threads: 64, %s}}", checkpoint);
   g_autofree char *text = scenario_text (2, n_nodes, workload, "");
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, why);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, why);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why == NULL)
     g_error ("%s: %s", checkpoint, error != NULL ? error->message : "not loaded");
   return result;
@@ -22,7 +22,7 @@ run_on (const char *const *sets, unsigned n_nodes, const char *checkpoint, char 
   "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, gds: yes, blend: 16, read: {rate: 8 GB/s}, write: " \
   "{rate: 4 GB/s}}, network: fabric}]"
 
-static WrkResult *
+static ScnResult *
 run (unsigned n_nodes, const char *checkpoint, char **why)
 {
   static const char *const sets[] = { TIER, NULL };
@@ -51,14 +51,14 @@ stall_drain_and_restore_follow_from_bytes_and_rates (void)
     { 1, "every: 1000, bytes: 80 GB, path: gds, software: raw", 0, 20, 20, 0, 20 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (WrkResult) r = run (rows[i].n_nodes, rows[i].checkpoint, NULL);
-    const WrkCheckpointResult *c = &r->training.checkpoint;
+    g_autoptr (ScnResult) r = run (rows[i].n_nodes, rows[i].checkpoint, NULL);
+    const TrnCheckpointResult *c = &r->training.checkpoint;
     test_near (c->snapshot_s, rows[i].snapshot_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->write_s, rows[i].write_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->stall_s, rows[i].stall_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->drain_s, rows[i].drain_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->restore_s, rows[i].restore_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
-    TEST_NEAR (r->training.part_s[WRK_PART_CHECKPOINT], c->stall_s / c->every, 1e-9);
+    TEST_NEAR (r->training.part_s[TRN_PART_CHECKPOINT], c->stall_s / c->every, 1e-9);
     TEST_NEAR (r->training.step_time_s, 0.1 + c->stall_s / c->every, 1e-3);
     TEST_INT (r->run.warnings->len, c->wait_s > 0);
   }
@@ -72,7 +72,7 @@ a_longer_interval_costs_less_and_async_no_more_than_sync (void)
     double overhead[2];
     for (int async = 0; async < 2; async++) {
       g_autofree char *checkpoint = g_strdup_printf ("every: %u, bytes: 80 GB, mode: %s", every, async ? "async" : "sync");
-      g_autoptr (WrkResult) r = run (1, checkpoint, NULL);
+      g_autoptr (ScnResult) r = run (1, checkpoint, NULL);
       overhead[async] = r->training.checkpoint.overhead;
     }
     TEST_TRUE (overhead[0] < before);
@@ -96,7 +96,7 @@ checkpoints_that_cannot_be_are_refused (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run (1, rows[i].checkpoint, &why);
+    g_autoptr (ScnResult) r = run (1, rows[i].checkpoint, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why, rows[i].says);
   }
@@ -108,7 +108,7 @@ checkpoints_that_cannot_be_are_refused (void)
   "{class: {link_class: pci, family: pcie, efficiency: 1, latency: 0, duplex: 1}, rate: 50 GB/s}}}}"
 #define STATE "every: 1000, bytes: 80 GB, software: raw, "
 
-static WrkResult *
+static ScnResult *
 run_drives (unsigned n_nodes, const char *checkpoint, char **why)
 {
   static const char *const sets[] = { TIER, DRIVES, NULL };
@@ -136,14 +136,14 @@ a_replaced_node_finds_its_part_where_the_copy_is (void)
     { "tier: fs", "parallel_fs", 20, 40, 0, 0 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (WrkResult) r = run_drives (2, rows[i].checkpoint, NULL);
-    const WrkCheckpointResult *c = &r->training.checkpoint;
+    g_autoptr (ScnResult) r = run_drives (2, rows[i].checkpoint, NULL);
+    const TrnCheckpointResult *c = &r->training.checkpoint;
     test_near (c->write_s, rows[i].write_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->restore_s, rows[i].restore_s, 0.01, rows[i].checkpoint, __FILE__, __LINE__);
     test_near (c->fetch_s, rows[i].fetch_s, 0.02, rows[i].checkpoint, __FILE__, __LINE__);
     TEST_INT (r->run.warnings->len, rows[i].warnings);
   }
-  g_autoptr (WrkResult) alone = run_drives (1, "tier: nvme", NULL);
+  g_autoptr (ScnResult) alone = run_drives (1, "tier: nvme", NULL);
   TEST_INT (alone->run.warnings->len, 0);
 }
 
@@ -161,7 +161,7 @@ a_checkpoint_that_the_drives_cannot_hold_is_told (void)
   static const char *const sets[] = { TIER, DRIVES, "topology.node.storage.local_nvme.type.capacity=10 GB", NULL };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *state = g_strconcat (STATE, rows[i].checkpoint, NULL);
-    g_autoptr (WrkResult) r = run_on (sets, 2, state, NULL);
+    g_autoptr (ScnResult) r = run_on (sets, 2, state, NULL);
     TEST_INT (r->run.warnings->len, rows[i].says != NULL);
     if (rows[i].says != NULL && r->run.warnings->len > 0)
       TEST_HAS (r->run.warnings->pdata[0], rows[i].says);
@@ -174,8 +174,8 @@ what_ranks_hold_and_their_drives_lack_comes_over_the_fabric (void)
   /* A node's drives have 40 of the 80 GB that each of its two ranks reads; at 1 GB/s of each adapter the others take 40 s, not the
    * drives' 8. */
   static const char *const sets[] = { "topology.node.nics.type.port.rate=1 GB/s", DRIVES, NULL };
-  g_autoptr (WrkResult) r = run_on (sets, 2, STATE "tier: nvme, copy: peer", NULL);
-  const WrkCheckpointResult *c = &r->training.checkpoint;
+  g_autoptr (ScnResult) r = run_on (sets, 2, STATE "tier: nvme, copy: peer", NULL);
+  const TrnCheckpointResult *c = &r->training.checkpoint;
   TEST_NEAR (c->restore_s, 40, 0.01);
   TEST_NEAR (c->fetch_s, 80 - 40, 0.01); /* 160 GB at 2 GB/s */
   TEST_NEAR (c->write_s, 20, 0.01);      /* 40 GB to the peer */
@@ -196,7 +196,7 @@ copies_that_cannot_be_are_refused (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run_drives (rows[i].n_nodes, rows[i].checkpoint, &why);
+    g_autoptr (ScnResult) r = run_drives (rows[i].n_nodes, rows[i].checkpoint, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why != NULL ? why : "", rows[i].says);
   }

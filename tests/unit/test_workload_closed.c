@@ -88,14 +88,14 @@ off_by (const Draw *d, double *memory)
   g_autoptr (GError) error = NULL;
   if (!run_draw (d, &run, &error))
     g_error ("%s", error->message);
-  g_autoptr (WrkClosed) closed = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
-  WrkClosedAsk ask;
-  WrkClosedStep step;
-  if (closed == NULL || !wrk_closed_own (closed, &ask, &error) || !wrk_closed_step (closed, &ask, &step, &error))
+  g_autoptr (TrnClosed) closed = trn_closed_new (scn_training (run.scenario), &error);
+  TrnClosedAsk ask;
+  TrnClosedStep step;
+  if (closed == NULL || !trn_closed_own (closed, &ask, &error) || !trn_closed_step (closed, &ask, &step, &error))
     g_error ("%s", error->message);
-  const WrkTrainingResult *truth = &run.result->training;
+  const TrnResult *truth = &run.result->training;
   double sum_s = 0;
-  for (int p = 0; p < WRK_PART_N; p++)
+  for (int p = 0; p < TRN_PART_N; p++)
     sum_s += step.part_s[p];
   TEST_NEAR (sum_s, step.step_time_s, 1e-9);
   *memory = fmax (*memory, fabs (step.memory_B / truth->fullest.total_B - 1));
@@ -184,13 +184,13 @@ shipped (const char *name)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   g_auto (ModelRun) run = { 0 };
-  const WrkScenarioOptions none = { 0 };
-  run.scenario = wrk_scenario_load (path, lookup, &none, model_library, &run.cal, &error);
-  run.result = run.scenario != NULL ? wrk_scenario_run (run.scenario, FALSE, &error) : NULL;
-  g_autoptr (WrkClosed) closed = run.result != NULL ? wrk_closed_new (wrk_scenario_training (run.scenario), &error) : NULL;
-  WrkClosedAsk ask;
-  WrkClosedStep step;
-  if (closed == NULL || !wrk_closed_own (closed, &ask, &error) || !wrk_closed_step (closed, &ask, &step, &error))
+  const ScnOptions none = { 0 };
+  run.scenario = scn_load (path, lookup, &none, model_library, &run.cal, &error);
+  run.result = run.scenario != NULL ? scn_run (run.scenario, FALSE, &error) : NULL;
+  g_autoptr (TrnClosed) closed = run.result != NULL ? trn_closed_new (scn_training (run.scenario), &error) : NULL;
+  TrnClosedAsk ask;
+  TrnClosedStep step;
+  if (closed == NULL || !trn_closed_own (closed, &ask, &error) || !trn_closed_step (closed, &ask, &step, &error))
     g_error ("%s", error->message);
   printf ("%s: %.4f s, simulated %.4f s\n", name, step.step_time_s, run.result->training.step_time_s);
   TEST_TRUE (step.fits == run.result->training.fullest.fits);
@@ -211,33 +211,33 @@ shipped_steps_are_those_of_the_engine (void)
 
 /* Seconds of p even stages of v chunks and m micro-batches: a chunk's turns take 1 s forward, 2 s backward; split, 1 s each. */
 static double
-paced_s (WrkSchedule schedule, guint32 p, guint32 v, guint32 m, gboolean queued)
+paced_s (MdlSchedule schedule, guint32 p, guint32 v, guint32 m, gboolean queued)
 {
-  const WrkPipeline pipe = { schedule, p, v, m };
-  WrkPipeline few = pipe;
-  double turn_s[WRK_TURN_KINDS][32];
-  WrkTurnsAsk ask = { .paired = 1 };
-  for (int k = 0; k < WRK_TURN_KINDS; k++) {
-    for (guint32 i = 0; i < wrk_schedule_positions (&pipe); i++)
-      turn_s[k][i] = k == WRK_TURN_BACKWARD ? 2 : 1;
+  const MdlPipeline pipe = { schedule, p, v, m };
+  MdlPipeline few = pipe;
+  double turn_s[MDL_TURN_KINDS][32];
+  TrnTurnsAsk ask = { .paired = 1 };
+  for (int k = 0; k < MDL_TURN_KINDS; k++) {
+    for (guint32 i = 0; i < mdl_schedule_positions (&pipe); i++)
+      turn_s[k][i] = k == MDL_TURN_BACKWARD ? 2 : 1;
     ask.turn_s[k] = turn_s[k];
   }
-  few.m = wrk_turns_followed (&pipe);
-  WrkWay *way = wrk_way_new (&few, queued), *before = NULL;
-  if (wrk_turns_repeat (&pipe)) {
+  few.m = trn_turns_followed (&pipe);
+  TrnWay *way = trn_way_new (&few, queued), *before = NULL;
+  if (trn_turns_repeat (&pipe)) {
     few.m -= p;
-    before = wrk_way_new (&few, queued);
+    before = trn_way_new (&few, queued);
   }
-  WrkTurns *turns = wrk_turns_new (&pipe, way, before, &ask);
+  TrnTurns *turns = trn_turns_new (&pipe, way, before, &ask);
   double time_s = turns->time_s + (m - turns->m) * turns->more_s;
-  wrk_turns_free (turns);
-  wrk_way_free (way);
-  wrk_way_free (before);
+  trn_turns_free (turns);
+  trn_way_free (way);
+  trn_way_free (before);
   return time_s;
 }
 
 static double
-even_s (WrkSchedule schedule, guint32 p, guint32 v, guint32 m)
+even_s (MdlSchedule schedule, guint32 p, guint32 v, guint32 m)
 {
   return paced_s (schedule, p, v, m, FALSE);
 }
@@ -248,14 +248,14 @@ even_s (WrkSchedule schedule, guint32 p, guint32 v, guint32 m)
 static void
 a_receive_that_waits_holds_up_the_sends_behind_it (void)
 {
-  TEST_NEAR (paced_s (WRK_SCHEDULE_INTERLEAVED, 2, 2, 2, TRUE), 15, 1e-9); /* by hand: as free ones */
-  TEST_NEAR (even_s (WRK_SCHEDULE_INTERLEAVED, 2, 2, 2), 15, 1e-9);
-  TEST_NEAR (even_s (WRK_SCHEDULE_INTERLEAVED, 4, 2, 8), 8 * 6 + 3 * 3, 1e-9);
-  double held_s = paced_s (WRK_SCHEDULE_INTERLEAVED, 4, 2, 8, TRUE), plain_s = 2 * even_s (WRK_SCHEDULE_1F1B, 4, 1, 8);
+  TEST_NEAR (paced_s (MDL_SCHEDULE_INTERLEAVED, 2, 2, 2, TRUE), 15, 1e-9); /* by hand: as free ones */
+  TEST_NEAR (even_s (MDL_SCHEDULE_INTERLEAVED, 2, 2, 2), 15, 1e-9);
+  TEST_NEAR (even_s (MDL_SCHEDULE_INTERLEAVED, 4, 2, 8), 8 * 6 + 3 * 3, 1e-9);
+  double held_s = paced_s (MDL_SCHEDULE_INTERLEAVED, 4, 2, 8, TRUE), plain_s = 2 * even_s (MDL_SCHEDULE_1F1B, 4, 1, 8);
   TEST_NEAR (held_s / plain_s, 1.07, 0.07);
   for (guint32 p = 2; p <= 8; p++)
     for (guint32 m = p; m <= 10 * p; m += p)
-      TEST_TRUE (paced_s (WRK_SCHEDULE_INTERLEAVED, p, 2, m, TRUE) >= even_s (WRK_SCHEDULE_INTERLEAVED, p, 2, m) * (1 - 1e-12));
+      TEST_TRUE (paced_s (MDL_SCHEDULE_INTERLEAVED, p, 2, m, TRUE) >= even_s (MDL_SCHEDULE_INTERLEAVED, p, 2, m) * (1 - 1e-12));
 }
 
 /* m micro-batches of 3 s a chunk, and what schedule-private.h's facts say of idle time: (p-1) (F+B), (p-1) (F+B) / v of a stage,
@@ -265,30 +265,30 @@ even_stages_have_the_bubbles_of_their_schedules (void)
 {
   static const guint32 few = 8, many = 400;
   for (guint32 m = few; m <= many; m += many - few) {
-    TEST_NEAR (even_s (WRK_SCHEDULE_GPIPE, 4, 1, m), m * 3 + 3 * 3, 1e-9);
-    TEST_NEAR (even_s (WRK_SCHEDULE_1F1B, 4, 1, m), m * 3 + 3 * 3, 1e-9);
-    TEST_NEAR (even_s (WRK_SCHEDULE_INTERLEAVED, 4, 2, m), m * 6 + 3 * 3, 1e-9);
-    TEST_NEAR (even_s (WRK_SCHEDULE_ZB_H1, 4, 1, m), m * 3 + 3 * 1, 1e-9);
-    TEST_NEAR (even_s (WRK_SCHEDULE_1F1B, 1, 1, m), m * 3, 1e-9);
+    TEST_NEAR (even_s (MDL_SCHEDULE_GPIPE, 4, 1, m), m * 3 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (MDL_SCHEDULE_1F1B, 4, 1, m), m * 3 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (MDL_SCHEDULE_INTERLEAVED, 4, 2, m), m * 6 + 3 * 3, 1e-9);
+    TEST_NEAR (even_s (MDL_SCHEDULE_ZB_H1, 4, 1, m), m * 3 + 3 * 1, 1e-9);
+    TEST_NEAR (even_s (MDL_SCHEDULE_1F1B, 1, 1, m), m * 3, 1e-9);
   }
 }
 
 /* ---- what is remembered ---- */
 
-static WrkClosedAsk
+static TrnClosedAsk
 draw_ask (BaseRandom *random, guint32 gpus)
 {
-  static const WrkSchedule schedules[] = { WRK_SCHEDULE_1F1B, WRK_SCHEDULE_GPIPE, WRK_SCHEDULE_ZB_H1, WRK_SCHEDULE_INTERLEAVED };
-  WrkClosedAsk ask = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
+  static const MdlSchedule schedules[] = { MDL_SCHEDULE_1F1B, MDL_SCHEDULE_GPIPE, MDL_SCHEDULE_ZB_H1, MDL_SCHEDULE_INTERLEAVED };
+  TrnClosedAsk ask = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
   ask.sp = ask.tp > 1;
-  ask.schedule = ask.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : WRK_SCHEDULE_1F1B;
-  ask.vp = ask.schedule == WRK_SCHEDULE_INTERLEAVED ? ONE_OF (random, 2, 4) : 1;
+  ask.schedule = ask.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : MDL_SCHEDULE_1F1B;
+  ask.vp = ask.schedule == MDL_SCHEDULE_INTERLEAVED ? ONE_OF (random, 2, 4) : 1;
   ask.dp = gpus / (ask.tp * ask.cp * ask.pp) / ONE_OF (random, 1, 1, 2);
   ask.dp = MAX (ask.dp, 1);
   ask.zero = ONE_OF (random, 0, 1, 2);
   ask.micro_batch = ONE_OF (random, 1, 2);
   ask.micro_batches = ask.pp * ONE_OF (random, 1, 2, 9);
-  ask.recompute = (WrkAgain)ONE_OF (random, WRK_AGAIN_NONE, WRK_AGAIN_SELECTIVE, WRK_AGAIN_FULL);
+  ask.recompute = (TrnAgain)ONE_OF (random, TRN_AGAIN_NONE, TRN_AGAIN_SELECTIVE, TRN_AGAIN_FULL);
   return ask;
 }
 
@@ -302,18 +302,18 @@ answers_do_not_depend_on_what_was_asked_before (void)
   const Draw d = { "llama3_8b", "hgx_h100", 8, 32, 8, 1, 1, 1, 8, 1, 1, 8, "1f1b", "none", FALSE, NULL };
   if (!run_draw (&d, &run, &error))
     g_error ("%s", error->message);
-  g_autoptr (WrkClosed) all = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
+  g_autoptr (TrnClosed) all = trn_closed_new (scn_training (run.scenario), &error);
   guint fitting = 0;
   for (guint i = 0; i < 150; i++) {
-    const WrkClosedAsk ask = draw_ask (&random, 64);
-    WrkClosedStep one, other;
-    g_autoptr (WrkClosed) fresh = wrk_closed_new (wrk_scenario_training (run.scenario), &error);
-    if (fresh == NULL || !wrk_closed_step (all, &ask, &one, &error) || !wrk_closed_step (fresh, &ask, &other, &error))
+    const TrnClosedAsk ask = draw_ask (&random, 64);
+    TrnClosedStep one, other;
+    g_autoptr (TrnClosed) fresh = trn_closed_new (scn_training (run.scenario), &error);
+    if (fresh == NULL || !trn_closed_step (all, &ask, &one, &error) || !trn_closed_step (fresh, &ask, &other, &error))
       g_error ("%s", error->message);
     TEST_NEAR (one.step_time_s, other.step_time_s, 0);
     TEST_NEAR (one.step_time_hi_s, other.step_time_hi_s, 0);
     TEST_NEAR (one.memory_B, other.memory_B, 0);
-    for (int p = 0; p < WRK_PART_N; p++)
+    for (int p = 0; p < TRN_PART_N; p++)
       TEST_NEAR (one.part_s[p], other.part_s[p], 0);
     fitting += one.fits ? 1 : 0;
   }
@@ -332,29 +332,29 @@ what_is_shared_by_machines_and_models_is_told_apart (void)
   enum { N = G_N_ELEMENTS (more) * G_N_ELEMENTS (models) * G_N_ELEMENTS (topologies) };
   BaseRandom random = base_random_stream (1, "shared");
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkClosedPool) pool = wrk_closed_pool_new ();
+  g_autoptr (TrnClosedPool) pool = trn_closed_pool_new ();
   ModelRun run[N] = { 0 };
-  WrkClosed *closed[N];
+  TrnClosed *closed[N];
   for (guint i = 0; i < N; i++) {
     Draw d = { NULL, NULL, 8, 32, 8, 1, 1, 1, 8, 1, 1, 8, "1f1b", "none", FALSE, more[i % G_N_ELEMENTS (more)] };
     d.model = models[i / G_N_ELEMENTS (more) % G_N_ELEMENTS (models)];
     d.topology = topologies[i / (G_N_ELEMENTS (more) * G_N_ELEMENTS (models))];
     d.zero = strstr (d.more, "fsdp") != NULL ? 3 : 1;
-    if (!run_draw (&d, &run[i], &error) || (closed[i] = wrk_closed_new (wrk_scenario_training (run[i].scenario), &error)) == NULL)
+    if (!run_draw (&d, &run[i], &error) || (closed[i] = trn_closed_new (scn_training (run[i].scenario), &error)) == NULL)
       g_error ("%s", error->message);
-    wrk_closed_share (closed[i], pool);
+    trn_closed_share (closed[i], pool);
   }
   guint answered = 0;
-  WrkClosedAsk ask = { 0 };
+  TrnClosedAsk ask = { 0 };
   for (guint k = 0; k < 20 * N; k++) {
     guint i = k % N;
-    WrkClosedStep one = { 0 }, other = { 0 };
+    TrnClosedStep one = { 0 }, other = { 0 };
     ask = i == 0 ? draw_ask (&random, 64) : ask; /* the same of all */
-    WrkClosedAsk its = ask;
+    TrnClosedAsk its = ask;
     its.zero = strstr (more[i % G_N_ELEMENTS (more)], "fsdp") != NULL ? 3 : ask.zero;
-    g_autoptr (WrkClosed) fresh = wrk_closed_new (wrk_scenario_training (run[i].scenario), NULL);
-    gboolean ok = wrk_closed_step (closed[i], &its, &one, NULL);
-    TEST_TRUE (ok == wrk_closed_step (fresh, &its, &other, NULL));
+    g_autoptr (TrnClosed) fresh = trn_closed_new (scn_training (run[i].scenario), NULL);
+    gboolean ok = trn_closed_step (closed[i], &its, &one, NULL);
+    TEST_TRUE (ok == trn_closed_step (fresh, &its, &other, NULL));
     TEST_NEAR (one.step_time_s, other.step_time_s, 0);
     TEST_NEAR (one.memory_B, other.memory_B, 0);
     TEST_NEAR (one.restore_B, other.restore_B, 0);
@@ -363,7 +363,7 @@ what_is_shared_by_machines_and_models_is_told_apart (void)
   }
   TEST_TRUE (answered > 10 * N);
   for (guint i = 0; i < N; i++) {
-    wrk_closed_free (closed[i]);
+    trn_closed_free (closed[i]);
     model_run_clear (&run[i]);
   }
 }

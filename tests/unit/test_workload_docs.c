@@ -6,16 +6,16 @@
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
-static const BaseSchema *const schemas[] = { &wrk_schema_scenario,
-                                             &wrk_schema_collective,
-                                             &wrk_schema_transfer,
-                                             &wrk_schema_io,
-                                             &wrk_schema_training,
-                                             &wrk_schema_nccl,
-                                             &wrk_schema_degrade,
-                                             &wrk_schema_job,
-                                             &wrk_schema_background,
-                                             &wrk_schema_report,
+static const BaseSchema *const schemas[] = { &scn_schema_scenario,
+                                             &scn_schema_collective,
+                                             &sto_schema_transfer,
+                                             &sto_schema_io,
+                                             &trn_schema_training,
+                                             &col_schema_nccl,
+                                             &scn_schema_degrade,
+                                             &scn_schema_job,
+                                             &scn_schema_background,
+                                             &scn_schema_report,
                                              NULL };
 
 static void
@@ -29,20 +29,20 @@ static void
 run_example (const char *example)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+  for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
     Cst *cal = NULL;
-    WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
+    ScnOptions options = { .has_mode = TRUE, .mode = mode };
     g_autoptr (GError) error = NULL;
-    WrkScenario *scenario =
-        wrk_scenario_load_data (DOCUMENT, example, strlen (example), lookup, &options, model_library, &cal, &error);
-    WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+    Scn *scenario =
+        scn_load_data (DOCUMENT, example, strlen (example), lookup, &options, model_library, &cal, &error);
+    ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
     if (result == NULL)
       fprintf (stderr, "%s\n%s\n", error->message, example);
     TEST_TRUE (result != NULL);
-    if (result != NULL && strcmp (wrk_scenario_name (scenario), "plain_ring") == 0)
+    if (result != NULL && strcmp (scn_name (scenario), "plain_ring") == 0)
       TEST_NEAR (result->coll.time_s, 72e-6, 1e-9); /* as its comment says */
-    wrk_result_free (result);
-    wrk_scenario_free (scenario);
+    scn_result_free (result);
+    scn_free (scenario);
     cst_free (cal);
   }
 }

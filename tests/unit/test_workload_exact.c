@@ -17,12 +17,12 @@ load_constants (void)
 }
 
 static double
-price (WrkComm *comm, WrkSettings *settings, WrkSteps steps, const WrkCollRequest *request)
+price (ColComm *comm, ColSettings *settings, ColSteps steps, const ColCollRequest *request)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (WrkColl) coll = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
   settings->steps = steps;
-  if (!wrk_coll_price (comm, request, &coll, &error)) {
+  if (!col_coll_price (comm, request, &coll, &error)) {
     fprintf (stderr, "%s\n", error->message);
     CU_FAIL ("cannot price");
   }
@@ -31,23 +31,23 @@ price (WrkComm *comm, WrkSettings *settings, WrkSteps steps, const WrkCollReques
 
 /* All that can run of one size, by messages and as one activity; how often they were compared. */
 static unsigned
-compare_all (WrkComm *comm, WrkSettings *settings, double size_B, double least, double most)
+compare_all (ColComm *comm, ColSettings *settings, double size_B, double least, double most)
 {
   unsigned n = 0;
   for (MdlOp op = 0; op < MDL_OP_N; op++) {
-    WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
-    g_autoptr (GArray) choices = wrk_comm_choices (comm, &request);
+    ColCollRequest request = { op, size_B, MDL_DTYPE_FP32, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+    g_autoptr (GArray) choices = col_comm_choices (comm, &request);
     for (guint i = 0; i < choices->len; i++) {
-      const WrkChoice *choice = &g_array_index (choices, WrkChoice, i);
+      const ColChoice *choice = &g_array_index (choices, ColChoice, i);
       if (choice->reason != NULL || choice->algo == MDL_ALGO_NVLS)
         continue;
       request.algo = choice->algo;
       request.proto = choice->proto;
-      double fluid_s = price (comm, settings, WRK_STEPS_FLUID, &request);
-      double exact_s = price (comm, settings, WRK_STEPS_EXACT, &request);
+      double fluid_s = price (comm, settings, COL_STEPS_FLUID, &request);
+      double exact_s = price (comm, settings, COL_STEPS_EXACT, &request);
       gboolean agree = exact_s >= least * fluid_s && exact_s <= most * fluid_s;
       if (!agree)
-        fprintf (stderr, "%u nodes, %s %s %s of %g B: %g s by messages, %g s at once\n", wrk_comm_n_nodes (comm),
+        fprintf (stderr, "%u nodes, %s %s %s of %g B: %g s by messages, %g s at once\n", col_comm_n_nodes (comm),
                  base_name (mdl_op_names, (int)op), base_name (mdl_algo_names, choice->algo),
                  base_name (mdl_proto_names, choice->proto), size_B, exact_s, fluid_s);
       TEST_TRUE (agree);
@@ -71,18 +71,18 @@ messages_of_nccl_agree_with_the_fluid_form (void)
   g_autoptr (Cst) cal = load_constants ();
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     Clu *clu = fixture_cluster (8, rows[r].n_nodes, FALSE);
-    WrkSettings settings;
-    wrk_settings_default (&settings);
+    ColSettings settings;
+    col_settings_default (&settings);
     settings.library = cst_library (cal);
     guint32 gpus[16], n = 8 * rows[r].n_nodes;
     for (guint32 i = 0; i < n; i++)
       gpus[i] = i;
     g_autoptr (GError) error = NULL;
-    WrkComm *comm = wrk_comm_new (clu, &settings, gpus, n, &error);
+    ColComm *comm = col_comm_new (clu, &settings, gpus, n, &error);
     TEST_TRUE (comm != NULL);
     /* 3 protocols: tree, ring all-reduce, four more by ring; pairs by Simple, sendrecv in a node by LL too */
     TEST_TRUE (compare_all (comm, &settings, rows[r].size_B, rows[r].least, rows[r].most) >= 3 * (1 + 5) + 2);
-    wrk_comm_free (comm);
+    col_comm_free (comm);
     clu_free (clu);
   }
 }
@@ -94,21 +94,21 @@ three_gpus_take_turns_in_a_tree (void)
   static const double most[] = { 1, 1.5, 2, 2 }; /* of 2 to 5 GPUs */
   g_autoptr (Cst) cal = load_constants ();
   Clu *clu = fixture_cluster (8, 1, FALSE);
-  WrkSettings settings;
-  wrk_settings_default (&settings);
+  ColSettings settings;
+  col_settings_default (&settings);
   settings.library = cst_library (cal);
   static const guint32 gpus[] = { 0, 1, 2, 3, 4 };
   for (guint32 n = 2; n <= G_N_ELEMENTS (gpus); n++) {
     g_autoptr (GError) error = NULL;
-    g_auto (WrkColl) coll = { 0 };
-    WrkComm *comm = wrk_comm_new (clu, &settings, gpus, n, &error);
-    WrkCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, 0 };
-    TEST_TRUE (wrk_coll_price (comm, &request, &coll, &error));
+    g_auto (ColAnswer) coll = { 0 };
+    ColComm *comm = col_comm_new (clu, &settings, gpus, n, &error);
+    ColCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, 0 };
+    TEST_TRUE (col_coll_price (comm, &request, &coll, &error));
     double load = 0;
     for (guint i = 0; i < coll.alike->len; i++)
-      load = fmax (load, g_array_index (coll.alike, WrkLoad, i).load);
+      load = fmax (load, g_array_index (coll.alike, ColLoad, i).load);
     TEST_NEAR (load, most[n - 2], 1e-9);
-    wrk_comm_free (comm);
+    col_comm_free (comm);
   }
   clu_free (clu);
 }
@@ -119,19 +119,19 @@ what_the_channels_bind_is_not_blamed_on_a_link (void)
 {
   g_autoptr (Cst) cal = load_constants ();
   Clu *clu = fixture_cluster (8, 1, FALSE);
-  WrkSettings settings;
-  wrk_settings_default (&settings);
+  ColSettings settings;
+  col_settings_default (&settings);
   settings.library = cst_library (cal);
   static const guint32 gpus[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   for (unsigned channels = 1; channels <= 24; channels += 23) {
     g_autoptr (GError) error = NULL;
-    g_auto (WrkColl) coll = { 0 };
+    g_auto (ColAnswer) coll = { 0 };
     settings.max_channels = channels;
-    WrkComm *comm = wrk_comm_new (clu, &settings, gpus, G_N_ELEMENTS (gpus), &error);
-    WrkCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 0 };
-    TEST_TRUE (wrk_coll_price (comm, &request, &coll, &error));
+    ColComm *comm = col_comm_new (clu, &settings, gpus, G_N_ELEMENTS (gpus), &error);
+    ColCollRequest request = { MDL_OP_ALL_REDUCE, 1 << 30, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 0 };
+    TEST_TRUE (col_coll_price (comm, &request, &coll, &error));
     TEST_STR (coll.bound_by, channels == 1 ? "channels" : "nv");
-    wrk_comm_free (comm);
+    col_comm_free (comm);
   }
   clu_free (clu);
 }

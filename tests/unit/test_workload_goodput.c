@@ -8,16 +8,16 @@
 #define CLOCKWORK 1e7
 
 /* Steps of 1 s, a checkpoint every 100 of 10 s; 3 s to notice, 20 s to start, 5 s to restore. */
-static WrkCause
+static GdpCause
 every (double period_s, MdlEffect effect)
 {
-  return (WrkCause){ .name = "tick", .effect = effect, .rate_per_s = 1 / period_s, .shape = CLOCKWORK, .detect_s = 3 };
+  return (GdpCause){ .name = "tick", .effect = effect, .rate_per_s = 1 / period_s, .shape = CLOCKWORK, .detect_s = 3 };
 }
 
-static WrkRunPlan
-plan_of (const WrkCause *cause, double horizon_s)
+static GdpRunPlan
+plan_of (const GdpCause *cause, double horizon_s)
 {
-  return (WrkRunPlan){ .cause = cause,
+  return (GdpRunPlan){ .cause = cause,
                        .n_causes = 1,
                        .step_s = 1,
                        .checkpoint = { .every_steps = 100, .stall_s = 10, .restore_s = 5 },
@@ -27,13 +27,13 @@ plan_of (const WrkCause *cause, double horizon_s)
                        .target_s = (double)INFINITY };
 }
 
-static WrkRunOutcome
-run (const WrkRunPlan *plan)
+static GdpRunOutcome
+run (const GdpRunPlan *plan)
 {
-  WrkRunOutcome out;
-  wrk_goodput_run (plan, base_random_stream (1, "test"), NULL, &out);
+  GdpRunOutcome out;
+  gdp_run (plan, base_random_stream (1, "test"), NULL, &out);
   double sum_s = out.useful_s;
-  for (int l = 0; l < WRK_LOST_N; l++)
+  for (int l = 0; l < GDP_LOST_N; l++)
     sum_s += out.lost_s[l];
   TEST_NEAR (sum_s, out.wall_s, 1e-9);
   TEST_TRUE (out.finished);
@@ -44,16 +44,16 @@ run (const WrkRunPlan *plan)
 static void
 a_failure_loses_the_work_since_the_last_checkpoint (void)
 {
-  const WrkCause cause = every (250, MDL_EFFECT_STOP);
-  const WrkRunPlan plan = plan_of (&cause, 499);
-  const WrkRunOutcome out = run (&plan);
+  const GdpCause cause = every (250, MDL_EFFECT_STOP);
+  const GdpRunPlan plan = plan_of (&cause, 499);
+  const GdpRunOutcome out = run (&plan);
   TEST_NEAR (out.wall_s, 499, 0);
   TEST_NEAR (out.useful_s, 401, 1e-6);
-  TEST_NEAR (out.lost_s[WRK_LOST_RECOMPUTE], 30, 1e-4);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 40, 1e-9);
-  TEST_NEAR (out.lost_s[WRK_LOST_DETECT], 3, 1e-9);
-  TEST_NEAR (out.lost_s[WRK_LOST_RESTART], 20, 1e-9);
-  TEST_NEAR (out.lost_s[WRK_LOST_RESTORE], 5, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_RECOMPUTE], 30, 1e-4);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 40, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_DETECT], 3, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTART], 20, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTORE], 5, 1e-9);
   TEST_NEAR (out.stops, 1, 0);
 }
 
@@ -62,23 +62,23 @@ a_failure_loses_the_work_since_the_last_checkpoint (void)
 static void
 a_checkpoint_counts_once_it_has_drained (void)
 {
-  const WrkCause cause = every (250, MDL_EFFECT_STOP);
-  WrkRunPlan plan = plan_of (&cause, 260);
+  const GdpCause cause = every (250, MDL_EFFECT_STOP);
+  GdpRunPlan plan = plan_of (&cause, 260);
   plan.checkpoint.drain_s = 50;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_RECOMPUTE], 130, 1e-4);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_RECOMPUTE], 130, 1e-4);
   plan.checkpoint.drain_s = 29;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_RECOMPUTE], 30, 1e-4);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_RECOMPUTE], 30, 1e-4);
 }
 
 /* A drain of 130 s from 110 on: the second checkpoint begins at 240 and not at 210; the third at 380. */
 static void
 a_checkpoint_waits_for_the_one_before (void)
 {
-  const WrkCause cause = every (1e6, MDL_EFFECT_STOP);
-  WrkRunPlan plan = plan_of (&cause, 400);
+  const GdpCause cause = every (1e6, MDL_EFFECT_STOP);
+  GdpRunPlan plan = plan_of (&cause, 400);
   plan.checkpoint.drain_s = 130;
-  const WrkRunOutcome out = run (&plan);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 30 + 30 + 30, 1e-9);
+  const GdpRunOutcome out = run (&plan);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 30 + 30 + 30, 1e-9);
   TEST_NEAR (out.useful_s, 310, 1e-9);
 }
 
@@ -86,14 +86,14 @@ a_checkpoint_waits_for_the_one_before (void)
 static void
 without_a_spare_the_job_waits_for_the_repair (void)
 {
-  WrkCause cause = every (250, MDL_EFFECT_STOP);
+  GdpCause cause = every (250, MDL_EFFECT_STOP);
   cause.nodes = 1;
   cause.repair_s = 200;
-  WrkRunPlan plan = plan_of (&cause, 490);
+  GdpRunPlan plan = plan_of (&cause, 490);
   plan.spares = 0;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_SPARE], 197, 1e-4);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_SPARE], 197, 1e-4);
   plan.spares = 1;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_SPARE], 0, 0);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_SPARE], 0, 0);
 }
 
 /* The spare goes at 250; at 500 the first node is back since 450, at 750 the second since 700: nobody waits. With a repair of 300
@@ -101,28 +101,28 @@ without_a_spare_the_job_waits_for_the_repair (void)
 static void
 repaired_nodes_are_spares_again (void)
 {
-  WrkCause cause = every (250, MDL_EFFECT_STOP);
+  GdpCause cause = every (250, MDL_EFFECT_STOP);
   cause.nodes = 1;
   cause.repair_s = 200;
-  WrkRunPlan plan = plan_of (&cause, 900);
+  GdpRunPlan plan = plan_of (&cause, 900);
   plan.spares = 1;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_SPARE], 0, 0);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_SPARE], 0, 0);
   cause.repair_s = 300;
   plan.horizon_s = 700;
-  TEST_NEAR (run (&plan).lost_s[WRK_LOST_SPARE], 47, 1e-4);
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_SPARE], 47, 1e-4);
 }
 
 /* A recovery that begins at 250 and takes 285 s is broken off at 500. */
 static void
 a_failure_during_a_recovery_begins_it_anew (void)
 {
-  const WrkCause cause = every (250, MDL_EFFECT_STOP);
-  WrkRunPlan plan = plan_of (&cause, 510);
+  const GdpCause cause = every (250, MDL_EFFECT_STOP);
+  GdpRunPlan plan = plan_of (&cause, 510);
   plan.restart_s = 277;
-  const WrkRunOutcome out = run (&plan);
+  const GdpRunOutcome out = run (&plan);
   TEST_NEAR (out.stops, 2, 0);
-  TEST_NEAR (out.lost_s[WRK_LOST_DETECT], 6, 1e-6);
-  TEST_NEAR (out.lost_s[WRK_LOST_RESTART], 247 + 7, 1e-4);
+  TEST_NEAR (out.lost_s[GDP_LOST_DETECT], 6, 1e-6);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTART], 247 + 7, 1e-4);
   TEST_NEAR (out.useful_s, 200, 1e-9);
 }
 
@@ -130,12 +130,12 @@ a_failure_during_a_recovery_begins_it_anew (void)
 static void
 a_planned_stop_loses_no_work (void)
 {
-  const WrkCause cause = every (250, MDL_EFFECT_PLANNED);
-  const WrkRunPlan plan = plan_of (&cause, 300);
-  const WrkRunOutcome out = run (&plan);
-  TEST_NEAR (out.lost_s[WRK_LOST_RECOMPUTE], 0, 0);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 30, 1e-9);
-  TEST_NEAR (out.lost_s[WRK_LOST_DETECT], 0, 0);
+  const GdpCause cause = every (250, MDL_EFFECT_PLANNED);
+  const GdpRunPlan plan = plan_of (&cause, 300);
+  const GdpRunOutcome out = run (&plan);
+  TEST_NEAR (out.lost_s[GDP_LOST_RECOMPUTE], 0, 0);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 30, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_DETECT], 0, 0);
   TEST_NEAR (out.useful_s, 230 + 15, 1e-5);
   TEST_NEAR (out.stops, 0, 0);
 }
@@ -144,13 +144,13 @@ a_planned_stop_loses_no_work (void)
 static void
 a_slow_part_takes_its_share_while_it_lasts (void)
 {
-  WrkCause cause = every (250, MDL_EFFECT_SLOW);
+  GdpCause cause = every (250, MDL_EFFECT_SLOW);
   cause.slowdown = 2;
   cause.lasts_s = 100;
-  const WrkRunPlan plan = plan_of (&cause, 380);
-  const WrkRunOutcome out = run (&plan);
-  TEST_NEAR (out.lost_s[WRK_LOST_SLOW], 50, 1e-5);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 30, 1e-4);
+  const GdpRunPlan plan = plan_of (&cause, 380);
+  const GdpRunOutcome out = run (&plan);
+  TEST_NEAR (out.lost_s[GDP_LOST_SLOW], 50, 1e-5);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 30, 1e-4);
   TEST_NEAR (out.useful_s, 300, 1e-5);
 }
 
@@ -158,24 +158,24 @@ a_slow_part_takes_its_share_while_it_lasts (void)
 static void
 a_slow_part_that_is_found_is_replaced_at_a_planned_stop (void)
 {
-  WrkCause cause = every (250, MDL_EFFECT_SLOW);
+  GdpCause cause = every (250, MDL_EFFECT_SLOW);
   cause.slowdown = 2;
   cause.lasts_s = 100;
   cause.nodes = 1;
-  const WrkRunPlan plan = plan_of (&cause, 385);
-  const WrkRunOutcome out = run (&plan);
+  const GdpRunPlan plan = plan_of (&cause, 385);
+  const GdpRunOutcome out = run (&plan);
   TEST_NEAR (out.useful_s, 280, 1e-5);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 30, 1e-5);
-  TEST_NEAR (out.lost_s[WRK_LOST_RESTART] + out.lost_s[WRK_LOST_RESTORE], 25, 1e-4);
-  TEST_NEAR (out.lost_s[WRK_LOST_RECOMPUTE], 0, 0);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 30, 1e-5);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTART] + out.lost_s[GDP_LOST_RESTORE], 25, 1e-4);
+  TEST_NEAR (out.lost_s[GDP_LOST_RECOMPUTE], 0, 0);
 }
 
 /* 1000 s of work in intervals of 100: nine checkpoints on the way, none at the end. */
 static void
 a_run_ends_when_its_work_is_done (void)
 {
-  const WrkCause cause = every (1e6, MDL_EFFECT_STOP);
-  WrkRunPlan plan = plan_of (&cause, (double)INFINITY);
+  const GdpCause cause = every (1e6, MDL_EFFECT_STOP);
+  GdpRunPlan plan = plan_of (&cause, (double)INFINITY);
   plan.target_s = 1000;
   TEST_NEAR (run (&plan).wall_s, 1090, 1e-9);
   plan.target_s = 250;
@@ -187,31 +187,31 @@ a_run_ends_when_its_work_is_done (void)
 static void
 what_is_lost_is_somebody_s_doing (void)
 {
-  WrkCause causes[] = { every (250, MDL_EFFECT_STOP), every (300, MDL_EFFECT_SLOW) };
+  GdpCause causes[] = { every (250, MDL_EFFECT_STOP), every (300, MDL_EFFECT_SLOW) };
   causes[1].slowdown = 2;
   causes[1].lasts_s = 100;
-  WrkRunPlan plan = plan_of (causes, 450);
+  GdpRunPlan plan = plan_of (causes, 450);
   plan.n_causes = G_N_ELEMENTS (causes);
-  WrkTally tally[G_N_ELEMENTS (causes)] = { 0 };
-  WrkRunOutcome out;
-  wrk_goodput_run (&plan, base_random_stream (1, "test"), tally, &out);
+  GdpTally tally[G_N_ELEMENTS (causes)] = { 0 };
+  GdpRunOutcome out;
+  gdp_run (&plan, base_random_stream (1, "test"), tally, &out);
   TEST_NEAR (tally[0].count, 1, 0);
   TEST_NEAR (tally[0].lost_s, 30 + 3 + 20 + 5, 1e-4);
   TEST_NEAR (tally[1].count, 1, 0);
   TEST_NEAR (tally[1].lost_s, 50, 1e-4);
-  TEST_NEAR (out.lost_s[WRK_LOST_CHECKPOINT], 450 - out.useful_s - 58 - 50, 1e-3);
+  TEST_NEAR (out.lost_s[GDP_LOST_CHECKPOINT], 450 - out.useful_s - 58 - 50, 1e-3);
 }
 
 static void
 the_same_stream_is_the_same_run (void)
 {
-  WrkCause cause = every (250, MDL_EFFECT_STOP);
+  GdpCause cause = every (250, MDL_EFFECT_STOP);
   cause.shape = 0.7;
-  const WrkRunPlan plan = plan_of (&cause, 1e5);
-  WrkRunOutcome a, b, c;
-  wrk_goodput_run (&plan, base_random_stream_at (1, "failures", 7), NULL, &a);
-  wrk_goodput_run (&plan, base_random_stream_at (1, "failures", 7), NULL, &b);
-  wrk_goodput_run (&plan, base_random_stream_at (1, "failures", 8), NULL, &c);
+  const GdpRunPlan plan = plan_of (&cause, 1e5);
+  GdpRunOutcome a, b, c;
+  gdp_run (&plan, base_random_stream_at (1, "failures", 7), NULL, &a);
+  gdp_run (&plan, base_random_stream_at (1, "failures", 7), NULL, &b);
+  gdp_run (&plan, base_random_stream_at (1, "failures", 8), NULL, &c);
   TEST_NEAR (a.useful_s, b.useful_s, 0);
   TEST_TRUE (a.useful_s < c.useful_s || a.useful_s > c.useful_s);
 }
@@ -222,15 +222,15 @@ the_same_stream_is_the_same_run (void)
 #define SAVED  "checkpoint: {every: 600, stall: 10 s, restore: 1 min}"
 #define DAILY  "{rows: [{name: node, of: node, every: 8 days}]}"
 
-static WrkGoodput *
-goodput_of (const char *workload, WrkScenario **scenario, char **message)
+static Gdp *
+goodput_of (const char *workload, Scn **scenario, char **message)
 {
   g_autofree char *text = scenario_text (2, 4, workload, "");
   g_autoptr (GError) error = NULL;
   *message = NULL;
   *scenario = scenario_load (text, NULL, NULL, message);
-  g_autoptr (WrkResult) result = *scenario != NULL ? wrk_scenario_run (*scenario, FALSE, &error) : NULL;
-  WrkGoodput *goodput = result != NULL ? wrk_scenario_goodput (*scenario, result, NULL, &error) : NULL;
+  g_autoptr (ScnResult) result = *scenario != NULL ? scn_run (*scenario, FALSE, &error) : NULL;
+  Gdp *goodput = result != NULL ? gdp_scenario_goodput (*scenario, result, NULL, &error) : NULL;
   if (goodput == NULL && *message == NULL)
     *message = g_strdup (error->message);
   return goodput;
@@ -240,9 +240,9 @@ goodput_of (const char *workload, WrkScenario **scenario, char **message)
 static void
 a_scenario_counts_its_nodes (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   g_autofree char *message = NULL;
-  g_autoptr (WrkGoodput) goodput =
+  g_autoptr (Gdp) goodput =
       goodput_of ("{" LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 10, seeds: 2000}}", &scenario, &message);
   TEST_TRUE (goodput != NULL);
   TEST_NEAR (goodput->mttf_s, 48 * 3600, 1e-12);
@@ -259,9 +259,9 @@ a_scenario_counts_its_nodes (void)
 static void
 an_interval_that_is_not_given_is_searched (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   g_autofree char *message = NULL;
-  g_autoptr (WrkGoodput) goodput =
+  g_autoptr (Gdp) goodput =
       goodput_of ("{" LAYERS ", checkpoint: {stall: 10 s}, failures: {rates: " DAILY ", days: 100}}", &scenario, &message);
   TEST_TRUE (goodput->searched);
   TEST_NEAR (goodput->young_s, 1859.03, 1e-5);
@@ -269,8 +269,8 @@ an_interval_that_is_not_given_is_searched (void)
   TEST_NEAR (goodput->best.interval_s, goodput->best_closed_s, 0.5);
   TEST_NEAR (goodput->checkpoint.every_steps, goodput->best.every_steps, 0);
   for (guint i = 1; i < goodput->curve->len; i++)
-    TEST_TRUE (g_array_index (goodput->curve, WrkInterval, i - 1).every_steps <
-               g_array_index (goodput->curve, WrkInterval, i).every_steps);
+    TEST_TRUE (g_array_index (goodput->curve, GdpInterval, i - 1).every_steps <
+               g_array_index (goodput->curve, GdpInterval, i).every_steps);
 }
 
 /* Of a set's own slow parts: they count unless nobody wants them, and are not simulated where there is no model. */
@@ -285,14 +285,14 @@ slow_parts_of_a_set_count_unless_they_are_left_out (void)
     g_autofree char *workload =
         g_strdup_printf ("{" LAYERS ", " SAVED ", failures: {rates: llama3_2024, days: 10, seeds: 20%s}}", rows[i].more);
     g_autofree char *message = NULL;
-    g_autoptr (WrkScenario) scenario = NULL;
-    g_autoptr (WrkGoodput) goodput = goodput_of (workload, &scenario, &message);
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (Gdp) goodput = goodput_of (workload, &scenario, &message);
     TEST_TRUE (goodput != NULL);
-    g_autoptr (GArray) parts = wrk_scenario_slow_parts (scenario);
+    g_autoptr (GArray) parts = gdp_scenario_slow_parts (scenario);
     TEST_INT (parts->len, 0);
     unsigned slow = 0;
     for (guint k = 0; k < goodput->causes->len; k++) {
-      const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, k);
+      const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, k);
       slow += cause->effect == MDL_EFFECT_SLOW;
       TEST_TRUE (cause->effect != MDL_EFFECT_SLOW || cause->slowdown > 1);
     }
@@ -300,12 +300,12 @@ slow_parts_of_a_set_count_unless_they_are_left_out (void)
   }
 }
 
-static const WrkGoodputHang *
+static const GdpHang *
 hang_of (const GArray *hangs, const char *name)
 {
   for (guint i = 0; i < hangs->len; i++)
-    if (strcmp (g_array_index (hangs, WrkGoodputHang, i).name, name) == 0)
-      return &g_array_index (hangs, WrkGoodputHang, i);
+    if (strcmp (g_array_index (hangs, GdpHang, i).name, name) == 0)
+      return &g_array_index (hangs, GdpHang, i);
   return NULL;
 }
 
@@ -314,15 +314,15 @@ hang_of (const GArray *hangs, const char *name)
 static void
 a_run_hangs_on_its_checkpoints_by_what_they_take (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   g_autofree char *message = NULL;
-  g_autoptr (WrkGoodput) goodput =
+  g_autoptr (Gdp) goodput =
       goodput_of ("{" LAYERS ", checkpoint: {every: 90, stall: 10 s}, failures: {rates: {rows: [{name: a, of: job, "
                   "every: 99 days, shape: 10, nodes: 0}]}, days: 60, seeds: 1}}",
                   &scenario, &message);
   TEST_TRUE (goodput != NULL);
   double time_s;
-  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 0.9, 1.2, 1, &time_s);
+  g_autoptr (GArray) hangs = gdp_hangs (goodput, 0.9, 1.2, 1, &time_s);
   TEST_NEAR (time_s, 100 / 90.0, 1e-3);
   static const struct {
     const char *name;
@@ -335,7 +335,7 @@ a_run_hangs_on_its_checkpoints_by_what_they_take (void)
     { "failures that stop the job: one in", 99 * 86400, { 198 * 86400, 49.5 * 86400 }, { 100 / 90.0, 100 / 90.0 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const WrkGoodputHang *hang = hang_of (hangs, rows[i].name);
+    const GdpHang *hang = hang_of (hangs, rows[i].name);
     TEST_TRUE (hang != NULL);
     TEST_NEAR (hang->value, rows[i].value, 1e-9);
     for (int side = 0; side < 2; side++) {
@@ -367,9 +367,9 @@ what_is_worse_for_a_run_is_never_faster (void)
                { "slow parts: until they are found", 1 },
                { "failures that stop the job: one in", 1 },
                { "planned stops: one in", 1 } };
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   g_autofree char *message = NULL;
-  g_autoptr (WrkGoodput) goodput = goodput_of ("{" LAYERS ", checkpoint: {every: 600, stall: 10 s, drain: 5 min, restore: 2 min}, "
+  g_autoptr (Gdp) goodput = goodput_of ("{" LAYERS ", checkpoint: {every: 600, stall: 10 s, drain: 5 min, restore: 2 min}, "
                                                "failures: {rates: {rows: [{name: n, of: node, every: 4 days}, "
                                                "{name: p, of: job, every: 5 days, effect: planned}, {name: s, of: nic, every: 16 "
                                                "days, effect: slow, slowdown: 1.5, lasts: 4 h}]}, spares: "
@@ -377,10 +377,10 @@ what_is_worse_for_a_run_is_never_faster (void)
                                                &scenario, &message);
   TEST_TRUE (goodput != NULL);
   double time_s;
-  g_autoptr (GArray) hangs = wrk_goodput_hangs (goodput, 1, 1, 1, &time_s);
+  g_autoptr (GArray) hangs = gdp_hangs (goodput, 1, 1, 1, &time_s);
   TEST_TRUE (hang_of (hangs, "step time") == NULL); /* no band */
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const WrkGoodputHang *hang = hang_of (hangs, rows[i].name);
+    const GdpHang *hang = hang_of (hangs, rows[i].name);
     TEST_TRUE (hang != NULL);
     double worse_s = hang->time_s[rows[i].worse], better_s = hang->time_s[1 - rows[i].worse];
     TEST_TRUE (worse_s >= time_s * (1 - 1e-6) && better_s <= time_s * (1 + 1e-6) && better_s < worse_s);
@@ -392,9 +392,9 @@ what_is_worse_for_a_run_is_never_faster (void)
 static void
 a_number_of_steps_gives_the_time_to_train (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
+  g_autoptr (Scn) scenario = NULL;
   g_autofree char *message = NULL;
-  g_autoptr (WrkGoodput) goodput = goodput_of (
+  g_autoptr (Gdp) goodput = goodput_of (
       "{" LAYERS ", " SAVED ", failures: {rates: " DAILY ", steps: 1 M, seeds: 500, step_time: 2 s}}", &scenario, &message);
   TEST_NEAR (goodput->steps_done.mean, 1e6, 1e-9);
   TEST_NEAR (goodput->wall_s.mean, 2e6 / goodput->closed, 2e-3);
@@ -409,8 +409,8 @@ shipped_rates (const char *name, BaseYaml **yaml)
   MdlFailureRates rates = { .head = { .set = FALSE } };
   *yaml = base_yaml_load_file (path, NULL);
   const BaseSchemaContext context = { .arena = base_yaml_arena (*yaml), .diag = diag, .source = BASE_SOURCE_ASSUMED };
-  TEST_TRUE (base_schema_read (&wrk_schema_failure_rates, base_yaml_root (*yaml), FALSE, &context, &rates));
-  wrk_failure_rates_check (&rates, diag);
+  TEST_TRUE (base_schema_read (&trn_schema_failure_rates, base_yaml_root (*yaml), FALSE, &context, &rates));
+  trn_failure_rates_check (&rates, diag);
   TEST_INT (base_diag_n_errors (diag), 0);
   TEST_STR (rates.name.v, name);
   return rates;
@@ -495,8 +495,8 @@ what_makes_no_sense_is_refused (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *workload = g_strdup_printf ("{%s}", rows[i].workload), *message = NULL;
-    g_autoptr (WrkScenario) scenario = NULL;
-    g_autoptr (WrkGoodput) goodput = goodput_of (workload, &scenario, &message);
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (Gdp) goodput = goodput_of (workload, &scenario, &message);
     TEST_TRUE (goodput == NULL);
     TEST_HAS (message, rows[i].says);
     TEST_HAS (message, ".yaml:"); /* where */
@@ -514,8 +514,8 @@ a_value_that_is_refused_is_not_missing_too (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *workload = g_strdup_printf ("{%s}", rows[i]), *message = NULL;
-    g_autoptr (WrkScenario) scenario = NULL;
-    g_autoptr (WrkGoodput) goodput = goodput_of (workload, &scenario, &message);
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (Gdp) goodput = goodput_of (workload, &scenario, &message);
     TEST_TRUE (goodput == NULL);
     TEST_HAS (message, "1 error,");
   }

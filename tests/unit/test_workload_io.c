@@ -10,16 +10,16 @@
 #define READ(more) "{kind: io, tier: fs, bytes: 8 GB, io_size: 1 MB, threads: 1000" more "}"
 
 /* The answer; *why (may be NULL): of a scenario that is refused. */
-static WrkResult *
-run (unsigned n_nodes, const char *type, const char *workload, WrkMode mode, char **why)
+static ScnResult *
+run (unsigned n_nodes, const char *type, const char *workload, ColMode mode, char **why)
 {
   g_autofree char *text = scenario_text (2, n_nodes, workload, "");
   g_autofree char *storage = g_strdup_printf ("topology.storage=[{name: fs, type: %s, servers: 2, network: fabric}]", type);
   const char *const sets[] = { storage, NULL };
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, why);
+  ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (Scn) scenario = scenario_load (text, sets, &options, why);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why != NULL && *why == NULL)
     *why = g_strdup (error->message);
   if (result == NULL && why == NULL)
@@ -48,12 +48,12 @@ times_follow_from_tier_and_way_in_both_fidelities (void)
     { 1, READ (", compression: {ratio: 2, by: gpu, rate: 100 GB/s}"), "gds", "parallel_fs", 16e9 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-      g_autoptr (WrkResult) r = run (rows[i].n_nodes, TIER, rows[i].workload, mode, NULL);
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+      g_autoptr (ScnResult) r = run (rows[i].n_nodes, TIER, rows[i].workload, mode, NULL);
       test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, rows[i].workload, __FILE__, __LINE__);
       TEST_STR (r->io.path, rows[i].path);
       TEST_STR (r->io.bound_by, rows[i].bound_by);
-      TEST_INT (r->run.n_events > 0, mode == WRK_MODE_EVENT);
+      TEST_INT (r->run.n_events > 0, mode == COL_MODE_EVENT);
       TEST_NEAR (r->io.in_flight * r->io.clients / r->io.request_s, r->io.iops, 1e-9); /* Little's law */
     }
 }
@@ -73,7 +73,7 @@ clients_of_one_node_share_its_adapters_and_their_links (void)
                { ", clients: 4, path: bounce", "nfs", 40e9 } };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *workload = g_strdup_printf (READ ("%s"), rows[i].more);
-    g_autoptr (WrkResult) r = run (2, fast, workload, WRK_MODE_EVENT, NULL);
+    g_autoptr (ScnResult) r = run (2, fast, workload, COL_MODE_EVENT, NULL);
     test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, workload, __FILE__, __LINE__);
     TEST_STR (r->io.bound_by, rows[i].bound_by);
   }
@@ -85,8 +85,8 @@ spent_credits_slow_a_volume_in_both_fidelities (void)
   /* 2 GB/s until 2 servers' 1 GB beyond 1 GB/s are gone after 2 s, 4 GB; the other 4 GB at 1 GB/s: 6 s */
   static const char volume[] = "{storage_type: t, kind: block, read: {rate: 500 MB/s}, write: {rate: 500 MB/s}, blend: 16, burst: "
                                "{rate: 1 GB/s, credit: 1 GB}}";
-  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-    g_autoptr (WrkResult) r = run (1, volume, READ (", path: host"), mode, NULL);
+  for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+    g_autoptr (ScnResult) r = run (1, volume, READ (", path: host"), mode, NULL);
     TEST_NEAR (r->io.burst_s, 2, 1e-6);
     TEST_NEAR (r->io.time_s, 6, 1e-6);
   }
@@ -110,7 +110,7 @@ what_cannot_be_is_refused_at_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run (1, rows[i].type, rows[i].workload, WRK_MODE_EVENT, &why);
+    g_autoptr (ScnResult) r = run (1, rows[i].type, rows[i].workload, COL_MODE_EVENT, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why, rows[i].says);
   }
@@ -135,9 +135,9 @@ copies_that_the_client_sends_cross_its_adapter (void)
                                                 "network: fabric, redundancy: %s}]",
                                                 rows[i].redundancy);
     const char *const sets[] = { storage, NULL };
-    g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+    g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkResult) r = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+    g_autoptr (ScnResult) r = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
     TEST_TRUE (r != NULL);
     if (r != NULL)
       test_near (r->io.rate_Bps, rows[i].rate_Bps, 1e-3, rows[i].redundancy, __FILE__, __LINE__);
@@ -147,8 +147,8 @@ copies_that_the_client_sends_cross_its_adapter (void)
 static void
 a_type_without_gds_bounces_when_nobody_insists (void)
 {
-  g_autoptr (WrkResult) r =
-      run (1, "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}}", READ (""), WRK_MODE_EVENT, NULL);
+  g_autoptr (ScnResult) r =
+      run (1, "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}}", READ (""), COL_MODE_EVENT, NULL);
   TEST_STR (r->io.path, "bounce");
 }
 
@@ -157,8 +157,8 @@ a_type_without_gds_bounces_when_nobody_insists (void)
 #define DRIVES "{kind: io, tier: nvme, bytes: 8 GB, io_size: 1 MB, threads: 1000, path: "
 
 /* Two GPUs, one a socket, four drives of 10 GB/s where `on` says; 6 GB/s from PCIe devices of the other socket into one. */
-static WrkResult *
-run_drives (const char *on, const char *workload, WrkMode mode, char **why)
+static ScnResult *
+run_drives (const char *on, const char *workload, ColMode mode, char **why)
 {
   g_autofree char *text = scenario_text (2, 1, workload, "");
   g_autofree char *where = on != NULL ? g_strdup_printf ("on: %s, ", on) : g_strdup ("");
@@ -168,10 +168,10 @@ run_drives (const char *on, const char *workload, WrkMode mode, char **why)
                        where);
   const char *const sets[] = { "topology.node.sockets={count: 2, interconnect: {rate: 100 GB/s}, peer: 6 GB/s, memory: 400 GB/s}",
                                "topology.node.pcie.under_switch=[nics, nvme]", drives, NULL };
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, why);
+  ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (Scn) scenario = scenario_load (text, sets, &options, why);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why == NULL)
     g_error ("%s: %s", workload, error != NULL ? error->message : "not loaded");
   return result;
@@ -201,9 +201,9 @@ drives_of_the_other_socket_are_bounded_by_what_peers_move_across (void)
     { "[socket0, socket1]", DRIVES "host}", "local_nvme", 40e9 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
       g_autofree char *asked = g_strdup_printf ("%s on %s", rows[i].workload, rows[i].on != NULL ? rows[i].on : "all switches");
-      g_autoptr (WrkResult) r = run_drives (rows[i].on, rows[i].workload, mode, NULL);
+      g_autoptr (ScnResult) r = run_drives (rows[i].on, rows[i].workload, mode, NULL);
       test_near (r->io.rate_Bps, rows[i].rate_Bps, 0.005, asked, __FILE__, __LINE__);
       TEST_STR (r->io.bound_by, rows[i].bound_by);
     }
@@ -212,13 +212,13 @@ drives_of_the_other_socket_are_bounded_by_what_peers_move_across (void)
 static void
 whoever_asked_for_no_way_is_told_where_the_host_s_is_faster (void)
 {
-  g_autoptr (WrkResult) across = run_drives ("[socket1]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
+  g_autoptr (ScnResult) across = run_drives ("[socket1]", DRIVES "auto}", COL_MODE_EVENT, NULL);
   TEST_STR (across->io.path, "gds");
   TEST_INT (across->run.warnings->len, 1);
   TEST_HAS (across->run.warnings->pdata[0],
             "GPUDirect Storage is bounded by node0.socket0 (peers): 6 GB/s where the way through the host's "
             "memory has 40 GB/s");
-  g_autoptr (WrkResult) near = run_drives ("[socket0]", DRIVES "auto}", WRK_MODE_EVENT, NULL);
+  g_autoptr (ScnResult) near = run_drives ("[socket0]", DRIVES "auto}", COL_MODE_EVENT, NULL);
   TEST_INT (near->run.warnings->len, 0);
 }
 
@@ -226,9 +226,9 @@ static void
 a_copy_from_a_drive_of_the_other_socket_goes_by_the_host (void)
 {
 #define COPY "{kind: transfer, from: node0.nvme3, to: gpu0, bytes: 10 GB, path: "
-  g_autoptr (WrkResult) straight = run_drives ("[socket1]", COPY "gds}", WRK_MODE_EVENT, NULL);
+  g_autoptr (ScnResult) straight = run_drives ("[socket1]", COPY "gds}", COL_MODE_EVENT, NULL);
   TEST_NEAR (straight->transfer.time_s, 10 / 6.0, 0.01);
-  g_autoptr (WrkResult) fastest = run_drives ("[socket1]", COPY "fastest}", WRK_MODE_EVENT, NULL);
+  g_autoptr (ScnResult) fastest = run_drives ("[socket1]", COPY "fastest}", COL_MODE_EVENT, NULL);
   TEST_NEAR (fastest->transfer.time_s, 1, 0.01);
 }
 
@@ -238,7 +238,7 @@ drives_stand_on_switches_and_sockets_that_there_are (void)
   static const char *const rows[] = { "[nic0]", "[socket2]", "[gpu0]", "[leaf3]" };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run_drives (rows[i], DRIVES "gds}", WRK_MODE_EVENT, &why);
+    g_autoptr (ScnResult) r = run_drives (rows[i], DRIVES "gds}", COL_MODE_EVENT, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why, "accepted: socket0 to socket1, pcie_switch0 and so on");
   }

@@ -10,8 +10,8 @@
   "    fabric: {kind: fat_tree, leaf: {radix: 3, latency: 0}, spine: {radix: 2, latency: 0}, oversubscription: 2, routing: " \
   "adaptive}\n"
 
-static WrkResult *
-run (WrkScenario **scenario, const char *work, WrkMode mode)
+static ScnResult *
+run (Scn **scenario, const char *work, ColMode mode)
 {
   return jobs_run (scenario, CLUSTER, work, mode);
 }
@@ -25,14 +25,14 @@ static void
 two_copies_share_the_uplink_of_their_leaf (void)
 {
   /* 10 GB/s up: 5 each until the short one's 1 GB is over at 0.2 s; the long one has 1 GB left, at 10 GB/s. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario, TWO_COPIES, WRK_MODE_EVENT);
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario, TWO_COPIES, COL_MODE_EVENT);
   TEST_INT (result->jobs->len, 2);
   TEST_NEAR (job_of (result, 0)->alone_s, 0.2, 1e-9);
   TEST_NEAR (job_of (result, 1)->alone_s, 0.1, 1e-9);
   TEST_NEAR (job_of (result, 0)->time_s, 0.3, 1e-9);
   TEST_NEAR (job_of (result, 1)->time_s, 0.2, 1e-9);
-  const WrkLinkUse *fullest = &g_array_index (result->run.links, WrkLinkUse, 0);
+  const ColLinkUse *fullest = &g_array_index (result->run.links, ColLinkUse, 0);
   TEST_STR (fullest->link_class, "ib");
   TEST_NEAR (fullest->utilisation, 1, 1e-9); /* 3 GB in 0.3 s */
 }
@@ -40,8 +40,8 @@ two_copies_share_the_uplink_of_their_leaf (void)
 static void
 the_closed_form_answers_each_as_if_alone_and_says_so (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario, TWO_COPIES, WRK_MODE_MODEL);
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario, TWO_COPIES, COL_MODE_MODEL);
   TEST_NEAR (job_of (result, 0)->time_s, 0.2, 1e-9);
   TEST_TRUE (g_str_has_prefix (result->run.warnings->pdata[0], "mode model knows no contention: each job is answered as if"));
 }
@@ -52,13 +52,13 @@ what_is_repeated_keeps_loading_the_links (void)
   /* Ring over 2 nodes of 2 GPUs, plain: 4 ranks, 1.5 bytes a byte over each adapter: 1 GB takes 0.15 s alone, three of them 0.45.
    * The copy of 3 GB the same way takes 0.3 s alone. Both on the uplink of 10 GB/s: max-min over progress gives x + 1.5 x = 10, so
    * 4 GB/s each. The ring's 3 GB and the copy's end together, at 0.75 s. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result =
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result =
       run (&scenario,
            "jobs:\n"
            "  - {name: ring, nodes: '0,2', workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring, repeat: 3}}\n"
            "  - {name: copy, workload: {kind: transfer, from: node1.gpu0, to: node3.gpu0, bytes: 3 GB}}\n",
-           WRK_MODE_EVENT);
+           COL_MODE_EVENT);
   TEST_NEAR (job_of (result, 0)->alone_s, 0.45, 1e-9);
   TEST_NEAR (job_of (result, 1)->alone_s, 0.3, 1e-9);
   TEST_NEAR (job_of (result, 0)->time_s, 0.75, 1e-9);
@@ -70,14 +70,14 @@ a_training_step_waits_for_what_shares_its_links (void)
 {
   /* Node 0 and 2: backward 10 ms, then one bucket of 100 MB by ring, 15 ms alone. The copy of 1 GB takes the uplink too from 0 on:
    * alone 10 GB/s for 10 ms (0.1 GB of it), then 4 GB/s each: the bucket takes 25 ms. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (
       &scenario,
       "jobs:\n"
       "  - {name: step, nodes: [0, 2], workload: {kind: training, algo: ring, layers: [{forward: 0 ms, backward: 10 ms, gradient: "
       "100 MB}]}}\n"
       "  - {name: copy, workload: {kind: transfer, from: node1.gpu0, to: node3.gpu0, bytes: 1 GB}}\n",
-      WRK_MODE_EVENT);
+      COL_MODE_EVENT);
   TEST_NEAR (job_of (result, 0)->alone_s, 0.025, 1e-9);
   TEST_NEAR (job_of (result, 0)->time_s, 0.035, 1e-9);
 }
@@ -85,12 +85,12 @@ a_training_step_waits_for_what_shares_its_links (void)
 static void
 jobs_on_leaves_of_their_own_do_not_meet (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario,
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario,
                                       "jobs:\n"
                                       "  - {nodes: 0-1, workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}}\n"
                                       "  - {nodes: 2-3, workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}}\n",
-                                      WRK_MODE_EVENT);
+                                      COL_MODE_EVENT);
   TEST_STR (job_of (result, 1)->name, "job 1");
   TEST_NEAR (job_of (result, 0)->time_s, job_of (result, 0)->alone_s, 0);
 }
@@ -100,12 +100,12 @@ background_takes_its_mean_share_of_links_between_switches (void)
 {
   static const char *const ring = "workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring}\n";
   g_autofree char *loaded = g_strconcat (ring, "background: {load: 30 %}\n", NULL);
-  g_autoptr (WrkScenario) alone_of = NULL;
-  g_autoptr (WrkResult) alone = run (&alone_of, ring, WRK_MODE_EVENT);
+  g_autoptr (Scn) alone_of = NULL;
+  g_autoptr (ScnResult) alone = run (&alone_of, ring, COL_MODE_EVENT);
   /* 4 directions of one cable each: the cycle over 4 nodes crosses leaves 2 or 4 times, each direction alike: 30 % of each. */
-  for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-    g_autoptr (WrkScenario) scenario = NULL;
-    g_autoptr (WrkResult) result = run (&scenario, loaded, mode);
+  for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (ScnResult) result = run (&scenario, loaded, mode);
     TEST_NEAR (result->coll.time_s, alone->coll.time_s / 0.7, 1e-6);
   }
 }
@@ -175,7 +175,7 @@ what_cannot_be_is_refused_with_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    TEST_TRUE (jobs_load (CLUSTER, rows[i].work, WRK_MODE_EVENT, &error) == NULL);
+    TEST_TRUE (jobs_load (CLUSTER, rows[i].work, COL_MODE_EVENT, &error) == NULL);
     gboolean ok = error != NULL && g_str_has_prefix (error->message, rows[i].message);
     if (!ok)
       g_printerr ("%s\nexpected %s\n", error != NULL ? error->message : "no error", rows[i].message);

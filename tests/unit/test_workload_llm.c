@@ -14,7 +14,7 @@ static void
 every_shipped_model_loads_and_has_its_published_parameters (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_auto (GStrv) names = base_lookup_list (lookup, WRK_LLM_FOLDER);
+  g_auto (GStrv) names = base_lookup_list (lookup, TRN_LLM_FOLDER);
   unsigned exact = 0;
   for (char **name = names; *name != NULL; name++) {
     g_autoptr (LlmFixture) fixture = llm_need (*name);
@@ -103,13 +103,13 @@ config_json_gives_the_counts_of_the_public_weights (void)
     TEST_NEAR (count.total, rows[i].parameters, 0);
     TEST_NEAR (count.active, rows[i].active, 0);
     /* written as a file of scenarios/llms it is the same model */
-    g_autofree char *text = wrk_llm_write (&fixture->llm);
+    g_autofree char *text = trn_llm_write (&fixture->llm);
     g_auto (GStrv) lines = g_strsplit (g_strchomp (text), "\n", -1);
     g_autofree char *joined = g_strjoinv (", ", lines), *map = g_strdup_printf ("{%s}", joined);
     g_autoptr (LlmFixture) written = llm_need (map);
     mdl_llm_count (&written->llm, &again);
     TEST_TRUE (memcmp (&count, &again, sizeof count) == 0);
-    g_autofree char *second = wrk_llm_write (&written->llm);
+    g_autofree char *second = trn_llm_write (&written->llm);
     g_auto (GStrv) second_lines = g_strsplit (g_strchomp (second), "\n", -1);
     g_autofree char *second_joined = g_strjoinv (", ", second_lines);
     TEST_STR (second_joined, joined);
@@ -222,7 +222,7 @@ refused_json (const char *text, const char *message)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag, .source = BASE_SOURCE_DATASHEET };
   MdlLlm llm = { .head = { .set = FALSE } };
-  TEST_FALSE (wrk_llm_read_file (yaml, &context, &llm));
+  TEST_FALSE (trn_llm_read_file (yaml, &context, &llm));
   base_diag_finish (diag, &error);
   g_auto (GStrv) lines = g_strsplit (error != NULL ? error->message : "", "\n", 2);
   TEST_STR (lines[0], message);

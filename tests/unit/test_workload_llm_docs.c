@@ -5,12 +5,12 @@
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/llms.md"
 
-static const BaseSchema *const schemas[] = { &wrk_schema_llm, NULL };
+static const BaseSchema *const schemas[] = { &trn_schema_llm, NULL };
 
 static void
 the_tables_are_sound (void)
 {
-  g_autofree char *wrong = base_schema_check (&wrk_schema_llm);
+  g_autofree char *wrong = base_schema_check (&trn_schema_llm);
   TEST_STR (wrong, NULL);
 }
 
@@ -33,7 +33,7 @@ the_example_is_a_model (void)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag, .source = BASE_SOURCE_DATASHEET };
   MdlLlm llm = { .head = { .set = FALSE } };
-  TEST_TRUE (wrk_llm_read_file (yaml, &context, &llm));
+  TEST_TRUE (trn_llm_read_file (yaml, &context, &llm));
   MdlLlmCount count;
   mdl_llm_count (&llm, &count);
   TEST_NEAR (count.total, 8030261248 - 2.0 * (128256 - 32000) * 4096, 0);
@@ -42,7 +42,7 @@ the_example_is_a_model (void)
 static void
 the_table_has_every_model_type (void)
 {
-  g_autofree char *text = document_read (DOCUMENT), *all = wrk_llm_hf_types ();
+  g_autofree char *text = document_read (DOCUMENT), *all = trn_llm_hf_types ();
   g_auto (GStrv) types = g_strsplit (all, ", ", -1);
   for (char **type = types; *type != NULL; type++) {
     g_autofree char *cell = g_strdup_printf ("`%s`", *type);

@@ -5,7 +5,7 @@
 #include "scenario_fixture.h"
 
 /* Steps of 100 ms whose loader reads 10 samples a batch. */
-static WrkResult *
+static ScnResult *
 run (const char *loader, const char *tier_rate, const char *more_set, char **why)
 {
   g_autofree char *workload = g_strdup_printf (
@@ -14,9 +14,9 @@ run (const char *loader, const char *tier_rate, const char *more_set, char **why
   g_autofree char *storage =
       g_strdup_printf ("topology.storage=[{name: fs, tier: parallel_fs, per_server: %s, network: fabric}]", tier_rate);
   const char *const sets[] = { storage, more_set, NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, why);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, why);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why == NULL)
     g_error ("%s: %s", loader, error != NULL ? error->message : "not loaded");
   return result;
@@ -49,13 +49,13 @@ the_stage_that_gives_least_makes_the_step_wait (void)
     { "sample: 1 kB, decode: 15 ms, decoder: engine, workers: 4", "1 TB/s", NULL, "decoder", 0.05 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (WrkResult) r = run (rows[i].loader, rows[i].rate, rows[i].set, NULL);
-    const WrkTrainingResult *t = &r->training;
+    g_autoptr (ScnResult) r = run (rows[i].loader, rows[i].rate, rows[i].set, NULL);
+    const TrnResult *t = &r->training;
     double sum_s = 0;
-    for (int p = 0; p < WRK_PART_N; p++)
+    for (int p = 0; p < TRN_PART_N; p++)
       sum_s += t->part_s[p];
     test_near (t->loader.stall_s, rows[i].stall_s, 0.01, rows[i].loader, __FILE__, __LINE__);
-    TEST_NEAR (t->part_s[WRK_PART_DATA_STALL], t->loader.stall_s, 1e-12);
+    TEST_NEAR (t->part_s[TRN_PART_DATA_STALL], t->loader.stall_s, 1e-12);
     TEST_NEAR (t->step_time_s, 0.1 + rows[i].stall_s, 0.01);
     TEST_NEAR (sum_s, t->step_time_s, 1e-12);
     TEST_STR (t->loader.starved_by, rows[i].starved);
@@ -68,7 +68,7 @@ more_workers_and_prefetch_help_until_cores_are_gone (void)
   double before_s = HUGE_VAL;
   for (unsigned workers = 1; workers <= 16; workers *= 2) {
     g_autofree char *loader = g_strdup_printf ("sample: 1 kB, decode: 40 ms, workers: %u", workers);
-    g_autoptr (WrkResult) r = run (loader, "1 TB/s", "topology.node.sockets.cores=6", NULL);
+    g_autoptr (ScnResult) r = run (loader, "1 TB/s", "topology.node.sockets.cores=6", NULL);
     TEST_TRUE (r->training.step_time_s <= before_s * (1 + 1e-2));
     before_s = r->training.step_time_s;
   }
@@ -78,7 +78,7 @@ more_workers_and_prefetch_help_until_cores_are_gone (void)
 static void
 a_step_that_waits_most_for_data_says_so (void)
 {
-  g_autoptr (WrkResult) r = run ("sample: 100 MB, workers: 4", "1 GB/s", NULL, NULL);
+  g_autoptr (ScnResult) r = run ("sample: 100 MB, workers: 4", "1 GB/s", NULL, NULL);
   TEST_STR (r->training.bound_by, "data");
   TEST_NEAR (r->training.loader.demand_Bps, 20e9, 1e-9);
 }
@@ -103,9 +103,9 @@ both_ends_of_a_pipeline_read_unless_one_does_for_all (void)
     g_autofree char *text = scenario_text (2, 1, workload, "");
     const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 1 GB/s, network: frontend}]",
                                  "topology.frontend={rate: 100 GB/s}", NULL };
-    g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+    g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkResult) r = wrk_scenario_run (scenario, FALSE, &error);
+    g_autoptr (ScnResult) r = scn_run (scenario, FALSE, &error);
     TEST_NEAR (r->training.loader.readers, rows[i].n, 0);
     TEST_NEAR (r->training.loader.stall_s, rows[i].stall_s, 0.01);
   }
@@ -124,7 +124,7 @@ loaders_that_cannot_be_are_refused (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run (rows[i].loader, "1 GB/s", NULL, &why);
+    g_autoptr (ScnResult) r = run (rows[i].loader, "1 GB/s", NULL, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why, rows[i].says);
   }

@@ -8,7 +8,7 @@
 #define LLAMA        NUMBER ("model: llama3_8b")
 
 static double
-states_B (const WrkMemory *m)
+states_B (const TrnMemory *m)
 {
   return m->weights_B + m->gradients_B + m->optimizer_B;
 }
@@ -17,7 +17,7 @@ static void
 terms_add_up (const MemoryFixture *f)
 {
   for (guint s = 0; s < f->stages->len; s++) {
-    const WrkMemory *m = memory_stage (f, s);
+    const TrnMemory *m = memory_stage (f, s);
     TEST_NEAR (m->weights_B + m->gradients_B + m->optimizer_B + m->activations_B + m->buffers_B + m->other_B, m->total_B, 1e-12);
     TEST_TRUE (m->allocated_B < m->reserved_B && m->reserved_B < m->total_B);
     TEST_INT (m->stage, s);
@@ -29,14 +29,14 @@ states_of_llama_3_8b_take_18_B_a_parameter (void)
 {
   /* bf16 weights, fp32 gradients, masters and two moments: 144.5 GB of 150.1 GB, and then the activations */
   g_autoptr (MemoryFixture) f = memory_of (1, 1, LLAMA "global_batch: 1, precision: {gradients: fp32}, framework: fused");
-  const WrkMemory *m = memory_stage (f, 0);
+  const TrnMemory *m = memory_stage (f, 0);
   TEST_NEAR (states_B (m), 18 * P, 1e-12);
   TEST_NEAR (m->weights_B, 2 * P, 1e-12);
   TEST_NEAR (m->gradients_B, 4 * P, 1e-12);
   TEST_FALSE (m->fits);
   TEST_NEAR (m->capacity_B, 150109880320.0, 1e-4);
   double bytes;
-  TEST_STR (wrk_memory_largest (m, &bytes), "optimizer");
+  TEST_STR (trn_memory_largest (m, &bytes), "optimizer");
   TEST_NEAR (bytes, 12 * P, 1e-12);
   terms_add_up (f);
 }
@@ -52,7 +52,7 @@ zero_shards_what_its_paper_says (void)
   for (int zero = 0; zero <= 3; zero++) {
     g_autofree char *half = g_strdup_printf (keys, zero, "bf16"), *wide = g_strdup_printf (keys, zero, "fp32");
     g_autoptr (MemoryFixture) f = memory_of (1, 8, half);
-    const WrkMemory *m = memory_stage (f, 0);
+    const TrnMemory *m = memory_stage (f, 0);
     /* of shards gradients come: at the fullest moment they need not all be there */
     double gradients_B = zero == 3 ? 2 * P / 8 - m->gradients_B : 0;
     TEST_NEAR (states_B (m) + gradients_B, halves[zero] * P, 1e-12);
@@ -69,7 +69,7 @@ fsdp_gathers_its_root_and_a_layer_ahead_of_the_loss (void)
 {
   /* fp32 shards and moments 12 B / 8; at the loss: 32 layers kept, 12 B a logit, embedding, head and norm gathered, one layer */
   g_autoptr (MemoryFixture) f = memory_of (1, 8, LLAMA "global_batch: 8, framework: eager, fsdp: {}");
-  const WrkMemory *m = memory_stage (f, 0);
+  const TrnMemory *m = memory_stage (f, 0);
   const double token_B = 32 * (2.0 * 83968 + 4 * 32) + 4 * 4096 + 12.0 * 128256;
   TEST_NEAR (states_B (m), 12 * P / 8, 1e-12);
   TEST_NEAR (m->activations_B, 4096 * token_B, 1e-12);
@@ -102,7 +102,7 @@ a_small_batch_is_fullest_when_all_gradients_are_there (void)
   /* 64 tokens: activations are next to nothing beside 16 GB of gradients */
   g_autoptr (MemoryFixture) f = memory_of (
       1, 1, "model: llama3_8b, sequence: 64, micro_batch: 1, accumulate: 1, framework: eager, precision: {gradients: bf16}");
-  const WrkMemory *m = memory_stage (f, 0);
+  const TrnMemory *m = memory_stage (f, 0);
   TEST_NEAR (m->gradients_B, 2 * P, 1e-12);
   TEST_TRUE (m->activations_B < 1e-3 * m->gradients_B);
 }
@@ -136,7 +136,7 @@ stages_keep_micro_batches_by_the_schedule (void)
   TEST_NEAR (memory_stage (f, 0)->weights_B, 2 * (8 * LAYER + TABLE), 1e-12);
   TEST_NEAR (memory_stage (f, 3)->weights_B, 2 * (8 * LAYER + TABLE + 4096), 1e-12);
   terms_add_up (f);
-  TEST_TRUE (wrk_memory_fullest (f->stages) == memory_stage (f, 0));
+  TEST_TRUE (trn_memory_fullest (f->stages) == memory_stage (f, 0));
 }
 
 static void
@@ -216,7 +216,7 @@ advice_is_the_smallest_change_that_fits (void)
   /* 8 ranks with 18 B a parameter and 71 GB of activations: ZeRO 1 takes 84 GB off */
   g_autoptr (MemoryFixture) f = memory_of (1, 8, LLAMA "accumulate: 1, framework: fused, precision: {gradients: fp32}");
   TEST_FALSE (memory_stage (f, 0)->fits);
-  g_autofree char *text = wrk_memory_advice (&f->model);
+  g_autofree char *text = trn_memory_advice (&f->model);
   TEST_HAS (text, "it fits with parallel.zero 1: ");
   g_autoptr (MemoryFixture) told =
       memory_of (1, 8, LLAMA "accumulate: 1, framework: fused, precision: {gradients: fp32}, parallel: {zero: 1}");
@@ -224,19 +224,19 @@ advice_is_the_smallest_change_that_fits (void)
   /* activations alone: half the micro-batch, twice as many */
   g_autoptr (MemoryFixture) wide =
       memory_of (1, 1, "model: llama32_1b, sequence: 8192, micro_batch: 8, global_batch: 8, framework: eager");
-  g_autofree char *halve = wrk_memory_advice (&wide->model);
+  g_autofree char *halve = trn_memory_advice (&wide->model);
   TEST_HAS (halve, "it fits with micro_batch 4 instead of 8: ");
   /* long sequences: more context parallelism, as tp 8 is all of a node already */
   g_autoptr (MemoryFixture) length =
       memory_of (2, 8,
                  "model: llama3_8b, sequence: 1048576, micro_batch: 1, global_batch: 2, framework: fused, recompute: full, "
                  "parallel: {tp: 8, sp: true, zero: 3}");
-  g_autofree char *cut = wrk_memory_advice (&length->model);
+  g_autofree char *cut = trn_memory_advice (&length->model);
   TEST_FALSE (memory_stage (length, 0)->fits);
   TEST_HAS (cut, "it fits with parallel.cp 2 instead of 1: ");
   /* nothing helps a model that is a hundred times too large */
   g_autoptr (MemoryFixture) huge = memory_of (1, 1, NUMBER ("model: llama31_405b") "accumulate: 1, framework: fused");
-  g_autofree char *none = wrk_memory_advice (&huge->model);
+  g_autofree char *none = trn_memory_advice (&huge->model);
   TEST_HAS (none, "no recompute, micro_batch, zero, tp and cp make it fit; the least is ");
   TEST_HAS (none, "recompute full");
 }
@@ -246,10 +246,10 @@ advice_leaves_the_scenario_as_it_was (void)
 {
   g_autoptr (MemoryFixture) f = memory_of (1, 8, LLAMA "accumulate: 1, framework: fused, precision: {gradients: fp32}");
   const double total_B = memory_stage (f, 0)->total_B;
-  g_autofree char *text = wrk_memory_advice (&f->model);
+  g_autofree char *text = trn_memory_advice (&f->model);
   TEST_HAS (text, "it fits with ");
   g_array_set_size (f->stages, 0);
-  wrk_model_memory (&f->model, f->stages);
+  trn_model_memory (&f->model, f->stages);
   TEST_NEAR (memory_stage (f, 0)->total_B, total_B, 0);
 }
 
@@ -264,18 +264,18 @@ each_of_several_jobs_has_its_own (void)
       "  - {nodes: 1, workload: {kind: training, " LLAMA "global_batch: 8, precision: {gradients: fp32}, framework: fused}}\n";
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  const WrkScenarioOptions options = { 0 };
+  const ScnOptions options = { 0 };
   Cst *cal = NULL;
-  WrkScenario *scenario =
-      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  Scn *scenario =
+      scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   g_assert_no_error (error);
-  const WrkJobResult *first = result->jobs->pdata[0], *second = result->jobs->pdata[1];
+  const ScnJobResult *first = result->jobs->pdata[0], *second = result->jobs->pdata[1];
   TEST_TRUE (first->alone->training.fullest.fits);
   TEST_FALSE (second->alone->training.fullest.fits);
   TEST_HAS (second->alone->training.memory_advice, "it fits with parallel.zero 1");
-  wrk_result_free (result);
-  wrk_scenario_free (scenario);
+  scn_result_free (result);
+  scn_free (scenario);
   cst_free (cal);
 }
 

@@ -9,7 +9,7 @@
 static double
 works_B (const ModelStep *step, MdlGroup group)
 {
-  const WrkModel *model = step->b->model;
+  const TrnModel *model = step->b->model;
   double bytes = 0;
   for (guint32 unit = 0; unit < (guint32)model->llm.layers.v + 2; unit++) {
     guint32 layer = unit > 0 ? unit - 1 : 0;
@@ -115,13 +115,13 @@ typedef struct {
 } Clock;
 
 static double *
-stream_of (Clock *clock, const WrkItem *item)
+stream_of (Clock *clock, const TrnItem *item)
 {
-  return item->group == WRK_GROUP_CP ? &clock->cp : item->group == WRK_GROUP_TP ? &clock->tp : &clock->ep;
+  return item->group == TRN_GROUP_CP ? &clock->cp : item->group == TRN_GROUP_TP ? &clock->tp : &clock->ep;
 }
 
 static double
-coll_s (const WrkItem *item)
+coll_s (const TrnItem *item)
 {
   const MdlCollCost *cost = &item->priced->coll.cost;
   return item->priced->time_s > 0 ? cost->latency_s + (item->priced->time_s - cost->latency_s) * item->repeat : 0;
@@ -134,12 +134,12 @@ lay_out (const GArray *items, Clock *clock, double *ready)
   g_autofree double *end = g_new0 (double, items->len + 1);
   g_autofree gboolean *done = g_new0 (gboolean, items->len + 1);
   guint n = 0;
-  while (n < items->len && !g_array_index (items, WrkItem, n).is_coll)
+  while (n < items->len && !g_array_index (items, TrnItem, n).is_coll)
     n++;
   double out = fmax (*ready, clock->compute);
   for (guint k = 0; k <= n; k++) {
     for (guint i = n; i < items->len; i++) {
-      const WrkItem *item = &g_array_index (items, WrkItem, i);
+      const TrnItem *item = &g_array_index (items, TrnItem, i);
       if (done[i] || item->after >= (int)k)
         continue;
       double *free_at = stream_of (clock, item);
@@ -150,13 +150,13 @@ lay_out (const GArray *items, Clock *clock, double *ready)
       break;
     double start = k == 0 ? out : clock->compute;
     for (guint i = n; i < items->len; i++)
-      if (done[i] && g_array_index (items, WrkItem, i).before == (int)k)
+      if (done[i] && g_array_index (items, TrnItem, i).before == (int)k)
         start = fmax (start, end[i]);
-    clock->compute = end[k] = start + g_array_index (items, WrkItem, k).time_s;
+    clock->compute = end[k] = start + g_array_index (items, TrnItem, k).time_s;
   }
   *ready = n > 0 ? clock->compute : out;
   for (guint i = n; i < items->len; i++)
-    if (g_array_index (items, WrkItem, i).before >= (int)n)
+    if (g_array_index (items, TrnItem, i).before >= (int)n)
       *ready = fmax (*ready, end[i]);
 }
 
@@ -175,15 +175,15 @@ a_step_is_its_items_one_after_the_other (void)
     SMALL_MOE ", accumulate: 2, parallel: {tp: 4, dp: 1, ep: 2, sp: true}, moe: {etp: 2}, clip: false",
   };
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
-    g_auto (ModelStep) step = model_played_as (H100, rows[r], WRK_MODE_MODEL, TRUE);
-    WrkBuild *b = (WrkBuild *)(gpointer)step.b;
+    g_auto (ModelStep) step = model_played_as (H100, rows[r], COL_MODE_MODEL, TRUE);
+    TrnBuild *b = (TrnBuild *)(gpointer)step.b;
     Clock clock = { 0 };
     double ready = 0;
-    guint32 n = wrk_units_of (b->model, 0);
+    guint32 n = trn_units_of (b->model, 0);
     for (guint32 m = 0; m < b->model->m; m++)
       for (guint32 i = 0; i < 2 * n; i++) {
-        const WrkUnit *unit = wrk_unit_at (b, 0, 0, i < n ? i : 2 * n - 1 - i, NULL);
-        lay_out (unit->pass[i < n ? WRK_TURN_FORWARD : WRK_TURN_BACKWARD], &clock, &ready);
+        const TrnUnit *unit = trn_unit_at (b, 0, 0, i < n ? i : 2 * n - 1 - i, NULL);
+        lay_out (unit->pass[i < n ? MDL_TURN_FORWARD : MDL_TURN_BACKWARD], &clock, &ready);
       }
     double update_s = eng_time_to_s (eng_graph_task_start (b->graph, b->lane[0].update));
     /* times are whole picoseconds; collectives that nothing waits for may end later than the update begins */
@@ -200,14 +200,14 @@ forward_collectives_of_tp_never_run_beside_compute (void)
   EngTime last_forward = 0;
   unsigned seen = 0;
   for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++)
-    if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD)
+    if (eng_graph_task_kind (graph, t) == TRN_STEP_FORWARD)
       last_forward = MAX (last_forward, eng_graph_task_end (graph, t));
   for (EngTask c = 0; c < eng_graph_n_tasks (graph); c++) {
-    if (eng_graph_task_kind (graph, c) != WRK_STEP_TP || eng_graph_task_end (graph, c) > last_forward)
+    if (eng_graph_task_kind (graph, c) != TRN_STEP_TP || eng_graph_task_end (graph, c) > last_forward)
       continue;
     seen++;
     for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++)
-      if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD)
+      if (eng_graph_task_kind (graph, t) == TRN_STEP_FORWARD)
         TEST_TRUE (eng_graph_task_end (graph, t) <= eng_graph_task_start (graph, c) ||
                    eng_graph_task_start (graph, t) >= eng_graph_task_end (graph, c));
   }
@@ -215,9 +215,9 @@ forward_collectives_of_tp_never_run_beside_compute (void)
 }
 
 static double
-part_s (const char *workload, WrkPart part)
+part_s (const char *workload, TrnPart part)
 {
-  g_auto (ModelStep) step = model_answer (H100, workload, NULL, WRK_MODE_EVENT);
+  g_auto (ModelStep) step = model_answer (H100, workload, NULL, COL_MODE_EVENT);
   return step.result->training.part_s[part];
 }
 
@@ -227,12 +227,12 @@ static void
 what_is_hidden_is_not_exposed (void)
 {
   /* tp overlap leaves a part of tp at least, and what is longer than the product beside it */
-  double off = part_s (L70 "parallel: {tp: 8, sp: true}", WRK_PART_EXPOSED_TP),
-         on = part_s (L70 "parallel: {tp: 8, sp: true}, overlap: {tp: true}", WRK_PART_EXPOSED_TP);
+  double off = part_s (L70 "parallel: {tp: 8, sp: true}", TRN_PART_EXPOSED_TP),
+         on = part_s (L70 "parallel: {tp: 8, sp: true}, overlap: {tp: true}", TRN_PART_EXPOSED_TP);
   TEST_TRUE (on > off / 16 && on < 0.7 * off);
   /* of long sequences a ring hides behind the core of attention, whose keys are few; a gather before it does not */
-  double ring = part_s (L70_LONG "parallel: {cp: 8}", WRK_PART_EXPOSED_CP),
-         gather = part_s (L70_LONG "parallel: {cp: 8}, cp: {kind: all_gather}", WRK_PART_EXPOSED_CP);
+  double ring = part_s (L70_LONG "parallel: {cp: 8}", TRN_PART_EXPOSED_CP),
+         gather = part_s (L70_LONG "parallel: {cp: 8}, cp: {kind: all_gather}", TRN_PART_EXPOSED_CP);
   TEST_TRUE (ring < gather / 100);
   TEST_TRUE (gather > 0.1);
 }
@@ -241,11 +241,11 @@ static void
 launches_show_where_kernels_are_small (void)
 {
   /* the host queues a kernel in a few microseconds: it is behind where they are as short, ahead where they are long */
-  const double small = part_s (SMALL_MODEL ", accumulate: 1, framework: eager, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
-               fused = part_s (SMALL_MODEL ", accumulate: 1, framework: fused, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
-               graphs = part_s (SMALL_MODEL ", accumulate: 1, framework: graphs, parallel: {dp: 1}", WRK_PART_LAUNCH_GAP),
+  const double small = part_s (SMALL_MODEL ", accumulate: 1, framework: eager, parallel: {dp: 1}", TRN_PART_LAUNCH_GAP),
+               fused = part_s (SMALL_MODEL ", accumulate: 1, framework: fused, parallel: {dp: 1}", TRN_PART_LAUNCH_GAP),
+               graphs = part_s (SMALL_MODEL ", accumulate: 1, framework: graphs, parallel: {dp: 1}", TRN_PART_LAUNCH_GAP),
                large = part_s ("model: llama3_8b, sequence: 8192, accumulate: 1, framework: eager, parallel: {dp: 1}",
-                               WRK_PART_LAUNCH_GAP);
+                               TRN_PART_LAUNCH_GAP);
   TEST_TRUE (small > 0);
   TEST_NEAR (fused, 0, 0);
   TEST_NEAR (graphs, 0, 0);
@@ -265,9 +265,9 @@ a_host_that_waits_launches_to_an_empty_gpu (void)
   for (int i = 0; i < 3; i++) {
     g_autofree char *slow = g_strdup_printf (EAGER_MOE "1 ms}, moe: {experts: %s}", how[i]),
                     *quick = g_strdup_printf (EAGER_MOE "1 us}, moe: {experts: %s}", how[i]);
-    g_auto (ModelStep) step = model_answer (H100, slow, NULL, WRK_MODE_EVENT),
-                       short_step = model_answer (H100, quick, NULL, WRK_MODE_EVENT);
-    const WrkTrainingResult *t = &step.result->training, *s = &short_step.result->training;
+    g_auto (ModelStep) step = model_answer (H100, slow, NULL, COL_MODE_EVENT),
+                       short_step = model_answer (H100, quick, NULL, COL_MODE_EVENT);
+    const TrnResult *t = &step.result->training, *s = &short_step.result->training;
     TEST_NEAR (t->host.syncs, syncs[i], 1e-9);
     TEST_NEAR (t->host.kernels, s->host.kernels, 0);
     TEST_NEAR (t->step_time_s - s->step_time_s, syncs[i] * 999e-6, 1e-6);
@@ -277,7 +277,7 @@ a_host_that_waits_launches_to_an_empty_gpu (void)
   }
   /* a graph is launched at once, and nothing waits */
   g_auto (ModelStep) graph =
-      model_answer (H100, SMALL_MOE ", accumulate: 1, framework: graphs, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
+      model_answer (H100, SMALL_MOE ", accumulate: 1, framework: graphs, parallel: {dp: 1}", NULL, COL_MODE_EVENT);
   TEST_NEAR (graph.result->training.host.queue_s + graph.result->training.host.wait_s, 0, 0);
 }
 
@@ -317,7 +317,7 @@ eager_code_keeps_what_it_gathered (void)
     g_auto (ModelStep) step = model_build (H100, work);
     unsigned n = 0;
     for (EngTask t = 0; t < step.b->notes->len; t++) {
-      const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+      const TrnNote *note = &g_array_index (step.b->notes, TrnNote, t);
       n += note->comm != NULL && note->comm->coll.op == MDL_OP_ALL_GATHER;
     }
     TEST_INT (n, rows[i].gathers);
@@ -329,12 +329,12 @@ the_first_norm_has_nothing_to_add (void)
 {
   /* fused: of the two norms of a layer's forward pass the first layer's first reads no sum and writes none */
   g_auto (ModelStep) step = model_build (H100, SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}");
-  WrkBuild *b = (WrkBuild *)(gpointer)step.b;
-  const WrkUnit *first = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 0, NULL),
-                *second = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 1, NULL),
-                *third = wrk_costs_unit (b->costs, 0, WRK_UNIT_LAYER, 2, NULL);
-  TEST_TRUE (first->pass_s[WRK_TURN_FORWARD] < second->pass_s[WRK_TURN_FORWARD]);
-  TEST_NEAR (first->pass_s[WRK_TURN_BACKWARD], second->pass_s[WRK_TURN_BACKWARD], 1e-12);
+  TrnBuild *b = (TrnBuild *)(gpointer)step.b;
+  const TrnUnit *first = trn_costs_unit (b->costs, 0, TRN_UNIT_LAYER, 0, NULL),
+                *second = trn_costs_unit (b->costs, 0, TRN_UNIT_LAYER, 1, NULL),
+                *third = trn_costs_unit (b->costs, 0, TRN_UNIT_LAYER, 2, NULL);
+  TEST_TRUE (first->pass_s[MDL_TURN_FORWARD] < second->pass_s[MDL_TURN_FORWARD]);
+  TEST_NEAR (first->pass_s[MDL_TURN_BACKWARD], second->pass_s[MDL_TURN_BACKWARD], 1e-12);
   TEST_TRUE (second == third);
 }
 
@@ -349,9 +349,9 @@ multi_token_prediction_is_a_layer_and_the_head_again (void)
   const double module = 3 * SMALL_H + 2.0 * SMALL_H * SMALL_H + SMALL_LAYER;
   const double flop = 6 * (2.0 * SMALL_H * SMALL_H + 10.0 * SMALL_H * SMALL_H + SMALL_TABLE) + 12.0 * SMALL_H * 512;
   const char *one = "topology: hgx_h100, nodes: 1, gpus_per_node: 1";
-  g_auto (ModelStep) none = model_answer (one, SMALL_MTP, NULL, WRK_MODE_EVENT),
-                     two = model_answer (one, SMALL_MTP ", mtp: 2", NULL, WRK_MODE_EVENT);
-  const WrkTrainingResult *before = &none.result->training, *t = &two.result->training;
+  g_auto (ModelStep) none = model_answer (one, SMALL_MTP, NULL, COL_MODE_EVENT),
+                     two = model_answer (one, SMALL_MTP ", mtp: 2", NULL, COL_MODE_EVENT);
+  const TrnResult *before = &none.result->training, *t = &two.result->training;
   TEST_NEAR (t->parameters - before->parameters, 2 * module, 1e-12);
   TEST_NEAR ((t->model_flop_per_s * t->step_time_s - before->model_flop_per_s * before->step_time_s) / t->tokens, 2 * flop, 1e-9);
   TEST_NEAR (t->hfu, t->mfu, 1e-9); /* the works are what is counted */
@@ -363,12 +363,12 @@ static void
 modules_of_a_pipeline_are_on_its_last_stage (void)
 {
   /* they need the embedding there: a copy, whose gradient meets that of the first stage */
-  g_auto (ModelStep) none = model_answer (H100, SMALL_MTP ", parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT),
-                     one = model_answer (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}", NULL, WRK_MODE_EVENT);
+  g_auto (ModelStep) none = model_answer (H100, SMALL_MTP ", parallel: {pp: 4, dp: 1}", NULL, COL_MODE_EVENT),
+                     one = model_answer (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}", NULL, COL_MODE_EVENT);
   g_auto (ModelStep) step = model_build (H100, SMALL_MTP ", mtp: 1, parallel: {pp: 4, dp: 1}");
   for (guint32 s = 0; s < 4; s++) {
-    const double weights_B = g_array_index (one.result->training.memory, WrkMemory, s).weights_B -
-                             g_array_index (none.result->training.memory, WrkMemory, s).weights_B;
+    const double weights_B = g_array_index (one.result->training.memory, TrnMemory, s).weights_B -
+                             g_array_index (none.result->training.memory, TrnMemory, s).weights_B;
     TEST_TRUE (s == 3 ? weights_B > 2 * SMALL_LAYER : weights_B <= 0);
     TEST_NEAR (model_tally (&step, s, "embedding gradients").bytes, s == 0 || s == 3 ? 2 * SMALL_TABLE : 0, 1e-12);
   }

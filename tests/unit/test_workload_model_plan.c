@@ -136,8 +136,8 @@ a_gpu_says_what_compute_needs (void)
   refused (L8 "precision: {compute: fp4}", "fp4", "GPU type 'h100_sxm' has no peak for fp4");
   /* with these it runs, though what of its bandwidth it reaches is not known */
   g_auto (ModelStep) step = model_answer (GPU ("compute_units: 100, memory_bandwidth: 1 TB/s, peak: {bf16: 100 TFLOP/s},"),
-                                          SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}", NULL, WRK_MODE_EVENT);
-  TEST_TRUE (step.result->training.part_s[WRK_PART_COMPUTE] > 0);
+                                          SMALL_MODEL ", accumulate: 1, parallel: {dp: 1}", NULL, COL_MODE_EVENT);
+  TEST_TRUE (step.result->training.part_s[TRN_PART_COMPUTE] > 0);
   TEST_TRUE (step.result->training.mfu > 0 && step.result->training.mfu < 1);
 }
 
@@ -146,9 +146,9 @@ static void
 dealt (const char *cluster, const char *workload, const char *cuts)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (ModelStep) step = model_load (cluster, workload, NULL, WRK_MODE_EVENT, &error);
-  g_auto (WrkModel) model = { 0 };
-  if (step.scenario == NULL || !wrk_model_plan (&step.scenario->training, &model, &error))
+  g_auto (ModelStep) step = model_load (cluster, workload, NULL, COL_MODE_EVENT, &error);
+  g_auto (TrnModel) model = { 0 };
+  if (step.scenario == NULL || !trn_model_plan (&step.scenario->training, &model, &error))
     g_error ("%s: %s", workload, error->message);
   GString *text = g_string_new (NULL);
   guint32 next = 0;

@@ -7,15 +7,15 @@
 
 typedef struct {
   ModelStep step;
-  WrkModel model;
-  WrkPrices *prices;
+  TrnModel model;
+  TrnPrices *prices;
 } Priced;
 
 static void
 priced_clear (Priced *p)
 {
-  wrk_prices_free (p->prices);
-  wrk_model_clear (&p->model);
+  trn_prices_free (p->prices);
+  trn_model_clear (&p->model);
   model_clear (&p->step);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Priced, priced_clear)
@@ -25,17 +25,17 @@ static void
 price_on (Priced *p, const char *cluster, const char *workload, const char *const *sets, gboolean fold)
 {
   g_autoptr (GError) error = NULL;
-  *p = (Priced){ .step = model_load (cluster, workload, sets, WRK_MODE_EVENT, &error) };
-  if (p->step.scenario == NULL || !wrk_model_plan (&p->step.scenario->training, &p->model, &error))
+  *p = (Priced){ .step = model_load (cluster, workload, sets, COL_MODE_EVENT, &error) };
+  if (p->step.scenario == NULL || !trn_model_plan (&p->step.scenario->training, &p->model, &error))
     g_error ("%s: %s", workload, error->message);
-  p->prices = wrk_prices_new (&p->model, fold);
+  p->prices = trn_prices_new (&p->model, fold);
 }
 
-static const WrkPriced *
-coll_of (Priced *p, WrkGroupKind kind, MdlOp op, double size_B)
+static const TrnPriced *
+coll_of (Priced *p, TrnGroupKind kind, MdlOp op, double size_B)
 {
   g_autoptr (GError) error = NULL;
-  const WrkPriced *priced = wrk_prices_coll (p->prices, kind, 0, op, size_B, MDL_FORMAT_BF16, &error);
+  const TrnPriced *priced = trn_prices_coll (p->prices, kind, 0, op, size_B, MDL_FORMAT_BF16, &error);
   if (priced == NULL)
     g_error ("%s", error->message);
   return priced;
@@ -46,7 +46,7 @@ load_sum (const GArray *loads)
 {
   double sum = 0;
   for (guint i = 0; i < loads->len; i++)
-    sum += g_array_index (loads, WrkLoad, i).load * g_array_index (loads, WrkLoad, i).n;
+    sum += g_array_index (loads, ColLoad, i).load * g_array_index (loads, ColLoad, i).n;
   return sum;
 }
 
@@ -56,9 +56,9 @@ groups_of_a_node_run_together_and_do_not_disturb (void)
   /* four tp groups on the switch of a node: four times the traffic, the time of one */
   g_auto (Priced) p;
   price_on (&p, "topology: hgx_h100, nodes: 1", L8 "accumulate: 1, parallel: {tp: 2}", NULL, FALSE);
-  const WrkPriced *tp = coll_of (&p, WRK_GROUP_TP, MDL_OP_ALL_REDUCE, 64 * MB);
+  const TrnPriced *tp = coll_of (&p, TRN_GROUP_TP, MDL_OP_ALL_REDUCE, 64 * MB);
   TEST_INT (tp->n_groups, 4);
-  wrk_prices_fold (p.prices);
+  trn_prices_fold (p.prices);
   TEST_NEAR (load_sum (tp->loads), 4 * load_sum (tp->coll.alike), 1e-12);
   TEST_NEAR (tp->time_s, tp->coll.cost.time_s, 1e-12);
 }
@@ -71,8 +71,8 @@ groups_that_share_an_adapter_share_its_rate (void)
   g_auto (Priced) rails, one;
   price_on (&rails, TWO, L8 "accumulate: 1, parallel: {tp: 8}", NULL, FALSE);
   price_on (&one, TWO, L8 "accumulate: 1, parallel: {tp: 8}", one_nic, FALSE);
-  const WrkPriced *a = coll_of (&rails, WRK_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB),
-                  *b = coll_of (&one, WRK_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB);
+  const TrnPriced *a = coll_of (&rails, TRN_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB),
+                  *b = coll_of (&one, TRN_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB);
   TEST_INT (a->n_groups, 8);
   TEST_NEAR (a->time_s, a->coll.cost.time_s, 1e-9);
   /* 7 of 8 blocks of 1 GB each way through a port of 50 GB/s, for eight groups */
@@ -86,10 +86,10 @@ groups_that_never_leave_a_node_load_all_nodes (void)
   /* two groups on each of four nodes; each GPU's link to its switch carries as much as that of any other */
   g_auto (Priced) p;
   price_on (&p, "topology: hgx_h100, nodes: 4", L8 "accumulate: 1, parallel: {tp: 4}", NULL, FALSE);
-  const WrkPriced *tp = coll_of (&p, WRK_GROUP_TP, MDL_OP_ALL_REDUCE, MB);
+  const TrnPriced *tp = coll_of (&p, TRN_GROUP_TP, MDL_OP_ALL_REDUCE, MB);
   TEST_INT (tp->n_groups, 8);
-  TEST_INT (coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB)->n_groups, 4);
-  wrk_prices_fold (p.prices);
+  TEST_INT (coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, MB)->n_groups, 4);
+  trn_prices_fold (p.prices);
   TEST_NEAR (load_sum (tp->all), 8 * load_sum (tp->coll.alike), 1e-12);
 }
 
@@ -98,10 +98,10 @@ the_same_question_has_the_same_answer (void)
 {
   g_auto (Priced) p;
   price_on (&p, TWO, L8 "accumulate: 1, parallel: {tp: 8}", NULL, FALSE);
-  TEST_TRUE (coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB) == coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB));
-  TEST_TRUE (coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB) != coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, 2 * MB));
-  TEST_TRUE (coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_REDUCE, MB) != coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_GATHER, MB));
-  TEST_NEAR (coll_of (&p, WRK_GROUP_CP, MDL_OP_ALL_REDUCE, MB)->time_s, 0, 0); /* of one */
+  TEST_TRUE (coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, MB) == coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, MB));
+  TEST_TRUE (coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, MB) != coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, 2 * MB));
+  TEST_TRUE (coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_REDUCE, MB) != coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_GATHER, MB));
+  TEST_NEAR (coll_of (&p, TRN_GROUP_CP, MDL_OP_ALL_REDUCE, MB)->time_s, 0, 0); /* of one */
 }
 
 static void
@@ -112,8 +112,8 @@ all_ranks_of_a_stage_send_at_once (void)
   g_auto (Priced) rails, one;
   price_on (&rails, TWO, L8 "accumulate: 4, parallel: {tp: 8, pp: 2}", NULL, FALSE);
   price_on (&one, TWO, L8 "accumulate: 4, parallel: {tp: 8, pp: 2}", one_nic, FALSE);
-  const WrkPriced *a = wrk_prices_send (rails.prices, 0, 1, 100 * MB, &error),
-                  *b = wrk_prices_send (one.prices, 0, 1, 100 * MB, &error);
+  const TrnPriced *a = trn_prices_send (rails.prices, 0, 1, 100 * MB, &error),
+                  *b = trn_prices_send (one.prices, 0, 1, 100 * MB, &error);
   TEST_TRUE (a != NULL && b != NULL);
   TEST_INT (a->n_groups, 8);
   TEST_NEAR (b->time_s, 8 * 100 * MB / 50e9, 0.1);
@@ -126,10 +126,10 @@ communication_of_pairs_overlaps_as_pairs_do (void)
   g_autoptr (GError) error = NULL;
   g_auto (Priced) p;
   price_on (&p, TWO, L8 "accumulate: 4, parallel: {tp: 8, pp: 2}", NULL, FALSE);
-  TEST_INT (wrk_prices_send (p.prices, 0, 1, MB, &error)->demand.kind, MDL_OVERLAP_PAIRWISE);
-  TEST_INT (coll_of (&p, WRK_GROUP_TP, MDL_OP_ALLTOALL, MB)->demand.kind, MDL_OVERLAP_PAIRWISE);
-  TEST_INT (coll_of (&p, WRK_GROUP_TP, MDL_OP_REDUCE_SCATTER, 100 * MB)->demand.kind,
-            coll_of (&p, WRK_GROUP_TP, MDL_OP_REDUCE_SCATTER, 100 * MB)->coll.algo == MDL_ALGO_NVLS ? MDL_OVERLAP_IN_SWITCH
+  TEST_INT (trn_prices_send (p.prices, 0, 1, MB, &error)->demand.kind, MDL_OVERLAP_PAIRWISE);
+  TEST_INT (coll_of (&p, TRN_GROUP_TP, MDL_OP_ALLTOALL, MB)->demand.kind, MDL_OVERLAP_PAIRWISE);
+  TEST_INT (coll_of (&p, TRN_GROUP_TP, MDL_OP_REDUCE_SCATTER, 100 * MB)->demand.kind,
+            coll_of (&p, TRN_GROUP_TP, MDL_OP_REDUCE_SCATTER, 100 * MB)->coll.algo == MDL_ALGO_NVLS ? MDL_OVERLAP_IN_SWITCH
                                                                                                     : MDL_OVERLAP_SM);
 }
 
@@ -140,8 +140,8 @@ a_slow_adapter_slows_whoever_shares_it (void)
   price_on (&p, TWO, L8 "accumulate: 1, parallel: {tp: 8}", NULL, FALSE);
   price_on (&slow, TWO, L8 "accumulate: 1, parallel: {tp: 8}, stragglers: [{node: 1, nic: 5, rate: 100 Gb/s}]", NULL, FALSE);
   /* the group of rank 0 does not use it, its like of tp rank 5 does: a quarter of the rate */
-  TEST_NEAR (coll_of (&slow, WRK_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB)->time_s,
-             4 * coll_of (&p, WRK_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB)->time_s, 0.06);
+  TEST_NEAR (coll_of (&slow, TRN_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB)->time_s,
+             4 * coll_of (&p, TRN_GROUP_DP, MDL_OP_ALL_GATHER, 1000 * MB)->time_s, 0.06);
 }
 
 /* Steps whose alike links are simulated one by one take the same time as those where one stands for all. */
@@ -165,14 +165,14 @@ folding_keeps_the_answer (void)
     double step_s[2], bytes[2], fullest[2];
     for (int whole = 0; whole < 2; whole++) {
       g_autoptr (GError) error = NULL;
-      g_auto (ModelStep) step = model_load (rows[i].cluster, rows[i].workload, NULL, WRK_MODE_EVENT, &error);
+      g_auto (ModelStep) step = model_load (rows[i].cluster, rows[i].workload, NULL, COL_MODE_EVENT, &error);
       step.scenario->system.settings.no_fold = whole;
-      step.result = wrk_scenario_run (step.scenario, FALSE, &error);
+      step.result = scn_run (step.scenario, FALSE, &error);
       step_s[whole] = step.result->training.step_time_s;
       bytes[whole] = 0;
       for (guint k = 0; k < step.result->run.links->len; k++)
-        bytes[whole] += g_array_index (step.result->run.links, WrkLinkUse, k).bytes;
-      fullest[whole] = g_array_index (step.result->run.links, WrkLinkUse, 0).utilisation;
+        bytes[whole] += g_array_index (step.result->run.links, ColLinkUse, k).bytes;
+      fullest[whole] = g_array_index (step.result->run.links, ColLinkUse, 0).utilisation;
     }
     TEST_NEAR (step_s[0], step_s[1], 1e-6);
     TEST_NEAR (bytes[0], bytes[1], 1e-9);

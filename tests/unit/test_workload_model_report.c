@@ -5,8 +5,8 @@
 
 #define EIGHT "topology: hgx_h200, nodes: 1"
 
-static const WrkCommUse *
-use_of (const ModelRun *run, WrkCommKind kind)
+static const TrnCommUse *
+use_of (const ModelRun *run, TrnCommKind kind)
 {
   return &run->result->training.comm[kind];
 }
@@ -17,13 +17,13 @@ gradients_of_ddp_are_sent_as_a_ring_sends_them (void)
   /* 8 ranks, 124,439,808 parameters in fp32 once a step: 2 x 7/8 of them */
   g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 64, micro_batch: 4, framework: "
                                             "fused, clip: false, precision: {gradients: fp32}");
-  const WrkCommUse *dp = use_of (&run, WRK_COMM_DP);
+  const TrnCommUse *dp = use_of (&run, TRN_COMM_DP);
   TEST_NEAR (dp->sent_B, 124439808.0 * 4 * 2 * 7 / 8, 1e-9);
   TEST_STR (base_name (mdl_op_names, (int)dp->op), "all_reduce");
   TEST_TRUE (dp->exposed_s > 0 && dp->exposed_s <= dp->time_s);
-  for (int k = 0; k < WRK_COMM_N; k++)
-    if (k != WRK_COMM_DP)
-      TEST_NEAR (use_of (&run, (WrkCommKind)k)->count, 0, 0);
+  for (int k = 0; k < TRN_COMM_N; k++)
+    if (k != TRN_COMM_DP)
+      TEST_NEAR (use_of (&run, (TrnCommKind)k)->count, 0, 0);
 }
 
 static void
@@ -34,7 +34,7 @@ shards_are_gathered_twice_and_scattered_once (void)
   g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 8, framework: fused, clip: false, "
                                             "fsdp: {}, precision: {reduce: fp32}");
   double layers = 12 * (12 * 768.0 * 768 + 13 * 768), all = 124439808;
-  const WrkCommUse *dp = use_of (&run, WRK_COMM_DP);
+  const TrnCommUse *dp = use_of (&run, TRN_COMM_DP);
   TEST_NEAR (dp->sent_B, (layers * (2 + 2 + 4) + (all - layers) * (2 + 4)) * 7 / 8, 1e-9);
 }
 
@@ -46,7 +46,7 @@ tensor_parallel_ranks_send_four_times_their_activations_a_layer (void)
                                             "parallel: {tp: 2}");
   g_auto (ModelRun) large = model_run (EIGHT, "model: gpt2_medium, sequence: 1024, global_batch: 4, framework: fused, clip: false, "
                                               "parallel: {tp: 2}");
-  const WrkCommUse *tp = use_of (&run, WRK_COMM_TP), *more = use_of (&large, WRK_COMM_TP);
+  const TrnCommUse *tp = use_of (&run, TRN_COMM_TP), *more = use_of (&large, TRN_COMM_TP);
   double layers_B = 12 * 4 * 1024.0 * 768 * 2, larger_B = 24 * 4 * 1024.0 * 1024 * 2;
   TEST_TRUE (tp->sent_B > layers_B && tp->sent_B < layers_B + 4 * 1024 * 768 * 4.0);
   TEST_TRUE (more->sent_B > larger_B && more->sent_B < larger_B + 4 * 1024 * 1024 * 4.0);
@@ -59,8 +59,8 @@ a_rank_sends_a_boundary_for_each_micro_batch (void)
   g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 32, framework: fused, clip: false, "
                                             "parallel: {pp: 2}");
   TEST_INT (run.result->training.stage, 0);
-  TEST_NEAR (use_of (&run, WRK_COMM_PP)->sent_B, 8 * 1024.0 * 768 * 2, 1e-9);
-  TEST_NEAR (use_of (&run, WRK_COMM_PP)->count, 16, 0);
+  TEST_NEAR (use_of (&run, TRN_COMM_PP)->sent_B, 8 * 1024.0 * 768 * 2, 1e-9);
+  TEST_NEAR (use_of (&run, TRN_COMM_PP)->count, 16, 0);
 }
 
 static void
@@ -74,12 +74,12 @@ what_is_waited_for_never_lasts_longer_than_it_runs (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (workloads); i++) {
     g_auto (ModelRun) run = model_run (EIGHT, workloads[i]);
-    for (int k = 0; k < WRK_COMM_N; k++)
-      if (k != WRK_COMM_DP)
-        TEST_TRUE (use_of (&run, (WrkCommKind)k)->exposed_s <= use_of (&run, (WrkCommKind)k)->time_s * (1 + 1e-9));
-    const WrkTrainingResult *t = &run.result->training;
-    double sum_s = 0, work_s = t->part_s[WRK_PART_COMPUTE] + t->part_s[WRK_PART_OPTIMIZER];
-    for (int p = 0; p < WRK_PART_N; p++)
+    for (int k = 0; k < TRN_COMM_N; k++)
+      if (k != TRN_COMM_DP)
+        TEST_TRUE (use_of (&run, (TrnCommKind)k)->exposed_s <= use_of (&run, (TrnCommKind)k)->time_s * (1 + 1e-9));
+    const TrnResult *t = &run.result->training;
+    double sum_s = 0, work_s = t->part_s[TRN_PART_COMPUTE] + t->part_s[TRN_PART_OPTIMIZER];
+    for (int p = 0; p < TRN_PART_N; p++)
       sum_s += t->part_s[p];
     TEST_NEAR (sum_s, t->step_time_s, 1e-9);
     TEST_NEAR (t->math_s + t->memory_s + t->start_s, work_s, 1e-9);
@@ -121,15 +121,15 @@ terms_sum_to_the_compute_of_a_rank_alone (void)
 {
   /* one GPU, two micro-batches, nothing beside: the terms are the step, and their FLOP those that hfu counts */
   g_auto (ModelRun) run = { 0 };
-  const WrkScenarioOptions options = { .want_terms = TRUE };
+  const ScnOptions options = { .want_terms = TRUE };
   g_autoptr (GError) error = NULL;
   TEST_TRUE (model_try ("topology: hgx_h200, nodes: 1, gpus_per_node: 1",
                         "model: gpt2_medium, sequence: 1024, global_batch: 8, micro_batch: 4, framework: fused, recompute: full",
                         "", &options, FALSE, &run, &error));
-  const WrkTrainingResult *t = &run.result->training;
+  const TrnResult *t = &run.result->training;
   double time_s = 0, flop = 0, recompute_s = 0, norms = 0;
   for (guint i = 0; i < t->terms->len; i++) {
-    const WrkStepTerm *term = &g_array_index (t->terms, WrkStepTerm, i);
+    const TrnStepTerm *term = &g_array_index (t->terms, TrnStepTerm, i);
     time_s += term->time_s * term->count;
     /* attention in full, backward twice the forward */
     double all = term->heads > 0 ? 2.0 / (g_str_equal (term->pass, "dgrad") ? 1.25 : 1) : 1;
@@ -168,18 +168,18 @@ static void
 terms_of_a_layer_have_its_collectives (void)
 {
   g_auto (ModelRun) run = { 0 };
-  const WrkScenarioOptions options = { .want_terms = TRUE };
+  const ScnOptions options = { .want_terms = TRUE };
   TEST_TRUE (model_try (EIGHT,
                         "model: gpt2_small, sequence: 1024, global_batch: 4, framework: fused, clip: false, parallel: {tp: 2}", "",
                         &options, FALSE, &run, NULL));
   const GArray *terms = run.result->training.terms;
   double sent_B = 0;
   for (guint i = 0; i < terms->len; i++) {
-    const WrkStepTerm *term = &g_array_index (terms, WrkStepTerm, i);
+    const TrnStepTerm *term = &g_array_index (terms, TrnStepTerm, i);
     if (term->n_ranks > 0)
       sent_B += term->bytes_B * mdl_op_busbw_factor (term->op, term->n_ranks) * term->count;
   }
-  TEST_NEAR (sent_B, use_of (&run, WRK_COMM_TP)->sent_B, 1e-9);
+  TEST_NEAR (sent_B, use_of (&run, TRN_COMM_TP)->sent_B, 1e-9);
 }
 
 int

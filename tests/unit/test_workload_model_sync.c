@@ -12,7 +12,7 @@ one_rank_exchanges_nothing (void)
 {
   g_auto (ModelStep) step = model_build (H100, SMALL_MODEL ", accumulate: 2, parallel: {dp: 1}");
   for (EngTask t = 0; t < step.b->notes->len; t++)
-    TEST_TRUE (g_array_index (step.b->notes, WrkNote, t).comm == NULL);
+    TEST_TRUE (g_array_index (step.b->notes, TrnNote, t).comm == NULL);
 }
 
 static void
@@ -146,7 +146,7 @@ static void
 buckets_are_as_large_as_the_data_says (void)
 {
   MdlSoftware software = { .buckets = { .first = { .v = 500e3, .set = TRUE } } };
-  g_auto (ModelStep) small = model_build_with (H100, SMALL_MODEL ", accumulate: 1", WRK_MODE_EVENT, FALSE, &software);
+  g_auto (ModelStep) small = model_build_with (H100, SMALL_MODEL ", accumulate: 1", COL_MODE_EVENT, FALSE, &software);
   TEST_NEAR (model_tally (&small, 0, "all_reduce gradients").first_B, 2 * SMALL_TABLE, 1e-12);
   /* at least 3 M parameters, as the first rank of 8 sees it; 512 k a rank are 4.1 M; and without either, all in one piece */
   static const char *const sharded = SMALL_MODEL ", accumulate: 1, parallel: {zero: 1}";
@@ -157,7 +157,7 @@ buckets_are_as_large_as_the_data_says (void)
   for (guint i = 0; i < G_N_ELEMENTS (row); i++) {
     software.buckets.least = (BaseNum){ .v = row[i].least, .set = row[i].least > 0 };
     software.buckets.per_rank = (BaseNum){ .v = row[i].per_rank, .set = row[i].per_rank > 0 };
-    g_auto (ModelStep) step = model_build_with (H100, sharded, WRK_MODE_EVENT, FALSE, &software);
+    g_auto (ModelStep) step = model_build_with (H100, sharded, COL_MODE_EVENT, FALSE, &software);
     ModelTally t = model_tally (&step, 0, "reduce_scatter gradients");
     TEST_INT (t.n, row[i].n);
     TEST_TRUE (t.n == 1 || t.first_B >= 2 * fmax (row[i].least, 8 * row[i].per_rank));
@@ -289,7 +289,7 @@ both_copies_of_a_stage_reduce_together (void)
       }
       TEST_NEAR (reduced, 2 * ALL, 1e-12);
       for (EngTask t = 0; t < step.b->notes->len; t++) {
-        const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+        const TrnNote *note = &g_array_index (step.b->notes, TrnNote, t);
         if (note->comm == NULL || !g_str_has_prefix (eng_graph_task_name (graph, t), name))
           continue;
         TEST_INT (note->comm->coll.n_ranks, rows[i].ranks);
@@ -322,7 +322,7 @@ experts_of_both_copies_are_reduced (void)
   g_auto (ModelStep) step = model_build (H100, SMALL_MOE ", accumulate: 4, parallel: {pp: 2, dp: 4, ep: 4}, schedule: dualpipe");
   double bytes = 0;
   for (EngTask t = 0; t < step.b->notes->len; t++) {
-    const WrkNote *note = &g_array_index (step.b->notes, WrkNote, t);
+    const TrnNote *note = &g_array_index (step.b->notes, TrnNote, t);
     if (note->comm != NULL && note->comm->coll.n_ranks == 2 && note->comm->coll.op == MDL_OP_ALL_REDUCE &&
         g_str_has_prefix (eng_graph_task_name (step.b->graph, t), "all_reduce gradients"))
       bytes += note->comm->coll.size_B * 4; /* of each rank of ep its own */
@@ -400,15 +400,15 @@ replicas_of_one_process_get_parameters_and_give_gradients (void)
   const EngGraph *graph = step.b->graph;
   EngTime first_kernel = ENG_TIME_NEVER, last_broadcast = 0;
   for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
-    const WrkAt at = g_array_index (step.b->notes, WrkNote, t).at;
-    if (eng_graph_task_kind (graph, t) == WRK_STEP_FORWARD && at.micro_batch == 0)
+    const TrnAt at = g_array_index (step.b->notes, TrnNote, t).at;
+    if (eng_graph_task_kind (graph, t) == TRN_STEP_FORWARD && at.micro_batch == 0)
       first_kernel = MIN (first_kernel, eng_graph_task_start (graph, t));
     if (at.micro_batch == 0 && g_str_equal (eng_graph_task_name (graph, t), "broadcast parameters"))
       last_broadcast = MAX (last_broadcast, eng_graph_task_end (graph, t));
     if (g_str_equal (eng_graph_task_name (graph, t), "reduce gradients"))
       for (EngTask c = 0; c < eng_graph_n_tasks (graph); c++) /* none beside its backward pass */
-        TEST_TRUE (eng_graph_task_kind (graph, c) != WRK_STEP_BACKWARD ||
-                   g_array_index (step.b->notes, WrkNote, c).at.micro_batch != at.micro_batch ||
+        TEST_TRUE (eng_graph_task_kind (graph, c) != TRN_STEP_BACKWARD ||
+                   g_array_index (step.b->notes, TrnNote, c).at.micro_batch != at.micro_batch ||
                    eng_graph_task_end (graph, c) <= eng_graph_task_start (graph, t));
   }
   TEST_TRUE (first_kernel >= last_broadcast);
@@ -422,7 +422,7 @@ one_process_queues_for_all_its_gpus (void)
   double step_s[2], kernels = 0;
   for (int i = 0; i < 2; i++) {
     g_autofree char *cluster = g_strdup_printf ("topology: hgx_h100, nodes: 1, gpus_per_node: %d", 2 << i);
-    g_auto (ModelStep) step = model_answer (cluster, keys, NULL, WRK_MODE_EVENT);
+    g_auto (ModelStep) step = model_answer (cluster, keys, NULL, COL_MODE_EVENT);
     step_s[i] = step.result->training.step_time_s;
     kernels = step.result->training.host.kernels;
     TEST_STR (step.result->training.bound_by, "host");

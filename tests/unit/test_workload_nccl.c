@@ -21,17 +21,17 @@ open_tuned (Tuned *t, const char *variables, unsigned nodes)
   const CluLoadOptions options = { .nodes = 1 };
   *t = (Tuned){ .bench = bench_on (nodes == H200 ? clu_load ("hgx_h200", NULL, lookup, NULL, &options, NULL, &error)
                                                  : fixture_cluster (8, nodes, TRUE)) };
-  WrkSettings *settings = &t->bench.settings;
+  ColSettings *settings = &t->bench.settings;
   g_auto (GStrv) pairs = g_strsplit (variables, " ", -1);
   if (*variables != '\0')
-    t->yaml = wrk_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
+    t->yaml = col_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
   if (error == NULL)
     t->cal = cst_load ("h200_sxm", NULL, "h200_sxm", settings->nccl_version, lookup, NULL, NULL, &error);
   if (t->cal == NULL)
     g_error ("%s: %s", variables, error->message);
   t->library = mdl_library_with (cst_library (t->cal), &settings->env);
   settings->library = t->library;
-  settings->mode = WRK_MODE_MODEL;
+  settings->mode = COL_MODE_MODEL;
   bench_open (&t->bench, 8 * MAX (nodes, 1));
 }
 
@@ -46,20 +46,20 @@ close_tuned (Tuned *t)
 }
 
 /* The answer under `variables`. */
-static WrkColl
+static ColAnswer
 ask (const char *variables, unsigned nodes, MdlOp op, double size_B, MdlAlgo algo, MdlProto proto)
 {
   g_autoptr (GError) error = NULL;
   Tuned t;
   open_tuned (&t, variables, nodes);
-  WrkColl coll = { 0 };
-  const WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, proto, 0 };
-  if (!wrk_coll_price (t.bench.comm, &request, &coll, &error))
+  ColAnswer coll = { 0 };
+  const ColCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, proto, 0 };
+  if (!col_coll_price (t.bench.comm, &request, &coll, &error))
     g_error ("%s: %s", variables, error->message);
-  WrkColl answer = coll;
+  ColAnswer answer = coll;
   answer.spread = NULL; /* freed with the cluster */
   answer.alike = NULL;
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   close_tuned (&t);
   return answer;
 }
@@ -78,10 +78,10 @@ static void
 threads_open_channels_sooner_and_move_less (void)
 {
   /* 256 threads x 64 B: a channel for every 16 KiB */
-  WrkColl few = ask ("NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer few = ask ("NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_INT (few.cost.channels, 4);
-  WrkColl one = ask ("NCCL_MAX_NCHANNELS=1", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
-  WrkColl half = ask ("NCCL_MAX_NCHANNELS=1 NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer one = ask ("NCCL_MAX_NCHANNELS=1", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer half = ask ("NCCL_MAX_NCHANNELS=1 NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_NEAR (half.cost.bound_Bps, one.cost.bound_Bps / 2, 1e-9);
   TEST_INT (half.provenance, BASE_SOURCE_ASSUMED);
 }
@@ -125,8 +125,8 @@ buffers_cut_a_ring_into_loops (void)
 {
   /* 4 MiB: 8 slots of 512 KiB, chunks of 2 MiB. 1 GiB on 8 ranks and 24 channels is 5.33 MiB a rank and channel: 2.67 loops of 14
    * steps; with a quarter of the buffer 10.67. Each step waits once a loop, and long data hides less of it in short chunks. */
-  WrkColl whole = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
-  WrkColl quarter = ask ("NCCL_BUFFSIZE=1048576", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer whole = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer quarter = ask ("NCCL_BUFFSIZE=1048576", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_TRUE (quarter.time_s > whole.time_s);
   TEST_TRUE (quarter.cost.hop_software_s[0] >= 4 * whole.cost.hop_software_s[0]);
 }
@@ -167,8 +167,8 @@ lists_hold_for_all_operations_or_for_one (void)
   /* sends and receives are not tuned */
   TEST_INT (ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALLTOALL, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo,
             MDL_ALGO_PAIRWISE);
-  WrkColl listed = ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
-  WrkColl named = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
+  ColAnswer listed = ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+  ColAnswer named = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
   TEST_NEAR (listed.time_s, named.time_s, 0);
 }
 
@@ -177,9 +177,9 @@ the_choice_follows_the_version (void)
 {
   /* 2.19 gives LL on a ring of Hopper 87.7 GB/s of busbw at most and a third of the channels, 2.21 141 GB/s and half of them: LL
    * holds out longer. 12 x 30 GB/s: a third of 360 is 120, above 87.7; a half is 180, above 141. */
-  WrkColl old =
+  ColAnswer old =
       ask ("version=2.19 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
-  WrkColl now =
+  ColAnswer now =
       ask ("version=2.28 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
   TEST_INT (old.proto, MDL_PROTO_LL128);
   TEST_INT (now.proto, MDL_PROTO_LL);
@@ -210,11 +210,11 @@ what_cannot_be_is_refused (void)
       "--nccl:1:12: 'tree' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
-    WrkSettings settings;
+    ColSettings settings;
     g_autoptr (GError) error = NULL;
     const char *pairs[] = { rows[i].pair, NULL };
-    wrk_settings_default (&settings);
-    TEST_TRUE (wrk_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
+    col_settings_default (&settings);
+    TEST_TRUE (col_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
     TEST_TRUE (g_str_has_prefix (error->message, rows[i].message));
   }
 }
@@ -232,16 +232,16 @@ networks_of_a_plugin_do_not_know_ib_disable (void)
     Clu *clu = clu_load (rows[i].topology, NULL, lookup, NULL, &options, NULL, &error);
     g_autoptr (Cst) cal = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
     const char *pairs[] = { "NCCL_IB_DISABLE=1", NULL };
-    WrkSettings settings;
-    wrk_settings_default (&settings);
-    g_autoptr (BaseYaml) yaml = wrk_nccl_parse (pairs, "--nccl", &settings, &error);
+    ColSettings settings;
+    col_settings_default (&settings);
+    g_autoptr (BaseYaml) yaml = col_nccl_parse (pairs, "--nccl", &settings, &error);
     TEST_TRUE (yaml != NULL && settings.degrade.no_rdma);
     settings.library = cst_library (cal);
-    wrk_nccl_settle (clu, &settings);
+    col_nccl_settle (clu, &settings);
     TEST_INT (settings.degrade.no_rdma, rows[i].no_rdma);
     settings.degrade.no_rdma = TRUE; /* what a scenario degrades stays so */
     settings.rdma_by_variable = FALSE;
-    wrk_nccl_settle (clu, &settings);
+    col_nccl_settle (clu, &settings);
     TEST_TRUE (settings.degrade.no_rdma);
     clu_free (clu);
   }
@@ -257,12 +257,12 @@ host_memory_between_a_pair_is_refused_for_pairs_alone (void)
   b.settings.no_shm = TRUE;
   b.settings.degrade.p2p_level = CLU_PATH_NVL;
   bench_open (&b, 8);
-  WrkColl coll = { 0 };
-  const WrkCollRequest reduce = { MDL_OP_ALL_REDUCE, 1e6, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 0 };
-  TEST_TRUE (wrk_coll_price (b.comm, &reduce, &coll, &error));
-  wrk_coll_clear (&coll);
-  const WrkCollRequest pairs = { MDL_OP_ALLTOALL, 1e6, MDL_DTYPE_FP32, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
-  TEST_TRUE (!wrk_coll_price (b.comm, &pairs, &coll, &error));
+  ColAnswer coll = { 0 };
+  const ColCollRequest reduce = { MDL_OP_ALL_REDUCE, 1e6, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 0 };
+  TEST_TRUE (col_coll_price (b.comm, &reduce, &coll, &error));
+  col_coll_clear (&coll);
+  const ColCollRequest pairs = { MDL_OP_ALLTOALL, 1e6, MDL_DTYPE_FP32, MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+  TEST_TRUE (!col_coll_price (b.comm, &pairs, &coll, &error));
   TEST_TRUE (error != NULL && g_str_has_prefix (error->message, "NCCL_SHM_DISABLE=1: node0.gpu"));
   bench_close (&b);
 }
@@ -274,10 +274,10 @@ host_memory_that_is_needed_and_switched_off_is_refused (void)
   Bench b = bench_on (fixture_cluster (8, 1, FALSE));
   static const guint32 gpus[] = { 0, 1 };
   b.settings.no_shm = TRUE;
-  g_autoptr (WrkComm) fine = wrk_comm_new (b.clu, &b.settings, gpus, 2, &error);
+  g_autoptr (ColComm) fine = col_comm_new (b.clu, &b.settings, gpus, 2, &error);
   TEST_TRUE (fine != NULL);
   b.settings.degrade.no_p2p = TRUE;
-  TEST_TRUE (wrk_comm_new (b.clu, &b.settings, gpus, 2, &error) == NULL);
+  TEST_TRUE (col_comm_new (b.clu, &b.settings, gpus, 2, &error) == NULL);
   TEST_TRUE (error != NULL && g_str_has_prefix (error->message, "NCCL_SHM_DISABLE=1: node0.gpu0 and node0.gpu1 have no P2P"));
   clu_free (b.clu);
 }

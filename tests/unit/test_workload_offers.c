@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "document.h"
-#include "workload/offers.h"
+#include "plan/offers.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/offers.md"
 #define HEAD     "offers: t\ncurrency: USD\ndate: 2026\nelectricity: $0.10/kWh\n"
 #define SERVER   "  - {name: server, price: $150000, power: 5.6 kW, time: 45 days}\n"
 #define CLOUD    "  - {name: cloud, machines: 8, rent: $35/h, once: $5000, time: 18 days}\n"
 
-static const BaseSchema *const schemas[] = { &wrk_schema_offers, NULL };
+static const BaseSchema *const schemas[] = { &pln_schema_offers, NULL };
 
-static WrkOffers *
+static PlnOffers *
 load (const char *text, const char *const *sets, GError **error)
 {
   g_autofree char *path = NULL;
@@ -23,31 +23,31 @@ load (const char *text, const char *const *sets, GError **error)
   g_assert (fd >= 0);
   g_close (fd, NULL);
   g_assert (g_file_set_contents (path, text, -1, NULL));
-  WrkOffers *offers = wrk_offers_load (path, lookup, sets, error);
+  PlnOffers *offers = pln_offers_load (path, lookup, sets, error);
   remove (path);
   return offers;
 }
 
-static WrkOffers *
+static PlnOffers *
 right (const char *text)
 {
   g_autoptr (GError) error = NULL;
-  WrkOffers *offers = load (text, NULL, &error);
+  PlnOffers *offers = load (text, NULL, &error);
   if (offers == NULL)
     g_error ("%s", error->message);
   return offers;
 }
 
-static const WrkOffer *
-row (const WrkOffers *offers, guint i)
+static const PlnOffer *
+row (const PlnOffers *offers, guint i)
 {
-  return &g_array_index (wrk_offers_rows (offers), WrkOffer, i);
+  return &g_array_index (pln_offers_rows (offers), PlnOffer, i);
 }
 
 static void
 a_bought_machine_costs_its_price_and_energy (void)
 {
-  g_autoptr (WrkOffers) offers = right (HEAD "ways:\n" SERVER);
+  g_autoptr (PlnOffers) offers = right (HEAD "ways:\n" SERVER);
   /* 5.6 kW x 45 x 24 h = 6048 kWh */
   TEST_NEAR (row (offers, 0)->money.energy_J, 6048 * 3.6e6, 1e-12);
   TEST_NEAR (row (offers, 0)->money.energy_usd, 604.80, 1e-12);
@@ -57,7 +57,7 @@ a_bought_machine_costs_its_price_and_energy (void)
 static void
 rent_holds_power_and_what_is_paid_once (void)
 {
-  g_autoptr (WrkOffers) offers =
+  g_autoptr (PlnOffers) offers =
       right (HEAD "ways:\n  - {name: cloud, machines: 8, rent: $35/h, once: $5000, power: 700 W, time: 18 days}\n");
   /* 8 x 35 x 432 h */
   TEST_NEAR (row (offers, 0)->money.rent_usd, 120960, 1e-12);
@@ -69,7 +69,7 @@ rent_holds_power_and_what_is_paid_once (void)
 static void
 the_building_and_the_years_take_their_share (void)
 {
-  g_autoptr (WrkOffers) offers =
+  g_autoptr (PlnOffers) offers =
       right (HEAD "pue: 1.5\namortisation: 450 days\ntokens: 1 M\nways:\n" SERVER
                   "  - {name: other, price: $150000, power: 5.6 kW, time: 45 days, amortisation: 90 days, pue: 1}\n");
   /* a tenth of the price; energy by half more */
@@ -77,33 +77,33 @@ the_building_and_the_years_take_their_share (void)
   TEST_NEAR (row (offers, 0)->money.total_usd, 15000 + 1.5 * 604.80, 1e-12);
   TEST_NEAR (row (offers, 0)->usd_per_token, (15000 + 1.5 * 604.80) / 1e6, 1e-12);
   TEST_NEAR (row (offers, 1)->money.total_usd, 75000 + 604.80, 1e-12);
-  TEST_INT (wrk_offers_break_evens (offers)->len, 0);
+  TEST_INT (pln_offers_break_evens (offers)->len, 0);
 }
 
 static void
 the_cheapest_comes_first_and_what_misses_a_limit_last (void)
 {
-  g_autoptr (WrkOffers) free = right (HEAD "ways:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) free = right (HEAD "ways:\n" SERVER CLOUD);
   TEST_STR (row (free, 0)->way->name.v, "cloud");
-  TEST_TRUE (row (free, 0)->miss == WRK_MISS_NONE);
-  g_autoptr (WrkOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\nways:\n" SERVER CLOUD);
-  TEST_TRUE (row (poor, 0)->miss == WRK_MISS_NONE);
-  TEST_TRUE (row (poor, 1)->miss == WRK_MISS_DEADLINE);
-  g_autoptr (WrkOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\nways:\n" SERVER CLOUD);
+  TEST_TRUE (row (free, 0)->miss == PLN_MISS_NONE);
+  g_autoptr (PlnOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\nways:\n" SERVER CLOUD);
+  TEST_TRUE (row (poor, 0)->miss == PLN_MISS_NONE);
+  TEST_TRUE (row (poor, 1)->miss == PLN_MISS_DEADLINE);
+  g_autoptr (PlnOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\nways:\n" SERVER CLOUD);
   TEST_STR (row (slow, 0)->way->name.v, "cloud"); /* both miss: by cost */
-  TEST_TRUE (row (slow, 0)->miss == WRK_MISS_BUDGET);
-  TEST_TRUE (row (slow, 1)->miss == WRK_MISS_BUDGET);
-  g_autoptr (WrkOffers) dim = right (HEAD "power: 5 kW\nways:\n" SERVER CLOUD);
-  TEST_TRUE (row (dim, 1)->miss == WRK_MISS_POWER); /* the cloud's is not drawn at home */
+  TEST_TRUE (row (slow, 0)->miss == PLN_MISS_BUDGET);
+  TEST_TRUE (row (slow, 1)->miss == PLN_MISS_BUDGET);
+  g_autoptr (PlnOffers) dim = right (HEAD "power: 5 kW\nways:\n" SERVER CLOUD);
+  TEST_TRUE (row (dim, 1)->miss == PLN_MISS_POWER); /* the cloud's is not drawn at home */
 }
 
 static double
 even (const char *ways)
 {
   g_autofree char *text = g_strconcat (HEAD "ways:\n", ways, NULL);
-  g_autoptr (WrkOffers) offers = right (text);
-  TEST_INT (wrk_offers_break_evens (offers)->len, 1);
-  return g_array_index (wrk_offers_break_evens (offers), WrkBreakEven, 0).runs;
+  g_autoptr (PlnOffers) offers = right (text);
+  TEST_INT (pln_offers_break_evens (offers)->len, 1);
+  return g_array_index (pln_offers_break_evens (offers), PlnBreakEven, 0).runs;
 }
 
 static void
@@ -137,7 +137,7 @@ what_cannot_be_is_said_with_its_place (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strconcat (HEAD "ways:\n", cases[i].ways, NULL);
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkOffers) offers = load (text, NULL, &error);
+    g_autoptr (PlnOffers) offers = load (text, NULL, &error);
     TEST_TRUE (offers == NULL);
     TEST_HAS (error != NULL ? error->message : "", cases[i].said);
     TEST_HAS (error != NULL ? error->message : "", ".yaml:");
@@ -148,13 +148,13 @@ static void
 currency_and_electricity_are_needed (void)
 {
   g_autoptr (GError) none = NULL, euro = NULL, dark = NULL;
-  g_autoptr (WrkOffers) a = load ("offers: t\ndate: 2026\nways:\n" CLOUD, NULL, &none);
+  g_autoptr (PlnOffers) a = load ("offers: t\ndate: 2026\nways:\n" CLOUD, NULL, &none);
   TEST_TRUE (a == NULL);
   TEST_HAS (none->message, "'currency' in 'offers' is missing");
-  g_autoptr (WrkOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\nways:\n" CLOUD, NULL, &euro);
+  g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\nways:\n" CLOUD, NULL, &euro);
   TEST_TRUE (b == NULL);
   TEST_HAS (euro->message, "currency 'EUR' is not reckoned in; accepted: USD");
-  g_autoptr (WrkOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\nways:\n" SERVER, NULL, &dark);
+  g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\nways:\n" SERVER, NULL, &dark);
   TEST_TRUE (c == NULL);
   TEST_HAS (dark->message, "'server' draws power, and 'electricity' has no price");
 }
@@ -167,7 +167,7 @@ the_example_has_an_answer (void)
   g_autofree char *text = document_read (DOCUMENT);
   const char *at = text;
   g_autofree char *example = document_next_example (&at);
-  g_autoptr (WrkOffers) offers = right (example);
+  g_autoptr (PlnOffers) offers = right (example);
   /* 4 x 300000 x 16 / 1095, and 40.8 kW x 1.3 x 384 h at 12 cents */
   TEST_STR (row (offers, 0)->way->name.v, "own");
   TEST_NEAR (row (offers, 0)->money.total_usd, 1200000.0 * 16 / 1095 + 40.8 * 1.3 * 384 * 0.12, 1e-12);
@@ -176,7 +176,7 @@ the_example_has_an_answer (void)
 static void
 the_tables_are_sound (void)
 {
-  g_autofree char *wrong = base_schema_check (&wrk_schema_offers);
+  g_autofree char *wrong = base_schema_check (&pln_schema_offers);
   TEST_STR (wrong, NULL);
 }
 

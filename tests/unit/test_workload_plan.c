@@ -9,7 +9,7 @@
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/plan.md"
 
-static const BaseSchema *const schemas[] = { &wrk_schema_plan, &wrk_schema_prices, &wrk_schema_comparisons, NULL };
+static const BaseSchema *const schemas[] = { &pln_schema_plan, &pln_schema_prices, &pln_schema_comparisons, NULL };
 
 static void
 every_configuration_is_counted_once (void)
@@ -18,17 +18,17 @@ every_configuration_is_counted_once (void)
    * 8: 4 more */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult *result = search (small.plan, 1, 0);
+  PlnResult *result = search (small.plan, 1, 0);
   guint64 sum = result->n_met;
-  for (int o = 0; o < WRK_OUT_N; o++)
+  for (int o = 0; o < PLN_OUT_N; o++)
     sum += result->out[o];
   TEST_INT (result->n_asked, 72);
   TEST_INT (sum, 72);
-  TEST_INT (result->out[WRK_OUT_GPUS], 28);
+  TEST_INT (result->out[PLN_OUT_GPUS], 28);
   for (guint i = 1; i < result->rows->len; i++)
-    TEST_TRUE (wrk_plan_least (small.plan, &g_array_index (result->rows, WrkChoiceRow, i - 1)) <=
-               wrk_plan_least (small.plan, &g_array_index (result->rows, WrkChoiceRow, i)));
-  wrk_plan_result_free (result);
+    TEST_TRUE (pln_least (small.plan, &g_array_index (result->rows, PlnChoiceRow, i - 1)) <=
+               pln_least (small.plan, &g_array_index (result->rows, PlnChoiceRow, i)));
+  pln_result_free (result);
 }
 
 static void
@@ -36,16 +36,16 @@ threads_change_nothing (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult *one = search (small.plan, 1, 0), *three = search (small.plan, 3, 0);
+  PlnResult *one = search (small.plan, 1, 0), *three = search (small.plan, 3, 0);
   TEST_INT (one->rows->len, three->rows->len);
   for (guint i = 0; i < one->rows->len; i++) {
-    const WrkChoiceRow *a = &g_array_index (one->rows, WrkChoiceRow, i), *b = &g_array_index (three->rows, WrkChoiceRow, i);
+    const PlnChoiceRow *a = &g_array_index (one->rows, PlnChoiceRow, i), *b = &g_array_index (three->rows, PlnChoiceRow, i);
     TEST_TRUE (memcmp (&a->ask, &b->ask, sizeof a->ask) == 0 && a->machine == b->machine);
     TEST_NEAR (a->step_time_s, b->step_time_s, 0);
     TEST_NEAR (a->money.total_usd, b->money.total_usd, 0);
   }
-  wrk_plan_result_free (one);
-  wrk_plan_result_free (three);
+  pln_result_free (one);
+  pln_result_free (three);
 }
 
 static void
@@ -54,11 +54,11 @@ the_engine_finds_none_better_behind_the_first_three (void)
   static const char *const sets[] = { "objective=time", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *few = search (small.plan, 1, 3), *all = search (small.plan, 1, 1000);
+  PlnResult *few = search (small.plan, 1, 3), *all = search (small.plan, 1, 1000);
   TEST_INT (all->n_simulated, all->rows->len);
-  TEST_NEAR (g_array_index (few->rows, WrkChoiceRow, 0).step_time_s, g_array_index (all->rows, WrkChoiceRow, 0).step_time_s, 0);
-  wrk_plan_result_free (few);
-  wrk_plan_result_free (all);
+  TEST_NEAR (g_array_index (few->rows, PlnChoiceRow, 0).step_time_s, g_array_index (all->rows, PlnChoiceRow, 0).step_time_s, 0);
+  pln_result_free (few);
+  pln_result_free (all);
 }
 
 static void
@@ -68,18 +68,18 @@ money_is_the_sum_of_its_parts (void)
    * servers of 800 W 6.4 kW; 20.75 of the building */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / (200 * 86400) } };
+  PlnChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / (200 * 86400) } };
   row.step_time_s = row.step.step_time_s; /* 200 days */
-  row.step.part_s[WRK_PART_COMPUTE] = 1;
-  wrk_plan_price (small.plan, &row);
+  row.step.part_s[TRN_PART_COMPUTE] = 1;
+  pln_price (small.plan, &row);
   TEST_NEAR (row.run_s, 200 * 86400.0, 1e-9);
-  TEST_INT (row.way, WRK_WAY_OWN);
+  TEST_INT (row.way, PLN_WAY_OWN);
   TEST_NEAR (row.money.capital_usd, 76000, 1e-9);
   TEST_NEAR (row.power_W, 20750, 1e-9);
   TEST_NEAR (row.money.energy_usd, 20.75 * 24 * 200 * 0.1, 1e-9);
   TEST_NEAR (row.usd_per_token, (76000 + 9960) / 100e9, 1e-9);
   double over;
-  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_DEADLINE); /* of 90 days */
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_DEADLINE); /* of 90 days */
   TEST_NEAR (over, 200.0 / 90 - 1, 1e-9);
 }
 
@@ -89,19 +89,19 @@ renting_is_cheaper_where_buying_is_dear (void)
   static const char *const sets[] = { "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkMachine *machine = &g_array_index (small.plan->machines, WrkMachine, 0);
-  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / 3600, .fits = TRUE } };
+  PlnMachine *machine = &g_array_index (small.plan->machines, PlnMachine, 0);
+  PlnChoiceRow row = { .machine = 0, .step = { .step_time_s = 1, .tokens = 100e9 / 3600, .fits = TRUE } };
   row.step_time_s = 1; /* an hour */
   machine->capital_usd = 1e9;
   machine->rent_usd_per_s = 20 / 3600.0;
-  wrk_plan_price (small.plan, &row);
-  TEST_INT (row.way, WRK_WAY_RENT);
+  pln_price (small.plan, &row);
+  TEST_INT (row.way, PLN_WAY_RENT);
   TEST_NEAR (row.money.total_usd, 20, 1e-9);
   machine->capital_usd = machine->rent_usd_per_s = 0;
-  wrk_plan_price (small.plan, &row);
-  TEST_INT (row.way, WRK_WAY_NONE);
+  pln_price (small.plan, &row);
+  TEST_INT (row.way, PLN_WAY_NONE);
   double over;
-  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_PRICE);
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_PRICE);
 }
 
 /* A plan on 32 H100 nodes with a list of prices of this text. */
@@ -113,7 +113,7 @@ load_priced (const BaseLookup *lookup, const char *prices, GError **error)
   const char *const sets[] = { set, "choices.nodes=[1, 32]", "constraints=", "goal.deadline=", "goal.budget=", NULL };
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   TEST_TRUE (g_file_set_contents (path, prices, -1, NULL));
-  loaded.plan = wrk_plan_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &(WrkPlanOptions){ .sets = sets },
+  loaded.plan = pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &(PlnOptions){ .sets = sets },
                                load_library, loaded.cals, error);
   remove (path);
   remove (folder);
@@ -136,13 +136,13 @@ a_network_is_bought_by_its_parts (void)
   g_auto (Loaded) loaded = load_priced (lookup, prices, &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
-  const WrkMachine *one = &g_array_index (loaded.plan->machines, WrkMachine, 0), *many = one + 1;
-  TEST_NEAR (many->buy_usd[WRK_BUY_NODES], 32e6, 0);
-  TEST_NEAR (many->buy_usd[WRK_BUY_ADAPTERS], 256 * 2000.0, 0);
-  TEST_NEAR (many->buy_usd[WRK_BUY_SWITCHES], 12 * 40000.0, 0);
-  TEST_NEAR (many->buy_usd[WRK_BUY_OPTICS], 2 * 512 * 1000.0, 0);
-  TEST_NEAR (many->buy_usd[WRK_BUY_CABLES], 512 * 100.0, 0);
-  TEST_NEAR (many->buy_usd[WRK_BUY_STORAGE], 8 * 10000.0, 0);
+  const PlnMachine *one = &g_array_index (loaded.plan->machines, PlnMachine, 0), *many = one + 1;
+  TEST_NEAR (many->buy_usd[PLN_BUY_NODES], 32e6, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_ADAPTERS], 256 * 2000.0, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_SWITCHES], 12 * 40000.0, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_OPTICS], 2 * 512 * 1000.0, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_CABLES], 512 * 100.0, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_STORAGE], 8 * 10000.0, 0);
   TEST_NEAR (many->capital_usd, 32e6 + 512e3 + 480e3 + 1024e3 + 51200 + 80e3, 1e-9);
   TEST_NEAR (many->fabric_W, 12 * 747.0, 1e-9);
   TEST_NEAR (one->capital_usd, 1e6 + 80e3, 0);
@@ -181,14 +181,14 @@ failures_take_their_share_of_the_days (void)
                                       "constraints.goodput=99.7 %", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkChoiceRow row = { .machine = 0, .step = { .step_time_s = 10, .tokens = 100e9 / 8640, .fits = TRUE } }; /* a day of steps */
+  PlnChoiceRow row = { .machine = 0, .step = { .step_time_s = 10, .tokens = 100e9 / 8640, .fits = TRUE } }; /* a day of steps */
   row.step_time_s = 10;
-  wrk_plan_price (small.plan, &row);
+  pln_price (small.plan, &row);
   TEST_NEAR (row.every_steps, sqrt (2 * 30 * 47.7 * 86400) / 10, 0.01);
   TEST_NEAR (1 - row.goodput, 2 * 30 / sqrt (2 * 30 * 47.7 * 86400) + 420 / (47.7 * 86400), 0.01);
   TEST_NEAR (row.run_s * row.goodput, 86400, 1e-9);
   double over;
-  TEST_INT (wrk_plan_misses (small.plan, &row, &over), WRK_OUT_GOODPUT);
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_GOODPUT);
   TEST_NEAR (over, 0.997 / row.goodput - 1, 1e-9);
 }
 
@@ -198,13 +198,13 @@ more_nodes_have_less_goodput (void)
   static const char *const sets[] = { "failures={rates: llama3_2024}", "checkpoint={stall: 30 s, every: 100}", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  const WrkMachine *one = &g_array_index (small.plan->machines, WrkMachine, 0), *two = one + 1;
-  WrkChoiceRow row = { .machine = 0, .step_time_s = 10 }, other = { .machine = 1, .step_time_s = 10 };
-  double lost_of_one = 1 - wrk_plan_goodput (small.plan, &row, 1e9);
+  const PlnMachine *one = &g_array_index (small.plan->machines, PlnMachine, 0), *two = one + 1;
+  PlnChoiceRow row = { .machine = 0, .step_time_s = 10 }, other = { .machine = 1, .step_time_s = 10 };
+  double lost_of_one = 1 - pln_goodput (small.plan, &row, 1e9);
   TEST_NEAR (row.every_steps, 100, 0);
   TEST_NEAR (two->terms.stop_per_s, 2 * one->terms.stop_per_s, 1e-9);
-  TEST_TRUE (1 - wrk_plan_goodput (small.plan, &other, 1e9) > lost_of_one);
-  TEST_NEAR (wrk_plan_goodput (small.plan, &row, 55), mdl_goodput (&one->terms, 60), 1e-9); /* six steps, no more */
+  TEST_TRUE (1 - pln_goodput (small.plan, &other, 1e9) > lost_of_one);
+  TEST_NEAR (pln_goodput (small.plan, &row, 55), mdl_goodput (&one->terms, 60), 1e-9); /* six steps, no more */
   TEST_NEAR (row.every_steps, 6, 0);
 }
 
@@ -219,22 +219,22 @@ the_front_is_what_none_beats_in_time_and_cost (void)
   } points[] = { { 3, 30, TRUE }, { 3, 31, FALSE }, { 5, 20, TRUE }, { 6, 25, FALSE }, { 9, 10, TRUE }, { 1, 0, FALSE } };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (WrkChoiceRow));
+  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
   for (guint i = 0; i < G_N_ELEMENTS (points); i++) {
-    WrkChoiceRow row = { .run_s = points[i].run_s,
+    PlnChoiceRow row = { .run_s = points[i].run_s,
                          .money = { .total_usd = points[i].usd },
-                         .way = points[i].usd > 0 ? WRK_WAY_OWN : WRK_WAY_NONE,
+                         .way = points[i].usd > 0 ? PLN_WAY_OWN : PLN_WAY_NONE,
                          .formula_s = points[i].run_s,
                          .formula_usd = points[i].usd };
     g_array_append_val (rows, row);
   }
-  g_autoptr (GArray) front = wrk_plan_mark_front (small.plan, rows, FALSE);
+  g_autoptr (GArray) front = pln_mark_front (small.plan, rows, FALSE);
   TEST_INT (front->len, 3);
   for (guint i = 0; i < G_N_ELEMENTS (points); i++)
-    TEST_INT (g_array_index (rows, WrkChoiceRow, i).front, points[i].front);
-  wrk_plan_put_front_first (small.plan, rows, FALSE);
-  TEST_NEAR (g_array_index (rows, WrkChoiceRow, 2).run_s, 9, 0);
-  TEST_NEAR (g_array_index (rows, WrkChoiceRow, 3).money.total_usd, 31, 0);
+    TEST_INT (g_array_index (rows, PlnChoiceRow, i).front, points[i].front);
+  pln_put_front_first (small.plan, rows, FALSE);
+  TEST_NEAR (g_array_index (rows, PlnChoiceRow, 2).run_s, 9, 0);
+  TEST_NEAR (g_array_index (rows, PlnChoiceRow, 3).money.total_usd, 31, 0);
 }
 
 static void
@@ -243,18 +243,18 @@ a_front_has_none_that_is_beaten (void)
   static const char *const sets[] = { "objective=pareto", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *result = search (small.plan, 1, 0);
+  PlnResult *result = search (small.plan, 1, 0);
   for (guint i = 0; i < result->rows->len; i++) {
-    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
     gboolean beaten = FALSE;
     for (guint k = 0; k < result->rows->len; k++) {
-      const WrkChoiceRow *other = &g_array_index (result->rows, WrkChoiceRow, k);
+      const PlnChoiceRow *other = &g_array_index (result->rows, PlnChoiceRow, k);
       beaten = beaten || (other->run_s < row->run_s && other->money.total_usd <= row->money.total_usd) ||
                (other->run_s <= row->run_s && other->money.total_usd < row->money.total_usd);
     }
     TEST_INT (row->front, !beaten);
   }
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 static void
@@ -267,12 +267,12 @@ the_example_has_an_answer (void)
   g_autoptr (GError) error = NULL;
   g_auto (Loaded) loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
-  loaded.plan = wrk_plan_load (path, lookup, &(WrkPlanOptions){ 0 }, load_library, loaded.cals, &error);
+  loaded.plan = pln_load (path, lookup, &(PlnOptions){ 0 }, load_library, loaded.cals, &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
-  WrkPlanResult *result = search (loaded.plan, 1, 0);
+  PlnResult *result = search (loaded.plan, 1, 0);
   TEST_TRUE (result->n_met > 0);
-  wrk_plan_result_free (result);
+  pln_result_free (result);
   remove (path);
   remove (folder);
 }

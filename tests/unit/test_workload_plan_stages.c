@@ -4,7 +4,7 @@
 #include "plan-private.h"
 #include "plan_fixture.h"
 
-#define ROW(result, i) (&g_array_index ((result)->rows, WrkChoiceRow, i))
+#define ROW(result, i) (&g_array_index ((result)->rows, PlnChoiceRow, i))
 
 static void
 what_the_engine_puts_beyond_the_deadline_leaves (void)
@@ -12,29 +12,29 @@ what_the_engine_puts_beyond_the_deadline_leaves (void)
   static const char *const sets[] = { "objective=time", "choices.nodes=[1]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *all = search (small.plan, 1, 1000);
-  const WrkChoiceRow *slower = NULL; /* the first that the engine finds slower than the closed form does */
+  PlnResult *all = search (small.plan, 1, 1000);
+  const PlnChoiceRow *slower = NULL; /* the first that the engine finds slower than the closed form does */
   for (guint i = 0; i < all->rows->len && slower == NULL; i++)
     slower = ROW (all, i)->run_s > ROW (all, i)->formula_s * (1 + 1e-6) ? ROW (all, i) : NULL;
   TEST_TRUE (slower != NULL);
   g_autofree char *deadline = g_strdup_printf ("goal.deadline=%.9g s", 0.5 * (slower->run_s + slower->formula_s));
   const char *const tight[] = { "objective=time", "choices.nodes=[1]", deadline, NULL };
   g_auto (Loaded) hard = load_small (lookup, tight);
-  WrkPlanResult *result = search (hard.plan, 1, 1000);
+  PlnResult *result = search (hard.plan, 1, 1000);
   double limit_s = hard.plan->spec.goal.deadline.v;
   guint64 sum = result->n_met;
-  TEST_TRUE (result->dropped[WRK_OUT_DEADLINE] >= 1);
-  TEST_TRUE (result->dropped[WRK_OUT_DEADLINE] <= result->out[WRK_OUT_DEADLINE]);
+  TEST_TRUE (result->dropped[PLN_OUT_DEADLINE] >= 1);
+  TEST_TRUE (result->dropped[PLN_OUT_DEADLINE] <= result->out[PLN_OUT_DEADLINE]);
   for (guint i = 0; i < result->rows->len; i++)
     TEST_TRUE (ROW (result, i)->run_s <= limit_s);
-  for (int o = 0; o < WRK_OUT_N; o++)
+  for (int o = 0; o < PLN_OUT_N; o++)
     sum += result->out[o];
   TEST_INT (sum, 36);
   TEST_INT (result->n_met, result->rows->len);
   TEST_INT (result->n_standing, result->rows->len);
-  TEST_INT (result->n_simulated, result->n_standing + result->dropped[WRK_OUT_DEADLINE]);
-  wrk_plan_result_free (result);
-  wrk_plan_result_free (all);
+  TEST_INT (result->n_simulated, result->n_standing + result->dropped[PLN_OUT_DEADLINE]);
+  pln_result_free (result);
+  pln_result_free (all);
 }
 
 static void
@@ -43,22 +43,22 @@ the_next_is_run_for_one_that_left (void)
   static const char *const sets[] = { "objective=time", "choices.nodes=[1]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *all = search (small.plan, 1, 0);
+  PlnResult *all = search (small.plan, 1, 0);
   small.plan->spec.goal.deadline.v = ROW (all, 0)->formula_s / 2; /* that none meets */
   small.plan->spec.goal.deadline.set = TRUE;
   guint64 before = all->n_met;
-  const WrkPlanAsk ask = { .threads = 1, .best = 2 };
-  const WrkPlanCrew crew = { .threads = 1 };
-  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (small.plan, &crew, NULL);
-  TEST_TRUE (wrk_plan_second_stage (work, &ask, all, NULL));
+  const PlnAsk ask = { .threads = 1, .best = 2 };
+  const PlnCrew crew = { .threads = 1 };
+  g_autoptr (PlnWork) work = pln_work_new (small.plan, &crew, NULL);
+  TEST_TRUE (pln_second_stage (work, &ask, all, NULL));
   TEST_INT (all->n_standing, 0);
   TEST_INT (all->n_simulated, before); /* all of them, two at a time */
   TEST_INT (all->rows->len, 0);
-  wrk_plan_result_free (all);
+  pln_result_free (all);
 }
 
 static gboolean
-twins (const WrkChoiceRow *a, const WrkChoiceRow *b)
+twins (const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
   return a->machine == b->machine && a->ask.tp == b->ask.tp && a->ask.pp == b->ask.pp && a->ask.micro_batch == b->ask.micro_batch &&
          a->ask.recompute == b->ask.recompute && a->ask.schedule == b->ask.schedule;
@@ -70,16 +70,16 @@ of_cuts_that_differ_by_chunks_alone_one_is_run (void)
   static const char *const sets[] = { "free.schedule=[interleaved]", "free.vp=[2, 4, 8]", "free.pp=[2]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *result = search (small.plan, 1, 3);
+  PlnResult *result = search (small.plan, 1, 3);
   TEST_INT (result->n_simulated, 3);
   for (guint i = 0; i < 3; i++)
     for (guint k = 0; k < i; k++)
       TEST_TRUE (!twins (ROW (result, i), ROW (result, k)));
   guint all = result->rows->len;
-  wrk_plan_result_free (result);
+  pln_result_free (result);
   result = search (small.plan, 1, 1000); /* where nothing else is left, they are run too */
   TEST_INT (result->n_simulated, all);
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 static void
@@ -87,11 +87,11 @@ of_each_machine_the_best_is_run (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  const WrkPlanAsk ask = { .threads = 1, .best = 5, .per_machine = TRUE };
-  WrkPlanResult *result = search_as (small.plan, &ask);
+  const PlnAsk ask = { .threads = 1, .best = 5, .per_machine = TRUE };
+  PlnResult *result = search_as (small.plan, &ask);
   TEST_INT (result->n_simulated, 2);
   TEST_TRUE (ROW (result, 0)->machine != ROW (result, 1)->machine);
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 static void
@@ -99,12 +99,12 @@ odds_are_what_was_measured (void)
 {
   /* half of the ratios within 4 %, 95 % within 20 %: what is predicted equal is a coin's throw; half are below 4 %, and half
    * of the others to the wrong side; between, 1.2^0.5 x 1.04^0.5 is half way from a half to a twentieth in the logarithm */
-  TEST_NEAR (wrk_plan_odds (0, 0.04, 0.2), 0.5, 0);
-  TEST_NEAR (wrk_plan_odds (0.04, 0.04, 0.2), 0.25, 1e-9);
-  TEST_NEAR (wrk_plan_odds (0.2, 0.04, 0.2), 0.025, 1e-9);
-  TEST_NEAR (wrk_plan_odds (sqrt (1.2 * 1.04) - 1, 0.04, 0.2), 0.25 * sqrt (0.1), 1e-9);
+  TEST_NEAR (pln_odds (0, 0.04, 0.2), 0.5, 0);
+  TEST_NEAR (pln_odds (0.04, 0.04, 0.2), 0.25, 1e-9);
+  TEST_NEAR (pln_odds (0.2, 0.04, 0.2), 0.025, 1e-9);
+  TEST_NEAR (pln_odds (sqrt (1.2 * 1.04) - 1, 0.04, 0.2), 0.25 * sqrt (0.1), 1e-9);
   for (double more = 0; more < 1; more += 0.01)
-    TEST_TRUE (wrk_plan_odds (more + 0.01, 0.04, 0.2) < wrk_plan_odds (more, 0.04, 0.2));
+    TEST_TRUE (pln_odds (more + 0.01, 0.04, 0.2) < pln_odds (more, 0.04, 0.2));
 }
 
 static void
@@ -116,14 +116,14 @@ machines_that_differ_by_their_network_are_told_apart_by_it (void)
                                       "objective=time", "free.tp=[8]", "free.pp=[1]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *result = search (small.plan, 1, 0);
+  PlnResult *result = search (small.plan, 1, 0);
   TEST_INT (result->rivals->len, 1);
-  const WrkRival *rival = &g_array_index (result->rivals, WrkRival, 0);
-  TEST_STR (g_array_index (small.plan->machines, WrkMachine, ROW (result, 0)->machine).nic_rate, "400 Gb/s");
-  TEST_INT (rival->kin, WRK_KIN_NETWORK);
+  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  TEST_STR (g_array_index (small.plan->machines, PlnMachine, ROW (result, 0)->machine).nic_rate, "400 Gb/s");
+  TEST_INT (rival->kin, PLN_KIN_NETWORK);
   TEST_TRUE (rival->more > 0 && rival->more_lo <= rival->more && rival->more <= rival->more_hi);
   TEST_TRUE (rival->more_hi - rival->more_lo < 0.155); /* less than what another cut errs by */
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 static void
@@ -133,10 +133,10 @@ other_gpus_err_by_what_pairs_of_gpus_do (void)
                                       "goal.budget=", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *result = search (small.plan, 1, 0);
-  const WrkRival *rival = &g_array_index (result->rivals, WrkRival, 0);
+  PlnResult *result = search (small.plan, 1, 0);
+  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
   TEST_INT (result->rivals->len, 1);
-  TEST_INT (rival->kin, WRK_KIN_OTHER_GPU);
+  TEST_INT (rival->kin, PLN_KIN_OTHER_GPU);
   TEST_NEAR (rival->more, ROW (result, rival->row)->run_s / ROW (result, 0)->run_s - 1, 1e-9);
   TEST_NEAR ((1 + rival->more_hi) / (1 + rival->more), 1.216, 1e-9);
   TEST_NEAR ((1 + rival->more) / (1 + rival->more_lo), 1.216, 1e-9);
@@ -145,7 +145,7 @@ other_gpus_err_by_what_pairs_of_gpus_do (void)
     alike += ROW (result, i)->alike ? 1u : 0u;
   TEST_INT (alike, result->n_alike);
   TEST_TRUE (ROW (result, 0)->alike);
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 static void
@@ -158,13 +158,13 @@ what_no_front_beats_beyond_doubt_is_counted (void)
   static const char *const sets[] = { "objective=pareto", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult result = { .rows = g_array_new (FALSE, TRUE, sizeof (WrkChoiceRow)),
-                           .rivals = g_array_new (FALSE, TRUE, sizeof (WrkRival)) };
+  PlnResult result = { .rows = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow)),
+                           .rivals = g_array_new (FALSE, TRUE, sizeof (PlnRival)) };
   for (guint i = 0; i < G_N_ELEMENTS (points); i++) {
-    const WrkChoiceRow row = { .run_s = points[i].run_s, .money = { .total_usd = points[i].usd }, .front = i < 3 };
+    const PlnChoiceRow row = { .run_s = points[i].run_s, .money = { .total_usd = points[i].usd }, .front = i < 3 };
     g_array_append_val (result.rows, row);
   }
-  TEST_TRUE (wrk_plan_tell_apart (small.plan, &result, NULL));
+  TEST_TRUE (pln_tell_apart (small.plan, &result, NULL));
   TEST_INT (result.n_alike, 4);
   TEST_TRUE (!ROW (&result, 4)->alike);
   TEST_INT (result.rivals->len, 0);
@@ -178,21 +178,21 @@ contenders_lead_where_all_do (void)
   /* the first of those that come nearest is the first of all; and where the deadline is moved, one that it had put out */
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  WrkPlanResult *all = search (small.plan, 1, 0);
-  g_autoptr (GArray) contenders = wrk_plan_contenders (small.plan, 2, 3, NULL);
-  g_autoptr (GArray) leads = wrk_plan_leads (small.plan, contenders, NULL);
+  PlnResult *all = search (small.plan, 1, 0);
+  g_autoptr (GArray) contenders = pln_contenders (small.plan, 2, 3, NULL);
+  g_autoptr (GArray) leads = pln_leads (small.plan, contenders, NULL);
   TEST_INT (leads->len, 2);
   TEST_TRUE (contenders->len <= 2 * 2 * 3);
-  const WrkChoiceRow *one = &g_array_index (leads, WrkChoiceRow, 0), *two = one + 1;
+  const PlnChoiceRow *one = &g_array_index (leads, PlnChoiceRow, 0), *two = one + 1;
   TEST_NEAR (fmin (one->formula, two->formula), ROW (all, 0)->formula, 1e-12);
   static const char *const tight[] = { "goal.deadline=10 days", NULL }; /* that one node does not meet */
   g_auto (Loaded) hard = load_small (lookup, tight);
-  g_autoptr (GArray) near = wrk_plan_contenders (hard.plan, 1, 3, NULL);
-  g_autoptr (GArray) then = wrk_plan_leads (hard.plan, near, NULL);
-  g_autoptr (GArray) later = wrk_plan_leads (small.plan, near, NULL);
-  TEST_TRUE (isnan (g_array_index (then, WrkChoiceRow, 0).formula));
-  TEST_NEAR (g_array_index (later, WrkChoiceRow, 0).formula, one->formula, 1e-12);
-  wrk_plan_result_free (all);
+  g_autoptr (GArray) near = pln_contenders (hard.plan, 1, 3, NULL);
+  g_autoptr (GArray) then = pln_leads (hard.plan, near, NULL);
+  g_autoptr (GArray) later = pln_leads (small.plan, near, NULL);
+  TEST_TRUE (isnan (g_array_index (then, PlnChoiceRow, 0).formula));
+  TEST_NEAR (g_array_index (later, PlnChoiceRow, 0).formula, one->formula, 1e-12);
+  pln_result_free (all);
 }
 
 static void
@@ -203,31 +203,31 @@ a_checkpoint_to_a_tier_costs_what_a_scenarios_does (void)
                                       "goal.deadline=", "free.recompute=[full]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  WrkPlanResult *result = search (small.plan, 1, 0);
+  PlnResult *result = search (small.plan, 1, 0);
   guint cuts = 0;
   double least_s = (double)INFINITY, most_s = 0;
   for (guint i = 0; i < result->rows->len; i += 3, cuts++) {
-    const WrkChoiceRow *row = ROW (result, i);
-    const WrkMachine *machine = &g_array_index (small.plan->machines, WrkMachine, row->machine);
+    const PlnChoiceRow *row = ROW (result, i);
+    const PlnMachine *machine = &g_array_index (small.plan->machines, PlnMachine, row->machine);
     g_autoptr (GError) error = NULL;
-    WrkScenario *scenario = wrk_plan_scenario (small.plan, machine, &row->ask, &error);
-    WrkResult *run = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
-    WrkCheckpointResult truth;
+    Scn *scenario = pln_scenario (small.plan, machine, &row->ask, &error);
+    ScnResult *run = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
+    TrnCheckpointResult truth;
     if (run == NULL)
       g_error ("%s", error->message);
     scenario->training.spec.checkpoint = small.plan->spec.checkpoint;
-    TEST_TRUE (wrk_checkpoint_price (wrk_scenario_training (scenario), &run->training, &truth, NULL));
+    TEST_TRUE (trn_checkpoint_price (scn_training (scenario), &run->training, &truth, NULL));
     TEST_NEAR (row->checkpoint.stall_s, truth.stall_s, 1e-6);
     TEST_NEAR (row->checkpoint.drain_s, truth.drain_s, 1e-6);
     TEST_NEAR (row->checkpoint.restore_s, truth.restore_s, 0.01);
     TEST_TRUE (row->goodput > 0.9 && row->goodput < 1);
     least_s = fmin (least_s, row->checkpoint.restore_s);
     most_s = fmax (most_s, row->checkpoint.restore_s);
-    wrk_result_free (run);
-    wrk_scenario_free (scenario);
+    scn_result_free (run);
+    scn_free (scenario);
   }
   TEST_TRUE (cuts >= 5 && most_s > 1.2 * least_s); /* cuts that hold more read more back */
-  wrk_plan_result_free (result);
+  pln_result_free (result);
 }
 
 int

@@ -5,11 +5,11 @@
 #include "base/table.h"
 #include "model_run_fixture.h"
 #include "plan_fixture.h"
-#include "plan_work-private.h"
+#include "work-private.h"
 
 /* Does tasks one by one, each with a hand that knows nothing yet, and puts the replies last first. */
 typedef struct {
-  WrkPlan *plan;
+  Pln *plan;
   guint at_once;            /* tasks that are taken before the first reply; 0: all */
   guint tasks, runs, polls; /* done; of the engine; times that stop was asked */
   guint stop_at;            /* asked so many times it stops; 0: never */
@@ -23,19 +23,19 @@ odd_stop (void *data)
 }
 
 static gboolean
-odd_crew (void *data, WrkPlanWork *work, GError **error)
+odd_crew (void *data, PlnWork *work, GError **error)
 {
   Odd *odd = data;
   for (;;) {
-    g_autoptr (GArray) tasks = g_array_new (FALSE, FALSE, sizeof (WrkPlanTask));
-    WrkPlanTask task;
-    while ((odd->at_once == 0 || tasks->len < odd->at_once) && wrk_plan_work_next (work, G_MAXUINT32, &task))
+    g_autoptr (GArray) tasks = g_array_new (FALSE, FALSE, sizeof (PlnTask));
+    PlnTask task;
+    while ((odd->at_once == 0 || tasks->len < odd->at_once) && pln_work_next (work, G_MAXUINT32, &task))
       g_array_append_val (tasks, task);
     for (guint i = tasks->len; i-- > 0;) {
-      g_autoptr (WrkPlanHand) hand = wrk_plan_hand_new (odd->plan);
-      const WrkPlanTask *one = &g_array_index (tasks, WrkPlanTask, i);
-      g_autoptr (GBytes) reply = wrk_plan_hand_do (hand, one, error);
-      if (reply == NULL || !wrk_plan_work_put (work, one, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error))
+      g_autoptr (PlnHand) hand = pln_hand_new (odd->plan);
+      const PlnTask *one = &g_array_index (tasks, PlnTask, i);
+      g_autoptr (GBytes) reply = pln_hand_do (hand, one, error);
+      if (reply == NULL || !pln_work_put (work, one, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error))
         return FALSE;
       odd->tasks++;
       odd->runs += one->run ? 1u : 0u;
@@ -45,24 +45,24 @@ odd_crew (void *data, WrkPlanWork *work, GError **error)
   }
 }
 
-static WrkPlanWork *
-odd_work (WrkPlan *plan, Odd *odd)
+static PlnWork *
+odd_work (Pln *plan, Odd *odd)
 {
   g_autoptr (GError) error = NULL;
   odd->plan = plan;
-  const WrkPlanCrew crew = { .stop = odd_stop, .watch = odd, .crew = odd_crew, .data = odd };
-  WrkPlanWork *work = wrk_plan_work_new (plan, &crew, &error);
+  const PlnCrew crew = { .stop = odd_stop, .watch = odd, .crew = odd_crew, .data = odd };
+  PlnWork *work = pln_work_new (plan, &crew, &error);
   if (work == NULL)
     g_error ("%s", error->message);
   return work;
 }
 
-static WrkPlanResult *
-answer_of (WrkPlanWork *work, guint best)
+static PlnResult *
+answer_of (PlnWork *work, guint best)
 {
   g_autoptr (GError) error = NULL;
-  const WrkPlanAsk ask = { .best = best };
-  WrkPlanResult *result = wrk_plan_work_search (work, &ask, &error);
+  const PlnAsk ask = { .best = best };
+  PlnResult *result = pln_work_search (work, &ask, &error);
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
@@ -70,7 +70,7 @@ answer_of (WrkPlanWork *work, guint best)
 
 /* To the last bit; figures that nobody has are NAN in both. */
 static gboolean
-same_row (const WrkChoiceRow *a, const WrkChoiceRow *b)
+same_row (const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
   return a->machine == b->machine && a->cut == b->cut && memcmp (&a->ask, &b->ask, sizeof a->ask) == 0 &&
          memcmp (a->step.part_s, b->step.part_s, sizeof a->step.part_s) == 0 &&
@@ -88,11 +88,11 @@ same_row (const WrkChoiceRow *a, const WrkChoiceRow *b)
 }
 
 static void
-same_answers (const WrkPlanResult *a, const WrkPlanResult *b)
+same_answers (const PlnResult *a, const PlnResult *b)
 {
   TEST_INT (a->rows->len, b->rows->len);
   for (guint i = 0; i < MIN (a->rows->len, b->rows->len); i++)
-    TEST_TRUE (same_row (&g_array_index (a->rows, WrkChoiceRow, i), &g_array_index (b->rows, WrkChoiceRow, i)));
+    TEST_TRUE (same_row (&g_array_index (a->rows, PlnChoiceRow, i), &g_array_index (b->rows, PlnChoiceRow, i)));
   TEST_INT (a->n_asked, b->n_asked);
   TEST_INT (a->n_met, b->n_met);
   TEST_INT (a->n_simulated, b->n_simulated);
@@ -106,22 +106,22 @@ same_answers (const WrkPlanResult *a, const WrkPlanResult *b)
 
 /* What is done of a search, as its file has it. */
 static char *
-text_of (const WrkPlanWork *work)
+text_of (const PlnWork *work)
 {
   g_autoptr (JsonBuilder) json = json_builder_new ();
   json_builder_begin_object (json);
-  wrk_plan_work_build (work, json);
+  pln_work_build (work, json);
   json_builder_end_object (json);
   return base_json_print (json);
 }
 
 static gboolean
-read_text (WrkPlanWork *work, const char *text, GError **error)
+read_text (PlnWork *work, const char *text, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
   if (!json_parser_load_from_data (parser, text, -1, error))
     g_error ("%s", (*error)->message);
-  return wrk_plan_work_read (work, "state.json", json_node_get_object (json_parser_get_root (parser)), error);
+  return pln_work_read (work, "state.json", json_node_get_object (json_parser_get_root (parser)), error);
 }
 
 static void
@@ -130,11 +130,11 @@ no_order_and_no_memory_changes_an_answer (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 4), b = answer_of (work, 4);
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  g_autoptr (PlnResult) a = search (small.plan, 1, 4), b = answer_of (work, 4);
   same_answers (a, b);
   /* tp 1, 2 and 8 with pp 1 and 2 on 8 and 16 GPUs, but tp 8 x pp 2 on 8: 5 + 6 pieces; then 4 runs */
-  TEST_INT (wrk_plan_work_n_pieces (work), 11);
+  TEST_INT (pln_work_n_pieces (work), 11);
   TEST_INT (odd.tasks, 15);
   TEST_INT (odd.runs, 4);
 }
@@ -146,8 +146,8 @@ a_front_is_the_same_too (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   Odd odd = { .at_once = 2 };
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 3), b = answer_of (work, 3);
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  g_autoptr (PlnResult) a = search (small.plan, 1, 3), b = answer_of (work, 3);
   same_answers (a, b);
 }
 
@@ -161,13 +161,13 @@ each_piece_is_of_one_part (void)
     guint64 cuts = 0;
     for (guint part = 1; part <= of; part++) {
       Odd odd = { 0 };
-      g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-      guint its = wrk_plan_work_n_of_part (work, part, of);
-      wrk_plan_work_take_part (work, part, of);
-      TEST_INT (wrk_plan_work_n_left (work), its);
+      g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+      guint its = pln_work_n_of_part (work, part, of);
+      pln_work_take_part (work, part, of);
+      TEST_INT (pln_work_n_left (work), its);
       TEST_TRUE (its >= 11 / of && its <= 11 / of + 1);
       pieces += its;
-      cuts += wrk_plan_work_count (work).n_cuts;
+      cuts += pln_work_count (work).n_cuts;
     }
     TEST_INT (pieces, 11);
     TEST_INT (cuts, 44); /* 72 less the 28 that do not divide */
@@ -181,17 +181,17 @@ parts_make_the_whole (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 }, last = { 0 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) whole = odd_work (small.plan, &last);
+  g_autoptr (PlnWork) whole = odd_work (small.plan, &last);
   for (guint part = 3; part > 0; part--) { /* in any order */
-    g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-    wrk_plan_work_take_part (work, part, 3);
-    TEST_TRUE (wrk_plan_work_reckon (work, &error));
-    TEST_INT (wrk_plan_work_n_left (work), 0);
+    g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+    pln_work_take_part (work, part, 3);
+    TEST_TRUE (pln_work_reckon (work, &error));
+    TEST_INT (pln_work_n_left (work), 0);
     g_autofree char *text = text_of (work);
     TEST_TRUE (read_text (whole, text, &error));
   }
-  TEST_INT (wrk_plan_work_n_open (whole), 0);
-  g_autoptr (WrkPlanResult) a = search (small.plan, 1, 2), b = answer_of (whole, 2);
+  TEST_INT (pln_work_n_open (whole), 0);
+  g_autoptr (PlnResult) a = search (small.plan, 1, 2), b = answer_of (whole, 2);
   same_answers (a, b);
   TEST_INT (last.tasks, 2); /* the engine's runs alone */
 }
@@ -203,10 +203,10 @@ a_part_has_no_answer (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  wrk_plan_work_take_part (work, 1, 2);
-  const WrkPlanAsk ask = { .best = 1 };
-  TEST_TRUE (wrk_plan_work_search (work, &ask, &error) == NULL);
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  pln_work_take_part (work, 1, 2);
+  const PlnAsk ask = { .best = 1 };
+  TEST_TRUE (pln_work_search (work, &ask, &error) == NULL);
   TEST_STR (error->message, "6 of 11 pieces of the plan are not done"); /* pieces 0, 3, 4, 7 and 8 are the first part's */
 }
 
@@ -216,19 +216,19 @@ a_search_goes_on_where_it_was_stopped (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  g_autoptr (WrkPlanResult) whole = search (small.plan, 1, 3);
+  g_autoptr (PlnResult) whole = search (small.plan, 1, 3);
   for (guint stop_at = 1; stop_at <= 15; stop_at += 2) { /* 11 pieces, a look for more, 3 runs */
     Odd first = { .at_once = 1, .stop_at = stop_at }, second = { 0 };
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkPlanWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second);
-    const WrkPlanAsk ask = { .best = 3 };
-    g_autoptr (WrkPlanResult) none = wrk_plan_work_search (work, &ask, &error);
+    g_autoptr (PlnWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second);
+    const PlnAsk ask = { .best = 3 };
+    g_autoptr (PlnResult) none = pln_work_search (work, &ask, &error);
     TEST_TRUE (none == NULL && error != NULL);
-    TEST_TRUE (wrk_plan_work_stopped (work));
+    TEST_TRUE (pln_work_stopped (work));
     g_autofree char *text = text_of (work);
     g_clear_error (&error);
     TEST_TRUE (read_text (again, text, &error));
-    g_autoptr (WrkPlanResult) rest = answer_of (again, 3);
+    g_autoptr (PlnResult) rest = answer_of (again, 3);
     same_answers (whole, rest);
     TEST_INT (first.tasks + second.tasks, 14); /* none is done twice */
   }
@@ -241,18 +241,18 @@ a_finished_search_has_nothing_left_to_do (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd first = { 0 }, second = { 0 }, third = { 0 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second),
+  g_autoptr (PlnWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second),
                           more = odd_work (small.plan, &third);
-  g_autoptr (WrkPlanResult) a = answer_of (work, 2);
+  g_autoptr (PlnResult) a = answer_of (work, 2);
   g_autofree char *text = text_of (work);
   TEST_TRUE (read_text (again, text, &error));
-  g_autoptr (WrkPlanResult) b = answer_of (again, 2);
+  g_autoptr (PlnResult) b = answer_of (again, 2);
   same_answers (a, b);
   TEST_INT (second.tasks, 0);
   g_autofree char *twice = text_of (again);
   TEST_STR (twice, text);
   TEST_TRUE (read_text (more, text, &error));
-  g_autoptr (WrkPlanResult) c = answer_of (more, 5), d = search (small.plan, 1, 5);
+  g_autoptr (PlnResult) c = answer_of (more, 5), d = search (small.plan, 1, 5);
   same_answers (c, d);
   TEST_INT (third.tasks, 3); /* the two that ran are known */
 }
@@ -286,12 +286,12 @@ what_is_not_of_the_plan_is_refused (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanResult) result = answer_of (work, 1);
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  g_autoptr (PlnResult) result = answer_of (work, 1);
   g_autofree char *text = text_of (work);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (WrkPlanWork) fresh = odd_work (small.plan, &odd);
+    g_autoptr (PlnWork) fresh = odd_work (small.plan, &odd);
     g_autofree char *wrong = with (text, cases[i].from, cases[i].to);
     TEST_FALSE (read_text (fresh, wrong, &error));
     TEST_HAS (error->message, i + 1 < G_N_ELEMENTS (cases) ? cases[i].says : "state.json: piece ");
@@ -305,13 +305,13 @@ a_row_that_the_plan_would_not_have_is_refused (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd), fresh = odd_work (small.plan, &odd);
-  TEST_TRUE (wrk_plan_work_reckon (work, &error));
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd), fresh = odd_work (small.plan, &odd);
+  TEST_TRUE (pln_work_reckon (work, &error));
   guint i = 0;
-  while (g_array_index (work->pieces, WrkPiece, i).count.n_rows == 0)
+  while (g_array_index (work->pieces, PlnPiece, i).count.n_rows == 0)
     i++;
-  g_array_index (work->pieces, WrkPiece, i).rows[0].step.step_time_s *= 1e6; /* past the deadline of 90 days */
-  g_array_index (work->pieces, WrkPiece, i).rows[0].step_time_s *= 1e6;
+  g_array_index (work->pieces, PlnPiece, i).rows[0].step.step_time_s *= 1e6; /* past the deadline of 90 days */
+  g_array_index (work->pieces, PlnPiece, i).rows[0].step_time_s *= 1e6;
   g_autofree char *text = text_of (work), *says = g_strdup_printf ("state.json: piece %u, row 0 is none of this plan", i);
   TEST_FALSE (read_text (fresh, text, &error));
   TEST_STR (error->message, says);
@@ -324,18 +324,18 @@ a_reply_to_another_task_is_refused (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   Odd odd = { 0 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) work = odd_work (small.plan, &odd);
-  g_autoptr (WrkPlanHand) hand = wrk_plan_hand_new (small.plan);
-  WrkPlanTask task;
-  TEST_TRUE (wrk_plan_work_next (work, G_MAXUINT32, &task));
-  g_autoptr (GBytes) reply = wrk_plan_hand_do (hand, &task, &error);
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  g_autoptr (PlnHand) hand = pln_hand_new (small.plan);
+  PlnTask task;
+  TEST_TRUE (pln_work_next (work, G_MAXUINT32, &task));
+  g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &error);
   gsize n_B = g_bytes_get_size (reply);
   const char *bytes = g_bytes_get_data (reply, NULL);
-  TEST_FALSE (wrk_plan_work_put (work, &task, bytes, n_B - 8, &error)); /* cut off */
+  TEST_FALSE (pln_work_put (work, &task, bytes, n_B - 8, &error)); /* cut off */
   TEST_HAS (error->message, "no reply to it");
   g_clear_error (&error);
-  TEST_TRUE (wrk_plan_work_put (work, &task, bytes, n_B, &error));
-  TEST_FALSE (wrk_plan_work_put (work, &task, bytes, n_B, &error)); /* twice */
+  TEST_TRUE (pln_work_put (work, &task, bytes, n_B, &error));
+  TEST_FALSE (pln_work_put (work, &task, bytes, n_B, &error)); /* twice */
 }
 
 static void
@@ -343,17 +343,17 @@ of_tasks_that_fail_the_first_is_told (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  const WrkPlanCrew crew = { .threads = 1 };
+  const PlnCrew crew = { .threads = 1 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkPlanWork) work = wrk_plan_work_new (small.plan, &crew, &error);
-  WrkPlanTask task = { .number = 7 };
-  wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the seventh"));
+  g_autoptr (PlnWork) work = pln_work_new (small.plan, &crew, &error);
+  PlnTask task = { .number = 7 };
+  pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the seventh"));
   task.number = 3;
-  wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the third"));
+  pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the third"));
   task.number = 5;
-  wrk_plan_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the fifth"));
-  TEST_FALSE (wrk_plan_work_next (work, G_MAXUINT32, &task));
-  TEST_FALSE (wrk_plan_work_reckon (work, &error));
+  pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the fifth"));
+  TEST_FALSE (pln_work_next (work, G_MAXUINT32, &task));
+  TEST_FALSE (pln_work_reckon (work, &error));
   TEST_STR (error->message, "the third");
 }
 
@@ -363,7 +363,7 @@ threads_share_one_machine_and_the_engine (void)
   static const char *const sets[] = { "choices.nodes=[2]", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
-  g_autoptr (WrkPlanResult) one = search (small.plan, 1, 5), five = search (small.plan, 5, 5);
+  g_autoptr (PlnResult) one = search (small.plan, 1, 5), five = search (small.plan, 5, 5);
   same_answers (one, five);
 }
 

@@ -18,20 +18,20 @@
 /* `samples` of 1 MB for each of the four ranks of a job, by workers that are never the bound. */
 #define LOADER(samples) "loader: {tier: fs, sample: 1 MB, samples: " samples ", workers: 64, pin: no}"
 
-static WrkResult *
-run (WrkScenario **scenario, const char *jobs)
+static ScnResult *
+run (Scn **scenario, const char *jobs)
 {
-  return jobs_run (scenario, CLUSTER, jobs, WRK_MODE_EVENT);
+  return jobs_run (scenario, CLUSTER, jobs, COL_MODE_EVENT);
 }
 
 static void
 readers_of_one_tier_starve_each_other (void)
 {
   /* 4 ranks x 1500 x 1 MB = 6 GB a step: 0.75 s at 8 GB/s, beside another such job 1.5 s. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario, STEPS ("a", "0-1", "3", LOADER ("1500")) STEPS ("b", "2-3", "3", LOADER ("1500")));
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario, STEPS ("a", "0-1", "3", LOADER ("1500")) STEPS ("b", "2-3", "3", LOADER ("1500")));
   for (guint i = 0; i < 2; i++) {
-    const WrkJobResult *job = job_of (result, i);
+    const ScnJobResult *job = job_of (result, i);
     TEST_NEAR (job->alone_s, 3, 1e-6);
     TEST_NEAR (job->time_s, 4.5, 1e-4);
     TEST_INT (job->rounds.steps, 3);
@@ -47,8 +47,8 @@ a_light_reader_keeps_its_pace_beside_a_heavy_one (void)
   /* a wants 1.6 GB a step, b 8 GB: 9.6 of 8 GB/s. Readers share evenly: a's are done after 0.4 s of each second, and b has what is
    * left: 0.4 x 4 + 0.6 x 8 = 6.4 GB a second while a runs; its 16 GB take 2.4 s: 12.8 GB in two, the rest at 4 GB/s for 0.4 s and
    * then at 8 for 0.2 s. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario, STEPS ("a", "0-1", "8", LOADER ("400")) STEPS ("b", "2-3", "2", LOADER ("2000")));
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario, STEPS ("a", "0-1", "8", LOADER ("400")) STEPS ("b", "2-3", "2", LOADER ("2000")));
   TEST_NEAR (job_of (result, 0)->time_s, 8, 1e-4);
   TEST_NEAR (job_of (result, 1)->alone_s, 2, 1e-4);
   TEST_NEAR (job_of (result, 1)->time_s, 2.6, 1e-3);
@@ -60,11 +60,11 @@ static void
 checkpoints_at_once_share_the_tier (void)
 {
   /* 4 GB written at 4 GB/s: 1 s of standing still, 2 s beside the other's. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result =
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result =
       run (&scenario, STEPS ("a", "0-1", "2", SAVE ("4 GB", "2", "sync")) STEPS ("b", "2-3", "2", SAVE ("4 GB", "2", "sync")));
   for (guint i = 0; i < 2; i++) {
-    const WrkJobResult *job = job_of (result, i);
+    const ScnJobResult *job = job_of (result, i);
     TEST_NEAR (job->alone_s, 3, 1e-4);
     TEST_NEAR (job->time_s, 4, 1e-4);
     TEST_INT (job->rounds.saves, 1);
@@ -79,9 +79,9 @@ a_drain_shares_the_tier_and_the_next_one_waits_for_it (void)
   /* 12 GB drain in 3 s. Copies of 3 GB out of two GPUs through a memory of 1 TB/s take 6 ms. Step, copy, step, 2 s of waiting for
    * the drain, copy: 1 + 0.006 + 1 + 2 + 0.006. Two such jobs drain in 6 s each: 5 s of waiting, 3 s more. */
 #define JOB(name, nodes) STEPS (name, nodes, "2", SAVE ("12 GB", "1", "async"))
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (&scenario, JOB ("a", "0-1") JOB ("b", "2-3"));
-  const WrkJobResult *job = job_of (result, 0);
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (&scenario, JOB ("a", "0-1") JOB ("b", "2-3"));
+  const ScnJobResult *job = job_of (result, 0);
   TEST_NEAR (job->alone_s, 4.012, 1e-3);
   TEST_NEAR (job->time_s, 7.012, 1e-3);
   TEST_INT (job->rounds.saves, 2);
@@ -97,8 +97,8 @@ reads_and_writes_share_the_time_of_the_servers (void)
 {
   /* Four readers at 8 GB/s would be busy all the time, four writers at 4 GB/s too: equal bytes a second x, x / 8 + x / 4 = 1: 2.667
    * GB/s each. 8 GB are written after 3 s; of 8 GB that is all of the reads too. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result =
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result =
       run (&scenario, "  - {name: in, nodes: 0-3, workload: {kind: io, tier: fs, bytes: 8 GB, threads: 64}}\n"
                       "  - {name: out, workload: {kind: io, op: write, tier: fs, bytes: 8 GB, threads: 64}}\n");
   TEST_INT (job_of (result, 0)->alone->io.clients, 4); /* one a node */
@@ -120,10 +120,10 @@ small_requests_of_one_job_slow_another (void)
       CLUSTER, "  - {name: small, nodes: 0, workload: {kind: io, tier: fs, bytes: 400 MB, io_size: 4 kB, threads: 4096}}\n",
       "  - {name: large, nodes: 1, workload: {kind: io, tier: fs, bytes: 400 MB, io_size: 1 MB, threads: 64}}\n", NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  const WrkScenarioOptions options = { .sets = sets };
+  const ScnOptions options = { .sets = sets };
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkScenario) scenario = wrk_scenario_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
-  g_autoptr (WrkResult) result = wrk_scenario_run (scenario, FALSE, &error);
+  g_autoptr (Scn) scenario = scn_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
   TEST_NEAR (job_of (result, 0)->alone_s, 400e6 * 2.625e-9, 1e-3);
   TEST_NEAR (job_of (result, 1)->alone_s, 400e6 * 0.135e-9, 1e-3);
   TEST_NEAR (job_of (result, 1)->time_s, 400e6 * 2.76e-9, 1e-3);
@@ -134,8 +134,8 @@ a_copy_on_the_nodes_of_a_step_slows_its_gradients (void)
 {
   /* Backward 10 ms, then a bucket of 100 MB by ring over nodes 0 and 2: 1.5 bytes a byte over each adapter, 15 ms alone. A client
    * on node 0 writes 1 GB at up to 4 GB/s meanwhile: x + 1.5 y = 10 GB/s out of its adapter, x at most 4: both 4 GB/s, 25 ms. */
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result = run (
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = run (
       &scenario, "  - {name: step, nodes: [0, 2], workload: {kind: training, algo: ring, layers: [{forward: 0 ms, backward: 10 "
                  "ms, gradient: 100 MB}]}}\n"
                  "  - {name: copy, nodes: 0, workload: {kind: io, op: write, tier: fs, bytes: 1 GB, threads: 64}}\n");
@@ -147,10 +147,10 @@ a_copy_on_the_nodes_of_a_step_slows_its_gradients (void)
 static void
 a_job_alone_takes_what_it_takes_in_a_scenario_of_its_own (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) result =
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result =
       run (&scenario, "  - {nodes: 1-2, workload: {kind: io, tier: fs, bytes: 8 GB, threads: 3, clients: 3}}\n");
-  const WrkJobResult *job = job_of (result, 0);
+  const ScnJobResult *job = job_of (result, 0);
   TEST_NEAR (job->time_s, job->alone_s, 1e-12);
   TEST_NEAR (job->time_s, job->alone->io.time_s, 1e-9);
 }
@@ -166,10 +166,10 @@ more_of_another_job_never_makes_one_quicker (void)
                      "  - {nodes: 2-3, steps: 4, workload: {kind: training, layers: [{forward: 1 s, backward: 0 "
                      "s}], loader: {tier: fs, sample: 1 MB, pin: no, workers: 64, samples: ",
                      other, "}}}\n", NULL);
-    g_autoptr (WrkScenario) scenario = NULL;
-    g_autoptr (WrkResult) result = run (&scenario, jobs);
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (ScnResult) result = run (&scenario, jobs);
     for (guint i = 0; i < 2; i++) {
-      const WrkJobResult *job = job_of (result, i);
+      const ScnJobResult *job = job_of (result, i);
       TEST_TRUE (job->time_s >= job->alone_s * (1 - 1e-9));
       TEST_NEAR (job->rounds.compute_s + job->rounds.data_s + job->rounds.stall_s, job->time_s, 1e-9);
     }
@@ -195,7 +195,7 @@ what_cannot_be_is_refused_with_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    TEST_TRUE (jobs_load (CLUSTER, rows[i].jobs, WRK_MODE_EVENT, &error) == NULL);
+    TEST_TRUE (jobs_load (CLUSTER, rows[i].jobs, COL_MODE_EVENT, &error) == NULL);
     TEST_HAS (error != NULL ? error->message : "", "s.yaml:1");
     TEST_HAS (error != NULL ? error->message : "", rows[i].message);
   }

@@ -1,13 +1,13 @@
 /* What a training scenario's size is counted in, and the settings that change it. */
 #include "base/lookup.h"
 #include "library_fixture.h"
-#include "workload/scale.h"
-#include "workload/scenario.h"
+#include "training/scale.h"
+#include "scenario/scenario.h"
 
-static WrkScale
+static TrnScale
 scale_layers (guint32 replica)
 {
-  return (WrkScale){ .nodes = 4,
+  return (TrnScale){ .nodes = 4,
                      .gpus_per_node = 8,
                      .replica = replica,
                      .pp = replica,
@@ -19,10 +19,10 @@ scale_layers (guint32 replica)
 }
 
 static char *
-joined (const WrkScale *scale, guint32 nodes, double batch, GError **error)
+joined (const TrnScale *scale, guint32 nodes, double batch, GError **error)
 {
   g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
-  if (!wrk_scale_sets (scale, nodes, batch, 12.5e9, sets, error))
+  if (!trn_scale_sets (scale, nodes, batch, 12.5e9, sets, error))
     return NULL;
   g_ptr_array_add (sets, NULL);
   return g_strjoinv ("; ", (char **)sets->pdata);
@@ -31,23 +31,23 @@ joined (const WrkScale *scale, guint32 nodes, double batch, GError **error)
 static void
 replicas_and_passes_divide_or_are_none (void)
 {
-  WrkScale scale = scale_layers (4); /* 8 GPUs a node: two replicas */
-  TEST_NEAR (wrk_scale_replicas (&scale, 3), 6, 0);
-  TEST_NEAR (wrk_scale_passes (&scale, 3, 24), 4, 0);
-  TEST_NEAR (wrk_scale_passes (&scale, 3, 25), 0, 0);
-  TEST_NEAR (wrk_scale_passes (&scale, 3, 3), 0, 0); /* half a micro-batch each */
+  TrnScale scale = scale_layers (4); /* 8 GPUs a node: two replicas */
+  TEST_NEAR (trn_scale_replicas (&scale, 3), 6, 0);
+  TEST_NEAR (trn_scale_passes (&scale, 3, 24), 4, 0);
+  TEST_NEAR (trn_scale_passes (&scale, 3, 25), 0, 0);
+  TEST_NEAR (trn_scale_passes (&scale, 3, 3), 0, 0); /* half a micro-batch each */
   scale.replica = 16;
-  TEST_NEAR (wrk_scale_replicas (&scale, 3), 0, 0); /* 24 GPUs are one and a half */
-  TEST_NEAR (wrk_scale_passes (&scale, 3, 24), 0, 0);
+  TEST_NEAR (trn_scale_replicas (&scale, 3), 0, 0); /* 24 GPUs are one and a half */
+  TEST_NEAR (trn_scale_passes (&scale, 3, 24), 0, 0);
   scale.has_model = TRUE;
   scale.pass = 2;
-  TEST_NEAR (wrk_scale_passes (&scale, 4, 24), 6, 0); /* 2 replicas x 2 sequences */
+  TEST_NEAR (trn_scale_passes (&scale, 4, 24), 6, 0); /* 2 replicas x 2 sequences */
 }
 
 static void
 settings_are_those_of_the_kind_of_step (void)
 {
-  WrkScale scale = scale_layers (1);
+  TrnScale scale = scale_layers (1);
   g_autofree char *layers = joined (&scale, 2, 64, NULL);
   TEST_STR (layers, "cluster.nodes=2; workload.parallel.dp=; workload.micro_batches=4; topology.node.nics.rate=12500000000 B/s");
   scale.has_model = scale.fixed_passes = TRUE;
@@ -61,7 +61,7 @@ settings_are_those_of_the_kind_of_step (void)
 static void
 what_does_not_divide_says_what_would (void)
 {
-  WrkScale scale = scale_layers (1);
+  TrnScale scale = scale_layers (1);
   g_autoptr (GError) batch = NULL, nodes = NULL;
   TEST_TRUE (joined (&scale, 2, 40, &batch) == NULL);
   TEST_STR (batch->message, "a batch of 40 does not divide by 16 replicas x micro-batch 1; accepted: a multiple of 16");
@@ -73,15 +73,15 @@ what_does_not_divide_says_what_would (void)
 /* ---- of scenarios ---- */
 
 static gboolean
-scale_of (const char *file, WrkScale *scale, GError **error)
+scale_of (const char *file, TrnScale *scale, GError **error)
 {
   g_autofree char *path = g_build_filename (TEST_SOURCE_DIR, "scenarios", file, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   Cst *cal = NULL;
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
-  WrkScenario *scenario = wrk_scenario_load (path, lookup, &options, model_library, &cal, error);
-  gboolean done = scenario != NULL && wrk_training_scale (wrk_scenario_training (scenario), BASE_MARK_NONE, scale, error);
-  wrk_scenario_free (scenario);
+  const ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
+  Scn *scenario = scn_load (path, lookup, &options, model_library, &cal, error);
+  gboolean done = scenario != NULL && trn_scale (scn_training (scenario), BASE_MARK_NONE, scale, error);
+  scn_free (scenario);
   cst_free (cal);
   return done;
 }
@@ -89,7 +89,7 @@ scale_of (const char *file, WrkScale *scale, GError **error)
 static void
 a_model_counts_sequences (void)
 {
-  WrkScale scale;
+  TrnScale scale;
   g_autoptr (GError) error = NULL;
   TEST_TRUE (scale_of ("llama3_70b_16nodes.yaml", &scale, &error));
   TEST_TRUE (scale.has_model);
@@ -107,7 +107,7 @@ a_model_counts_sequences (void)
 static void
 sharded_parameters_are_sent_in_every_pass (void)
 {
-  WrkScale scale;
+  TrnScale scale;
   g_autoptr (GError) error = NULL;
   TEST_TRUE (scale_of ("fsdp_8b_32nodes.yaml", &scale, &error));
   TEST_TRUE (scale.each_pass);
@@ -118,7 +118,7 @@ sharded_parameters_are_sent_in_every_pass (void)
 static void
 layers_with_given_times_count_micro_batches (void)
 {
-  WrkScale scale;
+  TrnScale scale;
   g_autoptr (GError) error = NULL;
   TEST_TRUE (scale_of ("cases/02_bottleneck.yaml", &scale, &error));
   TEST_FALSE (scale.has_model);
@@ -131,7 +131,7 @@ layers_with_given_times_count_micro_batches (void)
 static void
 what_is_no_training_step_is_refused (void)
 {
-  WrkScale scale;
+  TrnScale scale;
   g_autoptr (GError) collective = NULL, jobs = NULL;
   TEST_FALSE (scale_of ("quickstart.yaml", &scale, &collective));
   TEST_HAS (collective->message, "not one training step; accepted: a scenario with one workload of kind training");

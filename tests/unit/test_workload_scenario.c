@@ -10,12 +10,12 @@ static void
 expect_error (const char *text, const char *const *sets, const char *want)
 {
   char *message = NULL;
-  WrkScenario *scenario = scenario_load (text, sets, NULL, &message);
+  Scn *scenario = scenario_load (text, sets, NULL, &message);
   if (scenario != NULL)
     fprintf (stderr, "not refused: %s\n", text);
   TEST_TRUE (scenario == NULL);
   test_has (message != NULL ? message : "", want, text, __FILE__, __LINE__);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   g_free (message);
 }
 
@@ -62,7 +62,7 @@ static void
 all_errors_of_a_file_are_said_at_once (void)
 {
   char *message = NULL;
-  WrkScenario *scenario = scenario_load (
+  Scn *scenario = scenario_load (
       ON "workload: {kind: collective, op: x, bytes: 1}\nnccl: {NCCL_ALGO: y}\ndegrade: [{z: 1}]\n", NULL, NULL, &message);
   TEST_TRUE (scenario == NULL);
   TEST_HAS (message, "s.yaml:3:34:");
@@ -70,7 +70,7 @@ all_errors_of_a_file_are_said_at_once (void)
   TEST_HAS (message, "s.yaml:4:19:");
   TEST_HAS (message, "s.yaml:5:12:");
   TEST_HAS (message, "4 errors, nothing was run");
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   g_free (message);
 }
 
@@ -100,7 +100,7 @@ a_training_step_that_does_not_fit_is_refused_when_loading (void)
     if (rows[i].want != NULL)
       expect_error (text, NULL, rows[i].want);
     else {
-      g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, NULL, NULL);
+      g_autoptr (Scn) scenario = scenario_load (text, NULL, NULL, NULL);
       TEST_TRUE (scenario != NULL); /* 32 x 100,000 x 4 tasks: within the limit of 20 million */
     }
   }
@@ -120,21 +120,21 @@ static void
 sets_reach_the_scenario_and_its_topology (void)
 {
   static const char *const named[] = { "cluster.nodes=2", "workload.ranks=3", "topology.node.nics.rate=40 Gb/s", NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (ON COLLECTIVE, named, NULL, NULL);
-  TEST_INT (clu_n_nodes (wrk_scenario_cluster (scenario)), 2);
+  g_autoptr (Scn) scenario = scenario_load (ON COLLECTIVE, named, NULL, NULL);
+  TEST_INT (clu_n_nodes (scn_cluster (scenario)), 2);
   TEST_NEAR (scenario->collective.ranks.v, 3, 0);
   CluRes nic = 0;
   double least_Bps = 1e18; /* the adapters' 40 Gb/s are 5 GB/s, the least there is beside the 1 Gb/s of management */
-  for (; nic < clu_n_resources (wrk_scenario_cluster (scenario)); nic++)
-    if (strcmp (clu_resource_class (wrk_scenario_cluster (scenario), nic), "management") != 0)
-      least_Bps = MIN (least_Bps, clu_resource_capacity (wrk_scenario_cluster (scenario), nic));
+  for (; nic < clu_n_resources (scn_cluster (scenario)); nic++)
+    if (strcmp (clu_resource_class (scn_cluster (scenario), nic), "management") != 0)
+      least_Bps = MIN (least_Bps, clu_resource_capacity (scn_cluster (scenario), nic));
   TEST_NEAR (least_Bps, 5e9, 1e-12);
 
   g_autofree char *text = scenario_text (2, 1, "{kind: collective, op: all_reduce, bytes: 1 GB}", "");
   static const char *const inlined[] = { "topology.nodes=3", "cluster.topology.node.gpus.count=4", "topology.node.nics.count=4",
                                          NULL };
-  g_autoptr (WrkScenario) inside = scenario_load (text, inlined, NULL, NULL);
-  TEST_INT (clu_n_gpus (wrk_scenario_cluster (inside)), 12);
+  g_autoptr (Scn) inside = scenario_load (text, inlined, NULL, NULL);
+  TEST_INT (clu_n_gpus (scn_cluster (inside)), 12);
 }
 
 static void
@@ -142,9 +142,9 @@ sets_of_the_topology_go_to_the_one_that_another_set_names (void)
 {
   static const char *const sets[] = { "topology.node.gpus.count=4", "cluster.topology=teach_8gpu", NULL };
   g_autofree char *text = scenario_text (2, 1, "{kind: collective, op: all_reduce, bytes: 1 GB}", "");
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
-  TEST_STR (clu_name (wrk_scenario_cluster (scenario)), "teach_8gpu");
-  TEST_INT (clu_n_gpus (wrk_scenario_cluster (scenario)), 4);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
+  TEST_STR (clu_name (scn_cluster (scenario)), "teach_8gpu");
+  TEST_INT (clu_n_gpus (scn_cluster (scenario)), 4);
 }
 
 static void
@@ -170,18 +170,18 @@ static void
 fewer_gpus_of_a_node_are_its_first (void)
 {
   static const char *const sets[] = { "cluster.gpus_per_node=3", NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (ON COLLECTIVE, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (ON COLLECTIVE, sets, NULL, NULL);
   TEST_INT (scenario->system.gpus->len, 12);
   TEST_INT (g_array_index (scenario->system.gpus, guint32, 2), 2);
   TEST_INT (g_array_index (scenario->system.gpus, guint32, 3), 8); /* the second node's first */
 }
 
 /* Loads the collective with these lines below it. Returned: full. */
-static WrkScenario *
+static Scn *
 with_lines (const char *lines)
 {
   g_autofree char *text = g_strconcat (ON COLLECTIVE, lines, NULL);
-  WrkScenario *scenario = scenario_load (text, NULL, NULL, NULL);
+  Scn *scenario = scenario_load (text, NULL, NULL, NULL);
   g_assert_nonnull (scenario);
   return scenario;
 }
@@ -189,12 +189,12 @@ with_lines (const char *lines)
 static void
 nccl_variables_are_settings (void)
 {
-  g_autoptr (WrkScenario) plain = with_lines ("");
-  TEST_INT (wrk_scenario_settings (plain)->disabled_algos, 0);
-  TEST_INT (wrk_scenario_settings (plain)->max_channels, 0);
-  g_autoptr (WrkScenario) s =
+  g_autoptr (Scn) plain = with_lines ("");
+  TEST_INT (scn_settings (plain)->disabled_algos, 0);
+  TEST_INT (scn_settings (plain)->max_channels, 0);
+  g_autoptr (Scn) s =
       with_lines ("nccl: {version: 2.28, NCCL_NVLS_ENABLE: 0, NCCL_P2P_DISABLE: 1, NCCL_IB_DISABLE: 1, NCCL_MAX_NCHANNELS: 4}\n");
-  const WrkSettings *settings = wrk_scenario_settings (s);
+  const ColSettings *settings = scn_settings (s);
   TEST_INT (settings->disabled_algos, 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE);
   TEST_STR (settings->nccl_version, "2.28");
   TEST_TRUE (settings->degrade.no_p2p && settings->degrade.no_rdma && !settings->degrade.no_gdr);
@@ -213,14 +213,14 @@ nccl_lists_of_algorithms_are_read_as_it_reads_them (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *line = g_strdup_printf ("nccl: {NCCL_ALGO: %s}\n", rows[i].value);
-    g_autoptr (WrkScenario) s = with_lines (line);
-    guint32 off = wrk_off_algos (wrk_scenario_settings (s), MDL_OP_ALL_REDUCE);
+    g_autoptr (Scn) s = with_lines (line);
+    guint32 off = col_off_algos (scn_settings (s), MDL_OP_ALL_REDUCE);
     TEST_INT ((off & (1u << MDL_ALGO_RING)) == 0, rows[i].ring);
     TEST_INT ((off & (1u << MDL_ALGO_TREE)) == 0, rows[i].tree);
     TEST_INT ((off & (1u << MDL_ALGO_NVLS_TREE)) == 0, rows[i].nvls_tree);
   }
-  g_autoptr (WrkScenario) s = with_lines ("nccl: {NCCL_PROTO: \"LL,LL128\"}\n");
-  TEST_INT (wrk_off_protos (wrk_scenario_settings (s), MDL_OP_REDUCE), 1u << MDL_PROTO_SIMPLE);
+  g_autoptr (Scn) s = with_lines ("nccl: {NCCL_PROTO: \"LL,LL128\"}\n");
+  TEST_INT (col_off_protos (scn_settings (s), MDL_OP_REDUCE), 1u << MDL_PROTO_SIMPLE);
   expect_error (ON COLLECTIVE "nccl: {NCCL_ALGO: Rings}\n", NULL,
                 "s.yaml:4:19: unknown name 'Rings' (did you mean 'ring'?); accepted: ");
 }
@@ -228,16 +228,16 @@ nccl_lists_of_algorithms_are_read_as_it_reads_them (void)
 static void
 each_degradation_is_a_setting (void)
 {
-  g_autoptr (WrkScenario) none = with_lines ("degrade: []\n");
+  g_autoptr (Scn) none = with_lines ("degrade: []\n");
   static const CluDegrade zero = { 0 };
-  TEST_TRUE (memcmp (&wrk_scenario_settings (none)->degrade, &zero, sizeof zero) == 0);
-  g_autoptr (WrkScenario) s = with_lines (
+  TEST_TRUE (memcmp (&scn_settings (none)->degrade, &zero, sizeof zero) == 0);
+  g_autoptr (Scn) s = with_lines (
       "degrade: [{rdma: off}, {gdr: off}, {p2p: off}, {backend: gloo}, {network: management}, {nics: 1}, {numa: remote}]\n");
-  const CluDegrade *d = &wrk_scenario_settings (s)->degrade;
+  const CluDegrade *d = &scn_settings (s)->degrade;
   TEST_TRUE (d->no_rdma && d->no_gdr && d->no_p2p && d->host_only && d->management && !d->frontend && d->remote_numa);
   TEST_INT (d->max_nics, 1);
-  g_autoptr (WrkScenario) front = with_lines ("degrade: [{network: frontend}, {rdma: on}]\n");
-  TEST_TRUE (wrk_scenario_settings (front)->degrade.frontend && !wrk_scenario_settings (front)->degrade.no_rdma);
+  g_autoptr (Scn) front = with_lines ("degrade: [{network: frontend}, {rdma: on}]\n");
+  TEST_TRUE (scn_settings (front)->degrade.frontend && !scn_settings (front)->degrade.no_rdma);
   expect_error (ON COLLECTIVE "degrade: {rdma: off}\n", NULL,
                 "s.yaml:4:10: 'degrade' must be a list (e.g. [{rdma: off}, {nics: 1}])");
   expect_error (ON COLLECTIVE "degrade: [{rmda: off}]\n", NULL,
@@ -250,34 +250,34 @@ each_degradation_is_a_setting (void)
 static void
 the_seed_of_the_options_wins_over_the_files (void)
 {
-  g_autoptr (WrkScenario) file = with_lines ("seed: 7\n");
-  TEST_INT (wrk_scenario_seed (file), 7);
-  WrkScenarioOptions options = { .has_seed = TRUE, .seed = 9 };
-  g_autoptr (WrkScenario) s = scenario_load (ON COLLECTIVE "seed: 7\n", NULL, &options, NULL);
-  TEST_INT (wrk_scenario_seed (s), 9);
-  TEST_INT (wrk_scenario_settings (s)->seed, 9);
+  g_autoptr (Scn) file = with_lines ("seed: 7\n");
+  TEST_INT (scn_seed (file), 7);
+  ScnOptions options = { .has_seed = TRUE, .seed = 9 };
+  g_autoptr (Scn) s = scenario_load (ON COLLECTIVE "seed: 7\n", NULL, &options, NULL);
+  TEST_INT (scn_seed (s), 9);
+  TEST_INT (scn_settings (s)->seed, 9);
 }
 
 static void
 inputs_begin_with_the_scenario (void)
 {
-  g_autoptr (WrkScenario) s = with_lines ("description: words\n");
-  TEST_TRUE (wrk_scenario_inputs (s)->len >= 2);
-  TEST_STR (base_yaml_path (g_ptr_array_index (wrk_scenario_inputs (s), 0)), SCENARIO_NAME);
-  TEST_HAS (base_yaml_path (g_ptr_array_index (wrk_scenario_inputs (s), 1)), "teach_nic.yaml");
-  TEST_STR (wrk_scenario_description (s), "words");
-  TEST_STR (wrk_scenario_name (s), "s");
+  g_autoptr (Scn) s = with_lines ("description: words\n");
+  TEST_TRUE (scn_inputs (s)->len >= 2);
+  TEST_STR (base_yaml_path (g_ptr_array_index (scn_inputs (s), 0)), SCENARIO_NAME);
+  TEST_HAS (base_yaml_path (g_ptr_array_index (scn_inputs (s), 1)), "teach_nic.yaml");
+  TEST_STR (scn_description (s), "words");
+  TEST_STR (scn_name (s), "s");
 }
 
 static void
 a_collective_that_stays_in_a_node_says_so (void)
 {
-  g_autoptr (WrkResult) r =
-      scenario_run (2, 2, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 2, repeat: 3}", "", WRK_MODE_EVENT);
+  g_autoptr (ScnResult) r =
+      scenario_run (2, 2, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 2, repeat: 3}", "", COL_MODE_EVENT);
   TEST_INT (r->run.warnings->len, 1);
   TEST_HAS (g_ptr_array_index (r->run.warnings, 0), "never leaves a node (2 ranks of a cluster of 4 GPUs)");
   TEST_INT (r->repeat, 3);
-  g_autoptr (WrkResult) one = scenario_run (2, 1, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 1}", "", WRK_MODE_EVENT);
+  g_autoptr (ScnResult) one = scenario_run (2, 1, "{kind: collective, op: all_reduce, bytes: 1 MB, ranks: 1}", "", COL_MODE_EVENT);
   TEST_HAS (g_ptr_array_index (one->run.warnings, 0), "one rank");
   TEST_NEAR (one->coll.time_s, 0, 0);
 }
@@ -286,9 +286,9 @@ static void
 an_algorithm_that_cannot_run_is_refused_at_its_place (void)
 {
   g_autofree char *text = scenario_text (2, 1, "{kind: collective, op: all_reduce, bytes: 1 MB, algo: nvls}", "");
-  g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (text, NULL, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  TEST_TRUE (wrk_scenario_run (scenario, FALSE, &error) == NULL);
+  TEST_TRUE (scn_run (scenario, FALSE, &error) == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
   TEST_HAS (error->message, "s.yaml:24:65: all_reduce nvls cannot run here");
 }
@@ -296,10 +296,10 @@ an_algorithm_that_cannot_run_is_refused_at_its_place (void)
 static void
 schemas_are_sound (void)
 {
-  static const BaseSchema *const schemas[] = { &wrk_schema_scenario,  &wrk_schema_collective, &wrk_schema_transfer,
-                                               &wrk_schema_training,  &wrk_schema_parallel,   &wrk_schema_degrade,
-                                               &wrk_schema_nccl,      &wrk_schema_report,     &wrk_schema_job,
-                                               &wrk_schema_background };
+  static const BaseSchema *const schemas[] = { &scn_schema_scenario,  &scn_schema_collective, &sto_schema_transfer,
+                                               &trn_schema_training,  &trn_schema_parallel,   &scn_schema_degrade,
+                                               &col_schema_nccl,      &scn_schema_report,     &scn_schema_job,
+                                               &scn_schema_background };
   for (unsigned i = 0; i < G_N_ELEMENTS (schemas); i++) {
     g_autofree char *fault = base_schema_check (schemas[i]);
     TEST_STR (fault, NULL);

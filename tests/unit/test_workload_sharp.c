@@ -39,10 +39,10 @@ static Loads
 loads_of (const Bench *b, MdlAlgo algo, MdlOp op, const char *from, const char *to)
 {
   Loads l = { HUGE_VAL, 0, 0, 0 };
-  const WrkTraffic *t = wrk_comm_traffic (b->comm, op, algo, 0, NULL);
-  g_autoptr (GArray) loads = t != NULL ? wrk_spread_loads (t->spread) : g_array_new (FALSE, FALSE, sizeof (WrkLoad));
+  const ColTraffic *t = col_comm_traffic (b->comm, op, algo, 0, NULL);
+  g_autoptr (GArray) loads = t != NULL ? col_spread_loads (t->spread) : g_array_new (FALSE, FALSE, sizeof (ColLoad));
   for (guint i = 0; i < loads->len; i++) {
-    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
+    const ColLoad *load = &g_array_index (loads, ColLoad, i);
     g_autofree char *name = clu_resource_name (b->clu, load->res);
     const char *arrow = strstr (name, "->"), *first = strstr (name, from);
     if (arrow == NULL || first == NULL || first > arrow || strstr (arrow, to) == NULL)
@@ -90,7 +90,7 @@ a_reduction_tree_leaves_each_switch_by_one_link (void)
   static const char *const routings[] = { "static", "ecmp" };
   for (unsigned i = 0; i < G_N_ELEMENTS (routings); i++) {
     Bench b = { .clu = tree_cluster (1, 16, TRUE, routings[i]) };
-    wrk_settings_default (&b.settings);
+    col_settings_default (&b.settings);
     bench_open (&b, 16);
     Loads up = loads_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "leaf", "spine");
     Loads down = loads_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, "spine", "leaf");
@@ -184,9 +184,9 @@ pat_sends_each_part_over_each_tree_once (void)
     bench_open (&b, n);
     for (unsigned k = 0; k < 2; k++) {
       MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
-      g_autoptr (GPtrArray) pipes = wrk_comm_pipes (b.comm, op, MDL_ALGO_PAT, 0, 1e6, 0);
+      g_autoptr (GPtrArray) pipes = col_comm_pipes (b.comm, op, MDL_ALGO_PAT, 0, 1e6, 0);
       TEST_INT (pipes->len, 1);
-      const WrkPipe *pipe = pipes->pdata[0];
+      const ColPipe *pipe = pipes->pdata[0];
       unsigned phases = (unsigned)ceil (log2 (n));
       TEST_INT (pipe->n_edges, n * phases);
       double sum = 0;
@@ -211,13 +211,13 @@ pat_gathers_every_part_everywhere (void)
   for (guint32 n = 2; n <= 9; n++) {
     Bench b = bench_new (1, n, TRUE);
     bench_open (&b, n);
-    g_autoptr (GPtrArray) pipes = wrk_comm_pipes (b.comm, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 0, 1e6, 0);
-    const WrkPipe *pipe = pipes->pdata[0];
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (b.comm, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 0, 1e6, 0);
+    const ColPipe *pipe = pipes->pdata[0];
     gboolean has[9][9] = { { FALSE } };
     for (guint32 r = 0; r < n; r++)
       has[r][r] = TRUE;
     for (guint32 e = 0; e < pipe->n_edges; e++) {
-      const WrkEdge *edge = &pipe->edge[e];
+      const ColEdge *edge = &pipe->edge[e];
       guint32 far = (edge->to + n - edge->from) % n, parts = 0;
       for (guint32 behind = 0; behind + far < n; behind += 2 * far) {
         guint32 origin = (edge->from + n - behind) % n;
@@ -235,11 +235,11 @@ pat_gathers_every_part_everywhere (void)
 }
 
 static double
-price (Bench *b, MdlOp op, MdlAlgo algo, double size_B, WrkColl *coll)
+price (Bench *b, MdlOp op, MdlAlgo algo, double size_B, ColAnswer *coll)
 {
   g_autoptr (GError) error = NULL;
-  WrkCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, MDL_PROTO_AUTO, 0 };
-  if (!wrk_coll_price (b->comm, &request, coll, &error)) {
+  ColCollRequest request = { op, size_B, MDL_DTYPE_FP32, algo, MDL_PROTO_AUTO, 0 };
+  if (!col_coll_price (b->comm, &request, coll, &error)) {
     fprintf (stderr, "%s\n", error->message);
     CU_FAIL ("cannot price");
     return 0;
@@ -256,18 +256,18 @@ event_and_model_agree_by_both_libraries (void)
     Bench b = bench_new (4, 5, TRUE);
     b.settings.library = nccl ? cst_library (calibration) : NULL;
     bench_open (&b, 20);
-    WrkColl coll = { 0 };
+    ColAnswer coll = { 0 };
     for (unsigned i = 0; i < G_N_ELEMENTS (in_switches); i++)
       for (double size_B = 8; size_B < 1e10; size_B *= 64) {
-        b.settings.mode = WRK_MODE_EVENT;
+        b.settings.mode = COL_MODE_EVENT;
         double event_s = price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll);
-        b.settings.steps = WRK_STEPS_EXACT; /* there are no messages: the same */
+        b.settings.steps = COL_STEPS_EXACT; /* there are no messages: the same */
         TEST_NEAR (price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll), event_s, 1e-12);
-        b.settings.steps = WRK_STEPS_FLUID;
-        b.settings.mode = WRK_MODE_MODEL;
+        b.settings.steps = COL_STEPS_FLUID;
+        b.settings.mode = COL_MODE_MODEL;
         TEST_NEAR (event_s, price (&b, MDL_OP_ALL_REDUCE, in_switches[i], size_B, &coll), .01);
       }
-    wrk_coll_clear (&coll);
+    col_coll_clear (&coll);
     bench_close (&b);
   }
 }
@@ -280,17 +280,17 @@ pat_messages_agree_with_the_fluid_form_from_a_mebibyte (void)
       Bench b = one_gpu_nodes (n);
       b.settings.library = nccl ? cst_library (calibration) : NULL;
       bench_open (&b, n);
-      WrkColl coll = { 0 };
+      ColAnswer coll = { 0 };
       for (double size_B = 1048576; size_B < 1e10; size_B *= 16)
         for (unsigned k = 0; k < 2; k++) {
           MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
-          b.settings.steps = WRK_STEPS_FLUID;
+          b.settings.steps = COL_STEPS_FLUID;
           double fluid_s = price (&b, op, MDL_ALGO_PAT, size_B, &coll);
-          b.settings.steps = WRK_STEPS_EXACT;
+          b.settings.steps = COL_STEPS_EXACT;
           TEST_NEAR (price (&b, op, MDL_ALGO_PAT, size_B, &coll), fluid_s, .05);
           TEST_TRUE (coll.n_messages >= (guint64)n * (guint64)ceil (log2 (n)));
         }
-      wrk_coll_clear (&coll);
+      col_coll_clear (&coll);
       bench_close (&b);
     }
 }
@@ -301,12 +301,12 @@ plain_pat_is_phases_of_alpha_and_bytes (void)
   /* 4 nodes: 2 phases of two wires of 5 us and 3/4 of 40 MB at 10 GB/s: 20 us + 3 ms; 2 phases x 4 messages */
   Bench b = one_gpu_nodes (4);
   bench_open (&b, 4);
-  WrkColl coll = { 0 };
+  ColAnswer coll = { 0 };
   TEST_NEAR (price (&b, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 40e6, &coll), 3.02e-3, 1e-9);
-  b.settings.steps = WRK_STEPS_EXACT;
+  b.settings.steps = COL_STEPS_EXACT;
   TEST_NEAR (price (&b, MDL_OP_ALL_GATHER, MDL_ALGO_PAT, 40e6, &coll), 3.02e-3, 1e-9);
   TEST_INT (coll.n_messages, 8);
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   bench_close (&b);
 }
 
@@ -315,9 +315,9 @@ switches_gain_at_most_two_parts_in_n_over_a_ring (void)
 {
   /* 8 nodes of one GPU: the ring moves 2 x 7/8 of the bytes out of each NIC, the chain all of them once: 1.75 */
   Bench b = bench_new (1, 8, TRUE);
-  b.settings.mode = WRK_MODE_MODEL;
+  b.settings.mode = COL_MODE_MODEL;
   bench_open (&b, 8);
-  WrkColl coll = { 0 };
+  ColAnswer coll = { 0 };
   double before = HUGE_VAL;
   for (double size_B = 8; size_B < 1e11; size_B *= 32) {
     double ring_s = price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_RING, size_B, &coll);
@@ -326,7 +326,7 @@ switches_gain_at_most_two_parts_in_n_over_a_ring (void)
     before = gain;
   }
   TEST_NEAR (before, 1.75, 1e-3);
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   bench_close (&b);
 }
 
@@ -336,12 +336,12 @@ nvls_efficiency_holds_inside_nodes_alone (void)
   Bench b = bench_new (2, 2, TRUE);
   b.settings.library = cst_library (calibration);
   bench_open (&b, 4);
-  const WrkTraffic *t = wrk_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
+  const ColTraffic *t = col_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
   double efficiency = mdl_nvls_efficiency (b.settings.library, 90);
   TEST_TRUE (efficiency > .5 && efficiency < 1);
-  g_autoptr (GArray) loads = wrk_spread_loads (t->spread);
+  g_autoptr (GArray) loads = col_spread_loads (t->spread);
   for (guint i = 0; i < loads->len; i++) {
-    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
+    const ColLoad *load = &g_array_index (loads, ColLoad, i);
     g_autofree char *name = clu_resource_name (b.clu, load->res);
     TEST_NEAR (load->factor, strstr (name, "nvswitch") != NULL ? efficiency : 1, 1e-9);
   }
@@ -352,10 +352,10 @@ nvls_efficiency_holds_inside_nodes_alone (void)
 static const char *
 reason_for (Bench *b, MdlAlgo algo, MdlOp op, MdlDtype dtype)
 {
-  WrkCollRequest request = { op, 1e6, dtype, algo, MDL_PROTO_SIMPLE, 0 };
-  g_autoptr (GArray) choices = wrk_comm_choices (b->comm, &request);
+  ColCollRequest request = { op, 1e6, dtype, algo, MDL_PROTO_SIMPLE, 0 };
+  g_autoptr (GArray) choices = col_comm_choices (b->comm, &request);
   for (guint i = 0; i < choices->len; i++) {
-    const WrkChoice *c = &g_array_index (choices, WrkChoice, i);
+    const ColChoice *c = &g_array_index (choices, ColChoice, i);
     if (c->algo == algo && c->proto == MDL_PROTO_SIMPLE)
       return c->reason != NULL ? c->reason : "";
   }
@@ -378,7 +378,7 @@ the_nvswitch_adds_no_narrow_types (void)
   TEST_HAS (reason_for (&b, MDL_ALGO_NVLS, MDL_OP_REDUCE_SCATTER, MDL_DTYPE_INT8), "data type");
   TEST_STR (reason_for (&b, MDL_ALGO_NVLS, MDL_OP_ALL_GATHER, MDL_DTYPE_FP8), "");
   TEST_STR (reason_for (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE, MDL_DTYPE_BF16), "");
-  g_clear_pointer (&b.comm, wrk_comm_free);
+  g_clear_pointer (&b.comm, col_comm_free);
   bench_open (&b, 4);
   TEST_HAS (reason_for (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP8), "data type");
   TEST_STR (reason_for (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP16), "");
@@ -401,7 +401,7 @@ what_cannot_run_says_what_is_missing (void)
   TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "all on one node");
   TEST_HAS (reason_of (&b, MDL_ALGO_NVLS_TREE, MDL_OP_ALL_REDUCE), "all on one node");
   TEST_STR (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_REDUCE), "");
-  g_clear_pointer (&b.comm, wrk_comm_free);
+  g_clear_pointer (&b.comm, col_comm_free);
   b.settings.degrade.no_rdma = TRUE;
   bench_open (&b, 4);
   TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE), "RDMA");
@@ -494,11 +494,11 @@ switches_may_reduce_slower_than_links (void)
   Bench b = bench_on (fixture_cluster_on (1, 8, TRUE,
                                           "{kind: single_switch, leaf: {type: {switch: k, radix: 8, latency: 0, "
                                           "sharp: {rate: 0.8, small_types: no}}}}"));
-  b.settings.mode = WRK_MODE_MODEL;
+  b.settings.mode = COL_MODE_MODEL;
   bench_open (&b, 8);
-  WrkColl coll = { 0 };
+  ColAnswer coll = { 0 };
   TEST_NEAR (price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_COLLNET_CHAIN, 1e9, &coll), .125 + 10e-6, 1e-6);
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   b.settings.library = cst_library (calibration);
   TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_BF16), "bf16");
   TEST_HAS (reason_for (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_REDUCE, MDL_DTYPE_FP8), "fp8");
@@ -515,11 +515,11 @@ gathering_wants_a_head_for_each_rank (void)
   TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER), "");
   TEST_STR (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_REDUCE_SCATTER), "");
   TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_CHAIN, MDL_OP_ALL_GATHER), "not offered");
-  g_clear_pointer (&b.comm, wrk_comm_free);
+  g_clear_pointer (&b.comm, col_comm_free);
   bench_open (&b, 15);
   TEST_HAS (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_GATHER), "as many GPUs on each node");
   TEST_STR (reason_of (&b, MDL_ALGO_COLLNET_DIRECT, MDL_OP_ALL_REDUCE), "");
-  g_clear_pointer (&b.comm, wrk_comm_free);
+  g_clear_pointer (&b.comm, col_comm_free);
   b.settings.degrade.max_nics = 1;
   bench_open (&b, 16);
   TEST_HAS (reason_of (&b, MDL_ALGO_NVLS, MDL_OP_ALL_GATHER), "an adapter for each GPU");
@@ -533,13 +533,13 @@ the_network_s_switches_reduce_when_asked (void)
    * not. */
   Bench b = bench_new (2, 8, TRUE);
   bench_open (&b, 16);
-  WrkColl coll = { 0 };
+  ColAnswer coll = { 0 };
   double library_s = price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_AUTO, 1e9, &coll);
   TEST_INT (coll.algo, MDL_ALGO_RING);
   double best_s = price (&b, MDL_OP_ALL_REDUCE, MDL_ALGO_BEST, 1e9, &coll);
   TEST_TRUE (coll.algo == MDL_ALGO_NVLS || coll.algo == MDL_ALGO_COLLNET_DIRECT || coll.algo == MDL_ALGO_COLLNET_CHAIN);
   TEST_NEAR (library_s / best_s, 1.875, .01);
-  wrk_coll_clear (&coll);
+  col_coll_clear (&coll);
   bench_close (&b);
 }
 

@@ -3,7 +3,7 @@
 #include "scenario_fixture.h"
 
 /* The step of a small model on H100; `more`: further keys of the workload. NULL and the error's text in *message. */
-static WrkResult *
+static ScnResult *
 run_step (unsigned gpus, const char *more, char **message)
 {
   g_autofree char *text =
@@ -12,16 +12,16 @@ run_step (unsigned gpus, const char *more, char **message)
                        gpus, more);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = WRK_MODE_MODEL };
+  ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
   Cst *cal = NULL;
-  WrkScenario *scenario =
-      wrk_scenario_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  Scn *scenario =
+      scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;
   else if (result == NULL)
     g_error ("%s", error->message);
-  wrk_scenario_free (scenario);
+  scn_free (scenario);
   cst_free (cal);
   return result;
 }
@@ -29,7 +29,7 @@ run_step (unsigned gpus, const char *more, char **message)
 static double
 step_s (unsigned gpus, const char *more)
 {
-  g_autoptr (WrkResult) result = run_step (gpus, more, NULL);
+  g_autoptr (ScnResult) result = run_step (gpus, more, NULL);
   return result->training.step_time_s;
 }
 
@@ -69,10 +69,10 @@ a_framework_may_cut_products_up_by_default (void)
   g_autofree char *plain = g_strdup_printf ("%ssoftware: {name: megatron}", keys);
   g_autofree char *off = g_strdup_printf ("%ssoftware: {name: megatron}, overlap: {tp: false}", keys);
   g_autofree char *on = g_strdup_printf ("%ssoftware: {name: megatron}, overlap: {tp: true}", keys);
-  g_autoptr (WrkResult) cut = run_step (8, plain, NULL), whole = run_step (8, off, NULL);
+  g_autoptr (ScnResult) cut = run_step (8, plain, NULL), whole = run_step (8, off, NULL);
   TEST_NEAR (cut->training.step_time_s, step_s (8, on), 0);
-  TEST_TRUE (cut->training.part_s[WRK_PART_EXPOSED_TP] < whole->training.part_s[WRK_PART_EXPOSED_TP]);
-  TEST_TRUE (cut->training.part_s[WRK_PART_COMPUTE] > whole->training.part_s[WRK_PART_COMPUTE]);
+  TEST_TRUE (cut->training.part_s[TRN_PART_EXPOSED_TP] < whole->training.part_s[TRN_PART_EXPOSED_TP]);
+  TEST_TRUE (cut->training.part_s[TRN_PART_COMPUTE] > whole->training.part_s[TRN_PART_COMPUTE]);
 }
 
 static void

@@ -4,8 +4,8 @@
 
 #include "scenario_fixture.h"
 
-static WrkResult *
-run (const char *stage, const char *tier, WrkMode mode, char **why)
+static ScnResult *
+run (const char *stage, const char *tier, ColMode mode, char **why)
 {
   g_autofree char *workload = g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], loader: {tier: %s, "
                                                "sample: 100 MB, samples: 10, workers: 64, pin: no, stage: %s}}",
@@ -16,10 +16,10 @@ run (const char *stage, const char *tier, WrkMode mode, char **why)
                                "write: 5 GB/s, latency: 0, blend: 16, pcie: {class: {link_class: pci, family: pcie, efficiency: 1, "
                                "latency: 0, duplex: 1}, rate: 50 GB/s}}}}",
                                "topology.node.sockets.memory=400 GB/s", NULL };
-  const WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, &options, why);
+  const ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (Scn) scenario = scenario_load (text, sets, &options, why);
   g_autoptr (GError) error = NULL;
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL && why == NULL)
     g_error ("%s: %s", stage, error != NULL ? error->message : "not loaded");
   return result;
@@ -41,10 +41,10 @@ time_and_epochs_to_pay_follow_from_bytes_and_rates (void)
     { "{from: fs, bytes: 100 GB, hold: part, how: peers}", "read", 5, 5, 25e9 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-      g_autoptr (WrkResult) r = run (rows[i].stage, "nvme", mode, NULL);
-      const WrkStageResult *s = &r->training.loader.stage;
-      double time_s = mode == WRK_MODE_EVENT ? rows[i].time_s : rows[i].model_s;
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+      g_autoptr (ScnResult) r = run (rows[i].stage, "nvme", mode, NULL);
+      const TrnStageResult *s = &r->training.loader.stage;
+      double time_s = mode == COL_MODE_EVENT ? rows[i].time_s : rows[i].model_s;
       test_near (s->time_s, time_s, 5e-3, rows[i].stage, __FILE__, __LINE__);
       TEST_STR (s->bound_by, rows[i].bound_by);
       TEST_NEAR (s->node_B, rows[i].node_B, 1e-12);
@@ -64,9 +64,9 @@ what_never_waited_has_nothing_to_gain (void)
   g_autofree char *slow = scenario_text (1, 1, workload, "");
   const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 20 GB/s, network: fabric}]",
                                "topology.node.storage={local_nvme: {drives: 4, type: nvme_gen5}}", NULL };
-  g_autoptr (WrkScenario) scenario = scenario_load (slow, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (slow, sets, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) idle = wrk_scenario_run (scenario, FALSE, &error);
+  g_autoptr (ScnResult) idle = scn_run (scenario, FALSE, &error);
   TEST_TRUE (isnan (idle->training.loader.stage.epochs));
   TEST_NEAR (idle->training.loader.stage.saved_s, 0, 1e-6);
 }
@@ -77,7 +77,7 @@ drives_and_the_way_into_a_node_bound_it (void)
   static const char *const how[] = { "each", "peers" };
   for (unsigned h = 0; h < 2; h++) {
     g_autofree char *stage = g_strdup_printf ("{from: fs, bytes: 100 GB, how: %s}", how[h]);
-    g_autoptr (WrkResult) r = run (stage, "nvme", WRK_MODE_EVENT, NULL);
+    g_autoptr (ScnResult) r = run (stage, "nvme", COL_MODE_EVENT, NULL);
     /* drives, and the way into the node, bound it whatever the tier gives */
     TEST_TRUE (r->training.loader.stage.time_s >= 100.0 / 20 && r->training.loader.stage.time_s >= 100.0 / 10 * (1 - 1e-9));
   }
@@ -99,7 +99,7 @@ what_cannot_be_is_refused_at_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
-    g_autoptr (WrkResult) r = run (rows[i].stage, rows[i].tier, WRK_MODE_EVENT, &why);
+    g_autoptr (ScnResult) r = run (rows[i].stage, rows[i].tier, COL_MODE_EVENT, &why);
     TEST_TRUE (r == NULL);
     TEST_HAS (why != NULL ? why : "", rows[i].says);
   }

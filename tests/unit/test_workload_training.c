@@ -2,10 +2,10 @@
 
 #include "harness.h"
 #include "training-private.h"
-#include "workload/scenario.h"
+#include "scenario/scenario.h"
 
 /* A step written inline; the plain library, so that every time follows from the file. */
-static WrkResult *
+static ScnResult *
 run_text (const char *workload, const char *extra)
 {
   g_autofree char *text = g_strdup_printf (
@@ -24,20 +24,20 @@ run_text (const char *workload, const char *extra)
       extra, workload);
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  WrkScenarioOptions options = { 0 };
-  g_autoptr (WrkScenario) scenario =
-      wrk_scenario_load_data ("step.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, TRUE, &error) : NULL;
+  ScnOptions options = { 0 };
+  g_autoptr (Scn) scenario =
+      scn_load_data ("step.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  ScnResult *result = scenario != NULL ? scn_run (scenario, TRUE, &error) : NULL;
   if (result == NULL)
     fprintf (stderr, "%s\n", error->message);
   return result;
 }
 
 static double
-total (const WrkTrainingResult *t)
+total (const TrnResult *t)
 {
   double sum_s = 0;
-  for (int p = 0; p < WRK_PART_N; p++)
+  for (int p = 0; p < TRN_PART_N; p++)
     sum_s += t->part_s[p];
   return sum_s;
 }
@@ -47,11 +47,11 @@ buckets_overlap_as_worked_by_hand (void)
 {
   /* forward 4 x 1 ms; backward 4 x 2 ms; each bucket 2 x 7/8 x 200 MB / 100 GB/s = 3.5 ms. First ready at 4 + 2 = 6 ms; then
    * end to end: 6 + 4 x 3.5 = 20 ms; compute ends at 12, so 8 ms are exposed */
-  g_autoptr (WrkResult) r =
+  g_autoptr (ScnResult) r =
       run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n", "");
   TEST_NEAR (r->training.step_time_s, 20e-3, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 12e-3, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 8e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_COMPUTE], 12e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_EXPOSED_DP], 8e-3, 1e-9);
   TEST_INT (r->training.n_buckets, 4);
   TEST_NEAR (r->training.communication_s, 14e-3, 1e-9);
 }
@@ -59,7 +59,7 @@ buckets_overlap_as_worked_by_hand (void)
 static void
 without_overlap_the_times_add (void)
 {
-  g_autoptr (WrkResult) r = run_text (
+  g_autoptr (ScnResult) r = run_text (
       "  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {overlap: false}\n", "");
   TEST_NEAR (r->training.step_time_s, 26e-3, 1e-9);
 }
@@ -68,7 +68,7 @@ static void
 a_bucket_closes_when_it_holds_its_cap (void)
 {
   /* cap 350 MB over layers of 200 MB from the end: 400, 400; 5 layers: 400, 400, 200 */
-  g_autoptr (WrkResult) r = run_text (
+  g_autoptr (ScnResult) r = run_text (
       "  layers: [{count: 5, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n  ddp: {bucket: 350 MB}\n", "");
   TEST_INT (r->training.n_buckets, 3);
   TEST_NEAR (r->training.all_reduce.size_B, 400e6, 1e-12);
@@ -83,10 +83,10 @@ pipeline_bubble_is_the_closed_form (void)
     g_autofree char *text = g_strdup_printf (
         "  layers: [{count: 4, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, pp: 4}\n  micro_batches: 8\n  schedule: %s\n",
         schedule[i]);
-    g_autoptr (WrkResult) r = run_text (text, "");
+    g_autoptr (ScnResult) r = run_text (text, "");
     TEST_NEAR (r->training.step_time_s, 33e-3, 1e-9);
-    TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE], 9e-3, 1e-9);
-    TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 24e-3, 1e-9);
+    TEST_NEAR (r->training.part_s[TRN_PART_BUBBLE], 9e-3, 1e-9);
+    TEST_NEAR (r->training.part_s[TRN_PART_COMPUTE], 24e-3, 1e-9);
     TEST_INT (r->training.stage, 0);
   }
 }
@@ -108,11 +108,11 @@ every_schedule_has_its_bubble (void)
     g_autofree char *text = g_strdup_printf (
         "  layers: [{count: 8, forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 1, %s}\n  micro_batches: 8\n  schedule: %s\n",
         row[i].parallel, row[i].schedule);
-    g_autoptr (WrkResult) r = run_text (text, "");
+    g_autoptr (ScnResult) r = run_text (text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL (r);
     TEST_NEAR (r->training.step_time_s, 48e-3 + row[i].bubble_s, 1e-9);
-    TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE], row[i].bubble_s, 1e-9);
-    TEST_NEAR (r->training.part_s[WRK_PART_COMPUTE], 48e-3, 1e-9);
+    TEST_NEAR (r->training.part_s[TRN_PART_BUBBLE], row[i].bubble_s, 1e-9);
+    TEST_NEAR (r->training.part_s[TRN_PART_COMPUTE], 48e-3, 1e-9);
   }
 }
 
@@ -125,7 +125,7 @@ a_layer_says_how_much_of_backward_is_weights (void)
     g_autofree char *text = g_strdup_printf ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms%s}]\n  parallel: {dp: 1, pp: 2}\n"
                                              "  micro_batches: 4\n  schedule: zb_h1\n",
                                              i == 0 ? "" : ", weight: 0.5 ms");
-    g_autoptr (WrkResult) r = run_text (text, "");
+    g_autoptr (ScnResult) r = run_text (text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL (r);
     TEST_NEAR (r->training.step_time_s, step_s[i], 1e-9);
   }
@@ -137,12 +137,12 @@ a_chunk_is_reduced_while_the_next_one_runs (void)
 {
   /* interleaved, two ranks of two chunks of one layer: 2 x 2 x 3 ms and a bubble of 3 / 2 x 2 = 3 ms end at 15; rank 0's chunk b is
    * complete at 11, a at 15; a bucket of 100 MB over two replicas takes 1 ms, so that of a alone shows */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 100 MB}]\n  algo: ring\n"
+  g_autoptr (ScnResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, gradient: 100 MB}]\n  algo: ring\n"
                                       "  parallel: {dp: 2, pp: 2, vp: 2}\n  micro_batches: 2\n  schedule: interleaved\n",
                                       "");
   CU_ASSERT_PTR_NOT_NULL_FATAL (r);
   TEST_NEAR (r->training.step_time_s, 16e-3, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 1e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_EXPOSED_DP], 1e-3, 1e-9);
   TEST_NEAR (r->training.communication_s, 2e-3, 1e-9);
   TEST_INT (r->training.n_buckets, 4);
 }
@@ -152,12 +152,12 @@ both_copies_of_dualpipe_reduce_together (void)
 {
   /* two ranks, four micro-batches, no bubble: 12 ms. Stage 1's copies are complete at 10 ms, stage 0's at 12; 200 MB between the
    * two ranks take 2 ms: 10 to 12 and 12 to 14 */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n"
+  g_autoptr (ScnResult) r = run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, gradient: 200 MB}]\n  algo: ring\n"
                                       "  parallel: {dp: 1, pp: 2}\n  micro_batches: 4\n  schedule: dualpipe\n",
                                       "");
   CU_ASSERT_PTR_NOT_NULL_FATAL (r);
   TEST_NEAR (r->training.step_time_s, 14e-3, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_EXPOSED_DP], 2e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_EXPOSED_DP], 2e-3, 1e-9);
   TEST_INT (r->training.all_reduce.n_ranks, 2);
   TEST_INT (r->training.n_buckets, 2);
 }
@@ -167,7 +167,7 @@ a_chain_that_turns_sends_nothing_there (void)
 {
   /* zb_v, one micro-batch, two ranks, four chunks: 4 x (1 + 1) ms there and back; rank 1 runs W of its chunk b before B of a, and W
    * of the first chunk comes last; the boundaries 0-1 and 2-3 cost 1 ms each way, 1-2 is on rank 1: 8 + 2 + 4 = 14 ms */
-  g_autoptr (WrkResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n"
+  g_autoptr (ScnResult) r = run_text ("  layers: [{count: 4, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n"
                                       "  parallel: {dp: 1, pp: 2}\n  schedule: zb_v\n",
                                       "");
   CU_ASSERT_PTR_NOT_NULL_FATAL (r);
@@ -187,7 +187,7 @@ schedules_keep_the_laws_of_a_step (void)
           "  layers: [{count: 11, forward: 1 ms, backward: 2 ms, weight: 0.8 ms, gradient: 30 MB, activation: 10 MB}]\n"
           "  parallel: {dp: 2, pp: 4%s}\n  micro_batches: 8\n  optimizer_time: 1 ms\n  schedule: %s\n%s",
           rounds ? ", vp: 2" : "", schedule[i], also[k]);
-      g_autoptr (WrkResult) r = run_text (text, "");
+      g_autoptr (ScnResult) r = run_text (text, "");
       CU_ASSERT_PTR_NOT_NULL_FATAL (r);
       TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
       TEST_TRUE (r->training.step_time_s >= r->training.ideal_bound_s - 1e-12);
@@ -201,10 +201,10 @@ sends_between_stages_are_on_the_path (void)
 {
   /* one micro-batch, two stages, 100 MB at 100 GB/s = 1 ms each way: 1 + 1 + 1 + 2 + 1 + 2 = 8 ms; stage 0 computes 3 ms, two sends
    * are exposed, and stage 1's 3 ms are its bubble */
-  g_autoptr (WrkResult) r =
+  g_autoptr (ScnResult) r =
       run_text ("  layers: [{count: 2, forward: 1 ms, backward: 2 ms, activation: 100 MB}]\n  parallel: {dp: 1, pp: 2}\n", "");
   TEST_NEAR (r->training.step_time_s, 8e-3, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_BUBBLE] + r->training.part_s[WRK_PART_EXPOSED_PP], 5e-3, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_BUBBLE] + r->training.part_s[TRN_PART_EXPOSED_PP], 5e-3, 1e-9);
   TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
 }
 
@@ -219,7 +219,7 @@ breakdown_sums_to_the_step (void)
     "  layers: [{forward: 0, backward: 0, gradient: 1 GB}]\n",
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (text); i++) {
-    g_autoptr (WrkResult) r = run_text (text[i], "");
+    g_autoptr (ScnResult) r = run_text (text[i], "");
     CU_ASSERT_PTR_NOT_NULL_FATAL (r);
     TEST_NEAR (total (&r->training), r->training.step_time_s, 1e-12);
     TEST_TRUE (r->run.spans->len > 0);
@@ -229,14 +229,14 @@ breakdown_sums_to_the_step (void)
 static void
 one_forward_one_backward_warms_up_by_the_stages_behind (void)
 {
-  const WrkPipeline pipe = { WRK_SCHEDULE_1F1B, 4, 1, 6 };
-  g_autoptr (GArray) turns = wrk_schedule_order (&pipe, 1);
+  const MdlPipeline pipe = { MDL_SCHEDULE_1F1B, 4, 1, 6 };
+  g_autoptr (GArray) turns = mdl_schedule_order (&pipe, 1);
   /* stage 1 of 4: two forwards ahead, then F2 B0 F3 B1 … */
   static const char *const want = "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5 ";
   g_autoptr (GString) got = g_string_new (NULL);
   for (guint i = 0; i < turns->len; i++) {
-    const WrkTurn *turn = &g_array_index (turns, WrkTurn, i);
-    g_string_append_printf (got, "%c%u ", turn->kind == WRK_TURN_BACKWARD ? 'B' : 'F', turn->micro_batch);
+    const MdlTurn *turn = &g_array_index (turns, MdlTurn, i);
+    g_string_append_printf (got, "%c%u ", turn->kind == MDL_TURN_BACKWARD ? 'B' : 'F', turn->micro_batch);
   }
   TEST_STR (got->str, want);
 }
@@ -246,22 +246,22 @@ a_host_launches_kernel_by_kernel (void)
 {
   /* 100 kernels of 1 us each, launched in 5 us: the host takes 500 us, the last kernel 1 us more; a wait adds 10 us and the kernel
    * that it waits for */
-  g_autoptr (WrkResult) r =
+  g_autoptr (ScnResult) r =
       run_text ("  layers: [{forward: 100 us, backward: 0, kernels: 100}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
   TEST_NEAR (r->training.step_time_s, 501e-6, 1e-9);
-  TEST_NEAR (r->training.part_s[WRK_PART_LAUNCH_GAP], 401e-6, 1e-9);
+  TEST_NEAR (r->training.part_s[TRN_PART_LAUNCH_GAP], 401e-6, 1e-9);
   TEST_STR (r->training.bound_by, "host");
-  g_autoptr (WrkResult) waits =
+  g_autoptr (ScnResult) waits =
       run_text ("  layers: [{forward: 100 us, backward: 0, kernels: 100, syncs: 4}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
   TEST_NEAR (waits->training.step_time_s, 501e-6 + 4 * 11e-6, 1e-9);
   TEST_NEAR (waits->training.host.wait_s, 4 * 11e-6, 1e-9);
   /* kernels that take longer than their launch: the first launch alone shows, and after each wait again */
-  g_autoptr (WrkResult) large =
+  g_autoptr (ScnResult) large =
       run_text ("  layers: [{forward: 2 ms, backward: 0, kernels: 100, syncs: 4}]\n  host: {kernel: 5 us, sync: 10 us}\n", "");
   TEST_NEAR (large->training.step_time_s, 2e-3 + 5 * 5e-6 + 4 * 10e-6, 1e-9);
   TEST_STR (large->training.bound_by, "compute");
   /* a backward pass has twice the kernels and no wait, and a bucket leaves behind the layer that fills it */
-  g_autoptr (WrkResult) both = run_text ("  layers: [{count: 2, forward: 1 us, backward: 2 us, gradient: 200 MB, kernels: 10}]\n"
+  g_autoptr (ScnResult) both = run_text ("  layers: [{count: 2, forward: 1 us, backward: 2 us, gradient: 200 MB, kernels: 10}]\n"
                                          "  algo: ring\n  host: {kernel: 5 us}\n",
                                          "");
   TEST_NEAR (both->training.host.kernels, 60, 0);
@@ -274,7 +274,7 @@ a_host_launches_kernel_by_kernel (void)
 static void
 more_ranks_than_gpus_are_refused (void)
 {
-  WrkResult *r = run_text ("  layers: [{forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 3, pp: 3}\n", "");
+  ScnResult *r = run_text ("  layers: [{forward: 1 ms, backward: 2 ms}]\n  parallel: {dp: 3, pp: 3}\n", "");
   TEST_TRUE (r == NULL);
 }
 

@@ -34,22 +34,22 @@ times_follow_from_the_route_in_both_fidelities (void)
     { "{kind: transfer, from: gpu0, to: node1.gpu0, bytes: 101 kB}", "", "net", "ib", 20.1e-6 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-      g_autoptr (WrkResult) r = scenario_run (2, 2, rows[i].workload, rows[i].extra, mode);
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+      g_autoptr (ScnResult) r = scenario_run (2, 2, rows[i].workload, rows[i].extra, mode);
       test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
       TEST_STR (r->transfer.path, rows[i].path);
       TEST_STR (r->transfer.bound_by, rows[i].bound_by);
-      TEST_INT (r->run.n_events > 0, mode == WRK_MODE_EVENT);
+      TEST_INT (r->run.n_events > 0, mode == COL_MODE_EVENT);
     }
 }
 
 static void
 links_carry_what_all_copies_move (void)
 {
-  g_autoptr (WrkScenario) scenario = NULL;
-  g_autoptr (WrkResult) r = scenario_run_kept (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "", WRK_MODE_EVENT, &scenario);
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) r = scenario_run_kept (2, 1, COPY ("gpu0", "gpu1", ", count: 4"), "", COL_MODE_EVENT, &scenario);
   TEST_INT (r->run.links->len, 1);
-  const WrkLinkUse *use = &g_array_index (r->run.links, WrkLinkUse, 0);
+  const ColLinkUse *use = &g_array_index (r->run.links, ColLinkUse, 0);
   TEST_STR (use->link_class, "nv");
   TEST_NEAR (use->bytes, 8e9, 1e-12); /* 4 GB up to the switch and down from it */
   TEST_NEAR (use->utilisation, 0.04 / (0.04 + 2e-6), 1e-9);
@@ -61,7 +61,7 @@ nothing_is_copied_from_a_device_to_itself (void)
   static const char *const paths[] = { "", ", path: host", ", path: net" };
   for (unsigned i = 0; i < G_N_ELEMENTS (paths); i++) {
     g_autofree char *workload = g_strdup_printf (COPY ("gpu1", "node0.gpu1", "%s"), paths[i]);
-    g_autoptr (WrkResult) r = scenario_run (2, 1, workload, "", i == 0 ? WRK_MODE_MODEL : WRK_MODE_EVENT);
+    g_autoptr (ScnResult) r = scenario_run (2, 1, workload, "", i == 0 ? COL_MODE_MODEL : COL_MODE_EVENT);
     TEST_NEAR (r->transfer.time_s, 0, 0);
     TEST_STR (r->transfer.path, NULL);
     TEST_INT (r->run.warnings->len, 1);
@@ -74,10 +74,10 @@ static void
 expect_refusal (const char *workload, const char *const *sets, const char *want)
 {
   g_autofree char *text = scenario_text (2, 2, workload, "");
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (scenario);
-  TEST_TRUE (wrk_scenario_run (scenario, FALSE, &error) == NULL);
+  TEST_TRUE (scn_run (scenario, FALSE, &error) == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, (gint)BASE_ERROR_INPUT));
   test_has (error != NULL ? error->message : "", want, workload, __FILE__, __LINE__);
 }
@@ -115,24 +115,24 @@ hand_over (void *user, const char *name, const char *from, const char *gpu_type,
   return &copiers->library;
 }
 
-static WrkResult *
-run_with (Copiers *copiers, unsigned n_gpus, const char *workload, WrkMode mode)
+static ScnResult *
+run_with (Copiers *copiers, unsigned n_gpus, const char *workload, ColMode mode)
 {
   g_autofree char *text = scenario_text (n_gpus, 1, workload, "");
   g_auto (GStrv) halves = g_strsplit (text, "library: plain", 2);
   g_autofree char *nccl = g_strconcat (halves[0], "library: nccl", halves[1], NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  WrkScenarioOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (WrkScenario) scenario =
-      wrk_scenario_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, hand_over, copiers, &error);
-  WrkResult *result = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  ScnOptions options = { .has_mode = TRUE, .mode = mode };
+  g_autoptr (Scn) scenario =
+      scn_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, hand_over, copiers, &error);
+  ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
 }
 
-static WrkResult *
+static ScnResult *
 run_with_library (const char *workload)
 {
   g_autofree Copiers *copiers = g_new0 (Copiers, 1);
@@ -142,19 +142,19 @@ run_with_library (const char *workload)
   copiers->links.copies.at[MDL_COPY_DMA].start = num (1e-6, BASE_SOURCE_MEASURED);
   library->assumed_error.small = library->assumed_error.middle = library->assumed_error.large = num (.1, BASE_SOURCE_ASSUMED);
   library->error = library->assumed_error;
-  return run_with (copiers, 2, workload, WRK_MODE_EVENT);
+  return run_with (copiers, 2, workload, COL_MODE_EVENT);
 }
 
 static void
 each_copy_has_a_copier_of_its_own (void)
 {
   /* one: its copier's 8 GB/s; four want 32 GB/s of the 40 / 2 that memory gives: 5 GB/s each */
-  g_autoptr (WrkResult) one = run_with_library (COPY ("gpu0", "gpu1", ", path: host"));
+  g_autoptr (ScnResult) one = run_with_library (COPY ("gpu0", "gpu1", ", path: host"));
   TEST_NEAR (one->transfer.time_s, 5e-6 + 1 / 8.0, 1e-9);
   TEST_STR (one->transfer.bound_by, "host");
   TEST_NEAR (one->transfer.time_hi_s, one->transfer.time_s * 1.1, 1e-12);
   TEST_NEAR (one->transfer.time_lo_s, one->transfer.time_s / 1.1, 1e-12);
-  g_autoptr (WrkResult) four = run_with_library (COPY ("gpu0", "gpu1", ", path: host, count: 4"));
+  g_autoptr (ScnResult) four = run_with_library (COPY ("gpu0", "gpu1", ", path: host, count: 4"));
   TEST_NEAR (four->transfer.time_s, 5e-6 + 1 / 5.0, 1e-9);
   TEST_STR (four->transfer.bound_by, "host_memory");
   TEST_NEAR (four->transfer.rate_Bps, 1e9 / (5e-6 + 1 / 5.0), 1e-9);
@@ -163,7 +163,7 @@ each_copy_has_a_copier_of_its_own (void)
 static void
 a_copy_takes_the_quickest_way (void)
 {
-  g_autoptr (WrkResult) r = run_with_library (COPY ("gpu0", "gpu1", ""));
+  g_autoptr (ScnResult) r = run_with_library (COPY ("gpu0", "gpu1", ""));
   TEST_STR (r->transfer.path, "nvlink");
   TEST_NEAR (r->transfer.time_s, 1e-6 + 2e-6 + 0.01, 1e-9);
 }
@@ -188,8 +188,8 @@ several_copies_share_what_they_cross (void)
     { "{kind: transfer, from: 'node0.gpu[0-3]', to: host, count: 2, bytes: 1 GB}", "(memory)", 0.2 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
-      g_autoptr (WrkResult) r = scenario_run (4, 1, rows[i].workload, "", mode);
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
+      g_autoptr (ScnResult) r = scenario_run (4, 1, rows[i].workload, "", mode);
       test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
       test_has (r->transfer.bottleneck, rows[i].bottleneck, rows[i].workload, __FILE__, __LINE__);
     }
@@ -216,7 +216,7 @@ a_calibrations_figures_stand_over_the_topologys (void)
     { "{kind: transfer, from: host, to: 'gpu[0-1]', bytes: 1 GB, both_ways: yes}", 0.1 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
-    for (WrkMode mode = WRK_MODE_EVENT; mode <= WRK_MODE_MODEL; mode++) {
+    for (ColMode mode = COL_MODE_EVENT; mode <= COL_MODE_MODEL; mode++) {
       g_autofree Copiers *copiers = g_new0 (Copiers, 1);
       MdlLinks *links = &copiers->links;
       links->scale_up.efficiency = num (0.5, BASE_SOURCE_MEASURED);
@@ -226,7 +226,7 @@ a_calibrations_figures_stand_over_the_topologys (void)
       links->copies.at[MDL_COPY_KERNEL_READ].back = num (0.25, BASE_SOURCE_MEASURED);
       links->host.read = num (30e9, BASE_SOURCE_MEASURED);
       links->host.write = num (20e9, BASE_SOURCE_MEASURED);
-      g_autoptr (WrkResult) r = run_with (copiers, 4, rows[i].workload, mode);
+      g_autoptr (ScnResult) r = run_with (copiers, 4, rows[i].workload, mode);
       test_near (r->transfer.time_s, rows[i].time_s, 1e-9, rows[i].workload, __FILE__, __LINE__);
     }
 }
@@ -251,7 +251,7 @@ what_cannot_be_copied_together_is_refused (void)
     g_autofree char *workload =
         g_strdup_printf ("{kind: transfer, bytes: 1 B, from: %s, to: %s%s}", rows[i].from, rows[i].to, rows[i].more);
     g_autofree char *text = scenario_text (4, 1, workload, ""), *message = NULL;
-    g_autoptr (WrkScenario) scenario = scenario_load (text, NULL, NULL, &message);
+    g_autoptr (Scn) scenario = scenario_load (text, NULL, NULL, &message);
     TEST_INT (scenario != NULL, rows[i].want == NULL);
     if (rows[i].want != NULL)
       test_has (message != NULL ? message : "", rows[i].want, workload, __FILE__, __LINE__);
@@ -270,14 +270,14 @@ drives_s (const char *workload, unsigned *stripes)
     "efficiency: 1, latency: 0, duplex: 1}, rate: 50 GB/s}}}}",
     NULL
   };
-  g_autoptr (WrkScenario) scenario = scenario_load (text, sets, NULL, NULL);
+  g_autoptr (Scn) scenario = scenario_load (text, sets, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (WrkResult) r = scenario != NULL ? wrk_scenario_run (scenario, FALSE, &error) : NULL;
+  g_autoptr (ScnResult) r = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (r == NULL)
     g_error ("%s: %s", workload, error != NULL ? error->message : "not loaded");
   if (stripes != NULL)
     *stripes = r->transfer.stripes;
-  return wrk_result_time_s (r);
+  return scn_result_time_s (r);
 }
 
 static void

@@ -7,7 +7,7 @@
 
 #include "cluster/cluster.h"
 #include "harness.h"
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 /* `n_nodes` nodes of `n_gpus` GPUs on one switch (that reduces where `sharp`), 100 GB/s and 1 us a link, one adapter of 10 GB/s and
  * 5 us a GPU on `fabric`, a flow mapping. */
@@ -58,8 +58,8 @@ fixture_cluster (unsigned n_gpus, unsigned n_nodes, gboolean sharp)
 /* A communicator with its cluster and settings; opened once the settings are as a test wants them. */
 typedef struct {
   Clu *clu;
-  WrkSettings settings;
-  WrkComm *comm;
+  ColSettings settings;
+  ColComm *comm;
 } Bench;
 
 /* Takes `clu`. */
@@ -67,7 +67,7 @@ static inline Bench
 bench_on (Clu *clu)
 {
   Bench b = { .clu = clu };
-  wrk_settings_default (&b.settings);
+  col_settings_default (&b.settings);
   return b;
 }
 
@@ -79,7 +79,7 @@ bench_open (Bench *b, guint32 n)
   for (guint32 i = 0; i < n; i++)
     gpus[i] = i;
   g_autoptr (GError) error = NULL;
-  b->comm = wrk_comm_new (b->clu, &b->settings, gpus, n, &error);
+  b->comm = col_comm_new (b->clu, &b->settings, gpus, n, &error);
   if (b->comm == NULL)
     g_error ("%s", error->message);
 }
@@ -87,7 +87,7 @@ bench_open (Bench *b, guint32 n)
 static inline void
 bench_close (Bench *b)
 {
-  g_clear_pointer (&b->comm, wrk_comm_free);
+  g_clear_pointer (&b->comm, col_comm_free);
   clu_free (b->clu);
 }
 

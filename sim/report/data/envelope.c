@@ -160,7 +160,7 @@ rep_header_cluster (GString *out, const Clu *clu)
 }
 
 void
-rep_header_settings (GString *out, const WrkSettings *settings, const char *calibration)
+rep_header_settings (GString *out, const ColSettings *settings, const char *calibration)
 {
   g_string_append_printf (out, "# library %s", settings->library != NULL ? "nccl" : "plain (alpha and beta of the links alone)");
   if (settings->library != NULL) {
@@ -170,8 +170,8 @@ rep_header_settings (GString *out, const WrkSettings *settings, const char *cali
       g_string_append_printf (out, ", constants %s", calibration);
     g_string_append_printf (out, ", launch %s", base_name (mdl_launch_names, (int)settings->launch));
   }
-  g_string_append_printf (out, ", mode %s", base_name (wrk_mode_names, (int)settings->mode));
-  if (settings->mode == WRK_MODE_EVENT)
-    g_string_append_printf (out, ", steps %s", base_name (wrk_steps_names, (int)settings->steps));
+  g_string_append_printf (out, ", mode %s", base_name (col_mode_names, (int)settings->mode));
+  if (settings->mode == COL_MODE_EVENT)
+    g_string_append_printf (out, ", steps %s", base_name (col_steps_names, (int)settings->steps));
   g_string_append_c (out, '\n');
 }

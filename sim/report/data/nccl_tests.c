@@ -50,7 +50,7 @@ op_counts_a_part (MdlOp op)
 }
 
 guint64
-rep_nccl_tests_count (const WrkColl *coll)
+rep_nccl_tests_count (const ColAnswer *coll)
 {
   guint64 count = (guint64)coll->size_B / mdl_dtype_size_B (coll->dtype);
   return op_counts_a_part (coll->op) ? count / MAX (coll->n_ranks, 1u) : count;
@@ -121,7 +121,7 @@ rep_nccl_tests_head (GString *out, const RepNcclTests *head)
 }
 
 void
-rep_nccl_tests_row (GString *out, const WrkColl *coll, guint32 root)
+rep_nccl_tests_row (GString *out, const ColAnswer *coll, guint32 root)
 {
   guint64 size_B = (guint64)coll->size_B;
   g_autofree char *root_text = rep_nccl_tests_root (coll->op, root);

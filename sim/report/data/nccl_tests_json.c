@@ -84,7 +84,7 @@ rep_nccl_tests_json_open (const RepNcclTests *head, const char *const *command)
 }
 
 void
-rep_nccl_tests_json_row (JsonBuilder *json, const WrkColl *coll, guint32 root)
+rep_nccl_tests_json_row (JsonBuilder *json, const ColAnswer *coll, guint32 root)
 {
   static const char *const places[] = { "out_of_place", "in_place" };
   g_autofree char *root_text = rep_nccl_tests_root (coll->op, root);

@@ -56,7 +56,7 @@ rep_trace_json (const GPtrArray *spans, GString *out)
   g_string_append (out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   g_string_append (out, "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"forerun\"}}");
   for (guint i = 0; spans != NULL && i < spans->len; i++) {
-    const WrkSpan *span = g_ptr_array_index (spans, i);
+    const ColSpan *span = g_ptr_array_index (spans, i);
     const char *lane = span->lane != NULL ? span->lane : "";
     guint tid = GPOINTER_TO_UINT (g_hash_table_lookup (lanes, lane));
     if (tid == 0) {

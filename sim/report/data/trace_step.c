@@ -2,18 +2,18 @@
 #include "run-private.h"
 
 /* Names that chrome://tracing has colours for; Perfetto makes its own from the slices' names. */
-static const char *const colours[WRK_TRACE_KINDS] = {
-  [WRK_TRACE_FORWARD] = "thread_state_running",
-  [WRK_TRACE_BACKWARD] = "thread_state_runnable",
-  [WRK_TRACE_RECOMPUTE] = "thread_state_sleeping",
-  [WRK_TRACE_OPTIMIZER] = "good",
-  [WRK_TRACE_COPY] = "generic_work",
-  [WRK_TRACE_HOST] = "grey",
-  [WRK_TRACE_TP] = "terrible",
-  [WRK_TRACE_CP] = "rail_animation",
-  [WRK_TRACE_EP] = "bad",
-  [WRK_TRACE_DP] = "thread_state_iowait",
-  [WRK_TRACE_SEND] = "yellow",
+static const char *const colours[TRN_TRACE_KINDS] = {
+  [TRN_TRACE_FORWARD] = "thread_state_running",
+  [TRN_TRACE_BACKWARD] = "thread_state_runnable",
+  [TRN_TRACE_RECOMPUTE] = "thread_state_sleeping",
+  [TRN_TRACE_OPTIMIZER] = "good",
+  [TRN_TRACE_COPY] = "generic_work",
+  [TRN_TRACE_HOST] = "grey",
+  [TRN_TRACE_TP] = "terrible",
+  [TRN_TRACE_CP] = "rail_animation",
+  [TRN_TRACE_EP] = "bad",
+  [TRN_TRACE_DP] = "thread_state_iowait",
+  [TRN_TRACE_SEND] = "yellow",
 };
 
 static void
@@ -40,32 +40,32 @@ append_name (GString *out, guint process, gint thread, const char *what, const c
 
 /* Processes, and the threads that have slices. */
 static void
-append_names (const WrkTrace *trace, GString *out)
+append_names (const TrnTrace *trace, GString *out)
 {
-  const GPtrArray *processes = wrk_trace_processes (trace);
-  const GArray *slices = wrk_trace_slices (trace);
-  guint threads = wrk_trace_n_threads (trace);
+  const GPtrArray *processes = trn_trace_processes (trace);
+  const GArray *slices = trn_trace_slices (trace);
+  guint threads = trn_trace_n_threads (trace);
   g_autofree gboolean *used = g_new0 (gboolean, (gsize)processes->len * threads);
   for (guint i = 0; i < slices->len; i++) {
-    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+    const TrnSlice *slice = &g_array_index (slices, TrnSlice, i);
     used[slice->process * threads + slice->thread] = TRUE;
   }
   for (guint p = 0; p < processes->len; p++) {
     append_name (out, p, -1, "process", processes->pdata[p], p);
     for (guint t = 0; t < threads; t++)
       if (used[p * threads + t])
-        append_name (out, p, (gint)t, "thread", wrk_trace_thread (trace, t), t);
+        append_name (out, p, (gint)t, "thread", trn_trace_thread (trace, t), t);
   }
   append_name (out, processes->len, -1, "process", "links", processes->len);
 }
 
 static void
-append_slice (const WrkTrace *trace, const WrkSlice *slice, GString *out)
+append_slice (const TrnTrace *trace, const TrnSlice *slice, GString *out)
 {
   double length_s = slice->end_s - slice->start_s;
   g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"name\":", slice->process, slice->thread);
   rep_trace_string (slice->name, out);
-  g_string_append_printf (out, ",\"cat\":\"%s\",\"cname\":\"%s\"", wrk_trace_kind_names[slice->kind], colours[slice->kind]);
+  g_string_append_printf (out, ",\"cat\":\"%s\",\"cname\":\"%s\"", trn_trace_kind_names[slice->kind], colours[slice->kind]);
   rep_trace_span (slice->start_s, slice->end_s, out);
   g_string_append (out, ",\"args\":{");
   if (slice->micro_batch >= 0)
@@ -79,9 +79,9 @@ append_slice (const WrkTrace *trace, const WrkSlice *slice, GString *out)
     g_string_append_printf (out, ",\"algorithm\":\"%s\",\"protocol\":\"%s\"", base_name (mdl_algo_names, (int)slice->algo),
                             base_name (mdl_proto_names, (int)slice->proto));
     append_number (out, "ranks", slice->n_ranks);
-    if (slice->kind != WRK_TRACE_SEND) {
+    if (slice->kind != TRN_TRACE_SEND) {
       g_string_append (out, ",\"group\":");
-      rep_trace_string (wrk_trace_thread (trace, slice->thread), out);
+      rep_trace_string (trn_trace_thread (trace, slice->thread), out);
     }
   }
   if (slice->alone_s > 0)
@@ -90,7 +90,7 @@ append_slice (const WrkTrace *trace, const WrkSlice *slice, GString *out)
 }
 
 static void
-append_arrow (const WrkArrow *arrow, guint id, GString *out)
+append_arrow (const TrnArrow *arrow, guint id, GString *out)
 {
   for (int end = 0; end < 2; end++) {
     g_string_append_printf (
@@ -103,20 +103,20 @@ append_arrow (const WrkArrow *arrow, guint id, GString *out)
 }
 
 void
-rep_step_trace_json (const WrkTrace *trace, GString *out)
+rep_step_trace_json (const TrnTrace *trace, GString *out)
 {
-  const GArray *slices = wrk_trace_slices (trace), *arrows = wrk_trace_arrows (trace), *samples = wrk_trace_samples (trace),
-               *counters = wrk_trace_counters (trace);
-  guint links = wrk_trace_processes (trace)->len;
+  const GArray *slices = trn_trace_slices (trace), *arrows = trn_trace_arrows (trace), *samples = trn_trace_samples (trace),
+               *counters = trn_trace_counters (trace);
+  guint links = trn_trace_processes (trace)->len;
   g_string_append (out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
   append_names (trace, out);
   for (guint i = 0; i < slices->len; i++)
-    append_slice (trace, &g_array_index (slices, WrkSlice, i), out);
+    append_slice (trace, &g_array_index (slices, TrnSlice, i), out);
   for (guint i = 0; i < arrows->len; i++)
-    append_arrow (&g_array_index (arrows, WrkArrow, i), i + 1, out);
+    append_arrow (&g_array_index (arrows, TrnArrow, i), i + 1, out);
   for (guint i = 0; i < samples->len; i++) {
-    const WrkSample *sample = &g_array_index (samples, WrkSample, i);
-    const WrkCounter *counter = &g_array_index (counters, WrkCounter, sample->counter);
+    const TrnSample *sample = &g_array_index (samples, TrnSample, i);
+    const TrnCounter *counter = &g_array_index (counters, TrnCounter, sample->counter);
     g_string_append_printf (out, ",\n{\"ph\":\"C\",\"pid\":%u,\"name\":", counter->process < 0 ? links : (guint)counter->process);
     rep_trace_string (counter->name, out);
     rep_trace_at (sample->at_s, out);

@@ -55,7 +55,7 @@ add_percent (GString *html, const char *name, double value, const char *more)
 }
 
 static void
-answer_of_training (GString *html, const WrkTrainingResult *t)
+answer_of_training (GString *html, const TrnResult *t)
 {
   add_time (html, "step time", t->step_time_s, t->step_time_lo_s, t->step_time_hi_s);
   rep_html_fact (html, "bound by", t->bound_by, NULL);
@@ -89,7 +89,7 @@ answer_of_training (GString *html, const WrkTrainingResult *t)
 }
 
 static void
-answer_of_coll (GString *html, const WrkColl *coll)
+answer_of_coll (GString *html, const ColAnswer *coll)
 {
   g_autofree char *algo = g_strdup_printf ("%s, %s", base_name (mdl_algo_names, (int)coll->algo),
                                            base_name (mdl_proto_names, (int)coll->proto)),
@@ -102,7 +102,7 @@ answer_of_coll (GString *html, const WrkColl *coll)
 }
 
 static void
-answer_of_io (GString *html, const WrkIoResult *io)
+answer_of_io (GString *html, const StoIoResult *io)
 {
   g_autofree char *tier = g_strdup_printf ("%s, %s", io->tier, io->tier_kind),
                   *requests = g_strdup_printf ("%.4g requests a second", io->iops);
@@ -114,23 +114,23 @@ answer_of_io (GString *html, const WrkIoResult *io)
 }
 
 static void
-answer_of (GString *html, const WrkResult *result)
+answer_of (GString *html, const ScnResult *result)
 {
   rep_html_facts_open (html);
   if (result->jobs != NULL) {
     for (guint i = 0; i < result->jobs->len; i++) {
-      const WrkJobResult *job = result->jobs->pdata[i];
+      const ScnJobResult *job = result->jobs->pdata[i];
       g_autofree char *alone = rep_quantity (job->alone_s, BASE_DIM_TIME), *more = g_strdup_printf ("alone %s", alone);
       add_quantity (html, job->name, job->time_s, BASE_DIM_TIME, more);
     }
-  } else if (result->kind == WRK_KIND_TRAINING) {
+  } else if (result->kind == SCN_KIND_TRAINING) {
     answer_of_training (html, &result->training);
-  } else if (result->kind == WRK_KIND_COLLECTIVE) {
+  } else if (result->kind == SCN_KIND_COLLECTIVE) {
     answer_of_coll (html, &result->coll);
-  } else if (result->kind == WRK_KIND_IO) {
+  } else if (result->kind == SCN_KIND_IO) {
     answer_of_io (html, &result->io);
-  } else if (result->kind == WRK_KIND_TRANSFER) {
-    const WrkTransferResult *t = &result->transfer;
+  } else if (result->kind == SCN_KIND_TRANSFER) {
+    const StoTransferResult *t = &result->transfer;
     add_time (html, "time", t->time_s, t->time_lo_s, t->time_hi_s);
     add_quantity (html, "rate", t->rate_Bps, BASE_DIM_BANDWIDTH, t->path);
     rep_html_fact (html, "bound by", t->bound_by, t->bottleneck);
@@ -140,9 +140,9 @@ answer_of (GString *html, const WrkResult *result)
 }
 
 static void
-tables_of (GString *html, const WrkResult *result)
+tables_of (GString *html, const ScnResult *result)
 {
-  if (result->kind == WRK_KIND_TRAINING && result->jobs == NULL) {
+  if (result->kind == SCN_KIND_TRAINING && result->jobs == NULL) {
     g_autoptr (BaseTable) parts = rep_parts_table (&result->training);
     rep_html_table (html, parts);
     if (result->training.memory != NULL) {
@@ -233,20 +233,20 @@ take_cost (GArray *bases, const MdlCollCost *cost)
 }
 
 static BaseTable *
-bases_table (const WrkResult *result, const WrkColl *coll)
+bases_table (const ScnResult *result, const ColAnswer *coll)
 {
   g_autoptr (GArray) bases = g_array_new (FALSE, FALSE, sizeof (Basis));
   g_array_set_clear_func (bases, basis_clear);
-  const GArray *terms = result != NULL && result->kind == WRK_KIND_TRAINING ? result->training.terms : NULL;
+  const GArray *terms = result != NULL && result->kind == SCN_KIND_TRAINING ? result->training.terms : NULL;
   for (guint i = 0; terms != NULL && i < terms->len; i++) {
-    const WrkStepTerm *term = &g_array_index (terms, WrkStepTerm, i);
+    const TrnStepTerm *term = &g_array_index (terms, TrnStepTerm, i);
     add_basis (bases, term->source, term->name, term->note, term->time_s * term->count);
   }
   if (coll != NULL)
     take_cost (bases, &coll->cost);
-  if (result != NULL && result->kind == WRK_KIND_COLLECTIVE)
+  if (result != NULL && result->kind == SCN_KIND_COLLECTIVE)
     take_cost (bases, &result->coll.cost);
-  if (result != NULL && result->kind == WRK_KIND_TRANSFER)
+  if (result != NULL && result->kind == SCN_KIND_TRANSFER)
     take_cost (bases, &result->transfer.cost);
   g_array_sort (bases, compare_bases);
   BaseTable *table = base_table_new (term_columns);
@@ -317,7 +317,7 @@ constants_table (const Clu *clu, const GArray *links)
     clu_link (clu, id, &link);
     gboolean used = links == NULL;
     for (guint i = 0; links != NULL && i < links->len; i++)
-      used = used || g_strcmp0 (g_array_index (links, WrkLinkUse, i).link_class, link.link_class->name.v) == 0;
+      used = used || g_strcmp0 (g_array_index (links, ColLinkUse, i).link_class, link.link_class->name.v) == 0;
     if (used && !g_ptr_array_find_with_equal_func (classes, link.link_class, same_class, NULL))
       g_ptr_array_add (classes, (gpointer)link.link_class);
   }
@@ -441,7 +441,7 @@ rep_page (const RepPage *page)
   if (page->plan != NULL)
     rep_plan_html_tables (page->plan, page->plan_result, page->plan_rows, html);
   if (page->result != NULL) {
-    if (page->result->kind == WRK_KIND_TRAINING && page->result->jobs == NULL)
+    if (page->result->kind == SCN_KIND_TRAINING && page->result->jobs == NULL)
       rep_html_heading (html, page->plan != NULL ? "Where the first's time goes" : "Where the time went");
     tables_of (html, page->result);
   }

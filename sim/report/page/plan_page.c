@@ -30,7 +30,7 @@ static const BaseColumn columns[] = {
 
 /* "tp 4, pp 2 x 8, dp 32, mb 2"; what is usual is not said. Returned: full. */
 static char *
-cut_of (const WrkClosedAsk *ask)
+cut_of (const TrnClosedAsk *ask)
 {
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "tp %u, pp %u", ask->tp, ask->pp);
@@ -44,15 +44,15 @@ cut_of (const WrkClosedAsk *ask)
   if (ask->zero != 1)
     g_string_append_printf (text, ", zero %u", ask->zero);
   if (ask->recompute != 0)
-    g_string_append_printf (text, ", recompute %s", base_name (wrk_again_names, (int)ask->recompute));
+    g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
   return g_string_free (text, FALSE);
 }
 
 static void
-add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *table)
+add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
 {
-  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
-  gboolean run = wrk_plan_tokens (plan) > 0, priced = run && row->way != WRK_WAY_NONE;
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
+  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_WAY_NONE;
   double none = (double)NAN;
   g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = cut_of (&row->ask);
   base_table_row (table);
@@ -65,7 +65,7 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
+  base_table_text (table, "way", priced ? base_name (pln_way_names, (int)row->way) : NULL);
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "capital_usd", machine->capital_usd > 0 ? machine->capital_usd : none);
   base_table_number (table, "power_W", row->power_W);
@@ -74,13 +74,13 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
 
 /* The best row of each machine, as they rank. Returned: full. */
 static BaseTable *
-machines_table (const WrkPlan *plan, const WrkPlanResult *result)
+machines_table (const Pln *plan, const PlnResult *result)
 {
   BaseTable *table = base_table_new (columns);
-  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
   guint n = 0;
   for (guint i = 0; i < result->rows->len && n < MOST_MACHINES; i++) {
-    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
     if (seen[row->machine])
       continue;
     seen[row->machine] = TRUE;
@@ -98,16 +98,16 @@ static const BaseColumn out_columns[] = {
 };
 
 static BaseTable *
-out_table (const WrkPlanResult *result)
+out_table (const PlnResult *result)
 {
   BaseTable *table = base_table_new (out_columns);
-  for (int o = 0; o < WRK_OUT_N; o++) {
+  for (int o = 0; o < PLN_OUT_N; o++) {
     if (result->out[o] == 0)
       continue;
     base_table_row (table);
-    base_table_text (table, "why", wrk_out_texts[o]);
+    base_table_text (table, "why", pln_out_texts[o]);
     base_table_number (table, "count", (double)result->out[o]);
-    base_table_number (table, "over", o >= WRK_OUT_MEMORY ? result->over[o] : (double)NAN);
+    base_table_number (table, "over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
   }
   return table;
 }
@@ -121,16 +121,16 @@ add_fact (GString *html, const char *name, char *value, char *more)
 }
 
 void
-rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString *html)
+rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
 {
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   for (char **sentence = verdict; *sentence != NULL; sentence++)
     rep_html_paragraph (html, sentence == verdict ? "lead" : NULL, *sentence);
-  const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, 0);
-  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s,
          kusd = row->money.total_usd * 1e-3;
-  gboolean run = wrk_plan_tokens (plan) > 0;
+  gboolean run = pln_tokens (plan) > 0;
   rep_html_facts_open (html);
   add_fact (html, "machine", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
   add_fact (html, "cut of the model", cut_of (&row->ask), NULL);
@@ -140,8 +140,8 @@ rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString 
   add_fact (html, "step", g_strdup_printf ("%.4g s", row->step_time_s),
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "closed form"));
-  if (run && row->way != WRK_WAY_NONE) {
-    add_fact (html, row->way == WRK_WAY_OWN ? "cost, bought" : "cost, rented", g_strdup_printf ("%.4g k$", kusd),
+  if (run && row->way != PLN_WAY_NONE) {
+    add_fact (html, row->way == PLN_WAY_OWN ? "cost, bought" : "cost, rented", g_strdup_printf ("%.4g k$", kusd),
               g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
     add_fact (html, "a million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }
@@ -154,15 +154,15 @@ rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString 
 }
 
 void
-rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *html)
+rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html)
 {
   g_autoptr (BaseTable) machines = machines_table (plan, result), ranked = base_table_new (columns), out = out_table (result);
   for (guint i = 0; i < MIN (most, result->rows->len); i++)
-    add_row (plan, &g_array_index (result->rows, WrkChoiceRow, i), i + 1, ranked);
+    add_row (plan, &g_array_index (result->rows, PlnChoiceRow, i), i + 1, ranked);
   g_autofree char *note = g_strdup_printf ("Of %u machines and %" G_GUINT64_FORMAT " configurations %" G_GUINT64_FORMAT
                                            " meet the goal. Those that the engine simulated "
                                            "rank before the others; open: the error of the ratio to the first may turn the order.",
-                                           wrk_plan_machines (plan)->len, result->n_asked, result->n_met);
+                                           pln_machines (plan)->len, result->n_asked, result->n_met);
   rep_html_heading (html, "The best of each machine");
   rep_html_paragraph (html, "soft", note);
   rep_html_table (html, machines);
@@ -171,7 +171,7 @@ rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint mo
     g_autofree char *what =
         g_strdup_printf ("What each takes more than the first (%s), 95 %% of what that may be, and the odds that it "
                          "takes less. Prices err apart.",
-                         base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
+                         base_name (pln_aim_names, (int)pln_aim (plan)));
     rep_html_heading (html, "How sure the order is");
     rep_html_paragraph (html, "soft", what);
     rep_html_table (html, rivals);

@@ -28,18 +28,18 @@ append_part (GString *out, const char *name, double value_s)
 }
 
 gboolean
-rep_parts_tsv (const WrkResult *result, GString *out)
+rep_parts_tsv (const ScnResult *result, GString *out)
 {
   if (result->jobs != NULL)
     return FALSE;
   g_string_append (out, "part\tvalue_s\n");
-  if (result->kind == WRK_KIND_TRAINING) {
-    for (int p = 0; p < WRK_PART_N; p++)
+  if (result->kind == SCN_KIND_TRAINING) {
+    for (int p = 0; p < TRN_PART_N; p++)
       if (result->training.part_s[p] > 0)
-        append_part (out, wrk_part_names[p], result->training.part_s[p]);
+        append_part (out, trn_part_names[p], result->training.part_s[p]);
     return TRUE;
   }
-  const MdlCollCost *cost = result->kind == WRK_KIND_TRANSFER ? &result->transfer.cost : &result->coll.cost;
+  const MdlCollCost *cost = result->kind == SCN_KIND_TRANSFER ? &result->transfer.cost : &result->coll.cost;
   for (unsigned i = 0; i < cost->n_terms; i++)
     append_part (out, cost->term[i].name, cost->term[i].value_s);
   return cost->n_terms > 0;
@@ -48,9 +48,9 @@ rep_parts_tsv (const WrkResult *result, GString *out)
 const char *const rep_memory_parts[] = { "weights", "gradients", "optimizer", "activations", "buffers", "other", NULL };
 
 gboolean
-rep_memory_tsv (const WrkResult *result, GString *out)
+rep_memory_tsv (const ScnResult *result, GString *out)
 {
-  const GArray *stages = result->kind == WRK_KIND_TRAINING && result->jobs == NULL ? result->training.memory : NULL;
+  const GArray *stages = result->kind == SCN_KIND_TRAINING && result->jobs == NULL ? result->training.memory : NULL;
   if (stages == NULL)
     return FALSE;
   g_string_append (out, "stage");
@@ -58,7 +58,7 @@ rep_memory_tsv (const WrkResult *result, GString *out)
     g_string_append_printf (out, "\t%s", *part);
   g_string_append_c (out, '\n');
   for (guint i = 0; i < stages->len; i++) {
-    const WrkMemory *m = &g_array_index (stages, WrkMemory, i);
+    const TrnMemory *m = &g_array_index (stages, TrnMemory, i);
     const double parts_B[] = { m->weights_B, m->gradients_B, m->optimizer_B, m->activations_B, m->buffers_B, m->other_B };
     g_string_append_printf (out, "%u", m->stage);
     for (size_t p = 0; p < G_N_ELEMENTS (parts_B); p++) {
@@ -71,7 +71,7 @@ rep_memory_tsv (const WrkResult *result, GString *out)
 }
 
 gboolean
-rep_links_tsv (const WrkResult *result, GString *out)
+rep_links_tsv (const ScnResult *result, GString *out)
 {
   if (result->run.links == NULL || result->run.links->len == 0)
     return FALSE;
@@ -80,11 +80,11 @@ rep_links_tsv (const WrkResult *result, GString *out)
 }
 
 gboolean
-rep_goodput_curve_tsv (const WrkGoodput *goodput, GString *out)
+rep_goodput_curve_tsv (const Gdp *goodput, GString *out)
 {
   g_string_append (out, "interval_s\tgoodput\tgoodput_lo\tgoodput_hi\tgoodput_closed_form\tbest_interval_s\tbest_goodput\n");
   for (guint i = 0; i < goodput->curve->len; i++) {
-    const WrkInterval *interval = &g_array_index (goodput->curve, WrkInterval, i);
+    const GdpInterval *interval = &g_array_index (goodput->curve, GdpInterval, i);
     const double row[] = { interval->interval_s, interval->goodput.mean,   interval->goodput.lo,      interval->goodput.hi,
                            interval->closed,     goodput->best.interval_s, goodput->best.goodput.mean };
     for (size_t k = 0; k < G_N_ELEMENTS (row); k++) {

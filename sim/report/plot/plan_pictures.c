@@ -13,25 +13,25 @@ append_number (GString *out, double value)
 }
 
 gboolean
-rep_plan_has_pictures (const WrkPlan *plan, const WrkPlanResult *result)
+rep_plan_has_pictures (const Pln *plan, const PlnResult *result)
 {
-  for (guint i = 0; wrk_plan_tokens (plan) > 0 && i < result->rows->len; i++)
-    if (g_array_index (result->rows, WrkChoiceRow, i).way != WRK_WAY_NONE)
+  for (guint i = 0; pln_tokens (plan) > 0 && i < result->rows->len; i++)
+    if (g_array_index (result->rows, PlnChoiceRow, i).way != PLN_WAY_NONE)
       return TRUE;
   return FALSE;
 }
 
-/* The best row of each machine, as they are ranked, and with `front` those of the front beside. Returned: full, WrkChoiceRow *. */
+/* The best row of each machine, as they are ranked, and with `front` those of the front beside. Returned: full, PlnChoiceRow *. */
 static GPtrArray *
-chosen (const WrkPlan *plan, const WrkPlanResult *result, gboolean front)
+chosen (const Pln *plan, const PlnResult *result, gboolean front)
 {
-  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
   GPtrArray *rows = g_ptr_array_new ();
   for (guint i = 0; i < result->rows->len; i++) {
-    WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
-    if (row->way != WRK_WAY_NONE && (!seen[row->machine] || (front && row->front)))
+    PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
+    if (row->way != PLN_WAY_NONE && (!seen[row->machine] || (front && row->front)))
       g_ptr_array_add (rows, row);
-    seen[row->machine] = seen[row->machine] || row->way != WRK_WAY_NONE;
+    seen[row->machine] = seen[row->machine] || row->way != PLN_WAY_NONE;
   }
   return rows;
 }
@@ -39,18 +39,18 @@ chosen (const WrkPlan *plan, const WrkPlanResult *result, gboolean front)
 static gint
 by_time (gconstpointer a, gconstpointer b)
 {
-  const WrkChoiceRow *x = *(WrkChoiceRow *const *)a, *y = *(WrkChoiceRow *const *)b;
+  const PlnChoiceRow *x = *(PlnChoiceRow *const *)a, *y = *(PlnChoiceRow *const *)b;
   return x->run_s < y->run_s ? -1 : x->run_s > y->run_s;
 }
 
 void
-rep_plan_front_tsv (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+rep_plan_front_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, TRUE);
   g_ptr_array_sort (rows, by_time);
   g_string_append (out, "machine\ttime_s\ttime_lo_s\ttime_hi_s\ttotal_usd\ttotal_lo_usd\ttotal_hi_usd\tfront\n");
   for (guint i = 0; i < rows->len; i++) {
-    const WrkChoiceRow *row = rows->pdata[i];
+    const PlnChoiceRow *row = rows->pdata[i];
     double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
     g_autofree char *machine = rep_plan_machine (plan, row->machine);
     g_string_append (out, machine);
@@ -65,20 +65,20 @@ rep_plan_front_tsv (const WrkPlan *plan, const WrkPlanResult *result, GString *o
 }
 
 void
-rep_plan_cost_tsv (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+rep_plan_cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
   g_string_append (out, "machine");
-  for (int b = 0; b < WRK_BUY_N; b++)
-    g_string_append_printf (out, "\t%s", wrk_buy_names[b]);
+  for (int b = 0; b < PLN_BUY_N; b++)
+    g_string_append_printf (out, "\t%s", pln_buy_names[b]);
   g_string_append (out, "\trent\tenergy\n");
   for (guint i = 0; i < rows->len; i++) {
-    const WrkChoiceRow *row = rows->pdata[i];
-    const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+    const PlnChoiceRow *row = rows->pdata[i];
+    const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
     g_autofree char *name = rep_plan_machine (plan, row->machine);
     g_string_append (out, name);
-    for (int b = 0; b < WRK_BUY_N; b++) {
-      double usd = rep_plan_bought_usd (machine, row, (WrkBuy)b);
+    for (int b = 0; b < PLN_BUY_N; b++) {
+      double usd = rep_plan_bought_usd (machine, row, (PlnBuy)b);
       append_number (out, isnan (usd) ? 0 : usd);
     }
     append_number (out, row->money.rent_usd);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/pictures.h"
-#include "workload/trace.h"
+#include "training/trace.h"
 
 typedef enum { FORWARD, BACKWARD, WEIGHT, RECOMPUTE, OPTIMIZER, OTHER, EXCHANGE, IDLE, KINDS } Kind;
 static const char *const names[KINDS] = { "forward", "backward", "weight", "recompute", "optimizer", "other", "exchange", "idle" };
@@ -32,7 +32,7 @@ add (Timeline *line, guint stage, Kind kind, double start_s, double end_s)
   line->end_s = MAX (line->end_s, end_s);
 }
 
-/* Schedules name their turns F, B and W with the micro-batch (workload/schedule.h). */
+/* Schedules name their turns F, B and W with the micro-batch (models/schedule.h). */
 static gboolean
 is_turn (const char *name, char letter)
 {
@@ -42,26 +42,26 @@ is_turn (const char *name, char letter)
 /* ---- of a model's trace ---- */
 
 static Kind
-kind_of (WrkTraceKind kind, gboolean weight)
+kind_of (TrnTraceKind kind, gboolean weight)
 {
   switch (kind) {
-    case WRK_TRACE_FORWARD:
+    case TRN_TRACE_FORWARD:
       return FORWARD;
-    case WRK_TRACE_BACKWARD:
+    case TRN_TRACE_BACKWARD:
       return weight ? WEIGHT : BACKWARD;
-    case WRK_TRACE_RECOMPUTE:
+    case TRN_TRACE_RECOMPUTE:
       return RECOMPUTE;
-    case WRK_TRACE_OPTIMIZER:
+    case TRN_TRACE_OPTIMIZER:
       return OPTIMIZER;
-    case WRK_TRACE_COPY:
-    case WRK_TRACE_HOST:
+    case TRN_TRACE_COPY:
+    case TRN_TRACE_HOST:
       return OTHER;
-    case WRK_TRACE_TP:
-    case WRK_TRACE_CP:
-    case WRK_TRACE_EP:
-    case WRK_TRACE_DP:
-    case WRK_TRACE_SEND:
-    case WRK_TRACE_KINDS:
+    case TRN_TRACE_TP:
+    case TRN_TRACE_CP:
+    case TRN_TRACE_EP:
+    case TRN_TRACE_DP:
+    case TRN_TRACE_SEND:
+    case TRN_TRACE_KINDS:
       break;
   }
   return EXCHANGE;
@@ -69,15 +69,15 @@ kind_of (WrkTraceKind kind, gboolean weight)
 
 /* A large step's trace leaves out micro-batches; what ran then is told without its details. */
 static void
-take_trace (Timeline *line, const WrkTrace *trace)
+take_trace (Timeline *line, const TrnTrace *trace)
 {
-  const GArray *slices = wrk_trace_slices (trace), *stretches = wrk_trace_stretches (trace);
+  const GArray *slices = trn_trace_slices (trace), *stretches = trn_trace_stretches (trace);
   for (guint i = 0; i < slices->len; i++) {
-    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
+    const TrnSlice *slice = &g_array_index (slices, TrnSlice, i);
     add (line, slice->process, kind_of (slice->kind, is_turn (slice->name, 'W')), slice->start_s, slice->end_s);
   }
   for (guint i = 0; i < stretches->len; i++) {
-    const WrkStretch *stretch = &g_array_index (stretches, WrkStretch, i);
+    const TrnStretch *stretch = &g_array_index (stretches, TrnStretch, i);
     add (line, stretch->process, kind_of (stretch->kind, stretch->weight), stretch->start_s, stretch->end_s);
   }
 }
@@ -89,7 +89,7 @@ take_spans (Timeline *line, const GPtrArray *spans)
 {
   static const char prefix[] = "stage ";
   for (guint i = 0; i < spans->len; i++) {
-    const WrkSpan *span = spans->pdata[i];
+    const ColSpan *span = spans->pdata[i];
     if (span->lane == NULL || !g_str_has_prefix (span->lane, prefix))
       continue;
     char *rest;
@@ -227,9 +227,9 @@ write_rows (const Timeline *line, GString *out, guint *columns)
 }
 
 gboolean
-rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
+rep_timeline_tsv (const ScnResult *result, GString *out, guint *columns)
 {
-  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING)
+  if (result->jobs != NULL || result->kind != SCN_KIND_TRAINING)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
   if (result->training.trace != NULL)
@@ -243,13 +243,13 @@ rep_timeline_tsv (const WrkResult *result, GString *out, guint *columns)
 
 /* When the first micro-batch is back on the first stage; 0: it is not told. */
 static double
-first_is_back (const WrkTrace *trace)
+first_is_back (const TrnTrace *trace)
 {
-  const GArray *slices = wrk_trace_slices (trace);
+  const GArray *slices = trn_trace_slices (trace);
   double end_s = 0;
   for (guint i = 0; i < slices->len; i++) {
-    const WrkSlice *slice = &g_array_index (slices, WrkSlice, i);
-    if (slice->process == 0 && slice->micro_batch == 0 && slice->kind == WRK_TRACE_BACKWARD)
+    const TrnSlice *slice = &g_array_index (slices, TrnSlice, i);
+    if (slice->process == 0 && slice->micro_batch == 0 && slice->kind == TRN_TRACE_BACKWARD)
       end_s = MAX (end_s, slice->end_s);
   }
   return end_s;
@@ -271,9 +271,9 @@ keep_before (Timeline *line, double window_s)
 }
 
 gboolean
-rep_timeline_begin_tsv (const WrkResult *result, GString *out, guint *columns)
+rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns)
 {
-  if (result->jobs != NULL || result->kind != WRK_KIND_TRAINING || result->training.trace == NULL)
+  if (result->jobs != NULL || result->kind != SCN_KIND_TRAINING || result->training.trace == NULL)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
   take_trace (&line, result->training.trace);

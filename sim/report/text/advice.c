@@ -14,10 +14,10 @@ static const BaseColumn columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static const char *const kind_titles[WRK_CHANGE_KINDS] = {
-  [WRK_CHANGE_HARDWARE] = "what would help: other hardware, each change alone, simulated; gain in tokens a second",
-  [WRK_CHANGE_SOFTWARE] = "what would help: the same machine",
-  [WRK_CHANGE_SENSITIVITY] = "what the answer hangs on",
+static const char *const kind_titles[TRN_CHANGE_KINDS] = {
+  [TRN_CHANGE_HARDWARE] = "what would help: other hardware, each change alone, simulated; gain in tokens a second",
+  [TRN_CHANGE_SOFTWARE] = "what would help: the same machine",
+  [TRN_CHANGE_SENSITIVITY] = "what the answer hangs on",
 };
 
 static void
@@ -54,7 +54,7 @@ rep_advice_sort (GArray *advice)
 
 /* As it would be typed. Returned: full. */
 static char *
-how (const WrkChange *change)
+how (const TrnChange *change)
 {
   GString *text = g_string_new (change->no_interference ? "--no-interference" : NULL);
   for (guint i = 0; i < change->sets->len; i++) {
@@ -73,7 +73,7 @@ rep_advice_json (const GArray *advice, JsonBuilder *json)
     const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
     json_builder_begin_object (json);
     rep_json_text (json, "change", one->change->what);
-    rep_json_text (json, "kind", wrk_change_kind_names[one->change->kind]);
+    rep_json_text (json, "kind", trn_change_kind_names[one->change->kind]);
     json_builder_set_member_name (json, "set");
     json_builder_begin_array (json);
     for (guint k = 0; k < one->change->sets->len; k++)
@@ -89,7 +89,7 @@ rep_advice_json (const GArray *advice, JsonBuilder *json)
 
 /* Returned: full; without rows where nothing of that kind can run. */
 static BaseTable *
-kind_table (const GArray *advice, WrkChangeKind kind)
+kind_table (const GArray *advice, TrnChangeKind kind)
 {
   BaseTable *table = base_table_new (columns);
   for (guint i = 0; i < advice->len; i++) {
@@ -107,7 +107,7 @@ kind_table (const GArray *advice, WrkChangeKind kind)
 }
 
 static void
-append_kind (const GArray *advice, WrkChangeKind kind, GString *out)
+append_kind (const GArray *advice, TrnChangeKind kind, GString *out)
 {
   g_autoptr (BaseTable) table = kind_table (advice, kind);
   if (base_table_n_rows (table) == 0)
@@ -119,7 +119,7 @@ append_kind (const GArray *advice, WrkChangeKind kind, GString *out)
 void
 rep_advice_html (const GArray *advice, GString *html)
 {
-  for (WrkChangeKind kind = 0; kind < WRK_CHANGE_KINDS; kind++) {
+  for (TrnChangeKind kind = 0; kind < TRN_CHANGE_KINDS; kind++) {
     g_autoptr (BaseTable) table = kind_table (advice, kind);
     if (base_table_n_rows (table) > 0)
       rep_html_paragraph (html, NULL, kind_titles[kind]);
@@ -130,7 +130,7 @@ rep_advice_html (const GArray *advice, GString *html)
 void
 rep_advice_text (const GArray *advice, gboolean all, GString *out)
 {
-  for (WrkChangeKind kind = 0; kind < WRK_CHANGE_KINDS; kind++)
+  for (TrnChangeKind kind = 0; kind < TRN_CHANGE_KINDS; kind++)
     append_kind (advice, kind, out);
   guint refused = 0;
   for (guint i = 0; i < advice->len; i++) {

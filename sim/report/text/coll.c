@@ -5,7 +5,7 @@
 #define MICROSECONDS(head) BASE_SHOWN (head, 1e6, "%.2f")
 #define GIGABYTES(head)    BASE_SHOWN (head, 1e-9, "%.2f")
 
-#define MEMBER(...) BASE_MEMBER (WrkColl, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (ColAnswer, __VA_ARGS__)
 const BaseMember rep_coll_members[] = {
   MEMBER ("op", op, .names = mdl_op_names),
   MEMBER ("bytes", size_B, BASE_SHOWN ("size (B)", 1, "%.0f")),
@@ -27,7 +27,7 @@ const BaseMember rep_coll_members[] = {
 };
 
 char *
-rep_coll_words (const WrkColl *coll)
+rep_coll_words (const ColAnswer *coll)
 {
   g_autofree char *size = base_quantity_format (coll->size_B, BASE_DIM_BYTES, 4),
                   *time = base_quantity_format (coll->time_s, BASE_DIM_TIME, 3),

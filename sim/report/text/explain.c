@@ -81,9 +81,9 @@ static GArray *
 class_loads (const RepExplain *explain)
 {
   GArray *classes = g_array_new (FALSE, TRUE, sizeof (ClassLoad));
-  g_autoptr (GArray) loads = wrk_coll_loads (explain->coll);
+  g_autoptr (GArray) loads = col_coll_loads (explain->coll);
   for (guint i = 0; i < loads->len; i++) {
-    const WrkLoad *load = &g_array_index (loads, WrkLoad, i);
+    const ColLoad *load = &g_array_index (loads, ColLoad, i);
     const char *name = clu_resource_class (explain->clu, load->res);
     ClassLoad *row = NULL;
     for (guint k = 0; k < classes->len && row == NULL; k++)
@@ -139,7 +139,7 @@ static const BaseColumn alternative_columns[] = {
 
 /* Why not this one: it cannot run, it is the one that ran, or by how much it is slower. Returned: full. */
 static char *
-alternative_verdict (const WrkColl *coll, const RepAlternative *alternative)
+alternative_verdict (const ColAnswer *coll, const RepAlternative *alternative)
 {
   if (alternative->reason != NULL)
     return g_strdup_printf ("cannot run: %s", alternative->reason);
@@ -190,7 +190,7 @@ rep_formula_text (const MdlCollCost *cost, double size_B, double link_rate_Bps, 
 static void
 append_head (const RepExplain *explain, GString *out)
 {
-  const WrkColl *coll = explain->coll;
+  const ColAnswer *coll = explain->coll;
   g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES),
                   *band = rep_band (coll->time_s, coll->time_lo_s, coll->time_hi_s),
                   *bus = rep_quantity (coll->busbw_Bps, BASE_DIM_BANDWIDTH),
@@ -234,7 +234,7 @@ append_nccl (const RepExplain *explain, GString *out)
 void
 rep_explain_text (const RepExplain *explain, GString *out)
 {
-  const WrkColl *coll = explain->coll;
+  const ColAnswer *coll = explain->coll;
   append_head (explain, out);
   rep_formula_text (&coll->cost, coll->size_B, coll->question.link_rate_Bps, out);
   g_string_append (out, "\n# terms: they sum to the closed form's time\n");
@@ -305,7 +305,7 @@ build_nccl (const RepReckoning *nccl, JsonBuilder *json)
 void
 rep_explain_json (const RepExplain *explain, JsonBuilder *json)
 {
-  const WrkColl *coll = explain->coll;
+  const ColAnswer *coll = explain->coll;
   json_builder_begin_object (json);
   base_members_json (rep_coll_members, coll, json);
   rep_formula_json (&coll->cost, coll->question.link_rate_Bps, json);

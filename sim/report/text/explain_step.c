@@ -31,14 +31,14 @@ static const BaseColumn sum_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static const WrkStepTerm *
-term_at (const WrkTrainingResult *training, guint i)
+static const TrnStepTerm *
+term_at (const TrnResult *training, guint i)
 {
-  return &g_array_index (training->terms, WrkStepTerm, i);
+  return &g_array_index (training->terms, TrnStepTerm, i);
 }
 
 static char *
-what_of (const WrkStepTerm *term)
+what_of (const TrnStepTerm *term)
 {
   if (term->n_ranks > 0)
     return g_strdup_printf ("%s of %s %u, %s %s", base_name (mdl_op_names, (int)term->op), term->group, term->n_ranks,
@@ -53,11 +53,11 @@ what_of (const WrkStepTerm *term)
 }
 
 static BaseTable *
-terms_table (const WrkTrainingResult *training)
+terms_table (const TrnResult *training)
 {
   BaseTable *table = base_table_new (term_columns);
   for (guint i = 0; i < training->terms->len; i++) {
-    const WrkStepTerm *term = term_at (training, i);
+    const TrnStepTerm *term = term_at (training, i);
     g_autofree char *what = what_of (term);
     base_table_row (table);
     base_table_text (table, "part", term->part);
@@ -82,17 +82,17 @@ terms_table (const WrkTrainingResult *training)
 
 /* Works of one pass of one part together, in the order of their first. Returned: all of the compute, s. */
 static double
-add_sums (const WrkTrainingResult *training, BaseTable *table)
+add_sums (const TrnResult *training, BaseTable *table)
 {
   double all_s = 0;
   g_autofree gboolean *done = g_new0 (gboolean, training->terms->len + 1u);
   for (guint i = 0; i < training->terms->len; i++) {
-    const WrkStepTerm *first = term_at (training, i);
+    const TrnStepTerm *first = term_at (training, i);
     double one_s = 0, sum_s = 0, coll_s = 0;
     if (done[i])
       continue;
     for (guint k = i; k < training->terms->len; k++) {
-      const WrkStepTerm *term = term_at (training, k);
+      const TrnStepTerm *term = term_at (training, k);
       if (strcmp (term->part, first->part) != 0 || strcmp (term->pass, first->pass) != 0 || fabs (term->count - first->count) > 0)
         continue;
       done[k] = TRUE;
@@ -117,7 +117,7 @@ add_sums (const WrkTrainingResult *training, BaseTable *table)
 }
 
 void
-rep_step_terms_text (const WrkTrainingResult *training, GString *out)
+rep_step_terms_text (const TrnResult *training, GString *out)
 {
   if (training->terms == NULL)
     return;
@@ -128,7 +128,7 @@ rep_step_terms_text (const WrkTrainingResult *training, GString *out)
       "note is of the constant that most of the time hangs on\n",
       training->stage);
   base_table_print_text (terms, out);
-  double all_s = add_sums (training, sums), run_s = training->part_s[WRK_PART_COMPUTE] + training->part_s[WRK_PART_OPTIMIZER];
+  double all_s = add_sums (training, sums), run_s = training->part_s[TRN_PART_COMPUTE] + training->part_s[TRN_PART_OPTIMIZER];
   g_string_append (out, "\n# summed: compute, and the layers' collectives if all waited for the one before\n");
   base_table_print_text (sums, out);
   g_autofree char *all = rep_quantity (all_s, BASE_DIM_TIME), *run = rep_quantity (run_s, BASE_DIM_TIME),
@@ -141,13 +141,13 @@ rep_step_terms_text (const WrkTrainingResult *training, GString *out)
 }
 
 void
-rep_step_terms_tsv (const WrkTrainingResult *training, GString *out)
+rep_step_terms_tsv (const TrnResult *training, GString *out)
 {
   rep_tsv (terms_table (training), out);
 }
 
 void
-rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json)
+rep_step_terms_json (const TrnResult *training, JsonBuilder *json)
 {
   BaseTable *sums = base_table_new (sum_columns);
   add_sums (training, sums);

@@ -9,7 +9,7 @@
 
 /* Where on the ramp of message sizes this copy stands: with the latency alpha, half of the rate is reached at alpha x rate. */
 static void
-ramp_text (const WrkTransferResult *transfer, GString *out)
+ramp_text (const StoTransferResult *transfer, GString *out)
 {
   const MdlCollCost *cost = &transfer->cost;
   double rate_Bps = fmin (cost->bound_Bps, transfer->wire_rate_Bps / cost->wire), half_B = cost->latency_s * rate_Bps;
@@ -21,7 +21,7 @@ ramp_text (const WrkTransferResult *transfer, GString *out)
 }
 
 void
-rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfer, GString *out)
+rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GString *out)
 {
   rep_transfer_text (transfer, out);
   ramp_text (transfer, out);
@@ -36,13 +36,13 @@ rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfer, GS
 }
 
 void
-rep_explain_transfer_tsv (const WrkTransferResult *transfer, GString *out)
+rep_explain_transfer_tsv (const StoTransferResult *transfer, GString *out)
 {
   rep_tsv (rep_terms_table (&transfer->cost), out);
 }
 
 void
-rep_explain_transfer_json (const Clu *clu, const WrkTransferResult *transfer, JsonBuilder *json)
+rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json)
 {
   json_builder_begin_object (json);
   base_members_json (rep_transfer_members, transfer, json);

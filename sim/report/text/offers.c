@@ -25,16 +25,16 @@ static const BaseColumn columns[] = {
 };
 
 static BaseTable *
-table_of (const WrkOffers *offers)
+table_of (const PlnOffers *offers)
 {
-  const GArray *rows = wrk_offers_rows (offers);
+  const GArray *rows = pln_offers_rows (offers);
   const double none = (double)NAN;
   double least_usd = HUGE_VAL;
   BaseTable *table = base_table_new (columns);
   for (guint i = 0; i < rows->len; i++)
-    least_usd = fmin (least_usd, g_array_index (rows, WrkOffer, i).money.total_usd);
+    least_usd = fmin (least_usd, g_array_index (rows, PlnOffer, i).money.total_usd);
   for (guint i = 0; i < rows->len; i++) {
-    const WrkOffer *offer = &g_array_index (rows, WrkOffer, i);
+    const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
     base_table_row (table);
     base_table_text (table, "name", offer->way->name.v);
     base_table_integer (table, "machines", (gint64)offer->way->machines.v);
@@ -49,14 +49,14 @@ table_of (const WrkOffers *offers)
     base_table_number (table, "total_usd", offer->money.total_usd);
     base_table_number (table, "usd_per_token", offer->usd_per_token);
     base_table_number (table, "over_least", least_usd > 0 ? offer->money.total_usd / least_usd - 1 : none);
-    base_table_text (table, "misses", wrk_miss_names[offer->miss]);
+    base_table_text (table, "misses", pln_miss_names[offer->miss]);
   }
   return table;
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */
 static void
-append_prices (const WrkOffersSpec *spec, GString *out)
+append_prices (const PlnOffersSpec *spec, GString *out)
 {
   guint figures = 0, assumed = 0;
   const BaseNum *of_all[] = { &spec->electricity, &spec->amortisation };
@@ -65,7 +65,7 @@ append_prices (const WrkOffersSpec *spec, GString *out)
     assumed += of_all[i]->set && of_all[i]->source == BASE_SOURCE_ASSUMED ? 1 : 0;
   }
   for (guint i = 0; i < spec->ways.n; i++) {
-    const WrkWaySpec *way = BASE_LIST_AT (spec->ways, WrkWaySpec, i);
+    const PlnWaySpec *way = BASE_LIST_AT (spec->ways, PlnWaySpec, i);
     const BaseNum *own[] = { &way->price, &way->rent, &way->once, &way->power, &way->time, &way->amortisation };
     for (guint k = 0; k < G_N_ELEMENTS (own); k++) {
       const gboolean told = own[k]->set && own[k]->mark.file != NULL;
@@ -84,14 +84,14 @@ append_prices (const WrkOffersSpec *spec, GString *out)
 }
 
 static void
-append_break_evens (const WrkOffers *offers, GString *out)
+append_break_evens (const PlnOffers *offers, GString *out)
 {
-  const GArray *evens = wrk_offers_break_evens (offers), *rows = wrk_offers_rows (offers);
+  const GArray *evens = pln_offers_break_evens (offers), *rows = pln_offers_rows (offers);
   if (evens->len > 0)
     g_string_append (out, "\n# the same work over and over, one after the other: from how many times on buying costs less\n");
   for (guint i = 0; i < evens->len; i++) {
-    const WrkBreakEven *even = &g_array_index (evens, WrkBreakEven, i);
-    const WrkOffer *own = &g_array_index (rows, WrkOffer, even->own), *rent = &g_array_index (rows, WrkOffer, even->rent);
+    const PlnBreakEven *even = &g_array_index (evens, PlnBreakEven, i);
+    const PlnOffer *own = &g_array_index (rows, PlnOffer, even->own), *rent = &g_array_index (rows, PlnOffer, even->rent);
     g_string_append_printf (out, "%s against %s: ", own->way->name.v, rent->way->name.v);
     if (isinf (even->runs))
       g_string_append (out, "never, its energy costs more than the rent\n");
@@ -101,25 +101,25 @@ append_break_evens (const WrkOffers *offers, GString *out)
 }
 
 void
-rep_offers_text (const WrkOffers *offers, GString *out)
+rep_offers_text (const PlnOffers *offers, GString *out)
 {
-  const WrkOffersSpec *spec = wrk_offers_spec (offers);
+  const PlnOffersSpec *spec = pln_offers_spec (offers);
   append_prices (spec, out);
   rep_text (table_of (offers), out);
   append_break_evens (offers, out);
 }
 
 void
-rep_offers_tsv (const WrkOffers *offers, GString *out)
+rep_offers_tsv (const PlnOffers *offers, GString *out)
 {
   rep_tsv (table_of (offers), out);
 }
 
 void
-rep_offers_json (const WrkOffers *offers, JsonBuilder *json)
+rep_offers_json (const PlnOffers *offers, JsonBuilder *json)
 {
-  const WrkOffersSpec *spec = wrk_offers_spec (offers);
-  const GArray *evens = wrk_offers_break_evens (offers), *rows = wrk_offers_rows (offers);
+  const PlnOffersSpec *spec = pln_offers_spec (offers);
+  const GArray *evens = pln_offers_break_evens (offers), *rows = pln_offers_rows (offers);
   rep_json_text (json, "name", spec->name.v);
   rep_json_text (json, "currency", spec->currency.v);
   rep_json_text (json, "date", spec->date.v);
@@ -127,10 +127,10 @@ rep_offers_json (const WrkOffers *offers, JsonBuilder *json)
   json_builder_set_member_name (json, "break_even");
   json_builder_begin_array (json);
   for (guint i = 0; i < evens->len; i++) {
-    const WrkBreakEven *even = &g_array_index (evens, WrkBreakEven, i);
+    const PlnBreakEven *even = &g_array_index (evens, PlnBreakEven, i);
     json_builder_begin_object (json);
-    rep_json_text (json, "own", g_array_index (rows, WrkOffer, even->own).way->name.v);
-    rep_json_text (json, "rent", g_array_index (rows, WrkOffer, even->rent).way->name.v);
+    rep_json_text (json, "own", g_array_index (rows, PlnOffer, even->own).way->name.v);
+    rep_json_text (json, "rent", g_array_index (rows, PlnOffer, even->rent).way->name.v);
     rep_json_number (json, "runs", even->runs);
     json_builder_end_object (json);
   }
@@ -138,12 +138,12 @@ rep_offers_json (const WrkOffers *offers, JsonBuilder *json)
 }
 
 void
-rep_offers_cost_tsv (const WrkOffers *offers, GString *out)
+rep_offers_cost_tsv (const PlnOffers *offers, GString *out)
 {
-  const GArray *rows = wrk_offers_rows (offers);
+  const GArray *rows = pln_offers_rows (offers);
   g_string_append (out, "machine\tbought\trent\tonce\tenergy\n");
   for (guint i = 0; i < rows->len; i++) {
-    const WrkOffer *offer = &g_array_index (rows, WrkOffer, i);
+    const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
     const double parts[] = { offer->money.capital_usd, offer->money.rent_usd, offer->once_usd, offer->money.energy_usd };
     g_autofree char *name = g_utf8_make_valid (offer->way->name.v, -1);
     g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
@@ -156,12 +156,12 @@ rep_offers_cost_tsv (const WrkOffers *offers, GString *out)
 }
 
 char *
-rep_offers_infeasible (const WrkOffers *offers)
+rep_offers_infeasible (const PlnOffers *offers)
 {
-  const GArray *rows = wrk_offers_rows (offers);
-  const WrkOffer *first = &g_array_index (rows, WrkOffer, 0);
-  if (first->miss == WRK_MISS_NONE)
+  const GArray *rows = pln_offers_rows (offers);
+  const PlnOffer *first = &g_array_index (rows, PlnOffer, 0);
+  if (first->miss == PLN_MISS_NONE)
     return NULL;
   return g_strdup_printf ("no offer keeps to the limits; the cheapest, '%s', misses the %s", first->way->name.v,
-                          wrk_miss_names[first->miss]);
+                          pln_miss_names[first->miss]);
 }

@@ -5,16 +5,16 @@
 #include "report/plan.h"
 
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
-char *rep_plan_machine (const WrkPlan *plan, guint machine);
+char *rep_plan_machine (const Pln *plan, guint machine);
 /* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
-double rep_plan_bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part);
+double rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part);
 /* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */
-void rep_plan_html_answer (const WrkPlan *plan, const WrkPlanResult *result, GString *html);
-void rep_plan_html_tables (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *html);
+void rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html);
+void rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
-void rep_plan_count_prices (const WrkPlan *plan, guint *figures, guint *assumed);
+void rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed);
 /* The lines of text and the member of JSON that rep_plan_rivals() makes. */
-void rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString *out);
-void rep_plan_rivals_json (const WrkPlan *plan, const WrkPlanResult *result, JsonBuilder *json);
+void rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out);
+void rep_plan_rivals_json (const Pln *plan, const PlnResult *result, JsonBuilder *json);
 
 #endif

@@ -65,18 +65,18 @@ static const BaseColumn columns[] = {
 
 /* The largest part of a step that is not compute. */
 static const char *
-waits_for (const WrkClosedStep *step)
+waits_for (const TrnClosedStep *step)
 {
-  WrkPart most = WRK_PART_EXPOSED_TP;
-  for (int p = 0; p < WRK_PART_N; p++)
-    if (p != WRK_PART_COMPUTE && step->part_s[p] > step->part_s[most])
-      most = (WrkPart)p;
-  return step->part_s[most] > 0.01 * step->step_time_s ? wrk_part_names[most] : NULL;
+  TrnPart most = TRN_PART_EXPOSED_TP;
+  for (int p = 0; p < TRN_PART_N; p++)
+    if (p != TRN_PART_COMPUTE && step->part_s[p] > step->part_s[most])
+      most = (TrnPart)p;
+  return step->part_s[most] > 0.01 * step->step_time_s ? trn_part_names[most] : NULL;
 }
 
 /* "400 Gb/s, 2:1"; NULL where the machine is as its topology has it. Returned: full. */
 static char *
-variant_of (const WrkMachine *machine)
+variant_of (const PlnMachine *machine)
 {
   const char *rate = machine->nic_rate, *over = machine->oversubscription;
   if (rate == NULL && over == NULL)
@@ -86,9 +86,9 @@ variant_of (const WrkMachine *machine)
 }
 
 char *
-rep_plan_machine (const WrkPlan *plan, guint machine)
+rep_plan_machine (const Pln *plan, guint machine)
 {
-  const WrkMachine *m = &g_array_index (wrk_plan_machines (plan), WrkMachine, machine);
+  const PlnMachine *m = &g_array_index (pln_machines (plan), PlnMachine, machine);
   g_autofree char *variant = variant_of (m);
   char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
                                 variant != NULL ? ")" : "");
@@ -96,19 +96,19 @@ rep_plan_machine (const WrkPlan *plan, guint machine)
 }
 
 double
-rep_plan_bought_usd (const WrkMachine *machine, const WrkChoiceRow *row, WrkBuy part)
+rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part)
 {
-  if (row->way != WRK_WAY_OWN)
+  if (row->way != PLN_WAY_OWN)
     return (double)NAN;
   return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
 }
 
 static void
-add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *table)
+add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
 {
-  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   g_autofree char *variant = variant_of (machine);
-  gboolean run = wrk_plan_tokens (plan) > 0, priced = run && row->way != WRK_WAY_NONE;
+  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_WAY_NONE;
   double none = (double)NAN;
   base_table_row (table);
   base_table_integer (table, "rank", rank);
@@ -126,8 +126,8 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_integer (table, "dp", row->ask.dp);
   base_table_integer (table, "zero", row->ask.zero);
   base_table_integer (table, "micro_batch", row->ask.micro_batch);
-  base_table_text (table, "schedule", base_name (wrk_schedule_names, (int)row->ask.schedule));
-  base_table_text (table, "recompute", base_name (wrk_again_names, (int)row->ask.recompute));
+  base_table_text (table, "schedule", base_name (mdl_schedule_names, (int)row->ask.schedule));
+  base_table_text (table, "recompute", base_name (trn_again_names, (int)row->ask.recompute));
   base_table_number (table, "step_time_s", row->step_time_s);
   base_table_number (table, "step_time_lo_s", row->step_time_lo_s);
   base_table_number (table, "step_time_hi_s", row->step_time_hi_s);
@@ -140,15 +140,15 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
   base_table_number (table, "checkpoint_drain_s", machine->fails ? row->checkpoint.drain_s : none);
   base_table_number (table, "checkpoint_restore_s", machine->fails ? row->checkpoint.restore_s : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? base_name (wrk_way_names, (int)row->way) : NULL);
-  base_table_number (table, "capital_usd", priced && row->way == WRK_WAY_OWN ? row->money.capital_usd : none);
-  base_table_number (table, "rent_usd", priced && row->way == WRK_WAY_RENT ? row->money.rent_usd : none);
+  base_table_text (table, "way", priced ? base_name (pln_way_names, (int)row->way) : NULL);
+  base_table_number (table, "capital_usd", priced && row->way == PLN_WAY_OWN ? row->money.capital_usd : none);
+  base_table_number (table, "rent_usd", priced && row->way == PLN_WAY_RENT ? row->money.rent_usd : none);
   base_table_number (table, "power_W", row->power_W);
   base_table_number (table, "energy_J", run ? row->money.energy_J : none);
   base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
-  for (int b = 0; b < WRK_BUY_N; b++) {
-    g_autofree char *key = g_strconcat (wrk_buy_names[b], "_usd", NULL);
-    base_table_number (table, key, priced ? rep_plan_bought_usd (machine, row, (WrkBuy)b) : none);
+  for (int b = 0; b < PLN_BUY_N; b++) {
+    g_autofree char *key = g_strconcat (pln_buy_names[b], "_usd", NULL);
+    base_table_number (table, key, priced ? rep_plan_bought_usd (machine, row, (PlnBuy)b) : none);
   }
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
@@ -158,26 +158,26 @@ add_row (const WrkPlan *plan, const WrkChoiceRow *row, guint rank, BaseTable *ta
 }
 
 static guint
-front_of (const WrkPlanResult *result)
+front_of (const PlnResult *result)
 {
   guint n = 0;
   for (guint i = 0; i < result->rows->len; i++)
-    n += g_array_index (result->rows, WrkChoiceRow, i).front ? 1u : 0u;
+    n += g_array_index (result->rows, PlnChoiceRow, i).front ? 1u : 0u;
   return n;
 }
 
 /* How many configurations cannot be told apart, and of a front where they are. */
 static void
-append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+append_alike (const Pln *plan, const PlnResult *result, GString *out)
 {
-  const GArray *machines = wrk_plan_machines (plan);
+  const GArray *machines = pln_machines (plan);
   g_autofree gboolean *alike = g_new0 (gboolean, machines->len);
   guint n = 0;
-  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
   if (result->n_alike < (front ? 1 + front_of (result) : 2))
     return;
   for (guint i = 0; i < result->rows->len; i++) {
-    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
     n += row->alike && !alike[row->machine] ? 1u : 0u;
     alike[row->machine] = alike[row->machine] || row->alike;
   }
@@ -189,36 +189,36 @@ append_alike (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
 
 /* What the runner-up has more of what is to be least, relative; NAN: there is none. */
 static double
-margin_of (const WrkPlan *plan, const WrkPlanResult *result)
+margin_of (const Pln *plan, const PlnResult *result)
 {
-  if (result->rows->len < 2 || wrk_plan_aim (plan) == WRK_AIM_PARETO)
+  if (result->rows->len < 2 || pln_aim (plan) == PLN_AIM_PARETO)
     return (double)NAN;
-  return wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 1)) /
-             wrk_plan_least (plan, &g_array_index (result->rows, WrkChoiceRow, 0)) -
+  return pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 1)) /
+             pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 0)) -
          1;
 }
 
 /* What comes behind the first: the runner-up, and the best of another machine. */
 static void
-add_next (const WrkPlan *plan, const WrkPlanResult *result, BaseTable *table)
+add_next (const Pln *plan, const PlnResult *result, BaseTable *table)
 {
   base_table_number (table, "margin", margin_of (plan, result));
   if (result->rivals->len == 0)
     return;
-  const WrkRival *rival = &g_array_index (result->rivals, WrkRival, 0);
-  g_autofree char *machine = rep_plan_machine (plan, g_array_index (result->rows, WrkChoiceRow, rival->row).machine);
+  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  g_autofree char *machine = rep_plan_machine (plan, g_array_index (result->rows, PlnChoiceRow, rival->row).machine);
   base_table_text (table, "rival", machine);
   base_table_number (table, "rival_more", rival->more);
   base_table_number (table, "rival_odds", rival->odds);
 }
 
 BaseTable *
-rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
 {
   BaseTable *table = base_table_new (columns);
-  g_autofree gboolean *seen = g_new0 (gboolean, wrk_plan_machines (plan)->len);
+  g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
   for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
-    const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, i);
+    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
     if (!result->per_machine || !seen[row->machine])
       add_row (plan, row, i + 1, table);
     if (i == 0)
@@ -230,17 +230,17 @@ rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 
 /* What the first costs, part by part. */
 static void
-append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+append_cost (const Pln *plan, const PlnResult *result, GString *out)
 {
-  const WrkChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, WrkChoiceRow, 0) : NULL;
-  if (row == NULL || row->way == WRK_WAY_NONE || !(wrk_plan_tokens (plan) > 0))
+  const PlnChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL;
+  if (row == NULL || row->way == PLN_WAY_NONE || !(pln_tokens (plan) > 0))
     return;
-  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   g_string_append_printf (out, "the first costs (k$): ");
-  for (int b = 0; row->way == WRK_WAY_OWN && b < WRK_BUY_N; b++)
+  for (int b = 0; row->way == PLN_WAY_OWN && b < PLN_BUY_N; b++)
     if (machine->buy_usd[b] > 0)
-      g_string_append_printf (out, "%s %.4g, ", wrk_buy_names[b], 1e-3 * rep_plan_bought_usd (machine, row, (WrkBuy)b));
-  if (row->way == WRK_WAY_RENT)
+      g_string_append_printf (out, "%s %.4g, ", pln_buy_names[b], 1e-3 * rep_plan_bought_usd (machine, row, (PlnBuy)b));
+  if (row->way == PLN_WAY_RENT)
     g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
   else
     g_string_append_printf (
@@ -250,9 +250,9 @@ append_cost (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
 
 /* Whose prices, and how many of them nobody has vouched for. */
 static void
-append_prices (const WrkPlan *plan, GString *out)
+append_prices (const Pln *plan, GString *out)
 {
-  const WrkPricesSpec *prices = wrk_plan_prices (plan);
+  const PlnPricesSpec *prices = pln_prices (plan);
   guint figures, assumed;
   if (prices == NULL)
     return;
@@ -263,11 +263,11 @@ append_prices (const WrkPlan *plan, GString *out)
 
 /* What the days hold of failures, and how sure that is. */
 static void
-append_failures (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+append_failures (const Pln *plan, const PlnResult *result, GString *out)
 {
-  WrkPlanFailures failures;
-  if (!wrk_plan_failures (plan, &failures)) {
-    if (wrk_plan_tokens (plan) > 0)
+  PlnFailures failures;
+  if (!pln_failures (plan, &failures)) {
+    if (pln_tokens (plan) > 0)
       g_string_append (out, "# days without failures and checkpoints: the plan has no 'failures'\n");
     return;
   }
@@ -285,7 +285,7 @@ append_failures (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
   else
     g_string_append_printf (out, "every %.0f steps\n", failures.every_steps);
   if (failures.tier != NULL && result->rows->len > 0) {
-    const MdlCheckpoint *first = &g_array_index (result->rows, WrkChoiceRow, 0).checkpoint;
+    const MdlCheckpoint *first = &g_array_index (result->rows, PlnChoiceRow, 0).checkpoint;
     g_string_append_printf (out, "# of the first it stalls %.4g s, drains %.4g s, is read back in %.4g s\n", first->stall_s,
                             first->drain_s, first->restore_s);
   }
@@ -293,10 +293,10 @@ append_failures (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
 
 /* The same as JSON, null where none are counted. */
 static void
-build_failures (const WrkPlan *plan, JsonBuilder *json)
+build_failures (const Pln *plan, JsonBuilder *json)
 {
-  WrkPlanFailures failures;
-  if (!wrk_plan_failures (plan, &failures)) {
+  PlnFailures failures;
+  if (!pln_failures (plan, &failures)) {
     rep_json_null (json, "failures");
     return;
   }
@@ -313,17 +313,17 @@ build_failures (const WrkPlan *plan, JsonBuilder *json)
 }
 
 void
-rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
+rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out)
 {
   g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
-  const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
-  gboolean front = wrk_plan_aim (plan) == WRK_AIM_PARETO;
+  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
+  gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   for (char **sentence = verdict; *sentence != NULL; sentence++)
     g_string_append_printf (out, "%s\n%s", *sentence, sentence[1] == NULL ? "\n" : "");
   g_string_append_printf (
       out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
-      wrk_plan_machines (plan)->len, wrk_plan_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
+      pln_machines (plan)->len, pln_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
       front ? "" : "least ", front ? "those that none beats in time and cost" : aim,
       front ? ", by time" : ", those that the engine simulated before the others");
   append_prices (plan, out);
@@ -339,10 +339,10 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
   append_alike (plan, result, out);
   rep_plan_rivals_text (plan, result, out);
   g_string_append (out, "\n# fell out\n");
-  for (int o = 0; o < WRK_OUT_N; o++) {
+  for (int o = 0; o < PLN_OUT_N; o++) {
     if (result->out[o] == 0)
       continue;
-    g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s", result->out[o], wrk_out_texts[o]);
+    g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s", result->out[o], pln_out_texts[o]);
     if (result->dropped[o] > 0)
       g_string_append_printf (out, ", %" G_GUINT64_FORMAT " of them as the engine has it", result->dropped[o]);
     g_string_append_c (out, '\n');
@@ -350,22 +350,22 @@ rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GSt
 }
 
 void
-rep_plan_tsv (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out)
+rep_plan_tsv (const Pln *plan, const PlnResult *result, guint most, GString *out)
 {
   rep_tsv (rep_plan_table (plan, result, most), out);
 }
 
 void
-rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, JsonBuilder *json)
+rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder *json)
 {
   g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
-  rep_json_text (json, "plan", wrk_plan_name (plan));
-  rep_json_text (json, "model", wrk_plan_model (plan));
-  rep_json_text (json, "objective", base_name (wrk_aim_names, (int)wrk_plan_aim (plan)));
-  rep_json_number (json, "tokens", wrk_plan_tokens (plan) > 0 ? wrk_plan_tokens (plan) : (double)NAN);
-  rep_json_text (json, "prices", wrk_plan_prices (plan) != NULL ? wrk_plan_prices (plan)->name.v : NULL);
+  rep_json_text (json, "plan", pln_name (plan));
+  rep_json_text (json, "model", pln_model (plan));
+  rep_json_text (json, "objective", base_name (pln_aim_names, (int)pln_aim (plan)));
+  rep_json_number (json, "tokens", pln_tokens (plan) > 0 ? pln_tokens (plan) : (double)NAN);
+  rep_json_text (json, "prices", pln_prices (plan) != NULL ? pln_prices (plan)->name.v : NULL);
   build_failures (plan, json);
-  rep_json_number (json, "machines", wrk_plan_machines (plan)->len);
+  rep_json_number (json, "machines", pln_machines (plan)->len);
   rep_json_number (json, "configurations", (double)result->n_asked);
   rep_json_number (json, "met", (double)result->n_met);
   rep_json_number (json, "simulated", result->n_simulated);
@@ -381,14 +381,14 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
   rep_plan_rivals_json (plan, result, json);
   json_builder_set_member_name (json, "fell_out");
   json_builder_begin_array (json);
-  for (int o = 0; o < WRK_OUT_N; o++) {
+  for (int o = 0; o < PLN_OUT_N; o++) {
     if (result->out[o] == 0)
       continue;
     json_builder_begin_object (json);
-    rep_json_text (json, "why", wrk_out_texts[o]);
+    rep_json_text (json, "why", pln_out_texts[o]);
     rep_json_number (json, "count", (double)result->out[o]);
     rep_json_number (json, "by_engine", (double)result->dropped[o]);
-    rep_json_number (json, "nearest_over", o >= WRK_OUT_MEMORY ? result->over[o] : (double)NAN);
+    rep_json_number (json, "nearest_over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
@@ -397,27 +397,27 @@ rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, Jso
 }
 
 char *
-rep_plan_infeasible (const WrkPlanResult *result)
+rep_plan_infeasible (const PlnResult *result)
 {
   int most = -1; /* of what a machine or a goal puts out; else, where none came so far, of what cannot be cut */
   if (result->rows->len > 0)
     return NULL;
-  for (int o = 0; o < WRK_OUT_N; o++)
-    if (result->out[o] > 0 && (most < 0 || (o >= WRK_OUT_PRICE && most < WRK_OUT_PRICE) || result->out[o] > result->out[most]))
+  for (int o = 0; o < PLN_OUT_N; o++)
+    if (result->out[o] > 0 && (most < 0 || (o >= PLN_OUT_PRICE && most < PLN_OUT_PRICE) || result->out[o] > result->out[most]))
       most = o;
   if (most < 0)
     return g_strdup ("no configuration was asked for");
   GString *text = g_string_new (NULL);
   g_string_printf (text, "no configuration %s: most, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ", %s",
-                   most >= WRK_OUT_PRICE ? "meets the constraints" : "divides", result->out[most], result->n_asked,
-                   wrk_out_texts[most]);
+                   most >= PLN_OUT_PRICE ? "meets the constraints" : "divides", result->out[most], result->n_asked,
+                   pln_out_texts[most]);
   double over = 100 * result->over[most];
-  if (most >= WRK_OUT_MEMORY)
+  if (most >= PLN_OUT_MEMORY)
     g_string_append_printf (
         text, over >= 1000 && over < 1e6 ? "; the nearest of them by %.0f %%" : "; the nearest of them by %.3g %%", over);
-  else if (most == WRK_OUT_PRICE)
+  else if (most == PLN_OUT_PRICE)
     g_string_append (text, "; the list of prices lacks their machines, to buy and to rent");
-  else if (most == WRK_OUT_LAYERS)
+  else if (most == PLN_OUT_LAYERS)
     g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
   else
     g_string_append (text, "; look at what else fell out, and at the global batch, the layers and the GPUs");

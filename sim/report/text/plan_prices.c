@@ -37,23 +37,23 @@ take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...)
 }
 
 static void
-take_all (List *list, const WrkPricesSpec *prices)
+take_all (List *list, const PlnPricesSpec *prices)
 {
   for (guint i = 0; i < prices->nodes.n; i++) {
-    const WrkNodePrice *node = BASE_LIST_AT (prices->nodes, WrkNodePrice, i);
+    const PlnNodePrice *node = BASE_LIST_AT (prices->nodes, PlnNodePrice, i);
     take (list, &node->node, BASE_DIM_MONEY, "a node of %s", node->topology.v);
     take (list, &node->rent, BASE_DIM_MONEY_PER_TIME, "rent of a node of %s", node->topology.v);
   }
   take (list, &prices->network, BASE_DIM_MONEY, "the network of a GPU");
   for (guint i = 0; i < prices->fabric.ports.n; i++) {
-    const WrkPortPrice *port = BASE_LIST_AT (prices->fabric.ports, WrkPortPrice, i);
+    const PlnPortPrice *port = BASE_LIST_AT (prices->fabric.ports, PlnPortPrice, i);
     double rate = port->rate.v * 8e-9;
     take (list, &port->adapter, BASE_DIM_MONEY, "an adapter's port of %.4g Gb/s", rate);
     take (list, &port->transceiver, BASE_DIM_MONEY, "optics of an end of %.4g Gb/s", rate);
     take (list, &port->cable, BASE_DIM_MONEY, "a cable of %.4g Gb/s", rate);
   }
   for (guint i = 0; i < prices->fabric.switches.n; i++) {
-    const WrkSwitchPrice *one = BASE_LIST_AT (prices->fabric.switches, WrkSwitchPrice, i);
+    const PlnSwitchPrice *one = BASE_LIST_AT (prices->fabric.switches, PlnSwitchPrice, i);
     take (list, &one->price, BASE_DIM_MONEY, "a switch %s", one->type.v);
   }
   take (list, &prices->storage_server, BASE_DIM_MONEY, "a storage server");
@@ -63,22 +63,22 @@ take_all (List *list, const WrkPricesSpec *prices)
 }
 
 void
-rep_plan_count_prices (const WrkPlan *plan, guint *figures, guint *assumed)
+rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed)
 {
   List list = { NULL, 0, 0 };
-  if (wrk_plan_prices (plan) != NULL)
-    take_all (&list, wrk_plan_prices (plan));
+  if (pln_prices (plan) != NULL)
+    take_all (&list, pln_prices (plan));
   *figures = list.figures;
   *assumed = list.assumed;
 }
 
 BaseTable *
-rep_plan_prices (const WrkPlan *plan)
+rep_plan_prices (const Pln *plan)
 {
   List list = { NULL, 0, 0 };
-  if (wrk_plan_prices (plan) == NULL)
+  if (pln_prices (plan) == NULL)
     return NULL;
   list.table = base_table_new (columns);
-  take_all (&list, wrk_plan_prices (plan));
+  take_all (&list, pln_prices (plan));
   return list.table;
 }

@@ -15,16 +15,16 @@ static const BaseColumn columns[] = {
   { "differs", "differs by", BASE_CELL_TEXT, 0, NULL },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static const char *const kin_texts[WRK_KIN_N] = {
-  [WRK_KIN_NETWORK] = "network", [WRK_KIN_SAME_CUT] = "nodes", [WRK_KIN_SAME_GPU] = "cut", [WRK_KIN_OTHER_GPU] = "GPU"
+static const char *const kin_texts[PLN_KIN_N] = {
+  [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "cut", [PLN_KIN_OTHER_GPU] = "GPU"
 };
 
 char *
-rep_plan_choice (const WrkPlan *plan, const WrkChoiceRow *row)
+rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
 {
   g_autofree char *machine = rep_plan_machine (plan, row->machine);
   GString *text = g_string_new (machine);
-  const WrkClosedAsk *ask = &row->ask;
+  const TrnClosedAsk *ask = &row->ask;
   g_string_append_printf (text, ", tp %u", ask->tp);
   if (ask->cp > 1)
     g_string_append_printf (text, ", cp %u", ask->cp);
@@ -33,19 +33,19 @@ rep_plan_choice (const WrkPlan *plan, const WrkChoiceRow *row)
     g_string_append_printf (text, ", ep %u", ask->ep);
   g_string_append_printf (text, ", zero %u, mb %u", ask->zero, ask->micro_batch);
   if (ask->pp > 1)
-    g_string_append_printf (text, ", %s", base_name (wrk_schedule_names, (int)ask->schedule));
-  g_string_append_printf (text, ", recompute %s", base_name (wrk_again_names, (int)ask->recompute));
+    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
+  g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
   return g_string_free (text, FALSE);
 }
 
 BaseTable *
-rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most)
+rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most)
 {
   BaseTable *table = base_table_new (columns);
   for (guint i = 0; i < result->rivals->len && i < most; i++) {
-    const WrkRival *rival = &g_array_index (result->rivals, WrkRival, i);
-    guint at = g_array_index (result->rows, WrkChoiceRow, rival->row).machine;
-    const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, at);
+    const PlnRival *rival = &g_array_index (result->rivals, PlnRival, i);
+    guint at = g_array_index (result->rows, PlnChoiceRow, rival->row).machine;
+    const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, at);
     g_autofree char *name = rep_plan_machine (plan, at);
     base_table_row (table);
     base_table_text (table, "machine", name);
@@ -64,18 +64,18 @@ rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most)
 }
 
 static guint
-n_apart (const WrkPlanResult *result)
+n_apart (const PlnResult *result)
 {
   guint n = 0;
   for (guint i = 0; i < result->rivals->len; i++)
-    n += g_array_index (result->rivals, WrkRival, i).odds < WRK_APART_ODDS;
+    n += g_array_index (result->rivals, PlnRival, i).odds < PLN_APART_ODDS;
   return n;
 }
 
 void
-rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString *out)
+rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
 {
-  const char *aim = base_name (wrk_aim_names, (int)wrk_plan_aim (plan));
+  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
   guint n = result->rivals->len, apart = n_apart (result);
   if (n == 0)
     return;
@@ -88,11 +88,11 @@ rep_plan_rivals_text (const WrkPlan *plan, const WrkPlanResult *result, GString 
   if (n > MOST_LINES)
     g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
   g_string_append_printf (out, "\ntold apart from the first machine: %u of %u (odds below %.3g %%)\n", apart, n,
-                          100 * WRK_APART_ODDS);
+                          100 * PLN_APART_ODDS);
 }
 
 void
-rep_plan_rivals_json (const WrkPlan *plan, const WrkPlanResult *result, JsonBuilder *json)
+rep_plan_rivals_json (const Pln *plan, const PlnResult *result, JsonBuilder *json)
 {
   g_autoptr (BaseTable) table = rep_plan_rivals (plan, result, G_MAXUINT);
   json_builder_set_member_name (json, "rivals");

@@ -7,21 +7,21 @@
 #define DAY_S 86400.0
 
 typedef struct {
-  const WrkPlan *plan;
-  const WrkPlanResult *result;
+  const Pln *plan;
+  const PlnResult *result;
   GPtrArray *out; /* char *: sentences */
 } Verdict;
 
-static const WrkChoiceRow *
+static const PlnChoiceRow *
 row_at (const Verdict *v, guint i)
 {
-  return &g_array_index (v->result->rows, WrkChoiceRow, i);
+  return &g_array_index (v->result->rows, PlnChoiceRow, i);
 }
 
-static const WrkMachine *
+static const PlnMachine *
 machine_of (const Verdict *v, guint machine)
 {
-  return &g_array_index (wrk_plan_machines (v->plan), WrkMachine, machine);
+  return &g_array_index (pln_machines (v->plan), PlnMachine, machine);
 }
 
 /* "$411 k". Returned: full. */
@@ -35,9 +35,9 @@ money (double usd)
 
 /* "45.6 days (35.7 to 58.7)"; of a single step "16.5 s a step (12.9 to 21.3)". The band is the step's. Returned: full. */
 static char *
-duration (const Verdict *v, const WrkChoiceRow *row)
+duration (const Verdict *v, const PlnChoiceRow *row)
 {
-  gboolean run = wrk_plan_tokens (v->plan) > 0;
+  gboolean run = pln_tokens (v->plan) > 0;
   double unit_s = run ? DAY_S : 1, scale = row->run_s / row->step_time_s / unit_s;
   return g_strdup_printf ("%.3g %s (%.3g to %.3g)", row->run_s / unit_s, run ? "days" : "s a step", row->step_time_lo_s * scale,
                           row->step_time_hi_s * scale);
@@ -64,38 +64,38 @@ add (Verdict *v, GString *sentence)
 /* ---- what to take ---- */
 
 static const char *
-praise (WrkAim aim)
+praise (PlnAim aim)
 {
-  static const char *const words[] = { [WRK_AIM_TIME] = "the fastest",
-                                       [WRK_AIM_COST] = "the cheapest",
-                                       [WRK_AIM_ENERGY] = "the least energy",
-                                       [WRK_AIM_COST_PER_TOKEN] = "the cheapest token",
-                                       [WRK_AIM_PARETO] = "the fastest" };
+  static const char *const words[] = { [PLN_AIM_TIME] = "the fastest",
+                                       [PLN_AIM_COST] = "the cheapest",
+                                       [PLN_AIM_ENERGY] = "the least energy",
+                                       [PLN_AIM_COST_PER_TOKEN] = "the cheapest token",
+                                       [PLN_AIM_PARETO] = "the fastest" };
   return words[aim];
 }
 
 /* Time, money and energy of a row. */
 static void
-append_row (const Verdict *v, const WrkChoiceRow *row, GString *text)
+append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
 {
   double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
   g_autofree char *machine = rep_plan_machine (v->plan, row->machine), *time = duration (v, row);
   g_string_append_printf (text, "%s: %s", machine, time);
-  if (row->way != WRK_WAY_NONE && wrk_plan_tokens (v->plan) > 0) {
+  if (row->way != PLN_WAY_NONE && pln_tokens (v->plan) > 0) {
     g_autofree char *cost = money (row->money.total_usd), *from = money (row->money.total_usd * lo),
                     *to = money (row->money.total_usd * hi);
     g_string_append_printf (text, ", %s (%s to %s) %s, $%.3g a million tokens", cost, from, to,
-                            row->way == WRK_WAY_OWN ? "bought" : "rented", row->usd_per_token * 1e6);
+                            row->way == PLN_WAY_OWN ? "bought" : "rented", row->usd_per_token * 1e6);
   }
-  if (wrk_plan_aim (v->plan) == WRK_AIM_ENERGY && wrk_plan_tokens (v->plan) > 0)
+  if (pln_aim (v->plan) == PLN_AIM_ENERGY && pln_tokens (v->plan) > 0)
     g_string_append_printf (text, ", %.3g MWh", row->money.energy_J / 3.6e9);
 }
 
 static void
 say_first (Verdict *v)
 {
-  WrkAim aim = wrk_plan_aim (v->plan);
-  const WrkChoiceRow *first = row_at (v, 0);
+  PlnAim aim = pln_aim (v->plan);
+  const PlnChoiceRow *first = row_at (v, 0);
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "Take %s that meets the goal, ", praise (aim));
   append_row (v, first, text);
@@ -106,7 +106,7 @@ say_first (Verdict *v)
   if (first->ask.ep > 1)
     g_string_append_printf (text, ", experts %u", first->ask.ep);
   add (v, text);
-  if (aim != WRK_AIM_PARETO)
+  if (aim != PLN_AIM_PARETO)
     return;
   guint last = 0; /* the front stands first, by rising time: its last is the cheapest */
   while (last + 1 < v->result->rows->len && row_at (v, last + 1)->front)
@@ -127,7 +127,7 @@ static const char *const axis_names[AXIS_N] = { "topology", "nodes", "nics.rate"
 
 /* Returned: full; NULL where the plan leaves it to the topology. */
 static char *
-value_of (const WrkMachine *m, Axis axis)
+value_of (const PlnMachine *m, Axis axis)
 {
   return axis == AXIS_TOPOLOGY ? g_strdup (m->topology)
          : axis == AXIS_NODES  ? g_strdup_printf ("%u", m->nodes)
@@ -138,7 +138,7 @@ value_of (const WrkMachine *m, Axis axis)
 /* The best row of each value of the axis that some machine has, in the order of machines; NULL: none meets the goal. */
 typedef struct {
   char *value; /* owned */
-  const WrkChoiceRow *row;
+  const PlnChoiceRow *row;
   gboolean alike; /* one of its rows cannot be told from the first */
 } Value;
 
@@ -162,7 +162,7 @@ values_of (const Verdict *v, Axis axis)
 {
   GArray *values = g_array_new (FALSE, FALSE, sizeof (Value));
   g_array_set_clear_func (values, value_clear);
-  for (guint i = 0; i < wrk_plan_machines (v->plan)->len; i++) {
+  for (guint i = 0; i < pln_machines (v->plan)->len; i++) {
     g_autofree char *value = value_of (machine_of (v, i), axis);
     if (value == NULL || find (values, value) != NULL)
       continue;
@@ -170,7 +170,7 @@ values_of (const Verdict *v, Axis axis)
     g_array_append_val (values, one);
   }
   for (guint i = 0; i < v->result->rows->len; i++) {
-    const WrkChoiceRow *row = row_at (v, i);
+    const PlnChoiceRow *row = row_at (v, i);
     g_autofree char *value = value_of (machine_of (v, row->machine), axis);
     Value *one = value != NULL ? find (values, value) : NULL;
     if (one == NULL)
@@ -187,30 +187,30 @@ typedef struct {
 } Ratios;
 
 static Ratios
-ratios_of (const Verdict *v, const WrkChoiceRow *row)
+ratios_of (const Verdict *v, const PlnChoiceRow *row)
 {
-  const WrkChoiceRow *first = row_at (v, 0);
+  const PlnChoiceRow *first = row_at (v, 0);
   gboolean run = row->simulated && first->simulated;
   double time = run ? row->run_s / first->run_s : row->formula_s / first->formula_s;
   return (Ratios){
     .time = time,
     .cost = run ? row->money.total_usd / first->money.total_usd : row->formula_usd / first->formula_usd,
-    .energy = !run && wrk_plan_aim (v->plan) == WRK_AIM_ENERGY ? row->formula / first->formula
+    .energy = !run && pln_aim (v->plan) == PLN_AIM_ENERGY ? row->formula / first->formula
                                                                : row->money.energy_J / first->money.energy_J,
   };
 }
 
 /* "0.5 % more cost ($1.92 k; $320 k less to buy)"; NULL where one of them has no price. Returned: full. */
 static char *
-cost_against (const Verdict *v, const WrkChoiceRow *row, double ratio)
+cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
 {
-  const WrkChoiceRow *first = row_at (v, 0);
+  const PlnChoiceRow *first = row_at (v, 0);
   double buy = machine_of (v, row->machine)->capital_usd, first_buy = machine_of (v, first->machine)->capital_usd;
-  if (!(wrk_plan_tokens (v->plan) > 0) || row->way == WRK_WAY_NONE || first->way == WRK_WAY_NONE)
+  if (!(pln_tokens (v->plan) > 0) || row->way == PLN_WAY_NONE || first->way == PLN_WAY_NONE)
     return NULL;
   g_autofree char *cost = against (ratio, "cost"), *usd = money (fabs (ratio - 1) * first->money.total_usd),
                   *all = money (fabs (buy - first_buy));
-  gboolean own = row->way == WRK_WAY_OWN && first->way == WRK_WAY_OWN && fabs (buy - first_buy) > 1e-3 * first_buy;
+  gboolean own = row->way == PLN_WAY_OWN && first->way == PLN_WAY_OWN && fabs (buy - first_buy) > 1e-3 * first_buy;
   return g_strdup_printf ("%s (%s%s%s%s)", cost, usd, own ? "; " : "", own ? all : "",
                           !own              ? ""
                           : buy > first_buy ? " more to buy"
@@ -222,16 +222,16 @@ static void
 append_difference (const Verdict *v, const Value *value, GString *text)
 {
   const Ratios ratio = ratios_of (v, value->row);
-  WrkAim aim = wrk_plan_aim (v->plan);
+  PlnAim aim = pln_aim (v->plan);
   g_autofree char *time = against (ratio.time, "time"), *cost = cost_against (v, value->row, ratio.cost),
                   *energy = against (ratio.energy, "energy");
-  gboolean by_cost = (aim == WRK_AIM_COST || aim == WRK_AIM_COST_PER_TOKEN) && cost != NULL;
-  g_string_append_printf (text, "%s: %s", value->value, aim == WRK_AIM_ENERGY ? energy : by_cost ? cost : time);
-  if (aim == WRK_AIM_ENERGY || by_cost)
+  gboolean by_cost = (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN) && cost != NULL;
+  g_string_append_printf (text, "%s: %s", value->value, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
+  if (aim == PLN_AIM_ENERGY || by_cost)
     g_string_append_printf (text, ", %s", time);
   if (cost != NULL && !by_cost)
     g_string_append_printf (text, ", %s", cost);
-  if (cost != NULL && aim == WRK_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
+  if (cost != NULL && aim == PLN_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
     g_string_append (text, ", so that it saves more than it slows");
 }
 
@@ -240,10 +240,10 @@ static void
 say_axis (Verdict *v, Axis axis)
 {
   g_autoptr (GArray) values = values_of (v, axis);
-  WrkAim aim = wrk_plan_aim (v->plan);
-  const char *at = aim == WRK_AIM_COST || aim == WRK_AIM_COST_PER_TOKEN ? " at these prices" : ""; /* they err apart */
+  PlnAim aim = pln_aim (v->plan);
+  const char *at = aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN ? " at these prices" : ""; /* they err apart */
   g_autofree char *mine = value_of (machine_of (v, row_at (v, 0)->machine), axis);
-  if (values->len < 2 || wrk_plan_aim (v->plan) == WRK_AIM_PARETO) /* `alike` is of the whole front there */
+  if (values->len < 2 || pln_aim (v->plan) == PLN_AIM_PARETO) /* `alike` is of the whole front there */
     return;
   for (int alike = 0; alike < 2; alike++) {
     GString *text = g_string_new (NULL);
@@ -270,7 +270,7 @@ static void
 say_smallest (Verdict *v)
 {
   g_autoptr (GArray) values = values_of (v, AXIS_NODES);
-  const WrkChoiceRow *smallest = NULL;
+  const PlnChoiceRow *smallest = NULL;
   g_autoptr (GString) none = g_string_new (NULL);
   for (guint i = 0; i < values->len; i++) {
     const Value *value = &g_array_index (values, Value, i);
@@ -283,7 +283,7 @@ say_smallest (Verdict *v)
   if (values->len < 2)
     return;
   guint32 gpus = machine_of (v, smallest->machine)->gpus, least = gpus;
-  for (guint i = 0; i < wrk_plan_machines (v->plan)->len; i++)
+  for (guint i = 0; i < pln_machines (v->plan)->len; i++)
     least = MIN (least, machine_of (v, i)->gpus);
   gboolean first = gpus == machine_of (v, row_at (v, 0)->machine)->gpus;
   if (first && least == gpus && none->len == 0)
@@ -303,13 +303,13 @@ say_smallest (Verdict *v)
 /* ---- rent or buy ---- */
 
 double
-rep_plan_break_even_s (const WrkPlan *plan, const WrkPlanResult *result)
+rep_plan_break_even_s (const Pln *plan, const PlnResult *result)
 {
-  const WrkPricesSpec *prices = wrk_plan_prices (plan);
+  const PlnPricesSpec *prices = pln_prices (plan);
   if (result->rows->len == 0 || prices == NULL)
     return (double)NAN;
-  const WrkChoiceRow *row = &g_array_index (result->rows, WrkChoiceRow, 0);
-  const WrkMachine *machine = &g_array_index (wrk_plan_machines (plan), WrkMachine, row->machine);
+  const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   if (!(machine->capital_usd > 0 && machine->rent_usd_per_s > 0))
     return (double)NAN;
   return mdl_money_break_even_s (machine->capital_usd, machine->rent_usd_per_s, row->power_W * prices->electricity.v);
@@ -318,12 +318,12 @@ rep_plan_break_even_s (const WrkPlan *plan, const WrkPlanResult *result)
 static void
 say_rent_or_buy (Verdict *v)
 {
-  const WrkPricesSpec *prices = wrk_plan_prices (v->plan);
+  const PlnPricesSpec *prices = pln_prices (v->plan);
   double even_s = rep_plan_break_even_s (v->plan, v->result);
-  if (isnan (even_s) || !(wrk_plan_tokens (v->plan) > 0))
+  if (isnan (even_s) || !(pln_tokens (v->plan) > 0))
     return;
-  const WrkChoiceRow *row = row_at (v, 0);
-  const WrkMachine *machine = machine_of (v, row->machine);
+  const PlnChoiceRow *row = row_at (v, 0);
+  const PlnMachine *machine = machine_of (v, row->machine);
   g_autofree char *all = money (machine->capital_usd), *rent = money (machine->rent_usd_per_s * row->run_s);
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "Rent or buy: to buy all of it takes %s, to rent it for this run %s", all, rent);
@@ -332,14 +332,14 @@ say_rent_or_buy (Verdict *v)
   else
     g_string_append_printf (text, "; renting is cheaper up to %.3g days of work (this run is %.3g), buying beyond", even_s / DAY_S,
                             row->run_s / DAY_S);
-  if (row->way == WRK_WAY_OWN && prices->amortisation.set && even_s > row->run_s)
+  if (row->way == PLN_WAY_OWN && prices->amortisation.set && even_s > row->run_s)
     g_string_append_printf (text, "; the cost above is this run's share of %.4g days, and holds if other work fills the rest",
                             prices->amortisation.v / DAY_S);
   add (v, text);
 }
 
 char **
-rep_plan_verdict (const WrkPlan *plan, const WrkPlanResult *result)
+rep_plan_verdict (const Pln *plan, const PlnResult *result)
 {
   Verdict v = { plan, result, g_ptr_array_new () };
   if (result->rows->len > 0) {

@@ -16,7 +16,7 @@ point_clear (gpointer data)
 }
 
 RepRatio *
-rep_ratio_new (const WrkScale *scale)
+rep_ratio_new (const TrnScale *scale)
 {
   RepRatio *ratio = g_new0 (RepRatio, 1);
   ratio->scale = *scale;
@@ -306,7 +306,7 @@ worst_engine (const RepRatio *ratio, guint *n)
 void
 rep_ratio_text (const RepRatio *ratio, GString *out)
 {
-  const WrkScale *scale = &ratio->scale;
+  const TrnScale *scale = &ratio->scale;
   Titles titles;
   name_lines (ratio, &titles);
   g_string_append_printf (
@@ -427,7 +427,7 @@ build_batches (const RepRatio *ratio, JsonBuilder *json)
 void
 rep_ratio_json (const RepRatio *ratio, JsonBuilder *json)
 {
-  const WrkScale *scale = &ratio->scale;
+  const TrnScale *scale = &ratio->scale;
   guint n;
   rep_json_text (json, "batch_counts", scale->has_model ? "sequences" : "micro-batches");
   rep_json_integer (json, "adapters_a_node", scale->adapters);

@@ -14,21 +14,21 @@ void rep_training_text (const void *training, GString *out);
 
 /* Parts of a training step: members that stand in its own, and text; nothing where it has none. */
 extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[];
-void rep_memory_text (const WrkTrainingResult *training, GString *out);
-void rep_comm_text (const WrkTrainingResult *training, GString *out);
-void rep_loader_text (const WrkLoaderResult *loader, GString *out);
-void rep_checkpoint_text (const WrkCheckpointResult *checkpoint, GString *out);
+void rep_memory_text (const TrnResult *training, GString *out);
+void rep_comm_text (const TrnResult *training, GString *out);
+void rep_loader_text (const TrnLoaderResult *loader, GString *out);
+void rep_checkpoint_text (const TrnCheckpointResult *checkpoint, GString *out);
 
 /* Tables of a step: its parts; memory of each stage; communication by kind; what each stage of the input takes of a batch. Of a
  * run: what links carried. Returned: full. */
-BaseTable *rep_parts_table (const WrkTrainingResult *training);
+BaseTable *rep_parts_table (const TrnResult *training);
 BaseTable *rep_memory_table (const GArray *stages);
-BaseTable *rep_comm_table (const WrkTrainingResult *training);
-BaseTable *rep_loader_table (const WrkLoaderResult *loader);
+BaseTable *rep_comm_table (const TrnResult *training);
+BaseTable *rep_loader_table (const TrnLoaderResult *loader);
 BaseTable *rep_links_table (const GArray *links);
 
 /* A section of a page: what is left of days, where they went, what fails. */
-void rep_goodput_html (const WrkGoodput *goodput, GString *html);
+void rep_goodput_html (const Gdp *goodput, GString *html);
 
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);

@@ -8,14 +8,14 @@
 #include "report/coll.h"
 #include "run-private.h"
 
-#define RESULT(...) BASE_MEMBER (WrkResult, __VA_ARGS__)
-#define LINK(...)   BASE_MEMBER (WrkLinkUse, __VA_ARGS__)
-#define JOB(...)    BASE_MEMBER (WrkJobResult, __VA_ARGS__)
-#define ROUNDS(...) BASE_MEMBER (WrkRoundsResult, __VA_ARGS__)
+#define RESULT(...) BASE_MEMBER (ScnResult, __VA_ARGS__)
+#define LINK(...)   BASE_MEMBER (ColLinkUse, __VA_ARGS__)
+#define JOB(...)    BASE_MEMBER (ScnJobResult, __VA_ARGS__)
+#define ROUNDS(...) BASE_MEMBER (TrnRoundsResult, __VA_ARGS__)
 
 /* ---- kinds ---- */
 
-BASE_MEMBER_NUMBER_OF (all_repeats_s, WrkResult, it->coll.time_s * it->repeat)
+BASE_MEMBER_NUMBER_OF (all_repeats_s, ScnResult, it->coll.time_s * it->repeat)
 
 static const BaseMember coll_members[] = {
   RESULT (NULL, coll, .sub = rep_coll_members),
@@ -27,28 +27,28 @@ static const BaseMember coll_members[] = {
 static void
 coll_text (const void *of, GString *out)
 {
-  const WrkResult *result = of;
+  const ScnResult *result = of;
   rep_text (base_members_row (coll_members, NULL, result), out);
   if (result->repeat > 1)
     rep_say (out, coll_members, result, "{repeat} times: {total_time_s}\n");
 }
 
 typedef struct {
-  size_t offset; /* in WrkResult, of what has the members */
+  size_t offset; /* in ScnResult, of what has the members */
   const BaseMember *members;
   const char *const *columns; /* of TSV, as of base_members_row; NULL: all single values */
   void (*text) (const void *of, GString *out);
 } Kind;
 
 static const Kind kinds[] = {
-  [WRK_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text },
-  [WRK_KIND_TRANSFER] = { offsetof (WrkResult, transfer), rep_transfer_members, NULL, rep_transfer_text },
-  [WRK_KIND_TRAINING] = { offsetof (WrkResult, training), rep_training_members, rep_training_columns, rep_training_text },
-  [WRK_KIND_IO] = { offsetof (WrkResult, io), rep_io_members, NULL, rep_io_text },
+  [SCN_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text },
+  [SCN_KIND_TRANSFER] = { offsetof (ScnResult, transfer), rep_transfer_members, NULL, rep_transfer_text },
+  [SCN_KIND_TRAINING] = { offsetof (ScnResult, training), rep_training_members, rep_training_columns, rep_training_text },
+  [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text },
 };
 
 static const void *
-of_kind (const WrkResult *result)
+of_kind (const ScnResult *result)
 {
   return (const char *)result + kinds[result->kind].offset;
 }
@@ -80,22 +80,22 @@ links_text (const GArray *links, GString *out)
 
 /* ---- one workload ---- */
 
-BASE_MEMBER_WHEN (has_communicators, WrkResult, it->communicators > 0)
+BASE_MEMBER_WHEN (has_communicators, ScnResult, it->communicators > 0)
 
-BASE_MEMBER_TEXT_OF (kind_of, WrkResult, it->jobs != NULL ? "jobs" : base_name (wrk_kind_names, (int)it->kind))
+BASE_MEMBER_TEXT_OF (kind_of, ScnResult, it->jobs != NULL ? "jobs" : base_name (scn_kind_names, (int)it->kind))
 
 static const BaseMember head_members[] = { { .key = "kind", .text = kind_of }, BASE_MEMBER_END };
 static const BaseMember tail_members[] = {
   RESULT ("communicators", communicators, .when = has_communicators, .optional = TRUE),
   RESULT ("create_s", create_s, .when = has_communicators, .optional = TRUE),
-  RESULT ("links", links, .sub = link_members),
-  RESULT ("events", n_events),
+  RESULT ("links", run.links, .sub = link_members),
+  RESULT ("events", run.n_events),
   BASE_MEMBER_END,
 };
 
 /* `who`: " NAME", or "". */
 static void
-create_text (const char *who, const WrkResult *result, GString *out)
+create_text (const char *who, const ScnResult *result, GString *out)
 {
   if (result->communicators == 0)
     return;
@@ -106,18 +106,18 @@ create_text (const char *who, const WrkResult *result, GString *out)
 
 /* ---- jobs ---- */
 
-BASE_MEMBER_TEXT_OF (kind_of_job, WrkJobResult, base_name (wrk_kind_names, (int)it->alone->kind))
-BASE_MEMBER_TEXT_OF (bound_of_job, WrkJobResult, wrk_result_bound_by (it->alone))
-BASE_MEMBER_NUMBER_OF (slowdown, WrkJobResult, it->alone_s > 0 ? it->time_s / it->alone_s : (double)NAN)
-BASE_MEMBER_NUMBER_OF (each_s, WrkJobResult, it->time_s / it->rounds.steps)
-BASE_MEMBER_NUMBER_OF (each_alone_s, WrkJobResult, it->alone_s / it->rounds.steps)
-BASE_MEMBER_WHEN (has_rounds, WrkJobResult, it->rounds.steps > 0)
-BASE_MEMBER_WHEN (has_drained, WrkRoundsResult, it->drained > 0)
+BASE_MEMBER_TEXT_OF (kind_of_job, ScnJobResult, base_name (scn_kind_names, (int)it->alone->kind))
+BASE_MEMBER_TEXT_OF (bound_of_job, ScnJobResult, scn_result_bound_by (it->alone))
+BASE_MEMBER_NUMBER_OF (slowdown, ScnJobResult, it->alone_s > 0 ? it->time_s / it->alone_s : (double)NAN)
+BASE_MEMBER_NUMBER_OF (each_s, ScnJobResult, it->time_s / it->rounds.steps)
+BASE_MEMBER_NUMBER_OF (each_alone_s, ScnJobResult, it->alone_s / it->rounds.steps)
+BASE_MEMBER_WHEN (has_rounds, ScnJobResult, it->rounds.steps > 0)
+BASE_MEMBER_WHEN (has_drained, TrnRoundsResult, it->drained > 0)
 
 static void
 write_alone (const void *of, JsonBuilder *json)
 {
-  rep_run_json (((const WrkJobResult *)of)->alone, json);
+  rep_run_json (((const ScnJobResult *)of)->alone, json);
 }
 
 static const BaseMember rounds_members[] = {
@@ -155,9 +155,9 @@ static const BaseMember step_members[] = {
 };
 
 static void
-rounds_text (const WrkJobResult *job, GString *out)
+rounds_text (const ScnJobResult *job, GString *out)
 {
-  const WrkRoundsResult *now = &job->rounds;
+  const TrnRoundsResult *now = &job->rounds;
   if (now->steps == 0)
     return;
   rep_say (out, step_members, job, "{name}: {rounds.steps#step}, {each_s} each (alone {each_alone_s})");
@@ -173,7 +173,7 @@ rounds_text (const WrkJobResult *job, GString *out)
 }
 
 static BaseTable *
-jobs_table (const WrkResult *result)
+jobs_table (const ScnResult *result)
 {
   BaseTable *table = base_members_table (job_members, NULL);
   for (guint i = 0; i < result->jobs->len; i++)
@@ -182,13 +182,13 @@ jobs_table (const WrkResult *result)
 }
 
 static void
-jobs_text (const WrkResult *result, GString *out)
+jobs_text (const ScnResult *result, GString *out)
 {
   rep_text (jobs_table (result), out);
   for (guint i = 0; i < result->jobs->len; i++)
     rounds_text (result->jobs->pdata[i], out);
   for (guint i = 0; i < result->jobs->len; i++) {
-    const WrkJobResult *job = result->jobs->pdata[i];
+    const ScnJobResult *job = result->jobs->pdata[i];
     g_autofree char *who = g_strconcat (" ", job->name, NULL);
     create_text (who, job->alone, out);
   }
@@ -197,7 +197,7 @@ jobs_text (const WrkResult *result, GString *out)
 /* ---- all of it ---- */
 
 const BaseMember *
-rep_run_members (const WrkResult *result, const void **of)
+rep_run_members (const ScnResult *result, const void **of)
 {
   g_return_val_if_fail (result->kind < G_N_ELEMENTS (kinds), NULL);
   *of = result->jobs != NULL ? result : of_kind (result);
@@ -205,7 +205,7 @@ rep_run_members (const WrkResult *result, const void **of)
 }
 
 void
-rep_run_text (const WrkResult *result, GString *out)
+rep_run_text (const ScnResult *result, GString *out)
 {
   g_return_if_fail (result->kind < G_N_ELEMENTS (kinds));
   if (result->jobs != NULL)
@@ -218,7 +218,7 @@ rep_run_text (const WrkResult *result, GString *out)
 }
 
 void
-rep_run_tsv (const WrkResult *result, GString *out)
+rep_run_tsv (const ScnResult *result, GString *out)
 {
   const void *of;
   const BaseMember *members = rep_run_members (result, &of);
@@ -226,7 +226,7 @@ rep_run_tsv (const WrkResult *result, GString *out)
 }
 
 void
-rep_run_json_members (const WrkResult *result, JsonBuilder *json)
+rep_run_json_members (const ScnResult *result, JsonBuilder *json)
 {
   const void *of;
   const BaseMember *members = rep_run_members (result, &of);
@@ -236,7 +236,7 @@ rep_run_json_members (const WrkResult *result, JsonBuilder *json)
 }
 
 void
-rep_run_json (const WrkResult *result, JsonBuilder *json)
+rep_run_json (const ScnResult *result, JsonBuilder *json)
 {
   json_builder_begin_object (json);
   rep_run_json_members (result, json);

@@ -4,9 +4,9 @@
 #include "json-private.h"
 #include "run-private.h"
 
-BASE_MEMBER_NUMBER_OF (whole_count, WrkCommUse, round (it->count))
+BASE_MEMBER_NUMBER_OF (whole_count, TrnCommUse, round (it->count))
 
-#define MEMBER(...) BASE_MEMBER (WrkCommUse, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (TrnCommUse, __VA_ARGS__)
 static const BaseMember members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "kind", .title = "kind"),
   { .key = "count", .number = whole_count, BASE_SHOWN ("count", 1, "%.0f") },
@@ -20,19 +20,19 @@ static const BaseMember members[] = {
 };
 
 BaseTable *
-rep_comm_table (const WrkTrainingResult *training)
+rep_comm_table (const TrnResult *training)
 {
   BaseTable *table = base_members_table (members, NULL);
-  for (int k = 0; k < WRK_COMM_N; k++)
+  for (int k = 0; k < TRN_COMM_N; k++)
     if (training->comm[k].count > 0) {
       base_members_add (table, members, &training->comm[k]);
-      base_table_text (table, "kind", wrk_comm_names[k]);
+      base_table_text (table, "kind", trn_comm_names[k]);
     }
   return table;
 }
 
 void
-rep_comm_text (const WrkTrainingResult *training, GString *out)
+rep_comm_text (const TrnResult *training, GString *out)
 {
   g_autoptr (BaseTable) table = rep_comm_table (training);
   if (base_table_n_rows (table) == 0)

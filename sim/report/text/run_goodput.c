@@ -48,21 +48,21 @@ static const BaseColumn curve_columns[] = {
 };
 
 static BaseTable *
-lost_table (const WrkGoodput *goodput)
+lost_table (const Gdp *goodput)
 {
   BaseTable *table = base_table_new (lost_columns);
   double wall_s = goodput->wall_s.mean, lost_s = 0;
-  for (int l = 0; l < WRK_LOST_N; l++)
+  for (int l = 0; l < GDP_LOST_N; l++)
     lost_s += goodput->lost_s[l];
   base_table_row (table);
   base_table_text (table, "part", "useful");
   base_table_number (table, "time_s", wall_s - lost_s);
   base_table_number (table, "share", 1 - lost_s / wall_s);
-  for (int l = 0; l < WRK_LOST_N; l++) {
+  for (int l = 0; l < GDP_LOST_N; l++) {
     if (goodput->lost_s[l] <= 0)
       continue;
     base_table_row (table);
-    base_table_text (table, "part", wrk_lost_names[l]);
+    base_table_text (table, "part", gdp_lost_names[l]);
     base_table_number (table, "time_s", goodput->lost_s[l]);
     base_table_number (table, "share", goodput->lost_s[l] / wall_s);
   }
@@ -70,11 +70,11 @@ lost_table (const WrkGoodput *goodput)
 }
 
 static BaseTable *
-causes_table (const WrkGoodput *goodput)
+causes_table (const Gdp *goodput)
 {
   BaseTable *table = base_table_new (cause_columns);
   for (guint i = 0; i < goodput->causes->len; i++) {
-    const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, i);
+    const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, i);
     base_table_row (table);
     base_table_text (table, "name", cause->name);
     base_table_text (table, "of", base_name (mdl_unit_names, (int)cause->of));
@@ -103,7 +103,7 @@ same (double a, double b)
 
 /* "best", "this run": what a row of the curve is. */
 static const char *
-mark_of (const WrkGoodput *goodput, const WrkInterval *interval)
+mark_of (const Gdp *goodput, const GdpInterval *interval)
 {
   gboolean best = same (interval->every_steps, goodput->best.every_steps),
            own = same (interval->every_steps, goodput->checkpoint.every_steps);
@@ -111,11 +111,11 @@ mark_of (const WrkGoodput *goodput, const WrkInterval *interval)
 }
 
 static BaseTable *
-curve_table (const WrkGoodput *goodput)
+curve_table (const Gdp *goodput)
 {
   BaseTable *table = base_table_new (curve_columns);
   for (guint i = 0; i < goodput->curve->len; i++) {
-    const WrkInterval *interval = &g_array_index (goodput->curve, WrkInterval, i);
+    const GdpInterval *interval = &g_array_index (goodput->curve, GdpInterval, i);
     base_table_row (table);
     base_table_number (table, "every_steps", interval->every_steps);
     base_table_number (table, "interval_s", interval->interval_s);
@@ -123,8 +123,8 @@ curve_table (const WrkGoodput *goodput)
     base_table_number (table, "goodput_lo", interval->goodput.lo);
     base_table_number (table, "goodput_hi", interval->goodput.hi);
     base_table_number (table, "closed_form", interval->closed);
-    base_table_number (table, "recompute_s", interval->lost_s[WRK_LOST_RECOMPUTE]);
-    base_table_number (table, "checkpoint_s", interval->lost_s[WRK_LOST_CHECKPOINT]);
+    base_table_number (table, "recompute_s", interval->lost_s[GDP_LOST_RECOMPUTE]);
+    base_table_number (table, "checkpoint_s", interval->lost_s[GDP_LOST_CHECKPOINT]);
     base_table_text (table, "mark", mark_of (goodput, interval));
   }
   return table;
@@ -158,7 +158,7 @@ static const BaseColumn row_columns[] = {
   NUMBER ("best_every_steps"),
   NUMBER ("best_interval_s"),
   NUMBER ("best_goodput"),
-  /* from FIRST_LOST on in WrkLost's order */
+  /* from FIRST_LOST on in GdpLost's order */
   NUMBER ("lost_recompute_s"),
   NUMBER ("lost_checkpoint_s"),
   NUMBER ("lost_detect_s"),
@@ -169,10 +169,10 @@ static const BaseColumn row_columns[] = {
   { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
-G_STATIC_ASSERT (G_N_ELEMENTS (row_columns) == FIRST_LOST + WRK_LOST_N + 2);
+G_STATIC_ASSERT (G_N_ELEMENTS (row_columns) == FIRST_LOST + GDP_LOST_N + 2);
 
 void
-rep_goodput_tsv (const WrkGoodput *goodput, GString *out)
+rep_goodput_tsv (const Gdp *goodput, GString *out)
 {
   g_autoptr (BaseTable) table = base_table_new (row_columns);
   const MdlCheckpoint *checkpoint = &goodput->checkpoint;
@@ -200,7 +200,7 @@ rep_goodput_tsv (const WrkGoodput *goodput, GString *out)
   base_table_row (table);
   for (guint i = 0; i < FIRST_LOST; i++)
     base_table_number (table, row_columns[i].key, value[i]);
-  for (int l = 0; l < WRK_LOST_N; l++)
+  for (int l = 0; l < GDP_LOST_N; l++)
     base_table_number (table, row_columns[FIRST_LOST + l].key, goodput->lost_s[l]);
   base_table_text (table, "provenance", base_source_name (goodput->provenance));
   base_table_print_tsv (table, out);
@@ -209,7 +209,7 @@ rep_goodput_tsv (const WrkGoodput *goodput, GString *out)
 /* ---- a page ---- */
 
 void
-rep_goodput_html (const WrkGoodput *goodput, GString *html)
+rep_goodput_html (const Gdp *goodput, GString *html)
 {
   g_autofree char *useful = g_strdup_printf ("%.2f %%", goodput->goodput.mean * 100),
                   *band = g_strdup_printf ("%.2f to %.2f of %u runs; closed form %.2f", goodput->goodput.lo * 100,
@@ -238,7 +238,7 @@ rep_goodput_html (const WrkGoodput *goodput, GString *html)
 /* ---- text ---- */
 
 static void
-append_length (const WrkGoodput *goodput, GString *out)
+append_length (const Gdp *goodput, GString *out)
 {
   g_string_append_printf (out, "\n# goodput: %u runs", goodput->runs);
   if (!isinf (goodput->horizon_s))
@@ -252,7 +252,7 @@ append_length (const WrkGoodput *goodput, GString *out)
 }
 
 static void
-append_checkpoint (const WrkGoodput *goodput, GString *out)
+append_checkpoint (const Gdp *goodput, GString *out)
 {
   const MdlCheckpoint *c = &goodput->checkpoint;
   g_autofree char *work = rep_quantity (c->every_steps * goodput->step_s, BASE_DIM_TIME),
@@ -272,7 +272,7 @@ append_checkpoint (const WrkGoodput *goodput, GString *out)
 }
 
 static void
-append_best (const WrkGoodput *goodput, GString *out)
+append_best (const Gdp *goodput, GString *out)
 {
   g_autofree char *best = rep_quantity (goodput->best.interval_s, BASE_DIM_TIME),
                   *closed = rep_quantity (goodput->best_closed_s, BASE_DIM_TIME),
@@ -288,7 +288,7 @@ append_best (const WrkGoodput *goodput, GString *out)
 
 /* The closed form taken apart, as models/failure.c has it. */
 static void
-append_terms (const WrkGoodput *goodput, GString *out)
+append_terms (const Gdp *goodput, GString *out)
 {
   const MdlGoodputTerms *t = &goodput->terms;
   double work_s = goodput->checkpoint.every_steps * goodput->step_s / t->pace, mttf_s = goodput->mttf_s;
@@ -320,12 +320,12 @@ static const BaseColumn rate_columns[] = {
 };
 
 void
-rep_goodput_terms_text (const WrkGoodput *goodput, GString *out)
+rep_goodput_terms_text (const Gdp *goodput, GString *out)
 {
   g_autoptr (BaseTable) table = base_table_new (rate_columns);
   const double again_s = goodput->restart_s + goodput->create_s + goodput->checkpoint.restore_s;
   for (guint i = 0; i < goodput->causes->len; i++) {
-    const WrkCause *cause = &g_array_index (goodput->causes, WrkCause, i);
+    const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, i);
     const gboolean stops = cause->effect == MDL_EFFECT_STOP;
     base_table_row (table);
     base_table_text (table, "name", cause->name);
@@ -345,7 +345,7 @@ rep_goodput_terms_text (const WrkGoodput *goodput, GString *out)
 }
 
 void
-rep_goodput_text (const WrkGoodput *goodput, GString *out)
+rep_goodput_text (const Gdp *goodput, GString *out)
 {
   append_length (goodput, out);
   g_string_append_printf (out, "goodput         %.2f %% (%.2f to %.2f); closed form %.2f %%%s\n", goodput->goodput.mean * 100,
@@ -381,7 +381,7 @@ rep_goodput_text (const WrkGoodput *goodput, GString *out)
 /* ---- JSON ---- */
 
 static void
-add_band (JsonBuilder *json, const char *key, const char *unit, const WrkBand *band, gboolean known)
+add_band (JsonBuilder *json, const char *key, const char *unit, const GdpBand *band, gboolean known)
 {
   static const char *const ends[] = { "", "_lo", "_hi" };
   const double value[] = { band->mean, band->lo, band->hi };
@@ -392,7 +392,7 @@ add_band (JsonBuilder *json, const char *key, const char *unit, const WrkBand *b
 }
 
 static void
-add_failures (const WrkGoodput *goodput, JsonBuilder *json)
+add_failures (const Gdp *goodput, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "failures");
   json_builder_begin_object (json);
@@ -412,7 +412,7 @@ add_failures (const WrkGoodput *goodput, JsonBuilder *json)
 }
 
 static void
-add_checkpoint (const WrkGoodput *goodput, JsonBuilder *json)
+add_checkpoint (const Gdp *goodput, JsonBuilder *json)
 {
   const MdlCheckpoint *c = &goodput->checkpoint;
   json_builder_set_member_name (json, "checkpoint");
@@ -435,7 +435,7 @@ add_checkpoint (const WrkGoodput *goodput, JsonBuilder *json)
 }
 
 void
-rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json)
+rep_goodput_json (const Gdp *goodput, JsonBuilder *json)
 {
   gboolean ends = isinf (goodput->horizon_s);
   add_band (json, "goodput", "", &goodput->goodput, TRUE);
@@ -447,8 +447,8 @@ rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json)
   rep_json_integer (json, "goodput_runs", goodput->runs);
   json_builder_set_member_name (json, "lost_s");
   json_builder_begin_object (json);
-  for (int l = 0; l < WRK_LOST_N; l++)
-    rep_json_number (json, wrk_lost_names[l], goodput->lost_s[l]);
+  for (int l = 0; l < GDP_LOST_N; l++)
+    rep_json_number (json, gdp_lost_names[l], goodput->lost_s[l]);
   json_builder_end_object (json);
   add_failures (goodput, json);
   add_checkpoint (goodput, json);

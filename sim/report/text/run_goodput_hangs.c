@@ -21,7 +21,7 @@ static const BaseColumn columns[] = {
 };
 
 static double
-reach (const WrkGoodputHang *hang, double time_s)
+reach (const GdpHang *hang, double time_s)
 {
   return fmax (fabs (hang->time_s[0] - time_s), fabs (hang->time_s[1] - time_s));
 }
@@ -33,11 +33,11 @@ compare (gconstpointer a, gconstpointer b, gpointer user)
   return x > y ? -1 : x < y;
 }
 
-/* What moves the time most first; of equals the first stays first. Returned: full, of WrkGoodputHang. */
+/* What moves the time most first; of equals the first stays first. Returned: full, of GdpHang. */
 static GArray *
 sorted (const GArray *hangs, double time_s)
 {
-  GArray *copy = g_array_sized_new (FALSE, FALSE, sizeof (WrkGoodputHang), hangs->len);
+  GArray *copy = g_array_sized_new (FALSE, FALSE, sizeof (GdpHang), hangs->len);
   g_array_append_vals (copy, hangs->data, hangs->len);
   g_array_sort_with_data (copy, compare, &time_s);
   return copy;
@@ -45,7 +45,7 @@ sorted (const GArray *hangs, double time_s)
 
 /* Spares alone are ever infinite; of counts the number is all that there is to say. */
 static char *
-text_of (const WrkGoodputHang *hang, double value)
+text_of (const GdpHang *hang, double value)
 {
   if (isinf (value))
     return g_strdup ("always at hand");
@@ -64,7 +64,7 @@ rep_goodput_hangs_table (const GArray *hangs, double time_s)
   BaseTable *table = base_table_new (columns);
   g_autoptr (GArray) rows = sorted (hangs, time_s);
   for (guint i = 0; i < rows->len; i++) {
-    const WrkGoodputHang *hang = &g_array_index (rows, WrkGoodputHang, i);
+    const GdpHang *hang = &g_array_index (rows, GdpHang, i);
     g_autofree char *as_it_is = text_of (hang, hang->value), *less = text_of (hang, hang->end[0]),
                     *more = text_of (hang, hang->end[1]);
     base_table_row (table);
@@ -104,7 +104,7 @@ rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out)
   g_autoptr (GArray) rows = sorted (hangs, time_s);
   g_string_append (out, "name\tless\tmore\n");
   for (guint i = 0; i < rows->len; i++) {
-    const WrkGoodputHang *hang = &g_array_index (rows, WrkGoodputHang, i);
+    const GdpHang *hang = &g_array_index (rows, GdpHang, i);
     g_autofree char *value = text_of (hang, hang->value), *less = text_of (hang, hang->end[0]);
     g_string_append_printf (out, "%s, %s", hang->name, value);
     if (isinf (hang->value)) /* half of it is what the legend cannot say */

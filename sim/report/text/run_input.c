@@ -22,7 +22,7 @@ stage (BaseTable *table, const char *name, double time_s, double least_s)
 }
 
 BaseTable *
-rep_loader_table (const WrkLoaderResult *l)
+rep_loader_table (const TrnLoaderResult *l)
 {
   BaseTable *table = base_table_new (stage_columns);
   stage (table, "storage", -1, l->storage_s);
@@ -40,7 +40,7 @@ rep_loader_table (const WrkLoaderResult *l)
 
 /* ---- loader ---- */
 
-#define STAGE(...) BASE_MEMBER (WrkStageResult, __VA_ARGS__)
+#define STAGE(...) BASE_MEMBER (TrnStageResult, __VA_ARGS__)
 static const BaseMember stage_members[] = {
   STAGE ("from", from),
   STAGE ("nodes", nodes),
@@ -54,9 +54,9 @@ static const BaseMember stage_members[] = {
   BASE_MEMBER_END,
 };
 
-BASE_MEMBER_WHEN (is_staged, WrkLoaderResult, it->stage.set)
+BASE_MEMBER_WHEN (is_staged, TrnLoaderResult, it->stage.set)
 
-#define LOADER(...) BASE_MEMBER (WrkLoaderResult, __VA_ARGS__)
+#define LOADER(...) BASE_MEMBER (TrnLoaderResult, __VA_ARGS__)
 static const BaseMember least_members[] = {
   LOADER ("storage", storage_s), LOADER ("network", network_s), LOADER ("workers", workers_s),
   LOADER ("cores", cores_s),     LOADER ("copy", copy_s),       BASE_MEMBER_END,
@@ -84,7 +84,7 @@ const BaseMember rep_loader_members[] = {
 };
 
 static void
-stage_text (const WrkStageResult *s, GString *out)
+stage_text (const TrnStageResult *s, GString *out)
 {
   rep_say (out, stage_members, s, "staged before   {node_bytes} on each of {nodes#node} from {from} in {time_s}");
   g_string_append_printf (out, " (%s; bound by %s)\n", s->how, s->bound_by);
@@ -96,7 +96,7 @@ stage_text (const WrkStageResult *s, GString *out)
 }
 
 void
-rep_loader_text (const WrkLoaderResult *l, GString *out)
+rep_loader_text (const TrnLoaderResult *l, GString *out)
 {
   if (!l->set)
     return;
@@ -115,12 +115,12 @@ rep_loader_text (const WrkLoaderResult *l, GString *out)
 
 /* ---- checkpoint ---- */
 
-BASE_MEMBER_WHEN (slows_steps, WrkCheckpointResult, it->slow_steps > 0)
+BASE_MEMBER_WHEN (slows_steps, TrnCheckpointResult, it->slow_steps > 0)
 
-#define SAVE(...) BASE_MEMBER (WrkCheckpointResult, __VA_ARGS__)
+#define SAVE(...) BASE_MEMBER (TrnCheckpointResult, __VA_ARGS__)
 const BaseMember rep_checkpoint_members[] = {
   SAVE ("tier", tier),
-  SAVE ("mode", mode, .names = wrk_save_mode_names),
+  SAVE ("mode", mode, .names = trn_save_mode_names),
   SAVE ("every_steps", every, .positive = TRUE),
   SAVE ("state_bytes", state_B),
   SAVE ("restore_bytes", restore_B),
@@ -162,12 +162,12 @@ static const char *const times[][2] = {
 };
 
 void
-rep_checkpoint_text (const WrkCheckpointResult *c, GString *out)
+rep_checkpoint_text (const TrnCheckpointResult *c, GString *out)
 {
   if (!c->set)
     return;
   rep_say (out, rep_checkpoint_members, c, c->every > 0 ? "\n# checkpoint every {every_steps:%.0f} steps" : "\n# checkpoint");
-  g_string_append_printf (out, " to %s, %s", c->tier, c->mode == WRK_SAVE_SYNC ? "waited for" : "beside training");
+  g_string_append_printf (out, " to %s, %s", c->tier, c->mode == TRN_SAVE_SYNC ? "waited for" : "beside training");
   rep_say (out, rep_checkpoint_members, c, ": {state_bytes} by {writers:%.0f} ranks, {writer_bytes} each\n");
   for (gsize i = 0; i < G_N_ELEMENTS (times); i++) {
     BaseValue value;

@@ -6,9 +6,9 @@
 #include "path-private.h"
 #include "run-private.h"
 
-BASE_MEMBER_NUMBER_OF (in_flight_of_all, WrkIoResult, it->in_flight * it->clients)
+BASE_MEMBER_NUMBER_OF (in_flight_of_all, StoIoResult, it->in_flight * it->clients)
 
-#define MEMBER(...) BASE_MEMBER (WrkIoResult, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (StoIoResult, __VA_ARGS__)
 const BaseMember rep_io_members[] = {
   MEMBER ("op", op, .names = mdl_io_op_names),
   MEMBER ("tier", tier),
@@ -46,13 +46,13 @@ const BaseMember rep_io_members[] = {
 };
 
 static void
-say (const WrkIoResult *io, GString *out, const char *text)
+say (const StoIoResult *io, GString *out, const char *text)
 {
   rep_say (out, rep_io_members, io, text);
 }
 
 static void
-extras_text (const WrkIoResult *io, GString *out)
+extras_text (const StoIoResult *io, GString *out)
 {
   if (io->hits > 0)
     say (io, out, "page cache  {cache_hits*100:%.3g} % of the bytes\n");
@@ -71,7 +71,7 @@ extras_text (const WrkIoResult *io, GString *out)
 void
 rep_io_text (const void *of, GString *out)
 {
-  const WrkIoResult *io = of;
+  const StoIoResult *io = of;
   g_autofree char *band = rep_band (io->time_s, io->time_lo_s, io->time_hi_s);
   say (io, out,
        io->op == MDL_IO_READ ? "read        {bytes} from {tier} ({tier_kind}" : "write       {bytes} to {tier} ({tier_kind}");
@@ -100,7 +100,7 @@ static const BaseColumn part_columns[] = {
 };
 
 static BaseTable *
-parts_table (const WrkIoResult *io)
+parts_table (const StoIoResult *io)
 {
   static const char *const what[] = { "of the tier and the way, waited for", "the servers' requests a second",
                                       "bytes of one request at a time", "bytes of all, queues before links and cores" };
@@ -119,7 +119,7 @@ parts_table (const WrkIoResult *io)
 }
 
 void
-rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out)
+rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out)
 {
   rep_io_text (io, out);
   g_autofree char *own = isfinite (io->own_Bps) ? rep_quantity (io->own_Bps, BASE_DIM_BANDWIDTH) : g_strdup ("no limit"),
@@ -135,13 +135,13 @@ rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out)
 }
 
 void
-rep_explain_io_tsv (const WrkIoResult *io, GString *out)
+rep_explain_io_tsv (const StoIoResult *io, GString *out)
 {
   rep_tsv (parts_table (io), out);
 }
 
 void
-rep_explain_io_json (const Clu *clu, const WrkIoResult *io, JsonBuilder *json)
+rep_explain_io_json (const Clu *clu, const StoIoResult *io, JsonBuilder *json)
 {
   json_builder_begin_object (json);
   base_members_json (rep_io_members, io, json);

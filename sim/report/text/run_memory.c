@@ -2,7 +2,7 @@
 #include "json-private.h"
 #include "run-private.h"
 
-#define STAGE(...)      BASE_MEMBER (WrkMemory, __VA_ARGS__)
+#define STAGE(...)      BASE_MEMBER (TrnMemory, __VA_ARGS__)
 #define GIGABYTES(head) BASE_SHOWN (head, 1e-9, "%.2f")
 static const BaseMember stage_members[] = {
   STAGE ("stage", stage, .title = "stage"),
@@ -20,13 +20,13 @@ static const BaseMember stage_members[] = {
   BASE_MEMBER_END,
 };
 
-BASE_MEMBER_WHEN (is_capacity_known, WrkTrainingResult, it->fullest.capacity_B > 0)
-BASE_MEMBER_TEXT_OF (largest_part, WrkTrainingResult, wrk_memory_largest (&it->fullest, NULL))
+BASE_MEMBER_WHEN (is_capacity_known, TrnResult, it->fullest.capacity_B > 0)
+BASE_MEMBER_TEXT_OF (largest_part, TrnResult, trn_memory_largest (&it->fullest, NULL))
 
 /* TSV says it in words. */
 static const BaseName fits_names[] = { { "true", TRUE, NULL }, { "false", FALSE, NULL }, { NULL, 0, NULL } };
 
-#define MEMBER(...) BASE_MEMBER (WrkTrainingResult, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (TrnResult, __VA_ARGS__)
 const BaseMember rep_memory_members[] = {
   MEMBER ("total", fullest.total_B),
   MEMBER ("weights", fullest.weights_B),
@@ -38,7 +38,7 @@ const BaseMember rep_memory_members[] = {
   MEMBER ("allocated", fullest.allocated_B),
   MEMBER ("reserved", fullest.reserved_B),
   MEMBER ("capacity", fullest.capacity_B, .positive = TRUE),
-  BASE_MEMBER_AS (BASE_MEMBER_BOOL, WrkTrainingResult, "fits", fullest.fits, .names = fits_names, .when = is_capacity_known),
+  BASE_MEMBER_AS (BASE_MEMBER_BOOL, TrnResult, "fits", fullest.fits, .names = fits_names, .when = is_capacity_known),
   { .key = "largest", .kind = BASE_MEMBER_TEXT, .text = largest_part },
   MEMBER ("stage", fullest.stage),
   MEMBER ("rank", fullest.rank),
@@ -54,13 +54,13 @@ rep_memory_table (const GArray *stages)
 }
 
 void
-rep_memory_text (const WrkTrainingResult *training, GString *out)
+rep_memory_text (const TrnResult *training, GString *out)
 {
   if (training->memory == NULL)
     return;
-  const WrkMemory *m = &training->fullest;
+  const TrnMemory *m = &training->fullest;
   double bytes;
-  const char *largest = wrk_memory_largest (m, &bytes);
+  const char *largest = trn_memory_largest (m, &bytes);
   g_autofree char *most = rep_quantity (bytes, BASE_DIM_BYTES);
   rep_say (out, rep_training_members, training,
            "\n# memory: rank {memory_B.rank} of stage {memory_B.stage} is the fullest and takes {memory_B.total}");

@@ -4,11 +4,11 @@
 #include "json-private.h"
 #include "run-private.h"
 
-BASE_MEMBER_WHEN (has_model, WrkTrainingResult, it->has_model)
-BASE_MEMBER_WHEN (has_memory, WrkTrainingResult, it->memory != NULL)
-BASE_MEMBER_WHEN (has_loader, WrkTrainingResult, it->loader.set)
-BASE_MEMBER_WHEN (has_checkpoint, WrkTrainingResult, it->checkpoint.set)
-BASE_MEMBER_NUMBER_OF (tokens_per_gpu, WrkTrainingResult, it->tokens_per_s / it->n_ranks)
+BASE_MEMBER_WHEN (has_model, TrnResult, it->has_model)
+BASE_MEMBER_WHEN (has_memory, TrnResult, it->memory != NULL)
+BASE_MEMBER_WHEN (has_loader, TrnResult, it->loader.set)
+BASE_MEMBER_WHEN (has_checkpoint, TrnResult, it->checkpoint.set)
+BASE_MEMBER_NUMBER_OF (tokens_per_gpu, TrnResult, it->tokens_per_s / it->n_ranks)
 
 static void
 write_communication (const void *of, JsonBuilder *json)
@@ -17,12 +17,12 @@ write_communication (const void *of, JsonBuilder *json)
   base_table_build_json (table, json);
 }
 
-#define HOST(...) BASE_MEMBER (WrkHostUse, __VA_ARGS__)
+#define HOST(...) BASE_MEMBER (TrnHostUse, __VA_ARGS__)
 static const BaseMember host_members[] = {
   HOST ("kernels", kernels), HOST ("syncs", syncs), HOST ("queue_s", queue_s), HOST ("wait_s", wait_s), BASE_MEMBER_END,
 };
 
-#define MEMBER(...) BASE_MEMBER (WrkTrainingResult, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (TrnResult, __VA_ARGS__)
 static const BaseMember model_members[] = {
   MEMBER ("mfu_causal", mfu_causal),
   MEMBER ("hfu", hfu),
@@ -60,7 +60,7 @@ const BaseMember rep_training_members[] = {
   MEMBER ("ideal_bound_s", ideal_bound_s),
   MEMBER ("bound_by", bound_by),
   { .key = "memory_B", .kind = BASE_MEMBER_GROUP, .sub = rep_memory_members, .when = has_memory },
-  BASE_MEMBER_PARTS_OF (WrkTrainingResult, "breakdown_s", part_s, wrk_part_names, WRK_PART_N),
+  BASE_MEMBER_PARTS_OF (TrnResult, "breakdown_s", part_s, trn_part_names, TRN_PART_N),
   { .key = "compute_s", .kind = BASE_MEMBER_GROUP, .sub = compute_members, .when = has_model, .optional = TRUE },
   { .key = "communication", .kind = BASE_MEMBER_WRITTEN, .write = write_communication, .when = has_model, .optional = TRUE },
   MEMBER ("host", host, .sub = host_members),
@@ -117,33 +117,33 @@ static const BaseColumn part_columns[] = {
 
 /* The parts as a bar: each takes its share of the width, a letter a part. */
 static void
-append_bar (const WrkTrainingResult *training, GString *out)
+append_bar (const TrnResult *training, GString *out)
 {
-  static const char letters[WRK_PART_N + 1] = "CTDPXEbhcsOdk";
+  static const char letters[TRN_PART_N + 1] = "CTDPXEbhcsOdk";
   enum { WIDTH = 72 };
   double upto_s = 0;
   guint drawn = 0;
   g_string_append (out, "# ");
-  for (int p = 0; p < WRK_PART_N; p++) {
+  for (int p = 0; p < TRN_PART_N; p++) {
     upto_s += training->part_s[p];
     for (; drawn < WIDTH && (drawn + 0.5) / WIDTH < upto_s / training->step_time_s; drawn++)
       g_string_append_c (out, letters[p]);
   }
   g_string_append (out, "\n#");
-  for (int p = 0; p < WRK_PART_N; p++)
+  for (int p = 0; p < TRN_PART_N; p++)
     if (training->part_s[p] > 0)
-      g_string_append_printf (out, " %c %s", letters[p], wrk_part_names[p]);
+      g_string_append_printf (out, " %c %s", letters[p], trn_part_names[p]);
   g_string_append_c (out, '\n');
 }
 
 static void
-say (const WrkTrainingResult *training, GString *out, const char *text)
+say (const TrnResult *training, GString *out, const char *text)
 {
   rep_say (out, rep_training_members, training, text);
 }
 
 static void
-append_model (const WrkTrainingResult *training, GString *out)
+append_model (const TrnResult *training, GString *out)
 {
   say (training, out, "model           {model}, {parameters*1e-9:%.4g} billion parameters");
   if (training->active_parameters < training->parameters)
@@ -156,7 +156,7 @@ append_model (const WrkTrainingResult *training, GString *out)
 }
 
 static void
-append_host (const WrkTrainingResult *training, GString *out)
+append_host (const TrnResult *training, GString *out)
 {
   if (training->host.queue_s <= 0) /* launches do not show */
     return;
@@ -167,7 +167,7 @@ append_host (const WrkTrainingResult *training, GString *out)
 }
 
 static void
-append_parallel (const WrkTrainingResult *training, GString *out)
+append_parallel (const TrnResult *training, GString *out)
 {
   g_string_append (out, "parallel        ");
   if (training->has_model && training->tp > 1)
@@ -187,14 +187,14 @@ append_parallel (const WrkTrainingResult *training, GString *out)
 }
 
 BaseTable *
-rep_parts_table (const WrkTrainingResult *training)
+rep_parts_table (const TrnResult *training)
 {
   BaseTable *table = base_table_new (part_columns);
-  for (int p = 0; p < WRK_PART_N; p++) {
+  for (int p = 0; p < TRN_PART_N; p++) {
     if (training->part_s[p] == 0)
       continue;
     base_table_row (table);
-    base_table_text (table, "part", wrk_part_names[p]);
+    base_table_text (table, "part", trn_part_names[p]);
     base_table_number (table, "time_s", training->part_s[p]);
     base_table_number (table, "share", training->part_s[p] / training->step_time_s);
   }
@@ -204,7 +204,7 @@ rep_parts_table (const WrkTrainingResult *training)
 void
 rep_training_text (const void *of, GString *out)
 {
-  const WrkTrainingResult *training = of;
+  const TrnResult *training = of;
   g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s);
   g_string_append_printf (out, "step time       %s\n", band);
   say (training, out, "bound by        {bound_by}; no schedule ends before {ideal_bound_s}\n");

@@ -2,7 +2,7 @@
 #include "json-private.h"
 #include "run-private.h"
 
-#define MEMBER(...) BASE_MEMBER (WrkTransferResult, __VA_ARGS__)
+#define MEMBER(...) BASE_MEMBER (StoTransferResult, __VA_ARGS__)
 const BaseMember rep_transfer_members[] = {
   MEMBER ("from", from),
   MEMBER ("to", to),
@@ -23,7 +23,7 @@ const BaseMember rep_transfer_members[] = {
 };
 
 static void
-say (const WrkTransferResult *transfer, GString *out, const char *text)
+say (const StoTransferResult *transfer, GString *out, const char *text)
 {
   rep_say (out, rep_transfer_members, transfer, text);
 }
@@ -31,7 +31,7 @@ say (const WrkTransferResult *transfer, GString *out, const char *text)
 void
 rep_transfer_text (const void *of, GString *out)
 {
-  const WrkTransferResult *transfer = of;
+  const StoTransferResult *transfer = of;
   g_autofree char *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
   gboolean several = transfer->count > 1 || transfer->pairs > 1;
   say (transfer, out, "copy        {from} -> {to}, {bytes}");

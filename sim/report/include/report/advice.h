@@ -4,12 +4,12 @@
 
 #include <json-glib/json-glib.h>
 
-#include "workload/advice.h"
+#include "training/advice.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  const WrkChange *change;  /* borrowed */
+  const TrnChange *change;  /* borrowed */
   double step_time_s, gain; /* gain: tokens a second over those of before, less 1; NAN: it cannot run */
   char *reason;             /* owned: why it cannot; NULL: it can */
 } RepAdvice;

@@ -3,16 +3,16 @@
 #define REPORT_COLL_H
 
 #include "base/member.h"
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 G_BEGIN_DECLS
 
-/* Of a WrkColl, in the order of the contract: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
+/* Of a ColAnswer, in the contract's order: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
  * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. */
 extern const BaseMember rep_coll_members[];
 
 /* One row in words: "8 GiB in 33.3 ms (22.2 ms to 50 ms), 483 GB/s of bus bandwidth, by nvls_tree". Returned: full. */
-char *rep_coll_words (const WrkColl *coll);
+char *rep_coll_words (const ColAnswer *coll);
 
 /* What nccl-tests prints above its rows. */
 typedef struct {
@@ -33,13 +33,13 @@ typedef struct {
 
 void rep_nccl_tests_head (GString *out, const RepNcclTests *head);
 /* `root`: the rank for broadcast and reduce; others print -1. In-place repeats out-of-place: nothing tells them apart here. */
-void rep_nccl_tests_row (GString *out, const WrkColl *coll, guint32 root);
+void rep_nccl_tests_row (GString *out, const ColAnswer *coll, guint32 root);
 /* `busbw_Bps`: the mean of the rows. */
 void rep_nccl_tests_foot (GString *out, MdlOp op, double busbw_Bps);
 
 /* The same as nccl-tests writes it for -J, layout version 3. `command` ends with NULL. Returned: full, where rows are due. */
 JsonBuilder *rep_nccl_tests_json_open (const RepNcclTests *head, const char *const *command);
-void rep_nccl_tests_json_row (JsonBuilder *json, const WrkColl *coll, guint32 root);
+void rep_nccl_tests_json_row (JsonBuilder *json, const ColAnswer *coll, guint32 root);
 /* Takes `json`. Returned: full, g_free. */
 char *rep_nccl_tests_json_close (JsonBuilder *json, double busbw_Bps);
 

@@ -7,7 +7,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 G_BEGIN_DECLS
 
@@ -25,7 +25,7 @@ typedef struct {
 } RepCompareSpan;
 
 typedef struct {
-  WrkColl coll;       /* without its loads */
+  ColAnswer coll;       /* without its loads */
   guint column, size; /* which of columns, which of sizes */
   gboolean best;
   double margin; /* time of the fastest other algorithm over this one's, less 1; NAN where there is no other */

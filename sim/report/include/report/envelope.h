@@ -7,7 +7,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 G_BEGIN_DECLS
 
@@ -44,7 +44,7 @@ void rep_header_title (GString *out, const RepEnvelope *envelope, const char *wh
 /* "# topology NAME: 2 nodes, 16 GPUs (h200_sxm); link constants: 4 measured, 9 datasheet, 3 assumed" */
 void rep_header_cluster (GString *out, const Clu *clu);
 /* "# library nccl, constants h200_sxm, launch graph, mode event, steps fluid"; `calibration` NULL: not said. */
-void rep_header_settings (GString *out, const WrkSettings *settings, const char *calibration);
+void rep_header_settings (GString *out, const ColSettings *settings, const char *calibration);
 
 /* How many constants of the cluster's link classes come from where; n has BASE_SOURCE_N entries. Each class counts once. */
 void rep_count_sources (const Clu *clu, unsigned *n);

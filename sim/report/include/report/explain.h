@@ -5,7 +5,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "workload/scenario.h"
+#include "scenario/scenario.h"
 
 G_BEGIN_DECLS
 
@@ -32,7 +32,7 @@ GArray *rep_alternatives_new (void);
 
 typedef struct {
   const Clu *clu;
-  const WrkColl *coll;
+  const ColAnswer *coll;
   const GArray *alternatives; /* RepAlternative; NULL: not known */
   const RepReckoning *nccl;   /* NULL: not known */
 } RepExplain;
@@ -42,14 +42,14 @@ void rep_explain_tsv (const RepExplain *explain, GString *out);       /* the ter
 void rep_explain_json (const RepExplain *explain, JsonBuilder *json); /* one object */
 
 /* A copy: the route hop by hop, then the terms. */
-void rep_explain_transfer_text (const Clu *clu, const WrkTransferResult *transfer, GString *out);
-void rep_explain_transfer_tsv (const WrkTransferResult *transfer, GString *out);
-void rep_explain_transfer_json (const Clu *clu, const WrkTransferResult *transfer, JsonBuilder *json);
+void rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GString *out);
+void rep_explain_transfer_tsv (const StoTransferResult *transfer, GString *out);
+void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json);
 
 /* Reads and writes of storage: what a request's time is made of, the way of the first client. */
-void rep_explain_io_text (const Clu *clu, const WrkIoResult *io, GString *out);
-void rep_explain_io_tsv (const WrkIoResult *io, GString *out);
-void rep_explain_io_json (const Clu *clu, const WrkIoResult *io, JsonBuilder *json);
+void rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out);
+void rep_explain_io_tsv (const StoIoResult *io, GString *out);
+void rep_explain_io_json (const Clu *clu, const StoIoResult *io, JsonBuilder *json);
 
 G_END_DECLS
 

@@ -5,8 +5,8 @@
 #include "base/table.h"
 #include "report/advice.h"
 #include "report/envelope.h"
-#include "workload/goodput.h"
-#include "workload/plan.h"
+#include "goodput/goodput.h"
+#include "plan/plan.h"
 
 G_BEGIN_DECLS
 
@@ -30,19 +30,19 @@ extern const BaseSchema rep_schema_record;
 
 typedef struct {
   const char *title, *lead;      /* lead NULL: none */
-  const WrkPlan *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
-  const WrkPlanResult *plan_result;
+  const Pln *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
+  const PlnResult *plan_result;
   guint plan_rows;               /* how many are shown at most */
   const GPtrArray *said;         /* char *: the answer in sentences; NULL: none */
   const char *header;            /* the '#' lines of the answer's text */
   const char *scenario;          /* the text of its file; NULL: not known */
   const RepEnvelope *envelope;
   const Clu *clu;
-  const WrkResult *result;       /* of a scenario; NULL: `rows` */
+  const ScnResult *result;       /* of a scenario; NULL: `rows` */
   const BaseTable *rows;         /* of a sweep; NULL: none, and without a result the text stands in their place */
-  const WrkColl *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
+  const ColAnswer *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
   const char *text;              /* the whole answer, as it is printed */
-  const WrkGoodput *goodput;     /* NULL: not asked for */
+  const Gdp *goodput;     /* NULL: not asked for */
   const BaseTable *hangs;        /* what it hangs on; NULL: not asked for */
   const GArray *advice;          /* RepAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */

@@ -5,38 +5,38 @@
 #include <json-glib/json-glib.h>
 
 #include "base/table.h"
-#include "workload/plan.h"
+#include "plan/plan.h"
 
 G_BEGIN_DECLS
 
 /* The first `most` rows, what they are worth beside each other, and the counts of what fell out. */
-void rep_plan_text (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out);
+void rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out);
 /* The first `most` rows as a table with a header of keys. */
-void rep_plan_tsv (const WrkPlan *plan, const WrkPlanResult *result, guint most, GString *out);
+void rep_plan_tsv (const Pln *plan, const PlnResult *result, guint most, GString *out);
 /* Members of `results`, into the open object. */
-void rep_plan_json (const WrkPlan *plan, const WrkPlanResult *result, guint most, JsonBuilder *json);
+void rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder *json);
 /* "no configuration meets the constraints: …", with the one that most fell at and by how much; full. NULL where some meet them. */
-char *rep_plan_infeasible (const WrkPlanResult *result);
+char *rep_plan_infeasible (const PlnResult *result);
 
 /* "32 x hgx_h100 (400 Gb/s), tp 8, pp 4, …": what tells a row from others that are no twins. Returned: full. */
-char *rep_plan_choice (const WrkPlan *plan, const WrkChoiceRow *row);
+char *rep_plan_choice (const Pln *plan, const PlnChoiceRow *row);
 /* The ranked rows, at most `most`. Returned: full. */
-BaseTable *rep_plan_table (const WrkPlan *plan, const WrkPlanResult *result, guint most);
+BaseTable *rep_plan_table (const Pln *plan, const PlnResult *result, guint most);
 /* The answer in sentences: what to take; for each choice what other values are worth, and whether the errors tell them apart; the
  * smallest machine; rent or buy. Returned: full, g_strfreev; empty where nothing meets the goal. */
-char **rep_plan_verdict (const WrkPlan *plan, const WrkPlanResult *result);
+char **rep_plan_verdict (const Pln *plan, const PlnResult *result);
 /* How long the first row's machine works until it has cost as much as renting it; NAN where it has not both prices. */
-double rep_plan_break_even_s (const WrkPlan *plan, const WrkPlanResult *result);
+double rep_plan_break_even_s (const Pln *plan, const PlnResult *result);
 /* The best of each machine but the first row's, nearest first, at most `most`: what it takes more, and how sure that is. Returned:
  * full; without rows where there is one machine, or a front. */
-BaseTable *rep_plan_rivals (const WrkPlan *plan, const WrkPlanResult *result, guint most);
+BaseTable *rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most);
 /* The figures of the plan's prices, with source and note. Returned: full; NULL where it has none. */
-BaseTable *rep_plan_prices (const WrkPlan *plan);
+BaseTable *rep_plan_prices (const Pln *plan);
 /* Whether there is time and cost to draw: a run with tokens, and a row with a price. */
-gboolean rep_plan_has_pictures (const WrkPlan *plan, const WrkPlanResult *result);
+gboolean rep_plan_has_pictures (const Pln *plan, const PlnResult *result);
 /* What plots/front.gp and plots/cost.gp read: the best of each machine, with the front, by time; and by part, as ranked. */
-void rep_plan_front_tsv (const WrkPlan *plan, const WrkPlanResult *result, GString *out);
-void rep_plan_cost_tsv (const WrkPlan *plan, const WrkPlanResult *result, GString *out);
+void rep_plan_front_tsv (const Pln *plan, const PlnResult *result, GString *out);
+void rep_plan_cost_tsv (const Pln *plan, const PlnResult *result, GString *out);
 
 G_END_DECLS
 

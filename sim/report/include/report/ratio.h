@@ -6,7 +6,7 @@
 #include <json-glib/json-glib.h>
 
 #include "base/table.h"
-#include "workload/scale.h"
+#include "training/scale.h"
 
 G_BEGIN_DECLS
 
@@ -15,7 +15,7 @@ typedef enum { REP_LINE_RATIO, REP_LINE_WAITS, REP_LINE_N } RepLine;
 
 typedef struct {
   guint32 nodes, gpus;
-  double batch;    /* as of WrkScale */
+  double batch;    /* as of TrnScale */
   double rate_Bps; /* of an adapter */
   char *why_not;   /* owned: it did not run; NULL: it did, and what follows is told */
   double step_time_s, step_time_lo_s, step_time_hi_s, compute_s, communication_s, exposed_s;
@@ -68,7 +68,7 @@ typedef struct {
 } RepRatioBatch;
 
 typedef struct {
-  WrkScale scale;
+  TrnScale scale;
   double limit[REP_LINE_N];
   GArray *points;    /* RepRatioPoint, by batch, nodes, rate */
   GArray *speeds;    /* RepRatioSpeed, by batch, nodes */
@@ -79,7 +79,7 @@ typedef struct {
 } RepRatio;
 
 /* Returned: full, empty. */
-RepRatio *rep_ratio_new (const WrkScale *scale);
+RepRatio *rep_ratio_new (const TrnScale *scale);
 void rep_ratio_free (RepRatio *ratio);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (RepRatio, rep_ratio_free)
 

@@ -5,33 +5,33 @@
 #include <json-glib/json-glib.h>
 
 #include "base/member.h"
-#include "workload/goodput.h"
-#include "workload/scenario.h"
-#include "workload/trace.h"
+#include "goodput/goodput.h"
+#include "scenario/scenario.h"
+#include "training/trace.h"
 
 G_BEGIN_DECLS
 
 /* The members of a result, which are those of its kind; *of is what they are members of (base/member.h). Borrowed. */
-const BaseMember *rep_run_members (const WrkResult *result, const void **of);
+const BaseMember *rep_run_members (const ScnResult *result, const void **of);
 
-void rep_run_text (const WrkResult *result, GString *out);
-void rep_run_tsv (const WrkResult *result, GString *out);       /* one row, units in the header */
-void rep_run_json (const WrkResult *result, JsonBuilder *json); /* one object; what was not computed is null */
-void rep_run_json_members (const WrkResult *result, JsonBuilder *json); /* the same into an open object */
+void rep_run_text (const ScnResult *result, GString *out);
+void rep_run_tsv (const ScnResult *result, GString *out);       /* one row, units in the header */
+void rep_run_json (const ScnResult *result, JsonBuilder *json); /* one object; what was not computed is null */
+void rep_run_json_members (const ScnResult *result, JsonBuilder *json); /* the same into an open object */
 
 /* What a training step of a model is made of (result->training.terms): tables, or "terms" and "sums" into the open object. */
-void rep_step_terms_text (const WrkTrainingResult *training, GString *out);
-void rep_step_terms_tsv (const WrkTrainingResult *training, GString *out);
-void rep_step_terms_json (const WrkTrainingResult *training, JsonBuilder *json);
+void rep_step_terms_text (const TrnResult *training, GString *out);
+void rep_step_terms_tsv (const TrnResult *training, GString *out);
+void rep_step_terms_json (const TrnResult *training, JsonBuilder *json);
 
 /* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
  * "checkpoint" … into the open object. */
-void rep_goodput_text (const WrkGoodput *goodput, GString *out);
-void rep_goodput_tsv (const WrkGoodput *goodput, GString *out);
+void rep_goodput_text (const Gdp *goodput, GString *out);
+void rep_goodput_tsv (const Gdp *goodput, GString *out);
 /* Its closed form taken apart: rates with their sources, and the terms. */
-void rep_goodput_terms_text (const WrkGoodput *goodput, GString *out);
-void rep_goodput_json (const WrkGoodput *goodput, JsonBuilder *json);
-/* What it hangs on (wrk_goodput_hangs, whose *time_s is the second argument), what moves the time most first: a table, returned
+void rep_goodput_terms_text (const Gdp *goodput, GString *out);
+void rep_goodput_json (const Gdp *goodput, JsonBuilder *json);
+/* What it hangs on (gdp_hangs, whose *time_s is the second argument), what moves the time most first: a table, returned
  * full; text; "goodput_sensitivity" into the open object; name, less, more for plots/tornado.gp. */
 BaseTable *rep_goodput_hangs_table (const GArray *hangs, double time_s);
 void rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out);
@@ -43,7 +43,7 @@ void rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out);
 void rep_trace_json (const GPtrArray *spans, GString *out);
 /* The same of a training step of a model: a process a pipeline rank, a thread a stream, categories and colours by kind, arrows
  * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held. */
-void rep_step_trace_json (const WrkTrace *trace, GString *out);
+void rep_step_trace_json (const TrnTrace *trace, GString *out);
 
 G_END_DECLS
 

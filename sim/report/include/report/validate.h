@@ -7,7 +7,7 @@
 
 #include <json-glib/json-glib.h>
 
-#include "workload/comm.h"
+#include "collective/comm.h"
 
 G_BEGIN_DECLS
 

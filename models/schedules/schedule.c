@@ -1,0 +1,254 @@
+/* The table of pipeline schedules, and what follows from a row: counts accepted, places of the chain, who needs whose output. */
+#include "orders-private.h"
+
+/* How positions lie on ranks. */
+typedef enum {
+  LAYOUT_ROUND, /* rank i: i, p+i, 2p+i, … */
+  LAYOUT_VEE,   /* rank i: i and 2p-1-i */
+  LAYOUT_COPIES /* rank i: i and p-1-i, two copies of a chain of p; the second half of the micro-batches takes the second */
+} Layout;
+
+typedef struct {
+  Layout layout;
+  guint32 cuts;         /* v; 0: any from 2 up */
+  gboolean groups_of_p; /* m is a multiple of p */
+  gboolean even;        /* p and m are */
+  guint32 least_of_p;   /* m is at least so many times p */
+  void (*order) (const MdlPipeline *pipe, guint32 rank, GArray *turns);
+  MdlScheduleFacts facts;
+} Row;
+
+const BaseName mdl_schedule_names[] = {
+  { "gpipe", MDL_SCHEDULE_GPIPE, "all forwards, then all backwards" },
+  { "1f1b", MDL_SCHEDULE_1F1B, "one forward, one backward" },
+  { "interleaved", MDL_SCHEDULE_INTERLEAVED, "one forward, one backward over `vp` chunks of each rank" },
+  { "zb_h1", MDL_SCHEDULE_ZB_H1, "1f1b whose weight gradients fill gaps" },
+  { "zb_v", MDL_SCHEDULE_ZB_V, "two chunks a rank, down the ranks and back; weight gradients fill gaps" },
+  { "dualpipe", MDL_SCHEDULE_DUALPIPE, "from both ends, two copies of the model; forward beside backward" },
+  { "dualpipe_v", MDL_SCHEDULE_DUALPIPE_V, "dualpipe cut in half: two chunks a rank, down and back, one copy" },
+  { NULL, 0, NULL },
+};
+
+static const Row rows[MDL_SCHEDULE_N] = {
+  [MDL_SCHEDULE_GPIPE] = { .cuts = 1,
+                           .order = mdl_order_gpipe,
+                           .facts = { "(p-1)(F+B+W)", "m", "Huang et al. 2019 (1811.06965), 2.3" } },
+  [MDL_SCHEDULE_1F1B] = { .cuts = 1,
+                          .order = mdl_order_1f1b,
+                          .facts = { "(p-1)(F+B+W)", "min(m,p)", "Narayanan et al. 2021 (2104.04473), 2.2" } },
+  [MDL_SCHEDULE_INTERLEAVED] = { .groups_of_p = TRUE,
+                                 .order = mdl_order_interleaved,
+                                 .facts = { "(p-1)(F+B+W)/v", "(vp+p-1)/v", "Narayanan et al. 2021 (2104.04473), 2.2" } },
+  [MDL_SCHEDULE_ZB_H1] = { .cuts = 1,
+                           .order = mdl_order_zb_h1,
+                           .facts = { "(p-1)(F+B-W)", "min(m,p)", "Qi et al. 2023 (2401.10241), 2" } },
+  [MDL_SCHEDULE_ZB_V] = { .layout = LAYOUT_VEE,
+                          .cuts = 2,
+                          .order = mdl_order_zb_v,
+                          .facts = { "(p-1)(B-W)", "min(m,p)", "Qi et al. 2024 (2405.15362), V-ZB" } },
+  [MDL_SCHEDULE_DUALPIPE] = { .layout = LAYOUT_COPIES,
+                              .cuts = 1,
+                              .even = TRUE,
+                              .least_of_p = 2,
+                              .order = mdl_order_dualpipe,
+                              .facts = { "(p/2-1)(FB+B-2W)", "p+1", "DeepSeek-V3 (2412.19437), 3.2.1" } },
+  [MDL_SCHEDULE_DUALPIPE_V] = { .layout = LAYOUT_VEE,
+                                .cuts = 2,
+                                .least_of_p = 2,
+                                .order = mdl_order_dualpipe_v,
+                                .facts = { "(p-1)(FB+B-2W)/2", "p+1/2", "README of github.com/deepseek-ai/DualPipe" } },
+};
+
+static const Row *
+row_of (const MdlPipeline *pipe)
+{
+  return &rows[pipe->schedule];
+}
+
+const MdlScheduleFacts *
+mdl_schedule_facts (MdlSchedule schedule)
+{
+  return &rows[schedule].facts;
+}
+
+guint32
+mdl_schedule_cuts (MdlSchedule schedule)
+{
+  return rows[schedule].cuts;
+}
+
+static char *
+check_v (const MdlPipeline *pipe, const char *name)
+{
+  guint32 cuts = row_of (pipe)->cuts;
+  if (cuts > 0 && pipe->v != cuts)
+    return g_strdup_printf ("schedule %s has %u chunk%s of the model on a rank, not %u; accepted: vp %u, or none", name, cuts,
+                            cuts == 1 ? "" : "s", pipe->v, cuts);
+  if (pipe->v < 2 && cuts == 0)
+    return g_strdup_printf ("schedule %s is for several chunks of the model on a rank; accepted: vp from 2 up, or schedule 1f1b",
+                            name);
+  return NULL;
+}
+
+static char *
+check_m (const MdlPipeline *pipe, const char *name)
+{
+  static const double MOST = 1e6;
+  const Row *row = row_of (pipe);
+  guint32 p = pipe->p, m = pipe->m;
+  if (row->groups_of_p && m % p > 0)
+    return g_strdup_printf (
+        "schedule %s takes micro-batches in groups of one a rank: %u micro-batches over %u ranks do not divide; "
+        "accepted: a multiple of %u",
+        name, m, p, p);
+  if (row->even && m % 2 > 0)
+    return g_strdup_printf ("schedule %s sends half of the micro-batches each way, not %u; accepted: an even number", name, m);
+  if (m < (double)row->least_of_p * p)
+    return g_strdup_printf ("schedule %s has too few micro-batches: %u over %u ranks; accepted: at least %.0f", name, m, p,
+                            (double)row->least_of_p * p);
+  if ((double)m * pipe->v > MOST)
+    return g_strdup_printf ("%u micro-batches x %u chunks a rank are too many passes; accepted: at most %.0f", m, pipe->v, MOST);
+  return NULL;
+}
+
+char *
+mdl_schedule_check (const MdlPipeline *pipe, const char **key)
+{
+  static const double MOST = 10e6;
+  const char *name = base_name (mdl_schedule_names, (int)pipe->schedule), *where = "pp";
+  char *message = NULL;
+  if (pipe->p < 1)
+    message = g_strdup ("a pipeline has no ranks; accepted: at least 1");
+  else if ((double)pipe->p * pipe->v > MOST)
+    message = g_strdup_printf ("%u ranks x %u chunks are too many; accepted: at most %.0f chunks in all", pipe->p, pipe->v, MOST);
+  else if (row_of (pipe)->even && pipe->p % 2 > 0)
+    message = g_strdup_printf ("schedule %s enters at both ends and pairs the ranks, %u cannot be paired; accepted: an even pp",
+                               name, pipe->p);
+  if (message == NULL) {
+    where = "vp";
+    message = check_v (pipe, name);
+  }
+  if (message == NULL) {
+    where = "micro_batches";
+    message = pipe->m < 1 ? g_strdup ("a step has no micro-batches; accepted: at least 1") : check_m (pipe, name);
+  }
+  if (message != NULL && key != NULL)
+    *key = where;
+  return message;
+}
+
+guint32
+mdl_schedule_positions (const MdlPipeline *pipe)
+{
+  return pipe->p * pipe->v;
+}
+
+guint32
+mdl_schedule_copies (const MdlPipeline *pipe)
+{
+  return row_of (pipe)->layout == LAYOUT_COPIES ? 2 : 1;
+}
+
+guint32
+mdl_schedule_chunks (const MdlPipeline *pipe)
+{
+  return pipe->v * mdl_schedule_copies (pipe);
+}
+
+guint32
+mdl_schedule_position (const MdlPipeline *pipe, MdlPlace place)
+{
+  Layout layout = row_of (pipe)->layout;
+  if (layout == LAYOUT_ROUND || place.chunk == 0)
+    return place.chunk * pipe->p + place.rank;
+  return (layout == LAYOUT_VEE ? 2 * pipe->p : pipe->p) - 1 - place.rank;
+}
+
+MdlPlace
+mdl_schedule_place (const MdlPipeline *pipe, guint32 micro_batch, guint32 position)
+{
+  guint32 p = pipe->p;
+  switch (row_of (pipe)->layout) {
+    case LAYOUT_VEE:
+      return position < p ? (MdlPlace){ position, 0 } : (MdlPlace){ 2 * p - 1 - position, 1 };
+    case LAYOUT_COPIES:
+      return micro_batch < pipe->m / 2 ? (MdlPlace){ position, 0 } : (MdlPlace){ p - 1 - position, 1 };
+    case LAYOUT_ROUND:
+    default:
+      return (MdlPlace){ position % p, position / p };
+  }
+}
+
+GArray *
+mdl_schedule_order (const MdlPipeline *pipe, guint32 rank)
+{
+  GArray *turns = g_array_sized_new (FALSE, FALSE, sizeof (MdlTurn), 3 * pipe->m * pipe->v);
+  row_of (pipe)->order (pipe, rank, turns);
+  return turns;
+}
+
+/* The neighbour one position up or down the chain. */
+static gboolean
+neighbour (const MdlPipeline *pipe, guint32 rank, const MdlTurn *turn, gboolean behind, MdlPlace *out)
+{
+  guint32 position = mdl_schedule_position (pipe, (MdlPlace){ rank, turn->chunk });
+  if (turn->kind == MDL_TURN_WEIGHT_GRADIENT || (behind ? position + 1 == mdl_schedule_positions (pipe) : position == 0))
+    return FALSE;
+  *out = mdl_schedule_place (pipe, turn->micro_batch, behind ? position + 1 : position - 1);
+  return TRUE;
+}
+
+gboolean
+mdl_schedule_needs (const MdlPipeline *pipe, guint32 rank, const MdlTurn *turn, MdlPlace *from)
+{
+  return neighbour (pipe, rank, turn, turn->kind != MDL_TURN_FORWARD, from);
+}
+
+gboolean
+mdl_schedule_feeds (const MdlPipeline *pipe, guint32 rank, const MdlTurn *turn, MdlPlace *to)
+{
+  return neighbour (pipe, rank, turn, turn->kind == MDL_TURN_FORWARD, to);
+}
+
+gboolean
+mdl_schedule_is_up (const MdlPipeline *pipe, guint32 from, guint32 to)
+{
+  return to == from + 1 || (to == 0 && from + 1 == pipe->p && pipe->p > 2);
+}
+
+void
+mdl_turn_name (const MdlPipeline *pipe, const MdlTurn *turn, char *name, gsize size)
+{
+  static const char letter[MDL_TURN_KINDS] = { 'F', 'B', 'B', 'W' };
+  if (mdl_schedule_chunks (pipe) > 1)
+    g_snprintf (name, size, "%c%u.%u", letter[turn->kind], turn->micro_batch, turn->chunk);
+  else
+    g_snprintf (name, size, "%c%u", letter[turn->kind], turn->micro_batch);
+}
+
+double
+mdl_schedule_peak (const GArray *turns, const double *chunk_B, const double *kept_B)
+{
+  double held_B = 0, peak_B = 0;
+  for (guint i = 0; i < turns->len; i++) {
+    const MdlTurn *turn = &g_array_index (turns, MdlTurn, i);
+    double all_B = chunk_B != NULL ? chunk_B[turn->chunk] : 1, late_B = kept_B != NULL ? kept_B[turn->chunk] : all_B;
+    switch (turn->kind) {
+      case MDL_TURN_FORWARD:
+        held_B += all_B;
+        break;
+      case MDL_TURN_BACKWARD:
+        held_B -= all_B;
+        break;
+      case MDL_TURN_INPUT_GRADIENT:
+        held_B -= all_B - late_B;
+        break;
+      case MDL_TURN_WEIGHT_GRADIENT:
+      default:
+        held_B -= late_B;
+        break;
+    }
+    peak_B = MAX (peak_B, held_B);
+  }
+  return peak_B;
+}

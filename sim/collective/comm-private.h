@@ -1,0 +1,147 @@
+/* Inside of a communicator, shared by pricing, traffic and stepwise runs. */
+#ifndef COLLECTIVE_COMM_PRIVATE_H
+#define COLLECTIVE_COMM_PRIVATE_H
+
+#include "cluster/rings.h"
+#include "collective/comm.h"
+#include "collective/spread.h"
+#include "models/tuner.h"
+#include "series-private.h"
+
+/* What the routes of one kind of step (inside an island, between islands) have in common: their slowest member. */
+typedef struct {
+  gboolean used;
+  MdlHop hop;
+  double latency_s;  /* longest */
+  double rate_Bps;   /* least, with the copy factor */
+  CluPathClass path; /* farthest; between islands of a rank to its adapter */
+} ColHopSurvey;
+
+/* Whether the network's switches have room for the communicator's trees; looked for when first asked. */
+typedef struct {
+  gboolean asked;
+  char *why_not;       /* NULL: they have */
+  GStringChunk *texts; /* other reasons */
+} ColSharpRoom;
+
+struct ColComm {
+  const Clu *clu;
+  const ColSettings *settings;
+  guint32 n, n_nodes, n_islands, max_local;
+  guint32 *gpu; /* global GPU of each rank */
+  CluDev *dev;
+  ColGround *ground;
+  ColStand *stand; /* of each rank */
+  guint32 *island; /* of each rank: dense numbers in order of first appearance */
+  CluRings *rings;
+  ColHopSurvey intra, inter;
+  double network_Bps; /* that link's rate as specified */
+  MdlTuner *tuner;    /* the library's own choice; made at the first question */
+  ColSharpRoom *room;
+  CluFamily network_family; /* of `network` */
+  const char *network;      /* link class by which the first route between islands leaves its adapter; NULL: none does */
+  CluRoute route;           /* scratch */
+  GPtrArray *traffic;       /* cache: ColTraffic */
+};
+
+/* What NCCL would take for `request` of all that `choices` (ColChoice) offers, room in the network's switches not yet looked for.
+ * FALSE when its choice is not modelled for this library, or falls on nothing that can run. */
+gboolean col_comm_nccl_choice (ColComm *comm, const ColCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto);
+
+/* Adapters of a node in use as the library sees them, those beside one GPU grouped where its network's plugin groups them, and the
+ * rate of each (B/s). 0 on one island. */
+unsigned col_comm_nics (const ColComm *comm, double *each_Bps);
+
+/* Bounds of the channels of all but NVLS, by all settings together; 0: none. */
+unsigned col_min_channels (const ColSettings *settings);
+unsigned col_max_channels (const ColSettings *settings);
+
+/* FALSE and *error where a route takes the host memory that NCCL_SHM_DISABLE takes away. */
+gboolean col_check_shm (const Clu *clu, const ColSettings *settings, const CluRoute *route, CluDev from, CluDev to, GError **error);
+
+/* Which resources an algorithm loads; a row a (op, algorithm, root). */
+typedef struct {
+  MdlOp op;
+  MdlAlgo algo;
+  guint32 root;
+  ColSpread *spread;
+  GArray *alike;     /* ColLoad, of what is alike one; NULL until it is asked for */
+  ColSeries *series; /* what its messages can fill; NULL where they are not sent one by one */
+} ColTraffic;
+
+/* Borrowed from the communicator; NULL and *error when ranks cannot reach each other. */
+ColTraffic *col_comm_traffic (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error);
+
+/* Whether an NVSwitch joins the GPUs of a node (a rank alone on its node counts by the node). */
+gboolean col_comm_is_switched (const ColComm *comm);
+/* Route between two ranks; `nic` as in CluRouteOptions. `out` initialised. */
+gboolean col_comm_route (const ColComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error);
+/* The same as a way, which is found once for all ranks that are alike; valid until the next. */
+const ColWay *col_comm_way (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error);
+/* What of a resource's capacity a copy over this transport reaches. */
+double col_comm_copy_factor (const ColComm *comm, CluTransport transport, CluRes res);
+
+MdlHop col_hop_of_route (const CluRoute *route);
+
+/* A directed edge of an algorithm: rank to rank, by which NIC, and the share of size_B that crosses it in all. */
+typedef struct {
+  guint32 from, to;
+  guint32 nic;
+  double bytes; /* per byte of size_B */
+} ColEdge;
+
+/* One pipeline of an algorithm: edges, and which must have delivered before one may send. Message k of an edge needs its own
+ * message k-1 sent and, from each edge it needs, message k - lag delivered: lag 1 in a ring (what came in the step before is
+ * sent on), 0 in a tree or chain (this very piece). Each edge carries n_pieces messages, each `piece` of what it carries in all,
+ * the last one what remains. */
+typedef struct {
+  guint32 n_edges;
+  ColEdge *edge;
+  guint32 n_pieces;
+  double piece;
+  guint32 lag;
+  guint32 *need_at; /* n_edges + 1 offsets into need */
+  guint32 *need;    /* edge numbers */
+} ColPipe;
+void col_pipe_free (ColPipe *pipe);
+
+/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise and PAT). piece_B: a piece of chunked pipes, all of
+ * them together; 0: whole. Returned: full, of ColPipe *. NULL where switches reduce: there are no messages. */
+GPtrArray *col_comm_pipes (const ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B);
+gboolean col_algo_has_messages (MdlAlgo algo);
+
+/* Parent of island `v` of n in tree 0 or 1 of a double binary tree; G_MAXUINT32 for the root. */
+guint32 col_dtree_parent (guint32 tree, guint32 v, guint32 n);
+/* Where a ring enters an island, so that no chain from there on wraps around the end of the order. */
+guint32 col_ring_start (const ColComm *comm, const CluRing *ring);
+
+/* Into the scratch loads: `bytes` on a resource that reaches `factor` of its capacity; an edge's bytes along its route; all of an
+ * algorithm whose bytes switches reduce. */
+void col_load_add (ColComm *comm, CluRes res, double bytes, double factor);
+gboolean col_load_edge (ColComm *comm, const ColEdge *edge, GError **error);
+gboolean col_load_in_switches (ColComm *comm, MdlOp op, MdlAlgo algo, GError **error);
+/* All of an all-to-all. */
+gboolean col_load_all_to_all (ColComm *comm, GError **error);
+/* Whether the network's switches reduce for an algorithm on these ranks. */
+gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
+/* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where
+ * they can. */
+const char *col_sharp_why_not (const ColComm *comm);
+/* Why they do not add a data type (static text); NULL where they do. */
+const char *col_sharp_why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype);
+/* Share of what a link reaches when its switch reduces. */
+double col_sharp_rate (const ColComm *comm, CluRes res);
+/* What an algorithm lacks here, switches that reduce above all (static text, or borrowed from the communicator); NULL for
+ * nothing. */
+const char *col_why_not_here (const ColComm *comm, MdlAlgo algo);
+/* The same but for the room in the network's switches, which takes a look at all of them; that room alone. */
+const char *col_why_not_whatever_room (const ColComm *comm, MdlAlgo algo);
+const char *col_why_no_room (const ColComm *comm, MdlAlgo algo);
+/* What all-gather and reduce-scatter lack beyond that (static text); NULL for nothing and for other operations. */
+const char *col_why_no_gather_here (const ColComm *comm, MdlOp op, MdlAlgo algo);
+
+/* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */
+gboolean col_coll_run_fluid (ColComm *comm, ColAnswer *coll, GError **error);
+gboolean col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error);
+
+#endif

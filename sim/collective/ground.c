@@ -1,0 +1,305 @@
+#include "collective/ground.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "comm-private.h"
+
+struct ColGround {
+  gint n_refs;
+  const Clu *clu;
+  const ColSettings *settings;
+  gboolean places_decide;
+  GHashTable *sites; /* Site -> number + 1 */
+  GHashTable *ways;  /* key of way_key -> ColWay; NULL: looked for each time */
+  CluRoute route;
+  ColWay loose;       /* the last that is not kept */
+  guint32 loose_room; /* uses that it has room for */
+  ColScratch scratch;
+  ColSwitch *switches;
+};
+
+typedef struct {
+  guint32 colour, gpu, place;
+} Site;
+
+static guint
+hash_site (gconstpointer data)
+{
+  const Site *site = data;
+  return (site->colour * 31u + site->gpu) * 2654435761u + site->place; /* Knuth's multiplicative hash */
+}
+
+static gboolean
+equal_sites (gconstpointer a, gconstpointer b)
+{
+  const Site *x = a, *y = b;
+  return x->colour == y->colour && x->gpu == y->gpu && x->place == y->place;
+}
+
+static void
+free_way (gpointer data)
+{
+  ColWay *way = data;
+  if (way != NULL)
+    g_free (way->use);
+  g_free (way);
+}
+
+ColGround *
+col_ground_new (const Clu *clu, const ColSettings *settings)
+{
+  ColGround *ground = g_new0 (ColGround, 1);
+  ground->n_refs = 1;
+  ground->clu = clu;
+  ground->settings = settings;
+  ground->places_decide = clu_places_decide (clu);
+  ground->sites = g_hash_table_new_full (hash_site, equal_sites, g_free, NULL);
+  ground->ways = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_way);
+  ground->scratch.touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  clu_route_init (&ground->route);
+  return ground;
+}
+
+ColGround *
+col_ground_ref (ColGround *ground)
+{
+  ground->n_refs++;
+  return ground;
+}
+
+void
+col_ground_unref (ColGround *ground)
+{
+  if (ground == NULL || --ground->n_refs > 0)
+    return;
+  g_hash_table_unref (ground->sites);
+  g_hash_table_unref (ground->ways);
+  clu_route_clear (&ground->route);
+  g_free (ground->loose.use);
+  g_free (ground->scratch.sum);
+  g_array_unref (ground->scratch.touched);
+  g_free (ground->switches);
+  g_free (ground);
+}
+
+/* ---- ways ---- */
+
+guint32
+col_ground_colour (const ColGround *ground, guint32 node)
+{
+  return clu_node_is_plain (ground->clu, node) ? clu_kind_of_node (ground->clu, node) : clu_n_kinds (ground->clu) + node;
+}
+
+/* A place that no other node has: behind those of switches. */
+static guint32
+place_of (const ColGround *ground, guint32 node)
+{
+  guint32 place = clu_node_place (ground->clu, node);
+  return place != CLU_NONE ? place : clu_n_devices (ground->clu) + node;
+}
+
+ColStand
+col_ground_stand (ColGround *ground, guint32 gpu)
+{
+  CluDev dev = clu_gpu (ground->clu, gpu);
+  guint32 node = clu_dev_node (ground->clu, dev);
+  const Site site = { col_ground_colour (ground, node), clu_dev_index (ground->clu, dev), place_of (ground, node) };
+  guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (ground->sites, &site));
+  if (number == 0) {
+    number = g_hash_table_size (ground->sites) + 1;
+    g_hash_table_insert (ground->sites, g_memdup2 (&site, sizeof site), GUINT_TO_POINTER (number));
+  }
+  return (ColStand){ number - 1, node, clu_node_first_resource (ground->clu, node), dev, gpu };
+}
+
+/* 26 bits a site, 10 an adapter (all set: none), two whether they share node or domain. FALSE where they do not fit. */
+static gboolean
+way_key (const ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, gint64 *key)
+{
+  static const guint32 MOST_SITES = 1u << 26, NO_NIC = (1u << 10) - 1;
+  guint64 together = from->node == to->node                                                                       ? 2
+                     : clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node) ? 1
+                                                                                                                  : 0;
+  guint64 adapter = nic == CLU_NONE ? NO_NIC : nic;
+  if (from->site >= MOST_SITES || to->site >= MOST_SITES || (nic != CLU_NONE && nic >= NO_NIC))
+    return FALSE;
+  *key = (gint64)(((guint64)from->site << 38) | ((guint64)to->site << 12) | (adapter << 2) | together);
+  return TRUE;
+}
+
+double
+col_ground_copy_factor (const ColGround *ground, CluTransport transport, CluRes res)
+{
+  if (ground->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
+    return 1;
+  return clu_resource_sm_factor (ground->clu, res);
+}
+
+/* Fills the loose way from the route found last. Returned: whether some uses lie outside of the two nodes. */
+static gboolean
+take_route (ColGround *ground, const ColStand *from, const ColStand *to)
+{
+  ColWay *way = &ground->loose;
+  const CluRoute *route = &ground->route;
+  CluRes from_end = clu_node_first_resource (ground->clu, from->node + 1),
+         to_end = clu_node_first_resource (ground->clu, to->node + 1);
+  gboolean outside = FALSE;
+  way->hop = col_hop_of_route (route);
+  way->path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
+  way->latency_s = route->latency_s;
+  way->rate_Bps = 0;
+  way->n_uses = route->uses->len;
+  if (way->n_uses > ground->loose_room || way->use == NULL) {
+    ground->loose_room = MAX (way->n_uses, 16);
+    way->use = g_renew (ColWayUse, way->use, ground->loose_room);
+  }
+  for (guint i = 0; i < way->n_uses; i++) {
+    const CluUse *use = &g_array_index (route->uses, CluUse, i);
+    double factor = col_ground_copy_factor (ground, route->transport, use->res);
+    ColEnd end = use->res >= from->first && use->res < from_end ? COL_END_FROM
+                 : use->res >= to->first && use->res < to_end   ? COL_END_TO
+                                                                : COL_END_OUTSIDE;
+    CluRes first = end == COL_END_FROM ? from->first : end == COL_END_TO ? to->first : 0;
+    way->use[i] = (ColWayUse){ use->res - first, end, use->share, factor };
+    outside = outside || end == COL_END_OUTSIDE;
+  }
+  return outside;
+}
+
+double
+col_ground_rate (const ColGround *ground, const ColWay *way, const ColStand *from, const ColStand *to)
+{
+  double rate_Bps = HUGE_VAL;
+  if (way->rate_Bps > 0)
+    return way->rate_Bps;
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    const ColWayUse *use = &way->use[i];
+    rate_Bps = fmin (rate_Bps, clu_resource_capacity (ground->clu, col_way_res (use, from, to)) * use->factor / use->share);
+  }
+  return rate_Bps;
+}
+
+const ColWay *
+col_ground_look (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, gboolean *alike, GError **error)
+{
+  CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.degrade = ground->settings->degrade;
+  options.nic = nic;
+  options.no_hops = TRUE;
+  options.flow = ((guint64)from->gpu << 32) | to->gpu;
+  if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
+      !col_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
+    return NULL;
+  *alike = !take_route (ground, from, to) || clu_places_decide (ground->clu);
+  return &ground->loose;
+}
+
+const ColWay *
+col_ground_way (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, GError **error)
+{
+  gint64 key = 0;
+  gpointer known = NULL;
+  /* Over cables that more than places decide, no way is like another: not even looked for. */
+  gboolean may_keep =
+      ground->places_decide || clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node);
+  gboolean has_key = may_keep && way_key (ground, from, to, nic, &key);
+  gboolean asked = has_key && g_hash_table_lookup_extended (ground->ways, &key, NULL, &known);
+  if (known != NULL)
+    return known;
+  gboolean alike;
+  if (col_ground_look (ground, from, to, nic, &alike, error) == NULL)
+    return NULL;
+  if (!has_key || asked)
+    return &ground->loose;
+  ColWay *kept = NULL;
+  if (alike) {
+    kept = g_memdup2 (&ground->loose, sizeof ground->loose);
+    kept->rate_Bps = col_ground_rate (ground, kept, from, to);
+    ground->loose = (ColWay){ 0 };
+  }
+  g_hash_table_insert (ground->ways, g_memdup2 (&key, sizeof key), kept);
+  return kept != NULL ? kept : &ground->loose;
+}
+
+/* ---- scratch ---- */
+
+ColScratch *
+col_ground_scratch (ColGround *ground)
+{
+  if (ground->scratch.sum == NULL)
+    ground->scratch.sum = g_new0 (ColSum, clu_n_resources (ground->clu));
+  return &ground->scratch;
+}
+
+static int
+by_res (gconstpointer a, gconstpointer b)
+{
+  CluRes x = *(const CluRes *)a, y = *(const CluRes *)b;
+  return x < y ? -1 : x > y;
+}
+
+void
+col_scratch_sort (ColScratch *scratch)
+{
+  static const guint SWEEP = 64; /* looking at so many is as quick as sorting one */
+  CluRes *touched = (CluRes *)(gpointer)scratch->touched->data, first = CLU_NONE, last = 0;
+  guint n = scratch->touched->len;
+  for (guint i = 0; i < n; i++) {
+    first = MIN (first, touched[i]);
+    last = MAX (last, touched[i]);
+  }
+  if (n == 0 || (last - first) / SWEEP > n) {
+    g_array_sort (scratch->touched, by_res);
+    return;
+  }
+  for (CluRes res = first; res <= last; res++)
+    if (scratch->sum[res].load > 0)
+      *touched++ = res;
+}
+
+void
+col_scratch_clear (ColScratch *scratch)
+{
+  for (guint i = 0; i < scratch->touched->len; i++) {
+    CluRes res = g_array_index (scratch->touched, CluRes, i);
+    scratch->sum[res] = (ColSum){ 0, 0 };
+  }
+  g_array_set_size (scratch->touched, 0);
+}
+
+/* ---- switches ---- */
+
+const ColSwitch *
+col_ground_switches (ColGround *ground)
+{
+  const Clu *clu = ground->clu;
+  if (ground->switches != NULL)
+    return ground->switches;
+  ground->switches = g_new0 (ColSwitch, clu_n_devices (clu));
+  for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
+    CluLink link;
+    clu_link (clu, id, &link);
+    gboolean a = clu_dev_kind (clu, link.a) == CLU_DEV_SWITCH, b = clu_dev_kind (clu, link.b) == CLU_DEV_SWITCH;
+    if (a && b) {
+      ground->switches[link.a].cables++;
+      ground->switches[link.b].cables++;
+    } else if (a || b)
+      ground->switches[a ? link.a : link.b].leaf = TRUE;
+  }
+  return ground->switches;
+}
+
+CluDev
+col_ground_first_switch (const ColGround *ground)
+{
+  CluDev low = 0, high = clu_n_devices (ground->clu); /* the devices of nodes come first */
+  while (low < high) {
+    CluDev middle = low + (high - low) / 2;
+    if (clu_dev_node (ground->clu, middle) != CLU_NONE)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

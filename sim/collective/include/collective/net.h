@@ -1,0 +1,49 @@
+/* A cluster's resources as links of an engine, made when first used: a run pays for the links it touches. */
+#ifndef COLLECTIVE_NET_H
+#define COLLECTIVE_NET_H
+
+#include "collective/system.h"
+#include "engine/flow.h"
+
+G_BEGIN_DECLS
+
+typedef struct ColNet ColNet;
+
+ColNet *col_net_new (const Clu *clu);
+void col_net_free (ColNet *net);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColNet, col_net_free)
+
+Eng *col_net_engine (ColNet *net);
+EngLink col_net_link (ColNet *net, CluRes res);
+/* What is shared but is no resource of the cluster. */
+typedef enum {
+  COL_NET_CORES,    /* of a node: cores */
+  COL_NET_DECODERS, /* of a GPU: B/s */
+  COL_NET_TIER      /* the servers of a tier, or a node's drives: seconds a second */
+} ColNetOther;
+/* The link of what has this number (node, device), the same for all who ask; `capacity` counts the first time. */
+EngLink col_net_other (ColNet *net, ColNetOther kind, guint32 number, double capacity);
+/* Resources in use, in the order of first use. */
+const GArray *col_net_resources (const ColNet *net);
+
+/* Counts bytes on a resource for the report, whatever the fidelity; `factor`: what of its capacity this kind of copy reaches; `n`:
+ * resources that it stands for, the same at each call. */
+void col_net_count (ColNet *net, CluRes res, double bytes, double factor, guint32 n);
+/* What was counted on resource `i` of those: bytes, and as a part of its capacity, B. */
+typedef struct {
+  double bytes, effort_B;
+  guint32 n;
+} ColNetCount;
+ColNetCount col_net_counted (const ColNet *net, guint32 i);
+
+/* A priced operation that loads its coll->alike: counts `times` of it, and fills `spec` (and `uses`, which it points into) with the
+ * one activity that it is. What shares links with others is to be priced with no_fold. */
+void col_net_count_coll (ColNet *net, const ColAnswer *coll, double times);
+void col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlowSpec *spec);
+
+/* Adds what was counted on the network over `time_s` to info->links, by class, sorted by utilisation (the fullest first). */
+void col_run_add_links (ColRunInfo *info, const Clu *clu, const ColNet *net, double time_s);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,70 @@
+/* What work runs on, and what each run reports. */
+#ifndef COLLECTIVE_SYSTEM_H
+#define COLLECTIVE_SYSTEM_H
+
+#include "collective/comm.h"
+#include "models/kernel.h"
+#include "models/memory.h"
+#include "models/overlap.h"
+#include "models/software.h"
+
+G_BEGIN_DECLS
+
+/* What work runs on: a cluster, its GPUs that may be used, what is asked of the software, and the constants of its models. All
+ * is borrowed; a copy with other settings is a system of its own. */
+typedef struct {
+  Clu *clu;
+  GArray *gpus; /* guint32: global GPU numbers, node-major */
+  ColSettings settings;
+  const MdlKernels *kernels; /* this and what follows: NULL where the plain library serves */
+  const MdlOverlap *overlap;
+  const MdlMemorySpec *memory;
+  const MdlSoftware *software;
+  const struct MdlStorage *storage;
+} ColSystem;
+
+guint32 col_system_gpu (const ColSystem *system, guint32 rank);
+/* The node of the rank's GPU. */
+guint32 col_system_node (const ColSystem *system, guint32 rank);
+/* Nodes that the first n of its GPUs are on. */
+guint32 col_system_n_nodes (const ColSystem *system, guint32 n_ranks);
+
+/* A bad value with its place: sets *error (BASE_ERROR_INPUT). Always FALSE. */
+G_GNUC_PRINTF (3, 4)
+gboolean col_fail_at (GError **error, BaseMark mark, const char *format, ...);
+
+/* ---- what a run of any kind reports beside its own answer ---- */
+
+/* What one class of links carried, its busiest member first in mind. */
+typedef struct {
+  const char *link_class;
+  char *busiest;      /* name of the resource, owned */
+  double utilisation; /* of the busiest over the run */
+  double bytes;       /* all members together */
+} ColLinkUse;
+
+/* One thing that happened, for traces. */
+typedef struct {
+  char *lane; /* "stage 0 compute" */
+  char *name;
+  double start_s, end_s;
+} ColSpan;
+
+typedef struct {
+  GArray *links;       /* ColLinkUse, the fullest first */
+  GPtrArray *warnings; /* char *: "this collective never leaves a node …" */
+  GPtrArray *spans;    /* ColSpan *, for a trace; NULL: not asked for */
+  guint64 n_events;    /* of the engine */
+} ColRunInfo;
+
+void col_run_init (ColRunInfo *info, gboolean want_spans);
+void col_run_clear (ColRunInfo *info);
+void col_run_warn (ColRunInfo *info, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* One operation, all of it at once: what does not grow with the bytes, then the bytes. Nothing where no spans are asked for. */
+void col_run_two_spans (ColRunInfo *info, const char *lane, double latency_s, double time_s, double bytes);
+/* Takes lane and name. */
+void col_run_span (ColRunInfo *info, char *lane, char *name, double start_s, double end_s);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,323 @@
+/* NCCL's version and variables, under their own names: from `nccl:` of a scenario or --nccl of a command line into settings.
+ *
+ * What each moves here, and where NCCL reads it, is told in docs/nccl.md. A value that NCCL itself would not take is refused, and
+ * so is one whose effect is not modelled. */
+#include <string.h>
+
+#include "collective/nccl_env.h"
+
+typedef struct {
+  BaseHead head;
+  BaseStr version;
+  BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
+  BaseNum min_nchannels, max_nchannels, min_ctas, max_ctas, net_channels, threads, ll128_threads, buffer;
+  BaseStr p2p_level, gdr_level, tuner_plugin;
+  BaseStrs algo, proto;
+} Spec;
+
+static const BaseField fields[] = {
+  BASE_ROW (Spec, "version", version, STR,
+            .help = "whose choice and rules are taken, as `2.28` or `2.28.9`; default: as the calibration was measured with"),
+  BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
+            .help = "only these algorithms, in NCCL's own form: `Ring,Tree`, `^Tree` for all others, `ring;allreduce:tree` by "
+                    "operation; or a list"),
+  BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "only these protocols, likewise"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "at least so many channels"),
+  BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "at most so many channels"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64", .help = "likewise, and at least so many of NVLS"),
+  BASE_ROW_NUM (Spec, "NCCL_MAX_CTAS", max_ctas, COUNT, .min = "1", .max = "64",
+                .help = "likewise, and at most so many of NVLS, which NCCL_MAX_NCHANNELS does not bound"),
+  BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
+                .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
+  BASE_ROW_NUM (Spec, "NCCL_COLLNET_ENABLE", collnet_enable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: `auto` may take reduction in the network's switches (CollNet, NVLS over nodes)"),
+  BASE_ROW_NUM (Spec, "NCCL_P2P_DISABLE", p2p_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: GPUs of a node talk through host memory"),
+  BASE_ROW (Spec, "NCCL_P2P_LEVEL", p2p_level, STR,
+            .help = "P2P only as near as this: `LOC`, `NVL`, `NVB`, `C2C`, `PIX`, `PXB`, `P2C`, `PXN`, `PHB`, `SYS`, or 0 to 5"),
+  BASE_ROW_NUM (Spec, "NCCL_SHM_DISABLE", shm_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: no host memory between GPUs of a node; refused where they need it"),
+  BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: sockets instead of RDMA; nothing where a plugin brings its own network (EFA)"),
+  BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "NICs reach GPU memory only as near as this, likewise"),
+  BASE_ROW_NUM (Spec, "NCCL_PXN_DISABLE", pxn_disable, COUNT, .max = "1", .fallback = "0",
+                .help = "1: a GPU never leaves by another GPU's NIC"),
+  BASE_ROW_NUM (Spec, "NCCL_CROSS_NIC", cross_nic, COUNT, .max = "2", .fallback = "2",
+                .help = "0: the search lets a ring leave a node only by the NIC by which it entered"),
+  BASE_ROW_NUM (Spec, "NCCL_NCHANNELS_PER_NET_PEER", net_channels, COUNT, .min = "1", .max = "64",
+                .help = "channels of sends and receives for a peer on another node; default: the version's rule"),
+  BASE_ROW_NUM (Spec, "NCCL_BUFFSIZE", buffer, COUNT, .min = "65536", .max = "1 G",
+                .help = "bytes of a Simple connection's buffer, a multiple of 4096: slots and chunks shrink and grow with it"),
+  BASE_ROW_NUM (Spec, "NCCL_NTHREADS", threads, COUNT, .min = "64", .max = "512",
+                .help = "threads of a block by LL and Simple, a multiple of 32"),
+  BASE_ROW_NUM (Spec, "NCCL_LL128_NTHREADS", ll128_threads, COUNT, .min = "160", .max = "640",
+                .help = "threads of a block by LL128, a multiple of 32"),
+  BASE_ROW (Spec, "NCCL_TUNER_PLUGIN", tuner_plugin, STR,
+            .help = "`none`: NCCL chooses for itself where the network's plugin would (EFA); others are not modelled"),
+  BASE_ROW_END,
+};
+const BaseSchema col_schema_nccl = { .name = "nccl",
+                                     .help = "NCCL's version and variables, under their own names.",
+                                     .fields = fields };
+
+/* ---- lists of algorithms and protocols ---- */
+
+/* NCCL spells NVLSTree what is nvls_tree here: neither case nor '_' matter. */
+static gboolean
+is_same_name (const char *a, const char *b)
+{
+  for (;;) {
+    while (*a == '_')
+      a++;
+    while (*b == '_')
+      b++;
+    if (g_ascii_tolower (*a) != g_ascii_tolower (*b))
+      return FALSE;
+    if (*a == '\0')
+      return TRUE;
+    a++;
+    b++;
+  }
+}
+
+/* Names of our tables that are none of NCCL's: auto, best, and sends and receives, which its tuner never sees. */
+static gboolean
+is_known_to_nccl (const BaseName *name, const BaseName *names)
+{
+  return name->code >= 0 && (names != mdl_algo_names || name->code != MDL_ALGO_PAIRWISE);
+}
+
+/* The name's row; NULL after "unknown name 'x' (did you mean 'y'?); accepted: …". */
+static const BaseName *
+find_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
+{
+  g_autoptr (GPtrArray) known = g_ptr_array_new ();
+  for (const BaseName *name = names; name->name != NULL; name++) {
+    if (!is_known_to_nccl (name, names))
+      continue;
+    if (is_same_name (name->name, text))
+      return name;
+    g_ptr_array_add (known, (gpointer)(guintptr)name->name);
+  }
+  g_ptr_array_add (known, NULL);
+  g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
+  g_autofree char *hint = base_hint (text, (const char *const *)known->pdata);
+  base_diag_error (diag, mark, "unknown name '%s'%s; accepted: %s", text, hint, accepted);
+  return NULL;
+}
+
+/* Codes that a list in NCCL's own form leaves switched off: "Ring,Tree" keeps these, "^Tree" all others. */
+static guint32
+off_by_list (const char *text, BaseMark mark, const BaseName *names, BaseDiag *diag)
+{
+  guint32 all = 0, named = 0;
+  gboolean negated = *text == '^';
+  for (const BaseName *name = names; name->name != NULL; name++)
+    if (is_known_to_nccl (name, names))
+      all |= 1u << name->code;
+  g_auto (GStrv) words = g_strsplit (text + (negated ? 1 : 0), ",", -1);
+  for (char **word = words; *word != NULL; word++) {
+    const BaseName *name = find_name (g_strstrip (*word), mark, names, diag);
+    if (name != NULL)
+      named |= 1u << name->code;
+  }
+  return negated ? named : all & ~named;
+}
+
+/* "ring;allreduce:tree": the first list without a name is that of all operations, a named one that of its own (NCCL
+ * src/graph/tuning.cc:parseList, from 2.24 on). Items of a YAML list count as if commas joined them. */
+static void
+switch_off (const BaseStrs *list, const BaseName *names, BaseDiag *diag, guint32 *off)
+{
+  if (list->n == 0)
+    return;
+  g_autoptr (GString) joined = g_string_new (NULL);
+  for (unsigned i = 0; i < list->n; i++)
+    g_string_append_printf (joined, "%s%s", i > 0 ? "," : "", list->item[i].v);
+  BaseMark mark = list->item[0].mark;
+  g_auto (GStrv) parts = g_strsplit (joined->str, ";", -1);
+  for (char **part = parts; *part != NULL; part++) {
+    char *colon = strchr (g_strstrip (*part), ':');
+    if (colon == NULL && part != parts) {
+      base_diag_error (diag, mark, "'%s' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'", *part);
+      return;
+    }
+    if (colon == NULL) {
+      guint32 of_all = off_by_list (*part, mark, names, diag);
+      for (const BaseName *function = mdl_op_nccl_names; function->name != NULL; function++)
+        off[function->code] = of_all;
+      continue;
+    }
+    *colon = '\0';
+    const BaseName *function = find_name (*part, mark, mdl_op_nccl_names, diag);
+    if (function != NULL)
+      off[function->code] = off_by_list (colon + 1, mark, names, diag);
+  }
+}
+
+/* ---- the others ---- */
+
+/* NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL. NCCL src/graph/paths.cc:ncclGetUserP2pLevel, levelsOldToNew. */
+static CluPathClass
+read_level (const BaseStr *text, BaseDiag *diag)
+{
+  static const BaseName levels[] = {
+    { "LOC", CLU_PATH_LOC, NULL },
+    { "NVL", CLU_PATH_NVL, NULL },
+    { "NVB", CLU_PATH_NVB, NULL },
+    { "C2C", CLU_PATH_C2C, NULL },
+    { "PIX", CLU_PATH_PIX, NULL },
+    { "PXB", CLU_PATH_PXB, NULL },
+    { "P2C", CLU_PATH_P2C, NULL },
+    { "PXN", CLU_PATH_PXN, NULL },
+    { "PHB", CLU_PATH_PHB, NULL },
+    { "SYS", CLU_PATH_SYS, NULL },
+    { NULL, 0, NULL },
+  };
+  static const CluPathClass numbered[] = { CLU_PATH_LOC, CLU_PATH_PIX, CLU_PATH_PXB, CLU_PATH_PHB, CLU_PATH_SYS, CLU_PATH_SYS };
+  if (g_ascii_isdigit (text->v[0]) && text->v[1] == '\0' && text->v[0] - '0' < (int)G_N_ELEMENTS (numbered))
+    return numbered[text->v[0] - '0'];
+  const BaseName *name = find_name (text->v, text->mark, levels, diag);
+  return name != NULL ? (CluPathClass)name->code : CLU_PATH_SYS;
+}
+
+static unsigned
+multiple_of (const BaseNum *num, unsigned unit, BaseDiag *diag)
+{
+  unsigned value = num->set ? (unsigned)num->v : 0;
+  if (value % unit != 0)
+    base_diag_error (diag, num->mark, "%u is no multiple of %u; accepted: %u, %u, …", value, unit, value / unit * unit,
+                     value / unit * unit + unit);
+  return value;
+}
+
+static void
+take_routes (const Spec *spec, ColSettings *settings, BaseDiag *diag)
+{
+  CluDegrade *degrade = &settings->degrade;
+  degrade->no_p2p |= spec->p2p_disable.v > 0;
+  settings->rdma_by_variable = !degrade->no_rdma && spec->ib_disable.v > 0;
+  degrade->no_rdma |= spec->ib_disable.v > 0;
+  degrade->no_pxn |= spec->pxn_disable.v > 0;
+  settings->no_shm = spec->shm_disable.v > 0;
+  degrade->same_rail = spec->cross_nic.v <= 0;
+  if (spec->p2p_level.set) {
+    degrade->p2p_level = read_level (&spec->p2p_level, diag);
+    degrade->no_p2p |= degrade->p2p_level == CLU_PATH_LOC;
+  }
+  if (spec->gdr_level.set) {
+    degrade->gdr_level = read_level (&spec->gdr_level, diag);
+    degrade->no_gdr |= degrade->gdr_level == CLU_PATH_LOC;
+  }
+}
+
+/* The most at least and the least at most hold; NCCL would let some of the former win. */
+static void
+take_channels (const Spec *spec, ColSettings *settings, BaseDiag *diag)
+{
+  const BaseNum *least[] = { &spec->min_nchannels, &spec->min_ctas }, *most[] = { &spec->max_nchannels, &spec->max_ctas };
+  static const char *const name[] = { "NCHANNELS", "CTAS" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (least); i++)
+    for (unsigned j = 0; j < G_N_ELEMENTS (most); j++)
+      if (least[i]->set && most[j]->set && least[i]->v > most[j]->v)
+        base_diag_error (diag, least[i]->mark, "NCCL_MIN_%s %.0f is above NCCL_MAX_%s %.0f; accepted: at most that", name[i],
+                         least[i]->v, name[j], most[j]->v);
+  settings->min_channels = spec->min_nchannels.set ? (unsigned)spec->min_nchannels.v : 0;
+  if (spec->max_nchannels.set)
+    settings->max_channels = (unsigned)spec->max_nchannels.v;
+  settings->min_ctas = spec->min_ctas.set ? (unsigned)spec->min_ctas.v : 0;
+  settings->max_ctas = spec->max_ctas.set ? (unsigned)spec->max_ctas.v : 0;
+}
+
+/* NCCL reads a number up to the first character that belongs to none, so that "4M" is 4 bytes: src/misc/param.cc:ncclLoadParam. */
+static void
+refuse_units (const BaseYamlNode *node, BaseDiag *diag)
+{
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    const BaseYamlNode *item = base_yaml_item (node, i);
+    const char *text = base_yaml_text (item);
+    if (text == NULL || !g_str_has_prefix (base_yaml_key (node, i), "NCCL_") || !g_ascii_isdigit (*text))
+      continue;
+    gsize digits = strspn (text, "0123456789");
+    if (text[digits] != '\0')
+      base_diag_error (diag, base_yaml_mark (item), "NCCL reads '%s' as %.*s; accepted: a plain number", text, (int)digits, text);
+  }
+}
+
+gboolean
+col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSettings *settings)
+{
+  Spec spec = { 0 };
+  if (!base_schema_read (&col_schema_nccl, node, FALSE, context, &spec))
+    return FALSE;
+  unsigned before = base_diag_n_errors (context->diag);
+  refuse_units (node, context->diag);
+  if (base_diag_n_errors (context->diag) > before)
+    return FALSE;
+  settings->nccl_version = spec.version.v;
+  settings->nccl_mark = spec.version.mark;
+  if (spec.nvls_enable.v <= 0)
+    settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
+  settings->collnet = spec.collnet_enable.v > 0;
+  take_routes (&spec, settings, context->diag);
+  take_channels (&spec, settings, context->diag);
+  settings->no_tuner_plugin = spec.tuner_plugin.set;
+  if (spec.tuner_plugin.set && g_strcmp0 (spec.tuner_plugin.v, "none") != 0)
+    base_diag_error (context->diag, spec.tuner_plugin.mark, "what tuner '%s' chooses is not known; accepted: `none`",
+                     spec.tuner_plugin.v);
+  settings->env.net_channels = spec.net_channels.set ? (unsigned)spec.net_channels.v : 0;
+  settings->env.threads = multiple_of (&spec.threads, 32, context->diag);
+  settings->env.ll128_threads = multiple_of (&spec.ll128_threads, 32, context->diag);
+  settings->env.buffer_B = multiple_of (&spec.buffer, 4096, context->diag);
+  switch_off (&spec.algo, mdl_algo_names, context->diag, settings->op_off_algos);
+  switch_off (&spec.proto, mdl_proto_names, context->diag, settings->op_off_protos);
+  return base_diag_n_errors (context->diag) == before;
+}
+
+void
+col_nccl_settle (const Clu *clu, ColSettings *settings)
+{
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  const CluLinkClass *port = nic != NULL ? nic->port.link_class.value : NULL;
+  if (settings->rdma_by_variable && settings->library != NULL && port != NULL &&
+      mdl_library_plugged (settings->library, port->name.v))
+    settings->degrade.no_rdma = FALSE;
+}
+
+void
+col_nccl_tell_place (const ColSettings *settings, GError **error)
+{
+  if (settings->nccl_version == NULL || error == NULL || *error == NULL ||
+      strstr ((*error)->message, settings->nccl_version) == NULL)
+    return;
+  g_autofree char *prefix = base_mark_prefix (settings->nccl_mark);
+  g_prefix_error (error, "%s", prefix);
+}
+
+BaseYaml *
+col_nccl_parse (const char *const *pairs, const char *label, ColSettings *settings, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (; pairs != NULL && *pairs != NULL; pairs++) {
+    const char *equals = strchr (*pairs, '=');
+    if (equals == NULL || equals == *pairs || strpbrk (*pairs, "\r\n") != NULL) {
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)",
+                   label, *pairs);
+      return NULL;
+    }
+    g_autofree char *name = g_strndup (*pairs, (gsize)(equals - *pairs));
+    g_auto (GStrv) halves = g_strsplit (equals + 1, "'", -1);
+    g_autofree char *value = g_strjoinv ("''", halves);
+    g_string_append_printf (text, "%s: '%s'\n", name, value);
+  }
+  BaseYaml *yaml = base_yaml_load_data (label, text->str, text->len, error);
+  if (yaml == NULL)
+    return NULL;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = { base_yaml_arena (yaml), diag, NULL, BASE_SOURCE_DATASHEET, NULL };
+  col_nccl_read (base_yaml_root (yaml), &context, settings);
+  if (base_diag_finish (diag, error))
+    return yaml;
+  base_yaml_free (yaml);
+  return NULL;
+}

@@ -1,0 +1,86 @@
+/* Point-to-point sends that many pairs make at the same time (the replicas of two pipeline stages): priced once, as one
+ * activity that loads the links of all pairs. */
+#include <math.h>
+
+#include "collective/send.h"
+#include "comm-private.h"
+
+/* Replicas may sit differently: some pairs in a node, others across. The stage goes on when the slowest has arrived. */
+static gboolean
+find_slowest (ColGround *ground, const guint32 *from, const guint32 *to, guint32 n_pairs, guint32 *slowest, GError **error)
+{
+  MdlHop worst_hop = 0;
+  double longest_s = -1, least_Bps = HUGE_VAL;
+  guint32 at = 0;
+  for (guint32 i = 0; i < n_pairs; i++) {
+    const ColStand a = col_ground_stand (ground, from[i]), b = col_ground_stand (ground, to[i]);
+    const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
+    if (way == NULL)
+      return FALSE;
+    double rate_Bps = col_ground_rate (ground, way, &a, &b);
+    /* hops are listed from the quickest to the slowest */
+    gboolean slower = way->hop != worst_hop        ? way->hop > worst_hop
+                      : way->latency_s < longest_s ? FALSE
+                      : way->latency_s > longest_s ? TRUE
+                                                   : rate_Bps < least_Bps;
+    if (i > 0 && !slower)
+      continue;
+    worst_hop = way->hop;
+    longest_s = way->latency_s;
+    least_Bps = rate_Bps;
+    at = i;
+  }
+  *slowest = at;
+  return TRUE;
+}
+
+/* What the links really get: one direction of every pair. */
+static ColSpread *
+load_pairs (ColGround *ground, const Clu *clu, const guint32 *from, const guint32 *to, guint32 n_pairs, GError **error)
+{
+  ColScratch *scratch = col_ground_scratch (ground);
+  for (guint32 i = 0; i < n_pairs; i++) {
+    const ColStand a = col_ground_stand (ground, from[i]), b = col_ground_stand (ground, to[i]);
+    const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
+    if (way == NULL) {
+      col_scratch_clear (scratch);
+      return NULL;
+    }
+    for (guint32 k = 0; k < way->n_uses; k++)
+      col_scratch_add (scratch, col_way_res (&way->use[k], &a, &b), way->use[k].share, way->use[k].factor);
+  }
+  return col_spread_take (ground, clu);
+}
+
+gboolean
+col_send_price (ColGround *ground, const Clu *clu, const ColSettings *settings, const guint32 *from, const guint32 *to,
+                guint32 n_pairs, double bytes, ColAnswer *out, GError **error)
+{
+  guint32 slowest = 0;
+  ColSettings closed = *settings;
+  closed.mode = COL_MODE_MODEL;
+  closed.one_way = TRUE;
+  if (!find_slowest (ground, from, to, n_pairs, &slowest, error))
+    return FALSE;
+  const guint32 pair[2] = { from[slowest], to[slowest] };
+  g_autoptr (ColComm) comm = col_comm_new_on (ground, clu, &closed, pair, 2, error);
+  if (comm == NULL)
+    return FALSE;
+  ColCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
+  if (!col_coll_price (comm, &request, out, error))
+    return FALSE;
+  col_spread_unref (out->spread);
+  out->spread = load_pairs (ground, clu, from, to, n_pairs, error);
+  if (out->spread == NULL)
+    return FALSE;
+  g_array_unref (out->alike);
+  out->alike = settings->no_fold ? col_spread_loads (out->spread) : col_spread_alike (out->spread);
+  const ColSpreadBounds *bounds = &out->spread->bounds;
+  out->bottleneck = bounds->bottleneck;
+  out->provenance = MIN (out->cost.source, bounds->source);
+  double moving_s = bytes > 0 ? bytes / fmin (bounds->rate_Bps / out->cost.wire, out->cost.bound_Bps) : 0;
+  out->cost.time_s = out->time_s = out->cost.latency_s + moving_s;
+  gboolean late = out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE;
+  g_strlcpy (out->bound_by, late ? "latency" : clu_resource_class (clu, out->bottleneck), sizeof out->bound_by);
+  return TRUE;
+}

@@ -1,0 +1,318 @@
+/* Message by message: every send of every step on the engine, each waiting for what it forwards. For checking the fluid form
+ * and for comparing with other simulators; where switches reduce (traffic_sharp.c) there are no messages.
+ *
+ * The plain library sends as the textbook has it: an edge takes its next message when the one before has arrived, so that each
+ * costs alpha + size x beta. NCCL keeps several slots of a connection on their way (NCCL 5067397c src/include/device.h:NCCL_STEPS):
+ * an edge takes its next message when the one before has left, and latencies of messages in a row overlap. How many fit is not
+ * limited here: links and channels are what binds. Where a message alone moves faster than a channel sustains (trees, whose
+ * blocks do two things at a time), an edge rests behind it until the channels' pace is kept.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "collective/net.h"
+#include "comm-private.h"
+#include "series-private.h"
+
+typedef struct {
+  const ColPipe *pipe;
+  guint32 *sent;      /* messages that have left each edge */
+  guint32 *delivered; /* … and have arrived */
+  guint8 *busy;
+  double *pace_s;    /* what each edge takes at least for all of its bytes, by the channels' pace; 0: no more than they travel */
+  EngTime *since;    /* when each edge's next message may set out, by that pace */
+  EngTime *flight;   /* latency of each edge behind the bytes; 0 where the message holds the edge meanwhile */
+  guint32 *heirs_at; /* who needs an edge, as offsets into heirs */
+  guint32 *heirs;
+  EngFlowSpec *spec; /* of each edge, of all its messages; uses borrowed from `uses` */
+} StepPipe;
+
+typedef struct {
+  StepPipe *pipe;
+  guint n_pipes;
+  GArray *uses; /* EngUse of all edges; specs hold offsets until it stops growing */
+  guint64 n_messages;
+} Steps;
+
+static void
+steps_clear (Steps *steps)
+{
+  for (guint p = 0; p < steps->n_pipes; p++) {
+    g_free (steps->pipe[p].sent);
+    g_free (steps->pipe[p].delivered);
+    g_free (steps->pipe[p].flight);
+    g_free (steps->pipe[p].pace_s);
+    g_free (steps->pipe[p].since);
+    g_free (steps->pipe[p].busy);
+    g_free (steps->pipe[p].heirs_at);
+    g_free (steps->pipe[p].heirs);
+    g_free (steps->pipe[p].spec);
+  }
+  g_free (steps->pipe);
+  g_array_unref (steps->uses);
+}
+
+static gboolean
+may_send (const StepPipe *sp, guint32 e)
+{
+  const ColPipe *pipe = sp->pipe;
+  guint32 k = sp->sent[e];
+  if (sp->busy[e] || k == pipe->n_pieces)
+    return FALSE;
+  for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
+    if (sp->delivered[pipe->need[i]] + pipe->lag <= k)
+      return FALSE;
+  return TRUE;
+}
+
+/* Message k of an edge, as a share of all its bytes. */
+static double
+share_of (const StepPipe *sp, guint32 k)
+{
+  guint32 before = sp->pipe->n_pieces - 1;
+  return k < before ? sp->pipe->piece : 1 - before * sp->pipe->piece;
+}
+
+static void
+try_send (Eng *eng, StepPipe *sp, guint32 e)
+{
+  if (!may_send (sp, e))
+    return;
+  sp->busy[e] = 1;
+  EngFlowSpec message = sp->spec[e];
+  message.amount *= share_of (sp, sp->sent[e]);
+  if (sp->sent[e] == 0)
+    sp->since[e] = eng_now (eng);
+  eng_flow_start (eng, &message);
+}
+
+static void
+arrived (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  guint32 e = (guint32)arg;
+  sp->delivered[e]++;
+  for (guint32 i = sp->heirs_at[e]; i < sp->heirs_at[e + 1]; i++)
+    try_send (eng, sp, sp->heirs[i]);
+}
+
+static void
+rested (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  sp->busy[arg] = 0;
+  try_send (eng, sp, (guint32)arg);
+}
+
+static void
+left (Eng *eng, void *user, uint64_t arg)
+{
+  StepPipe *sp = user;
+  guint32 e = (guint32)arg;
+  EngTime next = eng_time_add (sp->since[e], eng_time_from_s (sp->pace_s[e] * share_of (sp, sp->sent[e])));
+  sp->since[e] = next;
+  sp->sent[e]++;
+  if (next > eng_now (eng) && sp->sent[e] < sp->pipe->n_pieces)
+    eng_at (eng, next, rested, sp, arg);
+  else
+    rested (eng, sp, arg);
+  if (sp->flight[e] > 0)
+    eng_at (eng, eng_now (eng) + sp->flight[e], arrived, sp, arg);
+  else
+    arrived (eng, sp, arg);
+}
+
+static void
+find_heirs (StepPipe *sp)
+{
+  const ColPipe *pipe = sp->pipe;
+  guint32 n = pipe->n_edges, n_needs = pipe->need_at[n];
+  sp->heirs_at = g_new0 (guint32, n + 1);
+  sp->heirs = g_new (guint32, MAX (n_needs, 1));
+  for (guint32 i = 0; i < n_needs; i++)
+    sp->heirs_at[pipe->need[i] + 1]++;
+  for (guint32 e = 0; e < n; e++)
+    sp->heirs_at[e + 1] += sp->heirs_at[e];
+  g_autofree guint32 *at = g_memdup2 (sp->heirs_at, (n + 1) * sizeof *at);
+  for (guint32 e = 0; e < n; e++)
+    for (guint32 i = pipe->need_at[e]; i < pipe->need_at[e + 1]; i++)
+      sp->heirs[at[pipe->need[i]]++] = e;
+}
+
+/* What the messages of one run have in common. */
+typedef struct {
+  ColComm *comm;
+  ColNet *net;
+  const ColAnswer *coll;
+  const ColSeries *series;
+} Run;
+
+/* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route that can bind, appended to
+ * `uses`. */
+static gboolean
+edge_spec (Run *run, const ColEdge *edge, GArray *uses, EngFlowSpec *spec, EngTime *hop, double *pace_s, GError **error)
+{
+  const ColComm *comm = run->comm;
+  const ColAnswer *coll = run->coll;
+  const ColWay *way = col_comm_way (comm, edge->from, edge->to, edge->nic, error);
+  if (way == NULL)
+    return FALSE;
+  gboolean inside = comm->island[edge->from] == comm->island[edge->to];
+  *hop = eng_time_from_s (way->latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
+  spec->amount = coll->size_B * edge->bytes;
+  /* what the channels move of the whole operation, this edge's part of it */
+  *pace_s = coll->cost.pace_s;
+  spec->bound_per_s = (coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps) * edge->bytes;
+  guint before = uses->len;
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    CluRes res = col_way_res (&way->use[i], &comm->stand[edge->from], &comm->stand[edge->to]);
+    if (!col_series_binds (run->series, res))
+      continue;
+    EngUse use = { col_net_link (run->net, res), way->use[i].share * coll->cost.wire / way->use[i].factor };
+    g_array_append_val (uses, use);
+  }
+  spec->n_uses = uses->len - before;
+  return TRUE;
+}
+
+/* ---- messages that wait for nothing: all-to-all of n ranks has n (n - 1), of which nothing is kept here ---- */
+
+static gboolean
+is_loose (const ColPipe *pipe)
+{
+  return pipe->n_pieces == 1 && pipe->need_at[pipe->n_edges] == 0;
+}
+
+static void
+landed (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng, (void)user, (void)arg; /* that the clock has come here is all */
+}
+
+/* The bytes have left; `arg` is how long the last of them flies. */
+static void
+left_loose (Eng *eng, void *user, uint64_t arg)
+{
+  eng_at (eng, eng_time_add (eng_now (eng), arg), landed, user, 0);
+}
+
+static gboolean
+start_loose (Run *run, const ColPipe *pipe, GError **error)
+{
+  EngTime start = eng_time_from_s (run->coll->cost.start_s), hop;
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  for (guint32 e = 0; e < pipe->n_edges; e++) {
+    EngFlowSpec spec = { 0 };
+    g_array_set_size (uses, 0);
+    double pace_s; /* one message has none to wait for it */
+    if (!edge_spec (run, &pipe->edge[e], uses, &spec, &hop, &pace_s, error))
+      return FALSE;
+    spec.uses = (const EngUse *)(const void *)uses->data;
+    spec.latency = start;
+    if (run->comm->settings->library == NULL)
+      spec.latency = eng_time_add (start, hop);
+    else if (hop > 0) {
+      spec.done = left_loose;
+      spec.arg = hop;
+    }
+    eng_flow_start (col_net_engine (run->net), &spec);
+  }
+  return TRUE;
+}
+
+/* ---- messages that wait for others ---- */
+
+static gboolean
+prepare_pipe (Run *run, StepPipe *sp, GArray *uses, GError **error)
+{
+  guint32 n = sp->pipe->n_edges;
+  sp->sent = g_new0 (guint32, n);
+  sp->delivered = g_new0 (guint32, n);
+  sp->flight = g_new0 (EngTime, n);
+  sp->pace_s = g_new0 (double, n);
+  sp->since = g_new0 (EngTime, n);
+  sp->busy = g_new0 (guint8, n);
+  sp->spec = g_new0 (EngFlowSpec, n);
+  find_heirs (sp);
+  for (guint32 e = 0; e < n; e++) {
+    EngFlowSpec *spec = &sp->spec[e];
+    EngTime hop;
+    if (!edge_spec (run, &sp->pipe->edge[e], uses, spec, &hop, &sp->pace_s[e], error))
+      return FALSE;
+    if (run->comm->settings->library != NULL)
+      sp->flight[e] = hop;
+    else
+      spec->latency = hop;
+    spec->done = left;
+    spec->user = sp;
+    spec->arg = e;
+  }
+  return TRUE;
+}
+
+static gboolean
+prepare (Run *run, const GPtrArray *pipes, Steps *steps, GError **error)
+{
+  steps->pipe = g_new0 (StepPipe, pipes->len);
+  for (guint p = 0; p < pipes->len; p++) {
+    const ColPipe *pipe = pipes->pdata[p];
+    steps->n_messages += (guint64)pipe->n_edges * pipe->n_pieces;
+    if (is_loose (pipe)) {
+      if (!start_loose (run, pipe, error))
+        return FALSE;
+      continue;
+    }
+    StepPipe *sp = &steps->pipe[steps->n_pipes++];
+    sp->pipe = pipe;
+    if (!prepare_pipe (run, sp, steps->uses, error))
+      return FALSE;
+  }
+  const EngUse *use = (const EngUse *)(const void *)steps->uses->data;
+  for (guint p = 0; p < steps->n_pipes; p++)
+    for (guint32 e = 0; e < steps->pipe[p].pipe->n_edges; e++) {
+      steps->pipe[p].spec[e].uses = use;
+      use += steps->pipe[p].spec[e].n_uses;
+    }
+  return TRUE;
+}
+
+static void
+begin (Eng *eng, void *user, uint64_t arg)
+{
+  (void)arg;
+  Steps *steps = user;
+  for (guint p = 0; p < steps->n_pipes; p++)
+    for (guint32 e = 0; e < steps->pipe[p].pipe->n_edges; e++)
+      try_send (eng, &steps->pipe[p], e);
+}
+
+gboolean
+col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error)
+{
+  /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
+  static const double MOST_PIECES_A_STEP = 32;
+  const ColTraffic *traffic = col_comm_traffic (comm, coll->op, coll->algo, root, error);
+  if (traffic == NULL)
+    return FALSE;
+  g_autoptr (ColNet) net = col_net_new (comm->clu);
+  double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
+  if (comm->settings->library != NULL && piece_B > 0)
+    piece_B = fmax (piece_B, least_B);
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, piece_B);
+  Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
+  Eng *eng = col_net_engine (net);
+  Run run = { comm, net, coll, traffic->series };
+  gboolean ok = prepare (&run, pipes, &steps, error);
+  if (ok) {
+    if (steps.n_pipes > 0)
+      eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);
+    ok = eng_run (eng, ENG_TIME_NEVER, 0, error);
+  }
+  if (ok) {
+    coll->time_s = eng_time_to_s (eng_now (eng));
+    coll->n_events = eng_stats (eng).events;
+    coll->n_messages = steps.n_messages;
+  }
+  steps_clear (&steps);
+  return ok;
+}

@@ -1,0 +1,383 @@
+/* What an algorithm puts on the links: its edges between ranks, and from them the load of every resource. */
+#include <math.h>
+
+#include "comm-private.h"
+
+static void
+pipe_alloc (ColPipe *pipe, guint32 n_edges, guint32 n_needs)
+{
+  pipe->edge = g_new0 (ColEdge, n_edges);
+  pipe->need_at = g_new0 (guint32, n_edges + 1);
+  pipe->need = g_new0 (guint32, MAX (n_needs, 1));
+}
+
+void
+col_pipe_free (ColPipe *pipe)
+{
+  if (pipe == NULL)
+    return;
+  g_free (pipe->edge);
+  g_free (pipe->need_at);
+  g_free (pipe->need);
+  g_free (pipe);
+}
+
+/* Appends an edge that needs the edges `need[0..n_need-1]`; returns its number. */
+static guint32
+pipe_add (ColPipe *pipe, ColEdge edge, const guint32 *need, guint32 n_need)
+{
+  guint32 e = pipe->n_edges++, at = pipe->need_at[e];
+  pipe->edge[e] = edge;
+  for (guint32 i = 0; i < n_need; i++)
+    pipe->need[at + i] = need[i];
+  pipe->need_at[e + 1] = at + n_need;
+  return e;
+}
+
+static void
+pipe_cut (ColPipe *pipe, double size_B, double piece_B)
+{
+  static const double ROUNDING = 1e-9; /* no further piece for the last bits of a quotient */
+  pipe->piece = piece_B > 0 && size_B > piece_B ? fmax (piece_B / size_B, 1.0 / (1 << 20)) : 1;
+  pipe->n_pieces = (guint32)ceil (1 / pipe->piece - ROUNDING);
+}
+
+/* Ring: every rank sends in each of its steps what it got in the step before. */
+static ColPipe *
+ring_pipe (const ColComm *comm, MdlOp op, const CluRing *ring)
+{
+  guint32 n = comm->n;
+  ColPipe *pipe = g_new0 (ColPipe, 1);
+  pipe_alloc (pipe, n, n);
+  pipe->lag = 1;
+  pipe->n_pieces = op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+  pipe->piece = 1.0 / pipe->n_pieces;
+  for (guint32 i = 0; i < n; i++) {
+    guint32 before = (i + n - 1) % n;
+    ColEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share * pipe->n_pieces / n };
+    pipe_add (pipe, edge, &before, 1);
+  }
+  return pipe;
+}
+
+/* Broadcast: a chain along the ring from the root; reduce: a chain along it to the root. */
+static ColPipe *
+chain_pipe (const ColComm *comm, MdlOp op, const CluRing *ring, guint32 root, double size_B, double piece_B)
+{
+  guint32 n = comm->n, at = 0;
+  while (ring->order[at] != root)
+    at++;
+  if (op == MDL_OP_REDUCE)
+    at = (at + 1) % n;
+  ColPipe *pipe = g_new0 (ColPipe, 1);
+  pipe_alloc (pipe, n - 1, n);
+  pipe_cut (pipe, size_B, piece_B);
+  for (guint32 k = 0; k + 1 < n; k++) {
+    guint32 i = (at + k) % n, before = k - 1;
+    ColEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share };
+    pipe_add (pipe, edge, &before, k > 0 ? 1 : 0);
+  }
+  return pipe;
+}
+
+/* ---- trees ---- */
+
+/* Parent of `v` in an in-order binary tree over 0..n-1 (the lowest set bit of a number is its level; 0 is the root with one child).
+ * Shape: NCCL src/graph/trees.cc:ncclGetBtree. G_MAXUINT32 for the root. */
+static guint32
+btree_parent (guint32 v, guint32 n)
+{
+  if (v == 0)
+    return G_MAXUINT32;
+  guint32 bit = v & (~v + 1);
+  guint32 up = (v ^ bit) | (bit << 1);
+  return up < n ? up : v ^ bit;
+}
+
+/* Second tree of the pair: the first mirrored (n even) or shifted by one (n odd), so that who is inner in one is a leaf in the
+ * other. Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL src/graph/trees.cc:ncclGetDtree. */
+guint32
+col_dtree_parent (guint32 tree, guint32 v, guint32 n)
+{
+  if (tree == 0)
+    return btree_parent (v, n);
+  if (n % 2 == 0) {
+    guint32 p = btree_parent (n - 1 - v, n);
+    return p == G_MAXUINT32 ? p : n - 1 - p;
+  }
+  guint32 p = btree_parent ((v + n - 1) % n, n);
+  return p == G_MAXUINT32 ? p : (p + 1) % n;
+}
+
+/* A tree over ranks given by parents, reduce up and broadcast down in one pipeline. */
+static ColPipe *
+tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, double size_B, double piece_B)
+{
+  ColPipe *pipe = g_new0 (ColPipe, 1);
+  pipe_alloc (pipe, 2 * (n - 1), 4 * n);
+  pipe_cut (pipe, size_B, piece_B);
+  g_autofree guint32 *up = g_new (guint32, n), *down = g_new (guint32, n), *need = g_new (guint32, n), *order = g_new (guint32, n);
+  g_autofree guint32 *first = g_new (guint32, n), *next = g_new (guint32, n);
+  for (guint32 v = 0; v < n; v++)
+    first[v] = next[v] = G_MAXUINT32;
+  guint32 root = 0, n_order = 0;
+  for (guint32 v = n; v-- > 0;) {
+    if (parent[v] == G_MAXUINT32) {
+      root = v;
+      continue;
+    }
+    next[v] = first[parent[v]];
+    first[parent[v]] = v;
+  }
+  order[n_order++] = root; /* breadth first: parents before children */
+  for (guint32 k = 0; k < n_order; k++)
+    for (guint32 c = first[order[k]]; c != G_MAXUINT32; c = next[c])
+      order[n_order++] = c;
+  for (guint32 k = n_order; k-- > 1;) { /* up: children first */
+    guint32 v = order[k], n_need = 0;
+    for (guint32 c = first[v]; c != G_MAXUINT32; c = next[c])
+      need[n_need++] = up[c];
+    up[v] = pipe_add (pipe, (ColEdge){ v, parent[v], nic[v], share }, need, n_need);
+  }
+  for (guint32 k = 1; k < n_order; k++) { /* down: the root has a piece when all its children delivered it */
+    guint32 v = order[k], n_need = 0;
+    if (parent[v] == root)
+      for (guint32 c = first[root]; c != G_MAXUINT32; c = next[c])
+        need[n_need++] = up[c];
+    else
+      need[n_need++] = down[parent[v]];
+    down[v] = pipe_add (pipe, (ColEdge){ parent[v], v, nic[v], share }, need, n_need);
+  }
+  return pipe;
+}
+
+guint32
+col_ring_start (const ColComm *comm, const CluRing *ring)
+{
+  guint32 n = comm->n, start = 0;
+  while (comm->n_islands > 1 && start < n && comm->island[ring->order[start]] == comm->island[ring->order[(start + n - 1) % n]])
+    start++;
+  return start;
+}
+
+/* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
+ * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain, but for three GPUs. */
+static void
+tree_pipes_on_ring (const ColComm *comm, const CluRing *ring, double size_B, double piece_B, GPtrArray *pipes)
+{
+  gboolean turned = mdl_search_turns_chains (comm->n, comm->n_islands == 1, col_comm_is_switched (comm));
+  guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? MDL_SEARCH_TURNED_GPUS : 1;
+  g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
+  g_autofree guint32 *exit_nic = g_new (guint32, comm->n_islands);
+  guint32 start = col_ring_start (comm, ring);
+  for (guint32 tree = 0; tree < n_trees; tree++) {
+    for (guint32 v = 0; v < comm->n_islands; v++)
+      head[v] = G_MAXUINT32;
+    for (guint32 k = 0; k < n; k++) {
+      guint32 at = (start + k + (turned ? tree : 0)) % n, rank = ring->order[at], island = comm->island[rank];
+      nic[rank] = CLU_NONE;
+      if (head[island] == G_MAXUINT32) {
+        head[island] = rank;
+        parent[rank] = G_MAXUINT32;
+      } else
+        parent[rank] = ring->order[(at + n - 1) % n];
+      exit_nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
+    }
+    for (guint32 v = 0; v < comm->n_islands; v++) {
+      guint32 p = col_dtree_parent (tree, v, comm->n_islands);
+      if (p != G_MAXUINT32) {
+        parent[head[v]] = head[p];
+        nic[head[v]] = exit_nic[v];
+      }
+    }
+    double share = ring->share * (turned ? mdl_search_turned_share[tree] : 1.0 / n_trees);
+    g_ptr_array_add (pipes, tree_pipe (parent, nic, n, share, size_B, piece_B));
+  }
+}
+
+/* The textbook's: a double binary tree over the ranks themselves. */
+static void
+plain_tree_pipes (const ColComm *comm, double size_B, double piece_B, GPtrArray *pipes)
+{
+  g_autofree guint32 *parent = g_new (guint32, comm->n), *nic = g_new (guint32, comm->n);
+  for (guint32 tree = 0; tree < 2; tree++) {
+    for (guint32 v = 0; v < comm->n; v++) {
+      parent[v] = col_dtree_parent (tree, v, comm->n);
+      nic[v] = CLU_NONE;
+    }
+    g_ptr_array_add (pipes, tree_pipe (parent, nic, comm->n, .5, size_B, piece_B));
+  }
+}
+
+static ColPipe *
+pairwise_pipe (const ColComm *comm, MdlOp op)
+{
+  guint32 n = comm->n;
+  ColPipe *pipe = g_new0 (ColPipe, 1);
+  pipe->n_pieces = 1;
+  pipe->piece = 1;
+  if (op == MDL_OP_SENDRECV) { /* nccl-tests: each rank sends to the next and receives from the one before */
+    pipe_alloc (pipe, n, 0);
+    for (guint32 i = 0; i < n; i++)
+      pipe_add (pipe, (ColEdge){ i, (i + 1) % n, CLU_NONE, 1 }, NULL, 0);
+    return pipe;
+  }
+  pipe_alloc (pipe, n * (n - 1), 0);
+  for (guint32 i = 0; i < n; i++) /* a sender's edges stand together: so do its messages in memory */
+    for (guint32 d = 1; d < n; d++)
+      pipe_add (pipe, (ColEdge){ i, (i + d) % n, CLU_NONE, 1.0 / n }, NULL, 0);
+  return pipe;
+}
+
+/* PAT: a phase a bit of n - 1. Gather from the highest bit down, rank to rank + 2^bit; scatter from the lowest up, rank to
+ * rank - 2^bit. Of the n trees' n - 1 edges each, those of the bit's length: one part for each offset whose lowest set bit it is.
+ * A phase sends what its rank got in all phases before. Source: Jeaugey, arXiv:2506.20252. */
+static ColPipe *
+pat_pipe (const ColComm *comm, MdlOp op, double size_B, double piece_B)
+{
+  guint32 n = comm->n, phases = 0;
+  while (phases < 31 && (1u << phases) < n)
+    phases++;
+  gboolean gather = op == MDL_OP_ALL_GATHER;
+  ColPipe *pipe = g_new0 (ColPipe, 1);
+  pipe_alloc (pipe, n * phases, n * phases * phases / 2);
+  pipe_cut (pipe, size_B, piece_B);
+  for (guint32 k = 0; k < phases; k++) {
+    guint32 far = 1u << (gather ? phases - 1 - k : k), parts = ((n - 1) / far + 1) / 2;
+    for (guint32 i = 0; i < n; i++) {
+      guint32 need[32];
+      for (guint32 before = 0; before < k; before++) {
+        guint32 way = (1u << (gather ? phases - 1 - before : before)) % n;
+        need[before] = before * n + (gather ? i + n - way : i + way) % n;
+      }
+      pipe_add (pipe, (ColEdge){ i, (gather ? i + far : i + n - far) % n, CLU_NONE, (double)parts / n }, need, k);
+    }
+  }
+  return pipe;
+}
+
+GPtrArray *
+col_comm_pipes (const ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B)
+{
+  g_autoptr (GPtrArray) pipes = g_ptr_array_new_with_free_func ((GDestroyNotify)col_pipe_free);
+  switch (algo) {
+    case MDL_ALGO_RING:
+      for (guint32 r = 0; r < comm->rings->n_rings; r++)
+        g_ptr_array_add (pipes, op == MDL_OP_BROADCAST || op == MDL_OP_REDUCE
+                                    ? chain_pipe (comm, op, &comm->rings->ring[r], root, size_B, piece_B)
+                                    : ring_pipe (comm, op, &comm->rings->ring[r]));
+      break;
+    case MDL_ALGO_TREE:
+      if (comm->settings->library == NULL)
+        plain_tree_pipes (comm, size_B, piece_B, pipes);
+      else
+        for (guint32 r = 0; r < comm->rings->n_rings; r++)
+          tree_pipes_on_ring (comm, &comm->rings->ring[r], size_B, piece_B, pipes);
+      break;
+    case MDL_ALGO_PAT:
+      g_ptr_array_add (pipes, pat_pipe (comm, op, size_B, piece_B));
+      break;
+    case MDL_ALGO_PAIRWISE:
+      g_ptr_array_add (pipes, pairwise_pipe (comm, op));
+      break;
+    default:
+      return NULL;
+  }
+  return g_steal_pointer (&pipes);
+}
+
+/* ---- loads ---- */
+
+void
+col_load_add (ColComm *comm, CluRes res, double bytes, double factor)
+{
+  col_scratch_add (col_ground_scratch (comm->ground), res, bytes, factor);
+}
+
+static gboolean
+load_edge (ColComm *comm, const ColEdge *edge, ColSeries *series, GError **error)
+{
+  ColScratch *scratch = col_ground_scratch (comm->ground);
+  const ColStand *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
+  const ColWay *way = col_ground_way (comm->ground, from, to, edge->nic, error);
+  if (way == NULL)
+    return FALSE;
+  for (guint32 i = 0; i < way->n_uses; i++) {
+    const ColWayUse *use = &way->use[i];
+    col_scratch_add (scratch, col_way_res (use, from, to), edge->bytes * use->share, use->factor);
+  }
+  if (series != NULL)
+    col_series_add (series, way, from, to);
+  return TRUE;
+}
+
+gboolean
+col_load_edge (ColComm *comm, const ColEdge *edge, GError **error)
+{
+  return load_edge (comm, edge, NULL, error);
+}
+
+/* `series` is told of the edges' ways, unless it is NULL. */
+static gboolean
+load_edges (ColComm *comm, const GPtrArray *pipes, ColSeries *series, GError **error)
+{
+  for (guint p = 0; p < pipes->len; p++) {
+    const ColPipe *pipe = pipes->pdata[p];
+    for (guint32 e = 0; e < pipe->n_edges; e++)
+      if (!load_edge (comm, &pipe->edge[e], series, error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* Exact steps of an all-to-all: each pair is a message of some 100 B. */
+static gboolean
+pairs_fit (const ColComm *comm, MdlOp op, GError **error)
+{
+  static const double MOST_PAIRS = 1e8;
+  double pairs = (double)comm->n * (comm->n - 1.0);
+  if (pairs <= MOST_PAIRS)
+    return TRUE;
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "exact steps of %s over %u ranks are %.3g messages; accepted: at most %.3g, or --steps fluid",
+               base_name (mdl_op_names, (int)op), comm->n, pairs, MOST_PAIRS);
+  return FALSE;
+}
+
+static gboolean
+load_all (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, ColSeries *series, GError **error)
+{
+  if (!col_algo_has_messages (algo))
+    return col_load_in_switches (comm, op, algo, error);
+  gboolean all_pairs = algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV;
+  if (all_pairs && series == NULL)
+    return col_load_all_to_all (comm, error);
+  if (all_pairs && !pairs_fit (comm, op, error))
+    return FALSE;
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, op, algo, root, 0, 0);
+  return load_edges (comm, pipes, series, error);
+}
+
+ColTraffic *
+col_comm_traffic (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **error)
+{
+  gboolean exact = comm->settings->steps == COL_STEPS_EXACT && col_algo_has_messages (algo);
+  for (guint i = 0; i < comm->traffic->len; i++) {
+    ColTraffic *known = comm->traffic->pdata[i];
+    if (known->op == op && known->algo == algo && known->root == root && (known->series != NULL || !exact))
+      return known;
+  }
+  g_autoptr (ColSeries) series = exact ? col_series_new (comm->clu) : NULL;
+  if (!load_all (comm, op, algo, root, series, error)) {
+    col_scratch_clear (col_ground_scratch (comm->ground));
+    return NULL;
+  }
+  ColTraffic *traffic = g_new0 (ColTraffic, 1);
+  traffic->op = op;
+  traffic->algo = algo;
+  traffic->root = root;
+  traffic->spread = col_spread_take (comm->ground, comm->clu);
+  traffic->series = g_steal_pointer (&series);
+  g_ptr_array_add (comm->traffic, traffic);
+  return traffic;
+}

@@ -1,0 +1,115 @@
+/* A plan asked many times with other constants: the configurations of each machine that could come first, and what they come to.
+ * Left out: what a search over everything would find beyond them where a constant moves far; who asks confirms what matters by
+ * pln_search. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "plan-private.h"
+
+#define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
+
+/* ---- contenders ---- */
+
+typedef struct {
+  const Pln *plan;
+  guint machine;
+  GArray *met, *missed; /* PlnChoiceRow */
+  GError *error;
+} Job;
+
+static void
+ask_machine (void *item)
+{
+  Job *job = item;
+  const PlnMachine *machine = &g_array_index (job->plan->machines, PlnMachine, job->machine);
+  guint64 out[PLN_OUT_N] = { 0 };
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedAsk));
+  g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
+  if (closed == NULL || !pln_cuts (job->plan, machine, cuts, out, &job->error))
+    return;
+  trn_closed_skip_unfit (closed);
+  for (guint i = 0; i < cuts->len; i++) {
+    const TrnClosedAsk *ask = &g_array_index (cuts, TrnClosedAsk, i);
+    TrnClosedStep step;
+    PlnChoiceRow row;
+    double over;
+    if (!trn_closed_step (closed, ask, &step, NULL) || !step.fits)
+      continue;
+    pln_take_step (job->plan, job->machine, ask, &step, &row);
+    PlnOut why = pln_misses (job->plan, &row, &over);
+    if (why != PLN_OUT_PRICE)
+      g_array_append_val (why == PLN_OUT_N ? job->met : job->missed, row);
+  }
+  g_array_sort_with_data (job->met, pln_compare, (gpointer)job->plan);
+  g_array_sort_with_data (job->missed, pln_compare, (gpointer)job->plan);
+}
+
+/* The first `each` of rows that differ by more than their chunks. */
+static void
+take_best (const GArray *rows, guint each, GArray *contenders)
+{
+  guint from = contenders->len;
+  for (guint i = 0; i < rows->len && contenders->len < from + each; i++) {
+    gboolean twin = FALSE;
+    for (guint k = from; k < contenders->len && !twin; k++)
+      twin = pln_are_twins (ROW (rows, i), ROW (contenders, k));
+    if (!twin)
+      g_array_append_vals (contenders, ROW (rows, i), 1);
+  }
+}
+
+GArray *
+pln_contenders (const Pln *plan, guint threads, guint each, GError **error)
+{
+  guint n = plan->machines->len;
+  g_autofree Job *jobs = g_new0 (Job, n);
+  GArray *contenders = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  gboolean ok = TRUE;
+  for (guint i = 0; i < n; i++)
+    jobs[i] = (Job){ .plan = plan,
+                     .machine = i,
+                     .met = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
+                     .missed = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)) };
+  base_parallel_each (jobs, n, sizeof (Job), threads, ask_machine);
+  for (guint i = 0; i < n; i++) {
+    take_best (jobs[i].met, each, contenders);
+    take_best (jobs[i].missed, each, contenders);
+    g_array_unref (jobs[i].met);
+    g_array_unref (jobs[i].missed);
+    if (jobs[i].error != NULL && ok) {
+      g_propagate_error (error, jobs[i].error);
+      ok = FALSE;
+    } else
+      g_clear_error (&jobs[i].error);
+  }
+  if (!ok)
+    g_clear_pointer (&contenders, g_array_unref);
+  return contenders;
+}
+
+/* ---- what they come to ---- */
+
+GArray *
+pln_leads (const Pln *plan, const GArray *contenders, GError **error)
+{
+  g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
+  for (guint m = 0; m < plan->machines->len; m++) {
+    g_autoptr (TrnClosed) closed = trn_closed_new (&g_array_index (plan->machines, PlnMachine, m).scenario->training, error);
+    PlnChoiceRow lead = { .machine = m, .formula = (double)NAN };
+    if (closed == NULL)
+      return NULL;
+    for (guint i = 0; i < contenders->len; i++) {
+      TrnClosedStep step;
+      PlnChoiceRow row;
+      double over;
+      if (ROW (contenders, i)->machine != m || !trn_closed_step (closed, &ROW (contenders, i)->ask, &step, NULL) || !step.fits)
+        continue;
+      pln_take_step (plan, m, &ROW (contenders, i)->ask, &step, &row);
+      if (pln_misses (plan, &row, &over) == PLN_OUT_N && !(row.formula >= lead.formula))
+        lead = row;
+    }
+    g_array_append_val (leads, lead);
+  }
+  return g_steal_pointer (&leads);
+}

@@ -1,0 +1,312 @@
+/* What can be told apart of a plan's rows.
+ *
+ * Most of what may be wrong with one step's time (a framework's efficiency, kernels) is wrong with another's as well: the error of
+ * their ratio is what decides, not that of each. How far measured ratios are from predicted ones, by what differs, is data
+ * (calibrate/defaults/comparisons): half of |ln error| is within ln (1 + half), 95 % within ln (1 + most), and between and beyond
+ *
+ *     P(|ln error| > x) = x <= h: 1 - x / 2h;  x > h: 1/2 (1/10)^((x - h) / (m - h))      h = ln (1 + half), m = ln (1 + most)
+ *
+ * so that what is predicted to take 1 + x more takes less with half of that chance.
+ * Machines of the same nodes, GPUs and counts differ by their networks alone: compute errs alike on both, and drops out. Of those
+ * both cuts, the first row's and the other one's best, are reckoned on both machines again with adapters slower by the error of
+ * communication, and what that changes counts to either side.
+ * Left out: errors of prices and of failures' rates, which `--sensitivity` is for. Check:
+ * test_workload_plan_stages. */
+#include <math.h>
+#include <string.h>
+
+#include "collective/gpu.h"
+#include "plan-private.h"
+
+#define FOLDER "calibrate/defaults/comparisons"
+#define NAME   "steps"
+
+#define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
+
+const BaseName pln_kin_names[] = {
+  { "network", PLN_KIN_NETWORK, "the same nodes and cut on another network" },
+  { "same_cut", PLN_KIN_SAME_CUT, "the same cut on more or fewer of the same GPUs" },
+  { "same_gpu", PLN_KIN_SAME_GPU, "another cut on the same GPUs" },
+  { "other_gpu", PLN_KIN_OTHER_GPU, "other GPUs" },
+  { NULL, 0, NULL },
+};
+static const BaseName model_names[] = {
+  { "dense", PLN_APART_DENSE, "without experts" },
+  { "experts", PLN_APART_EXPERTS, "with experts" },
+  { NULL, 0, NULL },
+};
+
+static const BaseField row_fields[] = {
+  BASE_ROW (PlnApartRow, "model", model, ENUM, .names = model_names, .required = TRUE, .help = "of both runs"),
+  BASE_ROW (PlnApartRow, "kin", kin, ENUM, .names = pln_kin_names, .required = TRUE, .help = "what differs between them"),
+  BASE_ROW_NUM (PlnApartRow, "half", half, RATIO, .min = "0.01 %", .max = "10", .required = TRUE,
+                .help = "that half of the measured ratios are within"),
+  BASE_ROW_NUM (PlnApartRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE, .help = "that 95 % are within"),
+  BASE_ROW_END,
+};
+static const BaseSchema row_schema = { .name = "comparison", .help = "Pairs of measured steps.", .fields = row_fields };
+
+static const BaseField fields[] = {
+  BASE_ROW (PlnApartSpec, "comparisons", name, STR, .required = TRUE, .help = "their name"),
+  BASE_ROW (PlnApartSpec, "summary", summary, STR, .help = "one line for people"),
+  BASE_ROW (PlnApartSpec, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (PlnApartRow), .required = TRUE,
+            .help = "one a kind of pair"),
+  BASE_ROW_END,
+};
+const BaseSchema pln_schema_comparisons = { .name = "comparisons",
+                                            .help = "How far predicted ratios of two steps are from measured ones.",
+                                            .fields = fields };
+
+gboolean
+pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error)
+{
+  g_autofree char *path = base_lookup_find (plan->lookup, NAME, FOLDER, NULL, error);
+  BaseYaml *yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
+  if (yaml == NULL)
+    return FALSE;
+  g_ptr_array_add (plan->inputs, yaml);
+  return base_schema_read (&pln_schema_comparisons, base_yaml_root (yaml), FALSE, context, &plan->apart) ||
+         base_diag_finish (context->diag, error);
+}
+
+double
+pln_odds (double more, double half, double most)
+{
+  double x = log1p (more), h = log1p (half), m = log1p (most);
+  return x <= h ? 0.5 * (1 - 0.5 * x / h) : 0.25 * pow (0.1, (x - h) / (m - h));
+}
+
+/* ---- kin ---- */
+
+static const PlnMachine *
+machine_of (const Pln *plan, const PlnChoiceRow *row)
+{
+  return &g_array_index (plan->machines, PlnMachine, row->machine);
+}
+
+static gboolean
+same_nodes (const PlnMachine *a, const PlnMachine *b)
+{
+  const char *gpu = clu_gpu_spec (a->scenario->system.clu, 0)->name.v, *other = clu_gpu_spec (b->scenario->system.clu, 0)->name.v;
+  return g_strcmp0 (gpu, other) == 0 && a->gpus_per_node == b->gpus_per_node;
+}
+
+static gboolean
+same_cut (const TrnClosedAsk *a, const TrnClosedAsk *b)
+{
+  TrnClosedAsk x = *a;
+  x.dp = b->dp; /* follow from the GPUs */
+  x.micro_batches = b->micro_batches;
+  return memcmp (&x, b, sizeof x) == 0;
+}
+
+static PlnKin
+kin_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
+{
+  const PlnMachine *x = machine_of (plan, a), *y = machine_of (plan, b);
+  if (!same_nodes (x, y))
+    return PLN_KIN_OTHER_GPU;
+  if (!same_cut (&a->ask, &b->ask))
+    return PLN_KIN_SAME_GPU;
+  return x->gpus == y->gpus ? PLN_KIN_NETWORK : PLN_KIN_SAME_CUT;
+}
+
+/* The nearest kind of pairs that was measured: one that is further apart says enough. */
+static const PlnApartRow *
+measured (const Pln *plan, PlnKin kin)
+{
+  gboolean experts = machine_of (plan, &(PlnChoiceRow){ .machine = 0 })->scenario->training.llm.moe.experts.v > 0;
+  PlnApartModel model = experts ? PLN_APART_EXPERTS : PLN_APART_DENSE;
+  const PlnApartRow *best = NULL;
+  for (guint i = 0; i < plan->apart.rows.n; i++) {
+    const PlnApartRow *row = BASE_LIST_AT (plan->apart.rows, PlnApartRow, i);
+    if (row->model.v == (int)model && row->kin.v >= (int)kin && (best == NULL || row->kin.v < best->kin.v))
+      best = row;
+  }
+  return best;
+}
+
+/* What `b` takes more than `a` of what the aim makes least: by the engine where it ran both. */
+static double
+more_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
+{
+  gboolean run = a->simulated && b->simulated;
+  return run ? pln_least (plan, b) / pln_least (plan, a) - 1 : b->formula / a->formula - 1;
+}
+
+/* Chance that the one which is behind is ahead; not less than what some hundreds of pairs can tell. */
+static double
+odds_of (double more, double half, double most)
+{
+  static const double LEAST = 1e-3;
+  double odds = more >= 0 ? pln_odds (more, half, most) : 1 - pln_odds (1 / (1 + more) - 1, half, most);
+  return CLAMP (odds, LEAST, 1 - LEAST);
+}
+
+/* ---- networks ---- */
+
+/* A machine as it is, and with slower adapters. */
+typedef struct {
+  guint machine;
+  Scn *slow;
+  TrnClosed *closed[2];
+} Net;
+
+static void
+net_clear (Net *net)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (net->closed); i++)
+    g_clear_pointer (&net->closed[i], trn_closed_free);
+  g_clear_pointer (&net->slow, scn_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Net, net_clear)
+
+/* Adapters slower by the relative error `band`. FALSE: the machine cannot be reckoned so. */
+static gboolean
+net_open (const Pln *plan, guint machine, double band, Net *net)
+{
+  const PlnMachine *as_is = &g_array_index (plan->machines, PlnMachine, machine);
+  PlnMachine slow = *as_is;
+  double rate_Bps = col_nic_rate_Bps (as_is->scenario->system.clu, 0);
+  net->machine = machine;
+  net->closed[0] = trn_closed_new (&as_is->scenario->training, NULL);
+  if (net->closed[0] == NULL || !(rate_Bps > 0))
+    return FALSE;
+  g_autofree char *rate = g_strdup_printf ("%.0f B/s", rate_Bps / (1 + band));
+  slow.nic_rate = rate;
+  net->slow = pln_scenario (plan, &slow, NULL, NULL);
+  net->closed[1] = net->slow != NULL ? trn_closed_new (&net->slow->training, NULL) : NULL;
+  return net->closed[1] != NULL;
+}
+
+/* What the aim makes least, of a cut; NAN where it cannot be. */
+static double
+least_of (const Pln *plan, const Net *net, guint which, const TrnClosedAsk *ask)
+{
+  TrnClosedStep step;
+  PlnChoiceRow row;
+  if (!trn_closed_step (net->closed[which], ask, &step, NULL) || !step.fits)
+    return (double)NAN;
+  pln_take_step (plan, net->machine, ask, &step, &row);
+  return row.formula;
+}
+
+/* Widens more_lo and more_hi by what a network slower on both machines makes of them, and as much to the other side. */
+static gboolean
+compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow *other, PlnRival *rival)
+{
+  double band = fmax (first->step.wire_band, other->step.wire_band), least = (double)INFINITY, most = -(double)INFINITY;
+  g_auto (Net) a = { 0 };
+  g_auto (Net) b = { 0 };
+  const TrnClosedAsk *const cuts[] = { &first->ask, &other->ask };
+  if (machine_of (plan, first)->nodes == 1 || !net_open (plan, first->machine, band, &a) ||
+      !net_open (plan, other->machine, band, &b))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (cuts); i++) {
+    double as_is = least_of (plan, &b, 0, cuts[i]) / least_of (plan, &a, 0, cuts[i]);
+    double slow = least_of (plan, &b, 1, cuts[i]) / least_of (plan, &a, 1, cuts[i]);
+    double away = fabs (log (slow / as_is));
+    if (isnan (away))
+      continue;
+    least = fmin (least, log (as_is) - away);
+    most = fmax (most, log (as_is) + away);
+  }
+  if (least > most)
+    return FALSE;
+  double middle = log1p (rival->more), wide = fmax (fmax (middle - least, most - middle), 1e-9);
+  rival->more_lo = expm1 (fmin (least, middle));
+  rival->more_hi = expm1 (fmax (most, middle));
+  rival->kin = PLN_KIN_NETWORK;
+  rival->odds = odds_of (rival->more, expm1 (wide * 0.344), expm1 (wide)); /* of a normal error, 50 % are within 0.344 of what
+                                                                               95 % are */
+  return TRUE;
+}
+
+/* ---- rivals ---- */
+
+static gint
+by_more (gconstpointer a, gconstpointer b)
+{
+  const PlnRival *x = a, *y = b;
+  return x->more < y->more ? -1 : x->more > y->more ? 1 : x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The best of each other machine, nearest first. */
+static void
+find_rivals (const Pln *plan, PlnResult *out)
+{
+  const PlnChoiceRow *first = ROW (out->rows, 0);
+  g_autofree gboolean *seen = g_new0 (gboolean, plan->machines->len);
+  seen[first->machine] = TRUE;
+  for (guint i = 1; i < out->rows->len; i++) {
+    const PlnChoiceRow *row = ROW (out->rows, i);
+    if (seen[row->machine])
+      continue;
+    seen[row->machine] = TRUE;
+    PlnRival rival = { .row = i, .kin = kin_of (plan, first, row), .more = more_of (plan, first, row) };
+    const PlnMachine *a = machine_of (plan, first), *b = machine_of (plan, row);
+    gboolean near = same_nodes (a, b) && a->gpus == b->gpus;
+    if (!near || !compare_networks (plan, first, row, &rival)) {
+      const PlnApartRow *pairs = measured (plan, rival.kin);
+      rival.more_lo = (1 + rival.more) / (1 + pairs->most.v) - 1;
+      rival.more_hi = (1 + rival.more) * (1 + pairs->most.v) - 1;
+      rival.odds = odds_of (rival.more, pairs->half.v, pairs->most.v);
+    }
+    g_array_append_val (out->rivals, rival);
+  }
+  g_array_sort (out->rivals, by_more);
+}
+
+/* Rows that cannot be told from the first; none on a machine whose network alone makes it worse with either cut. */
+static void
+mark_alike (const Pln *plan, PlnResult *out)
+{
+  const PlnChoiceRow *first = ROW (out->rows, 0);
+  g_autofree gboolean *apart = g_new0 (gboolean, plan->machines->len);
+  for (guint i = 0; i < out->rivals->len; i++) {
+    const PlnRival *rival = &g_array_index (out->rivals, PlnRival, i);
+    apart[ROW (out->rows, rival->row)->machine] = rival->kin == PLN_KIN_NETWORK && rival->odds < PLN_APART_ODDS;
+  }
+  for (guint i = 0; i < out->rows->len; i++) {
+    PlnChoiceRow *row = ROW (out->rows, i);
+    const PlnApartRow *pairs = measured (plan, kin_of (plan, first, row));
+    row->alike = !apart[row->machine] && odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v) >= PLN_APART_ODDS;
+    out->n_alike += row->alike ? 1u : 0u;
+  }
+}
+
+/* Of a front, which stands first: rows that none of it beats in time and cost beyond doubt; how many, with the front. */
+static void
+mark_beside_front (const Pln *plan, PlnResult *out)
+{
+  guint n_front = 0;
+  while (n_front < out->rows->len && ROW (out->rows, n_front)->front)
+    n_front++;
+  for (guint i = 0; i < out->rows->len; i++) {
+    PlnChoiceRow *row = ROW (out->rows, i);
+    gboolean beaten = FALSE;
+    for (guint k = 0; k < n_front && !beaten && i != k; k++) {
+      const PlnChoiceRow *front = ROW (out->rows, k);
+      double most = 1 + measured (plan, kin_of (plan, front, row))->most.v;
+      beaten = front->run_s * most < row->run_s && front->money.total_usd * most < row->money.total_usd;
+    }
+    row->alike = !beaten;
+    out->n_alike += row->alike ? 1u : 0u;
+  }
+}
+
+gboolean
+pln_tell_apart (const Pln *plan, PlnResult *out, GError **error)
+{
+  if (measured (plan, PLN_KIN_OTHER_GPU) == NULL)
+    return col_fail_at (error, plan->apart.rows.mark, "no row of kin other_gpu for this model; accepted: one for each model");
+  if (out->rows->len == 0)
+    return TRUE;
+  if (pln_aim (plan) == PLN_AIM_PARETO) {
+    mark_beside_front (plan, out);
+    return TRUE;
+  }
+  find_rivals (plan, out);
+  mark_alike (plan, out);
+  return TRUE;
+}

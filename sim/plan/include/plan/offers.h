@@ -1,0 +1,71 @@
+/* Offers: ways to get the same work done whose machines, times and prices are given, side by side. */
+#ifndef PLAN_OFFERS_H
+#define PLAN_OFFERS_H
+
+#include "base/schema.h"
+#include "models/money.h"
+
+G_BEGIN_DECLS
+
+/* One way, as its file has it. Price, rent and power are of one machine. */
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseNum machines;
+  BaseNum price, rent; /* USD to buy, or USD/s */
+  BaseNum once;        /* USD, of all, whatever the time */
+  BaseNum power;       /* W, while it runs, before the building's share */
+  BaseNum time;        /* s that the work takes */
+  BaseNum amortisation, pue;
+} PlnWaySpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description, currency, date;
+  BaseNum electricity; /* USD/J */
+  BaseNum pue, amortisation;
+  BaseNum tokens, deadline, budget, power;
+  BaseList ways; /* PlnWaySpec */
+} PlnOffersSpec;
+
+extern const BaseSchema pln_schema_offers;
+
+/* Why an offer will not do. */
+typedef enum { PLN_MISS_NONE, PLN_MISS_DEADLINE, PLN_MISS_BUDGET, PLN_MISS_POWER } PlnMiss;
+extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
+
+typedef struct {
+  const PlnWaySpec *way; /* borrowed from the offers */
+  gboolean owned;
+  MdlMoney money; /* of the work: energy of what is rented is told, and paid in the rent */
+  double once_usd;
+  double power_W;       /* with the building's share; NAN: not told */
+  double amortised_s;   /* 0: the work bears the price */
+  double usd_per_token; /* NAN: the offers do not say how many */
+  PlnMiss miss;         /* the first of the limits that it misses */
+} PlnOffer;
+
+/* From how many times the work on, one after the other, what is bought costs less than what is rented. */
+typedef struct {
+  guint own, rent; /* offers, by number */
+  double runs;     /* 0: from the first; HUGE_VAL: never */
+} PlnBreakEven;
+
+typedef struct PlnOffers PlnOffers;
+
+/* Reads a file and reckons. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT) on anything
+ * wrong, missing or contradictory. Returned: full. */
+PlnOffers *pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *sets, GError **error);
+void pln_offers_free (PlnOffers *offers);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnOffers, pln_offers_free)
+
+const PlnOffersSpec *pln_offers_spec (const PlnOffers *offers);
+const GPtrArray *pln_offers_inputs (const PlnOffers *offers); /* BaseYaml * */
+/* PlnOffer: those that miss no limit first, of those the cheapest; equals in the order of the file. */
+const GArray *pln_offers_rows (const PlnOffers *offers);
+/* PlnBreakEven of each bought one whose price the work bears against each rented one. */
+const GArray *pln_offers_break_evens (const PlnOffers *offers);
+
+G_END_DECLS
+
+#endif

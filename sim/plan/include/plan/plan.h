@@ -1,0 +1,236 @@
+/* Plans: which machine, and which cut of a model on it, meets a goal at the least time, cost or energy. */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "models/failure.h"
+#include "models/money.h"
+#include "scenario/scenario.h"
+#include "training/closed.h"
+
+G_BEGIN_DECLS
+
+typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKEN, PLN_AIM_PARETO } PlnAim;
+extern const BaseName pln_aim_names[];
+typedef enum { PLN_WAY_NONE, PLN_WAY_OWN, PLN_WAY_RENT } ColWay; /* NONE: no price is known */
+extern const BaseName pln_way_names[];
+
+/* Why a configuration fell out; those from MEMORY on are constraints. */
+typedef enum {
+  PLN_OUT_GPUS,
+  PLN_OUT_LAYERS,
+  PLN_OUT_BATCH,
+  PLN_OUT_SCHEDULE,
+  PLN_OUT_REFUSED,
+  PLN_OUT_PRICE,
+  PLN_OUT_MEMORY,
+  PLN_OUT_GPU_LIMIT,
+  PLN_OUT_POWER,
+  PLN_OUT_GOODPUT,
+  PLN_OUT_DEADLINE,
+  PLN_OUT_BUDGET,
+  PLN_OUT_N
+} PlnOut;
+extern const char *const pln_out_texts[PLN_OUT_N]; /* "do not fit into memory" */
+
+extern const BaseSchema pln_schema_plan, pln_schema_prices, pln_schema_comparisons;
+
+/* A file of scenarios/prices. */
+typedef struct {
+  BaseHead head;
+  BaseStr topology;
+  BaseNum node; /* USD */
+  BaseNum rent; /* USD/s of a node */
+} PlnNodePrice;
+
+/* A fabric by its parts. Ports: of the rate that is the next at or above a cable's. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate;                        /* B/s */
+  BaseNum adapter, transceiver, cable; /* USD: an adapter's port, an end of a cable, a cable without its ends */
+} PlnPortPrice;
+typedef struct {
+  BaseHead head;
+  BaseStr type;
+  BaseNum price; /* USD */
+} PlnSwitchPrice;
+typedef struct {
+  BaseHead head;
+  BaseList ports;    /* PlnPortPrice */
+  BaseList switches; /* PlnSwitchPrice */
+} PlnFabricPrice;
+
+/* What is bought, USD; they sum to a machine's capital. */
+typedef enum {
+  PLN_BUY_NODES,
+  PLN_BUY_NETWORK, /* at a price of a GPU */
+  PLN_BUY_ADAPTERS,
+  PLN_BUY_SWITCHES,
+  PLN_BUY_OPTICS,
+  PLN_BUY_CABLES,
+  PLN_BUY_STORAGE,
+  PLN_BUY_N
+} PlnBuy;
+extern const char *const pln_buy_names[PLN_BUY_N]; /* "nodes" … */
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description, currency, date;
+  BaseNum network; /* USD a GPU: adapters, switches, optics, cables; or: */
+  PlnFabricPrice fabric;
+  BaseNum storage_server; /* USD */
+  BaseNum electricity;    /* USD/J */
+  BaseNum pue, amortisation;
+  BaseList nodes; /* PlnNodePrice */
+} PlnPricesSpec;
+
+/* A checkpoint to a tier, s: of the state, each part once; and of what ranks hold beyond it. */
+typedef struct {
+  double stall_s, drain_s, restore_s;
+  double fetch_s; /* on top where a node was replaced, from the copy of a checkpoint on drives */
+  double state_B, restore_s_per_B;
+  gboolean held; /* what ranks hold is read back; FALSE: the plan says how much */
+  BaseSource source;
+} PlnSave;
+
+/* A machine that the plan may take. Texts are borrowed from the plan. */
+typedef struct {
+  const char *topology;
+  const char *nic_rate, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  guint32 nodes, gpus, gpus_per_node;
+  double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
+  double buy_usd[PLN_BUY_N];          /* what the capital is made of */
+  double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
+  double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
+  gboolean fails;                     /* the plan counts failures; then: */
+  MdlJobSize size;
+  PlnSave save;          /* to a tier, where the plan names one */
+  MdlGoodputTerms terms; /* of this machine's */
+  double best_s;         /* of work between checkpoints */
+  Scn *scenario;         /* of its own first cut; for the closed form */
+} PlnMachine;
+
+/* A configuration that meets the constraints; plain values, that processes of the same program may send each other. */
+typedef struct {
+  guint machine; /* number of it */
+  guint32 cut;   /* number among the machine's, as they are listed */
+  TrnClosedAsk ask;
+  TrnClosedStep step; /* closed form */
+  gboolean simulated; /* the engine ran it: time_s and the band are its */
+  double step_time_s, step_time_lo_s, step_time_hi_s;
+  double goodput;           /* useful time over all time, closed form; 1 where no failures are counted */
+  double every_steps;       /* between checkpoints; NAN: none are counted */
+  MdlCheckpoint checkpoint; /* what one costs, where failures are counted */
+  double run_s;             /* of all tokens of the goal, with what failures take; of one step without */
+  double power_W;           /* mean, of all nodes with the building's share */
+  ColWay way;
+  MdlMoney money; /* of that way */
+  double usd_per_token;
+  double formula, formula_s, formula_usd; /* what the aim makes least, run_s and total_usd as the closed form has them */
+  gboolean alike; /* it cannot be told from the first row; of a front: none of the front beats it beyond doubt */
+  gboolean front; /* none is faster and cheaper */
+} PlnChoiceRow;
+
+/* How near of kin two configurations are: the nearer, the more of what may be wrong with their times is the same in both. */
+typedef enum {
+  PLN_KIN_NETWORK,   /* GPUs, nodes and cut are the same: the network may err */
+  PLN_KIN_SAME_CUT,  /* the same cut on the same GPUs, of which there are more or fewer */
+  PLN_KIN_SAME_GPU,  /* another cut on the same GPUs */
+  PLN_KIN_OTHER_GPU, /* other GPUs */
+  PLN_KIN_N
+} PlnKin;
+extern const BaseName pln_kin_names[]; /* "network" … */
+#define PLN_APART_ODDS 0.025 /* below, two configurations are told apart: 95 % of errors, half of the others to either side */
+
+/* How far measured ratios of two steps are from predicted ones: calibrate/defaults/comparisons. */
+typedef enum { PLN_APART_DENSE, PLN_APART_EXPERTS } PlnApartModel;
+typedef struct {
+  BaseHead head;
+  BaseEnum model;     /* PlnApartModel */
+  BaseEnum kin;       /* PlnKin */
+  BaseNum half, most; /* that 50 % and 95 % of ratios are within, relative */
+} PlnApartRow;
+typedef struct {
+  BaseHead head;
+  BaseStr name, summary;
+  BaseList rows; /* PlnApartRow */
+} PlnApartSpec;
+
+/* The best of another machine than the first row's, beside the first: what it takes more, relative, and between what and what that
+ * may lie. */
+typedef struct {
+  guint row;
+  PlnKin kin;
+  double more, more_lo, more_hi; /* 95 % of what it may be */
+  double odds;                   /* that it takes less than the first, 0 to 1 */
+} PlnRival;
+
+typedef struct {
+  GArray *rows;                    /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
+  guint64 n_asked, out[PLN_OUT_N]; /* configurations, and why they fell out */
+  double over[PLN_OUT_N];          /* of constraints: by how much the nearest failed, relative */
+  guint64 dropped[PLN_OUT_N];      /* of `out`: those that the engine put there */
+  guint64 n_met;
+  guint n_simulated, n_standing; /* rows that the engine ran; of them those that meet the constraints then too */
+  guint64 n_alike;               /* rows that cannot be told from the first, itself too */
+  GArray *rivals;                /* PlnRival, nearest first; none of a front */
+  gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
+} PlnResult;
+
+typedef struct Pln Pln;
+
+typedef struct {
+  const char *const *sets; /* "path=value", ends with NULL; paths as in the plan; NULL: none */
+  gboolean has_seed;
+  guint64 seed; /* of what its scenarios draw; default: theirs */
+} PlnOptions;
+
+/* Reads a plan, its prices and its machines. NULL and *error (BASE_ERROR_INPUT) on anything wrong. Returned: full. */
+Pln *pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options, ScnLibraryLoad load, void *user,
+               GError **error);
+void pln_free (Pln *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pln, pln_free)
+
+const char *pln_name (const Pln *plan);
+const char *pln_description (const Pln *plan); /* NULL if none */
+const GPtrArray *pln_inputs (const Pln *plan); /* BaseYaml * */
+const BaseDiag *pln_warnings (const Pln *plan);
+PlnAim pln_aim (const Pln *plan);
+/* What the plan's aim makes least: s, USD, USD a token or J. */
+double pln_least (const Pln *plan, const PlnChoiceRow *row);
+double pln_tokens (const Pln *plan); /* of the goal; 0: none */
+const char *pln_model (const Pln *plan);
+const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
+/* What the plan counts of failures; FALSE: none. */
+typedef struct {
+  const char *rates, *summary; /* borrowed; summary may be NULL */
+  BaseSource source;           /* the weakest of what goodput rests on */
+  double every_steps;          /* between checkpoints; NAN: each machine's best */
+  const char *tier;            /* NULL: the times are given: */
+  gboolean asynchronous;
+  double stall_s, drain_s, restore_s;
+} PlnFailures;
+gboolean pln_failures (const Pln *plan, PlnFailures *out);
+const GArray *pln_machines (const Pln *plan); /* PlnMachine */
+
+typedef struct {
+  guint threads;        /* of the first stage: machines are dealt out to them, and the answer does not depend on how many */
+  guint best;           /* rows that the engine has run in the end, and that meet the constraints */
+  gboolean per_machine; /* no two of them of one machine */
+} PlnAsk;
+/* Asks for everything that divides, and has the engine run the best. NULL and *error on failure. Returned: full. */
+PlnResult *pln_search (Pln *plan, const PlnAsk *ask, GError **error);
+void pln_result_free (PlnResult *result);
+/* Runs a row in the engine once more, with the terms that its step is made of. The result borrows from *scenario; both full. NULL
+ * and *error on failure, *scenario may be full then too. */
+ScnResult *pln_run (const Pln *plan, const PlnChoiceRow *row, gboolean want_spans, Scn **scenario, GError **error);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
+/* For who asks a plan many times, with other constants: of each machine the best `each` configurations by the closed form, and as
+ * many of those that a constraint puts out; no twins. NULL and *error on failure. Returned: full, PlnChoiceRow. */
+GArray *pln_contenders (const Pln *plan, guint threads, guint each, GError **error);
+/* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
+ * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */
+GArray *pln_leads (const Pln *plan, const GArray *contenders, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,234 @@
+/* Offers: machines, times and prices are given; what they come to follows from models/money.h.
+ *
+ *     runs from which on buying pays = (price + once of buying - once of renting) / (rent of a run - energy of a run) */
+#include "plan/offers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scenario/loaded.h"
+
+const char *const pln_miss_names[] = { NULL, "deadline", "budget", "power" };
+
+static const BaseField way_fields[] = {
+  BASE_ROW (PlnWaySpec, "name", name, STR, .required = TRUE, .help = "what it is called in the table"),
+  BASE_ROW_NUM (PlnWaySpec, "machines", machines, COUNT, .min = "1", .max = "1000000", .fallback = "1",
+                .help = "how many of them; price, rent and power are of one"),
+  BASE_ROW_NUM (PlnWaySpec, "price", price, MONEY, .help = "to buy one; or:"),
+  BASE_ROW_NUM (PlnWaySpec, "rent", rent, MONEY_PER_TIME, .help = "of one, its power with it"),
+  BASE_ROW_NUM (PlnWaySpec, "once", once, MONEY, .fallback = "0", .help = "of all, whatever the time: setting up, moving data"),
+  BASE_ROW_NUM (PlnWaySpec, "power", power, POWER,
+                .help = "of one while it runs, before the building's share; needed of what is bought, told of what is rented"),
+  BASE_ROW_NUM (PlnWaySpec, "time", time, TIME, .required = TRUE, .min = "1 s", .help = "that the work takes"),
+  BASE_ROW_NUM (PlnWaySpec, "amortisation", amortisation, TIME, .min = "1 day", .help = "of this one; default: that of all"),
+  BASE_ROW_NUM (PlnWaySpec, "pue", pue, NUMBER, .min = "1", .max = "10", .help = "likewise"),
+  BASE_ROW_END,
+};
+static const BaseSchema way_schema = { .name = "ways", .help = "One offer: bought, or rented.", .fields = way_fields };
+
+static const BaseField offers_fields[] = {
+  BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "their name"),
+  BASE_ROW (PlnOffersSpec, "description", description, STR, .help = "one line: the work"),
+  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
+  BASE_ROW (PlnOffersSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
+  BASE_ROW_NUM (PlnOffersSpec, "electricity", electricity, MONEY_PER_ENERGY, .help = "of energy; needed where something is bought"),
+  BASE_ROW_NUM (PlnOffersSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
+                .help = "power that the building draws over what computers use"),
+  BASE_ROW_NUM (PlnOffersSpec, "amortisation", amortisation, TIME, .min = "1 day",
+                .help = "over which what is bought is paid, and used; default: this work bears all of it"),
+  BASE_ROW_NUM (PlnOffersSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T",
+                .help = "of the work, for the price of a token"),
+  BASE_ROW_NUM (PlnOffersSpec, "deadline", deadline, TIME, .min = "1 s", .help = "that the work has to end by"),
+  BASE_ROW_NUM (PlnOffersSpec, "budget", budget, MONEY, .min = "$0.01", .help = "that it may cost"),
+  BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "that may be drawn at home, with the building's share"),
+  BASE_ROW (PlnOffersSpec, "ways", ways, LIST, .sub = &way_schema, .item_size = sizeof (PlnWaySpec), .required = TRUE,
+            .help = "side by side"),
+  BASE_ROW_END,
+};
+const BaseSchema pln_schema_offers = { .name = "offers",
+                                       .help = "Ways to get the same work done, their times and prices given.",
+                                       .fields = offers_fields };
+
+struct PlnOffers {
+  BaseYaml *yaml;
+  GPtrArray *inputs; /* BaseYaml * */
+  PlnOffersSpec spec;
+  GArray *rows;        /* PlnOffer */
+  GArray *break_evens; /* PlnBreakEven */
+};
+
+/* ---- what cannot be ---- */
+
+static gboolean
+check_way (const PlnOffersSpec *spec, const PlnWaySpec *way, GError **error)
+{
+  const char *name = way->name.v;
+  if (way->price.set && way->rent.set)
+    return col_fail_at (error, way->rent.mark, "'price' and 'rent' both pay for '%s'; accepted: one of them", name);
+  if (!way->price.set && !way->rent.set)
+    return col_fail_at (error, way->name.mark, "nothing pays for '%s'; accepted: 'price' to buy it, or 'rent'", name);
+  if (way->rent.set && way->amortisation.set)
+    return col_fail_at (error, way->amortisation.mark, "'%s' is rented, and has nothing to pay off; leave 'amortisation' out",
+                        name);
+  if (way->price.set && !way->power.set)
+    return col_fail_at (error, way->price.mark,
+                        "the energy of '%s' has to be paid for; give its 'power' (e.g. 'power: 5.6 kW', or 0)", name);
+  if (way->price.set && way->power.v > 0 && !spec->electricity.set)
+    return col_fail_at (error, way->power.mark, "'%s' draws power, and 'electricity' has no price (e.g. 'electricity: $0.10/kWh')",
+                        name);
+  return TRUE;
+}
+
+static gboolean
+check (const PlnOffersSpec *spec, GError **error)
+{
+  if (strcmp (spec->currency.v, "USD") != 0)
+    return col_fail_at (error, spec->currency.mark, "currency '%s' is not reckoned in; accepted: USD", spec->currency.v);
+  if (spec->ways.n == 0)
+    return col_fail_at (error, spec->ways.mark, "'ways' is empty; accepted: one offer or more");
+  for (guint i = 0; i < spec->ways.n; i++) {
+    const PlnWaySpec *way = BASE_LIST_AT (spec->ways, PlnWaySpec, i);
+    for (guint k = 0; k < i; k++)
+      if (strcmp (BASE_LIST_AT (spec->ways, PlnWaySpec, k)->name.v, way->name.v) == 0)
+        return col_fail_at (error, way->name.mark, "two ways are called '%s'; each has a name of its own", way->name.v);
+    if (!check_way (spec, way, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- what they come to ---- */
+
+static PlnMiss
+miss_of (const PlnOffersSpec *spec, const PlnOffer *offer)
+{
+  if (spec->deadline.set && offer->way->time.v > spec->deadline.v)
+    return PLN_MISS_DEADLINE;
+  if (spec->budget.set && offer->money.total_usd > spec->budget.v)
+    return PLN_MISS_BUDGET;
+  return spec->power.set && offer->owned && offer->power_W > spec->power.v ? PLN_MISS_POWER : PLN_MISS_NONE;
+}
+
+static PlnOffer
+reckon (const PlnOffersSpec *spec, const PlnWaySpec *way)
+{
+  const double n = way->machines.v, pue = way->pue.set ? way->pue.v : spec->pue.v;
+  PlnOffer offer = { .way = way, .owned = way->price.set, .once_usd = way->once.v };
+  offer.amortised_s = !offer.owned             ? 0
+                      : way->amortisation.set  ? way->amortisation.v
+                      : spec->amortisation.set ? spec->amortisation.v
+                                               : 0;
+  const MdlMoneyAsk ask = { .capital_usd = offer.owned ? n * way->price.v : 0,
+                            .amortised_s = offer.amortised_s,
+                            .rent_usd_per_s = offer.owned ? 0 : n * way->rent.v,
+                            .other_usd = way->once.v,
+                            .power_W = way->power.set ? n * way->power.v : 0,
+                            .pue = pue,
+                            .electricity_usd_per_J = offer.owned && spec->electricity.set ? spec->electricity.v : 0 };
+  mdl_money (&ask, way->time.v, &offer.money);
+  offer.power_W = way->power.set ? ask.power_W * pue : (double)NAN;
+  offer.usd_per_token = spec->tokens.set ? offer.money.total_usd / spec->tokens.v : (double)NAN;
+  offer.miss = miss_of (spec, &offer);
+  return offer;
+}
+
+static gint
+cheapest_first (gconstpointer a, gconstpointer b)
+{
+  const PlnOffer *x = a, *y = b;
+  if ((x->miss == PLN_MISS_NONE) != (y->miss == PLN_MISS_NONE))
+    return x->miss == PLN_MISS_NONE ? -1 : 1;
+  if (x->money.total_usd < y->money.total_usd || x->money.total_usd > y->money.total_usd)
+    return x->money.total_usd < y->money.total_usd ? -1 : 1;
+  return x->way < y->way ? -1 : x->way > y->way; /* items of one list */
+}
+
+static void
+find_break_evens (PlnOffers *offers)
+{
+  for (guint o = 0; o < offers->rows->len; o++)
+    for (guint r = 0; r < offers->rows->len; r++) {
+      const PlnOffer *own = &g_array_index (offers->rows, PlnOffer, o), *rent = &g_array_index (offers->rows, PlnOffer, r);
+      if (!own->owned || rent->owned || own->amortised_s > 0)
+        continue;
+      const double first_usd = own->money.capital_usd + own->once_usd - rent->once_usd,
+                   each_usd = rent->money.rent_usd - own->money.energy_usd;
+      const PlnBreakEven even = { o, r, first_usd <= 0 ? 0 : each_usd > 0 ? first_usd / each_usd : HUGE_VAL };
+      g_array_append_val (offers->break_evens, even);
+    }
+}
+
+static gboolean
+read_offers (PlnOffers *offers, const BaseLookup *lookup, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (offers->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_ASSUMED, .inputs = offers->inputs
+  };
+  base_schema_read (&pln_schema_offers, base_yaml_root (offers->yaml), FALSE, &context, &offers->spec);
+  return base_diag_finish (diag, error) && check (&offers->spec, error);
+}
+
+PlnOffers *
+pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *sets, GError **error)
+{
+  g_autoptr (PlnOffers) offers = g_new0 (PlnOffers, 1);
+  offers->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  offers->rows = g_array_new (FALSE, FALSE, sizeof (PlnOffer));
+  offers->break_evens = g_array_new (FALSE, FALSE, sizeof (PlnBreakEven));
+  offers->yaml = base_yaml_load_file (path, error);
+  if (offers->yaml == NULL)
+    return NULL;
+  for (; sets != NULL && *sets != NULL; sets++) {
+    g_auto (GStrv) halves = g_strsplit (*sets, "=", 2);
+    g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
+    if (!base_yaml_set (offers->yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, error))
+      return NULL;
+  }
+  g_ptr_array_add (offers->inputs, base_yaml_ref (offers->yaml));
+  if (!read_offers (offers, lookup, error))
+    return NULL;
+  for (guint i = 0; i < offers->spec.ways.n; i++) {
+    const PlnOffer offer = reckon (&offers->spec, BASE_LIST_AT (offers->spec.ways, PlnWaySpec, i));
+    g_array_append_val (offers->rows, offer);
+  }
+  g_array_sort (offers->rows, cheapest_first);
+  find_break_evens (offers);
+  return g_steal_pointer (&offers);
+}
+
+void
+pln_offers_free (PlnOffers *offers)
+{
+  if (offers == NULL)
+    return;
+  g_array_unref (offers->rows);
+  g_array_unref (offers->break_evens);
+  g_ptr_array_unref (offers->inputs);
+  base_yaml_free (offers->yaml);
+  g_free (offers);
+}
+
+const PlnOffersSpec *
+pln_offers_spec (const PlnOffers *offers)
+{
+  return &offers->spec;
+}
+
+const GPtrArray *
+pln_offers_inputs (const PlnOffers *offers)
+{
+  return offers->inputs;
+}
+
+const GArray *
+pln_offers_rows (const PlnOffers *offers)
+{
+  return offers->rows;
+}
+
+const GArray *
+pln_offers_break_evens (const PlnOffers *offers)
+{
+  return offers->break_evens;
+}

@@ -1,0 +1,114 @@
+/* Inside of plans: the file as read, and what the search makes of it. */
+#ifndef PLAN_PLAN_PRIVATE_H
+#define PLAN_PLAN_PRIVATE_H
+
+#include "goodput/goodput.h"
+#include "plan/work.h"
+#include "scenario/loaded.h"
+
+typedef struct {
+  BaseHead head;
+  BaseStr model;
+  BaseNum tokens, deadline, budget;
+} PlnGoalSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStrs topology;
+  BaseNums nodes;
+  BaseStrs nic_rate, oversubscription;
+} PlnChoicesSpec;
+
+/* Values of each key, "auto" for all that divide. */
+typedef struct {
+  BaseHead head;
+  BaseStrs tp, cp, pp, vp, ep, zero, micro_batch, schedule, recompute;
+} PlnFreeSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum power, gpus, goodput;
+} PlnLimitSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description;
+  PlnGoalSpec goal;
+  BaseEnum aim;
+  PlnChoicesSpec choices;
+  PlnFreeSpec free;
+  const BaseYamlNode *fixed;
+  BaseStr prices;
+  PlnLimitSpec limits;
+  TrnFailuresSpec failures;     /* some of its keys */
+  TrnCheckpointSpec checkpoint; /* as of a scenario */
+} PlnSpec;
+
+struct Pln {
+  BaseYaml *yaml;
+  GPtrArray *inputs; /* BaseYaml * */
+  BaseDiag *warnings;
+  PlnSpec spec;
+  PlnPricesSpec prices;
+  gboolean has_prices;
+  GPtrArray *fixed;   /* char *: "workload.sequence=8192" */
+  GArray *machines;   /* PlnMachine */
+  PlnOptions options; /* its sets are in `yaml` already */
+  ScnLibraryLoad load;
+  void *user;
+  PlnApartSpec apart;
+  BaseSource failures_source; /* the weakest of what goodput rests on */
+  const BaseLookup *lookup;
+  GMutex loading; /* of scenarios: what `load` keeps is kept once for all threads */
+};
+
+/* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
+Scn *pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *ask, GError **error);
+/* What a step of a cut comes to on a machine. */
+void pln_take_step (const Pln *plan, guint machine, const TrnClosedAsk *ask, const TrnClosedStep *step, PlnChoiceRow *row);
+
+/* `failures` and `checkpoint` of a plan, and what does not go together in them. */
+extern const BaseSchema pln_schema_plan_failures;
+gboolean pln_check_failures (const Pln *plan, GError **error);
+/* Fills what the machine's failures come to, and what saving to a tier does. FALSE and *error where it has no such tier. */
+gboolean pln_take_failures (Pln *plan, PlnMachine *machine, GError **error);
+/* Goodput of useful_s by steps of a row; fills its checkpoint and the steps between two, NAN where none are counted. */
+double pln_goodput (const Pln *plan, PlnChoiceRow *row, double useful_s);
+
+/* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
+ * *error where a part of its fabric has no price. */
+gboolean pln_check_prices (const PlnPricesSpec *prices, GError **error);
+gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error);
+
+/* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
+void pln_price (const Pln *plan, PlnChoiceRow *row);
+/* The first constraint that it does not meet and by how much, relative; PLN_OUT_N: it meets all. */
+PlnOut pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
+/* Whether the aim is one of money, so that a machine without a price has none. */
+gboolean pln_asks_money (const Pln *plan);
+
+/* Marks the rows that no other one beats in time and cost together; none without tokens or prices. `again`: of those that are
+ * marked or simulated, the ones that no other of them beats: what the engine says of one is not held against what the closed form
+ * says of all others. Returned: full, guint, their numbers by rising time. */
+GArray *pln_mark_front (const Pln *plan, GArray *rows, gboolean again);
+/* The same, and puts them before the others, which stay in order. */
+void pln_put_front_first (const Pln *plan, GArray *rows, gboolean again);
+/* The order of the plan's aim. */
+gint pln_compare (gconstpointer a, gconstpointer b, gpointer plan);
+/* Whether two rows are of one machine and differ by their chunks at most. */
+gboolean pln_are_twins (const PlnChoiceRow *a, const PlnChoiceRow *b);
+/* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
+gboolean pln_second_stage (PlnWork *work, const PlnAsk *ask, PlnResult *out, GError **error);
+
+/* Reads calibrate/defaults/comparisons. */
+gboolean pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error);
+/* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
+double pln_odds (double more, double half, double most);
+/* Marks what cannot be told from the first, or from the front, and fills the rivals. */
+gboolean pln_tell_apart (const Pln *plan, PlnResult *out, GError **error);
+
+/* Every cut of a machine: TrnClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
+ * is none. */
+gboolean pln_cuts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_OUT_N], GError **error);
+
+#endif

@@ -1,0 +1,570 @@
+/* A plan's file: what is looked for, what may be chosen, what it costs. */
+#include "plan/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan-private.h"
+#include "training/llm.h"
+
+#define PRICES_FOLDER "scenarios/prices"
+#define MAX_MACHINES  1000u
+
+const BaseName pln_aim_names[] = {
+  { "time", PLN_AIM_TIME, "the shortest" },
+  { "cost", PLN_AIM_COST, "the cheapest" },
+  { "energy", PLN_AIM_ENERGY, "that which takes the least energy" },
+  { "cost_per_token", PLN_AIM_COST_PER_TOKEN, "the cheapest token" },
+  { "pareto", PLN_AIM_PARETO, "all that no other one beats in time and cost together" },
+  { NULL, 0, NULL },
+};
+const BaseName pln_way_names[] = {
+  { "unpriced", PLN_WAY_NONE, "no price is known" },
+  { "own", PLN_WAY_OWN, "bought" },
+  { "rent", PLN_WAY_RENT, "rented" },
+  { NULL, 0, NULL },
+};
+
+static const BaseField goal_fields[] = {
+  BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
+  BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "to train on; default: one step"),
+  BASE_ROW_NUM (PlnGoalSpec, "deadline", deadline, TIME, .min = "1 s", .help = "that the run has to end by"),
+  BASE_ROW_NUM (PlnGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "that it may cost"),
+  BASE_ROW_END,
+};
+static const BaseSchema goal_schema = { .name = "goal", .help = "What is to be done.", .fields = goal_fields };
+
+static const BaseField choices_fields[] = {
+  BASE_ROW (PlnChoicesSpec, "topology", topology, STRS, .required = TRUE, .help = "machines, as `cluster: {topology: …}`"),
+  BASE_ROW (PlnChoicesSpec, "nodes", nodes, NUMS, .dim = BASE_DIM_COUNT, .required = TRUE, .min = "1", .max = "100000",
+            .help = "how many"),
+  BASE_ROW (PlnChoicesSpec, "nics.rate", nic_rate, STRS, .help = "of an adapter; default: as the topology has it"),
+  BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS, .help = "likewise"),
+  BASE_ROW_END,
+};
+static const BaseSchema choices_schema = { .name = "choices",
+                                           .help = "Machines: every combination of the lists.",
+                                           .fields = choices_fields };
+
+static const char *const dotted_keys[] = { "nics.rate", "fabric.oversubscription", NULL };
+
+static const BaseField free_fields[] = {
+  BASE_ROW (PlnFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default auto: powers of two inside a node"),
+  BASE_ROW (PlnFreeSpec, "cp", cp, STRS, .help = "context parallelism; default 1"),
+  BASE_ROW (PlnFreeSpec, "pp", pp, STRS, .help = "pipeline parallelism; default auto: all that divide the layers, up to 64"),
+  BASE_ROW (PlnFreeSpec, "vp", vp, STRS, .help = "chunks of a rank, interleaved; default auto: all that divide, up to 16"),
+  BASE_ROW (PlnFreeSpec, "ep", ep, STRS, .help = "expert parallelism; default auto: powers of two up to the experts"),
+  BASE_ROW (PlnFreeSpec, "zero", zero, STRS, .help = "0 to 3; default 1"),
+  BASE_ROW (PlnFreeSpec, "micro_batch", micro_batch, STRS, .help = "sequences; default 1, 2 and 4"),
+  BASE_ROW (PlnFreeSpec, "schedule", schedule, STRS, .help = "of pipelines; default 1f1b and interleaved"),
+  BASE_ROW (PlnFreeSpec, "recompute", recompute, STRS, .help = "none, selective, full; default none and full"),
+  BASE_ROW_END,
+};
+static const BaseSchema free_schema = { .name = "free",
+                                        .help = "Cuts of the model: every combination of the lists that divides.",
+                                        .fields = free_fields };
+
+static const BaseField limit_fields[] = {
+  BASE_ROW_NUM (PlnLimitSpec, "power", power, POWER, .min = "1 W",
+                .help = "that all nodes draw at load, with the building's share"),
+  BASE_ROW_NUM (PlnLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
+  BASE_ROW_NUM (PlnLimitSpec, "goodput", goodput, RATIO, .min = "1 %", .max = "1",
+                .help = "useful time over all time, at least; with `failures`"),
+  BASE_ROW_END,
+};
+static const BaseSchema limit_schema = { .name = "constraints", .help = "What must hold beside the goal.", .fields = limit_fields };
+
+static const BaseField plan_fields[] = {
+  BASE_ROW (PlnSpec, "plan", name, STR, .required = TRUE, .help = "its name"),
+  BASE_ROW (PlnSpec, "description", description, STR, .help = "one line"),
+  BASE_ROW (PlnSpec, "goal", goal, MAP, .sub = &goal_schema, .required = TRUE, .help = "what is to be done"),
+  BASE_ROW (PlnSpec, "objective", aim, ENUM, .names = pln_aim_names, .fallback = "time", .help = "what is to be least"),
+  BASE_ROW (PlnSpec, "choices", choices, MAP, .sub = &choices_schema, .required = TRUE, .help = "machines"),
+  BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "cuts of the model"),
+  BASE_ROW (PlnSpec, "fixed", fixed, NODE, .required = TRUE,
+            .help = "keys of the training workload that are given: sequence, global_batch, precision …"),
+  BASE_ROW (PlnSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
+  BASE_ROW (PlnSpec, "failures", failures, MAP, .sub = &pln_schema_plan_failures,
+            .help = "what goes wrong over the run; default: nothing"),
+  BASE_ROW (PlnSpec, "checkpoint", checkpoint, MAP, .sub = &trn_schema_checkpoint,
+            .help = "saving the state; needed beside `failures`"),
+  BASE_ROW (PlnSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
+  BASE_ROW_END,
+};
+const BaseSchema pln_schema_plan = { .name = "plan", .help = "A plan.", .fields = plan_fields };
+
+/* ---- the scenario of a machine ---- */
+
+/* A list in one line, as --set takes it. */
+static void
+append_flow (const BaseYamlNode *node, GString *out)
+{
+  gboolean list = base_yaml_kind (node) == BASE_YAML_SEQ;
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_autofree char *value = base_yaml_quote (base_yaml_text (node));
+    g_string_append (out, value);
+    return;
+  }
+  g_string_append_c (out, list ? '[' : '{');
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    if (i > 0)
+      g_string_append (out, ", ");
+    if (!list)
+      g_string_append_printf (out, "%s: ", base_yaml_key (node, i));
+    append_flow (base_yaml_item (node, i), out);
+  }
+  g_string_append_c (out, list ? ']' : '}');
+}
+
+/* Leaves of `fixed` as --set values of a workload. */
+static gboolean
+flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
+{
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_autofree char *value = base_yaml_quote (base_yaml_text (node));
+    g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, value));
+    return TRUE;
+  }
+  if (base_yaml_kind (node) == BASE_YAML_SEQ) {
+    g_autoptr (GString) flow = g_string_new (NULL);
+    append_flow (node, flow);
+    g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, flow->str));
+    return TRUE;
+  }
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    static const char *const not_here[] = { "kind", "model", "parallel", "micro_batch", "schedule", "recompute", NULL };
+    const char *key = base_yaml_key (node, i);
+    if (g_str_equal (path, "workload") && g_strv_contains (not_here, key))
+      return col_fail_at (error, base_yaml_key_mark (node, i), "'%s' is not fixed here; it stands under 'goal' or 'free'", key);
+    g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
+    if (g_str_equal (below, "workload.pipeline.layout"))
+      return col_fail_at (
+          error, base_yaml_key_mark (node, i),
+          "a 'layout' is of one cut, and a plan tries many; accepted: even chunks (embedding_as_layer, head_as_layer)");
+    if (!flatten (plan, base_yaml_item (node, i), below, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void add_set (GPtrArray *sets, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void
+add_set (GPtrArray *sets, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (sets, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+static void
+add_cut (GPtrArray *sets, const TrnClosedAsk *ask)
+{
+  add_set (sets, "workload.parallel={tp: %u, sp: %s, cp: %u, pp: %u, ep: %u, zero: %u}", ask->tp, ask->sp ? "true" : "false",
+           ask->cp, ask->pp, ask->ep, ask->zero);
+  if (ask->vp > 1)
+    add_set (sets, "workload.parallel.vp=%u", ask->vp);
+  add_set (sets, "workload.schedule=%s", base_name (mdl_schedule_names, (int)ask->schedule));
+  add_set (sets, "workload.micro_batch=%u", ask->micro_batch);
+  add_set (sets, "workload.recompute=%s", base_name (trn_again_names, (int)ask->recompute));
+}
+
+Scn *
+pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *ask, GError **error)
+{
+  g_autofree char *topology = base_yaml_quote (machine->topology), *model = base_yaml_quote (plan->spec.goal.model.v);
+  g_autofree char *text =
+      g_strdup_printf ("scenario: plan\ncluster: {topology: %s, nodes: %u}\nworkload: {kind: training, model: %s}\n", topology,
+                       machine->nodes, model);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < plan->fixed->len; i++)
+    add_set (sets, "%s", (const char *)plan->fixed->pdata[i]);
+  if (machine->nic_rate != NULL)
+    add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
+  if (machine->oversubscription != NULL)
+    add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
+  if (ask != NULL)
+    add_cut (sets, ask);
+  else /* any cut that can be: the machine is read with it, and asked for others */
+    add_set (sets, "workload.parallel={dp: 1}");
+  if (ask == NULL)
+    add_set (sets, "workload.micro_batch=1");
+  g_ptr_array_add (sets, NULL);
+  const ScnOptions options = {
+    .has_seed = plan->options.has_seed, .seed = plan->options.seed, .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL
+  };
+  return scn_load_data (base_yaml_path (plan->yaml), text, strlen (text), plan->lookup, &options, plan->load, plan->user, error);
+}
+
+/* ---- machines ---- */
+
+/* The place of a key below 'fixed' by its path ("precision.compute: …"), as far as it goes. */
+static BaseMark
+mark_of_fixed (const Pln *plan, const char *path)
+{
+  g_autofree char *alone = g_strndup (path, strcspn (path, ":"));
+  g_auto (GStrv) keys = g_strsplit (alone, ".", -1);
+  const BaseYamlNode *node = plan->spec.fixed;
+  BaseMark mark = base_yaml_mark (node);
+  for (guint k = 0; keys[k] != NULL && node != NULL; k++) {
+    const BaseYamlNode *below = base_yaml_get (node, keys[k]);
+    for (unsigned i = 0; below != NULL && i < base_yaml_n (node); i++)
+      if (base_yaml_item (node, i) == below)
+        mark = base_yaml_key_mark (node, i);
+    node = below;
+  }
+  return mark;
+}
+
+/* The place of the value `text` itself in a list of choices. */
+static BaseMark
+mark_of_choice (const BaseStrs *list, const char *text)
+{
+  BaseMark mark = list->mark;
+  for (guint i = 0; i < list->n; i++)
+    if (list->item[i].v == text)
+      mark = list->item[i].mark;
+  return mark;
+}
+
+static const char by_set[] = "--set ", of_fixed[] = "workload.";
+
+/* A further fault of 'fixed', which was put into the scenario by --set, at its own place. */
+static void
+place_fault (const Pln *plan, char **line)
+{
+  if (!g_str_has_prefix (*line, by_set) || !g_str_has_prefix (*line + strlen (by_set), of_fixed))
+    return;
+  const char *rest = *line + strlen (by_set) + strlen (of_fixed);
+  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest));
+  char *placed = g_strconcat (prefix, "fixed.", rest, NULL);
+  g_free (*line); /* which `rest` lies in */
+  *line = placed;
+}
+
+/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
+ * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
+static gboolean
+tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
+{
+  const PlnChoicesSpec *c = &plan->spec.choices;
+  g_autoptr (GError) cause = NULL;
+  g_propagate_error (&cause, g_steal_pointer (error));
+  g_auto (GStrv) lines = g_strsplit (cause->message, "\n", -1); /* one a fault */
+  for (guint i = 1; lines[0] != NULL && lines[i] != NULL; i++)
+    place_fault (plan, &lines[i]);
+  g_autofree char *all = g_strjoinv ("\n", lines);
+  const char *path = base_yaml_path (plan->yaml), *why = all, *within = "";
+  BaseMark mark = base_yaml_mark (plan->spec.fixed);
+  if (g_str_has_prefix (why, by_set)) {
+    why += strlen (by_set);
+    if (g_str_has_prefix (why, of_fixed)) {
+      why += strlen (of_fixed);
+      within = "fixed.";
+      mark = mark_of_fixed (plan, why);
+    } else if (g_str_has_prefix (why, "node.nics.rate:")) {
+      mark = mark_of_choice (&c->nic_rate, machine->nic_rate);
+      why += strlen ("node.");
+    } else if (g_str_has_prefix (why, "fabric.oversubscription:"))
+      mark = mark_of_choice (&c->oversubscription, machine->oversubscription);
+  } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
+    char *rest = NULL;
+    guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);
+    guint64 column = *rest == ':' ? g_ascii_strtoull (rest + 1, NULL, 10) : 0;
+    if (line == 2)
+      mark = mark_of_choice (&c->topology, machine->topology);
+    if (line == 3 && column > strlen ("workload: {"))
+      mark = plan->spec.goal.model.mark;
+    const char *end = strstr (rest, ": ");
+    why = end != NULL ? end + strlen (": ") : why;
+  }
+  return col_fail_at (error, mark, "%u node%s of %s cannot be planned with: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s",
+                      machine->topology, within, why);
+}
+
+static gboolean
+add_machine (Pln *plan, PlnMachine machine, GError **error)
+{
+  if (plan->machines->len >= MAX_MACHINES)
+    return col_fail_at (error, plan->spec.choices.head.mark, "more than %u machines; ask for fewer", MAX_MACHINES);
+  machine.scenario = pln_scenario (plan, &machine, NULL, error);
+  if (machine.scenario == NULL)
+    return tell_machine (plan, &machine, error);
+  g_autoptr (TrnClosed) closed =
+      trn_closed_new (&machine.scenario->training, error); /* what it leaves out is told here, where a place is known */
+  if (closed == NULL) {
+    scn_free (machine.scenario);
+    return tell_machine (plan, &machine, error);
+  }
+  for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
+    base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
+  for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
+    g_ptr_array_add (plan->inputs, base_yaml_ref (machine.scenario->inputs->pdata[i]));
+  const Clu *clu = machine.scenario->system.clu;
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  machine.gpus = machine.scenario->system.gpus->len;
+  machine.gpus_per_node = machine.gpus / machine.nodes;
+  machine.load_W = gpu->power.v;
+  machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
+  machine.host_W = clu_node_spec (clu, 0)->power.v;
+  if (!pln_price_machine (plan, &machine, error)) {
+    scn_free (machine.scenario);
+    return FALSE;
+  }
+  if (!pln_take_failures (plan, &machine, error)) {
+    scn_free (machine.scenario);
+    return FALSE;
+  }
+  g_array_append_val (plan->machines, machine);
+  return TRUE;
+}
+
+static gboolean
+add_machines (Pln *plan, GError **error)
+{
+  const PlnChoicesSpec *c = &plan->spec.choices;
+  for (guint t = 0; t < c->topology.n; t++)
+    for (guint n = 0; n < c->nodes.n; n++)
+      for (guint r = 0; r < MAX (c->nic_rate.n, 1); r++)
+        for (guint o = 0; o < MAX (c->oversubscription.n, 1); o++) {
+          const PlnMachine machine = { .topology = c->topology.item[t].v,
+                                       .nodes = (guint32)c->nodes.item[n].v,
+                                       .nic_rate = c->nic_rate.n > 0 ? c->nic_rate.item[r].v : NULL,
+                                       .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[o].v : NULL };
+          if (!add_machine (plan, machine, error))
+            return FALSE;
+        }
+  return TRUE;
+}
+
+/* ---- reading ---- */
+
+/* Whether a list has a value or more, each once: one that stands there twice would be a machine or a cut beside itself. */
+static gboolean
+check_list (const BaseStrs *list, GError **error)
+{
+  if (list->set && list->n == 0)
+    return col_fail_at (error, list->mark, "an empty choice; accepted: one value or more, or to leave the key out");
+  for (guint i = 1; i < list->n; i++)
+    for (guint j = 0; j < i; j++)
+      if (strcmp (list->item[i].v, list->item[j].v) == 0)
+        return col_fail_at (error, list->item[i].mark, "'%s' is there twice; accepted: each value once", list->item[i].v);
+  return TRUE;
+}
+
+static gboolean
+check_lists (const Pln *plan, GError **error)
+{
+  const PlnChoicesSpec *c = &plan->spec.choices;
+  const PlnFreeSpec *f = &plan->spec.free;
+  const BaseStrs *lists[] = { &c->topology, &c->nic_rate, &c->oversubscription, &f->tp,       &f->cp,       &f->pp, &f->vp,
+                              &f->ep,       &f->zero,     &f->micro_batch,      &f->schedule, &f->recompute };
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (!check_list (lists[i], error))
+      return FALSE;
+  for (guint i = 1; i < c->nodes.n; i++)
+    for (guint j = 0; j < i; j++)
+      if ((guint32)c->nodes.item[i].v == (guint32)c->nodes.item[j].v)
+        return col_fail_at (error, c->nodes.item[i].mark, "%.0f stands there twice; accepted: each number of nodes once",
+                            c->nodes.item[i].v);
+  return c->nodes.n > 0 || col_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
+}
+
+gboolean
+pln_asks_money (const Pln *plan)
+{
+  const BaseEnum *aim = &plan->spec.aim;
+  return aim->v == PLN_AIM_COST || aim->v == PLN_AIM_COST_PER_TOKEN || aim->v == PLN_AIM_PARETO;
+}
+
+/* Lists of cuts hold values that can be; every machine reads the same ones. */
+static gboolean
+check_free (const Pln *plan, GError **error)
+{
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedAsk));
+  guint64 out[PLN_OUT_N] = { 0 };
+  return plan->machines->len == 0 || pln_cuts (plan, &g_array_index (plan->machines, PlnMachine, 0), cuts, out, error);
+}
+
+/* What cannot be met together, or asked for without prices. */
+static gboolean
+check_goal (const Pln *plan, GError **error)
+{
+  const PlnSpec *s = &plan->spec;
+  gboolean money = pln_asks_money (plan);
+  if (!plan->has_prices && (money || s->goal.budget.set))
+    return col_fail_at (
+        error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
+        "money is asked for without 'prices'; accepted: a name of `forerun list prices`, or a file (prices: us_2026)");
+  if (!s->goal.tokens.set && s->aim.v == PLN_AIM_PARETO)
+    return col_fail_at (error, s->aim.mark, "time against cost is of a run; 'tokens' of 'goal' says how long it is");
+  if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
+    return col_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
+                        "a deadline and a budget are of a run; 'tokens' says how long it is");
+  return TRUE;
+}
+
+static gboolean
+check_limits (const Pln *plan, GError **error)
+{
+  const BaseNum *most = &plan->spec.limits.gpus;
+  guint32 least = G_MAXUINT32;
+  for (guint i = 0; i < plan->machines->len; i++)
+    least = MIN (least, g_array_index (plan->machines, PlnMachine, i).gpus);
+  return !most->set || most->v >= least ||
+         col_fail_at (error, most->mark, "at most %.0f GPUs contradicts the choices, whose smallest machine has %u", most->v,
+                      least);
+}
+
+static gboolean
+read_prices (Pln *plan, const BaseSchemaContext *context, GError **error)
+{
+  const BaseStr *name = &plan->spec.prices;
+  if (!name->set)
+    return TRUE;
+  g_autofree char *path = base_lookup_find (plan->lookup, name->v, PRICES_FOLDER, name->mark.file, error);
+  if (path == NULL) {
+    g_autofree char *prefix = base_mark_prefix (name->mark);
+    g_prefix_error (error, "%s", prefix);
+    return FALSE;
+  }
+  BaseYaml *yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL)
+    return FALSE;
+  g_ptr_array_add (plan->inputs, yaml);
+  if (!base_schema_read (&pln_schema_prices, base_yaml_root (yaml), FALSE, context, &plan->prices))
+    return base_diag_finish (context->diag, error);
+  plan->has_prices = TRUE;
+  if (!pln_check_prices (&plan->prices, error))
+    return FALSE;
+  return strcmp (plan->prices.currency.v, "USD") == 0 ||
+         col_fail_at (error, plan->prices.currency.mark, "currency '%s' is not reckoned in; accepted: USD",
+                      plan->prices.currency.v);
+}
+
+static void
+free_yaml (gpointer yaml)
+{
+  base_yaml_free (yaml);
+}
+
+static gboolean
+apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
+{
+  for (; sets != NULL && *sets != NULL; sets++) {
+    g_auto (GStrv) halves = g_strsplit (*sets, "=", 2);
+    g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
+    if (!base_yaml_set_dotted (yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, dotted_keys, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+Pln *
+pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options, ScnLibraryLoad load, void *user, GError **error)
+{
+  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
+  if (yaml == NULL || !apply_sets (yaml, options->sets, error))
+    return NULL;
+  g_autoptr (Pln) plan = g_new0 (Pln, 1);
+  g_mutex_init (&plan->loading);
+  plan->yaml = g_steal_pointer (&yaml);
+  plan->inputs = g_ptr_array_new_with_free_func (free_yaml);
+  g_ptr_array_add (plan->inputs, base_yaml_ref (plan->yaml));
+  plan->warnings = base_diag_new ();
+  plan->fixed = g_ptr_array_new_with_free_func (g_free);
+  plan->machines = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
+  plan->options = *options;
+  plan->load = load;
+  plan->user = user;
+  plan->lookup = lookup;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (plan->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET, .inputs = plan->inputs
+  };
+  if (!base_schema_read (&pln_schema_plan, base_yaml_root (plan->yaml), FALSE, &context, &plan->spec)) {
+    base_diag_finish (diag, error);
+    return NULL;
+  }
+  if (base_yaml_kind (plan->spec.fixed) != BASE_YAML_MAP) {
+    col_fail_at (error, base_yaml_mark (plan->spec.fixed), "'fixed' holds keys of a training workload");
+    return NULL;
+  }
+  if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
+      !check_goal (plan, error) || !pln_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
+      !add_machines (plan, error) || !check_free (plan, error) || !check_limits (plan, error))
+    return NULL;
+  return g_steal_pointer (&plan);
+}
+
+void
+pln_free (Pln *plan)
+{
+  if (plan == NULL)
+    return;
+  for (guint i = 0; i < plan->machines->len; i++)
+    scn_free (g_array_index (plan->machines, PlnMachine, i).scenario);
+  g_array_unref (plan->machines);
+  g_ptr_array_unref (plan->fixed);
+  base_diag_free (plan->warnings);
+  g_ptr_array_unref (plan->inputs);
+  base_yaml_free (plan->yaml);
+  g_mutex_clear (&plan->loading);
+  g_free (plan);
+}
+
+/* ---- what is told of it ---- */
+
+const char *
+pln_name (const Pln *plan)
+{
+  return plan->spec.name.v;
+}
+
+const char *
+pln_description (const Pln *plan)
+{
+  return plan->spec.description.v;
+}
+
+const GPtrArray *
+pln_inputs (const Pln *plan)
+{
+  return plan->inputs;
+}
+
+const BaseDiag *
+pln_warnings (const Pln *plan)
+{
+  return plan->warnings;
+}
+
+PlnAim
+pln_aim (const Pln *plan)
+{
+  return (PlnAim)plan->spec.aim.v;
+}
+
+double
+pln_tokens (const Pln *plan)
+{
+  return plan->spec.goal.tokens.set ? plan->spec.goal.tokens.v : 0;
+}
+
+const char *
+pln_model (const Pln *plan)
+{
+  return plan->spec.goal.model.v;
+}
+
+const PlnPricesSpec *
+pln_prices (const Pln *plan)
+{
+  return plan->has_prices ? &plan->prices : NULL;
+}
+
+const GArray *
+pln_machines (const Pln *plan)
+{
+  return plan->machines;
+}

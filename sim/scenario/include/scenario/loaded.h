@@ -1,0 +1,81 @@
+/* Inside of a loaded scenario, shared by the runs of each kind. */
+#ifndef SCENARIO_LOADED_H
+#define SCENARIO_LOADED_H
+
+#include "collective/nccl_env.h"
+#include "collective/net.h"
+#include "scenario/scenario.h"
+
+typedef struct ScnJob ScnJob;
+typedef struct ScnRunning ScnRunning;
+
+/* `background:` */
+typedef struct {
+  BaseHead head;
+  BaseNum load, seed;
+} ScnBackgroundSpec;
+
+struct Scn {
+  BaseYaml *yaml;
+  GPtrArray *inputs; /* BaseYaml *, references; yaml first */
+  ScnSpec spec;
+  ScnKind kind;
+  ScnCollectiveSpec collective;
+  StoTransferSpec transfer;
+  StoIoSpec io;
+  TrnJob training; /* on `system` */
+  ScnBackgroundSpec background;
+  ColSystem system;      /* what the workload runs on; constants as `library` has them */
+  GPtrArray *plots;      /* char *: pictures that are asked for; none: all */
+  MdlLibrary *library;   /* what system.settings.library points to; NULL: the plain one */
+  BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
+  BaseDiag *warnings;
+  guint64 seed;
+  GPtrArray *jobs; /* ScnJob *; NULL: one workload */
+};
+
+/* A kind of workload: all that differs between kinds stands in its row. */
+typedef struct {
+  const BaseSchema *schema;
+  gsize spec; /* where its spec stands in Scn */
+  /* What is read and checked beyond the schema's keys; errors to the diag. NULL: nothing. */
+  void (*read) (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
+  /* Whether the work fits on the cluster. FALSE and *error, with the place. */
+  gboolean (*check) (const Scn *scenario, GError **error);
+  /* The answer of the workload alone, into its part of the result, which is zeroed. FALSE and *error on failure. */
+  gboolean (*run) (const Scn *scenario, ScnResult *result, GError **error);
+  /* Frees what its part of a result owns. */
+  void (*clear) (ScnResult *result);
+  double (*time_s) (const ScnResult *result);
+  const char *(*bound_by) (const ScnResult *result);
+  /* Makes it run among other jobs. FALSE and *error on failure. */
+  gboolean (*start) (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error);
+  /* Communicators that are made before; NULL: never any. */
+  const BaseNum *(*communicators) (const Scn *scenario, const ScnResult *result, guint32 *n_ranks);
+} ScnKindOps;
+extern const ScnKindOps scn_kind_collective, scn_kind_transfer, scn_kind_training, scn_kind_io;
+const ScnKindOps *scn_kind_ops (ScnKind kind);
+
+/* Reads a workload of any kind into kind and its spec; errors go to the context's diag. */
+void scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
+ColCollRequest scn_collective_request (const ScnCollectiveSpec *spec);
+
+/* One entry of `degrade:`. */
+typedef struct {
+  BaseHead head;
+  BaseBool rdma, gdr, p2p;
+  BaseEnum backend; /* 0 nccl, 1 gloo */
+  BaseEnum network; /* 0 fabric, 1 frontend, 2 management */
+  BaseNum nics;
+  BaseEnum numa; /* 0 local, 1 remote */
+} ScnDegradeSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseBool trace;
+  BaseStrs plots;
+} ScnReportSpec;
+
+extern const BaseSchema scn_schema_degrade, scn_schema_report;
+
+#endif

@@ -1,0 +1,133 @@
+/* Scenario files: which cluster, what work, and how it is run. */
+#ifndef SCENARIO_SCENARIO_H
+#define SCENARIO_SCENARIO_H
+
+#include "storage/transfer.h"
+#include "training/training.h"
+
+G_BEGIN_DECLS
+
+typedef enum { SCN_KIND_COLLECTIVE, SCN_KIND_TRANSFER, SCN_KIND_TRAINING, SCN_KIND_IO, SCN_KIND_N } ScnKind;
+extern const BaseName scn_kind_names[];
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseEnum op, dtype, algo, proto;
+  BaseNum bytes;
+  BaseNum ranks; /* default: all GPUs of the cluster */
+  BaseNum repeat;
+  BaseNum root;
+  BaseNum communicators; /* made before, one after the other; absent: not asked */
+} ScnCollectiveSpec;
+
+typedef struct {
+  BaseHead head;
+  const BaseYamlNode *topology; /* a name, or a topology inline */
+  BaseNum nodes;
+  BaseNum gpus_per_node; /* uses fewer of a node */
+  BaseStr calibration;
+  BaseEnum library; /* nccl | plain */
+  BaseEnum launch;  /* MdlLaunch */
+} ScnClusterSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name, description;
+  ScnClusterSpec cluster;
+  const BaseYamlNode *workload;
+  const BaseYamlNode *jobs; /* several in place of `workload` */
+  const BaseYamlNode *nccl, *degrade, *background, *report;
+  BaseNum seed;
+} ScnSpec;
+
+extern const BaseSchema scn_schema_scenario, scn_schema_collective;
+
+typedef struct {
+  gboolean has_seed;
+  guint64 seed;            /* wins over the file's */
+  const char *const *sets; /* "path=value", ends with NULL; paths as in the scenario; `topology.…` addresses the topology */
+  gboolean has_mode, has_steps;
+  ColMode mode;
+  ColSteps steps;
+  gboolean no_fold;         /* a model's groups that are alike load every link one by one */
+  gboolean no_interference; /* as of ColSettings */
+  gboolean switches_follow; /* as of CluLoadOptions */
+  gboolean want_terms;      /* of a training step of a model: result->training.terms */
+  gboolean any_cut;         /* of a model: its cut stands for others that a TrnClosed is asked for; it is not to be run */
+} ScnOptions;
+
+/* A scenario read, checked, with its cluster built and its library loaded. */
+typedef struct Scn Scn;
+
+/* Loads `library` (a calibration) through a callback, since calibrations belong to a layer that this one does not see. */
+typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
+                                             GPtrArray *inputs, BaseDiag *warnings, GError **error);
+
+/* Reads, checks and builds all but the run. `load` is called where the library is not the plain one, and may be NULL where that
+ * is known (kind `io` then goes without what paths to GPUs add). NULL and *error (BASE_ERROR_INPUT, all errors of the file) on
+ * failure. Returned: full. */
+Scn *scn_load (const char *path, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load, void *user,
+               GError **error);
+/* The same from memory; `name` stands for the path in messages, and names are looked up beside it. */
+Scn *scn_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup, const ScnOptions *options,
+                    ScnLibraryLoad load, void *user, GError **error);
+void scn_free (Scn *scenario);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Scn, scn_free)
+
+/* Whether it has `jobs` in place of one workload. */
+gboolean scn_has_jobs (const Scn *scenario);
+const char *scn_name (const Scn *scenario);
+const char *scn_description (const Scn *scenario); /* NULL if none */
+const GPtrArray *scn_plots (const Scn *scenario);  /* char *, pictures that `report` asks for; none: all */
+ScnKind scn_kind (const Scn *scenario);
+const Clu *scn_cluster (const Scn *scenario);
+const ColSettings *scn_settings (const Scn *scenario);
+/* Its step, where it is one training workload; NULL for all others. Borrowed. */
+const TrnJob *scn_training (const Scn *scenario);
+guint64 scn_seed (const Scn *scenario);
+const GPtrArray *scn_inputs (const Scn *scenario); /* BaseYaml *, the scenario first */
+const BaseDiag *scn_warnings (const Scn *scenario);
+
+/* ---- results: names that are not said to be owned are borrowed from the scenario ---- */
+
+typedef struct {
+  ScnKind kind;
+  ColAnswer coll; /* kind collective */
+  unsigned repeat;
+  StoTransferResult transfer;
+  StoIoResult io;
+  TrnResult training;
+  ColRunInfo run;         /* links, warnings, spans */
+  unsigned communicators; /* made before; not part of any time */
+  double create_s;        /* what that takes */
+  BaseSource create_source;
+  GPtrArray *jobs; /* ScnJobResult *, in the scenario's order, and links those of all; NULL: one workload */
+} ScnResult;
+
+/* One of several jobs. */
+typedef struct {
+  char *name, *nodes;     /* owned; nodes as written, or a transfer's ends */
+  double time_s, alone_s; /* beside the others, and alone: all repeats, all copies, all steps */
+  TrnRoundsResult rounds, rounds_alone;
+  ScnResult *alone; /* owned: the whole answer of the job alone */
+} ScnJobResult;
+
+/* What a result of one workload comes to: all repeats, the last copy, the step. */
+double scn_result_time_s (const ScnResult *result);
+const char *scn_result_bound_by (const ScnResult *result);
+
+/* Returned: full, free with scn_result_free; NULL and *error on failure. */
+ScnResult *scn_run (Scn *scenario, gboolean want_spans, GError **error);
+void scn_result_free (ScnResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnResult, scn_result_free)
+
+/* The communicator of a run's collective (of a training step: of its largest gradient bucket), and what was asked of it, so that
+ * what else could have run can be priced. `settings` as for col_comm_new. Only for results whose collective has more than 0 ranks.
+ * Returned: full, free with col_comm_free before the scenario; NULL and *error on failure. */
+ColComm *scn_comm (const Scn *scenario, const ScnResult *result, const ColSettings *settings, ColCollRequest *request,
+                   GError **error);
+
+G_END_DECLS
+
+#endif

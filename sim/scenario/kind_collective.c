@@ -1,0 +1,140 @@
+/* Workloads of kind `collective`: one operation of a communicator. */
+#include <math.h>
+
+#include "jobs-private.h"
+
+static const BaseName kind_names[] = { { "collective", 0, "one collective operation" }, { NULL, 0, NULL } };
+static const BaseField collective_fields[] = {
+  BASE_ROW (ScnCollectiveSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "collective"),
+  BASE_ROW (ScnCollectiveSpec, "op", op, ENUM, .names = mdl_op_names, .required = TRUE, .help = "the operation"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "bytes", bytes, BYTES, .min = "0", .max = "1 PB", .required = TRUE,
+                .help = "size as nccl-tests counts it: a rank's buffer; for all_gather and reduce_scatter the gathered one"),
+  BASE_ROW (ScnCollectiveSpec, "dtype", dtype, ENUM, .names = mdl_dtype_names, .fallback = "bf16", .help = "element type"),
+  BASE_ROW (ScnCollectiveSpec, "algo", algo, ENUM, .names = mdl_algo_names, .fallback = "auto", .help = "algorithm"),
+  BASE_ROW (ScnCollectiveSpec, "proto", proto, ENUM, .names = mdl_proto_names, .fallback = "auto", .help = "protocol"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "ranks", ranks, COUNT, .min = "1",
+                .help = "how many GPUs take part, from the first; default: all"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "repeat", repeat, COUNT, .min = "1", .max = "1 G", .fallback = "1",
+                .help = "how often, one after the other"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "communicators", communicators, COUNT, .max = "100000",
+                .help = "how many communicators of these ranks are made before, one after the other; told apart from the time"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "root", root, COUNT, .fallback = "0", .help = "rank of broadcast and reduce"),
+  BASE_ROW_END,
+};
+const BaseSchema scn_schema_collective = { .name = "workload (collective)",
+                                           .help = "One collective operation.",
+                                           .fields = collective_fields };
+
+static gboolean
+check (const Scn *scenario, GError **error)
+{
+  const ScnCollectiveSpec *c = &scenario->collective;
+  double ranks = c->ranks.set ? c->ranks.v : scenario->system.gpus->len;
+  if (ranks > scenario->system.gpus->len)
+    return col_fail_at (error, c->ranks.mark,
+                        "%.0f ranks need as many GPUs, the cluster has %u (%u nodes); ask for more nodes or fewer ranks", ranks,
+                        scenario->system.gpus->len, clu_n_nodes (scenario->system.clu));
+  if (c->root.v >= ranks)
+    return col_fail_at (error, c->root.mark, "root %.0f is not one of the %.0f ranks (0 to %.0f)", c->root.v, ranks, ranks - 1);
+  return TRUE;
+}
+
+/* An answer that no network setting can move says so. */
+static void
+warn_local (const Scn *scenario, ScnResult *result, const ColComm *comm)
+{
+  if (col_comm_n_ranks (comm) == 1)
+    col_run_warn (&result->run, "this collective has one rank: it costs its launch alone");
+  else if (col_comm_is_local (comm) && clu_n_nodes (scenario->system.clu) > 1)
+    col_run_warn (
+        &result->run, "this collective never leaves %s (%u ranks of a cluster of %u GPUs): NICs and fabric cannot move the answer",
+        col_comm_n_nodes (comm) == 1 ? "a node" : "an NVLink domain", col_comm_n_ranks (comm), clu_n_gpus (scenario->system.clu));
+}
+
+ColCollRequest
+scn_collective_request (const ScnCollectiveSpec *spec)
+{
+  return (ColCollRequest){ (MdlOp)spec->op.v,     spec->bytes.v,           (MdlDtype)spec->dtype.v,
+                           (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, (guint32)spec->root.v };
+}
+
+static gboolean
+run (const Scn *scenario, ScnResult *result, GError **error)
+{
+  const ScnCollectiveSpec *spec = &scenario->collective;
+  guint32 n = spec->ranks.set ? (guint32)spec->ranks.v : scenario->system.gpus->len;
+  g_autoptr (ColComm) comm = col_comm_new (scenario->system.clu, &scenario->system.settings,
+                                           (const guint32 *)(const void *)scenario->system.gpus->data, n, error);
+  if (comm == NULL)
+    return FALSE;
+  ColCollRequest request = scn_collective_request (spec);
+  GError *why = NULL;
+  if (!col_coll_price (comm, &request, &result->coll, &why)) {
+    if (g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {
+      col_fail_at (error, spec->algo.set ? spec->algo.mark : spec->op.mark, "%s", why->message);
+      g_error_free (why);
+    } else
+      g_propagate_error (error, why);
+    return FALSE;
+  }
+  result->repeat = (unsigned)spec->repeat.v;
+  result->run.n_events = result->coll.n_events;
+  warn_local (scenario, result, comm);
+  col_comm_switch_warnings (comm, &result->coll, result->run.warnings);
+  g_autoptr (ColNet) net = col_net_new (scenario->system.clu);
+  col_net_count_coll (net, &result->coll, 1);
+  col_run_add_links (&result->run, scenario->system.clu, net, result->coll.time_s);
+  const ColAnswer *answer = &result->coll;
+  g_autofree char *lane = g_strdup_printf ("%s %s %s", base_name (mdl_op_names, (int)answer->op),
+                                           base_name (mdl_algo_names, answer->algo), base_name (mdl_proto_names, answer->proto));
+  col_run_two_spans (&result->run, lane, fmin (answer->cost.latency_s, answer->time_s), answer->time_s, answer->size_B);
+  return TRUE;
+}
+
+static void
+clear (ScnResult *result)
+{
+  col_coll_clear (&result->coll);
+}
+
+static double
+time_s (const ScnResult *result)
+{
+  return result->coll.time_s * result->repeat;
+}
+
+static const char *
+bound_by (const ScnResult *result)
+{
+  return result->coll.bound_by;
+}
+
+static gboolean
+start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
+{
+  (void)job;
+  (void)error;
+  col_net_coll_flow (running->net, &alone->coll, running->uses, &running->spec);
+  col_net_count_coll (running->net, &alone->coll, alone->repeat);
+  scn_running_start_flows (running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);
+  return TRUE;
+}
+
+static const BaseNum *
+communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks)
+{
+  *n_ranks = result->coll.n_ranks;
+  return &scenario->collective.communicators;
+}
+
+const ScnKindOps scn_kind_collective = {
+  .schema = &scn_schema_collective,
+  .spec = G_STRUCT_OFFSET (Scn, collective),
+  .check = check,
+  .run = run,
+  .clear = clear,
+  .time_s = time_s,
+  .bound_by = bound_by,
+  .start = start,
+  .communicators = communicators,
+};

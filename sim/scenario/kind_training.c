@@ -1,0 +1,77 @@
+/* Workloads of kind `training`: a step of a model, or of layers with given times. */
+#include "jobs-private.h"
+#include "training/llm.h"
+#include "training/rounds.h"
+
+static void
+read_more (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
+{
+  TrnJob *job = &scenario->training;
+  job->node = node;
+  trn_failures_check (&job->spec, context->diag);
+  if (job->spec.model.model != NULL)
+    trn_llm_read (job->spec.model.model, context, &job->llm);
+}
+
+static gboolean
+check (const Scn *scenario, GError **error)
+{
+  return trn_check (&scenario->training, error);
+}
+
+static gboolean
+run (const Scn *scenario, ScnResult *result, GError **error)
+{
+  return trn_run (&scenario->training, &result->training, &result->run, error);
+}
+
+static void
+clear (ScnResult *result)
+{
+  trn_result_clear (&result->training);
+}
+
+static double
+time_s (const ScnResult *result)
+{
+  return result->training.step_time_s;
+}
+
+static const char *
+bound_by (const ScnResult *result)
+{
+  return result->training.bound_by;
+}
+
+static gboolean
+start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
+{
+  const TrnJob *training = &job->view.training;
+  if (scn_job_has_rounds (job))
+    running->rounds = trn_rounds_start (training, &alone->training, (guint)job->spec.steps.v, running->net, error);
+  else if (training->spec.model.model != NULL)
+    running->model = trn_model_start (training, running->net, FALSE, error);
+  else
+    running->step = trn_step_start (training, running->net, error);
+  return running->step != NULL || running->model != NULL || running->rounds != NULL;
+}
+
+static const BaseNum *
+communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks)
+{
+  *n_ranks = result->training.n_ranks;
+  return &scenario->training.spec.communicators;
+}
+
+const ScnKindOps scn_kind_training = {
+  .schema = &trn_schema_training,
+  .spec = G_STRUCT_OFFSET (Scn, training.spec),
+  .read = read_more,
+  .check = check,
+  .run = run,
+  .clear = clear,
+  .time_s = time_s,
+  .bound_by = bound_by,
+  .start = start,
+  .communicators = communicators,
+};

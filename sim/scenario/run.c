@@ -1,0 +1,76 @@
+/* Running a loaded scenario, and what its results have in common. */
+#include "jobs-private.h"
+
+ColComm *
+scn_comm (const Scn *scenario, const ScnResult *result, const ColSettings *settings, ColCollRequest *request, GError **error)
+{
+  if (result->kind == SCN_KIND_TRAINING)
+    return trn_comm (&scenario->training, &result->training, settings, request, error);
+  g_return_val_if_fail (result->coll.n_ranks > 0, NULL);
+  *request = scn_collective_request (&scenario->collective);
+  return col_comm_new (scenario->system.clu, settings, (const guint32 *)(const void *)scenario->system.gpus->data,
+                       result->coll.n_ranks, error);
+}
+
+/* Communicators that the workload asks for, of all its ranks. */
+static void
+make_communicators (const Scn *scenario, ScnResult *result)
+{
+  const ScnKindOps *kind = scn_kind_ops (scenario->kind);
+  guint32 ranks = 0, local = 0, nodes = 0, last = CLU_NONE, here = 0;
+  const BaseNum *asked = kind->communicators != NULL ? kind->communicators (scenario, result, &ranks) : NULL;
+  const ColSystem *system = &scenario->system;
+  if (asked == NULL || !asked->set)
+    return;
+  if (system->settings.library == NULL) {
+    col_run_warn (&result->run, "'communicators' has no effect: the plain library makes none");
+    return;
+  }
+  result->communicators = (unsigned)asked->v;
+  for (guint32 i = 0; i < ranks; i++) {
+    guint32 node = col_system_node (system, i);
+    nodes += node != last;
+    here = node != last ? 1 : here + 1;
+    local = MAX (local, here);
+    last = node;
+  }
+  result->create_s = mdl_create_s (system->settings.library, result->communicators, ranks, local, nodes, &result->create_source);
+}
+
+ScnResult *
+scn_run (Scn *scenario, gboolean want_spans, GError **error)
+{
+  g_autoptr (ScnResult) result = g_new0 (ScnResult, 1);
+  result->kind = scenario->kind;
+  result->repeat = 1;
+  col_run_init (&result->run, want_spans);
+  if (scenario->jobs != NULL)
+    return scn_jobs_run (scenario, result, error) ? g_steal_pointer (&result) : NULL;
+  if (!scn_kind_ops (scenario->kind)->run (scenario, result, error))
+    return NULL;
+  make_communicators (scenario, result);
+  return g_steal_pointer (&result);
+}
+
+double
+scn_result_time_s (const ScnResult *result)
+{
+  return scn_kind_ops (result->kind)->time_s (result);
+}
+
+const char *
+scn_result_bound_by (const ScnResult *result)
+{
+  return scn_kind_ops (result->kind)->bound_by (result);
+}
+
+void
+scn_result_free (ScnResult *result)
+{
+  if (result == NULL)
+    return;
+  scn_kind_ops (result->kind)->clear (result);
+  col_run_clear (&result->run);
+  g_clear_pointer (&result->jobs, g_ptr_array_unref);
+  g_free (result);
+}

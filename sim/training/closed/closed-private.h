@@ -1,0 +1,143 @@
+/* Inside of the closed form of a step: units of a model, pipelines of them, and what data-parallel ranks exchange. */
+#ifndef TRAINING_CLOSED_PRIVATE_H
+#define TRAINING_CLOSED_PRIVATE_H
+
+#include "build-private.h"
+#include "training/closed.h"
+
+/* A job with another cut, and the model that it makes. */
+typedef struct {
+  ColSystem system;
+  TrnJob job; /* on it; shallow copies: they own nothing */
+  TrnModel model;
+} TrnVariant;
+gboolean trn_variant_plan (const TrnJob *job, const TrnClosedAsk *ask, TrnVariant *out, GError **error);
+
+/* ---- units: an embedding, a layer, a head, on the ranks that share it ---- */
+
+enum { TRN_LAYER_KINDS = 4, TRN_UNITS = 2 + TRN_LAYER_KINDS }; /* layers: with experts or without, windowed or not */
+enum { TRN_UNIT_AT_EMBEDDING = TRN_LAYER_KINDS, TRN_UNIT_AT_HEAD };
+
+/* A pass of a unit by MdlTurnKind, as it runs between others of its kind: what of it computes, and what waits for whom. */
+typedef struct {
+  const TrnUnit *unit; /* NULL: the model has none */
+  double time_s[MDL_TURN_KINDS];
+  double part_s[MDL_TURN_KINDS][TRN_PART_N]; /* sums to time_s */
+} TrnUnitTime;
+
+typedef struct {
+  TrnVariant variant;
+  TrnPrices *prices; /* borrowed */
+  TrnCosts *costs;
+  TrnUnitTime unit[TRN_UNITS];
+  guint8 *index;                 /* of `unit`, by layer of the whole model */
+  double edge_s[MDL_TURN_KINDS]; /* that a turn takes on top of its units: first and last gathers of shards */
+  double paired;                 /* a forward beside a backward takes so much of both in a row; 1 where none is paired */
+  double tail_s;                 /* behind the last turn, until sharded gradients are there */
+  double once_s;                 /* the first micro-batch takes so much more than the others */
+  double band, wire_band;        /* of its works; widest of its collectives */
+  BaseSource source;
+  GHashTable *updates;                /* what the optimizer takes, by what it updates */
+  GHashTable *beside[MDL_TURN_KINDS]; /* TrnPriced -> what it and a turn do to each other (groups.c) */
+} TrnUnits;
+
+/* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
+ * outlive the units, as `products` do (trn_products_new). NULL and *error as of prices. */
+TrnUnits *trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GHashTable *products, GError **error);
+void trn_units_free (TrnUnits *units);
+guint32 trn_unit_index (const TrnModel *model, guint32 layer);
+double trn_units_update_s (const TrnUnits *units, double updated, double held, double tensors);
+
+/* ---- pipelines ---- */
+
+/* The turns of all pipeline ranks. Chunks: mdl_schedule_chunks() a rank, chunk c of rank s at s x chunks + c. */
+typedef struct {
+  guint32 m;           /* micro-batches that were followed */
+  double time_s;       /* from the first turn to the end of the last */
+  double more_s;       /* of each micro-batch beyond m */
+  double sends_s;      /* of time_s: what sends make it longer … */
+  double sends_more_s; /* … and of more_s */
+  double *end_s;       /* by rank: of its last turn */
+  double *first_s;     /* by rank and chunk: the begin of its first forward pass */
+  double *final_s;     /* by rank and chunk: the end of the turn that completes its gradients */
+} TrnTurns;
+
+typedef struct {
+  const double *turn_s[MDL_TURN_KINDS]; /* by position of the chain */
+  double send_s, wrap_s;                /* to the next rank; from the last to the first */
+  double paired;                        /* as of TrnUnits */
+  gboolean blocks;                      /* sends keep the compute stream */
+} TrnTurnsAsk;
+
+/* How many micro-batches of m are followed: what lies beyond repeats, a round of the pipeline at a time. */
+guint32 trn_turns_followed (const MdlPipeline *pipe);
+/* Whether there are more than those; then a round less is followed too. */
+gboolean trn_turns_repeat (const MdlPipeline *pipe);
+
+/* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. `queued`: in that of
+ * mdl_schedule_list(), and sends and receives of a rank wait for each other. Returned: full. */
+typedef struct TrnWay TrnWay;
+TrnWay *trn_way_new (const MdlPipeline *pipe, gboolean queued);
+void trn_way_free (TrnWay *way);
+const MdlPipeline *trn_way_pipe (const TrnWay *way);
+guint32 trn_way_length (const TrnWay *way); /* turns */
+/* By rank, what mdl_schedule_order() gives. Borrowed. */
+GArray *const *trn_way_orders (const TrnWay *way);
+
+/* Follows every turn; `pipe` has its own m, `way` those that are followed, `before` a round less, NULL where none is. Returned:
+ * full. */
+TrnTurns *trn_turns_new (const MdlPipeline *pipe, const TrnWay *way, const TrnWay *before, const TrnTurnsAsk *ask);
+void trn_turns_free (TrnTurns *turns);
+
+/* ---- gradients and parameters ---- */
+
+/* What groups of ranks take, remembered by size. */
+typedef struct TrnGroupPrices TrnGroupPrices;
+TrnGroupPrices *trn_group_prices_new (const TrnJob *job, const TrnClosedAsk *ask, GError **error);
+void trn_group_prices_free (TrnGroupPrices *prices);
+TrnPrices *trn_group_prices_all (TrnGroupPrices *prices); /* borrowed */
+const TrnPriced *trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format,
+                                  GError **error);
+/* From pipeline rank `from` to `to`. */
+const TrnPriced *trn_group_send (TrnGroupPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* What data-parallel ranks add to a pipeline rank's step. */
+typedef struct {
+  double before_s; /* its first turn is later */
+  double slowed_s; /* its turns take longer beside it */
+  double tail_s;   /* behind its last turn, until gradients are there */
+  double after_s;  /* behind the optimizer */
+  double each_s;   /* every micro-batch but the last takes so much longer (ZeRO 2) */
+  double update_s; /* the optimizer */
+  double band;     /* widest of its collectives */
+  BaseSource source;
+} TrnSyncTime;
+/* A send between pipeline ranks that compute meanwhile. */
+double trn_send_beside_s (const TrnModel *model, const TrnUnits *units, const TrnPriced *send);
+/* `model`: the configuration's own. */
+gboolean trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *prices, const TrnTurns *turns, guint32 lane,
+                        TrnSyncTime *out, GError **error);
+
+/* ---- memory ---- */
+
+typedef struct TrnHeld TrnHeld;
+/* Of a cut on `least` and on `most` ranks of data parallelism. Returned: full. */
+TrnHeld *trn_held_new (const TrnJob *job, const TrnClosedAsk *ask, guint32 least, guint32 most, GError **error);
+/* Of a model as it is. Returned: full. */
+TrnHeld *trn_held_one (const TrnModel *model, const TrnMemoryTurns *turns);
+void trn_held_free (TrnHeld *held);
+/* Fills what memory there is in *out. */
+void trn_held_at (const TrnHeld *held, guint32 dp, TrnClosedStep *out);
+
+/* The unit `u` of a position, in the order of the forward pass. */
+static inline const TrnUnitTime *
+trn_units_at (const TrnUnits *units, const TrnModel *model, guint32 position, guint32 u)
+{
+  const TrnCut *cut = &model->cut[position];
+  guint32 front = cut->embedding ? 1 : 0;
+  return &units->unit[u < front             ? TRN_UNIT_AT_EMBEDDING
+                      : u - front >= cut->n ? TRN_UNIT_AT_HEAD
+                                            : units->index[cut->first + u - front]];
+}
+
+#endif

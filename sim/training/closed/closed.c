@@ -1,0 +1,702 @@
+/* A step of a model in closed form.
+ *
+ *     step = turns of the pipeline + what gathers delay its first + what reductions slow its last
+ *            + what is left of them + norms + optimizer + what is gathered behind it
+ *
+ * Units of a model (units.c), turns of the pipeline (turns.c), groups' prices (groups.c) and memory
+ * (memory_line.c) are remembered by what they depend on; a cut that was asked for before with other numbers of micro-batches is a
+ * line in them from about three rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one
+ * that ends last are looked at.
+ * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
+ * Left out: contention of one kind of communication with another, slow adapters.
+ * Check: test_workload_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
+#include <math.h>
+#include <string.h>
+
+#include "closed-private.h"
+
+const BaseName trn_again_names[] = {
+  { "none", TRN_AGAIN_NONE, "nothing is computed again" },
+  { "selective", TRN_AGAIN_SELECTIVE, "the core of attention, where its scores are kept" },
+  { "full", TRN_AGAIN_FULL, "whole layers" },
+  { NULL, 0, NULL },
+};
+
+/* What is remembered, by the part of a question that it depends on. */
+typedef struct {
+  TrnClosedAsk ask;
+  double send_s, wrap_s; /* of turns */
+  gpointer what;
+  GDestroyNotify free;
+} Memo;
+
+/* Of a cut: what m micro-batches take. */
+typedef struct {
+  TrnClosedStep step; /* of m micro-batches */
+  double more_s, more_part_s[TRN_PART_N];
+  guint32 m; /* micro-batches of `step` */
+  double band, wire_band;
+} Cut;
+
+/* What depends on no machine. */
+struct TrnClosedPool {
+  GHashTable *ways;   /* Memo */
+  guint64 ways_turns; /* of all ways */
+  TrnMemorySeen *memory;
+};
+
+struct TrnClosed {
+  const TrnJob *job;
+  GHashTable *units, *groups, *turns, *memory, *held, *cuts; /* Memo */
+  GHashTable *products;                                      /* trn_products_new() */
+  TrnClosedPool *own, *pool;                                 /* pool: own, or borrowed */
+  guint32 gpus_per_node;
+  gboolean skip_unfit;
+  double flop_per_token, flop_per_s;
+};
+
+/* ---- memory of what was asked ---- */
+
+static guint
+hash_memo (gconstpointer key)
+{
+  const Memo *memo = key;
+  const TrnClosedAsk *a = &memo->ask;
+  guint64 send; /* its bits: any time has some, and equal ones the same */
+  memcpy (&send, &memo->send_s, sizeof send);
+  const guint32 words[] = { a->tp,          a->cp,
+                            a->pp,          a->vp,
+                            a->ep,          a->dp,
+                            a->micro_batch, a->micro_batches,
+                            a->schedule,    a->recompute,
+                            a->zero,        (guint32)a->sp,
+                            (guint32)send,  (guint32)(send >> 32) };
+  guint hash = 2166136261u;
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    hash = (hash ^ words[i]) * 16777619u ^ hash >> 15;
+  return hash;
+}
+
+static gboolean
+same_memo (gconstpointer a, gconstpointer b)
+{
+  const Memo *x = a, *y = b;
+  return memcmp (&x->ask, &y->ask, sizeof x->ask) == 0 && memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 &&
+         memcmp (&x->wrap_s, &y->wrap_s, sizeof x->wrap_s) == 0;
+}
+
+static void
+free_memo (gpointer data)
+{
+  Memo *memo = data;
+  memo->free (memo->what);
+  g_free (memo);
+}
+
+static gpointer
+recall (GHashTable *table, const Memo *key)
+{
+  const Memo *known = g_hash_table_lookup (table, key);
+  return known != NULL ? known->what : NULL;
+}
+
+/* Takes `what`, and returns it; NULL stays NULL. */
+static gpointer
+keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
+{
+  if (what == NULL)
+    return NULL;
+  Memo *memo = g_memdup2 (key, sizeof *key);
+  memo->what = what;
+  memo->free = free;
+  g_hash_table_add (table, memo);
+  return what;
+}
+
+static void
+free_units (gpointer units)
+{
+  trn_units_free (units);
+}
+
+static void
+free_groups (gpointer groups)
+{
+  trn_group_prices_free (groups);
+}
+
+static void
+free_way (gpointer way)
+{
+  trn_way_free (way);
+}
+
+static void
+free_turns (gpointer turns)
+{
+  trn_turns_free (turns);
+}
+
+static void
+free_held (gpointer held)
+{
+  trn_held_free (held);
+}
+
+/* ---- what a configuration needs ---- */
+
+static TrnGroupPrices *
+groups_of (TrnClosed *closed, const TrnClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = { .tp = ask->tp,
+                        .cp = ask->cp,
+                        .pp = ask->pp,
+                        .vp = 1,
+                        .ep = ask->ep,
+                        .dp = ask->dp,
+                        .zero = ask->zero > 2 ? 3 : 0,
+                        .micro_batch = 1,
+                        .micro_batches = 2,
+                        .schedule = MDL_SCHEDULE_1F1B } };
+  TrnGroupPrices *known = recall (closed->groups, &key);
+  return known != NULL ? known : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.ask, error), free_groups);
+}
+
+static TrnUnits *
+units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = *ask };
+  TrnClosedAsk *a = &key.ask;
+  guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
+  gboolean shards = model->sync == TRN_SYNC_SHARDS, spread = model->software.slowest > 1;
+  /* groups inside a node are the same whatever lies outside it */
+  guint32 here = cut <= closed->gpus_per_node ? MIN (a->dp, closed->gpus_per_node / cut) : a->dp;
+  if (!shards && !spread && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
+    a->dp = here;
+  if (!spread)
+    a->pp = 1;
+  a->zero = shards ? 3 : 0;
+  a->vp = 1;
+  a->micro_batches = 2;
+  gboolean dual = a->schedule == MDL_SCHEDULE_DUALPIPE || a->schedule == MDL_SCHEDULE_DUALPIPE_V;
+  gboolean split = a->schedule == MDL_SCHEDULE_ZB_H1 || a->schedule == MDL_SCHEDULE_ZB_V;
+  a->schedule = dual ? MDL_SCHEDULE_DUALPIPE_V : split ? MDL_SCHEDULE_ZB_H1 : MDL_SCHEDULE_1F1B;
+  TrnUnits *known = recall (closed->units, &key);
+  if (known != NULL)
+    return known;
+  TrnGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
+  return groups == NULL ? NULL
+                        : keep (closed->units, &key,
+                                trn_units_new (closed->job, a, trn_group_prices_all (groups), closed->products, error), free_units);
+}
+
+/* Of so many micro-batches. Borrowed until drop_ways(). */
+static const TrnWay *
+way_of (TrnClosed *closed, const TrnModel *model, guint32 m)
+{
+  MdlPipeline few = model->pipe;
+  few.m = m;
+  gboolean queued = model->software.queues_sends;
+  const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule },
+                     .send_s = queued ? 1 : 0 }; /* of no time here: whether they are queued */
+  TrnClosedPool *pool = closed->pool;
+  const TrnWay *known = recall (pool->ways, &key);
+  if (known != NULL)
+    return known;
+  TrnWay *way = keep (pool->ways, &key, trn_way_new (&few, queued), free_way);
+  pool->ways_turns += trn_way_length (way);
+  return way;
+}
+
+/* Ways are for many cuts, but not for ever: 40 B a turn. */
+static void
+drop_ways (TrnClosedPool *pool)
+{
+  static const guint64 MOST = 1u << 20;
+  if (pool->ways_turns <= MOST)
+    return;
+  g_hash_table_remove_all (pool->ways);
+  pool->ways_turns = 0;
+}
+
+/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: none is slow. Returned: full. */
+static double *
+slow_lanes (const TrnModel *model)
+{
+  const TrnModelSpec *spec = &model->spec->model;
+  if (spec->stragglers.n == 0 && !spec->jitter.head.set)
+    return NULL;
+  double *slow = g_new (double, model->pipe.p);
+  for (guint32 lane = 0; lane < model->pipe.p; lane++)
+    slow[lane] = trn_model_slow (model, lane);
+  return slow;
+}
+
+static double
+slowness_of (const double *slow, guint32 lane)
+{
+  return slow != NULL ? slow[lane] : 1;
+}
+
+/* A turn of a unit whose compute takes `slow` times as long: what it waits for beside compute (shards, rings) it waits less for. */
+static void
+slow_unit (const TrnUnitTime *one, MdlTurnKind kind, double slow, double part_s[TRN_PART_N])
+{
+  memcpy (part_s, one->part_s[kind], sizeof one->part_s[kind]);
+  double more_s = (slow - 1) * part_s[TRN_PART_COMPUTE];
+  static const TrnPart beside[] = { TRN_PART_EXPOSED_DP, TRN_PART_EXPOSED_CP };
+  part_s[TRN_PART_COMPUTE] += more_s;
+  for (guint i = 0; i < G_N_ELEMENTS (beside); i++) {
+    double hidden_s = fmin (more_s, part_s[beside[i]]);
+    part_s[beside[i]] -= hidden_s;
+    more_s -= hidden_s;
+  }
+}
+
+/* Seconds of a turn of each position. */
+static double *
+turn_times (const TrnUnits *units, const TrnModel *model, const double *slow, MdlTurnKind kind)
+{
+  double *time_s = g_new0 (double, model->n_positions);
+  for (guint32 position = 0; position < model->n_positions; position++) {
+    guint32 lane = mdl_schedule_place (&model->pipe, 0, position).rank;
+    for (guint32 u = 0; u < trn_units_of (model, position); u++) {
+      const TrnUnitTime *one = trn_units_at (units, model, position, u);
+      double part_s[TRN_PART_N];
+      if (slow != NULL)
+        slow_unit (one, kind, slow[lane], part_s);
+      for (int p = 0; p < TRN_PART_N && slow != NULL; p++)
+        time_s[position] += part_s[p];
+      time_s[position] += slow == NULL ? one->time_s[kind] : 0;
+    }
+    time_s[position] += units->edge_s[kind];
+  }
+  return time_s;
+}
+
+static TrnTurns *
+turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnClosedAsk *ask,
+          const double *slow, GError **error)
+{
+  MdlPipeline pipe = model->pipe;
+  Memo key = { .ask = *ask };
+  if (pipe.p > 1) {
+    double bytes = mdl_memory_boundary_B (&model->llm, &model->ask);
+    const TrnPriced *next = trn_group_send (groups, 0, 1, bytes, error);
+    const TrnPriced *wrap = pipe.v > 1 && next != NULL ? trn_group_send (groups, pipe.p - 1, 0, bytes, error) : next;
+    if (next == NULL || wrap == NULL)
+      return NULL;
+    gboolean queued = model->software.queues_sends; /* so that nothing hides how much slower they are beside compute */
+    key.send_s = queued ? trn_send_beside_s (model, units, next) : next->time_s;
+    key.wrap_s = queued ? trn_send_beside_s (model, units, wrap) : wrap->time_s;
+  }
+  key.ask.micro_batches = trn_turns_followed (&pipe);
+  if (model->sync != TRN_SYNC_SHARDS && model->software.slowest <= 1)
+    key.ask.zero = 0;
+  TrnTurns *known = recall (closed->turns, &key);
+  if (known != NULL)
+    return known;
+  double *turn_s[MDL_TURN_KINDS];
+  TrnTurnsAsk turns_ask = {
+    .send_s = key.send_s, .wrap_s = key.wrap_s, .paired = units->paired, .blocks = !model->spec->model.overlap.p2p.v
+  };
+  for (int k = 0; k < MDL_TURN_KINDS; k++)
+    turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, slow, (MdlTurnKind)k);
+  guint32 m = trn_turns_followed (&pipe);
+  const TrnWay *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
+  known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask), free_turns);
+  for (int k = 0; k < MDL_TURN_KINDS; k++)
+    g_free (turn_s[k]);
+  return known;
+}
+
+/* What turns make of a model's memory. */
+static const TrnMemoryTurns *
+memory_turns_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask)
+{
+  Memo key = { .ask = *ask };
+  if (trn_memory_turns_of_any_zero (model))
+    key.ask.zero = 0;
+  const TrnMemoryTurns *known = recall (closed->memory, &key);
+  if (known != NULL)
+    return known;
+  gboolean few = model->pipe.m == trn_turns_followed (&model->pipe);
+  const TrnWay *way = few ? way_of (closed, model, model->pipe.m) : NULL;
+  return keep (closed->memory, &key, trn_memory_turns_new (model, way != NULL ? trn_way_orders (way) : NULL, closed->pool->memory),
+               g_free);
+}
+
+static const TrnHeld *
+held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+{
+  Memo key = { .ask = *ask };
+  guint32 most = closed->job->system->gpus->len / (ask->tp * ask->cp * ask->pp), least = 2;
+  gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER, odd = model->grid.ep > 1 || ask->dp < least || most <= least;
+  if (!eager || ask->pp == 1)
+    key.ask.micro_batches = MIN (ask->micro_batches, trn_turns_followed (&model->pipe));
+  if (eager && ask->pp == 1)
+    key.ask.micro_batches = MIN (ask->micro_batches, 2);
+  odd = odd || ask->dp == most; /* a search that takes all GPUs needs no line */
+  key.ask.dp = odd ? ask->dp : least;
+  const TrnHeld *known = recall (closed->held, &key);
+  if (known != NULL)
+    return known;
+  if (!odd)
+    return keep (closed->held, &key, trn_held_new (closed->job, &key.ask, least, most, error), free_held);
+  TrnModel few = *model; /* borrows */
+  few.m = few.pipe.m = key.ask.micro_batches;
+  return keep (closed->held, &key, trn_held_one (&few, memory_turns_of (closed, &few, &key.ask)), free_held);
+}
+
+/* ---- putting together ---- */
+
+/* All that a rank's turns of one micro-batch are made of. */
+static void
+add_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double slow, double part_s[TRN_PART_N])
+{
+  for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
+    guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ lane, c });
+    for (guint32 u = 0; u < trn_units_of (model, position); u++) {
+      const TrnUnitTime *one = trn_units_at (units, model, position, u);
+      double forward_s[TRN_PART_N], backward_s[TRN_PART_N];
+      slow_unit (one, MDL_TURN_FORWARD, slow, forward_s);
+      slow_unit (one, MDL_TURN_BACKWARD, slow, backward_s);
+      for (int p = 0; p < TRN_PART_N; p++)
+        part_s[p] += forward_s[p] + backward_s[p];
+    }
+    part_s[TRN_PART_EXPOSED_DP] += units->edge_s[MDL_TURN_FORWARD] + units->edge_s[MDL_TURN_BACKWARD];
+  }
+  for (int p = 0; p < TRN_PART_N; p++) /* two copies share the micro-batches */
+    part_s[p] /= mdl_schedule_copies (&model->pipe);
+}
+
+static gboolean
+norm_s (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error)
+{
+  static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
+  *out = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gboolean needed = kinds[i] == TRN_GROUP_MODEL || (model->sync != TRN_SYNC_DDP && model->sync != TRN_SYNC_NONE);
+    if (!model->spec->model.clip.v || !needed || trn_grid_group_size (&model->grid, kinds[i]) <= 1)
+      continue;
+    const TrnPriced *priced = trn_group_price (groups, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
+    if (priced == NULL)
+      return FALSE;
+    *out += priced->time_s;
+  }
+  return TRUE;
+}
+
+/* Ranks that are looked at: the first, the last, and of those between the one that ends last. */
+static guint
+lanes_of (const TrnTurns *turns, guint32 p, guint32 lane[3])
+{
+  guint32 middle = 1;
+  for (guint32 s = 2; s + 1 < p; s++)
+    if (turns->end_s[s] > turns->end_s[middle])
+      middle = s;
+  lane[0] = 0;
+  lane[1] = p > 2 ? middle : p - 1;
+  lane[2] = p - 1;
+  return MIN (p, 3);
+}
+
+/* The end of the step, and the rank that is last. */
+typedef struct {
+  guint32 lane;
+  double end_s, ready_s;
+  TrnSyncTime sync;
+  double slowed_s; /* all that its turns came later for reductions */
+  double each_s;   /* as of TrnSyncTime */
+  double band;
+  BaseSource source;
+} Last;
+
+static gboolean
+find_last (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnTurns *turns, const double *slow,
+           Last *out, GError **error)
+{
+  guint32 lane[3], p = model->pipe.p;
+  guint n = lanes_of (turns, p, lane);
+  TrnSyncTime sync[3];
+  double before_s = 0, update_s = 0, after_s = 0, norms_s, ready_s[3], slowed_s[3], all_s = -1;
+  *out = (Last){ .source = BASE_SOURCE_MEASURED };
+  for (guint i = 0; i < n; i++) {
+    if (!trn_sync_time (model, units, groups, turns, lane[i], &sync[i], error))
+      return FALSE;
+    sync[i].update_s *= slowness_of (slow, lane[i]);
+    before_s = fmax (before_s, sync[i].before_s);
+    update_s = fmax (update_s, sync[i].update_s);
+    after_s = fmax (after_s, sync[i].after_s);
+    out->each_s = fmax (out->each_s, sync[i].each_s);
+    out->band = fmax (out->band, sync[i].band);
+    out->source = MIN (out->source, sync[i].source);
+  }
+  if (!norm_s (model, groups, &norms_s, error))
+    return FALSE;
+  for (guint i = n; i-- > 0;) { /* a last backward pass waits for that of the rank behind it */
+    guint32 alike = n == 3 && i == 1 ? p - 1 - lane[1] : 1;
+    slowed_s[i] = (i + 1 < n ? slowed_s[i + 1] : 0) + alike * sync[i].slowed_s;
+    if (n == 3 && i == 0)
+      slowed_s[i] += (lane[1] - 1) * sync[1].slowed_s;
+    ready_s[i] = before_s + turns->end_s[lane[i]] + slowed_s[i] + sync[i].tail_s + (turns->m - 1) * out->each_s;
+    all_s = fmax (all_s, ready_s[i]);
+  }
+  gboolean together = model->spec->model.clip.v;
+  for (guint i = 0; i < n; i++) {
+    double end_s = together ? all_s + norms_s + update_s + after_s : ready_s[i] + sync[i].update_s + sync[i].after_s;
+    end_s += model->software.step_s * model->software.slowest * slowness_of (slow, lane[i]);
+    gboolean later = end_s > out->end_s || (together && end_s >= out->end_s && ready_s[i] > out->ready_s);
+    if (!later)
+      continue;
+    out->lane = lane[i];
+    out->end_s = end_s;
+    out->ready_s = ready_s[i];
+    out->sync = sync[i];
+    out->sync.before_s = before_s;
+    out->sync.tail_s += norms_s;
+    out->slowed_s = slowed_s[i];
+  }
+  return TRUE;
+}
+
+/* The parts of the last rank's step. */
+static void
+take_parts (const TrnModel *model, const TrnUnits *units, const TrnTurns *turns, const Last *last, double slow, Cut *cut)
+{
+  double one_s[TRN_PART_N] = { 0 }, *part_s = cut->step.part_s, sum_s = 0, more_s = 0;
+  add_parts (units, model, last->lane, slow, one_s);
+  for (int p = 0; p < TRN_PART_N; p++) {
+    part_s[p] = one_s[p] * turns->m;
+    cut->more_part_s[p] = one_s[p];
+  }
+  part_s[TRN_PART_COMPUTE] += last->sync.slowed_s + (turns->m - 1) * last->each_s;
+  cut->more_part_s[TRN_PART_COMPUTE] += last->each_s;
+  part_s[TRN_PART_EXPOSED_DP] += last->sync.before_s + last->sync.tail_s + last->sync.after_s;
+  part_s[TRN_PART_OPTIMIZER] = last->sync.update_s + model->software.step_s * model->software.slowest * slow;
+  for (int p = 0; p < TRN_PART_N; p++) {
+    sum_s += part_s[p];
+    more_s += one_s[p];
+  }
+  more_s += last->each_s;
+  part_s[TRN_PART_EXPOSED_PP] = fmin (turns->sends_s, fmax (last->end_s - sum_s, 0));
+  cut->more_part_s[TRN_PART_EXPOSED_PP] = fmin (turns->sends_more_s, fmax (cut->more_s - more_s, 0));
+  part_s[TRN_PART_BUBBLE] = last->end_s - sum_s - part_s[TRN_PART_EXPOSED_PP];
+  cut->more_part_s[TRN_PART_BUBBLE] = cut->more_s - more_s - cut->more_part_s[TRN_PART_EXPOSED_PP];
+}
+
+static Cut *
+make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+{
+  TrnUnits *units = units_of (closed, model, ask, error);
+  TrnGroupPrices *groups = units != NULL ? groups_of (closed, ask, error) : NULL;
+  g_autofree double *slow = slow_lanes (model);
+  TrnTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, ask, slow, error) : NULL;
+  Last last;
+  if (turns == NULL || !find_last (model, units, groups, turns, slow, &last, error))
+    return NULL;
+  Cut *cut = g_new0 (Cut, 1);
+  cut->step.step_time_s = last.end_s;
+  cut->step.stage = last.lane;
+  cut->step.n_ranks = model->grid.n;
+  cut->step.provenance = MIN (units->source, last.source);
+  cut->m = turns->m;
+  cut->more_s = turns->more_s + last.each_s;
+  cut->band = units->band;
+  cut->wire_band = cut->step.wire_band = fmax (units->wire_band, last.band);
+  take_parts (model, units, turns, &last, slowness_of (slow, last.lane), cut);
+  return cut;
+}
+
+/* ---- the question ---- */
+
+TrnClosedPool *
+trn_closed_pool_new (void)
+{
+  TrnClosedPool *pool = g_new0 (TrnClosedPool, 1);
+  pool->ways = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  pool->memory = trn_memory_seen_new ();
+  return pool;
+}
+
+void
+trn_closed_pool_free (TrnClosedPool *pool)
+{
+  if (pool == NULL)
+    return;
+  g_hash_table_unref (pool->ways);
+  trn_memory_seen_free (pool->memory);
+  g_free (pool);
+}
+
+TrnClosed *
+trn_closed_new (const TrnJob *job, GError **error)
+{
+  const TrnModelSpec *m = &job->spec.model;
+  if (m->model == NULL) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the closed form of a step is of one training workload with a 'model'");
+    return NULL;
+  }
+  const struct {
+    gboolean set;
+    BaseMark mark;
+    const char *key;
+  } left_out[] = {
+    { m->placement.n > 0, m->placement.mark, "placement" },
+    { job->spec.loader.head.set, job->spec.loader.head.mark, "loader" },
+    { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },
+    { job->spec.ddp.kind.v == TRN_DDP_REPLICAS, job->spec.ddp.kind.mark, "ddp.kind" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)
+    if (left_out[i].set) {
+      col_fail_at (error, left_out[i].mark, "'%s' has no closed form; accepted: to leave it out, or the engine (run)",
+                   left_out[i].key);
+      return NULL;
+    }
+  for (guint i = 0; i < m->stragglers.n; i++) {
+    const TrnStragglerSpec *one = BASE_LIST_AT (m->stragglers, TrnStragglerSpec, i);
+    if (!one->rank.set) {
+      col_fail_at (error, one->head.mark, "a slow adapter has no closed form; accepted: slow GPUs, {rank: 17, slowdown: 1.2}");
+      return NULL;
+    }
+  }
+  if (m->pipeline.layout != NULL) {
+    col_fail_at (error, base_yaml_mark (m->pipeline.layout), "a 'layout' of its own has no closed form; accepted: even chunks");
+    return NULL;
+  }
+  TrnClosed *closed = g_new0 (TrnClosed, 1);
+  GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->memory, &closed->held, &closed->cuts };
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
+  closed->products = trn_products_new ();
+  closed->own = closed->pool = trn_closed_pool_new ();
+  closed->job = job;
+  guint32 node = 0;
+  for (guint32 i = 0; i < job->system->gpus->len; i++) {
+    guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
+    node = i == 0 ? its : node;
+    closed->gpus_per_node += its == node;
+  }
+  MdlLlmFlop flop;
+  MdlGpu gpu;
+  mdl_llm_token_flop (&job->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
+  col_gpu_facts (job->system->clu, 0, &gpu);
+  closed->flop_per_token = (flop.matrix_flop + flop.attention_flop) * (m->lora.head.set ? 2.0 / 3 : 1); /* frozen: no wgrads */
+  closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];
+  return closed;
+}
+
+void
+trn_closed_free (TrnClosed *closed)
+{
+  if (closed == NULL)
+    return;
+  g_hash_table_unref (closed->cuts);
+  g_hash_table_unref (closed->turns);
+  g_hash_table_unref (closed->held);
+  g_hash_table_unref (closed->memory);
+  g_hash_table_unref (closed->groups);
+  g_hash_table_unref (closed->units);
+  g_hash_table_unref (closed->products);
+  trn_closed_pool_free (closed->own);
+  g_free (closed);
+}
+
+void
+trn_closed_share (TrnClosed *closed, TrnClosedPool *pool)
+{
+  g_clear_pointer (&closed->own, trn_closed_pool_free);
+  closed->pool = pool;
+}
+
+/* A cut for the first time: read, and all that it needs looked up or made. */
+static const Cut *
+first_time (TrnClosed *closed, const TrnClosedAsk *ask, const Memo *key, GError **error)
+{
+  TrnVariant variant;
+  Cut *cut = NULL;
+  drop_ways (closed->pool);
+  if (trn_variant_plan (closed->job, ask, &variant, error)) {
+    const TrnHeld *held = held_of (closed, &variant.model, ask, error);
+    TrnClosedStep memory = { 0 };
+    if (held != NULL)
+      trn_held_at (held, ask->dp, &memory);
+    if (held != NULL && closed->skip_unfit && !memory.fits)
+      cut = g_new0 (Cut, 1);
+    else if (held != NULL)
+      cut = make_cut (closed, &variant.model, &key->ask, error);
+    if (cut != NULL) {
+      cut->step.memory_B = memory.memory_B;
+      cut->step.capacity_B = memory.capacity_B;
+      cut->step.fullest = memory.fullest;
+      cut->step.restore_B = memory.restore_B;
+      cut->step.fits = memory.fits;
+      cut->step.n_ranks = variant.model.grid.n;
+    }
+  }
+  trn_model_clear (&variant.model);
+  return keep (closed->cuts, key, cut, g_free);
+}
+
+void
+trn_closed_skip_unfit (TrnClosed *closed)
+{
+  closed->skip_unfit = TRUE;
+}
+
+gboolean
+trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out, GError **error)
+{
+  g_return_val_if_fail (ask->micro_batches > 0 && ask->recompute < TRN_AGAIN_N, FALSE);
+  Memo key = { .ask = *ask };
+  const MdlPipeline pipe = { .schedule = ask->schedule, .p = ask->pp, .v = ask->vp, .m = ask->micro_batches };
+  gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;
+  if (!eager || ask->pp == 1) /* eager pipelines have buffers for each micro-batch */
+    key.ask.micro_batches = trn_turns_followed (&pipe);
+  const Cut *cut = recall (closed->cuts, &key);
+  if (cut == NULL)
+    cut = first_time (closed, ask, &key, error);
+  if (cut == NULL)
+    return FALSE;
+  *out = cut->step;
+  double more = cut->m > 0 ? (double)ask->micro_batches - cut->m : 0, exposed_s = 0;
+  out->step_time_s += more * cut->more_s;
+  for (int p = 0; p < TRN_PART_N; p++) {
+    out->part_s[p] += more * cut->more_part_s[p];
+    exposed_s += p >= TRN_PART_EXPOSED_TP && p <= TRN_PART_EXPOSED_EP ? out->part_s[p] : 0;
+  }
+  double work_s = out->step_time_s - exposed_s;
+  out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
+  out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
+  out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->job->spec.model.sequence.v;
+  if (out->step_time_s > 0)
+    out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
+  return TRUE;
+}
+
+gboolean
+trn_closed_own (const TrnClosed *closed, TrnClosedAsk *ask, GError **error)
+{
+  g_auto (TrnModel) model = { 0 };
+  if (!trn_model_plan (closed->job, &model, error))
+    return FALSE;
+  const BaseYamlNode *again = closed->job->spec.model.recompute;
+  const BaseName *name =
+      again != NULL && base_yaml_text (again) != NULL ? base_name_find (trn_again_names, base_yaml_text (again)) : NULL;
+  if (again != NULL && name == NULL)
+    return col_fail_at (error, base_yaml_mark (again),
+                        "'recompute' of modules has no closed form; accepted: none, selective, full");
+  *ask = (TrnClosedAsk){ .tp = model.grid.size[TRN_DIM_TP],
+                         .cp = model.grid.size[TRN_DIM_CP],
+                         .pp = model.pipe.p,
+                         .vp = mdl_schedule_cuts (model.pipe.schedule) > 0 ? 1 : model.pipe.v,
+                         .ep = model.grid.ep,
+                         .dp = model.grid.size[TRN_DIM_DP],
+                         .zero = model.sync == TRN_SYNC_SHARDS ? 3 : (guint32)closed->job->spec.parallel.zero.v,
+                         .micro_batch = (guint32)model.ask.micro_batch,
+                         .micro_batches = model.m,
+                         .schedule = model.pipe.schedule,
+                         .recompute = name != NULL ? (TrnAgain)name->code : TRN_AGAIN_NONE,
+                         .sp = closed->job->spec.parallel.sp.v };
+  return TRUE;
+}

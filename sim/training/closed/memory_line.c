@@ -1,0 +1,95 @@
+/* Whether a configuration fits, for many: what a rank holds is reckoned (memory.c) for the fewest and for the most ranks that
+ * can share its states, and lies between on a line in 1 / ranks. Each term is such a line; only where the fullest moment is
+ * another one does the sum lie below it, so that what is called fitting fits.
+ * Check: test_workload_closed (against trn_model_memory over random cuts). */
+#include <math.h>
+#include <string.h>
+
+#include "closed-private.h"
+
+struct TrnHeld {
+  guint32 p;
+  double capacity_B;
+  double at[2];       /* 1 / dp of the two */
+  double *total_B[2]; /* by stage */
+  double kept_B[2];   /* that all ranks hold of parameters and optimizer, over dp */
+};
+
+static void
+hold (const TrnModel *model, const TrnMemoryTurns *turns, TrnHeld *held, guint k)
+{
+  g_autoptr (GArray) stages = g_array_sized_new (FALSE, FALSE, sizeof (TrnMemory), model->pipe.p);
+  double state_B;
+  trn_memory_with (model, turns, stages);
+  trn_model_state (model, stages, &state_B, &held->kept_B[k]);
+  held->kept_B[k] /= model->grid.size[TRN_DIM_DP];
+  held->total_B[k] = g_new (double, stages->len);
+  held->at[k] = 1.0 / model->grid.size[TRN_DIM_DP];
+  held->p = stages->len;
+  for (guint32 s = 0; s < stages->len; s++) {
+    const TrnMemory *memory = &g_array_index (stages, TrnMemory, s);
+    held->total_B[k][s] = memory->total_B;
+    held->capacity_B = memory->capacity_B;
+  }
+}
+
+static gboolean
+hold_on (const TrnJob *job, TrnClosedAsk ask, guint32 dp, TrnHeld *held, guint k, GError **error)
+{
+  TrnVariant variant;
+  ask.dp = dp;
+  gboolean ok = trn_variant_plan (job, &ask, &variant, error);
+  if (ok) {
+    g_autofree TrnMemoryTurns *turns = trn_memory_turns_new (&variant.model, NULL, NULL);
+    hold (&variant.model, turns, held, k);
+  }
+  trn_model_clear (&variant.model);
+  return ok;
+}
+
+TrnHeld *
+trn_held_new (const TrnJob *job, const TrnClosedAsk *ask, guint32 least, guint32 most, GError **error)
+{
+  TrnHeld *held = g_new0 (TrnHeld, 1);
+  if (hold_on (job, *ask, least, held, 0, error) && hold_on (job, *ask, most, held, 1, error))
+    return held;
+  trn_held_free (held);
+  return NULL;
+}
+
+TrnHeld *
+trn_held_one (const TrnModel *model, const TrnMemoryTurns *turns)
+{
+  TrnHeld *held = g_new0 (TrnHeld, 1);
+  hold (model, turns, held, 0);
+  return held;
+}
+
+void
+trn_held_free (TrnHeld *held)
+{
+  if (held == NULL)
+    return;
+  g_free (held->total_B[0]);
+  g_free (held->total_B[1]);
+  g_free (held);
+}
+
+void
+trn_held_at (const TrnHeld *held, guint32 dp, TrnClosedStep *out)
+{
+  double share = held->total_B[1] != NULL ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0;
+  out->restore_B = dp * (held->kept_B[0] + share * (held->kept_B[1] - held->kept_B[0]));
+  out->memory_B = -1;
+  out->capacity_B = held->capacity_B;
+  for (guint32 s = 0; s < held->p; s++) {
+    double total_B = held->total_B[0][s];
+    if (held->total_B[1] != NULL)
+      total_B += share * (held->total_B[1][s] - total_B);
+    if (total_B > out->memory_B) {
+      out->memory_B = total_B;
+      out->fullest = s;
+    }
+  }
+  out->fits = held->capacity_B <= 0 || out->memory_B <= held->capacity_B;
+}

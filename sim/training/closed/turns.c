@@ -1,0 +1,374 @@
+/* When the turns of a pipeline run, from what each takes: every turn starts when the one before it on its rank and what it needs
+ * of others have ended. An order in which all of them can be gone through depends on the schedule alone: it is found once (TrnWay),
+ * for every cut whose turns take other times. Of many micro-batches about three rounds are followed; from there on each further
+ * round takes what the last one did, as long as the slowest rank is busy or the way to the end and back is full, which both repeat.
+ * Check: bubbles of even stages are those of schedule-private.h (test_workload_closed). */
+#include <math.h>
+#include <string.h>
+
+#include "closed-private.h"
+
+/* ---- a way through a schedule ---- */
+
+/* A turn, where all that it needs has come before it. */
+typedef struct {
+  guint32 needs, makes; /* slots: when what it needs, and what it makes, is there */
+  guint32 length;       /* of the way's lengths */
+  guint32 place;        /* rank and chunk, as of TrnTurns */
+  guint32 rank;
+  guint32 to;          /* rank that waits for what it makes */
+  guint8 sends;        /* of SENDS */
+  guint8 paired;       /* it begins and ends with the next one */
+  guint8 first, final; /* forward pass of its chunk; that completes its gradients */
+} Turn;
+
+enum { SENDS_NOTHING, SENDS_NEXT, SENDS_AROUND, SENDS };
+enum { SLOT_START, SLOT_NOBODY, SLOTS_OWN }; /* the begin of the step; what nobody waits for */
+
+struct TrnWay {
+  MdlPipeline pipe;
+  gboolean queued; /* as of trn_way_new() */
+  guint32 n, n_slots;
+  Turn *turn;
+  GArray **order; /* by rank: MdlTurn */
+};
+
+/* While a way is made. */
+typedef struct {
+  const MdlPipeline *pipe;
+  guint32 *next;    /* by rank: of its turns */
+  guint32 *slot[2]; /* by position and micro-batch: of what forward and backward turns made; 0: not yet */
+  GArray *unused;   /* slots that were read: guint32 */
+  guint32 *final;   /* by rank and chunk: turn of the way */
+  gboolean *begun;  /* by rank and chunk */
+  TrnWay *way;
+} Maker;
+
+static guint32 *
+slot_at (const Maker *m, const MdlTurn *turn, guint32 position)
+{
+  return &m->slot[turn->kind != MDL_TURN_FORWARD][(gsize)position * m->pipe->m + turn->micro_batch];
+}
+
+static guint32
+sends_of (guint32 rank, const MdlPlace *to)
+{
+  guint32 apart = to->rank > rank ? to->rank - rank : rank - to->rank;
+  return apart == 0 ? SENDS_NOTHING : apart == 1 ? SENDS_NEXT : SENDS_AROUND;
+}
+
+static guint32
+take_slot (Maker *m)
+{
+  if (m->unused->len == 0)
+    return m->way->n_slots++;
+  guint32 slot = g_array_index (m->unused, guint32, m->unused->len - 1);
+  g_array_set_size (m->unused, m->unused->len - 1);
+  return slot;
+}
+
+/* Of each thing made one turn has need: its slot is free again. */
+static guint32
+read_slot (Maker *m, guint32 *slot)
+{
+  g_array_append_val (m->unused, *slot);
+  return *slot;
+}
+
+static gboolean
+is_ready (const Maker *m, guint32 rank, const MdlTurn *turn)
+{
+  MdlPlace from;
+  return !mdl_schedule_needs (m->pipe, rank, turn, &from) || *slot_at (m, turn, mdl_schedule_position (m->pipe, from)) > 0;
+}
+
+static void
+add_turn (Maker *m, guint32 rank, const MdlTurn *turn)
+{
+  guint32 place = rank * mdl_schedule_chunks (m->pipe) + turn->chunk, at = m->way->n++;
+  guint32 position = mdl_schedule_position (m->pipe, (MdlPlace){ rank, turn->chunk });
+  Turn *out = &m->way->turn[at];
+  MdlPlace other;
+  *out = (Turn){ .needs = SLOT_START,
+                 .makes = SLOT_NOBODY,
+                 .length = (guint32)turn->kind * mdl_schedule_positions (m->pipe) + position,
+                 .place = place,
+                 .rank = rank };
+  if (mdl_schedule_needs (m->pipe, rank, turn, &other))
+    out->needs = read_slot (m, slot_at (m, turn, mdl_schedule_position (m->pipe, other)));
+  if (mdl_schedule_feeds (m->pipe, rank, turn, &other)) {
+    out->sends = (guint8)sends_of (rank, &other);
+    out->to = other.rank;
+    out->makes = *slot_at (m, turn, position) = take_slot (m);
+  }
+  if (turn->kind == MDL_TURN_FORWARD && !m->begun[place])
+    m->begun[place] = out->first = TRUE;
+  if (turn->kind == MDL_TURN_BACKWARD || turn->kind == MDL_TURN_WEIGHT_GRADIENT)
+    m->final[place] = at;
+}
+
+/* The next turn of a rank, or the two of a pair; FALSE: it has to wait for others, or is done. */
+static gboolean
+take_turn (Maker *m, guint32 rank)
+{
+  const GArray *order = m->way->order[rank];
+  if (m->next[rank] >= order->len)
+    return FALSE;
+  const MdlTurn *turn = &g_array_index (order, MdlTurn, m->next[rank]);
+  guint32 n = turn->paired ? 2 : 1;
+  for (guint32 k = 0; k < n; k++)
+    if (!is_ready (m, rank, turn + k))
+      return FALSE;
+  for (guint32 k = 0; k < n; k++)
+    add_turn (m, rank, turn + k);
+  m->way->turn[m->way->n - n].paired = n > 1;
+  m->next[rank] += n;
+  return TRUE;
+}
+
+static void
+take_all (Maker *m)
+{
+  for (gboolean moves = TRUE; moves;) {
+    moves = FALSE;
+    for (guint32 s = 0; s < m->pipe->p; s++)
+      while (take_turn (m, s))
+        moves = TRUE;
+  }
+}
+
+/* In the order of the list: where a turn's result is sent, the receiver's turns before it in the way are those listed before. */
+static void
+take_listed (Maker *m)
+{
+  g_autoptr (GArray) listed = mdl_schedule_list (m->pipe, m->way->order);
+  for (guint i = 0; i < listed->len;) {
+    guint32 before = m->way->n;
+    gboolean taken = take_turn (m, g_array_index (listed, MdlListed, i).rank);
+    g_assert (taken);
+    i += m->way->n - before;
+  }
+}
+
+TrnWay *
+trn_way_new (const MdlPipeline *pipe, gboolean queued)
+{
+  guint32 p = pipe->p, places = p * mdl_schedule_chunks (pipe);
+  gsize all = 0, made = (gsize)mdl_schedule_positions (pipe) * pipe->m;
+  TrnWay *way = g_new0 (TrnWay, 1);
+  Maker m = { .pipe = pipe, .way = way, .unused = g_array_new (FALSE, FALSE, sizeof (guint32)) };
+  way->order = g_new (GArray *, p);
+  m.next = g_new0 (guint32, p);
+  m.final = g_new0 (guint32, places);
+  m.begun = g_new0 (gboolean, places);
+  m.slot[0] = g_new0 (guint32, made);
+  m.slot[1] = g_new0 (guint32, made);
+  for (guint32 s = 0; s < p; s++) {
+    way->order[s] = mdl_schedule_order (pipe, s);
+    all += way->order[s]->len;
+  }
+  way->pipe = *pipe;
+  way->queued = queued;
+  way->n_slots = SLOTS_OWN;
+  way->turn = g_new (Turn, all);
+  if (queued)
+    take_listed (&m);
+  else
+    take_all (&m);
+  g_assert (way->n == all); /* schedules have no cycles */
+  for (guint32 i = 0; i < places; i++)
+    way->turn[m.final[i]].final = TRUE;
+  g_free (m.next);
+  g_free (m.final);
+  g_free (m.begun);
+  g_free (m.slot[0]);
+  g_free (m.slot[1]);
+  g_array_unref (m.unused);
+  return way;
+}
+
+void
+trn_way_free (TrnWay *way)
+{
+  if (way == NULL)
+    return;
+  for (guint32 s = 0; s < way->pipe.p; s++)
+    g_array_unref (way->order[s]);
+  g_free (way->order);
+  g_free (way->turn);
+  g_free (way);
+}
+
+const MdlPipeline *
+trn_way_pipe (const TrnWay *way)
+{
+  return &way->pipe;
+}
+
+guint32
+trn_way_length (const TrnWay *way)
+{
+  return way->n;
+}
+
+GArray *const *
+trn_way_orders (const TrnWay *way)
+{
+  return way->order;
+}
+
+/* ---- following it ---- */
+
+/* Times as the sends are, and as they were without: two at once, for the processor waits for neither. */
+enum { SENT, UNSENT, LANES };
+typedef struct {
+  double s[LANES];
+} Times;
+
+static inline Times
+later (Times a, Times b)
+{
+  for (int k = 0; k < LANES; k++)
+    a.s[k] = a.s[k] > b.s[k] ? a.s[k] : b.s[k];
+  return a;
+}
+
+static inline Times
+plus (Times a, Times b)
+{
+  for (int k = 0; k < LANES; k++)
+    a.s[k] += b.s[k];
+  return a;
+}
+
+/* Lengths of all turns, by kind and position. */
+static double *
+all_lengths (const MdlPipeline *pipe, const TrnTurnsAsk *ask)
+{
+  guint32 n = mdl_schedule_positions (pipe);
+  double *length_s = g_new (double, (gsize)MDL_TURN_KINDS *n);
+  for (int k = 0; k < MDL_TURN_KINDS; k++)
+    memcpy (length_s + (gsize)k * n, ask->turn_s[k], n * sizeof *length_s);
+  return length_s;
+}
+
+/* What a turn that ends at `ends` makes is where it is needed; of a queued pipeline once both ranks have done what is listed
+ * before. `end` and `queue`, by rank: of the latest turn and the latest transfer. */
+static inline Times
+arrives (const TrnWay *way, const Turn *turn, Times ends, Times send, const Times *end, Times *queue)
+{
+  if (!way->queued || turn->sends == SENDS_NOTHING)
+    return plus (ends, send);
+  Times begin = later (later (ends, end[turn->to]), later (queue[turn->rank], queue[turn->to]));
+  return queue[turn->rank] = queue[turn->to] = plus (begin, send);
+}
+
+/* The end of the last turn; fills end_s, first_s and final_s of *out. */
+static Times
+follow (const TrnWay *way, const TrnTurnsAsk *ask, const double *length_s, TrnTurns *out)
+{
+  const Times sends[SENDS] = { [SENDS_NEXT] = { { ask->send_s, 0 } }, [SENDS_AROUND] = { { ask->wrap_s, 0 } } };
+  const Times keeps[SENDS] = { [SENDS_NEXT] = ask->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
+                               [SENDS_AROUND] = ask->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
+  guint32 p = way->pipe.p;
+  Times *slot = g_new0 (Times, way->n_slots + 3 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, *queue = end + p;
+  Times last = { { 0 } };
+  for (const Turn *t = way->turn, *stop = t + way->n; t < stop; t++) {
+    guint n = t->paired ? 2 : 1;
+    Times begin = later (idle[t->rank], slot[t->needs]);
+    double long_s = length_s[t->length];
+    if (n > 1) {
+      begin = later (begin, slot[t[1].needs]);
+      long_s = (long_s + length_s[t[1].length]) * ask->paired;
+    }
+    Times ends = plus (begin, (Times){ { long_s, long_s } }), until = idle[t->rank];
+    end[t->rank] = later (end[t->rank], ends);
+    for (guint k = 0; k < n; k++) {
+      const Turn *one = t + k;
+      slot[one->makes] = arrives (way, one, ends, sends[one->sends], end, queue);
+      until = later (until, plus (ends, keeps[one->sends]));
+      if (one->first)
+        out->first_s[one->place] = begin.s[SENT];
+      if (one->final)
+        out->final_s[one->place] = ends.s[SENT];
+    }
+    idle[t->rank] = until;
+    t += n - 1;
+  }
+  for (guint32 s = 0; s < p; s++) {
+    out->end_s[s] = end[s].s[SENT];
+    last = later (last, end[s]);
+  }
+  g_free (slot);
+  return last;
+}
+
+/* Rounds that are followed before one that repeats; DualPipe's ramps are longer. */
+static guint32
+rounds (const MdlPipeline *pipe)
+{
+  return pipe->schedule == MDL_SCHEDULE_DUALPIPE || pipe->schedule == MDL_SCHEDULE_DUALPIPE_V ? 5 : 3;
+}
+
+guint32
+trn_turns_followed (const MdlPipeline *pipe)
+{
+  guint32 most = rounds (pipe) * pipe->p;
+  return pipe->m <= most ? pipe->m : most + (pipe->m - most) % pipe->p;
+}
+
+/* What a rank computes for one micro-batch. */
+static double
+busy_s (const MdlPipeline *pipe, const TrnTurnsAsk *ask, guint32 rank)
+{
+  double sum_s = 0;
+  guint32 chunks = mdl_schedule_chunks (pipe);
+  for (guint32 c = 0; c < chunks; c++) {
+    guint32 position = mdl_schedule_position (pipe, (MdlPlace){ rank, c });
+    sum_s += ask->turn_s[MDL_TURN_FORWARD][position] + ask->turn_s[MDL_TURN_BACKWARD][position];
+  }
+  return sum_s / mdl_schedule_copies (pipe) * (ask->paired < 1 ? ask->paired : 1);
+}
+
+gboolean
+trn_turns_repeat (const MdlPipeline *pipe)
+{
+  return pipe->m > rounds (pipe) * pipe->p;
+}
+
+TrnTurns *
+trn_turns_new (const MdlPipeline *pipe, const TrnWay *way, const TrnWay *before, const TrnTurnsAsk *ask)
+{
+  TrnTurns *out = g_new0 (TrnTurns, 1);
+  guint32 chunks = mdl_schedule_chunks (pipe);
+  g_autofree double *length_s = all_lengths (pipe, ask);
+  double base_s = 0, most_s = 0;
+  out->end_s = g_new0 (double, pipe->p);
+  out->first_s = g_new0 (double, pipe->p *chunks);
+  out->final_s = g_new0 (double, pipe->p *chunks);
+  out->m = way->pipe.m;
+  if (before != NULL)
+    base_s = follow (before, ask, length_s, out).s[SENT];
+  const Times full = follow (way, ask, length_s, out);
+  gboolean sends = ask->send_s > 0 || ask->wrap_s > 0;
+  out->time_s = full.s[SENT];
+  out->sends_s = sends ? full.s[SENT] - full.s[UNSENT] : 0;
+  if (before == NULL)
+    return out;
+  for (guint32 s = 0; s < pipe->p; s++)
+    most_s = fmax (most_s, busy_s (pipe, ask, s));
+  out->more_s = (full.s[SENT] - base_s) / pipe->p;
+  out->sends_more_s = fmax (out->more_s - most_s, 0);
+  return out;
+}
+
+void
+trn_turns_free (TrnTurns *turns)
+{
+  if (turns == NULL)
+    return;
+  g_free (turns->end_s);
+  g_free (turns->first_s);
+  g_free (turns->final_s);
+  g_free (turns);
+}

@@ -1,0 +1,430 @@
+/* What the communication of a step takes: each kind of group on each pipeline rank priced once for each size.
+ *
+ * Groups of the same kind do the same at the same time: tensor-parallel groups of all nodes, the data-parallel groups of each
+ * tensor rank. Their traffic is added up, on whatever they share; the slowest of them sets the time. Groups that never leave an
+ * island and sit alike on alike nodes are one communicator, whose traffic is moved to each. What all operations of a step put on
+ * the links is folded when the last has been priced (fold-private.h). */
+#include <math.h>
+#include <string.h>
+
+#include "collective/fold.h"
+#include "collective/send.h"
+#include "model-private.h"
+
+/* Groups that one communicator stands for: how many nodes on from its own each of them is. */
+typedef struct {
+  ColComm *comm;
+  GArray *shifts; /* gint64; the first is 0 */
+} Like;
+
+/* Of a kind on a pipeline rank, all groups; made once, priced for many sizes. */
+typedef struct {
+  GPtrArray *likes; /* Like; the first is that of rank 0 */
+  guint32 n_groups;
+} Group;
+
+/* What groups, or pairs, put on the links by one algorithm, whatever the size. */
+typedef struct {
+  guint operation;
+  ColSpread *spread;
+} Shape;
+
+/* A collective, or a send: `kind` below 0, from `from` to `to`. */
+typedef struct {
+  gint32 kind;
+  guint32 from, to; /* of a collective: pipeline rank and operation */
+  gint32 format;
+  double size_B;
+} Question;
+
+struct TrnPrices {
+  const TrnModel *model;
+  ColSettings settings; /* closed form: flows run in the step */
+  ColGround *ground;
+  ColFold *fold;
+  GHashTable *groups; /* text of (kind, pp) -> Group */
+  GHashTable *shapes; /* text of what loads the links -> Shape */
+  GHashTable *priced; /* Question -> TrnPriced */
+  GArray *beside;     /* guint: operations of the fold that are no communication */
+};
+
+static void
+free_like (gpointer data)
+{
+  Like *like = data;
+  col_comm_free (like->comm);
+  g_array_unref (like->shifts);
+  g_free (like);
+}
+
+static void
+free_group (gpointer data)
+{
+  Group *group = data;
+  g_ptr_array_unref (group->likes);
+  g_free (group);
+}
+
+static void
+free_shape (gpointer data)
+{
+  Shape *shape = data;
+  col_spread_unref (shape->spread);
+  g_free (shape);
+}
+
+static void
+free_priced (gpointer data)
+{
+  TrnPriced *priced = data;
+  col_coll_clear (&priced->coll);
+  g_free (priced);
+}
+
+static guint
+hash_question (gconstpointer key)
+{
+  const Question *q = key;
+  return g_double_hash (&q->size_B) * 31u + (guint)q->kind * 1009u + q->from * 9176u + q->to * 101u + (guint)q->format;
+}
+
+static gboolean
+same_question (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, sizeof (Question)) == 0;
+}
+
+TrnPrices *
+trn_prices_new (const TrnModel *model, gboolean fold)
+{
+  TrnPrices *prices = g_new0 (TrnPrices, 1);
+  prices->model = model;
+  prices->settings = model->job->system->settings;
+  prices->settings.mode = COL_MODE_MODEL;
+  prices->ground = col_ground_new (model->job->system->clu, &prices->settings);
+  prices->fold = col_fold_new (prices->ground, model->job->system->clu, fold);
+  prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
+  prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
+  prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
+  prices->beside = g_array_new (FALSE, FALSE, sizeof (guint));
+  return prices;
+}
+
+void
+trn_prices_free (TrnPrices *prices)
+{
+  if (prices == NULL)
+    return;
+  g_array_unref (prices->beside);
+  g_hash_table_unref (prices->priced);
+  g_hash_table_unref (prices->shapes);
+  g_hash_table_unref (prices->groups);
+  col_fold_free (prices->fold);
+  col_ground_unref (prices->ground);
+  g_free (prices);
+}
+
+void
+trn_prices_beside (TrnPrices *prices, const GArray *loads)
+{
+  ColScratch *scratch = col_ground_scratch (prices->ground);
+  for (guint i = 0; i < loads->len; i++) {
+    const ColLoad *load = &g_array_index (loads, ColLoad, i);
+    col_scratch_add (scratch, load->res, load->load, load->factor);
+  }
+  ColSpread *spread = col_spread_take (prices->ground, prices->model->job->system->clu);
+  guint operation = col_fold_add (prices->fold, spread);
+  g_array_append_val (prices->beside, operation);
+  col_spread_unref (spread);
+}
+
+const GArray *
+trn_prices_side_loads (const TrnPrices *prices, unsigned i)
+{
+  return col_fold_binding (prices->fold, g_array_index (prices->beside, guint, i));
+}
+
+void
+trn_prices_fold (TrnPrices *prices)
+{
+  col_fold_close (prices->fold);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, prices->priced);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    TrnPriced *priced = value;
+    if (priced->time_s <= 0)
+      continue;
+    priced->all = col_fold_loads (prices->fold, priced->operation);
+    priced->loads = col_fold_binding (prices->fold, priced->operation);
+  }
+}
+
+static guint32
+gpu_of (const TrnModel *model, guint32 rank)
+{
+  return g_array_index (model->job->system->gpus, guint32, rank);
+}
+
+/* What it asks of a GPU while its bytes pass: after its latency. Others slow it by so much a byte. */
+static void
+find_demand (TrnPriced *priced, gboolean two)
+{
+  const ColAnswer *coll = &priced->coll;
+  MdlOverlapCommKind kind = two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV ? MDL_OVERLAP_PAIRWISE
+                            : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
+                                                                                              : MDL_OVERLAP_SM;
+  priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };
+  double time_s = coll->cost.time_s - coll->cost.latency_s;
+  if (time_s > 0)
+    priced->demand.memory_Bps = mdl_overlap_memory_B (coll->op, kind, coll->size_B, two ? 2 : coll->n_ranks) / time_s;
+}
+
+/* What of its capacity a load takes, per byte. */
+static double
+fullness (const TrnPrices *prices, CluRes res, const ColLoad *load)
+{
+  return load->load / (load->factor * clu_resource_capacity (prices->model->job->system->clu, res));
+}
+
+/* Time of all together: the slowest group's own, or what the fullest resource needs after the latency. */
+static void
+settle (const TrnPrices *prices, const Shape *shape, TrnPriced *priced)
+{
+  const ColSpread *spread = shape->spread;
+  double most = 0;
+  for (guint k = 0; k < spread->kinds->len; k++) {
+    const ColNodeKind *kind = spread->kinds->pdata[k];
+    CluRes first = clu_node_first_resource (prices->model->job->system->clu, kind->first_node);
+    for (guint i = 0; i < kind->rows->len; i++) {
+      const ColLoad *row = &g_array_index (kind->rows, ColLoad, i);
+      most = fmax (most, fullness (prices, first + row->res, row));
+    }
+  }
+  for (guint i = 0; i < spread->outside->len; i++) {
+    const ColLoad *row = &g_array_index (spread->outside, ColLoad, i);
+    most = fmax (most, fullness (prices, row->res, row));
+  }
+  priced->operation = shape->operation;
+  priced->time_s =
+      fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B * (most * priced->coll.cost.wire));
+}
+
+/* Takes the key; a reference of the spread. */
+static const Shape *
+keep_shape (TrnPrices *prices, char *key, ColSpread *spread)
+{
+  Shape *shape = g_new (Shape, 1);
+  *shape = (Shape){ col_fold_add (prices->fold, spread), spread };
+  g_hash_table_insert (prices->shapes, key, shape);
+  return shape;
+}
+
+/* ---- groups ---- */
+
+/* What makes two groups within islands alike: on which GPUs of equal nodes their ranks are, as far apart. The first node into
+ * *node. */
+static GBytes *
+key_of (TrnPrices *prices, const GArray *ranks, guint32 *node)
+{
+  const Clu *clu = prices->model->job->system->clu;
+  g_autofree guint32 *key = g_new (guint32, 3 * (gsize)ranks->len);
+  for (guint i = 0; i < ranks->len; i++) {
+    CluDev dev = clu_gpu (clu, gpu_of (prices->model, g_array_index (ranks, guint32, i)));
+    guint32 here = clu_dev_node (clu, dev);
+    if (i == 0)
+      *node = here;
+    key[3 * i] = col_ground_colour (prices->ground, here);
+    key[3 * i + 1] = here - *node;
+    key[3 * i + 2] = clu_dev_index (clu, dev);
+  }
+  return g_bytes_new (key, 3 * (gsize)ranks->len * sizeof *key);
+}
+
+/* Whether the first and the last rank are in one domain, without which the group is in none. */
+static gboolean
+may_be_local (const TrnModel *model, const GArray *ranks)
+{
+  const Clu *clu = model->job->system->clu;
+  CluDev first = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, 0)));
+  CluDev last = clu_gpu (clu, gpu_of (model, g_array_index (ranks, guint32, ranks->len - 1)));
+  return clu_domain_of_node (clu, clu_dev_node (clu, first)) == clu_domain_of_node (clu, clu_dev_node (clu, last));
+}
+
+static Like *
+new_like (const TrnPrices *prices, const GArray *ranks, GError **error)
+{
+  static const gint64 here = 0;
+  g_autofree guint32 *gpus = g_new (guint32, ranks->len);
+  for (guint i = 0; i < ranks->len; i++)
+    gpus[i] = gpu_of (prices->model, g_array_index (ranks, guint32, i));
+  ColComm *comm = col_comm_new_on (prices->ground, prices->model->job->system->clu, &prices->settings, gpus, ranks->len, error);
+  if (comm == NULL)
+    return NULL;
+  Like *like = g_new (Like, 1);
+  *like = (Like){ comm, g_array_new (FALSE, FALSE, sizeof (gint64)) };
+  g_array_append_val (like->shifts, here);
+  return like;
+}
+
+/* A group's node and the communicator that may stand for it. */
+typedef struct {
+  Like *like;
+  guint32 node;
+} Known;
+
+/* Adds the group of these ranks; to one that is alike, where there is one. */
+static gboolean
+add_group (TrnPrices *prices, Group *group, const GArray *ranks, GHashTable *known, GError **error)
+{
+  guint32 node = 0;
+  g_autoptr (GBytes) key = may_be_local (prices->model, ranks) ? key_of (prices, ranks, &node) : NULL;
+  const Known *same = key != NULL ? g_hash_table_lookup (known, key) : NULL;
+  group->n_groups++;
+  if (same != NULL) {
+    gint64 shift = (gint64)node - same->node;
+    g_array_append_val (same->like->shifts, shift);
+    return TRUE;
+  }
+  Like *like = new_like (prices, ranks, error);
+  if (like == NULL)
+    return FALSE;
+  g_ptr_array_add (group->likes, like);
+  if (key != NULL && col_comm_is_local (like->comm)) {
+    Known *one = g_new (Known, 1);
+    *one = (Known){ like, node };
+    g_hash_table_insert (known, g_steal_pointer (&key), one);
+  }
+  return TRUE;
+}
+
+static const Group *
+find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
+{
+  const TrnModel *model = prices->model;
+  g_autofree char *key = g_strdup_printf ("%d %u", (int)kind, pp);
+  Group *group = g_hash_table_lookup (prices->groups, key);
+  if (group != NULL)
+    return group;
+  g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32)), leaders = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, g_free);
+  guint32 alone = 0;
+  if (kind != TRN_GROUP_MODEL && trn_grid_group_size (&model->grid, kind) > 1)
+    trn_grid_leaders (&model->grid, kind, leaders);
+  else
+    g_array_append_val (leaders, alone);
+  group = g_new0 (Group, 1);
+  group->likes = g_ptr_array_new_with_free_func (free_like);
+  g_hash_table_insert (prices->groups, g_steal_pointer (&key), group);
+  for (guint i = 0; i < leaders->len; i++) {
+    trn_grid_group (&model->grid, kind, pp, g_array_index (leaders, guint32, i), ranks);
+    if (!add_group (prices, group, ranks, known, error))
+      return NULL;
+  }
+  return group;
+}
+
+/* ---- collectives ---- */
+
+/* The slowest group's price into *out, the algorithms of all behind `key`. */
+static gboolean
+price_group (const Group *group, const ColCollRequest *request, GString *key, ColAnswer *out, GError **error)
+{
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    g_auto (ColAnswer) coll = { 0 };
+    if (!col_coll_price (like->comm, request, &coll, error))
+      return FALSE;
+    g_string_append_printf (key, " %d", (int)coll.algo);
+    /* equal groups differ by the last bits of their sums: the first of them is named */
+    if (i > 0 && coll.cost.time_s <= out->cost.time_s * (1 + 1e-9))
+      continue;
+    ColAnswer slower = coll;
+    coll = *out;
+    *out = slower;
+  }
+  return TRUE;
+}
+
+static const Shape *
+shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, const GString *key, GError **error)
+{
+  const Shape *known = g_hash_table_lookup (prices->shapes, key->str);
+  if (known != NULL)
+    return known;
+  g_auto (ColAnswer) coll = { 0 };
+  GPtrArray *spreads = g_ptr_array_new ();
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    if (!col_coll_price (like->comm, request, &coll, error)) {
+      g_ptr_array_unref (spreads);
+      return NULL;
+    }
+    g_ptr_array_add (spreads, col_spread_ref (coll.spread));
+  }
+  ColScratch *scratch = col_ground_scratch (prices->ground);
+  for (guint i = 0; i < spreads->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    for (guint k = 0; k < like->shifts->len; k++)
+      col_spread_add (spreads->pdata[i], g_array_index (like->shifts, gint64, k), scratch);
+    col_spread_unref (spreads->pdata[i]);
+  }
+  g_ptr_array_unref (spreads);
+  return keep_shape (prices, g_strdup (key->str), col_spread_take (prices->ground, prices->model->job->system->clu));
+}
+
+const TrnPriced *
+trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
+{
+  const Question question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
+  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  if (priced != NULL)
+    return priced;
+  const Group *group = find_group (prices, kind, pp, error);
+  if (group == NULL)
+    return NULL;
+  const ColCollRequest request = { op, size_B, mdl_format_dtype (format), MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+  priced = g_new0 (TrnPriced, 1);
+  priced->n_groups = group->n_groups;
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  if (trn_grid_group_size (&prices->model->grid, kind) == 1)
+    return priced;
+  g_autoptr (GString) key = g_string_new (NULL);
+  g_string_printf (key, "%d %u %d", (int)kind, pp, (int)op);
+  if (!price_group (group, &request, key, &priced->coll, error))
+    return NULL;
+  const Shape *shape = shape_of (prices, group, &request, key, error);
+  if (shape == NULL)
+    return NULL;
+  find_demand (priced, FALSE);
+  settle (prices, shape, priced);
+  return priced;
+}
+
+const TrnPriced *
+trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
+{
+  const TrnModel *model = prices->model;
+  const Question question = { -1, from, to, 0, size_B };
+  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  if (priced != NULL)
+    return priced;
+  guint32 n = trn_grid_locals (&model->grid);
+  g_autofree guint32 *ends = g_new (guint32, 2 * (gsize)n);
+  for (guint32 i = 0; i < n; i++) {
+    ends[i] = gpu_of (model, trn_grid_rank (&model->grid, from, i));
+    ends[n + i] = gpu_of (model, trn_grid_rank (&model->grid, to, i));
+  }
+  priced = g_new0 (TrnPriced, 1);
+  priced->n_groups = n;
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  if (!col_send_price (prices->ground, model->job->system->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
+    return NULL;
+  g_autofree char *key = g_strdup_printf ("send %u %u", from, to);
+  const Shape *shape = g_hash_table_lookup (prices->shapes, key);
+  if (shape == NULL)
+    shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (priced->coll.spread));
+  find_demand (priced, TRUE);
+  settle (prices, shape, priced);
+  return priced;
+}

@@ -1,0 +1,14 @@
+/* A data set that is copied to the nodes' drives before training. */
+#ifndef TRAINING_STAGING_PRIVATE_H
+#define TRAINING_STAGING_PRIVATE_H
+
+#include "training/training.h"
+
+extern const BaseSchema trn_schema_stage;
+
+gboolean trn_check_stage (const TrnJob *job, GError **error);
+/* How long it takes, and after how many epochs it has paid, into the loader's result; nothing where the loader has none. `before`:
+ * the step as it was without a loader. */
+gboolean trn_add_stage (const TrnJob *job, const TrnResult *before, TrnResult *training, ColRunInfo *info, GError **error);
+
+#endif

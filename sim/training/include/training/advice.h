@@ -1,0 +1,31 @@
+/* Changes of a training scenario that could make its step quicker, or that show what it hangs on: each to be tried by running the
+ * scenario with it. */
+#ifndef TRAINING_ADVICE_H
+#define TRAINING_ADVICE_H
+
+#include "training/training.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  TRN_CHANGE_HARDWARE,    /* another machine */
+  TRN_CHANGE_SOFTWARE,    /* another way to run the same training */
+  TRN_CHANGE_SENSITIVITY, /* what the answer hangs on: it would be so if … */
+  TRN_CHANGE_KINDS
+} TrnChangeKind;
+extern const char *const trn_change_kind_names[TRN_CHANGE_KINDS];
+
+typedef struct {
+  TrnChangeKind kind;
+  char *what;               /* "tp 8 -> 4" */
+  GPtrArray *sets;          /* char *: "path=value", as of --set, to follow those of the scenario */
+  gboolean no_interference; /* an option beside them */
+} TrnChange;
+
+/* Of a scenario with a training step of a model that can be planned; empty for others. Not all of them can run. Returned: full,
+ * of TrnChange *. */
+GPtrArray *trn_advice_changes (const TrnJob *job);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,69 @@
+/* A training step of a model in closed form, for who asks for many: what a plan compares before the engine runs the best few. */
+#ifndef TRAINING_CLOSED_H
+#define TRAINING_CLOSED_H
+
+#include "training/training.h"
+
+G_BEGIN_DECLS
+
+typedef enum { TRN_AGAIN_NONE, TRN_AGAIN_SELECTIVE, TRN_AGAIN_FULL, TRN_AGAIN_N } TrnAgain;
+extern const BaseName trn_again_names[]; /* as `recompute:` of a job */
+
+/* One configuration. Counts are at least 1, but for zero: 0 to 3. */
+typedef struct {
+  guint32 tp, cp, pp, vp, ep, dp;
+  guint32 zero;
+  guint32 micro_batch;   /* sequences of a pass */
+  guint32 micro_batches; /* of a replica and step */
+  MdlSchedule schedule;
+  TrnAgain recompute;
+  gboolean sp;
+} TrnClosedAsk;
+
+/* What it comes to; parts as in TrnResult, of the stage that ends last, and sum to the step. */
+typedef struct {
+  double step_time_s, step_time_lo_s, step_time_hi_s;
+  double wire_band; /* half-width of the band of its widest communication */
+  double part_s[TRN_PART_N];
+  guint32 stage, n_ranks;
+  double tokens;               /* of a step */
+  double mfu;                  /* over the dense peak of the compute format */
+  double memory_B, capacity_B; /* of the fullest stage; capacity 0: not known */
+  double restore_B;            /* that all ranks hold of parameters and optimizer */
+  guint32 fullest;
+  gboolean fits;
+  BaseSource provenance;
+} TrnClosedStep;
+
+typedef struct TrnClosed TrnClosed;
+
+/* `job` is borrowed: a training workload with a model, whose own cut is what a TrnClosedAsk replaces; all else is its. NULL
+ * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas
+ * of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
+TrnClosed *trn_closed_new (const TrnJob *job, GError **error);
+void trn_closed_free (TrnClosed *closed);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnClosed, trn_closed_free)
+
+/* What closed forms of several scenarios have in common: orders of turns of their pipelines, and what those keep in memory, found
+ * again by all that it depends on, whatever machine or model it was asked for. At most some 50 MB. Returned: full. */
+typedef struct TrnClosedPool TrnClosedPool;
+TrnClosedPool *trn_closed_pool_new (void);
+void trn_closed_pool_free (TrnClosedPool *pool);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnClosedPool, trn_closed_pool_free)
+/* From now on `closed` remembers this there, and not for itself. `pool` is borrowed, outlives it, and belongs to one thread at a
+ * time, with all that share it. The answers are the same, to the last bit. */
+void trn_closed_share (TrnClosed *closed, TrnClosedPool *pool);
+
+/* For a search: of what does not fit into memory only that is said from now on, and its times are 0. */
+void trn_closed_skip_unfit (TrnClosed *closed);
+
+/* FALSE and *error where the configuration cannot be: what does not divide, or needs more GPUs than there are. One that does not
+ * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
+ * is remembered. */
+gboolean trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out, GError **error);
+/* The cut that the job itself has. */
+gboolean trn_closed_own (const TrnClosed *closed, TrnClosedAsk *ask, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,116 @@
+/* Keys of a training workload that runs a `model`: how it is cut over ranks, in which numbers it computes, by whose software. */
+#ifndef TRAINING_MODEL_SPEC_H
+#define TRAINING_MODEL_SPEC_H
+
+#include "models/layer.h"
+
+G_BEGIN_DECLS
+
+/* Formats; those of `optimizer` and `master` may be none. */
+typedef struct {
+  BaseHead head;
+  BaseEnum compute, head_compute, attention; /* of layers, of the output head, of the core of attention */
+  BaseEnum parameters;                       /* as the model holds them */
+  BaseEnum gradients;                        /* that weight gradients are added up in */
+  BaseEnum reduce, gather;                   /* that they, and sharded parameters, travel in */
+  BaseEnum master, optimizer;                /* copies that the optimizer updates; its moments */
+} TrnPrecisionSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseBool embedding, head_layer; /* each counts as a layer where layers are dealt out */
+  const BaseYamlNode *layout;     /* list of lists of layers, a list a chunk */
+} TrnPipelineSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseBool tp, gradients, parameters, p2p;
+} TrnOverlapSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseNum year;
+  BaseNum efficiency, attention;    /* in place of the measured ones */
+  BaseNum kernel, sync, collective; /* s of the host, likewise */
+  BaseBool queues_sends;            /* sends and receives of a pipeline rank */
+} TrnSoftwareSpec;
+
+typedef enum { TRN_ADAMW, TRN_ADAMW_FUSED } TrnOptimizer;
+
+typedef struct {
+  BaseHead head;
+  BaseBool reshard, copies;
+  BaseNum prefetch; /* layers gathered ahead */
+} TrnFsdpSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum shard; /* ranks that share one copy */
+} TrnHsdpSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum rank;
+  BaseStrs modules;
+  BaseBool dropout;
+} TrnLoraSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseEnum kind; /* MdlCpKind */
+} TrnCpSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum capacity, imbalance, etp;
+  BaseEnum dispatch;     /* MdlFormat */
+  BaseEnum experts;      /* MdlExperts */
+  BaseBool node_limited; /* one copy of a token a node */
+} TrnMoeSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum mean_length;
+} TrnPackingSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum rank; /* a GPU that computes slower … */
+  BaseNum slowdown;
+  BaseNum node, nic; /* … or an adapter with another rate */
+  BaseNum rate;
+} TrnStragglerSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseNum compute; /* standard deviation of a rank's compute, relative */
+} TrnJitterSpec;
+
+typedef struct {
+  const BaseYamlNode *model; /* NULL: layers with given times */
+  BaseNum sequence, global_batch, micro_batch, accumulate;
+  TrnPrecisionSpec precision;
+  const BaseYamlNode *recompute; /* none, selective, full, or {modules: […]} */
+  TrnPipelineSpec pipeline;
+  TrnOverlapSpec overlap;
+  BaseEnum optimizer;
+  BaseBool clip;
+  TrnSoftwareSpec software;
+  BaseEnum framework;
+  TrnFsdpSpec fsdp;
+  TrnHsdpSpec hsdp;
+  TrnLoraSpec lora;
+  TrnCpSpec cp;
+  TrnMoeSpec moe;
+  TrnPackingSpec packing;
+  BaseNum mtp; /* modules of multi-token prediction that are trained */
+  BaseBool flash, dropout;
+  BaseStrs placement;
+  BaseList stragglers; /* TrnStragglerSpec */
+  TrnJitterSpec jitter;
+} TrnModelSpec;
+
+G_END_DECLS
+
+#endif

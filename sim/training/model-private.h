@@ -1,0 +1,272 @@
+/* A training step of a model: how it is cut over ranks, what each cut takes, and the step as a task graph. */
+#ifndef TRAINING_MODEL_PRIVATE_H
+#define TRAINING_MODEL_PRIVATE_H
+
+#include "collective/gpu.h"
+#include "models/kernel.h"
+#include "models/layer.h"
+#include "models/overlap.h"
+#include "models/pipeline.h"
+#include "training-private.h"
+
+/* ---- the grid of ranks ---- */
+
+typedef enum { TRN_DIM_TP, TRN_DIM_CP, TRN_DIM_DP, TRN_DIM_PP, TRN_DIM_N } TrnDim;
+
+/* Ranks by coordinates; neighbours along a dimension are `stride` apart. Experts cut the ranks of a pipeline rank anew: its ranks
+ * in the order tp, cp, dp (tp fastest) are etp x ep x edp. */
+typedef struct {
+  guint32 size[TRN_DIM_N], stride[TRN_DIM_N];
+  guint32 ep, etp, edp;
+  guint32 copies; /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
+  guint32 shard;  /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
+  guint32 n;      /* all */
+} TrnGrid;
+
+/* Ranks that talk together. SHARD: of dp x cp, those that share one copy; REPLICA: of dp x cp, those that hold the same shard. */
+typedef enum {
+  TRN_GROUP_TP,
+  TRN_GROUP_CP,
+  TRN_GROUP_EP,
+  TRN_GROUP_ETP,
+  TRN_GROUP_DP, /* dp x cp: gradients of what is not an expert's */
+  TRN_GROUP_SHARD,
+  TRN_GROUP_REPLICA,
+  TRN_GROUP_EDP,   /* of the experts' gradients */
+  TRN_GROUP_MODEL, /* all ranks of a replica: tp x cp x pp */
+  TRN_GROUP_N
+} TrnGroupKind;
+extern const char *const trn_group_names[TRN_GROUP_N]; /* "tp" … */
+
+/* The rank of pipeline rank `pp` whose place among its tp x cp x dp ranks is `local`, tp fastest. */
+guint32 trn_grid_rank (const TrnGrid *grid, guint32 pp, guint32 local);
+guint32 trn_grid_locals (const TrnGrid *grid); /* tp x cp x dp */
+guint32 trn_grid_group_size (const TrnGrid *grid, TrnGroupKind kind);
+/* The ranks of the group that `local` of pipeline rank `pp` is in, in order; `ranks` is emptied first. */
+void trn_grid_group (const TrnGrid *grid, TrnGroupKind kind, guint32 pp, guint32 local, GArray *ranks);
+/* The pipeline rank that holds the same stages; itself where none does. */
+guint32 trn_grid_partner (const TrnGrid *grid, guint32 pp);
+/* Locals that stand one for each group of a kind on a pipeline rank, the first of each, ascending. */
+void trn_grid_leaders (const TrnGrid *grid, TrnGroupKind kind, GArray *locals);
+
+/* ---- the plan ---- */
+
+/* What data-parallel ranks do with gradients and parameters. */
+typedef enum {
+  TRN_SYNC_NONE,      /* one rank */
+  TRN_SYNC_REPLICAS,  /* one process: parameters go out from the first GPU in each pass, gradients come back (DataParallel) */
+  TRN_SYNC_DDP,       /* all-reduce in buckets */
+  TRN_SYNC_OPTIMIZER, /* reduce-scatter, optimizer sharded, all-gather: ZeRO 1, Megatron's distributed optimizer */
+  TRN_SYNC_GRADIENTS, /* the same, gradients sharded too: reduced each micro-batch (ZeRO 2) */
+  TRN_SYNC_SHARDS     /* parameters sharded too, gathered layer by layer: FSDP, ZeRO 3 */
+} TrnSync;
+
+/* What the software makes of the times of kernels (models/software.h). */
+typedef struct {
+  double efficiency, attention, optimizer;         /* what compute, fused attention, and the optimizer are divided by */
+  gboolean shows;                                  /* the host's launches count, `kernel_s` each */
+  double kernel_s, collective_s, shards_s, sync_s; /* sync_s 0: as the kernels' constants have it */
+  double replica_s;                                /* to make one of a module for another GPU, and to start its thread */
+  double step_s;                                   /* that nothing of a step hides */
+  gboolean queues_sends;                           /* of this schedule: one stream for all sends and receives of a rank */
+  double slowest;                                  /* compute of the slowest rank over the mean */
+  double first_bucket_B;                           /* gradients that are all-reduced first; 0: as all */
+  double bucket, bucket_per_rank; /* parameters reduce-scattered together: the greater one; HUGE_VAL: all of a chunk */
+  BaseSource source;
+} TrnSoftware;
+
+/* One position of the pipeline's chain. */
+typedef struct {
+  guint32 first, n; /* layers */
+  gboolean embedding, head;
+} TrnCut;
+
+typedef struct {
+  const TrnJob *job;
+  const TrnSpec *spec;
+  MdlLlm llm;
+  MdlLlmCount count;
+  TrnGrid grid;
+  MdlPipeline pipe;
+  TrnCut *cut; /* by position of the chain */
+  guint32 n_positions;
+  guint32 mtp;     /* modules of multi-token prediction, behind the head */
+  guint32 m;       /* micro-batches of a replica and step */
+  MdlLayerAsk ask; /* of a rank; `accumulate` as of the second micro-batch */
+  TrnSync sync;
+  MdlGpu gpu; /* what the models of kernels know of it */
+  TrnSoftware software;
+  gboolean overlap_tp; /* collectives of tensor parallelism run part by part beside products */
+  MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
+} TrnModel;
+
+/* Whether ranks hold parts of gradients, optimizer or parameters. */
+gboolean trn_model_parts (const TrnModel *model);
+/* Reads, completes and checks what the workload asks for. FALSE and *error, with the place, where sizes do not divide or ranks are
+ * more than GPUs. `model` is zeroed by the caller; trn_model_clear after it, also on failure. */
+gboolean trn_model_plan (const TrnJob *job, TrnModel *model, GError **error);
+void trn_model_clear (TrnModel *model);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrnModel, trn_model_clear)
+
+/* keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
+gboolean trn_model_check_keys (const TrnJob *job, GError **error);
+gboolean trn_model_check_stragglers (const TrnModel *model, GError **error);
+/* How many times as long the compute of pipeline rank `pp` takes, by the slowest of its ranks: stragglers and jitter. */
+double trn_model_slow (const TrnModel *model, guint32 pp);
+/* software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
+void trn_model_take_software (TrnModel *model);
+/* Bytes at which a bucket of gradients is full, on pipeline rank `lane`; `first`: of the step. HUGE_VAL: all of a chunk in one. */
+double trn_model_bucket_B (const TrnModel *model, guint32 lane, gboolean first, double element_B);
+
+/* layout.c: deals layers out to the positions of the chain. */
+gboolean trn_model_cut (TrnModel *model, GError **error);
+/* Units of a position: embedding, layers, head, modules of multi-token prediction. */
+guint32 trn_cut_units (const TrnModel *model, guint32 position);
+/* Whether a pipeline rank holds a position of the chain. */
+gboolean trn_model_holds (const TrnModel *model, guint32 pp, guint32 position);
+
+/* ---- what communication takes ---- */
+
+/* A collective or a send, priced: what one group takes alone, and what its traffic and that of its like (other groups of the same
+ * kind that run at the same time) load. */
+typedef struct {
+  ColAnswer coll;        /* of the slowest group */
+  guint operation;       /* as the fold numbers it */
+  const GArray *all;     /* ColLoad of all that run together, of what is alike one; NULL until folded, and where it takes no time */
+  const GArray *loads;   /* of them those that can bind */
+  double time_s;         /* of all together */
+  guint32 n_groups;      /* that run together */
+  MdlOverlapComm demand; /* of one GPU */
+} TrnPriced;
+
+typedef struct TrnPrices TrnPrices;
+
+/* `model` is borrowed. `fold`: one link stands for all that do the same in the whole step. */
+TrnPrices *trn_prices_new (const TrnModel *model, gboolean fold);
+void trn_prices_free (TrnPrices *prices);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnPrices, trn_prices_free)
+/* Traffic of others that goes on beside the step (ColLoad, ascending), before it is folded; then what of it can bind, borrowed, by
+ * the order of these calls. */
+void trn_prices_beside (TrnPrices *prices, const GArray *loads);
+const GArray *trn_prices_side_loads (const TrnPrices *prices, unsigned i);
+/* Once, when all questions of the step have been asked: from then on answers have their loads, and no new ones are given. */
+void trn_prices_fold (TrnPrices *prices);
+
+/* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one
+ * takes no time. */
+const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format,
+                                  GError **error);
+/* All ranks of pipeline rank `from` send to theirs of `to`. */
+const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* ---- what compute takes ---- */
+
+/* A stretch of a pass: work of the compute stream, or a collective that it meets. */
+typedef struct {
+  gboolean is_coll;
+  /* work */
+  double time_s;
+  double kernels;           /* launches */
+  double square_s2;         /* of their times, summed */
+  double syncs;             /* of the host with the GPU, behind it or behind its rounds */
+  double rounds;            /* above 1: launched in so many parts, one after the other */
+  double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
+  gboolean recomputed;      /* it repeats a forward pass */
+  MdlOverlapCompute demand;
+  /* a collective */
+  const TrnPriced *priced;
+  TrnGroupKind group;
+  int after;  /* item that it follows; -1: the first of the pass begins with it */
+  int before; /* item that waits for it; the number of items: the end of the pass */
+  double repeat;
+  int with;       /* item that it is cut up with; -1: none */
+  unsigned parts; /* that both are cut into */
+  gboolean leads; /* it comes before that item, else behind */
+} TrnItem;
+
+typedef enum { TRN_UNIT_EMBEDDING, TRN_UNIT_LAYER, TRN_UNIT_HEAD, TRN_UNIT_MTP } TrnUnitKind;
+
+/* A parameter tensor's part on a rank. */
+typedef struct {
+  double elements, trained; /* trained: elements of it, or of its adapters */
+  gboolean expert;
+} TrnTensor;
+
+/* Items of the passes of one unit of a model (a layer, the embedding, the head) on a pipeline rank, by MdlTurnKind. */
+typedef struct {
+  GArray *pass[MDL_TURN_KINDS];         /* TrnItem */
+  double pass_s[MDL_TURN_KINDS];        /* of compute, summed */
+  double flop[MDL_TURN_KINDS];          /* as mfu counts, recomputed ones too */
+  double kernel_s[MDL_TURN_KINDS];      /* the kernel that runs at any moment, on average */
+  double dense, expert;                 /* parameters of a rank, without and in experts */
+  double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
+  GArray *tensor;                       /* TrnTensor, in the order in which they are registered */
+} TrnUnit;
+
+/* A work or a collective as it was priced, for who wants to see how the times come about. */
+typedef struct {
+  guint32 pp;
+  MdlPart part; /* MDL_PART_N: the optimizer */
+  gboolean windowed, first;
+  MdlTurnKind turn;
+  MdlWork work;
+  double time_s;           /* of all of the work's kernels, by this software */
+  MdlKernelCost cost;      /* of compute */
+  const TrnPriced *priced; /* of a collective */
+} TrnTold;
+
+typedef struct TrnCosts TrnCosts;
+TrnCosts *trn_costs_new (const TrnModel *model, TrnPrices *prices);
+void trn_costs_free (TrnCosts *costs);
+/* From now on each price is also appended to `told` (TrnTold), which is borrowed. */
+void trn_costs_tell (TrnCosts *costs, GArray *told);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnCosts, trn_costs_free)
+/* Prices of matrix products, for many costs on one GPU by the same constants: from now on each is looked for there first. Returned
+ * of the first: full; borrowed by the second. */
+GHashTable *trn_products_new (void);
+void trn_costs_remember (TrnCosts *costs, GHashTable *products);
+/* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
+const TrnUnit *trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error);
+/* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
+gboolean trn_is_first_fused (const TrnModel *model, guint32 layer);
+/* What the host takes; 0 where that never shows. */
+typedef struct {
+  double kernel_s, coll_s, shards_s; /* to queue a kernel, a collective, and a gather or scatter of shards */
+  double replicas_s;                 /* to make all replicas of one process */
+  double sync_s;                     /* to go on once the GPU has done what it waits for */
+} TrnHost;
+void trn_costs_host (const TrnCosts *costs, TrnHost *out);
+/* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
+double trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held, double tensors);
+/* Half-width of the band of what was priced so far, and its weakest source. */
+double trn_costs_band (const TrnCosts *costs, BaseSource *source);
+/* A pass over memory of so many bytes read and written. */
+double trn_costs_memory_s (const TrnCosts *costs, double read_B, double written_B);
+/* Elements of the adapters beside a matrix of a rank; 0 where it has none. */
+double trn_adapter_elements (const TrnModel *model, const MdlTensor *tensor);
+
+/* ---- memory ---- */
+
+/* What each pipeline rank holds at its fullest moment: TrnMemory, appended to `stages`. */
+void trn_model_memory (const TrnModel *model, GArray *stages);
+
+/* The same in two: what turns make, and that with the states. Where trn_memory_turns_of_any_zero(), models that differ in `zero`
+ * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of mdl_schedule_order(); NULL: not known. `seen`: where
+ * turns are remembered by all numbers that they depend on, whatever the machine; NULL: nowhere. Returned: full, g_free. */
+typedef struct TrnMemoryTurns TrnMemoryTurns;
+typedef struct TrnMemorySeen TrnMemorySeen;
+TrnMemoryTurns *trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemorySeen *seen);
+/* Of any models, by one thread at a time; begins anew at some 8 MiB. Returned: full. */
+TrnMemorySeen *trn_memory_seen_new (void);
+void trn_memory_seen_free (TrnMemorySeen *seen);
+gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
+void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
+/* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */
+void trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, double *restore_B);
+
+/* The one of `stages` that is fullest. */
+const TrnMemory *trn_memory_fullest (const GArray *stages);
+/* The smallest change that makes a model fit which does not, as text. Returned: full. */
+char *trn_memory_advice (const TrnModel *model);
+
+#endif

@@ -1,0 +1,563 @@
+/* HuggingFace config.json to a language model. One function a model_type, one row in `families`.
+ * JSON is YAML, so the document is read with positions and each value keeps its place.
+ * Source: huggingface/transformers src/transformers/models/MODEL_TYPE/{configuration,modeling}_MODEL_TYPE.py (defaults of absent
+ * keys, tensors).  Check: published counts of the config.json files of tests/data/llms. */
+#include <string.h>
+
+#include "training/llm.h"
+
+typedef struct {
+  const char *model_type;
+  const BaseYamlNode *root;
+  const BaseSchemaContext *context;
+  MdlLlm *llm;
+} Hf;
+
+/* ---- values ---- */
+
+/* The first of "hidden_size|n_embd" that is there and not null; NULL if none is. */
+static const BaseYamlNode *
+find (const Hf *hf, const char *keys)
+{
+  g_auto (GStrv) names = g_strsplit (keys, "|", -1);
+  for (char **name = names; *name != NULL; name++) {
+    const BaseYamlNode *node = base_yaml_get (hf->root, *name);
+    if (node != NULL && !base_yaml_is_null (node))
+      return node;
+  }
+  return NULL;
+}
+
+static void
+missing (const Hf *hf, const char *keys)
+{
+  g_auto (GStrv) names = g_strsplit (keys, "|", 2);
+  base_diag_error (hf->context->diag, base_yaml_mark (hf->root), "'%s' is missing; a config.json of model_type %s has it", names[0],
+                   hf->model_type);
+}
+
+/* FALSE when it is not there. */
+static gboolean
+number (const Hf *hf, const char *keys, BaseNum *out)
+{
+  const BaseYamlNode *node = find (hf, keys);
+  if (node == NULL)
+    return FALSE;
+  g_auto (GStrv) names = g_strsplit (keys, "|", 2);
+  const BaseField field = { .key = names[0], .kind = BASE_FIELD_NUM, .dim = BASE_DIM_COUNT, .min = "0", .max = "1 G" };
+  base_schema_read_num (&field, node, hf->context, out);
+  return TRUE;
+}
+
+/* At least 1, and needed. */
+static void
+need (const Hf *hf, const char *keys, BaseNum *out)
+{
+  if (!number (hf, keys, out))
+    missing (hf, keys);
+  else if (out->set && out->v < 1)
+    base_diag_error (hf->context->diag, out->mark, "must be at least 1");
+}
+
+/* As `need`, where it is there; 0 stands for absent. */
+static void
+may (const Hf *hf, const char *keys, BaseNum *out)
+{
+  if (number (hf, keys, out) && out->set && out->v < 1)
+    *out = (BaseNum){ .set = FALSE };
+}
+
+static void
+assume (BaseNum *out, double value)
+{
+  if (!out->set)
+    *out = (BaseNum){ .v = value, .set = TRUE, .source = BASE_SOURCE_DATASHEET };
+}
+
+static gboolean
+truth (const Hf *hf, const char *key, gboolean fallback)
+{
+  const BaseYamlNode *node = find (hf, key);
+  if (node == NULL)
+    return fallback;
+  const char *text = base_yaml_is_plain (node) ? base_yaml_text (node) : NULL;
+  if (g_strcmp0 (text, "true") == 0)
+    return TRUE;
+  if (g_strcmp0 (text, "false") != 0)
+    base_diag_error (hf->context->diag, base_yaml_mark (node), "'%s' must be true or false", key);
+  return FALSE;
+}
+
+/* What of a model type is not modelled. */
+static void
+refuse (const Hf *hf, const char *key, gboolean fallback, gboolean accepted)
+{
+  if (truth (hf, key, fallback) == accepted)
+    return;
+  const BaseYamlNode *node = find (hf, key);
+  base_diag_error (hf->context->diag, base_yaml_mark (node != NULL ? node : hf->root),
+                   "%s with %s %s is not supported; accepted: %s", hf->model_type, key, accepted ? "false" : "true",
+                   accepted ? "true" : "false");
+}
+
+static void
+set_mlp (const Hf *hf, const char *keys, const char *fallback, gboolean gated)
+{
+  static const struct {
+    const char *name;
+    MdlMlpKind gated, plain;
+    gboolean plain_only;
+  } known[] = { { "silu", MDL_MLP_SWIGLU, MDL_MLP_GELU, FALSE },     { "swish", MDL_MLP_SWIGLU, MDL_MLP_GELU, FALSE },
+                { "gelu", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },      { "gelu_new", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },
+                { "gelu_fast", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE }, { "gelu_pytorch_tanh", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },
+                { "relu", MDL_MLP_RELU, MDL_MLP_RELU, TRUE } };
+  const BaseYamlNode *node = find (hf, keys);
+  const char *text = node != NULL ? base_yaml_text (node) : fallback;
+  MdlLlmMlp *mlp = &hf->llm->mlp;
+  for (size_t i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_strcmp0 (text, known[i].name) == 0 && !(gated && known[i].plain_only)) {
+      mlp->kind = (BaseEnum){ .v = (int)(gated ? known[i].gated : known[i].plain), .set = TRUE };
+      return;
+    }
+  base_diag_error (hf->context->diag, base_yaml_mark (node != NULL ? node : hf->root),
+                   "activation '%s' is not supported; accepted: silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh%s",
+                   text != NULL ? text : "(no text)", gated ? "" : ", relu");
+}
+
+static BaseBool
+yes (gboolean value)
+{
+  return (BaseBool){ .v = value, .set = TRUE };
+}
+
+static void
+set_norm (const Hf *hf, MdlNormKind kind)
+{
+  hf->llm->norm = (BaseEnum){ .v = (int)kind, .set = TRUE };
+}
+
+static void
+set_positions (const Hf *hf, MdlPositionKind kind)
+{
+  hf->llm->positions.kind = (BaseEnum){ .v = (int)kind, .set = TRUE };
+}
+
+/* `layer_types`: which layers see a window. One full layer at the end of every `full_every` is what can be said. */
+static void
+read_layer_types (const Hf *hf, unsigned fallback)
+{
+  MdlLlmAttention *attention = &hf->llm->attention;
+  const BaseYamlNode *types = find (hf, "layer_types");
+  unsigned full_every = fallback;
+  if (types != NULL) {
+    full_every = 0;
+    for (unsigned i = 0; i < base_yaml_n (types) && full_every == 0; i++)
+      if (g_strcmp0 (base_yaml_text (base_yaml_item (types, i)), "full_attention") == 0)
+        full_every = i + 1;
+    for (unsigned i = 0; i < base_yaml_n (types); i++) {
+      const BaseYamlNode *item = base_yaml_item (types, i);
+      const gboolean full = full_every != 0 && (i + 1) % full_every == 0;
+      if (g_strcmp0 (base_yaml_text (item), full ? "full_attention" : "sliding_attention") != 0) {
+        base_diag_error (hf->context->diag, base_yaml_mark (item),
+                         "layer_types are full_attention and sliding_attention in a regular turn, the full one last");
+        return;
+      }
+    }
+  }
+  if (full_every == 1 || !attention->window.set)
+    attention->window = (BaseNum){ .set = FALSE };
+  else if (full_every > 1)
+    assume (&attention->full_every, full_every);
+}
+
+/* ---- families ---- */
+
+static void
+read_shape (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  need (hf, "num_hidden_layers|n_layer", &llm->layers);
+  need (hf, "hidden_size|n_embd|n_embed", &llm->hidden);
+  need (hf, "vocab_size", &llm->vocabulary);
+  need (hf, "num_attention_heads|n_head", &llm->attention.heads);
+}
+
+static void
+tie (const Hf *hf, gboolean fallback)
+{
+  hf->llm->tied = yes (truth (hf, "tie_word_embeddings", fallback));
+}
+
+/* RMSNorm, RoPE, gated MLP without biases: what most have in common. */
+static void
+read_llama_like (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  read_shape (hf);
+  may (hf, "num_key_value_heads", &llm->attention.kv_heads);
+  may (hf, "head_dim", &llm->attention.head_dim);
+  need (hf, "intermediate_size", &llm->mlp.ffn);
+  set_mlp (hf, "hidden_act|hidden_activation", "silu", TRUE);
+  set_norm (hf, MDL_NORM_RMSNORM);
+  set_positions (hf, MDL_POSITION_ROPE);
+  tie (hf, FALSE);
+}
+
+static void
+set_biases (const Hf *hf, gboolean projections, gboolean output)
+{
+  hf->llm->attention.bias = yes (projections);
+  hf->llm->attention.output_bias = yes (output);
+}
+
+static void
+read_llama (const Hf *hf)
+{
+  read_llama_like (hf);
+  const gboolean bias = truth (hf, "attention_bias", FALSE);
+  set_biases (hf, bias, bias);
+  hf->llm->mlp.bias = yes (truth (hf, "mlp_bias", FALSE));
+}
+
+static void
+read_mistral (const Hf *hf)
+{
+  read_llama_like (hf);
+  may (hf, "sliding_window", &hf->llm->attention.window);
+}
+
+static void
+read_qwen2 (const Hf *hf)
+{
+  read_llama_like (hf);
+  refuse (hf, "use_sliding_window", FALSE, FALSE);
+  set_biases (hf, TRUE, FALSE);
+}
+
+static void
+read_qwen3 (const Hf *hf)
+{
+  read_llama_like (hf);
+  refuse (hf, "use_sliding_window", FALSE, FALSE);
+  if (!hf->llm->attention.head_dim.set)
+    missing (hf, "head_dim");
+  const gboolean bias = truth (hf, "attention_bias", FALSE);
+  set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = yes (TRUE);
+}
+
+static void
+read_experts (const Hf *hf, const char *experts, const char *ffn)
+{
+  MdlLlmMoe *moe = &hf->llm->moe;
+  moe->head = (BaseHead){ TRUE, base_yaml_mark (hf->root) };
+  need (hf, experts, &moe->experts);
+  need (hf, "num_experts_per_tok|experts_per_token", &moe->top_k);
+  need (hf, ffn, &moe->ffn);
+}
+
+static void
+read_mixtral (const Hf *hf)
+{
+  read_llama_like (hf);
+  read_experts (hf, "num_local_experts", "intermediate_size");
+  hf->llm->mlp.ffn = (BaseNum){ .set = FALSE };
+  may (hf, "sliding_window", &hf->llm->attention.window);
+}
+
+/* `mlp_only_layers` must be the first ones. */
+static void
+read_dense_layers (const Hf *hf)
+{
+  MdlLlmMoe *moe = &hf->llm->moe;
+  may (hf, "decoder_sparse_step", &moe->every);
+  const BaseYamlNode *list = find (hf, "mlp_only_layers");
+  const unsigned n = list != NULL ? base_yaml_n (list) : 0;
+  for (unsigned i = 0; i < n; i++) {
+    g_autofree char *wanted = g_strdup_printf ("%u", i);
+    const BaseYamlNode *item = base_yaml_item (list, i);
+    if (g_strcmp0 (base_yaml_text (item), wanted) != 0) {
+      base_diag_error (hf->context->diag, base_yaml_mark (item),
+                       "mlp_only_layers are supported where they are the first: [0, 1, …]");
+      return;
+    }
+  }
+  if (n > 0) {
+    assume (&moe->first_dense, n);
+    moe->first_dense.mark = base_yaml_mark (list);
+  }
+}
+
+static void
+read_qwen_moe (const Hf *hf)
+{
+  read_experts (hf, "num_experts", "moe_intermediate_size");
+  read_dense_layers (hf);
+  if (mdl_llm_n_moe (hf->llm) == (unsigned)hf->llm->layers.v)
+    hf->llm->mlp.ffn = (BaseNum){ .set = FALSE };
+}
+
+static void
+read_qwen2_moe (const Hf *hf)
+{
+  read_qwen2 (hf);
+  read_qwen_moe (hf);
+  need (hf, "shared_expert_intermediate_size", &hf->llm->moe.shared_ffn);
+  assume (&hf->llm->moe.shared, 1);
+  hf->llm->moe.shared_gate = yes (TRUE);
+}
+
+static void
+read_qwen3_moe (const Hf *hf)
+{
+  read_llama_like (hf);
+  refuse (hf, "use_sliding_window", FALSE, FALSE);
+  const gboolean bias = truth (hf, "attention_bias", FALSE);
+  set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = yes (TRUE);
+  read_qwen_moe (hf);
+}
+
+static void
+read_deepseek (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  MdlLlmMoe *moe = &llm->moe;
+  MdlLlmAttention *attention = &llm->attention;
+  read_llama_like (hf);
+  attention->kv_heads = attention->head_dim = (BaseNum){ .set = FALSE };
+  attention->kind = (BaseEnum){ .v = MDL_ATTENTION_MLA, .set = TRUE };
+  may (hf, "q_lora_rank", &attention->q_lora);
+  need (hf, "kv_lora_rank", &attention->kv_lora);
+  need (hf, "qk_nope_head_dim", &attention->nope);
+  need (hf, "qk_rope_head_dim", &attention->rope);
+  need (hf, "v_head_dim", &attention->value);
+  refuse (hf, "attention_bias", FALSE, FALSE);
+  read_experts (hf, "n_routed_experts", "moe_intermediate_size");
+  may (hf, "n_shared_experts", &moe->shared);
+  may (hf, "first_k_dense_replace", &moe->first_dense);
+  may (hf, "n_group", &moe->groups);
+  may (hf, "topk_group", &moe->top_groups);
+  BaseNum every = { .set = FALSE };
+  may (hf, "moe_layer_freq", &every);
+  if (every.set && every.v != 1)
+    base_diag_error (hf->context->diag, every.mark, "moe_layer_freq %.0f is not supported; accepted: 1", every.v);
+  may (hf, "num_nextn_predict_layers", &llm->mtp);
+}
+
+static void
+read_deepseek_v3 (const Hf *hf)
+{
+  read_deepseek (hf);
+  hf->llm->moe.router_bias = yes (TRUE); /* e_score_correction_bias */
+}
+
+static void
+read_phi3 (const Hf *hf)
+{
+  read_llama_like (hf);
+  may (hf, "sliding_window", &hf->llm->attention.window);
+  hf->llm->attention.fused = hf->llm->mlp.fused = yes (TRUE);
+}
+
+static void
+read_gemma (const Hf *hf)
+{
+  read_llama_like (hf);
+  if (!hf->llm->attention.head_dim.set)
+    missing (hf, "head_dim");
+  refuse (hf, "attention_bias", FALSE, FALSE);
+  hf->llm->mlp.kind.v = MDL_MLP_GEGLU;
+  tie (hf, TRUE);
+}
+
+static void
+read_gemma2 (const Hf *hf)
+{
+  read_gemma (hf);
+  may (hf, "sliding_window", &hf->llm->attention.window);
+  read_layer_types (hf, 2);
+  hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
+}
+
+static void
+read_gpt_oss (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  read_llama_like (hf);
+  const gboolean bias = truth (hf, "attention_bias", TRUE);
+  set_biases (hf, bias, bias);
+  llm->attention.sinks = llm->mlp.fused = llm->moe.bias = llm->moe.router_bias = yes (TRUE);
+  read_experts (hf, "num_local_experts|num_experts", "intermediate_size");
+  llm->mlp.ffn = (BaseNum){ .set = FALSE };
+  may (hf, "sliding_window", &llm->attention.window);
+  read_layer_types (hf, 2);
+}
+
+/* LayerNorm and biases everywhere, two matrices in the MLP. */
+static void
+read_gpt_like (const Hf *hf, const char *activation, gboolean tied)
+{
+  MdlLlm *llm = hf->llm;
+  read_shape (hf);
+  set_mlp (hf, "activation_function|hidden_act|activation", activation, FALSE);
+  set_norm (hf, MDL_NORM_LAYERNORM);
+  set_biases (hf, TRUE, TRUE);
+  llm->mlp.bias = yes (TRUE);
+  tie (hf, tied);
+}
+
+static void
+read_gpt2 (const Hf *hf)
+{
+  read_gpt_like (hf, "gelu_new", TRUE);
+  may (hf, "n_inner", &hf->llm->mlp.ffn);
+  assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
+  set_positions (hf, MDL_POSITION_LEARNED);
+  need (hf, "n_positions|max_position_embeddings", &hf->llm->positions.length);
+  hf->llm->attention.fused = yes (TRUE);
+}
+
+static void
+read_gpt_neox (const Hf *hf)
+{
+  read_gpt_like (hf, "gelu", FALSE);
+  need (hf, "intermediate_size", &hf->llm->mlp.ffn);
+  const gboolean bias = truth (hf, "attention_bias", TRUE);
+  set_biases (hf, bias, bias);
+  set_positions (hf, MDL_POSITION_ROPE);
+  hf->llm->attention.fused = yes (TRUE);
+  hf->llm->parallel = yes (truth (hf, "use_parallel_residual", TRUE));
+}
+
+static void
+read_opt (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  read_gpt_like (hf, "relu", TRUE);
+  need (hf, "ffn_dim", &llm->mlp.ffn);
+  set_positions (hf, MDL_POSITION_LEARNED);
+  need (hf, "max_position_embeddings", &llm->positions.length);
+  llm->positions.length.v += 2; /* OPTLearnedPositionalEmbedding.offset */
+  refuse (hf, "do_layer_norm_before", TRUE, TRUE);
+  refuse (hf, "enable_bias", TRUE, TRUE);
+  refuse (hf, "layer_norm_elementwise_affine", TRUE, TRUE);
+  refuse (hf, "_remove_final_layer_norm", FALSE, FALSE);
+  BaseNum width = { .set = FALSE };
+  may (hf, "word_embed_proj_dim", &width);
+  if (width.set && width.v != llm->hidden.v)
+    base_diag_error (hf->context->diag, width.mark,
+                     "an embedding of another width (word_embed_proj_dim %.0f, hidden_size %.0f) is not supported", width.v,
+                     llm->hidden.v);
+}
+
+static void
+read_bloom (const Hf *hf)
+{
+  read_gpt_like (hf, "gelu", TRUE);
+  assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
+  set_positions (hf, MDL_POSITION_ALIBI);
+  hf->llm->embedding_norm = hf->llm->attention.fused = yes (TRUE);
+}
+
+static void
+read_falcon (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  read_gpt_like (hf, "gelu", TRUE);
+  may (hf, "ffn_hidden_size", &llm->mlp.ffn);
+  assume (&llm->mlp.ffn, 4 * llm->hidden.v);
+  const gboolean bias = truth (hf, "bias", FALSE), grouped = truth (hf, "new_decoder_architecture", FALSE);
+  set_biases (hf, bias, bias);
+  llm->mlp.bias = yes (bias);
+  set_positions (hf, truth (hf, "alibi", FALSE) ? MDL_POSITION_ALIBI : MDL_POSITION_ROPE);
+  if (grouped)
+    need (hf, "num_kv_heads|n_head_kv", &llm->attention.kv_heads);
+  else if (truth (hf, "multi_query", TRUE))
+    assume (&llm->attention.kv_heads, 1);
+  llm->attention.fused = yes (TRUE);
+  llm->parallel = yes (grouped || truth (hf, "parallel_attn", TRUE));
+  BaseNum norms = { .set = FALSE };
+  may (hf, "num_ln_in_parallel_attn", &norms);
+  llm->norms = (BaseNum){ .v = !llm->parallel.v ? 2 : norms.set ? norms.v : grouped ? 2 : 1, .set = TRUE, .mark = norms.mark };
+}
+
+static const struct {
+  const char *model_type;
+  void (*read) (const Hf *hf);
+} families[] = {
+  { "bloom", read_bloom },
+  { "deepseek_v2", read_deepseek },
+  { "deepseek_v3", read_deepseek_v3 },
+  { "falcon", read_falcon },
+  { "gemma", read_gemma },
+  { "gemma2", read_gemma2 },
+  { "gpt2", read_gpt2 },
+  { "gpt_neox", read_gpt_neox },
+  { "gpt_oss", read_gpt_oss },
+  { "llama", read_llama },
+  { "mistral", read_mistral },
+  { "mixtral", read_mixtral },
+  { "opt", read_opt },
+  { "phi3", read_phi3 },
+  { "qwen2", read_qwen2 },
+  { "qwen2_moe", read_qwen2_moe },
+  { "qwen3", read_qwen3 },
+  { "qwen3_moe", read_qwen3_moe },
+};
+
+char *
+trn_llm_hf_types (void)
+{
+  GString *out = g_string_new (NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
+    g_string_append_printf (out, "%s%s", i > 0 ? ", " : "", families[i].model_type);
+  return g_string_free (out, FALSE);
+}
+
+/* "models/llama/config.json" is named llama, "models/llama.json" too. Returned: in the arena. */
+static const char *
+name_of (const char *path, BaseArena *arena)
+{
+  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path), *parent = g_path_get_basename (folder);
+  char *dot = strrchr (base, '.');
+  if (dot != NULL && dot != base)
+    *dot = '\0';
+  const char *name = strcmp (base, "config") == 0 && strcmp (parent, ".") != 0 && strcmp (parent, "/") != 0 ? parent : base;
+  return base_arena_strndup (arena, name, strlen (name));
+}
+
+/* Defaults of the schema, places of the mappings. */
+static void
+begin (const Hf *hf, const char *name)
+{
+  MdlLlm *llm = hf->llm;
+  const BaseMark mark = base_yaml_mark (hf->root);
+  llm->head = llm->attention.head = llm->mlp.head = llm->positions.head = (BaseHead){ TRUE, mark };
+  llm->name = (BaseStr){ .v = name != NULL ? name : name_of (mark.file, hf->context->arena), .set = TRUE, .mark = mark };
+  llm->norms.v = 2;
+  llm->final_norm.v = TRUE;
+  llm->moe.every.v = llm->moe.groups.v = 1;
+}
+
+gboolean
+trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out)
+{
+  const BaseYamlNode *root = base_yaml_root (yaml), *type = base_yaml_get (root, "model_type");
+  const unsigned before = base_diag_n_errors (context->diag);
+  g_autofree char *accepted = trn_llm_hf_types ();
+  const char *text = type != NULL ? base_yaml_text (type) : NULL;
+  if (text == NULL) {
+    base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type; accepted: %s", accepted);
+    return FALSE;
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
+    if (strcmp (families[i].model_type, text) == 0) {
+      const Hf hf = { .model_type = text, .root = root, .context = context, .llm = out };
+      begin (&hf, name);
+      families[i].read (&hf);
+      return base_diag_n_errors (context->diag) == before;
+    }
+  base_diag_error (context->diag, base_yaml_mark (type), "model_type '%s' is not supported; accepted: %s", text, accepted);
+  return FALSE;
+}

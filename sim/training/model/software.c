@@ -1,0 +1,111 @@
+/* What the software that a training workload names makes of its times. */
+#include <math.h>
+
+#include "model-private.h"
+
+#define DEFAULT_NAME "default" /* the row of workloads that name none */
+
+/* The row that holds; NULL: none of the name. */
+static const MdlSoftwareRow *
+find (const TrnJob *job, MdlPrecision precision, BaseSource *source)
+{
+  const TrnSoftwareSpec *spec = &job->spec.model.software;
+  MdlGpu gpu;
+  col_gpu_facts (job->system->clu, 0, &gpu);
+  const MdlSoftwareAsk ask = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
+                               .year = spec->year.set ? spec->year.v : 0,
+                               .capability = gpu.capability,
+                               .precision = precision };
+  return mdl_software_find (job->system->software, &ask, source);
+}
+
+gboolean
+trn_check_software (const TrnJob *job, GError **error)
+{
+  const TrnSoftwareSpec *spec = &job->spec.model.software;
+  if (job->spec.model.model == NULL || !spec->head.set || spec->efficiency.set || find (job, MDL_PRECISION_BF16, NULL) != NULL)
+    return TRUE;
+  g_autofree char *names = mdl_software_names (job->system->software);
+  return col_fail_at (error, spec->name.mark, "no efficiency of '%s' was measured; accepted: %s, or any name with an 'efficiency'",
+                      spec->name.v, names);
+}
+
+static void
+take_row (TrnSoftware *out, const MdlSoftwareRow *row, double ranks)
+{
+  out->efficiency = row->efficiency.v;
+  out->attention = row->attention.set ? row->attention.v : row->efficiency.v;
+  out->optimizer = row->optimizer.set ? row->optimizer.v : row->efficiency.v;
+  out->shows = row->kernel.set;
+  out->sync_s = row->sync.v;
+  out->replica_s = row->replica.v;
+  out->kernel_s = row->kernel.v;
+  out->collective_s = row->collective.v;
+  out->shards_s = row->shards.set ? row->shards.v : row->collective.v;
+  out->step_s = row->step.v;
+  out->queues_sends = row->queues_sends.v;
+  out->slowest = 1 + row->spread.v * mdl_software_slowest (ranks);
+}
+
+static void
+take_buckets (TrnSoftware *out, const MdlBuckets *buckets)
+{
+  out->first_bucket_B = buckets->first.v;
+  if (buckets->least.set) {
+    out->bucket = buckets->least.v;
+    out->bucket_per_rank = buckets->per_rank.v;
+  }
+}
+
+void
+trn_model_take_software (TrnModel *model)
+{
+  const TrnSoftwareSpec *spec = &model->spec->model.software;
+  const BaseBool *overlap = &model->spec->model.overlap.tp;
+  TrnSoftware *out = &model->software;
+  *out = (TrnSoftware){
+    .efficiency = 1, .attention = 1, .optimizer = 1, .slowest = 1, .bucket = HUGE_VAL, .source = BASE_SOURCE_ASSUMED
+  };
+  model->overlap_tp = overlap->v;
+  if (model->job->system->software == NULL)
+    return;
+  take_buckets (out, &model->job->system->software->buckets);
+  const MdlSoftwareRow *row = find (model->job, mdl_format_precision (model->ask.compute), &out->source);
+  if (row != NULL)
+    take_row (out, row, model->grid.n);
+  if (row != NULL && !overlap->set)
+    model->overlap_tp = row->overlap_tp.v;
+  if (spec->queues_sends.set)
+    out->queues_sends = spec->queues_sends.v;
+  out->queues_sends = out->queues_sends && mdl_schedule_is_listed (model->pipe.schedule);
+  if (spec->efficiency.set) {
+    out->attention *= spec->efficiency.v / out->efficiency;
+    out->optimizer *= spec->efficiency.v / out->efficiency;
+    out->efficiency = spec->efficiency.v;
+    out->source = spec->efficiency.source;
+  }
+  if (spec->attention.set)
+    out->attention = spec->attention.v;
+  if (spec->kernel.set) {
+    out->shows = TRUE;
+    out->kernel_s = spec->kernel.v;
+  }
+  if (spec->sync.set)
+    out->sync_s = spec->sync.v;
+  if (spec->collective.set)
+    out->collective_s = out->shards_s = spec->collective.v;
+}
+
+double
+trn_model_bucket_B (const TrnModel *model, guint32 lane, gboolean first, double element_B)
+{
+  const TrnDdpSpec *ddp = &model->spec->ddp;
+  const TrnSoftware *software = &model->software;
+  if (model->sync == TRN_SYNC_DDP)
+    return ddp->bucket.set || !first || software->first_bucket_B <= 0 ? ddp->bucket.v : software->first_bucket_B;
+  if (ddp->bucket.set)
+    return ddp->bucket.v;
+  if (MIN (lane, trn_grid_partner (&model->grid, lane)) > 0)
+    return HUGE_VAL; /* all of a chunk in one piece */
+  return element_B * fmax (software->bucket, software->bucket_per_rank * trn_grid_group_size (&model->grid, TRN_GROUP_DP));
+}

@@ -1,0 +1,193 @@
+/* Where the time of a model's step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
+ * stream waited for. Each task starts when its cause ends, so the chain of causes covers a gap without holes: what of it
+ * communication takes is exposed, what the host takes is a launch gap, what others do is the pipeline's bubble. */
+#include <math.h>
+
+#include "build-private.h"
+
+typedef struct {
+  EngTime part[TRN_PART_N];
+} Parts;
+
+TrnPart
+trn_step_part (TrnStepKind kind)
+{
+  static const TrnPart parts[TRN_STEP_KINDS] = {
+    [TRN_STEP_FORWARD] = TRN_PART_COMPUTE,     [TRN_STEP_BACKWARD] = TRN_PART_COMPUTE,     [TRN_STEP_RECOMPUTE] = TRN_PART_COMPUTE,
+    [TRN_STEP_OPTIMIZER] = TRN_PART_OPTIMIZER, [TRN_STEP_COPY] = TRN_PART_COMPUTE,         [TRN_STEP_JOIN] = TRN_PART_COMPUTE,
+    [TRN_STEP_HOST] = TRN_PART_LAUNCH_GAP,     [TRN_STEP_SYNC] = TRN_PART_LAUNCH_GAP,      [TRN_STEP_TP] = TRN_PART_EXPOSED_TP,
+    [TRN_STEP_CP] = TRN_PART_EXPOSED_CP,       [TRN_STEP_EP] = TRN_PART_EXPOSED_EP,        [TRN_STEP_DP] = TRN_PART_EXPOSED_DP,
+    [TRN_STEP_SEND_UP] = TRN_PART_EXPOSED_PP,  [TRN_STEP_SEND_DOWN] = TRN_PART_EXPOSED_PP,
+  };
+  return parts[kind];
+}
+
+static gboolean
+is_compute (unsigned kind)
+{
+  return kind == TRN_STEP_FORWARD || kind == TRN_STEP_BACKWARD || kind == TRN_STEP_RECOMPUTE || kind == TRN_STEP_OPTIMIZER ||
+         kind == TRN_STEP_COPY || kind == TRN_STEP_JOIN;
+}
+
+/* What of a stretch of compute its rank takes longer than others. */
+static EngTime
+late_of (const TrnBuild *b, EngTask task, EngTime length)
+{
+  return (EngTime)((double)length * (1 - 1 / b->lane[g_array_index (b->notes, TrnNote, task).lane].slow));
+}
+
+/* What a cause of a gap on `lane` counts as. Whatever others do within their turns is the bubble, their communication too; but the
+ * end of the step waits for everybody's gradients. */
+static TrnPart
+part_of_cause (const TrnBuild *b, EngTask cause, guint32 lane)
+{
+  const TrnNote *note = &g_array_index (b->notes, TrnNote, cause);
+  TrnStepKind kind = (TrnStepKind)eng_graph_task_kind (b->graph, cause);
+  gboolean others = note->lane != lane && note->other != lane && trn_step_part (kind) != TRN_PART_EXPOSED_DP;
+  return is_compute (kind) || (note->comm != NULL && others) ? TRN_PART_BUBBLE : trn_step_part (kind);
+}
+
+static void
+add_gap (const TrnBuild *b, EngTask task, EngTime from, EngTime to, Parts *parts)
+{
+  guint32 lane = g_array_index (b->notes, TrnNote, task).lane;
+  for (EngTask cause = eng_graph_task_cause (b->graph, task); to > from && cause != ENG_NO_TASK;
+       cause = eng_graph_task_cause (b->graph, cause)) {
+    EngTime begin = MAX (eng_graph_task_start (b->graph, cause), from);
+    unsigned kind = eng_graph_task_kind (b->graph, cause);
+    if (begin >= to)
+      continue;
+    EngTime late = is_compute (kind) ? late_of (b, cause, to - begin) : 0;
+    parts->part[part_of_cause (b, cause, lane)] += to - begin - late;
+    parts->part[TRN_PART_STRAGGLER_WAIT] += late;
+    to = begin;
+  }
+  if (to > from)
+    parts->part[TRN_PART_BUBBLE] += to - from;
+}
+
+static void
+add_work (const TrnBuild *b, EngTask task, Parts *parts)
+{
+  EngTime length = eng_graph_task_end (b->graph, task) - eng_graph_task_start (b->graph, task);
+  TrnPart part = trn_step_part ((TrnStepKind)eng_graph_task_kind (b->graph, task));
+  EngTime late = part == TRN_PART_COMPUTE ? late_of (b, task, length) : 0;
+  parts->part[part] += length - late;
+  parts->part[TRN_PART_STRAGGLER_WAIT] += late;
+}
+
+static guint32
+last_lane (const TrnBuild *b)
+{
+  guint32 last = 0;
+  for (guint32 s = 1; s < b->model->pipe.p; s++)
+    if (eng_graph_task_end (b->graph, b->lane[s].end) > eng_graph_task_end (b->graph, b->lane[last].end))
+      last = s;
+  return last;
+}
+
+void
+trn_step_account (const TrnBuild *b, TrnResult *out)
+{
+  guint32 last = last_lane (b);
+  const TrnLane *lane = &b->lane[last];
+  Parts parts = { 0 };
+  EngTime cursor = 0, communication = 0;
+  for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
+    const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
+    EngTime start = eng_graph_task_start (b->graph, t), end = eng_graph_task_end (b->graph, t);
+    if (note->comm != NULL && (note->lane == last || note->other == last))
+      communication += end - start;
+    if (eng_graph_task_stream (b->graph, t) != lane->stream[TRN_ROLE_COMPUTE])
+      continue;
+    add_gap (b, t, cursor, start, &parts);
+    add_work (b, t, &parts);
+    cursor = end;
+  }
+  for (int p = 0; p < TRN_PART_N; p++)
+    out->part_s[p] = eng_time_to_s (parts.part[p]);
+  out->stage = last;
+  out->step_time_s = eng_time_to_s (cursor);
+  out->communication_s = eng_time_to_s (communication);
+}
+
+/* ---- what the step comes to ---- */
+
+/* Compute by the band of the kernels' models, what is exposed by that of communication; what hides today stays hidden. */
+static void
+find_band (const TrnBuild *b, TrnResult *out)
+{
+  double work = trn_costs_band (b->costs, &out->provenance), wire = 0;
+  double exposed_s = 0, work_s = 0;
+  for (guint t = 0; t < b->notes->len; t++) {
+    const TrnPriced *comm = g_array_index (b->notes, TrnNote, t).comm;
+    if (comm == NULL)
+      continue;
+    wire = fmax (wire, comm->coll.cost.band);
+    out->provenance = MIN (out->provenance, comm->coll.provenance);
+  }
+  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
+    exposed_s += out->part_s[p];
+  work_s = out->step_time_s - exposed_s; /* a bubble is others' work */
+  out->step_time_lo_s = work_s / (1 + work) + exposed_s / (1 + wire);
+  out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
+}
+
+/* FLOP of a rank in the mean over all, as mfu counts but with recomputed ones. */
+static double
+done_flop (const TrnBuild *b)
+{
+  double flop = 0;
+  for (guint32 position = 0; position < b->model->n_positions; position++) {
+    guint32 lane = mdl_schedule_place (&b->model->pipe, 0, position).rank;
+    for (guint32 u = 0; u < trn_units_of (b->model, position); u++) {
+      const TrnUnit *unit = trn_unit_at ((TrnBuild *)(gpointer)b, lane, position, u, NULL);
+      flop += unit != NULL ? unit->flop[MDL_TURN_FORWARD] + unit->flop[MDL_TURN_BACKWARD] : 0;
+    }
+  }
+  return flop * b->model->m / b->model->pipe.p;
+}
+
+void
+trn_model_summarise (const TrnBuild *b, TrnResult *out)
+{
+  const TrnModel *model = b->model;
+  const TrnModelSpec *spec = &model->spec->model;
+  MdlLlmFlop flop;
+  mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
+  mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
+  double exposed_s = 0, lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
+  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
+    exposed_s += out->part_s[p];
+  double work_s = out->part_s[TRN_PART_COMPUTE];
+  out->tp = model->grid.size[TRN_DIM_TP];
+  out->cp = model->grid.size[TRN_DIM_CP];
+  out->dp = model->grid.size[TRN_DIM_DP];
+  out->pp = model->grid.size[TRN_DIM_PP];
+  out->vp = model->pipe.v;
+  out->ep = model->grid.ep;
+  out->micro_batches = model->m;
+  out->n_ranks = model->grid.n;
+  out->n_nodes = col_system_n_nodes (model->job->system, out->n_ranks);
+  out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
+  out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
+  out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[TRN_PART_OPTIMIZER];
+  out->parameters = model->count.total + model->mtp * model->count.mtp;
+  out->active_parameters = model->count.active;
+  double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
+  double peak = b->model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
+  out->has_model = TRUE;
+  out->model = model->llm.name.v;
+  out->schedule = base_name (mdl_schedule_names, (int)model->pipe.schedule);
+  out->precision = base_name (mdl_format_names, (int)model->ask.compute);
+  out->tokens = tokens;
+  out->tokens_per_s = tokens / out->step_time_s;
+  out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
+  out->mfu = out->model_flop_per_s / peak;
+  out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
+  out->hfu = done_flop (b) / out->step_time_s / peak;
+  find_band (b, out);
+  trn_step_communication (b, out);
+  trn_step_bound (b, out);
+  trn_step_host (b, out);
+}

@@ -1,0 +1,154 @@
+/* The step of a model as a task graph, while it is built and accounted for. */
+#ifndef TRAINING_BUILD_PRIVATE_H
+#define TRAINING_BUILD_PRIVATE_H
+
+#include "concurrent-private.h"
+#include "engine/graph.h"
+#include "model-private.h"
+#include "training/trace.h"
+
+/* Kinds of tasks, as breakdowns and traces read them. */
+typedef enum {
+  TRN_STEP_FORWARD,
+  TRN_STEP_BACKWARD,
+  TRN_STEP_RECOMPUTE,
+  TRN_STEP_OPTIMIZER,
+  TRN_STEP_COPY,
+  /* on the compute stream; COPY: between buffers of shards */
+  TRN_STEP_JOIN,
+  TRN_STEP_HOST,
+  TRN_STEP_SYNC, /* on the host's: it queues; it goes on after waiting for the GPU */
+  TRN_STEP_TP,
+  TRN_STEP_CP,
+  TRN_STEP_EP,
+  TRN_STEP_DP,
+  TRN_STEP_SEND_UP,
+  TRN_STEP_SEND_DOWN,
+  TRN_STEP_KINDS
+} TrnStepKind;
+
+typedef enum {
+  TRN_ROLE_COMPUTE,
+  TRN_ROLE_HOST,
+  TRN_ROLE_TP,
+  TRN_ROLE_CP,
+  TRN_ROLE_EP,
+  TRN_ROLE_DP,
+  TRN_ROLE_EDP,
+  TRN_ROLE_REPLICA,
+  TRN_ROLE_UP,
+  TRN_ROLE_DOWN,
+  TRN_ROLES
+} TrnRole;
+
+/* One pipeline rank, by the rank that stands for all of its tp x cp x dp. */
+typedef struct {
+  EngStream stream[TRN_ROLES]; /* ENG_NO_STREAM until it is used */
+  EngPlace place;
+  double slow;    /* factor on compute: the slowest of its ranks */
+  EngTask ready;  /* its gradients are complete */
+  EngTask update; /* the optimizer */
+  EngTask end;    /* the rank's step is over */
+} TrnLane;
+
+/* What a task is done for. */
+enum { TRN_AT_NONE = -1, TRN_AT_EMBEDDING = -2, TRN_AT_HEAD = -3 };
+typedef struct {
+  gint32 micro_batch, chunk; /* TRN_AT_NONE: for none */
+  gint32 layer;              /* of the model, or one of WRK_AT_… */
+} TrnAt;
+
+/* What the engine's tasks do to each other, by task, and what they were made of. */
+typedef struct {
+  const MdlOverlapCompute *compute; /* NULL: not compute that others slow */
+  const TrnPriced *comm;            /* NULL: no communication */
+  guint32 lane;                     /* of sends: the sender's … */
+  guint32 other;                    /* … and the receiver's; the same for all else */
+  const TrnItem *item;              /* of a pass: what is computed; NULL: something else */
+  double share;                     /* of item or comm */
+  double alone_s;                   /* what it takes where nothing slows it */
+  TrnAt at;
+} TrnNote;
+
+typedef struct {
+  EngTask first, last; /* entry; last compute */
+  EngTask done;        /* the send of what it made, or `last` */
+} TrnDone;
+
+/* While a step is built. */
+typedef struct {
+  const TrnModel *model;
+  TrnPrices *prices;
+  TrnCosts *costs;
+  ColNet *net;
+  EngGraph *graph;
+  TrnLane *lane; /* by pipeline rank */
+  GArray *notes; /* TrnNote, by task */
+  GArray *uses;  /* scratch */
+  TrnHost host;
+  GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
+  TrnAt at;            /* what is built now */
+  gboolean rehearses;  /* asks for all prices and builds nothing */
+} TrnBuild;
+
+extern const char *const trn_role_names[TRN_ROLES];
+EngStream trn_build_stream (TrnBuild *b, guint32 lane, TrnRole role);
+/* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. `item`: what a part of is computed; NULL:
+ * what others do not slow. */
+EngTask trn_build_compute (TrnBuild *b, guint32 lane, TrnStepKind kind, double time_s, const TrnItem *item, const char *name);
+/* `beside_s`: the kernel that it begins beside, on average, whose SMs it waits for; 0: none. */
+EngTask trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepKind kind, const TrnPriced *priced,
+                        double beside_s, double share, const char *name);
+/* Bytes on the links of all groups, of everything that was built, for the report. */
+void trn_build_count (const TrnBuild *b);
+void trn_build_after (TrnBuild *b, EngTask task, const GArray *wait);
+void trn_build_after_one (TrnBuild *b, EngTask task, EngTask before);
+
+/* ---- gradients and parameters: hooks of the program that a pipeline rank runs ---- */
+
+typedef struct TrnSyncer TrnSyncer;
+/* For one pipeline rank, before its first turn. */
+TrnSyncer *trn_sync_new (TrnBuild *b, guint32 lane, const GArray *turns);
+void trn_sync_free (TrnSyncer *sync);
+/* Units of a local chunk are numbered from 0 in the model's order. Before a unit's work in a turn: tasks to wait for are
+ * appended. */
+gboolean trn_sync_enter (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GError **error);
+/* Behind it; `last` is its last compute task. */
+gboolean trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint32 unit, EngTask last, GError **error);
+/* Behind all turns: what remains to be reduced, the norm, the optimizer. */
+gboolean trn_sync_finish (TrnSyncer *sync, GError **error);
+
+/* Units of a position: embedding, layers, head. */
+guint32 trn_units_of (const TrnModel *model, guint32 position);
+const TrnUnit *trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error);
+
+/* Who slows whom, for eng_graph_set_pace; `user`: TrnBuild. */
+void trn_step_pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed);
+
+/* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
+gboolean trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done, GError **error);
+
+/* What the compute and the collectives of the layers of out->stage are made of (`told`: TrnTold), into out->terms. */
+void trn_step_terms (const TrnBuild *b, const GArray *told, TrnResult *out);
+
+/* What ran when, from a graph that has run. The order of turns and what they became, by pipeline rank: `order` (arrays of MdlTurn)
+ * and `done` beside it. Returned: full. */
+TrnTrace *trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done);
+
+/* The breakdown of the lane that ends last. */
+void trn_step_account (const TrnBuild *b, TrnResult *out);
+TrnPart trn_step_part (TrnStepKind kind);
+/* Of that lane, from its breakdown: communication by kind; what bounds the step. */
+void trn_step_communication (const TrnBuild *b, TrnResult *out);
+void trn_step_bound (const TrnBuild *b, TrnResult *out);
+/* What the host of that lane does. */
+void trn_step_host (const TrnBuild *b, TrnResult *out);
+/* Everything else that is told of a step, from its breakdown. */
+void trn_model_summarise (const TrnBuild *b, TrnResult *out);
+
+/* Folded together with what `side` (n of them) loads: trn_model_side_loads are ColLoad that can bind, borrowed. */
+TrnModelRun *trn_model_start_beside (const TrnJob *job, ColNet *net, const StoSide *const *side, unsigned n, GError **error);
+const GArray *trn_model_side_loads (const TrnModelRun *run, unsigned i);
+const TrnBuild *trn_model_built (const TrnModelRun *run);
+
+#endif

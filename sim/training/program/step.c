@@ -1,0 +1,327 @@
+/* A training step of a model, run on the engine. */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/units.h"
+#include "build-private.h"
+#include "training-private.h"
+
+#define MAX_TASKS 30e6
+#define MAX_COMMS 32u
+
+struct TrnModelRun {
+  TrnModel model;
+  TrnPrices *prices;
+  TrnCosts *costs;
+  TrnBuild b;
+  TrnDone **done; /* by pipeline rank and turn */
+  GArray **order;
+  gboolean lends_net;         /* the network is another's */
+  const StoSide *const *side; /* borrowed until it is built */
+  unsigned n_sides;
+  GArray *told; /* TrnTold; NULL: not asked */
+};
+
+/* ---- who slows whom ---- */
+
+void
+trn_step_pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed)
+{
+  const TrnBuild *b = user;
+  const MdlOverlapCompute *compute = NULL;
+  MdlOverlapComm comm[MAX_COMMS];
+  double factor[MAX_COMMS];
+  unsigned of[MAX_COMMS], n_comm = 0, at = 0;
+  (void)place;
+  for (unsigned i = 0; i < n; i++) {
+    const TrnNote *note = &g_array_index (b->notes, TrnNote, running[i]);
+    if (note->compute != NULL) {
+      compute = note->compute;
+      at = i;
+    } else if (note->comm != NULL && n_comm < MAX_COMMS) {
+      comm[n_comm] = note->comm->demand;
+      of[n_comm++] = i;
+    }
+  }
+  if (compute == NULL || n_comm == 0)
+    return;
+  speed[at] = 1 / mdl_overlap_many (b->model->job->system->overlap, &b->model->gpu, compute, comm, n_comm, factor);
+  for (unsigned k = 0; k < n_comm; k++)
+    speed[of[k]] = 1 / factor[k];
+}
+
+/* ---- building ---- */
+
+/* Index of the turns that others wait for: by position x m + micro-batch, forward and back. */
+static EngTask *
+index_turns (const TrnModelRun *run, gboolean forward)
+{
+  const MdlPipeline *pipe = &run->model.pipe;
+  EngTask *at = g_new (EngTask, (gsize)run->model.n_positions * pipe->m);
+  for (guint32 s = 0; s < pipe->p; s++)
+    for (guint i = 0; i < run->order[s]->len; i++) {
+      const MdlTurn *t = &g_array_index (run->order[s], MdlTurn, i);
+      if (t->kind != MDL_TURN_WEIGHT_GRADIENT && (t->kind == MDL_TURN_FORWARD) == forward)
+        at[(gsize)mdl_schedule_position (pipe, (MdlPlace){ s, t->chunk }) * pipe->m + t->micro_batch] = run->done[s][i].done;
+    }
+  return at;
+}
+
+/* Each turn waits for what it needs of others. */
+static void
+join_turns (TrnModelRun *run)
+{
+  const MdlPipeline *pipe = &run->model.pipe;
+  g_autofree EngTask *ahead = index_turns (run, TRUE), *back = index_turns (run, FALSE);
+  for (guint32 s = 0; s < pipe->p; s++)
+    for (guint i = 0; i < run->order[s]->len; i++) {
+      const MdlTurn *turn = &g_array_index (run->order[s], MdlTurn, i);
+      MdlPlace from;
+      if (!mdl_schedule_needs (pipe, s, turn, &from))
+        continue;
+      const EngTask *made_by = turn->kind == MDL_TURN_FORWARD ? ahead : back;
+      trn_build_after_one (&run->b, run->done[s][i].first,
+                           made_by[(gsize)mdl_schedule_position (pipe, from) * pipe->m + turn->micro_batch]);
+    }
+}
+
+/* Sends and receives of a rank run one after the other, each behind the passes listed before it. */
+static void
+queue_sends (TrnModelRun *run)
+{
+  const MdlPipeline *pipe = &run->model.pipe;
+  g_autoptr (GArray) listed = mdl_schedule_list (pipe, run->order);
+  g_autofree EngTask *pass = g_new (EngTask, pipe->p), *transfer = g_new (EngTask, pipe->p); /* the latest of each rank */
+  for (guint32 s = 0; s < pipe->p; s++)
+    pass[s] = transfer[s] = ENG_NO_TASK;
+  for (guint i = 0; i < listed->len; i++) {
+    const MdlListed *at = &g_array_index (listed, MdlListed, i);
+    const TrnDone *done = &run->done[at->rank][at->turn];
+    MdlPlace to;
+    pass[at->rank] = done->last;
+    if (!mdl_schedule_feeds (pipe, at->rank, &g_array_index (run->order[at->rank], MdlTurn, at->turn), &to) || to.rank == at->rank)
+      continue;
+    trn_build_after_one (&run->b, done->done, transfer[at->rank]);
+    if (transfer[to.rank] != transfer[at->rank])
+      trn_build_after_one (&run->b, done->done, transfer[to.rank]);
+    trn_build_after_one (&run->b, done->done, pass[to.rank]);
+    transfer[at->rank] = transfer[to.rank] = done->done;
+  }
+}
+
+/* The norm of the gradients is of all pipeline ranks: none updates before the last has its own. */
+static void
+join_norms (TrnModelRun *run)
+{
+  for (guint32 s = 0; run->model.spec->model.clip.v && s < run->model.pipe.p; s++)
+    for (guint32 k = 0; k < run->model.pipe.p; k++)
+      if (k != s)
+        trn_build_after_one (&run->b, run->b.lane[s].update, run->b.lane[k].ready);
+}
+
+static gboolean
+build_lanes (TrnModelRun *run, GError **error)
+{
+  for (guint32 s = 0; s < run->model.pipe.p; s++)
+    if (!trn_program_lane (&run->b, s, run->order[s], run->done[s], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+build (TrnModelRun *run, GError **error)
+{
+  TrnModel *model = &run->model;
+  const MdlPipeline *pipe = &model->pipe;
+  TrnBuild *b = &run->b;
+  double tasks = (double)model->llm.layers.v * model->m * 24;
+  if (tasks > MAX_TASKS)
+    return col_fail_at (error, model->spec->model.global_batch.mark,
+                        "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
+  if (!model->job->system->settings.no_interference)
+    eng_graph_set_pace (b->graph, trn_step_pace, b);
+  b->lane = g_new0 (TrnLane, pipe->p);
+  run->order = g_new0 (GArray *, pipe->p);
+  run->done = g_new0 (TrnDone *, pipe->p);
+  for (guint32 s = 0; s < pipe->p; s++) {
+    for (int r = 0; r < TRN_ROLES; r++)
+      b->lane[s].stream[r] = ENG_NO_STREAM;
+    b->lane[s].place = eng_graph_place (b->graph);
+    b->lane[s].slow = trn_model_slow (model, s) * model->software.slowest;
+  }
+  for (guint32 s = 0; s < pipe->p; s++) {
+    run->order[s] = mdl_schedule_order (pipe, s);
+    run->done[s] = g_new0 (TrnDone, run->order[s]->len);
+  }
+  /* links are folded by what the whole step does on them: everything is asked first, then built */
+  b->rehearses = TRUE;
+  if (!build_lanes (run, error))
+    return FALSE;
+  for (unsigned i = 0; i < run->n_sides; i++)
+    trn_prices_beside (run->prices, run->side[i]->loads);
+  trn_prices_fold (run->prices);
+  b->rehearses = FALSE;
+  if (!build_lanes (run, error))
+    return FALSE;
+  join_turns (run);
+  if (model->software.queues_sends)
+    queue_sends (run);
+  join_norms (run);
+  trn_build_count (b);
+  return TRUE;
+}
+
+static TrnModelRun *
+run_new (const TrnJob *job, ColNet *net, gboolean lends_net, gboolean fold, const StoSide *const *side, unsigned n_sides,
+         GError **error)
+{
+  TrnModelRun *run = g_new0 (TrnModelRun, 1);
+  run->side = side;
+  run->n_sides = n_sides;
+  run->lends_net = lends_net;
+  run->b.net = net;
+  if (!trn_model_plan (job, &run->model, error)) {
+    trn_model_run_free (run);
+    return NULL;
+  }
+  run->prices = trn_prices_new (&run->model, fold);
+  run->costs = trn_costs_new (&run->model, run->prices);
+  if (job->want_terms) {
+    run->told = g_array_new (FALSE, FALSE, sizeof (TrnTold));
+    trn_costs_tell (run->costs, run->told);
+  }
+  run->b.model = &run->model;
+  run->b.prices = run->prices;
+  run->b.costs = run->costs;
+  run->b.graph = eng_graph_new (col_net_engine (net));
+  run->b.between = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  run->b.notes = g_array_new (FALSE, TRUE, sizeof (TrnNote));
+  run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  trn_costs_host (run->costs, &run->b.host);
+  if (build (run, error))
+    return run;
+  trn_model_run_free (run);
+  return NULL;
+}
+
+void
+trn_model_run_free (TrnModelRun *run)
+{
+  if (run == NULL)
+    return;
+  for (guint32 s = 0; run->order != NULL && s < run->model.pipe.p; s++) {
+    if (run->order[s] != NULL)
+      g_array_unref (run->order[s]);
+    g_free (run->done[s]);
+  }
+  g_free (run->order);
+  g_free (run->done);
+  g_free (run->b.lane);
+  g_clear_pointer (&run->b.graph, eng_graph_free);
+  if (!run->lends_net)
+    g_clear_pointer (&run->b.net, col_net_free);
+  g_clear_pointer (&run->b.notes, g_array_unref);
+  g_clear_pointer (&run->b.between, g_hash_table_unref);
+  g_clear_pointer (&run->b.uses, g_array_unref);
+  g_clear_pointer (&run->costs, trn_costs_free);
+  g_clear_pointer (&run->told, g_array_unref);
+  g_clear_pointer (&run->prices, trn_prices_free);
+  trn_model_clear (&run->model);
+  g_free (run);
+}
+
+/* Takes a run, or nothing. */
+static TrnModelRun *
+started (TrnModelRun *run, GError **error)
+{
+  if (run == NULL || eng_graph_start (run->b.graph, error))
+    return run;
+  trn_model_run_free (run);
+  return NULL;
+}
+
+TrnModelRun *
+trn_model_start (const TrnJob *job, ColNet *net, gboolean fold, GError **error)
+{
+  return started (run_new (job, net, TRUE, fold, NULL, 0, error), error);
+}
+
+TrnModelRun *
+trn_model_start_beside (const TrnJob *job, ColNet *net, const StoSide *const *side, unsigned n, GError **error)
+{
+  return started (run_new (job, net, TRUE, !job->system->settings.no_fold, side, n, error), error);
+}
+
+const GArray *
+trn_model_side_loads (const TrnModelRun *run, unsigned i)
+{
+  return trn_prices_side_loads (run->prices, i);
+}
+
+double
+trn_model_time_s (const TrnModelRun *run)
+{
+  EngTime end = 0;
+  for (guint32 s = 0; s < run->model.pipe.p; s++)
+    end = MAX (end, eng_graph_task_end (run->b.graph, run->b.lane[s].end));
+  return eng_time_to_s (end);
+}
+
+const TrnBuild *
+trn_model_built (const TrnModelRun *run)
+{
+  return &run->b;
+}
+
+gboolean
+trn_check_model (const TrnJob *job, GError **error)
+{
+  g_auto (TrnModel) model = { 0 };
+  return trn_model_plan (job, &model, error);
+}
+
+/* What the ranks hold, and whether they can. */
+static void
+add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
+{
+  training->memory = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
+  trn_model_memory (model, training->memory);
+  training->fullest = *trn_memory_fullest (training->memory);
+  trn_model_state (model, training->memory, &training->state_B, &training->restore_B);
+  if (training->fullest.fits)
+    return;
+  double bytes;
+  const char *largest = trn_memory_largest (&training->fullest, &bytes);
+  g_autofree char *needs = base_quantity_format (training->fullest.total_B, BASE_DIM_BYTES, 4),
+                  *has = base_quantity_format (training->fullest.capacity_B, BASE_DIM_BYTES, 4),
+                  *most = base_quantity_format (bytes, BASE_DIM_BYTES, 4);
+  training->memory_advice = trn_memory_advice (model);
+  col_run_warn (info, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s",
+                training->fullest.stage, needs, has, largest, most, training->memory_advice);
+}
+
+gboolean
+trn_run_model (const TrnJob *job, TrnResult *training, ColRunInfo *info, GError **error)
+{
+  TrnModelRun *run = run_new (job, col_net_new (job->system->clu), FALSE, !job->system->settings.no_fold, NULL, 0, error);
+  if (run == NULL)
+    return FALSE;
+  gboolean ok = eng_graph_run (run->b.graph, error);
+  if (ok) {
+    trn_step_account (&run->b, training);
+    trn_model_summarise (&run->b, training);
+    add_memory (&run->model, training, info);
+    if (run->told != NULL)
+      trn_step_terms (&run->b, run->told, training);
+    col_run_add_links (info, job->system->clu, run->b.net, training->step_time_s);
+    info->n_events = eng_stats (col_net_engine (run->b.net)).events;
+    if (info->spans != NULL) {
+      training->trace = trn_step_trace (&run->b, run->order, run->done);
+      if (trn_trace_written (training->trace) != NULL)
+        col_run_warn (info, "%s", trn_trace_written (training->trace));
+    }
+  }
+  trn_model_run_free (run);
+  return ok;
+}

@@ -1,0 +1,62 @@
+/* A training step as a whole: the step, what its loader waits for, what its checkpoints stop. */
+#include "model-private.h"
+#include "staging-private.h"
+#include "training/trace.h"
+
+const char *const trn_part_names[TRN_PART_N] = {
+  [TRN_PART_COMPUTE] = "compute",       [TRN_PART_EXPOSED_TP] = "exposed_tp",
+  [TRN_PART_EXPOSED_DP] = "exposed_dp", [TRN_PART_EXPOSED_PP] = "exposed_pp",
+  [TRN_PART_EXPOSED_CP] = "exposed_cp", [TRN_PART_EXPOSED_EP] = "exposed_ep",
+  [TRN_PART_BUBBLE] = "bubble",         [TRN_PART_LAUNCH_GAP] = "launch_gap",
+  [TRN_PART_COPY_WAIT] = "copy_wait",   [TRN_PART_STRAGGLER_WAIT] = "straggler_wait",
+  [TRN_PART_OPTIMIZER] = "optimizer",   [TRN_PART_DATA_STALL] = "data_stall",
+  [TRN_PART_CHECKPOINT] = "checkpoint",
+};
+
+gboolean
+trn_check (const TrnJob *job, GError **error)
+{
+  return (job->spec.model.model != NULL ? trn_check_model (job, error) : trn_check_training (job, error)) &&
+         trn_check_loader (job, error) && trn_check_checkpoint (job, error);
+}
+
+gboolean
+trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
+{
+  if (!(job->spec.model.model != NULL ? trn_run_model : trn_run_training) (job, out, info, error))
+    return FALSE;
+  const TrnResult before = *out;
+  return trn_add_loader (job, out, info, error) && trn_add_stage (job, &before, out, info, error) &&
+         trn_add_checkpoint (job, out, info, error);
+}
+
+void
+trn_result_clear (TrnResult *result)
+{
+  col_coll_clear (&result->all_reduce);
+  g_clear_pointer (&result->memory, g_array_unref);
+  g_clear_pointer (&result->terms, g_array_unref);
+  g_clear_pointer (&result->memory_advice, g_free);
+  g_clear_pointer (&result->trace, trn_trace_free);
+}
+
+ColComm *
+trn_comm (const TrnJob *job, const TrnResult *result, const ColSettings *settings, ColCollRequest *request, GError **error)
+{
+  g_return_val_if_fail (result->all_reduce.n_ranks > 0, NULL);
+  *request = (ColCollRequest){ result->all_reduce.op,     result->all_reduce.size_B,   result->all_reduce.dtype,
+                               (MdlAlgo)job->spec.algo.v, (MdlProto)job->spec.proto.v, 0 };
+  return trn_gradient_comm (job, settings, result->dp, result->all_reduce_stage, result->all_reduce_partner, error);
+}
+
+gboolean
+trn_state (const TrnJob *job, TrnResult *out, GError **error)
+{
+  g_auto (TrnModel) model = { 0 };
+  g_autoptr (GArray) stages = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
+  if (!trn_model_plan (job, &model, error))
+    return FALSE;
+  trn_model_memory (&model, stages);
+  trn_model_state (&model, stages, &out->state_B, &out->restore_B);
+  return TRUE;
+}
