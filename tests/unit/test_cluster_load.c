@@ -187,7 +187,7 @@ nodes_of_different_size_are_numbered_through (void)
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autofree char *name = clu_dev_name (clu, clu_gpu (clu, numbers[i]));
     TEST_STR (name, names[i]);
-    TEST_INT (clu_gpu_number (clu, clu_gpu (clu, numbers[i])), numbers[i]);
+    TEST_INT (clu_find (clu, names[i], NULL), clu_gpu (clu, numbers[i]));
   }
   TEST_TRUE (clu_nic_spec (clu, 2) == NULL);
   g_auto (CluRoute) r = { 0 }, none = { 0 };

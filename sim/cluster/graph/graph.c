@@ -168,17 +168,6 @@ clu_gpu (const Clu *clu, guint32 gpu)
   return clu->node[node].dev + clu_node_template (clu, node)->first[CLU_DEV_GPU] + (gpu - clu->node[node].gpu);
 }
 
-guint32
-clu_gpu_number (const Clu *clu, CluDev dev)
-{
-  guint32 node = clu_node_of_dev (clu, dev);
-  if (node == CLU_NONE)
-    return CLU_NONE;
-  const CluTemplate *t = clu_node_template (clu, node);
-  guint32 index = dev - clu->node[node].dev - t->first[CLU_DEV_GPU];
-  return index < t->n[CLU_DEV_GPU] ? clu->node[node].gpu + index : CLU_NONE;
-}
-
 CluDev
 clu_node_device (const Clu *clu, guint32 node, CluDevKind kind, guint32 index)
 {

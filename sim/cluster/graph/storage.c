@@ -5,26 +5,6 @@
 
 #include "graph/clu-private.h"
 
-guint32
-clu_n_tiers (const Clu *clu)
-{
-  return clu->n_tiers;
-}
-
-CluDev
-clu_tier_dev (const Clu *clu, guint32 i)
-{
-  g_return_val_if_fail (i < clu->n_tiers, CLU_NONE);
-  return clu->tier[i].dev;
-}
-
-const char *
-clu_tier_name (const Clu *clu, guint32 i)
-{
-  g_return_val_if_fail (i < clu->n_tiers, NULL);
-  return clu->tier[i].spec->name.v;
-}
-
 static void
 tell (BaseNum *num, const BaseNum *from, double factor)
 {

@@ -47,44 +47,36 @@ nic_at (const CluImportMachine *machine, guint32 i)
 
 /* GPUs. */
 
-typedef struct {
-  guint32 socket, behind, number, index; /* lowest GPU number of its socket and of its switch, its own, its place before */
-} Place;
-
-static int
-compare_places (gconstpointer a, gconstpointer b)
-{
-  const Place *x = a, *y = b;
-  if (x->socket != y->socket)
-    return x->socket < y->socket ? -1 : 1;
-  if (x->behind != y->behind)
-    return x->behind < y->behind ? -1 : 1;
-  if (x->number != y->number)
-    return x->number < y->number ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static Place
+/* Orders GPUs along the PCIe tree: by the lowest number of their socket, of their switch, their own, and their place before. Each
+ * is below 2^16. */
+static guint64
 place_of (const CluImportMachine *machine, guint32 i)
 {
   const CluImportGpu *gpu = gpu_at (machine, i);
-  Place place = { .socket = G_MAXUINT32, .behind = gpu->number, .number = gpu->number, .index = i };
+  guint64 socket = G_MAXUINT16, behind = gpu->number;
   for (guint32 j = 0; j < machine->gpus->len; j++) {
     const CluImportGpu *other = gpu_at (machine, j);
     if (other->socket != gpu->socket)
       continue;
-    place.socket = MIN (place.socket, other->number);
+    socket = MIN (socket, other->number);
     if (gpu->pcie_switch != CLU_NONE && other->pcie_switch == gpu->pcie_switch)
-      place.behind = MIN (place.behind, other->number);
+      behind = MIN (behind, other->number);
   }
-  return place;
+  return socket << 48 | behind << 32 | (guint64)gpu->number << 16 | i;
+}
+
+static int
+compare_places (gconstpointer a, gconstpointer b)
+{
+  guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+  return x < y ? -1 : x > y;
 }
 
 static void
 order_gpus (CluImportMachine *machine)
 {
-  guint32 n = machine->gpus->len;
-  g_autofree Place *places = g_new (Place, n);
+  guint32 n = machine->gpus->len, before = 0;
+  g_autofree guint64 *places = g_new (guint64, n);
   g_autofree guint32 *now = g_new (guint32, n);
   for (guint32 i = 0; i < n; i++)
     places[i] = place_of (machine, i);
@@ -93,10 +85,12 @@ order_gpus (CluImportMachine *machine)
   g_autoptr (GString) was = g_string_new (NULL);
   gboolean moved = FALSE;
   for (guint32 i = 0; i < n; i++) {
-    now[places[i].index] = i;
-    g_array_append_vals (sorted, gpu_at (machine, places[i].index), 1);
-    g_string_append_printf (was, "%s%u", i > 0 ? " " : "", places[i].number);
-    moved = moved || (i > 0 && places[i].number < places[i - 1].number);
+    guint32 index = places[i] & G_MAXUINT16, number = gpu_at (machine, index)->number;
+    now[index] = i;
+    g_array_append_vals (sorted, gpu_at (machine, index), 1);
+    g_string_append_printf (was, "%s%u", i > 0 ? " " : "", number);
+    moved = moved || number < before;
+    before = number;
   }
   g_array_unref (machine->gpus);
   machine->gpus = g_steal_pointer (&sorted);
@@ -208,69 +202,34 @@ shape_slots (CluImportMachine *machine, CluImportShape *shape)
 
 /* NVLinks. */
 
-static int
-compare_links (gconstpointer a, gconstpointer b)
-{
-  const CluImportLink *x = a, *y = b;
-  if (x->a != y->a)
-    return x->a < y->a ? -1 : 1;
-  return x->b < y->b ? -1 : x->b > y->b;
-}
-
-static guint32
-lanes_from (const GArray *links, guint32 a, guint32 b)
-{
-  guint32 low = 0, high = links->len;
-  while (low < high) {
-    guint32 middle = low + (high - low) / 2;
-    const CluImportLink *link = &g_array_index (links, CluImportLink, middle);
-    if (link->a < a || (link->a == a && link->b < b))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const CluImportLink *link = low < links->len ? &g_array_index (links, CluImportLink, low) : NULL;
-  return link != NULL && link->a == a && link->b == b ? link->lanes : 0;
-}
-
 /* Links of each pair once, a below b, into shape->links. */
 static void
 shape_links (CluImportMachine *machine, CluImportShape *shape)
 {
-  GArray *links = machine->links;
-  g_autofree guint32 *degree = g_new0 (guint32, machine->gpus->len);
-  g_array_sort (links, compare_links);
-  guint32 kept = 0;
-  for (guint32 i = 0; i < links->len; i++) { /* several entries of one direction add up */
-    CluImportLink link = g_array_index (links, CluImportLink, i);
-    CluImportLink *last = kept == 0 ? NULL : &g_array_index (links, CluImportLink, kept - 1);
-    if (last != NULL && last->a == link.a && last->b == link.b)
-      last->lanes += link.lanes;
-    else
-      g_array_index (links, CluImportLink, kept++) = link;
+  gsize n = machine->gpus->len;
+  g_autofree guint32 *lanes = g_new0 (guint32, n * n), *degree = g_new0 (guint32, n);
+  g_autofree const CluImportLink **told = g_new0 (const CluImportLink *, n *n); /* the first entry of each direction */
+  for (guint32 i = 0; i < machine->links->len; i++) {                           /* several of one direction add up */
+    const CluImportLink *link = &g_array_index (machine->links, CluImportLink, i);
+    gsize at = link->a * n + link->b;
+    lanes[at] += link->lanes;
+    told[at] = told[at] == NULL ? link : told[at];
   }
-  g_array_set_size (links, kept);
-  for (guint32 i = 0; i < kept; i++) {
-    CluImportLink link = g_array_index (links, CluImportLink, i);
-    guint32 back = lanes_from (links, link.b, link.a);
-    if (link.a > link.b && back > 0)
-      continue;
-    if (back != link.lanes)
-      clu_import_warn (machine, link.mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s", gpu_at (machine, link.a)->number,
-                       link.lanes, gpu_at (machine, link.b)->number, back, back == 0 ? "the one is taken" : "the fewer are taken");
-    link.lanes = back == 0 ? link.lanes : MIN (link.lanes, back);
-    if (link.a > link.b) {
-      guint32 a = link.a;
-      link.a = link.b;
-      link.b = a;
+  for (guint32 a = 0; a < n; a++)
+    for (guint32 b = a + 1; b < n; b++) {
+      gsize one = told[a * n + b] != NULL ? a * n + b : b * n + a, other = one == a * n + b ? b * n + a : a * n + b;
+      if (told[one] == NULL)
+        continue;
+      if (lanes[one] != lanes[other])
+        clu_import_warn (machine, told[one]->mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s",
+                         gpu_at (machine, told[one]->a)->number, lanes[one], gpu_at (machine, told[one]->b)->number, lanes[other],
+                         told[other] == NULL ? "the one is taken" : "the fewer are taken");
+      CluImportLink link = { told[one]->mark, a, b, told[other] == NULL ? lanes[one] : MIN (lanes[one], lanes[other]) };
+      degree[a] += link.lanes;
+      degree[b] += link.lanes;
+      shape->lanes = MAX (shape->lanes, MAX (degree[a], degree[b]));
+      g_array_append_val (shape->links, link);
     }
-    degree[link.a] += link.lanes;
-    degree[link.b] += link.lanes;
-    g_array_append_val (shape->links, link);
-  }
-  g_array_sort (shape->links, compare_links);
-  for (guint32 i = 0; i < machine->gpus->len; i++)
-    shape->lanes = MAX (shape->lanes, degree[i]);
 }
 
 static void

@@ -96,46 +96,23 @@ clu_import_type_clear (CluImportType *type)
   g_clear_pointer (&type->name, g_free);
 }
 
-/* The text of a leaf, written plain or as {value: …}. */
-static const char *
-leaf_text (const BaseYamlNode *map, const char *key)
-{
-  BaseYamlNode *node = map == NULL ? NULL : base_yaml_get (map, key);
-  if (node != NULL && base_yaml_kind (node) == BASE_YAML_MAP)
-    node = base_yaml_get (node, "value");
-  return node == NULL ? NULL : base_yaml_text (node);
-}
-
-static guint32
-leaf_count (const BaseYamlNode *map, const char *key)
-{
-  const char *text = leaf_text (map, key);
-  return text == NULL ? 0 : (guint32)CLAMP (g_ascii_strtod (text, NULL), 0, 65536);
-}
-
-static BaseYaml *
-open_shipped (const BaseLookup *lookup, const char *name, const char *folder)
-{
-  g_autofree char *path = base_lookup_find (lookup, name, folder, NULL, NULL);
-  return path == NULL ? NULL : base_yaml_load_file (path, NULL);
-}
-
-/* FALSE when no such file is shipped. The file itself is checked when the topology is loaded. */
+/* FALSE when no such file is shipped. What is wrong in it is said when the topology is loaded. */
 static gboolean
 type_read (const BaseLookup *lookup, const char *name, CluImportType *out, gboolean *is_nvidia)
 {
-  g_autoptr (BaseYaml) yaml = open_shipped (lookup, name, "topologies/gpus");
+  g_autofree char *path = base_lookup_find (lookup, name, "topologies/gpus", NULL, NULL);
+  g_autoptr (BaseYaml) yaml = path == NULL ? NULL : base_yaml_load_file (path, NULL);
   if (yaml == NULL)
     return FALSE;
-  const BaseYamlNode *root = base_yaml_root (yaml), *scale_up = base_yaml_get (root, "scale_up");
-  out->sm = leaf_count (root, "compute_capability");
-  out->lanes = leaf_count (scale_up, "lanes");
-  const char *class = leaf_text (scale_up, "class");
-  if (scale_up != NULL && out->lanes == 0 && class != NULL) {
-    g_autoptr (BaseYaml) link_class = open_shipped (lookup, class, "topologies/links");
-    out->lanes = link_class == NULL ? 0 : leaf_count (base_yaml_root (link_class), "lanes");
-  }
-  *is_nvidia = g_strcmp0 (leaf_text (root, "vendor"), "nvidia") == 0;
+  g_autoptr (BaseDiag) unsaid = base_diag_new ();
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = unsaid, .lookup = lookup, .inputs = inputs };
+  CluGpuSpec gpu = { .head = { .set = FALSE } };
+  base_schema_read (&clu_schema_gpu, base_yaml_root (yaml), FALSE, &context, &gpu);
+  const CluLinkClass *link_class = gpu.scale_up.link_class.value;
+  out->sm = (guint32)gpu.compute_capability.v;
+  out->lanes = (guint32)(gpu.scale_up.lanes.set || link_class == NULL ? gpu.scale_up.lanes.v : link_class->lanes.v);
+  *is_nvidia = gpu.vendor.v == CLU_VENDOR_NVIDIA;
   g_free (out->name);
   out->name = g_strdup (name);
   return TRUE;

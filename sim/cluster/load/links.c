@@ -79,9 +79,9 @@ lay_links (CluTemplate *t, const CluParams *scale_up, const CluParams *slot, con
 {
   for (guint32 i = 0; i < t->links->len; i++) {
     CluNodeLink *link = clu_template_link_at (t, i);
-    if (scale_up != NULL && is_scale_up (t, link))
+    if (scale_up->link_class != NULL && is_scale_up (t, link))
       lay_figures (&link->p, scale_up, &links->scale_up);
-    else if (slot != NULL && is_slot (t, link, slot))
+    else if (slot->link_class != NULL && is_slot (t, link, slot))
       lay_figures (&link->p, slot, &links->pcie);
   }
 }
@@ -110,35 +110,25 @@ lay_host (Clu *clu, CluTemplate *t, const MdlHostFigures *host)
 
 /* ---- all of it ---- */
 
-static const CluParams *
+/* Those of a link; link_class NULL: there is none. */
+static CluParams
 params_of (const CluTemplate *t, guint32 link)
 {
-  return link != CLU_NONE ? &clu_template_link_at (t, link)->p : NULL;
+  return link != CLU_NONE ? clu_template_link_at (t, link)->p : (CluParams){ .link_class = NULL };
 }
 
 gboolean
 clu_links_set (Clu *clu, const MdlLinks *links, GError **error)
 {
   g_return_val_if_fail (clu->background_Bps == NULL, FALSE);
-  const MdlLinkFigures *f[] = { &links->scale_up, &links->pcie };
-  gboolean any = links->host.read.set || links->host.write.set || links->host.both.set;
-  for (gsize k = 0; k < G_N_ELEMENTS (f); k++)
-    any = any || f[k]->efficiency.set || f[k]->sm_efficiency.set || f[k]->latency.set || f[k]->duplex.set;
-  if (!any)
-    return TRUE;
   /* all nodes are held against the first as it was */
   const CluTemplate *first = g_ptr_array_index (clu->templates, 0);
-  CluParams scale_up = { 0 }, slot = { 0 };
-  const CluParams *usual_up = params_of (first, first_scale_up (first)), *usual_slot = params_of (first, first_slot (first));
-  if (usual_up != NULL)
-    scale_up = *usual_up;
-  if (usual_slot != NULL)
-    slot = *usual_slot;
+  const CluParams scale_up = params_of (first, first_scale_up (first)), slot = params_of (first, first_slot (first));
   gboolean moved = FALSE;
   for (guint i = 0; i < clu->templates->len; i++) {
     CluTemplate *t = g_ptr_array_index (clu->templates, i);
     guint before = t->res->len;
-    lay_links (t, usual_up != NULL ? &scale_up : NULL, usual_slot != NULL ? &slot : NULL, links);
+    lay_links (t, &scale_up, &slot, links);
     lay_host (clu, t, &links->host);
     clu_template_renumber (t);
     moved = moved || t->res->len != before;
@@ -153,15 +143,14 @@ tell (BaseNum *num, double value, BaseSource source)
     *num = (BaseNum){ .v = value, .set = TRUE, .source = source };
 }
 
+/* Where there is a link. */
 static void
-tell_figures (const CluParams *p, MdlLinkFigures *out)
+tell_figures (CluParams p, MdlLinkFigures *out)
 {
-  if (p == NULL)
-    return;
-  tell (&out->efficiency, p->efficiency, p->source);
-  tell (&out->sm_efficiency, p->sm_efficiency, p->source);
-  tell (&out->latency, p->latency_s, p->source);
-  tell (&out->duplex, p->duplex, p->source);
+  tell (&out->efficiency, p.efficiency, p.source);
+  tell (&out->sm_efficiency, p.sm_efficiency, p.source);
+  tell (&out->latency, p.latency_s, p.source);
+  tell (&out->duplex, p.duplex, p.source);
 }
 
 void

@@ -87,7 +87,6 @@ const CluSharpSpec *clu_fabric_sharp (const Clu *clu);
 
 /* Devices. Global GPU g: node-major. */
 CluDev clu_gpu (const Clu *clu, guint32 gpu);
-guint32 clu_gpu_number (const Clu *clu, CluDev dev); /* the way back; CLU_NONE for other devices */
 CluDev clu_node_device (const Clu *clu, guint32 node, CluDevKind kind, guint32 index); /* CLU_NONE if there is none */
 guint32 clu_node_n (const Clu *clu, guint32 node, CluDevKind kind);
 /* "gpu9", "node1.gpu1", "node0.nic3", "node0.host" (memory of socket 0), "node0.host1", "node0.nvme2", "node0.nvme" (all

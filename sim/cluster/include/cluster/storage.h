@@ -6,10 +6,6 @@
 
 G_BEGIN_DECLS
 
-/* Tiers outside the nodes, in the order of the file. */
-guint32 clu_n_tiers (const Clu *clu);
-CluDev clu_tier_dev (const Clu *clu, guint32 i);
-const char *clu_tier_name (const Clu *clu, guint32 i); /* borrowed */
 /* What a device of kind CLU_DEV_STORAGE is; of a drive: all drives of its node, striped (RAID 0). What the topology says is laid
  * over its type; sources stay with the figures. FALSE for other devices. */
 gboolean clu_tier (const Clu *clu, CluDev dev, MdlTier *out);
