@@ -269,32 +269,27 @@ read_cable (Reader *r, const CluCustomLink *link, const char *from, const char *
   return TRUE;
 }
 
-static void
+static gboolean
 read_link (Reader *r, const CluCustomLink *link, const CluParams *wire)
 {
   g_autoptr (GPtrArray) from = g_ptr_array_new_with_free_func (g_free), to = g_ptr_array_new_with_free_func (g_free);
   const BaseStr *ends[] = { &link->from, &link->to };
   GPtrArray *names[] = { from, to };
   for (int e = 0; e < 2; e++)
-    if (ends[e]->v == NULL || strlen (ends[e]->v) > MAX_NAME || !clu_hostlist_expand_name (ends[e]->v, names[e])) {
-      clu_error (r->loader, ends[e]->mark,
-                 "'%s' is not an end of cables; a switch's name, node3.nic0, or ranges as node[0-7].nic[0,2]",
-                 ends[e]->v != NULL ? ends[e]->v : "");
-      return;
-    }
-  if (from->len != to->len && from->len != 1 && to->len != 1) {
-    clu_error (r->loader, link->to.mark, "%u ends cannot be paired with %u; ranges of one length, or one end for all", from->len,
-               to->len);
-    return;
-  }
+    if (ends[e]->v == NULL || strlen (ends[e]->v) > MAX_NAME || !clu_hostlist_expand_name (ends[e]->v, names[e]))
+      return clu_error (r->loader, ends[e]->mark,
+                        "'%s' is not an end of cables; a switch's name, node3.nic0, or ranges as node[0-7].nic[0,2]",
+                        ends[e]->v != NULL ? ends[e]->v : "");
+  if (from->len != to->len && from->len != 1 && to->len != 1)
+    return clu_error (r->loader, link->to.mark, "%u ends cannot be paired with %u; ranges of one length, or one end for all",
+                      from->len, to->len);
   guint n = MAX (from->len, to->len);
-  if (r->cables->len + n * link->count.v > MAX_CABLES) {
-    clu_error (r->loader, link->head.mark, "more than %u cables in a custom fabric", MAX_CABLES);
-    return;
-  }
+  if (r->cables->len + n * link->count.v > MAX_CABLES)
+    return clu_error (r->loader, link->head.mark, "more than %u cables in a custom fabric", MAX_CABLES);
   for (guint i = 0; i < n; i++)
     if (!read_cable (r, link, from->pdata[from->len == 1 ? 0 : i], to->pdata[to->len == 1 ? 0 : i], wire))
-      return; /* one message an entry */
+      return FALSE; /* one message an entry */
+  return TRUE;
 }
 
 static gboolean

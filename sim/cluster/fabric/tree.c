@@ -240,109 +240,95 @@ parallel_for (guint32 up, guint32 children, guint32 radix)
 }
 
 /* Levels above the leaves, from the radix of the switches. */
-static void
+static gboolean
 shape_above (Shape *s, guint32 leaves, guint64 n_hosts)
 {
   CluTreeLevel *level = s->f->level;
   guint32 r1 = s->radix[1], r2 = s->radix[2];
   if (leaves == 1) {
     s->f->n_levels = 1;
-    return;
+    return TRUE;
   }
   if (r1 == 0 || leaves <= r1) {
     level[0].parallel = parallel_for (level[0].up, leaves, r1);
     level[1].down = leaves * level[0].parallel;
     s->f->n_levels = 2;
-    return;
+    return TRUE;
   }
   double ratio = 1 / oversubscription (s->spec, 1);
   guint32 down = downs_for (r1, ratio);
   if (s->f->rails > 0 && down >= s->f->rails)
     down -= down % s->f->rails; /* whole pods below a group of spines */
   guint32 pods = down > 0 ? (leaves + down - 1) / down : 0;
-  if (down == 0 || pods > r2) {
-    clu_error (s->loader, s->spec->head.mark,
-               "the fabric cannot host all NICs: %" G_GUINT64_FORMAT
-               " need %u leaves, but three levels of radix %u, %u, %u at this oversubscription have %" G_GUINT64_FORMAT,
-               n_hosts, leaves, s->radix[0], r1, r2, (guint64)down * r2);
-    return;
-  }
+  if (down == 0 || pods > r2)
+    return clu_error (s->loader, s->spec->head.mark,
+                      "the fabric cannot host all NICs: %" G_GUINT64_FORMAT
+                      " need %u leaves, but three levels of radix %u, %u, %u at this oversubscription have %" G_GUINT64_FORMAT,
+                      n_hosts, leaves, s->radix[0], r1, r2, (guint64)down * r2);
   level[0].parallel = 1;
   level[1].down = down;
   level[1].up = ups_for (down, ratio);
   level[1].parallel = parallel_for (level[1].up, pods, r2);
   level[2].down = pods * level[1].parallel;
   s->f->n_levels = 3;
+  return TRUE;
 }
 
-static void
+static gboolean
 shape_from_radix (Shape *s)
 {
   CluFabric *f = s->f;
   guint32 radix = s->radix[0], nodes = s->loader->clu->n_nodes;
   double ratio = s->wire->rate_Bps / s->cable.rate_Bps / oversubscription (s->spec, 0);
   gboolean rail = f->rails > 0;
-  if (radix == 0 && !(rail && s->spec->pod.set)) {
-    clu_error (s->loader, s->spec->head.mark,
-               "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
-    return;
-  }
+  if (radix == 0 && !(rail && s->spec->pod.set))
+    return clu_error (s->loader, s->spec->head.mark,
+                      "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
   /* One switch does: no port need lead up. */
   if (!s->spec->pod.set && (rail ? f->rails == 1 && nodes <= radix : f->n_endpoints <= radix)) {
     f->level[0] = (CluTreeLevel){ .down = radix };
     f->n_levels = 1;
     f->pod = rail ? radix : 0;
-    return;
+    return TRUE;
   }
   guint32 down = rail && s->spec->pod.set ? (guint32)s->spec->pod.v : downs_for (radix, ratio);
-  if (down == 0 || (radix > 0 && down + ups_for (down, ratio) > radix)) {
-    clu_error (s->loader, s->spec->pod.set ? s->spec->pod.mark : s->spec->head.mark,
-               "a leaf of %u ports cannot have %u ports down and %u up", radix, MAX (down, 1u), ups_for (MAX (down, 1u), ratio));
-    return;
-  }
+  if (down == 0 || (radix > 0 && down + ups_for (down, ratio) > radix))
+    return clu_error (s->loader, s->spec->pod.set ? s->spec->pod.mark : s->spec->head.mark,
+                      "a leaf of %u ports cannot have %u ports down and %u up", radix, MAX (down, 1u),
+                      ups_for (MAX (down, 1u), ratio));
   f->level[0] = (CluTreeLevel){ .down = down, .up = ups_for (down, ratio), .parallel = 1 };
   f->pod = rail ? down : 0;
   guint64 leaves = rail ? (guint64)((nodes + down - 1) / down) * f->rails : (f->n_endpoints + down - 1) / down;
-  if (clu_fabric_fits (s->loader, leaves, "leaves"))
-    shape_above (s, (guint32)leaves, f->n_endpoints);
+  return clu_fabric_fits (s->loader, leaves, "leaves") && shape_above (s, (guint32)leaves, f->n_endpoints);
 }
 
-static void
+static gboolean
 shape_from_levels (Shape *s)
 {
   CluFabric *f = s->f;
   const BaseList *levels = &s->spec->levels;
-  if (levels->n > CLU_MAX_LEVELS) {
-    clu_error (s->loader, levels->mark, "%u levels; at most %u are built", levels->n, CLU_MAX_LEVELS);
-    return;
-  }
+  if (levels->n > CLU_MAX_LEVELS)
+    return clu_error (s->loader, levels->mark, "%u levels; at most %u are built", levels->n, CLU_MAX_LEVELS);
   for (unsigned l = 0; l < levels->n; l++) {
     const CluLevelSpec *spec = BASE_LIST_AT (*levels, CluLevelSpec, l);
     gboolean top = l + 1 == levels->n;
-    if (spec->up.set == top) {
-      clu_error (s->loader, spec->up.set ? spec->up.mark : spec->head.mark,
-                 top ? "the top level has no ports up; leave 'up' out" : "a level below the top needs 'up'");
-      return;
-    }
+    if (spec->up.set == top)
+      return clu_error (s->loader, spec->up.set ? spec->up.mark : spec->head.mark,
+                        top ? "the top level has no ports up; leave 'up' out" : "a level below the top needs 'up'");
     f->level[l] = (CluTreeLevel){ .down = (guint32)spec->down.v, .up = (guint32)spec->up.v, .parallel = (guint32)spec->parallel.v };
     guint32 below = l > 0 ? f->level[l - 1].parallel : 1, radix = clu_tier_radix (clu_fabric_tier (s->spec, l));
-    if (f->level[l].down % below != 0 || (!top && f->level[l].up % f->level[l].parallel != 0)) {
-      clu_error (s->loader, spec->head.mark, "ports do not divide by the parallel cables (down %u by %u, up %u by %u)",
-                 f->level[l].down, below, f->level[l].up, f->level[l].parallel);
-      return;
-    }
-    if (radix > 0 && f->level[l].down + f->level[l].up > radix) {
-      clu_error (s->loader, spec->head.mark, "%u ports down and %u up, but a switch of this level has %u", f->level[l].down,
-                 f->level[l].up, radix);
-      return;
-    }
+    if (f->level[l].down % below != 0 || (!top && f->level[l].up % f->level[l].parallel != 0))
+      return clu_error (s->loader, spec->head.mark, "ports do not divide by the parallel cables (down %u by %u, up %u by %u)",
+                        f->level[l].down, below, f->level[l].up, f->level[l].parallel);
+    if (radix > 0 && f->level[l].down + f->level[l].up > radix)
+      return clu_error (s->loader, spec->head.mark, "%u ports down and %u up, but a switch of this level has %u", f->level[l].down,
+                        f->level[l].up, radix);
   }
   f->pod = f->rails > 0 ? (guint32)(s->spec->pod.set ? s->spec->pod.v : f->level[0].down) : 0;
-  if (f->pod > f->level[0].down) {
-    clu_error (s->loader, s->spec->pod.mark, "a pod of %u nodes, but a leaf has %u ports down", f->pod, f->level[0].down);
-    return;
-  }
+  if (f->pod > f->level[0].down)
+    return clu_error (s->loader, s->spec->pod.mark, "a pod of %u nodes, but a leaf has %u ports down", f->pod, f->level[0].down);
   f->n_levels = levels->n;
+  return TRUE;
 }
 
 /* Counts of switches, cables and resources, once the ports are known. */
@@ -402,20 +388,16 @@ build_tree (CluLoader *loader, const CluParams *wire)
   if (!clu_fabric_cable (loader, wire, NULL, s.spec->link.head.mark, 0, &s.cable) || !read_radix (&s))
     return FALSE;
   if (s.spec->kind.v == CLU_FABRIC_SINGLE_SWITCH) {
-    if (s.radix[0] > 0 && f->n_endpoints > s.radix[0])
-      clu_error (loader, s.spec->leaf.head.mark, "the switch has %u ports for %u NICs; take a fat_tree, or fewer nodes", s.radix[0],
-                 f->n_endpoints);
     f->level[0] = (CluTreeLevel){ .down = MAX (f->n_endpoints, 1u) };
     f->n_levels = 1;
-  } else {
-    for (guint32 n = 0; s.spec->kind.v == CLU_FABRIC_RAIL_OPTIMISED && n < clu->templates->len; n++)
-      f->rails = MAX (f->rails, ((const CluTemplate *)g_ptr_array_index (clu->templates, n))->n[CLU_DEV_NIC]);
-    if (s.spec->levels.n > 0)
-      shape_from_levels (&s);
-    else
-      shape_from_radix (&s);
+    if (s.radix[0] > 0 && f->n_endpoints > s.radix[0])
+      return clu_error (loader, s.spec->leaf.head.mark, "the switch has %u ports for %u NICs; take a fat_tree, or fewer nodes",
+                        s.radix[0], f->n_endpoints);
+    return count_levels (&s);
   }
-  return f->n_levels > 0 && count_levels (&s);
+  for (guint32 n = 0; s.spec->kind.v == CLU_FABRIC_RAIL_OPTIMISED && n < clu->templates->len; n++)
+    f->rails = MAX (f->rails, ((const CluTemplate *)g_ptr_array_index (clu->templates, n))->n[CLU_DEV_NIC]);
+  return (s.spec->levels.n > 0 ? shape_from_levels (&s) : shape_from_radix (&s)) && count_levels (&s);
 }
 
 /* One network in three kinds: they differ in how endpoints are numbered and how many levels there may be. */

@@ -29,13 +29,6 @@ net_new (guint32 n)
 }
 
 static void
-net_clear (Net *net)
-{
-  g_free (net->first);
-  g_array_unref (net->edges);
-}
-
-static void
 net_add (Net *net, guint32 a, guint32 b, double forward, double backward)
 {
   Edge out = { b, net->first[a], forward }, back = { a, net->first[b], backward };
@@ -50,6 +43,16 @@ static Edge *
 edge_at (const Net *net, guint32 i)
 {
   return &g_array_index (net->edges, Edge, i);
+}
+
+/* A vertex on the side of the source or of the sink. */
+static void
+net_side (Net *net, gboolean source, guint32 vertex, double rate)
+{
+  if (source)
+    net_add (net, SOURCE, vertex, rate, 0);
+  else
+    net_add (net, vertex, SINK, rate, 0);
 }
 
 /* Distances from the source over what is left; FALSE when the sink is out of reach. */
@@ -101,6 +104,7 @@ augment (const Net *net, double least, guint32 *depth, guint32 *turn, guint32 *s
   return carried;
 }
 
+/* The largest flow; clears the net. */
 static double
 net_flow (Net *net)
 {
@@ -111,6 +115,8 @@ net_flow (Net *net)
     for (double more = 1; more > 0; flow += more)
       more = augment (net, least, depth, turn, stack);
   }
+  g_free (net->first);
+  g_array_unref (net->edges);
   return flow;
 }
 
@@ -139,13 +145,8 @@ flow_over_pcie (const Clu *clu, guint32 node, guint32 boundary)
     net_add (&net, FIRST + 2 * link->b + 1, FIRST + 2 * link->a, link->p.rate_Bps, 0);
   }
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
-    if (g < boundary)
-      net_add (&net, SOURCE, FIRST + 2 * (gpu0 + g) + 1, all, 0);
-    else
-      net_add (&net, FIRST + 2 * (gpu0 + g), SINK, all, 0);
-  double flow = net_flow (&net);
-  net_clear (&net);
-  return flow;
+    net_side (&net, g < boundary, FIRST + 2 * (gpu0 + g) + (g < boundary ? 1 : 0), all);
+  return net_flow (&net);
 }
 
 /* GPUs below `boundary` (global) of the nodes first … last against the others of these nodes, over scale-up links. */
@@ -173,13 +174,8 @@ flow_over_scale_up (const Clu *clu, guint32 first, guint32 last, guint32 boundar
     }
   }
   for (guint32 g = 0; g < n; g++)
-    if (gpu0 + g < boundary)
-      net_add (&net, SOURCE, FIRST + g, all, 0);
-    else
-      net_add (&net, FIRST + g, SINK, all, 0);
-  double flow = net_flow (&net);
-  net_clear (&net);
-  return flow;
+    net_side (&net, gpu0 + g < boundary, FIRST + g, all);
+  return net_flow (&net);
 }
 
 static double
@@ -253,15 +249,10 @@ flow_over_fabric (const Clu *clu, guint32 boundary)
       guint32 nic = clu->node[node].nic + k, gpu = clu->node[node].gpu + (guint32)((guint64)k * t->n[CLU_DEV_GPU] / n);
       guint32 vertex = FIRST + (custom ? f->n_switches + nic : f->ops->attach (f, nic));
       double rate = custom ? t->nic_wire.rate_Bps * f->n_links : clu_template_link_at (t, t->wire[k])->p.rate_Bps;
-      if (gpu < boundary)
-        net_add (&net, SOURCE, vertex, rate, 0);
-      else
-        net_add (&net, vertex, SINK, rate, 0);
+      net_side (&net, gpu < boundary, vertex, rate);
     }
   }
-  double flow = net_flow (&net);
-  net_clear (&net);
-  return flow;
+  return net_flow (&net);
 }
 
 double

@@ -86,7 +86,7 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
   if (base_diag_n_errors (diag) > 0)
     return;
   clu->n_nodes = (guint32)clu->spec.nodes.v;
-  clu->node = g_new0 (CluNode, (gsize)clu->n_nodes + 1);
+  clu->node = base_arena_alloc_n (clu->arena, (gsize)clu->n_nodes + 1, sizeof *clu->node);
   clu_overrides_apply (loader);
   if (base_diag_n_errors (diag) > 0 || !clu_number_nodes (loader))
     return;
@@ -189,8 +189,6 @@ clu_free (Clu *clu)
   if (clu == NULL)
     return;
   g_clear_pointer (&clu->templates, g_ptr_array_unref);
-  g_free (clu->node);
-  g_free (clu->tier);
   g_free (clu->background_Bps);
   g_clear_pointer (&clu->yamls, g_ptr_array_unref);
   base_arena_free (clu->arena);

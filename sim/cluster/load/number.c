@@ -79,9 +79,8 @@ clu_number_rest (CluLoader *loader)
     build_frontend (clu);
   }
   clu->management_dev = (guint32)dev++;
-  g_free (clu->tier);
   clu->n_tiers = 0;
-  clu->tier = g_new0 (CluTierNode, MAX (clu->spec.storage.n, 1u));
+  clu->tier = base_arena_alloc_n (clu->arena, clu->spec.storage.n, sizeof *clu->tier);
   for (unsigned i = 0; i < clu->spec.storage.n; i++) {
     const CluStorageSpec *spec = BASE_LIST_AT (clu->spec.storage, CluStorageSpec, i);
     MdlTier figures;

@@ -157,10 +157,10 @@ clu_host_way (const CluTemplate *t, guint32 from, guint32 to, CluWay *out, guint
 }
 
 void
-clu_template_find_ways (CluTemplate *t)
+clu_template_find_ways (CluTemplate *t, BaseArena *arena)
 {
   guint32 n = t->near_first[t->n[CLU_DEV_GPU]], out_of;
-  CluWay *ways = g_new0 (CluWay, 2 * n);
+  CluWay *ways = base_arena_alloc_n (arena, 2 * n, sizeof *ways);
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
     for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
       for (guint32 inward = 0; inward < 2; inward++) {
@@ -171,7 +171,7 @@ clu_template_find_ways (CluTemplate *t)
         way->path_class = inward ? clu_host_class (t, nic, gpu) : clu_host_class (t, gpu, nic);
       }
   t->near_way = ways;
-  t->nic_class = g_new (guint8, (gsize)t->n[CLU_DEV_GPU] * t->n[CLU_DEV_NIC] + 1u);
+  t->nic_class = base_arena_alloc_n (arena, (gsize)t->n[CLU_DEV_GPU] * t->n[CLU_DEV_NIC], sizeof *t->nic_class);
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
     for (guint32 nic = 0; nic < t->n[CLU_DEV_NIC]; nic++) {
       CluPathClass path_class = clu_host_class (t, t->first[CLU_DEV_GPU] + g, t->first[CLU_DEV_NIC] + nic);

@@ -10,9 +10,9 @@
 #include "node/node-private.h"
 
 static guint32 *
-table_new (guint32 n)
+table_new (BaseArena *arena, guint32 n)
 {
-  guint32 *table = g_new (guint32, MAX (n, 1u));
+  guint32 *table = base_arena_alloc_n (arena, n, sizeof *table);
   for (guint32 i = 0; i < n; i++)
     table[i] = CLU_NONE;
   return table;
@@ -45,13 +45,14 @@ number_devices (CluLoader *loader, CluTemplate *t)
     t->first[kind] = t->n_devices;
     t->n_devices += t->n[kind];
   }
-  t->own = g_new (CluOwn, t->n_devices);
+  BaseArena *arena = loader->context.arena;
+  t->own = base_arena_alloc_n (arena, t->n_devices, sizeof *t->own);
   for (guint32 d = 0; d < t->n_devices; d++)
     t->own[d] = (CluOwn){ .res = CLU_NONE, .read = CLU_NONE, .write = CLU_NONE };
-  t->up = table_new (t->n_devices);
-  t->pcie_up = table_new (gpus);
-  t->wire = table_new (t->n[CLU_DEV_NIC]);
-  t->socket_link = table_new (t->n[CLU_DEV_SOCKET] * t->n[CLU_DEV_SOCKET]);
+  t->up = table_new (arena, t->n_devices);
+  t->pcie_up = table_new (arena, gpus);
+  t->wire = table_new (arena, t->n[CLU_DEV_NIC]);
+  t->socket_link = table_new (arena, t->n[CLU_DEV_SOCKET] * t->n[CLU_DEV_SOCKET]);
   t->frontend_wire = t->management_wire = CLU_NONE;
 }
 
@@ -285,7 +286,7 @@ lay_side_nics (CluLoader *loader, CluTemplate *t)
 CluTemplate *
 clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *link_overrides)
 {
-  CluTemplate *t = g_new0 (CluTemplate, 1);
+  CluTemplate *t = base_arena_alloc (loader->context.arena, sizeof *t);
   t->spec = *spec;
   t->links = g_array_new (FALSE, FALSE, sizeof (CluNodeLink));
   t->res = g_array_new (FALSE, FALSE, sizeof (CluNodeRes));
@@ -299,6 +300,6 @@ clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *l
   for (guint i = 0; i < link_overrides->len; i++)
     clu_template_override (loader, t, link_overrides->pdata[i]);
   clu_template_renumber (t);
-  clu_template_find_nearest (t);
+  clu_template_find_nearest (t, loader->context.arena);
   return t;
 }

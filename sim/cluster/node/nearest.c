@@ -48,22 +48,20 @@ clu_nearest_nics (const CluTemplate *t, guint32 local, guint32 seen_from, guint3
 }
 
 void
-clu_template_find_nearest (CluTemplate *t)
+clu_template_find_nearest (CluTemplate *t, BaseArena *arena)
 {
-  guint32 gpus = t->n[CLU_DEV_GPU];
-  g_autoptr (GArray) nics = g_array_new (FALSE, FALSE, sizeof (guint32));
-  t->near_first = g_new (guint32, gpus + 1);
+  guint32 gpus = t->n[CLU_DEV_GPU], n = 0;
+  g_autofree CluNicSet *sets = g_new (CluNicSet, gpus);
+  t->near_first = base_arena_alloc_n (arena, gpus + 1, sizeof *t->near_first);
   for (guint32 g = 0; g < gpus; g++) {
-    CluNicSet set;
     guint32 dev = t->first[CLU_DEV_GPU] + g;
-    clu_nearest_nics (t, dev, dev, G_MAXUINT32, &set);
-    t->near_first[g] = nics->len;
-    for (guint32 i = 0; i < set.n; i++) {
-      guint32 nic = set.nic[i];
-      g_array_append_val (nics, nic);
-    }
+    clu_nearest_nics (t, dev, dev, G_MAXUINT32, &sets[g]);
+    n += sets[g].n;
+    t->near_first[g + 1] = n;
   }
-  t->near_first[gpus] = nics->len;
-  t->near_nic = (guint32 *)(void *)g_array_free (g_steal_pointer (&nics), FALSE);
-  clu_template_find_ways (t);
+  t->near_nic = base_arena_alloc_n (arena, n, sizeof *t->near_nic);
+  for (guint32 g = 0; g < gpus; g++)
+    for (guint32 i = 0; i < sets[g].n; i++)
+      t->near_nic[t->near_first[g] + i] = sets[g].nic[i];
+  clu_template_find_ways (t, arena);
 }

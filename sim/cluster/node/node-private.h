@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 /* --- layout.c */
-/* `link_overrides`: const BaseList * of CluLinkOverride, in order. Returned: full, clu_template_free. */
+/* `link_overrides`: const BaseList * of CluLinkOverride, in order. Returned: in the loader's arena; full, clu_template_free. */
 CluTemplate *clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *link_overrides);
 
 /* --- scale_up.c */
@@ -21,7 +21,7 @@ guint32 clu_template_find (const CluTemplate *t, const char *name);
 void clu_template_override (CluLoader *loader, CluTemplate *t, const BaseList *overrides);
 
 /* --- template.c */
-void clu_template_free (CluTemplate *template);
+void clu_template_free (CluTemplate *template); /* what is not in the cluster's arena */
 guint32 clu_template_link (CluTemplate *t, guint32 a, guint32 b, CluEnd end, const CluParams *p);
 /* Gives a device a resource of its own. */
 void clu_template_own (CluTemplate *t, guint32 dev, double capacity_Bps, const CluLinkClass *link_class, BaseSource source);
@@ -38,7 +38,7 @@ gboolean clu_host_way (const CluTemplate *t, guint32 from, guint32 to, CluWay *o
 /* The known way between a GPU and a NIC near it, or back; NULL for other pairs. */
 const CluWay *clu_near_way (const CluTemplate *t, guint32 from, guint32 to);
 /* Keeps the ways between GPUs and their nearest NICs, which most routes take. */
-void clu_template_find_ways (CluTemplate *t);
+void clu_template_find_ways (CluTemplate *t, BaseArena *arena);
 guint32 clu_socket_of (const CluTemplate *t, guint32 local); /* index of the socket above; CLU_NONE */
 
 /* --- nearest.c */
@@ -47,7 +47,7 @@ typedef struct {
   guint32 n;
   guint16 nic[CLU_MAX_NICS];
 } CluNicSet;
-void clu_template_find_nearest (CluTemplate *t);
+void clu_template_find_nearest (CluTemplate *t, BaseArena *arena);
 /* The NICs by which a device of the node leaves: nearest to `local`, of the first `n_usable`. `seen_from`: the device whose place
  * counts (another socket's memory when the wrong one is used). */
 void clu_nearest_nics (const CluTemplate *t, guint32 local, guint32 seen_from, guint32 n_usable, CluNicSet *out);

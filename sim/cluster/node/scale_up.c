@@ -61,13 +61,13 @@ clu_template_scale_up (CluLoader *loader, CluTemplate *t)
   if (t->scale_up == CLU_SCALE_UP_NONE || !gpu_params (loader, t, &all))
     return;
   if (t->scale_up == CLU_SCALE_UP_SWITCH) {
-    t->port = g_new (guint32, n);
+    t->port = base_arena_alloc_n (loader->context.arena, n, sizeof *t->port);
     for (guint32 g = 0; g < n; g++)
       t->port[g] = clu_template_link (t, t->first[CLU_DEV_GPU] + g, t->first[CLU_DEV_NVSWITCH],
                                       loader->clu->wide ? CLU_END_DOMAIN : CLU_END_LOCAL, &all);
     return;
   }
-  t->mesh = g_new (guint32, (gsize)n * n);
+  t->mesh = base_arena_alloc_n (loader->context.arena, (gsize)n * n, sizeof *t->mesh);
   memset (t->mesh, 0xff, (gsize)n * n * sizeof *t->mesh); /* CLU_NONE */
   if (t->scale_up == CLU_SCALE_UP_FULL_MESH)
     for (guint32 i = 0; i < n; i++)

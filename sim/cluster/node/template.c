@@ -82,20 +82,6 @@ clu_template_renumber (CluTemplate *t)
 void
 clu_template_free (CluTemplate *t)
 {
-  if (t == NULL)
-    return;
   g_array_unref (t->links);
   g_array_unref (t->res);
-  g_free (t->own);
-  g_free (t->up);
-  g_free (t->pcie_up);
-  g_free (t->socket_link);
-  g_free (t->wire);
-  g_free (t->port);
-  g_free (t->mesh);
-  g_free (t->near_first);
-  g_free (t->near_nic);
-  g_free (t->near_way);
-  g_free (t->nic_class);
-  g_free (t);
 }
