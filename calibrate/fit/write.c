@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "solve/solve-private.h"
+#include "fit/fit-private.h"
 
 /* Digits of values and of intervals. */
 #define DIGITS 4u
@@ -66,20 +66,30 @@ write_constants (const GArray *constants, GString *out)
 }
 
 static void
-write_range (const CalFitFile *file, GString *out)
+write_range (const CalFitResult *result, GString *out)
 {
+  double min_size_B = HUGE_VAL, max_size_B = 0;
+  guint32 max_ranks = 0, max_nodes = 0;
+  for (guint i = 0; i < result->points->len; i++) {
+    const CalFitPoint *p = &g_array_index (result->points, CalFitPoint, i);
+    min_size_B = fmin (min_size_B, p->size_B);
+    max_size_B = fmax (max_size_B, p->size_B);
+    max_ranks = MAX (max_ranks, p->ranks);
+    max_nodes = MAX (max_nodes, p->nodes);
+  }
   gboolean any = FALSE;
   for (int b = 0; b < MDL_SIZE_N; b++)
-    if (isfinite (file->band[b])) {
-      g_string_append_printf (out, "%s%s: %.3g %%", any ? ", " : "  error: {", base_name (mdl_size_names, b), 100 * file->band[b]);
+    if (isfinite (result->band[b])) {
+      g_string_append_printf (out, "%s%s: %.3g %%", any ? ", " : "  error: {", base_name (mdl_size_names, b),
+                              100 * result->band[b]);
       any = TRUE;
     }
   if (any)
     g_string_append (out, "}\n");
-  g_autofree char *least = base_quantity_format (file->min_size_B, BASE_DIM_BYTES, 15);
-  g_autofree char *most = base_quantity_format (file->max_size_B, BASE_DIM_BYTES, 15);
-  g_string_append_printf (out, "  range: {min_size: %s, max_size: %s, max_ranks: %u, max_nodes: %u}\n", least, most,
-                          file->max_ranks, file->max_nodes);
+  g_autofree char *least = base_quantity_format (min_size_B, BASE_DIM_BYTES, 15);
+  g_autofree char *most = base_quantity_format (max_size_B, BASE_DIM_BYTES, 15);
+  g_string_append_printf (out, "  range: {min_size: %s, max_size: %s, max_ranks: %u, max_nodes: %u}\n", least, most, max_ranks,
+                          max_nodes);
 }
 
 static void
@@ -111,29 +121,72 @@ cal_section_write (const CalSectionFit *fit, GString *out)
   write_constants (fit->constants, out);
 }
 
-char *
-cal_fit_write (const CalFit *fit, const CalFitFile *file)
+/* The error on what was held out, as a comment. */
+static void
+write_errors (const CalFitResult *result, GString *out)
 {
-  GString *out = g_string_new (NULL);
-  g_string_append_printf (
-      out, "# Fitted by forerun fit. Notes: points that tell the constant, half of its 95 %% interval, its value before.\n");
-  if (file->held_out != NULL)
-    g_string_append_printf (out, "# %s\n", file->held_out);
-  if (fit != NULL) {
-    write_kept (fit->constants, out);
+  gboolean any = FALSE;
+  for (guint i = 0; i < result->scores->len; i++) {
+    const CalFitScore *s = &g_array_index (result->scores, CalFitScore, i);
+    if (s->stage != NULL || s->band != MDL_SIZE_N)
+      continue;
+    g_string_append_printf (out, "%s%s: %u points, median %.1f %%, 95th percentile %.1f %%", any ? "; " : "# Error on ",
+                            s->use == CAL_USE_FIT ? "what was fitted" : cal_use_titles[s->use], s->n, 100 * s->median,
+                            100 * s->p95);
+    any = TRUE;
+  }
+  if (any)
+    g_string_append_c (out, '\n');
+}
+
+/* What was measured: systems and sections, with their points. */
+static void
+write_summary (const CalFitResult *result, const CalData *data, GString *out)
+{
+  const char *between = "";
+  g_string_append_printf (out, "summary: \"%s: ", data->spec.name.v);
+  for (guint i = 0; i < data->spec.systems.n; i++) {
+    guint n = 0;
+    for (guint k = 0; k < result->points->len; k++)
+      n += g_array_index (result->points, CalFitPoint, k).system == i;
+    if (n > 0) {
+      g_string_append_printf (out, "%s%s (%u)", between, cal_data_system (data, i)->name.v, n);
+      between = ", ";
+    }
+  }
+  for (guint i = 0; i < result->sections->len; i++) {
+    const CalSectionFit *section = result->sections->pdata[i];
+    g_string_append_printf (out, "%s%s (%u)", between, section->section->keys->name, section->points->len);
+    between = ", ";
+  }
+  g_string_append (out, "\"\n");
+}
+
+char *
+cal_fit_write (const CalFitResult *result, const CalData *data, const char *name)
+{
+  GString *out = g_string_new (
+      "# Fitted by forerun fit. Notes: points that tell the constant, half of its 95 % interval, its value before.\n");
+  if (result->fit != NULL) {
+    gboolean several = FALSE;
+    for (guint i = 0; i < result->points->len; i++)
+      several = several || g_array_index (result->points, CalFitPoint, i).nodes > 1;
+    write_errors (result, out);
+    write_kept (result->fit->constants, out);
     g_string_append_printf (out, "# Not %s, as below too: %sCollNet, PAT, host memory, PCIe, copies.\n",
-                            file->max_nodes > 1 ? "fitted" : "measured within one node", file->max_nodes > 1 ? "" : "networks, ");
+                            several ? "fitted" : "measured within one node", several ? "" : "networks, ");
   }
-  g_string_append_printf (out, "calibration: %s\nsummary: \"%s\"\n", file->name, file->from);
-  if (file->over != NULL)
-    g_string_append_printf (out, "over: %s\n", file->over);
+  g_string_append_printf (out, "calibration: %s\n", name);
+  write_summary (result, data, out);
+  if (result->over != NULL)
+    g_string_append_printf (out, "over: %s\n", result->over);
   g_string_append (out, "source: measured\n");
-  if (fit != NULL) {
+  if (result->fit != NULL) {
     g_string_append (out, "library:\n");
-    write_range (file, out);
-    write_constants (fit->constants, out);
+    write_range (result, out);
+    write_constants (result->fit->constants, out);
   }
-  for (guint i = 0; file->sections != NULL && i < file->sections->len; i++)
-    cal_section_write (file->sections->pdata[i], out);
+  for (guint i = 0; i < result->sections->len; i++)
+    cal_section_write (result->sections->pdata[i], out);
   return g_string_free (out, FALSE);
 }

@@ -201,8 +201,9 @@ read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
 }
 
 char *
-cal_import_fio (const CalText *text, GError **error)
+cal_import_fio (const CalText *text, const CalTold *told, GError **error)
 {
+  (void)told;
   g_autoptr (GString) csv = g_string_new (CAL_STORAGE_HEADER);
   Reader reader = { .text = text, .csv = csv };
   CalJson json = { .text = text };

@@ -170,8 +170,9 @@ read_line (Reader *reader, const char *from, GError **error)
 }
 
 char *
-cal_import_gdsio (const CalText *text, GError **error)
+cal_import_gdsio (const CalText *text, const CalTold *told, GError **error)
 {
+  (void)told;
   g_autoptr (GString) csv = g_string_new (CAL_STORAGE_HEADER);
   g_auto (CalLines) lines = { 0 };
   Reader reader = { .text = text, .csv = csv };

@@ -393,10 +393,10 @@ read_json (Reader *reader, GError **error)
 }
 
 char *
-cal_import_nvbandwidth (const CalText *text, guint64 copy_B, GError **error)
+cal_import_nvbandwidth (const CalText *text, const CalTold *told, GError **error)
 {
   g_autoptr (GString) csv = g_string_new (CAL_COPY_HEADER);
-  Reader reader = { .text = text, .copy_B = copy_B, .csv = csv };
+  Reader reader = { .text = text, .copy_B = told->copy_B, .csv = csv };
   gboolean good = cal_is_json (text) ? read_json (&reader, error) : read_text (&reader, error);
   cal_note_end (&reader.failed, text);
   cal_note_end (&reader.unknown, text);

@@ -164,12 +164,12 @@ read_line (Reader *reader, char *line, GError **error)
 }
 
 char *
-cal_import_p2p_test (const CalText *text, guint64 copy_B, GError **error)
+cal_import_p2p_test (const CalText *text, const CalTold *told, GError **error)
 {
   g_autoptr (GString) csv = g_string_new (CAL_COPY_HEADER);
   g_autoptr (GHashTable) unreached = g_hash_table_new (NULL, NULL);
   g_auto (CalLines) lines = { 0 };
-  Reader reader = { .text = text, .copy_B = copy_B, .csv = csv, .unreached = unreached };
+  Reader reader = { .text = text, .copy_B = told->copy_B, .csv = csv, .unreached = unreached };
   gboolean good = cal_lines_open (&lines, text, error);
   while (good && cal_lines_next (&lines)) {
     reader.line = lines.number;

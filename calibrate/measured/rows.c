@@ -41,33 +41,6 @@ cal_rows_kind (const CalText *text)
                                                   : CAL_ROWS_NONE;
 }
 
-CalTool
-cal_tool_of (const CalText *text)
-{
-  static const struct {
-    const char *word; /* only this tool writes it */
-    gboolean json;
-    CalTool tool;
-  } known[] = {
-    { "\"nvbandwidth\"", TRUE, CAL_TOOL_NVBANDWIDTH },
-    { "\"fio version\"", FALSE, CAL_TOOL_FIO }, /* its warnings may stand before */
-    { "\"out_of_place\"", TRUE, CAL_TOOL_NCCL_TESTS },
-    { "IoType:", FALSE, CAL_TOOL_GDSIO },
-    { "P2P Connectivity Matrix", FALSE, CAL_TOOL_P2P_TEST },
-    { "Bandwidth Matrix (GB/s)", FALSE, CAL_TOOL_P2P_TEST },
-    { "nvbandwidth Version", FALSE, CAL_TOOL_NVBANDWIDTH },
-    { "SUM device_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
-    { "SUM host_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
-    { "out-of-place", FALSE, CAL_TOOL_NCCL_TESTS },
-    { "nThread ", FALSE, CAL_TOOL_NCCL_TESTS },
-  };
-  gboolean json = cal_is_json (text);
-  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
-    if ((!known[i].json || json) && g_strstr_len (text->bytes, (gssize)text->n_B, known[i].word) != NULL)
-      return known[i].tool;
-  return CAL_TOOL_NONE;
-}
-
 /* ---- cells ---- */
 
 static gboolean

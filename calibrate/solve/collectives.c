@@ -1,11 +1,11 @@
 /* The fit of collectives, stage by stage. See include/calibrate/fit.h. */
-#include "calibrate/fit.h"
-#include "base/stats.h"
+#include "calibrate/collectives.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stats.h"
 #include "models/coll.h"
 #include "solve/solve-private.h"
 
@@ -231,10 +231,10 @@ cal_fit_split (GArray *points, const CalHoldOut *what)
 
 void
 cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-               double band[MDL_SIZE_N])
+               double band[3])
 {
   g_autofree double *size = g_new (double, MAX (points->len, 1));
-  for (unsigned b = 0; b < MDL_SIZE_N; b++) {
+  for (unsigned b = 0; b < 3; b++) {
     guint n = 0;
     for (guint i = 0; i < points->len; i++) {
       const CalFitPoint *p = point_at (points, i);

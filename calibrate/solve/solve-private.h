@@ -2,7 +2,7 @@
 #ifndef CALIBRATE_SOLVE_PRIVATE_H
 #define CALIBRATE_SOLVE_PRIVATE_H
 
-#include "calibrate/fit.h"
+#include "calibrate/collectives.h"
 
 G_BEGIN_DECLS
 

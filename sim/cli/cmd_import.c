@@ -37,8 +37,8 @@ all_kinds (void)
   GPtrArray *all = g_ptr_array_new ();
   for (const char *const *kind = kinds; *kind != NULL; kind++)
     g_ptr_array_add (all, g_strdup (*kind));
-  for (const char *const *kind = cli_import_measured_kinds; *kind != NULL; kind++)
-    g_ptr_array_add (all, g_strdup (*kind));
+  for (const BaseName *tool = cal_tool_names; tool->name != NULL; tool++)
+    g_ptr_array_add (all, g_strdup (tool->name));
   g_ptr_array_add (all, NULL);
   return (char **)g_ptr_array_free (all, FALSE);
 }
@@ -184,8 +184,9 @@ static char *
 convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
          BaseDiag *diag, GError **error)
 {
+  const CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = diag };
   if (cli_import_is_measured (kind))
-    return cli_import_measured (cli, kind, &flags->measured, path, bytes, n_B, diag, error);
+    return cli_import_measured (cli, kind, &flags->measured, &text, error);
   const CluImport topology = { path, bytes, n_B, name, flags->gpu, cli->lookup, diag };
   if (g_str_equal (kind, kinds[NCCL_TOPO]))
     return clu_import_nccl_topo (&topology, error);

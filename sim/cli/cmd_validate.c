@@ -1,9 +1,6 @@
 /* forerun validate: predicted against measured. */
-#include <math.h>
-#include <string.h>
-
+#include "host-private.h"
 #include "plot-private.h"
-#include "predict-private.h"
 #include "report/validate.h"
 
 #define SHIPPED_FOLDER "tests/data"
@@ -23,135 +20,40 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-/* ---- predictions ---- */
-
-typedef struct {
-  CliData *data;
-  GArray *points; /* RepPoint */
-} Scored;
-
-/* A point whose algorithm cannot run where it was measured is told, not scored. */
-static gboolean
-predict_point (Cli *cli, CliGroup *group, const CliMeasured *point, GArray *points, guint *n_impossible, GError **error)
-{
-  const CliSystem *system = group->system;
-  ColAnswer *coll = &group->coll;
-  ColCollRequest request = {
-    .op = point->op, .size_B = point->size_B, .dtype = point->dtype, .algo = point->algo, .proto = point->proto
-  };
-  g_autoptr (GError) cause = NULL;
-  if (!col_coll_price (group->comm.comm, &request, coll, &cause)) {
-    if (!g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT)) {
-      g_propagate_error (error, g_steal_pointer (&cause));
-      return FALSE;
-    }
-    g_autofree char *warning = g_strdup_printf ("%s was measured, but is not predicted: %s", system->name.v, cause->message);
-    cli_warn (cli, warning);
-    (*n_impossible)++;
-    return TRUE;
-  }
-  RepPoint scored = { .system = system->name.v,
-                      .order = point->system,
-                      .nodes = point->nodes,
-                      .ranks = group->comm.n,
-                      .op = point->op,
-                      .algo = point->algo,
-                      .proto = point->proto,
-                      .size_B = point->size_B,
-                      .measured_s = point->time_s,
-                      .predicted_s = coll->time_s,
-                      .predicted_lo_s = coll->time_lo_s,
-                      .predicted_hi_s = coll->time_hi_s };
-  g_array_append_val (points, scored);
-  return TRUE;
-}
-
-static gboolean
-predict_group (Cli *cli, CliGroup *group, void *user, gboolean *kept, GError **error)
-{
-  Scored *scored = user;
-  (void)kept;
-  for (guint i = 0; i < group->n; i++)
-    if (!predict_point (cli, group, group->member[i], scored->points, &scored->data->n_impossible, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-predict (Cli *cli, const Flags *flags, const char *folder, CliData *data, GArray *points, GError **error)
-{
-  const CliPredict how = { .mode = flags->mode, .folder = folder };
-  Scored scored = { data, points };
-  if (!cli_predict (cli, &how, data, predict_group, &scored, error))
-    return FALSE;
-  return points->len > 0 || cli_fail (cli, error, "%s holds no point that can be predicted", folder);
-}
-
-/* ---- judgement ---- */
-
-static gboolean
-fits (const CliLimit *limit, const RepScore *score)
-{
-  return (limit->systems.n == 0 || cli_names_hold (&limit->systems, score->system)) &&
-         (!limit->nodes.set || limit->nodes.v == score->nodes) && (!limit->op.set || limit->op.v == (int)score->op) &&
-         (!limit->algo.set || limit->algo.v == score->algo) && (!limit->proto.set || limit->proto.v == score->proto) &&
-         (!limit->band.set || limit->band.v == (int)score->band);
-}
-
-/* Returned: how many are worse than allowed. */
-static guint
-judge (const CliMargins *margins, GArray *scores)
-{
-  guint n_worse = 0;
-  for (guint i = 0; i < scores->len; i++) {
-    RepScore *score = &g_array_index (scores, RepScore, i);
-    for (guint k = 0; score->system != NULL && k < margins->limits.n; k++) {
-      const CliLimit *limit = BASE_LIST_AT (margins->limits, CliLimit, k);
-      if (!fits (limit, score))
-        continue;
-      score->median_limit = limit->median.set ? limit->median.v : (double)NAN;
-      score->p95_limit = limit->p95.set ? limit->p95.v : (double)NAN;
-      break;
-    }
-    if (rep_score_is_worse (score))
-      n_worse++;
-  }
-  return n_worse;
-}
-
 static void
-append_header (const CliData *data, const GArray *points, const char *mode, GString *out)
+append_header (const CalData *data, const CalValidation *found, ColMode mode, GString *out)
 {
-  g_string_append_printf (out, "# measurements %s: %u points of %u systems", data->spec.name.v, points->len, data->spec.systems.n);
+  g_string_append_printf (out, "# measurements %s: %u points of %u systems", data->spec.name.v, found->points->len,
+                          data->spec.systems.n);
   if (data->n_skipped > 0)
     g_string_append_printf (out, "; %u more of parts that systems.yaml does not list", data->n_skipped);
   g_autofree char *small = base_quantity_format (data->margins.small_to.v, BASE_DIM_BYTES, 4);
   g_autofree char *middle = base_quantity_format (data->margins.middle_to.v, BASE_DIM_BYTES, 4);
-  if (data->n_impossible > 0)
-    g_string_append_printf (out, "; %u cannot be predicted", data->n_impossible);
+  if (found->n_impossible > 0)
+    g_string_append_printf (out, "; %u cannot be predicted", found->n_impossible);
   g_string_append_printf (out,
                           "\n# error: predicted / measured - 1; small below %s, middle below %s, large above; mode %s\n"
                           "# in band: measurements within the error band of their prediction; %s\n",
-                          small, middle, mode != NULL ? mode : "event",
+                          small, middle, base_name (col_mode_names, (int)mode),
                           data->margins.name.set ? "allowed: by margins.yaml" : "no margins.yaml: nothing is judged");
 }
 
 static void
-write_answer (Cli *cli, const Flags *flags, const CliData *data, const GArray *points, const GArray *scores)
+write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValidation *found, ColMode mode)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (flags->points)
-    rep_validate_points_tsv (points, cli->out);
+    rep_validate_points_tsv (found->points, cli->out);
   else if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
-    rep_validate_json (scores, json);
+    rep_validate_json (found->scores, json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV)
-    rep_validate_tsv (scores, cli->out);
+    rep_validate_tsv (found->scores, cli->out);
   else {
     rep_header_title (cli->out, &envelope, "validate");
-    append_header (data, points, flags->mode, cli->out);
-    rep_validate_text (scores, cli->out);
+    append_header (data, found, mode, cli->out);
+    rep_validate_text (found->scores, cli->out);
   }
 }
 
@@ -170,18 +72,24 @@ draw (Cli *cli, const char *path, const char *name, const GArray *points, GError
 static gboolean
 answer (Cli *cli, const Flags *flags, const char *folder, GError **error)
 {
-  g_auto (CliData) data = { 0 };
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (RepPoint));
-  if (!cli_data_load (cli, folder, flags->margins, &data, error) || !predict (cli, flags, folder, &data, points, error))
+  int mode = COL_MODE_EVENT;
+  if (!cli_name_value (cli, "--mode", flags->mode, col_mode_names, &mode, error) || !cli_measurements_folder (cli, folder, error))
     return FALSE;
-  g_autoptr (GArray) scores = rep_validate_score (points, data.margins.small_to.v, data.margins.middle_to.v);
-  guint n_worse = judge (&data.margins, scores);
-  write_answer (cli, flags, &data, points, scores);
-  if (n_worse > 0 && !flags->points) {
-    g_string_append_printf (cli->talk, "forerun validate: %u of %u rows are worse than their margin\n", n_worse, scores->len);
+  const CalHost host = cli_host (cli);
+  const CalPredict how = { .mode = (ColMode)mode, .folder = folder };
+  g_autoptr (CalData) data = cal_data_load (&host, folder, flags->margins, error);
+  g_auto (CalValidation) found = { 0 };
+  if (data == NULL || !cal_validate (&host, &how, data, &found, error))
+    return FALSE;
+  if (found.points->len == 0)
+    return cli_fail (cli, error, "%s holds no point that can be predicted", folder);
+  write_answer (cli, flags, data, &found, (ColMode)mode);
+  if (found.n_worse > 0 && !flags->points) {
+    g_string_append_printf (cli->talk, "forerun validate: %u of %u rows are worse than their margin\n", found.n_worse,
+                            found.scores->len);
     cli->status = CLI_EXIT_RUN;
   }
-  return flags->plot == NULL || draw (cli, flags->plot, data.spec.name.v, points, error);
+  return flags->plot == NULL || draw (cli, flags->plot, data->spec.name.v, found.points, error);
 }
 
 static gboolean

@@ -23,6 +23,9 @@ extern const CliFlag cli_coll_flags_where[], cli_coll_flags_sizes[], cli_coll_fl
 /* FALSE and *error unless `words` is one word, which is to be an operation. */
 gboolean cli_one_op (const Cli *cli, char **words, GError **error);
 
+/* Bits of the algorithms and protocols that "a,b,c" names, added to *algos and *protos; `text` NULL: none. */
+gboolean cli_disabled_value (const Cli *cli, const char *text, guint32 *algos, guint32 *protos, GError **error);
+
 /* A parsed question: everything but the sizes. */
 typedef struct {
   MdlOp op;
@@ -31,7 +34,6 @@ typedef struct {
   MdlProto proto;
   guint32 root;
   ColSettings settings; /* without its library */
-  const struct MdlLinks *links; /* in place of those that come with the library; NULL: those */
   gboolean plain;
   guint32 *nodes; /* in the order asked for; one 0: all of the topology */
   guint n_nodes;

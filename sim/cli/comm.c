@@ -98,9 +98,8 @@ parse_nodes (const Cli *cli, const char *text, CliQuestion *question, GError **e
   return TRUE;
 }
 
-/* Bits of the algorithms and protocols named in "a,b,c". */
-static gboolean
-parse_disabled (const Cli *cli, const char *text, ColSettings *settings, GError **error)
+gboolean
+cli_disabled_value (const Cli *cli, const char *text, guint32 *algos, guint32 *protos, GError **error)
 {
   if (text == NULL)
     return TRUE;
@@ -116,9 +115,9 @@ parse_disabled (const Cli *cli, const char *text, ColSettings *settings, GError 
     if (!cli_name_value (cli, "--disable", g_strstrip (*word), (const BaseName *)(gpointer)names->data, &code, error))
       return FALSE;
     if (base_name_find (mdl_algo_names, *word) != NULL)
-      settings->disabled_algos |= 1u << code;
+      *algos |= 1u << code;
     else
-      settings->disabled_protos |= 1u << code;
+      *protos |= 1u << code;
   }
   return TRUE;
 }
@@ -150,7 +149,7 @@ parse_software (Cli *cli, const CliCollFlags *flags, CliQuestion *question, GErr
       !cli_name_value (cli, "--steps", flags->steps, col_steps_names, &steps, error) ||
       !cli_count_value (cli, "--max-channels", flags->max_channels, 1, MAX_CHANNELS, &max_channels, error) ||
       !cli_count_value (cli, "--iters", flags->iters, 1, MAX_ITERS, &iters, error) ||
-      !parse_disabled (cli, flags->disable, settings, error))
+      !cli_disabled_value (cli, flags->disable, &settings->disabled_algos, &settings->disabled_protos, error))
     return FALSE;
   question->plain = plain == 1;
   settings->launch = (MdlLaunch)launch;
@@ -301,7 +300,7 @@ cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question,
     comm->library = mdl_library_with (library, &comm->settings.env);
     comm->settings.library = comm->library;
     col_nccl_settle (comm->clu, &comm->settings);
-    const struct MdlLinks *links = question->links != NULL ? question->links : mdl_library_links (library);
+    const struct MdlLinks *links = mdl_library_links (library);
     if (links != NULL && !clu_links_set (comm->clu, links, error))
       return FALSE;
   }

@@ -80,7 +80,14 @@ cli_library_load (void *user, const char *name, const char *from, const char *gp
                   BaseDiag *warnings, GError **error)
 {
   Cli *cli = user;
-  Cst *cal = cst_load (name, from, gpu_type, nccl, cli->lookup, inputs, warnings, error);
+  Cst *cal = cst_load (&(CstAsk){ .name = name,
+                                  .from = from,
+                                  .gpu_type = gpu_type,
+                                  .nccl = nccl,
+                                  .lookup = cli->lookup,
+                                  .inputs = inputs,
+                                  .warnings = warnings },
+                       error);
   if (cal == NULL)
     return NULL;
   g_ptr_array_add (cli->cals, cal);

@@ -27,28 +27,24 @@ const CliFlag cli_import_flags[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-enum { NCCL_TESTS, NVBANDWIDTH, P2P_TEST, FIO, GDSIO };
-const char *const cli_import_measured_kinds[] = { "nccl-tests", "nvbandwidth", "p2p-bandwidth-test", "fio", "gdsio", NULL };
-
-static int
-kind_of (const char *name)
+/* CAL_TOOL_NONE: of no tool. */
+static CalTool
+tool_of (const char *kind)
 {
-  for (int i = 0; cli_import_measured_kinds[i] != NULL; i++)
-    if (strcmp (cli_import_measured_kinds[i], name) == 0)
-      return i;
-  return -1;
+  const BaseName *known = base_name_find (cal_tool_names, kind);
+  return known != NULL ? (CalTool)known->code : CAL_TOOL_NONE;
 }
 
 gboolean
 cli_import_is_measured (const char *kind)
 {
-  return kind_of (kind) >= 0;
+  return tool_of (kind) != CAL_TOOL_NONE;
 }
 
 gsize
 cli_import_measured_max_B (const char *kind)
 {
-  return kind_of (kind) == NCCL_TESTS ? MAX_LOG_B : BASE_YAML_MAX_B;
+  return tool_of (kind) == CAL_TOOL_NCCL_TESTS ? MAX_LOG_B : BASE_YAML_MAX_B;
 }
 
 /* Versions as NCCL writes them: "2.28.9". */
@@ -65,31 +61,24 @@ static gboolean
 read_told (const Cli *cli, const CliImportFlags *flags, CalTold *told, GError **error)
 {
   guint64 nodes = 0, gpus = 0;
-  *told = (CalTold){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1, .nccl = flags->nccl };
+  *told = CAL_TOLD_NOTHING;
+  told->nccl = flags->nccl;
   if (!cli_name_value (cli, "--op", flags->op, mdl_op_names, &told->op, error) ||
       !cli_name_value (cli, "--algo", flags->algo, mdl_algo_names, &told->algo, error) ||
       !cli_name_value (cli, "--proto", flags->proto, mdl_proto_names, &told->proto, error) ||
       !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &told->launch, error) ||
       !cli_count_value (cli, "--nodes", flags->nodes, 1, MAX_NODES, &nodes, error) ||
-      !cli_count_value (cli, "--gpus", flags->gpus, 1, MAX_GPUS, &gpus, error) || !check_version (cli, flags->nccl, error))
+      !cli_count_value (cli, "--gpus", flags->gpus, 1, MAX_GPUS, &gpus, error) || !check_version (cli, flags->nccl, error) ||
+      !cli_size_value (cli, "--copy", flags->bytes, &told->copy_B, error))
     return FALSE;
+  if (flags->bytes != NULL && told->copy_B == 0)
+    return cli_fail (cli, error, "--copy 0: a copy has at least 1 B");
   if (told->algo == MDL_ALGO_BEST)
     return cli_fail (cli, error, "--algo best is nothing that NCCL can be asked for; auto is");
   told->algo_set = flags->algo != NULL;
   told->proto_set = flags->proto != NULL;
   told->nodes = (guint32)nodes;
   told->gpus = (guint32)gpus;
-  return TRUE;
-}
-
-static gboolean
-read_copy (const Cli *cli, const CliImportFlags *flags, guint64 *copy_B, GError **error)
-{
-  *copy_B = 0;
-  if (!cli_size_value (cli, "--copy", flags->bytes, copy_B, error))
-    return FALSE;
-  if (flags->bytes != NULL && *copy_B == 0)
-    return cli_fail (cli, error, "--copy 0: a copy has at least 1 B");
   return TRUE;
 }
 
@@ -107,38 +96,20 @@ cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlag
                 { "--launch", flags->launch, FALSE },
                 { "--nccl-version", flags->nccl, FALSE },
                 { "--copy", flags->bytes, TRUE } };
-  int which = kind_of (kind);
+  CalTool tool = tool_of (kind);
   for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
-    gboolean holds = given[i].of_copies ? which == NVBANDWIDTH || which == P2P_TEST : which == NCCL_TESTS;
+    gboolean holds = given[i].of_copies ? tool == CAL_TOOL_NVBANDWIDTH || tool == CAL_TOOL_P2P_TEST : tool == CAL_TOOL_NCCL_TESTS;
     if (given[i].value != NULL && !holds)
       return cli_fail (cli, error, "%s has no meaning for %s; %s", given[i].name, kind,
                        given[i].of_copies ? "it is of nvbandwidth and p2p-bandwidth-test" : "it is of nccl-tests");
   }
   CalTold told;
-  guint64 copy_B;
-  return read_told (cli, flags, &told, error) && read_copy (cli, flags, &copy_B, error);
+  return read_told (cli, flags, &told, error);
 }
 
 char *
-cli_import_measured (Cli *cli, const char *kind, const CliImportFlags *flags, const char *path, const char *bytes, gsize n_B,
-                     BaseDiag *diag, GError **error)
+cli_import_measured (Cli *cli, const char *kind, const CliImportFlags *flags, const CalText *text, GError **error)
 {
-  CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = diag };
   CalTold told;
-  guint64 copy_B;
-  if (!read_told (cli, flags, &told, error) || !read_copy (cli, flags, &copy_B, error))
-    return NULL;
-  switch (kind_of (kind)) {
-    case NCCL_TESTS:
-      return cal_import_nccl_tests (&text, &told, error);
-    case NVBANDWIDTH:
-      return cal_import_nvbandwidth (&text, copy_B, error);
-    case P2P_TEST:
-      return cal_import_p2p_test (&text, copy_B, error);
-    case FIO:
-      return cal_import_fio (&text, error);
-    case GDSIO:
-      return cal_import_gdsio (&text, error);
-  }
-  g_return_val_if_reached (NULL);
+  return read_told (cli, flags, &told, error) ? cal_import_tool (tool_of (kind), text, &told, error) : NULL;
 }

@@ -164,14 +164,19 @@ settle_plugins (MdlLibrary *library, GError **error)
 
 /* NCCL's choice and what else depends on its version: the one asked for, else that of the calibration, else the newest known. */
 static gboolean
-load_tuner (const Load *load, const char *version, BaseDiag *warnings, GError **error)
+load_tuner (const Load *load, const CstAsk *ask, GError **error)
 {
   MdlLibrary *library = &load->cal->library;
-  load->cal->tuner = cst_tuner_load (version != NULL ? version : load->cal->version, load->lookup, load->inputs, warnings, error);
-  if (load->cal->tuner == NULL)
+  CstTuner *tuner = NULL;
+  if (ask->nccl != NULL)
+    tuner = cst_tuner_load (ask->nccl, ask->lookup, ask->inputs, ask->warnings, ask->nccl_if_known ? NULL : error);
+  if (tuner == NULL && (ask->nccl == NULL || ask->nccl_if_known))
+    tuner = cst_tuner_load (load->cal->version, ask->lookup, ask->inputs, ask->warnings, error);
+  load->cal->tuner = tuner;
+  if (tuner == NULL)
     return FALSE;
-  library->tuner = cst_tuner_spec (load->cal->tuner);
-  library->version = cst_tuner_version (load->cal->tuner);
+  library->tuner = cst_tuner_spec (tuner);
+  library->version = cst_tuner_version (tuner);
   if (library->tuner->cell.set)
     library->channels.cell = library->tuner->cell;
   library->pairwise.ll_in_use = library->tuner->ll_in_use;
@@ -274,27 +279,27 @@ free_document (void *yaml)
 }
 
 Cst *
-cst_load (const char *name, const char *from, const char *gpu_type, const char *nccl, const BaseLookup *lookup, GPtrArray *inputs,
-          BaseDiag *warnings, GError **error)
+cst_load (const CstAsk *ask, GError **error)
 {
-  g_return_val_if_fail (lookup != NULL, NULL);
+  g_return_val_if_fail (ask->lookup != NULL, NULL);
   g_autoptr (Cst) cal = g_new0 (Cst, 1);
   cal->arena = base_arena_new ();
   cal->documents = g_ptr_array_new_with_free_func (free_document);
   cal->name = "none";
-  const Load load = { cal, lookup, inputs };
+  const Load load = { cal, ask->lookup, ask->inputs };
   unsigned vendor;
-  if (!vendor_of (&load, gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
+  if (!vendor_of (&load, ask->gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
-  if (name == NULL && !is_shipped (lookup, gpu_type)) {
-    if (warnings != NULL)
-      base_diag_warn (warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
-                      gpu_type != NULL ? gpu_type : "this GPU", cal->library.name.v != NULL ? cal->library.name.v : "the library");
-  } else if (!load_over (&load, name != NULL ? name : gpu_type, name != NULL ? from : NULL, 0, error))
+  if (ask->name == NULL && !is_shipped (ask->lookup, ask->gpu_type)) {
+    if (ask->warnings != NULL)
+      base_diag_warn (ask->warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
+                      ask->gpu_type != NULL ? ask->gpu_type : "this GPU",
+                      cal->library.name.v != NULL ? cal->library.name.v : "the library");
+  } else if (!load_over (&load, ask->name != NULL ? ask->name : ask->gpu_type, ask->name != NULL ? ask->from : NULL, 0, error))
     return NULL;
-  if (vendor == NCCL && !load_tuner (&load, nccl, warnings, error))
+  if (vendor == NCCL && !load_tuner (&load, ask, error))
     return NULL;
-  if (vendor != NCCL && nccl != NULL) {
+  if (vendor != NCCL && ask->nccl != NULL && !ask->nccl_if_known) {
     g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "a version of NCCL is asked for, but the library here is %s",
                  cal->library.name.v);
     return NULL;

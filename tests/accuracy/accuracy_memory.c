@@ -9,7 +9,6 @@
 #include <json-glib/json-glib.h>
 
 #include "base/stats.h"
-#include "calibrate/fit.h"
 #include "memory_fixture.h"
 
 #define FOLDER TEST_SOURCE_DIR "/tests/data/training/h200x4/"

@@ -23,7 +23,7 @@ static Cst *
 constants (const char *name)
 {
   g_autoptr (GError) error = NULL;
-  Cst *cal = cst_load (name, NULL, "any", NULL, lookup, NULL, NULL, &error);
+  Cst *cal = cst_load (&(CstAsk){ .name = name, .gpu_type = "any", .lookup = lookup }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;

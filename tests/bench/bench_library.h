@@ -11,7 +11,14 @@ bench_library (void *data, const char *name, const char *from, const char *gpu_t
 {
   Cst **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  *cal = cst_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  *cal = cst_load (&(CstAsk){ .name = name,
+                              .from = from,
+                              .gpu_type = gpu_type,
+                              .nccl = nccl,
+                              .lookup = lookup,
+                              .inputs = inputs,
+                              .warnings = warnings },
+                   error);
   return *cal != NULL ? cst_library (*cal) : NULL;
 }
 

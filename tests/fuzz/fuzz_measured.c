@@ -4,24 +4,24 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "measured-private.h"
+#include "calibrate/measured.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static void
-check (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliSystem *systems, guint n_systems)
+check (const char *path, const char *text, gsize n_B, const CalMeasuredFile *file, CalSystem *systems, guint n_systems)
 {
-  g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
-  read.spec.systems = (BaseList){ .n = n_systems, .item = systems, .size = sizeof *systems };
+  g_autoptr (CalData) read = cal_data_new ();
+  read->spec.systems = (BaseList){ .n = n_systems, .item = systems, .size = sizeof *systems };
   g_autoptr (GError) error = NULL;
-  if (!cli_measured_parse (path, text, n_B, file, &read, &error)) {
+  if (!cal_data_add_text (path, text, n_B, g_str_has_suffix (path, ".txt"), file, read, &error)) {
     g_assert_nonnull (error);
     g_assert_true (error->domain == BASE_ERROR);
     g_assert_nonnull (strstr (error->message, path)); /* first, or behind the place in systems.yaml that asks for a part */
     return;
   }
-  for (guint i = 0; i < read.points->len; i++) {
-    const CliMeasured *point = &g_array_index (read.points, CliMeasured, i);
+  for (guint i = 0; i < read->points->len; i++) {
+    const CalMeasured *point = &g_array_index (read->points, CalMeasured, i);
     g_assert_cmpuint (point->system, <, n_systems);
     g_assert_cmpuint (point->op, <, MDL_OP_N);
     g_assert_cmpuint (point->nodes, >, 0);
@@ -34,12 +34,12 @@ check (const char *path, const char *text, gsize n_B, const CliMeasuredFile *fil
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  CliSystem systems[] = { { .name = { .v = "graph" }, .gpu = { .v = "h200_sxm" }, .launch = { .v = MDL_LAUNCH_GRAPH } },
+  CalSystem systems[] = { { .name = { .v = "graph" }, .gpu = { .v = "h200_sxm" }, .launch = { .v = MDL_LAUNCH_GRAPH } },
                           { .name = { .v = "threads" }, .source = { .v = "here" }, .launch = { .v = MDL_LAUNCH_THREADS } } };
-  CliSection sections[] = { { .title = { .v = "default" }, .nodes = { .v = 1 }, .gpus = { .v = 8, .set = TRUE } },
-                            { .title = { .v = "ring_LL" }, .nodes = { .v = 2 }, .algo = { .v = MDL_ALGO_RING, .set = TRUE } } };
+  CalPart sections[] = { { .title = { .v = "default" }, .nodes = { .v = 1 }, .gpus = { .v = 8, .set = TRUE } },
+                         { .title = { .v = "ring_LL" }, .nodes = { .v = 2 }, .algo = { .v = MDL_ALGO_RING, .set = TRUE } } };
   BaseStr graph[] = { { .v = "graph" } };
-  CliMeasuredFile file = { .op = { .v = MDL_OP_ALL_REDUCE, .set = TRUE } };
+  CalMeasuredFile file = { .op = { .v = MDL_OP_ALL_REDUCE, .set = TRUE } };
   g_autofree char *text = g_malloc (size + 1);
   if (size > 0)
     memcpy (text, data, size);

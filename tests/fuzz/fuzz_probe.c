@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "calibrate/measured.h"
 #include "calibrate/rows.h"
 #include "calibrate/section.h"
-#include "measured-private.h"
 #include "models/overlap.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
@@ -39,6 +39,13 @@ try_sections (const CalProbe *probe)
   }
 }
 
+static void
+hear (void *user, const char *text)
+{
+  (void)user;
+  g_assert_nonnull (text);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -55,22 +62,20 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
     return 0;
   }
-  CliSystem systems[MDL_LAUNCH_N] = { 0 };
+  CalSystem systems[MDL_LAUNCH_N] = { 0 };
   for (int launch = 0; launch < MDL_LAUNCH_N; launch++)
     systems[launch].launch.v = launch;
-  Cli cli = { .warnings = g_ptr_array_new_with_free_func (g_free), .quiet = TRUE };
-  g_auto (CliData) read = { .points = g_array_new (FALSE, FALSE, sizeof (CliMeasured)) };
-  read.spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
-  (void)cli_probe_has_no_nvls (probe);
+  const CalHost host = { .warn = hear };
+  g_autoptr (CalData) read = cal_data_new ();
+  read->spec.systems = (BaseList){ .n = G_N_ELEMENTS (systems), .item = systems, .size = sizeof *systems };
   try_sections (probe);
-  if (!cli_probe_read (&cli, probe, NULL, &read, &error))
+  if (!cal_data_add_probe (&host, probe, NULL, read, &error))
     g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, path));
-  for (guint i = 0; i < read.points->len; i++) {
-    const CliMeasured *point = &g_array_index (read.points, CliMeasured, i);
+  for (guint i = 0; i < read->points->len; i++) {
+    const CalMeasured *point = &g_array_index (read->points, CalMeasured, i);
     g_assert_cmpuint (point->system, <, MDL_LAUNCH_N);
     g_assert_cmpuint (point->op, <, MDL_OP_N);
     g_assert_true (point->gpus > 0 && point->size_B >= 1 && point->time_s > 0 && isfinite (point->time_s));
   }
-  g_ptr_array_unref (cli.warnings);
   return 0;
 }

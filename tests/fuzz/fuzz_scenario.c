@@ -21,7 +21,14 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
               BaseDiag *warnings, GError **error)
 {
   User *user = data;
-  user->cal = cst_load (name, from, gpu_type, nccl, user->lookup, inputs, warnings, error);
+  user->cal = cst_load (&(CstAsk){ .name = name,
+                                   .from = from,
+                                   .gpu_type = gpu_type,
+                                   .nccl = nccl,
+                                   .lookup = user->lookup,
+                                   .inputs = inputs,
+                                   .warnings = warnings },
+                        error);
   return user->cal != NULL ? cst_library (user->cal) : NULL;
 }
 

@@ -288,7 +288,7 @@ main (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++) {
     g_autoptr (GError) error = NULL;
-    loaded[i] = cst_load (calibration[i], NULL, NULL, NULL, lookup, NULL, NULL, &error);
+    loaded[i] = cst_load (&(CstAsk){ .name = calibration[i], .lookup = lookup }, &error);
     if (loaded[i] == NULL) {
       g_printerr ("%s\n", error->message);
       return 1;

@@ -139,7 +139,7 @@ main (void)
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cst) cal = cst_load (NULL, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   spec = cst_library (cal)->overlap;

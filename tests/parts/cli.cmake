@@ -1,6 +1,4 @@
 forerun_test (test_cli_flags LABEL unit SOURCES unit/test_cli_flags.c USES cli)
-forerun_test (test_cli_measured_docs LABEL unit SOURCES unit/test_cli_measured_docs.c USES cli)
-forerun_fuzz (measured SOURCES fuzz/fuzz_measured.c USES cli)
 add_test (NAME golden.docs_cli
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/cli.md)
@@ -13,7 +11,6 @@ add_test (NAME golden.docs_measurements
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/measurements.md)
 set_tests_properties (golden.docs_measurements PROPERTIES LABELS golden TIMEOUT 300)
-forerun_fuzz (probe SOURCES fuzz/fuzz_probe.c USES cli)
 add_test (NAME golden.docs_goodput
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/goodput.md)

@@ -3,8 +3,8 @@
 #define PLAN_FIXTURE_H
 
 #include "library_fixture.h"
-#include "scenario/scenario.h"
 #include "plan/plan.h"
+#include "scenario/scenario.h"
 
 /* Calibrations live as long as the plan: one of each machine. */
 typedef struct {
@@ -17,7 +17,14 @@ load_library (void *data, const char *name, const char *from, const char *gpu_ty
               BaseDiag *warnings, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cst *cal = cst_load (name, from, gpu_type, nccl, lookup, inputs, warnings, error);
+  Cst *cal = cst_load (&(CstAsk){ .name = name,
+                                  .from = from,
+                                  .gpu_type = gpu_type,
+                                  .nccl = nccl,
+                                  .lookup = lookup,
+                                  .inputs = inputs,
+                                  .warnings = warnings },
+                       error);
   if (cal != NULL)
     g_ptr_array_add (data, cal);
   return cal != NULL ? cst_library (cal) : NULL;
@@ -44,8 +51,8 @@ load_small (const BaseLookup *lookup, const char *const *sets)
   g_autoptr (GError) error = NULL;
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   const PlnOptions options = { .sets = sets };
-  loaded.plan = pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals,
-                               &error);
+  loaded.plan =
+      pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals, &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
   return loaded;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "calibrate/fit.h"
 #include "harness.h"
 #include "models/library-spec.h"
 #include "solve/solve-private.h"
@@ -346,18 +347,20 @@ a_file_names_values_intervals_and_what_was_left (void)
 {
   World w = { 0 };
   g_autoptr (CalFit) fit = fit_world (&w, FALSE, FALSE);
-  const CalFitFile file = { .name = "mine",
-                            .over = "h200_sxm",
-                            .from = "two nodes",
-                            .band = { 0.05, (double)NAN, 0.02 },
-                            .min_size_B = 16,
-                            .max_size_B = 0x1p20,
-                            .max_ranks = 8,
-                            .max_nodes = 1,
-                            .held_out = "held out: 2 %" };
-  g_autofree char *yaml = cal_fit_write (fit, &file);
-  TEST_HAS (yaml, "calibration: mine\nsummary: \"two nodes\"\nover: h200_sxm\nsource: measured\nlibrary:\n");
-  TEST_HAS (yaml, "# held out: 2 %\n");
+  CalSystem system = { .name = { .v = "node" } };
+  const CalData data = { .spec = { .name = { .v = "two nodes" }, .systems = { .n = 1, .item = &system, .size = sizeof system } } };
+  const CalFitPoint ends[] = { point (2, 16), point (8, 0x1p20) };
+  const CalFitScore score = { .use = CAL_USE_HELD_SIZE, .band = MDL_SIZE_N, .n = 3, .median = 0.02, .p95 = 0.04 };
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof *ends), scores = g_array_new (FALSE, FALSE, sizeof score);
+  g_autoptr (GPtrArray) sections = g_ptr_array_new ();
+  g_array_append_vals (points, ends, G_N_ELEMENTS (ends));
+  g_array_append_val (scores, score);
+  const CalFitResult result = {
+    .fit = fit, .over = "h200_sxm", .sections = sections, .points = points, .scores = scores, .band = { 0.05, (double)NAN, 0.02 }
+  };
+  g_autofree char *yaml = cal_fit_write (&result, &data, "mine");
+  TEST_HAS (yaml, "calibration: mine\nsummary: \"two nodes: node (2)\"\nover: h200_sxm\nsource: measured\nlibrary:\n");
+  TEST_HAS (yaml, "# Error on other sizes: 3 points, median 2.0 %, 95th percentile 4.0 %\n");
   TEST_HAS (yaml, "  error: {small: 5 %, large: 2 %}\n  range: {min_size: 16 B, max_size: 1 MiB, max_ranks: 8, max_nodes: 1}\n");
   TEST_HAS (yaml, "#   ring.nvlink.ll.rate: no point depends on it\n");
   TEST_HAS (yaml, "  ring:\n    nvlink:\n      ll:\n        latency: {value: 1");

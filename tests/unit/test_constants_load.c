@@ -11,7 +11,7 @@ static Cst *
 load (const char *name, const char *gpu_type, BaseDiag *warnings)
 {
   g_autoptr (GError) error = NULL;
-  Cst *cal = cst_load (name, NULL, gpu_type, NULL, lookup, NULL, warnings, &error);
+  Cst *cal = cst_load (&(CstAsk){ .name = name, .gpu_type = gpu_type, .lookup = lookup, .warnings = warnings }, &error);
   if (cal == NULL)
     g_printerr ("%s\n", error->message);
   return cal;
@@ -26,7 +26,7 @@ error_of (const char *text)
   g_close (fd, NULL);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (path, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   g_remove (path);
   return cal == NULL ? g_strdup (error->message) : NULL;
 }
@@ -107,7 +107,7 @@ inputs_go_to_the_caller (void)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load ("h100_sxm", NULL, NULL, NULL, lookup, inputs, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h100_sxm", .lookup = lookup, .inputs = inputs }, &error);
   TEST_TRUE (cal != NULL);
   guint n_sections = 0;
   while (cst_sections[n_sections] != NULL)
@@ -169,7 +169,7 @@ a_circle_of_calibrations_is_refused (void)
   g_assert_true (g_file_set_contents (a, "calibration: a\nover: b\nlibrary: {}\n", -1, NULL));
   g_assert_true (g_file_set_contents (b, "calibration: b\nover: a\nlibrary: {}\n", -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (a, NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = a, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   TEST_TRUE (cal == NULL);
   TEST_HAS (error != NULL ? error->message : NULL, "circle");
   g_remove (a);
@@ -181,7 +181,7 @@ static void
 a_name_that_is_not_shipped_is_an_error (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load ("h201_sxm", NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h201_sxm", .lookup = lookup }, &error);
   TEST_TRUE (cal == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
   TEST_HAS (error->message, "h200_sxm");

@@ -7,7 +7,7 @@ static char *
 reader (const CalText *text, const void *told, GError **error)
 {
   (void)told;
-  return cal_import_fio (text, error);
+  return cal_import_fio (text, NULL, error);
 }
 
 /* 1000 blocks of 4 KiB in 2 s: 2.048 MB/s, 500 a second. */

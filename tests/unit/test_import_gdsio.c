@@ -7,7 +7,7 @@ static char *
 reader (const CalText *text, const void *told, GError **error)
 {
   (void)told;
-  return cal_import_gdsio (text, error);
+  return cal_import_gdsio (text, NULL, error);
 }
 
 /* 2 GiB in 2 s: 1 GiB/s, 2^30 B/s; 2048 blocks of 1 MiB. */

@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "constants/calibration.h"
 #include "comm-private.h"
+#include "constants/calibration.h"
 #include "workload_fixture.h"
 
 static Cst *
@@ -10,7 +10,7 @@ load_constants (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cst *cal = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, warnings, &error);
+  Cst *cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup, .warnings = warnings }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;

@@ -1,6 +1,6 @@
 /* NCCL's version and variables: what each of them moves. */
-#include "constants/calibration.h"
 #include "comm-private.h"
+#include "constants/calibration.h"
 #include "workload_fixture.h"
 
 static BaseLookup *lookup;
@@ -26,7 +26,8 @@ open_tuned (Tuned *t, const char *variables, unsigned nodes)
   if (*variables != '\0')
     t->yaml = col_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
   if (error == NULL)
-    t->cal = cst_load ("h200_sxm", NULL, "h200_sxm", settings->nccl_version, lookup, NULL, NULL, &error);
+    t->cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .nccl = settings->nccl_version, .lookup = lookup },
+                       &error);
   if (t->cal == NULL)
     g_error ("%s: %s", variables, error->message);
   t->library = mdl_library_with (cst_library (t->cal), &settings->env);
@@ -114,9 +115,9 @@ nvls_has_channels_of_its_own (void)
   TEST_INT (ask ("NCCL_MAX_CTAS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 4);
   TEST_INT (ask ("NCCL_MIN_CTAS=20", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 20);
   /* 24 of a ring: the least of both bounds */
-  TEST_INT (ask ("NCCL_MAX_CTAS=4 NCCL_MAX_NCHANNELS=6", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE)
-                .cost.channels,
-            4);
+  TEST_INT (
+      ask ("NCCL_MAX_CTAS=4 NCCL_MAX_NCHANNELS=6", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels,
+      4);
   TEST_INT (ask ("NCCL_MIN_CTAS=32", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
 }
 
@@ -200,7 +201,7 @@ what_cannot_be_is_refused (void)
   } rows[] = {
     { "NCCL_NTHREADS=100", "--nccl:1:16: 100 is no multiple of 32; accepted: 96, 128, …" },
     { "NCCL_P2P_LEVEL=NVX", "--nccl:1:17: unknown name 'NVX' (did you mean 'NVL'?); accepted: LOC, NVL, NVB, C2C, PIX, "
-      "PXB, P2C, PXN, PHB, SYS" },
+                            "PXB, P2C, PXN, PHB, SYS" },
     { "NCCL_ALGO=pairwise", "--nccl:1:12: unknown name 'pairwise'; accepted: tree, ring, " },
     { "NCCL_PROTO=alltoall:LL", "--nccl:1:13: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
     { "NCCL_BUFFSIZE=64M", "--nccl:1:16: NCCL reads '64M' as 64; accepted: a plain number" },
@@ -230,7 +231,7 @@ networks_of_a_plugin_do_not_know_ib_disable (void)
     g_autoptr (GError) error = NULL;
     const CluLoadOptions options = { .nodes = 2 };
     Clu *clu = clu_load (rows[i].topology, NULL, lookup, NULL, &options, NULL, &error);
-    g_autoptr (Cst) cal = cst_load ("h200_sxm", NULL, "h200_sxm", NULL, lookup, NULL, NULL, &error);
+    g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup }, &error);
     const char *pairs[] = { "NCCL_IB_DISABLE=1", NULL };
     ColSettings settings;
     col_settings_default (&settings);

@@ -1,8 +1,8 @@
 /* Traffic and times of the algorithms that switches reduce for, and of PAT, on small clusters: every load by hand. */
 #include <math.h>
 
-#include "constants/calibration.h"
 #include "comm-private.h"
+#include "constants/calibration.h"
 #include "workload_fixture.h"
 
 /* `n_nodes` nodes of `n_gpus` GPUs behind one reducing switch, 100 GB/s and 1 us a link, one adapter of 10 GB/s and 5 us a GPU on
@@ -571,7 +571,7 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cst_load (NULL, NULL, NULL, NULL, lookup, NULL, NULL, &error);
+  calibration = cst_load (&(CstAsk){ .lookup = lookup }, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;

@@ -1,77 +1,88 @@
-/* Fits constants of the collectives in models/ to measurements.
- *
- * A stage is a group of constants and the points that tell them: the ring by LL, the tree by Simple, sends and receives, launches.
- * Stages follow each other, each solved by itself (calibrate/solve.h) with weights such that each operation on each number of GPUs
- * counts the same; constants of a stage are those of the calibration that is fitted over. */
+/* Fits a calibration to measurements: constants of collectives, and of the sections that a probe's file tells, with intervals and
+ * the error on what was held out. */
 #ifndef CALIBRATE_FIT_H
 #define CALIBRATE_FIT_H
 
-#include "calibrate/section.h"
-#include "models/library-spec.h"
+#include "calibrate/collectives.h"
+#include "calibrate/predict.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  MdlOp op;
-  MdlAlgo algo; /* as it ran: never AUTO */
-  MdlProto proto;
-  MdlLaunch launch;
-  guint32 nodes, ranks;
-  guint32 max_channels; /* 0: no bound was set */
-  guint system;         /* where it was measured */
-  double size_B, measured_s;
+  const char *topology;    /* the node that was measured, on which sections are predicted; NULL: they are not fitted */
+  const char *folder;      /* that paths of topologies are read from */
+  const char *over;        /* calibration that is fitted over; NULL: the one named like the GPU */
+  double min_size_B;       /* shorter messages are left out */
+  const gboolean *systems; /* by number: which are fitted; NULL: all */
+  const gboolean *unknown; /* by number: those whose launches are not known; they count as graph replay, and one time a call on
+                            * top is found for each; NULL: none */
+  CalHoldOut hold_out;
+  gboolean split;       /* the answer is the fit without what was held out; else, once that is scored, the one of all points */
+  gboolean one_release; /* releases of NCCL that differ are refused; else warned about */
+} CalFitAsk;
+
+/* Error of predictions on a part of the points: |predicted / measured - 1|. */
+typedef struct {
+  const char *stage; /* NULL: all stages together */
   CalUse use;
-} CalFitPoint;
+  int band; /* MdlSize; MDL_SIZE_N: all sizes */
+  guint n;
+  double median, p95, worst;
+} CalFitScore;
 
-/* How the fit asks for predictions. */
+/* What launches of a source take that does not say how it launched. */
 typedef struct {
-  void (*set) (void *user, size_t offset, double value); /* of the BaseNum `offset` bytes into MdlLibrary */
-  double (*predict) (void *user, guint point);           /* s; NAN: cannot be predicted */
-  void *user;
-} CalFitModel;
+  const char *system;
+  double time_s; /* a call, on top of graph replay */
+  guint n;       /* points whose median it is */
+} CalFitOffset;
+
+/* A choice of NCCL's that is another here. */
+typedef struct {
+  CalMeasured told;
+  MdlAlgo algo;
+  MdlProto proto;
+} CalFitChoice;
 
 typedef struct {
-  GArray *constants; /* CalFitConstant, by stage */
-  GArray *stages;    /* CalFitStage, those with points */
-} CalFit;
+  GPtrArray *sections; /* CalSectionFit *, without one that no file tells */
+  guint n_left;        /* points that tell nothing: P2P off, one way, too short, impossible */
+  const char *over;    /* name of the calibration that was fitted over */
+  /* collectives: `fit` NULL where none are fitted, and then the rest holds nothing */
+  const CalFit *fit;   /* what is written */
+  gboolean all_fitted; /* it is of all points; scores, bands and predictions are of the fit without what was held out */
+  GArray *points;      /* CalFitPoint */
+  const char **stage;  /* by point: the stage that it tells; NULL: none that was fitted */
+  double *predicted_s; /* by point */
+  GArray *scores;      /* CalFitScore */
+  double limits_B[2];  /* of the size bands */
+  double band[MDL_SIZE_N], covered[MDL_SIZE_N]; /* relative half-width, and share of other held-out points in it; NAN: none */
+  GArray *offsets;                              /* CalFitOffset */
+  guint n_choices, n_same;                      /* choices of NCCL's that the files tell; those that are the same here */
+  GArray *others;                               /* CalFitChoice: the first few that are not */
+  /* owned by the result, for what it borrows */
+  CalPredictor *predictor;
+  GPtrArray *groups;
+  CalFit *first, *all;
+} CalFitResult;
 
-/* What is held out. */
-typedef struct {
-  gboolean sizes;          /* every second size of a setting */
-  gboolean ranks;          /* all numbers of ranks of one node, and of nodes, but the least and the most of an operation */
-  guint32 ops;             /* bit (1u << MdlOp): these operations */
-  const gboolean *systems; /* by number: these systems; NULL: none */
-} CalHoldOut;
+/* What cannot be fitted as it was asked for; other failures are BASE_ERROR. */
+#define CAL_FIT_ERROR (cal_fit_error_quark ())
+typedef enum {
+  CAL_FIT_ERROR_OFFSET,    /* nothing tells the launches of a system */
+  CAL_FIT_ERROR_CONSTANTS, /* systems go by different calibrations */
+  CAL_FIT_ERROR_OTHER
+} CalFitError;
+GQuark cal_fit_error_quark (void);
 
-/* Marks held-out points; what is not held out is fitted. Systems come first, then operations, sizes, ranks. */
-void cal_fit_split (GArray *points, const CalHoldOut *what);
+/* Launches of ask->unknown are changed in `data`, which the result borrows names from, as it does from `host`. Returned: full; NULL
+ * and *error on failure. */
+CalFitResult *cal_fit (const CalHost *host, const CalFitAsk *ask, CalData *data, GError **error);
+void cal_fit_result_free (CalFitResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFitResult, cal_fit_result_free)
 
-/* The stage that a point tells; NULL: none. Points of small sizes by plain launches tell of launches, not of steps. */
-const char *cal_fit_stage_name (const CalFitPoint *point);
-
-/* Fits over `library` (its values are the defaults and the start); `points` (CalFitPoint) of use CAL_USE_FIT count. The model's
- * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
-CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
-void cal_fit_free (CalFit *fit);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
-
-/* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
- * for bands without points. `predicted_s` beside the points. */
-void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-                    double band[MDL_SIZE_N]);
-
-/* The calibration as YAML: what was fitted, with intervals and counts; `band`, `range` as measured. `fit` NULL: no collectives
- * were. Returned: full, g_free. */
-typedef struct {
-  const char *name, *over; /* over: NULL: none */
-  const char *from;        /* what was measured, for the summary */
-  double band[MDL_SIZE_N]; /* NAN: the default's */
-  double min_size_B, max_size_B;
-  guint32 max_ranks, max_nodes;
-  const char *held_out;      /* the error on what was held out, as a comment; may be NULL */
-  const GPtrArray *sections; /* CalSectionFit; may be NULL */
-} CalFitFile;
-char *cal_fit_write (const CalFit *fit, const CalFitFile *file);
+/* The calibration as YAML: what was fitted, with intervals and counts. Returned: full, g_free. */
+char *cal_fit_write (const CalFitResult *result, const CalData *data, const char *name);
 
 G_END_DECLS
 

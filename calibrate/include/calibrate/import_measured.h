@@ -16,13 +16,22 @@ typedef struct {
   BaseDiag *warnings;
 } CalText;
 
-/* What the caller says of a file of nccl-tests; -1, 0 and NULL: the file says it, or nobody does. */
+/* What the caller says of a file, most of it of nccl-tests'; -1, 0 and NULL: the file says it, or nobody does. */
 typedef struct {
   int op, algo, proto, launch;  /* MdlOp, MdlAlgo, MdlProto, MdlLaunch */
   gboolean algo_set, proto_set; /* MDL_ALGO_AUTO is -1 too */
   guint32 nodes, gpus;          /* gpus: of a node */
   const char *nccl;             /* version */
+  guint64 copy_B; /* of copies between devices: size of one, which no tool prints; 0: `bytes` and seconds stay empty */
 } CalTold;
+#define CAL_TOLD_NOTHING ((CalTold){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 })
+
+typedef enum { CAL_TOOL_NONE, CAL_TOOL_NCCL_TESTS, CAL_TOOL_NVBANDWIDTH, CAL_TOOL_P2P_TEST, CAL_TOOL_FIO, CAL_TOOL_GDSIO } CalTool;
+extern const BaseName cal_tool_names[]; /* as `forerun import` names their output: "nccl-tests" */
+/* Which tool printed a text, by what only it writes. */
+CalTool cal_tool_of (const CalText *text);
+/* What a tool printed, as CSV. */
+char *cal_import_tool (CalTool tool, const CalText *text, const CalTold *told, GError **error);
 
 /* Element types as nccl-tests writes them: those that forerun has. */
 extern const BaseName cal_nccl_tests_dtypes[];
@@ -30,14 +39,13 @@ extern const BaseName cal_nccl_tests_dtypes[];
 /* nccl-tests' text, of one run or several, or its JSON (-J). */
 char *cal_import_nccl_tests (const CalText *text, const CalTold *told, GError **error);
 
-/* nvbandwidth's text or JSON (-j), and the text of CUDA's sample p2pBandwidthLatencyTest. `copy_B`: size of a copy, which neither
- * prints; 0: not known, and `bytes` and the seconds of copies stay empty. */
-char *cal_import_nvbandwidth (const CalText *text, guint64 copy_B, GError **error);
-char *cal_import_p2p_test (const CalText *text, guint64 copy_B, GError **error);
+/* nvbandwidth's text or JSON (-j), and the text of CUDA's sample p2pBandwidthLatencyTest. */
+char *cal_import_nvbandwidth (const CalText *text, const CalTold *told, GError **error);
+char *cal_import_p2p_test (const CalText *text, const CalTold *told, GError **error);
 
-/* fio's JSON (--output-format=json); lines of gdsio. */
-char *cal_import_fio (const CalText *text, GError **error);
-char *cal_import_gdsio (const CalText *text, GError **error);
+/* fio's JSON (--output-format=json); lines of gdsio. Neither needs to be told anything. */
+char *cal_import_fio (const CalText *text, const CalTold *told, GError **error);
+char *cal_import_gdsio (const CalText *text, const CalTold *told, GError **error);
 
 G_END_DECLS
 

@@ -1,5 +1,5 @@
 /* Files of measurements that forerun-probe did not write: CSV of copies and of storage as `forerun import` writes them, as points
- * of a probe's file; and which tool printed a text. */
+ * of a probe's file. */
 #ifndef CALIBRATE_ROWS_H
 #define CALIBRATE_ROWS_H
 
@@ -16,10 +16,6 @@ CalRowsKind cal_rows_kind (const CalText *text);
 /* Such a CSV as points `link` or `storage`, each once for each row: repeats stay. Rows that no model tells of are counted in the
  * warnings. Returned: full; NULL and *error (with file and line) on anything that such a file has not. */
 CalProbe *cal_rows_probe (const CalText *text, GError **error);
-
-/* Which tool printed a text, by what only it writes. */
-typedef enum { CAL_TOOL_NONE, CAL_TOOL_NCCL_TESTS, CAL_TOOL_NVBANDWIDTH, CAL_TOOL_P2P_TEST, CAL_TOOL_FIO, CAL_TOOL_GDSIO } CalTool;
-CalTool cal_tool_of (const CalText *text);
 
 G_END_DECLS
 

@@ -4,34 +4,6 @@
 #include "fit-private.h"
 #include "json-private.h"
 
-/* ---- scores ---- */
-
-GArray *
-rep_fit_score (const CalFit *fit, const GArray *points, const int *stage, const double *predicted_s, const double limits_B[2])
-{
-  GArray *scores = g_array_new (FALSE, FALSE, sizeof (RepFitScore));
-  g_autofree double *error = g_new (double, MAX (points->len, 1));
-  for (int s = -1; s < (int)fit->stages->len; s++)
-    for (unsigned use = 0; use < CAL_USE_N; use++)
-      for (int band = 0; band <= MDL_SIZE_N; band++) {
-        guint n = 0;
-        for (guint i = 0; i < points->len; i++) {
-          const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
-          if (p->use == use && (s < 0 ? stage[i] >= 0 : stage[i] == s) && isfinite (predicted_s[i]) &&
-              (band == MDL_SIZE_N || (int)mdl_size_class (p->size_B, limits_B) == band))
-            error[n++] = fabs (predicted_s[i] / p->measured_s - 1);
-        }
-        if (n == 0)
-          continue;
-        RepFitScore score = {
-          .stage = s < 0 ? NULL : g_array_index (fit->stages, CalFitStage, s).name, .use = (CalUse)use, .band = band, .n = n
-        };
-        rep_error_stats (error, n, &score.median, &score.p95, &score.worst);
-        g_array_append_val (scores, score);
-      }
-  return scores;
-}
-
 /* ---- tables ---- */
 
 static const BaseColumn constant_columns[] = {
@@ -76,11 +48,11 @@ static const BaseColumn score_columns[] = {
 };
 
 static BaseTable *
-score_table (const RepFit *report)
+score_table (const CalFitResult *result)
 {
   BaseTable *table = base_table_new (score_columns);
-  for (guint i = 0; i < report->scores->len; i++) {
-    const RepFitScore *s = &g_array_index (report->scores, RepFitScore, i);
+  for (guint i = 0; i < result->scores->len; i++) {
+    const CalFitScore *s = &g_array_index (result->scores, CalFitScore, i);
     base_table_row (table);
     base_table_text (table, "stage", s->stage != NULL ? s->stage : "all");
     base_table_text (table, "part", cal_use_titles[s->use]);
@@ -101,39 +73,124 @@ static const BaseColumn band_columns[] = {
 };
 
 static BaseTable *
-band_table (const RepFit *report)
+band_table (const CalFitResult *result)
 {
   BaseTable *table = base_table_new (band_columns);
   for (int b = 0; b < MDL_SIZE_N; b++) {
     base_table_row (table);
     base_table_text (table, "size", base_name (mdl_size_names, b));
-    base_table_number (table, "band", report->band[b]);
-    base_table_number (table, "covered", report->covered[b]);
+    base_table_number (table, "band", result->band[b]);
+    base_table_number (table, "covered", result->covered[b]);
   }
   return table;
 }
 
-void
-rep_fit_text (const RepFit *report, GString *out)
+/* What is told before the tables: launches that were found, and how NCCL chose. */
+static void
+tell_choices (const CalFitResult *result, GString *out)
 {
-  g_string_append_printf (out, "# constants%s\n", report->all_fitted ? ", of all points" : "");
-  rep_text (rep_fit_constants (report->fit->constants, ""), out);
-  g_string_append_printf (out, "\n# error%s\n", report->all_fitted ? ", of a fit to the fitted part alone" : "");
-  rep_text (score_table (report), out);
+  g_autofree char *small = base_quantity_format (result->limits_B[0], BASE_DIM_BYTES, 4);
+  for (guint i = 0; i < result->offsets->len; i++) {
+    const CalFitOffset *o = &g_array_index (result->offsets, CalFitOffset, i);
+    g_string_append_printf (out, "# launches of %s: %.3g us a call on top of graph replay (median of %u points below %s)\n",
+                            o->system, o->time_s * 1e6, o->n, small);
+  }
+  if (result->n_choices > 0)
+    g_string_append_printf (out, "# NCCL's choice: %u of %u as predicted\n", result->n_same, result->n_choices);
+  for (guint i = 0; i < result->others->len; i++) {
+    const CalFitChoice *c = &g_array_index (result->others, CalFitChoice, i);
+    g_string_append_printf (out, "#   %s of %.0f B on %u GPUs: %s %s, not %s %s\n", base_name (mdl_op_names, (int)c->told.op),
+                            c->told.size_B, c->told.gpus, base_name (mdl_algo_names, c->told.algo),
+                            base_name (mdl_proto_names, c->told.proto), base_name (mdl_algo_names, c->algo),
+                            base_name (mdl_proto_names, c->proto));
+  }
+}
+
+void
+rep_fit_text (const CalFitResult *result, GString *out)
+{
+  if (result->fit == NULL)
+    return;
+  tell_choices (result, out);
+  g_string_append_printf (out, "# constants%s\n", result->all_fitted ? ", of all points" : "");
+  rep_text (rep_fit_constants (result->fit->constants, ""), out);
+  g_string_append_printf (out, "\n# error%s\n", result->all_fitted ? ", of a fit to the fitted part alone" : "");
+  rep_text (score_table (result), out);
   g_string_append (out, "\n# band of answers, from half of what was held out\n");
-  rep_text (band_table (report), out);
+  rep_text (band_table (result), out);
 }
 
 void
-rep_fit_tsv (const RepFit *report, GString *out)
+rep_fit_tsv (const CalFitResult *result, GString *out)
 {
-  rep_tsv (rep_fit_constants (report->fit->constants, ""), out);
+  if (result->fit != NULL)
+    rep_tsv (rep_fit_constants (result->fit->constants, ""), out);
 }
 
 void
-rep_fit_json (const RepFit *report, JsonBuilder *json)
+rep_fit_json (const CalFitResult *result, JsonBuilder *json)
 {
-  rep_json_table (json, "constants", rep_fit_constants (report->fit->constants, ""));
-  rep_json_table (json, "scores", score_table (report));
-  rep_json_table (json, "bands", band_table (report));
+  if (result->fit == NULL)
+    return;
+  rep_json_table (json, "constants", rep_fit_constants (result->fit->constants, ""));
+  rep_json_table (json, "scores", score_table (result));
+  rep_json_table (json, "bands", band_table (result));
+}
+
+/* ---- points ---- */
+
+static const BaseColumn point_columns[] = {
+  { "system", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "op", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "launch", NULL, BASE_CELL_TEXT, 0, NULL },
+  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "max_channels", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "measured_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "measured_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "predicted_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+};
+
+GString *
+rep_fit_points (const CalFitResult *result, const CalData *data)
+{
+  BaseTable *table = base_table_new (point_columns);
+  for (guint i = 0; result->fit != NULL && i < result->points->len; i++) {
+    const CalFitPoint *p = &g_array_index (result->points, CalFitPoint, i);
+    if (result->stage[i] == NULL)
+      continue;
+    double predicted_s = result->predicted_s[i], wider = 1 + result->band[mdl_size_class (p->size_B, result->limits_B)];
+    base_table_row (table);
+    base_table_text (table, "system", cal_data_system (data, p->system)->name.v);
+    base_table_text (table, "stage", result->stage[i]);
+    base_table_text (table, "part", cal_use_titles[p->use]);
+    base_table_text (table, "op", base_name (mdl_op_names, (int)p->op));
+    base_table_text (table, "algo", base_name (mdl_algo_names, p->algo));
+    base_table_text (table, "proto", base_name (mdl_proto_names, p->proto));
+    base_table_text (table, "launch", base_name (mdl_launch_names, (int)p->launch));
+    base_table_integer (table, "nodes", p->nodes);
+    base_table_integer (table, "ranks", p->ranks);
+    if (p->max_channels > 0)
+      base_table_integer (table, "max_channels", p->max_channels);
+    base_table_number (table, "bytes", p->size_B);
+    base_table_number (table, "measured_s", p->measured_s);
+    base_table_number (table, "predicted_s", predicted_s);
+    base_table_number (table, "predicted_lo_s", predicted_s / wider);
+    base_table_number (table, "predicted_hi_s", predicted_s * wider);
+    double bus_B = p->size_B * mdl_op_busbw_factor (p->op, p->ranks);
+    base_table_number (table, "measured_busbw_Bps", bus_B / p->measured_s);
+    base_table_number (table, "predicted_busbw_Bps", bus_B / predicted_s);
+  }
+  GString *text = g_string_new (NULL);
+  rep_tsv (table, text);
+  return text;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/validate.h"
 #include "fit-private.h"
 #include "json-private.h"
 
@@ -43,7 +44,7 @@ add_score (const CalSectionFit *fit, const char *stage, const char *group, CalUs
   }
   if (n == 0)
     return;
-  rep_error_stats (error, n, &median, &p95, &largest);
+  cal_error_stats (error, n, &median, &p95, &largest);
   base_table_row (table);
   base_table_text (table, "stage", group != NULL ? group : stage != NULL ? stage : "all");
   base_table_text (table, "part", part_title (use));

@@ -3,15 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "measured-private.h"
+#include "measured/measured-private.h"
 
 #define MOST_GPUS  1024.0
 #define MOST_NODES 1e6
 
 typedef struct {
   const CalProbe *file;
-  const CliMeasuredFile *as; /* whose systems they are; NULL: any */
-  CliData *data;
+  const CalMeasuredFile *as; /* whose systems they are; NULL: any */
+  CalData *data;
   const char *nccl;
   guint n_loose, n_failed; /* points that are left out: too wide; failed or skipped */
 } Probe;
@@ -33,7 +33,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
 {
   static const double MOST_CHANNELS = 1024, MOST_ITERS = 1e6, MOST_B = 0x1p50;
   int op = 0, algo = 0, proto = 0, launch = 0;
-  CliMeasured point = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl };
+  CalMeasured point = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl };
   CalPointState state;
   double median_s;
   if (!cal_probe_judge (probe->file, i, &state, &median_s, error))
@@ -68,8 +68,8 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   point.size_B = size_B;
   point.time_s = median_s;
   for (guint s = 0; s < probe->data->spec.systems.n; s++) {
-    const CliSystem *system = BASE_LIST_AT (probe->data->spec.systems, CliSystem, s);
-    gboolean named = probe->as == NULL || probe->as->systems.n == 0 || cli_names_hold (&probe->as->systems, system->name.v);
+    const CalSystem *system = BASE_LIST_AT (probe->data->spec.systems, CalSystem, s);
+    gboolean named = probe->as == NULL || probe->as->systems.n == 0 || cal_names_hold (&probe->as->systems, system->name.v);
     if (!named || system->launch.v != launch)
       continue;
     point.system = s;
@@ -85,7 +85,7 @@ static gboolean
 read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
 {
   int op = 0, algo = 0, proto = 0;
-  CliMeasured choice = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl, .size_B = base_json_number (object, "bytes") };
+  CalMeasured choice = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl, .size_B = base_json_number (object, "bytes") };
   if (json_object_has_member (object, "error") || json_object_has_member (object, "skipped"))
     return TRUE;
   if (!(choice.size_B >= 1))
@@ -97,15 +97,13 @@ read_choice (const Probe *probe, guint i, JsonObject *object, GError **error)
       (json_object_has_member (object, "nodes") && !count_in (probe, i, "nodes", MOST_NODES, &choice.nodes, error)))
     return FALSE;
   for (guint s = 0; s < probe->data->spec.systems.n; s++)
-    if (probe->as != NULL && cli_names_hold (&probe->as->systems, BASE_LIST_AT (probe->data->spec.systems, CliSystem, s)->name.v)) {
+    if (probe->as != NULL && cal_names_hold (&probe->as->systems, BASE_LIST_AT (probe->data->spec.systems, CalSystem, s)->name.v)) {
       choice.system = s; /* whichever launch: it changes no choice */
       break;
     }
   choice.op = (MdlOp)op;
   choice.algo = (MdlAlgo)algo;
   choice.proto = (MdlProto)proto;
-  if (probe->data->choices == NULL)
-    probe->data->choices = g_array_new (FALSE, FALSE, sizeof (CliMeasured));
   g_array_append_val (probe->data->choices, choice);
   return TRUE;
 }
@@ -124,46 +122,10 @@ read_points (Probe *probe, GError **error)
   return TRUE;
 }
 
-/* ---- documents ---- */
+/* ---- the whole ---- */
 
 static void
-free_probe (gpointer probe)
-{
-  cal_probe_free (probe);
-}
-
-CalProbe *
-cli_probe_load (Cli *cli, const char *path, CliData *data, GError **error)
-{
-  static const gsize MOST_B = (gsize)1 << 30;
-  gsize n_B = 0;
-  g_autofree char *bytes = cli_read_file (path, MOST_B, &n_B, error);
-  if (bytes == NULL)
-    return NULL;
-  cli_take_input (cli, path, bytes, n_B);
-  CalProbe *probe = cal_probe_parse (path, bytes, n_B, error);
-  if (probe == NULL)
-    return NULL;
-  if (data->probes == NULL)
-    data->probes = g_ptr_array_new_with_free_func (free_probe);
-  g_ptr_array_add (data->probes, probe);
-  return probe;
-}
-
-gboolean
-cli_is_probe (const char *path)
-{
-  return g_str_has_suffix (path, ".json") || g_str_has_suffix (path, ".json.gz");
-}
-
-gboolean
-cli_probe_has_no_nvls (const CalProbe *file)
-{
-  return g_strcmp0 (base_json_text (base_json_object (cal_probe_root (file), "environment"), "NCCL_NVLS_ENABLE"), "0") == 0;
-}
-
-static void
-tell (Cli *cli, const Probe *probe)
+tell (const CalHost *host, const Probe *probe)
 {
   const char *path = cal_probe_path (probe->file);
   g_autoptr (GString) told = g_string_new (NULL);
@@ -178,17 +140,16 @@ tell (Cli *cli, const Probe *probe)
     g_string_append_printf (told, "%s %u that failed or %s skipped", probe->n_loose > 0 ? "," : "", probe->n_failed,
                             probe->n_failed == 1 ? "was" : "were");
   if (told->len > 0)
-    cli_warn (cli, told->str);
+    host->warn (host->user, told->str);
 }
 
 gboolean
-cli_probe_read (Cli *cli, const CalProbe *file, const CliMeasuredFile *as, CliData *data, GError **error)
+cal_data_add_probe (const CalHost *host, const CalProbe *file, const CalMeasuredFile *as, CalData *data, GError **error)
 {
-  Probe probe = {
-    .file = file, .as = as, .data = data, .nccl = cli_data_version (data, base_json_text (cal_probe_root (file), "nccl"))
-  };
+  Probe probe = { .file = file, .as = as, .data = data };
+  probe.nccl = cal_data_text (data, base_json_text (cal_probe_root (file), "nccl"));
   if (!read_points (&probe, error))
     return FALSE;
-  tell (cli, &probe);
+  tell (host, &probe);
   return TRUE;
 }

@@ -1,12 +1,12 @@
-/* forerun fit: copies and loads of a probe on the routes of a topology. */
-#include "fit_links-private.h"
+/* Copies and loads of a probe on the routes of a topology. */
+#include "predict/routes-private.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "models/library-spec.h"
 
-struct CliFitLinks {
+struct CalRoutes {
   Clu *clu;
   MdlLibrary *library; /* owned; its links are those that are tried */
   ColSettings settings;
@@ -34,10 +34,10 @@ nearest_host (const Clu *clu, CluDev gpu)
   return nearest;
 }
 
-CliFitLinks *
-cli_fit_links_new (Clu *clu, const MdlLibrary *library, MdlLinks *links)
+CalRoutes *
+cal_routes_new (Clu *clu, const MdlLibrary *library, MdlLinks *links)
 {
-  CliFitLinks *fit = g_new0 (CliFitLinks, 1);
+  CalRoutes *fit = g_new0 (CalRoutes, 1);
   fit->clu = clu;
   fit->library = g_memdup2 (library, sizeof *library);
   col_settings_default (&fit->settings);
@@ -55,7 +55,7 @@ cli_fit_links_new (Clu *clu, const MdlLibrary *library, MdlLinks *links)
 }
 
 void
-cli_fit_links_free (CliFitLinks *fit)
+cal_routes_free (CalRoutes *fit)
 {
   if (fit == NULL)
     return;
@@ -79,7 +79,7 @@ figures_differ (const MdlLinkFigures *a, const MdlLinkFigures *b)
 }
 
 static gboolean
-lay (CliFitLinks *fit, const MdlLinks *links)
+lay (CalRoutes *fit, const MdlLinks *links)
 {
   const MdlLinks *laid = &fit->laid;
   if (!figures_differ (&laid->scale_up, &links->scale_up) && !figures_differ (&laid->pcie, &links->pcie) &&
@@ -99,7 +99,7 @@ add_pair (GArray *pairs, CluDev from, CluDev to)
 
 /* Who copies to whom. */
 static void
-list_pairs (const CliFitLinks *fit, const CalLinkCase *c, GArray *pairs)
+list_pairs (const CalRoutes *fit, const CalLinkCase *c, GArray *pairs)
 {
   gboolean down = c->copy == MDL_COPY_D2H || c->copy == MDL_COPY_D2H_PAGEABLE;
   switch (c->pattern) {
@@ -135,7 +135,7 @@ list_pairs (const CliFitLinks *fit, const CalLinkCase *c, GArray *pairs)
 
 /* There and back: by the links' latencies, of a GPU's memory what its own GPU would wait on top. */
 static double
-load_s (const CliFitLinks *fit, const CalLinkCase *c)
+load_s (const CalRoutes *fit, const CalLinkCase *c)
 {
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
@@ -148,7 +148,7 @@ load_s (const CliFitLinks *fit, const CalLinkCase *c)
 
 /* Whether the node has the GPUs, and their host a memory. */
 static gboolean
-exists (const CliFitLinks *fit, const CalLinkCase *c)
+exists (const CalRoutes *fit, const CalLinkCase *c)
 {
   guint32 last = c->pattern == CAL_LINK_HOST                                  ? c->first + c->n - 1
                  : c->pattern == CAL_LINK_SHIFT || c->pattern == CAL_LINK_ALL ? c->n - 1
@@ -157,9 +157,9 @@ exists (const CliFitLinks *fit, const CalLinkCase *c)
 }
 
 double
-cli_fit_links_s (void *user, const MdlLinks *links, const CalLinkCase *what)
+cal_routes_s (void *user, const MdlLinks *links, const CalLinkCase *what)
 {
-  CliFitLinks *fit = user;
+  CalRoutes *fit = user;
   if (!exists (fit, what) || !lay (fit, links))
     return (double)NAN;
   if (what->pattern == CAL_LINK_LOAD)

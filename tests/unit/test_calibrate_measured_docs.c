@@ -1,12 +1,12 @@
-/* docs/measurements.md: its reference is what the schema tables print, its examples are read. `test_cli_measured_docs --write`
- * renews the reference. */
+/* docs/measurements.md: its reference is what the schema tables print, its examples are read. `test_calibrate_measured_docs
+ * --write` renews the reference. */
 #include "base/yaml.h"
+#include "calibrate/measured.h"
 #include "document.h"
-#include "measured-private.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/measurements.md"
 
-static const BaseSchema *const schemas[] = { &cli_schema_measurements, &cli_schema_margins, NULL };
+static const BaseSchema *const schemas[] = { &cal_schema_measurements, &cal_schema_margins, NULL };
 
 static void
 the_tables_are_sound (void)
@@ -37,8 +37,8 @@ examples_are_read (void)
     g_autoptr (GError) error = NULL;
     g_autoptr (BaseYaml) yaml = base_yaml_load_data (DOCUMENT, example, strlen (example), &error);
     g_autoptr (BaseDiag) diag = base_diag_new ();
-    CliData data = { 0 };
-    gboolean is_systems = *schema == &cli_schema_measurements;
+    CalData data = { 0 };
+    gboolean is_systems = *schema == &cal_schema_measurements;
     TEST_TRUE (yaml != NULL);
     if (yaml == NULL)
       return;
@@ -60,5 +60,5 @@ int
 main (int argc, char **argv)
 {
   return argc > 1 && strcmp (argv[1], "--write") == 0 ? document_write (DOCUMENT, schemas)
-                                                      : test_main ("cli: docs/measurements.md", cases);
+                                                      : test_main ("calibrate: docs/measurements.md", cases);
 }

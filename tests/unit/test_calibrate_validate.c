@@ -10,25 +10,25 @@ static void
 add (GArray *points, guint order, MdlAlgo algo, double size_B, double error)
 {
   double predicted_s = 10e-6 * (1 + error);
-  RepPoint point = { .system = order == 0 ? "one" : "two",
-                     .order = order,
-                     .nodes = 1,
-                     .ranks = 8,
-                     .op = MDL_OP_ALL_REDUCE,
-                     .algo = algo,
-                     .proto = MDL_PROTO_AUTO,
-                     .size_B = size_B,
-                     .measured_s = 10e-6,
-                     .predicted_s = predicted_s,
-                     .predicted_lo_s = predicted_s / 1.1,
-                     .predicted_hi_s = predicted_s * 1.1 };
+  CalPrediction point = { .system = order == 0 ? "one" : "two",
+                          .order = order,
+                          .nodes = 1,
+                          .ranks = 8,
+                          .op = MDL_OP_ALL_REDUCE,
+                          .algo = algo,
+                          .proto = MDL_PROTO_AUTO,
+                          .size_B = size_B,
+                          .measured_s = 10e-6,
+                          .predicted_s = predicted_s,
+                          .predicted_lo_s = predicted_s / 1.1,
+                          .predicted_hi_s = predicted_s * 1.1 };
   g_array_append_val (points, point);
 }
 
-static const RepScore *
+static const CalScore *
 score_at (const GArray *scores, guint i)
 {
-  return &g_array_index (scores, RepScore, i);
+  return &g_array_index (scores, CalScore, i);
 }
 
 static void
@@ -36,15 +36,15 @@ statistics_are_those_by_hand (void)
 {
   /* Sizes of the errors, in order: 2, 5, 8, 20 %. Median (5 + 8) / 2; 95 % of 4 points is the 4th; bias: of -20, -5, 2, 8 % the
    * middle is (-5 + 2) / 2. Within 10 % of its prediction lie all but the one predicted 20 % too low (8 us, at most 8.8 us). */
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (RepPoint));
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalPrediction));
   add (points, 0, MDL_ALGO_RING, 1024, 0.02);
   add (points, 0, MDL_ALGO_RING, 1024, -0.05);
   add (points, 0, MDL_ALGO_RING, 1024, 0.08);
   add (points, 0, MDL_ALGO_RING, 1024, -0.20);
-  g_autoptr (GArray) scores = rep_validate_score (points, 65536, 16777216);
+  g_autoptr (GArray) scores = cal_score (points, 65536, 16777216);
   TEST_INT (scores->len, 2); /* and the row of all points */
   for (guint i = 0; i < 2; i++) {
-    const RepScore *score = score_at (scores, i);
+    const CalScore *score = score_at (scores, i);
     TEST_INT (score->n, 4);
     TEST_NEAR (score->median, 0.065, 1e-9);
     TEST_NEAR (score->p95, 0.20, 1e-9);
@@ -60,10 +60,10 @@ static void
 the_percentile_is_a_point_that_was_measured (void)
 {
   /* Errors of 1 to 40 %: 95 % of 40 points is the 38th; the median lies between 20 and 21 %. */
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (RepPoint));
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalPrediction));
   for (unsigned i = 40; i > 0; i--)
     add (points, 0, MDL_ALGO_RING, 1024, i / 100.0);
-  g_autoptr (GArray) scores = rep_validate_score (points, 65536, 16777216);
+  g_autoptr (GArray) scores = cal_score (points, 65536, 16777216);
   TEST_NEAR (score_at (scores, 0)->p95, 0.38, 1e-9);
   TEST_NEAR (score_at (scores, 0)->median, 0.205, 1e-9);
 }
@@ -71,13 +71,13 @@ the_percentile_is_a_point_that_was_measured (void)
 static void
 rows_are_sorted_and_bands_end_below_their_limit (void)
 {
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (RepPoint));
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalPrediction));
   add (points, 1, MDL_ALGO_RING, 100, 0);
   add (points, 0, MDL_ALGO_RING, 16777216, 0);
   add (points, 0, MDL_ALGO_RING, 65536, 0);
   add (points, 0, MDL_ALGO_RING, 65535, 0);
   add (points, 0, MDL_ALGO_AUTO, 16777215, 0);
-  g_autoptr (GArray) scores = rep_validate_score (points, 65536, 16777216);
+  g_autoptr (GArray) scores = cal_score (points, 65536, 16777216);
   static const struct {
     const char *system;
     MdlAlgo algo;
@@ -101,24 +101,24 @@ rows_are_sorted_and_bands_end_below_their_limit (void)
 static void
 worse_is_above_a_limit_that_there_is (void)
 {
-  RepScore score = { .median = 0.10, .p95 = 0.30, .median_limit = (double)NAN, .p95_limit = (double)NAN };
-  TEST_FALSE (rep_score_is_worse (&score));
+  CalScore score = { .median = 0.10, .p95 = 0.30, .median_limit = (double)NAN, .p95_limit = (double)NAN };
+  TEST_FALSE (cal_score_is_worse (&score));
   score.median_limit = 0.10; /* as large as allowed is allowed */
-  TEST_FALSE (rep_score_is_worse (&score));
+  TEST_FALSE (cal_score_is_worse (&score));
   score.median_limit = 0.09;
-  TEST_TRUE (rep_score_is_worse (&score));
+  TEST_TRUE (cal_score_is_worse (&score));
   score.median_limit = 0.20;
   score.p95_limit = 0.29;
-  TEST_TRUE (rep_score_is_worse (&score));
+  TEST_TRUE (cal_score_is_worse (&score));
 }
 
 static void
 every_format_says_the_same (void)
 {
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (RepPoint));
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalPrediction));
   add (points, 0, MDL_ALGO_RING, 1024, 0.125);
-  g_autoptr (GArray) scores = rep_validate_score (points, 65536, 16777216);
-  g_array_index (scores, RepScore, 0).median_limit = 0.1;
+  g_autoptr (GArray) scores = cal_score (points, 65536, 16777216);
+  g_array_index (scores, CalScore, 0).median_limit = 0.1;
   g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL), rows = g_string_new (NULL);
   rep_validate_text (scores, text);
   TEST_HAS (text->str, "12.5");

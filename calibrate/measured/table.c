@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "calibrate/import_measured.h"
-#include "measured-private.h"
+#include "measured/measured-private.h"
 
 /* Sizes as `coll` takes them, to the byte; times of a day and more are no operation's. */
 #define MAX_SIZE_B   0x1p50
@@ -19,8 +19,8 @@
 /* Where a row stands, and what it belongs to. */
 typedef struct {
   BaseMark at;
-  const CliMeasuredFile *file;
-  CliData *data;
+  const CalMeasuredFile *file;
+  CalData *data;
 } Reader;
 
 static gboolean
@@ -58,11 +58,11 @@ read_name (const Reader *reader, const char *what, const char *text, const BaseN
   return base_fail_at (error, reader->at, "%s '%s' is not known; accepted: %s", what, text, accepted);
 }
 
-static const CliSection *
-find_section (const CliMeasuredFile *file, const char *title)
+static const CalPart *
+find_section (const CalMeasuredFile *file, const char *title)
 {
   for (guint i = 0; i < file->sections.n; i++) {
-    const CliSection *section = BASE_LIST_AT (file->sections, CliSection, i);
+    const CalPart *section = BASE_LIST_AT (file->sections, CalPart, i);
     if (strcmp (section->title.v, title) == 0)
       return section;
   }
@@ -70,7 +70,7 @@ find_section (const CliMeasuredFile *file, const char *title)
 }
 
 static void
-take_section (const CliSection *section, CliMeasured *point)
+take_section (const CalPart *section, CalMeasured *point)
 {
   if (section == NULL)
     return;
@@ -79,19 +79,10 @@ take_section (const CliSection *section, CliMeasured *point)
   point->max_channels = section->max_channels.set ? (guint32)section->max_channels.v : 0;
 }
 
-gboolean
-cli_names_hold (const BaseStrs *names, const char *name)
-{
-  for (guint i = 0; i < names->n; i++)
-    if (strcmp (names->item[i].v, name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* What a part was asked for (NCCL_ALGO, NCCL_PROTO) holds for collectives: sends and receives go by LL or Simple as their size has
  * it, whatever is asked (tests/data/h200x8/ops.csv: `ll`, `simple` and `default` take the same time there). */
 static void
-take_choice (const CliSection *section, MdlOp op, int *algo, int *proto)
+take_choice (const CalPart *section, MdlOp op, int *algo, int *proto)
 {
   if (section == NULL || op == MDL_OP_ALLTOALL || op == MDL_OP_SENDRECV)
     return;
@@ -103,7 +94,7 @@ take_choice (const CliSection *section, MdlOp op, int *algo, int *proto)
 
 /* The first of the part's or the file's systems that the row's own words do not contradict; a NULL word says nothing. */
 static gboolean
-find_system (const Reader *reader, const CliSection *section, const char *source, const char *gpu, const char *launch, guint *out,
+find_system (const Reader *reader, const CalPart *section, const char *source, const char *gpu, const char *launch, guint *out,
              GError **error)
 {
   const BaseStrs *names = section != NULL && section->systems.n > 0 ? &section->systems : &reader->file->systems;
@@ -111,8 +102,8 @@ find_system (const Reader *reader, const CliSection *section, const char *source
   if (!read_name (reader, "launch", launch, mdl_launch_names, &launch_code, error))
     return FALSE;
   for (guint i = 0; i < reader->data->spec.systems.n; i++) {
-    const CliSystem *system = BASE_LIST_AT (reader->data->spec.systems, CliSystem, i);
-    gboolean named = names->n == 0 || cli_names_hold (names, system->name.v);
+    const CalSystem *system = BASE_LIST_AT (reader->data->spec.systems, CalSystem, i);
+    gboolean named = names->n == 0 || cal_names_hold (names, system->name.v);
     if (named && (source == NULL || system->source.v == NULL || strcmp (source, system->source.v) == 0) &&
         (gpu == NULL || system->gpu.v == NULL || strcmp (gpu, system->gpu.v) == 0) &&
         (launch_code < 0 || launch_code == system->launch.v)) {
@@ -126,7 +117,7 @@ find_system (const Reader *reader, const CliSection *section, const char *source
 }
 
 static gboolean
-add_point (const Reader *reader, const CliMeasured *point, GError **error)
+add_point (const Reader *reader, const CalMeasured *point, GError **error)
 {
   if (point->gpus == 0)
     return base_fail_at (error, reader->at, "how many GPUs? a column gpus, or `gpus` of the section in systems.yaml, says");
@@ -136,10 +127,10 @@ add_point (const Reader *reader, const CliMeasured *point, GError **error)
   return TRUE;
 }
 
-static CliMeasured
-point_of_file (const CliMeasuredFile *file)
+static CalMeasured
+point_of_file (const CalMeasuredFile *file)
 {
-  return (CliMeasured){ .op = file->op.set ? (MdlOp)file->op.v : MDL_OP_N,
+  return (CalMeasured){ .op = file->op.set ? (MdlOp)file->op.v : MDL_OP_N,
                         .algo = MDL_ALGO_AUTO,
                         .proto = MDL_PROTO_AUTO,
                         .dtype = MDL_DTYPE_FP32,
@@ -179,29 +170,15 @@ cell_of (char *const *cells, const int *at, int c)
   return at[c] >= 0 ? cells[at[c]] : NULL;
 }
 
-const char *
-cli_data_version (CliData *data, const char *text)
-{
-  if (text == NULL || *text == '\0')
-    return NULL;
-  if (data->versions == NULL)
-    data->versions = g_ptr_array_new_with_free_func (g_free);
-  for (guint i = 0; i < data->versions->len; i++)
-    if (strcmp (data->versions->pdata[i], text) == 0)
-      return data->versions->pdata[i];
-  g_ptr_array_add (data->versions, g_strdup (text));
-  return data->versions->pdata[data->versions->len - 1];
-}
-
 static gboolean
 read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **error)
 {
-  CliMeasured point = point_of_file (reader->file);
+  CalMeasured point = point_of_file (reader->file);
   const char *setting = cell_of (cells, at, SETTING), *nodes = cell_of (cells, at, NODES), *gpus = cell_of (cells, at, GPUS);
   const char *iters = cell_of (cells, at, ITERS), *channels = cell_of (cells, at, CHANNELS);
   if (channels != NULL && *channels == '\0')
     channels = NULL; /* no bound */
-  const CliSection *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
+  const CalPart *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
   if (setting != NULL && reader->file->sections.n > 0 && section == NULL) {
     reader->data->n_skipped++;
     return TRUE;
@@ -223,7 +200,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
                     &point.system, error))
     return FALSE;
-  point.nccl = cli_data_version (reader->data, cell_of (cells, at, NCCL));
+  point.nccl = cal_data_text (reader->data, cell_of (cells, at, NCCL));
   point.op = (MdlOp)op;
   point.algo = (MdlAlgo)algo;
   point.proto = (MdlProto)proto;
@@ -258,7 +235,7 @@ read_csv (Reader *reader, char *const *lines, GError **error)
 enum { ROW_SIZE, ROW_COUNT, ROW_TYPE, ROW_REDOP, ROW_ROOT, ROW_TIME, ROW_LEAST };
 
 static gboolean
-read_table_row (const Reader *reader, const char *line, const CliSection *section, GError **error)
+read_table_row (const Reader *reader, const char *line, const CalPart *section, GError **error)
 {
   g_auto (GStrv) words = g_strsplit_set (line, " \t", -1);
   char *cells[ROW_LEAST];
@@ -268,7 +245,7 @@ read_table_row (const Reader *reader, const char *line, const CliSection *sectio
       cells[n++] = *word;
   if (n < ROW_LEAST)
     return base_fail_at (error, reader->at, "%u words; a row of nccl-tests' table has size, count, type, redop, root, time …", n);
-  CliMeasured point = point_of_file (reader->file);
+  CalMeasured point = point_of_file (reader->file);
   int dtype = MDL_DTYPE_FP32;
   if (strcmp (cells[ROW_SIZE], "0") == 0)
     return TRUE; /* nothing was sent */
@@ -295,8 +272,7 @@ read_table (Reader *reader, char *const *lines, GError **error)
   for (char *const *line = lines; *line != NULL; line++)
     titled = titled || g_str_has_prefix (*line, "## ");
   /* without titles all of the file is the one part that is described */
-  const CliSection *section =
-      !titled && reader->file->sections.n == 1 ? BASE_LIST_AT (reader->file->sections, CliSection, 0) : NULL;
+  const CalPart *section = !titled && reader->file->sections.n == 1 ? BASE_LIST_AT (reader->file->sections, CalPart, 0) : NULL;
   if (section != NULL)
     g_ptr_array_add (seen, (gpointer)section);
   for (char *const *line = lines; *line != NULL; line++, reader->at.line++) {
@@ -312,36 +288,16 @@ read_table (Reader *reader, char *const *lines, GError **error)
       return FALSE;
   }
   for (guint i = 0; i < reader->file->sections.n; i++) {
-    const CliSection *wanted = BASE_LIST_AT (reader->file->sections, CliSection, i);
+    const CalPart *wanted = BASE_LIST_AT (reader->file->sections, CalPart, i);
     if (!g_ptr_array_find (seen, wanted, NULL))
       return base_fail_at (error, wanted->title.mark, "no part '%s' in %s", wanted->title.v, reader->at.file);
   }
   return TRUE;
 }
 
-static gboolean
-check_names (const CliMeasurements *spec, const BaseStrs *names, GError **error)
-{
-  for (guint k = 0; k < names->n; k++) {
-    gboolean known = FALSE;
-    for (guint i = 0; i < spec->systems.n; i++)
-      known = known || strcmp (BASE_LIST_AT (spec->systems, CliSystem, i)->name.v, names->item[k].v) == 0;
-    if (!known)
-      return base_fail_at (error, names->item[k].mark, "no system is named '%s'", names->item[k].v);
-  }
-  return TRUE;
-}
-
 gboolean
-cli_measured_rows (const char *path, const char *text, const CliMeasuredFile *file, CliData *data, GError **error)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  Reader reader = { { path, 1, 0 }, file, data };
-  return read_csv (&reader, lines, error);
-}
-
-gboolean
-cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeasuredFile *file, CliData *data, GError **error)
+cal_data_add_text (const char *path, const char *text, gsize n_B, gboolean table, const CalMeasuredFile *file, CalData *data,
+                   GError **error)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++)
@@ -349,25 +305,5 @@ cli_measured_parse (const char *path, const char *text, gsize n_B, const CliMeas
   Reader reader = { { path, 1, 0 }, file, data };
   if (strlen (text) < n_B)
     return base_fail_at (error, (BaseMark){ path, g_strv_length (lines), 0 }, "a NUL byte; a text file is accepted");
-  return g_str_has_suffix (path, ".csv") ? read_csv (&reader, lines, error) : read_table (&reader, lines, error);
-}
-
-gboolean
-cli_measured_read (Cli *cli, const char *path, const CliMeasuredFile *file, CliData *data, GError **error)
-{
-  gboolean known = check_names (&data->spec, &file->systems, error);
-  for (guint i = 0; known && i < file->sections.n; i++)
-    known = check_names (&data->spec, &BASE_LIST_AT (file->sections, CliSection, i)->systems, error);
-  if (!known)
-    return FALSE;
-  if (cli_is_probe (path)) {
-    const CalProbe *probe = cli_probe_load (cli, path, data, error);
-    return probe != NULL && cli_probe_read (cli, probe, file, data, error);
-  }
-  gsize n_B = 0;
-  g_autofree char *text = cli_read_file (path, BASE_YAML_MAX_B, &n_B, error);
-  if (text == NULL)
-    return FALSE;
-  cli_take_input (cli, path, text, n_B);
-  return cli_measured_parse (path, text, n_B, file, data, error);
+  return table ? read_table (&reader, lines, error) : read_csv (&reader, lines, error);
 }

@@ -1,0 +1,119 @@
+/* How good a fit is: errors by stage and use, bands from what was held out, and NCCL's own choices. */
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/validate.h"
+#include "fit/fit-private.h"
+
+static const CalFitPoint *
+point_at (const CalFitResult *out, guint i)
+{
+  return &g_array_index (out->points, CalFitPoint, i);
+}
+
+static int
+band_of (const CalFitResult *out, guint i)
+{
+  return (int)mdl_size_class (point_at (out, i)->size_B, out->limits_B);
+}
+
+static void
+find_stages (CalFitResult *out)
+{
+  out->stage = g_new0 (const char *, MAX (out->points->len, 1));
+  for (guint i = 0; i < out->points->len; i++) {
+    const char *name = cal_fit_stage_name (point_at (out, i));
+    for (guint s = 0; name != NULL && s < out->first->stages->len; s++)
+      if (strcmp (g_array_index (out->first->stages, CalFitStage, s).name, name) == 0)
+        out->stage[i] = g_array_index (out->first->stages, CalFitStage, s).name;
+  }
+}
+
+/* Errors of the points of a stage (NULL: of all), a use and a band (MDL_SIZE_N: all). */
+static void
+add_score (CalFitResult *out, const char *stage, CalUse use, int band, double *error)
+{
+  CalFitScore score = { .stage = stage, .use = use, .band = band };
+  for (guint i = 0; i < out->points->len; i++)
+    if (point_at (out, i)->use == use && out->stage[i] != NULL && (stage == NULL || out->stage[i] == stage) &&
+        isfinite (out->predicted_s[i]) && (band == MDL_SIZE_N || band_of (out, i) == band))
+      error[score.n++] = fabs (out->predicted_s[i] / point_at (out, i)->measured_s - 1);
+  if (score.n == 0)
+    return;
+  cal_error_stats (error, score.n, &score.median, &score.p95, &score.worst);
+  g_array_append_val (out->scores, score);
+}
+
+/* Bands from one half of the held-out points, and how many of the other half they hold. */
+static void
+find_bands (CalFitResult *out)
+{
+  guint n_points = out->points->len, n_held = 0;
+  g_autofree gboolean *first = g_new0 (gboolean, MAX (n_points, 1));
+  for (guint i = 0; i < n_points; i++)
+    if (out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT)
+      first[i] = n_held++ % 2 == 0;
+  cal_fit_bands (out->points, out->predicted_s, first, CAL_BAND_SHARE, out->limits_B, out->band);
+  for (int b = 0; b < MDL_SIZE_N; b++) {
+    guint n = 0, n_in = 0;
+    for (guint i = 0; i < n_points; i++) {
+      const CalFitPoint *p = point_at (out, i);
+      if (out->stage[i] == NULL || p->use == CAL_USE_FIT || first[i] || band_of (out, i) != b)
+        continue;
+      n++;
+      n_in += fabs (log (out->predicted_s[i] / p->measured_s)) <= log1p (out->band[b]);
+    }
+    out->covered[b] = n > 0 ? (double)n_in / n : (double)NAN;
+  }
+}
+
+void
+cal_fit_judge (CalFitResult *out)
+{
+  find_stages (out);
+  g_autofree double *error = g_new (double, MAX (out->points->len, 1));
+  for (int s = -1; s < (int)out->first->stages->len; s++)
+    for (int use = 0; use < CAL_USE_N; use++)
+      for (int band = 0; band <= MDL_SIZE_N; band++)
+        add_score (out, s < 0 ? NULL : g_array_index (out->first->stages, CalFitStage, s).name, (CalUse)use, band, error);
+  find_bands (out);
+}
+
+/* ---- NCCL's choices ---- */
+
+static const CalGroup *
+group_of (const CalFitResult *out, const CalMeasured *choice)
+{
+  for (guint g = 0; g < out->groups->len; g++) {
+    const CalGroup *group = out->groups->pdata[g];
+    if (group->n_nodes == choice->nodes && group->n_ranks == choice->nodes * choice->gpus && group->settings.max_channels == 0)
+      return group;
+  }
+  return NULL;
+}
+
+void
+cal_fit_compare_choices (const CalFitWork *work)
+{
+  enum { MOST = 5 };
+  CalFitResult *out = work->out;
+  for (guint i = 0; i < work->data->choices->len; i++) {
+    const CalMeasured *told = &g_array_index (work->data->choices, CalMeasured, i);
+    const CalGroup *group = group_of (out, told);
+    const ColCollRequest request = {
+      .op = told->op, .size_B = told->size_B, .dtype = told->dtype, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO
+    };
+    g_auto (ColAnswer) coll = { 0 };
+    if ((work->ask->systems != NULL && !work->ask->systems[told->system]) || group == NULL ||
+        !col_coll_price (group->comm, &request, &coll, NULL))
+      continue;
+    out->n_choices++;
+    if (coll.algo == told->algo && coll.proto == told->proto) {
+      out->n_same++;
+      continue;
+    }
+    const CalFitChoice other = { *told, coll.algo, coll.proto };
+    if (out->others->len < MOST)
+      g_array_append_val (out->others, other);
+  }
+}

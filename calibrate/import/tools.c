@@ -1,0 +1,50 @@
+/* The measuring tools whose output is read: one row a tool. */
+#include "import/measured-private.h"
+
+const BaseName cal_tool_names[] = {
+  { "nccl-tests", CAL_TOOL_NCCL_TESTS, "collectives, as text or JSON" },
+  { "nvbandwidth", CAL_TOOL_NVBANDWIDTH, "copies between devices, as text or JSON" },
+  { "p2p-bandwidth-test", CAL_TOOL_P2P_TEST, "CUDA's sample p2pBandwidthLatencyTest" },
+  { "fio", CAL_TOOL_FIO, "storage, as JSON" },
+  { "gdsio", CAL_TOOL_GDSIO, "storage and GPU memory" },
+  { NULL, 0, NULL },
+};
+
+char *
+cal_import_tool (CalTool tool, const CalText *text, const CalTold *told, GError **error)
+{
+  static char *(*const readers[]) (const CalText *, const CalTold *, GError **) = {
+    [CAL_TOOL_NCCL_TESTS] = cal_import_nccl_tests, [CAL_TOOL_NVBANDWIDTH] = cal_import_nvbandwidth,
+    [CAL_TOOL_P2P_TEST] = cal_import_p2p_test,     [CAL_TOOL_FIO] = cal_import_fio,
+    [CAL_TOOL_GDSIO] = cal_import_gdsio,
+  };
+  g_return_val_if_fail (tool != CAL_TOOL_NONE && tool < G_N_ELEMENTS (readers), NULL);
+  return readers[tool](text, told, error);
+}
+
+CalTool
+cal_tool_of (const CalText *text)
+{
+  static const struct {
+    const char *word; /* only this tool writes it */
+    gboolean json;
+    CalTool tool;
+  } known[] = {
+    { "\"nvbandwidth\"", TRUE, CAL_TOOL_NVBANDWIDTH },
+    { "\"fio version\"", FALSE, CAL_TOOL_FIO }, /* its warnings may stand before */
+    { "\"out_of_place\"", TRUE, CAL_TOOL_NCCL_TESTS },
+    { "IoType:", FALSE, CAL_TOOL_GDSIO },
+    { "P2P Connectivity Matrix", FALSE, CAL_TOOL_P2P_TEST },
+    { "Bandwidth Matrix (GB/s)", FALSE, CAL_TOOL_P2P_TEST },
+    { "nvbandwidth Version", FALSE, CAL_TOOL_NVBANDWIDTH },
+    { "SUM device_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
+    { "SUM host_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
+    { "out-of-place", FALSE, CAL_TOOL_NCCL_TESTS },
+    { "nThread ", FALSE, CAL_TOOL_NCCL_TESTS },
+  };
+  gboolean json = cal_is_json (text);
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if ((!known[i].json || json) && g_strstr_len (text->bytes, (gssize)text->n_B, known[i].word) != NULL)
+      return known[i].tool;
+  return CAL_TOOL_NONE;
+}

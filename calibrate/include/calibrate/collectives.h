@@ -1,0 +1,65 @@
+/* Constants of the collectives in models/, solved from measured points.
+ *
+ * A stage is a group of constants and the points that tell them: the ring by LL, the tree by Simple, sends and receives, launches.
+ * Stages follow each other, each solved by itself (calibrate/solve.h) with weights such that each operation on each number of GPUs
+ * counts the same; constants of a stage are those of the calibration that is fitted over. */
+#ifndef CALIBRATE_COLLECTIVES_H
+#define CALIBRATE_COLLECTIVES_H
+
+#include "calibrate/section.h"
+#include "models/library-spec.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  MdlOp op;
+  MdlAlgo algo; /* as it ran: never AUTO */
+  MdlProto proto;
+  MdlLaunch launch;
+  guint32 nodes, ranks;
+  guint32 max_channels; /* 0: no bound was set */
+  guint system;         /* where it was measured */
+  double size_B, measured_s;
+  CalUse use;
+} CalFitPoint;
+
+/* How the fit asks for predictions. */
+typedef struct {
+  void (*set) (void *user, size_t offset, double value); /* of the BaseNum `offset` bytes into MdlLibrary */
+  double (*predict) (void *user, guint point);           /* s; NAN: cannot be predicted */
+  void *user;
+} CalFitModel;
+
+typedef struct {
+  GArray *constants; /* CalFitConstant, by stage */
+  GArray *stages;    /* CalFitStage, those with points */
+} CalFit;
+
+/* What is held out. */
+typedef struct {
+  gboolean sizes;          /* every second size of a setting */
+  gboolean ranks;          /* all numbers of ranks of one node, and of nodes, but the least and the most of an operation */
+  guint32 ops;             /* bit (1u << MdlOp): these operations */
+  const gboolean *systems; /* by number: these systems; NULL: none */
+} CalHoldOut;
+
+/* Marks held-out points; what is not held out is fitted. Systems come first, then operations, sizes, ranks. */
+void cal_fit_split (GArray *points, const CalHoldOut *what);
+
+/* The stage that a point tells; NULL: none. Points of small sizes by plain launches tell of launches, not of steps. */
+const char *cal_fit_stage_name (const CalFitPoint *point);
+
+/* Fits over `library` (its values are the defaults and the start); `points` (CalFitPoint) of use CAL_USE_FIT count. The model's
+ * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
+CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
+void cal_fit_free (CalFit *fit);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
+
+/* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
+ * for bands without points. `predicted_s` beside the points. */
+void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
+                    double band[3]);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,47 @@
+#include "host-private.h"
+
+static Clu *
+load_cluster (void *user, const char *topology, guint32 nodes, GError **error)
+{
+  return cli_cluster_load (user, topology, nodes, error);
+}
+
+static char *
+read_file (void *user, const char *path, gsize max_B, gsize *n_B, GError **error)
+{
+  char *bytes = cli_read_file (path, max_B, n_B, error);
+  if (bytes != NULL)
+    cli_take_input (user, path, bytes, *n_B);
+  return bytes;
+}
+
+static void
+take_documents (void *user, const GPtrArray *yamls)
+{
+  cli_take_inputs (user, yamls);
+}
+
+static void
+warn (void *user, const char *text)
+{
+  cli_warn (user, text);
+}
+
+CalHost
+cli_host (Cli *cli)
+{
+  return (CalHost){ .user = cli,
+                    .lookup = cli->lookup,
+                    .seed = cli->seed,
+                    .cluster = load_cluster,
+                    .read = read_file,
+                    .documents = take_documents,
+                    .warn = warn };
+}
+
+gboolean
+cli_measurements_folder (const Cli *cli, const char *folder, GError **error)
+{
+  return g_file_test (folder, G_FILE_TEST_IS_DIR) ||
+         cli_fail (cli, error, "%s is no folder; one with systems.yaml and the files that it names is accepted", folder);
+}
