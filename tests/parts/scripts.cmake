@@ -15,6 +15,8 @@ if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
                       ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
 endif()
 forerun_script_test(cycles_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh --self-test)
+forerun_script_test(architecture_is_what_is_built ${CMAKE_CURRENT_SOURCE_DIR}/architecture.sh ${PROJECT_SOURCE_DIR}
+                    $<TARGET_FILE:forerun>)
 forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)
