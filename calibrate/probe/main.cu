@@ -62,6 +62,6 @@ main (int argc, char **argv)
       result = !probe.options.list ? measure (&probe) : probe_program_sections (&probe, sections, N_SECTIONS) ? 0 : 1;
     probe_remove_at_end (NULL);
   }
-  probe_program_clear (&probe);
+  probe_options_clear (&probe.options);
   return result;
 }

@@ -47,9 +47,9 @@ bool compute_timed_prepare (ComputeTimed *t);
 #define COMPUTE_WINDOW_S     50e-3
 #define COMPUTE_WINDOWS_MOST 16
 typedef double ComputeWindows[COMPUTE_WINDOWS_MOST];
-/* Back-to-back work on `n_devices` devices at once for about `total_s`: the second half of the windows of each as seconds per
+/* Back-to-back work on several devices at once for about `total_s`: the second half of the windows of each as seconds per
  * operation. Returns how many, 0: failed. */
-size_t compute_windows (ComputeTimed *const *timed, size_t n_devices, double total_s, ComputeWindows *sample_s);
+size_t compute_windows (const std::vector<ComputeTimed *> &timed, double total_s, ComputeWindows *sample_s);
 
 typedef enum { COMPUTE_BF16, COMPUTE_FP16, COMPUTE_FP8, COMPUTE_TF32, COMPUTE_N_DTYPES } ComputeDtype;
 

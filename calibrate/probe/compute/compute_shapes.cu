@@ -2,10 +2,6 @@
  *
  * Time at default settings on one H200, estimated: 13 shapes x 3 ops x 4 dtypes first, 10 s; 6 sustained, 8 s; 8 GPUs alone and
  * at once, 8 s; 12 batches, 1 s; the other 64 shapes x 3 ops x 2 dtypes, 20 s. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compute.h"
 
@@ -120,7 +116,7 @@ sustained (Probe *probe, ComputeGemm *gemm, ProbeCase *c, const ComputeProblem *
   *timed = compute_timed (gemm->device, compute_gemm_launch, gemm);
   if (!ready (probe, gemm, c, p))
     return false;
-  size_t n = compute_timed_prepare (timed) ? compute_windows (&timed, 1, total_s, &sample_s) : 0;
+  size_t n = compute_timed_prepare (timed) ? compute_windows ({ timed }, total_s, &sample_s) : 0;
   return n > 0 ? probe_point (probe, c, sample_s, n) : probe_failed (probe, c);
 }
 
@@ -142,12 +138,11 @@ static bool
 layer_bursts (ComputeSection *s, ComputeDtype dtype, const Layer *layer, int m)
 {
   for (int split : splits) {
-    char shape[64], part[16] = "";
+    std::string shape = probe_text ("%s.%s", layer->model, layer->layer);
     const int n = layer->splits_n ? layer->n / split : layer->n, k = layer->splits_n ? layer->k : layer->k / split;
     if (split > 1)
-      snprintf (part, sizeof part, ".tp%d", split);
-    snprintf (shape, sizeof shape, "%s.%s%s", layer->model, layer->layer, part);
-    if (!all_bursts (s, "gemm", shape, { dtype, COMPUTE_FORWARD, m, n, k, 1 }))
+      shape += probe_text (".tp%d", split);
+    if (!all_bursts (s, "gemm", shape.c_str (), { dtype, COMPUTE_FORWARD, m, n, k, 1 }))
       return false;
   }
   return true;
@@ -250,17 +245,17 @@ gpu_alone (Probe *probe, Gpu *gpu, int index)
 }
 
 static bool
-gpus_together (Probe *probe, Gpu *gpus, int n_gpus)
+gpus_together (Probe *probe, std::vector<Gpu> &gpus)
 {
-  ComputeTimed *timed[PROBE_GPUS_MOST] = { NULL };
+  std::vector<ComputeTimed *> timed;
   ComputeWindows sample_s[PROBE_GPUS_MOST];
-  for (int g = 0; g < n_gpus; g++)
-    timed[g] = &gpus[g].timed;
-  size_t n = compute_windows (timed, (size_t)n_gpus, SUSTAINED_S, sample_s);
-  for (int g = 0; g < n_gpus; g++) {
+  for (Gpu &gpu : gpus)
+    timed.push_back (&gpu.timed);
+  size_t n = compute_windows (timed, SUSTAINED_S, sample_s);
+  for (size_t g = 0; g < gpus.size (); g++) {
     if (n == 0 && g > 0)
       probe_fail ("the GPUs failed at once; the first has the reason");
-    ProbeCase *c = gpu_case (g, "all");
+    ProbeCase *c = gpu_case ((int)g, "all");
     n > 0 ? probe_point (probe, c, sample_s[g], n) : probe_failed (probe, c);
   }
   return n > 0;
@@ -270,29 +265,23 @@ gpus_together (Probe *probe, Gpu *gpus, int n_gpus)
 bool
 compute_gemm_gpus (ComputeSection *s)
 {
-  const int n_gpus = (int)probe_options (s->probe)->gpus;
+  std::vector<Gpu> gpus (probe_options (s->probe)->gpus);
   if (!compute_wants (s, "gemm_gpus"))
     return true;
-  if (n_gpus < 2) {
+  if (gpus.size () < 2) {
     probe_skip (s->probe, gpu_case (0, "all"), "one GPU in use; two or more are compared");
     return true;
   }
-  Gpu *gpus = (Gpu *)calloc ((size_t)n_gpus, sizeof *gpus);
-  bool ok = gpus != NULL;
-  for (int g = 0; ok && g < n_gpus; g++) {
-    if (!gpu_alone (s->probe, &gpus[g], g))
-      ok = false;
-    if (probe_stopped (s->probe))
-      break;
-  }
+  bool ok = true;
+  for (size_t g = 0; ok && g < gpus.size () && !probe_stopped (s->probe); g++)
+    ok = gpu_alone (s->probe, &gpus[g], (int)g);
   if (ok && !probe_stopped (s->probe))
-    ok = gpus_together (s->probe, gpus, n_gpus);
-  for (int g = 0; gpus != NULL && g < n_gpus; g++)
-    if (gpus[g].device.on.stream != NULL) {
-      compute_gemm_close (&gpus[g].gemm);
-      compute_device_close (&gpus[g].device);
+    ok = gpus_together (s->probe, gpus);
+  for (Gpu &gpu : gpus)
+    if (gpu.device.on.stream != NULL) {
+      compute_gemm_close (&gpu.gemm);
+      compute_device_close (&gpu.device);
     }
-  free (gpus);
   if (!ok)
     probe_note (s->probe, "compute: GPUs at once are not measured, for one of them failed");
   return compute_device_alive (&s->device); /* makes it the current one again */

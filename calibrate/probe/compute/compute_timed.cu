@@ -1,8 +1,6 @@
 /* Timing of queued work, and the device it runs on. */
 #include "compute.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An interval between two events is this long: their resolution of about 0.5 us is then below 0.05 %. */
@@ -102,8 +100,8 @@ compute_measure (ComputeSection *s, ProbeCase *c, bool ready, ComputeTimed *time
 
 typedef struct {
   ComputeTimed *timed;
-  unsigned n;                            /* operations of a window */
-  cudaEvent_t event[N_WINDOWS_MOST + 1]; /* [i] begins window i */
+  unsigned n;                     /* operations of a window */
+  std::vector<cudaEvent_t> event; /* [i] begins window i */
 } Track;
 
 static bool
@@ -112,8 +110,10 @@ open_track (Track *track, ComputeTimed *timed, size_t n_windows)
   bool ok = PROBE_CUDA (cudaSetDevice (timed->work.on->device));
   track->timed = timed;
   track->n = probe_repeats (COMPUTE_WINDOW_S, timed->repeat.each_s, IN_WINDOW_MOST);
-  for (size_t i = 0; ok && i <= n_windows; i++)
+  for (size_t i = 0; ok && i <= n_windows; i++) {
+    track->event.push_back (NULL);
     ok = PROBE_CUDA (cudaEventCreate (&track->event[i]));
+  }
   return ok;
 }
 
@@ -130,40 +130,39 @@ queue_window (Track *track, size_t window)
 
 /* The last n. */
 static bool
-read_windows (const Track *track, size_t n_windows, size_t n, double *sample_s)
+read_windows (const Track *track, size_t n, double *sample_s)
 {
   bool ok = PROBE_CUDA (cudaSetDevice (track->timed->work.on->device));
+  const cudaEvent_t *event = &track->event[track->event.size () - 1 - n];
   for (size_t i = 0; ok && i < n; i++) {
-    const cudaEvent_t *event = &track->event[n_windows - n + i];
     float ms = 0;
-    ok = PROBE_CUDA (cudaEventElapsedTime (&ms, event[0], event[1]));
+    ok = PROBE_CUDA (cudaEventElapsedTime (&ms, event[i], event[i + 1]));
     sample_s[i] = (double)ms * 1e-3 / track->n;
   }
   return ok;
 }
 
 size_t
-compute_windows (ComputeTimed *const *timed, size_t n_devices, double total_s, ComputeWindows *sample_s)
+compute_windows (const std::vector<ComputeTimed *> &timed, double total_s, ComputeWindows *sample_s)
 {
   const size_t n_windows = probe_repeats (total_s, COMPUTE_WINDOW_S, N_WINDOWS_MOST);
   const size_t n = n_windows / 2 < COMPUTE_WINDOWS_MOST ? n_windows / 2 : COMPUTE_WINDOWS_MOST;
-  Track *tracks = (Track *)calloc (n_devices, sizeof *tracks);
-  bool ok = tracks != NULL || probe_fail ("out of memory");
-  for (size_t g = 0; ok && g < n_devices; g++)
+  std::vector<Track> tracks (timed.size ());
+  bool ok = true;
+  for (size_t g = 0; ok && g < tracks.size (); g++)
     ok = open_track (&tracks[g], timed[g], n_windows);
   for (size_t window = 0; ok && window < n_windows; window++)
-    for (size_t g = 0; ok && g < n_devices; g++)
+    for (size_t g = 0; ok && g < tracks.size (); g++)
       ok = queue_window (&tracks[g], window);
-  for (size_t g = 0; g < n_devices; g++) {
-    cudaSetDevice (timed[g]->work.on->device);
-    ok = PROBE_CUDA (cudaStreamSynchronize (timed[g]->work.on->stream)) && ok;
+  for (ComputeTimed *t : timed) {
+    cudaSetDevice (t->work.on->device);
+    ok = PROBE_CUDA (cudaStreamSynchronize (t->work.on->stream)) && ok;
   }
-  for (size_t g = 0; ok && g < n_devices; g++)
-    ok = read_windows (&tracks[g], n_windows, n, sample_s[g]);
-  for (size_t g = 0; tracks != NULL && g < n_devices; g++)
-    for (size_t i = 0; i <= n_windows; i++)
-      if (tracks[g].event[i] != NULL)
-        cudaEventDestroy (tracks[g].event[i]);
-  free (tracks);
+  for (size_t g = 0; ok && g < tracks.size (); g++)
+    ok = read_windows (&tracks[g], n, sample_s[g]);
+  for (const Track &track : tracks)
+    for (cudaEvent_t event : track.event)
+      if (event != NULL)
+        cudaEventDestroy (event);
   return ok ? n : 0;
 }

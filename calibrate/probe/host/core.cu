@@ -3,60 +3,49 @@
 #include "probe_stats.h"
 #include "probe_team.h"
 
-#include <errno.h>
+#include <algorithm>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SHARE_PARTS   20   /* of a section's time left, for a case of a section that did not say how many it has */
 #define SHARE_LEAST_S 0.02 /* five samples of a short operation */
 #define SHARE_MOST_S  3.0  /* what is still not known then is noisy */
-#define LINE_MOST     512
+#define TEXT_MOST     4096
 
 static volatile int n_signals;
 static char remove_path[4096];
 static volatile sig_atomic_t remove_set;
 
-bool
-probe_texts_add (ProbeTexts *texts, char *text)
+static std::string
+format_text (const char *format, va_list list)
 {
-  if (text == NULL)
-    return false;
-  if (texts->n == texts->room) {
-    size_t room = texts->room * 2 + 64;
-    char **grown = (char **)realloc (texts->text, room * sizeof *grown);
-    if (grown == NULL) {
-      free (text);
-      return false;
-    }
-    texts->text = grown;
-    texts->room = room;
-  }
-  texts->text[texts->n++] = text;
-  return true;
+  char text[TEXT_MOST];
+  vsnprintf (text, sizeof text, format, list);
+  return text;
 }
 
-/* False: it is there already, or memory is out. */
+std::string
+probe_text (const char *format, ...)
+{
+  va_list list;
+  va_start (list, format);
+  std::string text = format_text (format, list);
+  va_end (list);
+  return text;
+}
+
+/* False: it is there already. */
 static bool
-add_once (ProbeTexts *texts, const char *text)
+add_once (ProbeTexts *texts, const std::string &text)
 {
-  for (size_t i = 0; i < texts->n; i++)
-    if (strcmp (texts->text[i], text) == 0)
-      return false;
-  return probe_texts_add (texts, strdup (text));
-}
-
-void
-probe_texts_clear (ProbeTexts *texts)
-{
-  for (size_t i = 0; i < texts->n; i++)
-    free (texts->text[i]);
-  free (texts->text);
-  *texts = ProbeTexts ();
+  if (std::find (texts->begin (), texts->end (), text) != texts->end ())
+    return false;
+  texts->push_back (text);
+  return true;
 }
 
 double
@@ -138,13 +127,8 @@ probe_stopped (const Probe *probe)
 }
 
 void
-probe_left_out (Probe *probe, const char *format, ...)
+probe_left_out (Probe *probe, const std::string &text)
 {
-  char text[LINE_MOST];
-  va_list list;
-  va_start (list, format);
-  vsnprintf (text, sizeof text, format, list);
-  va_end (list);
   add_once (&probe->left_out, text);
 }
 
@@ -157,7 +141,7 @@ probe_selected (Probe *probe, const char *section, const char *what)
   if (!probe_stopped (probe))
     return true;
   if (!probe_interrupted () && !probe->lost)
-    probe_left_out (probe, "%s", what);
+    probe_left_out (probe, what);
   return false;
 }
 
@@ -168,10 +152,8 @@ probe_wants (Probe *probe, const char *section, const char *what)
     return false;
   if (!probe_listing (probe))
     return true;
-  char line[LINE_MOST];
-  snprintf (line, sizeof line, "%s/%s", section, what);
-  if (add_once (&probe->listed, line))
-    puts (line);
+  if (add_once (&probe->listed, probe_text ("%s/%s", section, what)))
+    printf ("%s/%s\n", section, what);
   return false;
 }
 
@@ -215,16 +197,11 @@ probe_repeat_sample (void *user)
 /* ---- cases ---- */
 
 ProbeCase *
-probe_case (const char *section, const char *what, std::initializer_list<ProbeParameter> parameters)
+probe_case (const char *section, const char *what, ProbeParameters parameters)
 {
-  ProbeCase *c = (ProbeCase *)calloc (1, sizeof *c);
-  if (c == NULL) {
-    fputs ("forerun-probe: out of memory\n", stderr);
-    abort ();
-  }
+  ProbeCase *c = new ProbeCase ();
   c->section = section;
   c->what = what;
-  c->label = strdup ("");
   probe_json_open (&c->json, NULL, '{');
   probe_json_string (&c->json, "section", section);
   probe_json_string (&c->json, "what", what);
@@ -235,20 +212,8 @@ probe_case (const char *section, const char *what, std::initializer_list<ProbePa
 static void
 case_free (ProbeCase *c)
 {
-  free (c->label);
   probe_json_free (&c->json);
-  free (c);
-}
-
-static void
-label_add (ProbeCase *c, const char *key, const char *value)
-{
-  size_t old = c->label == NULL ? 0 : strlen (c->label), size = old + strlen (key) + strlen (value) + 3;
-  char *grown = (char *)realloc (c->label, size);
-  if (grown == NULL)
-    return;
-  snprintf (grown + old, size - old, "%s%s=%s", old > 0 ? " " : "", key, value);
-  c->label = grown;
+  delete c;
 }
 
 /* A key that statistics have too, or that is there already, would be lost to readers: a point's keys are each once. */
@@ -257,32 +222,38 @@ is_free (const ProbeCase *c, const char *key)
 {
   static const char *const taken[] = { "median_s", "mean_s", "min_s",     "max_s", "ci_lo_s", "ci_hi_s",
                                        "samples",  "enough", "samples_s", "error", "skipped" };
-  char quoted[64];
-  bool taken_already = false;
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    taken_already = taken_already || strcmp (key, taken[i]) == 0;
-  snprintf (quoted, sizeof quoted, "\"%s\":", key);
-  if (!taken_already && (c->json.text == NULL || strstr (c->json.text, quoted) == NULL))
-    return true;
-  fprintf (stderr, "forerun-probe: %s/%s: the parameter '%s' is taken and left out\n", c->section, c->what, key);
-  return false;
+  bool is_taken = strstr (c->json.text, probe_text ("\"%s\":", key).c_str ()) != NULL;
+  for (const char *other : taken)
+    is_taken = is_taken || strcmp (key, other) == 0;
+  if (is_taken)
+    fprintf (stderr, "forerun-probe: %s/%s: the parameter '%s' is taken and left out\n", c->section, c->what, key);
+  return !is_taken;
 }
 
 void
-probe_add (ProbeCase *c, std::initializer_list<ProbeParameter> parameters)
+probe_put (ProbeJson *json, ProbeParameters members)
+{
+  for (const ProbeParameter &p : members)
+    if (p.kind == ProbeParameter::TEXT)
+      probe_json_string (json, p.key, p.text);
+    else if (p.kind == ProbeParameter::FLAG)
+      probe_json_bool (json, p.key, p.number != 0);
+    else
+      probe_json_number (json, p.key, p.number);
+}
+
+void
+probe_add (ProbeCase *c, ProbeParameters parameters)
 {
   for (const ProbeParameter &p : parameters) {
-    char number[40];
     if (!is_free (c, p.key))
       continue;
-    snprintf (number, sizeof number, "%.10g", p.number);
-    if (p.text != NULL)
-      probe_json_string (&c->json, p.key, p.text);
-    else if (p.is_flag)
-      probe_json_bool (&c->json, p.key, p.number != 0);
+    probe_put (&c->json, { p });
+    c->label += c->label.empty () ? "" : " ";
+    if (p.kind == ProbeParameter::NUMBER)
+      c->label += probe_text ("%s=%.10g", p.key, p.number);
     else
-      probe_json_number (&c->json, p.key, p.number);
-    label_add (c, p.key, p.text != NULL ? p.text : !p.is_flag ? number : p.number != 0 ? "yes" : "no");
+      c->label += probe_text ("%s=%s", p.key, p.kind == ProbeParameter::TEXT ? p.text : p.number != 0 ? "yes" : "no");
   }
 }
 
@@ -290,20 +261,21 @@ void
 probe_list (Probe *probe, ProbeCase *c)
 {
   (void)probe;
-  printf ("%s/%s%s%s\n", c->section, c->what, *c->label != '\0' ? " " : "", c->label);
+  printf ("%s/%s%s%s\n", c->section, c->what, c->label.empty () ? "" : " ", c->label.c_str ());
   case_free (c);
 }
 
 /* Closes the point, keeps it, says it where somebody looks. */
 static void
-finish (Probe *probe, ProbeCase *c, const char *result)
+finish (Probe *probe, ProbeCase *c, const std::string &result)
 {
   probe_json_close (&c->json, '}');
-  if (c->json.failed || !probe_texts_add (&probe->points, c->json.text))
-    fprintf (stderr, "forerun-probe: out of memory: %s/%s %s is lost\n", c->section, c->what, c->label);
-  c->json.text = c->json.failed ? c->json.text : NULL; /* it is the probe's, or was freed there */
+  if (c->json.failed)
+    fprintf (stderr, "forerun-probe: out of memory: %s/%s %s is lost\n", c->section, c->what, c->label.c_str ());
+  else
+    probe->points.push_back (c->json.text);
   if (probe->terminal)
-    fprintf (stderr, "%7.1f s  %s/%s %s  %s\n", probe_now (), c->section, c->what, c->label, result);
+    fprintf (stderr, "%7.1f s  %s/%s %s  %s\n", probe_now (), c->section, c->what, c->label.c_str (), result.c_str ());
   case_free (c);
   probe_forget (); /* what fails from here on is of another case */
   if (probe->expected > 1)
@@ -314,23 +286,19 @@ finish (Probe *probe, ProbeCase *c, const char *result)
 bool
 probe_failed (Probe *probe, ProbeCase *c)
 {
-  char text[LINE_MOST];
   const char *error = probe_why ();
-  snprintf (text, sizeof text, "FAILED: %s", error);
   probe->n_failed++;
-  probe_json_string (&c->json, "error", error);
-  finish (probe, c, text);
+  probe_put (&c->json, { { "error", error } });
+  finish (probe, c, probe_text ("FAILED: %s", error));
   return false;
 }
 
 void
 probe_skip (Probe *probe, ProbeCase *c, const char *why)
 {
-  char text[LINE_MOST];
-  snprintf (text, sizeof text, "skipped: %s", why);
   probe->n_skipped++;
-  probe_json_string (&c->json, "skipped", why);
-  finish (probe, c, text);
+  probe_put (&c->json, { { "skipped", why } });
+  finish (probe, c, probe_text ("skipped: %s", why));
 }
 
 void
@@ -355,26 +323,24 @@ probe_point (Probe *probe, ProbeCase *c, const double *sample_s, size_t n)
     return probe_failed (probe, c);
   }
   bool enough = probe_stats_enough (&stats, probe->options.target);
-  ProbeJson *json = &c->json;
-  probe_json_number (json, "median_s", stats.median);
-  probe_json_number (json, "mean_s", stats.mean);
-  probe_json_number (json, "min_s", stats.min);
-  probe_json_number (json, "max_s", stats.max);
-  probe_json_number (json, "ci_lo_s", stats.low);
-  probe_json_number (json, "ci_hi_s", stats.high);
-  probe_json_number (json, "samples", (double)stats.n);
-  probe_json_bool (json, "enough", enough);
-  probe_json_open (json, "samples_s", '[');
+  probe_put (&c->json, { { "median_s", stats.median },
+                         { "mean_s", stats.mean },
+                         { "min_s", stats.min },
+                         { "max_s", stats.max },
+                         { "ci_lo_s", stats.low },
+                         { "ci_hi_s", stats.high },
+                         { "samples", stats.n },
+                         { "enough", enough } });
+  probe_json_open (&c->json, "samples_s", '[');
   for (size_t i = 0; i < n; i++)
-    probe_json_number (json, NULL, sample_s[i]);
-  probe_json_close (json, ']');
+    probe_json_number (&c->json, NULL, sample_s[i]);
+  probe_json_close (&c->json, ']');
   if (!enough)
     probe->n_short++;
-  char text[LINE_MOST];
-  snprintf (text, sizeof text, "%.2f us, -%.1f +%.1f %% (%zu)", stats.median * 1e6,
-            stats.median > 0 ? (stats.median - stats.low) / stats.median * 100 : 0,
-            stats.median > 0 ? (stats.high - stats.median) / stats.median * 100 : 0, stats.n);
-  finish (probe, c, text);
+  double percent = stats.median > 0 ? 100 / stats.median : 0;
+  finish (probe, c,
+          probe_text ("%.2f us, -%.1f +%.1f %% (%zu)", stats.median * 1e6, (stats.median - stats.low) * percent,
+                      (stats.high - stats.median) * percent, stats.n));
   return true;
 }
 
@@ -404,13 +370,11 @@ probe_measure (Probe *probe, ProbeCase *c, ProbeSample sample, void *user)
 void
 probe_note (Probe *probe, const char *format, ...)
 {
-  char text[2048];
   va_list list;
   va_start (list, format);
-  vsnprintf (text, sizeof text, format, list);
+  probe->notes.push_back (format_text (format, list));
   va_end (list);
-  fprintf (stderr, "forerun-probe: %s\n", text);
-  probe_texts_add (&probe->notes, strdup (text));
+  fprintf (stderr, "forerun-probe: %s\n", probe->notes.back ().c_str ());
 }
 
 bool
@@ -419,12 +383,11 @@ probe_cuda_ok (cudaError_t status, const char *what, const char *file, int line)
   if (status == cudaSuccess)
     return true;
   const char *name = strrchr (file, '/');
-  char text[LINE_MOST];
   cudaGetLastError (); /* what does not stick is not to be found again by others */
-  snprintf (text, sizeof text, "%s: %s (%s, %s:%d)", what, cudaGetErrorString (status), cudaGetErrorName (status),
-            name == NULL ? file : name + 1, line);
-  fprintf (stderr, "forerun-probe: %s\n", text);
-  return probe_fail ("%s", text);
+  std::string text = probe_text ("%s: %s (%s, %s:%d)", what, cudaGetErrorString (status), cudaGetErrorName (status),
+                                 name == NULL ? file : name + 1, line);
+  fprintf (stderr, "forerun-probe: %s\n", text.c_str ());
+  return probe_fail ("%s", text.c_str ());
 }
 
 bool
@@ -449,11 +412,4 @@ probe_check_lost (Probe *probe)
   if (!probe->lost)
     cudaSetDevice (device);
   return probe->lost;
-}
-
-void
-probe_topology (Probe *probe, char *xml)
-{
-  free (probe->topology_xml);
-  probe->topology_xml = xml;
 }

@@ -64,15 +64,12 @@ find (const char *name)
 
 HAND_ON (ncclGetVersion, (int *version), (version))
 HAND_ON (ncclGetUniqueId, (ncclUniqueId * id), (id))
-HAND_ON (ncclCommInitAll, (ncclComm_t * comm, int n, const int *devices), (comm, n, devices))
 HAND_ON (ncclCommInitRank, (ncclComm_t * comm, int n, ncclUniqueId id, int rank), (comm, n, id, rank))
 HAND_ON (ncclCommInitRankConfig, (ncclComm_t * comm, int n, ncclUniqueId id, int rank, ncclConfig_t *config),
          (comm, n, id, rank, config))
-HAND_ON (ncclCommFinalize, (ncclComm_t comm), (comm))
 HAND_ON (ncclCommDestroy, (ncclComm_t comm), (comm))
 HAND_ON (ncclCommAbort, (ncclComm_t comm), (comm))
 HAND_ON (ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *error), (comm, error))
-HAND_ON (ncclCommCount, (const ncclComm_t comm, int *count), (comm, count))
 HAND_ON (ncclGroupStart, (void), ())
 HAND_ON (ncclGroupEnd, (void), ())
 HAND_ON (ncclAllReduce,

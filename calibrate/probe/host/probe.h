@@ -12,7 +12,9 @@
 #define FORERUN_PROBE_H
 
 #include <initializer_list>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -41,24 +43,27 @@ void probe_list (Probe *probe, ProbeCase *c);
 /* How many cases the section still has before it, so that each gets its share of the time; without, a twentieth of what is left. */
 void probe_expect (Probe *probe, size_t n_cases);
 
-/* A parameter of a case, as it is written to the point: a text, a flag or a number, with its unit in the key (bytes, time_s). */
+/* A parameter of a case, as it is written to the point: a text (NULL: null), a flag or a number, with its unit in the key (bytes,
+ * time_s). */
 struct ProbeParameter {
-  const char *key, *text; /* NULL: no text */
-  bool is_flag;
+  const char *key;
+  enum { TEXT, FLAG, NUMBER } kind;
+  const char *text;
   double number;
-  ProbeParameter (const char *key, const char *text) : key (key), text (text), is_flag (false), number (0)
+  ProbeParameter (const char *key, const char *text) : key (key), kind (TEXT), text (text), number (0)
   {
   }
   template <typename Number, typename = typename std::enable_if<std::is_arithmetic<Number>::value>::type>
   ProbeParameter (const char *key, Number number)
-      : key (key), text (NULL), is_flag (std::is_same<Number, bool>::value), number ((double)number)
+      : key (key), kind (std::is_same<Number, bool>::value ? FLAG : NUMBER), text (NULL), number ((double)number)
   {
   }
 };
+typedef std::initializer_list<ProbeParameter> ProbeParameters;
 
 /* A case. Owned by the probe once measured, failed or skipped; then a reason that nobody took is dropped. */
-ProbeCase *probe_case (const char *section, const char *what, std::initializer_list<ProbeParameter> parameters = {});
-void probe_add (ProbeCase *c, std::initializer_list<ProbeParameter> parameters);
+ProbeCase *probe_case (const char *section, const char *what, ProbeParameters parameters = {});
+void probe_add (ProbeCase *c, ProbeParameters parameters);
 
 /* Seconds of one operation; NAN or a negative value: failed. */
 typedef double (*ProbeSample) (void *user);
@@ -91,6 +96,8 @@ void probe_fact (Probe *probe, ProbeCase *c);
 /* For callers of probe_point: enough samples? The same rule as probe_measure's. */
 bool probe_enough (const Probe *probe, const double *sample_s, size_t n);
 
+/* printf-like. */
+std::string probe_text (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 /* A line of the file's notes, and of stderr. printf-like. */
 void probe_note (Probe *probe, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 /* Says on stderr what failed, and gives probe_fail the reason. */

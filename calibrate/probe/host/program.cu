@@ -1,5 +1,4 @@
 /* What the programs share: sections one after another, the file, the end. */
-#include "probe_team.h"
 #include "program.h"
 
 #include <stdio.h>
@@ -18,14 +17,12 @@ is_wanted (Probe *probe, const ProbePart *part)
 static void
 note_left_out (Probe *probe, const char *name)
 {
-  char text[1536] = "";
-  for (size_t i = 0; i < probe->left_out.n; i++) {
-    size_t length = strlen (text);
-    snprintf (text + length, sizeof text - length, "%s%s", i > 0 ? ", " : "", probe->left_out.text[i]);
-  }
-  if (probe->left_out.n > 0)
+  std::string text;
+  for (const std::string &part : probe->left_out)
+    text += (text.empty () ? "" : ", ") + part;
+  if (!text.empty ())
     probe_note (probe, "%s: its time was over before all was measured; left out%s: %s; --budget gives more", name,
-                probe->left_is_told ? "" : ", whole or in part", text);
+                probe->left_is_told ? "" : ", whole or in part", text.c_str ());
   else if (probe_left (probe) <= 0 && !probe->left_is_told)
     probe_note (probe, "%s: its time was over; its last measurements may have been cut short; --budget gives more", name);
 }
@@ -37,9 +34,9 @@ run_section (Probe *probe, const ProbePart *part, double weights_left)
   double begin = probe_now (), left = probe->options.budget_s - begin;
   probe->section_end_s = begin + (left > 0 ? left * part->weight / weights_left : 0);
   probe->expected = 0;
-  probe_texts_clear (&probe->left_out);
+  probe->left_out.clear ();
   probe->left_is_told = false;
-  size_t points = probe->points.n;
+  size_t points = probe->points.size ();
   if (!probe->options.list)
     fprintf (stderr, "forerun-probe: %s, up to %.0f s\n", name, probe->section_end_s - begin);
   probe_forget ();
@@ -50,7 +47,7 @@ run_section (Probe *probe, const ProbePart *part, double weights_left)
     probe_note (probe, "%s: failed as a whole; see the notes before this one", name);
   if (!probe_interrupted () && !probe->lost)
     note_left_out (probe, name);
-  fprintf (stderr, "forerun-probe: %s: %zu points in %.1f s\n", name, probe->points.n - points, probe_now () - begin);
+  fprintf (stderr, "forerun-probe: %s: %zu points in %.1f s\n", name, probe->points.size () - points, probe_now () - begin);
   probe_document_save (probe);
   return ok;
 }
@@ -98,32 +95,18 @@ probe_program_measure (Probe *probe, const ProbePart *part, size_t n_parts)
   if (!can_write (probe))
     return 1;
   bool ok = probe_program_sections (probe, part, n_parts);
-  probe_utc_now (probe->finished);
+  probe->finished = probe_utc_now ();
   probe->complete = ok && !probe_interrupted () && !probe->lost;
   bool saved = probe_document_save (probe);
   if (!probe_interrupted () && !probe->lost)
     fprintf (stderr, "forerun-probe: %zu points in %.0f s (%zu not known to %.3g %%, %zu skipped, %zu failed): %s\n",
-             probe->points.n, probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed,
+             probe->points.size (), probe_now (), probe->n_short, probe->options.target * 100, probe->n_skipped, probe->n_failed,
              probe->options.output);
   if (probe_interrupted ()) {
-    fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.n, probe->options.output);
+    fprintf (stderr, "forerun-probe: interrupted; %zu points are in %s\n", probe->points.size (), probe->options.output);
     return 130;
   }
   return ok && saved && !probe->lost ? 0 : 1;
-}
-
-void
-probe_program_clear (Probe *probe)
-{
-  probe_texts_clear (&probe->points);
-  probe_texts_clear (&probe->notes);
-  probe_texts_clear (&probe->listed);
-  probe_texts_clear (&probe->left_out);
-  free (probe->command);
-  free (probe->environment);
-  free (probe->head);
-  free (probe->topology_xml);
-  probe_options_clear (&probe->options);
 }
 
 /* What --no-nvls and the environment say of it, together. */

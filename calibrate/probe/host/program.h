@@ -17,6 +17,5 @@ bool probe_program_begin (Probe *probe, ProbeProgram program, int argc, char **a
 bool probe_program_sections (Probe *probe, const ProbePart *part, size_t n_parts);
 /* The same with the file around it, whose head is there already; returns the exit status. */
 int probe_program_measure (Probe *probe, const ProbePart *part, size_t n_parts);
-void probe_program_clear (Probe *probe);
 
 #endif

@@ -38,21 +38,22 @@ typedef struct {
 } LinkCase;
 
 typedef struct {
+  bool reaches[PROBE_GPUS_MOST];     /* others' memory */
+  bool was_enabled[PROBE_GPUS_MOST]; /* by this section: to be taken back */
+  int sms;
+  char *out, *in;          /* on the GPU, large_B each */
+  char *pinned, *pageable; /* host_B each */
+} LinkGpu;
+
+typedef struct {
   Probe *probe;
   int n;
-  bool reaches[PROBE_GPUS_MOST][PROBE_GPUS_MOST];
-  bool was_enabled[PROBE_GPUS_MOST][PROBE_GPUS_MOST]; /* by this section: to be taken back */
-  int sms[PROBE_GPUS_MOST];
-  char *out[PROBE_GPUS_MOST], *in[PROBE_GPUS_MOST];          /* on each GPU, large_B each */
-  char *pinned[PROBE_GPUS_MOST], *pageable[PROBE_GPUS_MOST]; /* host_B each */
+  std::vector<LinkGpu> gpu;
   size_t large_B, host_B;
   GpuGate gate;
   ProbeTeam *team;
-  Lane *lanes;   /* room for n (n - 1), or 2 n */
-  GpuWork *work; /* likewise */
   bool verified[DO_N][WAY_N][2];
-  LinkCase *plan;
-  size_t n_plan, room;
+  std::vector<LinkCase> plan;
 } Link;
 
 static bool
@@ -79,15 +80,7 @@ is_of_pair (Way way)
 static void
 add (Link *link, LinkCase c)
 {
-  if (link->n_plan == link->room) {
-    size_t room = link->room * 2 + 256;
-    LinkCase *grown = (LinkCase *)realloc (link->plan, room * sizeof *grown);
-    if (grown == NULL)
-      return; /* fewer cases, and the caller's machine has other worries */
-    link->plan = grown;
-    link->room = room;
-  }
-  link->plan[link->n_plan++] = c;
+  link->plan.push_back (c);
 }
 
 /* From the smallest by GROWTH, and the largest itself. */
@@ -196,6 +189,7 @@ make_case (const Link *link, const LinkCase *c)
 
 /* ---- lanes of a case ---- */
 
+/* Of so many lanes that the GPU shares; each copy of one has a place of its own in the buffers, `piece` apart. */
 static Lane
 gpu_lane (const Link *link, const LinkCase *c, int from, int to, size_t piece, unsigned sharing)
 {
@@ -204,60 +198,59 @@ gpu_lane (const Link *link, const LinkCase *c, int from, int to, size_t piece, u
   lane.runs_on = c->what == DO_SM_READ ? to : from;
   lane.from = from;
   lane.to = to;
-  lane.source = link->out[from] + piece * (size_t)to;
-  lane.target = link->in[to] + piece * (size_t)from;
+  lane.source = link->gpu[from].out + piece * (size_t)to;
+  lane.target = link->gpu[to].in + piece * (size_t)from;
   lane.bytes = c->bytes;
-  lane.direct = lane.runs_on == from ? link->reaches[from][to] : link->reaches[to][from];
-  lane.blocks = kernel_blocks (link->sms[lane.runs_on], sharing, c->bytes);
+  lane.direct = link->gpu[lane.runs_on].reaches[lane.runs_on == from ? to : from];
+  lane.blocks = kernel_blocks (link->gpu[lane.runs_on].sms, sharing, c->bytes);
   return lane;
 }
 
-static size_t
-gpu_lanes (Link *link, const LinkCase *c)
+static std::vector<Lane>
+gpu_lanes (const Link *link, const LinkCase *c)
 {
-  size_t n = 0;
-  if (is_of_pair (c->way)) {
-    link->lanes[n++] = gpu_lane (link, c, c->a, c->b, 0, 1);
-    if (c->way == WAY_BOTH)
-      link->lanes[n++] = gpu_lane (link, c, c->b, c->a, 0, 1);
-    return n;
-  }
-  for (int from = 0; from < link->n; from++)
+  std::vector<Lane> lanes;
+  if (is_of_pair (c->way))
+    lanes.push_back (gpu_lane (link, c, c->a, c->b, 0, 1));
+  if (c->way == WAY_BOTH)
+    lanes.push_back (gpu_lane (link, c, c->b, c->a, 0, 1));
+  for (int from = 0; from < link->n && !is_of_pair (c->way); from++)
     for (int to = 0; to < link->n; to++)
       if (c->way == WAY_ALL && from != to)
-        link->lanes[n++] = gpu_lane (link, c, from, to, c->bytes, (unsigned)link->n - 1);
+        lanes.push_back (gpu_lane (link, c, from, to, c->bytes, (unsigned)link->n - 1));
       else if (c->way == WAY_SHIFT && to == (from + 1) % link->n)
-        link->lanes[n++] = gpu_lane (link, c, from, to, 0, 1);
-  return n;
+        lanes.push_back (gpu_lane (link, c, from, to, 0, 1));
+  return lanes;
 }
 
 static Lane
 host_lane (const Link *link, const LinkCase *c, int gpu, bool to_gpu, size_t offset)
 {
   Lane lane = Lane ();
-  char *host = (c->pageable ? link->pageable[gpu] : link->pinned[gpu]) + offset;
+  const LinkGpu *g = &link->gpu[gpu];
+  char *host = (c->pageable ? g->pageable : g->pinned) + offset;
   lane.kind = to_gpu ? LANE_TO_GPU : LANE_FROM_GPU;
   lane.runs_on = gpu;
   lane.from = to_gpu ? -1 : gpu;
   lane.to = to_gpu ? gpu : -1;
-  lane.source = to_gpu ? host : link->out[gpu];
-  lane.target = to_gpu ? link->in[gpu] : host;
+  lane.source = to_gpu ? host : g->out;
+  lane.target = to_gpu ? g->in : host;
   lane.bytes = c->bytes;
   lane.direct = true;
   return lane;
 }
 
-static size_t
-host_lanes (Link *link, const LinkCase *c)
+static std::vector<Lane>
+host_lanes (const Link *link, const LinkCase *c)
 {
-  size_t n = 0;
+  std::vector<Lane> lanes;
   for (int gpu = c->a; gpu < c->a + c->gpus; gpu++) {
     if (c->what != DO_D2H)
-      link->lanes[n++] = host_lane (link, c, gpu, true, 0);
+      lanes.push_back (host_lane (link, c, gpu, true, 0));
     if (c->what != DO_H2D)
-      link->lanes[n++] = host_lane (link, c, gpu, false, c->what == DO_H2D_D2H ? c->bytes : 0);
+      lanes.push_back (host_lane (link, c, gpu, false, c->what == DO_H2D_D2H ? c->bytes : 0));
   }
-  return n;
+  return lanes;
 }
 
 /* ---- measuring ---- */
@@ -279,11 +272,9 @@ measure_copies (Link *link, const LinkCase *c, ProbeCase *point)
   bool host = is_with_host (c->what), direct = true;
   Copies copies = Copies ();
   ProbeRepeat repeat;
-  copies.lane = link->lanes;
-  copies.work = link->work;
-  copies.n_lanes = host ? host_lanes (link, c) : gpu_lanes (link, c);
-  for (size_t i = 0; i < copies.n_lanes; i++)
-    direct = direct && link->lanes[i].direct;
+  copies.lanes = host ? host_lanes (link, c) : gpu_lanes (link, c);
+  for (const Lane &lane : copies.lanes)
+    direct = direct && lane.direct;
   if (!direct && is_kernel (c->what)) {
     probe_skip (link->probe, point, "the GPUs do not reach each other's memory");
     return;
@@ -309,14 +300,14 @@ measure_latency (Link *link, const LinkCase *c, ProbeCase *point)
 {
   static unsigned words[CHASE_BUFFER_B / sizeof (unsigned)];
   Chase chase = Chase ();
-  if (c->b >= 0 && c->b != c->a && !link->reaches[c->a][c->b]) {
+  if (c->b >= 0 && c->b != c->a && !link->gpu[c->a].reaches[c->b]) {
     probe_skip (link->probe, point, "the GPU does not reach the other's memory");
     return;
   }
   chase.expected = chase_build (words, probe_options (link->probe)->seed);
-  char *chain = c->b < 0 ? link->pinned[c->a] : link->in[c->b];
+  char *chain = c->b < 0 ? link->gpu[c->a].pinned : link->gpu[c->b].in;
   chase.chain = (const unsigned *)chain;
-  chase.sink = (unsigned *)link->out[c->a];
+  chase.sink = (unsigned *)link->gpu[c->a].out;
   bool ok = true;
   if (c->b < 0)
     memcpy (chain, words, sizeof words);
@@ -361,8 +352,8 @@ enable_peers (Link *link)
       if (i == k || cudaDeviceCanAccessPeer (&can, i, k) != cudaSuccess || can == 0 || cudaSetDevice (i) != cudaSuccess)
         continue;
       cudaError_t status = cudaDeviceEnablePeerAccess (k, 0);
-      link->reaches[i][k] = status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;
-      link->was_enabled[i][k] = status == cudaSuccess;
+      link->gpu[i].reaches[k] = status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;
+      link->gpu[i].was_enabled[k] = status == cudaSuccess;
     }
   cudaGetLastError ();
 }
@@ -370,69 +361,62 @@ enable_peers (Link *link)
 static bool
 open_gpu (Link *link, int i)
 {
-  size_t free_B = 0, total_B = 0;
+  LinkGpu *gpu = &link->gpu[i];
+  size_t free_B = 0, total_B = 0, large_B = link->large_B;
   if (!PROBE_CUDA (cudaSetDevice (i)) || !PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B)) ||
-      !PROBE_CUDA (cudaDeviceGetAttribute (&link->sms[i], cudaDevAttrMultiProcessorCount, i)) || !link_preload ())
+      !PROBE_CUDA (cudaDeviceGetAttribute (&gpu->sms, cudaDevAttrMultiProcessorCount, i)) || !link_preload ())
     return false;
-  if (free_B / MEMORY_SHARE < link->large_B)
+  if (free_B / MEMORY_SHARE < large_B)
     return probe_fail ("GPU %d has %.3g GB of memory free; %.3g GB are needed", i, (double)free_B / 1e9,
-                       (double)link->large_B * MEMORY_SHARE / 1e9);
-  return PROBE_CUDA (cudaMalloc (&link->out[i], link->large_B)) && PROBE_CUDA (cudaMalloc (&link->in[i], link->large_B)) &&
-         PROBE_CUDA (cudaMemset (link->out[i], 0, link->large_B)) && PROBE_CUDA (cudaMemset (link->in[i], 0, link->large_B)) &&
-         PROBE_CUDA (cudaHostAlloc (&link->pinned[i], link->host_B, cudaHostAllocPortable | cudaHostAllocMapped)) &&
+                       (double)large_B * MEMORY_SHARE / 1e9);
+  gpu->pageable = (char *)malloc (link->host_B);
+  if (gpu->pageable == NULL)
+    return probe_fail ("out of memory");
+  memset (gpu->pageable, 1, link->host_B); /* pages are there before they are timed */
+  return PROBE_CUDA (cudaMalloc (&gpu->out, large_B)) && PROBE_CUDA (cudaMalloc (&gpu->in, large_B)) &&
+         PROBE_CUDA (cudaMemset (gpu->out, 0, large_B)) && PROBE_CUDA (cudaMemset (gpu->in, 0, large_B)) &&
+         PROBE_CUDA (cudaHostAlloc (&gpu->pinned, link->host_B, cudaHostAllocPortable | cudaHostAllocMapped)) &&
          PROBE_CUDA (cudaDeviceSynchronize ());
 }
 
 static bool
 open_link (Link *link)
 {
-  size_t lanes = (size_t)link->n * (size_t)(link->n > 2 ? link->n : 2);
-  link->lanes = (Lane *)calloc (lanes, sizeof *link->lanes);
-  link->work = (GpuWork *)calloc (lanes, sizeof *link->work);
   link->team = probe_team_new ((unsigned)link->n);
-  if (link->lanes == NULL || link->work == NULL || link->team == NULL)
-    return probe_fail ("out of memory or threads");
-  for (int i = 0; i < link->n; i++)
-    if (!open_gpu (link, i))
-      return false;
-  for (int i = 0; i < link->n; i++) {
-    link->pageable[i] = (char *)malloc (link->host_B);
-    if (link->pageable[i] == NULL)
-      return probe_fail ("out of memory");
-    memset (link->pageable[i], 1, link->host_B); /* pages are there before they are timed */
-  }
-  enable_peers (link);
-  return gpu_gate_make (&link->gate, COPIES_GATE_S, COPIES_FILLED_S);
+  bool ok = link->team != NULL || probe_fail ("no threads to be had");
+  for (int i = 0; i < link->n && ok; i++)
+    ok = open_gpu (link, i);
+  if (ok)
+    enable_peers (link);
+  return ok && gpu_gate_make (&link->gate, COPIES_GATE_S, COPIES_FILLED_S);
 }
 
 static void
 close_link (Link *link)
 {
   for (int i = 0; i < link->n; i++) {
+    LinkGpu *gpu = &link->gpu[i];
     cudaSetDevice (i);
     for (int k = 0; k < link->n; k++)
-      if (link->was_enabled[i][k])
+      if (gpu->was_enabled[k])
         cudaDeviceDisablePeerAccess (k);
-    cudaFree (link->out[i]);
-    cudaFree (link->in[i]);
-    cudaFreeHost (link->pinned[i]);
-    free (link->pageable[i]);
+    cudaFree (gpu->out);
+    cudaFree (gpu->in);
+    cudaFreeHost (gpu->pinned);
+    free (gpu->pageable);
   }
   gpu_gate_drop (&link->gate);
   cudaGetLastError ();
   probe_team_free (link->team);
-  free (link->lanes);
-  free (link->work);
-  free (link->plan);
 }
 
 bool
 probe_link (Probe *probe)
 {
-  static Link link;
-  memset (&link, 0, sizeof link);
+  Link link = Link ();
   link.probe = probe;
   link.n = (int)probe_options (probe)->gpus;
+  link.gpu.resize (probe_options (probe)->gpus);
   if (!choose_sizes (&link)) {
     probe_note (probe, "link: %s", probe_why ());
     return false;
@@ -442,20 +426,19 @@ probe_link (Probe *probe)
   if (!ok)
     probe_note (probe, "link: could not be set up: %s", probe_why ());
   size_t wanted = 0;
-  for (size_t i = 0; i < link.n_plan; i++)
-    wanted += probe_selected (probe, "link", do_names[link.plan[i].what]);
+  for (const LinkCase &c : link.plan)
+    wanted += probe_selected (probe, "link", do_names[c.what]);
   probe_expect (probe, wanted);
-  for (size_t i = 0; i < link.n_plan && ok; i++) {
-    const LinkCase *c = &link.plan[i];
-    if (!probe_selected (probe, "link", do_names[c->what]))
+  for (const LinkCase &c : link.plan) {
+    if (!ok || !probe_selected (probe, "link", do_names[c.what]))
       continue;
-    ProbeCase *point = make_case (&link, c);
+    ProbeCase *point = make_case (&link, &c);
     if (probe_listing (probe))
       probe_list (probe, point);
-    else if (c->what == DO_LATENCY)
-      measure_latency (&link, c, point);
+    else if (c.what == DO_LATENCY)
+      measure_latency (&link, &c, point);
     else
-      measure_copies (&link, c, point);
+      measure_copies (&link, &c, point);
   }
   close_link (&link);
   return ok;

@@ -29,9 +29,8 @@ typedef enum {
 
 typedef struct {
   CopiesMode mode;
-  Lane *lane;
-  GpuWork *work; /* room for as many */
-  size_t n_lanes;
+  std::vector<Lane> lanes;
+  std::vector<GpuWork> work; /* one a lane, once open */
   GpuGate *gate;
   ProbeTeam *team;
   unsigned n; /* copies in a row of each thread */

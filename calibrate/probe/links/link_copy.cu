@@ -126,20 +126,19 @@ launch_copy (void *lane, unsigned i)
 bool
 copies_open (Copies *copies)
 {
-  for (size_t i = 0; i < copies->n_lanes; i++) {
-    Lane *lane = &copies->lane[i];
-    copies->work[i] = { &lane->stream, launch_copy, lane, 0 };
-    if (!gpu_stream_open (&lane->stream, lane->runs_on))
-      return false;
+  bool ok = true;
+  for (Lane &lane : copies->lanes) {
+    copies->work.push_back ({ &lane.stream, launch_copy, &lane, 0 });
+    ok = ok && gpu_stream_open (&lane.stream, lane.runs_on);
   }
-  return true;
+  return ok;
 }
 
 void
 copies_close (Copies *copies)
 {
-  for (size_t i = 0; i < copies->n_lanes; i++)
-    gpu_stream_close (&copies->lane[i].stream);
+  for (Lane &lane : copies->lanes)
+    gpu_stream_close (&lane.stream);
 }
 
 /* By the host's clock. */
@@ -148,13 +147,13 @@ run_by_host (const Copies *copies, unsigned n)
 {
   bool ok = true;
   double begin_s = probe_clock_s ();
-  for (size_t i = 0; i < copies->n_lanes && ok; i++) {
-    ok = PROBE_CUDA (cudaSetDevice (copies->lane[i].runs_on));
+  for (const Lane &lane : copies->lanes) {
+    ok = ok && PROBE_CUDA (cudaSetDevice (lane.runs_on));
     for (unsigned k = 0; k < n && ok; k++)
-      ok = enqueue (&copies->lane[i]);
+      ok = enqueue (&lane);
   }
-  for (size_t i = 0; i < copies->n_lanes; i++) /* after an error too: nothing is left running */
-    ok = PROBE_CUDA (cudaStreamSynchronize (copies->lane[i].stream.stream)) && ok;
+  for (const Lane &lane : copies->lanes) /* after an error too: nothing is left running */
+    ok = PROBE_CUDA (cudaStreamSynchronize (lane.stream.stream)) && ok;
   return ok ? probe_clock_s () - begin_s : -1;
 }
 
@@ -162,7 +161,7 @@ static bool
 copy_on_thread (unsigned rank, void *user)
 {
   const Copies *copies = (const Copies *)user;
-  const Lane *lane = &copies->lane[rank];
+  const Lane *lane = &copies->lanes[rank];
   bool ok = PROBE_CUDA (cudaSetDevice (lane->runs_on)) && probe_team_barrier (copies->team);
   for (unsigned i = 0; i < copies->n && ok; i++)
     ok = enqueue (lane);
@@ -175,8 +174,9 @@ run_copies (void *user, unsigned n)
   Copies *copies = (Copies *)user;
   copies->n = n;
   if (copies->mode == COPIES_THREADS)
-    return probe_team_time (copies->team, (unsigned)copies->n_lanes, copy_on_thread, copies);
-  return copies->mode == COPIES_GATED ? gpu_run (copies->work, copies->n_lanes, n, copies->gate) : run_by_host (copies, n);
+    return probe_team_time (copies->team, (unsigned)copies->lanes.size (), copy_on_thread, copies);
+  return copies->mode == COPIES_GATED ? gpu_run (copies->work.data (), copies->work.size (), n, copies->gate)
+                                      : run_by_host (copies, n);
 }
 
 bool
@@ -238,15 +238,14 @@ lane_wrong (const Lane *lane)
 bool
 copies_verify (Copies *copies)
 {
-  for (size_t i = 0; i < copies->n_lanes; i++) {
-    const Lane *lane = &copies->lane[i];
-    if (!prepare_lane (lane) || !PROBE_CUDA (cudaSetDevice (lane->runs_on)) || !enqueue (lane) ||
-        !PROBE_CUDA (cudaStreamSynchronize (lane->stream.stream)))
+  for (const Lane &lane : copies->lanes) {
+    if (!prepare_lane (&lane) || !PROBE_CUDA (cudaSetDevice (lane.runs_on)) || !enqueue (&lane) ||
+        !PROBE_CUDA (cudaStreamSynchronize (lane.stream.stream)))
       return false;
-    unsigned long long wrong = lane_wrong (lane);
+    unsigned long long wrong = lane_wrong (&lane);
     if (wrong > 0) /* where CUDA failed, that is the reason that stands */
-      return probe_fail ("wrong data: %llu of %zu words from %d to %d differ", wrong, lane->bytes / sizeof (unsigned), lane->from,
-                         lane->to);
+      return probe_fail ("wrong data: %llu of %zu words from %d to %d differ", wrong, lane.bytes / sizeof (unsigned), lane.from,
+                         lane.to);
   }
   return true;
 }

@@ -6,8 +6,8 @@
 #include "probe_core.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What hangs costs its setting what that has left, or this where that is less: a communicator, a start take seconds. */
@@ -23,12 +23,11 @@
 typedef struct {
   Probe *probe;
   Nodes *nodes;
-  RanksOrder *order; /* one for each GPU */
-  ProbeAnswer *answer;
+  std::vector<RanksOrder> order; /* one for each GPU */
+  std::vector<ProbeAnswer> answer;
   ProbeAnswer verdict;
-  size_t capacity_B;                   /* of the smallest buffer */
-  ProbeJoin made[NCCL_PLAN_SETS_MOST]; /* the oldest first; their ids are of no more use */
-  size_t n_made;
+  size_t capacity_B;           /* of the smallest buffer */
+  std::vector<ProbeJoin> made; /* the oldest first; their ids are of no more use */
   double slowest_join_s;
   bool running;
 } Crew;
@@ -41,15 +40,27 @@ all_ranks (const Crew *crew)
   return crew->nodes->layout.nodes * crew->nodes->layout.gpus;
 }
 
+static void order (Crew *crew, unsigned i, unsigned rank, const char *format, ...) __attribute__ ((format (printf, 4, 5)));
+
+static void
+order (Crew *crew, unsigned i, unsigned rank, const char *format, ...)
+{
+  va_list list;
+  va_start (list, format);
+  crew->order[i].rank = rank;
+  vsnprintf (crew->order[i].command, PROBE_COMMAND_MOST, format, list);
+  va_end (list);
+}
+
 /* Carries out the first n orders; false: not one line came of it, crew->verdict says why. */
 static bool
 carry_out (Crew *crew, unsigned n, double limit_s)
 {
-  if (!ranks_do (crew->nodes->ranks, crew->order, n, limit_s, crew->answer)) {
+  if (!ranks_do (crew->nodes->ranks, crew->order.data (), n, limit_s, crew->answer.data ())) {
     crew->nodes->lost = true;
     crew->probe->lost = true;
   }
-  probe_answers_merge (crew->answer, n, &crew->verdict);
+  probe_answers_merge (crew->answer.data (), n, &crew->verdict);
   return crew->verdict.said == PROBE_SAID_LINE;
 }
 
@@ -63,13 +74,11 @@ patience_s (const Crew *crew, double end_s, double most_s)
 
 /* The same question to the workers of a shape. */
 static bool
-ask_shape (Crew *crew, unsigned nodes, unsigned gpus, const char *line, double patience, double limit_s)
+ask_shape (Crew *crew, ProbeShape shape, const char *line, double patience, double limit_s)
 {
-  unsigned n = nodes * gpus;
-  for (unsigned i = 0; i < n; i++) {
-    crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, gpus, i);
-    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", patience, line);
-  }
+  unsigned n = shape.nodes * shape.gpus;
+  for (unsigned i = 0; i < n; i++)
+    order (crew, i, probe_layout_rank (&crew->nodes->layout, shape.gpus, i), "ask %.9g %s", patience, line);
   return carry_out (crew, n, limit_s);
 }
 
@@ -81,9 +90,9 @@ drop_oldest (Crew *crew, double end_s)
   double patience = patience_s (crew, end_s, PATIENCE_MOST_S);
   char line[64];
   ProbeJoin oldest = crew->made[0];
-  memmove (crew->made, crew->made + 1, --crew->n_made * sizeof *crew->made);
+  crew->made.erase (crew->made.begin ());
   return probe_drop_write (&oldest, line, sizeof line) &&
-         ask_shape (crew, oldest.nodes, oldest.gpus, line, patience, patience + LIMIT_MARGIN_S);
+         ask_shape (crew, { oldest.nodes, oldest.gpus }, line, patience, patience + LIMIT_MARGIN_S);
 }
 
 /* Rank 0 of the new communicator makes its id. */
@@ -91,38 +100,34 @@ static bool
 get_id (Crew *crew, ProbeJoin *join, double end_s)
 {
   double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
-  crew->order[0].rank = probe_layout_rank (&crew->nodes->layout, join->gpus, 0);
-  snprintf (crew->order[0].command, PROBE_COMMAND_MOST, "ask %.9g id", patience);
+  order (crew, 0, probe_layout_rank (&crew->nodes->layout, join->gpus, 0), "ask %.9g id", patience);
   return carry_out (crew, 1, patience + LIMIT_MARGIN_S) && probe_id_read (crew->verdict.text, join->id);
 }
 
 static bool
 join (Crew *crew, const ProbeRequest *request, double end_s)
 {
-  ProbeJoin join;
-  memset (&join, 0, sizeof join);
-  for (size_t i = 0; i < crew->n_made; i++)
-    if (crew->made[i].nodes == request->nodes && crew->made[i].gpus == request->gpus && crew->made[i].channels == request->channels)
+  for (const ProbeJoin &made : crew->made)
+    if (made.nodes == request->nodes && made.gpus == request->gpus && made.channels == request->channels)
       return true;
+  ProbeJoin join = ProbeJoin ();
   join.nodes = request->nodes;
   join.gpus = request->gpus;
   join.channels = request->channels;
-  if ((crew->n_made == NCCL_PLAN_SETS_MOST && !drop_oldest (crew, end_s)) || !get_id (crew, &join, end_s))
+  if ((crew->made.size () == NCCL_PLAN_SETS_MOST && !drop_oldest (crew, end_s)) || !get_id (crew, &join, end_s))
     return false;
   unsigned n = request->nodes * request->gpus;
   double begin_s = probe_now (), patience = patience_s (crew, end_s, PATIENCE_MOST_S);
-  for (unsigned i = 0; i < n; i++) {
+  for (join.rank = 0; join.rank < n; join.rank++) {
     char line[512];
-    join.rank = i;
     if (!probe_join_write (&join, line, sizeof line))
       return false;
-    crew->order[i].rank = probe_layout_rank (&crew->nodes->layout, join.gpus, i);
-    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "ask %.9g %s", patience, line);
+    order (crew, join.rank, probe_layout_rank (&crew->nodes->layout, join.gpus, join.rank), "ask %.9g %s", patience, line);
   }
   if (!carry_out (crew, n, patience + LIMIT_MARGIN_S) || strcmp (crew->verdict.text, "joined") != 0)
     return false;
   crew->slowest_join_s = fmax (crew->slowest_join_s, probe_now () - begin_s);
-  crew->made[crew->n_made++] = join;
+  crew->made.push_back (join);
   return true;
 }
 
@@ -136,13 +141,11 @@ stop (void *user, double patience_s)
   if (!crew->running || crew->nodes->lost)
     return;
   crew->running = false;
-  crew->n_made = 0;
+  crew->made.clear ();
   if (probe_interrupted ()) /* they go when all quit */
     return;
-  for (unsigned i = 0; i < n; i++) {
-    crew->order[i].rank = crew->nodes->layout.rank[i];
-    snprintf (crew->order[i].command, PROBE_COMMAND_MOST, "stop %.9g", patience_s);
-  }
+  for (unsigned i = 0; i < n; i++)
+    order (crew, i, crew->nodes->layout.rank[i], "stop %.9g", patience_s);
   carry_out (crew, n, patience_s + STOP_MARGIN_S);
 }
 
@@ -162,7 +165,7 @@ are_ready (Crew *crew, unsigned n)
     char version[32] = "?";
     size_t bytes = 0;
     if (crew->answer[i].said != PROBE_SAID_LINE || sscanf (crew->answer[i].text, "ready %31s %zu", version, &bytes) != 2) {
-      probe_answers_merge (crew->answer, n, &crew->verdict);
+      probe_answers_merge (crew->answer.data (), n, &crew->verdict);
       return probe_fail ("%s", crew->verdict.text);
     }
     if (first[0] == '\0')
@@ -215,7 +218,7 @@ ask (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_
   if (ok) {
     double patience = patience_s (crew, end_s, NCCL_PATIENCE_S);
     double limit_s = fmax (end_s - probe_now (), patience) + request->share_s * SHARE_STRETCH + LIMIT_MARGIN_S;
-    ok = ask_shape (crew, request->nodes, request->gpus, text, patience, limit_s);
+    ok = ask_shape (crew, { request->nodes, request->gpus }, text, patience, limit_s);
   }
   if (probe_interrupted ())
     return NCCL_ASKED_STOPPED;
@@ -242,10 +245,9 @@ nodes_nccl (Probe *probe, Nodes *nodes)
   }
   crew.probe = probe;
   crew.nodes = nodes;
-  crew.order = (RanksOrder *)calloc (n, sizeof *crew.order);
-  crew.answer = (ProbeAnswer *)calloc (n, sizeof *crew.answer);
-  bool ok = nccl_plan_make_nodes (&plan, nodes->layout.nodes, nodes->layout.gpus, options->quick, !options->no_nvls) &&
-            crew.order != NULL && crew.answer != NULL;
+  crew.order.resize (n);
+  crew.answer.resize (n);
+  bool ok = nccl_plan_make_nodes (&plan, nodes->layout.nodes, nodes->layout.gpus, options->quick, !options->no_nvls);
   if (!ok)
     probe_note (probe, "nccl: out of memory");
   if (ok) {
@@ -255,8 +257,6 @@ nodes_nccl (Probe *probe, Nodes *nodes)
   }
   if (nodes->lost)
     probe_note (probe, "nccl: a process does not answer any more: %s; what was measured before is kept", crew.verdict.text);
-  free (crew.order);
-  free (crew.answer);
   nccl_plan_clear (&plan);
   return ok;
 }

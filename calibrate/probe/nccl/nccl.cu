@@ -15,7 +15,6 @@
 #include "probe_stats.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define END_PATIENCE_S 3.0   /* for a worker to take its communicators apart; its end frees the rest as well */
@@ -147,17 +146,16 @@ static void
 keep_topology (NcclSection *s)
 {
   FILE *file = fopen (s->crew->xml, "r");
-  if (file == NULL)
-    return;
-  char *text = (char *)malloc (XML_MOST + 1);
-  size_t n = text == NULL ? 0 : fread (text, 1, XML_MOST + 1, file);
-  fclose (file);
-  if (text == NULL || n == 0 || n > XML_MOST) {
-    free (text);
-    return;
+  std::string text;
+  char part[4096];
+  for (size_t n = 1; file != NULL && n > 0 && text.size () <= XML_MOST;) {
+    n = fread (part, 1, sizeof part, file);
+    text.append (part, n);
   }
-  text[n] = '\0';
-  probe_topology (s->probe, text);
+  if (file != NULL)
+    fclose (file);
+  if (!text.empty () && text.size () <= XML_MOST)
+    s->probe->topology_xml = text;
 }
 
 /* ---- stages ---- */
@@ -225,7 +223,7 @@ say_what_was_left (NcclSection *s, const NcclStage *stage, size_t left, size_t w
     probe_note (s->probe, "nccl: %s: its worker failed %u time%s; what it was asked is marked, and %zu of %zu cases were not tried",
                 stage->name, s->failures, s->failures == 1 ? "" : "s", wanted - s->asked, wanted);
   else if (left > 0 && !s->probe->lost)
-    probe_left_out (s->probe, "%s %zu of %zu cases", stage->name, left, wanted);
+    probe_left_out (s->probe, probe_text ("%s %zu of %zu cases", stage->name, left, wanted));
 }
 
 static void
@@ -258,7 +256,7 @@ run_stage (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
   s->asked = 0;
   s->failures = 0;
   if (end_s - probe_now () < START_LEAST_S) {
-    probe_left_out (s->probe, "%s all %zu cases", stage->name, wanted);
+    probe_left_out (s->probe, probe_text ("%s all %zu cases", stage->name, wanted));
     return;
   }
   if (s->over_nodes) /* nobody sees a point's line there: what MPI starts has no terminal */
@@ -273,14 +271,11 @@ run_stage (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
 
 /* A stage of which nothing is wanted has no share. */
 static void
-run_plan (NcclSection *s, const NcclPlan *plan)
+run_plan (NcclSection *s, const NcclPlan *plan, const std::vector<size_t> &wanted)
 {
-  size_t wanted[NCCL_STAGES_MOST];
   double weights = 0;
-  for (size_t k = 0; k < plan->n; k++) {
-    wanted[k] = count_wanted (s, &plan->stage[k]);
+  for (size_t k = 0; k < plan->n; k++)
     weights += wanted[k] > 0 ? plan->stage[k].weight : 0;
-  }
   for (size_t k = 0; k < plan->n && !probe_interrupted () && !s->probe->lost; k++) {
     if (wanted[k] == 0)
       continue;
@@ -291,15 +286,6 @@ run_plan (NcclSection *s, const NcclPlan *plan)
   }
 }
 
-static bool
-has_wanted (NcclSection *s, const NcclPlan *plan)
-{
-  for (size_t k = 0; k < plan->n; k++)
-    if (count_wanted (s, &plan->stage[k]) > 0)
-      return true;
-  return false;
-}
-
 bool
 nccl_section_run (Probe *probe, const NcclPlan *plan, const NcclCrew *crew, bool over_nodes)
 {
@@ -308,14 +294,20 @@ nccl_section_run (Probe *probe, const NcclPlan *plan, const NcclCrew *crew, bool
   s.crew = crew;
   s.over_nodes = over_nodes;
   probe->left_is_told = true;
-  for (size_t i = 0; i < plan->n && probe_listing (probe); i++)
-    list_stage (&s, &plan->stage[i]);
-  if (probe_listing (probe) || !has_wanted (&s, plan)) /* --only may name something that is not here; the program says so */
+  std::vector<size_t> wanted;
+  bool any = false;
+  for (size_t k = 0; k < plan->n; k++) {
+    if (probe_listing (probe))
+      list_stage (&s, &plan->stage[k]);
+    wanted.push_back (count_wanted (&s, &plan->stage[k]));
+    any = any || wanted[k] > 0;
+  }
+  if (probe_listing (probe) || !any) /* --only may name something that is not here; the program says so */
     return true;
   if (!nccl_lib_open (probe_options (probe)->nccl_library)) {
     probe_note (probe, "nccl: %s", probe_why ());
     return false;
   }
-  run_plan (&s, plan);
+  run_plan (&s, plan, wanted);
   return true;
 }

@@ -56,9 +56,9 @@ spawn (Local *local, const NcclStage *stage)
   nccl_settings_make (&settings, stage, options, &local->files);
   if (stage->choice)
     nccl_settings_add_log (&settings, &local->files);
-  return nccl_command_make (&command, options, options->gpus, -1, &local->files) &&
-         (probe_child_start (&local->child, stage->choice ? command.argv_with_log : command.argv, settings.item) ||
-          probe_fail ("no worker could be started: %s", strerror (errno)));
+  nccl_command_make (&command, options, options->gpus, -1, &local->files);
+  return probe_child_start (&local->child, stage->choice ? command.argv_with_log : command.argv, settings.item) ||
+         probe_fail ("no worker could be started: %s", strerror (errno));
 }
 
 static bool

@@ -55,26 +55,22 @@ nccl_settings_add_log (NcclSettings *settings, const NcclFiles *files)
   settings->item[settings->n++] = "NCCL_DEBUG_SUBSYS=TUNING,COLL,INIT,GRAPH";
 }
 
-bool
+void
 nccl_command_make (NcclCommand *command, const ProbeOptions *options, unsigned gpus, int device, const NcclFiles *files)
 {
+  command->gpus = std::to_string (gpus);
+  command->bytes = std::to_string (NCCL_BUFFER_B);
+  command->device = std::to_string (device);
   const char *library = options->nccl_library != NULL ? options->nccl_library : "-";
-  *command = NcclCommand ();
-  strcpy (command->self, "/proc/self/exe");
-  strcpy (command->option, NCCL_WORKER_OPTION);
-  strcpy (command->none, "-");
-  strcpy (command->log, files->log);
-  snprintf (command->gpus, sizeof command->gpus, "%u", gpus);
-  snprintf (command->bytes, sizeof command->bytes, "%zu", NCCL_BUFFER_B);
-  snprintf (command->device, sizeof command->device, "%d", device);
-  if (snprintf (command->library, sizeof command->library, "%s", library) >= (int)sizeof command->library)
-    return probe_fail ("--nccl-lib: %s", strerror (ENAMETOOLONG));
-  char *argv[] = { command->self, command->option,  command->gpus,   command->bytes,
-                   command->none, command->library, command->device, NULL };
-  if (device < 0)
-    argv[6] = NULL;
-  memcpy (command->argv, argv, sizeof argv);
-  argv[4] = command->log;
+  const char *const argv[] = { "/proc/self/exe",
+                               NCCL_WORKER_OPTION,
+                               command->gpus.c_str (),
+                               command->bytes.c_str (),
+                               "-",
+                               library,
+                               device < 0 ? NULL : command->device.c_str (),
+                               NULL };
+  memcpy (command->argv, argv, sizeof argv); /* exec takes them as not const, and leaves them alone */
   memcpy (command->argv_with_log, argv, sizeof argv);
-  return true;
+  command->argv_with_log[4] = (char *)files->log;
 }

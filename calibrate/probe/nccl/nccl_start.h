@@ -5,6 +5,8 @@
 #include "nccl_plan.h"
 #include "probe_options.h"
 
+#include <string>
+
 /* A folder of this run. */
 typedef struct {
   char folder[64], log[96], xml[96];
@@ -26,10 +28,10 @@ void nccl_settings_add_log (NcclSettings *settings, const NcclFiles *files);
 #define NCCL_BUFFER_B ((size_t)1 << 30)
 /* The command line of a worker, without and with NCCL's log; points into itself. */
 typedef struct {
-  char self[16], option[16], gpus[16], bytes[32], none[2], log[96], library[4096], device[16];
+  std::string gpus, bytes, device;
   char *argv[8], *argv_with_log[8];
 } NcclCommand;
-/* For `gpus` GPUs of this machine; `device` >= 0: for that one alone, as a rank among others. */
-bool nccl_command_make (NcclCommand *command, const ProbeOptions *options, unsigned gpus, int device, const NcclFiles *files);
+/* For `gpus` GPUs of this machine; `device` >= 0: for that one alone, as a rank among others. Borrows the others. */
+void nccl_command_make (NcclCommand *command, const ProbeOptions *options, unsigned gpus, int device, const NcclFiles *files);
 
 #endif

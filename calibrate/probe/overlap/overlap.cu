@@ -5,8 +5,6 @@
  * Time at default settings on 8 H200, estimated: opening 4 s, 4 sets of communicators 8 s, 36 sides alone 6 s, 100 pairs of
  * about 0.2 s 20 s: below 45 s in all. */
 #include <math.h>
-#include <new>
-#include <stdio.h>
 
 #include "overlap.h"
 
@@ -39,10 +37,9 @@ typedef struct {
   OverlapTeam *team;                    /* NULL until the first case that is wanted */
   bool failed;                          /* no case can be measured any more */
   double compute_s[OVERLAP_N_COMPUTES]; /* of one operation alone; 0: not known yet */
-  bool is_connected;
-  unsigned connected;              /* channels of the present communicators */
-  char refused[PROBE_REASON_MOST]; /* why there are none with `refused_channels`; "": there may be */
-  unsigned refused_channels;
+  bool asked;                           /* communicators were, */
+  unsigned channels;                    /* with so many channels; */
+  std::string refused;                  /* why there are none, "": there are */
 } Overlap;
 
 typedef struct {
@@ -97,31 +94,25 @@ opened (Overlap *o)
 {
   if (o->failed || o->team != NULL)
     return !o->failed;
-  o->team = new (std::nothrow) OverlapTeam ();
-  if (o->team == NULL)
-    probe_fail ("out of memory");
+  o->team = new OverlapTeam ();
   const ProbeOptions *options = probe_options (o->probe);
-  return (o->team != NULL && nccl_usable (options->nccl_library) && overlap_team_open (o->team, options->gpus, COMM_MOST_B)) ||
-         give_up (o);
+  return (nccl_usable (options->nccl_library) && overlap_team_open (o->team, options->gpus, COMM_MOST_B)) || give_up (o);
 }
 
-/* Communicators with these channels; NULL, or why there are none. */
-static const char *
+/* Communicators with these channels; "", or why there are none. */
+static std::string
 connected (Overlap *o, unsigned n_channels)
 {
-  if (o->is_connected && o->connected == n_channels)
-    return NULL;
-  if (o->refused[0] != '\0' && o->refused_channels == n_channels)
+  if (o->asked && o->channels == n_channels)
     return o->refused;
   overlap_team_disconnect (o->team);
-  o->is_connected = overlap_team_connect (o->team, n_channels);
-  o->connected = n_channels;
-  o->refused[0] = '\0';
-  if (o->is_connected)
-    return NULL;
-  o->refused_channels = n_channels;
-  snprintf (o->refused, sizeof o->refused, "%s", probe_why ());
-  probe_note (o->probe, "overlap: NCCL makes no communicators with %u channels: %s", n_channels, o->refused);
+  o->asked = true;
+  o->channels = n_channels;
+  o->refused = "";
+  if (!overlap_team_connect (o->team, n_channels)) {
+    o->refused = probe_why ();
+    probe_note (o->probe, "overlap: NCCL makes no communicators with %u channels: %s", n_channels, o->refused.c_str ());
+  }
   return o->refused;
 }
 
@@ -150,8 +141,8 @@ estimate (Overlap *o, OverlapJob job, OverlapSide side, double *each_s)
       return false;
   }
   *each_s = 0;
-  for (unsigned i = 0; i < o->team->n; i++) {
-    const double *end_s = o->team->rank[i].track[side].end_s;
+  for (const OverlapRank &rank : o->team->rank) {
+    const double *end_s = rank.track[side].end_s;
     *each_s = fmax (*each_s, (end_s[ESTIMATE_N] - end_s[1]) / (ESTIMATE_N - 1));
   }
   return true;
@@ -226,14 +217,14 @@ measure_both (Overlap *o, OverlapJob job, double compute_s, double comm_s, unsig
   return !o->failed;
 }
 
-/* NULL, or why not all GPUs can do it. */
-static const char *
+/* "", or why not all GPUs can do it. */
+static std::string
 missing (const Overlap *o, OverlapCompute compute)
 {
-  for (unsigned i = 0; i < o->team->n; i++)
-    if (o->team->rank[i].missing[compute] != NULL)
-      return o->team->rank[i].missing[compute];
-  return NULL;
+  std::string why;
+  for (const OverlapRank &rank : o->team->rank)
+    why = why.empty () ? rank.missing[compute] : why;
+  return why;
 }
 
 static bool
@@ -247,8 +238,9 @@ compute_alone_cases (Overlap *o)
     if (!opened (o))
       return false;
     ProbeCase *c = overlap_case (o, COMPUTE_ALONE, &job, 0);
-    if (missing (o, job.compute) != NULL)
-      probe_skip (o->probe, c, missing (o, job.compute));
+    const std::string why = missing (o, job.compute);
+    if (!why.empty ())
+      probe_skip (o->probe, c, why.c_str ());
     else if (!measure_alone (o, job, OVERLAP_COMPUTING, &o->compute_s[i], c))
       return false;
   }
@@ -264,9 +256,9 @@ pair_cases (Overlap *o, OverlapJob job, unsigned n_channels, size_t n_computes)
     if (!opened (o))
       return false;
     ProbeCase *c = overlap_case (o, COMM_ALONE, &job, n_channels);
-    const char *why = connected (o, n_channels);
-    if (why != NULL)
-      probe_skip (o->probe, c, why);
+    const std::string why = connected (o, n_channels);
+    if (!why.empty ())
+      probe_skip (o->probe, c, why.c_str ());
     else if (!measure_alone (o, job, OVERLAP_COMMUNICATING, &comm_s, c))
       return false;
   }
@@ -281,11 +273,10 @@ pair_cases (Overlap *o, OverlapJob job, unsigned n_channels, size_t n_computes)
       continue;
     if (!opened (o))
       return false;
-    const char *why = missing (o, job.compute);
-    if (why == NULL)
-      why = connected (o, n_channels);
-    if (why != NULL) {
-      probe_skip (o->probe, overlap_case (o, COMPUTE_UNDER_COMM, &job, n_channels), why);
+    std::string why = missing (o, job.compute);
+    why = why.empty () ? connected (o, n_channels) : why;
+    if (!why.empty ()) {
+      probe_skip (o->probe, overlap_case (o, COMPUTE_UNDER_COMM, &job, n_channels), why.c_str ());
       continue;
     }
     if ((o->compute_s[i] <= 0 && !estimate (o, job, OVERLAP_COMPUTING, &o->compute_s[i])) ||

@@ -42,10 +42,10 @@ typedef struct {
 
 typedef struct {
   OverlapTeam *team;
-  ComputeDevice device;                   /* its stream is the compute stream */
-  ComputeGemm gemm[OVERLAP_FP8_GEMM + 1]; /* by OverlapCompute */
-  char *missing[OVERLAP_N_COMPUTES];      /* NULL, or why this GPU cannot do it; owned */
-  unsigned char *copy;                    /* two arrays */
+  ComputeDevice device;                    /* its stream is the compute stream */
+  ComputeGemm gemm[OVERLAP_FP8_GEMM + 1];  /* by OverlapCompute */
+  std::string missing[OVERLAP_N_COMPUTES]; /* "", or why this GPU cannot do it */
+  unsigned char *copy;                     /* two arrays */
   ComputeAttention attention;
   unsigned char *send, *receive;
   OverlapTrack track[OVERLAP_N_SIDES];
@@ -53,8 +53,8 @@ typedef struct {
 
 struct OverlapTeam {
   unsigned n;
-  OverlapRank *rank;
-  ncclComm_t *communicator; /* one a rank, each NULL where there is none */
+  std::vector<OverlapRank> rank;
+  std::vector<ncclComm_t> communicator; /* one a rank, each NULL where there is none */
   OverlapJob job;
   ProbeTeam *threads;
 };

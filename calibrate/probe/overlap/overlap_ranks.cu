@@ -2,8 +2,6 @@
  * when any rank fails or a run takes longer than RUN_MOST_S, and NCCL's kernels, which would wait for their peers for ever, are
  * aborted then. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "overlap.h"
@@ -69,7 +67,7 @@ queue_collective (const OverlapRank *r)
   o.count = (job->collective == PROBE_OP_ALL_REDUCE ? job->size_B : part_B) / ELEMENT_B;
   o.type = ncclBfloat16;
   o.element_B = ELEMENT_B;
-  o.rank = (unsigned)(r - t->rank);
+  o.rank = (unsigned)(r - t->rank.data ());
   o.ranks = t->n;
   o.comm = t->communicator[o.rank];
   o.stream = r->track[OVERLAP_COMMUNICATING].stream;
@@ -158,11 +156,11 @@ static void
 open_computes (OverlapRank *r)
 {
   if (!open_gemm (r, &r->gemm[OVERLAP_BF16_GEMM], COMPUTE_BF16))
-    r->missing[OVERLAP_BF16_GEMM] = strdup (probe_why ());
+    r->missing[OVERLAP_BF16_GEMM] = probe_why ();
   if (!open_gemm (r, &r->gemm[OVERLAP_FP8_GEMM], COMPUTE_FP8))
-    r->missing[OVERLAP_FP8_GEMM] = strdup (probe_why ());
+    r->missing[OVERLAP_FP8_GEMM] = probe_why ();
   if (!compute_attention_open (&r->attention, &r->device, OVERLAP_HEADS, OVERLAP_LENGTH, false))
-    r->missing[OVERLAP_ATTENTION] = strdup (probe_why ());
+    r->missing[OVERLAP_ATTENTION] = probe_why ();
 }
 
 static bool
@@ -194,15 +192,20 @@ open_rank (unsigned rank, void *team)
 }
 
 static void
-abort_communicators (void *team)
+end_communicators (OverlapTeam *t, ncclResult_t (*end) (ncclComm_t))
 {
-  OverlapTeam *t = (OverlapTeam *)team;
-  for (unsigned i = 0; i < t->n; i++)
+  for (size_t i = 0; i < t->communicator.size (); i++)
     if (t->communicator[i] != NULL) {
       cudaSetDevice ((int)i);
-      ncclCommAbort (t->communicator[i]);
+      end (t->communicator[i]);
       t->communicator[i] = NULL;
     }
+}
+
+static void
+abort_communicators (void *team)
+{
+  end_communicators ((OverlapTeam *)team, ncclCommAbort);
 }
 
 bool
@@ -210,11 +213,11 @@ overlap_team_open (OverlapTeam *t, unsigned n, size_t comm_B)
 {
   const ProbeLimit limit = { OPEN_MOST_S, GIVE_UP_S, abort_communicators };
   t->n = n;
-  t->rank = (OverlapRank *)calloc (n, sizeof *t->rank);
-  t->communicator = (ncclComm_t *)calloc (n, sizeof *t->communicator);
+  t->rank.resize (n);
+  t->communicator.resize (n);
   t->threads = probe_team_new (n);
-  if (t->rank == NULL || t->communicator == NULL || t->threads == NULL)
-    return probe_fail ("out of memory or threads");
+  if (t->threads == NULL)
+    return probe_fail ("no threads to be had");
   t->job.size_B = comm_B;
   return probe_team_run (t->threads, n, open_rank, t, &limit);
 }
@@ -229,8 +232,6 @@ close_rank (OverlapRank *r)
   compute_attention_close (&r->attention);
   for (ComputeGemm &gemm : r->gemm)
     compute_gemm_close (&gemm);
-  for (char *why : r->missing)
-    free (why);
   cudaFree (r->copy);
   cudaFree (r->send);
   cudaFree (r->receive);
@@ -250,13 +251,10 @@ overlap_team_close (OverlapTeam *t)
   probe_team_free (t->threads);
   if (stuck)
     return false;
-  if (t->communicator != NULL)
-    overlap_team_disconnect (t);
-  for (unsigned i = 0; t->rank != NULL && i < t->n; i++)
-    close_rank (&t->rank[i]);
+  overlap_team_disconnect (t);
+  for (OverlapRank &rank : t->rank)
+    close_rank (&rank);
   cudaSetDevice (0);
-  free (t->rank);
-  free (t->communicator);
   return true;
 }
 
@@ -268,9 +266,9 @@ overlap_team_connect (OverlapTeam *t, unsigned channels)
   ncclUniqueId id;
   for (unsigned i = 0; i < t->n; i++)
     device[i] = (int)i;
-  bool ok = nccl_ok (ncclGetUniqueId (&id), "ncclGetUniqueId") && nccl_join (&part, &id, device, t->communicator);
-  for (unsigned i = 0; i < t->n && !ok; i++)
-    t->communicator[i] = NULL; /* what a failed start leaves there is not to be touched */
+  bool ok = nccl_ok (ncclGetUniqueId (&id), "ncclGetUniqueId") && nccl_join (&part, &id, device, t->communicator.data ());
+  if (!ok)
+    t->communicator.assign (t->n, NULL); /* what a failed start leaves there is not to be touched */
   cudaSetDevice (0);
   return ok;
 }
@@ -278,12 +276,7 @@ overlap_team_connect (OverlapTeam *t, unsigned channels)
 void
 overlap_team_disconnect (OverlapTeam *t)
 {
-  for (unsigned i = 0; i < t->n; i++)
-    if (t->communicator[i] != NULL) {
-      cudaSetDevice ((int)i);
-      ncclCommDestroy (t->communicator[i]);
-      t->communicator[i] = NULL;
-    }
+  end_communicators (t, ncclCommDestroy);
   cudaSetDevice (0);
 }
 
@@ -300,8 +293,8 @@ static bool
 busy_window (const OverlapTeam *t, double *begin_s, double *end_s)
 {
   double first_s = 0, last_s = INFINITY;
-  for (unsigned i = 0; i < t->n; i++)
-    for (const OverlapTrack &track : t->rank[i].track)
+  for (const OverlapRank &rank : t->rank)
+    for (const OverlapTrack &track : rank.track)
       if (track.n > 0) {
         first_s = fmax (first_s, track.end_s[1]);
         last_s = fmin (last_s, track.end_s[track.n]);
@@ -332,16 +325,15 @@ overlap_slots (const OverlapTeam *t, OverlapSide side, double *sample_s)
   double begin_s, end_s;
   if (!busy_window (t, &begin_s, &end_s))
     return 0;
-  for (unsigned i = 0; i < t->n; i++) {
-    const unsigned n = groups_within (&t->rank[i].track[side], begin_s, end_s, &first);
+  for (const OverlapRank &rank : t->rank) {
+    const unsigned n = groups_within (&rank.track[side], begin_s, end_s, &first);
     least = n < least ? n : least;
   }
-  for (unsigned slot = 0; slot < least; slot++)
+  for (unsigned slot = 0; slot < least; slot++) {
     sample_s[slot] = 0;
-  for (unsigned i = 0; i < t->n && least > 0; i++) {
-    const OverlapTrack *track = &t->rank[i].track[side];
-    const unsigned n = groups_within (track, begin_s, end_s, &first);
-    for (unsigned slot = 0; slot < least; slot++) {
+    for (const OverlapRank &rank : t->rank) {
+      const OverlapTrack *track = &rank.track[side];
+      const unsigned n = groups_within (track, begin_s, end_s, &first);
       const unsigned from = first + n * slot / least, to = first + n * (slot + 1) / least;
       const unsigned ended = to * group < all ? to * group : all; /* the last group may be smaller */
       sample_s[slot] += (track->end_s[to] - track->end_s[from]) / (ended - from * group) / t->n;
@@ -354,8 +346,8 @@ double
 overlap_total (const OverlapTeam *t)
 {
   double total_s = 0;
-  for (unsigned i = 0; i < t->n; i++)
-    for (const OverlapTrack &track : t->rank[i].track)
+  for (const OverlapRank &rank : t->rank)
+    for (const OverlapTrack &track : rank.track)
       total_s = fmax (total_s, track.end_s[track.n]); /* 0 of an empty one */
   return total_s;
 }
