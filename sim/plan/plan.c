@@ -370,13 +370,6 @@ check_lists (const Pln *plan, GError **error)
   return c->nodes.n > 0 || col_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
 }
 
-gboolean
-pln_asks_money (const Pln *plan)
-{
-  const BaseEnum *aim = &plan->spec.aim;
-  return aim->v == PLN_AIM_COST || aim->v == PLN_AIM_COST_PER_TOKEN || aim->v == PLN_AIM_PARETO;
-}
-
 /* Lists of cuts hold values that can be; every machine reads the same ones. */
 static gboolean
 check_free (const Pln *plan, GError **error)
@@ -537,18 +530,6 @@ const BaseDiag *
 pln_warnings (const Pln *plan)
 {
   return plan->warnings;
-}
-
-PlnAim
-pln_aim (const Pln *plan)
-{
-  return (PlnAim)plan->spec.aim.v;
-}
-
-double
-pln_tokens (const Pln *plan)
-{
-  return plan->spec.goal.tokens.set ? plan->spec.goal.tokens.v : 0;
 }
 
 const char *

@@ -9,19 +9,6 @@
 
 #define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
 
-void
-pln_take_run (const Pln *plan, const PlnRun *run, PlnChoiceRow *row)
-{
-  row->simulated = TRUE;
-  row->step_time_s = row->step.step_time_s = run->step_time_s;
-  row->step_time_lo_s = run->step_time_lo_s;
-  row->step_time_hi_s = run->step_time_hi_s;
-  row->step.mfu = run->mfu;
-  row->step.restore_B = run->restore_B;
-  memcpy (row->step.part_s, run->part_s, sizeof run->part_s);
-  pln_price (plan, row);
-}
-
 /* Takes out what the engine puts beyond a constraint; how many. */
 static guint
 drop (const Pln *plan, PlnResult *out)

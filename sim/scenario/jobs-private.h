@@ -37,6 +37,7 @@ struct ScnRunning {
   StoIoRun *io;       /* of reads or writes; NULL */
   TrnRounds *rounds;  /* of a training job of several steps, or that reads or saves; NULL */
 };
+void scn_running_free (gpointer running);
 /* Starts running->spec so many times together, and again as often in a row. */
 void scn_running_start_flows (ScnRunning *running, double at_once, double in_a_row);
 /* Called when one of what is under way has ended; `user`: ScnRunning. */

@@ -213,51 +213,6 @@ scn_jobs_slow_nics (Scn *scenario, GError **error)
 
 /* ---- together ---- */
 
-static void
-running_free (gpointer data)
-{
-  ScnRunning *running = data;
-  g_array_unref (running->uses);
-  g_clear_pointer (&running->step, trn_step_free);
-  g_clear_pointer (&running->model, trn_model_run_free);
-  g_clear_pointer (&running->io, sto_io_run_free);
-  g_clear_pointer (&running->rounds, trn_rounds_free);
-  g_free (running);
-}
-
-void
-scn_running_ended (Eng *eng, void *user, uint64_t arg)
-{
-  ScnRunning *running = user;
-  (void)arg;
-  running->at_once--;
-  running->end = eng_now (eng);
-  if (running->at_once > 0 || running->in_a_row <= 0)
-    return;
-  running->in_a_row--;
-  running->at_once++;
-  eng_flow_start (eng, &running->spec);
-}
-
-void
-scn_running_start_flows (ScnRunning *running, double at_once, double in_a_row)
-{
-  running->spec.done = scn_running_ended;
-  running->spec.user = running;
-  running->at_once = at_once;
-  running->in_a_row = in_a_row - 1;
-  for (double i = 0; i < at_once; i++)
-    eng_flow_start (col_net_engine (running->net), &running->spec);
-}
-
-gboolean
-scn_job_has_rounds (const ScnJob *job)
-{
-  const TrnSpec *training = &job->view.training.spec;
-  return job->view.kind == SCN_KIND_TRAINING &&
-         (job->spec.steps.v > 1 || training->loader.head.set || training->checkpoint.tier.v != NULL);
-}
-
 /* Returned: full; NULL and *error on failure. */
 static ScnRunning *
 start_job (const ScnJob *job, const ScnResult *alone, ColNet *net, GError **error)
@@ -267,7 +222,7 @@ start_job (const ScnJob *job, const ScnResult *alone, ColNet *net, GError **erro
   running->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   if (scn_kind_ops (job->view.kind)->start (job, alone, running, error))
     return running;
-  running_free (running);
+  scn_running_free (running);
   return NULL;
 }
 
@@ -287,7 +242,7 @@ take_time (const ScnRunning *running, ScnJobResult *job, GError **error)
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
 {
-  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (running_free);
+  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (scn_running_free);
   g_autoptr (ColNet) net = col_net_new (scenario->system.clu);
   double longest_s = 0;
   for (guint j = 0; j < scenario->jobs->len; j++) {
@@ -335,7 +290,7 @@ time_alone (const ScnJob *job, ScnJobResult *out, ScnResult *result, GError **er
     return FALSE;
   gboolean ok = eng_run (col_net_engine (net), ENG_TIME_NEVER, 0, error) && take_time (running, out, error);
   result->run.n_events += eng_stats (col_net_engine (net)).events;
-  running_free (running);
+  scn_running_free (running);
   out->rounds_alone = out->rounds;
   out->alone_s = out->time_s;
   return ok;

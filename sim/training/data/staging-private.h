@@ -4,8 +4,6 @@
 
 #include "training/training.h"
 
-extern const BaseSchema trn_schema_stage;
-
 gboolean trn_check_stage (const TrnJob *job, GError **error);
 /* How long it takes, and after how many epochs it has paid, into the loader's result; nothing where the loader has none. `before`:
  * the step as it was without a loader. */

@@ -17,24 +17,6 @@
 
 #include "storage/io_run.h"
 
-static const BaseName how_names[] = { { "each", 0, "every node reads all that it holds" },
-                                      { "peers", 1, "each part is read once, and passed from node to node" },
-                                      { NULL, 0, NULL } };
-static const BaseName hold_names[] = { { "all", 0, "every node has the whole data set" },
-                                       { "part", 1, "every node has its part" },
-                                       { NULL, 0, NULL } };
-static const BaseField fields[] = {
-  BASE_ROW (TrnStageSpec, "from", from, STR, .required = TRUE, .help = "a tier of the topology's `storage`"),
-  BASE_ROW_NUM (TrnStageSpec, "bytes", bytes, BYTES, .min = "1 B", .max = "1 EB", .required = TRUE,
-                .help = "the whole data set, one epoch"),
-  BASE_ROW (TrnStageSpec, "how", how, ENUM, .names = how_names, .fallback = "each", .help = "who reads what"),
-  BASE_ROW (TrnStageSpec, "hold", hold, ENUM, .names = hold_names, .fallback = "all", .help = "what a node's drives hold"),
-  BASE_ROW_NUM (TrnStageSpec, "threads", threads, COUNT, .min = "1", .max = "65536", .fallback = "32",
-                .help = "requests that each node has in flight, at the tier and at its drives"),
-  BASE_ROW_END,
-};
-const BaseSchema trn_schema_stage = { .name = "stage", .help = "The data set is copied to the drives before.", .fields = fields };
-
 static double
 held_B (const TrnStageSpec *spec, double nodes)
 {

@@ -1,5 +1,5 @@
 /* The keys of a training workload that runs a model. */
-#include "model_schema-private.h"
+#include "spec-private.h"
 
 const BaseName trn_optimizer_names[] = {
   { "adamw", TRN_ADAMW, "two moments a parameter; in the framework's way: eager code loops over lists of tensors" },

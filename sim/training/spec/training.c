@@ -1,6 +1,6 @@
 /* The keys of a workload of kind `training`. */
-#include "model_schema-private.h"
 #include "training/training.h"
+#include "spec-private.h"
 
 static const BaseName kind_names[] = { { "training", 0, "a training step" }, { NULL, 0, NULL } };
 static const BaseField layer_fields[] = {

@@ -1,0 +1,161 @@
+/* What a configuration of a plan comes to: its time, power and money, which constraint it misses, and which of two is better. */
+#include <math.h>
+#include <string.h>
+
+#include "work-private.h"
+
+#define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
+
+const char *const pln_out_texts[PLN_OUT_N] = {
+  [PLN_OUT_GPUS] = "do not divide the GPUs",
+  [PLN_OUT_LAYERS] = "do not divide the layers",
+  [PLN_OUT_BATCH] = "do not divide the global batch",
+  [PLN_OUT_SCHEDULE] = "have counts that their schedule does not take",
+  [PLN_OUT_REFUSED] = "cut the model where it cannot be cut",
+  [PLN_OUT_PRICE] = "are on machines without a price",
+  [PLN_OUT_MEMORY] = "do not fit into memory",
+  [PLN_OUT_GPU_LIMIT] = "have more GPUs than allowed",
+  [PLN_OUT_POWER] = "draw more power than allowed",
+  [PLN_OUT_GOODPUT] = "have less goodput than asked",
+  [PLN_OUT_DEADLINE] = "end after the deadline",
+  [PLN_OUT_BUDGET] = "cost more than the budget",
+};
+
+PlnAim
+pln_aim (const Pln *plan)
+{
+  return (PlnAim)plan->spec.aim.v;
+}
+
+double
+pln_tokens (const Pln *plan)
+{
+  return plan->spec.goal.tokens.set ? plan->spec.goal.tokens.v : 0;
+}
+
+gboolean
+pln_asks_money (const Pln *plan)
+{
+  const BaseEnum *aim = &plan->spec.aim;
+  return aim->v == PLN_AIM_COST || aim->v == PLN_AIM_COST_PER_TOKEN || aim->v == PLN_AIM_PARETO;
+}
+
+static double
+building (const Pln *plan)
+{
+  return plan->has_prices ? fmax (plan->prices.pue.v, 1) : 1;
+}
+
+void
+pln_price (const Pln *plan, PlnChoiceRow *row)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
+  double tokens = pln_tokens (plan), steps = tokens > 0 ? tokens / row->step.tokens : 1;
+  double busy = (row->step.part_s[TRN_PART_COMPUTE] + row->step.part_s[TRN_PART_OPTIMIZER]) / row->step.step_time_s;
+  double useful_s = steps * row->step_time_s;
+  row->goodput = pln_goodput (plan, row, useful_s);
+  row->run_s = useful_s / row->goodput;
+  double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W +
+                  machine->fabric_W + machine->storage_W;
+  row->power_W = used_W * building (plan);
+  const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
+                            .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
+                            .power_W = used_W,
+                            .pue = building (plan),
+                            .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v : 0 };
+  MdlMoneyAsk rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
+  MdlMoney other;
+  row->way = machine->capital_usd > 0 ? PLN_WAY_OWN : machine->rent_usd_per_s > 0 ? PLN_WAY_RENT : PLN_WAY_NONE;
+  mdl_money (row->way == PLN_WAY_RENT ? &rent : &own, row->run_s, &row->money);
+  mdl_money (&rent, row->run_s, &other);
+  if (row->way == PLN_WAY_OWN && machine->rent_usd_per_s > 0 && other.total_usd < row->money.total_usd) {
+    row->way = PLN_WAY_RENT;
+    row->money = other;
+  }
+  row->usd_per_token = row->way != PLN_WAY_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
+}
+
+PlnOut
+pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
+  const PlnSpec *s = &plan->spec;
+  gboolean money = pln_asks_money (plan) || s->goal.budget.set;
+  double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W) *
+                  building (plan);
+  const struct {
+    PlnOut out;
+    gboolean set;
+    double value, limit;
+  } limits[] = {
+    { PLN_OUT_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
+    { PLN_OUT_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
+    { PLN_OUT_POWER, s->limits.power.set, most_W, s->limits.power.v },
+    { PLN_OUT_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
+    { PLN_OUT_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
+    { PLN_OUT_BUDGET, s->goal.budget.set && row->way != PLN_WAY_NONE, row->money.total_usd, s->goal.budget.v },
+  };
+  *over = 0;
+  if (money && row->step.fits && row->way == PLN_WAY_NONE)
+    return PLN_OUT_PRICE;
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].set && limits[i].value > limits[i].limit) {
+      *over = limits[i].value / limits[i].limit - 1;
+      return limits[i].out;
+    }
+  return PLN_OUT_N;
+}
+
+double
+pln_least (const Pln *plan, const PlnChoiceRow *row)
+{
+  switch (pln_aim (plan)) {
+    case PLN_AIM_COST:
+    case PLN_AIM_PARETO:
+      return row->money.total_usd;
+    case PLN_AIM_COST_PER_TOKEN:
+      return row->usd_per_token;
+    case PLN_AIM_ENERGY:
+      return row->power_W * row->run_s;
+    case PLN_AIM_TIME:
+    default:
+      return row->run_s;
+  }
+}
+
+void
+pln_take_step (const Pln *plan, guint machine, const TrnClosedAsk *ask, const TrnClosedStep *step, PlnChoiceRow *row)
+{
+  *row = (PlnChoiceRow){ .machine = machine,
+                         .ask = *ask,
+                         .step = *step,
+                         .step_time_s = step->step_time_s,
+                         .step_time_lo_s = step->step_time_lo_s,
+                         .step_time_hi_s = step->step_time_hi_s };
+  if (!step->fits) /* it has no time */
+    return;
+  pln_price (plan, row);
+  row->formula = pln_least (plan, row);
+  row->formula_s = row->run_s;
+  row->formula_usd = row->money.total_usd;
+}
+
+gint
+pln_compare (gconstpointer a, gconstpointer b, gpointer plan)
+{
+  double x = pln_least (plan, a), y = pln_least (plan, b);
+  return x < y ? -1 : x > y;
+}
+
+void
+pln_take_run (const Pln *plan, const PlnRun *run, PlnChoiceRow *row)
+{
+  row->simulated = TRUE;
+  row->step_time_s = row->step.step_time_s = run->step_time_s;
+  row->step_time_lo_s = run->step_time_lo_s;
+  row->step_time_hi_s = run->step_time_hi_s;
+  row->step.mfu = run->mfu;
+  row->step.restore_B = run->restore_B;
+  memcpy (row->step.part_s, run->part_s, sizeof run->part_s);
+  pln_price (plan, row);
+}
