@@ -4,8 +4,6 @@
 
 #include "graph/path-private.h"
 
-G_BEGIN_DECLS
-
 /* --- kinds.c */
 #define CLU_FABRIC_EXTERN(constant, name, help) extern const CluFabricOps clu_fabric_##name;
 CLU_FABRIC_KINDS (CLU_FABRIC_EXTERN)
@@ -34,7 +32,5 @@ guint32 clu_fabric_choice (const CluFabric *fabric, guint32 from, guint32 to, gu
 void clu_fabric_emit (const CluFabric *fabric, CluPath *path, guint32 link, gboolean forward, const CluPart *part);
 /* CluFabricOps.resource where all cables have as many resources, one cable each. */
 void clu_fabric_resource (const CluFabric *fabric, guint32 res, guint32 *link, CluResKind *direction, guint32 *n_cables);
-
-G_END_DECLS
 
 #endif

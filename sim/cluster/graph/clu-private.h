@@ -5,8 +5,6 @@
 #include "cluster/route.h"
 #include "spec/params-private.h"
 
-G_BEGIN_DECLS
-
 /* What a link of a node leads to. */
 typedef enum { CLU_END_LOCAL, CLU_END_DOMAIN, CLU_END_FABRIC, CLU_END_FRONTEND, CLU_END_MANAGEMENT } CluEnd;
 
@@ -226,7 +224,5 @@ CluDev clu_link_far (const Clu *clu, guint32 node, guint32 local_link);
 CluDev clu_fabric_dev (const Clu *clu, guint32 vertex);
 /* Storage tier of a device, or NULL. */
 const CluTierNode *clu_tier_of_dev (const Clu *clu, CluDev dev);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "cluster/route.h"
 #include "graph/clu-private.h"
 
-G_BEGIN_DECLS
-
 #define CLU_PATH_SLOTS 128u /* power of two */
 
 struct CluPath {
@@ -38,7 +36,5 @@ void clu_path_use (CluPath *path, CluRes res, double share);
 void clu_path_hop (CluPath *path, CluLinkId link, CluDev from, CluDev to, CluRes res, const CluPart *part, double share);
 /* The direction's resource and that of both ways; the hop and the latency if shown. */
 void clu_path_cross (CluPath *path, const CluCrossing *crossing, const CluPart *part);
-
-G_END_DECLS
 
 #endif

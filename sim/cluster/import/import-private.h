@@ -8,8 +8,6 @@
 #include "cluster/cluster.h"
 #include "cluster/import.h"
 
-G_BEGIN_DECLS
-
 /* As many GPUs and NICs of a node as a topology file takes. */
 #define CLU_IMPORT_MAX_GPUS 1024u
 #define CLU_IMPORT_MAX_NICS 1024u
@@ -114,7 +112,5 @@ guint32 clu_import_pcie_generation (double GTps);
 /* --- write.c */
 /* The machine as topology YAML. Renumbers GPUs and NICs of the machine. Returned: full, g_free; NULL and *error. */
 char *clu_import_write (CluImportMachine *machine, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "import/import-private.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   /* PCIe; rates and lanes are 0 where the dump does not say */
   guint32 switch_per;
@@ -32,7 +30,5 @@ typedef struct {
 void clu_import_shape_init (CluImportShape *shape, CluImportMachine *machine);
 void clu_import_shape_clear (CluImportShape *shape);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CluImportShape, clu_import_shape_clear)
-
-G_END_DECLS
 
 #endif

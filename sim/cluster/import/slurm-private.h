@@ -4,8 +4,6 @@
 
 #include "base/diag.h"
 
-G_BEGIN_DECLS
-
 /* A switch or a block. */
 typedef struct {
   char *name;
@@ -30,7 +28,5 @@ gboolean clu_slurm_is_yaml (const char *path, const char *text);
  * `cluster_default: true`, or the first. Says in `warnings` which others there are. FALSE and *error on anything wrong. */
 gboolean clu_slurm_read_yaml (const char *path, const char *text, const char *only, GPtrArray *entries, BaseDiag *warnings,
                               GError **error);
-
-G_END_DECLS
 
 #endif

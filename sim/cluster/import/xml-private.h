@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/mark.h"
 
-G_BEGIN_DECLS
-
 /* A dump of the largest NVLink domain is below 1 MiB; nesting in practice below 10, attributes of an element below 16 (NCCL's own
  * limit, src/graph/xml.h MAX_ATTR_COUNT). */
 #define CLU_XML_MAX_B          (16u << 20)
@@ -30,7 +28,5 @@ CluXml *clu_xml_parse (const char *path, const char *bytes, gsize n_B, BaseArena
 /* Borrowed; NULL when absent. */
 const char *clu_xml_get (const CluXml *element, const char *attribute);
 gboolean clu_xml_is (const CluXml *element, const char *name);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "graph/clu-private.h"
 
-G_BEGIN_DECLS
-
 /* --- check.c: what no part of a topology can say alone. Errors go to the loader's diag. */
 void clu_check_topology (CluLoader *loader, const CluSpec *spec);
 
@@ -24,7 +22,5 @@ char *clu_fabric_fault (const CluFabricOps *ops, const char *name);
 /* --- overrides.c */
 /* Makes the templates and gives every node its own. Nothing is made when there are errors. */
 void clu_overrides_apply (CluLoader *loader);
-
-G_END_DECLS
 
 #endif

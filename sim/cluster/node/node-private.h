@@ -5,8 +5,6 @@
 #include "cluster/route.h"
 #include "graph/clu-private.h"
 
-G_BEGIN_DECLS
-
 /* --- layout.c */
 /* `link_overrides`: const BaseList * of CluLinkOverride, in order. Returned: in the loader's arena; full, clu_template_free. */
 CluTemplate *clu_template_new (CluLoader *loader, const CluNodeSpec *spec, const GPtrArray *link_overrides);
@@ -51,7 +49,5 @@ void clu_template_find_nearest (CluTemplate *t, BaseArena *arena);
 /* The NICs by which a device of the node leaves: nearest to `local`, of the first `n_usable`. `seen_from`: the device whose place
  * counts (another socket's memory when the wrong one is used). */
 void clu_nearest_nics (const CluTemplate *t, guint32 local, guint32 seen_from, guint32 n_usable, CluNicSet *out);
-
-G_END_DECLS
 
 #endif

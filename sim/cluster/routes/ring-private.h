@@ -4,8 +4,6 @@
 
 #include "cluster/route.h"
 
-G_BEGIN_DECLS
-
 enum {
   CLU_RING_MESH_MAX = 16, /* clu_hamiltonian_rings' limit */
   CLU_RING_MAX = 64       /* likewise */
@@ -31,7 +29,5 @@ void clu_ring_count_lanes (const double *lanes, guint32 n, guint32 *count);
 CluRingOrders *clu_ring_mesh (const guint32 *count, guint32 n);
 /* Paths through all members that share no link, one a start; NULL: there are not as many. */
 CluRingOrders *clu_ring_paths (const guint32 *count, guint32 n, const guint32 *starts, guint32 n_starts);
-
-G_END_DECLS
 
 #endif

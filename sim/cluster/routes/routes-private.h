@@ -5,8 +5,6 @@
 #include "graph/path-private.h"
 #include "node/node-private.h"
 
-G_BEGIN_DECLS
-
 /* --- node.c. Local device numbers. */
 void clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean forward, const CluPart *part);
 /* FALSE and *error when the tree does not join the two. */
@@ -21,7 +19,5 @@ void clu_path_scale_up (CluPath *path, guint32 node_a, guint32 gpu_a, guint32 no
 
 /* --- network.c */
 gboolean clu_path_network (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "cluster/cluster.h"
 #include "spec/spec-private.h"
 
-G_BEGIN_DECLS
-
 /* What reading needs beside the graph. */
 typedef struct {
   Clu *clu;
@@ -73,7 +71,5 @@ void clu_check_torus (CluLoader *loader, const BaseNums *dims, double n, const c
 /* --- storage.c */
 /* A tier of the topology laid over its type. */
 void clu_tier_resolve (const CluStorageSpec *spec, MdlTier *out);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 /* Limits of what is accepted, beside those in the schema tables: numbers of devices, links and resources, and the links of all
  * kinds of nodes together, which are held in memory. */
 #define CLU_MAX_DEVICES    (1u << 31)
@@ -56,7 +54,5 @@ extern const BaseSchema clu_schema_storage;
                     .help = "one crossing of the link and what stands at its far end; default: the class's"),             \
       BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                              \
                     .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium")
-
-G_END_DECLS
 
 #endif
