@@ -31,8 +31,8 @@ struct EngBundle {
 static EngBundle *
 bundle_of (const EngNet *net, uint32_t carrier)
 {
-  g_assert (net->head[carrier].state == ENG_FLOW_CARRIER);
-  return net->call[carrier].user;
+  g_assert (net->flows.head[carrier].state == ENG_FLOW_CARRIER);
+  return net->flows.call[carrier].user;
 }
 
 uint64_t
@@ -53,7 +53,7 @@ static double
 left_of (const EngNet *net, uint32_t carrier, double key, EngTime now)
 {
   const EngBundle *bundle = bundle_of (net, carrier);
-  const EngFlowMove *move = &net->move[carrier];
+  const EngFlowMove *move = &net->flows.move[carrier];
   return key - bundle->service - bundle->service_rest - move->rate * (double)(now - move->since) / ENG_PS_PER_S;
 }
 
@@ -61,7 +61,7 @@ static void
 advance (const EngNet *net, uint32_t carrier, EngTime now)
 {
   EngBundle *bundle = bundle_of (net, carrier);
-  EngFlowMove *move = &net->move[carrier];
+  EngFlowMove *move = &net->flows.move[carrier];
   double step = bundle->service_rest + move->rate * (double)(now - move->since) / ENG_PS_PER_S;
   double sum = bundle->service + step, of_step = sum - bundle->service;
   bundle->service_rest = (bundle->service - (sum - of_step)) + (step - of_step); /* what the sum has lost: Knuth, TAOCP 2, 4.2.2 */
@@ -73,7 +73,7 @@ double
 eng_bundle_left (const Eng *eng, uint32_t member)
 {
   const EngNet *net = &eng->net;
-  return left_of (net, net->head[member].uses, net->move[member].left, eng->now);
+  return left_of (net, net->flows.head[member].uses, net->flows.move[member].left, eng->now);
 }
 
 /* The end of the member that is next, were the rate to stay. */
@@ -82,32 +82,24 @@ schedule_next (Eng *eng, uint32_t carrier)
 {
   EngNet *net = &eng->net;
   const EngBundle *bundle = bundle_of (net, carrier);
-  EngFlowMove next = net->move[bundle->members.items[0].id];
+  EngFlowMove next = net->flows.move[bundle->members.items[0].id];
   next.left = left_of (net, carrier, bundle->members.items[0].key, eng->now);
-  next.rate = net->move[carrier].rate;
+  next.rate = net->flows.move[carrier].rate;
   if (next.rate <= 0.0 && next.left > 0.0)
     return;
-  net->head[carrier].pending = true;
+  net->flows.head[carrier].pending = true;
   eng_push_flow (eng, eng_flow_end_of (&next, eng->now), carrier);
-}
-
-static void
-drop_pending (Eng *eng, uint32_t carrier)
-{
-  if (eng->net.head[carrier].pending)
-    eng_drop_flow_entry (eng, carrier);
-  eng->net.head[carrier].pending = false;
 }
 
 void
 eng_bundle_set_rate (Eng *eng, uint32_t carrier, double rate)
 {
   EngNet *net = &eng->net;
-  if (net->head[carrier].pending && rate >= net->move[carrier].rate && rate <= net->move[carrier].rate)
+  if (net->flows.head[carrier].pending && rate >= net->flows.move[carrier].rate && rate <= net->flows.move[carrier].rate)
     return;
   advance (net, carrier, eng->now);
-  drop_pending (eng, carrier);
-  net->move[carrier].rate = rate;
+  eng_flow_drop_end (eng, carrier);
+  net->flows.move[carrier].rate = rate;
   schedule_next (eng, carrier);
 }
 
@@ -117,21 +109,21 @@ leave (Eng *eng, uint32_t carrier, uint32_t at)
 {
   EngNet *net = &eng->net;
   EngBundle *bundle = bundle_of (net, carrier);
-  EngFlowHead *head = &net->head[carrier];
+  EngFlowHead *head = &net->flows.head[carrier];
   eng_heap_remove (&bundle->members, at);
-  drop_pending (eng, carrier);
+  eng_flow_drop_end (eng, carrier);
   for (uint32_t k = 0; k < head->n_uses; k++)
-    eng_link_mark_dirty (net, net->pool[head->uses + k]);
+    eng_link_mark_dirty (net, net->pool.word[head->uses + k]);
   if (bundle->members.n > 0) {
     schedule_next (eng, carrier);
     return;
   }
   for (uint32_t k = 0; k < head->n_uses; k++)
-    net->links[net->pool[head->uses + k]].n_live--;
+    net->links.state[net->pool.word[head->uses + k]].n_live--;
   head->state = ENG_FLOW_ENDED;
-  net->call[carrier].user = NULL;
+  net->flows.call[carrier].user = NULL;
   eng_bundle_free (bundle);
-  g_array_append_val (net->ended, carrier);
+  g_array_append_val (net->flows.ended, carrier);
 }
 
 static uint32_t
@@ -147,11 +139,11 @@ void
 eng_bundle_end (Eng *eng, uint32_t member, double moved)
 {
   EngNet *net = &eng->net;
-  EngFlowHead *head = &net->head[member];
+  EngFlowHead *head = &net->flows.head[member];
   uint32_t carrier = head->uses;
-  const EngFlowHead *common = &net->head[carrier];
+  const EngFlowHead *common = &net->flows.head[carrier];
   for (uint32_t k = 0; k < common->n_uses; k++)
-    net->links[net->pool[common->uses + k]].carried += eng_net_weight (net, carrier, k) * moved;
+    net->links.state[net->pool.word[common->uses + k]].carried += eng_net_weight (net, carrier, k) * moved;
   leave (eng, carrier, place_of (bundle_of (net, carrier), member));
   head->n_uses = 0; /* the list is the carrier's */
 }
@@ -160,16 +152,16 @@ void
 eng_bundle_release (Eng *eng, uint32_t member)
 {
   EngNet *net = &eng->net;
-  EngFlowHead *head = &net->head[member];
+  EngFlowHead *head = &net->flows.head[member];
   uint32_t carrier = head->uses, n_words = eng_flow_list_words (head), words = eng_net_take_words (net, n_words);
-  EngFlowMove *move = &net->move[member];
-  memcpy (&net->pool[words], &net->pool[net->head[carrier].uses], n_words * sizeof *net->pool);
+  EngFlowMove *move = &net->flows.move[member];
+  memcpy (&net->pool.word[words], &net->pool.word[net->flows.head[carrier].uses], n_words * sizeof *net->pool.word);
   *move = (EngFlowMove){ .amount = move->amount, .left = eng_bundle_left (eng, member), .rate = 0.0, .since = eng->now };
   leave (eng, carrier, place_of (bundle_of (net, carrier), member));
   head->uses = words;
   head->state = ENG_FLOW_MOVING;
   head->seen = 0;
-  eng_net_join (eng, member);
+  eng_net_join (net, member);
 }
 
 uint32_t
@@ -177,12 +169,12 @@ eng_bundle_next (Eng *eng, uint32_t carrier)
 {
   EngNet *net = &eng->net;
   const EngHeapItem *next = &bundle_of (net, carrier)->members.items[0];
-  EngFlowMove move = net->move[next->id];
-  net->head[carrier].pending = false;
-  if (eng->now - net->move[carrier].since >= ENG_RECHECK_PS) {
+  EngFlowMove move = net->flows.move[next->id];
+  net->flows.head[carrier].pending = false;
+  if (eng->now - net->flows.move[carrier].since >= ENG_RECHECK_PS) {
     advance (net, carrier, eng->now);
     move.left = left_of (net, carrier, next->key, eng->now);
-    move.rate = net->move[carrier].rate;
+    move.rate = net->flows.move[carrier].rate;
     if (eng_flow_end_of (&move, eng->now) > eng->now) {
       schedule_next (eng, carrier);
       return ENG_NO_SLOT;
@@ -198,7 +190,7 @@ eng_bundle_moved (const Eng *eng, uint32_t carrier)
   const EngBundle *bundle = bundle_of (net, carrier);
   double moved = 0.0;
   for (uint32_t i = 0; i < bundle->members.n; i++) {
-    double amount = net->move[bundle->members.items[i].id].amount;
+    double amount = net->flows.move[bundle->members.items[i].id].amount;
     moved += amount - fmax (0.0, left_of (net, carrier, bundle->members.items[i].key, eng->now));
   }
   return moved;
@@ -209,18 +201,16 @@ join (Eng *eng, uint32_t carrier, uint32_t flow)
 {
   EngNet *net = &eng->net;
   EngBundle *bundle = bundle_of (net, carrier);
-  EngFlowHead *head = &net->head[flow];
-  double left = net->move[flow].amount - eng_net_moved (eng, flow);
+  EngFlowHead *head = &net->flows.head[flow];
+  double left = net->flows.move[flow].amount - eng_flow_moved (eng, flow);
   for (uint32_t k = 0; k < head->n_uses; k++)
-    net->links[net->pool[head->uses + k]].n_live--;
-  if (head->pending)
-    eng_drop_flow_entry (eng, flow);
-  head->pending = false;
+    net->links.state[net->pool.word[head->uses + k]].n_live--;
+  eng_flow_drop_end (eng, flow);
   eng_net_give_words (net, head->uses, eng_flow_list_words (head));
   head->state = ENG_FLOW_BUNDLED;
   head->uses = carrier;
-  net->move[flow].left = bundle->service + (bundle->service_rest + left);
-  eng_heap_push (&bundle->members, net->move[flow].left, flow);
+  net->flows.move[flow].left = bundle->service + (bundle->service_rest + left);
+  eng_heap_push (&bundle->members, net->flows.move[flow].left, flow);
 }
 
 /* A carrier with the flow's links, weights, priority, bound and rate, and no members. */
@@ -228,18 +218,18 @@ static uint32_t
 new_carrier (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
-  uint32_t carrier = eng_net_take_slot (net), n_words = eng_flow_list_words (&net->head[flow]);
+  uint32_t carrier = eng_net_take_slot (net), n_words = eng_flow_list_words (&net->flows.head[flow]);
   uint32_t words = eng_net_take_words (net, n_words);
-  memcpy (&net->pool[words], &net->pool[net->head[flow].uses], n_words * sizeof *net->pool);
-  net->head[carrier] = net->head[flow];
-  net->head[carrier].uses = words;
-  net->head[carrier].pending = false;
-  net->head[carrier].state = ENG_FLOW_CARRIER;
-  net->bound[carrier] = net->bound[flow];
-  net->move[carrier] = (EngFlowMove){ .amount = (double)INFINITY, .rate = net->move[flow].rate, .since = eng->now };
-  net->call[carrier] = (EngFlowCall){ .user = g_new0 (EngBundle, 1) };
-  eng_net_join (eng, carrier);
-  net->has_bundles = true;
+  memcpy (&net->pool.word[words], &net->pool.word[net->flows.head[flow].uses], n_words * sizeof *net->pool.word);
+  net->flows.head[carrier] = net->flows.head[flow];
+  net->flows.head[carrier].uses = words;
+  net->flows.head[carrier].pending = false;
+  net->flows.head[carrier].state = ENG_FLOW_CARRIER;
+  net->flows.bound[carrier] = net->flows.bound[flow];
+  net->flows.move[carrier] = (EngFlowMove){ .amount = (double)INFINITY, .rate = net->flows.move[flow].rate, .since = eng->now };
+  net->flows.call[carrier] = (EngFlowCall){ .user = g_new0 (EngBundle, 1) };
+  eng_net_join (net, carrier);
+  net->bundles.any = true;
   return carrier;
 }
 
@@ -249,31 +239,24 @@ typedef struct {
 } Alike;
 
 static uint64_t
-bits_of (double value)
-{
-  uint64_t bits;
-  memcpy (&bits, &value, sizeof bits);
-  return bits;
-}
-
-static uint64_t
 hash_of (const EngNet *net, uint32_t flow)
 {
-  const EngFlowHead *head = &net->head[flow];
+  const EngFlowHead *head = &net->flows.head[flow];
   uint64_t hash =
-      base_hash_double (base_hash_double (base_hash_double (head->n_uses, head->priority), net->bound[flow]), head->weight);
+      base_hash_double (base_hash_double (base_hash_double (head->n_uses, head->priority), net->flows.bound[flow]), head->weight);
   for (uint32_t i = 0, n = eng_flow_list_words (head); i < n; i++)
-    hash = base_hash_word (hash, net->pool[head->uses + i]);
+    hash = base_hash_word (hash, net->pool.word[head->uses + i]);
   return hash;
 }
 
 static bool
 are_alike (const EngNet *net, uint32_t a, uint32_t b)
 {
-  const EngFlowHead *x = &net->head[a], *y = &net->head[b];
-  return x->n_uses == y->n_uses && x->mixed == y->mixed && bits_of (x->weight) == bits_of (y->weight) &&
-         bits_of (x->priority) == bits_of (y->priority) && bits_of (net->bound[a]) == bits_of (net->bound[b]) &&
-         memcmp (&net->pool[x->uses], &net->pool[y->uses], eng_flow_list_words (x) * sizeof *net->pool) == 0;
+  const EngFlowHead *x = &net->flows.head[a], *y = &net->flows.head[b];
+  return x->n_uses == y->n_uses && x->mixed == y->mixed && base_double_bits (x->weight) == base_double_bits (y->weight) &&
+         base_double_bits (x->priority) == base_double_bits (y->priority) &&
+         base_double_bits (net->flows.bound[a]) == base_double_bits (net->flows.bound[b]) &&
+         memcmp (&net->pool.word[x->uses], &net->pool.word[y->uses], eng_flow_list_words (x) * sizeof *net->pool.word) == 0;
 }
 
 static int
@@ -293,7 +276,7 @@ run_of (const EngNet *net, const GArray *alike, guint from, uint32_t *carrier)
   guint to = from;
   *carrier = ENG_NO_SLOT;
   for (; to < alike->len && are_alike (net, first, g_array_index (alike, Alike, to).flow); to++)
-    if (*carrier == ENG_NO_SLOT && net->head[g_array_index (alike, Alike, to).flow].state == ENG_FLOW_CARRIER)
+    if (*carrier == ENG_NO_SLOT && net->flows.head[g_array_index (alike, Alike, to).flow].state == ENG_FLOW_CARRIER)
       *carrier = g_array_index (alike, Alike, to).flow;
   return to;
 }
@@ -314,17 +297,17 @@ bundle_members (Eng *eng)
 {
   EngNet *net = &eng->net;
   g_autoptr (GArray) alike = g_array_new (FALSE, FALSE, sizeof (Alike));
-  for (guint i = 0; i < net->members->len; i++) {
-    uint32_t flow = g_array_index (net->members, uint32_t, i);
-    bool endless = net->head[flow].state == ENG_FLOW_MOVING && isinf (net->move[flow].amount);
+  for (guint i = 0; i < net->work.members->len; i++) {
+    uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+    bool endless = net->flows.head[flow].state == ENG_FLOW_MOVING && isinf (net->flows.move[flow].amount);
     if (!endless)
       g_array_append_vals (alike, &(Alike){ .hash = hash_of (net, flow), .flow = flow }, 1);
   }
   if (alike->len == 0)
     return false;
   qsort (alike->data, alike->len, sizeof (Alike), by_hash);
-  guint n_runs = count_runs (net, alike), n_others = net->members->len - alike->len;
-  bool gains = net->how == ENG_SOLVE_BUNDLED ? n_runs < alike->len : 2 * (n_runs + n_others) <= net->members->len;
+  guint n_runs = count_runs (net, alike), n_others = net->work.members->len - alike->len;
+  bool gains = net->how == ENG_SOLVE_BUNDLED ? n_runs < alike->len : 2 * (n_runs + n_others) <= net->work.members->len;
   for (guint from = 0, to; gains && from < alike->len; from = to) {
     uint32_t carrier;
     to = run_of (net, alike, from, &carrier);
@@ -334,9 +317,9 @@ bundle_members (Eng *eng)
       carrier = new_carrier (eng, g_array_index (alike, Alike, from).flow);
     else
       advance (net, carrier, eng->now);
-    drop_pending (eng, carrier);
+    eng_flow_drop_end (eng, carrier);
     for (guint i = from; i < to; i++)
-      if (net->head[g_array_index (alike, Alike, i).flow].state == ENG_FLOW_MOVING)
+      if (net->flows.head[g_array_index (alike, Alike, i).flow].state == ENG_FLOW_MOVING)
         join (eng, carrier, g_array_index (alike, Alike, i).flow);
   }
   return gains;
@@ -346,16 +329,16 @@ bool
 eng_net_bundle (Eng *eng)
 {
   EngNet *net = &eng->net;
-  uint64_t n = net->members->len;
+  uint64_t n = net->work.members->len;
   if (net->how == ENG_SOLVE_BUNDLED)
     return bundle_members (eng);
   if (net->how != ENG_SOLVE_AUTO || n < LEAST_MEMBERS)
     return false;
-  net->toil += n;
-  if (net->toil < MAX (LEAST_TOIL, SOLVES_A_TRY * n) << net->n_toil_failures)
+  net->bundles.toil += n;
+  if (net->bundles.toil < MAX (LEAST_TOIL, SOLVES_A_TRY * n) << net->bundles.n_failures)
     return false;
   bool bundled = bundle_members (eng);
-  net->n_toil_failures = bundled ? 0 : MIN (net->n_toil_failures + 1, MOST_FAILURES);
-  net->toil = 0;
+  net->bundles.n_failures = bundled ? 0 : MIN (net->bundles.n_failures + 1, MOST_FAILURES);
+  net->bundles.toil = 0;
   return bundled;
 }

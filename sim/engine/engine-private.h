@@ -1,27 +1,18 @@
-/* The engine's own state: timers, the flow network, and the seam between them. */
+/* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
+ *
+ *     engine (the loop)  ->  flow, solve  ->  solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool */
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
 
+#include "agenda-private.h"
 #include "base/random.h"
 #include "engine/flow.h"
-#include "engine/queue.h"
 #include "heap-private.h"
 
 #include <string.h>
 
-/* Entries of the queue name a timer, or a flow when this bit of the slot is set. */
-#define ENG_SLOT_FLOW (UINT32_C (1) << 31)
-#define ENG_NO_SLOT   UINT32_MAX
 /* Beyond this a double no longer holds whole picoseconds: look again there. */
 #define ENG_RECHECK_PS (UINT64_C (1) << 53)
-
-typedef struct {
-  EngFn fn;
-  void *user;
-  uint64_t arg;
-  uint32_t generation; /* moves on when the timer fires or is cancelled */
-  uint32_t next_free;
-} EngTimerSlot;
 
 /* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c). */
 typedef enum {
@@ -100,57 +91,84 @@ typedef struct {
   bool mixed;
 } EngLinkFill;
 
+/* Flows, by slot. */
 typedef struct {
-  /* flows, by slot */
   EngFlowHead *head;
   EngFlowMove *move;
   EngFlowCall *call;
   double *bound;
   uint32_t *stamp;      /* the one queue entry that counts */
   uint32_t *generation; /* the handle that counts */
-  uint32_t n_flows, n_allocated;
+  uint32_t n, n_allocated;
   uint32_t n_moving;  /* past their latency and not ended, moving or not */
   uint32_t n_joined;  /* of these, since the last solve */
   GArray *free_slots; /* uint32_t, last in, first out */
   GArray *ended;      /* uint32_t: off their links at the next solve, free after it */
-  /* pool of link lists, in words; free blocks by size */
-  uint32_t *pool;
-  uint32_t n_pool, pool_allocated;
-  GArray *pool_free; /* by size class: first free block, ENG_NO_SLOT if none */
-  /* links */
-  EngLinkState *links;
+} EngFlows;
+
+/* Lists of links, in words; free blocks by size. */
+typedef struct {
+  uint32_t *word;
+  uint32_t n, n_allocated;
+  GArray *free; /* by size class: first free block, ENG_NO_SLOT if none */
+} EngPool;
+
+typedef struct {
+  EngLinkState *state;
   EngLinkFill *fill;
   GArray **marks; /* of EngMark, by link; NULL where it never was sorted */
   uint32_t n_marks;
-  uint32_t n_links, links_allocated;
+  uint32_t n, n_allocated;
   GArray *dirty; /* uint32_t */
-  EngSolve how;
+} EngLinks;
+
+/* Whether and from where a part is solved. */
+typedef struct {
   uint32_t n_skips, backoff; /* solves to go until the next try at a part, and how many follow a failure */
   double restart;            /* no flow below this level has another rate by what happened to flows since the last solve */
-  /* scratch of a solve */
+} EngPartial;
+
+/* What a solve has at hand. */
+typedef struct {
   uint32_t component; /* number of the latest; steps by 2 */
   GArray *members;    /* uint32_t flows of the component */
   GArray *reached;    /* uint32_t links of the component */
   GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
   bool keep_order;
-  uint64_t toil; /* flows solved in components since bundles were last looked for */
-  unsigned n_toil_failures;
-  bool has_bundles; /* ever */
   EngHeap by_share, by_bound;
+} EngWork;
+
+/* When to look for activities that are alike. */
+typedef struct {
+  uint64_t toil; /* flows solved in components since bundles were last looked for */
+  unsigned n_failures;
+  bool any; /* ever */
+} EngBundling;
+
+typedef struct {
+  EngFlows flows;
+  EngPool pool;
+  EngLinks links;
+  EngSolve how;
+  EngPartial part;
+  EngWork work;
+  EngBundling bundles;
 } EngNet;
 
+/* Debugging: events of one instant in an order of the seed's choice. */
+typedef struct {
+  bool shuffle;
+  BaseRandom random;
+  GArray *batch; /* EngEntry */
+} EngTies;
+
 struct Eng {
-  EngQueue *queue;
   EngTime now;
   bool running;
-  EngTimerSlot *timers;
-  uint32_t n_timers, timers_allocated, free_timer;
-  uint64_t n_dead;        /* entries of the queue that will not fire */
   uint64_t instant_limit; /* events without the clock moving */
   uint64_t instant_events;
-  bool shuffle, in_batch;
-  BaseRandom ties; /* when shuffling */
-  GArray *batch;   /* EngEntry, when shuffling */
+  EngAgenda agenda;
+  EngTies ties;
   EngStats stats;
   EngNet net;
 };
@@ -159,48 +177,62 @@ struct Eng {
 static inline double
 eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k)
 {
-  const EngFlowHead *head = &net->head[flow];
+  const EngFlowHead *head = &net->flows.head[flow];
   if (!head->mixed)
     return head->weight;
   double weight;
-  memcpy (&weight, &net->pool[head->uses + head->n_uses + 2u * k], sizeof weight);
+  memcpy (&weight, &net->pool.word[head->uses + head->n_uses + 2u * k], sizeof weight);
   return weight;
 }
 
-/* queue entries of flows */
+static inline bool
+eng_entry_is_live (const EngEntry *entry, void *user)
+{
+  const Eng *eng = user;
+  if ((entry->slot & ENG_SLOT_FLOW) != 0)
+    return eng->net.flows.stamp[entry->slot & ~ENG_SLOT_FLOW] == entry->generation;
+  return eng->agenda.timers[entry->slot].generation == entry->generation;
+}
+
+/* agenda.c: entries of flows in the queue */
 void eng_push_flow (Eng *eng, EngTime at, uint32_t flow);
 /* The flow's pending entry, if it has one, will not fire. */
 void eng_drop_flow_entry (Eng *eng, uint32_t flow);
 
-/* flow.c */
+/* pool.c: slots of flows, and words for the lists of their links */
 void eng_net_init (EngNet *net);
-void eng_net_clear (EngNet *net);
-void eng_net_fire (Eng *eng, uint32_t flow);
-/* How much of it has moved by now. */
-double eng_net_moved (const Eng *eng, uint32_t flow);
-/* When all has moved, were the rate to stay; `now` if it has, at most ENG_RECHECK_PS from now. */
-EngTime eng_flow_end_of (const EngFlowMove *move, EngTime now);
 uint32_t eng_flow_list_words (const EngFlowHead *head);
 uint32_t eng_net_take_slot (EngNet *net);
+void eng_net_give_slot (EngNet *net, uint32_t flow);
+/* Gives the slots of ended flows back; their links must have dropped them. */
+void eng_net_recycle (EngNet *net);
 uint32_t eng_net_take_words (EngNet *net, uint32_t n);
 void eng_net_give_words (EngNet *net, uint32_t at, uint32_t n);
-/* Puts a flow on its links. */
-void eng_net_join (Eng *eng, uint32_t flow);
-/* Gives the slots of ended flows back; their links must have dropped them. */
-void eng_net_recycle (Eng *eng);
-/* Flows that should move and have no rate; a link without capacity that one of them waits for. */
-uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
+
+/* move.c: progress of flows that are no bundle's */
+/* When all has moved, were the rate to stay; `now` if it has, at most ENG_RECHECK_PS from now. */
+EngTime eng_flow_end_of (const EngFlowMove *move, EngTime now);
+/* How much of it has moved by now. */
+double eng_flow_moved (const Eng *eng, uint32_t flow);
+/* Brings `left` up to date. */
+void eng_flow_advance (EngFlowMove *move, EngTime now);
+/* Of its end, at the rate it has. */
+void eng_flow_schedule_end (Eng *eng, uint32_t flow);
+void eng_flow_drop_end (Eng *eng, uint32_t flow);
 /* Sets a rate from now on and schedules the end. */
 void eng_net_set_rate (Eng *eng, uint32_t flow, double rate);
 
 /* link.c */
+/* Puts a flow on its links. */
+void eng_net_join (EngNet *net, uint32_t flow);
+
 static inline void
 eng_link_mark_dirty (EngNet *net, EngLink link)
 {
-  if (net->links[link].dirty)
+  if (net->links.state[link].dirty)
     return;
-  net->links[link].dirty = true;
-  g_array_append_val (net->dirty, link);
+  net->links.state[link].dirty = true;
+  g_array_append_val (net->links.dirty, link);
 }
 
 void eng_link_drop_ended (EngNet *net, EngLink link);
@@ -209,19 +241,24 @@ void eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated);
 static inline void
 eng_link_purge (EngNet *net, EngLink link)
 {
-  if (net->links[link].n_flows != net->links[link].n_live)
+  if (net->links.state[link].n_flows != net->links.state[link].n_live)
     eng_link_drop_ended (net, link);
 }
 
 static inline void
 eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated)
 {
-  if (busy != eng->net.links[link].busy || saturated != eng->net.links[link].saturated)
+  if (busy != eng->net.links.state[link].busy || saturated != eng->net.links.state[link].saturated)
     eng_link_change_use (eng, link, busy, saturated);
 }
 
-/* solve.c */
-void eng_net_solve (Eng *eng);
+/* flow.c */
+void eng_net_clear (EngNet *net);
+void eng_net_fire (Eng *eng, uint32_t flow);
+/* Flows that should move and have no rate; a link without capacity that one of them waits for. */
+uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
+
+/* fill.c */
 /* The number of a fresh component; flows and links never carry a number from the future. */
 void eng_net_next_component (EngNet *net);
 /* Gives rates to the members, whose links are `reached`, their fill[] and cut set; `level` is the last one below. */
@@ -233,5 +270,8 @@ void eng_net_note_use (Eng *eng);
 /* Solves for the flows that the dirty links can concern, from the lowest level that may have changed; FALSE where that does not
  * pay or cannot be told: then nothing has changed but that lists may have been purged. */
 bool eng_net_solve_part (Eng *eng);
+
+/* solve.c */
+void eng_net_solve (Eng *eng);
 
 #endif

@@ -8,17 +8,13 @@
 
 /* An instant of this many events is a loop: the largest honest one known, a million flows with a callback each, has 10^6. */
 #define INSTANT_LIMIT UINT64_C (100000000)
-/* Below this many dead entries the queue is not worth going through. */
-#define COMPACT_AT 1024
-
 Eng *
 eng_new (void)
 {
   Eng *eng = g_new0 (Eng, 1);
-  eng->queue = eng_queue_new ();
-  eng->free_timer = ENG_NO_SLOT;
+  eng_agenda_init (&eng->agenda);
   eng->instant_limit = INSTANT_LIMIT;
-  eng->batch = g_array_new (FALSE, FALSE, sizeof (EngEntry));
+  eng->ties.batch = g_array_new (FALSE, FALSE, sizeof (EngEntry));
   eng_net_init (&eng->net);
   return eng;
 }
@@ -29,9 +25,8 @@ eng_free (Eng *eng)
   if (eng == NULL)
     return;
   eng_net_clear (&eng->net);
-  g_array_unref (eng->batch);
-  g_free (eng->timers);
-  eng_queue_free (eng->queue);
+  g_array_unref (eng->ties.batch);
+  eng_agenda_clear (&eng->agenda);
   g_free (eng);
 }
 
@@ -50,8 +45,8 @@ eng_stats (const Eng *eng)
 void
 eng_set_tie_shuffle (Eng *eng, uint64_t seed)
 {
-  eng->shuffle = seed != 0;
-  eng->ties = base_random_stream (seed, "ties");
+  eng->ties.shuffle = seed != 0;
+  eng->ties.random = base_random_stream (seed, "ties");
 }
 
 void
@@ -60,102 +55,12 @@ eng_set_instant_limit (Eng *eng, uint64_t n_events)
   eng->instant_limit = n_events == 0 ? INSTANT_LIMIT : n_events;
 }
 
-static uint32_t
-take_timer_slot (Eng *eng)
-{
-  if (eng->free_timer != ENG_NO_SLOT) {
-    uint32_t slot = eng->free_timer;
-    eng->free_timer = eng->timers[slot].next_free;
-    return slot;
-  }
-  if (eng->n_timers == eng->timers_allocated) {
-    g_assert (eng->timers_allocated < ENG_SLOT_FLOW / 2);
-    eng->timers_allocated = eng->timers_allocated == 0 ? 64 : 2 * eng->timers_allocated;
-    eng->timers = g_renew (EngTimerSlot, eng->timers, eng->timers_allocated);
-  }
-  eng->timers[eng->n_timers].generation = 1;
-  return eng->n_timers++;
-}
-
-static inline void
-give_timer_slot (Eng *eng, uint32_t slot)
-{
-  EngTimerSlot *timer = &eng->timers[slot];
-  if (++timer->generation == 0)
-    timer->generation = 1; /* so that no handle is 0 */
-  timer->next_free = eng->free_timer;
-  eng->free_timer = slot;
-}
-
-EngTimer
-eng_at (Eng *eng, EngTime at, EngFn fn, void *user, uint64_t arg)
-{
-  g_assert (fn != NULL && at >= eng->now);
-  uint32_t slot = take_timer_slot (eng);
-  EngTimerSlot *timer = &eng->timers[slot];
-  timer->fn = fn;
-  timer->user = user;
-  timer->arg = arg;
-  eng_queue_push (eng->queue, (EngEntry){ .at = at, .slot = slot, .generation = timer->generation });
-  return (EngTimer)timer->generation << 32 | slot;
-}
-
-static bool
-is_live (const EngEntry *entry, void *user)
-{
-  const Eng *eng = user;
-  if ((entry->slot & ENG_SLOT_FLOW) != 0)
-    return eng->net.stamp[entry->slot & ~ENG_SLOT_FLOW] == entry->generation;
-  return eng->timers[entry->slot].generation == entry->generation;
-}
-
-/* Drops what will not fire. */
-static void
-compact (Eng *eng)
-{
-  eng_queue_compact (eng->queue, is_live, eng);
-  eng->n_dead = 0;
-}
-
-/* One entry of the queue has become dead. */
-static void
-count_dead (Eng *eng)
-{
-  eng->n_dead++;
-  if (!eng->in_batch && eng->n_dead >= COMPACT_AT && 2 * eng->n_dead > eng_queue_n (eng->queue))
-    compact (eng);
-}
-
-bool
-eng_cancel (Eng *eng, EngTimer timer)
-{
-  uint32_t slot = (uint32_t)timer, generation = (uint32_t)(timer >> 32);
-  if (generation == 0 || slot >= eng->n_timers || eng->timers[slot].generation != generation)
-    return false;
-  give_timer_slot (eng, slot);
-  count_dead (eng);
-  return true;
-}
-
-void
-eng_push_flow (Eng *eng, EngTime at, uint32_t flow)
-{
-  eng_queue_push (eng->queue, (EngEntry){ .at = at, .slot = flow | ENG_SLOT_FLOW, .generation = eng->net.stamp[flow] });
-}
-
-void
-eng_drop_flow_entry (Eng *eng, uint32_t flow)
-{
-  eng->net.stamp[flow]++;
-  count_dead (eng);
-}
-
 /* Runs one entry; dead ones cost nothing and count for nothing. */
 static inline void
 fire (Eng *eng, EngEntry entry)
 {
-  if (!is_live (&entry, eng)) {
-    eng->n_dead--;
+  if (!eng_entry_is_live (&entry, eng)) {
+    eng->agenda.n_dead--;
     return;
   }
   eng->stats.events++;
@@ -164,8 +69,8 @@ fire (Eng *eng, EngEntry entry)
     eng_net_fire (eng, entry.slot & ~ENG_SLOT_FLOW);
     return;
   }
-  EngTimerSlot timer = eng->timers[entry.slot];
-  give_timer_slot (eng, entry.slot);
+  EngTimerSlot timer = eng->agenda.timers[entry.slot];
+  eng_agenda_give_timer (&eng->agenda, entry.slot);
   timer.fn (eng, timer.user, timer.arg);
 }
 
@@ -173,22 +78,22 @@ fire (Eng *eng, EngEntry entry)
 static void
 fire_shuffled (Eng *eng, EngEntry entry)
 {
-  GArray *batch = eng->batch;
+  GArray *batch = eng->ties.batch;
   g_array_set_size (batch, 0);
   g_array_append_val (batch, entry);
-  while (eng_queue_pop_at (eng->queue, eng->now, &entry))
+  while (eng_queue_pop_at (eng->agenda.queue, eng->now, &entry))
     g_array_append_val (batch, entry);
   EngEntry *entries = (EngEntry *)(void *)batch->data;
   for (guint i = batch->len; i > 1; i--) {
-    guint j = base_random_below (&eng->ties, i);
+    guint j = base_random_below (&eng->ties.random, i);
     entry = entries[i - 1];
     entries[i - 1] = entries[j];
     entries[j] = entry;
   }
-  eng->in_batch = true; /* a compaction would not see what is out of the queue, and lose count of the dead */
+  eng->agenda.held_out = true; /* a compaction would not see what is out of the queue, and lose count of the dead */
   for (guint i = 0; i < batch->len; i++)
     fire (eng, g_array_index (batch, EngEntry, i));
-  eng->in_batch = false;
+  eng->agenda.held_out = false;
 }
 
 static gboolean
@@ -209,21 +114,21 @@ static gboolean
 run_instant (Eng *eng, EngEntry entry, bool have_entry, EngTime until, uint64_t began, uint64_t max_events, GError **error)
 {
   for (;;) {
-    while (have_entry || eng_queue_pop_at (eng->queue, eng->now, &entry)) {
+    while (have_entry || eng_queue_pop_at (eng->agenda.queue, eng->now, &entry)) {
       have_entry = false;
-      if (eng->shuffle)
+      if (eng->ties.shuffle)
         fire_shuffled (eng, entry);
       else
         fire (eng, entry);
       bool passed = eng->instant_events > eng->instant_limit;
       if (max_events != 0 && eng->stats.events - began >= max_events) {
-        compact (eng); /* only what will fire counts as left to do */
-        passed = passed || (eng_queue_n (eng->queue) > 0 && eng_queue_peek (eng->queue) <= until);
+        eng_agenda_compact (eng); /* only what will fire counts as left to do */
+        passed = passed || (eng_queue_n (eng->agenda.queue) > 0 && eng_queue_peek (eng->agenda.queue) <= until);
       }
       if (passed)
         return report_loop (eng, eng->stats.events - began, max_events, error);
     }
-    if (eng->net.dirty->len == 0)
+    if (eng->net.links.dirty->len == 0)
       return TRUE;
     eng_net_solve (eng);
   }
@@ -249,11 +154,11 @@ static bool
 pop_live (Eng *eng, EngTime until, EngEntry *entry)
 {
   EngTime next;
-  while ((next = eng_queue_peek (eng->queue)) <= until && next != ENG_TIME_NEVER) {
-    eng_queue_pop (eng->queue, entry);
-    if (is_live (entry, eng))
+  while ((next = eng_queue_peek (eng->agenda.queue)) <= until && next != ENG_TIME_NEVER) {
+    eng_queue_pop (eng->agenda.queue, entry);
+    if (eng_entry_is_live (entry, eng))
       return true;
-    eng->n_dead--;
+    eng->agenda.n_dead--;
   }
   return false;
 }
@@ -273,14 +178,14 @@ run_until (Eng *eng, EngTime until, uint64_t max_events, GError **error)
     eng->now = entry.at;
     eng->instant_events = 0;
   }
-  bool drained = eng_queue_n (eng->queue) == eng->n_dead;
+  bool drained = eng_queue_n (eng->agenda.queue) == eng->agenda.n_dead;
   if (drained) {
-    compact (eng);
-    eng_queue_rewind (eng->queue, eng->now);
+    eng_agenda_compact (eng);
+    eng_queue_rewind (eng->agenda.queue, eng->now);
   }
   if (until == ENG_TIME_NEVER)
     return check_drained (eng, !drained, error);
-  if (until > eng->now && !(drained && eng->net.n_moving == 0)) {
+  if (until > eng->now && !(drained && eng->net.flows.n_moving == 0)) {
     eng->now = until;
     eng->instant_events = 0;
   }

@@ -67,7 +67,7 @@ typedef struct {
   EngTask task;
   uint32_t first; /* of its standings */
   double speed;
-  EngTime since; /* of left_ps */
+  EngTime since;  /* of left_ps */
   double left_ps; /* of a delay: work, as time at speed 1 */
   EngTimer timer;
   EngFlow flow;

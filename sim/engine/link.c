@@ -1,5 +1,4 @@
 /* Links: capacities, who moves on them, and what they have carried. */
-#include "bundle-private.h"
 #include "engine-private.h"
 
 #include <math.h>
@@ -8,18 +7,18 @@ EngLink
 eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n)
 {
   EngNet *net = &eng->net;
-  g_assert ((uint64_t)net->n_links + n < ENG_SLOT_FLOW);
-  EngLink first = net->n_links;
-  if (first + n > net->links_allocated) {
-    net->links_allocated = MAX (first + n, MAX (64u, 2u * net->links_allocated));
-    net->links = g_renew (EngLinkState, net->links, net->links_allocated);
-    net->fill = g_renew (EngLinkFill, net->fill, net->links_allocated);
+  g_assert ((uint64_t)net->links.n + n < ENG_SLOT_FLOW);
+  EngLink first = net->links.n;
+  if (first + n > net->links.n_allocated) {
+    net->links.n_allocated = MAX (first + n, MAX (64u, 2u * net->links.n_allocated));
+    net->links.state = g_renew (EngLinkState, net->links.state, net->links.n_allocated);
+    net->links.fill = g_renew (EngLinkFill, net->links.fill, net->links.n_allocated);
   }
   for (unsigned i = 0; i < n; i++) {
     g_assert (capacity_per_s[i] >= 0.0 && isfinite (capacity_per_s[i]));
-    net->links[first + i] = (EngLinkState){ .capacity = capacity_per_s[i], .since = eng->now };
+    net->links.state[first + i] = (EngLinkState){ .capacity = capacity_per_s[i], .since = eng->now };
   }
-  net->n_links += n;
+  net->links.n += n;
   return first;
 }
 
@@ -32,30 +31,63 @@ eng_link_new (Eng *eng, double capacity_per_s)
 unsigned
 eng_n_links (const Eng *eng)
 {
-  return eng->net.n_links;
+  return eng->net.links.n;
 }
 
 void
 eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
 {
-  g_assert (link < eng->net.n_links);
+  g_assert (link < eng->net.links.n);
   g_assert (capacity_per_s >= 0.0 && isfinite (capacity_per_s));
-  EngLinkState *state = &eng->net.links[link];
+  EngLinkState *state = &eng->net.links.state[link];
   if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
-    eng->net.restart = fmin (eng->net.restart, state->capacity / (state->n_live * state->unit));
+    eng->net.part.restart = fmin (eng->net.part.restart, state->capacity / (state->n_live * state->unit));
   state->capacity = capacity_per_s;
   state->grown = true;
   eng_link_mark_dirty (&eng->net, link);
 }
 
+/* `first`: its priority is 1. */
+static inline void
+join_link (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
+{
+  EngLinkState *state = &net->links.state[link];
+  if (state->n_flows == 0) {
+    state->unit = weight;
+    state->plain = first;
+    state->sorted = false;
+  } else if (!first || weight < state->unit || weight > state->unit) {
+    state->plain = false;
+  }
+  state->grown = true;
+  if (state->n_flows == state->n_allocated) {
+    state->n_allocated = state->n_allocated == 0 ? 4 : 2 * state->n_allocated;
+    state->flows = g_renew (uint32_t, state->flows, state->n_allocated);
+  }
+  state->flows[state->n_flows++] = flow;
+  state->n_live++;
+  eng_link_mark_dirty (net, link);
+}
+
+void
+eng_net_join (EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  bool first = head->state == ENG_FLOW_MOVING && head->priority >= 1.0 && head->priority <= 1.0;
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    join_link (net, net->pool.word[head->uses + k], flow, eng_net_weight (net, flow, k), first);
+  if (head->bounded && net->flows.bound[flow] < net->part.restart)
+    net->part.restart = net->flows.bound[flow]; /* only where the priority is 1 does the level matter */
+}
+
 void
 eng_link_drop_ended (EngNet *net, EngLink link)
 {
-  EngLinkState *state = &net->links[link];
+  EngLinkState *state = &net->links.state[link];
   uint32_t n = 0;
   if (state->n_live > 0)
     for (uint32_t i = 0; i < state->n_flows; i++)
-      if (net->head[state->flows[i]].state >= ENG_FLOW_MOVING)
+      if (net->flows.head[state->flows[i]].state >= ENG_FLOW_MOVING)
         state->flows[n++] = state->flows[i];
   g_assert (n == state->n_live);
   state->n_flows = n;
@@ -64,7 +96,7 @@ eng_link_drop_ended (EngNet *net, EngLink link)
 void
 eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated)
 {
-  EngLinkState *state = &eng->net.links[link];
+  EngLinkState *state = &eng->net.links.state[link];
   if (state->busy)
     state->busy_ps += eng->now - state->since;
   if (state->saturated)
@@ -75,38 +107,17 @@ eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated)
 }
 
 double
-eng_link_carried (Eng *eng, EngLink link)
-{
-  const EngNet *net = &eng->net;
-  g_assert (link < net->n_links);
-  const EngLinkState *state = &net->links[link];
-  double carried = state->carried;
-  for (uint32_t i = 0; i < state->n_flows; i++) {
-    uint32_t flow = state->flows[i];
-    const EngFlowHead *head = &net->head[flow];
-    if (head->state < ENG_FLOW_MOVING)
-      continue;
-    uint32_t k = 0;
-    while (net->pool[head->uses + k] != link)
-      k++;
-    double moved = head->state == ENG_FLOW_CARRIER ? eng_bundle_moved (eng, flow) : eng_net_moved (eng, flow);
-    carried += eng_net_weight (net, flow, k) * moved;
-  }
-  return carried;
-}
-
-double
 eng_link_busy_s (Eng *eng, EngLink link)
 {
-  g_assert (link < eng->net.n_links);
-  const EngLinkState *state = &eng->net.links[link];
+  g_assert (link < eng->net.links.n);
+  const EngLinkState *state = &eng->net.links.state[link];
   return eng_time_to_s (state->busy_ps + (state->busy ? eng->now - state->since : 0));
 }
 
 double
 eng_link_saturated_s (Eng *eng, EngLink link)
 {
-  g_assert (link < eng->net.n_links);
-  const EngLinkState *state = &eng->net.links[link];
+  g_assert (link < eng->net.links.n);
+  const EngLinkState *state = &eng->net.links.state[link];
   return eng_time_to_s (state->saturated_ps + (state->saturated ? eng->now - state->since : 0));
 }

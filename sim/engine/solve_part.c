@@ -34,20 +34,20 @@ typedef struct {
 static inline bool
 is_below (const EngNet *net, uint32_t flow, double level)
 {
-  return net->head[flow].state == ENG_FLOW_MOVING && net->head[flow].seen != 0 && net->move[flow].rate < level;
+  return net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].seen != 0 && net->flows.move[flow].rate < level;
 }
 
 static GArray *
 marks_of (EngNet *net, EngLink link)
 {
-  if (net->n_marks < net->n_links) {
-    net->marks = g_renew (GArray *, net->marks, net->n_links);
-    while (net->n_marks < net->n_links)
-      net->marks[net->n_marks++] = NULL;
+  if (net->links.n_marks < net->links.n) {
+    net->links.marks = g_renew (GArray *, net->links.marks, net->links.n);
+    while (net->links.n_marks < net->links.n)
+      net->links.marks[net->links.n_marks++] = NULL;
   }
-  if (net->marks[link] == NULL)
-    net->marks[link] = g_array_new (FALSE, FALSE, sizeof (EngMark));
-  return net->marks[link];
+  if (net->links.marks[link] == NULL)
+    net->links.marks[link] = g_array_new (FALSE, FALSE, sizeof (EngMark));
+  return net->links.marks[link];
 }
 
 /* The flow at flows[at], which is the next in order, has got its rate. */
@@ -74,11 +74,11 @@ by_rate (const void *a, const void *b)
 static void
 sort_link (EngNet *net, EngLink link, uint32_t n)
 {
-  EngLinkState *state = &net->links[link];
+  EngLinkState *state = &net->links.state[link];
   GArray *marks = marks_of (net, link);
   g_autofree EngHeapItem *items = g_new (EngHeapItem, (gsize)n + 1u);
   for (uint32_t i = 0; i < n; i++)
-    items[i] = (EngHeapItem){ .key = net->move[state->flows[i]].rate, .id = state->flows[i] };
+    items[i] = (EngHeapItem){ .key = net->flows.move[state->flows[i]].rate, .id = state->flows[i] };
   qsort (items, n, sizeof *items, by_rate);
   g_array_set_size (marks, 0);
   for (uint32_t i = 0; i < n; i++) {
@@ -99,7 +99,7 @@ cut_sorted (const Part *part, EngLinkState *state)
     at--;
   n = state->cut = at;
   for (; at < state->n_flows; at++)
-    if (net->head[state->flows[at]].state == ENG_FLOW_MOVING)
+    if (net->flows.head[state->flows[at]].state == ENG_FLOW_MOVING)
       state->flows[n++] = state->flows[at];
   if (n == state->n_live)
     state->n_flows = n;
@@ -113,19 +113,19 @@ cut_unsorted (const Part *part, EngLinkState *state, EngLinkFill *fill)
   EngNet *net = &part->eng->net;
   uint32_t n = 0;
   double sum = 0.0;
-  g_array_set_size (net->frozen, 0); /* not needed yet */
+  g_array_set_size (net->work.frozen, 0); /* not needed yet */
   for (uint32_t i = 0; i < state->n_flows; i++) {
     uint32_t flow = state->flows[i];
     if (is_below (net, flow, part->level)) {
-      sum += net->move[flow].rate;
+      sum += net->flows.move[flow].rate;
       state->flows[n++] = flow;
-    } else if (net->head[flow].state == ENG_FLOW_MOVING) {
-      g_array_append_val (net->frozen, flow);
+    } else if (net->flows.head[flow].state == ENG_FLOW_MOVING) {
+      g_array_append_val (net->work.frozen, flow);
     }
   }
   state->cut = n;
-  for (guint i = 0; i < net->frozen->len; i++)
-    state->flows[n++] = g_array_index (net->frozen, uint32_t, i);
+  for (guint i = 0; i < net->work.frozen->len; i++)
+    state->flows[n++] = g_array_index (net->work.frozen, uint32_t, i);
   g_assert (n == state->n_live);
   state->n_flows = n;
   state->n_scans = (uint8_t)MIN (state->n_scans + 1, UINT8_MAX);
@@ -137,10 +137,10 @@ static bool
 reach (Part *part, EngLink link)
 {
   EngNet *net = &part->eng->net;
-  EngLinkState *state = &net->links[link];
-  state->seen = net->component;
-  net->fill[link] = (EngLinkFill){ .unit = state->unit };
-  g_array_append_val (net->reached, link);
+  EngLinkState *state = &net->links.state[link];
+  state->seen = net->work.component;
+  net->links.fill[link] = (EngLinkFill){ .unit = state->unit };
+  g_array_append_val (net->work.reached, link);
   if (state->n_live == 0) {
     state->n_flows = 0;
     return true;
@@ -148,12 +148,12 @@ reach (Part *part, EngLink link)
   if (!state->plain)
     return false;
   if (!state->sorted)
-    cut_unsorted (part, state, &net->fill[link]);
+    cut_unsorted (part, state, &net->links.fill[link]);
   else if (!cut_sorted (part, state))
     return false;
   part->n_listed += state->n_flows;
   part->n_filled += state->n_flows - state->cut;
-  return net->how != ENG_SOLVE_AUTO || part->n_filled < FILLED_BEFORE_JUDGING + net->n_moving / 8 ||
+  return net->how != ENG_SOLVE_AUTO || part->n_filled < FILLED_BEFORE_JUDGING + net->flows.n_moving / 8 ||
          2 * part->n_filled <= part->n_listed;
 }
 
@@ -162,25 +162,25 @@ static bool
 gather (Part *part)
 {
   EngNet *net = &part->eng->net;
-  g_array_set_size (net->members, 0);
-  g_array_set_size (net->reached, 0);
-  for (guint i = 0; i < net->dirty->len; i++)
-    if (!reach (part, g_array_index (net->dirty, uint32_t, i)))
+  g_array_set_size (net->work.members, 0);
+  g_array_set_size (net->work.reached, 0);
+  for (guint i = 0; i < net->links.dirty->len; i++)
+    if (!reach (part, g_array_index (net->links.dirty, uint32_t, i)))
       return false;
-  for (guint i = 0; i < net->reached->len; i++) {
-    const EngLinkState *state = &net->links[g_array_index (net->reached, uint32_t, i)];
+  for (guint i = 0; i < net->work.reached->len; i++) {
+    const EngLinkState *state = &net->links.state[g_array_index (net->work.reached, uint32_t, i)];
     for (uint32_t j = state->cut; j < state->n_flows; j++) {
       uint32_t flow = state->flows[j];
-      EngFlowHead *head = &net->head[flow];
-      if (head->seen == net->component)
+      EngFlowHead *head = &net->flows.head[flow];
+      if (head->seen == net->work.component)
         continue;
-      head->seen = net->component;
-      g_array_append_val (net->members, flow);
+      head->seen = net->work.component;
+      g_array_append_val (net->work.members, flow);
       for (uint32_t k = 0; k < head->n_uses; k++) {
-        EngLink link = net->pool[head->uses + k];
-        if (net->links[link].seen != net->component && !reach (part, link))
+        EngLink link = net->pool.word[head->uses + k];
+        if (net->links.state[link].seen != net->work.component && !reach (part, link))
           return false;
-        net->fill[link].rest_lo++;
+        net->links.fill[link].rest_lo++;
       }
     }
   }
@@ -191,8 +191,8 @@ gather (Part *part)
 static void
 restore (EngNet *net, EngLink link)
 {
-  EngLinkState *state = &net->links[link];
-  EngLinkFill *fill = &net->fill[link];
+  EngLinkState *state = &net->links.state[link];
+  EngLinkFill *fill = &net->links.fill[link];
   bool rests = fill->rest_lo == 0; /* nothing to fill: only whether it is full is asked */
   bool often = state->n_scans >= SCANS_BEFORE_SORT && state->n_flows >= LIST_WORTH_SORTING;
   fill->settled_lo = fill->rest_lo;
@@ -218,13 +218,13 @@ restore (EngNet *net, EngLink link)
 static void
 list_in_order (EngNet *net)
 {
-  for (guint i = 0; i < net->frozen->len; i++) {
-    uint32_t flow = g_array_index (net->frozen, uint32_t, i);
-    const EngFlowHead *head = &net->head[flow];
+  for (guint i = 0; i < net->work.frozen->len; i++) {
+    uint32_t flow = g_array_index (net->work.frozen, uint32_t, i);
+    const EngFlowHead *head = &net->flows.head[flow];
     for (uint32_t k = 0; k < head->n_uses; k++) {
-      EngLink link = net->pool[head->uses + k];
-      EngLinkState *state = &net->links[link];
-      add_mark (net->marks[link], net->move[flow].rate, state->unit, state->cut);
+      EngLink link = net->pool.word[head->uses + k];
+      EngLinkState *state = &net->links.state[link];
+      add_mark (net->links.marks[link], net->flows.move[flow].rate, state->unit, state->cut);
       state->flows[state->cut++] = flow;
     }
   }
@@ -237,24 +237,24 @@ solve_from (Part *part)
   double level = 0.0;
   if (!gather (part))
     return false;
-  for (guint i = 0; i < net->reached->len; i++) { /* rounding may leave a flow on either side of the cut */
-    EngLink link = g_array_index (net->reached, uint32_t, i);
-    if (net->fill[link].rest_lo != net->links[link].n_flows - net->links[link].cut)
+  for (guint i = 0; i < net->work.reached->len; i++) { /* rounding may leave a flow on either side of the cut */
+    EngLink link = g_array_index (net->work.reached, uint32_t, i);
+    if (net->links.fill[link].rest_lo != net->links.state[link].n_flows - net->links.state[link].cut)
       return false;
   }
-  for (guint i = 0; i < net->reached->len; i++) {
-    EngLink link = g_array_index (net->reached, uint32_t, i);
+  for (guint i = 0; i < net->work.reached->len; i++) {
+    EngLink link = g_array_index (net->work.reached, uint32_t, i);
     restore (net, link);
-    level = fmax (level, net->fill[link].level);
+    level = fmax (level, net->links.fill[link].level);
   }
-  g_array_set_size (net->frozen, 0);
-  net->keep_order = true;
+  g_array_set_size (net->work.frozen, 0);
+  net->work.keep_order = true;
   eng_net_fill (part->eng, level);
-  net->keep_order = false;
-  g_assert (net->frozen->len == net->members->len);
+  net->work.keep_order = false;
+  g_assert (net->work.frozen->len == net->work.members->len);
   eng_net_note_use (part->eng);
   list_in_order (net);
-  part->eng->stats.solved += net->members->len;
+  part->eng->stats.solved += net->work.members->len;
   return true;
 }
 
@@ -265,16 +265,16 @@ is_worth_trying (EngNet *net)
   bool shared = false;
   if (net->how == ENG_SOLVE_FULL || net->how == ENG_SOLVE_BUNDLED)
     return false;
-  if (net->how == ENG_SOLVE_AUTO && (net->n_moving < LEAST_MOVING || 2 * net->n_joined > net->n_moving))
+  if (net->how == ENG_SOLVE_AUTO && (net->flows.n_moving < LEAST_MOVING || 2 * net->flows.n_joined > net->flows.n_moving))
     return false;
-  for (guint i = 0; i < net->dirty->len; i++) {
-    const EngLinkState *state = &net->links[g_array_index (net->dirty, uint32_t, i)];
+  for (guint i = 0; i < net->links.dirty->len; i++) {
+    const EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
     if (state->n_live > 0 && !state->plain)
       return false;
     shared = shared || state->n_live > 1;
   }
-  if (shared && net->how == ENG_SOLVE_AUTO && net->n_skips > 0) {
-    net->n_skips--;
+  if (shared && net->how == ENG_SOLVE_AUTO && net->part.n_skips > 0) {
+    net->part.n_skips--;
     return false;
   }
   return shared;
@@ -284,9 +284,9 @@ is_worth_trying (EngNet *net)
 static double
 lowest_level (const EngNet *net)
 {
-  double level = net->restart;
-  for (guint i = 0; i < net->dirty->len; i++) {
-    const EngLinkState *state = &net->links[g_array_index (net->dirty, uint32_t, i)];
+  double level = net->part.restart;
+  for (guint i = 0; i < net->links.dirty->len; i++) {
+    const EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
     if (state->grown && state->n_live > 0)
       level = fmin (level, state->capacity / (state->n_live * state->unit));
   }
@@ -304,17 +304,17 @@ eng_net_solve_part (Eng *eng)
     return false;
   eng_net_next_component (net);
   bool solved = solve_from (&part);
-  for (guint i = 0; i < net->reached->len; i++)
-    net->links[g_array_index (net->reached, uint32_t, i)].cut = 0;
+  for (guint i = 0; i < net->work.reached->len; i++)
+    net->links.state[g_array_index (net->work.reached, uint32_t, i)].cut = 0;
   if (!solved) {
-    net->backoff = MIN (MAX (1, 2 * net->backoff), MOST_SKIPS);
-    net->n_skips = net->backoff;
+    net->part.backoff = MIN (MAX (1, 2 * net->part.backoff), MOST_SKIPS);
+    net->part.n_skips = net->part.backoff;
     return false;
   }
-  net->backoff = 0;
+  net->part.backoff = 0;
   eng->stats.parts++;
-  for (guint i = 0; i < net->dirty->len; i++) {
-    EngLinkState *state = &net->links[g_array_index (net->dirty, uint32_t, i)];
+  for (guint i = 0; i < net->links.dirty->len; i++) {
+    EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
     state->dirty = state->grown = false;
   }
   return true;

@@ -17,13 +17,19 @@ base_hash_word (guint64 hash, guint64 word)
   return hash ^ hash >> 29;
 }
 
-/* The same of a number's bits: 0 and -0 differ. */
+/* A number's bits: 0 and -0 differ. */
 static inline guint64
-base_hash_double (guint64 hash, double value)
+base_double_bits (double value)
 {
   guint64 bits;
   memcpy (&bits, &value, sizeof bits);
-  return base_hash_word (hash, bits);
+  return bits;
+}
+
+static inline guint64
+base_hash_double (guint64 hash, double value)
+{
+  return base_hash_word (hash, base_double_bits (value));
 }
 
 /* One small number to 32 bits, of which the high ones are the better. */
