@@ -1,8 +1,8 @@
 /* What the text and the JSON of nccl-tests share: runs, their ranks, and rows that are looked at before they become CSV.
  *
  * A row says three times how fast it was: size / time = algbw, algbw x factor = busbw, and the factor depends on the operation and
- * the number of ranks (models/op.c). Where the three disagree by more than rounding allows, a header is of another run, or --op,
- * --nodes or --gpus is wrong: that is warned about, and the row is kept.
+ * the number of ranks (models/collective/op.c). Where the three disagree by more than rounding allows, a header is of another run,
+ * or --op, --nodes or --gpus is wrong: that is warned about, and the row is kept.
  * Source: NVIDIA/nccl-tests a0b82b2 src/util.cu (writeDeviceReport, writeBenchmarkLineBody, getFloatStr), src/common.cu. */
 #include <math.h>
 #include <stdarg.h>

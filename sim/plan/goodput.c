@@ -1,4 +1,4 @@
-/* Failures of a plan's runs: the closed form of goodput (models/failure.c, docs/goodput.md) for each machine and each step on it.
+/* Failures of a plan's runs: the closed form of goodput (cost/failure.c, docs/goodput.md) for each machine and each step on it.
  * A checkpoint to a tier is priced as a scenario's is (checkpoint.c), on each machine once: what is saved is the same whatever the
  * cut, and what is read back grows with what the cut's ranks hold,
  *

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "kernel-private.h"
+#include "kernels/kernel-private.h"
 
 static BaseNum
 num (double v)

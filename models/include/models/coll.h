@@ -65,7 +65,7 @@ typedef struct {
   MdlTerm term[MDL_MAX_TERMS];
 } MdlCollCost;
 
-/* A row of the table of algorithms. One file a row: coll_ring.c … */
+/* A row of the table of algorithms. One file a row: collective/ring.c … */
 typedef struct {
   MdlAlgo algo;
   const char *summary, *source;

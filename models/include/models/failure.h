@@ -1,6 +1,6 @@
 /* How often the parts of a cluster fail, and what that leaves of a long run: rates as data (calibrate/defaults/failures), the mean
  * time to failure of a job, and closed forms of goodput and of the best interval between checkpoints. Formulas and sources: the
- * head of models/failure.c and docs/goodput.md. */
+ * head of models/cost/failure.c and docs/goodput.md. */
 #ifndef MODELS_FAILURE_H
 #define MODELS_FAILURE_H
 

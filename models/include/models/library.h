@@ -47,7 +47,7 @@ const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
 
 /* What making `count` communicators of `ranks` ranks takes, one after the other, the first one of its processes included; `local`:
- * ranks of a node. *source (may be NULL): weakest constant used. 0 for count 0 or one rank. s. Source: models/library.c. */
+ * ranks of a node. *source (may be NULL): weakest constant used. 0 for count 0 or one rank. s. Source: collective/library.c. */
 double mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source);
 
 /* What that plugin tells NCCL of its latency, s; 0 where there is none or it tells nothing. */

@@ -1,4 +1,4 @@
-/* What a run costs: bought or rented, and the energy that it takes. Formulas and sources: models/money.c. */
+/* What a run costs: bought or rented, and the energy that it takes. Formulas and sources: models/cost/money.c. */
 #ifndef MODELS_MONEY_H
 #define MODELS_MONEY_H
 

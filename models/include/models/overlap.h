@@ -1,4 +1,4 @@
-/* What compute and communication do to each other on a GPU. Model, sources and what it was checked against: models/overlap.c and
+/* What compute and communication do to each other on a GPU. Model, sources and what it was checked against: kernels/overlap.c and
  * docs/overlap.md. Two things happen, and a simulation needs both:
  *
  *   wait   a collective that runs on SMs starts only once running kernels leave some free, on every rank (mdl_overlap_wait_s);
@@ -78,7 +78,7 @@ double mdl_overlap_many (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOve
                          unsigned n, double *comm_out);
 
 /* B that a rank's HBM moves for a collective of `size_B` (as nccl-tests counts it), out of place, among `ranks`; the mean of the
- * ranks. Sources: models/overlap.c. */
+ * ranks. Sources: models/kernels/overlap.c. */
 double mdl_overlap_memory_B (MdlOp op, MdlOverlapCommKind kind, double size_B, unsigned ranks);
 
 /* Seconds from when a collective is ready, at any moment of one of a row of kernels of `kernel_s`, to when all of `ranks` have

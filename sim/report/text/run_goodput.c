@@ -286,7 +286,7 @@ append_best (const Gdp *goodput, GString *out)
   g_string_append_c (out, '\n');
 }
 
-/* The closed form taken apart, as models/failure.c has it. */
+/* The closed form taken apart, as models/cost/failure.c has it. */
 static void
 append_terms (const Gdp *goodput, GString *out)
 {

@@ -2,7 +2,7 @@
  * backward passes one by one, as sync.c fills them, and parameters gathered before the first forward passes.
  *
  *     a bucket begins when its last gradient is there and the one before it has gone; beside turns it takes y times as long, and
- *     what is computed meanwhile x times (models/overlap.c, over the works of a layer's pass); what is left behind the last turn
+ *     what is computed meanwhile x times (kernels/overlap.c, over the works of a layer's pass); what is left behind the last turn
  *     is exposed.
  *
  * Valid: turns that nothing else slows at the same time; a rank's groups stand for those of all pipeline ranks.

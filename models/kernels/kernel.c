@@ -16,7 +16,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "kernel-private.h"
+#include "kernels/kernel-private.h"
 
 /* Sharpness of the corner where power begins to limit. */
 static const double CORNER = 8.0;

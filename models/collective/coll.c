@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 /* In NCCL's order, which decides ties. */
 const MdlColl *const mdl_colls[] = { &mdl_coll_tree,          &mdl_coll_ring,     &mdl_coll_collnet_direct,

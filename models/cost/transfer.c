@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 #include "models/links.h"
 
 const BaseName mdl_copy_names[] = {

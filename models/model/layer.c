@@ -11,7 +11,7 @@
  * Check: FLOP = closed form of models/llm.h, bytes of collectives = closed form (tests/unit). */
 #include <math.h>
 
-#include "layer-private.h"
+#include "model/layer-private.h"
 
 const BaseName mdl_framework_names[] = {
   { "eager", MDL_FRAMEWORK_EAGER, "a kernel an operation, launched by the framework" },

@@ -19,7 +19,7 @@
  * accuracy_models_others (5 to 8 H200 and B200 at 8 GiB), test_models_sharp (2 nodes: 25 + 18 us). */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static unsigned
 n_steps (const MdlCollQuestion *q)

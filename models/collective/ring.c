@@ -41,7 +41,7 @@
  * Check: test_models_coll (plain: 4 ranks, 1 us, 1 GB/s, 4 GB: 6.000006 s); law_models_coll; accuracy_models_h200. */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static gboolean
 is_chain (MdlOp op)

@@ -12,7 +12,7 @@
  * Source: Dao 2307.08691 section 3.1 (FLOP); Liu et al. 2310.01889; Llama 3 2407.21783 section 3.3.2; Jacobs et al. 2309.14509;
  * DeepSeek-V2 2405.04434 section 2.1; kernel counts: torch/nn/functional and transformers' eager modules [assumed].
  * Valid: cp cuts a sequence so that causal work is even (2·cp chunks in zig-zag). */
-#include "layer-private.h"
+#include "model/layer-private.h"
 
 /* What a rank holds. */
 typedef struct {

@@ -29,7 +29,7 @@
  * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static gboolean
 is_half (const MdlCollQuestion *q)

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "tuner-private.h"
+#include "nccl/tuner-private.h"
 
 static void say (char *how, const char *format, ...) G_GNUC_PRINTF (2, 3);
 

@@ -19,7 +19,7 @@
  * Valid: with tp > 1 and without sp each rank routes all tokens, and the experts are cut by etp = tp. */
 #include <math.h>
 
-#include "layer-private.h"
+#include "model/layer-private.h"
 
 /* ---- dense ---- */
 

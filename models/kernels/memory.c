@@ -11,7 +11,7 @@
  * Check: test_models_kernel, law_models_kernel, accuracy.fit_kernels. */
 #include <math.h>
 
-#include "kernel-private.h"
+#include "kernels/kernel-private.h"
 
 void
 mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory, MdlKernelCost *cost)

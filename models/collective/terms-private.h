@@ -27,7 +27,7 @@ double mdl_time_s (double size_B, double rate_Bps);
 double mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring);
 double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question);
 
-/* NVLS, alone and over several nodes (coll_nvls.c): channels in use, the constant of the links' efficiency, and why a node cannot
+/* NVLS, alone and over several nodes (nvls.c): channels in use, the constant of the links' efficiency, and why a node cannot
  * (static text, NULL if it can). */
 double mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *question);
 const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability);

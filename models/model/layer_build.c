@@ -17,7 +17,7 @@
  * Bytes of memory-bound kernels: each operand read once, each result written once.
  * Source: Shoeybi et al. 1909.08053 section 3; Korthikanti et al. 2205.05198 section 4.2.2; Hu et al. 2106.09685 section 4.
  * Check: sums over a layer equal closed forms (tests/unit). */
-#include "layer-private.h"
+#include "model/layer-private.h"
 
 void
 mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask, unsigned layer, GArray *out)

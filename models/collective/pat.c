@@ -18,7 +18,7 @@
  * Check: test_models_sharp (8 ranks, no data: 8 + 8 x 2.8 + 3 x 4 us), test_workload_sharp (messages against the form). */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static unsigned
 n_steps (const MdlCollQuestion *q)

@@ -6,7 +6,7 @@
  *     o      = latency + m L b / f + b / (stream s)            s = min (stripes, b / stripe size) targets of one request
  * Volumes and object stores cap bytes and requests apart: of 1/iops and block / rate the larger counts, not the sum.
  * k: min (c stripes, targets) for files of their own, stripes for one that all share: a hot file has no more than its targets.
- * The request's time, rate and what bounds it follow from models/storage.c.
+ * The request's time, rate and what bounds it follow from models/cost/storage.c.
  * A byte written is stored a times: R replicas, or (K + P) / K with P parity parts beside K. With a of the tier and a0 of those
  * that the type's figures of writes have in them (1: figures of drives), its rates are r a0 / a, and t a0 / a on a / a0 as many
  * targets, its IOPS i n0 / n of n parts a request (R, or K + P), its latency L h / h0 of h hops one after the other (client: 1,

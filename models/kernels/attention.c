@@ -22,7 +22,7 @@
  * Check: test_models_kernel, law_models_kernel, accuracy_models_kernel. */
 #include <math.h>
 
-#include "kernel-private.h"
+#include "kernels/kernel-private.h"
 
 typedef struct {
   const MdlAttentionPass *pass;

@@ -4,7 +4,7 @@
  * 512 x 64, LL 512 x 8, times the ranks in a ring, LL128 640 x 8) and scheduleCollTasksToPlan (cells of 16 KiB of traffic;
  * traffic is twice the size for all-reduce, four times as much again for LL). Numbers stand in calibrate/defaults/library.yaml.
  * Check: test_models_coll (8 ranks: one channel of Simple to 32 KiB, 24 from 768 KiB). */
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 #include <math.h>
 

@@ -14,8 +14,8 @@
  * size, all-reduce trees. Between nodes a ring's Simple all-reduce has 1.4 times the latency from 64 B a channel and rank on.
  *
  * Source: NCCL commit 5067397c, src/graph/tuning.cc:ncclTopoTuneModel, ncclTopoGetAlgoTime; src/enqueue.cc:updateCollCostTable,
- * topoGetAlgoInfo, ncclPrepareTasks; src/include/device.h:ncclNvlsSupported. Rates: tuner_rate.c.
- * Valid: NCCL 2.19 to 2.30 with one communicator on alike nodes; a plugin's tuner overrules it: tuner_region.c. Not seen by it,
+ * topoGetAlgoInfo, ncclPrepareTasks; src/include/device.h:ncclNvlsSupported. Rates: rate.c.
+ * Valid: NCCL 2.19 to 2.30 with one communicator on alike nodes; a plugin's tuner overrules it: region.c. Not seen by it,
  * as in NCCL: symmetric kernels and copy engines, which do not pass the tuner. Check: switch points of 8x H200 as measured
  * (tests/accuracy/accuracy_tuner.c). */
 #include "models/tuner.h"
@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tuner-private.h"
+#include "nccl/tuner-private.h"
 
 const BaseName mdl_tuner_nvls_names[] = {
   { "least", MDL_TUNER_NVLS_LEAST, "the lesser of the rates inside and between nodes" },

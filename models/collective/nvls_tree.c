@@ -24,7 +24,7 @@
  * p5). */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static unsigned
 n_steps (const MdlCollQuestion *q)

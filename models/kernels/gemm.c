@@ -20,7 +20,7 @@
  * accuracy.fit_kernels. */
 #include <math.h>
 
-#include "kernel-private.h"
+#include "kernels/kernel-private.h"
 
 /* Of the whole call. */
 typedef struct {

@@ -31,7 +31,7 @@
  * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 static unsigned
 n_steps (const MdlCollQuestion *q)

@@ -25,7 +25,7 @@
  * accuracy_models_h200. */
 #include <math.h>
 
-#include "cost-private.h"
+#include "collective/terms-private.h"
 
 /* Of a piece through one rank of a double tree: one up and two down where it is inner, one up where it is a leaf. */
 static const double MESSAGES = 4.0;

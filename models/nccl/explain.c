@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "tuner-private.h"
+#include "nccl/tuner-private.h"
 
 typedef struct {
   MdlTerm *term;
