@@ -116,21 +116,6 @@ read_communicator (Reader *reader, const char *text, Thread *thread)
   memset (thread->graph, 0, sizeof thread->graph);
 }
 
-/* NCCL's names of algorithms and protocols, as its logs write them. */
-static const BaseName algorithms[] = {
-  { "TREE", MDL_ALGO_TREE, NULL },
-  { "RING", MDL_ALGO_RING, NULL },
-  { "COLLNET_DIRECT", MDL_ALGO_COLLNET_DIRECT, NULL },
-  { "COLLNET_CHAIN", MDL_ALGO_COLLNET_CHAIN, NULL },
-  { "NVLS", MDL_ALGO_NVLS, NULL },
-  { "NVLS_TREE", MDL_ALGO_NVLS_TREE, NULL },
-  { "PAT", MDL_ALGO_PAT, NULL },
-  { NULL, 0, NULL },
-};
-static const BaseName protocols[] = {
-  { "LL", MDL_PROTO_LL, NULL }, { "LL128", MDL_PROTO_LL128, NULL }, { "SIMPLE", MDL_PROTO_SIMPLE, NULL }, { NULL, 0, NULL }
-};
-
 static void
 read_choice (Reader *reader, const char *text)
 {
@@ -141,8 +126,8 @@ read_choice (Reader *reader, const char *text)
       !take_word (&text, " Bytes -> Algo ", algo, sizeof algo) || !take_word (&text, " proto ", proto, sizeof proto) ||
       !take_count (&text, " channel{Lo..Hi}={", &first) || !take_count (&text, "..", &last))
     return;
-  const BaseName *op = base_name_find (mdl_op_nccl_names, function), *a = base_name_find (algorithms, algo),
-                 *p = base_name_find (protocols, proto);
+  const BaseName *op = base_name_find (mdl_op_nccl_names, function), *a = mdl_nccl_name_find (mdl_algo_names, algo),
+                 *p = mdl_nccl_name_find (mdl_proto_names, proto);
   if (op == NULL || a == NULL || p == NULL || last < first || last > 1024)
     return;
   char *key = g_strdup_printf ("%d %.0f", op->code, bytes);

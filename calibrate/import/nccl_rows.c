@@ -23,18 +23,6 @@ const BaseName cal_nccl_tests_dtypes[] = {
   { "f8e5m2", MDL_DTYPE_FP8, NULL },  { NULL, 0, NULL },
 };
 
-/* NCCL's words for NCCL_ALGO and NCCL_PROTO, without regard to case (src/init.cc, src/graph/tuning.cc). */
-static const BaseName algorithms[] = {
-  { "tree", MDL_ALGO_TREE, NULL },
-  { "ring", MDL_ALGO_RING, NULL },
-  { "collnetdirect", MDL_ALGO_COLLNET_DIRECT, NULL },
-  { "collnetchain", MDL_ALGO_COLLNET_CHAIN, NULL },
-  { "nvls", MDL_ALGO_NVLS, NULL },
-  { "nvlstree", MDL_ALGO_NVLS_TREE, NULL },
-  { "pat", MDL_ALGO_PAT, NULL },
-  { NULL, 0, NULL },
-};
-
 /* Operation that no model has. */
 #define OP_OTHER (-2)
 
@@ -146,8 +134,8 @@ cal_run_version (CalRun *run, guint64 code)
 void
 cal_run_algo (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 {
-  g_autofree char *lower = g_ascii_strdown (value, -1), *shown = cal_shown (value);
-  const BaseName *name = base_name_find (algorithms, lower);
+  g_autofree char *shown = cal_shown (value);
+  const BaseName *name = mdl_nccl_name_find (mdl_algo_names, value);
   run->algo = name != NULL ? name->code : CAL_NOT_SAID;
   if (name == NULL && *value != '\0' && !rows->told->algo_set)
     cal_rows_warn (rows, place, "NCCL_ALGO '%s' does not name one algorithm: the cell stays empty; --algo names one", shown);
@@ -156,8 +144,8 @@ cal_run_algo (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 void
 cal_run_proto (CalRows *rows, CalRun *run, CalPlace place, const char *value)
 {
-  g_autofree char *lower = g_ascii_strdown (value, -1), *shown = cal_shown (value);
-  const BaseName *name = base_name_find (mdl_proto_names, lower);
+  g_autofree char *shown = cal_shown (value);
+  const BaseName *name = mdl_nccl_name_find (mdl_proto_names, value);
   run->proto = name != NULL ? name->code : CAL_NOT_SAID;
   if (name == NULL && *value != '\0' && !rows->told->proto_set)
     cal_rows_warn (rows, place, "NCCL_PROTO '%s' does not name one protocol: the cell stays empty; --proto names one", shown);

@@ -14,10 +14,8 @@
 
 #include "collective/terms-private.h"
 
-/* In NCCL's order, which decides ties. */
-const MdlColl *const mdl_colls[] = { &mdl_coll_tree,          &mdl_coll_ring,     &mdl_coll_collnet_direct,
-                                     &mdl_coll_collnet_chain, &mdl_coll_nvls,     &mdl_coll_nvls_tree,
-                                     &mdl_coll_pat,           &mdl_coll_pairwise, NULL };
+#define COLL_ROW(code, name, letter, help) &mdl_coll_##name,
+const MdlColl *const mdl_colls[] = { MDL_ALGO_ROWS (COLL_ROW) NULL };
 
 const MdlColl *
 mdl_coll_find (MdlAlgo algo, MdlOp op)

@@ -193,8 +193,6 @@ chain_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_collnet_direct = {
   .algo = MDL_ALGO_COLLNET_DIRECT,
-  .summary = "CollNet direct: every rank to the heads of its node, heads to switches that reduce",
-  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, all_gather.h, reduce_scatter.h; Graham et al., COM-HPC 2016",
   .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER,
   .n_steps = direct_steps,
   .cost = direct_cost,
@@ -204,8 +202,6 @@ const MdlColl mdl_coll_collnet_direct = {
 
 const MdlColl mdl_coll_collnet_chain = {
   .algo = MDL_ALGO_COLLNET_CHAIN,
-  .summary = "CollNet chain: a chain in each node to the NIC, switches that reduce",
-  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h; Graham et al., COM-HPC 2016",
   .ops = 1u << MDL_OP_ALL_REDUCE,
   .n_steps = chain_steps,
   .cost = chain_cost,

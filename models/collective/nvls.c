@@ -128,8 +128,6 @@ nvls_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_nvls = {
   .algo = MDL_ALGO_NVLS,
-  .summary = "NVLS: reduction and multicast in the NVSwitch; over several nodes with switches that reduce",
-  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, src/transport/nvls.cc",
   .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER,
   .n_steps = n_steps,
   .cost = nvls_cost,

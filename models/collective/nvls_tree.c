@@ -121,8 +121,6 @@ nvls_tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_nvls_tree = {
   .algo = MDL_ALGO_NVLS_TREE,
-  .summary = "NVLSTree: reduction in each node's NVSwitch, a double binary tree over the nodes",
-  .source = "NCCL src/graph/tuning.cc, src/device/all_reduce.h, src/transport/nvls.cc",
   .ops = 1u << MDL_OP_ALL_REDUCE,
   .n_steps = n_steps,
   .cost = nvls_tree_cost,

@@ -27,19 +27,45 @@ const BaseName mdl_op_nccl_names[] = {
   { NULL, 0, NULL },
 };
 
+#define ALGO_NAME(code, name, letter, help) { #name, MDL_ALGO_##code, help },
 const BaseName mdl_algo_names[] = {
-  { "tree", MDL_ALGO_TREE, "chain in a node, double binary tree over nodes" },
-  { "ring", MDL_ALGO_RING, "ring" },
-  { "collnet_direct", MDL_ALGO_COLLNET_DIRECT, "reduction in the network's switches, all ranks of a node at once" },
-  { "collnet_chain", MDL_ALGO_COLLNET_CHAIN, "reduction in the network's switches, a chain in the node" },
-  { "nvls", MDL_ALGO_NVLS, "reduction and multicast in the NVSwitch" },
-  { "nvls_tree", MDL_ALGO_NVLS_TREE, "NVSwitch in the node, tree over nodes" },
-  { "pat", MDL_ALGO_PAT, "parallel aggregated trees" },
-  { "pairwise", MDL_ALGO_PAIRWISE, "sends and receives between pairs" },
-  { "auto", MDL_ALGO_AUTO, "what the library chooses" },
+  MDL_ALGO_ROWS (ALGO_NAME){ "auto", MDL_ALGO_AUTO, "what the library chooses" },
   { "best", MDL_ALGO_BEST, "what is predicted fastest" },
   { NULL, 0, NULL },
 };
+
+char
+mdl_algo_letter (MdlAlgo algo)
+{
+#define ALGO_LETTER(code, name, letter, help) [MDL_ALGO_##code] = (letter),
+  static const char letters[MDL_ALGO_N] = { MDL_ALGO_ROWS (ALGO_LETTER) };
+  g_return_val_if_fail (algo >= 0 && algo < MDL_ALGO_N, '?');
+  return letters[algo];
+}
+
+/* Whether NCCL's word is the name in another case, its words apart or not. */
+static gboolean
+is_word (const char *name, const char *word)
+{
+  for (;; name++, word++) {
+    name += *name == '_';
+    word += *word == '_';
+    if (g_ascii_tolower (*word) != *name)
+      return FALSE;
+    if (*name == '\0')
+      return TRUE;
+  }
+}
+
+const BaseName *
+mdl_nccl_name_find (const BaseName *names, const char *word)
+{
+  const int n = names == mdl_algo_names ? MDL_ALGO_NCCL_N : G_MAXINT;
+  for (const BaseName *row = names; row->name != NULL; row++)
+    if (row->code >= 0 && row->code < n && is_word (row->name, word))
+      return row;
+  return NULL;
+}
 
 const BaseName mdl_proto_names[] = {
   { "ll", MDL_PROTO_LL, "low latency: 4 bytes of data and 4 of flag" },

@@ -252,8 +252,6 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 
 const MdlColl mdl_coll_pairwise = {
   .algo = MDL_ALGO_PAIRWISE,
-  .summary = "sends and receives between pairs, eight peers at once on a channel",
-  .source = "NCCL src/init.cc:ncclP2pSchedule, src/enqueue.cc:addP2pToPlan",
   .ops = 1u << MDL_OP_ALLTOALL | 1u << MDL_OP_SENDRECV,
   .n_steps = n_steps,
   .cost = pairwise_cost,

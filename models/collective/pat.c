@@ -75,8 +75,6 @@ pat_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_pat = {
   .algo = MDL_ALGO_PAT,
-  .summary = "PAT: parallel binomial trees in log2 n phases, one GPU a node",
-  .source = "Jeaugey, arXiv:2506.20252, 2025; NCCL src/graph/tuning.cc",
   .ops = 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER,
   .n_steps = n_steps,
   .cost = pat_cost,

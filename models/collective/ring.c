@@ -430,8 +430,6 @@ ring_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_ring = {
   .algo = MDL_ALGO_RING,
-  .summary = "ring: 2(n-1) or n-1 steps of 1/n of the data; broadcast and reduce as a chain",
-  .source = "Patarasuk and Yuan, JPDC 69(2), 2009; NCCL src/graph/tuning.cc, src/device/all_reduce.h",
   .ops = 1u << MDL_OP_ALL_REDUCE | 1u << MDL_OP_ALL_GATHER | 1u << MDL_OP_REDUCE_SCATTER | 1u << MDL_OP_BROADCAST |
          1u << MDL_OP_REDUCE,
   .n_steps = n_steps,

@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-extern const MdlColl mdl_coll_ring, mdl_coll_tree, mdl_coll_collnet_direct, mdl_coll_collnet_chain, mdl_coll_nvls,
-    mdl_coll_nvls_tree, mdl_coll_pat, mdl_coll_pairwise;
+#define MDL_COLL_EXTERN_(code, name, letter, help) extern const MdlColl mdl_coll_##name;
+MDL_ALGO_ROWS (MDL_COLL_EXTERN_)
 
 /* Adds `value_s` to the latency as a term named `name` (static text), explained by `format`. `from`: the constant that it rests
  * on, NULL for none; its source weakens the answer's. Nothing is added for 0. */

@@ -180,8 +180,6 @@ tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 
 const MdlColl mdl_coll_tree = {
   .algo = MDL_ALGO_TREE,
-  .summary = "tree: up and down a chain in each node and a double binary tree over the nodes",
-  .source = "Sanders, Speck, Traeff, Parallel Computing 35, 2009; NCCL src/graph/trees.cc, src/device/all_reduce.h",
   .ops = 1u << MDL_OP_ALL_REDUCE,
   .n_steps = n_steps,
   .cost = tree_cost,

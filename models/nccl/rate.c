@@ -317,12 +317,7 @@ why_not_pat (const MdlTuner *tuner)
 const char *
 mdl_tuner_forbidden (const MdlTuner *tuner, MdlOp op, MdlAlgo algo, MdlProto proto)
 {
-  gboolean gather = is_gather (op);
-  gboolean offered = op == MDL_OP_ALL_REDUCE ? algo != MDL_ALGO_PAT
-                     : gather
-                         ? algo == MDL_ALGO_RING || algo == MDL_ALGO_PAT || algo == MDL_ALGO_NVLS || algo == MDL_ALGO_COLLNET_DIRECT
-                         : algo == MDL_ALGO_RING;
-  if (!offered)
+  if (mdl_coll_find (algo, op) == NULL)
     return "NCCL does not offer it for this operation";
   if (algo != MDL_ALGO_RING && algo != MDL_ALGO_TREE && proto != MDL_PROTO_SIMPLE)
     return "it runs by Simple alone";

@@ -52,7 +52,7 @@ holds (const MdlTunerRegion *region, Point p)
 
 const MdlTunerRegion *
 mdl_tuner_region (const MdlTunerRegions *tuner, const MdlTunerComm *comm, const MdlTunerQuestion *question,
-                  double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])
+                  double time_s[MDL_ALGO_NCCL_N][MDL_PROTO_N])
 {
   if (comm->nodes < tuner->nodes.v || comm->ranks != comm->nodes * comm->max_local)
     return NULL;

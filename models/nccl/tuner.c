@@ -282,7 +282,7 @@ mdl_tuner_time_s (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlAl
 }
 
 void
-mdl_tuner_table (const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])
+mdl_tuner_table (const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_NCCL_N][MDL_PROTO_N])
 {
   for (int algo = 0; algo < MDL_TUNER_ALGOS; algo++)
     for (int proto = 0; proto < MDL_PROTO_N; proto++)

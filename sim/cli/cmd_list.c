@@ -111,15 +111,6 @@ list_files (const Cli *cli, const ListKind *kind, BaseTable *table, GError **err
   return TRUE;
 }
 
-static gboolean
-algo_is_built (int code)
-{
-  gboolean built = code < 0; /* auto and best stand for others */
-  for (const MdlColl *const *row = mdl_colls; *row != NULL; row++)
-    built = built || (int)(*row)->algo == code;
-  return built;
-}
-
 static void
 list_names (const ListKind *kind, BaseTable *table)
 {
@@ -130,9 +121,7 @@ list_names (const ListKind *kind, BaseTable *table)
   for (const BaseName *name = names; name != NULL && name->name != NULL; name++) {
     base_table_row (table);
     base_table_text (table, "name", name->name);
-    gboolean built = names != mdl_algo_names || algo_is_built (name->code);
-    g_autofree char *later = built ? NULL : g_strdup_printf ("%s (not built yet)", name->help != NULL ? name->help : "");
-    base_table_text (table, "summary", built ? name->help : later);
+    base_table_text (table, "summary", name->help);
     if (kind->fill != NULL)
       kind->fill (name, table);
   }

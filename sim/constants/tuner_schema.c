@@ -11,15 +11,9 @@
 #define ONE_OF(type, member, key_, names_, help_) \
   BASE_ROW (type, key_, member, ENUM, .names = (names_), .required = TRUE, .help = (help_))
 
+#define TIMES_ROW(code, name, letter, help) NUMS (MdlTunerTimes, at[MDL_ALGO_##code], #name, BASE_DIM_TIME, "LL, LL128, Simple"),
 static const BaseField times_fields[] = {
-  NUMS (MdlTunerTimes, at[MDL_ALGO_TREE], "tree", BASE_DIM_TIME, "LL, LL128, Simple"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_RING], "ring", BASE_DIM_TIME, "likewise"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_COLLNET_DIRECT], "collnet_direct", BASE_DIM_TIME, "likewise"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_COLLNET_CHAIN], "collnet_chain", BASE_DIM_TIME, "likewise"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_NVLS], "nvls", BASE_DIM_TIME, "likewise"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_NVLS_TREE], "nvls_tree", BASE_DIM_TIME, "likewise"),
-  NUMS (MdlTunerTimes, at[MDL_ALGO_PAT], "pat", BASE_DIM_TIME, "likewise"),
-  BASE_ROW_END,
+  MDL_ALGO_NCCL_ROWS (TIMES_ROW) BASE_ROW_END,
 };
 static const BaseSchema times_schema = { .name = "times by algorithm", .help = "Three times each.", .fields = times_fields };
 

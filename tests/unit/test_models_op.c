@@ -39,6 +39,29 @@ names_and_codes_belong_together (void)
 }
 
 static void
+names_of_nccl_are_found (void)
+{
+  TEST_TRUE (mdl_nccl_name_find (mdl_algo_names, "COLLNET_DIRECT")->code == MDL_ALGO_COLLNET_DIRECT); /* its logs */
+  TEST_TRUE (mdl_nccl_name_find (mdl_algo_names, "CollnetDirect")->code == MDL_ALGO_COLLNET_DIRECT);  /* NCCL_ALGO */
+  TEST_TRUE (mdl_nccl_name_find (mdl_algo_names, "nvls")->code == MDL_ALGO_NVLS);
+  TEST_TRUE (mdl_nccl_name_find (mdl_proto_names, "LL128")->code == MDL_PROTO_LL128);
+  const char *const none[] = { "", "_", "tre", "trees", "nvlstre", "auto", "best", "pairwise", "tree__" };
+  for (gsize i = 0; i < G_N_ELEMENTS (none); i++)
+    TEST_TRUE (mdl_nccl_name_find (mdl_algo_names, none[i]) == NULL);
+}
+
+static void
+a_letter_stands_for_one_algorithm (void)
+{
+  gboolean seen[128] = { FALSE };
+  for (int algo = 0; algo < MDL_ALGO_N; algo++) {
+    char letter = mdl_algo_letter ((MdlAlgo)algo);
+    TEST_TRUE (g_ascii_isupper (letter) && !seen[(int)letter]);
+    seen[(int)letter] = TRUE;
+  }
+}
+
+static void
 every_code_has_one_name (void)
 {
   for (int op = 0; op < MDL_OP_N; op++)
@@ -67,6 +90,8 @@ static const TestCase cases[] = {
   { "one rank has no busbw where nothing travels", one_rank_has_no_busbw_where_nothing_travels },
   { "names and codes belong together", names_and_codes_belong_together },
   { "every code has one name", every_code_has_one_name },
+  { "names of NCCL are found", names_of_nccl_are_found },
+  { "a letter stands for one algorithm", a_letter_stands_for_one_algorithm },
   { "types have their sizes", types_have_their_sizes },
   { NULL, NULL },
 };

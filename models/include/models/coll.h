@@ -68,7 +68,6 @@ typedef struct {
 /* A row of the table of algorithms. One file a row: collective/ring.c … */
 typedef struct {
   MdlAlgo algo;
-  const char *summary, *source;
   guint32 ops; /* bit (1u << MdlOp) for each operation that it does */
   /* Bytes that one rank sends, and steps on the longest path. */
   unsigned (*n_steps) (const MdlCollQuestion *question);

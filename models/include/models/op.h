@@ -14,13 +14,30 @@ typedef enum {
   MDL_OP_N
 } MdlOp;
 
+/* Algorithms, one row each: code, name (NCCL's in lower case, words apart), letter in maps, what it is. The row makes
+ * MDL_ALGO_CODE, its names, and the place in the table of costs of mdl_coll_NAME, which stands in models/collective/NAME.c. */
+#define MDL_ALGO_NCCL_ROWS(ROW)                                                                                  \
+  ROW (TREE, tree, 'T', "chain in a node, double binary tree over nodes")                                        \
+  ROW (RING, ring, 'R', "ring")                                                                                  \
+  ROW (COLLNET_DIRECT, collnet_direct, 'D', "reduction in the network's switches, all ranks of a node at once")  \
+  ROW (COLLNET_CHAIN, collnet_chain, 'C', "reduction in the network's switches, a chain in the node")            \
+  ROW (NVLS, nvls, 'N', "reduction and multicast in the NVSwitch")                                               \
+  ROW (NVLS_TREE, nvls_tree, 'M', "NVSwitch in the node, tree over nodes")                                       \
+  ROW (PAT, pat, 'A', "parallel aggregated trees")
+/* Those that NCCL's tuner knows, in its order, in which ties are decided, then all others. */
+#define MDL_ALGO_ROWS(ROW)                                                                                       \
+  MDL_ALGO_NCCL_ROWS (ROW)                                                                                       \
+  ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")
+
+#define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
+#define MDL_ALGO_COUNT_(code, name, letter, help) +1
 typedef enum {
-  MDL_ALGO_TREE, MDL_ALGO_RING, MDL_ALGO_COLLNET_DIRECT, MDL_ALGO_COLLNET_CHAIN, MDL_ALGO_NVLS, MDL_ALGO_NVLS_TREE, MDL_ALGO_PAT,
-  MDL_ALGO_PAIRWISE, /* sends and receives: alltoall, sendrecv */
+  MDL_ALGO_ROWS (MDL_ALGO_ENUM_)
   MDL_ALGO_N,
+  MDL_ALGO_NCCL_N = 0 MDL_ALGO_NCCL_ROWS (MDL_ALGO_COUNT_),
   MDL_ALGO_AUTO = -1,
   MDL_ALGO_BEST = -2
-} MdlAlgo; /* NCCL's order, in which ties are decided */
+} MdlAlgo;
 
 typedef enum { MDL_PROTO_LL, MDL_PROTO_LL128, MDL_PROTO_SIMPLE, MDL_PROTO_N, MDL_PROTO_AUTO = -1 } MdlProto;
 
@@ -33,6 +50,11 @@ extern const BaseName mdl_op_names[], mdl_algo_names[], mdl_proto_names[], mdl_d
 /* The operations that NCCL tunes, as its settings and logs name them (src/graph/tuning.cc:ncclFuncStr); all others are sends and
  * receives. */
 extern const BaseName mdl_op_nccl_names[];
+/* The algorithm or protocol (mdl_algo_names, mdl_proto_names) that NCCL's settings and logs call `word`, without regard to case
+ * and '_'; NULL: none. */
+const BaseName *mdl_nccl_name_find (const BaseName *names, const char *word);
+/* Of a map's cell. */
+char mdl_algo_letter (MdlAlgo algo);
 
 unsigned mdl_dtype_size_B (MdlDtype dtype);
 

@@ -15,14 +15,14 @@
 
 G_BEGIN_DECLS
 
-#define MDL_TUNER_ALGOS ((int) MDL_ALGO_PAIRWISE) /* those before it: sends and receives are not tuned */
+#define MDL_TUNER_ALGOS ((int)MDL_ALGO_NCCL_N) /* those before it: sends and receives are not tuned */
 #define MDL_TUNER_OPS ((int) MDL_OP_ALLTOALL)     /* likewise */
 
 /* Constants, as calibrate/defaults/nccl_tuner.yaml gives them for one version. Lists have the length that their comment says
  * (checked when they are loaded). */
 typedef struct {
   BaseHead head;
-  BaseNums at[MDL_ALGO_PAIRWISE]; /* s: LL, LL128, Simple */
+  BaseNums at[MDL_ALGO_NCCL_N]; /* s: LL, LL128, Simple */
 } MdlTunerTimes;
 
 typedef enum { MDL_TUNER_NVLINK, MDL_TUNER_PCIE, MDL_TUNER_NET, MDL_TUNER_HARDWARE_N } MdlTunerHardware;
@@ -163,7 +163,7 @@ typedef struct {
   const MdlTunerSpec *spec;
   MdlTunerComm comm;
   MdlSearch search;
-  MdlTunerCell cell[MDL_OP_ALLTOALL][MDL_ALGO_PAIRWISE][MDL_PROTO_N];
+  MdlTunerCell cell[MDL_OP_ALLTOALL][MDL_ALGO_NCCL_N][MDL_PROTO_N];
 } MdlTuner;
 
 /* OTHER: averages, products, scaled sums. */
@@ -190,7 +190,7 @@ void mdl_tuner_prepare (const MdlTunerSpec *spec, const MdlTunerComm *comm, cons
 /* What NCCL takes for the time of one algorithm and protocol; INFINITY where it does not offer them (mdl_tuner_reason). */
 double mdl_tuner_time_s (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlAlgo algo, MdlProto proto);
 /* All of them. */
-void mdl_tuner_table (const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N]);
+void mdl_tuner_table (const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_NCCL_N][MDL_PROTO_N]);
 /* The least, the first in NCCL's order where equal. FALSE when nothing is left. */
 gboolean mdl_tuner_choose (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlTunerChoice *out);
 

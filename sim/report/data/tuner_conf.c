@@ -11,21 +11,11 @@
 #define MAX_B          4294967295u
 #define MAX_LINE_CHARS 200
 
-/* The operations of which NCCL's tuner decides, by the plugin's names, and the algorithms that NCCL has for each
- * (src/graph/tuning.cc, ncclTopoTuneModel). */
-static const struct {
-  MdlOp op;
-  const char *name;
-  guint32 algos;
-} offered[] = {
-#define BIT(algo) (1u << MDL_ALGO_##algo)
-  { MDL_OP_BROADCAST, "broadcast", BIT (RING) },
-  { MDL_OP_REDUCE, "reduce", BIT (RING) },
-  { MDL_OP_ALL_GATHER, "allgather", BIT (RING) | BIT (COLLNET_DIRECT) | BIT (NVLS) | BIT (PAT) },
-  { MDL_OP_REDUCE_SCATTER, "reducescatter", BIT (RING) | BIT (COLLNET_DIRECT) | BIT (NVLS) | BIT (PAT) },
-  { MDL_OP_ALL_REDUCE, "allreduce",
-    BIT (TREE) | BIT (RING) | BIT (COLLNET_DIRECT) | BIT (COLLNET_CHAIN) | BIT (NVLS) | BIT (NVLS_TREE) },
-#undef BIT
+/* The operations of which NCCL's tuner decides, by the plugin's names (src/graph/tuning.cc, ncclTopoTuneModel). */
+static const BaseName plugin_names[] = {
+  { "broadcast", MDL_OP_BROADCAST, NULL },  { "reduce", MDL_OP_REDUCE, NULL },
+  { "allgather", MDL_OP_ALL_GATHER, NULL }, { "reducescatter", MDL_OP_REDUCE_SCATTER, NULL },
+  { "allreduce", MDL_OP_ALL_REDUCE, NULL }, { NULL, 0, NULL },
 };
 
 static void
@@ -40,10 +30,8 @@ append_comment (GString *out, const char *what, const char *text)
 gboolean
 rep_tuner_conf (const RepCompare *compare, const char *version, const char *topology, const char *library, GString *out)
 {
-  size_t op = 0;
-  while (op < G_N_ELEMENTS (offered) && offered[op].op != compare->op)
-    op++;
-  if (op == G_N_ELEMENTS (offered))
+  const char *name = base_name (plugin_names, (int)compare->op);
+  if (strcmp (name, "?") == 0)
     return FALSE;
   append_comment (out, "what NCCL should take, predicted by forerun ", version);
   append_comment (out, "topology ", topology);
@@ -59,10 +47,10 @@ rep_tuner_conf (const RepCompare *compare, const char *version, const char *topo
     for (guint i = 0; i < column->spans->len; i++) {
       const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
       guint64 to_B = i + 1 < column->spans->len ? g_array_index (column->spans, RepCompareSpan, i + 1).from_B - 1 : compare->max_B;
-      if (span->from_B > MAX_B || !(offered[op].algos & (1u << span->algo)))
+      if (span->from_B > MAX_B || mdl_coll_find (span->algo, compare->op) == NULL)
         continue;
-      g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", offered[op].name,
-                              span->from_B, MIN (to_B, (guint64)MAX_B), base_name (mdl_algo_names, (int)span->algo),
+      g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", name, span->from_B,
+                              MIN (to_B, (guint64)MAX_B), base_name (mdl_algo_names, (int)span->algo),
                               base_name (mdl_proto_names, (int)span->proto), span->channels > 0 ? (int)span->channels : -1,
                               column->nodes, column->ranks);
     }

@@ -186,18 +186,6 @@ rep_compare_crossovers_tsv (const RepCompare *compare, GString *out)
 
 /* ---- for people ---- */
 
-static char
-letter_of (MdlAlgo algo)
-{
-  static const char letters[MDL_ALGO_N] = {
-    [MDL_ALGO_TREE] = 'T',          [MDL_ALGO_RING] = 'R',    [MDL_ALGO_COLLNET_DIRECT] = 'D',
-    [MDL_ALGO_COLLNET_CHAIN] = 'C', [MDL_ALGO_NVLS] = 'N',    [MDL_ALGO_NVLS_TREE] = 'M',
-    [MDL_ALGO_PAT] = 'A',           [MDL_ALGO_PAIRWISE] = 'P'
-  };
-  g_return_val_if_fail (algo >= 0 && algo < MDL_ALGO_N, '?');
-  return letters[algo];
-}
-
 /* Whether the library itself takes something slower than the winner. */
 static gboolean
 is_own_slower (const RepCompareRow *row)
@@ -212,7 +200,7 @@ cell_text (const RepCompareRow *row, gboolean has_protocols)
   g_autofree char *margin = isnan (row->margin)  ? g_strdup ("")
                             : row->margin >= 9.0 ? g_strdup_printf (" x%.0f", row->margin + 1)
                                                  : g_strdup_printf (" +%.0f %%", 100 * row->margin);
-  return g_strdup_printf ("%c%s%s%s%s", letter_of (row->coll.algo), has_protocols ? " " : "",
+  return g_strdup_printf ("%c%s%s%s%s", mdl_algo_letter (row->coll.algo), has_protocols ? " " : "",
                           has_protocols ? base_name (mdl_proto_names, (int)row->coll.proto) : "", margin,
                           is_own_slower (row) ? " *" : "");
 }
@@ -301,7 +289,7 @@ append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
   const char *separator = "";
   for (int algo = 0; algo < MDL_ALGO_N; algo++)
     if (seen[algo]) {
-      g_string_append_printf (out, "%s %c %s", separator, letter_of ((MdlAlgo)algo), base_name (mdl_algo_names, algo));
+      g_string_append_printf (out, "%s %c %s", separator, mdl_algo_letter ((MdlAlgo)algo), base_name (mdl_algo_names, algo));
       separator = ",";
     }
   g_string_append_c (out, '\n');
