@@ -297,8 +297,10 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
 {
   const Item *item = point->item;
   MdlOverlapQueues out;
-  mdl_overlap_queues (section, node->gpu, &item->compute, item->compute_s, item->n_compute, &item->comm, item->comm_s, item->n_comm,
-                      item->ranks, &out);
+  mdl_overlap_queues (
+      section, node->gpu,
+      &(MdlOverlapAsk){ item->compute, item->compute_s, item->n_compute, item->comm, item->comm_s, item->n_comm, item->ranks },
+      &out);
   return item->of == OF_COMPUTE ? out.compute_s : item->of == OF_COMM ? out.comm_s : out.total_s;
 }
 

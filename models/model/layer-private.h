@@ -10,24 +10,24 @@ typedef struct {
   unsigned layer;
   GArray *out;
   MdlPass pass;
-  unsigned modules;   /* that what is appended now belongs to */
-  unsigned filter;    /* only works of these modules are appended; 0: all */
-  MdlWork skipped;    /* what is not appended is written here */
-  gboolean fused;     /* kernels are */
+  unsigned modules; /* that what is appended now belongs to */
+  unsigned filter;  /* only works of these modules are appended; 0: all */
+  MdlWork skipped;  /* what is not appended is written here */
+  gboolean fused;   /* kernels are */
   double rounds;    /* what is appended now is done expert by expert, so often in turn; 0: at once */
-  gboolean low;       /* matrix products in fp8 or fp4: operands are cast */
-  double tokens;      /* T, a rank's after cp */
-  double rows;        /* of them, those of this rank between the matrices: T / tp with sp */
-  double element_B;   /* of activations */
+  gboolean low;     /* matrix products in fp8 or fp4: operands are cast */
+  double tokens;    /* T, a rank's after cp */
+  double rows;      /* of them, those of this rank between the matrices: T / tp with sp */
+  double element_B; /* of activations */
 } MdlBuild;
 
 /* A matrix on this rank: `tokens` rows go from `in` to `out` elements. */
 typedef struct {
   const char *name;
   double in, out;
-  double copies;      /* experts here, each with rows of its own; 1 */
+  double copies; /* experts here, each with rows of its own; 1 */
   gboolean bias;
-  unsigned lora;      /* MdlLora bits of it */
+  unsigned lora; /* MdlLora bits of it */
   MdlFormat format;
 } MdlLinear;
 
@@ -36,8 +36,7 @@ void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask,
 
 /* ---- single works; what they return is valid until the next one ---- */
 
-MdlWork *mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format,
-                         MdlFormat out);
+MdlWork *mdl_build_gemm (MdlBuild *build, const char *name, MdlWorkGemm gemm, MdlFormat format);
 /* `eager` kernels there, one where kernels are fused. */
 MdlWork *mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write_B, double eager);
 /* Nothing where the group is one rank. It starts after the work before it and the next one waits for it. Returns its index, -1

@@ -56,15 +56,15 @@ append (MdlBuild *build, MdlWorkKind kind, const char *name, MdlFormat format)
 }
 
 MdlWork *
-mdl_build_gemm (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format, MdlFormat out)
+mdl_build_gemm (MdlBuild *build, const char *name, MdlWorkGemm gemm, MdlFormat format)
 {
   MdlWork *work = append (build, MDL_WORK_GEMM, name, format);
-  work->gemm = (MdlWorkGemm){ .m = m, .n = n, .k = k, .batch = batch, .out = out };
-  work->flop = 2 * m * n * k * batch;
-  work->read_B = batch * (m * k + k * n) * mdl_format_B (format);
-  work->write_B = batch * m * n * mdl_format_B (out);
+  work->gemm = gemm;
+  work->flop = 2 * gemm.m * gemm.n * gemm.k * gemm.batch;
+  work->read_B = gemm.batch * (gemm.m * gemm.k + gemm.k * gemm.n) * mdl_format_B (format);
+  work->write_B = gemm.batch * gemm.m * gemm.n * mdl_format_B (gemm.out);
   /* a launch an expert: eager code, and TransformerEngine pytorch/module/grouped_linear.py over streams */
-  work->kernels = build->ask->experts == MDL_EXPERTS_GROUPED ? 1 : batch;
+  work->kernels = build->ask->experts == MDL_EXPERTS_GROUPED ? 1 : gemm.batch;
   return work;
 }
 
@@ -188,13 +188,17 @@ static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->ask->activation;
-  mdl_build_gemm (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format, activation);
+  mdl_build_gemm (build, linear->name,
+                  (MdlWorkGemm){ .m = rows, .n = linear->out, .k = linear->in, .batch = linear->copies, .out = activation },
+                  linear->format);
   if (!adapted (build, linear))
     return;
   const double rank = build->ask->lora_rank, out = rows * linear->out * linear->copies;
   drop_adapter (build, rows * linear->in * linear->copies);
-  mdl_build_gemm (build, "lora_a", rows, rank, linear->in, linear->copies, activation, activation);
-  mdl_build_gemm (build, "lora_b", rows, linear->out, rank, linear->copies, activation, activation);
+  mdl_build_gemm (build, "lora_a",
+                  (MdlWorkGemm){ .m = rows, .n = rank, .k = linear->in, .batch = linear->copies, .out = activation }, activation);
+  mdl_build_gemm (build, "lora_b",
+                  (MdlWorkGemm){ .m = rows, .n = linear->out, .k = rank, .batch = linear->copies, .out = activation }, activation);
   join_adapter (build, out, out);
 }
 
@@ -203,12 +207,16 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->ask->activation;
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_gemm (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format, activation);
+  mdl_build_gemm (build, linear->name,
+                  (MdlWorkGemm){ .m = rows, .n = linear->in, .k = linear->out, .batch = linear->copies, .out = activation },
+                  linear->format);
   if (!adapted (build, linear))
     return;
   const double rank = build->ask->lora_rank, in = rows * linear->in * linear->copies;
-  mdl_build_gemm (build, "lora_b", rows, rank, linear->out, linear->copies, activation, activation);
-  mdl_build_gemm (build, "lora_a", rows, linear->in, rank, linear->copies, activation, activation);
+  mdl_build_gemm (build, "lora_b",
+                  (MdlWorkGemm){ .m = rows, .n = rank, .k = linear->out, .batch = linear->copies, .out = activation }, activation);
+  mdl_build_gemm (build, "lora_a",
+                  (MdlWorkGemm){ .m = rows, .n = linear->in, .k = rank, .batch = linear->copies, .out = activation }, activation);
   drop_adapter (build, in);
   join_adapter (build, rows * linear->out * linear->copies, in);
 }
@@ -220,7 +228,10 @@ one_wgrad (MdlBuild *build, const char *name, double out, double in, double rows
 {
   const MdlLayerAsk *ask = build->ask;
   const double buffer_B = out * in * copies * mdl_format_B (ask->gradient);
-  MdlWork *work = mdl_build_gemm (build, name, out, in, rows, copies, format, build->fused ? ask->gradient : ask->activation);
+  MdlWork *work = mdl_build_gemm (
+      build, name,
+      (MdlWorkGemm){ .m = out, .n = in, .k = rows, .batch = copies, .out = build->fused ? ask->gradient : ask->activation },
+      format);
   if (build->fused) {
     work->gemm.accumulate = ask->accumulate;
     work->read_B += ask->accumulate ? buffer_B : 0;

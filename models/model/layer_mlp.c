@@ -154,7 +154,9 @@ choose (MdlBuild *build)
 {
   const MdlLinear router = router_of (build);
   const double logits = build->rows * router.out;
-  mdl_build_gemm (build, router.name, build->rows, router.out, router.in, 1, router.format, MDL_FORMAT_FP32);
+  mdl_build_gemm (build, router.name,
+                  (MdlWorkGemm){ .m = build->rows, .n = router.out, .k = router.in, .batch = 1, .out = MDL_FORMAT_FP32 },
+                  router.format);
   mdl_build_memory (build, "choose_experts", logits * 4, logits * 4, 6);
 }
 
@@ -179,12 +181,16 @@ route_back (MdlBuild *build)
   const double rows = build->rows, logits = rows * router.out, input_B = rows * router.in * build->element_B;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_memory (build, "choose_experts", 2 * logits * 4, logits * 4, 6);
-  mdl_build_gemm (build, router.name, rows, router.in, router.out, 1, router.format, build->ask->activation);
+  mdl_build_gemm (build, router.name,
+                  (MdlWorkGemm){ .m = rows, .n = router.in, .k = router.out, .batch = 1, .out = build->ask->activation },
+                  router.format);
   mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
   if (mdl_build_frozen (build))
     return;
   build->pass = MDL_PASS_WGRAD;
-  mdl_build_gemm (build, router.name, router.out, router.in, rows, 1, router.format, build->ask->gradient);
+  mdl_build_gemm (build, router.name,
+                  (MdlWorkGemm){ .m = router.out, .n = router.in, .k = rows, .batch = 1, .out = build->ask->gradient },
+                  router.format);
   build->pass = MDL_PASS_DGRAD;
 }
 

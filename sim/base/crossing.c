@@ -5,9 +5,9 @@
 #define MOST_STEPS 200 /* a bisection from 1e-300 to 1e300 down to a double's last bit takes 64 */
 
 gboolean
-base_crossing (BaseCurve curve, void *user, double a, double at_a, double b, double at_b, double tolerance, double *x,
-               GError **error)
+base_crossing (BaseCurve curve, void *user, BaseBracket bracket, double tolerance, double *x, GError **error)
 {
+  double a = bracket.a, at_a = bracket.at_a, b = bracket.b, at_b = bracket.at_b;
   g_return_val_if_fail (a > 0 && b > 0 && (at_a > 0) != (at_b > 0), FALSE);
   const double little = 1e-3 * tolerance * fmin (fabs (at_a), fabs (at_b)); /* as good as zero */
   double best = fabs (at_a) <= fabs (at_b) ? a : b, at_best = fmin (fabs (at_a), fabs (at_b));

@@ -34,7 +34,7 @@ scan_exponent (const char **text)
 }
 
 gboolean
-decimal_scan (const char **text, Decimal *out)
+base_decimal_scan (const char **text, Decimal *out)
 {
   const char *p = *text;
   gboolean negative = *p == '-';
@@ -66,13 +66,13 @@ decimal_scan (const char **text, Decimal *out)
 }
 
 void
-decimal_clear (Decimal *decimal)
+base_decimal_clear (Decimal *decimal)
 {
   g_clear_pointer (&decimal->digits, g_free);
 }
 
 double
-decimal_value (const Decimal *decimal, int e10)
+base_decimal_value (const Decimal *decimal, int e10)
 {
   if (decimal->digits[0] == '\0')
     return 0;

@@ -59,7 +59,7 @@ append_prefixed (GString *out, double value, unsigned digits, const char *symbol
   char text[DIGITS_MAX + 1];
   int exponent;
   round_digits (value, digits, text, &exponent);
-  const UnitPrefix *best = &unit_prefixes_decimal[0];
+  const UnitPrefix *best = &base_unit_prefixes_decimal[0];
   for (const UnitPrefix *p = best; p->text != NULL && p->e10 <= MIN (exponent, most); p++)
     best = p;
   append_decimal (out, text, exponent - best->e10);
@@ -109,7 +109,7 @@ append_time (GString *out, double v, unsigned digits)
 static void
 append_bytes (GString *out, double v, unsigned digits)
 {
-  for (const UnitPrefix *p = unit_prefixes_binary; p->text != NULL; p++) {
+  for (const UnitPrefix *p = base_unit_prefixes_binary; p->text != NULL; p++) {
     double n = v / p->times;
     if (n < 1 || n >= 1024 || floor (n) != n)
       continue;
@@ -142,7 +142,7 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
   digits = CLAMP (digits, 1, DIGITS_MAX);
   GString *out = g_string_new (value < 0 ? "-" : "");
   double v = fabs (value);
-  if (unit_dims[dim].money)
+  if (base_unit_dims[dim].money)
     g_string_append_c (out, '$');
   switch (dim) {
     case BASE_DIM_COUNT:
@@ -182,7 +182,7 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
     case BASE_DIM_FLOP_RATE:
     case BASE_DIM_FLOP:
     case BASE_DIM_POWER:
-      append_prefixed (out, v, digits, unit_dims[dim].si, 18);
+      append_prefixed (out, v, digits, base_unit_dims[dim].si, 18);
       break;
     case BASE_DIM_NUMBER:
     case BASE_DIM_RATIO:

@@ -22,7 +22,7 @@ typedef struct {
 static void
 parts_clear (Parts *parts)
 {
-  decimal_clear (&parts->number);
+  base_decimal_clear (&parts->number);
   g_clear_pointer (&parts->unit, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parts, parts_clear)
@@ -51,7 +51,7 @@ parts_scan (const char *text, Parts *out)
   p += negative + dollar;
   if (negative && (*p == '-' || *p == '+'))
     return FALSE;
-  if (!decimal_scan (&p, &out->number))
+  if (!base_decimal_scan (&p, &out->number))
     return FALSE;
   if (negative)
     out->number.negative = !out->number.negative;
@@ -111,12 +111,12 @@ hint_for (const UnitDim *dim, const char *unit)
   g_autofree char *wanted = fold (unit);
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
   Near near = { wanted, found };
-  unit_visit (dim, near_visit, &near);
+  base_unit_visit (dim, near_visit, &near);
   if (found->len == 0)
     return g_strdup ("");
 
   const char *first = found->pdata[0];
-  gboolean bytes = dim == &unit_dims[BASE_DIM_BYTES] || dim == &unit_dims[BASE_DIM_BANDWIDTH];
+  gboolean bytes = dim == &base_unit_dims[BASE_DIM_BYTES] || dim == &base_unit_dims[BASE_DIM_BANDWIDTH];
   if (bytes && found->len > 1) {
     const char *second = found->pdata[1];
     if (!says_bits (unit) && strchr (unit, 'B') == NULL)
@@ -135,7 +135,7 @@ dim_of (const Parts *parts)
 {
   for (int dim = 0; dim < BASE_DIM_N; dim++) {
     Unit unit;
-    if (unit_dims[dim].money == parts->currency && unit_find (&unit_dims[dim], parts->unit, &unit))
+    if (base_unit_dims[dim].money == parts->currency && base_unit_find (&base_unit_dims[dim], parts->unit, &unit))
       return (BaseDim)dim;
   }
   return BASE_DIM_N;
@@ -148,7 +148,7 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
   g_autofree char *unit = base_text_shown (parts->unit);
   BaseDim other = dim_of (parts);
   gboolean bare = parts->unit[0] == '\0' && !parts->currency;
-  if (bare || (want->money && !parts->currency && unit_find (want, parts->unit, &(Unit){ 0 }))) {
+  if (bare || (want->money && !parts->currency && base_unit_find (want, parts->unit, &(Unit){ 0 }))) {
     FAIL (error, "%s '%s' has no %s (e.g. '%s')", want->name, shown, want->money ? "'$'" : "unit", want->example);
   } else if ((parts->unit[0] == 'x' || parts->unit[0] == 'X') && parts->number.digits[0] == '\0') {
     FAIL (error, "'%s' is hexadecimal; write it in decimal (e.g. '%s')", shown, want->example);
@@ -156,7 +156,7 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
     FAIL (error, "'%s' is not a number that can be read: digits are not grouped, the decimal sign is '.' (e.g. '%s')", shown,
           want->example);
   } else if (other != BASE_DIM_N) {
-    const UnitDim *is = &unit_dims[other];
+    const UnitDim *is = &base_unit_dims[other];
     FAIL (error, "'%s' is %s %s where %s %s is expected (e.g. '%s')", shown, is->article, is->name, want->article, want->name,
           want->example);
   } else {
@@ -168,7 +168,7 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
 static gboolean
 check_value (const char *text, BaseDim dim, const Decimal *number, double value, GError **error)
 {
-  const UnitDim *want = &unit_dims[dim];
+  const UnitDim *want = &base_unit_dims[dim];
   if (isfinite (value) && (value != 0 || number->digits[0] == '\0') &&
       (dim != BASE_DIM_COUNT || (fabs (value) <= COUNT_MAX && floor (value) == value)))
     return TRUE;
@@ -188,7 +188,7 @@ gboolean
 base_quantity_parse (const char *text, BaseDim dim, double *value, GError **error)
 {
   g_return_val_if_fail (text != NULL && (unsigned)dim < BASE_DIM_N, FALSE);
-  const UnitDim *want = &unit_dims[dim];
+  const UnitDim *want = &base_unit_dims[dim];
   g_auto (Parts) parts = { 0 };
   if (!parts_scan (text, &parts)) {
     g_autofree char *shown = base_text_shown (text);
@@ -198,11 +198,11 @@ base_quantity_parse (const char *text, BaseDim dim, double *value, GError **erro
 
   Unit unit = { "", 0, 0, 1, 1 };
   gboolean bare_zero = parts.unit[0] == '\0' && parts.number.digits[0] == '\0' && !parts.currency;
-  if (!bare_zero && (parts.currency != want->money || !unit_find (want, parts.unit, &unit))) {
+  if (!bare_zero && (parts.currency != want->money || !base_unit_find (want, parts.unit, &unit))) {
     fail_unit (text, want, &parts, error);
     return FALSE;
   }
-  double v = decimal_value (&parts.number, unit.e10) * unit.times / unit.over;
+  double v = base_decimal_value (&parts.number, unit.e10) * unit.times / unit.over;
   if (!check_value (text, dim, &parts.number, v, error))
     return FALSE;
   *value = v == 0 ? 0 : v; /* no negative zero: it would print as "-0" */
@@ -225,7 +225,7 @@ size_unit (const char *text, int *e10, double *times)
     return TRUE;
   }
   Unit unit;
-  if (!g_str_has_suffix (text, "B") || !unit_find (&unit_dims[BASE_DIM_BYTES], text, &unit))
+  if (!g_str_has_suffix (text, "B") || !base_unit_find (&base_unit_dims[BASE_DIM_BYTES], text, &unit))
     return FALSE;
   *e10 = unit.e10;
   *times = unit.times;
@@ -244,7 +244,7 @@ base_size_flag_parse (const char *text, guint64 *size_B, GError **error)
     FAIL (error, "'%s' is not a size (e.g. '8', '1K' = 1024, '4M', '8G', '1 GB' = 1000000000)", shown);
     return FALSE;
   }
-  double v = decimal_value (&parts.number, e10) * times;
+  double v = base_decimal_value (&parts.number, e10) * times;
   if (v < 0 || v > COUNT_MAX) {
     FAIL (error, "size '%s' is out of range (0 to %s bytes)", shown, COUNT_MAX_TEXT);
     return FALSE;

@@ -212,7 +212,7 @@ check_texts (const BaseField *field)
     BaseNums nums;
     BaseStrs strs;
   } out;
-  return schema_read_default (field, arena, &out, &error) ? NULL : g_strdup (error->message);
+  return base_schema_read_default (field, arena, &out, &error) ? NULL : g_strdup (error->message);
 }
 
 static char *

@@ -14,7 +14,7 @@
 #define SAID_MAX 1000u
 
 gboolean
-schema_fail_unsaid (SchemaReader *reader, BaseMark mark)
+base_schema_fail_unsaid (SchemaReader *reader, BaseMark mark)
 {
   BaseDiag *diag = reader->context->diag;
   if (reader->n_said < SAID_MAX && !base_diag_is_full (diag, mark))
@@ -25,9 +25,9 @@ schema_fail_unsaid (SchemaReader *reader, BaseMark mark)
 }
 
 void
-schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...)
+base_schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...)
 {
-  if (schema_fail_unsaid (reader, mark))
+  if (base_schema_fail_unsaid (reader, mark))
     return;
   va_list args;
   va_start (args, format);
@@ -39,7 +39,7 @@ schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...)
 }
 
 char *
-schema_found (const BaseYamlNode *node)
+base_schema_found (const BaseYamlNode *node)
 {
   switch (base_yaml_kind (node)) {
     case BASE_YAML_SEQ:
@@ -63,7 +63,7 @@ accepted_number (const BaseField *field)
 }
 
 char *
-schema_accepted (const BaseField *field)
+base_schema_accepted (const BaseField *field)
 {
   g_autofree char *number = NULL;
   switch (field->kind) {
@@ -96,13 +96,13 @@ schema_accepted (const BaseField *field)
 }
 
 void
-schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node)
+base_schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node)
 {
-  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+  if (base_schema_fail_unsaid (reader, base_yaml_mark (node)))
     return;
-  g_autofree char *found = schema_found (node);
-  g_autofree char *accepted = schema_accepted (field);
-  schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s", field->key, accepted, found);
+  g_autofree char *found = base_schema_found (node);
+  g_autofree char *accepted = base_schema_accepted (field);
+  base_schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s", field->key, accepted, found);
 }
 
 /* A leaf's value apart from where it comes from. */
@@ -123,9 +123,9 @@ read_source (SchemaReader *reader, const BaseYamlNode *node, BaseSource *source)
       return TRUE;
     }
   }
-  g_autofree char *found = schema_found (node);
+  g_autofree char *found = base_schema_found (node);
   g_autofree char *hint = base_hint (text != NULL ? text : "", names);
-  schema_fail (reader, base_yaml_mark (node), "'source' must be one of measured, datasheet, assumed, found %s%s", found, hint);
+  base_schema_fail (reader, base_yaml_mark (node), "'source' must be one of measured, datasheet, assumed, found %s%s", found, hint);
   return FALSE;
 }
 
@@ -152,16 +152,16 @@ leaf_open (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
       g_autofree char *shown = base_text_shown (key);
       g_autofree char *hint = base_hint (key, keys);
       if (strcmp (key, "note") == 0)
-        schema_fail (reader, base_yaml_mark (item), "'note' of '%s' must be text", field->key);
+        base_schema_fail (reader, base_yaml_mark (item), "'note' of '%s' must be text", field->key);
       else
-        schema_fail (reader, base_yaml_key_mark (node, i), "unknown key '%s' in the value of '%s'%s; accepted: value, source, note",
-                     shown, field->key, hint);
+        base_schema_fail (reader, base_yaml_key_mark (node, i),
+                          "unknown key '%s' in the value of '%s'%s; accepted: value, source, note", shown, field->key, hint);
       ok = FALSE;
     }
   }
   if (ok && (out->value == NULL || base_yaml_is_null (out->value))) {
-    schema_fail (reader, base_yaml_mark (node), "'%s' has no value; write it bare, or as {value: …, source: …, note: …}",
-                 field->key);
+    base_schema_fail (reader, base_yaml_mark (node), "'%s' has no value; write it bare, or as {value: …, source: …, note: …}",
+                      field->key);
     ok = FALSE;
   }
   return ok;
@@ -184,20 +184,20 @@ check_range (SchemaReader *reader, const BaseField *field, const BaseYamlNode *n
   gboolean above = field->max != NULL && v > bound (field, field->max);
   if (!below && !above)
     return TRUE;
-  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+  if (base_schema_fail_unsaid (reader, base_yaml_mark (node)))
     return FALSE;
-  g_autofree char *found = schema_found (node);
+  g_autofree char *found = base_schema_found (node);
   BaseMark mark = base_yaml_mark (node);
   if (below && field->min == NULL)
-    schema_fail (reader, mark, "'%s' must not be negative, found %s", field->key, found);
+    base_schema_fail (reader, mark, "'%s' must not be negative, found %s", field->key, found);
   else
-    schema_fail (reader, mark, "'%s' must be at %s %s, found %s", field->key, below ? "least" : "most",
-                 below ? field->min : field->max, found);
+    base_schema_fail (reader, mark, "'%s' must be at %s %s, found %s", field->key, below ? "least" : "most",
+                      below ? field->min : field->max, found);
   return FALSE;
 }
 
 void
-schema_watch (SchemaReader *reader, const char *schema, const BaseField *field, BaseNum *num)
+base_schema_watch (SchemaReader *reader, const char *schema, const BaseField *field, BaseNum *num)
 {
   const BaseLookup *lookup = reader->context->lookup;
   BaseWatch *watch = lookup != NULL ? base_lookup_watch (lookup) : NULL;
@@ -212,7 +212,7 @@ read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, Bas
   const char *text = base_yaml_text (leaf->value);
   out->mark = base_yaml_mark (leaf->value); /* also where it is refused: base_num_written */
   if (text == NULL || base_yaml_is_null (leaf->value)) {
-    schema_fail_kind (reader, field, leaf->value);
+    base_schema_fail_kind (reader, field, leaf->value);
     return FALSE;
   }
   g_autoptr (GError) error = NULL;
@@ -220,14 +220,14 @@ read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, Bas
   if (!base_quantity_parse (text, field->dim, &v, &error)) {
     /* "bandwidth '450' has no unit" says what it speaks of; "'x' is not a number" does not. */
     gboolean named = field->dim != BASE_DIM_NUMBER && field->dim != BASE_DIM_COUNT && field->dim != BASE_DIM_RATIO;
-    schema_fail (reader, base_yaml_mark (leaf->value), "%s%s%s", named ? "" : field->key, named ? "" : ": ", error->message);
+    base_schema_fail (reader, base_yaml_mark (leaf->value), "%s%s%s", named ? "" : field->key, named ? "" : ": ", error->message);
     return FALSE;
   }
   if (!check_range (reader, field, leaf->value, v))
     return FALSE;
   const char *note = base_arena_strdup (reader->context->arena, leaf->note);
   *out = (BaseNum){ v, TRUE, leaf->source, note, base_yaml_mark (leaf->value) };
-  schema_watch (reader, NULL, field, out);
+  base_schema_watch (reader, NULL, field, out);
   return TRUE;
 }
 
@@ -235,7 +235,7 @@ static gboolean
 read_text (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseStr *out)
 {
   if (base_yaml_kind (node) != BASE_YAML_SCALAR || base_yaml_is_null (node)) {
-    schema_fail_kind (reader, field, node);
+    base_schema_fail_kind (reader, field, node);
     return FALSE;
   }
   *out = (BaseStr){ base_arena_strdup (reader->context->arena, base_yaml_text (node)), TRUE, base_yaml_mark (node) };
@@ -251,13 +251,13 @@ read_enum (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
     *out = (BaseEnum){ name->code, TRUE, base_yaml_mark (node) };
     return TRUE;
   }
-  if (schema_fail_unsaid (reader, base_yaml_mark (node)))
+  if (base_schema_fail_unsaid (reader, base_yaml_mark (node)))
     return FALSE;
   g_autofree const char **names = base_names (field->names);
-  g_autofree char *found = schema_found (node);
-  g_autofree char *accepted = schema_accepted (field);
+  g_autofree char *found = base_schema_found (node);
+  g_autofree char *accepted = base_schema_accepted (field);
   g_autofree char *hint = base_hint (text != NULL ? text : "", names);
-  schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s%s", field->key, accepted, found, hint);
+  base_schema_fail (reader, base_yaml_mark (node), "'%s' must be %s, found %s%s", field->key, accepted, found, hint);
   return FALSE;
 }
 
@@ -274,16 +274,16 @@ read_bool (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
       *out = (BaseBool){ words[i].v, TRUE, base_yaml_mark (node) };
       return TRUE;
     }
-  schema_fail_kind (reader, field, node);
+  base_schema_fail_kind (reader, field, node);
   return FALSE;
 }
 
 gboolean
-schema_count_items (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned n)
+base_schema_count_items (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, unsigned n)
 {
   if (n > BASE_SCHEMA_MAX_ITEMS - reader->n_items) {
-    schema_fail (reader, base_yaml_mark (node), "the %u items of '%s' make more than %u in all lists; that is the most", n,
-                 field->key, BASE_SCHEMA_MAX_ITEMS);
+    base_schema_fail (reader, base_yaml_mark (node), "the %u items of '%s' make more than %u in all lists; that is the most", n,
+                      field->key, BASE_SCHEMA_MAX_ITEMS);
     return FALSE;
   }
   reader->n_items += n;
@@ -307,7 +307,7 @@ static gboolean
 read_numbers (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseNums *out)
 {
   Leaf all;
-  if (!leaf_open (reader, field, node, &all) || !schema_count_items (reader, field, all.value, list_length (all.value)))
+  if (!leaf_open (reader, field, node, &all) || !base_schema_count_items (reader, field, all.value, list_length (all.value)))
     return FALSE;
   unsigned n = list_length (all.value);
   gboolean ok = TRUE;
@@ -334,7 +334,7 @@ static gboolean
 read_texts (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseStrs *out)
 {
   unsigned n = list_length (node);
-  if (!schema_count_items (reader, field, node, n))
+  if (!base_schema_count_items (reader, field, node, n))
     return FALSE;
   gboolean ok = TRUE;
   BaseStr *item = base_arena_alloc_n (reader->context->arena, n, sizeof *item);
@@ -346,7 +346,7 @@ read_texts (SchemaReader *reader, const BaseField *field, const BaseYamlNode *no
 }
 
 gboolean
-schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, void *out)
+base_schema_read_leaf (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, void *out)
 {
   Leaf leaf;
   if (field->kind == BASE_FIELD_NUMS)
@@ -429,7 +429,7 @@ clear_set (const BaseField *field, void *out)
 }
 
 gboolean
-schema_read_default (const BaseField *field, BaseArena *arena, void *out, GError **error)
+base_schema_read_default (const BaseField *field, BaseArena *arena, void *out, GError **error)
 {
   BaseYamlNode *node = default_node (arena, field, error);
   if (node == NULL)
@@ -437,7 +437,7 @@ schema_read_default (const BaseField *field, BaseArena *arena, void *out, GError
   g_autoptr (BaseDiag) diag = base_diag_new ();
   BaseSchemaContext context = { .arena = arena, .diag = diag, .source = BASE_SOURCE_ASSUMED };
   SchemaReader reader = { .context = &context };
-  if (!schema_read_leaf (&reader, field, node, out)) {
+  if (!base_schema_read_leaf (&reader, field, node, out)) {
     base_diag_finish (diag, error);
     return FALSE;
   }

@@ -21,7 +21,7 @@ field_find (const BaseSchema *schema, const char *key)
 static void
 fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, BaseMark mark)
 {
-  if (schema_fail_unsaid (reader, mark))
+  if (base_schema_fail_unsaid (reader, mark))
     return;
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
@@ -31,26 +31,26 @@ fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, B
   g_autofree char *shown = base_text_shown (key);
   const char *nearest = base_nearest (key, names);
   if (nearest != NULL) {
-    schema_fail (reader, mark, "unknown key '%s' in '%s' (did you mean '%s'?)", shown, schema->name, nearest);
+    base_schema_fail (reader, mark, "unknown key '%s' in '%s' (did you mean '%s'?)", shown, schema->name, nearest);
     return;
   }
   g_autofree char *list = base_text_list (names, KEYS_SHOWN);
-  schema_fail (reader, mark, "unknown key '%s' in '%s'; accepted: %s", shown, schema->name, list);
+  base_schema_fail (reader, mark, "unknown key '%s' in '%s'; accepted: %s", shown, schema->name, list);
 }
 
 static void
 read_list (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, BaseList *out)
 {
   if (base_yaml_kind (node) != BASE_YAML_SEQ) {
-    schema_fail_kind (reader, field, node);
+    base_schema_fail_kind (reader, field, node);
     return;
   }
   unsigned n = base_yaml_n (node);
-  if (!schema_count_items (reader, field, node, n))
+  if (!base_schema_count_items (reader, field, node, n))
     return;
   char *item = base_arena_alloc_n (reader->context->arena, n, field->item_size);
   for (unsigned i = 0; i < n; i++)
-    schema_read_map (reader, field->sub, base_yaml_item (node, i), FALSE, item + i * field->item_size);
+    base_schema_read_map (reader, field->sub, base_yaml_item (node, i), FALSE, item + i * field->item_size);
   *out = (BaseList){ n, TRUE, base_yaml_mark (node), item, field->item_size };
 }
 
@@ -64,16 +64,16 @@ read_field (SchemaReader *reader, const BaseField *field, const BaseYamlNode *no
     case BASE_FIELD_BOOL:
     case BASE_FIELD_NUMS:
     case BASE_FIELD_STRS:
-      schema_read_leaf (reader, field, node, out);
+      base_schema_read_leaf (reader, field, node, out);
       return;
     case BASE_FIELD_MAP:
-      schema_read_map (reader, field->sub, node, overlay, out);
+      base_schema_read_map (reader, field->sub, node, overlay, out);
       return;
     case BASE_FIELD_LIST:
       read_list (reader, field, node, out);
       return;
     case BASE_FIELD_REF:
-      schema_read_reference (reader, field, node, overlay, out);
+      base_schema_read_reference (reader, field, node, overlay, out);
       return;
     case BASE_FIELD_NODE:
       *(const BaseYamlNode **)out = node;
@@ -92,14 +92,14 @@ fill_default (SchemaReader *reader, const BaseSchema *schema, const BaseField *f
     return;
   } else if (field->kind == BASE_FIELD_REF) {
     BaseYamlNode name = { .kind = BASE_YAML_SCALAR, .text = field->fallback, .height = 1, .n_nodes = 1 };
-    schema_read_reference (reader, field, &name, FALSE, out);
+    base_schema_read_reference (reader, field, &name, FALSE, out);
     ((BaseRef *)out)->set = FALSE;
   } else {
     g_autoptr (GError) error = NULL;
-    if (!schema_read_default (field, reader->context->arena, out, &error))
+    if (!base_schema_read_default (field, reader->context->arena, out, &error))
       g_error ("schema '%s', default of key '%s': %s", schema->name, field->key, error->message);
     if (field->kind == BASE_FIELD_NUM)
-      schema_watch (reader, schema->name, field, out);
+      base_schema_watch (reader, schema->name, field, out);
   }
 }
 
@@ -139,26 +139,26 @@ read_absent (SchemaReader *reader, const BaseSchema *schema, const BaseField *fi
     fill_default (reader, schema, field, out);
     return;
   }
-  if (schema_fail_unsaid (reader, mark))
+  if (base_schema_fail_unsaid (reader, mark))
     return;
   if (field->kind == BASE_FIELD_NODE && field->help != NULL) { /* of what form it is, only its reader knows */
-    schema_fail (reader, mark, "'%s' in '%s' is missing (%s)", field->key, schema->name, field->help);
+    base_schema_fail (reader, mark, "'%s' in '%s' is missing (%s)", field->key, schema->name, field->help);
     return;
   }
-  g_autofree char *accepted = schema_accepted (field);
-  schema_fail (reader, mark, "'%s' in '%s' is missing; it is %s", field->key, schema->name, accepted);
+  g_autofree char *accepted = base_schema_accepted (field);
+  base_schema_fail (reader, mark, "'%s' in '%s' is missing; it is %s", field->key, schema->name, accepted);
 }
 
 void
-schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, void *out)
+base_schema_read_map (SchemaReader *reader, const BaseSchema *schema, const BaseYamlNode *node, gboolean overlay, void *out)
 {
   Shorthand shorthand;
   const BaseYamlNode *map = expand_shorthand (schema, node, &shorthand);
   if (base_yaml_kind (map) != BASE_YAML_MAP) {
-    if (schema_fail_unsaid (reader, base_yaml_mark (map)))
+    if (base_schema_fail_unsaid (reader, base_yaml_mark (map)))
       return;
-    g_autofree char *found = schema_found (map);
-    schema_fail (reader, base_yaml_mark (map), "'%s' must be a mapping with keys, found %s", schema->name, found);
+    g_autofree char *found = base_schema_found (map);
+    base_schema_fail (reader, base_yaml_mark (map), "'%s' must be a mapping with keys, found %s", schema->name, found);
     return;
   }
   *(BaseHead *)out = (BaseHead){ TRUE, base_yaml_mark (map) };
@@ -183,7 +183,7 @@ base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, gboolean o
   g_return_val_if_fail (context != NULL && context->arena != NULL && context->diag != NULL, FALSE);
   SchemaReader reader = { .context = context };
   reader.values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  schema_read_map (&reader, schema, node, overlay, out);
+  base_schema_read_map (&reader, schema, node, overlay, out);
   g_hash_table_unref (reader.values);
   return !reader.failed;
 }

@@ -21,12 +21,12 @@ check_chain (SchemaReader *reader, const char *path, BaseMark mark)
 {
   for (unsigned i = 0; i < reader->n_chain; i++)
     if (strcmp (reader->chain[i], path) == 0) {
-      schema_fail (reader, mark, "'%s' refers to itself", path);
+      base_schema_fail (reader, mark, "'%s' refers to itself", path);
       return FALSE;
     }
   if (reader->n_chain < BASE_SCHEMA_MAX_FILES_DEEP)
     return TRUE;
-  schema_fail (reader, mark, "more than %u files name each other in a chain", BASE_SCHEMA_MAX_FILES_DEEP);
+  base_schema_fail (reader, mark, "more than %u files name each other in a chain", BASE_SCHEMA_MAX_FILES_DEEP);
   return FALSE;
 }
 
@@ -58,7 +58,7 @@ read_file (SchemaReader *reader, const BaseField *field, const char *path, BaseM
   reader->failed = FALSE;
   reader->chain[reader->n_chain++] = base_yaml_path (yaml);
   value = base_arena_alloc (reader->context->arena, field->item_size);
-  schema_read_map (reader, field->sub, base_yaml_root (yaml), FALSE, value);
+  base_schema_read_map (reader, field->sub, base_yaml_root (yaml), FALSE, value);
   reader->n_chain--;
   if (reader->failed)
     value = NULL;
@@ -88,7 +88,7 @@ read_name (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
   const char *from = mark.line != 0 ? mark.file : NULL;
   g_autofree char *path = base_lookup_find (context->lookup, base_yaml_text (node), field->folder, from, &error);
   if (path == NULL) {
-    schema_fail (reader, mark, "%s: %s", field->key, error->message);
+    base_schema_fail (reader, mark, "%s: %s", field->key, error->message);
     return;
   }
   void *value = read_file (reader, field, path, mark);
@@ -97,14 +97,14 @@ read_name (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
 }
 
 void
-schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, BaseRef *out)
+base_schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node, gboolean overlay, BaseRef *out)
 {
   switch (base_yaml_kind (node)) {
     case BASE_YAML_SCALAR:
       read_name (reader, field, node, out);
       return;
     case BASE_YAML_SEQ:
-      schema_fail_kind (reader, field, node);
+      base_schema_fail_kind (reader, field, node);
       return;
     case BASE_YAML_MAP:
       break;
@@ -113,6 +113,6 @@ schema_read_reference (SchemaReader *reader, const BaseField *field, const BaseY
   gboolean changes = overlay && out->value != NULL; /* what was referenced may be shared with others: a copy is changed */
   if (changes)
     memcpy (value, out->value, field->item_size);
-  schema_read_map (reader, field->sub, node, changes, value);
+  base_schema_read_map (reader, field->sub, node, changes, value);
   *out = (BaseRef){ TRUE, base_yaml_mark (node), changes ? out->name : "inline", value };
 }

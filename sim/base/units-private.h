@@ -33,14 +33,14 @@ typedef struct {
   gboolean money;        /* a "$" or "USD" belongs */
 } UnitDim;
 
-extern const UnitDim unit_dims[BASE_DIM_N];
-extern const UnitPrefix unit_prefixes_decimal[], unit_prefixes_binary[];
+extern const UnitDim base_unit_dims[BASE_DIM_N];
+extern const UnitPrefix base_unit_prefixes_decimal[], base_unit_prefixes_binary[];
 
 /* Finds `text` among the units of `dim`: prefix and symbol. Case counts. */
-gboolean unit_find (const UnitDim *dim, const char *text, Unit *found);
+gboolean base_unit_find (const UnitDim *dim, const char *text, Unit *found);
 
 /* Calls `visit` with every accepted spelling of `dim`, in the order of the tables. */
-void unit_visit (const UnitDim *dim, void (*visit) (const char *text, void *data), void *data);
+void base_unit_visit (const UnitDim *dim, void (*visit) (const char *text, void *data), void *data);
 
 /* A decimal number in text: [+-] digits [. digits] [e [+-] digits]. */
 typedef struct {
@@ -50,9 +50,9 @@ typedef struct {
 } Decimal;
 
 /* Reads one from *text and moves *text behind it. FALSE: no number there, *text untouched. */
-gboolean decimal_scan (const char **text, Decimal *out);
-void decimal_clear (Decimal *decimal);
+gboolean base_decimal_scan (const char **text, Decimal *out);
+void base_decimal_clear (Decimal *decimal);
 /* The double nearest to decimal x 10^e10: infinite on overflow, 0 on underflow. */
-double decimal_value (const Decimal *decimal, int e10);
+double base_decimal_value (const Decimal *decimal, int e10);
 
 #endif

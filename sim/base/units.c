@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-const UnitPrefix unit_prefixes_decimal[] = {
+const UnitPrefix base_unit_prefixes_decimal[] = {
   { "", 0, 1 }, { "k", 3, 1 }, { "M", 6, 1 }, { "G", 9, 1 }, { "T", 12, 1 }, { "P", 15, 1 }, { "E", 18, 1 }, { 0 },
 };
 
-const UnitPrefix unit_prefixes_binary[] = {
+const UnitPrefix base_unit_prefixes_binary[] = {
   { "Ki", 0, 0x1p10 },
   { "Mi", 0, 0x1p20 },
   { "Gi", 0, 0x1p30 },
@@ -117,7 +117,7 @@ static const UnitHint money_per_time_hints[] = {
 };
 static const UnitHint frequency_hints[] = { { "/s", "write 'Hz'" }, { "1/s", "write 'Hz'" }, { "ops/s", "write 'IOPS'" }, { 0 } };
 
-const UnitDim unit_dims[BASE_DIM_N] = {
+const UnitDim base_unit_dims[BASE_DIM_N] = {
   [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, NULL, FALSE },
   [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, NULL, FALSE },
   [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE },
@@ -148,27 +148,27 @@ find_prefixed (const Unit *unit, const UnitPrefix *prefixes, const char *text, U
 }
 
 gboolean
-unit_find (const UnitDim *dim, const char *text, Unit *found)
+base_unit_find (const UnitDim *dim, const char *text, Unit *found)
 {
   for (const Unit *unit = dim->units; unit->symbol != NULL; unit++) {
     if (strcmp (text, unit->symbol) == 0) {
       *found = *unit;
       return TRUE;
     }
-    if ((unit->prefixes & UNIT_DECIMAL) && find_prefixed (unit, unit_prefixes_decimal, text, found))
+    if ((unit->prefixes & UNIT_DECIMAL) && find_prefixed (unit, base_unit_prefixes_decimal, text, found))
       return TRUE;
-    if ((unit->prefixes & UNIT_BINARY) && find_prefixed (unit, unit_prefixes_binary, text, found))
+    if ((unit->prefixes & UNIT_BINARY) && find_prefixed (unit, base_unit_prefixes_binary, text, found))
       return TRUE;
   }
   return FALSE;
 }
 
 void
-unit_visit (const UnitDim *dim, void (*visit) (const char *text, void *data), void *data)
+base_unit_visit (const UnitDim *dim, void (*visit) (const char *text, void *data), void *data)
 {
   for (const Unit *unit = dim->units; unit->symbol != NULL; unit++)
     for (unsigned kind = 0; kind < 2; kind++) {
-      const UnitPrefix *prefixes = kind == 0 ? unit_prefixes_decimal : unit_prefixes_binary;
+      const UnitPrefix *prefixes = kind == 0 ? base_unit_prefixes_decimal : base_unit_prefixes_binary;
       for (const UnitPrefix *prefix = prefixes; prefix->text != NULL; prefix++) {
         gboolean bare = prefix->text[0] == '\0';
         if (!bare && !(unit->prefixes & (kind == 0 ? UNIT_DECIMAL : UNIT_BINARY)))
@@ -183,19 +183,19 @@ const char *
 base_dim_name (BaseDim dim)
 {
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
-  return unit_dims[dim].name;
+  return base_unit_dims[dim].name;
 }
 
 const char *
 base_dim_unit (BaseDim dim)
 {
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
-  return unit_dims[dim].si;
+  return base_unit_dims[dim].si;
 }
 
 const char *
 base_dim_example (BaseDim dim)
 {
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
-  return unit_dims[dim].example;
+  return base_unit_dims[dim].example;
 }

@@ -185,7 +185,7 @@ solve_by_engine (Job *job, double s_per_B)
     }
   }
   if (told && (at_fast > 0) != (at_slow > 0) &&
-      !base_crossing (ask_rate, job, fast, at_fast, slow, at_slow, ENGINE_TOLERANCE, &found, NULL))
+      !base_crossing (ask_rate, job, (BaseBracket){ fast, at_fast, slow, at_slow }, ENGINE_TOLERANCE, &found, NULL))
     found = (double)NAN;
   job->mode = job->ask->flags->mode;
   return found;
@@ -201,7 +201,8 @@ solve_speed_line (Job *job, const RepRatioPoint *slow, const RepRatioPoint *fast
   job->speed.line[job->line].least = fast->value[job->line];
   job->speed.line[job->line].how = at_fast > 0 ? REP_SOLVED_NONE : REP_SOLVED_ANY;
   if (at_fast > 0 || at_slow <= 0 ||
-      !base_crossing (ask_rate, job, 1 / FASTEST_BPS, at_fast, 1 / SLOWEST_BPS, at_slow, RATE_TOLERANCE, &s_per_B, NULL))
+      !base_crossing (ask_rate, job, (BaseBracket){ 1 / FASTEST_BPS, at_fast, 1 / SLOWEST_BPS, at_slow }, RATE_TOLERANCE, &s_per_B,
+                      NULL))
     return;
   job->speed.line[job->line].how = REP_SOLVED;
   job->speed.line[job->line].rate_Bps = 1 / s_per_B;

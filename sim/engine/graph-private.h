@@ -133,19 +133,19 @@ graph_name (const EngGraph *graph, uint32_t name)
   return (const char *)graph->names->data + name;
 }
 
-/* graph_check.c: builds first and successors; sets each task's n_waiting; FALSE and *error when tasks wait for each other in a
+/* eng_graph_check.c: builds first and successors; sets each task's n_waiting; FALSE and *error when tasks wait for each other in a
  * circle or one holds more than there is. */
-gboolean graph_check (EngGraph *graph, GError **error);
+gboolean eng_graph_check (EngGraph *graph, GError **error);
 /* graph_run.c: a task's time is over. */
-void graph_task_ended (Eng *eng, void *user, uint64_t task);
+void eng_graph_task_ended (Eng *eng, void *user, uint64_t task);
 
-/* graph_pace.c: a task begins or ends; what that changes comes with graph_pace_settle, once an instant. */
-void graph_pace_enter (EngGraph *graph, const GraphPaced *paced);
-void graph_pace_leave (EngGraph *graph, const GraphPaced *paced);
-void graph_pace_settle (EngGraph *graph);
-void graph_pace_clear (EngGraph *graph);
+/* graph_pace.c: a task begins or ends; what that changes comes with eng_graph_pace_settle, once an instant. */
+void eng_graph_pace_enter (EngGraph *graph, const GraphPaced *paced);
+void eng_graph_pace_leave (EngGraph *graph, const GraphPaced *paced);
+void eng_graph_pace_settle (EngGraph *graph);
+void eng_graph_pace_clear (EngGraph *graph);
 
 /* How messages call a task. Returned: full. */
-char *graph_describe_task (const EngGraph *graph, EngTask task);
+char *eng_graph_describe_task (const EngGraph *graph, EngTask task);
 
 #endif

@@ -50,7 +50,7 @@ eng_graph_free (EngGraph *graph)
     return;
   for (guint i = 0; i < graph->resources->len; i++)
     eng_heap_clear (&graph_resource (graph, i)->waiting);
-  graph_pace_clear (graph);
+  eng_graph_pace_clear (graph);
   GArray *arrays[] = { graph->tasks,     graph->flows,   graph->calls,     graph->uses,   graph->edges,
                        graph->holds,     graph->streams, graph->resources, graph->marked, graph->paced,
                        graph->standings, graph->stirred, graph->speeds,    graph->places };

@@ -8,7 +8,7 @@
 #define NAMED 6u
 
 char *
-graph_describe_task (const EngGraph *graph, EngTask task)
+eng_graph_describe_task (const EngGraph *graph, EngTask task)
 {
   const char *name = graph_name (graph, graph_task (graph, task)->name);
   if (*name == '\0')
@@ -105,10 +105,10 @@ report_circle (const EngGraph *graph, const uint32_t *n_waiting, GError **error)
   g_autoptr (GString) text = g_string_new (NULL);
   at = lowest;
   for (uint32_t i = 0; i < MIN (n, NAMED); i++, at = blocker[at]) {
-    g_autofree char *name = graph_describe_task (graph, at);
+    g_autofree char *name = eng_graph_describe_task (graph, at);
     g_string_append_printf (text, "%s waits for ", name);
   }
-  g_autofree char *last = graph_describe_task (graph, lowest);
+  g_autofree char *last = eng_graph_describe_task (graph, lowest);
   if (n > NAMED)
     g_string_append_printf (text, "%" PRIu32 " more, the last of which waits for ", n - NAMED);
   if (n == 1)
@@ -125,7 +125,7 @@ check_holds (const EngGraph *graph, GError **error)
       const GraphHold *hold = &g_array_index (graph->holds, GraphHold, i);
       const GraphResource *resource = graph_resource (graph, hold->resource);
       if (hold->n_units > resource->n_units) {
-        g_autofree char *name = graph_describe_task (graph, t);
+        g_autofree char *name = eng_graph_describe_task (graph, t);
         g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "%s holds %" PRIu32 " units of '%s', which has %" PRIu32, name,
                      hold->n_units, graph_name (graph, resource->name), resource->n_units);
         return FALSE;
@@ -136,7 +136,7 @@ check_holds (const EngGraph *graph, GError **error)
 }
 
 gboolean
-graph_check (EngGraph *graph, GError **error)
+eng_graph_check (EngGraph *graph, GError **error)
 {
   guint n = graph->tasks->len;
   g_autofree uint32_t *n_waiting = g_new (uint32_t, (gsize)n + 1u);

@@ -76,7 +76,7 @@ take_out (GArray *running, EngTask task)
 }
 
 void
-graph_pace_enter (EngGraph *graph, const GraphPaced *paced)
+eng_graph_pace_enter (EngGraph *graph, const GraphPaced *paced)
 {
   for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next) {
     GraphStanding *standing = &g_array_index (graph->standings, GraphStanding, i);
@@ -90,7 +90,7 @@ graph_pace_enter (EngGraph *graph, const GraphPaced *paced)
 }
 
 void
-graph_pace_leave (EngGraph *graph, const GraphPaced *paced)
+eng_graph_pace_leave (EngGraph *graph, const GraphPaced *paced)
 {
   for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next) {
     EngPlace place = g_array_index (graph->standings, GraphStanding, i).place;
@@ -119,7 +119,7 @@ set_speed (EngGraph *graph, GraphPaced *paced, double speed)
   eng_cancel (graph->eng, paced->timer);
   double more = paced->left_ps > REST_PS ? ceil ((paced->left_ps - REST_PS) / speed) : 0.0;
   EngTime wait = more >= (double)ENG_TIME_NEVER ? ENG_TIME_NEVER : (EngTime)more;
-  paced->timer = eng_at (graph->eng, eng_time_add (now, wait), graph_task_ended, graph, paced->task);
+  paced->timer = eng_at (graph->eng, eng_time_add (now, wait), eng_graph_task_ended, graph, paced->task);
 }
 
 static double
@@ -154,7 +154,7 @@ ask (EngGraph *graph, EngPlace id)
 }
 
 void
-graph_pace_settle (EngGraph *graph)
+eng_graph_pace_settle (EngGraph *graph)
 {
   for (guint i = 0; i < graph->stirred->len; i++) {
     EngPlace id = g_array_index (graph->stirred, EngPlace, i);
@@ -166,7 +166,7 @@ graph_pace_settle (EngGraph *graph)
 }
 
 void
-graph_pace_clear (EngGraph *graph)
+eng_graph_pace_clear (EngGraph *graph)
 {
   for (guint i = 0; i < graph->places->len; i++)
     if (g_array_index (graph->places, GraphPlace, i).running != NULL)

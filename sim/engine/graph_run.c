@@ -73,7 +73,7 @@ complete (EngGraph *graph, EngTask task)
   graph->n_done++;
   give_back (graph, task);
   if (done->paced != GRAPH_NONE)
-    graph_pace_leave (graph, graph_paced (graph, done->paced));
+    eng_graph_pace_leave (graph, graph_paced (graph, done->paced));
   if (done->after != ENG_NO_TASK)
     release_successor (graph, done->after, task);
   for (uint32_t k = graph->first[task]; k < graph->first[task + 1u]; k++)
@@ -85,7 +85,7 @@ complete (EngGraph *graph, EngTask task)
 }
 
 void
-graph_task_ended (Eng *eng, void *user, uint64_t arg)
+eng_graph_task_ended (Eng *eng, void *user, uint64_t arg)
 {
   EngGraph *graph = user;
   EngTask task = (EngTask)arg;
@@ -110,7 +110,7 @@ start_flow (EngGraph *graph, EngTask task)
                        .latency = flow->latency,
                        .uses = flow->n_uses == 0 ? NULL : &g_array_index (graph->uses, EngUse, flow->uses),
                        .n_uses = flow->n_uses,
-                       .done = graph_task_ended,
+                       .done = eng_graph_task_ended,
                        .user = graph,
                        .arg = task };
   EngFlow started = eng_flow_start (graph->eng, &spec);
@@ -120,7 +120,7 @@ start_flow (EngGraph *graph, EngTask task)
   g_assert (spec.bound_per_s > 0.0 && isfinite (spec.bound_per_s));
   graph_paced (graph, paced)->flow = started;
   graph_paced (graph, paced)->bound_per_s = spec.bound_per_s;
-  graph_pace_enter (graph, graph_paced (graph, paced));
+  eng_graph_pace_enter (graph, graph_paced (graph, paced));
 }
 
 static void
@@ -128,14 +128,14 @@ start_delay (EngGraph *graph, EngTask id)
 {
   const GraphTask *task = graph_task (graph, id);
   EngTime now = eng_now (graph->eng);
-  EngTimer timer = eng_at (graph->eng, eng_time_add (now, task->what), graph_task_ended, graph, id);
+  EngTimer timer = eng_at (graph->eng, eng_time_add (now, task->what), eng_graph_task_ended, graph, id);
   if (task->paced == GRAPH_NONE)
     return;
   GraphPaced *paced = graph_paced (graph, task->paced);
   paced->timer = timer;
   paced->since = now;
   paced->left_ps = (double)task->what;
-  graph_pace_enter (graph, paced);
+  eng_graph_pace_enter (graph, paced);
 }
 
 static void
@@ -237,7 +237,7 @@ dispatch (Eng *eng, void *user, uint64_t arg)
     graph_resource (graph, id)->marked = false;
     grant (graph, id);
   }
-  graph_pace_settle (graph);
+  eng_graph_pace_settle (graph);
   graph->dispatching = false;
 }
 
@@ -245,7 +245,7 @@ gboolean
 eng_graph_start (EngGraph *graph, GError **error)
 {
   g_assert (!graph->started);
-  if (!graph_check (graph, error))
+  if (!eng_graph_check (graph, error))
     return FALSE;
   graph->started = true;
   graph->began = eng_now (graph->eng);
@@ -270,7 +270,7 @@ eng_graph_run (EngGraph *graph, GError **error)
   }
   for (guint t = 0; t < graph->tasks->len; t++)
     if (graph_task (graph, t)->state == TASK_RUNNING) {
-      g_autofree char *name = graph_describe_task (graph, t);
+      g_autofree char *name = eng_graph_describe_task (graph, t);
       g_prefix_error (error, "%s has not ended: ", name);
       break;
     }

@@ -118,7 +118,7 @@ the_total_lies_between_its_bounds (void)
           const MdlOverlapComm comm = { MDL_OVERLAP_SM, 16, 500e9 };
           const MdlSlowdown slow = mdl_overlap_pair (spec, &gpu, &compute, &comm);
           MdlOverlapQueues out;
-          mdl_overlap_queues (spec, &gpu, &compute, compute_s[a], 50, &comm, comm_s[b], 40, ranks, &out);
+          mdl_overlap_queues (spec, &gpu, &(MdlOverlapAsk){ compute, compute_s[a], 50, comm, comm_s[b], 40, ranks }, &out);
           double compute_all_s = 50 * compute_s[a] * (1 + spec->spread.v), comm_all_s = 40 * comm_s[b];
           TEST_TRUE (out.total_s >= fmax (50 * compute_s[a] * (1 - 1e-9), comm_all_s * (1 - 1e-9)));
           TEST_TRUE (out.total_s <= compute_all_s * slow.compute + comm_all_s * slow.comm);

@@ -90,12 +90,19 @@ double mdl_overlap_wait_s (const MdlOverlap *spec, const MdlGpu *gpu, const MdlO
 /* Two queues that start together on `ranks` GPUs, as forerun-probe measures them: `n_compute` kernels of `compute_s` and `n_comm`
  * collectives of `comm_s`, each alone. */
 typedef struct {
+  MdlOverlapCompute compute;
+  double compute_s;
+  unsigned n_compute;
+  MdlOverlapComm comm;
+  double comm_s;
+  unsigned n_comm;
+  unsigned ranks;
+} MdlOverlapAsk;
+typedef struct {
   double compute_s, comm_s; /* of one, while both queues have work; NAN where that is no time to tell it */
   double total_s;           /* until both are done */
 } MdlOverlapQueues;
-void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, double compute_s,
-                         unsigned n_compute, const MdlOverlapComm *comm, double comm_s, unsigned n_comm, unsigned ranks,
-                         MdlOverlapQueues *out);
+void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapAsk *ask, MdlOverlapQueues *out);
 
 G_END_DECLS
 
