@@ -11,6 +11,8 @@ function(forerun_layer name)
   list(TRANSFORM folders REPLACE "/[^/]*$" "")
   list(REMOVE_DUPLICATES folders)
   target_include_directories(forerun_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${folders})
+  # What is installed as a library shows the names of its public header alone.
+  set_target_properties(forerun_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   target_link_libraries(forerun_${name} PUBLIC PkgConfig::GLIB m PRIVATE forerun_flags)
   set_property(TARGET forerun_${name} PROPERTY FORERUN_USES ${LAYER_USES})
   foreach(use IN LISTS LAYER_USES)

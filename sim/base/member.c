@@ -118,6 +118,38 @@ group_of (const BaseMember *member, const void *of)
   return of == NULL || (member->when != NULL && !member->when (of)) ? NULL : at (member, of);
 }
 
+/* How many structs a list holds; none where it is null, and of what is not a list. */
+static guint
+n_items (const BaseMember *member, const void *of)
+{
+  if (group_of (member, of) == NULL || (member->kind != BASE_MEMBER_LIST && member->kind != BASE_MEMBER_LIST_OF_POINTERS))
+    return 0;
+  const void *list = *(const void *const *)at (member, of);
+  if (list == NULL)
+    return 0;
+  return member->kind == BASE_MEMBER_LIST ? ((const GArray *)list)->len : ((const GPtrArray *)list)->len;
+}
+
+static const void *
+item_at (const BaseMember *member, const void *of, guint i)
+{
+  const void *list = *(const void *const *)at (member, of);
+  if (member->kind == BASE_MEMBER_LIST_OF_POINTERS)
+    return ((const GPtrArray *)list)->pdata[i];
+  GArray *items = (GArray *)list;
+  return items->data + (gsize)i * g_array_get_element_size (items);
+}
+
+/* Of the item of a list that `path` begins with the number of, as in "0.time_s". */
+static gboolean
+value_of_item (const BaseMember *member, const void *of, const char *path, BaseValue *value)
+{
+  char *end;
+  const guint64 i = g_ascii_isdigit (*path) ? g_ascii_strtoull (path, &end, 10) : G_MAXUINT64;
+  return i < n_items (member, of) && *end == '.' &&
+         base_members_value (member->sub, item_at (member, of, (guint)i), end + 1, value);
+}
+
 gboolean
 base_members_value (const BaseMember *members, const void *of, const char *path, BaseValue *value)
 {
@@ -140,6 +172,8 @@ base_members_value (const BaseMember *members, const void *of, const char *path,
         value->dim = dim_of (member->key);
       return found;
     }
+    if (path[n] == '.' && !is_single (member) && n_items (member, of) > 0)
+      return value_of_item (member, of, path + n + 1, value);
     for (guint part = 0; path[n] == '.' && member->kind == BASE_MEMBER_PARTS && part < member->n_parts; part++)
       if (strcmp (path + n + 1, member->parts[part]) == 0) {
         *value = read_part (member, group_of (member, of) != NULL ? of : NULL, part);
@@ -150,7 +184,7 @@ base_members_value (const BaseMember *members, const void *of, const char *path,
 }
 
 static void
-add_paths (const BaseMember *members, const char *before, GPtrArray *paths)
+add_paths (const BaseMember *members, const void *of, const char *before, GPtrArray *paths)
 {
   for (const BaseMember *member = members; is_row (member); member++) {
     g_autofree char *path = g_strconcat (before, member->key, NULL);
@@ -158,17 +192,21 @@ add_paths (const BaseMember *members, const char *before, GPtrArray *paths)
     if (is_single (member))
       g_ptr_array_add (paths, g_steal_pointer (&path));
     else if (member->kind == BASE_MEMBER_GROUP)
-      add_paths (member->sub, inside, paths);
+      add_paths (member->sub, group_of (member, of), inside, paths);
     for (guint part = 0; member->kind == BASE_MEMBER_PARTS && part < member->n_parts; part++)
       g_ptr_array_add (paths, g_strconcat (inside, member->parts[part], NULL));
+    for (guint i = 0; !is_single (member) && i < n_items (member, of); i++) {
+      g_autofree char *item = g_strdup_printf ("%s%u.", inside, i);
+      add_paths (member->sub, item_at (member, of, i), item, paths);
+    }
   }
 }
 
 char **
-base_members_paths (const BaseMember *members)
+base_members_paths (const BaseMember *members, const void *of)
 {
   GPtrArray *paths = g_ptr_array_new ();
-  add_paths (members, "", paths);
+  add_paths (members, of, "", paths);
   g_ptr_array_add (paths, NULL);
   return (char **)g_ptr_array_free (paths, FALSE);
 }
@@ -213,13 +251,9 @@ build_inside (const BaseMember *member, const void *of, JsonBuilder *json)
     }
     json_builder_end_object (json);
   } else {
-    const GArray *items = member->kind == BASE_MEMBER_LIST ? *(GArray *const *)at (member, of) : NULL;
-    const GPtrArray *pointers = member->kind == BASE_MEMBER_LIST_OF_POINTERS ? *(GPtrArray *const *)at (member, of) : NULL;
     json_builder_begin_array (json);
-    for (guint i = 0; items != NULL && i < items->len; i++)
-      build_object (member->sub, items->data + (gsize)i * g_array_get_element_size ((GArray *)items), json);
-    for (guint i = 0; pointers != NULL && i < pointers->len; i++)
-      build_object (member->sub, pointers->pdata[i], json);
+    for (guint i = 0; i < n_items (member, of); i++)
+      build_object (member->sub, item_at (member, of, i), json);
     json_builder_end_array (json);
   }
 }
@@ -316,7 +350,7 @@ static GPtrArray *
 whole_paths (const BaseMember *members, const char *const *paths)
 {
   GPtrArray *whole = g_ptr_array_new_with_free_func (g_free);
-  g_auto (GStrv) all = base_members_paths (members);
+  g_auto (GStrv) all = base_members_paths (members, NULL);
   for (; *paths != NULL; paths++) {
     const size_t n = strlen (*paths) - 1;
     if ((*paths)[n] != '*')

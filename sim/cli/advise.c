@@ -39,8 +39,8 @@ try_change (Cli *cli, const CliScenarioRun *run, const TrnChange *change, RepAdv
   advice->change = change;
   advice->step_time_s = advice->gain = (double)NAN;
   g_autoptr (GError) error = NULL;
-  g_autoptr (Scn) scenario = scn_load (run->path, cli->lookup, &options, cli_library_load, cli, &error);
-  g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
+  g_autoptr (FrLoaded) loaded = fr_loaded_new (run->path, NULL, cli->lookup, &options, &error);
+  g_autoptr (ScnResult) result = loaded != NULL ? scn_run (loaded->scenario, FALSE, &error) : NULL;
   if (result == NULL) {
     advice->reason = reason_of (error);
     return;
@@ -63,14 +63,12 @@ cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **a
     return cli_fail (cli, error, "--advise runs the scenario again, and stdin can be read only once: give a file");
   if (!run->result->training.has_model)
     return cli_fail (cli, error, "--advise is for a training step of a model");
-  guint cals = cli->cals->len;
   *changes = trn_advice_changes (scn_training (run->scenario));
   *advice = rep_advice_new ();
   for (guint i = 0; i < (*changes)->len; i++) {
     RepAdvice one = { 0 };
     try_change (cli, run, (*changes)->pdata[i], &one);
     g_array_append_val (*advice, one);
-    g_ptr_array_set_size (cli->cals, (gint)cals); /* of this run alone */
   }
   rep_advice_sort (*advice);
   return TRUE;

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
+#include "api/load.h"
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/schema.h"
-#include "constants/calibration.h"
 #include "report/envelope.h"
 
 G_BEGIN_DECLS
@@ -75,8 +75,8 @@ struct Cli {
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
-  GPtrArray *cals;     /* Cst *, kept until the end: settings point into them */
-  char *cal_key;       /* what the last of them was asked for by, where communicators share it */
+  FrConstants constants; /* kept until the end: settings point into them */
+  char *cal_key;         /* what the last of them was asked for by, where communicators share it */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
@@ -121,10 +121,6 @@ gboolean cli_size_value (const Cli *cli, const char *flag, const char *text, gui
 
 /* ---- inputs ---- */
 
-/* Where bare names of scenarios are looked for, below the shipped data. */
-#define CLI_SCENARIOS_FOLDER "scenarios"
-#define CLI_CASES_FOLDER     "scenarios/cases"
-
 /* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
 gboolean cli_lookup (Cli *cli, GError **error);
 /* All of a file, or of stdin for "-"; at most max_B. Returned: full, g_free. */
@@ -132,10 +128,6 @@ char *cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error);
 /* Warnings gathered so far, each once. */
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);
-/* The library of a calibration, which lives as long as `user`, a Cli. Matches ScnLibraryLoad. */
-const MdlLibrary *cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
-                                    GPtrArray *inputs, BaseDiag *warnings, GError **error);
-const char *cli_calibration_name (const Cli *cli); /* of the last one loaded; NULL: none */
 
 /* A cluster by name or path with the --set values applied; `nodes` 0: as the file says. Returned: full. */
 Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error);

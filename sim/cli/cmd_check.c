@@ -168,10 +168,10 @@ static gboolean
 check_scenario (Cli *cli, const char *path, Finding *finding, GError **error)
 {
   ScnOptions options = { .has_seed = cli->seed_text != NULL, .seed = cli->seed, .sets = (const char *const *)cli->sets };
-  g_autoptr (Scn) scenario = cli_scenario_load (cli, path, &options, error);
-  if (scenario == NULL)
+  g_autoptr (FrLoaded) loaded = cli_scenario_load (cli, path, &options, error);
+  if (loaded == NULL)
     return FALSE;
-  take_cluster (finding, scn_cluster (scenario));
+  take_cluster (finding, scn_cluster (loaded->scenario));
   return TRUE;
 }
 
@@ -191,7 +191,7 @@ check_calibration (Cli *cli, const char *path, GError **error)
 {
   g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = cli_library_load (cli, named, NULL, NULL, NULL, cli->yamls, diag, error);
+  const MdlLibrary *library = fr_constants_load (&cli->constants, named, NULL, NULL, NULL, cli->yamls, diag, error);
   cli_warn_all (cli, diag);
   return library != NULL;
 }

@@ -329,7 +329,7 @@ add_files (Cli *cli, const Flags *flags, const CliQuestion *question, const RepC
            GError **error)
 {
   if (flags->tuner_conf != NULL) {
-    const char *constants = cli_calibration_name (cli);
+    const char *constants = fr_constants_name (&cli->constants);
     GString *text = g_string_new (NULL);
     gboolean has_say =
         rep_tuner_conf (compare, FORERUN_VERSION, topology, question->plain || constants == NULL ? "none" : constants, text);
@@ -380,7 +380,7 @@ append_header (const Cli *cli, const CliQuestion *question, const CliComm *comm,
   g_string_truncate (header, 0);
   rep_header_cluster (header, comm->clu);
   g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str, strcmp (nodes->str, "1") == 0 ? "" : "s");
-  rep_header_settings (header, &comm->settings, question->plain ? NULL : cli_calibration_name (cli));
+  rep_header_settings (header, &comm->settings, question->plain ? NULL : fr_constants_name (&cli->constants));
 }
 
 static gboolean

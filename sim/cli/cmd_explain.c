@@ -293,7 +293,7 @@ explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError 
     return TRUE;
   }
   if (cli->format == CLI_FORMAT_TEXT)
-    cli_scenario_header (cli, &run, &envelope, cli->out);
+    cli_scenario_header (&run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
   append_body (&run, &beside, cli->format, body);
   if (goodput != NULL && cli->format == CLI_FORMAT_TEXT)

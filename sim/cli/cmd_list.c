@@ -41,7 +41,7 @@ static const ListKind kinds[] = {
   { "switches", .folder = "topologies/switches", .first_key = "switch" },
   { "storage", .folder = "topologies/storage", .first_key = "drive" },
   { "storage-types", .folder = "topologies/storage", .first_key = "storage_type" },
-  { "scenarios", .folder = CLI_SCENARIOS_FOLDER ":" CLI_CASES_FOLDER, .first_key = "scenario" },
+  { "scenarios", .folder = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER, .first_key = "scenario" },
   { "plans", .folder = "scenarios/plans", .first_key = "plan" },
   { "offers", .folder = "scenarios/offers", .first_key = "offers" },
   { "prices", .folder = "scenarios/prices", .first_key = "prices" },

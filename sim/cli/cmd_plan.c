@@ -210,7 +210,7 @@ Pln *
 cli_plan_read (Cli *cli, const char *path, GError **error)
 {
   const PlnOptions options = { .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
-  return pln_load (path, cli->lookup, &options, cli_library_load, cli, error);
+  return pln_load (path, cli->lookup, &options, fr_constants_load, &cli->constants, error);
 }
 
 Pln *

@@ -197,7 +197,7 @@ write_answer (Cli *cli, const CliScenarioRun *base, const RepRatio *ratio)
     rep_ratio_tsv (ratio, cli->out);
   } else {
     RepEnvelope envelope = cli_envelope (cli);
-    cli_scenario_header (cli, base, &envelope, cli->out);
+    cli_scenario_header (base, &envelope, cli->out);
     rep_ratio_text (ratio, cli->out);
   }
 }

@@ -70,10 +70,9 @@ fits (const ScnResult *result)
 }
 
 static void
-write_text (const Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, const RepEnvelope *envelope,
-            GString *out)
+write_text (const Flags *flags, const CliScenarioRun *done, const Beside *beside, const RepEnvelope *envelope, GString *out)
 {
-  cli_scenario_header (cli, done, envelope, out);
+  cli_scenario_header (done, envelope, out);
   rep_run_text (done->result, out);
   if (beside->advice != NULL)
     rep_advice_text (beside->advice, flags->verbose, out);
@@ -109,7 +108,7 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
     else
       rep_run_tsv (done->result, cli->out);
   } else {
-    write_text (cli, flags, done, beside, &envelope, cli->out);
+    write_text (flags, done, beside, &envelope, cli->out);
   }
 }
 
@@ -134,8 +133,8 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
   g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
   const ColSettings *settings = scn_settings (done->scenario);
   rep_header_cluster (header, scn_cluster (done->scenario));
-  rep_header_settings (header, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
-  write_text (cli, flags, done, beside, &envelope, text);
+  rep_header_settings (header, settings, settings->library != NULL ? fr_constants_name (&done->loaded->constants) : NULL);
+  write_text (flags, done, beside, &envelope, text);
   g_autofree char *scenario = NULL; /* a pipe cannot be read again */
   if (g_file_test (done->path, G_FILE_TEST_IS_REGULAR) && !g_file_get_contents (done->path, &scenario, NULL, NULL))
     scenario = NULL;

@@ -73,7 +73,8 @@ lay_calibration (Cli *cli, const char *name, Clu *clu, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
-  const MdlLibrary *library = cli_library_load (cli, name, NULL, gpu != NULL ? gpu->name.v : NULL, NULL, cli->yamls, diag, error);
+  const char *type = gpu != NULL ? gpu->name.v : NULL;
+  const MdlLibrary *library = fr_constants_load (&cli->constants, name, NULL, type, NULL, cli->yamls, diag, error);
   cli_warn_all (cli, diag);
   if (library == NULL)
     return FALSE;

@@ -268,9 +268,9 @@ library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, const char
   g_autofree char *key =
       g_strdup_printf ("%s\n%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "", nccl != NULL ? nccl : "");
   if (g_strcmp0 (key, cli->cal_key) == 0)
-    return cst_library (g_ptr_array_index (cli->cals, cli->cals->len - 1));
+    return cst_library (g_ptr_array_index (cli->constants.loaded, cli->constants.loaded->len - 1));
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = cli_library_load (cli, calibration, NULL, type, nccl, cli->yamls, diag, error);
+  const MdlLibrary *library = fr_constants_load (&cli->constants, calibration, NULL, type, nccl, cli->yamls, diag, error);
   cli_warn_all (cli, diag);
   if (library == NULL)
     return NULL;
@@ -336,7 +336,7 @@ cli_comm_header (const Cli *cli, const CliComm *comm, GString *out)
   g_string_append_printf (out, "# %u rank%s: %u GPU%s on %s%u node%s\n", comm->n, comm->n == 1 ? "" : "s", comm->gpus_per_node,
                           comm->gpus_per_node == 1 ? "" : "s", comm->n_nodes == 1 ? "" : "each of ", comm->n_nodes,
                           comm->n_nodes == 1 ? "" : "s");
-  rep_header_settings (out, &comm->settings, cli_calibration_name (cli));
+  rep_header_settings (out, &comm->settings, fr_constants_name (&cli->constants));
   if (comm->n == 1)
     g_string_append (out, "# one rank has nobody to talk to: this collective costs its launch alone\n");
   else if (col_comm_is_local (comm->comm))

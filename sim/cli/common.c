@@ -75,31 +75,6 @@ cli_warn_all (Cli *cli, const BaseDiag *diag)
     cli_warn (cli, base_diag_warning (diag, i));
 }
 
-const MdlLibrary *
-cli_library_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-                  BaseDiag *warnings, GError **error)
-{
-  Cli *cli = user;
-  Cst *cal = cst_load (&(CstAsk){ .name = name,
-                                  .from = from,
-                                  .gpu_type = gpu_type,
-                                  .nccl = nccl,
-                                  .lookup = cli->lookup,
-                                  .inputs = inputs,
-                                  .warnings = warnings },
-                       error);
-  if (cal == NULL)
-    return NULL;
-  g_ptr_array_add (cli->cals, cal);
-  return cst_library (cal);
-}
-
-const char *
-cli_calibration_name (const Cli *cli)
-{
-  return cli->cals->len > 0 ? cst_name (g_ptr_array_index (cli->cals, cli->cals->len - 1)) : NULL;
-}
-
 /* "topology.node.nics.rate=…", as a scenario writes it, addresses the same key as "node.nics.rate=…". */
 static char **
 topology_sets (const Cli *cli)

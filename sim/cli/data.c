@@ -8,67 +8,18 @@
 #include "base/yaml.h"
 #include "cli-private.h"
 
-static gboolean
-holds (const char *root, const char *folder)
-{
-  g_autofree char *path = g_build_filename (root, folder, NULL);
-  return g_file_test (path, G_FILE_TEST_IS_DIR);
-}
-
-static gboolean
-is_root (const char *root)
-{
-  return holds (root, "topologies") && holds (root, "scenarios");
-}
-
-/* An installed tool has ../share/forerun beside its folder; one in a build tree has the source tree above it. */
-static char *
-root_near_executable (void)
-{
-  g_autofree char *exe = g_file_read_link ("/proc/self/exe", NULL);
-  if (exe == NULL)
-    return NULL;
-  g_autofree char *folder = g_path_get_dirname (exe);
-  g_autofree char *above = g_path_get_dirname (folder);
-  char *installed = g_build_filename (above, "share", "forerun", NULL);
-  if (is_root (installed))
-    return installed;
-  g_free (installed);
-  while (!is_root (folder)) {
-    char *parent = g_path_get_dirname (folder);
-    gboolean top = strcmp (parent, folder) == 0;
-    g_free (folder);
-    folder = parent;
-    if (top)
-      return NULL;
-  }
-  return g_steal_pointer (&folder);
-}
-
 gboolean
 cli_lookup (Cli *cli, GError **error)
 {
   if (cli->lookup != NULL)
     return TRUE;
-  const char *told = g_getenv ("FORERUN_DATA");
-  if (told != NULL && *told != '\0') {
-    if (!holds (told, "topologies"))
-      return cli_fail (cli, error,
-                       "FORERUN_DATA is '%s', which holds no topologies/; it names the folder with topologies/, scenarios/ "
-                       "and calibrate/",
-                       told);
-    cli->lookup = base_lookup_new (told);
-    return TRUE;
+  g_autofree char *exe = g_file_read_link ("/proc/self/exe", NULL), *root = fr_data_root (exe, error);
+  if (root == NULL) {
+    g_prefix_error (error, "forerun %s: ", cli->verb->name);
+    return FALSE;
   }
-  g_autofree char *root = root_near_executable ();
-  if (root == NULL && is_root (FORERUN_SOURCE_DIR))
-    root = g_strdup (FORERUN_SOURCE_DIR);
-  if (root == NULL)
-    return cli_fail (
-        cli, error,
-        "the shipped topologies were not found beside the program (../share/forerun), above it, or where it was built; set "
-        "FORERUN_DATA to the folder with topologies/, scenarios/ and calibrate/");
   cli->lookup = base_lookup_new (root);
+  cli->constants.lookup = cli->lookup;
   return TRUE;
 }
 

@@ -25,16 +25,11 @@ run_slow (Cli *cli, const CliScenarioRun *run, GdpSlowPart *part, GError **error
   g_ptr_array_add (sets, NULL);
   ScnOptions options = run->options;
   options.sets = (const char *const *)sets->pdata;
-  guint cals = cli->cals->len;
-  g_autoptr (Scn) scenario = scn_load (run->path, cli->lookup, &options, cli_library_load, cli, error);
-  g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, error) : NULL;
-  gboolean ran = result != NULL;
-  if (ran)
+  g_autoptr (FrLoaded) loaded = fr_loaded_new (run->path, NULL, cli->lookup, &options, error);
+  g_autoptr (ScnResult) result = loaded != NULL ? scn_run (loaded->scenario, FALSE, error) : NULL;
+  if (result != NULL)
     part->slowdown = fmax (1, step_s (result) / step_s (run->result));
-  g_clear_pointer (&result, scn_result_free);
-  g_clear_pointer (&scenario, scn_free);
-  g_ptr_array_set_size (cli->cals, (gint)cals); /* of this run alone */
-  return ran;
+  return result != NULL;
 }
 
 /* A checkpoint that went with its node cannot be read back, and every run above is counted as if it could. */

@@ -11,8 +11,9 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *path;                 /* owned: the file */
-  ScnOptions options; /* that it was loaded with; sets are the command line's */
-  Scn *scenario;
+  ScnOptions options;         /* that it was loaded with; sets are the command line's */
+  FrLoaded *loaded;           /* owned */
+  Scn *scenario;              /* of it */
   ScnResult *result;
 } CliScenarioRun;
 
@@ -32,7 +33,7 @@ void cli_scenario_run_clear (CliScenarioRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliScenarioRun, cli_scenario_run_clear)
 
 /* Loads and checks without running. */
-Scn *cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error);
+FrLoaded *cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error);
 
 /* Runs it again with each of trn_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
  * says why; nothing is warned about. FALSE and *error where it cannot be read again. */
@@ -44,7 +45,7 @@ Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
 GArray *cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s);
 void cli_goodput_picture (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
 
-void cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
+void cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 
 G_END_DECLS
 

@@ -4,27 +4,17 @@
 
 #include "training/trace.h"
 
-Scn *
+FrLoaded *
 cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error)
 {
-  Scn *scenario = scn_load (path, cli->lookup, options, cli_library_load, cli, error);
-  if (scenario == NULL) {
+  FrLoaded *loaded = fr_loaded_new (path, NULL, cli->lookup, options, error);
+  if (loaded == NULL) {
     cli_tell_kind (cli, path, "scenario", error);
     return NULL;
   }
-  cli_warn_all (cli, scn_warnings (scenario));
-  cli_take_inputs (cli, scn_inputs (scenario));
-  return scenario;
-}
-
-/* The path of a scenario by name; the error is that of the first folder. Returned: full. */
-static char *
-find_scenario (const Cli *cli, const char *name, GError **error)
-{
-  if (strcmp (name, "-") == 0)
-    return g_strdup ("/dev/stdin");
-  char *path = base_lookup_find (cli->lookup, name, CLI_CASES_FOLDER, NULL, NULL);
-  return path != NULL ? path : base_lookup_find (cli->lookup, name, CLI_SCENARIOS_FOLDER, NULL, error);
+  cli_warn_all (cli, scn_warnings (loaded->scenario));
+  cli_take_inputs (cli, scn_inputs (loaded->scenario));
+  return loaded;
 }
 
 gboolean
@@ -37,7 +27,7 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
     return FALSE;
   if (mode != NULL && mode_code == COL_MODE_MODEL && steps != NULL && steps_code == COL_STEPS_EXACT)
     return cli_fail (cli, error, "--steps exact sends every message and needs --mode event");
-  run->path = find_scenario (cli, name, error);
+  run->path = strcmp (name, "-") == 0 ? g_strdup ("/dev/stdin") : fr_scenario_path (cli->lookup, name, error);
   if (run->path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return FALSE;
@@ -53,9 +43,10 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
                                        .want_terms = flags->want_terms,
                                        .no_fold = flags->no_fold,
                                        .switches_follow = flags->switches_follow };
-  run->scenario = cli_scenario_load (cli, run->path, &run->options, error);
-  if (run->scenario == NULL)
+  run->loaded = cli_scenario_load (cli, run->path, &run->options, error);
+  if (run->loaded == NULL)
     return FALSE;
+  run->scenario = run->loaded->scenario;
   cli->seed = scn_seed (run->scenario);
   return TRUE;
 }
@@ -80,12 +71,12 @@ void
 cli_scenario_run_clear (CliScenarioRun *run)
 {
   g_clear_pointer (&run->result, scn_result_free);
-  g_clear_pointer (&run->scenario, scn_free);
+  g_clear_pointer (&run->loaded, fr_loaded_free);
   g_clear_pointer (&run->path, g_free);
 }
 
 void
-cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelope *envelope, GString *out)
+cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out)
 {
   const ColSettings *settings = scn_settings (run->scenario);
   g_autofree char *what = g_strdup_printf ("scenario %s", scn_name (run->scenario));
@@ -93,5 +84,5 @@ cli_scenario_header (const Cli *cli, const CliScenarioRun *run, const RepEnvelop
   if (scn_description (run->scenario) != NULL)
     g_string_append_printf (out, "# %s\n", scn_description (run->scenario));
   rep_header_cluster (out, scn_cluster (run->scenario));
-  rep_header_settings (out, settings, settings->library != NULL ? cli_calibration_name (cli) : NULL);
+  rep_header_settings (out, settings, settings->library != NULL ? fr_constants_name (&run->loaded->constants) : NULL);
 }

@@ -117,7 +117,6 @@ cli_new (const CliVerb *verb, int argc, char *const *argv)
   cli->kept = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
-  cli->cals = g_ptr_array_new_with_free_func ((GDestroyNotify)cst_free);
   cli->files = g_ptr_array_new_with_free_func (file_free);
   cli->out = g_string_new (NULL);
   cli->talk = g_string_new (NULL);
@@ -131,7 +130,7 @@ cli_free (Cli *cli)
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
   g_free (cli->folder);
-  g_ptr_array_unref (cli->cals);
+  fr_constants_clear (&cli->constants);
   g_free (cli->cal_key);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->kept);

@@ -144,7 +144,7 @@ every_path_leads_to_a_value (void)
 {
   Outer outer = sample ();
   BaseValue value;
-  g_auto (GStrv) paths = base_members_paths (outer_members);
+  g_auto (GStrv) paths = base_members_paths (outer_members, NULL);
   TEST_INT (g_strv_length (paths), 12 + 2 + 2 + 2 + 2);
   for (char **path = paths; *path != NULL; path++)
     TEST_TRUE (base_members_value (outer_members, &outer, *path, &value));

@@ -3,6 +3,7 @@
 #include "report/run.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "json-private.h"
 #include "report/coll.h"
@@ -225,14 +226,44 @@ rep_run_tsv (const ScnResult *result, GString *out)
   rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, kinds[result->kind].columns, of), out);
 }
 
-void
-rep_run_json_members (const ScnResult *result, JsonBuilder *json)
+#define N_WHOLE 4
+
+/* Those of all kinds around those of its own. */
+static void
+whole_members (const ScnResult *result, BaseMember whole[N_WHOLE])
 {
   const void *of;
   const BaseMember *members = rep_run_members (result, &of);
-  base_members_json (head_members, result, json);
-  base_members_json (members, of, json);
-  base_members_json (tail_members, result, json);
+  const size_t offset = (size_t)((const char *)of - (const char *)result);
+  const BaseMember parts[N_WHOLE] = { { .kind = BASE_MEMBER_GROUP, .sub = head_members },
+                                      { .kind = BASE_MEMBER_GROUP, .sub = members, .offset = offset },
+                                      { .kind = BASE_MEMBER_GROUP, .sub = tail_members },
+                                      BASE_MEMBER_END };
+  memcpy (whole, parts, sizeof parts);
+}
+
+gboolean
+rep_run_value (const ScnResult *result, const char *path, BaseValue *value)
+{
+  BaseMember whole[N_WHOLE];
+  whole_members (result, whole);
+  return base_members_value (whole, result, path, value);
+}
+
+char **
+rep_run_paths (const ScnResult *result)
+{
+  BaseMember whole[N_WHOLE];
+  whole_members (result, whole);
+  return base_members_paths (whole, result);
+}
+
+void
+rep_run_json_members (const ScnResult *result, JsonBuilder *json)
+{
+  BaseMember whole[N_WHOLE];
+  whole_members (result, whole);
+  base_members_json (whole, result, json);
 }
 
 void

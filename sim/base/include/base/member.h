@@ -116,10 +116,12 @@ typedef struct {
   const char *text; /* of TEXT, and of BOOL with names; borrowed from the struct or static */
 } BaseValue;
 
-/* The value at `path`: a key, or keys of groups and parts joined by dots ("breakdown_s.compute"). FALSE where there is none. */
+/* The value at `path`: a key, or keys of groups and parts joined by dots ("breakdown_s.compute"), items of a list by their numbers
+ * from 0 ("links.0.bytes"). FALSE where there is none. */
 gboolean base_members_value (const BaseMember *members, const void *of, const char *path, BaseValue *value);
-/* Paths of all single values, in the order of the members. Returned: full, g_strfreev. */
-char **base_members_paths (const BaseMember *members);
+/* Paths of all single values, in the order of the members; those of lists are of the items in `of`, NULL: without them. Returned:
+ * full, g_strfreev. */
+char **base_members_paths (const BaseMember *members, const void *of);
 
 /* Members of the object that is open. */
 void base_members_json (const BaseMember *members, const void *of, JsonBuilder *json);

@@ -1,0 +1,243 @@
+/* libforerun as a program outside sees it: what forerun.h says, by the shared library. argv[1]: the program. */
+#include <forerun.h>
+#include <string.h>
+
+#include "harness.h"
+
+static const char *program;
+
+/* The answer to a shipped scenario with one change, or none. */
+static FrResult *
+predict (const char *name, const char *path, const char *value)
+{
+  FrError *error = NULL;
+  FrSession *session = fr_session_new (NULL, &error);
+  FrScenario *scenario = fr_scenario_load (session, name, &error);
+  if (path != NULL)
+    TEST_TRUE (fr_scenario_set (scenario, path, value, &error));
+  FrResult *result = fr_scenario_run (scenario, &error);
+  TEST_TRUE (result != NULL && error == NULL);
+  fr_session_free (session); /* what is made of it lives on */
+  fr_scenario_free (scenario);
+  return result;
+}
+
+static double
+number (const FrResult *result, const char *key)
+{
+  double value = -1;
+  TEST_TRUE (fr_result_number (result, key, &value));
+  return value;
+}
+
+static void
+fields_have_values_and_units (void)
+{
+  FrResult *result = predict ("quickstart", NULL, NULL);
+  TEST_TRUE (number (result, "time_s") > 0.001 && number (result, "time_s") < 0.1);
+  TEST_NEAR (number (result, "algbw_Bps"), 1073741824 / number (result, "time_s"), 1e-12);
+  TEST_STR (fr_result_text (result, "op"), "all_reduce");
+  TEST_STR (fr_result_text (result, "kind"), "collective");
+  TEST_STR (fr_result_unit (result, "time_s"), "s");
+  TEST_STR (fr_result_unit (result, "busbw_Bps"), "B/s");
+  TEST_STR (fr_result_unit (result, "op"), "");
+  TEST_TRUE (number (result, "links.0.utilisation") > 0);
+
+  double value = 7;
+  TEST_FALSE (fr_result_number (result, "op", &value));
+  TEST_FALSE (fr_result_number (result, "links.99.utilisation", &value));
+  TEST_FALSE (fr_result_number (result, "no_such", &value));
+  TEST_TRUE (value > 6 && value < 8);
+  TEST_STR (fr_result_text (result, "time_s"), NULL);
+  TEST_STR (fr_result_unit (result, "no_such"), "");
+  fr_result_free (result);
+}
+
+static void
+every_key_leads_to_its_field (void)
+{
+  static const char *const names[] = { "quickstart", "kv_offload", "two_jobs", "one_tier_for_all", "llama3_8b_1node" };
+  for (size_t s = 0; s < G_N_ELEMENTS (names); s++) {
+    FrResult *result = predict (names[s], NULL, NULL);
+    guint known = 0;
+    for (size_t i = 0; i < fr_result_n_fields (result); i++) {
+      double value;
+      const char *key = fr_result_key (result, i);
+      gboolean is_text = fr_result_text (result, key) != NULL, is_number = fr_result_number (result, key, &value);
+      TEST_FALSE (is_text && is_number);
+      known += is_text || is_number;
+      for (size_t k = 0; k < i; k++)
+        if (strcmp (fr_result_key (result, k), key) == 0)
+          TEST_STR (key, "named once");
+    }
+    TEST_TRUE (known >= 8);
+    TEST_STR (fr_result_key (result, fr_result_n_fields (result)), NULL);
+    fr_result_free (result);
+  }
+}
+
+static void
+a_text_is_a_file (void)
+{
+  static const char text[] = "scenario: mine\n"
+                             "cluster: {topology: hgx_h200, nodes: 2}\n"
+                             "workload: {kind: collective, op: all_reduce, bytes: 1 GiB, dtype: bf16}\n";
+  FrSession *session = fr_session_new (NULL, NULL);
+  FrScenario *scenario = fr_scenario_parse (session, text, NULL);
+  FrResult *mine = fr_scenario_run (scenario, NULL), *shipped = predict ("quickstart", NULL, NULL);
+  TEST_NEAR (number (mine, "time_s"), number (shipped, "time_s"), 0);
+  fr_result_free (mine);
+  fr_result_free (shipped);
+
+  TEST_TRUE (fr_scenario_set (scenario, "cluster.nodes", "4", NULL));
+  mine = fr_scenario_run (scenario, NULL);
+  shipped = predict ("quickstart", "cluster.nodes", "4");
+  TEST_NEAR (number (mine, "time_s"), number (shipped, "time_s"), 0);
+  TEST_INT (number (mine, "nodes"), 4);
+  fr_result_free (mine);
+
+  TEST_TRUE (fr_scenario_set_mode (scenario, FR_MODE_MODEL, NULL) && fr_scenario_set_seed (scenario, 3, NULL));
+  mine = fr_scenario_run (scenario, NULL);
+  TEST_INT (number (mine, "events"), 0);
+  TEST_HAS (fr_result_json (mine), "\"seed\" : 3");
+  fr_result_free (mine);
+  fr_result_free (shipped);
+  fr_scenario_free (scenario);
+  fr_session_free (session);
+}
+
+/* Fails with a message that has `part`; frees the error. */
+static void
+refused (FrError *error, const char *part)
+{
+  TEST_TRUE (error != NULL);
+  if (error == NULL)
+    return;
+  TEST_INT (fr_error_status (error), FR_STATUS_INPUT);
+  TEST_HAS (fr_error_message (error), part);
+  TEST_FALSE (g_str_has_suffix (fr_error_message (error), "\n"));
+  fr_error_free (error);
+}
+
+static void
+errors_are_values (void)
+{
+  FrError *error = NULL;
+  TEST_TRUE (fr_session_new ("/proc/self", &error) == NULL);
+  refused (g_steal_pointer (&error), "holds no topologies/");
+  FrSession *session = fr_session_new (NULL, NULL);
+  TEST_TRUE (fr_scenario_load (session, "quikstart", &error) == NULL);
+  refused (g_steal_pointer (&error), "did you mean 'quickstart'");
+  TEST_TRUE (fr_scenario_load (session, NULL, &error) == NULL);
+  refused (g_steal_pointer (&error), "needed");
+  TEST_TRUE (fr_scenario_load (session, "quikstart", NULL) == NULL); /* whoever does not ask is not told */
+
+  FrScenario *scenario = fr_scenario_load (session, "quickstart", NULL);
+  TEST_FALSE (fr_scenario_set (scenario, "a=b", "c", &error));
+  refused (g_steal_pointer (&error), "'a=b' is not a path");
+  TEST_FALSE (fr_scenario_set (scenario, "", "c", &error));
+  refused (g_steal_pointer (&error), "is not a path");
+  TEST_FALSE (fr_scenario_set_seed (scenario, UINT64_MAX, &error));
+  refused (g_steal_pointer (&error), "out of range");
+  TEST_FALSE (fr_scenario_set_mode (scenario, (FrMode)7, &error));
+  refused (g_steal_pointer (&error), "mode 7");
+  TEST_TRUE (fr_scenario_set (scenario, "cluster.nods", "4", &error));
+  TEST_TRUE (fr_scenario_run (scenario, &error) == NULL);
+  refused (g_steal_pointer (&error), "did you mean 'nodes'");
+  TEST_TRUE (fr_scenario_run (scenario, NULL) == NULL);
+  fr_scenario_free (scenario);
+
+  scenario = fr_scenario_parse (session, "scenario: [\n", &error);
+  TEST_TRUE (scenario != NULL && fr_scenario_run (scenario, &error) == NULL);
+  refused (g_steal_pointer (&error), "text:2:");
+  fr_scenario_free (scenario);
+  fr_session_free (session);
+
+  fr_error_free (NULL);
+  fr_result_free (NULL);
+  fr_scenario_free (NULL);
+  fr_session_free (NULL);
+}
+
+static void
+the_document_is_the_program_s (void)
+{
+  static const char *const names[] = { "quickstart", "llama3_8b_1node" };
+  for (size_t s = 0; s < G_N_ELEMENTS (names); s++) {
+    const char *const argv[] = { program, "run", names[s], "--set", "seed=5", "--format", "json", NULL };
+    g_autofree char *told = NULL;
+    TEST_TRUE (g_spawn_sync (NULL, (char **)argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &told, NULL, NULL, NULL));
+    FrResult *result = predict (names[s], "seed", "5");
+    TEST_STR (fr_result_json (result), told);
+    fr_result_free (result);
+  }
+}
+
+static void
+warnings_are_kept (void)
+{
+  FrResult *result = predict ("quickstart", "report", "{trace: true}");
+  TEST_INT (fr_result_n_warnings (result), 2);
+  TEST_HAS (fr_result_warning (result, 0), "'trace' has no effect"); /* of the file, then of the run */
+  TEST_HAS (fr_result_warning (result, 1), "busbw is above the line rate");
+  TEST_STR (fr_result_warning (result, 2), NULL);
+  fr_result_free (result);
+}
+
+/* ---- threads ---- */
+
+static const char *const asked[] = { "quickstart", "kv_offload", "pipeline_4_stages", "nvl72_all_to_all", "mi300x_two_of_eight" };
+
+/* All of them, one after the other. `data`: the session. Returned: the documents, full. */
+static gpointer
+ask_all (gpointer data)
+{
+  GString *all = g_string_new (NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (asked); i++) {
+    FrScenario *scenario = fr_scenario_load (data, asked[i], NULL);
+    FrResult *result = fr_scenario_run (scenario, NULL);
+    g_string_append (all, result != NULL ? fr_result_json (result) : "failed");
+    fr_result_free (result);
+    fr_scenario_free (scenario);
+  }
+  return g_string_free (all, FALSE);
+}
+
+static void
+threads_give_the_same_bytes (void)
+{
+  FrSession *one = fr_session_new (NULL, NULL), *two = fr_session_new (NULL, NULL);
+  FrSession *const sessions[] = { one, two, one };
+  GThread *threads[G_N_ELEMENTS (sessions)];
+  for (size_t i = 0; i < G_N_ELEMENTS (sessions); i++)
+    threads[i] = g_thread_new (NULL, ask_all, sessions[i]);
+  char *answers[G_N_ELEMENTS (sessions)];
+  for (size_t i = 0; i < G_N_ELEMENTS (sessions); i++)
+    answers[i] = g_thread_join (threads[i]);
+  g_autofree char *after = ask_all (one);
+  TEST_TRUE (strstr (after, "failed") == NULL && strlen (after) > 2000);
+  for (size_t i = 0; i < G_N_ELEMENTS (sessions); i++) {
+    TEST_STR (answers[i], after);
+    g_free (answers[i]);
+  }
+  fr_session_free (one);
+  fr_session_free (two);
+}
+
+static const TestCase cases[] = {
+  { "fields have values and units", fields_have_values_and_units },
+  { "every key leads to its field", every_key_leads_to_its_field },
+  { "a text is a file", a_text_is_a_file },
+  { "errors are values", errors_are_values },
+  { "the document is the program's", the_document_is_the_program_s },
+  { "warnings are kept", warnings_are_kept },
+  { "threads give the same bytes", threads_give_the_same_bytes },
+  { NULL, NULL },
+};
+
+int
+main (int argc, char **argv)
+{
+  program = argc > 1 ? argv[1] : NULL;
+  return program != NULL ? test_main ("api", cases) : 2;
+}
