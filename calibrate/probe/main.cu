@@ -1,6 +1,6 @@
 /* forerun-probe: one node. */
 #include "nccl_worker.h"
-#include "program.h"
+#include "probe_core.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -22,24 +22,12 @@ compute_wants (ComputeSection *s, const char *what)
   return s->device_open;
 }
 
-static bool
-first_shapes (ComputeSection *s)
-{
-  return compute_gemm_shapes (s, COMPUTE_FIRST);
-}
-
-static bool
-other_shapes (ComputeSection *s)
-{
-  return compute_gemm_shapes (s, COMPUTE_REST);
-}
-
 bool
 probe_compute (Probe *probe)
 {
   static bool (*const parts[]) (ComputeSection *) = {
-    compute_launch,    first_shapes,         compute_memory,       compute_attention, compute_gemm_sustained,
-    compute_gemm_gpus, compute_gemm_batched, compute_gemm_grouped, other_shapes,
+    compute_launch,    compute_gemm_first,   compute_memory,       compute_attention,   compute_gemm_sustained,
+    compute_gemm_gpus, compute_gemm_batched, compute_gemm_grouped, compute_gemm_others,
   };
   ComputeSection s = ComputeSection ();
   s.probe = probe;

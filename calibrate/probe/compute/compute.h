@@ -156,14 +156,13 @@ typedef struct {
   bool device_open, device_failed, gemm_open, gemm_failed;
 } ComputeSection;
 
-typedef enum { COMPUTE_FIRST, COMPUTE_REST } ComputePass;
-
 /* probe_wants; opens the device at the first case that is wanted. */
 bool compute_wants (ComputeSection *s, const char *what);
 /* Makes the point of a case whose operation is `ready`, or has failed to be. False: the device cannot go on. */
 bool compute_measure (ComputeSection *s, ProbeCase *c, bool ready, ComputeTimed *timed);
 bool compute_section_gemm (ComputeSection *s); /* opens it at the first call; false: no GEMM can be measured */
-bool compute_gemm_shapes (ComputeSection *s, ComputePass pass);
+bool compute_gemm_first (ComputeSection *s);
+bool compute_gemm_others (ComputeSection *s);
 bool compute_gemm_sustained (ComputeSection *s);
 bool compute_gemm_batched (ComputeSection *s);
 bool compute_gemm_grouped (ComputeSection *s);

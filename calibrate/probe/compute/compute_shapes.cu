@@ -157,26 +157,33 @@ square_bursts (ComputeSection *s, ComputeDtype dtype)
   return true;
 }
 
+static bool
+all_layers (ComputeSection *s, ComputeDtype dtype, bool first)
+{
+  for (int m : tokens)
+    for (size_t l = 0; l < N_LAYERS; l++)
+      if ((l < N_FIRST && m == FIRST_TOKENS) == first && !layer_bursts (s, dtype, &layers[l], m))
+        return false;
+  return true;
+}
+
 /* First squares and one model's layers in every dtype, then the other layers in the two dtypes that models are trained in. */
 bool
-compute_gemm_shapes (ComputeSection *s, ComputePass pass)
+compute_gemm_first (ComputeSection *s)
 {
-  static const ComputeDtype order[] = { COMPUTE_BF16, COMPUTE_FP8, COMPUTE_FP16, COMPUTE_TF32 };
-  const bool quick = probe_options (s->probe)->quick;
-  if (pass == COMPUTE_REST && quick)
-    return true;
-  const size_t n_dtypes = pass == COMPUTE_REST || quick ? 2 : COMPUTE_COUNT (order);
-  for (size_t d = 0; d < n_dtypes; d++) {
-    if (pass == COMPUTE_FIRST && !square_bursts (s, order[d]))
+  for (ComputeDtype dtype : { COMPUTE_BF16, COMPUTE_FP8, COMPUTE_FP16, COMPUTE_TF32 }) {
+    if (probe_options (s->probe)->quick && (dtype == COMPUTE_FP16 || dtype == COMPUTE_TF32))
+      continue;
+    if (!square_bursts (s, dtype) || !all_layers (s, dtype, true))
       return false;
-    for (size_t t = 0; t < COMPUTE_COUNT (tokens); t++)
-      for (size_t l = 0; l < N_LAYERS; l++) {
-        bool first = l < N_FIRST && tokens[t] == FIRST_TOKENS;
-        if (first == (pass == COMPUTE_FIRST) && !layer_bursts (s, order[d], &layers[l], tokens[t]))
-          return false;
-      }
   }
   return true;
+}
+
+bool
+compute_gemm_others (ComputeSection *s)
+{
+  return probe_options (s->probe)->quick || (all_layers (s, COMPUTE_BF16, false) && all_layers (s, COMPUTE_FP8, false));
 }
 
 bool

@@ -100,46 +100,39 @@ compute_measure (ComputeSection *s, ProbeCase *c, bool ready, ComputeTimed *time
 
 typedef struct {
   ComputeTimed *timed;
-  unsigned n;                     /* operations of a window */
-  std::vector<cudaEvent_t> event; /* [i] begins window i */
-} Track;
+  unsigned n;     /* operations of a window */
+  GpuTrack track; /* the begin, and each window's end */
+} Windows;
 
 static bool
-open_track (Track *track, ComputeTimed *timed, size_t n_windows)
+open_windows (Windows *w, ComputeTimed *timed, size_t n_windows)
 {
-  bool ok = PROBE_CUDA (cudaSetDevice (timed->work.on->device));
-  track->timed = timed;
-  track->n = probe_repeats (COMPUTE_WINDOW_S, timed->repeat.each_s, IN_WINDOW_MOST);
-  for (size_t i = 0; ok && i <= n_windows; i++) {
-    track->event.push_back (NULL);
-    ok = PROBE_CUDA (cudaEventCreate (&track->event[i]));
-  }
-  return ok;
+  w->timed = timed;
+  w->n = probe_repeats (COMPUTE_WINDOW_S, timed->repeat.each_s, IN_WINDOW_MOST);
+  return PROBE_CUDA (cudaSetDevice (timed->work.on->device)) && gpu_track_open (&w->track, timed->work.on->stream, n_windows + 1) &&
+         gpu_track_mark (&w->track);
 }
 
 static bool
-queue_window (Track *track, size_t window)
+queue_window (Windows *w)
 {
-  GpuWork *work = &track->timed->work;
-  bool ok = PROBE_CUDA (cudaSetDevice (work->on->device)) &&
-            (window > 0 || PROBE_CUDA (cudaEventRecord (track->event[0], work->on->stream)));
-  for (unsigned i = 0; ok && i < track->n; i++)
+  GpuWork *work = &w->timed->work;
+  bool ok = PROBE_CUDA (cudaSetDevice (work->on->device));
+  for (unsigned i = 0; ok && i < w->n; i++)
     ok = work->launch (work->user, work->at++);
-  return ok && PROBE_CUDA (cudaEventRecord (track->event[window + 1], work->on->stream));
+  return ok && gpu_track_mark (&w->track);
 }
 
 /* The last n. */
 static bool
-read_windows (const Track *track, size_t n, double *sample_s)
+read_windows (Windows *w, size_t n, double *sample_s)
 {
-  bool ok = PROBE_CUDA (cudaSetDevice (track->timed->work.on->device));
-  const cudaEvent_t *event = &track->event[track->event.size () - 1 - n];
-  for (size_t i = 0; ok && i < n; i++) {
-    float ms = 0;
-    ok = PROBE_CUDA (cudaEventElapsedTime (&ms, event[i], event[i + 1]));
-    sample_s[i] = (double)ms * 1e-3 / track->n;
-  }
-  return ok;
+  GpuTrack *track = &w->track;
+  if (!gpu_track_read (track, track->event[track->n - 1 - n]))
+    return false;
+  for (size_t i = 0; i < n; i++)
+    sample_s[i] = (track->at_s[track->n - n + i] - track->at_s[track->n - n + i - 1]) / w->n;
+  return true;
 }
 
 size_t
@@ -147,22 +140,18 @@ compute_windows (const std::vector<ComputeTimed *> &timed, double total_s, Compu
 {
   const size_t n_windows = probe_repeats (total_s, COMPUTE_WINDOW_S, N_WINDOWS_MOST);
   const size_t n = n_windows / 2 < COMPUTE_WINDOWS_MOST ? n_windows / 2 : COMPUTE_WINDOWS_MOST;
-  std::vector<Track> tracks (timed.size ());
+  std::vector<Windows> all (timed.size ());
   bool ok = true;
-  for (size_t g = 0; ok && g < tracks.size (); g++)
-    ok = open_track (&tracks[g], timed[g], n_windows);
-  for (size_t window = 0; ok && window < n_windows; window++)
-    for (size_t g = 0; ok && g < tracks.size (); g++)
-      ok = queue_window (&tracks[g], window);
-  for (ComputeTimed *t : timed) {
-    cudaSetDevice (t->work.on->device);
-    ok = PROBE_CUDA (cudaStreamSynchronize (t->work.on->stream)) && ok;
-  }
-  for (size_t g = 0; ok && g < tracks.size (); g++)
-    ok = read_windows (&tracks[g], n, sample_s[g]);
-  for (const Track &track : tracks)
-    for (cudaEvent_t event : track.event)
-      if (event != NULL)
-        cudaEventDestroy (event);
+  for (size_t g = 0; ok && g < all.size (); g++)
+    ok = open_windows (&all[g], timed[g], n_windows);
+  for (size_t i = 0; ok && i < n_windows; i++)
+    for (size_t g = 0; ok && g < all.size (); g++)
+      ok = queue_window (&all[g]);
+  for (const ComputeTimed *t : timed)
+    ok = PROBE_CUDA (cudaSetDevice (t->work.on->device)) && PROBE_CUDA (cudaStreamSynchronize (t->work.on->stream)) && ok;
+  for (size_t g = 0; ok && g < all.size (); g++)
+    ok = read_windows (&all[g], n, sample_s[g]);
+  for (Windows &w : all)
+    gpu_track_close (&w.track);
   return ok ? n : 0;
 }

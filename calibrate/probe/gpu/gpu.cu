@@ -124,3 +124,43 @@ gpu_run (GpuWork *work, size_t n_works, unsigned n, GpuGate *gate)
   }
   return ok ? slowest_s : -1;
 }
+
+bool
+gpu_track_open (GpuTrack *track, cudaStream_t stream, size_t n)
+{
+  bool ok = true;
+  track->stream = stream;
+  track->n = 0;
+  track->event.assign (n, NULL);
+  track->at_s.assign (n, 0);
+  for (cudaEvent_t &event : track->event)
+    ok = ok && PROBE_CUDA (cudaEventCreate (&event));
+  return ok;
+}
+
+void
+gpu_track_close (GpuTrack *track)
+{
+  for (cudaEvent_t event : track->event)
+    if (event != NULL)
+      cudaEventDestroy (event);
+  track->event.clear ();
+}
+
+bool
+gpu_track_mark (GpuTrack *track)
+{
+  return PROBE_CUDA (cudaEventRecord (track->event[track->n++], track->stream));
+}
+
+bool
+gpu_track_read (GpuTrack *track, cudaEvent_t from)
+{
+  bool ok = true;
+  for (size_t i = 0; ok && i < track->n; i++) {
+    float ms = 0;
+    ok = PROBE_CUDA (cudaEventElapsedTime (&ms, from, track->event[i]));
+    track->at_s[i] = (double)ms * 1e-3;
+  }
+  return ok;
+}

@@ -43,4 +43,18 @@ typedef struct {
 /* Seconds of n operations in a row, in the slowest work; all begin together behind the gate (NULL: none). Negative: failed. */
 double gpu_run (GpuWork *work, size_t n_works, unsigned n, GpuGate *gate);
 
+/* When a stream got to places in its work: events in a row. */
+typedef struct {
+  cudaStream_t stream;
+  std::vector<cudaEvent_t> event;
+  std::vector<double> at_s; /* once read: seconds after an event on the same GPU */
+  size_t n;                 /* marks so far; 0 to begin anew */
+} GpuTrack;
+
+/* On the current GPU, room for n marks. Close after a failed open as well. */
+bool gpu_track_open (GpuTrack *track, cudaStream_t stream, size_t n);
+void gpu_track_close (GpuTrack *track);
+bool gpu_track_mark (GpuTrack *track);
+bool gpu_track_read (GpuTrack *track, cudaEvent_t from); /* all is done */
+
 #endif

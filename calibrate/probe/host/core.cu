@@ -115,12 +115,6 @@ probe_remove_at_end (const char *path)
 /* ---- what is wanted ---- */
 
 bool
-probe_listing (const Probe *probe)
-{
-  return probe->options.list;
-}
-
-bool
 probe_stopped (const Probe *probe)
 {
   return probe_interrupted () || probe->lost || (!probe->options.list && probe_left (probe) <= 0);
@@ -150,7 +144,7 @@ probe_wants (Probe *probe, const char *section, const char *what)
 {
   if (!probe_selected (probe, section, what))
     return false;
-  if (!probe_listing (probe))
+  if (!probe_options (probe)->list)
     return true;
   if (add_once (&probe->listed, probe_text ("%s/%s", section, what)))
     printf ("%s/%s\n", section, what);

@@ -36,9 +36,8 @@ double probe_left (const Probe *probe);
 bool probe_wants (Probe *probe, const char *section, const char *what);
 bool probe_stopped (const Probe *probe); /* interrupted, a GPU lost, or the section's time is over */
 /* The same for sections that list their cases one by one: probe_selected prints nothing and is true in --list mode too, where
- * probe_listing is true and probe_list takes the case and prints it with its parameters. */
+ * probe_list takes the case and prints it with its parameters. */
 bool probe_selected (Probe *probe, const char *section, const char *what);
-bool probe_listing (const Probe *probe);
 void probe_list (Probe *probe, ProbeCase *c);
 /* How many cases the section still has before it, so that each gets its share of the time; without, a twentieth of what is left. */
 void probe_expect (Probe *probe, size_t n_cases);

@@ -117,11 +117,11 @@ probe_team_new (unsigned n_threads)
   return team;
 }
 
-void
+bool
 probe_team_free (ProbeTeam *team)
 {
   if (team == NULL)
-    return;
+    return true;
   pthread_mutex_lock (&team->lock);
   team->over = true;
   bool stuck = team->stuck;
@@ -132,13 +132,14 @@ probe_team_free (ProbeTeam *team)
       pthread_detach (team->member[i].thread);
     else
       pthread_join (team->member[i].thread, NULL);
-  if (stuck) /* they still look at it */
-    return;
+  if (stuck) /* they still look at the team */
+    return false;
   pthread_cond_destroy (&team->begin);
   pthread_cond_destroy (&team->end);
   pthread_mutex_destroy (&team->lock);
   free (team->member);
   free (team);
+  return true;
 }
 
 /* Under the lock: until all have returned, `most_s` have passed, or, where that counts, one has failed. True: all have returned. */
@@ -209,12 +210,6 @@ probe_team_time (ProbeTeam *team, unsigned n, ProbeJob job, void *user)
     end_s = fmax (end_s, team->member[i].end_s);
   }
   return end_s - begin_s;
-}
-
-bool
-probe_team_is_stuck (const ProbeTeam *team)
-{
-  return team->stuck;
 }
 
 static void

@@ -21,15 +21,14 @@ typedef struct {
 
 /* NULL: no threads to be had. */
 ProbeTeam *probe_team_new (unsigned n_threads);
-/* Waits for the threads; those that are stuck in a job stay behind, and what the job uses must stay as well. */
-void probe_team_free (ProbeTeam *team);
+/* Waits for the threads. False: some are stuck in a job and stay behind; what the job uses must stay as well. */
+bool probe_team_free (ProbeTeam *team);
 /* job (0 … n - 1) at the same time, each always on the same thread; returns when all have returned, or the limit (NULL: none) has
- * been reached. False: a job failed, with the reason of the first that did, or took too long. n <= n_threads. */
+ * been reached. False: a job failed, with the reason of the first that did, or took too long; once threads are stuck nothing runs
+ * any more. n <= n_threads. */
 bool probe_team_run (ProbeTeam *team, unsigned n, ProbeJob job, void *user, const ProbeLimit *limit);
 /* The same without a limit: seconds from when the first thread left its last barrier to the last one's return. Negative: failed. */
 double probe_team_time (ProbeTeam *team, unsigned n, ProbeJob job, void *user);
-/* Threads are stuck in a job: nothing runs any more. */
-bool probe_team_is_stuck (const ProbeTeam *team);
 
 /* In a job: returns once all n are here. False: one has failed, and there is no use in going on. Spins, so that all leave within a
  * fraction of a microsecond. */

@@ -1,5 +1,5 @@
 /* What the programs share: sections one after another, the file, the end. */
-#include "program.h"
+#include "probe_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -77,20 +77,14 @@ is_of_pair (Way way)
 
 /* ---- the plan ---- */
 
-static void
-add (Link *link, LinkCase c)
-{
-  link->plan.push_back (c);
-}
-
 /* From the smallest by GROWTH, and the largest itself. */
 static void
 add_sizes (Link *link, LinkCase c, size_t most_B)
 {
   for (c.bytes = SMALL_B; c.bytes < most_B; c.bytes *= GROWTH)
-    add (link, c);
+    link->plan.push_back (c);
   c.bytes = most_B;
-  add (link, c);
+  link->plan.push_back (c);
 }
 
 static void
@@ -100,13 +94,13 @@ plan_gpu_sizes (Link *link)
     return;
   for (Do what : between_gpus) {
     add_sizes (link, { what, WAY_ONE, 0, 1, 0, false, 0 }, link->large_B);
-    add (link, { what, WAY_BOTH, 0, 1, 0, false, link->large_B });
+    link->plan.push_back ({ what, WAY_BOTH, 0, 1, 0, false, link->large_B });
   }
   add_sizes (link, { DO_CE_SYNC, WAY_ONE, 0, 1, 0, false, 0 }, SYNC_MOST_B);
   for (Do what : between_gpus) {
-    add (link, { what, WAY_SHIFT, 0, 0, 0, false, link->large_B });
+    link->plan.push_back ({ what, WAY_SHIFT, 0, 0, 0, false, link->large_B });
     if (link->n > 2) /* with two, each to each is the shift */
-      add (link, { what, WAY_ALL, 0, 0, 0, false, link->large_B / (size_t)link->n / PIECE_ALIGNED * PIECE_ALIGNED });
+      link->plan.push_back ({ what, WAY_ALL, 0, 0, 0, false, link->large_B / (size_t)link->n / PIECE_ALIGNED * PIECE_ALIGNED });
   }
 }
 
@@ -116,18 +110,18 @@ plan_host (Link *link)
   for (int pageable = 0; pageable < 2; pageable++)
     for (Do what : with_host)
       add_sizes (link, { what, WAY_ONE, 0, 0, 1, pageable == 1, 0 }, link->host_B);
-  add (link, { DO_H2D_D2H, WAY_BOTH, 0, 0, 1, false, link->host_B / 2 });
+  link->plan.push_back ({ DO_H2D_D2H, WAY_BOTH, 0, 0, 1, false, link->host_B / 2 });
   for (int gpus = 2; gpus <= link->n; gpus++) {
     for (Do what : with_host)
-      add (link, { what, WAY_ALL, 0, 0, gpus, false, link->host_B });
-    add (link, { DO_H2D_D2H, WAY_ALL, 0, 0, gpus, false, link->host_B / 2 });
+      link->plan.push_back ({ what, WAY_ALL, 0, 0, gpus, false, link->host_B });
+    link->plan.push_back ({ DO_H2D_D2H, WAY_ALL, 0, 0, gpus, false, link->host_B / 2 });
   }
   for (int gpus = 2; gpus <= link->n; gpus++)
     for (Do what : with_host)
-      add (link, { what, WAY_ALL, 0, 0, gpus, true, link->host_B });
+      link->plan.push_back ({ what, WAY_ALL, 0, 0, gpus, true, link->host_B });
   for (int a = 1; a < link->n; a++)
     for (Do what : with_host)
-      add (link, { what, WAY_ONE, a, 0, 1, false, link->host_B });
+      link->plan.push_back ({ what, WAY_ONE, a, 0, 1, false, link->host_B });
 }
 
 /* All but the first, which is measured by size already. */
@@ -137,7 +131,7 @@ add_pairs (Link *link, LinkCase c)
   for (c.a = 0; c.a < link->n; c.a++)
     for (c.b = c.way == WAY_BOTH ? c.a + 1 : 0; c.b < link->n; c.b++)
       if (c.a != c.b && (c.a != 0 || c.b != 1))
-        add (link, c);
+        link->plan.push_back (c);
 }
 
 static void
@@ -153,11 +147,11 @@ static void
 make_plan (Link *link)
 {
   plan_gpu_sizes (link);
-  add (link, { DO_LATENCY, WAY_ONE, 0, 0, 0, false, 0 });
+  link->plan.push_back ({ DO_LATENCY, WAY_ONE, 0, 0, 0, false, 0 });
   if (link->n > 1)
-    add (link, { DO_LATENCY, WAY_ONE, 0, 1, 0, false, 0 });
+    link->plan.push_back ({ DO_LATENCY, WAY_ONE, 0, 1, 0, false, 0 });
   for (int a = 0; a < link->n; a++)
-    add (link, { DO_LATENCY, WAY_ONE, a, -1, 0, false, 0 });
+    link->plan.push_back ({ DO_LATENCY, WAY_ONE, a, -1, 0, false, 0 });
   plan_host (link);
   plan_pairs (link);
 }
@@ -328,7 +322,7 @@ choose_sizes (Link *link)
 {
   bool quick = probe_options (link->probe)->quick;
   link->large_B = quick ? LARGE_QUICK_B : LARGE_B;
-  for (int i = 0; i < link->n && !probe_listing (link->probe); i++) {
+  for (int i = 0; i < link->n && !probe_options (link->probe)->list; i++) {
     size_t free_B = 0, total_B = 0;
     if (!PROBE_CUDA (cudaSetDevice (i)) || !PROBE_CUDA (cudaMemGetInfo (&free_B, &total_B)))
       return false;
@@ -422,7 +416,7 @@ probe_link (Probe *probe)
     return false;
   }
   make_plan (&link);
-  bool ok = probe_listing (probe) || open_link (&link);
+  bool ok = probe_options (probe)->list || open_link (&link);
   if (!ok)
     probe_note (probe, "link: could not be set up: %s", probe_why ());
   size_t wanted = 0;
@@ -433,7 +427,7 @@ probe_link (Probe *probe)
     if (!ok || !probe_selected (probe, "link", do_names[c.what]))
       continue;
     ProbeCase *point = make_case (&link, &c);
-    if (probe_listing (probe))
+    if (probe_options (probe)->list)
       probe_list (probe, point);
     else if (c.what == DO_LATENCY)
       measure_latency (&link, &c, point);

@@ -3,7 +3,7 @@
 #include "nccl_lib.h"
 #include "nccl_worker.h"
 #include "nodes.h"
-#include "program.h"
+#include "probe_core.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -208,10 +208,10 @@ lead (Probe *probe, Nodes *nodes, int device, const std::string &own)
   const unsigned n = ranks_count (nodes->ranks);
   char **texts = ranks_gather (nodes->ranks, own.c_str ());
   std::vector<Record> records;
-  for (unsigned r = 0; texts != NULL && r < n; r++)
+  for (unsigned r = 0; r < n; r++)
     records.push_back (cut (texts[r]));
   ranks_texts_free (texts, n);
-  bool list = probe->options.list, ok = texts != NULL ? make_layout (probe, nodes, records) : probe_fail ("out of memory");
+  bool list = probe->options.list, ok = make_layout (probe, nodes, records);
   ok = ok && (list || (can_work (records, &nodes->layout) && nccl_files_make (&nodes->files)));
   ranks_tell_number (nodes->ranks, ok && !list ? (int)nodes->layout.gpus : 0);
   if (!ok) {

@@ -3,7 +3,6 @@
 #define FORERUN_PROBE_NODES_H
 
 #include "nccl_section.h"
-#include "nccl_start.h"
 #include "probe_layout.h"
 #include "ranks.h"
 

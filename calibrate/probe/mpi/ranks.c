@@ -12,6 +12,7 @@
 
 #define TAG_COMMAND  1
 #define TAG_ANSWER   2
+#define TAG_TEXT     3
 #define NAP_NS       200000 /* between looks at messages */
 #define GRACE_S      1.0    /* after the first failure: others may know more of it */
 #define KILL_WAIT_S  20.0   /* a killed process may take the driver so long to take apart */
@@ -81,43 +82,34 @@ ranks_texts_free (char **texts, unsigned n)
   free (texts);
 }
 
-static char **
-split_texts (const char *all, const int *length, const int *at, int n)
+/* Waits for a text of that kind from a process; NULL: memory is out. */
+static char *
+receive_text (int from, int tag)
 {
-  char **texts = calloc ((size_t)n, sizeof *texts);
-  for (int i = 0; texts != NULL && i < n; i++) {
-    texts[i] = malloc ((size_t)length[i] + 1);
-    if (texts[i] == NULL) {
-      ranks_texts_free (texts, (unsigned)n);
-      return NULL;
-    }
-    memcpy (texts[i], all + at[i], (size_t)length[i]);
-    texts[i][length[i]] = '\0';
-  }
-  return texts;
+  int length = 0;
+  MPI_Status status;
+  MPI_Probe (from, tag, MPI_COMM_WORLD, &status);
+  MPI_Get_count (&status, MPI_CHAR, &length);
+  char *text = calloc ((size_t)length + 1, 1);
+  if (text != NULL)
+    MPI_Recv (text, length, MPI_CHAR, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return text;
 }
 
 char **
 ranks_gather (Ranks *ranks, const char *text)
 {
-  int own = (int)strlen (text), total = 0;
-  int *length = calloc ((size_t)ranks->n * 2, sizeof *length);
-  if (length == NULL)
-    MPI_Abort (MPI_COMM_WORLD, 1); /* the others wait in the same call */
-  int *at = length + ranks->n;
-  MPI_Gather (&own, 1, MPI_INT, length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  for (int i = 0; i < ranks->n; i++) {
-    at[i] = total;
-    total += length[i];
+  if (ranks->self != 0) {
+    MPI_Send (text, (int)strlen (text), MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD);
+    return NULL;
   }
-  char *all = malloc ((size_t)total + 1), **texts = NULL;
-  if (all == NULL)
-    MPI_Abort (MPI_COMM_WORLD, 1);
-  MPI_Gatherv (text, own, MPI_CHAR, all, length, at, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (ranks->self == 0)
-    texts = split_texts (all, length, at, ranks->n);
-  free (all);
-  free (length);
+  char **texts = calloc ((size_t)ranks->n, sizeof *texts);
+  for (int i = 0; i < ranks->n; i++) {
+    char *its = i == 0 ? strdup (text) : receive_text (i, TAG_TEXT);
+    if (its == NULL || texts == NULL)
+      MPI_Abort (MPI_COMM_WORLD, 1); /* the others wait */
+    texts[i] = its;
+  }
   return texts;
 }
 
@@ -209,19 +201,23 @@ ranks_lead (Ranks *ranks, const ProbeMemberWorker *worker, bool (*stopped) (void
 typedef struct {
   const RanksOrder *order;
   ProbeAnswer *answer;
-  bool *owed;
   unsigned n, left, came;
   bool failed; /* one of those that have come */
 } Round;
+
+static bool
+is_owed (const ProbeAnswer *answer)
+{
+  return answer->said == PROBE_SAID_NOTHING;
+}
 
 static void
 take_answer (Round *round, unsigned rank, const ProbeAnswer *answer)
 {
   for (unsigned i = 0; i < round->n; i++)
-    if (round->order[i].rank == rank && round->owed[i]) {
+    if (round->order[i].rank == rank && is_owed (&round->answer[i])) {
       round->answer[i] = *answer;
       round->answer[i].order = ++round->came;
-      round->owed[i] = false;
       round->left--;
       round->failed = round->failed || answer->said != PROBE_SAID_LINE || strncmp (answer->text, "fatal ", 6) == 0;
       return;
@@ -263,15 +259,10 @@ look (Ranks *ranks, Round *round)
 bool
 ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, ProbeAnswer *answer)
 {
-  bool *owed = calloc (n, sizeof *owed);
-  if (owed == NULL)
-    MPI_Abort (MPI_COMM_WORLD, 1);
-  Round round = { .order = order, .answer = answer, .owed = owed, .n = n, .left = n };
+  Round round = { .order = order, .answer = answer, .n = n, .left = n };
   double begin = probe_clock_s (), failed_s = 0, killed_s = 0;
-  for (unsigned i = 0; i < n; i++) {
-    owed[i] = true;
+  for (unsigned i = 0; i < n; i++)
     answer[i] = (ProbeAnswer){ .said = PROBE_SAID_NOTHING };
-  }
   for (unsigned k = n; k > 0; k--) /* its own last: to start or end a worker takes a moment, which the others need not wait for */
     tell (ranks, &round, order[k - 1].rank, order[k - 1].command);
   while (round.left > 0 && !ranks->stopped () && (killed_s <= 0 || probe_clock_s () - killed_s < KILL_WAIT_S)) {
@@ -283,10 +274,9 @@ ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, Pro
       continue;
     killed_s = now;
     for (unsigned i = 0; i < n; i++)
-      if (owed[i])
+      if (is_owed (&answer[i]))
         tell (ranks, &round, order[i].rank, "kill");
   }
-  free (owed);
   return round.left == 0 || ranks->stopped ();
 }
 

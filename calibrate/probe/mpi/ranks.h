@@ -19,7 +19,7 @@ unsigned ranks_self (const Ranks *ranks);
 unsigned ranks_self_here (const Ranks *ranks);
 const char *ranks_library (const Ranks *ranks); /* one line: "Open MPI v4.1.4, …" */
 
-/* All call it. On process 0 the texts of all, in order, each to be freed; NULL elsewhere, and where memory is out. */
+/* All call it. On process 0 the texts of all, in order, each to be freed; NULL elsewhere. */
 char **ranks_gather (Ranks *ranks, const char *text);
 void ranks_texts_free (char **texts, unsigned n);
 /* All call it; all return process 0's. */

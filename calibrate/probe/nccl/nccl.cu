@@ -33,10 +33,11 @@ typedef struct {
 typedef struct {
   Probe *probe;
   const NcclCrew *crew;
-  bool over_nodes; /* points say of how many */
-  size_t asked;    /* cases of this stage */
-  NcclBad bad[FAILURES_MOST];
-  unsigned failures;
+  bool over_nodes;        /* points say of how many */
+  const NcclStage *stage; /* that runs; as all below */
+  double end_s;
+  size_t asked; /* cases */
+  std::vector<NcclBad> bad;
 } NcclSection;
 
 /* ---- one case ---- */
@@ -48,8 +49,9 @@ what_of (const NcclStage *stage, const ProbeRequest *request)
 }
 
 static ProbeCase *
-make_point (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
+make_point (const NcclSection *s, const ProbeRequest *request)
 {
+  const NcclStage *stage = s->stage;
   ProbeCase *point = probe_case ("nccl", what_of (stage, request));
   if (stage->choice)
     probe_add (point, { { "op", probe_op_name (request->op) } });
@@ -71,77 +73,74 @@ make_point (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
   return point;
 }
 
-static void
-take_choice (NcclSection *s, ProbeCase *point, const char *line)
-{
-  char algo[24], proto[16];
-  int channels = -1;
-  if (sscanf (line, "choice %23s %15s %d", algo, proto, &channels) != 3) {
-    probe_fail ("the worker's answer is no choice");
-    probe_failed (s->probe, point);
-    return;
-  }
-  probe_add (point, { { "algo", algo }, { "proto", proto } });
-  if (channels > 0)
-    probe_add (point, { { "channels", channels } });
-  probe_fact (s->probe, point);
-}
-
 /* New workers are spared what others died of. */
 static bool
 is_spared (const NcclSection *s, const ProbeRequest *request)
 {
-  bool spared = false;
-  for (unsigned i = 0; i < s->failures && !spared; i++) {
-    const ProbeRequest *bad = &s->bad[i].request;
-    spared = s->bad[i].apart ? bad->nodes == request->nodes && bad->gpus == request->gpus && bad->channels == request->channels
-                             : bad->op == request->op && bad->launch == request->launch;
+  for (const NcclBad &bad : s->bad) {
+    const ProbeRequest *its = &bad.request;
+    if (bad.apart ? its->nodes == request->nodes && its->gpus == request->gpus && its->channels == request->channels
+                  : its->op == request->op && its->launch == request->launch)
+      return true;
   }
-  return spared;
+  return false;
 }
 
+/* A choice or samples, or why there are none. */
 static void
-take_line (NcclSection *s, const NcclStage *stage, ProbeCase *point, const char *line)
+take_line (NcclSection *s, ProbeCase *point, const char *line)
 {
   double sample[PROBE_SAMPLES_MOST];
   unsigned in_a_row;
+  char algo[24], proto[16];
+  int channels;
   size_t n = probe_answer_read (line, &in_a_row, sample, PROBE_SAMPLES_MOST);
-  if (stage->choice && strncmp (line, "choice ", 7) == 0) {
-    take_choice (s, point, line);
+  if (s->stage->choice && sscanf (line, "choice %23s %15s %d", algo, proto, &channels) == 3) {
+    probe_add (point, { { "algo", algo }, { "proto", proto } });
+    if (channels > 0)
+      probe_add (point, { { "channels", channels } });
+    probe_fact (s->probe, point);
     return;
   }
   if (n > 0)
     probe_add (point, { { "iters", in_a_row } });
   else
-    probe_fail ("%s", strncmp (line, "error ", 6) == 0 ? line + 6 : "the worker's answer is no time");
+    probe_fail ("%s", strncmp (line, "error ", 6) == 0 ? line + 6
+                      : s->stage->choice               ? "the worker's answer is no choice"
+                                                       : "the worker's answer is no time");
   probe_point (s->probe, point, sample, n);
+}
+
+/* Its setting may not be to be had at all. */
+static bool
+is_first_offer (const NcclSection *s)
+{
+  return s->stage->offered && s->asked == 1;
 }
 
 /* False: the workers are gone. */
 static bool
-ask (NcclSection *s, const NcclStage *stage, const ProbeRequest *request, double end_s)
+ask (NcclSection *s, const ProbeRequest *request)
 {
   char line[NCCL_LINE_MOST];
-  ProbeCase *point = make_point (s, stage, request);
-  NcclAsked asked = s->crew->ask (s->crew->user, request, end_s, line);
+  ProbeCase *point = make_point (s, request);
+  NcclAsked asked = s->crew->ask (s->crew->user, request, s->end_s, line);
   if (asked == NCCL_ASKED_LINE) {
-    take_line (s, stage, point, line);
+    take_line (s, point, line);
     return true;
   }
   if (asked == NCCL_ASKED_STOPPED)
     probe_skip (s->probe, point, "interrupted");
-  else if (stage->offered && s->asked == 1)
-    probe_skip (s->probe, point, probe_why ()); /* not to be had here: no failure */
+  else if (is_first_offer (s))
+    probe_skip (s->probe, point, probe_why ()); /* no failure */
   else
     probe_failed (s->probe, point);
-  s->bad[s->failures].apart = asked == NCCL_ASKED_APART;
-  s->bad[s->failures++].request = *request;
+  s->bad.push_back ({ asked == NCCL_ASKED_APART, *request });
   s->crew->stop (s->crew->user, 0);
   return false;
 }
 
-/* ---- what NCCL says of the machine ---- */
-
+/* What NCCL says of the machine. */
 static void
 keep_topology (NcclSection *s)
 {
@@ -161,109 +160,88 @@ keep_topology (NcclSection *s)
 /* ---- stages ---- */
 
 static double
-case_share (double end_s, size_t cases_left)
+case_share (const NcclSection *s, size_t cases_left)
 {
-  double share = (end_s - probe_now ()) / (double)cases_left;
+  double share = (s->end_s - probe_now ()) / (double)cases_left;
   return share < CASE_LEAST_S ? CASE_LEAST_S : share > CASE_MOST_S ? CASE_MOST_S : share;
 }
 
-/* By --only; what there is no time for any more is still wanted. */
 static bool
-is_wanted (NcclSection *s, const NcclStage *stage, const ProbeRequest *request)
+begin_stage (NcclSection *s)
 {
-  return probe_options_want (&s->probe->options, "nccl", what_of (stage, request));
-}
-
-static size_t
-count_wanted (NcclSection *s, const NcclStage *stage)
-{
-  size_t wanted = 0;
-  for (size_t i = 0; i < stage->n; i++)
-    wanted += is_wanted (s, stage, &stage->request[i]);
-  return wanted;
-}
-
-static void
-list_stage (NcclSection *s, const NcclStage *stage)
-{
-  for (size_t i = 0; i < stage->n; i++)
-    if (is_wanted (s, stage, &stage->request[i]))
-      probe_list (s->probe, make_point (s, stage, &stage->request[i]));
-}
-
-static bool
-begin_stage (NcclSection *s, const NcclStage *stage, double end_s)
-{
-  if (s->crew->start (s->crew->user, stage, end_s))
+  if (s->crew->start (s->crew->user, s->stage, s->end_s))
     return true;
   if (!probe_interrupted ())
-    probe_note (s->probe, "nccl: %s is left out: %.1500s", stage->name, probe_why ());
+    probe_note (s->probe, "nccl: %s is left out: %.1500s", s->stage->name, probe_why ());
   return false;
 }
 
 /* After workers failed. False: the stage is over. */
 static bool
-go_on (NcclSection *s, const NcclStage *stage, double end_s)
+go_on (NcclSection *s)
 {
-  if (stage->offered && s->asked == 1) {
-    probe_note (s->probe, "nccl: %s: NCCL does not offer it here, or it failed at once; the rest of it was not tried", stage->name);
+  if (is_first_offer (s)) {
+    probe_note (s->probe, "nccl: %s: NCCL does not offer it here, or it failed at once; the rest of it was not tried",
+                s->stage->name);
     return false;
   }
-  return !probe_stopped (s->probe) && s->failures < FAILURES_MOST && end_s - probe_now () >= START_LEAST_S &&
-         begin_stage (s, stage, end_s);
+  return !probe_stopped (s->probe) && s->bad.size () < FAILURES_MOST && s->end_s - probe_now () >= START_LEAST_S && begin_stage (s);
 }
 
 /* `left`: cases that were not come to. */
 static void
-say_what_was_left (NcclSection *s, const NcclStage *stage, size_t left, size_t wanted)
+say_what_was_left (NcclSection *s, size_t left)
 {
-  if (probe_interrupted () || (stage->offered && s->asked == 1 && s->failures > 0)) /* go_on said it */
+  const NcclStage *stage = s->stage;
+  const size_t failures = s->bad.size ();
+  if (probe_interrupted () || (is_first_offer (s) && failures > 0)) /* go_on said it */
     return;
-  if (s->failures > 0)
-    probe_note (s->probe, "nccl: %s: its worker failed %u time%s; what it was asked is marked, and %zu of %zu cases were not tried",
-                stage->name, s->failures, s->failures == 1 ? "" : "s", wanted - s->asked, wanted);
+  if (failures > 0)
+    probe_note (s->probe,
+                "nccl: %s: its worker failed %zu time%s; what it was asked is marked, and %zu of %zu cases were not tried",
+                stage->name, failures, failures == 1 ? "" : "s", stage->n - s->asked, stage->n);
   else if (left > 0 && !s->probe->lost)
-    probe_left_out (s->probe, probe_text ("%s %zu of %zu cases", stage->name, left, wanted));
+    probe_left_out (s->probe, probe_text ("%s %zu of %zu cases", stage->name, left, stage->n));
 }
 
 static void
-run_cases (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
+run_cases (NcclSection *s)
 {
-  size_t left = wanted;
-  for (size_t i = 0; i < stage->n && !probe_stopped (s->probe) && probe_now () < end_s; i++) {
-    ProbeRequest request = stage->request[i];
-    if (!is_wanted (s, stage, &request))
-      continue;
-    left--;
+  size_t left = s->stage->n;
+  for (; left > 0 && !probe_stopped (s->probe) && probe_now () < s->end_s; left--) {
+    ProbeRequest request = s->stage->request[s->stage->n - left];
     if (is_spared (s, &request))
       continue;
-    request.share_s = case_share (end_s, left + 1);
+    request.share_s = case_share (s, left);
     request.target = probe_options (s->probe)->target;
     s->asked++;
-    if (ask (s, stage, &request, end_s)) {
-      if (stage->choice && s->asked == 1)
-        keep_topology (s); /* the first has all GPUs */
-    } else if (!go_on (s, stage, end_s)) {
+    bool ok = ask (s, &request);
+    if (ok && s->stage->choice && s->asked == 1)
+      keep_topology (s); /* the first has all GPUs */
+    if (!ok && !go_on (s)) {
+      left--;
       break;
     }
   }
-  say_what_was_left (s, stage, left, wanted);
+  say_what_was_left (s, left);
 }
 
 static void
-run_stage (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
+run_stage (NcclSection *s, const NcclStage *stage, double share_s)
 {
+  s->stage = stage;
+  s->end_s = probe_now () + share_s;
   s->asked = 0;
-  s->failures = 0;
-  if (end_s - probe_now () < START_LEAST_S) {
-    probe_left_out (s->probe, probe_text ("%s all %zu cases", stage->name, wanted));
+  s->bad.clear ();
+  if (share_s < START_LEAST_S) {
+    probe_left_out (s->probe, probe_text ("%s all %zu cases", stage->name, stage->n));
     return;
   }
   if (s->over_nodes) /* nobody sees a point's line there: what MPI starts has no terminal */
-    fprintf (stderr, "forerun-probe: nccl: %s: %zu cases, up to %.0f s\n", stage->name, wanted, end_s - probe_now ());
-  if (!begin_stage (s, stage, end_s))
+    fprintf (stderr, "forerun-probe: nccl: %s: %zu cases, up to %.0f s\n", stage->name, stage->n, share_s);
+  if (!begin_stage (s))
     return;
-  run_cases (s, stage, wanted, end_s);
+  run_cases (s);
   if (stage->stays && !probe_interrupted ())
     s->crew->keep (s->crew->user);
   s->crew->stop (s->crew->user, probe_interrupted () ? 0 : END_PATIENCE_S);
@@ -271,43 +249,54 @@ run_stage (NcclSection *s, const NcclStage *stage, size_t wanted, double end_s)
 
 /* A stage of which nothing is wanted has no share. */
 static void
-run_plan (NcclSection *s, const NcclPlan *plan, const std::vector<size_t> &wanted)
+run_plan (NcclSection *s, const NcclPlan *plan)
 {
   double weights = 0;
   for (size_t k = 0; k < plan->n; k++)
-    weights += wanted[k] > 0 ? plan->stage[k].weight : 0;
+    weights += plan->stage[k].n > 0 ? plan->stage[k].weight : 0;
   for (size_t k = 0; k < plan->n && !probe_interrupted () && !s->probe->lost; k++) {
-    if (wanted[k] == 0)
+    const NcclStage *stage = &plan->stage[k];
+    if (stage->n == 0)
       continue;
-    double share = probe_left (s->probe) * plan->stage[k].weight / weights;
-    run_stage (s, &plan->stage[k], wanted[k], probe_now () + share);
-    weights -= plan->stage[k].weight;
+    run_stage (s, stage, probe_left (s->probe) * stage->weight / weights);
+    weights -= stage->weight;
     probe_document_save_sometimes (s->probe);
   }
 }
 
+/* Leaves what --only lets through; what there is no time for any more is still wanted. Returns how much. */
+static size_t
+leave_wanted (Probe *probe, NcclStage *stage)
+{
+  size_t wanted = 0;
+  for (size_t i = 0; i < stage->n; i++)
+    if (probe_options_want (&probe->options, "nccl", what_of (stage, &stage->request[i])))
+      stage->request[wanted++] = stage->request[i];
+  stage->n = wanted;
+  return wanted;
+}
+
 bool
-nccl_section_run (Probe *probe, const NcclPlan *plan, const NcclCrew *crew, bool over_nodes)
+nccl_section_run (Probe *probe, NcclPlan *plan, const NcclCrew *crew, bool over_nodes)
 {
   NcclSection s = NcclSection ();
+  size_t wanted = 0;
   s.probe = probe;
   s.crew = crew;
   s.over_nodes = over_nodes;
   probe->left_is_told = true;
-  std::vector<size_t> wanted;
-  bool any = false;
   for (size_t k = 0; k < plan->n; k++) {
-    if (probe_listing (probe))
-      list_stage (&s, &plan->stage[k]);
-    wanted.push_back (count_wanted (&s, &plan->stage[k]));
-    any = any || wanted[k] > 0;
+    s.stage = &plan->stage[k];
+    wanted += leave_wanted (probe, &plan->stage[k]);
+    for (size_t i = 0; i < s.stage->n && probe_options (probe)->list; i++)
+      probe_list (probe, make_point (&s, &s.stage->request[i]));
   }
-  if (probe_listing (probe) || !any) /* --only may name something that is not here; the program says so */
+  if (probe_options (probe)->list || wanted == 0) /* --only may name something that is not here; the program says so */
     return true;
-  if (!nccl_lib_open (probe_options (probe)->nccl_library)) {
+  bool ok = nccl_lib_open (probe_options (probe)->nccl_library);
+  if (ok)
+    run_plan (&s, plan);
+  else
     probe_note (probe, "nccl: %s", probe_why ());
-    return false;
-  }
-  run_plan (&s, plan, wanted);
-  return true;
+  return ok;
 }

@@ -1,6 +1,5 @@
 /* The NCCL section of one node: one worker has all its GPUs, a child of this process. */
 #include "nccl_section.h"
-#include "nccl_start.h"
 #include "probe_child.h"
 #include "probe_core.h"
 

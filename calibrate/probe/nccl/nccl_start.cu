@@ -1,4 +1,4 @@
-#include "nccl_start.h"
+#include "nccl_section.h"
 
 #include "nccl_worker.h"
 #include "probe_fail.h"

@@ -142,8 +142,8 @@ estimate (Overlap *o, OverlapJob job, OverlapSide side, double *each_s)
   }
   *each_s = 0;
   for (const OverlapRank &rank : o->team->rank) {
-    const double *end_s = rank.track[side].end_s;
-    *each_s = fmax (*each_s, (end_s[ESTIMATE_N] - end_s[1]) / (ESTIMATE_N - 1));
+    const std::vector<double> &at_s = rank.track[side].at_s;
+    *each_s = fmax (*each_s, (at_s[ESTIMATE_N - 1] - at_s[0]) / (ESTIMATE_N - 1));
   }
   return true;
 }

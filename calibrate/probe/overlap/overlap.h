@@ -6,7 +6,7 @@
 #include "nccl_operate.h"
 #include "probe_team.h"
 
-/* Events of one stream in one run; runs of more operations record one after several. */
+/* Marks of one stream in one run; runs of more operations make one after several. */
 #define OVERLAP_EVENTS_MOST 512u
 #define OVERLAP_SLOTS_MOST  8u
 /* The GEMM's M, N and K, and each of the copy's two arrays. */
@@ -32,14 +32,6 @@ typedef struct {
 
 typedef struct OverlapTeam OverlapTeam;
 
-/* Ends of groups of operations on a stream, in seconds after the run's start; [0] is the start. */
-typedef struct {
-  cudaStream_t stream;
-  cudaEvent_t event[OVERLAP_EVENTS_MOST + 1];
-  double end_s[OVERLAP_EVENTS_MOST + 1];
-  unsigned n; /* without the start */
-} OverlapTrack;
-
 typedef struct {
   OverlapTeam *team;
   ComputeDevice device;                    /* its stream is the compute stream */
@@ -48,7 +40,7 @@ typedef struct {
   unsigned char *copy;                     /* two arrays */
   ComputeAttention attention;
   unsigned char *send, *receive;
-  OverlapTrack track[OVERLAP_N_SIDES];
+  GpuTrack track[OVERLAP_N_SIDES]; /* ends of groups of operations, after the run's start */
 } OverlapRank;
 
 struct OverlapTeam {

@@ -24,7 +24,7 @@ static bool
 wait_streams (const OverlapRank *r, ncclComm_t communicator)
 {
   const struct timespec nap = { 0, POLL_NS };
-  for (const OverlapTrack &track : r->track)
+  for (const GpuTrack &track : r->track)
     for (;;) {
       cudaError_t status = cudaStreamQuery (track.stream);
       if (status == cudaSuccess)
@@ -78,13 +78,12 @@ queue_collective (const OverlapRank *r)
 static bool
 queue_one (OverlapRank *r, OverlapSide side, unsigned i)
 {
-  OverlapTrack *track = &r->track[side];
   const auto &plan = r->team->job.side[side];
   if (side == OVERLAP_COMPUTING ? !queue_compute (r, i) : !queue_collective (r))
     return false;
   if ((i + 1) % plan.group != 0 && i + 1 != plan.n)
     return true;
-  return PROBE_CUDA (cudaEventRecord (track->event[++track->n], track->stream));
+  return gpu_track_mark (&r->track[side]);
 }
 
 /* Both streams in turn, so that neither runs dry; gates open everywhere when every rank has the first operations queued. */
@@ -109,21 +108,6 @@ queue_all (OverlapRank *r)
   return true;
 }
 
-static bool
-read_tracks (OverlapRank *r)
-{
-  for (OverlapTrack &track : r->track) {
-    track.end_s[0] = 0;
-    for (unsigned i = 1; i <= track.n; i++) {
-      float ms = 0;
-      if (!PROBE_CUDA (cudaEventElapsedTime (&ms, r->device.on.begin, track.event[i])))
-        return false;
-      track.end_s[i] = (double)ms * 1e-3;
-    }
-  }
-  return true;
-}
-
 /* One run of the job on a rank. */
 static bool
 run_rank (unsigned rank, void *team)
@@ -131,7 +115,7 @@ run_rank (unsigned rank, void *team)
   OverlapTeam *t = (OverlapTeam *)team;
   OverlapRank *r = &t->rank[rank];
   const GpuStream *on = &r->device.on;
-  for (OverlapTrack &track : r->track)
+  for (GpuTrack &track : r->track)
     track.n = 0;
   if (!PROBE_CUDA (cudaSetDevice (on->device)) || !probe_team_barrier (t->threads))
     return false;
@@ -139,7 +123,10 @@ run_rank (unsigned rank, void *team)
   bool ok = gpu_gate_hold (&r->device.gate, on) && PROBE_CUDA (cudaEventRecord (on->begin, on->stream)) &&
             PROBE_CUDA (cudaStreamWaitEvent (r->track[OVERLAP_COMMUNICATING].stream, on->begin, 0)) && queue_all (r);
   gpu_gate_open (&r->device.gate);
-  return ok && wait_streams (r, t->communicator[rank]) && read_tracks (r);
+  ok = ok && wait_streams (r, t->communicator[rank]);
+  for (GpuTrack &track : r->track)
+    ok = ok && gpu_track_read (&track, on->begin);
+  return ok;
 }
 
 static bool
@@ -166,12 +153,10 @@ open_computes (OverlapRank *r)
 static bool
 open_tracks (OverlapRank *r)
 {
-  r->track[OVERLAP_COMPUTING].stream = r->device.on.stream;
-  bool ok = PROBE_CUDA (cudaStreamCreateWithFlags (&r->track[OVERLAP_COMMUNICATING].stream, cudaStreamNonBlocking));
-  for (OverlapTrack &track : r->track)
-    for (unsigned i = 0; i <= OVERLAP_EVENTS_MOST && ok; i++)
-      ok = PROBE_CUDA (cudaEventCreate (&track.event[i]));
-  return ok;
+  cudaStream_t stream = NULL;
+  return PROBE_CUDA (cudaStreamCreateWithFlags (&stream, cudaStreamNonBlocking)) &&
+         gpu_track_open (&r->track[OVERLAP_COMMUNICATING], stream, OVERLAP_EVENTS_MOST) &&
+         gpu_track_open (&r->track[OVERLAP_COMPUTING], r->device.on.stream, OVERLAP_EVENTS_MOST);
 }
 
 static bool
@@ -235,10 +220,8 @@ close_rank (OverlapRank *r)
   cudaFree (r->copy);
   cudaFree (r->send);
   cudaFree (r->receive);
-  for (OverlapTrack &track : r->track)
-    for (cudaEvent_t event : track.event)
-      if (event != NULL)
-        cudaEventDestroy (event);
+  for (GpuTrack &track : r->track)
+    gpu_track_close (&track);
   if (r->track[OVERLAP_COMMUNICATING].stream != NULL)
     cudaStreamDestroy (r->track[OVERLAP_COMMUNICATING].stream);
   compute_device_close (&r->device);
@@ -247,9 +230,7 @@ close_rank (OverlapRank *r)
 bool
 overlap_team_close (OverlapTeam *t)
 {
-  bool stuck = t->threads != NULL && probe_team_is_stuck (t->threads);
-  probe_team_free (t->threads);
-  if (stuck)
+  if (!probe_team_free (t->threads))
     return false;
   overlap_team_disconnect (t);
   for (OverlapRank &rank : t->rank)
@@ -294,24 +275,24 @@ busy_window (const OverlapTeam *t, double *begin_s, double *end_s)
 {
   double first_s = 0, last_s = INFINITY;
   for (const OverlapRank &rank : t->rank)
-    for (const OverlapTrack &track : rank.track)
+    for (const GpuTrack &track : rank.track)
       if (track.n > 0) {
-        first_s = fmax (first_s, track.end_s[1]);
-        last_s = fmin (last_s, track.end_s[track.n]);
+        first_s = fmax (first_s, track.at_s[0]);
+        last_s = fmin (last_s, track.at_s[track.n - 1]);
       }
   *begin_s = first_s + 0.1 * (last_s - first_s);
   *end_s = last_s - 0.1 * (last_s - first_s);
   return last_s > first_s && !isinf (last_s);
 }
 
-/* First event at or after begin_s, and how many groups end after it up to end_s. */
+/* First mark at or after begin_s, and how many groups end after it up to end_s. */
 static unsigned
-groups_within (const OverlapTrack *track, double begin_s, double end_s, unsigned *first)
+groups_within (const GpuTrack *track, double begin_s, double end_s, unsigned *first)
 {
-  unsigned begin = 1, n = 0;
-  while (begin <= track->n && track->end_s[begin] < begin_s)
+  unsigned begin = 0, n = 0;
+  while (begin < track->n && track->at_s[begin] < begin_s)
     begin++;
-  while (begin + n + 1 <= track->n && track->end_s[begin + n + 1] <= end_s)
+  while (begin + n + 1 < track->n && track->at_s[begin + n + 1] <= end_s)
     n++;
   *first = begin;
   return n;
@@ -332,11 +313,12 @@ overlap_slots (const OverlapTeam *t, OverlapSide side, double *sample_s)
   for (unsigned slot = 0; slot < least; slot++) {
     sample_s[slot] = 0;
     for (const OverlapRank &rank : t->rank) {
-      const OverlapTrack *track = &rank.track[side];
+      const GpuTrack *track = &rank.track[side];
       const unsigned n = groups_within (track, begin_s, end_s, &first);
       const unsigned from = first + n * slot / least, to = first + n * (slot + 1) / least;
-      const unsigned ended = to * group < all ? to * group : all; /* the last group may be smaller */
-      sample_s[slot] += (track->end_s[to] - track->end_s[from]) / (ended - from * group) / t->n;
+      const unsigned begun = (from + 1) * group;
+      const unsigned ended = (to + 1) * group < all ? (to + 1) * group : all; /* the last group may be smaller */
+      sample_s[slot] += (track->at_s[to] - track->at_s[from]) / (ended - begun) / t->n;
     }
   }
   return least;
@@ -347,7 +329,7 @@ overlap_total (const OverlapTeam *t)
 {
   double total_s = 0;
   for (const OverlapRank &rank : t->rank)
-    for (const OverlapTrack &track : rank.track)
-      total_s = fmax (total_s, track.end_s[track.n]); /* 0 of an empty one */
+    for (const GpuTrack &track : rank.track)
+      total_s = fmax (total_s, track.n > 0 ? track.at_s[track.n - 1] : 0);
   return total_s;
 }

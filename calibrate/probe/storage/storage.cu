@@ -90,7 +90,7 @@ storage_measure (Storage *storage, const StorageCase *c)
                                    { "pattern", c->random ? "random" : "sequential" },
                                    { "threads", c->threads },
                                    { "block_B", c->block_B } });
-  if (probe_listing (probe)) {
+  if (probe_options (probe)->list) {
     probe_list (probe, point);
     return;
   }
@@ -210,11 +210,11 @@ probe_storage (Probe *probe)
   if (!probe_selected (probe, "storage", "read") && !probe_selected (probe, "storage", "write"))
     return true;
   if (probe_options (probe)->storage_dir == NULL) {
-    if (!probe_listing (probe))
+    if (!probe_options (probe)->list)
       probe_note (probe, "storage: left out; --storage DIR says where");
     return true;
   }
-  if (probe_listing (probe)) {
+  if (probe_options (probe)->list) {
     measure_host (&storage);
     storage_cufile (&storage);
     return true;

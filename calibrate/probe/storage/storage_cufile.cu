@@ -147,7 +147,7 @@ storage_cufile (Storage *storage)
   CuFile cufile = CuFile ();
   if (probe_stopped (probe))
     return;
-  bool ok = probe_listing (probe) || open_cufile (storage, &cufile);
+  bool ok = probe_options (probe)->list || open_cufile (storage, &cufile);
   if (!ok)
     probe_skip (probe, probe_case ("storage", "read", { { "path", "cufile" } }), probe_why ());
   for (bool write : { false, true })
@@ -157,6 +157,6 @@ storage_cufile (Storage *storage)
         if (ok)
           storage_measure (storage, &c);
       }
-  if (!probe_listing (probe))
+  if (!probe_options (probe)->list)
     close_cufile (&cufile);
 }
