@@ -17,5 +17,6 @@ if(FORERUN_COVERAGE) # counters are files too, and the case's limit on file size
   set_tests_properties(golden.output.file_on_a_full_disk PROPERTIES DISABLED ON)
 endif()
 
-add_test(NAME golden.installed_where_it_lies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install.sh ${PROJECT_BINARY_DIR})
+add_test(NAME golden.installed_where_it_lies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install.sh ${PROJECT_BINARY_DIR}
+         ${PROJECT_SOURCE_DIR})
 set_tests_properties(golden.installed_where_it_lies PROPERTIES LABELS golden TIMEOUT 120)
