@@ -13,7 +13,8 @@ is_row (const BaseMember *member)
 static const void *
 at (const BaseMember *member, const void *of)
 {
-  return (const char *)of + member->offset;
+  const char *from = member->through > 0 ? *(const char *const *)((const char *)of + member->through - 1) : of;
+  return from + member->offset;
 }
 
 /* A struct's members, a list, parts of a sum: what is not one value. */
@@ -131,13 +132,16 @@ n_items (const BaseMember *member, const void *of)
 }
 
 static const void *
+array_at (const GArray *items, guint i)
+{
+  return items->data + (gsize)i * g_array_get_element_size ((GArray *)items);
+}
+
+static const void *
 item_at (const BaseMember *member, const void *of, guint i)
 {
   const void *list = *(const void *const *)at (member, of);
-  if (member->kind == BASE_MEMBER_LIST_OF_POINTERS)
-    return ((const GPtrArray *)list)->pdata[i];
-  GArray *items = (GArray *)list;
-  return items->data + (gsize)i * g_array_get_element_size (items);
+  return member->kind == BASE_MEMBER_LIST ? array_at (list, i) : ((const GPtrArray *)list)->pdata[i];
 }
 
 /* Of the item of a list that `path` begins with the number of, as in "0.time_s". */
@@ -189,7 +193,7 @@ add_paths (const BaseMember *members, const void *of, const char *before, GPtrAr
   for (const BaseMember *member = members; is_row (member); member++) {
     g_autofree char *path = g_strconcat (before, member->key, NULL);
     g_autofree char *inside = member->key != NULL ? g_strconcat (path, ".", NULL) : g_strdup (before);
-    if (is_single (member))
+    if (is_single (member) && !member->by_hand)
       g_ptr_array_add (paths, g_steal_pointer (&path));
     else if (member->kind == BASE_MEMBER_GROUP)
       add_paths (member->sub, group_of (member, of), inside, paths);
@@ -235,6 +239,15 @@ build_object (const BaseMember *members, const void *of, JsonBuilder *json)
   json_builder_end_object (json);
 }
 
+void
+base_members_list (const BaseMember *members, const GArray *items, JsonBuilder *json)
+{
+  json_builder_begin_array (json);
+  for (guint i = 0; items != NULL && i < items->len; i++)
+    build_object (members, array_at (items, i), json);
+  json_builder_end_array (json);
+}
+
 static void
 build_inside (const BaseMember *member, const void *of, JsonBuilder *json)
 {
@@ -264,7 +277,7 @@ base_members_json (const BaseMember *members, const void *of, JsonBuilder *json)
   for (const BaseMember *member = members; is_row (member); member++) {
     const gboolean single = is_single (member);
     const BaseValue value = single ? read_value (member, of) : (BaseValue){ .known = group_of (member, of) != NULL };
-    if (!value.known && member->optional)
+    if (member->by_hand || (!value.known && member->optional))
       continue;
     if (member->key == NULL) {
       base_members_json (member->sub, group_of (member, of), json);
@@ -341,7 +354,7 @@ base_members_table (const BaseMember *members, const GArray *rows)
   add_columns (members, columns);
   BaseTable *table = base_table_new ((const BaseColumn *)(gpointer)columns->data);
   for (guint i = 0; rows != NULL && i < rows->len; i++)
-    base_members_add (table, members, rows->data + (gsize)i * g_array_get_element_size ((GArray *)rows));
+    base_members_add (table, members, array_at (rows, i));
   return table;
 }
 
@@ -374,6 +387,19 @@ column_key (const char *path, gboolean text)
   return g_strdup_printf ("%.*s_%s%.*s", (int)(unit - path), path, dot + 1, text ? 0 : (int)(dot - unit), unit);
 }
 
+/* The value at `path`, and the column for it. */
+static BaseColumn
+column_at (const BaseMember *members, const void *of, const char *path, BaseValue *value)
+{
+  const char *equals = strchr (path, '='), *inside = equals != NULL ? equals + 1 : path;
+  if (!base_members_value (members, of, inside, value))
+    g_error ("no member '%s'", inside); /* paths are the program's own */
+  g_autofree char *key =
+      equals != NULL ? g_strndup (path, (gsize)(equals - path)) : column_key (path, value->kind == BASE_CELL_TEXT);
+  const BaseMember *member = value->member;
+  return (BaseColumn){ g_intern_string (key), member->title, value->kind, member->scale, member->format };
+}
+
 BaseTable *
 base_members_row (const BaseMember *members, const char *const *paths, const void *of)
 {
@@ -383,20 +409,13 @@ base_members_row (const BaseMember *members, const char *const *paths, const voi
     return table;
   }
   g_autoptr (GPtrArray) whole = whole_paths (members, paths);
-  g_autoptr (GArray) columns = g_array_new (TRUE, TRUE, sizeof (BaseColumn)),
-                     values = g_array_new (FALSE, FALSE, sizeof (BaseValue));
-  for (guint i = 0; i < whole->len; i++) {
-    BaseValue value;
-    if (!base_members_value (members, of, whole->pdata[i], &value))
-      g_error ("no member '%s'", (const char *)whole->pdata[i]); /* paths are the program's own */
-    g_autofree char *key = column_key (whole->pdata[i], value.kind == BASE_CELL_TEXT);
-    const BaseColumn column = { g_intern_string (key), value.member->title, value.kind, value.member->scale, value.member->format };
-    g_array_append_val (columns, column);
-    g_array_append_val (values, value);
-  }
-  BaseTable *table = base_table_new ((const BaseColumn *)(gpointer)columns->data);
+  g_autofree BaseColumn *columns = g_new0 (BaseColumn, whole->len + 1);
+  g_autofree BaseValue *values = g_new0 (BaseValue, whole->len);
+  for (guint i = 0; i < whole->len; i++)
+    columns[i] = column_at (members, of, whole->pdata[i], &values[i]);
+  BaseTable *table = base_table_new (columns);
   base_table_row (table);
-  for (guint i = 0; i < values->len; i++)
-    set_cell (table, g_array_index (columns, BaseColumn, i).key, &g_array_index (values, BaseValue, i));
+  for (guint i = 0; i < whole->len; i++)
+    set_cell (table, columns[i].key, &values[i]);
   return table;
 }

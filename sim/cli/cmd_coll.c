@@ -1,7 +1,7 @@
 /* forerun coll: a table over message sizes, and over numbers of nodes. */
 #include <string.h>
 
-#include "page-private.h"
+#include "draw-private.h"
 #include "report/coll.h"
 
 typedef struct {
@@ -196,27 +196,12 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
   }
 }
 
-/* Returned: full, of one CliPicture. */
-static GPtrArray *
-pictures_of (const CliQuestion *question, const Rows *rows)
-{
-  GPtrArray *pictures = cli_pictures_empty ();
-  GString *tsv = g_string_new (NULL);
-  base_table_print_tsv (rows->table, tsv);
-  g_autofree char *title = g_strdup_printf ("%s, predicted", base_name (mdl_op_names, (int)question->op));
-  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
-                    g_strdup ("; series='nodes'"));
-  return pictures;
-}
-
 static gboolean
 draw (Cli *cli, const char *path, const CliQuestion *question, const Rows *rows, GError **error)
 {
-  g_autoptr (GPtrArray) pictures = pictures_of (question, rows);
-  const CliPicture *picture = pictures->pdata[0];
-  CliPlotData data[2];
-  const guint n = cli_picture_data (picture, data);
-  return cli_plot_draw (cli, "--plot", path, picture->script, data, n, picture->settings, error);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add_coll (pictures, rows->table, question->op);
+  return cli_draw (cli, "--plot", path, pictures, error);
 }
 
 static gboolean
@@ -224,7 +209,8 @@ add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const CliSw
 {
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
-  g_autoptr (GPtrArray) pictures = pictures_of (question, rows);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add_coll (pictures, rows->table, question->op);
   const CliSweepPage page = { .lead = "Time and bandwidth by message size, as nccl-tests would measure them",
                               .said = rows->said,
                               .text = text->str,

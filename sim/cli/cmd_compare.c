@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "export-private.h"
-#include "page-private.h"
+#include "draw-private.h"
 #include "report/compare.h"
 
 typedef struct {
@@ -277,39 +277,6 @@ tell_left_out (Cli *cli, GHashTable *seen, const GPtrArray *keys, RepCompare *co
 
 /* ---- files ---- */
 
-/* The map of winners, and the bandwidths. Returned: full. */
-static GPtrArray *
-pictures_of (const RepCompare *compare, const char *topology)
-{
-  const char *op = base_name (mdl_op_names, (int)compare->op);
-  g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology),
-                  *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
-  GString *rows = g_string_new (NULL), *crossovers = g_string_new (NULL), *curves = g_string_new (NULL);
-  rep_compare_tsv (compare, rows);
-  rep_compare_crossovers_tsv (compare, crossovers);
-  rep_compare_curves_tsv (compare, curves);
-  GPtrArray *pictures = cli_pictures_empty ();
-  CliPicture *map =
-      cli_pictures_add (pictures, "winners", "winners.gp", "Which algorithm is the fastest, by size and scale.", title, rows, NULL);
-  map->more = crossovers;
-  map->variable = "crossovers";
-  cli_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth of each algorithm.", busbw_title, curves,
-                    g_strdup ("; series='algo nodes'"));
-  return pictures;
-}
-
-static gboolean
-add_plots (Cli *cli, const Flags *flags, const GPtrArray *pictures, GError **error)
-{
-  const CliPicture *map = pictures->pdata[0], *lines = pictures->pdata[1];
-  const CliPlotData of_map[] = { { "data", "", map->tsv }, { "crossovers", "_crossovers", map->more } };
-  if (!cli_plot_draw (cli, "--plot", flags->plot, map->script, of_map, G_N_ELEMENTS (of_map), map->settings, error))
-    return FALSE;
-  g_autofree char *path = cli_plot_path (flags->plot, "_busbw", NULL);
-  const CliPlotData of_lines[] = { { "data", "", lines->tsv } };
-  return cli_plot_draw (cli, "--plot", path, lines->script, of_lines, G_N_ELEMENTS (of_lines), lines->settings, error);
-}
-
 static gboolean
 add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCompare *compare, const GPtrArray *pictures,
           GError **error)
@@ -345,8 +312,9 @@ add_files (Cli *cli, const Flags *flags, const CliQuestion *question, const RepC
   if (compare->rows->len == 0)
     return cli_fail (cli, error, "%s: no algorithm can run here, there is nothing to draw",
                      flags->plot != NULL ? "--plot" : "--report");
-  g_autoptr (GPtrArray) pictures = pictures_of (compare, topology);
-  return (flags->plot == NULL || add_plots (cli, flags, pictures, error)) &&
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add_compare (pictures, compare, topology);
+  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
          (flags->report == NULL || add_page (cli, flags, question, compare, pictures, error));
 }
 

@@ -1,7 +1,7 @@
 /* forerun offers: ways to get the same work done whose times and prices are given, side by side. */
 #include <string.h>
 
-#include "plot-private.h"
+#include "draw-private.h"
 #include "report/offers.h"
 
 #define OFFERS_FOLDER "scenarios/offers"
@@ -41,14 +41,9 @@ write_answer (Cli *cli, const PlnOffers *offers)
 static gboolean
 draw (Cli *cli, const char *path, const PlnOffers *offers, GError **error)
 {
-  const PlnOffersSpec *spec = pln_offers_spec (offers);
-  g_autoptr (GString) tsv = g_string_new (NULL);
-  rep_offers_cost_tsv (offers, tsv);
-  g_autofree char *said =
-      spec->description.v != NULL ? g_strdup_printf ("%s: %s", spec->name.v, spec->description.v) : g_strdup (spec->name.v);
-  g_autofree char *title = cli_plot_quote (said), *settings = g_strdup_printf ("; title=%s; parts='" REP_OFFERS_PARTS "'", title);
-  const CliPlotData data = { "data", "", tsv };
-  return cli_plot_draw (cli, "--plot", path, "cost.gp", &data, 1, settings, error);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_offers_picture (offers, pictures);
+  return cli_draw (cli, "--plot", path, pictures, error);
 }
 
 static gboolean

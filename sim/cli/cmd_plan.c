@@ -1,8 +1,7 @@
 /* forerun plan: which machine and which cut of a model meets a goal at the least time, cost or energy. */
 #include <string.h>
 
-#include "page-private.h"
-#include "pictures-private.h"
+#include "draw-private.h"
 #include "plan-private.h"
 #include "plan_sensitivity-private.h"
 
@@ -71,34 +70,6 @@ write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const RepSensi
   }
 }
 
-static GPtrArray *
-pictures_of (const Pln *plan, const PlnResult *result)
-{
-  GPtrArray *pictures = cli_pictures_empty ();
-  GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
-  rep_plan_front_tsv (plan, result, front);
-  rep_plan_cost_tsv (plan, result, cost);
-  g_autofree char *against = g_strdup_printf ("%s: time against cost", pln_name (plan)),
-                  *parts = g_strdup_printf ("%s: what the best of each machine costs", pln_name (plan));
-  cli_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
-                    against, front, NULL);
-  cli_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", parts, cost, NULL);
-  return pictures;
-}
-
-static gboolean
-draw (Cli *cli, const char *path, const GPtrArray *pictures, GError **error)
-{
-  for (guint i = 0; i < pictures->len; i++) {
-    const CliPicture *picture = pictures->pdata[i];
-    const CliPlotData data = { "data", "", picture->tsv };
-    g_autofree char *suffix = g_strconcat ("_", picture->name, NULL), *beside = cli_plot_path (path, suffix, NULL);
-    if (!cli_plot_draw (cli, "--plot", i == 0 ? path : beside, picture->script, &data, 1, picture->settings, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* The '#' lines of the answer's text up to the table, which begins with "#  ". */
 static void
 append_header (const char *text, GString *header)
@@ -145,7 +116,7 @@ add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, 
                    .sensitivity = hangs,
                    .text = text->str };
   if (run != NULL)
-    cli_pictures_add_run (pictures, run, "the first");
+    rep_pictures_add_run (pictures, run, "the first");
   good = good && cli_page_add (cli, path, pictures, &page, error);
   scn_result_free (run);
   scn_free (scenario);
@@ -165,10 +136,12 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult
   gboolean drawn = rep_plan_has_pictures (plan, result);
   if (flags->plot != NULL && !drawn && sensitivity == NULL)
     return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
-  g_autoptr (GPtrArray) pictures = drawn ? pictures_of (plan, result) : cli_pictures_empty ();
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  if (drawn)
+    rep_plan_pictures (plan, result, pictures);
   if (sensitivity != NULL)
-    cli_sensitivity_picture (pictures, sensitivity, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
-  return (flags->plot == NULL || draw (cli, flags->plot, pictures, error)) &&
+    rep_pictures_add_sensitivity (pictures, sensitivity, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
+  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
          (flags->report == NULL || add_page (cli, flags->report, plan, result, sensitivity, rows, pictures, error));
 }
 

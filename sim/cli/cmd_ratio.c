@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "plot-private.h"
+#include "draw-private.h"
 #include "ratio-private.h"
 
 typedef struct {
@@ -158,28 +158,11 @@ settle_lists (const Cli *cli, const Flags *flags, const TrnScale *scale, GArray 
 static gboolean
 draw (Cli *cli, const char *path, const RepRatio *ratio, const char *name, GError **error)
 {
-  g_autoptr (GString) cells = g_string_new (NULL), lines = g_string_new (NULL), curves = g_string_new (NULL);
-  if (!rep_ratio_heat_tsv (ratio, cells, lines)) {
-    cli_warn (cli, "--plot: fewer than two points ran, there is nothing to draw");
-    return TRUE;
-  }
-  g_autofree char *title = g_strdup_printf ("%s: communication over compute", name), *quoted = cli_plot_quote (title);
-  g_autofree char *settings = g_strdup_printf ("; title=%s; x_name='network, Gb/s a GPU'; y_name='%s'; z_name='communication / "
-                                               "compute'; middle=1; line_1='communication / compute = %g'; line_2='%g %% of the "
-                                               "step waits'",
-                                               quoted, rep_ratio_has_batches (ratio) ? "GPUs (batch)" : "GPUs",
-                                               ratio->limit[REP_LINE_RATIO], 100 * ratio->limit[REP_LINE_WAITS]);
-  const CliPlotData data[] = { { "data", "", cells }, { "lines", "_lines", lines } };
-  if (!cli_plot_draw (cli, "--plot", path, "heat.gp", data, 2, settings, error))
-    return FALSE;
-  if (!rep_ratio_scaling_tsv (ratio, curves))
-    return TRUE;
-  g_autofree char *beside = cli_plot_path (path, "_scaling", NULL), *other = g_strdup_printf ("%s: throughput by GPUs", name),
-                  *other_quoted = cli_plot_quote (other),
-                  *other_settings = g_strdup_printf ("; title=%s; unit='%s'", other_quoted,
-                                                     ratio->scale.has_model ? "sequences" : "micro-batches");
-  const CliPlotData scaling = { "data", "", curves };
-  return cli_plot_draw (cli, "--plot", beside, "scaling.gp", &scaling, 1, other_settings, error);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  if (rep_ratio_pictures (ratio, name, pictures))
+    return cli_draw (cli, "--plot", path, pictures, error);
+  cli_warn (cli, "--plot: fewer than two points ran, there is nothing to draw");
+  return TRUE;
 }
 
 /* ---- the verb ---- */

@@ -1,7 +1,7 @@
 /* forerun run: simulates one scenario. */
 #include <string.h>
 
-#include "page-private.h"
+#include "draw-private.h"
 #include "report/advice.h"
 #include "report/run.h"
 #include "sensitivity-private.h"
@@ -160,7 +160,7 @@ static void
 choose_pictures (GPtrArray *pictures, const GPtrArray *asked)
 {
   for (guint i = pictures->len; i-- > 0 && asked->len > 0;) {
-    const CliPicture *picture = pictures->pdata[i];
+    const RepPicture *picture = pictures->pdata[i];
     gboolean wanted = FALSE;
     for (guint k = 0; k < asked->len; k++) {
       const char *rest = g_str_has_prefix (picture->name, asked->pdata[k]) ? picture->name + strlen (asked->pdata[k]) : "-";
@@ -178,17 +178,18 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
     return FALSE;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
-  g_autoptr (GPtrArray) pictures = cli_pictures_new (done->result, scn_name (done->scenario));
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add_run (pictures, done->result, scn_name (done->scenario));
   if (beside->sensitivity != NULL)
-    cli_sensitivity_picture (pictures, beside->sensitivity, scn_name (done->scenario), "time");
+    rep_pictures_add_sensitivity (pictures, beside->sensitivity, scn_name (done->scenario), "time");
   if (beside->goodput != NULL)
-    cli_pictures_goodput (pictures, beside->goodput, scn_name (done->scenario));
+    rep_pictures_add_goodput (pictures, beside->goodput, scn_name (done->scenario));
   if (beside->hangs != NULL)
-    cli_goodput_picture (pictures, beside->hangs, beside->hangs_time_s, scn_name (done->scenario));
+    rep_pictures_add_hangs (pictures, beside->hangs, beside->hangs_time_s, scn_name (done->scenario));
   choose_pictures (pictures, scn_plots (done->scenario));
   if (flags->plot != NULL && pictures->len == 0)
     cli_warn (cli, "--plot: this run has nothing to draw");
-  return (flags->plot == NULL || cli_pictures_draw (cli, "--plot", flags->plot, pictures, error)) &&
+  return (flags->plot == NULL || cli_draw_folder (cli, "--plot", flags->plot, pictures, error)) &&
          (flags->report == NULL || add_page (cli, flags, done, beside, pictures, error));
 }
 

@@ -1,6 +1,6 @@
 /* forerun validate: predicted against measured. */
+#include "draw-private.h"
 #include "host-private.h"
-#include "plot-private.h"
 #include "report/validate.h"
 
 #define SHIPPED_FOLDER "tests/data"
@@ -57,16 +57,12 @@ write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValida
   }
 }
 
-/* Errors beyond half of the measured time lie on the edge. */
 static gboolean
 draw (Cli *cli, const char *path, const char *name, const GArray *points, GError **error)
 {
-  g_autoptr (GString) tsv = g_string_new (NULL);
-  rep_validate_points_tsv (points, tsv);
-  g_autofree char *said = g_strdup_printf ("%s: %u points, predicted against measured", name, points->len),
-                  *title = cli_plot_quote (said), *settings = g_strdup_printf ("; title=%s; series='op'; limit=0.5", title);
-  const CliPlotData data = { "data", "", tsv };
-  return cli_plot_draw (cli, "--plot", path, "error.gp", &data, 1, settings, error);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add_points (pictures, points, name);
+  return cli_draw (cli, "--plot", path, pictures, error);
 }
 
 static gboolean

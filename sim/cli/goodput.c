@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "pictures-private.h"
 #include "report/run.h"
 #include "scenario-private.h"
 
@@ -82,16 +81,4 @@ cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s
   const TrnResult *training = &run->result->training;
   return gdp_hangs (goodput, training->step_time_lo_s / training->step_time_s,
                             training->step_time_hi_s / training->step_time_s, scn_seed (run->scenario), time_s);
-}
-
-void
-cli_goodput_picture (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario)
-{
-  GString *tsv = g_string_new (NULL);
-  rep_goodput_hangs_tsv (hangs, time_s, tsv);
-  g_autofree char *title = g_strdup_printf ("%s: what the time for its work hangs on", scenario);
-  cli_pictures_add (
-      pictures, "tornado_goodput", "tornado.gp",
-      "How the time for the same work changes with each thing alone: halved and doubled, the step from end to end of its band.",
-      title, tsv, g_strdup ("; less_is='half as much or as often (the step: low)'; more_is='twice (high)'"));
 }

@@ -41,9 +41,8 @@ gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, G
 
 /* What failures leave of it; slow parts whose effect is not given are simulated first. Returned: full, free before the run. */
 Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
-/* What that hangs on, and the tornado of it. Returned: full, as gdp_hangs has it. */
+/* What that hangs on. Returned: full, as gdp_hangs has it. */
 GArray *cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s);
-void cli_goodput_picture (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
 
 void cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 

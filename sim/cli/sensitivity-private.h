@@ -2,7 +2,6 @@
 #ifndef CLI_SENSITIVITY_PRIVATE_H
 #define CLI_SENSITIVITY_PRIVATE_H
 
-#include "pictures-private.h"
 #include "report/sensitivity.h"
 #include "scenario-private.h"
 
@@ -34,8 +33,6 @@ Cli *cli_sensitivity_cli (const Cli *cli, BaseWatch *watch, GError **error);
  * cli_scenario_run, whose result is `run`. Returned: full; NULL and *error on failure. */
 RepSensitivity *cli_sensitivity (Cli *cli, const char *name, const CliScenarioFlags *flags, CliHangs upto,
                                  const CliScenarioRun *run, GError **error);
-/* The tornado of it; `what` changes: "time". */
-void cli_sensitivity_picture (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what);
 
 G_END_DECLS
 

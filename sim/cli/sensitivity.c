@@ -299,16 +299,3 @@ cli_sensitivity (Cli *cli, const char *name, const CliScenarioFlags *flags, CliH
   const CliHangsAsk ask = { run_again, &scenario };
   return cli_sensitivity_of (cli, &ask, upto, run->path, error);
 }
-
-void
-cli_sensitivity_picture (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what)
-{
-  if (sensitivity->hangs->len == 0)
-    return;
-  GString *tsv = g_string_new (NULL);
-  rep_sensitivity_tsv (sensitivity, tsv);
-  g_autofree char *title = g_strdup_printf ("%s: what the answer hangs on", scenario);
-  cli_pictures_add (pictures, "tornado", "tornado.gp", "How the answer changes with each constant alone.", title, tsv,
-                    g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
-                                     sensitivity->first != NULL ? "; *: another one comes first then" : ""));
-}

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/table.h"
-#include "plot-private.h"
+#include "draw-private.h"
 
 #define MAX_POINTS 10000u
 
@@ -544,12 +544,11 @@ draw (Cli *cli, const char *asked, const Sheet *sheet, const GPtrArray *axes, co
                             series->len > 0 ? series->str : (const char *)sheet->header->pdata[y], value);
   }
   g_autofree char *x_name = *unit != '\0' ? g_strdup_printf ("%s (%s)", axis->path, unit) : g_strdup (axis->path);
-  g_autofree char *title = cli_plot_quote (asked), *x_quoted = cli_plot_quote (x_name),
-                  *y_quoted = cli_plot_quote (sheet->header->pdata[y]);
-  g_autofree char *settings =
-      g_strdup_printf ("; title=%s; x_name=%s; y_name=%s; numeric=%d", title, x_quoted, y_quoted, numeric ? 1 : 0);
-  const CliPlotData data = { "data", "", tsv };
-  return cli_plot_draw (cli, "--vary-plot", cli->vary_plot, "vary.gp", &data, 1, settings, error);
+  g_autofree char *x_quoted = rep_picture_quote (x_name), *y_quoted = rep_picture_quote (sheet->header->pdata[y]);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add (pictures, "vary", "vary.gp", "", asked, g_steal_pointer (&tsv),
+                    g_strdup_printf ("; x_name=%s; y_name=%s; numeric=%d", x_quoted, y_quoted, numeric ? 1 : 0));
+  return cli_draw (cli, "--vary-plot", cli->vary_plot, pictures, error);
 }
 
 static gboolean
@@ -600,12 +599,13 @@ draw_map (Cli *cli, const char *asked, const Sheet *sheet, const GPtrArray *axes
     g_string_append_printf (tsv, "%s\t%s\t%s\n", numeric ? x : cell (row, 0), cell (row, 1), text);
   }
   g_autofree char *x_name = *unit != '\0' ? g_strdup_printf ("%s (%s)", across->path, unit) : g_strdup (across->path);
-  g_autofree char *title = cli_plot_quote (asked), *x_quoted = cli_plot_quote (x_name), *y_quoted = cli_plot_quote (up->path),
-                  *z_quoted = cli_plot_quote (z_name);
-  g_autofree char *settings = g_strdup_printf ("; title=%s; x_name=%s; y_name=%s; z_name=%s; numeric=%d", title, x_quoted, y_quoted,
-                                               z_quoted, numeric ? 1 : 0);
-  const CliPlotData data = { "data", "", tsv };
-  return cli_plot_draw (cli, "--vary-map", cli->vary_map, "heat.gp", &data, 1, settings, error);
+  g_autofree char *x_quoted = rep_picture_quote (x_name), *y_quoted = rep_picture_quote (up->path),
+                  *z_quoted = rep_picture_quote (z_name);
+  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  rep_pictures_add (pictures, "map", "heat.gp", "", asked, g_steal_pointer (&tsv),
+                    g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_quoted, y_quoted, z_quoted,
+                                     numeric ? 1 : 0));
+  return cli_draw (cli, "--vary-map", cli->vary_map, pictures, error);
 }
 
 /* ---- all of it ---- */

@@ -9,8 +9,24 @@
 #include "explain-private.h"
 #include "html-private.h"
 #include "json-private.h"
+#include "page-private.h"
 #include "plan-private.h"
+#include "report/pictures.h"
 #include "run-private.h"
+
+#define RECORD_FOLDER "calibrate"
+
+/* How good answers of a kind have been: calibrate/record.yaml. */
+typedef struct {
+  BaseHead head;
+  BaseStr what, part;
+  BaseNum points, median, tail, quantile; /* errors as fractions; the quantile that tail is of */
+} RepRecordRow;
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseList rows; /* RepRecordRow */
+} RepRecord;
 
 static const BaseField row_fields[] = {
   BASE_ROW (RepRecordRow, "what", what, STR, .help = "kind of answer: collectives, training steps", .required = TRUE),
@@ -28,7 +44,7 @@ static const BaseField record_fields[] = {
             .required = TRUE),
   BASE_ROW_END,
 };
-const BaseSchema rep_schema_record = { "record", "how good predictions have been", record_fields, NULL };
+static const BaseSchema schema_record = { "record", "how good predictions have been", record_fields, NULL };
 
 /* ---- the answer ---- */
 
@@ -421,10 +437,46 @@ add_inputs (GString *html, const RepEnvelope *envelope)
   rep_html_table (html, table);
 }
 
-char *
-rep_page (const RepPage *page)
+/* How good predictions have been; texts live as long as *yaml, full. */
+static gboolean
+load_record (const BaseLookup *lookup, BaseYaml **yaml, RepRecord *record, GError **error)
 {
-  GString *html = rep_html_open (page->title, page->lead);
+  g_autofree char *path = base_lookup_find (lookup, "record", RECORD_FOLDER, NULL, error);
+  *yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
+  if (*yaml == NULL)
+    return FALSE;
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  const BaseSchemaContext context = {
+    .arena = base_yaml_arena (*yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_MEASURED
+  };
+  base_schema_read (&schema_record, base_yaml_root (*yaml), FALSE, &context, record);
+  return base_diag_finish (diag, error);
+}
+
+/* FALSE and *error where gnuplot fails; *drawn FALSE where there is none. */
+static gboolean
+add_figures (GString *html, const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError **error)
+{
+  *drawn = TRUE;
+  for (guint i = 0, n = 0; i < page->pictures->len; i++) {
+    const RepPicture *picture = page->pictures->pdata[i];
+    GString *svg = NULL;
+    if (!rep_picture_render (picture, lookup, "--report", ".svg", &svg, error))
+      return FALSE;
+    *drawn = *drawn && svg != NULL;
+    if (svg == NULL)
+      continue;
+    rep_html_figure (html, picture->caption, svg->str, ++n);
+    g_string_free (svg, TRUE);
+  }
+  if (!*drawn)
+    rep_html_paragraph (html, "soft", "Pictures are missing: gnuplot was not installed where this page was made.");
+  return TRUE;
+}
+
+static void
+add_answer (GString *html, const RepPage *page)
+{
   rep_html_heading (html, "The answer");
   if (page->plan != NULL)
     rep_plan_html_answer (page->plan, page->plan_result, html);
@@ -434,10 +486,12 @@ rep_page (const RepPage *page)
     rep_html_paragraph (html, NULL, page->said->pdata[i]);
   for (guint i = 0; page->envelope->warnings != NULL && i < page->envelope->warnings->len; i++)
     rep_html_paragraph (html, "warning", page->envelope->warnings->pdata[i]);
-  for (unsigned i = 0; i < page->n_figures; i++)
-    rep_html_figure (html, page->figures[i].caption, page->figures[i].svg, i + 1);
-  if (page->undrawn != NULL)
-    rep_html_paragraph (html, "soft", page->undrawn);
+}
+
+/* What stands behind the pictures. */
+static void
+add_tables (GString *html, const RepPage *page)
+{
   if (page->plan != NULL)
     rep_plan_html_tables (page->plan, page->plan_result, page->plan_rows, html);
   if (page->result != NULL) {
@@ -463,17 +517,28 @@ rep_page (const RepPage *page)
     rep_html_heading (html, "What the answer hangs on");
     rep_html_table (html, page->sensitivity);
   }
+}
+
+char *
+rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError **error)
+{
+  g_autoptr (BaseYaml) yaml = NULL;
+  RepRecord record = { .head = { .set = FALSE } };
+  g_autoptr (GString) html = rep_html_open (page->title, page->lead);
+  add_answer (html, page);
+  if (!add_figures (html, page, lookup, drawn, error) || !load_record (lookup, &yaml, &record, error))
+    return NULL;
+  add_tables (html, page);
   if (page->prices != NULL) {
     rep_html_heading (html, "Prices");
     rep_html_paragraph (html, "soft", "Put offers in place of what is assumed before the answer is believed.");
     rep_html_table (html, page->prices);
   }
   add_basis_of_answer (html, page);
-  if (page->record != NULL)
-    add_record (html, page->record);
+  add_record (html, &record);
   add_question (html, page);
   add_inputs (html, page->envelope);
   if (page->result != NULL || page->rows != NULL || page->plan != NULL)
     rep_html_details (html, "The whole answer as text", page->text);
-  return rep_html_close (html);
+  return rep_html_close (g_steal_pointer (&html));
 }

@@ -1,5 +1,7 @@
 #include "report/pictures.h"
 
+#include <math.h>
+
 #include "json-private.h"
 #include "run-private.h"
 
@@ -94,4 +96,95 @@ rep_goodput_curve_tsv (const Gdp *goodput, GString *out)
     g_string_append_c (out, '\n');
   }
   return goodput->curve->len > 1;
+}
+
+/* ---- pictures ---- */
+
+void
+rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario)
+{
+  gboolean training = result->kind == SCN_KIND_TRAINING;
+  GString *tsv = g_string_new (NULL);
+  if (rep_parts_tsv (result, tsv)) {
+    g_autofree char *title = training ? g_strdup_printf ("%s: where the step's time went, on stage %u, which ends last", scenario,
+                                                         result->training.stage)
+                                      : g_strdup_printf ("%s: terms of the closed form", scenario);
+    rep_pictures_add (pictures, "breakdown", "breakdown.gp",
+                      training ? "Where the step's time went, on the stage that ends last."
+                               : "What the closed form's time is made of.",
+                      title, tsv, NULL);
+    tsv = g_string_new (NULL);
+  }
+  guint columns = 0;
+  g_string_truncate (tsv, 0);
+  if (rep_timeline_tsv (result, tsv, &columns)) {
+    g_autofree char *title = g_strdup_printf ("%s: what each pipeline stage does", scenario);
+    rep_pictures_add (pictures, "timeline", "timeline.gp",
+                      "What each pipeline stage does when; exchange is shown where nothing computes.", title, tsv,
+                      g_strdup_printf ("; columns=%u", columns));
+    tsv = g_string_new (NULL);
+  }
+  g_string_truncate (tsv, 0);
+  if (rep_timeline_begin_tsv (result, tsv, &columns)) {
+    g_autofree char *title = g_strdup_printf ("%s: the begin of a step", scenario);
+    rep_pictures_add (pictures, "timeline_begin", "timeline.gp",
+                      "The same of the begin: until twice the time at which the first micro-batch is back on the first stage.",
+                      title, tsv, g_strdup_printf ("; columns=%u", columns));
+    tsv = g_string_new (NULL);
+  }
+  g_string_truncate (tsv, 0);
+  if (rep_memory_tsv (result, tsv)) {
+    char capacity[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *title = g_strdup_printf ("%s: memory of a GPU at its fullest", scenario);
+    rep_pictures_add (pictures, "memory", "memory.gp",
+                      "Memory of a GPU of each pipeline stage at its fullest moment, and what it has.", title, tsv,
+                      g_strdup_printf ("; capacity=%s.0",
+                                       g_ascii_formatd (capacity, sizeof capacity, "%.0f", result->training.fullest.capacity_B)));
+    tsv = g_string_new (NULL);
+  }
+  g_string_truncate (tsv, 0);
+  if (rep_links_tsv (result, tsv)) {
+    g_autofree char *title = g_strdup_printf ("%s: what the links carried", scenario);
+    rep_pictures_add (pictures, "links", "links.gp", "How busy the busiest link of each class was.", title, tsv, NULL);
+    tsv = g_string_new (NULL);
+  }
+  g_string_free (tsv, TRUE);
+}
+
+void
+rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario)
+{
+  g_autoptr (GString) tsv = g_string_new (NULL);
+  if (!rep_goodput_curve_tsv (goodput, tsv))
+    return;
+  g_autofree char *title = g_strdup_printf ("%s: what failures and checkpoints leave", scenario);
+  rep_pictures_add (
+      pictures, "goodput", "goodput.gp",
+      "Useful time over all time, by the work between checkpoints: the mean of the runs, their band, and the closed form.", title,
+      g_steal_pointer (&tsv), NULL);
+}
+
+void
+rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario)
+{
+  GString *tsv = g_string_new (NULL);
+  rep_goodput_hangs_tsv (hangs, time_s, tsv);
+  g_autofree char *title = g_strdup_printf ("%s: what the time for its work hangs on", scenario);
+  rep_pictures_add (
+      pictures, "tornado_goodput", "tornado.gp",
+      "How the time for the same work changes with each thing alone: halved and doubled, the step from end to end of its band.",
+      title, tsv, g_strdup ("; less_is='half as much or as often (the step: low)'; more_is='twice (high)'"));
+}
+
+void
+rep_pictures_add_sensitivity (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what)
+{
+  if (sensitivity->hangs->len == 0)
+    return;
+  GString *tsv = g_string_new (NULL);
+  rep_sensitivity_tsv (sensitivity, tsv);
+  g_autofree char *title = g_strdup_printf ("%s: what the answer hangs on", scenario);
+  rep_pictures_add (pictures, "tornado", "tornado.gp", "How the answer changes with each constant alone.", title, tsv,
+                    g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
+                                     sensitivity->first != NULL ? "; *: another one comes first then" : ""));
 }

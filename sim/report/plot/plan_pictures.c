@@ -2,7 +2,8 @@
 #include <math.h>
 
 #include "plan-private.h"
-#include "report/plan.h"
+#include "report/offers.h"
+#include "report/pictures.h"
 
 static void
 append_number (GString *out, double value)
@@ -43,8 +44,8 @@ by_time (gconstpointer a, gconstpointer b)
   return x->run_s < y->run_s ? -1 : x->run_s > y->run_s;
 }
 
-void
-rep_plan_front_tsv (const Pln *plan, const PlnResult *result, GString *out)
+static void
+front_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, TRUE);
   g_ptr_array_sort (rows, by_time);
@@ -64,8 +65,8 @@ rep_plan_front_tsv (const Pln *plan, const PlnResult *result, GString *out)
   }
 }
 
-void
-rep_plan_cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
+static void
+cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
   g_string_append (out, "machine");
@@ -85,4 +86,49 @@ rep_plan_cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
     append_number (out, row->money.energy_usd);
     g_string_append_c (out, '\n');
   }
+}
+
+void
+rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures)
+{
+  GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
+  front_tsv (plan, result, front);
+  cost_tsv (plan, result, cost);
+  g_autofree char *against = g_strdup_printf ("%s: time against cost", pln_name (plan)),
+                  *parts = g_strdup_printf ("%s: what the best of each machine costs", pln_name (plan));
+  rep_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
+                    against, front, NULL);
+  rep_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", parts, cost, NULL);
+}
+
+/* ---- offers ---- */
+
+static void
+offers_tsv (const PlnOffers *offers, GString *out)
+{
+  const GArray *rows = pln_offers_rows (offers);
+  g_string_append (out, "machine\tbought\trent\tonce\tenergy\n");
+  for (guint i = 0; i < rows->len; i++) {
+    const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
+    const double parts[] = { offer->money.capital_usd, offer->money.rent_usd, offer->once_usd, offer->money.energy_usd };
+    g_autofree char *name = g_utf8_make_valid (offer->way->name.v, -1);
+    g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
+    for (guint k = 0; k < G_N_ELEMENTS (parts); k++) {
+      char text[G_ASCII_DTOSTR_BUF_SIZE];
+      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", parts[k]));
+    }
+    g_string_append_c (out, '\n');
+  }
+}
+
+void
+rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures)
+{
+  const PlnOffersSpec *spec = pln_offers_spec (offers);
+  GString *tsv = g_string_new (NULL);
+  offers_tsv (offers, tsv);
+  g_autofree char *title =
+      spec->description.v != NULL ? g_strdup_printf ("%s: %s", spec->name.v, spec->description.v) : g_strdup (spec->name.v);
+  rep_pictures_add (pictures, "cost", "cost.gp", "What each offer costs, by part.", title, tsv,
+                    g_strdup ("; parts='bought rent once energy'"));
 }

@@ -1,6 +1,7 @@
 /* What the pictures of forerun ratio are drawn from: cells of ratios with the lines where they turn, and throughput by GPUs. */
 #include <math.h>
 
+#include "report/pictures.h"
 #include "report/ratio.h"
 
 #define TO_GBPS 8e-9
@@ -17,8 +18,8 @@ same (double a, double b)
   return !(a < b || a > b);
 }
 
-gboolean
-rep_ratio_has_batches (const RepRatio *ratio)
+static gboolean
+has_batches (const RepRatio *ratio)
 {
   gboolean several = FALSE;
   for (guint i = 1; i < ratio->points->len; i++)
@@ -31,7 +32,7 @@ rep_ratio_has_batches (const RepRatio *ratio)
 static void
 append_cells (const RepRatio *ratio, GArray *rows, GString *cells)
 {
-  const gboolean batches = rep_ratio_has_batches (ratio);
+  const gboolean batches = has_batches (ratio);
   g_string_append (cells, "x\ty\tz\n");
   for (guint i = 0; i < ratio->points->len; i++) {
     const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
@@ -78,8 +79,8 @@ append_lines (const RepRatio *ratio, const GArray *rows, GString *lines)
     }
 }
 
-gboolean
-rep_ratio_heat_tsv (const RepRatio *ratio, GString *cells, GString *lines)
+static gboolean
+heat_tsv (const RepRatio *ratio, GString *cells, GString *lines)
 {
   guint ran = 0;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (const RepRatioPoint *));
@@ -90,8 +91,8 @@ rep_ratio_heat_tsv (const RepRatio *ratio, GString *cells, GString *lines)
   return ran >= 2;
 }
 
-gboolean
-rep_ratio_scaling_tsv (const RepRatio *ratio, GString *out)
+static gboolean
+scaling_tsv (const RepRatio *ratio, GString *out)
 {
   guint32 first = 0;
   gboolean several = FALSE;
@@ -107,4 +108,26 @@ rep_ratio_scaling_tsv (const RepRatio *ratio, GString *out)
                             number (point->batch / point->step_time_s, value), number (point->efficiency, share));
   }
   return several;
+}
+
+gboolean
+rep_ratio_pictures (const RepRatio *ratio, const char *name, GPtrArray *pictures)
+{
+  GString *cells = g_string_new (NULL), *lines = g_string_new (NULL), *curves = g_string_new (NULL);
+  g_autofree char *title = g_strdup_printf ("%s: communication over compute", name),
+                  *scaling = g_strdup_printf ("%s: throughput by GPUs", name);
+  const gboolean any = heat_tsv (ratio, cells, lines), several = scaling_tsv (ratio, curves);
+  RepPicture *heat =
+      rep_pictures_add (pictures, "ratio", "heat.gp", "Communication over compute by GPUs and network.", title, cells,
+                        g_strdup_printf ("; x_name='network, Gb/s a GPU'; y_name='%s'; z_name='communication / compute'; middle=1; "
+                                         "line_1='communication / compute = %g'; line_2='%g %% of the step waits'",
+                                         has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[REP_LINE_RATIO],
+                                         100 * ratio->limit[REP_LINE_WAITS]));
+  heat->more = lines;
+  heat->variable = "lines";
+  rep_pictures_add (pictures, "scaling", "scaling.gp", "Throughput by GPUs.", scaling, curves,
+                    g_strdup_printf ("; unit='%s'", ratio->scale.has_model ? "sequences" : "micro-batches"));
+  if (!several)
+    g_ptr_array_set_size (pictures, (gint)pictures->len - 1);
+  return any;
 }

@@ -2,19 +2,34 @@
 
 #include <math.h>
 
-#include "base/table.h"
-#include "html-private.h"
 #include "json-private.h"
 
-static const BaseColumn columns[] = {
-  { "change", "change", BASE_CELL_TEXT, 0, NULL },
-  { "step_time_s", "step (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "gain", "gain (%)", BASE_CELL_NUMBER, 100, "%+.1f" },
-  { "set", "how", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static void
+write_sets (const void *of, JsonBuilder *json)
+{
+  const GPtrArray *sets = ((const RepAdvice *)of)->change->sets;
+  json_builder_begin_array (json);
+  for (guint k = 0; k < sets->len; k++)
+    json_builder_add_string_value (json, sets->pdata[k]);
+  json_builder_end_array (json);
+}
+
+BASE_MEMBER_WHEN (can_run, RepAdvice, it->reason == NULL)
+BASE_MEMBER_TEXT_OF (kind, RepAdvice, trn_change_kind_names[it->change->kind])
+
+#define ADVICE(...) BASE_MEMBER (RepAdvice, __VA_ARGS__)
+static const BaseMember members[] = {
+  BASE_MEMBER_THROUGH (RepAdvice, change, TrnChange, "change", what, .title = "change"),
+  { .key = "kind", .text = kind, .no_column = TRUE },
+  { .key = "set", .kind = BASE_MEMBER_WRITTEN, .write = write_sets },
+  ADVICE ("step_time_s", step_time_s, BASE_SHOWN ("step (ms)", 1e3, "%.4f"), .when = can_run),
+  ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f"), .when = can_run),
+  ADVICE ("reason", reason, .no_column = TRUE),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
+  BASE_MEMBER_END,
 };
 
-static const char *const kind_titles[TRN_CHANGE_KINDS] = {
+const char *const rep_advice_titles[TRN_CHANGE_KINDS] = {
   [TRN_CHANGE_HARDWARE] = "what would help: other hardware, each change alone, simulated; gain in tokens a second",
   [TRN_CHANGE_SOFTWARE] = "what would help: the same machine",
   [TRN_CHANGE_SENSITIVITY] = "what the answer hangs on",
@@ -68,39 +83,20 @@ void
 rep_advice_json (const GArray *advice, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "advice");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < advice->len; i++) {
-    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
-    json_builder_begin_object (json);
-    rep_json_text (json, "change", one->change->what);
-    rep_json_text (json, "kind", trn_change_kind_names[one->change->kind]);
-    json_builder_set_member_name (json, "set");
-    json_builder_begin_array (json);
-    for (guint k = 0; k < one->change->sets->len; k++)
-      json_builder_add_string_value (json, one->change->sets->pdata[k]);
-    json_builder_end_array (json);
-    rep_json_number (json, "step_time_s", one->reason == NULL ? one->step_time_s : (double)NAN);
-    rep_json_number (json, "gain", one->reason == NULL ? one->gain : (double)NAN);
-    rep_json_text (json, "reason", one->reason);
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  base_members_list (members, advice, json);
 }
 
 /* Returned: full; without rows where nothing of that kind can run. */
-static BaseTable *
-kind_table (const GArray *advice, TrnChangeKind kind)
+BaseTable *
+rep_advice_table (const GArray *advice, TrnChangeKind kind)
 {
-  BaseTable *table = base_table_new (columns);
+  BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < advice->len; i++) {
     const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
     if (one->change->kind != kind || one->reason != NULL)
       continue;
     g_autofree char *set = how (one->change);
-    base_table_row (table);
-    base_table_text (table, "change", one->change->what);
-    base_table_number (table, "step_time_s", one->step_time_s);
-    base_table_number (table, "gain", one->gain);
+    base_members_add (table, members, one);
     base_table_text (table, "set", set);
   }
   return table;
@@ -109,22 +105,11 @@ kind_table (const GArray *advice, TrnChangeKind kind)
 static void
 append_kind (const GArray *advice, TrnChangeKind kind, GString *out)
 {
-  g_autoptr (BaseTable) table = kind_table (advice, kind);
+  g_autoptr (BaseTable) table = rep_advice_table (advice, kind);
   if (base_table_n_rows (table) == 0)
     return;
-  g_string_append_printf (out, "\n# %s\n", kind_titles[kind]);
+  g_string_append_printf (out, "\n# %s\n", rep_advice_titles[kind]);
   base_table_print_text (table, out);
-}
-
-void
-rep_advice_html (const GArray *advice, GString *html)
-{
-  for (TrnChangeKind kind = 0; kind < TRN_CHANGE_KINDS; kind++) {
-    g_autoptr (BaseTable) table = kind_table (advice, kind);
-    if (base_table_n_rows (table) > 0)
-      rep_html_paragraph (html, NULL, kind_titles[kind]);
-    rep_html_table (html, table);
-  }
 }
 
 void

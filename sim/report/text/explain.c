@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/table.h"
 #include "explain-private.h"
 #include "json-private.h"
 #include "report/coll.h"
@@ -22,30 +21,27 @@ rep_alternatives_new (void)
   return alternatives;
 }
 
-static const BaseColumn term_columns[] = {
-  { "name", "term", BASE_CELL_TEXT, 0, NULL },
-  { "how", "how", BASE_CELL_TEXT, 0, NULL },
-  { "value_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "note", "note", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_WHEN (has_source, MdlTerm, it->source < BASE_SOURCE_N)
+
+#define TERM(...) BASE_MEMBER (MdlTerm, __VA_ARGS__)
+static const BaseMember term_members[] = {
+  TERM ("name", name, .title = "term"),
+  TERM ("how", how, .title = "how"),
+  TERM ("value_s", value_s, BASE_SHOWN ("time (us)", 1e6, "%.3f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("share (%)", 100, "%.1f")),
+  TERM ("source", source, .title = "source", .names = base_source_names, .when = has_source),
+  TERM ("note", note, .title = "note"),
+  BASE_MEMBER_END,
 };
 
 static BaseTable *
 terms_table (const MdlTerm *terms, unsigned n, double time_s)
 {
-  BaseTable *table = base_table_new (term_columns);
+  BaseTable *table = base_members_table (term_members, NULL);
   for (unsigned i = 0; i < n; i++) {
-    const MdlTerm *term = &terms[i];
-    base_table_row (table);
-    base_table_text (table, "name", term->name);
-    base_table_text (table, "how", term->how);
-    base_table_number (table, "value_s", term->value_s);
+    base_members_add (table, term_members, &terms[i]);
     if (time_s > 0)
-      base_table_number (table, "share", term->value_s / time_s);
-    base_table_text (table, "source", term->source < BASE_SOURCE_N ? base_source_name (term->source) : NULL);
-    base_table_text (table, "note", term->note);
+      base_table_number (table, "share", terms[i].value_s / time_s);
   }
   return table;
 }
@@ -66,15 +62,16 @@ typedef struct {
   double busiest_B, capacity_Bps, time_s;
 } ClassLoad;
 
-static const BaseColumn load_columns[] = {
-  { "link_class", "link class", BASE_CELL_TEXT, 0, NULL },
-  { "resources", "directions", BASE_CELL_INTEGER, 0, NULL },
-  { "bytes", "all bytes (MB)", BASE_CELL_NUMBER, 1e-6, "%.3f" },
-  { "busiest", "busiest", BASE_CELL_TEXT, 0, NULL },
-  { "busiest_bytes", "its bytes (MB)", BASE_CELL_NUMBER, 1e-6, "%.3f" },
-  { "capacity_Bps", "it carries (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "busy_s", "busy (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define LOAD(...) BASE_MEMBER (ClassLoad, __VA_ARGS__)
+static const BaseMember load_members[] = {
+  LOAD ("link_class", link_class, .title = "link class"),
+  LOAD ("resources", n, .title = "directions"),
+  LOAD ("bytes", bytes, BASE_SHOWN ("all bytes (MB)", 1e-6, "%.3f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "busiest", .title = "busiest"),
+  LOAD ("busiest_bytes", busiest_B, BASE_SHOWN ("its bytes (MB)", 1e-6, "%.3f")),
+  LOAD ("capacity_Bps", capacity_Bps, BASE_SHOWN ("it carries (GB/s)", 1e-9, "%.2f")),
+  LOAD ("busy_s", time_s, BASE_SHOWN ("busy (us)", 1e6, "%.3f")),
+  BASE_MEMBER_END,
 };
 
 static GArray *
@@ -112,29 +109,28 @@ class_loads (const RepExplain *explain)
 static BaseTable *
 loads_table (const RepExplain *explain)
 {
-  BaseTable *table = base_table_new (load_columns);
+  BaseTable *table = base_members_table (load_members, NULL);
   g_autoptr (GArray) classes = class_loads (explain);
   for (guint i = 0; i < classes->len; i++) {
     const ClassLoad *row = &g_array_index (classes, ClassLoad, i);
     g_autofree char *name = clu_resource_name (explain->clu, row->busiest);
-    base_table_row (table);
-    base_table_text (table, "link_class", row->link_class);
-    base_table_integer (table, "resources", row->n);
-    base_table_number (table, "bytes", row->bytes);
+    base_members_add (table, load_members, row);
     base_table_text (table, "busiest", name);
-    base_table_number (table, "busiest_bytes", row->busiest_B);
-    base_table_number (table, "capacity_Bps", row->capacity_Bps);
-    base_table_number (table, "busy_s", row->time_s);
   }
   return table;
 }
 
 /* ---- alternatives ---- */
 
-static const BaseColumn alternative_columns[] = {
-  { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },         { "proto", "protocol", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.2f" }, { "nccl_s", "NCCL reckons (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
-  { "slower", "against this", BASE_CELL_TEXT, 0, NULL },    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define ALTERNATIVE(...) BASE_MEMBER (RepAlternative, __VA_ARGS__)
+static const BaseMember alternative_members[] = {
+  ALTERNATIVE ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
+  ALTERNATIVE ("proto", proto, .title = "protocol", .names = mdl_proto_names),
+  ALTERNATIVE ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
+  ALTERNATIVE ("nccl_s", nccl_s, BASE_SHOWN ("NCCL reckons (us)", 1e6, "%.2f"), .optional = TRUE),
+  ALTERNATIVE ("reason", reason, .no_column = TRUE),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "slower", .title = "against this"),
+  BASE_MEMBER_END,
 };
 
 /* Why not this one: it cannot run, it is the one that ran, or by how much it is slower. Returned: full. */
@@ -156,16 +152,11 @@ alternative_verdict (const ColAnswer *coll, const RepAlternative *alternative)
 static BaseTable *
 alternatives_table (const RepExplain *explain)
 {
-  BaseTable *table = base_table_new (alternative_columns);
+  BaseTable *table = base_members_table (alternative_members, NULL);
   for (guint i = 0; i < explain->alternatives->len; i++) {
     const RepAlternative *alternative = &g_array_index (explain->alternatives, RepAlternative, i);
     g_autofree char *verdict = alternative_verdict (explain->coll, alternative);
-    base_table_row (table);
-    base_table_text (table, "algo", base_name (mdl_algo_names, (int)alternative->algo));
-    base_table_text (table, "proto", base_name (mdl_proto_names, (int)alternative->proto));
-    base_table_number (table, "time_s", alternative->time_s);
-    if (isfinite (alternative->nccl_s))
-      base_table_number (table, "nccl_s", alternative->nccl_s);
+    base_members_add (table, alternative_members, alternative);
     base_table_text (table, "slower", verdict);
   }
   return table;
@@ -188,25 +179,18 @@ rep_formula_text (const MdlCollCost *cost, double size_B, double link_rate_Bps, 
 }
 
 static void
-append_head (const RepExplain *explain, GString *out)
+append_head (const ColAnswer *coll, GString *out)
 {
-  const ColAnswer *coll = explain->coll;
-  g_autofree char *size = rep_quantity (coll->size_B, BASE_DIM_BYTES),
-                  *band = rep_band (coll->time_s, coll->time_lo_s, coll->time_hi_s),
-                  *bus = rep_quantity (coll->busbw_Bps, BASE_DIM_BANDWIDTH),
-                  *alg = rep_quantity (coll->algbw_Bps, BASE_DIM_BANDWIDTH),
-                  *wire = rep_quantity (coll->wire_Bps, BASE_DIM_BANDWIDTH);
-  g_string_append_printf (out, "%s of %s (%.0f B, %s) over %u rank%s on %u node%s: %s\n", base_name (mdl_op_names, (int)coll->op),
-                          size, coll->size_B, base_name (mdl_dtype_names, (int)coll->dtype), coll->n_ranks,
-                          coll->n_ranks == 1 ? "" : "s", coll->n_nodes, coll->n_nodes == 1 ? "" : "s", band);
-  g_string_append_printf (out, "algorithm %s, protocol %s", base_name (mdl_algo_names, (int)coll->algo),
-                          base_name (mdl_proto_names, (int)coll->proto));
+  g_autofree char *band = rep_band (coll->time_s, coll->time_lo_s, coll->time_hi_s);
+  rep_say (out, rep_coll_members, coll, "{op} of {bytes} ({bytes:%.0f} B, {dtype}) over {ranks#rank} on {nodes#node}: ");
+  g_string_append_printf (out, "%s\n", band);
+  rep_say (out, rep_coll_members, coll, "algorithm {algo}, protocol {proto}");
   if (coll->cost.channels > 0)
-    g_string_append_printf (out, ", %u channels", coll->cost.channels);
+    rep_say (out, rep_coll_members, coll, ", {channels} channels");
   g_string_append_printf (out, ", %u steps\n", coll->cost.n_steps);
-  g_string_append_printf (out, "algbw %s, busbw %s; the busiest link carries %s\n", alg, bus, wire);
-  g_string_append_printf (out, "bound by %s; provenance %s (its weakest constant)", coll->bound_by,
-                          base_source_name (coll->provenance));
+  rep_say (out, rep_coll_members, coll,
+           "algbw {algbw_Bps}, busbw {busbw_Bps}; the busiest link carries {wire_Bps}\n"
+           "bound by {bound_by}; provenance {provenance} (its weakest constant)");
   if (coll->cost.band > 0)
     g_string_append_printf (out, "; error band %.3g %% either way", coll->cost.band * 100);
   g_string_append (out, "\n\n");
@@ -235,7 +219,7 @@ void
 rep_explain_text (const RepExplain *explain, GString *out)
 {
   const ColAnswer *coll = explain->coll;
-  append_head (explain, out);
+  append_head (coll, out);
   rep_formula_text (&coll->cost, coll->size_B, coll->question.link_rate_Bps, out);
   g_string_append (out, "\n# terms: they sum to the closed form's time\n");
   rep_text (rep_terms_table (&coll->cost), out);
@@ -302,6 +286,11 @@ build_nccl (const RepReckoning *nccl, JsonBuilder *json)
   json_builder_end_object (json);
 }
 
+static const BaseMember explain_members[] = {
+  BASE_MEMBER_AS (BASE_MEMBER_LIST, RepExplain, "alternatives", alternatives, .sub = alternative_members),
+  BASE_MEMBER_END,
+};
+
 void
 rep_explain_json (const RepExplain *explain, JsonBuilder *json)
 {
@@ -322,20 +311,7 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
     rep_json_text (json, "source", base_source_name (clu_resource_source (explain->clu, coll->bottleneck)));
     json_builder_end_object (json);
   }
-  json_builder_set_member_name (json, "alternatives");
-  json_builder_begin_array (json);
-  for (guint i = 0; explain->alternatives != NULL && i < explain->alternatives->len; i++) {
-    const RepAlternative *alternative = &g_array_index (explain->alternatives, RepAlternative, i);
-    json_builder_begin_object (json);
-    rep_json_text (json, "algo", base_name (mdl_algo_names, (int)alternative->algo));
-    rep_json_text (json, "proto", base_name (mdl_proto_names, (int)alternative->proto));
-    rep_json_number (json, "time_s", alternative->time_s);
-    if (isfinite (alternative->nccl_s))
-      rep_json_number (json, "nccl_s", alternative->nccl_s);
-    rep_json_text (json, "reason", alternative->reason);
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  base_members_json (explain_members, explain, json);
   build_nccl (explain->nccl, json);
   json_builder_end_object (json);
 }

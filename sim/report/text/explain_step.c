@@ -5,30 +5,41 @@
 #include "json-private.h"
 #include "run-private.h"
 
-static const BaseColumn term_columns[] = {
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "pass", "pass", BASE_CELL_TEXT, 0, NULL },
-  { "name", "work", BASE_CELL_TEXT, 0, NULL },
-  { "what", "what", BASE_CELL_TEXT, 0, NULL },
-  { "flop", "GFLOP", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "bytes", "MB", BASE_CELL_NUMBER, 1e-6, "%.2f" },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
-  { "rate_flop_per_s", "TFLOP/s", BASE_CELL_NUMBER, 1e-12, "%.0f" },
-  { "count", "in a step", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "note", "note", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_NUMBER_OF (rate, TrnStepTerm, it->flop > 0 && it->time_s > 0 ? it->flop / it->time_s : (double)NAN)
+BASE_MEMBER_TEXT_OF (bound_by, TrnStepTerm, it->n_ranks > 0 ? it->link : it->bound)
+
+#define TERM(...) BASE_MEMBER (TrnStepTerm, __VA_ARGS__)
+static const BaseMember term_members[] = {
+  TERM ("part", part, .title = "part"),
+  TERM ("pass", pass, .title = "pass"),
+  TERM ("name", name, .title = "work"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "what", .title = "what"),
+  TERM ("flop", flop, BASE_SHOWN ("GFLOP", 1e-9, "%.2f"), .positive = TRUE),
+  TERM ("bytes", bytes_B, BASE_SHOWN ("MB", 1e-6, "%.2f")),
+  TERM ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
+  { .key = "rate_flop_per_s", .number = rate, BASE_SHOWN ("TFLOP/s", 1e-12, "%.0f") },
+  TERM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
+  { .key = "bound_by", .text = bound_by, .title = "bound by" },
+  TERM ("source", source, .title = "source", .names = base_source_names),
+  TERM ("note", note, .title = "note"),
+  BASE_MEMBER_END,
 };
 
-static const BaseColumn sum_columns[] = {
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "pass", "pass", BASE_CELL_TEXT, 0, NULL },
-  { "one_s", "one (us)", BASE_CELL_NUMBER, 1e6, "%.2f" },
-  { "count", "in a step", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "all_s", "all (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "coll_s", "collectives (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+/* Works of one pass of one part together. */
+typedef struct {
+  const char *part, *pass;
+  double one_s, count, all_s, coll_s;
+} Sum;
+
+#define SUM(...) BASE_MEMBER (Sum, __VA_ARGS__)
+static const BaseMember sum_members[] = {
+  SUM ("part", part, .title = "part"),
+  SUM ("pass", pass, .title = "pass"),
+  SUM ("one_s", one_s, BASE_SHOWN ("one (us)", 1e6, "%.2f")),
+  SUM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
+  SUM ("all_s", all_s, BASE_SHOWN ("all (ms)", 1e3, "%.4f")),
+  SUM ("coll_s", coll_s, BASE_SHOWN ("collectives (ms)", 1e3, "%.4f"), .positive = TRUE),
+  BASE_MEMBER_END,
 };
 
 static const TrnStepTerm *
@@ -55,40 +66,24 @@ what_of (const TrnStepTerm *term)
 static BaseTable *
 terms_table (const TrnResult *training)
 {
-  BaseTable *table = base_table_new (term_columns);
+  BaseTable *table = base_members_table (term_members, NULL);
   for (guint i = 0; i < training->terms->len; i++) {
-    const TrnStepTerm *term = term_at (training, i);
-    g_autofree char *what = what_of (term);
-    base_table_row (table);
-    base_table_text (table, "part", term->part);
-    base_table_text (table, "pass", term->pass);
-    base_table_text (table, "name", term->name);
-    if (what != NULL)
-      base_table_text (table, "what", what);
-    if (term->flop > 0)
-      base_table_number (table, "flop", term->flop);
-    base_table_number (table, "bytes", term->bytes_B);
-    base_table_number (table, "time_s", term->time_s);
-    if (term->flop > 0 && term->time_s > 0)
-      base_table_number (table, "rate_flop_per_s", term->flop / term->time_s);
-    base_table_number (table, "count", term->count);
-    base_table_text (table, "bound_by", term->n_ranks > 0 ? term->link : term->bound);
-    base_table_text (table, "source", base_source_name (term->source));
-    if (term->note != NULL)
-      base_table_text (table, "note", term->note);
+    g_autofree char *what = what_of (term_at (training, i));
+    base_members_add (table, term_members, term_at (training, i));
+    base_table_text (table, "what", what);
   }
   return table;
 }
 
-/* Works of one pass of one part together, in the order of their first. Returned: all of the compute, s. */
-static double
-add_sums (const TrnResult *training, BaseTable *table)
+/* In the order of their first. Returned: full, of Sum. */
+static GArray *
+sums_of (const TrnResult *training)
 {
-  double all_s = 0;
+  GArray *sums = g_array_new (FALSE, FALSE, sizeof (Sum));
   g_autofree gboolean *done = g_new0 (gboolean, training->terms->len + 1u);
   for (guint i = 0; i < training->terms->len; i++) {
     const TrnStepTerm *first = term_at (training, i);
-    double one_s = 0, sum_s = 0, coll_s = 0;
+    Sum sum = { .part = first->part, .pass = first->pass, .count = first->count };
     if (done[i])
       continue;
     for (guint k = i; k < training->terms->len; k++) {
@@ -97,23 +92,15 @@ add_sums (const TrnResult *training, BaseTable *table)
         continue;
       done[k] = TRUE;
       if (term->n_ranks > 0) {
-        coll_s += term->time_s * term->count;
+        sum.coll_s += term->time_s * term->count;
         continue;
       }
-      one_s += term->time_s;
-      sum_s += term->time_s * term->count;
+      sum.one_s += term->time_s;
+      sum.all_s += term->time_s * term->count;
     }
-    all_s += sum_s;
-    base_table_row (table);
-    base_table_text (table, "part", first->part);
-    base_table_text (table, "pass", first->pass);
-    base_table_number (table, "one_s", one_s);
-    base_table_number (table, "count", first->count);
-    base_table_number (table, "all_s", sum_s);
-    if (coll_s > 0)
-      base_table_number (table, "coll_s", coll_s);
+    g_array_append_val (sums, sum);
   }
-  return all_s;
+  return sums;
 }
 
 void
@@ -121,16 +108,18 @@ rep_step_terms_text (const TrnResult *training, GString *out)
 {
   if (training->terms == NULL)
     return;
-  g_autoptr (BaseTable) terms = terms_table (training), sums = base_table_new (sum_columns);
   g_string_append_printf (
       out,
       "\n# what a rank of stage %u runs, each alone: matrix products as rows x columns over what is summed; the "
       "note is of the constant that most of the time hangs on\n",
       training->stage);
-  base_table_print_text (terms, out);
-  double all_s = add_sums (training, sums), run_s = training->part_s[TRN_PART_COMPUTE] + training->part_s[TRN_PART_OPTIMIZER];
+  rep_text (terms_table (training), out);
+  g_autoptr (GArray) sums = sums_of (training);
+  double all_s = 0, run_s = training->part_s[TRN_PART_COMPUTE] + training->part_s[TRN_PART_OPTIMIZER];
+  for (guint i = 0; i < sums->len; i++)
+    all_s += g_array_index (sums, Sum, i).all_s;
   g_string_append (out, "\n# summed: compute, and the layers' collectives if all waited for the one before\n");
-  base_table_print_text (sums, out);
+  rep_text (base_members_table (sum_members, sums), out);
   g_autofree char *all = rep_quantity (all_s, BASE_DIM_TIME), *run = rep_quantity (run_s, BASE_DIM_TIME),
                   *rest = rep_quantity (training->step_time_s - run_s, BASE_DIM_TIME),
                   *step = rep_quantity (training->step_time_s, BASE_DIM_TIME);
@@ -149,8 +138,7 @@ rep_step_terms_tsv (const TrnResult *training, GString *out)
 void
 rep_step_terms_json (const TrnResult *training, JsonBuilder *json)
 {
-  BaseTable *sums = base_table_new (sum_columns);
-  add_sums (training, sums);
+  g_autoptr (GArray) sums = sums_of (training);
   rep_json_table (json, "terms", terms_table (training));
-  rep_json_table (json, "sums", sums);
+  rep_json_table (json, "sums", base_members_table (sum_members, sums));
 }

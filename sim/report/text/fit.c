@@ -6,64 +6,55 @@
 
 /* ---- tables ---- */
 
-static const BaseColumn constant_columns[] = {
-  { "constant", "constant", BASE_CELL_TEXT, 0, NULL },       { "stage", "told by", BASE_CELL_TEXT, 0, NULL },
-  { "before", "before", BASE_CELL_TEXT, 0, NULL },           { "after", "after", BASE_CELL_TEXT, 0, NULL },
-  { "before_SI", NULL, BASE_CELL_NUMBER, 0, NULL },          { "after_SI", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "half_width", "+- (%)", BASE_CELL_NUMBER, 100, "%.1f" }, { "points", "points", BASE_CELL_INTEGER, 0, NULL },
-  { "verdict", "verdict", BASE_CELL_TEXT, 0, NULL },         { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_WHEN (is_fitted, CalFitConstant, it->verdict == CAL_FITTED)
+BASE_MEMBER_TEXT_OF (verdict, CalFitConstant, cal_verdict_names[it->verdict])
+
+#define CONSTANT(...) BASE_MEMBER (CalFitConstant, __VA_ARGS__)
+static const BaseMember constant_members[] = {
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "constant", .title = "constant"),
+  CONSTANT ("stage", stage, .title = "told by"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "before", .title = "before"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "after", .title = "after"),
+  CONSTANT ("before_SI", before),
+  CONSTANT ("after_SI", after),
+  CONSTANT ("half_width", half_width, BASE_SHOWN ("+- (%)", 100, "%.1f"), .when = is_fitted),
+  CONSTANT ("points", n_points, .title = "points"),
+  { .key = "verdict", .text = verdict, .title = "verdict" },
+  BASE_MEMBER_END,
 };
 
 BaseTable *
 rep_fit_constants (const GArray *constants, const char *prefix)
 {
-  BaseTable *table = base_table_new (constant_columns);
+  BaseTable *table = base_members_table (constant_members, NULL);
   for (guint i = 0; i < constants->len; i++) {
     const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
     g_autofree char *path = g_strconcat (prefix, c->path, NULL);
     g_autofree char *before = base_quantity_format (c->before, c->dim, 4), *after = base_quantity_format (c->after, c->dim, 4);
-    base_table_row (table);
+    base_members_add (table, constant_members, c);
     base_table_text (table, "constant", path);
-    base_table_text (table, "stage", c->stage);
     base_table_text (table, "before", before);
     base_table_text (table, "after", after);
-    base_table_number (table, "before_SI", c->before);
-    base_table_number (table, "after_SI", c->after);
-    base_table_number (table, "half_width", c->verdict == CAL_FITTED ? c->half_width : (double)NAN);
-    base_table_integer (table, "points", c->n_points);
-    base_table_text (table, "verdict", cal_verdict_names[c->verdict]);
   }
   return table;
 }
 
-static const BaseColumn score_columns[] = {
-  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "size", "size", BASE_CELL_TEXT, 0, NULL },
-  { "points", "points", BASE_CELL_INTEGER, 0, NULL },
-  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_TEXT_OF (stage_or_all, CalFitScore, it->stage != NULL ? it->stage : "all")
+BASE_MEMBER_TEXT_OF (score_part, CalFitScore, cal_use_titles[it->use])
+BASE_MEMBER_TEXT_OF (size, CalFitScore, it->band == MDL_SIZE_N ? "all" : base_name (mdl_size_names, it->band))
+
+#define PERCENT(head) BASE_SHOWN (head, 100, "%.1f")
+#define SCORE(...)    BASE_MEMBER (CalFitScore, __VA_ARGS__)
+static const BaseMember score_members[] = {
+  { .key = "stage", .text = stage_or_all, .title = "stage" },
+  { .key = "part", .text = score_part, .title = "part" },
+  { .key = "size", .text = size, .title = "size" },
+  SCORE ("points", n, .title = "points"),
+  SCORE ("median", median, PERCENT ("median (%)")),
+  SCORE ("p95", p95, PERCENT ("p95 (%)")),
+  SCORE ("worst", worst, PERCENT ("worst (%)")),
+  BASE_MEMBER_END,
 };
-
-static BaseTable *
-score_table (const CalFitResult *result)
-{
-  BaseTable *table = base_table_new (score_columns);
-  for (guint i = 0; i < result->scores->len; i++) {
-    const CalFitScore *s = &g_array_index (result->scores, CalFitScore, i);
-    base_table_row (table);
-    base_table_text (table, "stage", s->stage != NULL ? s->stage : "all");
-    base_table_text (table, "part", cal_use_titles[s->use]);
-    base_table_text (table, "size", s->band == MDL_SIZE_N ? "all" : base_name (mdl_size_names, s->band));
-    base_table_integer (table, "points", s->n);
-    base_table_number (table, "median", s->median);
-    base_table_number (table, "p95", s->p95);
-    base_table_number (table, "worst", s->worst);
-  }
-  return table;
-}
 
 static const BaseColumn band_columns[] = {
   { "size", "size", BASE_CELL_TEXT, 0, NULL },
@@ -115,7 +106,7 @@ rep_fit_text (const CalFitResult *result, GString *out)
   g_string_append_printf (out, "# constants%s\n", result->all_fitted ? ", of all points" : "");
   rep_text (rep_fit_constants (result->fit->constants, ""), out);
   g_string_append_printf (out, "\n# error%s\n", result->all_fitted ? ", of a fit to the fitted part alone" : "");
-  rep_text (score_table (result), out);
+  rep_text (base_members_table (score_members, result->scores), out);
   g_string_append (out, "\n# band of answers, from half of what was held out\n");
   rep_text (band_table (result), out);
 }
@@ -133,62 +124,64 @@ rep_fit_json (const CalFitResult *result, JsonBuilder *json)
   if (result->fit == NULL)
     return;
   rep_json_table (json, "constants", rep_fit_constants (result->fit->constants, ""));
-  rep_json_table (json, "scores", score_table (result));
+  rep_json_table (json, "scores", base_members_table (score_members, result->scores));
   rep_json_table (json, "bands", band_table (result));
 }
 
 /* ---- points ---- */
 
-static const BaseColumn point_columns[] = {
-  { "system", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "part", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "op", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "proto", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "launch", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "max_channels", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "bytes", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "measured_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "predicted_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "predicted_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "predicted_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "measured_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "predicted_busbw_Bps", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static double
+bus_B (const CalFitPoint *p)
+{
+  return p->size_B * mdl_op_busbw_factor (p->op, p->ranks);
+}
+
+/* A point with its prediction. */
+typedef struct {
+  const CalFitPoint *point;
+  const char *system, *stage;
+  double predicted_s, band; /* band: relative half-width */
+} Predicted;
+
+BASE_MEMBER_TEXT_OF (point_part, Predicted, cal_use_titles[it->point->use])
+BASE_MEMBER_NUMBER_OF (lo_s, Predicted, it->predicted_s / (1 + it->band))
+BASE_MEMBER_NUMBER_OF (hi_s, Predicted, it->predicted_s *(1 + it->band))
+BASE_MEMBER_NUMBER_OF (measured_Bps, Predicted, bus_B (it->point) / it->point->measured_s)
+BASE_MEMBER_NUMBER_OF (predicted_Bps, Predicted, bus_B (it->point) / it->predicted_s)
+
+#define PREDICTED(...) BASE_MEMBER (Predicted, __VA_ARGS__)
+#define POINT(...)     BASE_MEMBER_THROUGH (Predicted, point, CalFitPoint, __VA_ARGS__)
+static const BaseMember point_members[] = {
+  PREDICTED ("system", system),
+  PREDICTED ("stage", stage),
+  { .key = "part", .text = point_part },
+  POINT ("op", op, .names = mdl_op_names),
+  POINT ("algo", algo, .names = mdl_algo_names),
+  POINT ("proto", proto, .names = mdl_proto_names),
+  POINT ("launch", launch, .names = mdl_launch_names),
+  POINT ("ranks", ranks),
+  POINT ("max_channels", max_channels, .positive = TRUE),
+  POINT ("bytes", size_B),
+  POINT ("measured_s", measured_s),
+  PREDICTED ("predicted_s", predicted_s),
+  { .key = "predicted_lo_s", .number = lo_s },
+  { .key = "predicted_hi_s", .number = hi_s },
+  { .key = "measured_busbw_Bps", .number = measured_Bps },
+  { .key = "predicted_busbw_Bps", .number = predicted_Bps },
+  POINT ("nodes", nodes),
+  BASE_MEMBER_END,
 };
 
 GString *
 rep_fit_points (const CalFitResult *result, const CalData *data)
 {
-  BaseTable *table = base_table_new (point_columns);
+  BaseTable *table = base_members_table (point_members, NULL);
   for (guint i = 0; result->fit != NULL && i < result->points->len; i++) {
     const CalFitPoint *p = &g_array_index (result->points, CalFitPoint, i);
-    if (result->stage[i] == NULL)
-      continue;
-    double predicted_s = result->predicted_s[i], wider = 1 + result->band[mdl_size_class (p->size_B, result->limits_B)];
-    base_table_row (table);
-    base_table_text (table, "system", cal_data_system (data, p->system)->name.v);
-    base_table_text (table, "stage", result->stage[i]);
-    base_table_text (table, "part", cal_use_titles[p->use]);
-    base_table_text (table, "op", base_name (mdl_op_names, (int)p->op));
-    base_table_text (table, "algo", base_name (mdl_algo_names, p->algo));
-    base_table_text (table, "proto", base_name (mdl_proto_names, p->proto));
-    base_table_text (table, "launch", base_name (mdl_launch_names, (int)p->launch));
-    base_table_integer (table, "nodes", p->nodes);
-    base_table_integer (table, "ranks", p->ranks);
-    if (p->max_channels > 0)
-      base_table_integer (table, "max_channels", p->max_channels);
-    base_table_number (table, "bytes", p->size_B);
-    base_table_number (table, "measured_s", p->measured_s);
-    base_table_number (table, "predicted_s", predicted_s);
-    base_table_number (table, "predicted_lo_s", predicted_s / wider);
-    base_table_number (table, "predicted_hi_s", predicted_s * wider);
-    double bus_B = p->size_B * mdl_op_busbw_factor (p->op, p->ranks);
-    base_table_number (table, "measured_busbw_Bps", bus_B / p->measured_s);
-    base_table_number (table, "predicted_busbw_Bps", bus_B / predicted_s);
+    const Predicted row = { p, cal_data_system (data, p->system)->name.v, result->stage[i], result->predicted_s[i],
+                            result->band[mdl_size_class (p->size_B, result->limits_B)] };
+    if (row.stage != NULL)
+      base_members_add (table, point_members, &row);
   }
   GString *text = g_string_new (NULL);
   rep_tsv (table, text);

@@ -83,34 +83,34 @@ score_table (const CalSectionFit *fit)
   return table;
 }
 
-static const BaseColumn point_columns[] = {
-  { "section", NULL, BASE_CELL_TEXT, 0, NULL },     { "stage", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "group", NULL, BASE_CELL_TEXT, 0, NULL },       { "part", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "point", NULL, BASE_CELL_TEXT, 0, NULL },       { "measured", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "predicted", NULL, BASE_CELL_NUMBER, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_TEXT_OF (part, CalSectionPoint, part_title (it->use))
+
+#define POINT(...) BASE_MEMBER (CalSectionPoint, __VA_ARGS__)
+static const BaseMember point_members[] = {
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "section"),
+  POINT ("stage", stage),
+  POINT ("group", group),
+  { .key = "part", .text = part },
+  POINT ("point", what),
+  POINT ("measured", measured),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "predicted"),
+  BASE_MEMBER_END,
 };
 
 GString *
 rep_fit_sections_points (const GPtrArray *sections)
 {
-  g_autoptr (BaseTable) table = base_table_new (point_columns);
+  BaseTable *table = base_members_table (point_members, NULL);
   for (guint s = 0; s < sections->len; s++) {
     const CalSectionFit *fit = sections->pdata[s];
     for (guint i = 0; i < fit->points->len; i++) {
-      const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, i);
-      base_table_row (table);
+      base_members_add (table, point_members, &g_array_index (fit->points, CalSectionPoint, i));
       base_table_text (table, "section", fit->section->keys->name);
-      base_table_text (table, "stage", p->stage);
-      if (p->group != NULL)
-        base_table_text (table, "group", p->group);
-      base_table_text (table, "part", part_title (p->use));
-      base_table_text (table, "point", p->what);
-      base_table_number (table, "measured", p->measured);
       base_table_number (table, "predicted", fit->predicted[i]);
     }
   }
   GString *text = g_string_new (NULL);
-  base_table_print_tsv (table, text);
+  rep_tsv (table, text);
   return text;
 }
 

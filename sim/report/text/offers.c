@@ -6,50 +6,45 @@
 
 #define DAY_S 86400.0
 
-static const BaseColumn columns[] = {
-  { "name", "offer", BASE_CELL_TEXT, 0, NULL },
-  { "machines", "machines", BASE_CELL_INTEGER, 0, NULL },
-  { "way", "way", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.4g" },
-  { "capital_usd", "bought ($)", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "rent_usd", "rent ($)", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "once_usd", "once ($)", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
-  { "energy_J", "energy (kWh)", BASE_CELL_NUMBER, 1 / 3.6e6, "%.6g" },
-  { "energy_usd", "energy ($)", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "total_usd", "cost ($)", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.4g" },
-  { "over_least", "over the least (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "misses", "misses", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_WHEN (is_owned, PlnOffer, it->owned)
+BASE_MEMBER_WHEN (is_rented, PlnOffer, !it->owned)
+BASE_MEMBER_WHEN (has_power, PlnOffer, !isnan (it->power_W))
+BASE_MEMBER_TEXT_OF (way, PlnOffer, it->owned ? "own" : "rent")
+BASE_MEMBER_TEXT_OF (misses, PlnOffer, pln_miss_names[it->miss])
+
+#define DOLLARS(head) BASE_SHOWN (head, 1, "%.2f")
+#define OFFER(...)    BASE_MEMBER (PlnOffer, __VA_ARGS__)
+#define WAY(...)      BASE_MEMBER_THROUGH (PlnOffer, way, PlnWaySpec, __VA_ARGS__)
+static const BaseMember members[] = {
+  WAY ("name", name.v, .title = "offer"),
+  WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f")),
+  { .key = "way", .text = way, .title = "way" },
+  WAY ("time_s", time.v, BASE_SHOWN ("days", 1 / DAY_S, "%.4g")),
+  OFFER ("capital_usd", money.capital_usd, DOLLARS ("bought ($)"), .when = is_owned),
+  OFFER ("rent_usd", money.rent_usd, DOLLARS ("rent ($)"), .when = is_rented),
+  OFFER ("once_usd", once_usd, DOLLARS ("once ($)")),
+  OFFER ("power_W", power_W, BASE_SHOWN ("power (kW)", 1e-3, "%.4g")),
+  OFFER ("energy_J", money.energy_J, BASE_SHOWN ("energy (kWh)", 1 / 3.6e6, "%.6g"), .when = has_power),
+  OFFER ("energy_usd", money.energy_usd, DOLLARS ("energy ($)"), .when = is_owned),
+  OFFER ("total_usd", money.total_usd, DOLLARS ("cost ($)")),
+  OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over the least (%)", 100, "%.1f")),
+  { .key = "misses", .text = misses, .title = "misses" },
+  BASE_MEMBER_END,
 };
 
 static BaseTable *
 table_of (const PlnOffers *offers)
 {
   const GArray *rows = pln_offers_rows (offers);
-  const double none = (double)NAN;
   double least_usd = HUGE_VAL;
-  BaseTable *table = base_table_new (columns);
+  BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < rows->len; i++)
     least_usd = fmin (least_usd, g_array_index (rows, PlnOffer, i).money.total_usd);
   for (guint i = 0; i < rows->len; i++) {
     const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
-    base_table_row (table);
-    base_table_text (table, "name", offer->way->name.v);
-    base_table_integer (table, "machines", (gint64)offer->way->machines.v);
-    base_table_text (table, "way", offer->owned ? "own" : "rent");
-    base_table_number (table, "time_s", offer->way->time.v);
-    base_table_number (table, "capital_usd", offer->owned ? offer->money.capital_usd : none);
-    base_table_number (table, "rent_usd", offer->owned ? none : offer->money.rent_usd);
-    base_table_number (table, "once_usd", offer->once_usd);
-    base_table_number (table, "power_W", offer->power_W);
-    base_table_number (table, "energy_J", isnan (offer->power_W) ? none : offer->money.energy_J);
-    base_table_number (table, "energy_usd", offer->owned ? offer->money.energy_usd : none);
-    base_table_number (table, "total_usd", offer->money.total_usd);
-    base_table_number (table, "usd_per_token", offer->usd_per_token);
-    base_table_number (table, "over_least", least_usd > 0 ? offer->money.total_usd / least_usd - 1 : none);
-    base_table_text (table, "misses", pln_miss_names[offer->miss]);
+    base_members_add (table, members, offer);
+    base_table_number (table, "over_least", least_usd > 0 ? offer->money.total_usd / least_usd - 1 : (double)NAN);
   }
   return table;
 }
@@ -135,24 +130,6 @@ rep_offers_json (const PlnOffers *offers, JsonBuilder *json)
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
-}
-
-void
-rep_offers_cost_tsv (const PlnOffers *offers, GString *out)
-{
-  const GArray *rows = pln_offers_rows (offers);
-  g_string_append (out, "machine\tbought\trent\tonce\tenergy\n");
-  for (guint i = 0; i < rows->len; i++) {
-    const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
-    const double parts[] = { offer->money.capital_usd, offer->money.rent_usd, offer->once_usd, offer->money.energy_usd };
-    g_autofree char *name = g_utf8_make_valid (offer->way->name.v, -1);
-    g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
-    for (guint k = 0; k < G_N_ELEMENTS (parts); k++) {
-      char text[G_ASCII_DTOSTR_BUF_SIZE];
-      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", parts[k]));
-    }
-    g_string_append_c (out, '\n');
-  }
 }
 
 char *

@@ -1,22 +1,33 @@
 /* A route as people read it: what each hop is specified for, what it reaches, and which one holds the others up. */
 #include <math.h>
 
-#include "base/table.h"
 #include "json-private.h"
 #include "path-private.h"
 
-static const BaseColumn columns[] = {
-  { "from", "from", BASE_CELL_TEXT, 0, NULL },
-  { "to", "to", BASE_CELL_TEXT, 0, NULL },
-  { "link_class", "link class", BASE_CELL_TEXT, 0, NULL },
-  { "specified_Bps", "specified (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "reached_Bps", "reached (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "share", "bytes per byte", BASE_CELL_NUMBER, 0, "%.4g" },
-  { "alternatives", "equal links", BASE_CELL_INTEGER, 0, NULL },
-  { "latency_s", "latency (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "bottleneck", "", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+/* One hop. */
+typedef struct {
+  const char *from, *to, *link_class;
+  double specified_Bps, reached_Bps, share, latency_s;
+  guint32 alternatives;
+  BaseSource source;
+  gboolean slowest;
+} Hop;
+
+static const BaseName bottleneck_names[] = { { "<- bottleneck", TRUE, NULL }, { "", FALSE, NULL }, { NULL, 0, NULL } };
+
+#define HOP(...) BASE_MEMBER (Hop, __VA_ARGS__)
+static const BaseMember members[] = {
+  HOP ("from", from, .title = "from"),
+  HOP ("to", to, .title = "to"),
+  HOP ("link_class", link_class, .title = "link class"),
+  HOP ("specified_Bps", specified_Bps, BASE_SHOWN ("specified (GB/s)", 1e-9, "%.2f")),
+  HOP ("reached_Bps", reached_Bps, BASE_SHOWN ("reached (GB/s)", 1e-9, "%.2f")),
+  HOP ("share", share, BASE_SHOWN ("bytes per byte", 1, "%.4g")),
+  HOP ("alternatives", alternatives, .title = "equal links"),
+  HOP ("latency_s", latency_s, BASE_SHOWN ("latency (us)", 1e6, "%.3f")),
+  HOP ("source", source, .title = "source", .names = base_source_names),
+  BASE_MEMBER_AS (BASE_MEMBER_BOOL, Hop, "bottleneck", slowest, .title = "", .names = bottleneck_names),
+  BASE_MEMBER_END,
 };
 
 /* The resource that carries least per byte of the route; CLU_NONE when nothing is crossed. */
@@ -30,68 +41,55 @@ bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps)
   return g_array_index (route->uses, CluUse, i).res;
 }
 
-static BaseTable *
-hops_table (const Clu *clu, const CluRoute *route)
+static void
+hop_clear (gpointer data)
 {
-  BaseTable *table = base_table_new (columns);
+  Hop *hop = data;
+  g_free ((char *)hop->from);
+  g_free ((char *)hop->to);
+}
+
+/* Returned: full, of Hop. */
+static GArray *
+hops_of (const Clu *clu, const CluRoute *route)
+{
+  GArray *hops = g_array_new (FALSE, FALSE, sizeof (Hop));
   double rate_Bps;
   CluRes slowest = bottleneck (clu, route, &rate_Bps);
+  g_array_set_clear_func (hops, hop_clear);
   for (guint i = 0; route->hops != NULL && i < route->hops->len; i++) {
     const CluHop *hop = &g_array_index (route->hops, CluHop, i);
-    g_autofree char *from = clu_dev_name (clu, hop->from), *to = clu_dev_name (clu, hop->to);
-    base_table_row (table);
-    base_table_text (table, "from", from);
-    base_table_text (table, "to", to);
-    base_table_text (table, "link_class", clu_resource_class (clu, hop->res));
-    if (hop->link != CLU_NONE) {
-      CluLink link;
+    CluLink link = { .rate_Bps = (double)NAN, .latency_s = (double)NAN };
+    if (hop->link != CLU_NONE)
       clu_link (clu, hop->link, &link);
-      base_table_number (table, "specified_Bps", link.rate_Bps);
-      base_table_number (table, "latency_s", link.latency_s);
-    }
-    base_table_number (table, "reached_Bps", clu_resource_capacity (clu, hop->res));
-    base_table_number (table, "share", hop->share);
-    base_table_integer (table, "alternatives", hop->n_alternatives);
-    base_table_text (table, "source", base_source_name (clu_resource_source (clu, hop->res)));
-    base_table_text (table, "bottleneck", hop->res == slowest ? "<- bottleneck" : "");
+    Hop one = { .from = clu_dev_name (clu, hop->from),
+                .to = clu_dev_name (clu, hop->to),
+                .link_class = clu_resource_class (clu, hop->res),
+                .specified_Bps = link.rate_Bps,
+                .reached_Bps = clu_resource_capacity (clu, hop->res),
+                .share = hop->share,
+                .latency_s = link.latency_s,
+                .alternatives = hop->n_alternatives,
+                .source = clu_resource_source (clu, hop->res),
+                .slowest = hop->res == slowest };
+    g_array_append_val (hops, one);
   }
-  return table;
+  return hops;
 }
 
 void
 rep_hops_text (const Clu *clu, const CluRoute *route, GString *out)
 {
-  rep_text (hops_table (clu, route), out);
+  g_autoptr (GArray) hops = hops_of (clu, route);
+  rep_text (base_members_table (members, hops), out);
 }
 
 void
 rep_hops_json (const Clu *clu, const CluRoute *route, JsonBuilder *json)
 {
-  double rate_Bps;
-  CluRes slowest = bottleneck (clu, route, &rate_Bps);
+  g_autoptr (GArray) hops = hops_of (clu, route);
   json_builder_set_member_name (json, "hops");
-  json_builder_begin_array (json);
-  for (guint i = 0; route->hops != NULL && i < route->hops->len; i++) {
-    const CluHop *hop = &g_array_index (route->hops, CluHop, i);
-    g_autofree char *from = clu_dev_name (clu, hop->from), *to = clu_dev_name (clu, hop->to);
-    CluLink link = { .rate_Bps = (double)NAN, .latency_s = (double)NAN };
-    if (hop->link != CLU_NONE)
-      clu_link (clu, hop->link, &link);
-    json_builder_begin_object (json);
-    rep_json_text (json, "from", from);
-    rep_json_text (json, "to", to);
-    rep_json_text (json, "link_class", clu_resource_class (clu, hop->res));
-    rep_json_number (json, "specified_Bps", link.rate_Bps);
-    rep_json_number (json, "reached_Bps", clu_resource_capacity (clu, hop->res));
-    rep_json_number (json, "share", hop->share);
-    rep_json_integer (json, "alternatives", hop->n_alternatives);
-    rep_json_number (json, "latency_s", link.latency_s);
-    rep_json_text (json, "source", base_source_name (clu_resource_source (clu, hop->res)));
-    json_builder_set_member_name (json, "bottleneck");
-    json_builder_add_boolean_value (json, hop->res == slowest);
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  base_members_list (members, hops, json);
 }
 
 void
@@ -116,7 +114,8 @@ rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GS
 void
 rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out)
 {
-  rep_tsv (hops_table (clu, route), out);
+  g_autoptr (GArray) hops = hops_of (clu, route);
+  rep_tsv (base_members_table (members, hops), out);
 }
 
 void

@@ -6,6 +6,8 @@
 
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
+/* What the runner-up has more of what is to be least, relative; NAN: there is none. */
+double rep_plan_margin (const Pln *plan, const PlnResult *result);
 /* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
 double rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part);
 /* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */

@@ -2,160 +2,10 @@
 
 #include <math.h>
 
-#include "base/table.h"
 #include "json-private.h"
 #include "plan-private.h"
 
 #define DAY_S 86400.0
-
-static const BaseColumn columns[] = {
-  { "rank", "#", BASE_CELL_INTEGER, 0, NULL },
-  { "topology", "topology", BASE_CELL_TEXT, 0, NULL },
-  { "nic_rate", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "oversubscription", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "variant", "variant", BASE_CELL_TEXT, 0, NULL },
-  { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
-  { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL },
-  { "tp", "tp", BASE_CELL_INTEGER, 0, NULL },
-  { "pp", "pp", BASE_CELL_INTEGER, 0, NULL },
-  { "vp", "vp", BASE_CELL_INTEGER, 0, NULL },
-  { "cp", "cp", BASE_CELL_INTEGER, 0, NULL },
-  { "ep", "ep", BASE_CELL_INTEGER, 0, NULL },
-  { "dp", "dp", BASE_CELL_INTEGER, 0, NULL },
-  { "zero", "zero", BASE_CELL_INTEGER, 0, NULL },
-  { "micro_batch", "mb", BASE_CELL_INTEGER, 0, NULL },
-  { "schedule", "schedule", BASE_CELL_TEXT, 0, NULL },
-  { "recompute", "recompute", BASE_CELL_TEXT, 0, NULL },
-  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f" },
-  { "step_time_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "step_time_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "by", "by", BASE_CELL_TEXT, 0, NULL },
-  { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
-  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "checkpoint_every_steps", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
-  { "way", "way", BASE_CELL_TEXT, 0, NULL },
-  { "capital_usd", "capital (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
-  { "rent_usd", "rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
-  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
-  { "energy_J", "energy (MWh)", BASE_CELL_NUMBER, 1 / 3.6e9, "%.0f" },
-  { "energy_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "nodes_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "network_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "adapters_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "switches_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "optics_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "cables_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "storage_usd", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
-  { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { "pareto", "front", BASE_CELL_TEXT, 0, NULL },
-  { "bound_by", "waits most for", BASE_CELL_TEXT, 0, NULL },
-  { "checkpoint_stall_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "checkpoint_drain_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "checkpoint_restore_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "days", NULL, BASE_CELL_NUMBER, 0, NULL }, /* from here on for --vary: of the first row, what comes next */
-  { "margin", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "rival", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "rival_more", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "rival_odds", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-};
-
-/* The largest part of a step that is not compute. */
-static const char *
-waits_for (const TrnClosedStep *step)
-{
-  TrnPart most = TRN_PART_EXPOSED_TP;
-  for (int p = 0; p < TRN_PART_N; p++)
-    if (p != TRN_PART_COMPUTE && step->part_s[p] > step->part_s[most])
-      most = (TrnPart)p;
-  return step->part_s[most] > 0.01 * step->step_time_s ? trn_part_names[most] : NULL;
-}
-
-/* "400 Gb/s, 2:1"; NULL where the machine is as its topology has it. Returned: full. */
-static char *
-variant_of (const PlnMachine *machine)
-{
-  const char *rate = machine->nic_rate, *over = machine->oversubscription;
-  if (rate == NULL && over == NULL)
-    return NULL;
-  return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
-                      over != NULL ? ":1" : "", NULL);
-}
-
-char *
-rep_plan_machine (const Pln *plan, guint machine)
-{
-  const PlnMachine *m = &g_array_index (pln_machines (plan), PlnMachine, machine);
-  g_autofree char *variant = variant_of (m);
-  char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
-                                variant != NULL ? ")" : "");
-  return g_strdelimit (text, "\t\r\n", ' ');
-}
-
-double
-rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part)
-{
-  if (row->way != PLN_WAY_OWN)
-    return (double)NAN;
-  return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
-}
-
-static void
-add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
-{
-  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  g_autofree char *variant = variant_of (machine);
-  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_WAY_NONE;
-  double none = (double)NAN;
-  base_table_row (table);
-  base_table_integer (table, "rank", rank);
-  base_table_text (table, "topology", machine->topology);
-  base_table_text (table, "nic_rate", machine->nic_rate);
-  base_table_text (table, "oversubscription", machine->oversubscription);
-  base_table_text (table, "variant", variant);
-  base_table_integer (table, "nodes", machine->nodes);
-  base_table_integer (table, "gpus", machine->gpus);
-  base_table_integer (table, "tp", row->ask.tp);
-  base_table_integer (table, "pp", row->ask.pp);
-  base_table_integer (table, "vp", row->ask.vp);
-  base_table_integer (table, "cp", row->ask.cp);
-  base_table_integer (table, "ep", row->ask.ep);
-  base_table_integer (table, "dp", row->ask.dp);
-  base_table_integer (table, "zero", row->ask.zero);
-  base_table_integer (table, "micro_batch", row->ask.micro_batch);
-  base_table_text (table, "schedule", base_name (mdl_schedule_names, (int)row->ask.schedule));
-  base_table_text (table, "recompute", base_name (trn_again_names, (int)row->ask.recompute));
-  base_table_number (table, "step_time_s", row->step_time_s);
-  base_table_number (table, "step_time_lo_s", row->step_time_lo_s);
-  base_table_number (table, "step_time_hi_s", row->step_time_hi_s);
-  base_table_text (table, "by", row->simulated ? "engine" : "formula");
-  base_table_number (table, "mfu", row->step.mfu);
-  base_table_number (table, "memory_B", row->step.memory_B);
-  base_table_number (table, "goodput", machine->fails ? row->goodput : none);
-  base_table_number (table, "checkpoint_every_steps", row->every_steps);
-  base_table_number (table, "checkpoint_stall_s", machine->fails ? row->checkpoint.stall_s : none);
-  base_table_number (table, "checkpoint_drain_s", machine->fails ? row->checkpoint.drain_s : none);
-  base_table_number (table, "checkpoint_restore_s", machine->fails ? row->checkpoint.restore_s : none);
-  base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? base_name (pln_way_names, (int)row->way) : NULL);
-  base_table_number (table, "capital_usd", priced && row->way == PLN_WAY_OWN ? row->money.capital_usd : none);
-  base_table_number (table, "rent_usd", priced && row->way == PLN_WAY_RENT ? row->money.rent_usd : none);
-  base_table_number (table, "power_W", row->power_W);
-  base_table_number (table, "energy_J", run ? row->money.energy_J : none);
-  base_table_number (table, "energy_usd", priced ? row->money.energy_usd : none);
-  for (int b = 0; b < PLN_BUY_N; b++) {
-    g_autofree char *key = g_strconcat (pln_buy_names[b], "_usd", NULL);
-    base_table_number (table, key, priced ? rep_plan_bought_usd (machine, row, (PlnBuy)b) : none);
-  }
-  base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
-  base_table_number (table, "usd_per_token", priced ? row->usd_per_token : none);
-  base_table_text (table, "pareto", priced ? (row->front ? "yes" : "no") : NULL);
-  base_table_text (table, "bound_by", waits_for (&row->step));
-  base_table_number (table, "days", run ? row->run_s / DAY_S : none);
-}
 
 static guint
 front_of (const PlnResult *result)
@@ -185,47 +35,6 @@ append_alike (const Pln *plan, const PlnResult *result, GString *out)
                           "%" G_GUINT64_FORMAT " configurations on %u of %u machines cannot be told from the %s: the error of "
                           "their ratio reaches further\n",
                           result->n_alike, n, machines->len, front ? "front" : "first");
-}
-
-/* What the runner-up has more of what is to be least, relative; NAN: there is none. */
-static double
-margin_of (const Pln *plan, const PlnResult *result)
-{
-  if (result->rows->len < 2 || pln_aim (plan) == PLN_AIM_PARETO)
-    return (double)NAN;
-  return pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 1)) /
-             pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 0)) -
-         1;
-}
-
-/* What comes behind the first: the runner-up, and the best of another machine. */
-static void
-add_next (const Pln *plan, const PlnResult *result, BaseTable *table)
-{
-  base_table_number (table, "margin", margin_of (plan, result));
-  if (result->rivals->len == 0)
-    return;
-  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
-  g_autofree char *machine = rep_plan_machine (plan, g_array_index (result->rows, PlnChoiceRow, rival->row).machine);
-  base_table_text (table, "rival", machine);
-  base_table_number (table, "rival_more", rival->more);
-  base_table_number (table, "rival_odds", rival->odds);
-}
-
-BaseTable *
-rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
-{
-  BaseTable *table = base_table_new (columns);
-  g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
-  for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
-    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
-    if (!result->per_machine || !seen[row->machine])
-      add_row (plan, row, i + 1, table);
-    if (i == 0)
-      add_next (plan, result, table);
-    seen[row->machine] = TRUE;
-  }
-  return table;
 }
 
 /* What the first costs, part by part. */
@@ -329,7 +138,7 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
   append_prices (plan, out);
   append_failures (plan, result, out);
   base_table_print_text (table, out);
-  double margin = margin_of (plan, result);
+  double margin = rep_plan_margin (plan, result);
   if (!isnan (margin))
     g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
   if (!isnan (margin))
@@ -358,7 +167,6 @@ rep_plan_tsv (const Pln *plan, const PlnResult *result, guint most, GString *out
 void
 rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
   rep_json_text (json, "plan", pln_name (plan));
   rep_json_text (json, "model", pln_model (plan));
   rep_json_text (json, "objective", base_name (pln_aim_names, (int)pln_aim (plan)));
@@ -370,14 +178,10 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
   rep_json_number (json, "met", (double)result->n_met);
   rep_json_number (json, "simulated", result->n_simulated);
   rep_json_number (json, "cannot_be_told_apart", (double)result->n_alike);
-  rep_json_number (json, "margin", margin_of (plan, result));
+  rep_json_number (json, "margin", rep_plan_margin (plan, result));
   rep_json_number (json, "break_even_s", rep_plan_break_even_s (plan, result));
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
-  json_builder_set_member_name (json, "verdict");
-  json_builder_begin_array (json);
-  for (char **sentence = verdict; *sentence != NULL; sentence++)
-    json_builder_add_string_value (json, *sentence);
-  json_builder_end_array (json);
+  rep_json_texts (json, "verdict", (const char *const *)verdict);
   rep_plan_rivals_json (plan, result, json);
   json_builder_set_member_name (json, "fell_out");
   json_builder_begin_array (json);
@@ -392,8 +196,7 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
-  json_builder_set_member_name (json, "choices");
-  base_table_build_json (table, json);
+  rep_json_table (json, "choices", rep_plan_table (plan, result, most));
 }
 
 char *

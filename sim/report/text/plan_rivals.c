@@ -6,59 +6,48 @@
 
 #define MOST_LINES 16u
 
-static const BaseColumn columns[] = {
-  { "machine", "machine", BASE_CELL_TEXT, 0, NULL },      { "rank", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "topology", NULL, BASE_CELL_TEXT, 0, NULL },          { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "nic_rate", NULL, BASE_CELL_TEXT, 0, NULL },          { "oversubscription", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "more", "more (%)", BASE_CELL_NUMBER, 100, "%.2f" },  { "more_lo", "from (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "more_hi", "to (%)", BASE_CELL_NUMBER, 100, "%.1f" }, { "odds", "odds (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "differs", "differs by", BASE_CELL_TEXT, 0, NULL },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-};
-
 static const char *const kin_texts[PLN_KIN_N] = {
   [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "cut", [PLN_KIN_OTHER_GPU] = "GPU"
 };
 
-char *
-rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
-{
-  g_autofree char *machine = rep_plan_machine (plan, row->machine);
-  GString *text = g_string_new (machine);
-  const TrnClosedAsk *ask = &row->ask;
-  g_string_append_printf (text, ", tp %u", ask->tp);
-  if (ask->cp > 1)
-    g_string_append_printf (text, ", cp %u", ask->cp);
-  g_string_append_printf (text, ", pp %u", ask->pp);
-  if (ask->ep > 1)
-    g_string_append_printf (text, ", ep %u", ask->ep);
-  g_string_append_printf (text, ", zero %u, mb %u", ask->zero, ask->micro_batch);
-  if (ask->pp > 1)
-    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
-  g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
-  return g_string_free (text, FALSE);
-}
+/* A rival with the machine that it is of. */
+typedef struct {
+  const PlnRival *rival;
+  const PlnMachine *machine;
+  const char *name;
+} Line;
+
+BASE_MEMBER_NUMBER_OF (rank, Line, it->rival->row + 1)
+BASE_MEMBER_TEXT_OF (differs, Line, kin_texts[it->rival->kin])
+
+#define LINE(...)    BASE_MEMBER (Line, __VA_ARGS__)
+#define MACHINE(...) BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
+#define RIVAL(...)   BASE_MEMBER_THROUGH (Line, rival, PlnRival, __VA_ARGS__)
+static const BaseMember members[] = {
+  LINE ("machine", name, .title = "machine"),
+  { .key = "rank", .number = rank },
+  MACHINE ("topology", topology),
+  MACHINE ("nodes", nodes),
+  MACHINE ("nic_rate", nic_rate),
+  MACHINE ("oversubscription", oversubscription),
+  RIVAL ("more", more, BASE_SHOWN ("more (%)", 100, "%.2f")),
+  RIVAL ("more_lo", more_lo, BASE_SHOWN ("from (%)", 100, "%.1f")),
+  RIVAL ("more_hi", more_hi, BASE_SHOWN ("to (%)", 100, "%.1f")),
+  RIVAL ("odds", odds, BASE_SHOWN ("odds (%)", 100, "%.1f")),
+  { .key = "differs", .text = differs, .title = "differs by" },
+  BASE_MEMBER_END,
+};
 
 BaseTable *
 rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most)
 {
-  BaseTable *table = base_table_new (columns);
+  BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < result->rivals->len && i < most; i++) {
     const PlnRival *rival = &g_array_index (result->rivals, PlnRival, i);
     guint at = g_array_index (result->rows, PlnChoiceRow, rival->row).machine;
-    const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, at);
     g_autofree char *name = rep_plan_machine (plan, at);
-    base_table_row (table);
-    base_table_text (table, "machine", name);
-    base_table_integer (table, "rank", rival->row + 1);
-    base_table_text (table, "topology", machine->topology);
-    base_table_integer (table, "nodes", machine->nodes);
-    base_table_text (table, "nic_rate", machine->nic_rate);
-    base_table_text (table, "oversubscription", machine->oversubscription);
-    base_table_number (table, "more", rival->more);
-    base_table_number (table, "more_lo", rival->more_lo);
-    base_table_number (table, "more_hi", rival->more_hi);
-    base_table_number (table, "odds", rival->odds);
-    base_table_text (table, "differs", kin_texts[rival->kin]);
+    const Line line = { rival, &g_array_index (pln_machines (plan), PlnMachine, at), name };
+    base_members_add (table, members, &line);
   }
   return table;
 }

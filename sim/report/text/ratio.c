@@ -48,60 +48,48 @@ rep_ratio_gpu_Bps (const RepRatio *ratio, double rate_Bps)
 
 /* ---- tables ---- */
 
-static const BaseColumn point_columns[] = {
-  { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
-  { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL },
-  { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g" },
-  { "adapter_Bps", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g" },
-  { "gpu_Bps", "a GPU (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g" },
-  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.5g" },
-  { "step_time_lo_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "step_time_hi_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "compute_s", "compute (s)", BASE_CELL_NUMBER, 0, "%.5g" },
-  { "communication_s", "communication (s)", BASE_CELL_NUMBER, 0, "%.5g" },
-  { "comm_compute_ratio", "ratio", BASE_CELL_NUMBER, 0, "%.4f" },
-  { "exposed_fraction", "exposed (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "waits", "waits (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "efficiency", "efficiency (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "efficiency_nodes", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "most", "most of it", BASE_CELL_TEXT, 0, NULL },
-  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL },
-  { "memory_fits", NULL, BASE_CELL_BOOL, 0, NULL },
-  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "error", NULL, BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_WHEN (ran, RepRatioPoint, it->why_not == NULL)
+
+#define GIGABITS(head) BASE_SHOWN (head, TO_GBPS, "%.5g")
+#define SECONDS(head)  BASE_SHOWN (head, 1, "%.5g")
+#define PERCENT(head)  BASE_SHOWN (head, 100, "%.1f")
+#define POINT(...)     BASE_MEMBER (RepRatioPoint, __VA_ARGS__)
+static const BaseMember ran_members[] = {
+  POINT ("step_time_s", step_time_s, SECONDS ("step (s)")),
+  POINT ("step_time_lo_s", step_time_lo_s),
+  POINT ("step_time_hi_s", step_time_hi_s),
+  POINT ("compute_s", compute_s, SECONDS ("compute (s)")),
+  POINT ("communication_s", communication_s, SECONDS ("communication (s)")),
+  POINT ("comm_compute_ratio", value[REP_LINE_RATIO], BASE_SHOWN ("ratio", 1, "%.4f")),
+  POINT ("exposed_fraction", exposed_fraction, PERCENT ("exposed (%)")),
+  POINT ("waits", value[REP_LINE_WAITS], PERCENT ("waits (%)")),
+  POINT ("efficiency", efficiency, PERCENT ("efficiency (%)")),
+  POINT ("efficiency_nodes", efficiency_nodes, .positive = TRUE),
+  POINT ("most", most, .title = "most of it"),
+  POINT ("bound_by", bound_by, .title = "bound by"),
+  POINT ("memory_fits", fits),
+  POINT ("provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
+};
+static const BaseMember point_members[] = {
+  POINT ("nodes", nodes, .title = "nodes"),
+  POINT ("gpus", gpus, .title = "GPUs"),
+  POINT ("batch", batch, BASE_SHOWN ("batch", 1, "%.10g")),
+  POINT ("adapter_Bps", rate_Bps, GIGABITS ("adapter (Gb/s)")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "gpu_Bps", GIGABITS ("a GPU (Gb/s)")),
+  { .kind = BASE_MEMBER_GROUP, .sub = ran_members, .when = ran },
+  POINT ("error", why_not),
+  BASE_MEMBER_END,
 };
 
 static BaseTable *
 table_of_points (const RepRatio *ratio)
 {
-  BaseTable *table = base_table_new (point_columns);
+  BaseTable *table = base_members_table (point_members, NULL);
   for (guint i = 0; i < ratio->points->len; i++) {
     const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
-    base_table_row (table);
-    base_table_integer (table, "nodes", point->nodes);
-    base_table_integer (table, "gpus", point->gpus);
-    base_table_number (table, "batch", point->batch);
-    base_table_number (table, "adapter_Bps", point->rate_Bps);
+    base_members_add (table, point_members, point);
     base_table_number (table, "gpu_Bps", rep_ratio_gpu_Bps (ratio, point->rate_Bps));
-    base_table_text (table, "error", point->why_not);
-    if (point->why_not != NULL)
-      continue;
-    base_table_number (table, "step_time_s", point->step_time_s);
-    base_table_number (table, "step_time_lo_s", point->step_time_lo_s);
-    base_table_number (table, "step_time_hi_s", point->step_time_hi_s);
-    base_table_number (table, "compute_s", point->compute_s);
-    base_table_number (table, "communication_s", point->communication_s);
-    base_table_number (table, "comm_compute_ratio", point->value[REP_LINE_RATIO]);
-    base_table_number (table, "exposed_fraction", point->exposed_fraction);
-    base_table_number (table, "waits", point->value[REP_LINE_WAITS]);
-    base_table_number (table, "efficiency", point->efficiency);
-    if (point->efficiency_nodes > 0)
-      base_table_integer (table, "efficiency_nodes", point->efficiency_nodes);
-    base_table_text (table, "most", point->most);
-    base_table_text (table, "bound_by", point->bound_by);
-    base_table_bool (table, "memory_fits", point->fits);
-    base_table_text (table, "provenance", base_source_name (point->provenance));
   }
   return table;
 }

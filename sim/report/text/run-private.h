@@ -27,8 +27,10 @@ BaseTable *rep_comm_table (const TrnResult *training);
 BaseTable *rep_loader_table (const TrnLoaderResult *loader);
 BaseTable *rep_links_table (const GArray *links);
 
-/* A section of a page: what is left of days, where they went, what fails. */
-void rep_goodput_html (const Gdp *goodput, GString *html);
+/* Of days: what became of the time, what fails, goodput by the interval between checkpoints. Returned: full. */
+BaseTable *rep_goodput_lost (const Gdp *goodput);
+BaseTable *rep_goodput_causes (const Gdp *goodput);
+BaseTable *rep_goodput_curve (const Gdp *goodput);
 
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);

@@ -1,7 +1,6 @@
 /* What failures and checkpoints leave of a training run. */
 #include <math.h>
 
-#include "html-private.h"
 #include "json-private.h"
 #include "report/run.h"
 #include "run-private.h"
@@ -15,40 +14,63 @@ static const BaseColumn lost_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
 };
 
-static const BaseColumn cause_columns[] = {
-  { "name", "what fails", BASE_CELL_TEXT, 0, NULL },
-  { "of", "of each", BASE_CELL_TEXT, 0, NULL },
-  { "units", "of these", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "mean_time_s", "one in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "count", "in a run", BASE_CELL_NUMBER, 0, "%.2f" },
-  { "lost_s", "costs (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "lost_share", "of the run (%)", BASE_CELL_NUMBER, 100, "%.3f" },
-  { "effect", "effect", BASE_CELL_TEXT, 0, NULL },
-  { "slowdown", "step takes", BASE_CELL_NUMBER, 0, "%.3f" },
-  { "nodes", "nodes", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "detect_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "repair_s", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "shape", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "note", NULL, BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_WHEN (slows, GdpCause, it->effect == MDL_EFFECT_SLOW)
+BASE_MEMBER_WHEN (stops_job, GdpCause, it->effect == MDL_EFFECT_STOP)
+BASE_MEMBER_WHEN (takes_nodes, GdpCause, it->nodes > 0)
+BASE_MEMBER_NUMBER_OF (mean_time_s, GdpCause, 1 / it->rate_per_s)
+BASE_MEMBER_NUMBER_OF (unit_time_s, GdpCause, it->units / it->rate_per_s)
+
+#define CAUSE(...) BASE_MEMBER (GdpCause, __VA_ARGS__)
+static const BaseMember cause_members[] = {
+  CAUSE ("name", name, .title = "what fails"),
+  CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
+  CAUSE ("units", units, BASE_SHOWN ("of these", 1, "%.0f")),
+  { .key = "mean_time_s", .number = mean_time_s, BASE_SHOWN ("one in (h)", 1 / HOUR_s, "%.2f") },
+  CAUSE ("count", count, BASE_SHOWN ("in a run", 1, "%.2f")),
+  CAUSE ("lost_s", lost_s, BASE_SHOWN ("costs (h)", 1 / HOUR_s, "%.2f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "lost_share", BASE_SHOWN ("of the run (%)", 100, "%.3f")),
+  CAUSE ("effect", effect, .title = "effect", .names = mdl_effect_names),
+  CAUSE ("slowdown", slowdown, BASE_SHOWN ("step takes", 1, "%.3f"), .when = slows),
+  CAUSE ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f")),
+  CAUSE ("detect_s", detect_s, .when = stops_job),
+  CAUSE ("repair_s", repair_s, .when = takes_nodes),
+  CAUSE ("shape", shape),
+  CAUSE ("source", source, .title = "source", .names = base_source_names),
+  CAUSE ("note", note),
+  BASE_MEMBER_END,
+};
+/* Rates with their sources. */
+static const BaseMember rate_members[] = {
+  CAUSE ("name", name, .title = "what fails"),
+  CAUSE ("units", units, BASE_SHOWN ("units", 1, "%.0f")),
+  CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
+  { .key = "unit_s", .number = unit_time_s, BASE_SHOWN ("one of them in (days)", 1 / (24 * HOUR_s), "%.1f") },
+  { .key = "job_s", .number = mean_time_s, BASE_SHOWN ("the job in (h)", 1 / HOUR_s, "%.2f") },
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("of its stops (%)", 100, "%.2f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "back_s", BASE_SHOWN ("back after (min)", 1.0 / 60, "%.2f")),
+  CAUSE ("source", source, .title = "source", .names = base_source_names),
+  CAUSE ("note", note, .title = "note"),
+  BASE_MEMBER_END,
 };
 
-static const BaseColumn curve_columns[] = {
-  { "every_steps", "every (steps)", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "interval_s", "work (min)", BASE_CELL_NUMBER, 1.0 / 60, "%.2f" },
-  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "goodput_lo", "from", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "goodput_hi", "to", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "closed_form", "closed form (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "recompute_s", "recompute (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "checkpoint_s", "checkpoints (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "mark", "", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define PERCENT(head) BASE_SHOWN (head, 100, "%.2f")
+#define HOURS(head)   BASE_SHOWN (head, 1 / HOUR_s, "%.2f")
+#define INTERVAL(...) BASE_MEMBER (GdpInterval, __VA_ARGS__)
+static const BaseMember interval_members[] = {
+  INTERVAL ("every_steps", every_steps, BASE_SHOWN ("every (steps)", 1, "%.0f")),
+  INTERVAL ("interval_s", interval_s, BASE_SHOWN ("work (min)", 1.0 / 60, "%.2f")),
+  INTERVAL ("goodput", goodput.mean, PERCENT ("goodput (%)")),
+  INTERVAL ("goodput_lo", goodput.lo, PERCENT ("from")),
+  INTERVAL ("goodput_hi", goodput.hi, PERCENT ("to")),
+  INTERVAL ("closed_form", closed, PERCENT ("closed form (%)")),
+  INTERVAL ("recompute_s", lost_s[GDP_LOST_RECOMPUTE], HOURS ("recompute (h)")),
+  INTERVAL ("checkpoint_s", lost_s[GDP_LOST_CHECKPOINT], HOURS ("checkpoints (h)")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "mark", .title = ""),
+  BASE_MEMBER_END,
 };
 
-static BaseTable *
-lost_table (const Gdp *goodput)
+BaseTable *
+rep_goodput_lost (const Gdp *goodput)
 {
   BaseTable *table = base_table_new (lost_columns);
   double wall_s = goodput->wall_s.mean, lost_s = 0;
@@ -69,28 +91,14 @@ lost_table (const Gdp *goodput)
   return table;
 }
 
-static BaseTable *
-causes_table (const Gdp *goodput)
+BaseTable *
+rep_goodput_causes (const Gdp *goodput)
 {
-  BaseTable *table = base_table_new (cause_columns);
+  BaseTable *table = base_members_table (cause_members, NULL);
   for (guint i = 0; i < goodput->causes->len; i++) {
     const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, i);
-    base_table_row (table);
-    base_table_text (table, "name", cause->name);
-    base_table_text (table, "of", base_name (mdl_unit_names, (int)cause->of));
-    base_table_number (table, "units", cause->units);
-    base_table_number (table, "mean_time_s", 1 / cause->rate_per_s);
-    base_table_number (table, "count", cause->count);
-    base_table_number (table, "lost_s", cause->lost_s);
+    base_members_add (table, cause_members, cause);
     base_table_number (table, "lost_share", cause->lost_s / goodput->wall_s.mean);
-    base_table_text (table, "effect", base_name (mdl_effect_names, (int)cause->effect));
-    base_table_number (table, "slowdown", cause->effect == MDL_EFFECT_SLOW ? cause->slowdown : (double)NAN);
-    base_table_number (table, "nodes", cause->nodes);
-    base_table_number (table, "detect_s", cause->effect == MDL_EFFECT_STOP ? cause->detect_s : (double)NAN);
-    base_table_number (table, "repair_s", cause->nodes > 0 ? cause->repair_s : (double)NAN);
-    base_table_number (table, "shape", cause->shape);
-    base_table_text (table, "source", base_source_name (cause->source));
-    base_table_text (table, "note", cause->note);
   }
   return table;
 }
@@ -110,129 +118,122 @@ mark_of (const Gdp *goodput, const GdpInterval *interval)
   return best && own ? "best, this run" : best ? "best" : own ? "this run" : NULL;
 }
 
-static BaseTable *
-curve_table (const Gdp *goodput)
+BaseTable *
+rep_goodput_curve (const Gdp *goodput)
 {
-  BaseTable *table = base_table_new (curve_columns);
+  BaseTable *table = base_members_table (interval_members, NULL);
   for (guint i = 0; i < goodput->curve->len; i++) {
     const GdpInterval *interval = &g_array_index (goodput->curve, GdpInterval, i);
-    base_table_row (table);
-    base_table_number (table, "every_steps", interval->every_steps);
-    base_table_number (table, "interval_s", interval->interval_s);
-    base_table_number (table, "goodput", interval->goodput.mean);
-    base_table_number (table, "goodput_lo", interval->goodput.lo);
-    base_table_number (table, "goodput_hi", interval->goodput.hi);
-    base_table_number (table, "closed_form", interval->closed);
-    base_table_number (table, "recompute_s", interval->lost_s[GDP_LOST_RECOMPUTE]);
-    base_table_number (table, "checkpoint_s", interval->lost_s[GDP_LOST_CHECKPOINT]);
+    base_members_add (table, interval_members, interval);
     base_table_text (table, "mark", mark_of (goodput, interval));
   }
   return table;
 }
 
-/* ---- one row ---- */
+/* ---- all of it ---- */
 
-#define NUMBER(key)                      \
-  {                                      \
-    key, NULL, BASE_CELL_NUMBER, 0, NULL \
-  }
+static void
+write_causes (const void *of, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_goodput_causes (of);
+  base_table_build_json (table, json);
+}
 
-enum { FIRST_LOST = 19 };
-static const BaseColumn row_columns[] = {
-  NUMBER ("goodput"),
-  NUMBER ("goodput_lo"),
-  NUMBER ("goodput_hi"),
-  NUMBER ("goodput_closed_form"),
-  NUMBER ("time_to_train_s"),
-  NUMBER ("time_to_train_lo_s"),
-  NUMBER ("time_to_train_hi_s"),
-  NUMBER ("run_s"),
-  NUMBER ("steps_done"),
-  NUMBER ("stops"),
-  NUMBER ("stops_lo"),
-  NUMBER ("stops_hi"),
-  NUMBER ("mean_time_to_failure_s"),
-  NUMBER ("goodput_step_time_s"),
-  NUMBER ("every_steps"),
-  NUMBER ("interval_s"),
-  NUMBER ("best_every_steps"),
-  NUMBER ("best_interval_s"),
-  NUMBER ("best_goodput"),
-  /* from FIRST_LOST on in GdpLost's order */
-  NUMBER ("lost_recompute_s"),
-  NUMBER ("lost_checkpoint_s"),
-  NUMBER ("lost_detect_s"),
-  NUMBER ("lost_spare_wait_s"),
-  NUMBER ("lost_restart_s"),
-  NUMBER ("lost_restore_s"),
-  NUMBER ("lost_slow_down_s"),
-  { "provenance", NULL, BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static void
+write_curve (const void *of, JsonBuilder *json)
+{
+  g_autoptr (BaseTable) table = rep_goodput_curve (of);
+  base_table_build_json (table, json);
+}
+
+BASE_MEMBER_WHEN (ends, Gdp, isinf (it->horizon_s))
+BASE_MEMBER_NUMBER_OF (interval_s, Gdp, it->checkpoint.every_steps * it->step_s)
+
+#define MEMBER(...) BASE_MEMBER (Gdp, __VA_ARGS__)
+/* A mean with its ends; `unit` stands behind them. */
+#define BAND(key, unit, member, ...)                                                            \
+  MEMBER (key unit, member.mean, __VA_ARGS__), MEMBER (key "_lo" unit, member.lo, __VA_ARGS__), \
+      MEMBER (key "_hi" unit, member.hi, __VA_ARGS__)
+
+static const BaseMember failure_members[] = {
+  MEMBER ("rates", rates),
+  MEMBER ("mean_time_to_failure_s", mttf_s),
+  BAND ("stops", "", stops, ),
+  MEMBER ("stops_poisson_lo", stops_lo),
+  MEMBER ("stops_poisson_hi", stops_hi),
+  MEMBER ("gpus", size.gpus),
+  MEMBER ("nodes", size.nodes),
+  MEMBER ("nics", size.nics),
+  MEMBER ("spares", spares),
+  MEMBER ("restart_s", restart_s),
+  MEMBER ("communicators_s", create_s),
+  { .key = "causes", .kind = BASE_MEMBER_WRITTEN, .write = write_causes },
+  BASE_MEMBER_END,
 };
-G_STATIC_ASSERT (G_N_ELEMENTS (row_columns) == FIRST_LOST + GDP_LOST_N + 2);
+static const BaseMember checkpoint_members[] = {
+  MEMBER ("every_steps", checkpoint.every_steps),
+  { .key = "interval_s", .number = interval_s },
+  MEMBER ("stall_s", checkpoint.stall_s),
+  MEMBER ("drain_s", checkpoint.drain_s),
+  MEMBER ("restore_s", checkpoint.restore_s),
+  MEMBER ("best_every_steps", best.every_steps),
+  MEMBER ("best_interval_s", best.interval_s),
+  MEMBER ("best_from_steps", flat_from),
+  MEMBER ("best_to_steps", flat_to),
+  MEMBER ("best_goodput", best.goodput.mean),
+  MEMBER ("closed_form_best_s", best_closed_s),
+  MEMBER ("daly_s", daly_s),
+  MEMBER ("young_s", young_s),
+  { .key = "intervals", .kind = BASE_MEMBER_WRITTEN, .write = write_curve },
+  BASE_MEMBER_END,
+};
+const BaseMember rep_goodput_members[] = {
+  BAND ("goodput", "", goodput, ),
+  MEMBER ("goodput_closed_form", closed),
+  BAND ("time_to_train", "_s", wall_s, .when = ends),
+  MEMBER ("run_s", wall_s.mean),
+  BAND ("steps_done", "", steps_done, ),
+  MEMBER ("goodput_step_time_s", step_s),
+  MEMBER ("goodput_runs", runs),
+  BASE_MEMBER_PARTS_OF (Gdp, "lost_s", lost_s, gdp_lost_names, GDP_LOST_N),
+  { .key = "failures", .kind = BASE_MEMBER_GROUP, .sub = failure_members },
+  { .key = "checkpoint", .kind = BASE_MEMBER_GROUP, .sub = checkpoint_members },
+  MEMBER ("goodput_provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
+};
 
 void
 rep_goodput_tsv (const Gdp *goodput, GString *out)
 {
-  g_autoptr (BaseTable) table = base_table_new (row_columns);
-  const MdlCheckpoint *checkpoint = &goodput->checkpoint;
-  const gboolean ends = isinf (goodput->horizon_s);
-  const double none = (double)NAN;
-  const double value[FIRST_LOST] = { goodput->goodput.mean,
-                                     goodput->goodput.lo,
-                                     goodput->goodput.hi,
-                                     goodput->closed,
-                                     ends ? goodput->wall_s.mean : none,
-                                     ends ? goodput->wall_s.lo : none,
-                                     ends ? goodput->wall_s.hi : none,
-                                     goodput->wall_s.mean,
-                                     goodput->steps_done.mean,
-                                     goodput->stops.mean,
-                                     goodput->stops.lo,
-                                     goodput->stops.hi,
-                                     goodput->mttf_s,
-                                     goodput->step_s,
-                                     checkpoint->every_steps,
-                                     checkpoint->every_steps * goodput->step_s,
-                                     goodput->best.every_steps,
-                                     goodput->best.interval_s,
-                                     goodput->best.goodput.mean };
-  base_table_row (table);
-  for (guint i = 0; i < FIRST_LOST; i++)
-    base_table_number (table, row_columns[i].key, value[i]);
-  for (int l = 0; l < GDP_LOST_N; l++)
-    base_table_number (table, row_columns[FIRST_LOST + l].key, goodput->lost_s[l]);
-  base_table_text (table, "provenance", base_source_name (goodput->provenance));
-  base_table_print_tsv (table, out);
+  static const char *const columns[] = { "goodput",
+                                         "goodput_lo",
+                                         "goodput_hi",
+                                         "goodput_closed_form",
+                                         "time_to_train_s",
+                                         "time_to_train_lo_s",
+                                         "time_to_train_hi_s",
+                                         "run_s",
+                                         "steps_done",
+                                         "stops=failures.stops",
+                                         "stops_lo=failures.stops_lo",
+                                         "stops_hi=failures.stops_hi",
+                                         "mean_time_to_failure_s=failures.mean_time_to_failure_s",
+                                         "goodput_step_time_s",
+                                         "every_steps=checkpoint.every_steps",
+                                         "interval_s=checkpoint.interval_s",
+                                         "best_every_steps=checkpoint.best_every_steps",
+                                         "best_interval_s=checkpoint.best_interval_s",
+                                         "best_goodput=checkpoint.best_goodput",
+                                         "lost_s.*",
+                                         "provenance=goodput_provenance",
+                                         NULL };
+  rep_tsv (base_members_row (rep_goodput_members, columns, goodput), out);
 }
 
-/* ---- a page ---- */
-
 void
-rep_goodput_html (const Gdp *goodput, GString *html)
+rep_goodput_json (const Gdp *goodput, JsonBuilder *json)
 {
-  g_autofree char *useful = g_strdup_printf ("%.2f %%", goodput->goodput.mean * 100),
-                  *band = g_strdup_printf ("%.2f to %.2f of %u runs; closed form %.2f", goodput->goodput.lo * 100,
-                                           goodput->goodput.hi * 100, goodput->runs, goodput->closed * 100),
-                  *stops = g_strdup_printf ("%.4g", goodput->stops.mean), *gap = rep_quantity (goodput->mttf_s, BASE_DIM_TIME),
-                  *one_in = g_strdup_printf ("one in %s", gap),
-                  *every = g_strdup_printf ("%.0f steps", goodput->checkpoint.every_steps),
-                  *best = g_strdup_printf ("best: %.0f, %.2f %%", goodput->best.every_steps, goodput->best.goodput.mean * 100),
-                  *days = g_strdup_printf ("%.5g", goodput->wall_s.mean / (24 * HOUR_s));
-  g_autoptr (BaseTable) lost = lost_table (goodput), causes = causes_table (goodput), curve = curve_table (goodput);
-  rep_html_heading (html, "Days of it: failures and checkpoints");
-  rep_html_facts_open (html);
-  rep_html_fact (html, "goodput", useful, band);
-  rep_html_fact (html, "days", days, NULL);
-  rep_html_fact (html, "failures that stop the job", stops, one_in);
-  rep_html_fact (html, "a checkpoint every", every, best);
-  rep_html_fact (html, "weakest source", base_source_name (goodput->provenance), NULL);
-  rep_html_facts_close (html);
-  rep_html_table (html, lost);
-  rep_html_heading (html, "What fails");
-  rep_html_table (html, causes);
-  rep_html_heading (html, "Goodput by what lies between checkpoints");
-  rep_html_table (html, curve);
+  base_members_json (rep_goodput_members, goodput, json);
 }
 
 /* ---- text ---- */
@@ -252,37 +253,38 @@ append_length (const Gdp *goodput, GString *out)
 }
 
 static void
+say (const Gdp *goodput, GString *out, const char *text)
+{
+  rep_say (out, rep_goodput_members, goodput, text);
+}
+
+static void
 append_checkpoint (const Gdp *goodput, GString *out)
 {
-  const MdlCheckpoint *c = &goodput->checkpoint;
-  g_autofree char *work = rep_quantity (c->every_steps * goodput->step_s, BASE_DIM_TIME),
-                  *stall = rep_quantity (c->stall_s, BASE_DIM_TIME), *drain = rep_quantity (c->drain_s, BASE_DIM_TIME),
-                  *restore = rep_quantity (c->restore_s, BASE_DIM_TIME),
-                  *restart = rep_quantity (goodput->restart_s, BASE_DIM_TIME),
-                  *create = rep_quantity (goodput->create_s, BASE_DIM_TIME), *step = rep_quantity (goodput->step_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "step            %s, %s\n", step, goodput->step_given ? "as given" : "as simulated");
-  g_string_append_printf (out, "checkpoint      every %.0f steps (%s of work%s); stall %s, drain %s, restore %s\n", c->every_steps,
-                          work, goodput->searched ? ", the best found" : "", stall, drain, restore);
-  g_string_append_printf (out, "restart         %s%s%s", restart, goodput->create_s > 0 ? ", and communicators " : "",
-                          goodput->create_s > 0 ? create : "");
-  if (isinf (goodput->spares))
-    g_string_append (out, "; spare nodes always at hand\n");
-  else
-    g_string_append_printf (out, "; %.0f spare node%s\n", goodput->spares, goodput->spares > 1 || goodput->spares < 1 ? "s" : "");
+  say (goodput, out,
+       goodput->step_given ? "step            {goodput_step_time_s}, as given\n"
+                           : "step            {goodput_step_time_s}, as simulated\n");
+  say (goodput, out, "checkpoint      every {checkpoint.every_steps:%.0f} steps ({checkpoint.interval_s} of work");
+  g_string_append (out, goodput->searched ? ", the best found" : "");
+  say (goodput, out, "); stall {checkpoint.stall_s}, drain {checkpoint.drain_s}, restore {checkpoint.restore_s}\n");
+  say (goodput, out, "restart         {failures.restart_s}");
+  if (goodput->create_s > 0)
+    say (goodput, out, ", and communicators {failures.communicators_s}");
+  say (goodput, out, isinf (goodput->spares) ? "; spare nodes always at hand\n" : "; {failures.spares#spare node}\n");
 }
 
 static void
 append_best (const Gdp *goodput, GString *out)
 {
-  g_autofree char *best = rep_quantity (goodput->best.interval_s, BASE_DIM_TIME),
-                  *closed = rep_quantity (goodput->best_closed_s, BASE_DIM_TIME),
-                  *young = rep_quantity (goodput->young_s, BASE_DIM_TIME), *daly = rep_quantity (goodput->daly_s, BASE_DIM_TIME);
-  g_string_append_printf (out, "best interval   every %.0f steps (%s): %.2f %% of the same runs", goodput->best.every_steps, best,
-                          goodput->best.goodput.mean * 100);
+  say (goodput, out,
+       "best interval   every {checkpoint.best_every_steps:%.0f} steps ({checkpoint.best_interval_s}): "
+       "{checkpoint.best_goodput*100:%.2f} % of the same runs");
   if (goodput->flat_from < goodput->flat_to)
-    g_string_append_printf (out, ", and from %.0f to %.0f hardly less", goodput->flat_from, goodput->flat_to);
+    say (goodput, out, ", and from {checkpoint.best_from_steps:%.0f} to {checkpoint.best_to_steps:%.0f} hardly less");
   if (isfinite (goodput->best_closed_s))
-    g_string_append_printf (out, "\n                closed forms: exact %s, Daly %s, Young %s", closed, daly, young);
+    say (goodput, out,
+         "\n                closed forms: exact {checkpoint.closed_form_best_s}, Daly {checkpoint.daly_s}, Young "
+         "{checkpoint.young_s}");
   g_string_append_c (out, '\n');
 }
 
@@ -306,41 +308,22 @@ append_terms (const Gdp *goodput, GString *out)
         t->pace, t->planned_share, goodput->closed * 100);
 }
 
-static const BaseColumn rate_columns[] = {
-  { "name", "what fails", BASE_CELL_TEXT, 0, NULL },
-  { "units", "units", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "of", "of each", BASE_CELL_TEXT, 0, NULL },
-  { "unit_s", "one of them in (days)", BASE_CELL_NUMBER, 1 / (24 * HOUR_s), "%.1f" },
-  { "job_s", "the job in (h)", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "share", "of its stops (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "back_s", "back after (min)", BASE_CELL_NUMBER, 1.0 / 60, "%.2f" },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "note", "note", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-};
-
 void
 rep_goodput_terms_text (const Gdp *goodput, GString *out)
 {
-  g_autoptr (BaseTable) table = base_table_new (rate_columns);
+  BaseTable *table = base_members_table (rate_members, NULL);
   const double again_s = goodput->restart_s + goodput->create_s + goodput->checkpoint.restore_s;
   for (guint i = 0; i < goodput->causes->len; i++) {
     const GdpCause *cause = &g_array_index (goodput->causes, GdpCause, i);
-    const gboolean stops = cause->effect == MDL_EFFECT_STOP;
-    base_table_row (table);
-    base_table_text (table, "name", cause->name);
-    base_table_number (table, "units", cause->units);
-    base_table_text (table, "of", base_name (mdl_unit_names, (int)cause->of));
-    base_table_number (table, "unit_s", cause->units / cause->rate_per_s);
-    base_table_number (table, "job_s", 1 / cause->rate_per_s);
-    base_table_number (table, "share", stops ? cause->rate_per_s / goodput->terms.stop_per_s : (double)NAN);
-    base_table_number (table, "back_s", stops ? cause->detect_s + again_s : (double)NAN);
-    base_table_text (table, "source", base_source_name (cause->source));
-    base_table_text (table, "note", cause->note);
+    base_members_add (table, rate_members, cause);
+    if (!stops_job (cause))
+      continue;
+    base_table_number (table, "share", cause->rate_per_s / goodput->terms.stop_per_s);
+    base_table_number (table, "back_s", cause->detect_s + again_s);
   }
   g_string_append_printf (out, "\n# what fails in %.0f GPUs, %.0f nodes, %.0f adapters (rates: %s)\n", goodput->size.gpus,
                           goodput->size.nodes, goodput->size.nics, goodput->rates);
-  base_table_print_text (table, out);
+  rep_text (table, out);
   append_terms (goodput, out);
 }
 
@@ -370,87 +353,10 @@ rep_goodput_text (const Gdp *goodput, GString *out)
   g_string_append_printf (out, "provenance      %s\n", base_source_name (goodput->provenance));
 
   g_string_append (out, "\n# where a run's time goes\n");
-  rep_text (lost_table (goodput), out);
+  rep_text (rep_goodput_lost (goodput), out);
   g_string_append (out, "\n# what fails\n");
-  rep_text (causes_table (goodput), out);
+  rep_text (rep_goodput_causes (goodput), out);
   g_string_append (out, "\n# goodput by the interval between checkpoints, the same failures for all\n");
-  rep_text (curve_table (goodput), out);
+  rep_text (rep_goodput_curve (goodput), out);
   append_terms (goodput, out);
-}
-
-/* ---- JSON ---- */
-
-static void
-add_band (JsonBuilder *json, const char *key, const char *unit, const GdpBand *band, gboolean known)
-{
-  static const char *const ends[] = { "", "_lo", "_hi" };
-  const double value[] = { band->mean, band->lo, band->hi };
-  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
-    g_autofree char *name = g_strconcat (key, ends[i], unit, NULL);
-    rep_json_number (json, name, known ? value[i] : (double)NAN);
-  }
-}
-
-static void
-add_failures (const Gdp *goodput, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "failures");
-  json_builder_begin_object (json);
-  rep_json_text (json, "rates", goodput->rates);
-  rep_json_number (json, "mean_time_to_failure_s", goodput->mttf_s);
-  add_band (json, "stops", "", &goodput->stops, TRUE);
-  rep_json_number (json, "stops_poisson_lo", goodput->stops_lo);
-  rep_json_number (json, "stops_poisson_hi", goodput->stops_hi);
-  rep_json_number (json, "gpus", goodput->size.gpus);
-  rep_json_number (json, "nodes", goodput->size.nodes);
-  rep_json_number (json, "nics", goodput->size.nics);
-  rep_json_number (json, "spares", goodput->spares);
-  rep_json_number (json, "restart_s", goodput->restart_s);
-  rep_json_number (json, "communicators_s", goodput->create_s);
-  rep_json_table (json, "causes", causes_table (goodput));
-  json_builder_end_object (json);
-}
-
-static void
-add_checkpoint (const Gdp *goodput, JsonBuilder *json)
-{
-  const MdlCheckpoint *c = &goodput->checkpoint;
-  json_builder_set_member_name (json, "checkpoint");
-  json_builder_begin_object (json);
-  rep_json_number (json, "every_steps", c->every_steps);
-  rep_json_number (json, "interval_s", c->every_steps * goodput->step_s);
-  rep_json_number (json, "stall_s", c->stall_s);
-  rep_json_number (json, "drain_s", c->drain_s);
-  rep_json_number (json, "restore_s", c->restore_s);
-  rep_json_number (json, "best_every_steps", goodput->best.every_steps);
-  rep_json_number (json, "best_interval_s", goodput->best.interval_s);
-  rep_json_number (json, "best_from_steps", goodput->flat_from);
-  rep_json_number (json, "best_to_steps", goodput->flat_to);
-  rep_json_number (json, "best_goodput", goodput->best.goodput.mean);
-  rep_json_number (json, "closed_form_best_s", goodput->best_closed_s);
-  rep_json_number (json, "daly_s", goodput->daly_s);
-  rep_json_number (json, "young_s", goodput->young_s);
-  rep_json_table (json, "intervals", curve_table (goodput));
-  json_builder_end_object (json);
-}
-
-void
-rep_goodput_json (const Gdp *goodput, JsonBuilder *json)
-{
-  gboolean ends = isinf (goodput->horizon_s);
-  add_band (json, "goodput", "", &goodput->goodput, TRUE);
-  rep_json_number (json, "goodput_closed_form", goodput->closed);
-  add_band (json, "time_to_train", "_s", &goodput->wall_s, ends);
-  rep_json_number (json, "run_s", goodput->wall_s.mean);
-  add_band (json, "steps_done", "", &goodput->steps_done, TRUE);
-  rep_json_number (json, "goodput_step_time_s", goodput->step_s);
-  rep_json_integer (json, "goodput_runs", goodput->runs);
-  json_builder_set_member_name (json, "lost_s");
-  json_builder_begin_object (json);
-  for (int l = 0; l < GDP_LOST_N; l++)
-    rep_json_number (json, gdp_lost_names[l], goodput->lost_s[l]);
-  json_builder_end_object (json);
-  add_failures (goodput, json);
-  add_checkpoint (goodput, json);
-  rep_json_text (json, "goodput_provenance", base_source_name (goodput->provenance));
 }

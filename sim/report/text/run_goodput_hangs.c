@@ -1,23 +1,25 @@
 /* What goodput and the time that work takes hang on. */
 #include <math.h>
 
-#include "html-private.h"
 #include "json-private.h"
 #include "report/run.h"
 
-static const BaseColumn columns[] = {
-  { "name", "what", BASE_CELL_TEXT, 0, NULL },
-  { "as_it_is", "as it is", BASE_CELL_TEXT, 0, NULL },
-  { "with_less", "with less", BASE_CELL_TEXT, 0, NULL },
-  { "with_more", "with more", BASE_CELL_TEXT, 0, NULL },
-  { "value", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "value_less", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "value_more", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { "goodput_less", "goodput, less (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "goodput_more", "more (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { "time_less", "time, less (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { "time_more", "more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define PERCENT(head) BASE_SHOWN (head, 100, "%.2f")
+#define CHANGE(head)  BASE_SHOWN (head, 100, "%+.2f")
+#define HANG(...)     BASE_MEMBER (GdpHang, __VA_ARGS__)
+static const BaseMember members[] = {
+  HANG ("name", name, .title = "what"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "as_it_is", .title = "as it is"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "with_less", .title = "with less"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "with_more", .title = "with more"),
+  HANG ("value", value),
+  HANG ("value_less", end[0]),
+  HANG ("value_more", end[1]),
+  HANG ("goodput_less", goodput[0], PERCENT ("goodput, less (%)")),
+  HANG ("goodput_more", goodput[1], PERCENT ("more (%)")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "time_less", CHANGE ("time, less (%)")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "time_more", CHANGE ("more (%)")),
+  BASE_MEMBER_END,
 };
 
 static double
@@ -61,22 +63,16 @@ change (double time_s, double as_is_s)
 BaseTable *
 rep_goodput_hangs_table (const GArray *hangs, double time_s)
 {
-  BaseTable *table = base_table_new (columns);
+  BaseTable *table = base_members_table (members, NULL);
   g_autoptr (GArray) rows = sorted (hangs, time_s);
   for (guint i = 0; i < rows->len; i++) {
     const GdpHang *hang = &g_array_index (rows, GdpHang, i);
     g_autofree char *as_it_is = text_of (hang, hang->value), *less = text_of (hang, hang->end[0]),
                     *more = text_of (hang, hang->end[1]);
-    base_table_row (table);
-    base_table_text (table, "name", hang->name);
+    base_members_add (table, members, hang);
     base_table_text (table, "as_it_is", as_it_is);
     base_table_text (table, "with_less", less);
     base_table_text (table, "with_more", more);
-    base_table_number (table, "value", hang->value);
-    base_table_number (table, "value_less", hang->end[0]);
-    base_table_number (table, "value_more", hang->end[1]);
-    base_table_number (table, "goodput_less", hang->goodput[0]);
-    base_table_number (table, "goodput_more", hang->goodput[1]);
     base_table_number (table, "time_less", change (hang->time_s[0], time_s));
     base_table_number (table, "time_more", change (hang->time_s[1], time_s));
   }

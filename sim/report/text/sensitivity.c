@@ -5,29 +5,28 @@
 
 #include "json-private.h"
 
-static const BaseColumn columns[] = {
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
-  { "line", "line", BASE_CELL_INTEGER, 0, NULL },
-  { "value", "value", BASE_CELL_TEXT, 0, NULL },
-  { "less", "with less of it (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { "more", "with more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define HANG(...) BASE_MEMBER (RepHang, __VA_ARGS__)
+static const BaseMember hang_members[] = {
+  HANG ("source", source, .title = "source", .names = base_source_names),
+  HANG ("name", name, .title = "constant"),
+  HANG ("line", line, .title = "line", .positive = TRUE),
+  HANG ("value", value, .title = "value"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "less", BASE_SHOWN ("with less of it (%)", 100, "%+.2f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "more", BASE_SHOWN ("with more (%)", 100, "%+.2f")),
+  BASE_MEMBER_END,
 };
-
+static const BaseMember members[] = {
+  { .kind = BASE_MEMBER_GROUP, .sub = hang_members },
+  HANG ("note", note, .title = "where it comes from"),
+  BASE_MEMBER_END,
+};
 /* Of what is ranked. */
-static const BaseColumn first_columns[] = {
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
-  { "line", "line", BASE_CELL_INTEGER, 0, NULL },
-  { "value", "value", BASE_CELL_TEXT, 0, NULL },
-  { "less", "with less of it (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { "more", "with more (%)", BASE_CELL_NUMBER, 100, "%+.2f" },
-  { "less_first", "first with less", BASE_CELL_TEXT, 0, NULL },
-  { "more_first", "first with more", BASE_CELL_TEXT, 0, NULL },
-  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static const BaseMember first_members[] = {
+  { .kind = BASE_MEMBER_GROUP, .sub = hang_members },
+  HANG ("less_first", less_first, .title = "first with less"),
+  HANG ("more_first", more_first, .title = "first with more"),
+  HANG ("note", note, .title = "where it comes from"),
+  BASE_MEMBER_END,
 };
 
 static void
@@ -98,24 +97,15 @@ rep_sensitivity_sort (RepSensitivity *sensitivity)
 BaseTable *
 rep_sensitivity_table (const RepSensitivity *sensitivity, double least)
 {
-  BaseTable *table = base_table_new (sensitivity->first != NULL ? first_columns : columns);
+  const BaseMember *shown = sensitivity->first != NULL ? first_members : members;
+  BaseTable *table = base_members_table (shown, NULL);
   for (guint i = 0; i < sensitivity->hangs->len; i++) {
     const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
     if (reach (hang, sensitivity->answer_s) < least * sensitivity->answer_s && !changes_first (hang))
       continue;
-    base_table_row (table);
-    base_table_text (table, "source", base_source_name (hang->source));
-    base_table_text (table, "name", hang->name);
-    if (hang->line > 0)
-      base_table_integer (table, "line", hang->line);
-    base_table_text (table, "value", hang->value);
+    base_members_add (table, shown, hang);
     base_table_number (table, "less", hang->less_s / sensitivity->answer_s - 1);
     base_table_number (table, "more", hang->more_s / sensitivity->answer_s - 1);
-    if (sensitivity->first != NULL) {
-      base_table_text (table, "less_first", hang->less_first);
-      base_table_text (table, "more_first", hang->more_first);
-    }
-    base_table_text (table, "note", hang->note);
   }
   return table;
 }
@@ -145,15 +135,13 @@ rep_sensitivity_text (const RepSensitivity *sensitivity, GString *out)
 void
 rep_sensitivity_json (const RepSensitivity *sensitivity, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = rep_sensitivity_table (sensitivity, 0);
   json_builder_set_member_name (json, "sensitivity");
   json_builder_begin_object (json);
   rep_json_number (json, "changed_by", sensitivity->by);
   rep_json_integer (json, "tried", sensitivity->n_tried);
   if (sensitivity->first != NULL)
     rep_json_text (json, "first", sensitivity->first);
-  json_builder_set_member_name (json, "constants");
-  base_table_build_json (table, json);
+  rep_json_table (json, "constants", rep_sensitivity_table (sensitivity, 0));
   json_builder_end_object (json);
 }
 

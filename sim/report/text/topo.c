@@ -2,40 +2,27 @@
 
 #include <string.h>
 
-#include "base/table.h"
 #include "json-private.h"
 #include "report/envelope.h"
 
 const char *
 rep_device_kind_name (CluDevKind kind)
 {
-  switch (kind) {
-    case CLU_DEV_GPU:
-      return "gpu";
-    case CLU_DEV_NVSWITCH:
-      return "nvswitch";
-    case CLU_DEV_PCIE_SWITCH:
-      return "pcie_switch";
-    case CLU_DEV_SOCKET:
-      return "socket";
-    case CLU_DEV_MEMORY:
-      return "memory";
-    case CLU_DEV_NIC:
-      return "nic";
-    case CLU_DEV_NVME:
-      return "nvme";
-    case CLU_DEV_SWITCH:
-      return "switch";
-    case CLU_DEV_FRONTEND_NIC:
-      return "frontend_nic";
-    case CLU_DEV_MANAGEMENT_NIC:
-      return "management_nic";
-    case CLU_DEV_STORAGE:
-      return "storage";
-    case CLU_DEV_N:
-      break;
-  }
-  g_return_val_if_reached ("?");
+  static const char *const names[CLU_DEV_N] = {
+    [CLU_DEV_GPU] = "gpu",
+    [CLU_DEV_NVSWITCH] = "nvswitch",
+    [CLU_DEV_PCIE_SWITCH] = "pcie_switch",
+    [CLU_DEV_SOCKET] = "socket",
+    [CLU_DEV_MEMORY] = "memory",
+    [CLU_DEV_NIC] = "nic",
+    [CLU_DEV_NVME] = "nvme",
+    [CLU_DEV_SWITCH] = "switch",
+    [CLU_DEV_FRONTEND_NIC] = "frontend_nic",
+    [CLU_DEV_MANAGEMENT_NIC] = "management_nic",
+    [CLU_DEV_STORAGE] = "storage",
+  };
+  g_return_val_if_fail (kind < CLU_DEV_N, "?");
+  return names[kind];
 }
 
 /* Links that a person would call the same: class, kinds of ends, rates, latency and provenance. */
@@ -78,40 +65,36 @@ link_groups (const Clu *clu)
   return groups;
 }
 
-static const BaseColumn link_columns[] = {
-  { "link_class", "link class", BASE_CELL_TEXT, 0, NULL },
-  { "between", "between", BASE_CELL_TEXT, 0, NULL },
-  { "count", "count", BASE_CELL_INTEGER, 0, NULL },
-  { "lanes", "lanes", BASE_CELL_NUMBER, 0, "%g" },
-  { "specified_Bps", "specified (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "reached_Bps", "reached (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "reached_by_kernels_Bps", "by kernels (GB/s)", BASE_CELL_NUMBER, 1e-9, "%.2f" },
-  { "duplex", "duplex", BASE_CELL_NUMBER, 0, "%.3g" },
-  { "latency_s", "latency (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+BASE_MEMBER_NUMBER_OF (reached_Bps, LinkGroup, it->like.rate_Bps * it->like.efficiency)
+BASE_MEMBER_NUMBER_OF (by_kernels_Bps, LinkGroup, it->like.rate_Bps * it->like.sm_efficiency)
+
+#define GIGABYTES(head) BASE_SHOWN (head, 1e-9, "%.2f")
+#define GROUP(...)      BASE_MEMBER (LinkGroup, __VA_ARGS__)
+static const BaseMember link_members[] = {
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "link_class", .title = "link class"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "between", .title = "between"),
+  GROUP ("count", n, .title = "count"),
+  GROUP ("lanes", like.lanes, BASE_SHOWN ("lanes", 1, "%g")),
+  GROUP ("specified_Bps", like.rate_Bps, GIGABYTES ("specified (GB/s)")),
+  { .key = "reached_Bps", .number = reached_Bps, GIGABYTES ("reached (GB/s)") },
+  { .key = "reached_by_kernels_Bps", .number = by_kernels_Bps, GIGABYTES ("by kernels (GB/s)") },
+  GROUP ("duplex", like.duplex, BASE_SHOWN ("duplex", 1, "%.3g")),
+  GROUP ("latency_s", like.latency_s, BASE_SHOWN ("latency (us)", 1e6, "%.3f")),
+  GROUP ("source", like.source, .title = "source", .names = base_source_names),
+  BASE_MEMBER_END,
 };
 
 static BaseTable *
 links_table (const Clu *clu)
 {
-  BaseTable *table = base_table_new (link_columns);
+  BaseTable *table = base_members_table (link_members, NULL);
   g_autoptr (GArray) groups = link_groups (clu);
   for (guint i = 0; i < groups->len; i++) {
     const LinkGroup *group = &g_array_index (groups, LinkGroup, i);
-    const CluLink *link = &group->like;
     g_autofree char *between = g_strdup_printf ("%s - %s", rep_device_kind_name (group->a), rep_device_kind_name (group->b));
-    base_table_row (table);
-    base_table_text (table, "link_class", clu_resource_class (clu, link->forward));
+    base_members_add (table, link_members, group);
+    base_table_text (table, "link_class", clu_resource_class (clu, group->like.forward));
     base_table_text (table, "between", between);
-    base_table_integer (table, "count", group->n);
-    base_table_number (table, "lanes", link->lanes);
-    base_table_number (table, "specified_Bps", link->rate_Bps);
-    base_table_number (table, "reached_Bps", link->rate_Bps * link->efficiency);
-    base_table_number (table, "reached_by_kernels_Bps", link->rate_Bps * link->sm_efficiency);
-    base_table_number (table, "duplex", link->duplex);
-    base_table_number (table, "latency_s", link->latency_s);
-    base_table_text (table, "source", base_source_name (link->source));
   }
   return table;
 }

@@ -51,8 +51,7 @@ rep_validate_tsv (const GArray *scores, GString *out)
 void
 rep_validate_json (const GArray *scores, JsonBuilder *json)
 {
-  g_autoptr (BaseTable) table = base_members_table (score_members, scores);
-  base_table_build_json (table, json);
+  base_members_list (score_members, scores, json);
 }
 
 #define POINT(...) BASE_MEMBER (CalPrediction, __VA_ARGS__)

@@ -43,6 +43,7 @@ struct BaseMember {
   const char *key; /* tables end with 0 in all fields */
   BaseMemberKind kind;
   size_t offset;     /* in the struct */
+  size_t through;    /* 1 + the offset of a pointer in the struct: `offset` is in what it points to; 0: none */
   const char *title; /* as of BaseColumn, like the next two */
   double scale;
   const char *format;
@@ -53,7 +54,7 @@ struct BaseMember {
   gboolean positive;                                 /* a number that is not above 0 is null */
   gboolean optional;                                 /* left out of JSON where it is null */
   gboolean no_column;                                /* tables of all single values leave it out */
-  gboolean by_hand;                                  /* a column of tables that base_members_add leaves empty: code fills it */
+  gboolean by_hand;                                  /* a column of tables alone, which code fills */
   gboolean (*when) (const void *of);                 /* FALSE: null */
   double (*number) (const void *of);                 /* computed, in place of what stands at the offset */
   const char *(*text) (const void *of);              /* likewise; borrowed from `of` or static */
@@ -71,6 +72,7 @@ struct BaseMember {
       const char **: BASE_MEMBER_TEXT,                    \
       char (*)[16]: BASE_MEMBER_CHARS,                    \
       char (*)[64]: BASE_MEMBER_CHARS,                    \
+      char (*)[160]: BASE_MEMBER_CHARS,                   \
       GArray **: BASE_MEMBER_LIST,                        \
       GPtrArray **: BASE_MEMBER_LIST_OF_POINTERS,         \
       default: BASE_MEMBER_GROUP)
@@ -80,6 +82,9 @@ struct BaseMember {
   {                                                                            \
     .key = (name), .kind = (what), .offset = offsetof (T, member), __VA_ARGS__ \
   }
+/* A member of the struct P that a member of T points to. */
+#define BASE_MEMBER_THROUGH(T, pointer, P, name, member, ...) \
+  BASE_MEMBER_AS (BASE_MEMBER_KIND_OF (P, member), P, name, member, .through = 1 + offsetof (T, pointer), __VA_ARGS__)
 /* Parts of a sum: an array of double, named by an array of texts. */
 #define BASE_MEMBER_PARTS_OF(T, name, member, texts, n, ...) \
   BASE_MEMBER_AS (BASE_MEMBER_PARTS, T, name, member, .parts = (texts), .n_parts = (n), __VA_ARGS__)
@@ -125,13 +130,15 @@ char **base_members_paths (const BaseMember *members, const void *of);
 
 /* Members of the object that is open. */
 void base_members_json (const BaseMember *members, const void *of, JsonBuilder *json);
+/* An array with an object for each item of a GArray of structs; NULL: empty. */
+void base_members_list (const BaseMember *members, const GArray *items, JsonBuilder *json);
 /* A table whose columns are the single values, without those of objects inside. `rows`: GArray of structs, each a row; NULL: no
  * rows yet. Returned: full. */
 BaseTable *base_members_table (const BaseMember *members, const GArray *rows);
 void base_members_add (BaseTable *table, const BaseMember *members, const void *of); /* one more row */
 /* A table of one row: all single values, or those of these paths, which end with NULL; "breakdown_s.*" are all its parts. A value
- * inside an object takes its name into that object's key: "breakdown_s.compute" is the column "breakdown_compute_s". Returned:
- * full. */
+ * inside an object takes its name into that object's key: "breakdown_s.compute" is the column "breakdown_compute_s". A path may
+ * name another column: "stops=failures.stops". Returned: full. */
 BaseTable *base_members_row (const BaseMember *members, const char *const *paths, const void *of);
 
 G_END_DECLS

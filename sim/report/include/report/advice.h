@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/table.h"
 #include "training/advice.h"
 
 G_BEGIN_DECLS
@@ -22,8 +23,9 @@ void rep_advice_json (const GArray *advice, JsonBuilder *json);
 /* `all`: with what cannot run. */
 void rep_advice_text (const GArray *advice, gboolean all, GString *out);
 
-/* Tables of a page; what cannot run is left out. */
-void rep_advice_html (const GArray *advice, GString *html);
+/* Those of a kind that can run, and what heads them. Returned: full. */
+BaseTable *rep_advice_table (const GArray *advice, TrnChangeKind kind);
+extern const char *const rep_advice_titles[TRN_CHANGE_KINDS];
 
 G_END_DECLS
 

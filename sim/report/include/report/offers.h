@@ -13,9 +13,8 @@ void rep_offers_text (const PlnOffers *offers, GString *out);
 void rep_offers_tsv (const PlnOffers *offers, GString *out);
 /* Members of the open object. */
 void rep_offers_json (const PlnOffers *offers, JsonBuilder *json);
-/* For plots/cost.gp: a row an offer, with the parts of REP_OFFERS_PARTS. */
-#define REP_OFFERS_PARTS "bought rent once energy"
-void rep_offers_cost_tsv (const PlnOffers *offers, GString *out);
+/* What each costs, by part, as one more RepPicture (report/pictures.h). */
+void rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures);
 /* Why none will do; NULL: one does. Returned: full. */
 char *rep_offers_infeasible (const PlnOffers *offers);
 

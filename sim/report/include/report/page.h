@@ -2,6 +2,7 @@
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
+#include "base/lookup.h"
 #include "base/table.h"
 #include "report/advice.h"
 #include "report/envelope.h"
@@ -9,24 +10,6 @@
 #include "plan/plan.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  const char *caption; /* a sentence */
-  const char *svg;
-} RepFigure;
-
-/* How good answers of a kind have been: from calibrate/record.yaml. */
-typedef struct {
-  BaseHead head;
-  BaseStr what, part;
-  BaseNum points, median, tail, quantile; /* errors as fractions; the quantile that tail is of */
-} RepRecordRow;
-typedef struct {
-  BaseHead head;
-  BaseStr name;
-  BaseList rows; /* RepRecordRow */
-} RepRecord;
-extern const BaseSchema rep_schema_record;
 
 typedef struct {
   const char *title, *lead;      /* lead NULL: none */
@@ -47,14 +30,12 @@ typedef struct {
   const GArray *advice;          /* RepAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const BaseTable *prices;       /* with their sources; NULL: none were counted */
-  const RepFigure *figures;
-  unsigned n_figures;
-  const char *undrawn;           /* why there are none; NULL */
-  const RepRecord *record;       /* NULL: not known */
+  const GPtrArray *pictures;     /* RepPicture */
 } RepPage;
 
-/* Returned: full, g_free. */
-char *rep_page (const RepPage *page);
+/* `lookup` finds plots/ and what is known of errors; *drawn: FALSE without gnuplot, and the page says so. Returned: full, g_free;
+ * NULL and *error on failure. */
+char *rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError **error);
 
 G_END_DECLS
 

@@ -1,10 +1,73 @@
-/* What pictures of a run are drawn from: TSV with a header line, as the scripts of plots/ read it. */
+/* Pictures: what is drawn by which script of plots/, and the data that it reads: TSV with a header line. */
 #ifndef REPORT_PICTURES_H
 #define REPORT_PICTURES_H
 
+#include "base/lookup.h"
+#include "report/compare.h"
+#include "report/sensitivity.h"
+#include "report/validate.h"
 #include "goodput/goodput.h"
 
 G_BEGIN_DECLS
+
+typedef struct {
+  const char *name;    /* of the file, without ending: "timeline" */
+  const char *script;  /* of plots/ */
+  const char *caption; /* what it shows, a sentence */
+  GString *tsv;        /* owned */
+  GString *more;       /* owned: a second table, for the variable `variable`; NULL: none */
+  const char *variable;
+  char *settings; /* owned: further gnuplot assignments, each with a ';' before it */
+} RepPicture;
+
+/* Returned: full, of RepPicture. */
+GPtrArray *rep_pictures_new (void);
+/* One more; takes tsv and settings, which may be NULL. Returned: borrowed. */
+RepPicture *rep_pictures_add (GPtrArray *pictures, const char *name, const char *script, const char *caption, const char *title,
+                              GString *tsv, char *settings);
+
+/* ---- what there is to draw, behind what there is; titles name `scenario` ---- */
+
+/* All of a run, in the order of reading. */
+void rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario);
+/* Goodput by the interval between checkpoints, where more than one was followed. */
+void rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario);
+/* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". */
+void rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
+void rep_pictures_add_sensitivity (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what);
+
+/* Bus bandwidth of a table of collectives. */
+void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);
+/* The map of winners, and the bandwidths. */
+void rep_pictures_add_compare (GPtrArray *pictures, const RepCompare *compare, const char *topology);
+/* Predicted against measured (CalPrediction); those of `name`. */
+void rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *name);
+
+/* ---- drawing ---- */
+
+/* ".svg", ".png" or ".pdf", which the scripts draw; NULL: `path` ends in none of them. */
+const char *rep_picture_ending (const char *path);
+/* `path` with `suffix` before its ending: "a/f.svg", "_busbw" gives "a/f_busbw.svg"; with `ending` in place of its own, NULL keeps
+ * it. Returned: full. */
+char *rep_picture_path (const char *path, const char *suffix, const char *ending);
+/* 'text' as gnuplot reads it, quotes doubled. Returned: full. */
+char *rep_picture_quote (const char *text);
+
+/* Into memory: *out is full, and NULL without gnuplot. `lookup` finds plots/; `flag` asked for it. FALSE and *error on failure. */
+gboolean rep_picture_render (const RepPicture *picture, const BaseLookup *lookup, const char *flag, const char *ending,
+                             GString **out, GError **error);
+
+typedef struct {
+  char *path;     /* owned */
+  GString *bytes; /* owned */
+} RepFile;
+
+/* As `path`, by its ending. Returned: full, of RepFile: the picture; without gnuplot its data and a shell script that draws them,
+ * and `talk` says so. NULL and *error on failure. */
+GPtrArray *rep_picture_draw (const RepPicture *picture, const BaseLookup *lookup, const char *flag, const char *path, GString *talk,
+                             GError **error);
+
+/* ---- data of a run ---- */
 
 /* plots/breakdown.gp: part, value_s, in the order of the answer: of a training step the parts that are not zero, which sum to
  * it; of a collective or a copy the terms of the closed form. FALSE: there are none (several jobs). */

@@ -34,9 +34,8 @@ BaseTable *rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most
 BaseTable *rep_plan_prices (const Pln *plan);
 /* Whether there is time and cost to draw: a run with tokens, and a row with a price. */
 gboolean rep_plan_has_pictures (const Pln *plan, const PlnResult *result);
-/* What plots/front.gp and plots/cost.gp read: the best of each machine, with the front, by time; and by part, as ranked. */
-void rep_plan_front_tsv (const Pln *plan, const PlnResult *result, GString *out);
-void rep_plan_cost_tsv (const Pln *plan, const PlnResult *result, GString *out);
+/* RepPictures (report/pictures.h) of the best of each machine: with the front, by time; and what they cost, by part. */
+void rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures);
 
 G_END_DECLS
 

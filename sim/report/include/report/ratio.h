@@ -91,11 +91,9 @@ void rep_ratio_tsv (const RepRatio *ratio, GString *out);
 /* Members of the open object. */
 void rep_ratio_json (const RepRatio *ratio, JsonBuilder *json);
 
-/* Pictures: cells of plots/heat.gp with its lines, and curves of plots/scaling.gp. FALSE: fewer than two points ran. */
-gboolean rep_ratio_has_batches (const RepRatio *ratio); /* more than one */
-gboolean rep_ratio_heat_tsv (const RepRatio *ratio, GString *cells, GString *lines);
-/* FALSE: one number of nodes. */
-gboolean rep_ratio_scaling_tsv (const RepRatio *ratio, GString *out);
+/* RepPictures (report/pictures.h): cells of ratios with the lines where they turn; throughput by GPUs, of several numbers of them.
+ * FALSE: fewer than two points ran, and there is nothing to draw. */
+gboolean rep_ratio_pictures (const RepRatio *ratio, const char *name, GPtrArray *pictures);
 
 G_END_DECLS
 

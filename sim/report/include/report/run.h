@@ -35,6 +35,7 @@ void rep_goodput_tsv (const Gdp *goodput, GString *out);
 /* Its closed form taken apart: rates with their sources, and the terms. */
 void rep_goodput_terms_text (const Gdp *goodput, GString *out);
 void rep_goodput_json (const Gdp *goodput, JsonBuilder *json);
+extern const BaseMember rep_goodput_members[];
 /* What it hangs on (gdp_hangs, whose *time_s is the second argument), what moves the time most first: a table, returned
  * full; text; "goodput_sensitivity" into the open object; name, less, more for plots/tornado.gp. */
 BaseTable *rep_goodput_hangs_table (const GArray *hangs, double time_s);

@@ -1,0 +1,120 @@
+/* Pictures and reports as files of the answer. */
+#include "draw-private.h"
+
+gboolean
+cli_plot_check (const Cli *cli, const char *flag, const char *path, GError **error)
+{
+  return rep_picture_ending (path) != NULL ||
+         cli_fail (cli, error, "%s '%s': the ending decides the format; .svg, .png and .pdf are accepted", flag, path);
+}
+
+/* An error of this layer's callees as the verb's own, where it is the user's fault. Takes `cause`. */
+static gboolean
+fail (const Cli *cli, GError *cause, GError **error)
+{
+  if (cause->domain == BASE_ERROR && cause->code == (gint)BASE_ERROR_INPUT) {
+    cli_fail (cli, error, "%s", cause->message);
+    g_error_free (cause);
+  } else
+    g_propagate_error (error, cause);
+  return FALSE;
+}
+
+static gboolean
+draw_one (Cli *cli, const char *flag, const char *path, const RepPicture *picture, GError **error)
+{
+  GError *cause = NULL;
+  g_autoptr (GPtrArray) files = rep_picture_draw (picture, cli->lookup, flag, path, cli->talk, &cause);
+  if (files == NULL)
+    return fail (cli, cause, error);
+  for (guint i = 0; i < files->len; i++) {
+    RepFile *file = files->pdata[i];
+    if (!cli_add_file (cli, flag, file->path, g_steal_pointer (&file->bytes), error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cli_draw (Cli *cli, const char *flag, const char *path, const GPtrArray *pictures, GError **error)
+{
+  for (guint i = 0; i < pictures->len; i++) {
+    const RepPicture *picture = pictures->pdata[i];
+    g_autofree char *suffix = i > 0 ? g_strconcat ("_", picture->name, NULL) : g_strdup ("");
+    g_autofree char *beside = rep_picture_path (path, suffix, NULL);
+    if (!draw_one (cli, flag, beside, picture, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cli_draw_folder (Cli *cli, const char *flag, const char *folder, const GPtrArray *pictures, GError **error)
+{
+  if (!cli_make_folder (cli, flag, folder, error))
+    return FALSE;
+  for (guint i = 0; i < pictures->len; i++) {
+    const RepPicture *picture = pictures->pdata[i];
+    g_autofree char *file = g_strconcat (picture->name, ".svg", NULL), *path = g_build_filename (folder, file, NULL);
+    if (!draw_one (cli, flag, path, picture, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- reports ---- */
+
+gboolean
+cli_page_check (const Cli *cli, const char *path, GError **error)
+{
+  return g_str_has_suffix (path, ".html") || g_str_has_suffix (path, ".htm") ||
+         cli_fail (cli, error, "--report '%s': a page of HTML is written; .html and .htm are accepted", path);
+}
+
+gboolean
+cli_page_add (Cli *cli, const char *path, const GPtrArray *pictures, RepPage *page, GError **error)
+{
+  GError *cause = NULL;
+  RepEnvelope envelope = cli_envelope (cli);
+  page->envelope = &envelope;
+  page->pictures = pictures;
+  if (!cli_lookup (cli, error))
+    return FALSE;
+  gboolean drawn;
+  g_autofree char *html = rep_page (page, cli->lookup, &drawn, &cause);
+  if (html == NULL)
+    return fail (cli, cause, error);
+  if (!drawn)
+    g_string_append_printf (cli->talk, "gnuplot is not installed: %s has no pictures\n", path);
+  return cli_add_file (cli, "--report", path, g_string_new (html), error);
+}
+
+gboolean
+cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path,
+                const CliSweepPage *what, GError **error)
+{
+  g_auto (CliComm) comm = { 0 };
+  g_auto (ColAnswer) coll = { 0 };
+  if (!cli_comm_open (cli, flags, question, question->nodes[question->n_nodes - 1], &comm, error))
+    return FALSE;
+  ColCollRequest request = { .op = question->op,
+                             .size_B = size_B,
+                             .dtype = question->dtype,
+                             .algo = question->algo,
+                             .proto = question->proto,
+                             .root = question->root };
+  if (!col_coll_price (comm.comm, &request, &coll, error))
+    return FALSE;
+  g_autoptr (GString) header = g_string_new (NULL);
+  cli_comm_header (cli, &comm, header);
+  g_autofree char *title = g_strdup_printf ("%s on %s", base_name (mdl_op_names, (int)question->op), clu_name (comm.clu));
+  RepPage page = { .title = title,
+                   .lead = what->lead,
+                   .said = what->said,
+                   .header = header->str,
+                   .clu = comm.clu,
+                   .rows = what->rows,
+                   .coll = &coll,
+                   .text = what->text };
+  return cli_page_add (cli, path, what->pictures, &page, error);
+}

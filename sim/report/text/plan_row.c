@@ -1,0 +1,199 @@
+/* A row of a plan: a machine and a cut of the model, what it takes and what it costs. */
+#include <math.h>
+
+#include "json-private.h"
+#include "plan-private.h"
+
+#define DAY_S 86400.0
+
+/* "400 Gb/s, 2:1"; NULL where the machine is as its topology has it. Returned: full. */
+static char *
+variant_of (const PlnMachine *machine)
+{
+  const char *rate = machine->nic_rate, *over = machine->oversubscription;
+  if (rate == NULL && over == NULL)
+    return NULL;
+  return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
+                      over != NULL ? ":1" : "", NULL);
+}
+
+char *
+rep_plan_machine (const Pln *plan, guint machine)
+{
+  const PlnMachine *m = &g_array_index (pln_machines (plan), PlnMachine, machine);
+  g_autofree char *variant = variant_of (m);
+  char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
+                                variant != NULL ? ")" : "");
+  return g_strdelimit (text, "\t\r\n", ' ');
+}
+
+double
+rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part)
+{
+  if (row->way != PLN_WAY_OWN)
+    return (double)NAN;
+  return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
+}
+
+char *
+rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
+{
+  g_autofree char *machine = rep_plan_machine (plan, row->machine);
+  GString *text = g_string_new (machine);
+  const TrnClosedAsk *ask = &row->ask;
+  g_string_append_printf (text, ", tp %u", ask->tp);
+  if (ask->cp > 1)
+    g_string_append_printf (text, ", cp %u", ask->cp);
+  g_string_append_printf (text, ", pp %u", ask->pp);
+  if (ask->ep > 1)
+    g_string_append_printf (text, ", ep %u", ask->ep);
+  g_string_append_printf (text, ", zero %u, mb %u", ask->zero, ask->micro_batch);
+  if (ask->pp > 1)
+    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
+  g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
+  return g_string_free (text, FALSE);
+}
+
+/* The largest part of a step that is not compute. */
+static const char *
+waits_for (const TrnClosedStep *step)
+{
+  TrnPart most = TRN_PART_EXPOSED_TP;
+  for (int p = 0; p < TRN_PART_N; p++)
+    if (p != TRN_PART_COMPUTE && step->part_s[p] > step->part_s[most])
+      most = (TrnPart)p;
+  return step->part_s[most] > 0.01 * step->step_time_s ? trn_part_names[most] : NULL;
+}
+
+/* ---- its members ---- */
+
+/* A row with what its values depend on. */
+typedef struct {
+  const PlnMachine *machine;
+  const PlnChoiceRow *row;
+  guint rank;
+  char *variant;        /* owned */
+  gboolean run, priced; /* the goal has tokens; and the row a price */
+  double bought_usd[PLN_BUY_N];
+  char *rival; /* owned; of the first row: what comes next */
+  double margin, rival_more, rival_odds;
+} Line;
+
+BASE_MEMBER_WHEN (has_run, Line, it->run)
+BASE_MEMBER_WHEN (is_priced, Line, it->priced)
+BASE_MEMBER_WHEN (is_owned, Line, it->priced && it->row->way == PLN_WAY_OWN)
+BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_WAY_RENT)
+BASE_MEMBER_WHEN (fails, Line, it->machine->fails)
+BASE_MEMBER_TEXT_OF (by, Line, it->row->simulated ? "engine" : "formula")
+BASE_MEMBER_TEXT_OF (pareto, Line, it->priced ? (it->row->front ? "yes" : "no") : NULL)
+BASE_MEMBER_TEXT_OF (waits, Line, waits_for (&it->row->step))
+BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
+
+#define LINE(...)         BASE_MEMBER (Line, __VA_ARGS__)
+#define MACHINE(...)      BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
+#define ROW(...)          BASE_MEMBER_THROUGH (Line, row, PlnChoiceRow, __VA_ARGS__)
+#define BOUGHT(key, part) LINE (key "_usd", bought_usd[PLN_BUY_##part], .when = is_owned)
+#define THOUSANDS(head)   BASE_SHOWN (head, 1e-3, "%.4g")
+static const BaseMember members[] = {
+  LINE ("rank", rank, .title = "#"),
+  MACHINE ("topology", topology, .title = "topology"),
+  MACHINE ("nic_rate", nic_rate),
+  MACHINE ("oversubscription", oversubscription),
+  LINE ("variant", variant, .title = "variant"),
+  MACHINE ("nodes", nodes, .title = "nodes"),
+  MACHINE ("gpus", gpus, .title = "GPUs"),
+  ROW ("tp", ask.tp, .title = "tp"),
+  ROW ("pp", ask.pp, .title = "pp"),
+  ROW ("vp", ask.vp, .title = "vp"),
+  ROW ("cp", ask.cp, .title = "cp"),
+  ROW ("ep", ask.ep, .title = "ep"),
+  ROW ("dp", ask.dp, .title = "dp"),
+  ROW ("zero", ask.zero, .title = "zero"),
+  ROW ("micro_batch", ask.micro_batch, .title = "mb"),
+  ROW ("schedule", ask.schedule, .title = "schedule", .names = mdl_schedule_names),
+  ROW ("recompute", ask.recompute, .title = "recompute", .names = trn_again_names),
+  ROW ("step_time_s", step_time_s, BASE_SHOWN ("step (s)", 1, "%.3f")),
+  ROW ("step_time_lo_s", step_time_lo_s),
+  ROW ("step_time_hi_s", step_time_hi_s),
+  { .key = "by", .text = by, .title = "by" },
+  ROW ("mfu", step.mfu, BASE_SHOWN ("MFU (%)", 100, "%.1f")),
+  ROW ("memory_B", step.memory_B, BASE_SHOWN ("memory (GiB)", 1.0 / (1 << 30), "%.1f")),
+  ROW ("goodput", goodput, BASE_SHOWN ("goodput (%)", 100, "%.2f"), .when = fails),
+  ROW ("checkpoint_every_steps", every_steps),
+  ROW ("time_s", run_s, BASE_SHOWN ("days", 1 / DAY_S, "%.1f"), .when = has_run),
+  ROW ("way", way, .title = "way", .names = pln_way_names, .when = is_priced),
+  ROW ("capital_usd", money.capital_usd, THOUSANDS ("capital (k$)"), .when = is_owned),
+  ROW ("rent_usd", money.rent_usd, THOUSANDS ("rent (k$)"), .when = is_rented),
+  ROW ("power_W", power_W, BASE_SHOWN ("power (kW)", 1e-3, "%.0f")),
+  ROW ("energy_J", money.energy_J, BASE_SHOWN ("energy (MWh)", 1 / 3.6e9, "%.0f"), .when = has_run),
+  ROW ("energy_usd", money.energy_usd, .when = is_priced),
+  BOUGHT ("nodes", NODES),
+  BOUGHT ("network", NETWORK),
+  BOUGHT ("adapters", ADAPTERS),
+  BOUGHT ("switches", SWITCHES),
+  BOUGHT ("optics", OPTICS),
+  BOUGHT ("cables", CABLES),
+  BOUGHT ("storage", STORAGE),
+  ROW ("total_usd", money.total_usd, THOUSANDS ("cost (k$)"), .when = is_priced),
+  ROW ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.3f"), .when = is_priced),
+  { .key = "pareto", .text = pareto, .title = "front" },
+  { .key = "bound_by", .text = waits, .title = "waits most for" },
+  ROW ("checkpoint_stall_s", checkpoint.stall_s, .when = fails),
+  ROW ("checkpoint_drain_s", checkpoint.drain_s, .when = fails),
+  ROW ("checkpoint_restore_s", checkpoint.restore_s, .when = fails),
+  { .key = "days", .number = days, .when = has_run },
+  /* for --vary: of the first row, what comes next */
+  LINE ("margin", margin),
+  LINE ("rival", rival),
+  LINE ("rival_more", rival_more),
+  LINE ("rival_odds", rival_odds),
+  BASE_MEMBER_END,
+};
+
+double
+rep_plan_margin (const Pln *plan, const PlnResult *result)
+{
+  if (result->rows->len < 2 || pln_aim (plan) == PLN_AIM_PARETO)
+    return (double)NAN;
+  return pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 1)) /
+             pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 0)) -
+         1;
+}
+
+/* What comes behind the first: the runner-up, and the best of another machine. */
+static void
+take_next (const Pln *plan, const PlnResult *result, Line *line)
+{
+  line->margin = rep_plan_margin (plan, result);
+  if (result->rivals->len == 0)
+    return;
+  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  line->rival = rep_plan_machine (plan, g_array_index (result->rows, PlnChoiceRow, rival->row).machine);
+  line->rival_more = rival->more;
+  line->rival_odds = rival->odds;
+}
+
+BaseTable *
+rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
+{
+  BaseTable *table = base_members_table (members, NULL);
+  g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
+  const double none = (double)NAN;
+  for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
+    const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
+    const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
+    const gboolean run = pln_tokens (plan) > 0;
+    if (result->per_machine && seen[row->machine])
+      continue;
+    seen[row->machine] = TRUE;
+    Line line = { machine, row, i + 1, variant_of (machine), run, run && row->way != PLN_WAY_NONE, { 0 }, NULL, none, none, none };
+    for (int b = 0; b < PLN_BUY_N; b++)
+      line.bought_usd[b] = rep_plan_bought_usd (machine, row, (PlnBuy)b);
+    if (i == 0)
+      take_next (plan, result, &line);
+    base_members_add (table, members, &line);
+    g_free (line.variant);
+    g_free (line.rival);
+  }
+  return table;
+}
