@@ -157,12 +157,3 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
 }
-
-double
-mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop)
-{
-  (void)hop; /* the same line format on every hop */
-  if (library == NULL || proto < 0 || proto >= MDL_PROTO_N)
-    return 1.0;
-  return fmax (library->protocols.at[proto].wire.v, 1.0);
-}

@@ -20,16 +20,6 @@ mdl_launch_replays (MdlLaunch launch)
   return launch == MDL_LAUNCH_GRAPH || launch == MDL_LAUNCH_REGISTERED;
 }
 
-const char *
-mdl_hop_name (MdlHop hop)
-{
-  static const char *const name[MDL_HOP_N] = {
-    [MDL_HOP_NVLINK] = "nvlink", [MDL_HOP_PCIE] = "pcie",         [MDL_HOP_HOST] = "host",
-    [MDL_HOP_NET] = "net",       [MDL_HOP_NET_HOST] = "net_host", [MDL_HOP_TCP] = "tcp",
-  };
-  return hop < MDL_HOP_N ? name[hop] : "?";
-}
-
 const struct MdlLinks *
 mdl_library_links (const MdlLibrary *library)
 {

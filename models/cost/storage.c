@@ -70,29 +70,3 @@ mdl_storage_cost (const MdlStorage *storage, const MdlIoQuestion *q, MdlIoCost *
     cost->bound = cost->part_s[k] > cost->part_s[cost->bound] ? k : cost->bound;
   cost->band = storage->error.v;
 }
-
-static void
-tell (BaseNum *num, double value, BaseSource source)
-{
-  if (value > 0)
-    *num = (BaseNum){ .v = value, .set = TRUE, .source = source };
-}
-
-void
-mdl_storage_of_drives (const MdlDrive *drive, double n, const MdlStorage *base, MdlStorage *out)
-{
-  *out = *base;
-  MdlIoSide *sides[] = { &out->op[MDL_IO_READ], &out->op[MDL_IO_WRITE] };
-  double rates[] = { drive->read_Bps, drive->write_Bps > 0 ? drive->write_Bps : drive->read_Bps };
-  double iops[] = { drive->read_iops, drive->write_iops };
-  for (gsize i = 0; i < G_N_ELEMENTS (sides); i++) {
-    tell (&sides[i]->rate, n * rates[i], drive->source);
-    tell (&sides[i]->stream, rates[i], drive->source);
-    tell (&sides[i]->iops, n * iops[i], drive->source);
-    tell (&sides[i]->latency, drive->latency_s, drive->source);
-    if (iops[i] > 0)
-      sides[i]->random_iops.set = FALSE; /* data sheets give random requests */
-    if (drive->latency_s > 0)
-      sides[i]->random_latency.set = FALSE;
-  }
-}

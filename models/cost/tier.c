@@ -184,8 +184,9 @@ open_cost (const MdlTier *tier, const MdlTierQuestion *q, double *service_s, dou
   *wait_s = opens * m->latency.v;
 }
 
-void
-mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *ways, MdlStorage *out)
+/* As the closed queue sees it; what a path to a GPU adds is `ways`' (may be NULL). */
+static void
+tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *ways, MdlStorage *out)
 {
   memset (out, 0, sizeof *out);
   if (ways != NULL) {
@@ -223,7 +224,7 @@ mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *
 {
   memset (cost, 0, sizeof *cost);
   MdlStorage storage;
-  mdl_tier_storage (tier, q, ways, &storage);
+  tier_storage (tier, q, ways, &storage);
   double clients = fmax (q->clients, 1), open_s, wait_s;
   MdlIoQuestion all = { q->op, q->path, q->random, q->block_B, fmax (q->in_flight, 1) * clients };
   mdl_storage_cost (&storage, &all, &cost->all);
@@ -248,7 +249,7 @@ mdl_tier_busy_s_per_B (const MdlTier *tier, const MdlTierQuestion *question)
   q.shared = q.burst = FALSE;
   MdlTier whole = *tier;
   whole.type.side[q.op].client.set = whole.type.side[q.op].client_iops.set = FALSE;
-  mdl_tier_storage (&whole, &q, NULL, &storage);
+  tier_storage (&whole, &q, NULL, &storage);
   const MdlIoSide *side = &storage.op[q.op];
   double service_s = side->iops.set && side->iops.v > 0 ? 1 / side->iops.v : 0;
   return (q.block_B > 0 ? service_s / q.block_B : 0) + (side->rate.set && side->rate.v > 0 ? 1 / side->rate.v : 0);

@@ -137,3 +137,13 @@ mdl_kernel_power_s (const MdlKernels *kernels, const MdlGpu *gpu, MdlPrecision d
                    sustained ? "left by the limit" : "after an idle moment");
   return limited_s;
 }
+
+/* A constant alone, measured by forerun-probe (docs/probe_compute.md, `launch`). On the GPU, kernels of a stream that do nothing
+ * follow each other by `kernel_gap` when launched plainly, by `graph_kernel` inside a graph; times of kernels are those of plain
+ * launches. */
+double
+mdl_launch_cost_s (const MdlKernels *kernels, MdlLaunchKind kind)
+{
+  g_return_val_if_fail (kind < MDL_LAUNCH_COST_N, 0.0);
+  return kernels->launch.at[kind].v;
+}

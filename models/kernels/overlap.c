@@ -29,20 +29,6 @@
 /* A kernel keeps so much of the SMs and of the HBM, whatever runs beside it. */
 static const double LEAST_SHARE = 0.1;
 
-const BaseName mdl_overlap_kernel_names[] = {
-  { "gemm", MDL_OVERLAP_GEMM, "matrix products" },
-  { "attention", MDL_OVERLAP_ATTENTION, "attention in one kernel" },
-  { "memory", MDL_OVERLAP_MEMORY, "bound by HBM" },
-  { NULL, 0, NULL },
-};
-const BaseName mdl_overlap_comm_names[] = {
-  { "sm", MDL_OVERLAP_SM, "kernels that load and store" },
-  { "in_switch", MDL_OVERLAP_IN_SWITCH, "kernels that let the switch add and copy: NVLS" },
-  { "copy_engine", MDL_OVERLAP_COPY_ENGINE, "no kernel" },
-  { "pairwise", MDL_OVERLAP_PAIRWISE, "kernels of sends and receives" },
-  { NULL, 0, NULL },
-};
-
 /* SMs that collectives hold. */
 static double
 held_sms (const MdlGpu *gpu, const MdlOverlapComm *comm, unsigned n)

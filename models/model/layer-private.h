@@ -42,7 +42,6 @@ MdlWork *mdl_build_memory (MdlBuild *build, const char *name, double read_B, dou
 /* Nothing where the group is one rank. It starts after the work before it and the next one waits for it. Returns its index, -1
  * where it is not appended. */
 int mdl_build_coll (MdlBuild *build, const char *name, MdlOp op, MdlGroup group, double bytes, MdlFormat format);
-unsigned mdl_build_ranks (const MdlBuild *build, MdlGroup group);
 /* Index of the next work. */
 int mdl_build_next (const MdlBuild *build);
 /* The collective at `index` may be cut up with work `with`, and work `before` waits for it; -1 index: nothing is done, -1: as
@@ -54,7 +53,6 @@ void mdl_build_amend (MdlBuild *build, int index, int with, int before);
 /* Cast of `elements` of so many copies (experts) to the format of matrix products, both ways round; nothing in wider formats. */
 void mdl_build_cast (MdlBuild *build, const char *name, double elements, double copies);
 gboolean mdl_build_frozen (const MdlBuild *build);
-gboolean mdl_build_trained (const MdlBuild *build, const MdlLinear *linear);
 /* Matrices beside each other on one input of `tokens` rows (each: of one copy), cut by outputs over `group`, gathered with sp. */
 void mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group);
 void mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group);

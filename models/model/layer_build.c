@@ -78,8 +78,8 @@ mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write
   return work;
 }
 
-unsigned
-mdl_build_ranks (const MdlBuild *build, MdlGroup group)
+static unsigned
+ranks_of (const MdlBuild *build, MdlGroup group)
 {
   switch (group) {
     case MDL_GROUP_TP:
@@ -109,7 +109,7 @@ mdl_build_next (const MdlBuild *build)
 int
 mdl_build_coll (MdlBuild *build, const char *name, MdlOp op, MdlGroup group, double bytes, MdlFormat format)
 {
-  if (mdl_build_ranks (build, group) <= 1)
+  if (ranks_of (build, group) <= 1)
     return -1;
   const int at = mdl_build_next (build);
   MdlWork *work = append (build, MDL_WORK_COLL, name, format);
@@ -161,8 +161,8 @@ adapted (const MdlBuild *build, const MdlLinear *linear)
   return build->ask->lora_rank > 0 && (linear->lora & build->ask->lora_on) != 0;
 }
 
-gboolean
-mdl_build_trained (const MdlBuild *build, const MdlLinear *linear)
+static gboolean
+trained_here (const MdlBuild *build, const MdlLinear *linear)
 {
   return !mdl_build_frozen (build) || adapted (build, linear);
 }
@@ -244,7 +244,7 @@ one_wgrad (MdlBuild *build, const char *name, double out, double in, double rows
 static void
 linear_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 {
-  if (!mdl_build_trained (build, linear))
+  if (!trained_here (build, linear))
     return;
   build->pass = MDL_PASS_WGRAD;
   if (!adapted (build, linear)) {
@@ -280,7 +280,7 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   const double input = rows * linears[0].in * linears[0].copies, input_B = input * build->element_B;
   gboolean trained = FALSE;
   for (unsigned i = 0; i < n; i++)
-    trained = trained || mdl_build_trained (build, &linears[i]);
+    trained = trained || trained_here (build, &linears[i]);
   build->pass = MDL_PASS_WGRAD;
   int gather = -1, reduce;
   if (ask->sp && trained && build->fused) /* eager autograd keeps what was gathered */
@@ -326,7 +326,7 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
   const double output = rows * linear->out * linear->copies;
   int gather = -1;
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_cast (build, "cast_gradient", ask->sp ? output / mdl_build_ranks (build, group) : output, linear->copies);
+  mdl_build_cast (build, "cast_gradient", ask->sp ? output / ranks_of (build, group) : output, linear->copies);
   if (ask->sp)
     gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, ask->activation);
   mdl_build_amend (build, gather, gather + 1, -1);

@@ -35,7 +35,6 @@ names_and_codes_belong_together (void)
   TEST_STR (base_name (mdl_dtype_names, MDL_DTYPE_BF16), "bf16");
   TEST_STR (base_name (mdl_launch_names, MDL_LAUNCH_SERIAL), "serial");
   TEST_STR (base_name (mdl_op_names, 99), "?");
-  TEST_STR (mdl_hop_name (MDL_HOP_NET_HOST), "net_host");
 }
 
 static void

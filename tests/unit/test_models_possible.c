@@ -244,15 +244,6 @@ textbook_algorithms_run_anywhere (void)
       TEST_TRUE (mdl_coll_possible (NULL, *row, MDL_PROTO_SIMPLE, &q, NULL));
 }
 
-static void
-wire_is_what_a_line_holds (void)
-{
-  library.protocols.at[MDL_PROTO_LL].wire.v = 2.0;
-  TEST_NEAR (mdl_proto_wire (&library, MDL_PROTO_LL, MDL_HOP_NVLINK), 2.0, 0.0);
-  TEST_NEAR (mdl_proto_wire (NULL, MDL_PROTO_LL, MDL_HOP_NVLINK), 1.0, 0.0);
-  TEST_NEAR (mdl_proto_wire (&library, MDL_PROTO_AUTO, MDL_HOP_NVLINK), 1.0, 0.0);
-}
-
 static const TestCase cases[] = {
   { "algorithms are offered where NCCL offers them", algorithms_are_offered_where_nccl_offers_them },
   { "every operation has an algorithm", every_operation_has_an_algorithm },
@@ -265,7 +256,6 @@ static const TestCase cases[] = {
   { "how long a send may be for LL is the version's", how_long_a_send_may_be_for_ll_is_the_version_s },
   { "a library without a protocol refuses it", a_library_without_a_protocol_refuses_it },
   { "textbook algorithms run anywhere", textbook_algorithms_run_anywhere },
-  { "wire is what a line holds", wire_is_what_a_line_holds },
   { NULL, NULL },
 };
 

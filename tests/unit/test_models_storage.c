@@ -139,22 +139,6 @@ nothing_known_costs_nothing (void)
   TEST_NEAR (ask (&s, (MdlIoQuestion){ MDL_IO_WRITE, MDL_IO_HOST, FALSE, 1e6, 4 }).time_s, 0, 0);
 }
 
-static void
-drives_stripe (void)
-{
-  const MdlStorage base = storage (16);
-  MdlStorage s;
-  /* 8 drives of 3.5 GB/s and 50 kIOPS: one request reads one of them */
-  const MdlDrive drive = { .read_Bps = 3.5e9, .read_iops = 50e3, .source = BASE_SOURCE_DATASHEET };
-  mdl_storage_of_drives (&drive, 8, &base, &s);
-  TEST_NEAR (s.op[MDL_IO_READ].rate.v, 28e9, 1e-12);
-  TEST_NEAR (s.op[MDL_IO_READ].stream.v, 3.5e9, 1e-12);
-  TEST_NEAR (s.op[MDL_IO_READ].iops.v, 400e3, 1e-12);
-  TEST_NEAR (s.op[MDL_IO_READ].latency.v, 100e-6, 1e-12); /* the sheet has none */
-  TEST_NEAR (s.op[MDL_IO_WRITE].rate.v, 28e9, 1e-12);     /* as reads */
-  TEST_INT (s.op[MDL_IO_READ].rate.source, BASE_SOURCE_DATASHEET);
-}
-
 int
 main (void)
 {
@@ -167,7 +151,6 @@ main (void)
     { "parts sum to the time and tell their source", parts_sum_to_the_time_and_tell_their_source },
     { "more in flight and larger blocks never move less", more_in_flight_and_larger_blocks_never_move_less },
     { "nothing known costs nothing", nothing_known_costs_nothing },
-    { "drives stripe", drives_stripe },
     { NULL, NULL },
   };
   return test_main ("models: storage", cases);

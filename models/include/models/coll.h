@@ -101,9 +101,6 @@ void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto pro
  * it is the answer's wire factor; over several nodes only the links inside the nodes suffer it, so that the traffic has it. */
 double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability);
 
-/* Wire factor of a protocol (link bytes per payload byte) on a hop; needed before the traffic is laid. */
-double mdl_proto_wire (const MdlLibrary *library, MdlProto proto, MdlHop hop);
-
 G_END_DECLS
 
 #endif

@@ -109,8 +109,6 @@ typedef enum {
 extern const BaseName mdl_launch_kind_names[];
 
 double mdl_launch_cost_s (const MdlKernels *kernels, MdlLaunchKind kind);
-/* What each kernel takes less inside a graph than launched plainly. */
-double mdl_graph_saving_s (const MdlKernels *kernels);
 
 G_END_DECLS
 

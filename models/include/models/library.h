@@ -20,7 +20,6 @@ gboolean mdl_launch_replays (MdlLaunch launch); /* a CUDA graph: no launch of it
 
 /* What carries a step between two neighbouring ranks. */
 typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_NET_HOST, MDL_HOP_TCP, MDL_HOP_N } MdlHop;
-const char *mdl_hop_name (MdlHop hop);
 
 typedef struct MdlLibrary MdlLibrary;
 

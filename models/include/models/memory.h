@@ -1,5 +1,5 @@
-/* What one rank of a training step holds in device memory for a part of a model, beside parameters and their states (those:
- * models/training.h). Closed forms of tensors that the backward pass reads again; formulas and sources: the head of
+/* What one rank of a training step holds in device memory for a part of a model, beside parameters and their
+ * states. Closed forms of tensors that the backward pass reads again; formulas and sources: the head of
  * models/model/memory.c and docs/training_memory.md. Input is taken as consistent, as models/layer.h takes it. */
 #ifndef MODELS_MEMORY_H
 #define MODELS_MEMORY_H

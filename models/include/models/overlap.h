@@ -24,7 +24,6 @@ typedef enum {
   MDL_OVERLAP_PAIRWISE,    /* kernels of sends and receives: alltoall, pipelines */
   MDL_OVERLAP_COMMS
 } MdlOverlapCommKind;
-extern const BaseName mdl_overlap_kernel_names[], mdl_overlap_comm_names[];
 
 /* A kernel, as it is alone. */
 typedef struct {

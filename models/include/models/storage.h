@@ -2,7 +2,7 @@
  *
  *     T = ((o / N)^p + d^p)^(1/p),  o = latency + block / stream,  d = 1 / iops + block / rate;  N T for one of N in flight
  *
- * Interface: MdlStorage are constants (section `storage` of a calibration, or a drive's data sheet by mdl_storage_of_drives); a
+ * Interface: MdlStorage are constants (section `storage` of a calibration); a
  * question is a block size, how many requests are in flight, direction, pattern and path; the answer has the rate of all of them
  * together, the time of one, and what bounds it. */
 #ifndef MODELS_STORAGE_H
@@ -84,15 +84,6 @@ typedef struct {
 } MdlIoCost;
 
 void mdl_storage_cost (const MdlStorage *storage, const MdlIoQuestion *question, MdlIoCost *cost);
-
-/* Drives by their data sheet; 0: not said. */
-typedef struct {
-  double read_Bps, write_Bps, read_iops, write_iops, latency_s;
-  BaseSource source;
-} MdlDrive;
-
-/* So many drives, striped, over `base`: rates and IOPS of all, each request on one of them. What the sheet leaves out stays. */
-void mdl_storage_of_drives (const MdlDrive *drive, double n, const MdlStorage *base, MdlStorage *out);
 
 G_END_DECLS
 

@@ -139,8 +139,6 @@ double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where n
 double mdl_tier_file_targets (const MdlTier *tier);   /* of a file, where nobody says */
 /* B/s of the whole tier in a direction, on credits where it has any; HUGE_VAL: no limit is known. */
 double mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op);
-/* As the closed queue sees it; what a path to a GPU adds is `ways`' (may be NULL). */
-void mdl_tier_storage (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlStorage *out);
 void mdl_tier_cost (const MdlTier *tier, const MdlTierQuestion *question, const MdlStorage *ways, MdlTierCost *cost);
 /* Seconds that the tier's servers are busy with a byte of such requests: what clients of different kinds share of them, whose rates
  * times this sum to 1 at most. Without credits. 0: no limit is known. */
