@@ -184,7 +184,7 @@ cli_part_check (const Cli *cli, const CliPart *part, GError **error)
 gboolean
 cli_part_take (const CliPart *part, PlnWork *work, GError **error)
 {
-  return pln_work_read (work, cli_part_path (part), part->results, error);
+  return pln_work_read (work, part->json, part->results, error);
 }
 
 /* ---- writing ---- */

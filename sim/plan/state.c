@@ -152,50 +152,27 @@ pln_work_build (const PlnWork *work, JsonBuilder *json)
 
 typedef struct {
   PlnWork *work;
-  const char *path;
+  const BaseJson *json;
   guint32 machine; /* of cuts; G_MAXUINT32: none */
   GArray *cuts;    /* TrnClosedAsk */
 } Reader;
 
-static gboolean fail (const Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-static gboolean
-fail (const Reader *reader, GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *what = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: %s", reader->path, what);
-  return FALSE;
-}
-
 static gboolean
 member_count (const Reader *reader, JsonObject *object, const char *name, guint *out, GError **error)
 {
-  JsonNode *node = json_object_get_member (object, name);
-  gboolean whole = node != NULL && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_INT64;
-  if (!whole || json_node_get_int (node) < 0 || json_node_get_int (node) > G_MAXUINT32)
-    return fail (reader, error, "'%s' is no count", name);
-  *out = (guint)json_node_get_int (node);
+  gint64 count;
+  if (!base_json_need_count (reader->json, object, name, 0, G_MAXUINT32, &count, error))
+    return FALSE;
+  *out = (guint)count;
   return TRUE;
 }
 
-static JsonArray *
-member_list (const Reader *reader, JsonObject *object, const char *name, GError **error)
-{
-  JsonNode *node = json_object_get_member (object, name);
-  if (node != NULL && JSON_NODE_HOLDS_ARRAY (node))
-    return json_node_get_array (node);
-  fail (reader, error, "'%s' is no list", name);
-  return NULL;
-}
-
+/* Figures of a text, none where it is none. */
 static const char *
 text_of (JsonNode *node)
 {
-  gboolean text = node != NULL && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING;
-  return text ? json_node_get_string (node) : "";
+  const char *text = base_json_text_of (node);
+  return text != NULL ? text : "";
 }
 
 static const GArray *
@@ -250,28 +227,31 @@ read_piece (Reader *reader, JsonObject *object, GError **error)
   if (!member_count (reader, object, "piece", &number, error))
     return FALSE;
   if (number >= reader->work->pieces->len)
-    return fail (reader, error, "piece %u is none of this plan, which has %u", number, reader->work->pieces->len);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is none of this plan, which has %u", number,
+                           reader->work->pieces->len);
   PlnPiece *piece = &g_array_index (reader->work->pieces, PlnPiece, number);
-  JsonArray *rows = member_list (reader, object, "rows", error);
+  JsonArray *rows = base_json_need_array (reader->json, object, "rows", error);
   if (rows == NULL)
     return FALSE;
   if (piece->state == PLN_PIECE_DONE)
-    return fail (reader, error, "piece %u is done already", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is done already", number);
   if (piece->state == PLN_PIECE_OTHERS)
-    return fail (reader, error, "piece %u is of another part", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is of another part", number);
   count.n_rows = json_array_get_length (rows);
   guint64 sum = count.n_rows;
   if (!read_counts (object, &count))
-    return fail (reader, error, "piece %u: 'out' and 'over' are not %d figures each", number, (int)PLN_OUT_N);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u: 'out' and 'over' are not %d figures each", number,
+                           (int)PLN_OUT_N);
   for (int o = 0; o < PLN_OUT_N; o++)
     sum += count.out[o];
   if (sum != piece->n_cuts)
-    return fail (reader, error, "piece %u has %" G_GUINT64_FORMAT " configurations, the plan's %u", number, sum, piece->n_cuts);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u has %" G_GUINT64_FORMAT " configurations, the plan's %u",
+                           number, sum, piece->n_cuts);
   g_autofree PlnChoiceRow *read = g_new (PlnChoiceRow, count.n_rows);
   guint32 least = piece->first;
   for (guint i = 0; i < count.n_rows; i++) {
     if (!read_row (reader, piece, least, text_of (json_array_get_element (rows, i)), &read[i]))
-      return fail (reader, error, "piece %u, row %u is none of this plan", number, i);
+      return base_json_fail (reader->json, NULL, NULL, error, "piece %u, row %u is none of this plan", number, i);
     least = read[i].cut + 1;
   }
   pln_work_finish_piece (reader->work, piece, &count, g_steal_pointer (&read));
@@ -285,7 +265,7 @@ read_run (Reader *reader, JsonNode *node, guint number, GError **error)
   const GArray *machines = reader->work->plan->machines;
   gboolean good = read_figures (text_of (node), f, G_N_ELEMENTS (f)) && is_count (f[0], (double)machines->len - 1);
   if (!good || !is_count (f[1], (double)cuts_of (reader, (guint32)f[0])->len - 1))
-    return fail (reader, error, "run %u is none of this plan", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "run %u is none of this plan", number);
   PlnAsked asked = { .machine = (guint32)f[0],
                      .cut = (guint32)f[1],
                      .done = TRUE,
@@ -303,15 +283,15 @@ read_all (Reader *reader, JsonObject *object, GError **error)
   if (!member_count (reader, object, "pieces", &pieces, error))
     return FALSE;
   if (pieces != reader->work->pieces->len)
-    return fail (reader, error, "has %u pieces, the plan %u", pieces, reader->work->pieces->len);
-  JsonArray *done = member_list (reader, object, "done", error);
-  JsonArray *runs = done != NULL ? member_list (reader, object, "runs", error) : NULL;
+    return base_json_fail (reader->json, NULL, NULL, error, "has %u pieces, the plan %u", pieces, reader->work->pieces->len);
+  JsonArray *done = base_json_need_array (reader->json, object, "done", error);
+  JsonArray *runs = done != NULL ? base_json_need_array (reader->json, object, "runs", error) : NULL;
   if (runs == NULL)
     return FALSE;
   for (guint i = 0; i < json_array_get_length (done); i++) {
     JsonNode *node = json_array_get_element (done, i);
     if (!JSON_NODE_HOLDS_OBJECT (node))
-      return fail (reader, error, "'done' is no list of pieces");
+      return base_json_fail (reader->json, NULL, NULL, error, "'done' is no list of pieces");
     if (!read_piece (reader, json_node_get_object (node), error))
       return FALSE;
   }
@@ -322,9 +302,9 @@ read_all (Reader *reader, JsonObject *object, GError **error)
 }
 
 gboolean
-pln_work_read (PlnWork *work, const char *path, JsonObject *object, GError **error)
+pln_work_read (PlnWork *work, const BaseJson *json, JsonObject *object, GError **error)
 {
-  Reader reader = { work, path, G_MAXUINT32, NULL };
+  Reader reader = { work, json, G_MAXUINT32, NULL };
   gboolean read = read_all (&reader, object, error);
   g_clear_pointer (&reader.cuts, g_array_unref);
   return read;

@@ -118,10 +118,11 @@ text_of (const PlnWork *work)
 static gboolean
 read_text (PlnWork *work, const char *text, GError **error)
 {
-  g_autoptr (JsonParser) parser = json_parser_new ();
-  if (!json_parser_load_from_data (parser, text, -1, error))
+  const BaseJsonText whole = { "state.json", text, strlen (text), 1, BASE_JSON_LIMITS };
+  g_autoptr (BaseJson) json = base_json_read (&whole, error);
+  if (json == NULL)
     g_error ("%s", (*error)->message);
-  return pln_work_read (work, "state.json", json_node_get_object (json_parser_get_root (parser)), error);
+  return pln_work_read (work, json, base_json_root (json), error);
 }
 
 static void
@@ -242,7 +243,7 @@ a_finished_search_has_nothing_left_to_do (void)
   Odd first = { 0 }, second = { 0 }, third = { 0 };
   g_autoptr (GError) error = NULL;
   g_autoptr (PlnWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second),
-                          more = odd_work (small.plan, &third);
+                      more = odd_work (small.plan, &third);
   g_autoptr (PlnResult) a = answer_of (work, 2);
   g_autofree char *text = text_of (work);
   TEST_TRUE (read_text (again, text, &error));
@@ -274,7 +275,7 @@ what_is_not_of_the_plan_is_refused (void)
     const char *from, *to, *says;
   } cases[] = {
     { "\"pieces\" : 11", "\"pieces\" : 12", "state.json: has 12 pieces, the plan 11" },
-    { "\"pieces\" : 11", "\"pieces\" : \"11\"", "state.json: 'pieces' is no count" },
+    { "\"pieces\" : 11", "\"pieces\" : \"11\"", "state.json: pieces: a whole number from 0 to 4294967295 is accepted" },
     { "\"piece\" : 3", "\"piece\" : 11", "state.json: piece 11 is none of this plan, which has 11" },
     { "\"piece\" : 3", "\"piece\" : 2", "state.json: piece 2 is done already" },
     { "\"out\" : \"0 ", "\"out\" : \"-1 ", "state.json: piece 0: 'out' and 'over' are not 12 figures each" },

@@ -3,8 +3,7 @@
 #ifndef PLAN_WORK_H
 #define PLAN_WORK_H
 
-#include <json-glib/json-glib.h>
-
+#include "base/json.h"
 #include "plan/plan.h"
 
 G_BEGIN_DECLS
@@ -85,9 +84,9 @@ GBytes *pln_hand_do (PlnHand *hand, const PlnTask *task, GError **error);
 
 /* Members of what is done, into the open object: {pieces, part, of, done: […], runs: […]}. Numbers read back as they are. */
 void pln_work_build (const PlnWork *work, JsonBuilder *json);
-/* Takes what such an object has as done. FALSE and *error (BASE_ERROR_INPUT, begins with `path`) where it is not of this plan, or
- * has a piece that is done already; `work` is of no use then. */
-gboolean pln_work_read (PlnWork *work, const char *path, JsonObject *object, GError **error);
+/* Takes what such an object of `json` has as done. FALSE and *error (BASE_ERROR_INPUT, begins with the file's name) where it is not
+ * of this plan, or has a piece that is done already; `work` is of no use then. */
+gboolean pln_work_read (PlnWork *work, const BaseJson *json, JsonObject *object, GError **error);
 
 G_END_DECLS
 
