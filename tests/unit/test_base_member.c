@@ -151,6 +151,29 @@ every_path_leads_to_a_value (void)
 }
 
 static void
+items_of_a_list_are_numbered (void)
+{
+  Outer outer = sample ();
+  BaseValue value;
+  TEST_FALSE (base_members_value (outer_members, &outer, "list.0.name", &value));
+  outer.list = g_array_new (FALSE, FALSE, sizeof (Inner));
+  g_array_append_vals (outer.list, &outer.inner, 1);
+  g_array_append_vals (outer.list, &(Inner){ 2e9, "b" }, 1);
+  TEST_TRUE (base_members_value (outer_members, &outer, "list.1.name", &value));
+  TEST_STR (value.text, "b");
+  TEST_TRUE (base_members_value (outer_members, &outer, "list.1.rate_Bps", &value));
+  TEST_NEAR (value.number, 2e9, 0);
+  static const char *const wrong[] = { "list", "list.0", "list.0.", "list..name", "list.2.name", "list.-1.name", "list.x.name",
+                                       "list.18446744073709551616.name" };
+  for (size_t i = 0; i < G_N_ELEMENTS (wrong); i++)
+    TEST_FALSE (base_members_value (outer_members, &outer, wrong[i], &value));
+  g_auto (GStrv) paths = base_members_paths (outer_members, &outer), without = base_members_paths (outer_members, NULL);
+  TEST_INT (g_strv_length (paths), g_strv_length (without) + 2 * 2);
+  TEST_TRUE (g_strv_contains ((const char *const *)paths, "list.1.rate_Bps"));
+  g_array_unref (outer.list);
+}
+
+static void
 a_row_has_the_columns_that_are_asked_for (void)
 {
   static const char *const paths[] = { "count", "fits", "breakdown_s.*", "inner.name", "inner.rate_Bps", NULL };
@@ -184,6 +207,7 @@ main (void)
     { "JSON has null for what is not known, and objects for groups", json_has_null_for_what_is_not_known_and_objects_for_groups },
     { "values are found by key, with their unit", values_are_found_by_key_with_their_unit },
     { "every path leads to a value", every_path_leads_to_a_value },
+  { "items of a list are numbered", items_of_a_list_are_numbered },
     { "a row has the columns that are asked for", a_row_has_the_columns_that_are_asked_for },
     { "a table has a row for each item", a_table_has_a_row_for_each_item },
     { 0 },
