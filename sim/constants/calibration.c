@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/rows.h"
 #include "constants/tuner.h"
 #include "models/tuner_region.h"
 
@@ -29,15 +30,11 @@ typedef struct {
 } Defaults;
 enum { NCCL, RCCL, HCCL, NCCOM };
 
-static const BaseField defaults_fields[] = {
-  BASE_ROW (Defaults, "summary", summary, STR, .help = "what the file holds"),
-  BASE_ROW (Defaults, "nccl", library[NCCL], NODE, .help = "NVIDIA", .required = TRUE),
-  BASE_ROW (Defaults, "rccl", library[RCCL], NODE, .help = "AMD, what differs from nccl"),
-  BASE_ROW (Defaults, "hccl", library[HCCL], NODE, .help = "Intel, what differs from nccl"),
-  BASE_ROW (Defaults, "nccom", library[NCCOM], NODE, .help = "AWS, what differs from nccl"),
-  BASE_ROW_END,
-};
-static const BaseSchema defaults_schema = { .name = "library defaults", .help = "Constants by vendor.", .fields = defaults_fields };
+static SCHEMA (defaults_schema, "library defaults", "Constants by vendor.", ROW (Defaults, summary, STR, "what the file holds"),
+               ROW_AS (Defaults, "nccl", library[NCCL], NODE, "NVIDIA", .required = TRUE),
+               ROW_AS (Defaults, "rccl", library[RCCL], NODE, "AMD, what differs from nccl"),
+               ROW_AS (Defaults, "hccl", library[HCCL], NODE, "Intel, what differs from nccl"),
+               ROW_AS (Defaults, "nccom", library[NCCOM], NODE, "AWS, what differs from nccl"));
 
 /* A calibration file. */
 typedef struct {

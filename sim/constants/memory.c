@@ -1,37 +1,27 @@
 /* The section `memory`: its keys. A probe tells none of its constants: they are of training frameworks. */
 #include "models/memory.h"
+#include "base/rows.h"
 #include "constants/section.h"
 #include "models/library-spec.h"
 
-static const BaseField loss_fields[] = {
-  BASE_ROW_NUM (MdlLossSpec, "kept", kept, BYTES, .min = "0", .max = "64 B", .required = TRUE,
-                .help = "a logit, from the loss's forward pass to its backward pass"),
-  BASE_ROW_NUM (MdlLossSpec, "most", most, BYTES, .min = "0", .max = "64 B", .required = TRUE,
-                .help = "a logit, at any time, kept ones included"),
-  BASE_ROW_END,
-};
-static const BaseSchema loss_schema = { .name = "step memory loss", .help = "What a loss holds.", .fields = loss_fields };
+static SCHEMA (loss_schema, "step memory loss", "What a loss holds.",
+               NUM (MdlLossSpec, kept, BYTES, "a logit, from the loss's forward pass to its backward pass", .min = "0",
+                    .max = "64 B", .required = TRUE),
+               NUM (MdlLossSpec, most, BYTES, "a logit, at any time, kept ones included", .min = "0", .max = "64 B",
+                    .required = TRUE));
 
-static const BaseField memory_fields[] = {
-  BASE_ROW (MdlMemorySpec, "loss", loss, MAP, .sub = &loss_schema, .help = "eager code, a vocabulary that one rank has whole"),
-  BASE_ROW (MdlMemorySpec, "loss_cut", loss_cut, MAP, .sub = &loss_schema, .help = "eager code, a vocabulary cut over ranks"),
-  BASE_ROW (MdlMemorySpec, "loss_fused", loss_fused, MAP, .sub = &loss_schema, .help = "fused kernels"),
-  BASE_ROW_NUM (MdlMemorySpec, "weight_copies", weight_copies, NUMBER, .min = "0", .max = "8", .fallback = "2",
-                .help = "in fp8 or fp4, of weights whose products are"),
-  BASE_ROW_NUM (MdlMemorySpec, "workspace", workspace, BYTES, .fallback = "0",
-                .help = "of matrix libraries, within the framework's allocator"),
-  BASE_ROW_NUM (MdlMemorySpec, "fragmentation", fragmentation, RATIO, .min = "0", .max = "1", .fallback = "0",
-                .help = "what the allocator holds and does not give out, over what it gave out at the peak"),
-  BASE_ROW_NUM (MdlMemorySpec, "context", context, BYTES, .fallback = "0",
-                .help = "outside of it: the driver's context, code of kernels"),
-  BASE_ROW_NUM (MdlMemorySpec, "communication", communication, BYTES, .fallback = "0",
-                .help = "outside of it: what the first communicator takes more"),
-  BASE_ROW_NUM (MdlMemorySpec, "communicator", communicator, BYTES, .fallback = "0",
-                .help = "outside of it: buffers of one communicator"),
-  BASE_ROW_END,
-};
-static const BaseSchema memory_schema = { .name = "step memory",
-                                          .help = "What a training step holds in device memory beside its tensors.",
-                                          .fields = memory_fields };
+static SCHEMA (memory_schema, "step memory", "What a training step holds in device memory beside its tensors.",
+               MAP (MdlMemorySpec, loss, &loss_schema, "eager code, a vocabulary that one rank has whole"),
+               MAP (MdlMemorySpec, loss_cut, &loss_schema, "eager code, a vocabulary cut over ranks"),
+               MAP (MdlMemorySpec, loss_fused, &loss_schema, "fused kernels"),
+               NUM (MdlMemorySpec, weight_copies, NUMBER, "in fp8 or fp4, of weights whose products are", .min = "0", .max = "8",
+                    .fallback = "2"),
+               NUM (MdlMemorySpec, workspace, BYTES, "of matrix libraries, within the framework's allocator", .fallback = "0"),
+               NUM (MdlMemorySpec, fragmentation, RATIO,
+                    "what the allocator holds and does not give out, over what it gave out at the peak", .min = "0", .max = "1",
+                    .fallback = "0"),
+               NUM (MdlMemorySpec, context, BYTES, "outside of it: the driver's context, code of kernels", .fallback = "0"),
+               NUM (MdlMemorySpec, communication, BYTES, "outside of it: what the first communicator takes more", .fallback = "0"),
+               NUM (MdlMemorySpec, communicator, BYTES, "outside of it: buffers of one communicator", .fallback = "0"));
 
 const CstSection cst_memory = { "memory", &memory_schema, sizeof (MdlMemorySpec), offsetof (MdlLibrary, memory) };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/rows.h"
 #include "tuner_schema-private.h"
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
@@ -29,23 +30,16 @@ typedef struct {
   const BaseYamlNode *constants;
 } Change;
 
-static const BaseField change_fields[] = {
-  BASE_ROW (Change, "from", from, STR, .help = "first version that has it", .required = TRUE),
-  BASE_ROW (Change, "what", what, STR, .help = "in words", .required = TRUE),
-  BASE_ROW (Change, "constants", constants, NODE, .help = "what differs from the version before", .required = TRUE),
-  BASE_ROW_END,
-};
-static const BaseSchema change_schema = { .name = "change of a version", .help = "A release of NCCL.", .fields = change_fields };
+static SCHEMA (change_schema, "change of a version", "A release of NCCL.",
+               ROW (Change, from, STR, "first version that has it", .required = TRUE),
+               ROW (Change, what, STR, "in words", .required = TRUE),
+               ROW (Change, constants, NODE, "what differs from the version before", .required = TRUE));
 
-static const BaseField file_fields[] = {
-  BASE_ROW (File, "summary", summary, STR, .help = "what the file holds"),
-  BASE_ROW (File, "first", first, STR, .help = "oldest version known", .required = TRUE),
-  BASE_ROW (File, "newest", newest, STR, .help = "newest version known", .required = TRUE),
-  BASE_ROW (File, "constants", constants, NODE, .help = "all constants, of the oldest version", .required = TRUE),
-  BASE_ROW (File, "changes", changes, LIST, .help = "ascending versions", .sub = &change_schema, .item_size = sizeof (Change)),
-  BASE_ROW_END,
-};
-static const BaseSchema file_schema = { .name = "constants of NCCL's tuner", .help = "By version.", .fields = file_fields };
+static SCHEMA (file_schema, "constants of NCCL's tuner", "By version.", ROW (File, summary, STR, "what the file holds"),
+               ROW (File, first, STR, "oldest version known", .required = TRUE),
+               ROW (File, newest, STR, "newest version known", .required = TRUE),
+               ROW (File, constants, NODE, "all constants, of the oldest version", .required = TRUE),
+               LIST (File, changes, &change_schema, Change, "ascending versions"));
 
 /* Reads a number and moves past it. */
 static gboolean
