@@ -9,12 +9,12 @@
 /* ---- predictions ---- */
 
 static void
-set_constant (void *user, size_t offset, double value)
+set_constant (void *user, const CalFitConstant *constant, double value)
 {
   const CalFitWork *work = user;
   for (guint g = 0; g < work->out->groups->len; g++) {
     CalGroup *group = work->out->groups->pdata[g];
-    BaseNum *num = (BaseNum *)(gpointer)((char *)group->library + offset);
+    BaseNum *num = (BaseNum *)(gpointer)((char *)group->library + constant->offset);
     num->v = value;
     num->set = TRUE;
   }
@@ -26,7 +26,7 @@ reset_constants (const CalFitWork *work, const CalFit *found)
 {
   for (guint i = 0; i < found->constants->len; i++) {
     const CalFitConstant *c = &g_array_index (found->constants, CalFitConstant, i);
-    set_constant ((void *)(gpointer)work, c->offset, c->before);
+    set_constant ((void *)(gpointer)work, c, c->before);
   }
 }
 

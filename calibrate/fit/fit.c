@@ -167,25 +167,13 @@ fit (const CalFitWork *work, GError **error)
   return TRUE;
 }
 
-static void
-free_group (gpointer group)
-{
-  cal_group_free (group);
-}
-
-static void
-free_section (gpointer fit)
-{
-  cal_section_fit_free (fit);
-}
-
 static CalFitResult *
 result_new (const CalHost *host)
 {
   CalFitResult *out = g_new0 (CalFitResult, 1);
   out->predictor = cal_predictor_new (host);
-  out->groups = g_ptr_array_new_with_free_func (free_group);
-  out->sections = g_ptr_array_new_with_free_func (free_section);
+  out->groups = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_group_free);
+  out->sections = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_section_fit_free);
   out->points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
   out->scores = g_array_new (FALSE, FALSE, sizeof (CalFitScore));
   out->offsets = g_array_new (FALSE, FALSE, sizeof (CalFitOffset));

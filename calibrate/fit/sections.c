@@ -1,9 +1,9 @@
 /* The sections of a calibration that probe files tell of, on the node that was measured. */
 #include "calibrate/links.h"
+#include "collective/gpu.h"
 #include "fit/fit-private.h"
 #include "models/library-spec.h"
 #include "predict/routes-private.h"
-#include "collective/gpu.h"
 
 /* One section, of whose result `links` takes what it is of. TRUE too where no file tells it. */
 static gboolean

@@ -112,13 +112,13 @@ write_kept (const GArray *constants, GString *out)
 void
 cal_section_write (const CalSectionFit *fit, GString *out)
 {
-  write_kept (fit->constants, out);
+  write_kept (fit->fit->constants, out);
   for (guint i = 0; fit->notes != NULL && i < fit->notes->len; i++)
     g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[i]);
   g_string_append_printf (out, "%s:\n", fit->section->keys->name);
   if (fit->section->error_path != NULL && isfinite (fit->band))
     g_string_append_printf (out, "  %s: %.3g %%\n", fit->section->error_path, 100 * fit->band);
-  write_constants (fit->constants, out);
+  write_constants (fit->fit->constants, out);
 }
 
 /* The error on what was held out, as a comment. */

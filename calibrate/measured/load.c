@@ -8,26 +8,14 @@
 #define MARGINS_FILE "margins.yaml"
 #define MAX_PROBE_B  ((gsize)1 << 30)
 
-static void
-free_probe (gpointer probe)
-{
-  cal_probe_free (probe);
-}
-
-static void
-free_document (gpointer yaml)
-{
-  base_yaml_free (yaml);
-}
-
 CalData *
 cal_data_new (void)
 {
   CalData *data = g_new0 (CalData, 1);
   data->points = g_array_new (FALSE, FALSE, sizeof (CalMeasured));
   data->choices = g_array_new (FALSE, FALSE, sizeof (CalMeasured));
-  data->probes = g_ptr_array_new_with_free_func (free_probe);
-  data->documents = g_ptr_array_new_with_free_func (free_document);
+  data->probes = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_probe_free);
+  data->documents = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   data->arena = base_arena_new ();
   return data;
 }

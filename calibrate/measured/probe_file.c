@@ -191,24 +191,6 @@ cal_probe_time_s (const CalProbe *probe, guint i)
 }
 
 gboolean
-cal_probe_each (const CalProbe *probe, const char *section, CalProbeVisit visit, gconstpointer user, guint *n_left, GError **error)
-{
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    CalPointState state;
-    double median_s;
-    if (!cal_probe_is (probe, i, section, NULL))
-      continue;
-    if (!cal_probe_judge (probe, i, &state, &median_s, error))
-      return FALSE;
-    if (state != CAL_POINT_GOOD)
-      ++*n_left;
-    else if (!visit (user, i, median_s, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-gboolean
 cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error)
 {
   const char *text = base_json_text (cal_probe_point (probe, i), key);

@@ -13,24 +13,12 @@ struct CalPredictor {
   char *asked;          /* what the last of them was asked for by: measurements of a system follow each other */
 };
 
-static void
-free_constants (gpointer constants)
-{
-  cst_free (constants);
-}
-
-static void
-free_document (gpointer yaml)
-{
-  base_yaml_free (yaml);
-}
-
 CalPredictor *
 cal_predictor_new (const CalHost *host)
 {
   CalPredictor *predictor = g_new0 (CalPredictor, 1);
   predictor->host = host;
-  predictor->constants = g_ptr_array_new_with_free_func (free_constants);
+  predictor->constants = g_ptr_array_new_with_free_func ((GDestroyNotify)cst_free);
   return predictor;
 }
 
@@ -59,7 +47,7 @@ cal_predictor_constants (CalPredictor *predictor, const char *calibration, const
   if (g_strcmp0 (asked, predictor->asked) == 0)
     return g_ptr_array_index (predictor->constants, predictor->constants->len - 1);
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (GPtrArray) read = g_ptr_array_new_with_free_func (free_document);
+  g_autoptr (GPtrArray) read = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   Cst *constants = cst_load (&(CstAsk){ .name = calibration,
                                         .gpu_type = gpu_type,
                                         .nccl = nccl,

@@ -16,25 +16,18 @@
 #define MOST_LENGTH  1e9 /* of one side */
 #define MOST_BYTES_B 0x1p50
 
-static const char *const bf16_paths[] = { "gemm.bf16.share", "gemm.bf16.power", "gemm.start", "gemm.feed",
-                                          "power.credit",    "gemm.store",      "gemm.split", NULL };
-static const char *const fp16_paths[] = { "gemm.fp16.share", "gemm.fp16.power", "gemm.fp16.dgrad", "gemm.fp16.wgrad", NULL };
-static const char *const fp8_paths[] = { "gemm.fp8.share", "gemm.fp8.power", "gemm.fp8.dgrad", "gemm.fp8.wgrad", NULL };
-static const char *const tf32_paths[] = { "gemm.tf32.share", "gemm.tf32.wgrad", "gemm.tf32.power",
-                                          "gemm.tf32.dgrad", "gemm.tf32.tile",  NULL };
-static const char *const no_paths[] = { NULL };
-static const char *const grouped_paths[] = { "gemm.grouped", NULL };
-static const char *const memory_paths[] = { "memory.share",         "memory.reads",        "memory.start.copy",
-                                            "memory.start.add",     "memory.start.swiglu", "memory.start.rmsnorm",
-                                            "memory.start.softmax", "memory.start.adam",   NULL };
-static const char *const launch_paths[] = { "launch.kernel",       "launch.graph",     "launch.event",
-                                            "launch.synchronise",  "launch.wait",      "launch.kernel_gap",
-                                            "launch.graph_kernel", "launch.graph_gap", NULL };
-
-static const CalSectionStage stages[] = {
-  { "gemm bf16", bf16_paths },      { "gemm fp16", fp16_paths }, { "gemm fp8", fp8_paths },
-  { "gemm tf32", tf32_paths },      { "batched", no_paths },     { "grouped", grouped_paths },
-  { "memory-bound", memory_paths }, { "launch", launch_paths },  { NULL, NULL },
+static const CalStage stages[] = {
+  { "gemm bf16", "gemm.bf16.share gemm.bf16.power gemm.start gemm.feed power.credit gemm.store gemm.split" },
+  { "gemm fp16", "gemm.fp16.share gemm.fp16.power gemm.fp16.dgrad gemm.fp16.wgrad" },
+  { "gemm fp8", "gemm.fp8.share gemm.fp8.power gemm.fp8.dgrad gemm.fp8.wgrad" },
+  { "gemm tf32", "gemm.tf32.share gemm.tf32.wgrad gemm.tf32.power gemm.tf32.dgrad gemm.tf32.tile" },
+  { "batched", "" },
+  { "grouped", "gemm.grouped" },
+  { "memory-bound", "memory.share memory.reads memory.start.copy memory.start.add memory.start.swiglu memory.start.rmsnorm "
+                    "memory.start.softmax memory.start.adam" },
+  { "launch", "launch.kernel launch.graph launch.event launch.synchronise launch.wait launch.kernel_gap launch.graph_kernel "
+              "launch.graph_gap" },
+  { NULL, NULL },
 };
 
 /* Shares of the tokens that the probe's skewed groups have (docs/probe_compute.md). */
@@ -48,13 +41,6 @@ typedef struct {
     MdlLaunchKind launch;
   } of;
 } Item;
-
-/* While points are read. */
-typedef struct {
-  const CalProbe *probe;
-  BaseArena *arena;
-  GArray *points;
-} Read;
 
 /* ---- members of a point ---- */
 
@@ -71,7 +57,7 @@ is_text (const CalProbe *probe, guint i, const char *key, const char *value)
 }
 
 static gboolean
-groups_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
+groups_of (CalCollect *r, guint i, MdlGemm *gemm, GError **error)
 {
   double groups = 0;
   gboolean even = is_text (r->probe, i, "balance", "even");
@@ -91,7 +77,7 @@ groups_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
 }
 
 static gboolean
-gemm_of (const Read *r, guint i, MdlGemm *gemm, GError **error)
+gemm_of (CalCollect *r, guint i, MdlGemm *gemm, GError **error)
 {
   int op = 0, dtype = 0;
   memset (gemm, 0, sizeof *gemm);
@@ -156,21 +142,18 @@ launch_of (const CalProbe *probe, guint i, gboolean *known, MdlLaunchKind *launc
 /* ---- points ---- */
 
 static void
-add (const Read *r, const char *stage, const char *group, CalUse use, double measured_s, const Item *item, const char *what)
+add (CalCollect *r, const char *stage, const char *group, CalUse use, double measured_s, const Item *item, const char *what)
 {
-  Item *kept = base_arena_alloc (r->arena, sizeof *kept);
-  *kept = *item;
-  CalSectionPoint point = { .stage = stage,
-                            .group = group != NULL ? base_arena_strdup (r->arena, group) : NULL,
-                            .measured = measured_s,
-                            .use = use,
-                            .what = base_arena_strdup (r->arena, what),
-                            .item = kept };
-  g_array_append_val (r->points, point);
+  const CalSectionPoint point = { .stage = stage,
+                                  .group = group != NULL ? base_arena_strdup (r->arena, group) : NULL,
+                                  .measured = measured_s,
+                                  .use = use,
+                                  .what = base_arena_strdup (r->arena, what) };
+  cal_collect_add (r, &point, item, sizeof *item);
 }
 
 static gboolean
-read_gemm (const Read *r, guint i, double measured_s, GError **error)
+read_gemm (CalCollect *r, guint i, double measured_s, GError **error)
 {
   Item item = { .kind = GEMM };
   MdlGemm *gemm = &item.of.gemm;
@@ -201,9 +184,8 @@ read_gemm (const Read *r, guint i, double measured_s, GError **error)
 }
 
 static gboolean
-read_point (gconstpointer user, guint i, double measured_s, GError **error)
+read_point (CalCollect *r, guint i, double measured_s, GError **error)
 {
-  const Read *r = user;
   const char *what = base_json_text (cal_probe_point (r->probe, i), "what");
   Item item = { 0 };
   if (what != NULL && g_str_has_prefix (what, "gemm"))
@@ -285,15 +267,13 @@ same_kernel (const CalSectionPoint *a, const CalSectionPoint *b)
 }
 
 static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+collect (CalCollect *r, GError **error)
 {
-  (void)node;
-  const Read r = { probe, arena, points };
-  guint first = points->len;
-  if (!cal_probe_each (probe, "compute", read_point, &r, n_left, error))
+  guint first = r->points->len;
+  if (!cal_collect_each (r, "compute", read_point, error))
     return FALSE;
-  hold_shapes (points, first);
-  cal_section_hold_every_second (points, first, same_kernel);
+  hold_shapes (r->points, first);
+  cal_section_hold_every_second (r->points, first, same_kernel);
   return TRUE;
 }
 

@@ -15,27 +15,16 @@ static const double UNHINDERED = 0.97;
 static const char LOADS[] = "loads", GPUS[] = "copies between GPUs", WAITED[] = "copies waited for", STORES[] = "kernels' stores",
                   KERNEL_LOADS[] = "kernels' loads", PINNED[] = "host, pinned", PAGEABLE[] = "host, pageable";
 
-static const char *const loads_paths[] = { "scale_up.latency", "pcie.latency", NULL };
-static const char *const gpus_paths[] = { "scale_up.efficiency", "copies.dma.queued", "scale_up.duplex", "copies.dma.crowd", NULL };
-static const char *const waited_paths[] = { "copies.dma.start", NULL };
-static const char *const stores_paths[] = { "scale_up.sm_efficiency", "copies.kernel.queued", "copies.kernel.crowd", NULL };
-static const char *const kernel_loads_paths[] = { "copies.kernel_read.wire", "copies.kernel_read.queued", "copies.kernel_read.back",
-                                                  "copies.kernel_read.crowd", NULL };
-static const char *const pinned_paths[] = { "pcie.efficiency", "copies.h2d.queued", "copies.d2h.queued", "pcie.duplex",
-                                            "host.read",       "host.write",        "host.both",         NULL };
-static const char *const pageable_paths[] = { "copies.h2d_pageable.rate",   "copies.d2h_pageable.rate",
-                                              "copies.h2d_pageable.queued", "copies.d2h_pageable.queued",
-                                              "copies.d2h_pageable.block",  "copies.h2d_pageable.crowd",
-                                              "copies.d2h_pageable.crowd",  "copies.h2d_pageable.cached",
-                                              "copies.h2d_pageable.cache",  NULL };
-static const CalSectionStage stages[] = {
-  { LOADS, loads_paths },
-  { GPUS, gpus_paths },
-  { WAITED, waited_paths },
-  { STORES, stores_paths },
-  { KERNEL_LOADS, kernel_loads_paths },
-  { PINNED, pinned_paths },
-  { PAGEABLE, pageable_paths },
+static const CalStage stages[] = {
+  { LOADS, "scale_up.latency pcie.latency" },
+  { GPUS, "scale_up.efficiency copies.dma.queued scale_up.duplex copies.dma.crowd" },
+  { WAITED, "copies.dma.start" },
+  { STORES, "scale_up.sm_efficiency copies.kernel.queued copies.kernel.crowd" },
+  { KERNEL_LOADS, "copies.kernel_read.wire copies.kernel_read.queued copies.kernel_read.back copies.kernel_read.crowd" },
+  { PINNED, "pcie.efficiency copies.h2d.queued copies.d2h.queued pcie.duplex host.read host.write host.both" },
+  { PAGEABLE, "copies.h2d_pageable.rate copies.d2h_pageable.rate copies.h2d_pageable.queued copies.d2h_pageable.queued "
+              "copies.d2h_pageable.block copies.h2d_pageable.crowd copies.d2h_pageable.crowd copies.h2d_pageable.cached "
+              "copies.h2d_pageable.cache" },
   { NULL, NULL },
 };
 
@@ -132,12 +121,13 @@ own_load_s (const CalProbe *probe)
 }
 
 static gboolean
-read_load (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
+read_load (const Reader *r, CalLinkCase *c, gboolean *tells, GError **error)
 {
   int memory;
   if (!cal_probe_name (r->probe, r->i, "memory", loaded_names, &memory, error) || !count_in (r, "gpu", 0, &c->first, error) ||
       (memory == GPU && !count_in (r, "of", 0, &c->second, error)))
     return FALSE;
+  double own_s = own_load_s (r->probe);
   *tells = memory == HOST || (memory == GPU && isfinite (own_s));
   c->pattern = CAL_LINK_LOAD;
   c->n = memory == HOST ? 0 : 2;
@@ -228,50 +218,39 @@ hold_counts (GArray *points, guint first)
 }
 
 static gboolean
-read_case (const Reader *r, double own_s, CalLinkCase *c, gboolean *tells, GError **error)
+read_case (const Reader *r, CalLinkCase *c, gboolean *tells, GError **error)
 {
   int what;
   *tells = TRUE;
   if (!cal_probe_name (r->probe, r->i, "what", what_names, &what, error))
     return FALSE;
-  return what == LATENCY ? read_load (r, own_s, c, tells, error)
+  return what == LATENCY ? read_load (r, c, tells, error)
          : what >= H2D   ? read_host (r, (What)what, c, error)
                          : read_gpus (r, (What)what, c, error);
 }
 
-/* While points are read. */
-typedef struct {
-  const CalProbe *probe;
-  BaseArena *arena;
-  GArray *points;
-  double own_s;
-} Read;
-
 static gboolean
-read_point (gconstpointer user, guint i, double median_s, GError **error)
+read_point (CalCollect *collected, guint i, double median_s, GError **error)
 {
-  const Read *read = user;
-  const Reader reader = { read->probe, i };
-  CalLinkCase *c = base_arena_alloc (read->arena, sizeof *c);
+  const Reader reader = { collected->probe, i };
+  CalLinkCase c = { 0 };
   gboolean tells;
-  if (!read_case (&reader, read->own_s, c, &tells, error))
+  if (!read_case (&reader, &c, &tells, error))
     return FALSE;
-  const CalSectionPoint point = { .stage = stage_of (c), .measured = median_s, .what = name_of (c, read->arena), .item = c };
+  const CalSectionPoint point = { .stage = stage_of (&c), .measured = median_s, .what = name_of (&c, collected->arena) };
   if (tells)
-    g_array_append_val (read->points, point);
+    cal_collect_add (collected, &point, &c, sizeof c);
   return TRUE;
 }
 
 static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+collect (CalCollect *collected, GError **error)
 {
-  const Read read = { probe, arena, points, own_load_s (probe) };
-  guint first = points->len;
-  (void)node;
-  if (!cal_probe_each (probe, "link", read_point, &read, n_left, error))
+  guint first = collected->points->len;
+  if (!cal_collect_each (collected, "link", read_point, error))
     return FALSE;
-  cal_section_hold_every_second (points, first, in_series);
-  hold_counts (points, first);
+  cal_section_hold_every_second (collected->points, first, in_series);
+  hold_counts (collected->points, first);
   return TRUE;
 }
 
@@ -443,8 +422,11 @@ tell_topology (const CalSectionFit *fit, GPtrArray *out)
                                       worst->what, most));
 }
 
-GPtrArray *
-cal_links_notes (const CalSectionFit *fit)
+/* Points that are slower than their like (the same copy between other devices) by more than the fit's band, and at least 5 %: the
+ * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is told as one. And when the topology cannot be
+ * that of the node. Returned: full, of char *. */
+static GPtrArray *
+list_notes (const CalSectionFit *fit)
 {
   enum { LEAST = 3 }; /* of two nobody knows which is wrong */
   double band = isfinite (fit->band) ? fmax (fit->band, LEAST_BAND) : LEAST_BAND;
@@ -480,5 +462,5 @@ const CalSection cal_section_links = {
   .collect = collect,
   .predict = predict,
   .start = start,
-  .note = cal_links_notes,
+  .note = list_notes,
 };

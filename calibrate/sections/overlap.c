@@ -30,14 +30,11 @@ static const double LEAST_S = 1e-9; /* of a kernel, of a collective */
 static const double MOST_GPUS = 1024, MOST_CHANNELS = 1024, MOST_B = 0x1p50, MOST_N = 8192, MOST_DIM = 1 << 24;
 
 typedef struct {
+  CalCollect *c;
   const CalProbe *file;
-  const CalNode *node;
   GHashTable *at;   /* key of a point -> its index + 1 */
   GArray *channels; /* double, as they come */
   GArray *sizes;    /* likewise */
-  GArray *points;   /* CalSectionPoint, the result */
-  BaseArena *arena;
-  guint n_left;
 } Reader;
 
 static const char *const compute_keys[] = { "compute", "dtype", "m", "n", "k", "copy_B", "heads", "length", "head_dim" };
@@ -232,7 +229,7 @@ static char *
 title_of (const Reader *r, JsonObject *point, const Item *item, double size_B)
 {
   g_autofree char *size = base_quantity_format (size_B, BASE_DIM_BYTES, 4);
-  return base_arena_printf (r->arena, "%s %s beside %s of %s on %.0f channels: %s", base_json_text (point, "compute"),
+  return base_arena_printf (r->c->arena, "%s %s beside %s of %s on %.0f channels: %s", base_json_text (point, "compute"),
                             base_json_text (point, "dtype"), base_json_text (point, "collective"), size, item->comm.channels,
                             titles[item->of]);
 }
@@ -254,16 +251,15 @@ read_point (Reader *r, guint i, Of of, GError **error)
     return FALSE;
   gboolean one_state = of == OF_TOTAL || !(base_json_number (object, "max_s") > ONE_STATE * base_json_number (object, "min_s"));
   if (!known || !counted || !one_state || item.comm.channels < 1) {
-    r->n_left++;
+    r->c->n_left++;
     return TRUE;
   }
-  CalSectionPoint point = { .stage = "together", .measured = time_s, .use = use_of (r, op, channels, size_B) };
-  point.what = title_of (r, object, &item, size_B);
-  point.group = titles[of];
-  Item *kept = base_arena_alloc (r->arena, sizeof item);
-  *kept = item;
-  point.item = kept;
-  g_array_append_val (r->points, point);
+  const CalSectionPoint point = { .stage = "together",
+                                  .measured = time_s,
+                                  .use = use_of (r, op, channels, size_B),
+                                  .what = title_of (r, object, &item, size_B),
+                                  .group = titles[of] };
+  cal_collect_add (r->c, &point, &item, sizeof item);
   return TRUE;
 }
 
@@ -280,16 +276,15 @@ read_points (Reader *r, GError **error)
 }
 
 static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+collect (CalCollect *c, GError **error)
 {
-  if (!(node->gpu->sms > 0) || !(node->gpu->memory_Bps * node->gpu->memory_efficiency > 0))
+  const MdlGpu *gpu = c->node->gpu;
+  if (!(gpu->sms > 0) || !(gpu->memory_Bps * gpu->memory_efficiency > 0))
     return TRUE; /* a GPU of which the model knows too little */
   g_autoptr (GHashTable) at = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GArray) channels = g_array_new (FALSE, FALSE, sizeof (double)), sizes = g_array_new (FALSE, FALSE, sizeof (double));
-  Reader r = { .file = probe, .node = node, .at = at, .channels = channels, .sizes = sizes, .points = points, .arena = arena };
-  gboolean ok = read_points (&r, error);
-  *n_left += r.n_left;
-  return ok;
+  Reader r = { c, c->probe, at, channels, sizes };
+  return read_points (&r, error);
 }
 
 static double
@@ -305,9 +300,10 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
 }
 
 /* Not `spread`: queues fall in and out of step by it, which no search by slopes follows. Not `wait`: 1, or another priority. */
-static const char *const paths[] = { "gemm.sm_cost", "gemm.pass",         "memory.traffic_cost", "memory.pass",
-                                     "pairwise",     "attention.sm_cost", "attention.pass",      NULL };
-static const CalSectionStage stages[] = { { "together", paths }, { NULL, NULL } };
+static const CalStage stages[] = {
+  { "together", "gemm.sm_cost gemm.pass memory.traffic_cost memory.pass pairwise attention.sm_cost attention.pass" },
+  { NULL, NULL },
+};
 
 const CalSection cal_section_overlap = {
   .keys = &cst_overlap,

@@ -10,15 +10,12 @@
 
 static const char READS[] = "reads", WRITES[] = "writes", CUFILE[] = "cufile", BOUNCE[] = "bounce";
 
-static const char *const reads_paths[] = { "read.rate",           "read.latency",     "read.stream", "read.iops",
-                                           "read.random_latency", "read.random_iops", "blend",       NULL };
-static const char *const writes_paths[] = { "write.rate", "write.latency",        "write.stream",
-                                            "write.iops", "write.random_latency", "write.random_iops",
-                                            NULL };
-static const char *const cufile_paths[] = { "cufile.rate", "cufile.latency", "cufile.stream", NULL };
-static const char *const bounce_paths[] = { "bounce.stream", "bounce.latency", "bounce.rate", NULL };
-static const CalSectionStage stages[] = {
-  { READS, reads_paths }, { WRITES, writes_paths }, { CUFILE, cufile_paths }, { BOUNCE, bounce_paths }, { NULL, NULL },
+static const CalStage stages[] = {
+  { READS, "read.rate read.latency read.stream read.iops read.random_latency read.random_iops blend" },
+  { WRITES, "write.rate write.latency write.stream write.iops write.random_latency write.random_iops" },
+  { CUFILE, "cufile.rate cufile.latency cufile.stream" },
+  { BOUNCE, "bounce.stream bounce.latency bounce.rate" },
+  { NULL, NULL },
 };
 
 /* ---- points ---- */
@@ -69,41 +66,28 @@ stage_of (const MdlIoQuestion *q)
   return q->path == MDL_IO_CUFILE ? CUFILE : q->path == MDL_IO_BOUNCE ? BOUNCE : q->op == MDL_IO_READ ? READS : WRITES;
 }
 
-/* While points are read. */
-typedef struct {
-  const CalProbe *probe;
-  BaseArena *arena;
-  GArray *points;
-} Read;
-
 static gboolean
-read_point (gconstpointer user, guint i, double median_s, GError **error)
+read_point (CalCollect *c, guint i, double median_s, GError **error)
 {
-  const Read *r = user;
-  MdlIoQuestion *q = base_arena_alloc (r->arena, sizeof *q);
-  if (!read_question (r->probe, i, q, error))
+  MdlIoQuestion q = { 0 };
+  if (!read_question (c->probe, i, &q, error))
     return FALSE;
-  g_autofree char *block = base_quantity_format (q->block_B, BASE_DIM_BYTES, 4);
-  const CalSectionPoint point = {
-    .stage = stage_of (q),
-    .measured = median_s,
-    .use = use_of (q),
-    .what = base_arena_printf (r->arena, "%s%s of %s, %.0f in flight, %s", q->random ? "random " : "",
-                               base_name (mdl_io_op_names, (int)q->op), block, q->in_flight,
-                               base_name (mdl_io_path_names, (int)q->path)),
-    .item = q,
-    .group = base_arena_printf (r->arena, "%s%s", q->random ? "random " : "", base_name (mdl_io_op_names, (int)q->op)),
-  };
-  g_array_append_val (r->points, point);
+  const char *random = q.random ? "random " : "", *op = base_name (mdl_io_op_names, (int)q.op);
+  g_autofree char *block = base_quantity_format (q.block_B, BASE_DIM_BYTES, 4);
+  const CalSectionPoint point = { .stage = stage_of (&q),
+                                  .measured = median_s,
+                                  .use = use_of (&q),
+                                  .what = base_arena_printf (c->arena, "%s%s of %s, %.0f in flight, %s", random, op, block,
+                                                             q.in_flight, base_name (mdl_io_path_names, (int)q.path)),
+                                  .group = base_arena_printf (c->arena, "%s%s", random, op) };
+  cal_collect_add (c, &point, &q, sizeof q);
   return TRUE;
 }
 
 static gboolean
-collect (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error)
+collect (CalCollect *c, GError **error)
 {
-  (void)node;
-  const Read r = { probe, arena, points };
-  return cal_probe_each (probe, "storage", read_point, &r, n_left, error);
+  return cal_collect_each (c, "storage", read_point, error);
 }
 
 static double

@@ -15,97 +15,45 @@ point_at (const GArray *points, guint i)
   return &g_array_index (points, CalFitPoint, i);
 }
 
-/* Points of one stage, while it is solved. */
-typedef struct {
-  const CalFitModel *model;
-  const GArray *points;
-  guint *at; /* those of the stage that are fitted */
-  guint m;
-} Stage;
-
 /* Each operation on each number of ranks weighs the same. */
 static void
-set_weights (const Stage *s, double *weight)
+set_weights (const GArray *points, const guint *at, guint n, double *weight)
 {
   enum { MOST_RANKS = 4096 };
-  g_autofree guint *count = g_new0 (guint, (gsize)MDL_OP_N * MOST_RANKS);
+  g_autofree guint *count = g_new0 (guint, (gsize)MDL_OP_N * MOST_RANKS), *cell = g_new (guint, n);
   guint cells = 0;
-  for (guint i = 0; i < s->m; i++) {
-    const CalFitPoint *p = point_at (s->points, s->at[i]);
-    guint *cell = &count[(guint)p->op * MOST_RANKS + MIN (p->ranks, MOST_RANKS - 1)];
-    cells += *cell == 0;
-    (*cell)++;
+  for (guint i = 0; i < n; i++) {
+    const CalFitPoint *p = point_at (points, at[i]);
+    cell[i] = (guint)p->op * MOST_RANKS + MIN (p->ranks, MOST_RANKS - 1);
+    cells += count[cell[i]]++ == 0;
   }
-  for (guint i = 0; i < s->m; i++) {
-    const CalFitPoint *p = point_at (s->points, s->at[i]);
-    weight[i] = (double)s->m / ((double)cells * count[(guint)p->op * MOST_RANKS + MIN (p->ranks, MOST_RANKS - 1)]);
-  }
-}
-
-static void
-list_constants (const MdlLibrary *library, const CalStageSpec *spec, GArray *constants)
-{
-  for (const char *const *path = spec->paths; *path != NULL; path++) {
-    CalFitConstant c;
-    if (!cal_constant_find (&cst_library_schema, library, *path, &c))
-      g_error ("stage '%s' names no constant '%s'", spec->name, *path);
-    c.stage = spec->name;
-    if (c.before > 0) /* else neither a start nor a factor */
-      g_array_append_val (constants, c);
-  }
-}
-
-static double
-predict_point (void *user, guint i)
-{
-  const Stage *s = user;
-  return s->model->predict (s->model->user, s->at[i]);
-}
-
-static void
-set_constant (void *user, const CalFitConstant *constant, double value)
-{
-  const Stage *s = user;
-  s->model->set (s->model->user, constant->offset, value);
+  for (guint i = 0; i < n; i++)
+    weight[i] = (double)n / ((double)cells * count[cell[i]]);
 }
 
 static gboolean
 run_stage (const CalStageSpec *spec, const MdlLibrary *library, const GArray *points, const CalFitModel *model, CalFit *fit,
            GError **error)
 {
-  g_autofree guint *at = g_new (guint, MAX (points->len, 1));
-  g_autofree double *weight = g_new (double, MAX (points->len, 1)), *measured_s = g_new (double, MAX (points->len, 1));
-  Stage s = { model, points, at, 0 };
+  guint most = MAX (points->len, 1), n = 0;
+  g_autofree guint *at = g_new (guint, most);
+  g_autofree double *weight = g_new (double, most), *measured_s = g_new (double, most);
   for (guint i = 0; i < points->len; i++)
     if (point_at (points, i)->use == CAL_USE_FIT && cal_stage_takes (spec, point_at (points, i))) {
-      measured_s[s.m] = point_at (points, i)->measured_s;
-      at[s.m++] = i;
+      measured_s[n] = point_at (points, i)->measured_s;
+      at[n++] = i;
     }
-  if (s.m == 0)
-    return TRUE;
-  guint first = fit->constants->len, n = 0;
-  list_constants (library, spec, fit->constants);
-  CalFitConstant *active[CAL_STAGE_MAX];
-  for (guint c = first; c < fit->constants->len && n < CAL_STAGE_MAX; c++)
-    active[n++] = &g_array_index (fit->constants, CalFitConstant, c);
-  set_weights (&s, weight);
-  const CalProblem problem = { s.m, measured_s, weight, predict_point, set_constant, &s };
-  CalFitStage stage = { .name = spec->name, .n_points = s.m };
-  if (!cal_solve (&problem, active, n, &stage.n_fitted, error)) {
-    g_prefix_error (error, "%s: ", spec->name);
-    return FALSE;
-  }
-  g_array_append_val (fit->stages, stage);
-  return TRUE;
+  set_weights (points, at, n, weight);
+  const CalConstants constants = { &cst_library_schema, library, library };
+  const CalProblem problem = { n, at, measured_s, weight, model->predict, model->set, model->user };
+  return cal_stage_solve (&spec->stage, &constants, &problem, fit, error);
 }
 
 CalFit *
 cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error)
 {
-  g_autoptr (CalFit) fit = g_new0 (CalFit, 1);
-  fit->constants = g_array_new (FALSE, FALSE, sizeof (CalFitConstant));
-  fit->stages = g_array_new (FALSE, FALSE, sizeof (CalFitStage));
-  for (const CalStageSpec *spec = cal_stages; spec->name != NULL; spec++)
+  g_autoptr (CalFit) fit = cal_fit_new ();
+  for (const CalStageSpec *spec = cal_stages; spec->stage.name != NULL; spec++)
     if (!run_stage (spec, library, points, model, fit, error))
       return NULL;
   if (fit->stages->len == 0) {
@@ -128,16 +76,6 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
     return NULL;
   }
   return g_steal_pointer (&fit);
-}
-
-void
-cal_fit_free (CalFit *fit)
-{
-  if (fit == NULL)
-    return;
-  g_clear_pointer (&fit->constants, g_array_unref);
-  g_clear_pointer (&fit->stages, g_array_unref);
-  g_free (fit);
 }
 
 /* ---- what is held out ---- */

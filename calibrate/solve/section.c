@@ -27,6 +27,35 @@ cal_section_hold_every_second (GArray *points, guint first, gboolean (*same) (co
   }
 }
 
+void
+cal_collect_add (CalCollect *collect, const CalSectionPoint *point, const void *item, gsize item_B)
+{
+  CalSectionPoint kept = *point;
+  void *copy = base_arena_alloc (collect->arena, item_B);
+  memcpy (copy, item, item_B);
+  kept.item = copy;
+  g_array_append_val (collect->points, kept);
+}
+
+gboolean
+cal_collect_each (CalCollect *collect, const char *section,
+                  gboolean (*visit) (CalCollect *collect, guint i, double median_s, GError **error), GError **error)
+{
+  for (guint i = 0; i < cal_probe_n_points (collect->probe); i++) {
+    CalPointState state;
+    double median_s;
+    if (!cal_probe_is (collect->probe, i, section, NULL))
+      continue;
+    if (!cal_probe_judge (collect->probe, i, &state, &median_s, error))
+      return FALSE;
+    if (state != CAL_POINT_GOOD)
+      collect->n_left++;
+    else if (!visit (collect, i, median_s, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* ---- one solution ---- */
 
 typedef struct {
@@ -35,14 +64,13 @@ typedef struct {
   void *now;            /* the section's struct, with the constants as they are tried */
   const void *defaults; /* as the calibration has them */
   const GArray *points;
-  const guint *at; /* the stage's points that count */
 } Trial;
 
 static double
 predict (void *user, guint i)
 {
   const Trial *t = user;
-  return t->section->predict (t->now, t->node, point_at (t->points, t->at[i]));
+  return t->section->predict (t->now, t->node, point_at (t->points, i));
 }
 
 static void
@@ -54,60 +82,30 @@ set (void *user, const CalFitConstant *constant, double value)
   num->set = TRUE;
 }
 
-static gboolean
-solve_stage (Trial *t, const CalSectionStage *stage, gboolean all, GArray *constants, GArray *stages, GError **error)
+/* All stages, from where the files say on; `now` then has the result. Returned: full; NULL and *error on failure. */
+static CalFit *
+solve_all (Trial *t, const GPtrArray *probes, gboolean all, GError **error)
 {
-  const GArray *points = t->points;
-  g_autofree guint *at = g_new (guint, MAX (points->len, 1));
-  g_autofree double *measured = g_new (double, MAX (points->len, 1));
-  guint n_points = 0, n = 0, first = constants->len;
-  for (guint i = 0; i < points->len; i++)
-    if (strcmp (point_at (points, i)->stage, stage->name) == 0 && (all || point_at (points, i)->use == CAL_USE_FIT)) {
-      measured[n_points] = point_at (points, i)->measured;
-      at[n_points++] = i;
-    }
-  if (n_points == 0)
-    return TRUE;
-  CalFitConstant *active[CAL_STAGE_MAX];
-  for (const char *const *path = stage->paths; *path != NULL; path++) {
-    CalFitConstant c;
-    if (!cal_constant_find (t->section->keys->schema, t->now, *path, &c))
-      g_error ("stage '%s' names no constant '%s'", stage->name, *path);
-    c.stage = stage->name;
-    c.base = ((const BaseNum *)(const void *)((const char *)t->defaults + c.offset))->v;
-    if (c.before > 0) /* else neither a start nor a factor */
-      g_array_append_val (constants, c);
+  g_autoptr (CalFit) fit = cal_fit_new ();
+  guint most = MAX (t->points->len, 1);
+  g_autofree guint *at = g_new (guint, most);
+  g_autofree double *measured = g_new (double, most);
+  memcpy (t->now, t->defaults, t->section->keys->size);
+  for (guint i = 0; t->section->start != NULL && i < probes->len; i++)
+    t->section->start (probes->pdata[i], t->now);
+  for (const CalStage *stage = t->section->stages; stage->name != NULL; stage++) {
+    guint n = 0;
+    for (guint i = 0; i < t->points->len; i++)
+      if (strcmp (point_at (t->points, i)->stage, stage->name) == 0 && (all || point_at (t->points, i)->use == CAL_USE_FIT)) {
+        measured[n] = point_at (t->points, i)->measured;
+        at[n++] = i;
+      }
+    const CalConstants constants = { t->section->keys->schema, t->now, t->defaults };
+    const CalProblem problem = { n, at, measured, NULL, predict, set, t };
+    if (!cal_stage_solve (stage, &constants, &problem, fit, error))
+      return NULL;
   }
-  for (guint c = first; c < constants->len && n < CAL_STAGE_MAX; c++)
-    active[n++] = &g_array_index (constants, CalFitConstant, c);
-  t->at = at;
-  const CalProblem problem = { n_points, measured, NULL, predict, set, t };
-  CalFitStage done = { .name = stage->name, .n_points = n_points };
-  if (!cal_solve (&problem, active, n, &done.n_fitted, error)) {
-    g_prefix_error (error, "%s: ", stage->name);
-    return FALSE;
-  }
-  g_array_append_val (stages, done);
-  return TRUE;
-}
-
-/* All stages; `now` then has the result. */
-static gboolean
-solve_all (Trial *t, gboolean all, CalSectionFit *fit, GError **error)
-{
-  g_array_set_size (fit->constants, 0);
-  g_array_set_size (fit->stages, 0);
-  for (const CalSectionStage *stage = t->section->stages; stage->name != NULL; stage++)
-    if (!solve_stage (t, stage, all, fit->constants, fit->stages, error))
-      return FALSE;
-  return TRUE;
-}
-
-static void
-predict_all (const Trial *t, CalSectionFit *fit)
-{
-  for (guint i = 0; i < fit->points->len; i++)
-    fit->predicted[i] = t->section->predict (t->now, t->node, point_at (fit->points, i));
+  return g_steal_pointer (&fit);
 }
 
 /* The band from every second held-out point, and how many of the others it holds. */
@@ -129,14 +127,6 @@ find_band (CalSectionFit *fit)
   fit->covered = n_other > 0 ? (double)n_in / n_other : (double)NAN;
 }
 
-/* Where the search begins. */
-static void
-begin (const CalSection *section, const GPtrArray *probes, void *now)
-{
-  for (guint i = 0; section->start != NULL && i < probes->len; i++)
-    section->start (probes->pdata[i], now);
-}
-
 CalSectionFit *
 cal_section_fit (const CalSection *section, const void *defaults, const CalNode *node, const GPtrArray *probes, gboolean hold_out,
                  gboolean split, GError **error)
@@ -145,27 +135,30 @@ cal_section_fit (const CalSection *section, const void *defaults, const CalNode 
   fit->section = section;
   fit->arena = base_arena_new ();
   fit->points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
-  fit->constants = g_array_new (FALSE, FALSE, sizeof (CalFitConstant));
-  fit->stages = g_array_new (FALSE, FALSE, sizeof (CalFitStage));
   fit->band = fit->covered = (double)NAN;
-  for (guint i = 0; i < probes->len; i++)
-    if (!section->collect (probes->pdata[i], node, fit->arena, fit->points, &fit->n_left, error))
+  CalCollect collect = { .node = node, .arena = fit->arena, .points = fit->points };
+  for (guint i = 0; i < probes->len; i++) {
+    collect.probe = probes->pdata[i];
+    if (!section->collect (&collect, error))
       return NULL;
+  }
+  fit->n_left = collect.n_left;
   if (fit->points->len == 0)
     return NULL;
-  fit->predicted = g_new (double, fit->points->len);
-  g_autofree void *now = g_memdup2 (defaults, section->keys->size);
-  begin (section, probes, now);
+  g_autofree void *now = g_malloc (section->keys->size);
   Trial trial = { .section = section, .node = node, .now = now, .defaults = defaults, .points = fit->points };
-  if (!solve_all (&trial, !hold_out, fit, error))
+  fit->fit = solve_all (&trial, probes, !hold_out, error);
+  if (fit->fit == NULL)
     return NULL;
-  predict_all (&trial, fit);
+  fit->predicted = g_new (double, fit->points->len);
+  for (guint i = 0; i < fit->points->len; i++)
+    fit->predicted[i] = predict (&trial, i);
   if (hold_out)
     find_band (fit);
   if (hold_out && !split) {
-    memcpy (now, defaults, section->keys->size);
-    begin (section, probes, now);
-    if (!solve_all (&trial, TRUE, fit, error))
+    cal_fit_free (fit->fit);
+    fit->fit = solve_all (&trial, probes, TRUE, error);
+    if (fit->fit == NULL)
       return NULL;
   }
   if (section->note != NULL)
@@ -179,8 +172,7 @@ cal_section_fit_free (CalSectionFit *fit)
   if (fit == NULL)
     return;
   g_clear_pointer (&fit->points, g_array_unref);
-  g_clear_pointer (&fit->constants, g_array_unref);
-  g_clear_pointer (&fit->stages, g_array_unref);
+  cal_fit_free (fit->fit);
   g_clear_pointer (&fit->notes, g_ptr_array_unref);
   g_clear_pointer (&fit->arena, base_arena_free);
   g_free (fit->predicted);
@@ -190,8 +182,8 @@ cal_section_fit_free (CalSectionFit *fit)
 void
 cal_section_result (const CalSectionFit *fit, void *section)
 {
-  for (guint i = 0; i < fit->constants->len; i++) {
-    const CalFitConstant *c = &g_array_index (fit->constants, CalFitConstant, i);
+  for (guint i = 0; i < fit->fit->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (fit->fit->constants, CalFitConstant, i);
     if (c->verdict != CAL_FITTED && c->verdict != CAL_AT_LIMIT)
       continue;
     BaseNum *num = (BaseNum *)(gpointer)((char *)section + c->offset);

@@ -7,10 +7,9 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *name;
+  CalStage stage;
   unsigned ops, algos, protos, launches; /* bits */
   double any_launch_B;                   /* from this size on points of every launch count: it does not show there */
-  const char *const *paths;              /* ends with NULL */
   gboolean network;                      /* of several nodes; else of one */
 } CalStageSpec;
 

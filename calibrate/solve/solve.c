@@ -41,7 +41,7 @@ typedef struct {
 static double
 residual (const Solve *s, guint i)
 {
-  double predicted = s->problem->predict (s->problem->user, i);
+  double predicted = s->problem->predict (s->problem->user, s->problem->at[i]);
   return isfinite (predicted) && predicted > 0 ? log (predicted / s->problem->measured[i]) : 0;
 }
 
@@ -258,4 +258,51 @@ cal_constant_find (const BaseSchema *schema, const void *section, const char *pa
   out->before = out->after = out->base = now->v;
   return (field->min == NULL || base_quantity_parse (field->min, field->dim, &out->min, NULL)) &&
          (field->max == NULL || base_quantity_parse (field->max, field->dim, &out->max, NULL));
+}
+
+CalFit *
+cal_fit_new (void)
+{
+  CalFit *fit = g_new (CalFit, 1);
+  fit->constants = g_array_new (FALSE, FALSE, sizeof (CalFitConstant));
+  fit->stages = g_array_new (FALSE, FALSE, sizeof (CalFitStage));
+  return fit;
+}
+
+void
+cal_fit_free (CalFit *fit)
+{
+  if (fit == NULL)
+    return;
+  g_array_unref (fit->constants);
+  g_array_unref (fit->stages);
+  g_free (fit);
+}
+
+gboolean
+cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem *problem, CalFit *fit, GError **error)
+{
+  if (problem->n_points == 0)
+    return TRUE;
+  CalFitConstant *active[CAL_STAGE_MAX];
+  guint first = fit->constants->len, n = 0;
+  g_auto (GStrv) paths = g_strsplit (stage->paths, " ", -1);
+  for (char **path = paths; *path != NULL; path++) {
+    CalFitConstant c;
+    if (!cal_constant_find (at->schema, at->now, g_intern_string (*path), &c))
+      g_error ("stage '%s' names no constant '%s'", stage->name, *path);
+    c.stage = stage->name;
+    c.base = ((const BaseNum *)(const void *)((const char *)at->defaults + c.offset))->v;
+    if (c.before > 0) /* else neither a start nor a factor */
+      g_array_append_val (fit->constants, c);
+  }
+  for (guint c = first; c < fit->constants->len && n < CAL_STAGE_MAX; c++)
+    active[n++] = &g_array_index (fit->constants, CalFitConstant, c);
+  CalFitStage done = { .name = stage->name, .n_points = problem->n_points };
+  if (!cal_solve (problem, active, n, &done.n_fitted, error)) {
+    g_prefix_error (error, "%s: ", stage->name);
+    return FALSE;
+  }
+  g_array_append_val (fit->stages, done);
+  return TRUE;
 }

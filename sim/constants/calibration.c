@@ -269,19 +269,13 @@ is_shipped (const BaseLookup *lookup, const char *gpu_type)
   return gpu_type != NULL && g_strv_contains ((const char *const *)names, gpu_type);
 }
 
-static void
-free_document (void *yaml)
-{
-  base_yaml_free (yaml);
-}
-
 Cst *
 cst_load (const CstAsk *ask, GError **error)
 {
   g_return_val_if_fail (ask->lookup != NULL, NULL);
   g_autoptr (Cst) cal = g_new0 (Cst, 1);
   cal->arena = base_arena_new ();
-  cal->documents = g_ptr_array_new_with_free_func (free_document);
+  cal->documents = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cal->name = "none";
   const Load load = { cal, ask->lookup, ask->inputs };
   unsigned vendor;

@@ -93,8 +93,8 @@ constants_of_one_node_hold_on_another_of_the_chip (void)
     const CalNode node = { .gpu = &pairs[k].node->gpu };
     g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalSectionPoint));
     BaseArena *arena = base_arena_new ();
-    guint n_left = 0;
-    TEST_TRUE (section->collect (probe, &node, arena, points, &n_left, &error));
+    CalCollect collect = { .probe = probe, .node = &node, .arena = arena, .points = points };
+    TEST_TRUE (section->collect (&collect, &error));
     for (size_t m = 0; m < G_N_ELEMENTS (margins); m++) {
       g_autoptr (GArray) errors = errors_of_stage (section, pairs[k].constants, &node, points, margins[m].stage);
       g_autofree char *what =

@@ -27,8 +27,8 @@ try_sections (const CalProbe *probe)
     g_autofree void *section = g_malloc0 (cal_sections[s]->keys->size);
     if (cal_sections[s]->start != NULL)
       cal_sections[s]->start (probe, section);
-    guint n_left = 0;
-    if (cal_sections[s]->collect != NULL && !cal_sections[s]->collect (probe, &node, arena, points, &n_left, &error))
+    CalCollect collect = { .probe = probe, .node = &node, .arena = arena, .points = points };
+    if (!cal_sections[s]->collect (&collect, &error))
       g_assert_true (error != NULL && error->domain == BASE_ERROR && g_str_has_prefix (error->message, cal_probe_path (probe)));
     for (guint i = 0; i < points->len; i++) {
       const CalSectionPoint *point = &g_array_index (points, CalSectionPoint, i);

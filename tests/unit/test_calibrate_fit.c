@@ -83,13 +83,14 @@ constants_are_found_by_their_keys (void)
 static void
 every_stage_names_constants_that_are_there (void)
 {
-  for (const CalStageSpec *stage = cal_stages; stage->name != NULL; stage++) {
+  for (const CalStageSpec *spec = cal_stages; spec->stage.name != NULL; spec++) {
     guint n = 0;
-    for (const char *const *path = stage->paths; *path != NULL; path++, n++) {
+    g_auto (GStrv) paths = g_strsplit (spec->stage.paths, " ", -1);
+    for (char **path = paths; *path != NULL; path++, n++) {
       CalFitConstant c;
       gboolean found = cal_constant_find (&cst_library_schema, &no_constants, *path, &c);
       if (!found)
-        fprintf (stderr, "%s: %s\n", stage->name, *path);
+        fprintf (stderr, "%s: %s\n", spec->stage.name, *path);
       TEST_TRUE (found);
     }
     TEST_TRUE (n > 0 && n <= CAL_STAGE_MAX);
@@ -209,10 +210,10 @@ world_time (const World *w, const MdlLibrary *l, const CalFitPoint *p)
 }
 
 static void
-world_set (void *user, size_t offset, double value)
+world_set (void *user, const CalFitConstant *constant, double value)
 {
   World *w = user;
-  ((BaseNum *)(gpointer)((char *)&w->library + offset))->v = value;
+  ((BaseNum *)(gpointer)((char *)&w->library + constant->offset))->v = value;
 }
 
 static double

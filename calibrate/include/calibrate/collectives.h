@@ -23,17 +23,12 @@ typedef struct {
   CalUse use;
 } CalFitPoint;
 
-/* How the fit asks for predictions. */
+/* How the fit asks for predictions: as CalProblem, of constants in MdlLibrary. */
 typedef struct {
-  void (*set) (void *user, size_t offset, double value); /* of the BaseNum `offset` bytes into MdlLibrary */
-  double (*predict) (void *user, guint point);           /* s; NAN: cannot be predicted */
+  void (*set) (void *user, const CalFitConstant *constant, double value);
+  double (*predict) (void *user, guint point); /* s */
   void *user;
 } CalFitModel;
-
-typedef struct {
-  GArray *constants; /* CalFitConstant, by stage */
-  GArray *stages;    /* CalFitStage, those with points */
-} CalFit;
 
 /* What is held out. */
 typedef struct {
@@ -52,8 +47,6 @@ const char *cal_fit_stage_name (const CalFitPoint *point);
 /* Fits over `library` (its values are the defaults and the start); `points` (CalFitPoint) of use CAL_USE_FIT count. The model's
  * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
 CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
-void cal_fit_free (CalFit *fit);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
 
 /* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
  * for bands without points. `predicted_s` beside the points. */

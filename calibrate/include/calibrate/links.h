@@ -27,12 +27,6 @@ typedef struct CalLinkCase {
   double own_s;    /* LOAD from a GPU: one from its own memory */
 } CalLinkCase;
 
-/* Points that are slower than their like (the same copy between other devices) by more than the fit's band, and at least 5 %: the
- * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is told as one. And when the topology
- * cannot be that of the node. Returned: full, of char *,
- * g_free. */
-GPtrArray *cal_links_notes (const CalSectionFit *fit);
-
 G_END_DECLS
 
 #endif

@@ -3,8 +3,8 @@
 #define CALIBRATE_PREDICT_H
 
 #include "calibrate/measured.h"
-#include "constants/calibration.h"
 #include "collective/comm.h"
+#include "constants/calibration.h"
 
 G_BEGIN_DECLS
 

@@ -30,12 +30,6 @@ typedef enum { CAL_POINT_GOOD, CAL_POINT_LOOSE, CAL_POINT_FAILED } CalPointState
 gboolean cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *median_s, GError **error);
 /* s of a point that counts; NAN of others, whatever is wrong with them. */
 double cal_probe_time_s (const CalProbe *probe, guint i);
-/* Visits each point of a section that counts, in order; others of it are counted in *n_left. FALSE and *error on numbers that no
- * probe writes, or as the visitor says. */
-typedef gboolean (*CalProbeVisit) (gconstpointer user, guint i, double median_s, GError **error);
-gboolean cal_probe_each (const CalProbe *probe, const char *section, CalProbeVisit visit, gconstpointer user, guint *n_left,
-                         GError **error);
-
 /* Members that a point must have: which of the names a text is, a whole number within bounds. FALSE and *error otherwise. */
 gboolean cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName *names, int *out, GError **error);
 gboolean cal_probe_count (const CalProbe *probe, guint i, const char *key, double least, double most, double *out, GError **error);

@@ -30,19 +30,29 @@ typedef struct {
   const char *group; /* row of scores beside the stage's: "bf16 forward"; NULL: none */
 } CalSectionPoint;
 
+/* While a probe's file is read. */
 typedef struct {
-  const char *name;
-  const char *const *paths; /* of constants, what matters most first; ends with NULL; at most CAL_STAGE_MAX */
-} CalSectionStage;
+  const CalProbe *probe;
+  const CalNode *node;
+  BaseArena *arena; /* of texts and items */
+  GArray *points;   /* CalSectionPoint */
+  guint n_left;     /* too loose, or failed */
+} CalCollect;
+
+/* Appends a point with a copy of its item, of item_B bytes. */
+void cal_collect_add (CalCollect *collect, const CalSectionPoint *point, const void *item, gsize item_B);
+/* Visits each point of the section that counts, in order: `visit` is told its number and time, s. FALSE and *error on numbers that
+ * no probe writes, or as the visitor says. */
+gboolean cal_collect_each (CalCollect *collect, const char *section,
+                           gboolean (*visit) (CalCollect *collect, guint i, double median_s, GError **error), GError **error);
 
 struct CalSectionFit;
 typedef struct {
-  const CstSection *keys;        /* what it fits */
-  const char *error_path;        /* the constant that takes the half-width of the 90 % band; NULL: none */
-  const CalSectionStage *stages; /* solved in this order; ends with name NULL */
-  /* Appends what the file tells (CalSectionPoint), texts and items in `arena`. Points too loose or failed are left out and counted
-   * in *n_left. FALSE and *error on what a probe does not write. */
-  gboolean (*collect) (const CalProbe *probe, const CalNode *node, BaseArena *arena, GArray *points, guint *n_left, GError **error);
+  const CstSection *keys; /* what it fits */
+  const char *error_path; /* the constant that takes the half-width of the 90 % band; NULL: none */
+  const CalStage *stages; /* solved in this order; ends with name NULL */
+  /* Adds what the file tells; points too loose or failed are counted. FALSE and *error on what a probe does not write. */
+  gboolean (*collect) (CalCollect *collect, GError **error);
   /* The measurement predicted; NAN: not by this model. */
   double (*predict) (const void *section, const CalNode *node, const CalSectionPoint *point);
   /* Sets constants near what the file tells, where no default could be: a drive's rate. May be NULL. */
@@ -61,8 +71,7 @@ typedef struct CalSectionFit {
   BaseArena *arena;     /* owned, of the points */
   GArray *points;       /* CalSectionPoint */
   double *predicted;    /* by the fit without what is held out (of all where nothing is) */
-  GArray *constants;    /* CalFitConstant: of all points, or of the first fit where `split` was asked */
-  GArray *stages;       /* CalFitStage, those with points */
+  CalFit *fit;          /* of all points, or of those that are not held out where `split` was asked */
   double band, covered; /* half-width that holds 90 % of half of the held-out points; share of the other half in it. NAN: none */
   guint n_left;
   GPtrArray *notes; /* char *: what else the points say, "slow: …"; NULL: nothing */

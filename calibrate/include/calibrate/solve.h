@@ -61,6 +61,7 @@ gboolean cal_constant_find (const BaseSchema *schema, const void *section, const
 
 typedef struct {
   guint n_points;
+  const guint *at;                             /* by what numbers `predict` knows them */
   const double *measured;                      /* above 0, in the unit of the predictions */
   const double *weight;                        /* NULL: all weigh the same */
   double (*predict) (void *user, guint point); /* NAN: cannot be predicted, which no constant changes */
@@ -71,6 +72,31 @@ typedef struct {
 /* Fits `n` constants, of which each starts at `before`; fills what CalFitConstant says of the result and leaves the model's
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
+
+/* A group of constants, by their keys with blanks between, what matters most first; at most CAL_STAGE_MAX. */
+typedef struct {
+  const char *name, *paths;
+} CalStage;
+
+/* What stages found. */
+typedef struct {
+  GArray *constants; /* CalFitConstant, by stage */
+  GArray *stages;    /* CalFitStage, those with points */
+} CalFit;
+
+CalFit *cal_fit_new (void); /* full */
+void cal_fit_free (CalFit *fit);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFit, cal_fit_free)
+
+/* Where constants stand: the struct of a schema with the values that a search begins with, and with those that the calibration
+ * has. */
+typedef struct {
+  const BaseSchema *schema;
+  const void *now, *defaults;
+} CalConstants;
+
+/* Solves a stage by its points and appends what came of it to *fit. TRUE too where there is no point. */
+gboolean cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem *problem, CalFit *fit, GError **error);
 
 G_END_DECLS
 

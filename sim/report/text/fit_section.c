@@ -73,9 +73,9 @@ score_table (const CalSectionFit *fit)
 {
   BaseTable *table = base_table_new (score_columns);
   g_autofree double *error = g_new (double, MAX (fit->points->len, 1));
-  for (guint s = 0; s <= fit->stages->len; s++)
+  for (guint s = 0; s <= fit->fit->stages->len; s++)
     for (unsigned use = 0; use < CAL_USE_N; use++)
-      add_score (fit, s == 0 ? NULL : g_array_index (fit->stages, CalFitStage, s - 1).name, NULL, (CalUse)use, error, table);
+      add_score (fit, s == 0 ? NULL : g_array_index (fit->fit->stages, CalFitStage, s - 1).name, NULL, (CalUse)use, error, table);
   g_autoptr (GPtrArray) groups = list_groups (fit);
   for (guint g = 0; g < groups->len; g++)
     for (unsigned use = 0; use < CAL_USE_N; use++)
@@ -120,7 +120,7 @@ rep_fit_sections_text (const GPtrArray *sections, GString *out)
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *fit = sections->pdata[i];
     g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->keys->name);
-    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix), scores = score_table (fit);
+    g_autoptr (BaseTable) constants = rep_fit_constants (fit->fit->constants, prefix), scores = score_table (fit);
     g_string_append_printf (out, "%s# %s: constants\n", out->len > 0 ? "\n" : "", fit->section->keys->name);
     base_table_print_text (constants, out);
     g_string_append_printf (out, "\n# %s: error%s\n", fit->section->keys->name,
@@ -145,7 +145,7 @@ rep_fit_sections_tsv (const GPtrArray *sections, GString *out)
   for (guint i = 0; i < sections->len; i++) {
     const CalSectionFit *fit = sections->pdata[i];
     g_autofree char *prefix = g_strdup_printf ("%s.", fit->section->keys->name);
-    g_autoptr (BaseTable) constants = rep_fit_constants (fit->constants, prefix);
+    g_autoptr (BaseTable) constants = rep_fit_constants (fit->fit->constants, prefix);
     g_autoptr (GString) text = g_string_new (NULL);
     base_table_print_tsv (constants, text);
     const char *rows = strchr (text->str, '\n');
@@ -161,7 +161,7 @@ rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json)
     const CalSectionFit *fit = sections->pdata[i];
     json_builder_begin_object (json);
     rep_json_text (json, "section", fit->section->keys->name);
-    rep_json_table (json, "constants", rep_fit_constants (fit->constants, ""));
+    rep_json_table (json, "constants", rep_fit_constants (fit->fit->constants, ""));
     rep_json_table (json, "scores", score_table (fit));
     rep_json_number (json, "band", fit->band);
     rep_json_number (json, "covered", fit->covered);
