@@ -106,8 +106,8 @@ ramp_down (Dual *dual, guint32 at, guint32 half)
     weight_gradient (dual);
 }
 
-void
-mdl_order_dualpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_dualpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   guint32 half = pipe->p / 2, n = pipe->m / 2, at = MIN (rank, pipe->p - 1 - rank), near = rank >= half;
   Dual dual = { .turns = turns, .chunk = { near, 1 - near }, .first = { near * n, (1 - near) * n }, .late = G_QUEUE_INIT };
@@ -116,11 +116,36 @@ mdl_order_dualpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns)
   ramp_down (&dual, at, half);
 }
 
-void
-mdl_order_dualpipe_v (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_dualpipe_v (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   Dual dual = { .turns = turns, .chunk = { 0, 1 }, .late = G_QUEUE_INIT };
   ramp_up (&dual, rank, pipe->p);
   steady (&dual, rank, pipe->p, pipe->m);
   ramp_down (&dual, rank, pipe->p);
 }
+
+const MdlScheduleRow mdl_schedule_dualpipe = {
+  .layout = MDL_LAYOUT_COPIES,
+  .cuts = 1,
+  .even = TRUE,
+  .least_of_p = 2,
+  .order = order_dualpipe,
+  .facts = { .bubble = "(p/2-1)(FB+B-2W)",
+             .in_flight = "p+1",
+             .source = "DeepSeek-V3 (2412.19437), 3.2.1",
+             .splits_backward = TRUE,
+             .pairs = TRUE },
+};
+
+const MdlScheduleRow mdl_schedule_dualpipe_v = {
+  .layout = MDL_LAYOUT_VEE,
+  .cuts = 2,
+  .least_of_p = 2,
+  .order = order_dualpipe_v,
+  .facts = { .bubble = "(p-1)(FB+B-2W)/2",
+             .in_flight = "p+1/2",
+             .source = "README of github.com/deepseek-ai/DualPipe",
+             .splits_backward = TRUE,
+             .pairs = TRUE },
+};

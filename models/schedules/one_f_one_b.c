@@ -10,8 +10,8 @@
  * Check: bubbles and activations of even stages, tests/unit/test_workload_schedule.c. */
 #include "orders-private.h"
 
-void
-mdl_order_gpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_gpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   (void)rank;
   for (guint32 k = 0; k < pipe->m; k++)
@@ -41,14 +41,35 @@ one_forward_one_backward (const MdlPipeline *pipe, guint32 ahead, GArray *turns)
   }
 }
 
-void
-mdl_order_1f1b (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_1f1b (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   one_forward_one_backward (pipe, pipe->p - 1 - rank, turns);
 }
 
-void
-mdl_order_interleaved (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_interleaved (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   one_forward_one_backward (pipe, 2 * (pipe->p - 1 - rank) + (pipe->v - 1) * pipe->p, turns);
 }
+
+const MdlScheduleRow mdl_schedule_gpipe = {
+  .cuts = 1,
+  .order = order_gpipe,
+  .facts = { .bubble = "(p-1)(F+B+W)", .in_flight = "m", .source = "Huang et al. 2019 (1811.06965), 2.3", .loops = TRUE },
+};
+
+const MdlScheduleRow mdl_schedule_1f1b = {
+  .cuts = 1,
+  .order = order_1f1b,
+  .facts = { .bubble = "(p-1)(F+B+W)",
+             .in_flight = "min(m,p)",
+             .source = "Narayanan et al. 2021 (2104.04473), 2.2",
+             .loops = TRUE },
+};
+
+const MdlScheduleRow mdl_schedule_interleaved = {
+  .groups_of_p = TRUE,
+  .order = order_interleaved,
+  .facts = { .bubble = "(p-1)(F+B+W)/v", .in_flight = "(vp+p-1)/v", .source = "Narayanan et al. 2021 (2104.04473), 2.2" },
+};

@@ -1,8 +1,31 @@
-/* The orders behind the table of schedules: each appends the turns of one rank. */
+/* What a pipeline schedule is: one row, which stands with its order in a file of this folder. */
 #ifndef MODELS_ORDERS_PRIVATE_H
 #define MODELS_ORDERS_PRIVATE_H
 
 #include "models/pipeline.h"
+
+/* How positions lie on ranks. */
+typedef enum {
+  MDL_LAYOUT_ROUND, /* rank i: i, p+i, 2p+i, … */
+  MDL_LAYOUT_VEE,   /* rank i: i and 2p-1-i */
+  MDL_LAYOUT_COPIES /* rank i: i and p-1-i, two copies of a chain of p; the second half of the micro-batches takes the second */
+} MdlLayout;
+
+typedef struct {
+  MdlLayout layout;
+  guint32 cuts;                                                         /* v; 0: any from 2 up */
+  gboolean groups_of_p;                                                 /* m is a multiple of p */
+  gboolean even;                                                        /* p and m are */
+  guint32 least_of_p;                                                   /* m is at least so many times p */
+  void (*order) (const MdlPipeline *pipe, guint32 rank, GArray *turns); /* appends the turns of one rank */
+  MdlScheduleFacts facts;
+} MdlScheduleRow;
+
+#define MDL_SCHEDULE_DECLARE_(code, name, help) extern const MdlScheduleRow mdl_schedule_##name;
+MDL_SCHEDULE_ROWS (MDL_SCHEDULE_DECLARE_)
+
+/* What a row lacks, in a sentence (full); NULL: nothing. */
+char *mdl_schedule_fault (const MdlScheduleRow *row, const char *name);
 
 static inline void
 mdl_turns_add (GArray *turns, MdlTurnKind kind, guint32 micro_batch, guint32 chunk)
@@ -10,13 +33,5 @@ mdl_turns_add (GArray *turns, MdlTurnKind kind, guint32 micro_batch, guint32 chu
   MdlTurn turn = { .micro_batch = micro_batch, .chunk = chunk, .kind = kind };
   g_array_append_val (turns, turn);
 }
-
-void mdl_order_gpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_1f1b (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_interleaved (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_zb_h1 (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_zb_v (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_dualpipe (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-void mdl_order_dualpipe_v (const MdlPipeline *pipe, guint32 rank, GArray *turns);
 
 #endif

@@ -27,12 +27,6 @@ typedef struct {
   GArray *listed;
 } Queue;
 
-gboolean
-mdl_schedule_is_listed (MdlSchedule schedule)
-{
-  return schedule != MDL_SCHEDULE_GPIPE && schedule != MDL_SCHEDULE_1F1B;
-}
-
 static const MdlTurn *
 turn_at (const Queue *q, guint32 rank, guint32 i)
 {

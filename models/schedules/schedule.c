@@ -1,80 +1,56 @@
 /* The table of pipeline schedules, and what follows from a row: counts accepted, places of the chain, who needs whose output. */
 #include "orders-private.h"
 
-/* How positions lie on ranks. */
-typedef enum {
-  LAYOUT_ROUND, /* rank i: i, p+i, 2p+i, … */
-  LAYOUT_VEE,   /* rank i: i and 2p-1-i */
-  LAYOUT_COPIES /* rank i: i and p-1-i, two copies of a chain of p; the second half of the micro-batches takes the second */
-} Layout;
+#define NAME_ROW(code, name, help) { #name, MDL_SCHEDULE_##code, help },
+const BaseName mdl_schedule_names[] = { MDL_SCHEDULE_ROWS (NAME_ROW){ NULL, 0, NULL } };
 
-typedef struct {
-  Layout layout;
-  guint32 cuts;         /* v; 0: any from 2 up */
-  gboolean groups_of_p; /* m is a multiple of p */
-  gboolean even;        /* p and m are */
-  guint32 least_of_p;   /* m is at least so many times p */
-  void (*order) (const MdlPipeline *pipe, guint32 rank, GArray *turns);
-  MdlScheduleFacts facts;
-} Row;
+#define TABLE_ROW(code, name, help) [MDL_SCHEDULE_##code] = &mdl_schedule_##name,
+static const MdlScheduleRow *const rows[MDL_SCHEDULE_N] = { MDL_SCHEDULE_ROWS (TABLE_ROW) };
 
-const BaseName mdl_schedule_names[] = {
-  { "gpipe", MDL_SCHEDULE_GPIPE, "all forwards, then all backwards" },
-  { "1f1b", MDL_SCHEDULE_1F1B, "one forward, one backward" },
-  { "interleaved", MDL_SCHEDULE_INTERLEAVED, "one forward, one backward over `vp` chunks of each rank" },
-  { "zb_h1", MDL_SCHEDULE_ZB_H1, "1f1b whose weight gradients fill gaps" },
-  { "zb_v", MDL_SCHEDULE_ZB_V, "two chunks a rank, down the ranks and back; weight gradients fill gaps" },
-  { "dualpipe", MDL_SCHEDULE_DUALPIPE, "from both ends, two copies of the model; forward beside backward" },
-  { "dualpipe_v", MDL_SCHEDULE_DUALPIPE_V, "dualpipe cut in half: two chunks a rank, down and back, one copy" },
-  { NULL, 0, NULL },
-};
-
-static const Row rows[MDL_SCHEDULE_N] = {
-  [MDL_SCHEDULE_GPIPE] = { .cuts = 1,
-                           .order = mdl_order_gpipe,
-                           .facts = { "(p-1)(F+B+W)", "m", "Huang et al. 2019 (1811.06965), 2.3" } },
-  [MDL_SCHEDULE_1F1B] = { .cuts = 1,
-                          .order = mdl_order_1f1b,
-                          .facts = { "(p-1)(F+B+W)", "min(m,p)", "Narayanan et al. 2021 (2104.04473), 2.2" } },
-  [MDL_SCHEDULE_INTERLEAVED] = { .groups_of_p = TRUE,
-                                 .order = mdl_order_interleaved,
-                                 .facts = { "(p-1)(F+B+W)/v", "(vp+p-1)/v", "Narayanan et al. 2021 (2104.04473), 2.2" } },
-  [MDL_SCHEDULE_ZB_H1] = { .cuts = 1,
-                           .order = mdl_order_zb_h1,
-                           .facts = { "(p-1)(F+B-W)", "min(m,p)", "Qi et al. 2023 (2401.10241), 2" } },
-  [MDL_SCHEDULE_ZB_V] = { .layout = LAYOUT_VEE,
-                          .cuts = 2,
-                          .order = mdl_order_zb_v,
-                          .facts = { "(p-1)(B-W)", "min(m,p)", "Qi et al. 2024 (2405.15362), V-ZB" } },
-  [MDL_SCHEDULE_DUALPIPE] = { .layout = LAYOUT_COPIES,
-                              .cuts = 1,
-                              .even = TRUE,
-                              .least_of_p = 2,
-                              .order = mdl_order_dualpipe,
-                              .facts = { "(p/2-1)(FB+B-2W)", "p+1", "DeepSeek-V3 (2412.19437), 3.2.1" } },
-  [MDL_SCHEDULE_DUALPIPE_V] = { .layout = LAYOUT_VEE,
-                                .cuts = 2,
-                                .least_of_p = 2,
-                                .order = mdl_order_dualpipe_v,
-                                .facts = { "(p-1)(FB+B-2W)/2", "p+1/2", "README of github.com/deepseek-ai/DualPipe" } },
-};
-
-static const Row *
+static const MdlScheduleRow *
 row_of (const MdlPipeline *pipe)
 {
-  return &rows[pipe->schedule];
+  return rows[pipe->schedule];
 }
 
 const MdlScheduleFacts *
 mdl_schedule_facts (MdlSchedule schedule)
 {
-  return &rows[schedule].facts;
+  return &rows[schedule]->facts;
 }
 
 guint32
 mdl_schedule_cuts (MdlSchedule schedule)
 {
-  return rows[schedule].cuts;
+  return rows[schedule]->cuts;
+}
+
+char *
+mdl_schedule_fault (const MdlScheduleRow *row, const char *name)
+{
+  const char *missing = row->order == NULL             ? "order"
+                        : row->facts.bubble == NULL    ? "facts.bubble"
+                        : row->facts.in_flight == NULL ? "facts.in_flight"
+                        : row->facts.source == NULL    ? "facts.source"
+                                                       : NULL;
+  return missing == NULL ? NULL
+                         : g_strdup_printf ("schedule '%s' lacks its '%s': mdl_schedule_%s in models/schedules must have one", name,
+                                            missing, name);
+}
+
+char *
+mdl_schedules_fault (void)
+{
+  char *fault = NULL;
+  for (int schedule = 0; schedule < MDL_SCHEDULE_N && fault == NULL; schedule++)
+    fault = mdl_schedule_fault (rows[schedule], base_name (mdl_schedule_names, schedule));
+  return fault;
+}
+
+gboolean
+mdl_schedule_is_listed (MdlSchedule schedule)
+{
+  return !mdl_schedule_facts (schedule)->loops;
 }
 
 static char *
@@ -94,7 +70,7 @@ static char *
 check_m (const MdlPipeline *pipe, const char *name)
 {
   static const double MOST = 1e6;
-  const Row *row = row_of (pipe);
+  const MdlScheduleRow *row = row_of (pipe);
   guint32 p = pipe->p, m = pipe->m;
   if (row->groups_of_p && m % p > 0)
     return g_strdup_printf (
@@ -146,7 +122,7 @@ mdl_schedule_positions (const MdlPipeline *pipe)
 guint32
 mdl_schedule_copies (const MdlPipeline *pipe)
 {
-  return row_of (pipe)->layout == LAYOUT_COPIES ? 2 : 1;
+  return row_of (pipe)->layout == MDL_LAYOUT_COPIES ? 2 : 1;
 }
 
 guint32
@@ -158,10 +134,10 @@ mdl_schedule_chunks (const MdlPipeline *pipe)
 guint32
 mdl_schedule_position (const MdlPipeline *pipe, MdlPlace place)
 {
-  Layout layout = row_of (pipe)->layout;
-  if (layout == LAYOUT_ROUND || place.chunk == 0)
+  MdlLayout layout = row_of (pipe)->layout;
+  if (layout == MDL_LAYOUT_ROUND || place.chunk == 0)
     return place.chunk * pipe->p + place.rank;
-  return (layout == LAYOUT_VEE ? 2 * pipe->p : pipe->p) - 1 - place.rank;
+  return (layout == MDL_LAYOUT_VEE ? 2 * pipe->p : pipe->p) - 1 - place.rank;
 }
 
 MdlPlace
@@ -169,11 +145,11 @@ mdl_schedule_place (const MdlPipeline *pipe, guint32 micro_batch, guint32 positi
 {
   guint32 p = pipe->p;
   switch (row_of (pipe)->layout) {
-    case LAYOUT_VEE:
+    case MDL_LAYOUT_VEE:
       return position < p ? (MdlPlace){ position, 0 } : (MdlPlace){ 2 * p - 1 - position, 1 };
-    case LAYOUT_COPIES:
+    case MDL_LAYOUT_COPIES:
       return micro_batch < pipe->m / 2 ? (MdlPlace){ position, 0 } : (MdlPlace){ p - 1 - position, 1 };
-    case LAYOUT_ROUND:
+    case MDL_LAYOUT_ROUND:
     default:
       return (MdlPlace){ position % p, position / p };
   }

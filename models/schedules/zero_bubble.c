@@ -10,8 +10,8 @@
  * Check: bubbles and activations of even stages, tests/unit/test_workload_schedule.c. */
 #include "orders-private.h"
 
-void
-mdl_order_zb_h1 (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_zb_h1 (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   guint32 forward = 0, weight = 0;
   while (forward < MIN (pipe->m, pipe->p - 1 - rank))
@@ -49,8 +49,8 @@ add_both_gradients (Vee *vee, guint32 chunk)
   add (vee, MDL_TURN_WEIGHT_GRADIENT, chunk);
 }
 
-void
-mdl_order_zb_v (const MdlPipeline *pipe, guint32 rank, GArray *turns)
+static void
+order_zb_v (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 {
   Vee vee = { .turns = turns, .m = pipe->m };
   guint32 n = MAX (pipe->m, 2 * pipe->p - 1), behind = pipe->p - rank;
@@ -81,3 +81,23 @@ mdl_order_zb_v (const MdlPipeline *pipe, guint32 rank, GArray *turns)
     while (vee.next[MDL_TURN_WEIGHT_GRADIENT][chunk] < vee.next[MDL_TURN_INPUT_GRADIENT][chunk])
       add (&vee, MDL_TURN_WEIGHT_GRADIENT, chunk);
 }
+
+const MdlScheduleRow mdl_schedule_zb_h1 = {
+  .cuts = 1,
+  .order = order_zb_h1,
+  .facts = { .bubble = "(p-1)(F+B-W)",
+             .in_flight = "min(m,p)",
+             .source = "Qi et al. 2023 (2401.10241), 2",
+             .splits_backward = TRUE },
+};
+
+const MdlScheduleRow mdl_schedule_zb_v = {
+  .layout = MDL_LAYOUT_VEE,
+  .cuts = 2,
+  .order = order_zb_v,
+  .facts = { .bubble = "(p-1)(B-W)",
+             .in_flight = "min(m,p)",
+             .source = "Qi et al. 2024 (2405.15362), V-ZB",
+             .splits_backward = TRUE,
+             .never_joins = TRUE },
+};

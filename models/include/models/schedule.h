@@ -6,25 +6,35 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
-  MDL_SCHEDULE_GPIPE,
-  MDL_SCHEDULE_1F1B,
-  MDL_SCHEDULE_INTERLEAVED,
-  MDL_SCHEDULE_ZB_H1,
-  MDL_SCHEDULE_ZB_V,
-  MDL_SCHEDULE_DUALPIPE,
-  MDL_SCHEDULE_DUALPIPE_V,
-  MDL_SCHEDULE_N
-} MdlSchedule;
+/* Schedules, one row each: code, name, what it is. The row makes MDL_SCHEDULE_CODE, its name in YAML and lists, and the place in
+ * the table of mdl_schedule_NAME, which stands in models/schedules with its order. */
+#define MDL_SCHEDULE_ROWS(ROW)                                                                 \
+  ROW (GPIPE, gpipe, "all forwards, then all backwards")                                       \
+  ROW (1F1B, 1f1b, "one forward, one backward")                                                \
+  ROW (INTERLEAVED, interleaved, "one forward, one backward over `vp` chunks of each rank")    \
+  ROW (ZB_H1, zb_h1, "1f1b whose weight gradients fill gaps")                                  \
+  ROW (ZB_V, zb_v, "two chunks a rank, down the ranks and back; weight gradients fill gaps")   \
+  ROW (DUALPIPE, dualpipe, "from both ends, two copies of the model; forward beside backward") \
+  ROW (DUALPIPE_V, dualpipe_v, "dualpipe cut in half: two chunks a rank, down and back, one copy")
+
+#define MDL_SCHEDULE_ENUM_(code, name, help) MDL_SCHEDULE_##code,
+typedef enum { MDL_SCHEDULE_ROWS (MDL_SCHEDULE_ENUM_) MDL_SCHEDULE_N } MdlSchedule;
 extern const BaseName mdl_schedule_names[];
 
-/* Closed forms in the symbols of `list schedules`. */
 typedef struct {
-  const char *bubble;    /* s a rank computes nothing in a step, of even stages and free sends */
-  const char *in_flight; /* most chunk activations of a rank */
-  const char *source;    /* paper and section, or repository file */
+  /* closed forms in the symbols of `list schedules` */
+  const char *bubble;       /* s a rank computes nothing in a step, of even stages and free sends */
+  const char *in_flight;    /* most chunk activations of a rank */
+  const char *source;       /* paper and section, or repository file */
+  gboolean splits_backward; /* gradients of inputs and of weights are turns of their own */
+  gboolean pairs;           /* a forward runs beside a backward */
+  gboolean loops;           /* PyTorch runs it by a loop of its own, not from lists of passes, sends and receives */
+  gboolean never_joins;     /* PyTorch runs the two gradients as two passes even where one follows the other at once */
 } MdlScheduleFacts;
 const MdlScheduleFacts *mdl_schedule_facts (MdlSchedule schedule);
+
+/* What a row of the table lacks, in a sentence (full); NULL: nothing. Part of mdl_self_check. */
+char *mdl_schedules_fault (void);
 
 G_END_DECLS
 

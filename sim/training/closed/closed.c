@@ -178,9 +178,8 @@ units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GEr
   a->zero = shards ? 3 : 0;
   a->vp = 1;
   a->micro_batches = 2;
-  gboolean dual = a->schedule == MDL_SCHEDULE_DUALPIPE || a->schedule == MDL_SCHEDULE_DUALPIPE_V;
-  gboolean split = a->schedule == MDL_SCHEDULE_ZB_H1 || a->schedule == MDL_SCHEDULE_ZB_V;
-  a->schedule = dual ? MDL_SCHEDULE_DUALPIPE_V : split ? MDL_SCHEDULE_ZB_H1 : MDL_SCHEDULE_1F1B;
+  const MdlScheduleFacts *facts = mdl_schedule_facts (a->schedule); /* units are the same for all schedules of these kinds */
+  a->schedule = facts->pairs ? MDL_SCHEDULE_DUALPIPE_V : facts->splits_backward ? MDL_SCHEDULE_ZB_H1 : MDL_SCHEDULE_1F1B;
   TrnUnits *known = recall (closed->units, &key);
   if (known != NULL)
     return known;

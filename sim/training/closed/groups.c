@@ -479,9 +479,9 @@ gboolean
 trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *prices, const TrnTurns *turns, guint32 lane,
                TrnSyncTime *out, GError **error)
 {
-  const MdlSchedule schedule = model->pipe.schedule;
+  const MdlScheduleFacts *facts = mdl_schedule_facts (model->pipe.schedule);
   Rank r = { .model = model, .units = units, .prices = prices, .turns = turns, .lane = lane };
-  r.kind = schedule == MDL_SCHEDULE_ZB_H1 || schedule == MDL_SCHEDULE_ZB_V ? MDL_TURN_WEIGHT_GRADIENT : MDL_TURN_BACKWARD;
+  r.kind = facts->splits_backward && !facts->pairs ? MDL_TURN_WEIGHT_GRADIENT : MDL_TURN_BACKWARD;
   r.chunks = mdl_schedule_chunks (&model->pipe);
   r.end_s = turns->end_s[lane];
   r.source = BASE_SOURCE_MEASURED;

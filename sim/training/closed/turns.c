@@ -303,11 +303,11 @@ follow (const TrnWay *way, const TrnTurnsAsk *ask, const double *length_s, TrnTu
   return last;
 }
 
-/* Rounds that are followed before one that repeats; DualPipe's ramps are longer. */
+/* Rounds that are followed before one that repeats; ramps of pairs are longer. */
 static guint32
 rounds (const MdlPipeline *pipe)
 {
-  return pipe->schedule == MDL_SCHEDULE_DUALPIPE || pipe->schedule == MDL_SCHEDULE_DUALPIPE_V ? 5 : 3;
+  return mdl_schedule_facts (pipe->schedule)->pairs ? 5 : 3;
 }
 
 guint32

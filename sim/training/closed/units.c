@@ -233,13 +233,6 @@ read_turn (const Small *small, guint turn, TrnUnits *units)
 /* ---- all turns ---- */
 
 static gboolean
-is_split (MdlSchedule schedule)
-{
-  return schedule == MDL_SCHEDULE_ZB_H1 || schedule == MDL_SCHEDULE_ZB_V || schedule == MDL_SCHEDULE_DUALPIPE ||
-         schedule == MDL_SCHEDULE_DUALPIPE_V;
-}
-
-static gboolean
 run_plain (TrnUnits *units, gboolean split, GError **error)
 {
   g_auto (Small) small = { .turns = g_array_new (FALSE, TRUE, sizeof (MdlTurn)) };
@@ -356,7 +349,7 @@ trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GH
 {
   TrnUnits *units = g_new0 (TrnUnits, 1);
   TrnModel *model = &units->variant.model;
-  gboolean split = is_split (ask->schedule);
+  gboolean split = mdl_schedule_facts (ask->schedule)->splits_backward;
   units->paired = 1;
   if (!trn_variant_plan (job, ask, &units->variant, error)) {
     trn_units_free (units);
@@ -375,7 +368,7 @@ trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GH
   units->prices = prices;
   units->costs = trn_costs_new (model, units->prices);
   trn_costs_remember (units->costs, products);
-  gboolean paired = ask->schedule == MDL_SCHEDULE_DUALPIPE || ask->schedule == MDL_SCHEDULE_DUALPIPE_V;
+  gboolean paired = mdl_schedule_facts (ask->schedule)->pairs;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
     units->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);

@@ -377,12 +377,12 @@ copies_B (const Plan *plan, const Count *count, double layers)
   return plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
 }
 
-/* A gradient of inputs that its gradient of weights follows at once is one backward pass; PyTorch's ZB-V runs them as two. */
+/* A gradient of inputs that its gradient of weights follows at once is one backward pass, but where PyTorch runs them as two. */
 static gboolean
 is_whole (const Plan *plan, const GArray *turns, guint i)
 {
   const MdlTurn *turn = &g_array_index (turns, MdlTurn, i);
-  gboolean apart = plan->eager && plan->model->pipe.schedule == MDL_SCHEDULE_ZB_V;
+  gboolean apart = plan->eager && mdl_schedule_facts (plan->model->pipe.schedule)->never_joins;
   if (apart || turn->kind != MDL_TURN_INPUT_GRADIENT || i + 1 >= turns->len)
     return FALSE;
   const MdlTurn *next = &g_array_index (turns, MdlTurn, i + 1);
