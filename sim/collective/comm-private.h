@@ -105,9 +105,25 @@ typedef struct {
 } ColPipe;
 void col_pipe_free (ColPipe *pipe);
 
-/* The pipes of an algorithm (one a ring; one a rail for trees; one for pairwise and PAT). piece_B: a piece of chunked pipes, all of
- * them together; 0: whole. Returned: full, of ColPipe *. NULL where switches reduce: there are no messages. */
-GPtrArray *col_comm_pipes (const ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B);
+/* An operation whose edges are wanted. piece_B: a piece of chunked pipes, all of them together; 0: whole. */
+typedef struct {
+  const ColComm *comm;
+  MdlOp op;
+  guint32 root;
+  double size_B, piece_B;
+} ColPipesAsk;
+
+/* How an algorithm's bytes travel: a row has one of the two. */
+typedef struct {
+  void (*pipes) (const ColPipesAsk *ask, GPtrArray *pipes);   /* adds ColPipe *: the edges between ranks */
+  gboolean (*load) (ColComm *comm, MdlOp op, GError **error); /* where switches reduce: loads into the scratch, no messages */
+} ColTravel;
+/* What a row lacks, in a sentence (full); NULL: nothing. */
+char *col_travel_fault (const ColTravel *travel, const char *name);
+
+/* The pipes of an algorithm that has messages: one a ring; one a rail for trees; one for pairwise and PAT. Returned: full, of
+ * ColPipe *. */
+GPtrArray *col_comm_pipes (const ColPipesAsk *ask, MdlAlgo algo);
 gboolean col_algo_has_messages (MdlAlgo algo);
 
 /* Parent of island `v` of n in tree 0 or 1 of a double binary tree; G_MAXUINT32 for the root. */
@@ -119,7 +135,10 @@ guint32 col_ring_start (const ColComm *comm, const CluRing *ring);
  * algorithm whose bytes switches reduce. */
 void col_load_add (ColComm *comm, CluRes res, double bytes, double factor);
 gboolean col_load_edge (ColComm *comm, const ColEdge *edge, GError **error);
-gboolean col_load_in_switches (ColComm *comm, MdlOp op, MdlAlgo algo, GError **error);
+gboolean col_load_nvls (ColComm *comm, MdlOp op, GError **error);
+gboolean col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error);
+gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
+gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
 /* All of an all-to-all. */
 gboolean col_load_all_to_all (ColComm *comm, GError **error);
 /* Whether the network's switches reduce for an algorithm on these ranks. */

@@ -298,7 +298,7 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
   double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
   if (comm->settings->library != NULL && piece_B > 0)
     piece_B = fmax (piece_B, least_B);
-  g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, coll->op, coll->algo, root, coll->size_B, piece_B);
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, coll->op, root, coll->size_B, piece_B }, coll->algo);
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = col_net_engine (net);
   Run run = { comm, net, coll, traffic->series };

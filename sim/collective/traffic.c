@@ -256,34 +256,93 @@ pat_pipe (const ColComm *comm, MdlOp op, double size_B, double piece_B)
   return pipe;
 }
 
-GPtrArray *
-col_comm_pipes (const ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, double size_B, double piece_B)
+/* ---- the table ---- */
+
+static void
+ring_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
-  g_autoptr (GPtrArray) pipes = g_ptr_array_new_with_free_func ((GDestroyNotify)col_pipe_free);
-  switch (algo) {
-    case MDL_ALGO_RING:
-      for (guint32 r = 0; r < comm->rings->n_rings; r++)
-        g_ptr_array_add (pipes, op == MDL_OP_BROADCAST || op == MDL_OP_REDUCE
-                                    ? chain_pipe (comm, op, &comm->rings->ring[r], root, size_B, piece_B)
-                                    : ring_pipe (comm, op, &comm->rings->ring[r]));
-      break;
-    case MDL_ALGO_TREE:
-      if (comm->settings->library == NULL)
-        plain_tree_pipes (comm, size_B, piece_B, pipes);
-      else
-        for (guint32 r = 0; r < comm->rings->n_rings; r++)
-          tree_pipes_on_ring (comm, &comm->rings->ring[r], size_B, piece_B, pipes);
-      break;
-    case MDL_ALGO_PAT:
-      g_ptr_array_add (pipes, pat_pipe (comm, op, size_B, piece_B));
-      break;
-    case MDL_ALGO_PAIRWISE:
-      g_ptr_array_add (pipes, pairwise_pipe (comm, op));
-      break;
-    default:
-      return NULL;
-  }
-  return g_steal_pointer (&pipes);
+  gboolean chain = ask->op == MDL_OP_BROADCAST || ask->op == MDL_OP_REDUCE;
+  const CluRings *rings = ask->comm->rings;
+  for (guint32 r = 0; r < rings->n_rings; r++)
+    g_ptr_array_add (pipes, chain ? chain_pipe (ask->comm, ask->op, &rings->ring[r], ask->root, ask->size_B, ask->piece_B)
+                                  : ring_pipe (ask->comm, ask->op, &rings->ring[r]));
+}
+
+static void
+tree_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+{
+  if (ask->comm->settings->library == NULL)
+    plain_tree_pipes (ask->comm, ask->size_B, ask->piece_B, pipes);
+  else
+    for (guint32 r = 0; r < ask->comm->rings->n_rings; r++)
+      tree_pipes_on_ring (ask->comm, &ask->comm->rings->ring[r], ask->size_B, ask->piece_B, pipes);
+}
+
+static void
+pat_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+{
+  g_ptr_array_add (pipes, pat_pipe (ask->comm, ask->op, ask->size_B, ask->piece_B));
+}
+
+static void
+pairwise_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+{
+  g_ptr_array_add (pipes, pairwise_pipe (ask->comm, ask->op));
+}
+
+/* How the bytes of each algorithm travel. */
+static const ColTravel travels[] = {
+  [MDL_ALGO_TREE] = { .pipes = tree_pipes },
+  [MDL_ALGO_RING] = { .pipes = ring_pipes },
+  [MDL_ALGO_COLLNET_DIRECT] = { .load = col_load_collnet_direct },
+  [MDL_ALGO_COLLNET_CHAIN] = { .load = col_load_collnet_chain },
+  [MDL_ALGO_NVLS] = { .load = col_load_nvls },
+  [MDL_ALGO_NVLS_TREE] = { .load = col_load_nvls_tree },
+  [MDL_ALGO_PAT] = { .pipes = pat_pipes },
+  [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes },
+};
+
+static const ColTravel *
+travel_of (MdlAlgo algo)
+{
+  static const ColTravel NONE = { NULL, NULL };
+  return algo >= 0 && (gsize)algo < G_N_ELEMENTS (travels) ? &travels[algo] : &NONE;
+}
+
+char *
+col_travel_fault (const ColTravel *travel, const char *name)
+{
+  if ((travel->pipes == NULL) != (travel->load == NULL))
+    return NULL;
+  return g_strdup_printf ("algorithm '%s' %s: its row of `travels` in sim/collective/traffic.c must have `pipes` (edges between "
+                          "ranks) or `load` (loads of switches that reduce)",
+                          name, travel->pipes == NULL ? "loads no link" : "has two ways to load links");
+}
+
+gboolean
+col_self_check (GError **error)
+{
+  g_autofree char *fault = NULL;
+  for (const MdlColl *const *row = mdl_colls; *row != NULL && fault == NULL; row++)
+    fault = col_travel_fault (travel_of ((*row)->algo), base_name (mdl_algo_names, (*row)->algo));
+  if (fault != NULL)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "the program's own tables are wrong: %s", fault);
+  return fault == NULL;
+}
+
+gboolean
+col_algo_has_messages (MdlAlgo algo)
+{
+  return travel_of (algo)->pipes != NULL;
+}
+
+GPtrArray *
+col_comm_pipes (const ColPipesAsk *ask, MdlAlgo algo)
+{
+  g_return_val_if_fail (col_algo_has_messages (algo), NULL);
+  GPtrArray *pipes = g_ptr_array_new_with_free_func ((GDestroyNotify)col_pipe_free);
+  travel_of (algo)->pipes (ask, pipes);
+  return pipes;
 }
 
 /* ---- loads ---- */
@@ -348,13 +407,13 @@ static gboolean
 load_all (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, ColSeries *series, GError **error)
 {
   if (!col_algo_has_messages (algo))
-    return col_load_in_switches (comm, op, algo, error);
+    return travel_of (algo)->load (comm, op, error);
   gboolean all_pairs = algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV;
   if (all_pairs && series == NULL)
     return col_load_all_to_all (comm, error);
   if (all_pairs && !pairs_fit (comm, op, error))
     return FALSE;
-  g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, op, algo, root, 0, 0);
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, op, root, 0, 0 }, algo);
   return load_edges (comm, pipes, series, error);
 }
 

@@ -327,25 +327,38 @@ load_chains (ColComm *comm, GError **error)
 }
 
 gboolean
-col_algo_has_messages (MdlAlgo algo)
+col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error)
 {
-  return algo != MDL_ALGO_NVLS && algo != MDL_ALGO_NVLS_TREE && algo != MDL_ALGO_COLLNET_DIRECT && algo != MDL_ALGO_COLLNET_CHAIN;
+  (void)op; /* all-reduce only */
+  return load_chains (comm, error);
 }
 
 gboolean
-col_load_in_switches (ColComm *comm, MdlOp op, MdlAlgo algo, GError **error)
+col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error)
 {
-  g_return_val_if_fail (!col_algo_has_messages (algo), FALSE);
   g_auto (Members) m;
   members_init (&m, comm);
-  if (algo == MDL_ALGO_COLLNET_CHAIN)
-    return load_chains (comm, error);
-  if (algo == MDL_ALGO_COLLNET_DIRECT)
-    return load_direct (comm, &m, op, error) && load_rails_of_heads (comm, &m, op, error);
+  return load_direct (comm, &m, op, error) && load_rails_of_heads (comm, &m, op, error);
+}
+
+gboolean
+col_load_nvls (ColComm *comm, MdlOp op, GError **error)
+{
+  g_auto (Members) m;
+  members_init (&m, comm);
   if (comm->n_islands == 1) /* the efficiency is the answer's wire factor */
     return load_nvls (comm, m.rank, comm->n, comm->n, op, 1, error);
-  return load_nvls_islands (comm, &m, op, error) &&
-         (algo == MDL_ALGO_NVLS ? load_rails_of_heads (comm, &m, op, error) : load_trees_of_heads (comm, &m, error));
+  return load_nvls_islands (comm, &m, op, error) && load_rails_of_heads (comm, &m, op, error);
+}
+
+gboolean
+col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error)
+{
+  if (comm->n_islands == 1) /* no tree */
+    return col_load_nvls (comm, op, error);
+  g_auto (Members) m;
+  members_init (&m, comm);
+  return load_nvls_islands (comm, &m, op, error) && load_trees_of_heads (comm, &m, error);
 }
 
 /* Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel: all-gather and reduce-scatter ask for a head for each rank, and

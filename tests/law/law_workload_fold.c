@@ -355,7 +355,7 @@ an_all_to_all_by_groups_is_that_of_its_pairs (void)
       continue;
     const ColTraffic *traffic = col_comm_traffic (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, &error);
     g_autoptr (GArray) grouped = col_spread_loads (traffic->spread);
-    g_autoptr (GPtrArray) pipes = col_comm_pipes (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, 0, 0);
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, MDL_OP_ALLTOALL, 0, 0, 0 }, MDL_ALGO_PAIRWISE);
     const ColPipe *pipe = pipes->pdata[0];
     for (guint32 e = 0; e < pipe->n_edges; e++)
       if (!col_load_edge (comm, &pipe->edge[e], NULL))

@@ -148,6 +148,9 @@ typedef struct {
 } ColChoice;
 GArray *col_comm_choices (ColComm *comm, const ColCollRequest *request); /* returned: full, of ColChoice */
 
+/* Whether each algorithm of models says how its bytes travel. FALSE and *error where a row lacks its part. */
+gboolean col_self_check (GError **error);
+
 G_END_DECLS
 
 #endif
