@@ -190,7 +190,7 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
     rep_explain_tsv (&explain, out);
     return;
   }
-  if (result->kind == SCN_KIND_TRAINING)
+  if (result->kind == SCN_KIND_TRAINING || scn_result_members (result) != NULL)
     rep_run_text (result, out);
   rep_step_terms_text (&result->training, out);
   if (coll->n_ranks > 1 || result->kind == SCN_KIND_COLLECTIVE) {

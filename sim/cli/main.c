@@ -6,6 +6,8 @@
 
 #include "base/output.h"
 #include "cli-private.h"
+#include "models/self_check.h"
+#include "scenario/scenario.h"
 
 static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,     &cli_verb_compare, &cli_verb_plan,
                                         &cli_verb_merge,  &cli_verb_offers,   &cli_verb_ratio,   &cli_verb_explain,
@@ -122,6 +124,13 @@ print (const GString *text)
   return write_out (NULL, text, &error) ? CLI_EXIT_DONE : report (error);
 }
 
+/* A row that was added without its parts is told of, before anything is run with it. */
+static gboolean
+self_check (GError **error)
+{
+  return mdl_self_check (error) && clu_self_check (error) && col_self_check (error) && scn_self_check (error);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -143,7 +152,7 @@ main (int argc, char **argv)
     return print (help);
   }
   GError *error = NULL;
-  const CliVerb *verb = find_verb (argv[1], &error);
+  const CliVerb *verb = self_check (&error) ? find_verb (argv[1], &error) : NULL;
   if (verb == NULL) {
     int status = report (error);
     g_error_free (error);

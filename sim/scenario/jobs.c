@@ -101,6 +101,9 @@ scn_jobs_read (Scn *scenario, const BaseSchemaContext *context)
     scn_read_workload (&job->view, job->spec.workload, context);
     job->view.spec.workload = job->spec.workload;
     gboolean copies = job->view.kind == SCN_KIND_TRANSFER;
+    if (scn_kind_ops (job->view.kind)->start == NULL)
+      base_diag_error (context->diag, base_yaml_mark (job->spec.workload), "a workload of kind '%s' runs alone, not among jobs",
+                       base_name (scn_kind_names, (int)job->view.kind));
     if (job->view.kind != SCN_KIND_TRAINING && job->spec.steps.set)
       base_diag_error (context->diag, job->spec.steps.mark, "'steps' are of training jobs; %s",
                        job->view.kind == SCN_KIND_COLLECTIVE ? "accepted: 'repeat' of the workload" : "leave it out");
@@ -187,7 +190,8 @@ scn_jobs_place (Scn *scenario, GError **error)
       g_autoptr (GArray) homes = sto_io_homes (&view->system);
       view->io.clients.v = homes->len;
     }
-    if (!scn_kind_ops (view->kind)->check (view, error))
+    const ScnKindOps *ops = scn_kind_ops (view->kind);
+    if (ops->check != NULL && !ops->check (view, error))
       return FALSE;
   }
   return TRUE;

@@ -1,27 +1,50 @@
-/* The kinds of workloads: a row in each of two tables. */
+/* The kinds of workloads: tables that SCN_KIND_ROWS makes. */
 #include <string.h>
 
 #include "scenario/loaded.h"
 
-const BaseName scn_kind_names[] = {
-  { "collective", SCN_KIND_COLLECTIVE, "one collective operation" },
-  { "transfer", SCN_KIND_TRANSFER, "copies from one device to another" },
-  { "training", SCN_KIND_TRAINING, "a training step of a model, or of layers with given times" },
-  { "io", SCN_KIND_IO, "storage reads and writes" },
-  { NULL, 0, NULL },
-};
+#define NAME_ROW(code, name, help) { #name, SCN_KIND_##code, help },
+const BaseName scn_kind_names[] = { SCN_KIND_ROWS (NAME_ROW){ NULL, 0, NULL } };
 
-static const ScnKindOps *const kinds[SCN_KIND_N] = {
-  [SCN_KIND_COLLECTIVE] = &scn_kind_collective,
-  [SCN_KIND_TRANSFER] = &scn_kind_transfer,
-  [SCN_KIND_TRAINING] = &scn_kind_training,
-  [SCN_KIND_IO] = &scn_kind_io,
-};
+#define OPS_ROW(code, name, help) [SCN_KIND_##code] = &scn_kind_##name,
+static const ScnKindOps *const kinds[SCN_KIND_N] = { SCN_KIND_ROWS (OPS_ROW) };
 
 const ScnKindOps *
 scn_kind_ops (ScnKind kind)
 {
   return kinds[kind];
+}
+
+const BaseMember *
+scn_result_members (const ScnResult *result)
+{
+  return kinds[result->kind]->members;
+}
+
+char *
+scn_kind_fault (const ScnKindOps *ops, const char *name)
+{
+  const char *missing = ops->schema == NULL                          ? "schema"
+                        : ops->spec == 0 && ops->spec_size == 0      ? "spec_size"
+                        : ops->run == NULL                           ? "run"
+                        : ops->time_s == NULL                        ? "time_s"
+                        : ops->bound_by == NULL                      ? "bound_by"
+                        : ops->spec_size > 0 && ops->members == NULL ? "members"
+                                                                     : NULL;
+  return missing == NULL ? NULL
+                         : g_strdup_printf ("kind of workload '%s' lacks its '%s': scn_kind_%s in sim/scenario must have one", name,
+                                            missing, name);
+}
+
+gboolean
+scn_self_check (GError **error)
+{
+  g_autofree char *fault = NULL;
+  for (int kind = 0; kind < SCN_KIND_N && fault == NULL; kind++)
+    fault = scn_kind_fault (kinds[kind], base_name (scn_kind_names, kind));
+  if (fault != NULL)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "the program's own tables are wrong: %s", fault);
+  return fault == NULL;
 }
 
 void
@@ -49,7 +72,10 @@ scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaCont
   while (strcmp (known[scenario->kind], text) != 0)
     scenario->kind++;
   const ScnKindOps *ops = scn_kind_ops (scenario->kind);
-  base_schema_read (ops->schema, node, FALSE, context, G_STRUCT_MEMBER_P (scenario, ops->spec));
+  if (ops->spec_size > 0)
+    scenario->own = base_arena_alloc (context->arena, ops->spec_size);
+  base_schema_read (ops->schema, node, FALSE, context,
+                    ops->spec_size > 0 ? scenario->own : G_STRUCT_MEMBER_P (scenario, ops->spec));
   if (ops->read != NULL)
     ops->read (scenario, node, context);
 }

@@ -69,7 +69,9 @@ scn_result_free (ScnResult *result)
 {
   if (result == NULL)
     return;
-  scn_kind_ops (result->kind)->clear (result);
+  if (scn_kind_ops (result->kind)->clear != NULL)
+    scn_kind_ops (result->kind)->clear (result);
+  g_free (result->own);
   col_run_clear (&result->run);
   g_clear_pointer (&result->jobs, g_ptr_array_unref);
   g_free (result);

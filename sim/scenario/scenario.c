@@ -225,7 +225,8 @@ uses_storage (const Scn *scenario)
 static gboolean
 check_one (Scn *scenario, GError **error)
 {
-  return scn_kind_ops (scenario->kind)->check (scenario, error);
+  const ScnKindOps *ops = scn_kind_ops (scenario->kind);
+  return ops->check == NULL || ops->check (scenario, error);
 }
 
 static gboolean

@@ -1,3 +1,4 @@
+forerun_test (test_self_check LABEL unit SOURCES unit/test_self_check.c USES plan)
 forerun_test (test_workload_coll LABEL unit SOURCES unit/test_workload_coll.c USES plan)
 forerun_test (test_workload_fold LABEL unit SOURCES unit/test_workload_fold.c USES plan)
 forerun_test (test_workload_sharp LABEL unit SOURCES unit/test_workload_sharp.c USES plan constants)

@@ -48,10 +48,23 @@ static const Kind kinds[] = {
   [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text },
 };
 
+/* A kind without a row here is told by the members of its own row in the scenario layer. */
+static gboolean
+is_own (const ScnResult *result)
+{
+  return (gsize)result->kind >= G_N_ELEMENTS (kinds);
+}
+
 static const void *
 of_kind (const ScnResult *result)
 {
-  return (const char *)result + kinds[result->kind].offset;
+  return is_own (result) ? result->own : (const char *)result + kinds[result->kind].offset;
+}
+
+static const BaseMember *
+members_of (const ScnResult *result)
+{
+  return is_own (result) ? scn_result_members (result) : kinds[result->kind].members;
 }
 
 /* ---- links ---- */
@@ -200,17 +213,17 @@ jobs_text (const ScnResult *result, GString *out)
 const BaseMember *
 rep_run_members (const ScnResult *result, const void **of)
 {
-  g_return_val_if_fail (result->kind < G_N_ELEMENTS (kinds), NULL);
   *of = result->jobs != NULL ? result : of_kind (result);
-  return result->jobs != NULL ? jobs_members : kinds[result->kind].members;
+  return result->jobs != NULL ? jobs_members : members_of (result);
 }
 
 void
 rep_run_text (const ScnResult *result, GString *out)
 {
-  g_return_if_fail (result->kind < G_N_ELEMENTS (kinds));
   if (result->jobs != NULL)
     jobs_text (result, out);
+  else if (is_own (result))
+    rep_text (base_members_row (members_of (result), NULL, result->own), out);
   else
     kinds[result->kind].text (of_kind (result), out);
   if (result->jobs == NULL)
@@ -223,7 +236,8 @@ rep_run_tsv (const ScnResult *result, GString *out)
 {
   const void *of;
   const BaseMember *members = rep_run_members (result, &of);
-  rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, kinds[result->kind].columns, of), out);
+  const char *const *columns = is_own (result) ? NULL : kinds[result->kind].columns;
+  rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, columns, of), out);
 }
 
 #define N_WHOLE 4

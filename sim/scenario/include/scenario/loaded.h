@@ -24,6 +24,7 @@ struct Scn {
   StoTransferSpec transfer;
   StoIoSpec io;
   TrnJob training; /* on `system` */
+  void *own;       /* the spec of a kind that has no member here, in the arena of `yaml` */
   ScnBackgroundSpec background;
   ColSystem system;      /* what the workload runs on; constants as `library` has them */
   GPtrArray *plots;      /* char *: pictures that are asked for; none: all */
@@ -37,23 +38,28 @@ struct Scn {
 /* A kind of workload: all that differs between kinds stands in its row. */
 typedef struct {
   const BaseSchema *schema;
-  gsize spec; /* where its spec stands in Scn */
+  gsize spec;      /* where its spec stands in Scn, or: */
+  gsize spec_size; /* how large scenario->own is to be */
   /* What is read and checked beyond the schema's keys; errors to the diag. NULL: nothing. */
   void (*read) (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
-  /* Whether the work fits on the cluster. FALSE and *error, with the place. */
+  /* Whether the work fits on the cluster. FALSE and *error, with the place. NULL: always. */
   gboolean (*check) (const Scn *scenario, GError **error);
   /* The answer of the workload alone, into its part of the result, which is zeroed. FALSE and *error on failure. */
   gboolean (*run) (const Scn *scenario, ScnResult *result, GError **error);
-  /* Frees what its part of a result owns. */
+  /* Frees what its part of a result owns. NULL: nothing. */
   void (*clear) (ScnResult *result);
   double (*time_s) (const ScnResult *result);
   const char *(*bound_by) (const ScnResult *result);
-  /* Makes it run among other jobs. FALSE and *error on failure. */
+  const BaseMember *members; /* of result->own; report has tables of its own for kinds with a member of ScnResult */
+  /* Makes it run among other jobs. FALSE and *error on failure. NULL: it runs alone only. */
   gboolean (*start) (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error);
   /* Communicators that are made before; NULL: never any. */
   const BaseNum *(*communicators) (const Scn *scenario, const ScnResult *result, guint32 *n_ranks);
 } ScnKindOps;
-extern const ScnKindOps scn_kind_collective, scn_kind_transfer, scn_kind_training, scn_kind_io;
+#define SCN_KIND_DECLARE_(code, name, help) extern const ScnKindOps scn_kind_##name;
+SCN_KIND_ROWS (SCN_KIND_DECLARE_)
+/* What a row lacks, in a sentence (full); NULL: nothing. */
+char *scn_kind_fault (const ScnKindOps *ops, const char *name);
 const ScnKindOps *scn_kind_ops (ScnKind kind);
 
 /* Reads a workload of any kind into kind and its spec; errors go to the context's diag. */

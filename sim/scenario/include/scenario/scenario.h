@@ -2,12 +2,22 @@
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
+#include "base/member.h"
 #include "storage/transfer.h"
 #include "training/training.h"
 
 G_BEGIN_DECLS
 
-typedef enum { SCN_KIND_COLLECTIVE, SCN_KIND_TRANSFER, SCN_KIND_TRAINING, SCN_KIND_IO, SCN_KIND_N } ScnKind;
+/* Kinds of workloads, one row each: code, name, what it is. The row makes SCN_KIND_CODE, its name in YAML and lists, and the place
+ * in the table of scn_kind_NAME, which stands in sim/scenario/kind_NAME.c. */
+#define SCN_KIND_ROWS(ROW)                                                                  \
+  ROW (COLLECTIVE, collective, "one collective operation")                                  \
+  ROW (TRANSFER, transfer, "copies from one device to another")                             \
+  ROW (TRAINING, training, "a training step of a model, or of layers with given times")     \
+  ROW (IO, io, "storage reads and writes")
+
+#define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
+typedef enum { SCN_KIND_ROWS (SCN_KIND_ENUM_) SCN_KIND_N } ScnKind;
 extern const BaseName scn_kind_names[];
 
 typedef struct {
@@ -98,6 +108,7 @@ typedef struct {
   StoTransferResult transfer;
   StoIoResult io;
   TrnResult training;
+  gpointer own;           /* owned: of a kind that has no member here, what its row's `members` are of */
   ColRunInfo run;         /* links, warnings, spans */
   unsigned communicators; /* made before; not part of any time */
   double create_s;        /* what that takes */
@@ -115,6 +126,8 @@ typedef struct {
 
 /* What a result of one workload comes to: all repeats, the last copy, the step. */
 double scn_result_time_s (const ScnResult *result);
+/* The members of result->own; NULL where the kind has a member of ScnResult. */
+const BaseMember *scn_result_members (const ScnResult *result);
 const char *scn_result_bound_by (const ScnResult *result);
 
 /* Returned: full, free with scn_result_free; NULL and *error on failure. */
@@ -127,6 +140,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnResult, scn_result_free)
  * Returned: full, free with col_comm_free before the scenario; NULL and *error on failure. */
 ColComm *scn_comm (const Scn *scenario, const ScnResult *result, const ColSettings *settings, ColCollRequest *request,
                    GError **error);
+
+/* Whether each kind of workload has all parts of its row. FALSE and *error where one lacks a part. */
+gboolean scn_self_check (GError **error);
 
 G_END_DECLS
 
