@@ -316,6 +316,20 @@ add_shared (MdlBuild *build, const Moe *moe, unsigned modules)
   build->modules |= MDL_MODULE_MLP;
 }
 
+/* What the experts of this rank do with the rows that have come: those of each together, then in the order that they go back in. */
+static void
+by_expert (MdlBuild *build, const Moe *moe, void (*experts) (MdlBuild *build, const Moe *moe))
+{
+  const gboolean mixed = moe->experts > 1 && build->ask->ep > 1;
+  share_rows (build, moe, TRUE);
+  if (mixed)
+    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
+  experts (build, moe);
+  if (mixed)
+    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
+  share_rows (build, moe, FALSE);
+}
+
 static void
 sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
 {
@@ -324,13 +338,7 @@ sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
   const int sent = exchange (build, "dispatch", moe, build->ask->dispatch);
   add_shared (build, moe, modules); /* beside the dispatch */
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
-  share_rows (build, moe, TRUE);
-  if (moe->experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
-  experts_forward (build, moe);
-  if (moe->experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
-  share_rows (build, moe, FALSE);
+  by_expert (build, moe, experts_forward);
   exchange (build, "combine", moe, build->ask->activation);
   move (build, "weighted_sum", moe->sent, build->rows, 3);
 }
@@ -367,13 +375,7 @@ sorted_back (MdlBuild *build, const Moe *moe)
   const int sent = exchange (build, "combine_gradient", moe, build->ask->dispatch);
   back_shared (build, moe);
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
-  share_rows (build, moe, TRUE);
-  if (moe->experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
-  experts_back (build, moe);
-  if (moe->experts > 1 && build->ask->ep > 1)
-    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
-  share_rows (build, moe, FALSE);
+  by_expert (build, moe, experts_back);
   exchange (build, "dispatch_gradient", moe, build->ask->activation);
   move (build, "permute", moe->sent, build->rows, 2);
 }
