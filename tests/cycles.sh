@@ -32,7 +32,7 @@ edges ()
     $3 in owner && owner[$3] != $1 { print $1, owner[$3], $3 }' | LC_ALL=C sort
 }
 
-# Circles, by Tarjan's search: "cycle FOLDER<tab>message" and "cycle FOLDER+FOLDER<tab>message".
+# Circles, by Tarjan's search: "cycle FOLDER<tab>message" of files, "folders FOLDER<tab>message" of folders, below FOLDER.
 circles () # filters edges
 {
   awk '
@@ -70,18 +70,30 @@ circles () # filters edges
       if (size > (graph == "folders" ? 1 : 3))
         tell(graph, ring)
     }
+    function common (a, b) { # the deepest folder that holds both
+      while (a != b)
+        if (length (a) > length (b))
+          sub (/\/?[^\/]*$/, "", a)
+        else
+          sub (/\/?[^\/]*$/, "", b)
+      return a
+    }
     function tell (graph, ring,    member, n, i, j, what, key) {
       n = split (ring, member, " ")
-      for (i = 2; i <= n; i++) # sorted, so that a row of limits.txt stays the same
+      for (i = 2; i <= n; i++) # sorted
         for (j = i; j > 1 && member[j] < member[j - 1]; j--) {
           what = member[j]
           member[j] = member[j - 1]
           member[j - 1] = what
         }
-      key = graph == "folders" ? member[1] : graph
-      for (i = 2; i <= n && graph == "folders"; i++)
-        key = key "+" member[i]
-      printf "cycle %s\t%s: %d %s use each other in a circle", key, member[1], n, graph == "folders" ? "folders" : "files"
+      key = "cycle " graph
+      if (graph == "folders") {
+        key = member[1]
+        for (i = 2; i <= n; i++)
+          key = common(key, member[i])
+        key = "folders " (key == "" ? "." : key)
+      }
+      printf "%s\t%s: %d %s use each other in a circle", key, member[1], n, graph == "folders" ? "folders" : "files"
       for (i = 1; i <= n; i++)
         for (j = 1; j <= n; j++)
           if ((graph, member[i], member[j]) in seen)
@@ -123,9 +135,9 @@ strangers () # layers.txt; filters names
       for (folder in prefix)
         if (index ($1, folder "/") == 1)
           layer = folder
-      if (layer == "")
+      if (layer == "" && !told[$1]++)
         print "prefix " $3 "\t" $1 ": of no layer that layers.txt names"
-      else if (index ($3, prefix[layer]) != 1)
+      else if (layer != "" && index ($3, prefix[layer]) != 1)
         print "prefix " $3 "\t" $1 ": " $3 " is seen by other files and does not begin with " prefix[layer]
     }' "$1" -
 }
@@ -135,7 +147,7 @@ limited () # limits.txt; filters findings
 {
   awk -F '\t' '
     FILENAME == ARGV[1] {
-      if ($0 ~ /^(cycle|prefix) [^ ]+$/) {
+      if ($0 ~ /^(cycle|folders|prefix) [^ ]+$/) {
         line[$0] = FNR
         used[$0] = 0
       }
@@ -186,10 +198,11 @@ self_test ()
   expect 'limits.txt:1: nothing breaks "cycle sim/low" any more' 'cycle sim/low' "$three"
   expect '' '' "$folders"
   expect 'sim/low: 3 folders use each other in a circle; sim/low/a.c of sim/low/x/b.c: low_b; ' '' "$folders,sim/low/y/c.c u low_a"
-  expect '' 'cycle sim/low+sim/low/x+sim/low/y' "$folders,sim/low/y/c.c u low_a"
-  expect 'limits.txt:1: nothing breaks' 'cycle sim/low+sim/low/x' "$folders"
-  expect 'sim/high: 2 folders use each other' '' \
-    'sim/low/a.c d low_a,sim/high/b.c d high_b,sim/low/a.c u high_b,sim/high/b.c u low_a'
+  expect '' 'folders sim/low' "$folders,sim/low/y/c.c u low_a"
+  expect 'limits.txt:1: nothing breaks "folders sim/low" any more' 'folders sim/low' "$folders"
+  folders='sim/low/a.c d low_a,sim/high/b.c d high_b,sim/low/a.c u high_b,sim/high/b.c u low_a'
+  expect 'sim/high: 2 folders use each other' '' "$folders"
+  expect '' 'folders sim' "$folders"
   expect 'sim/low/a.c: high_a is seen by other files' '' 'sim/low/a.c d high_a'
   expect '' 'prefix high_a' 'sim/low/a.c d high_a'
   expect 'limits.txt:1: nothing breaks' 'prefix high_a' 'sim/low/a.c d low_a'

@@ -172,7 +172,7 @@ limited ()
       if ($0 ~ /^(file|function|parameters|folder) [^ ]+$/) {
         line[$0] = FNR
         used[$0] = 0
-      } else if ($0 !~ /^#/ && $0 !~ /^[ \t]*$/ && $0 !~ /^(cycle|prefix) [^ ]+$/)
+      } else if ($0 !~ /^#/ && $0 !~ /^[ \t]*$/ && $0 !~ /^(cycle|folders|prefix) [^ ]+$/)
         print ARGV[1] ":" FNR ": no RULE KEY: \"" $0 "\" [limits]"
       next
     }
