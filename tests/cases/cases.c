@@ -10,7 +10,8 @@
  *     note    what a reader should know
  *
  * After `:` stands a path into "results" of the JSON: keys and list indices joined by dots. Commands run in the folder of the
- * case. With --markdown a table of all cases and answers is printed (docs/cases.md). */
+ * case, a command once however many of its answers are looked at. With --markdown a table of all cases and answers is printed
+ * (docs/cases.md); with --document FILE each case fails that has another row there. */
 #include <ctype.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -21,6 +22,7 @@
 typedef struct {
   const char *forerun, *folder, *file;
   GHashTable *value; /* name -> double * */
+  GHashTable *asked; /* question -> JsonParser *, NULL where it failed */
   GString *answers;  /* "a = 0.022" */
   char *title, *kind, *source, *note;
   unsigned n_checks, n_failed, line;
@@ -161,6 +163,32 @@ step_into (JsonNode *node, const char *part)
   return i < json_array_get_length (array) ? json_array_get_element (array, i) : NULL;
 }
 
+/* What forerun answers, as JSON; NULL (and a complaint) where it fails. Borrowed, valid as long as the case. */
+static JsonNode *
+ask (Case *c, const char *question)
+{
+  gpointer known = NULL;
+  if (!g_hash_table_lookup_extended (c->asked, question, NULL, &known)) {
+    g_autofree char *line = g_strdup_printf ("%s %s --format json --quiet", c->forerun, question);
+    g_auto (GStrv) argv = NULL;
+    g_autofree char *out = NULL, *err = NULL;
+    int status = 0;
+    g_autoptr (GError) error = NULL;
+    JsonParser *parser = json_parser_new ();
+    if (!g_shell_parse_argv (line, NULL, &argv, &error) ||
+        !g_spawn_sync (c->folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error) || status != 0) {
+      complain (c, "'forerun %s' failed: %s%s", question, error != NULL ? error->message : "", err != NULL ? err : "");
+      g_clear_object (&parser);
+    } else if (!json_parser_load_from_data (parser, out, -1, &error)) {
+      complain (c, "'forerun %s' prints no JSON: %s", question, error->message);
+      g_clear_object (&parser);
+    }
+    g_hash_table_insert (c->asked, g_strdup (question), parser);
+    known = parser;
+  }
+  return known != NULL ? json_parser_get_root (known) : NULL;
+}
+
 static void
 let (Case *c, const char *text)
 {
@@ -172,18 +200,9 @@ let (Case *c, const char *text)
   }
   g_strstrip (sides[0]);
   g_autofree char *question = g_strndup (sides[1], (gsize)(colon - sides[1]));
-  g_autofree char *line = g_strdup_printf ("%s %s --format json --quiet", c->forerun, question);
-  g_auto (GStrv) argv = NULL;
-  g_autofree char *out = NULL, *err = NULL;
-  int status = 0;
-  g_autoptr (GError) error = NULL;
-  if (!g_shell_parse_argv (line, NULL, &argv, &error) ||
-      !g_spawn_sync (c->folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error) || status != 0) {
-    complain (c, "'forerun %s' failed: %s%s", question, error != NULL ? error->message : "", err != NULL ? err : "");
+  JsonNode *node = ask (c, question);
+  if (node == NULL)
     return;
-  }
-  g_autoptr (JsonParser) parser = json_parser_new ();
-  JsonNode *node = json_parser_load_from_data (parser, out, -1, NULL) ? json_parser_get_root (parser) : NULL;
   g_autofree char *path = g_strdup_printf ("results.%s", colon + 3);
   g_auto (GStrv) parts = g_strsplit (path, ".", -1);
   for (char **part = parts; *part != NULL; part++)
@@ -223,11 +242,20 @@ run_line (Case *c, const char *line)
     complain (c, "unknown word '%s'; accepted: title, kind, source, let, check, note", word);
 }
 
+static void
+unref_parser (gpointer parser)
+{
+  if (parser != NULL)
+    g_object_unref (parser);
+}
+
+/* Returns how much of the case fails. `document`: the text that has its row, or NULL. */
 static unsigned
-run_case (const char *forerun, const char *folder, const char *file, gboolean markdown)
+run_case (const char *forerun, const char *folder, const char *file, gboolean markdown, const char *document)
 {
   Case c = { .forerun = forerun, .folder = folder, .file = file, .answers = g_string_new (NULL) };
   c.value = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  c.asked = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, unref_parser);
   g_autofree char *path = g_build_filename (folder, file, NULL);
   g_autofree char *text = NULL;
   if (!g_file_get_contents (path, &text, NULL, NULL))
@@ -241,13 +269,17 @@ run_case (const char *forerun, const char *folder, const char *file, gboolean ma
   }
   if (c.n_checks == 0 || c.title == NULL || c.kind == NULL || c.source == NULL)
     complain (&c, "a case needs a title, a kind, a source and at least one check");
+  g_autofree char *row = g_strdup_printf ("| %.2s | %s | %s | %s | %s | %s |\n", file, c.title, c.kind, c.answers->str,
+                                          c.n_failed == 0 ? "holds" : "FAILS", c.note != NULL ? c.note : "");
+  if (document != NULL && strstr (document, row) == NULL)
+    complain (&c, "docs/cases.md has another row than:\n%s", row);
   if (markdown)
-    printf ("| %.2s | %s | %s | %s | %s | %s |\n", file, c.title, c.kind, c.answers->str, c.n_failed == 0 ? "holds" : "FAILS",
-            c.note != NULL ? c.note : "");
+    printf ("%s", row);
   else
     printf ("%-40s %3u checks  %s\n", file, c.n_checks, c.n_failed == 0 ? "ok" : "FAILED");
   unsigned failed = c.n_failed;
   g_hash_table_unref (c.value);
+  g_hash_table_unref (c.asked);
   g_string_free (c.answers, TRUE);
   g_free (c.title);
   g_free (c.kind);
@@ -265,17 +297,28 @@ by_name (gconstpointer a, gconstpointer b)
 int
 main (int argc, char **argv)
 {
+  int first = 3; /* of the cases that are named */
+  gboolean markdown = argc > first && strcmp (argv[first], "--markdown") == 0;
+  first += markdown;
+  g_autofree char *document = NULL;
+  g_autoptr (GError) error = NULL;
+  if (argc > first + 1 && strcmp (argv[first], "--document") == 0) {
+    if (!g_file_get_contents (argv[first + 1], &document, NULL, &error)) {
+      fprintf (stderr, "%s\n", error->message);
+      return 2;
+    }
+    first += 2;
+  }
   if (argc < 3) {
-    fprintf (stderr, "usage: cases FORERUN FOLDER [--markdown] [NN …]\n");
+    fprintf (stderr, "usage: cases FORERUN FOLDER [--markdown] [--document FILE] [NN …]\n");
     return 2;
   }
-  gboolean markdown = argc > 3 && strcmp (argv[3], "--markdown") == 0;
   g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GDir) dir = g_dir_open (argv[2], 0, NULL);
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
     if (g_str_has_suffix (name, ".expect")) {
-      gboolean wanted = argc == 3 + markdown;
-      for (int i = 3 + markdown; i < argc; i++)
+      gboolean wanted = argc == first;
+      for (int i = first; i < argc; i++)
         wanted |= g_str_has_prefix (name, argv[i]);
       if (wanted)
         g_ptr_array_add (files, g_strdup (name));
@@ -285,7 +328,7 @@ main (int argc, char **argv)
   if (markdown)
     printf ("| case | question | kind | forerun's answers (SI) | verdict | note |\n|---|---|---|---|---|---|\n");
   for (guint i = 0; i < files->len; i++)
-    failed += run_case (argv[1], argv[2], files->pdata[i], markdown);
+    failed += run_case (argv[1], argv[2], files->pdata[i], markdown, document);
   if (!markdown)
     printf ("%u cases, %u failures\n", files->len, failed);
   return files->len > 0 && failed == 0 ? 0 : 1;

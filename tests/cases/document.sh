@@ -1,5 +1,21 @@
 #!/usr/bin/env bash
-# The table of docs/cases.md is what run_cases prints today.  usage: document.sh RUN_CASES FORERUN SOURCE_DIR
+# docs/cases.md has a row of each case, in order; that a row is what the case answers today is seen by the case itself.
+# usage: document.sh [--update RUN_CASES FORERUN] SOURCE_DIR
 set -euo pipefail
-diff -u <(sed -n '/^<!-- run_cases --markdown -->$/,/^<!-- end -->$/p' "$3/docs/cases.md" | sed '1d;$d') \
-  <("$1" "$2" "$3/scenarios/cases" --markdown)
+
+if [ "${1:-}" = --update ]; then
+  document=$4/docs/cases.md
+  "$2" "$3" "$4/scenarios/cases" --markdown >"$document.new" || true
+  awk -v file="$document.new" '
+    $0 == "<!-- end -->" { inside = 0 }
+    !inside { print }
+    $0 == "<!-- run_cases --markdown -->" { inside = 1; while ((getline line <file) > 0) print line }' \
+    "$document" >"$document.whole"
+  mv -- "$document.whole" "$document"
+  rm -- "$document.new"
+  exit
+fi
+[ $# -eq 1 ] || { sed -n '3s/^# //p' "$0" >&2; exit 2; }
+diff -u --label docs/cases.md --label scenarios/cases \
+  <(sed -n '/^<!-- run_cases --markdown -->$/,/^<!-- end -->$/s/^| \([0-9][0-9]\) |.*/\1/p' "$1/docs/cases.md") \
+  <(cd -- "$1/scenarios/cases" && printf '%.2s\n' *.expect | LC_ALL=C sort)
