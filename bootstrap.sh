@@ -10,8 +10,10 @@ usage ()
 usage: bootstrap.sh COMMAND [ARGUMENT...]
 
   run FILE...   build, then `forerun run FILE...` (paths are relative to where you are)
-  test          build, then run the whole test suite
-  sanitize      the same tests under the address and undefined-behaviour sanitizers
+  test          build, then run the tests, but for the slow ones: some minutes
+  slow          build, then run the slow ones
+  sanitize      the tests under the address and undefined-behaviour sanitizers
+  coverage      how much of the code the tests reach; fails where that is less than tests/coverage.txt says (needs gcovr)
   build         build only: build/release/forerun
   packages      install what is missing, nothing else
   --help        this text
@@ -178,11 +180,21 @@ build () # preset target
     die "the build failed; what the compiler said is above"
 }
 
-run_tests () # preset
+run_tests () # preset, ctest's choice of labels...
 {
-  build "$1" all
-  # Benches assert nothing; all else does.
-  ctest --test-dir "$root/build/$1" -LE bench -j "$jobs" --output-on-failure --no-tests=error
+  local preset=$1
+  shift
+  build "$preset" all
+  ctest --test-dir "$root/build/$preset" "$@" -j "$jobs" --output-on-failure --no-tests=error
+}
+
+coverage ()
+{
+  command -v gcovr >/dev/null || die "coverage needs gcovr (as root: apt-get install gcovr)"
+  # Counters add up over runs: what an earlier one left would count too.
+  [ ! -d "$root/build/coverage" ] || find "$root/build/coverage" -name '*.gcda' -delete
+  run_tests coverage -L 'unit|golden|law' -LE slow
+  "$root/tests/coverage.sh" "$root" "$root/build/coverage" "$jobs"
 }
 
 jobs=${JOBS:-$(nproc)}
@@ -204,15 +216,18 @@ case ${1:-} in
     build release forerun
     exec "$root/build/release/forerun" run "$@"
     ;;
-  test | sanitize | build | packages)
+  test | slow | sanitize | coverage | build | packages)
     if [ $# -gt 1 ]; then
       say "$1 takes no arguments (got '$2')"
       exit 2
     fi
     ensure_packages
     case $1 in
-      test) run_tests release ;;
-      sanitize) run_tests asan ;;
+      # Benches assert nothing; all else does.
+      test) run_tests release -LE 'bench|slow' ;;
+      slow) run_tests release -L slow ;;
+      sanitize) run_tests asan -LE 'bench|slow' ;;
+      coverage) coverage ;;
       build) build release forerun ;;
     esac
     ;;
@@ -224,7 +239,7 @@ case ${1:-} in
     exit 2
     ;;
   *)
-    say "unknown command '$1'; accepted: run, test, sanitize, build, packages, --help"
+    say "unknown command '$1'; accepted: run, test, slow, sanitize, coverage, build, packages, --help"
     exit 2
     ;;
 esac

@@ -53,7 +53,7 @@ declare -A many=([text]="1 2" [tsv]=3 [json]=5)
 # The same bytes on stdout and nothing else on stderr, in each format, with as many processes as come.
 # shellcheck disable=SC2086 # flags are words
 for flags in "rent_or_buy_70b --rows 30 --best 5" \
-  "buy_256_gpus --set choices.topology=[hgx_h100] --set objective=pareto --rows 9"; do
+  "buy_256_gpus --set choices.topology=[hgx_h100] --set objective=pareto --set free.tp=[4,8] --set free.pp=[1,2] --rows 9"; do
   for format in text tsv json; do
     "$forerun" plan $flags --quiet --format $format >one
     for n in ${many[$format]}; do
@@ -94,7 +94,8 @@ try "$mpirun" -n 2 "$forerun" plan nic_4x400_or_8x400 --mpi off --rows 1 --forma
 [ "$(grep -c ^1 out.txt)" -eq 2 ] || fail "--mpi off: each process answers"
 
 # Starts a long search of 3 processes and waits until it is under way; their pids are in $rank_0 and $others, mpirun's in $all.
-long=(plan buy_256_gpus --quiet --rows 3 --resume state.json -o answer.txt)
+search=(plan buy_256_gpus --quiet --rows 3 --set choices.topology=[hgx_h100])
+long=("${search[@]}" --resume state.json -o answer.txt)
 start ()
 {
   local child
@@ -118,7 +119,7 @@ start ()
 }
 
 if [ -r /proc/self/task/$$/children ] && "$mpirun" --version 2>/dev/null | grep -q 'Open MPI'; then
-  "$forerun" plan buy_256_gpus --quiet --rows 3 >whole.txt
+  "$forerun" "${search[@]}" >whole.txt
 
   # A process that dies: the run fails whole, and nothing is half written.
   start

@@ -1,0 +1,24 @@
+# Tests that take more than 20 seconds of a processor and see what changes rarely. They have the label `slow` besides their own:
+# `./bootstrap.sh test` leaves them out, `./bootstrap.sh slow` and .ci/run run them.
+set(slow
+    accuracy.accuracy_storage
+    accuracy.fit
+    accuracy.fit_kernels
+    accuracy.training
+    golden.docs_plan
+    golden.plan.resume
+    golden.plan.sensitivity
+    unit.gallery_draws_what_its_page_shows)
+if(TEST repro.compilers_and_build_types) # not where a build is instrumented
+  list(APPEND slow repro.compilers_and_build_types)
+endif()
+set_property(TEST ${slow} APPEND PROPERTY LABELS slow)
+
+# What is left and takes long starts first, so that no processor idles in the end: ctest of a new build does not know.
+foreach(long unit.mpi_answers_as_one_process page.in_a_browser unit.test_probe_mpi law.law_workload_fold
+             unit.test_workload_plan_stages golden.plan.shards law.law_engine_fair golden.ratio.laws golden.plan.progress
+             golden.cli.run_sensitivity law.law_models_coll unit.lint_finds_what_is_planted ${slow})
+  if(TEST ${long})
+    set_property(TEST ${long} PROPERTY COST 10)
+  endif()
+endforeach()
