@@ -61,7 +61,8 @@ draw ()
       print "  edge [color=\"#3b6ea5\", arrowsize=0.7]"
       for (i = 1; i <= n; i++)
         printf "  %s [label=<<b>%s</b>%s<br/><font point-size=\"9\">%s</font>>]\n", order[i], order[i],
-          folder[order[i]] == order[i] ? "" : "  " folder[order[i]], job[order[i]]
+          folder[order[i]] == order[i] ? "" : "  " folder[order[i]],
+          order[i] in job ? job[order[i]] : "no paragraph"
       for (i = 1; i <= n; i++)
         for (j = 1; j < i; j++)
           if (from[order[i], order[j]] && !reached(order[i], order[j]))
@@ -78,6 +79,8 @@ draw ()
       print "  scenarios -> scenario"
       print "  measurements -> calibrate"
       print "  cli -> answer"
+      print "  programs [label=\"your own programs\"]"
+      print "  api -> programs"
       print "}"
     }' "$page" tests/layers.txt
 }

@@ -26,6 +26,13 @@ add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TA
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
 forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
 
+# A collective, a schedule, a link class, a storage type, a kind of workload and a verb, added to a copy of the tree and run.
+if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
+  forerun_script_test(extending_touches_few_files ${CMAKE_CURRENT_SOURCE_DIR}/extend.sh ${PROJECT_SOURCE_DIR}
+                      ${CMAKE_CURRENT_BINARY_DIR}/extend)
+  set_tests_properties(unit.extending_touches_few_files PROPERTIES TIMEOUT 1800 PROCESSORS 2)
+endif()
+
 # A plan by many processes. A build without MPI says so to who starts several.
 if(FORERUN_WITH_MPI AND NOT MPIEXEC_EXECUTABLE)
   add_test(NAME unit.mpi_answers_as_one_process COMMAND ${CMAKE_COMMAND} -E echo "skipped: no mpirun (package openmpi-bin)")
