@@ -104,7 +104,7 @@ check_paragraphs ()
 {
   local layer folder prefix
   while read -r layer folder prefix _; do
-    grep -A1 -- "^### \`$layer\`: ." "$page" | grep -q -F -- "\`$folder\`, prefix \`${prefix}_\`." ||
+    grep -A1 -- "^### \`$layer\`: ." "$page" | grep -F -- "\`$folder\`, prefix \`${prefix}_\`." >/dev/null ||
       fail "$page: no paragraph '### \`$layer\`: …' that begins with '\`$folder\`, prefix \`${prefix}_\`.'"
   done < <(grep -v '^#' tests/layers.txt | awk 'NF >= 3 && $1 !~ /\//')
   while read -r layer; do
@@ -129,7 +129,7 @@ check_walk ()
     defines "$name" "$file" || fail "$page: $file does not define $name; architecture.sh --write finds where it is"
   done < <(walk)
   while read -r header; do
-    find sim models calibrate -path "*/include/$header" | grep -q . || fail "$page: no header $header"
+    find sim models calibrate -path "*/include/$header" | grep . >/dev/null || fail "$page: no header $header"
   done < <(grep -o '`[a-z]*/[a-z_]*\.h`' "$page" | tr -d '`')
 }
 

@@ -110,7 +110,7 @@ start ()
   sleep 0.1
   # shellcheck disable=SC2013 # pids between blanks
   for child in $(cat /proc/$all/task/*/children); do
-    if tr '\0' '\n' <"/proc/$child/environ" | grep -qx OMPI_COMM_WORLD_RANK=0; then
+    if tr '\0' '\n' <"/proc/$child/environ" | grep -x OMPI_COMM_WORLD_RANK=0 >/dev/null; then
       rank_0=$child
     else
       others+=("$child")
@@ -118,7 +118,7 @@ start ()
   done
 }
 
-if [ -r /proc/self/task/$$/children ] && "$mpirun" --version 2>/dev/null | grep -q 'Open MPI'; then
+if [ -r /proc/self/task/$$/children ] && "$mpirun" --version 2>/dev/null | grep "Open MPI" >/dev/null; then
   "$forerun" "${search[@]}" >whole.txt
 
   # A process that dies: the run fails whole, and nothing is half written.
