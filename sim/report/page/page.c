@@ -188,20 +188,21 @@ tables_of (GString *html, const ScnResult *result)
 
 /* ---- what it rests on ---- */
 
-static const BaseColumn term_columns[] = {
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "name", "of", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time that hangs on it (ms)", BASE_CELL_NUMBER, 1e3, "%.3f" },
-  { "note", "where the constant comes from", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
-};
-
 typedef struct {
   BaseSource source;
   char *name; /* owned: "qkv, out" */
   const char *note;
   double time_s;
 } Basis;
+
+#define BASIS(...) BASE_MEMBER (Basis, __VA_ARGS__)
+static const BaseMember basis_members[] = {
+  BASIS ("source", source, .title = "source", .names = base_source_names),
+  BASIS ("name", name, .title = "of"),
+  BASIS ("time_s", time_s, BASE_SHOWN ("time that hangs on it (ms)", 1e3, "%.3f")),
+  BASIS ("note", note, .title = "where the constant comes from"),
+  BASE_MEMBER_END,
+};
 
 static void
 basis_clear (gpointer data)
@@ -265,16 +266,7 @@ bases_table (const ScnResult *result, const ColAnswer *coll)
   if (result != NULL && result->kind == SCN_KIND_TRANSFER)
     take_cost (bases, &result->transfer.cost);
   g_array_sort (bases, compare_bases);
-  BaseTable *table = base_table_new (term_columns);
-  for (guint i = 0; i < bases->len; i++) {
-    const Basis *basis = &g_array_index (bases, Basis, i);
-    base_table_row (table);
-    base_table_text (table, "source", base_source_name (basis->source));
-    base_table_text (table, "name", basis->name);
-    base_table_number (table, "time_s", basis->time_s);
-    base_table_text (table, "note", basis->note);
-  }
-  return table;
+  return base_members_table (basis_members, bases);
 }
 
 static const BaseColumn constant_columns[] = {
@@ -360,30 +352,23 @@ add_basis_of_answer (GString *html, const RepPage *page)
   rep_html_table (html, constants);
 }
 
-static const BaseColumn record_columns[] = {
-  { "what", "predictions of", BASE_CELL_TEXT, 0, NULL },
-  { "part", "which", BASE_CELL_TEXT, 0, NULL },
-  { "points", "measurements", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "median", "median error (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "tail", "error (%) of the tail", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "quantile", "tail: percentile", BASE_CELL_NUMBER, 100, "%.0f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+#define ROW(...) BASE_MEMBER (RepRecordRow, __VA_ARGS__)
+static const BaseMember record_members[] = {
+  ROW ("what", what.v, .title = "predictions of"),
+  ROW ("part", part.v, .title = "which"),
+  ROW ("points", points.v, BASE_SHOWN ("measurements", 1, "%.0f")),
+  ROW ("median", median.v, BASE_SHOWN ("median error (%)", 100, "%.1f")),
+  ROW ("tail", tail.v, BASE_SHOWN ("error (%) of the tail", 100, "%.1f")),
+  ROW ("quantile", quantile.v, BASE_SHOWN ("tail: percentile", 100, "%.0f")),
+  BASE_MEMBER_END,
 };
 
 static void
 add_record (GString *html, const RepRecord *record)
 {
-  g_autoptr (BaseTable) table = base_table_new (record_columns);
-  for (unsigned i = 0; i < record->rows.n; i++) {
-    const RepRecordRow *row = BASE_LIST_AT (record->rows, RepRecordRow, i);
-    base_table_row (table);
-    base_table_text (table, "what", row->what.v);
-    base_table_text (table, "part", row->part.v);
-    base_table_number (table, "points", row->points.v);
-    base_table_number (table, "median", row->median.v);
-    base_table_number (table, "tail", row->tail.v);
-    base_table_number (table, "quantile", row->quantile.v);
-  }
+  g_autoptr (BaseTable) table = base_members_table (record_members, NULL);
+  for (unsigned i = 0; i < record->rows.n; i++)
+    base_members_add (table, record_members, BASE_LIST_AT (record->rows, RepRecordRow, i));
   rep_html_heading (html, "How good such predictions have been");
   rep_html_paragraph (html, "soft",
                       "Error of the predicted time, |predicted / measured - 1|, over the measurements that come with this version; "
@@ -393,10 +378,10 @@ add_record (GString *html, const RepRecord *record)
 
 /* ---- the question ---- */
 
-static const BaseColumn input_columns[] = {
-  { "path", "file", BASE_CELL_TEXT, 0, NULL },
-  { "sha256", "SHA-256", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+static const BaseMember input_members[] = {
+  BASE_MEMBER (RepInput, "path", path, .title = "file"),
+  BASE_MEMBER (RepInput, "sha256", sha256, .title = "SHA-256"),
+  BASE_MEMBER_END,
 };
 
 static void
@@ -425,13 +410,9 @@ add_question (GString *html, const RepPage *page)
 static void
 add_inputs (GString *html, const RepEnvelope *envelope)
 {
-  g_autoptr (BaseTable) table = base_table_new (input_columns);
-  for (guint i = 0; envelope->inputs != NULL && i < envelope->inputs->len; i++) {
-    const RepInput *input = envelope->inputs->pdata[i];
-    base_table_row (table);
-    base_table_text (table, "path", input->path);
-    base_table_text (table, "sha256", input->sha256);
-  }
+  g_autoptr (BaseTable) table = base_members_table (input_members, NULL);
+  for (guint i = 0; envelope->inputs != NULL && i < envelope->inputs->len; i++)
+    base_members_add (table, input_members, envelope->inputs->pdata[i]);
   rep_html_heading (html, "What it was made of");
   rep_html_paragraph (html, "soft", "The same files, seed and version give the same answer to the byte.");
   rep_html_table (html, table);
