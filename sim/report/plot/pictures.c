@@ -47,7 +47,17 @@ rep_parts_tsv (const ScnResult *result, GString *out)
   return cost->n_terms > 0;
 }
 
-const char *const rep_memory_parts[] = { "weights", "gradients", "optimizer", "activations", "buffers", "other", NULL };
+#define MEMORY(...) BASE_MEMBER (TrnMemory, __VA_ARGS__)
+static const BaseMember memory_members[] = {
+  MEMORY ("stage", stage),
+  MEMORY ("weights", weights_B),
+  MEMORY ("gradients", gradients_B),
+  MEMORY ("optimizer", optimizer_B),
+  MEMORY ("activations", activations_B),
+  MEMORY ("buffers", buffers_B),
+  MEMORY ("other", other_B),
+  BASE_MEMBER_END,
+};
 
 gboolean
 rep_memory_tsv (const ScnResult *result, GString *out)
@@ -55,20 +65,7 @@ rep_memory_tsv (const ScnResult *result, GString *out)
   const GArray *stages = result->kind == SCN_KIND_TRAINING && result->jobs == NULL ? result->training.memory : NULL;
   if (stages == NULL)
     return FALSE;
-  g_string_append (out, "stage");
-  for (const char *const *part = rep_memory_parts; *part != NULL; part++)
-    g_string_append_printf (out, "\t%s", *part);
-  g_string_append_c (out, '\n');
-  for (guint i = 0; i < stages->len; i++) {
-    const TrnMemory *m = &g_array_index (stages, TrnMemory, i);
-    const double parts_B[] = { m->weights_B, m->gradients_B, m->optimizer_B, m->activations_B, m->buffers_B, m->other_B };
-    g_string_append_printf (out, "%u", m->stage);
-    for (size_t p = 0; p < G_N_ELEMENTS (parts_B); p++) {
-      g_string_append_c (out, '\t');
-      append_number (out, parts_B[p]);
-    }
-    g_string_append_c (out, '\n');
-  }
+  rep_tsv (base_members_table (memory_members, stages), out);
   return TRUE;
 }
 

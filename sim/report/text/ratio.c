@@ -5,7 +5,7 @@
 
 #include "json-private.h"
 
-const char *const rep_solved_names[] = { "solved", "any", "none" };
+static const char *const solved_names[] = { "solved", "any", "none" };
 
 #define TO_GBPS 8e-9
 
@@ -335,7 +335,7 @@ open_line (JsonBuilder *json, int line, RepSolved how)
 {
   json_builder_set_member_name (json, line_keys[line]);
   json_builder_begin_object (json);
-  rep_json_text (json, "how", rep_solved_names[how]);
+  rep_json_text (json, "how", solved_names[how]);
 }
 
 static void

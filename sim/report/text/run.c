@@ -210,8 +210,9 @@ jobs_text (const ScnResult *result, GString *out)
 
 /* ---- all of it ---- */
 
-const BaseMember *
-rep_run_members (const ScnResult *result, const void **of)
+/* The members of a result, which are those of its kind; *of is what they are members of. */
+static const BaseMember *
+members_with (const ScnResult *result, const void **of)
 {
   *of = result->jobs != NULL ? result : of_kind (result);
   return result->jobs != NULL ? jobs_members : members_of (result);
@@ -235,7 +236,7 @@ void
 rep_run_tsv (const ScnResult *result, GString *out)
 {
   const void *of;
-  const BaseMember *members = rep_run_members (result, &of);
+  const BaseMember *members = members_with (result, &of);
   const char *const *columns = is_own (result) ? NULL : kinds[result->kind].columns;
   rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, columns, of), out);
 }
@@ -247,7 +248,7 @@ static void
 whole_members (const ScnResult *result, BaseMember whole[N_WHOLE])
 {
   const void *of;
-  const BaseMember *members = rep_run_members (result, &of);
+  const BaseMember *members = members_with (result, &of);
   const size_t offset = (size_t)((const char *)of - (const char *)result);
   const BaseMember parts[N_WHOLE] = { { .kind = BASE_MEMBER_GROUP, .sub = head_members },
                                       { .kind = BASE_MEMBER_GROUP, .sub = members, .offset = offset },

@@ -5,8 +5,8 @@
 #include "json-private.h"
 #include "report/envelope.h"
 
-const char *
-rep_device_kind_name (CluDevKind kind)
+static const char *
+device_kind_name (CluDevKind kind)
 {
   static const char *const names[CLU_DEV_N] = {
     [CLU_DEV_GPU] = "gpu",
@@ -91,7 +91,7 @@ links_table (const Clu *clu)
   g_autoptr (GArray) groups = link_groups (clu);
   for (guint i = 0; i < groups->len; i++) {
     const LinkGroup *group = &g_array_index (groups, LinkGroup, i);
-    g_autofree char *between = g_strdup_printf ("%s - %s", rep_device_kind_name (group->a), rep_device_kind_name (group->b));
+    g_autofree char *between = g_strdup_printf ("%s - %s", device_kind_name (group->a), device_kind_name (group->b));
     base_members_add (table, link_members, group);
     base_table_text (table, "link_class", clu_resource_class (clu, group->like.forward));
     base_table_text (table, "between", between);
@@ -141,7 +141,7 @@ rep_topo_text (const Clu *clu, GString *out)
   const char *separator = " ";
   for (int kind = 0; kind < CLU_DEV_N; kind++)
     if (n[kind] > 0) {
-      g_string_append_printf (out, "%s%u %s", separator, n[kind], rep_device_kind_name ((CluDevKind)kind));
+      g_string_append_printf (out, "%s%u %s", separator, n[kind], device_kind_name ((CluDevKind)kind));
       separator = ", ";
     }
   g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
@@ -176,7 +176,7 @@ rep_topo_json (const Clu *clu, JsonBuilder *json)
   json_builder_set_member_name (json, "devices");
   json_builder_begin_object (json);
   for (int kind = 0; kind < CLU_DEV_N; kind++)
-    rep_json_integer (json, rep_device_kind_name ((CluDevKind)kind), n[kind]);
+    rep_json_integer (json, device_kind_name ((CluDevKind)kind), n[kind]);
   json_builder_end_object (json);
 
   unsigned sources[BASE_SOURCE_N];

@@ -84,9 +84,9 @@ gboolean rep_timeline_tsv (const ScnResult *result, GString *out, guint *columns
  * single passes are narrower than a column. FALSE: a step is short enough to be seen whole. */
 gboolean rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns);
 
-/* plots/memory.gp: stage, then B of each part that rep_memory_parts names. FALSE: not known. */
+/* plots/memory.gp: stage, then B of weights, gradients, optimizer, activations, buffers and what else there is. FALSE: not
+ * known. */
 gboolean rep_memory_tsv (const ScnResult *result, GString *out);
-extern const char *const rep_memory_parts[]; /* "weights" … other; ends with NULL */
 
 /* plots/goodput.gp: interval_s, goodput with its band, goodput_closed_form, best_interval_s and best_goodput, by rising interval.
  * FALSE: fewer than two intervals were followed. */

@@ -31,7 +31,6 @@ typedef struct {
 
 /* An answer exists, every value would do, or none does. */
 typedef enum { REP_SOLVED, REP_SOLVED_ANY, REP_SOLVED_NONE } RepSolved;
-extern const char *const rep_solved_names[]; /* "solved" "any" "none" */
 
 /* The slowest network with which a line is not passed, of so many nodes and a batch. */
 typedef struct {

@@ -11,8 +11,6 @@
 
 G_BEGIN_DECLS
 
-/* The members of a result, which are those of its kind; *of is what they are members of (base/member.h). Borrowed. */
-const BaseMember *rep_run_members (const ScnResult *result, const void **of);
 /* A value of the object that rep_run_json writes, by its path, and the paths of all of them: as base_members_value and
  * base_members_paths. */
 gboolean rep_run_value (const ScnResult *result, const char *path, BaseValue *value);

@@ -21,8 +21,6 @@ void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *rout
  * nodes and of many switches those that are alike are one. */
 void rep_topo_dot (const Clu *clu, gboolean fold, GString *out);
 
-const char *rep_device_kind_name (CluDevKind kind); /* "gpu", "nvswitch" … */
-
 G_END_DECLS
 
 #endif
