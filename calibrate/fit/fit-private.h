@@ -7,9 +7,6 @@
 
 G_BEGIN_DECLS
 
-/* Of the held-out points, the share that the band of an answer is to hold. */
-#define CAL_BAND_SHARE 0.9
-
 /* A point, and what prices it. */
 typedef struct {
   CalGroup *group;

@@ -44,26 +44,22 @@ add_score (CalFitResult *out, const char *stage, CalUse use, int band, double *e
   g_array_append_val (out->scores, score);
 }
 
-/* Bands from one half of the held-out points, and how many of the other half they hold. */
+/* Bands by size from one half of the held-out points. */
 static void
 find_bands (CalFitResult *out)
 {
-  guint n_points = out->points->len, n_held = 0;
-  g_autofree gboolean *first = g_new0 (gboolean, MAX (n_points, 1));
-  for (guint i = 0; i < n_points; i++)
-    if (out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT)
-      first[i] = n_held++ % 2 == 0;
-  cal_fit_bands (out->points, out->predicted_s, first, CAL_BAND_SHARE, out->limits_B, out->band);
+  guint n = out->points->len, n_held = 0;
+  g_autofree double *error = g_new (double, MAX (n, 1));
+  g_autofree gboolean *second = g_new0 (gboolean, MAX (n, 1));
+  for (guint i = 0; i < n; i++)
+    second[i] = out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT && n_held++ % 2 == 1;
   for (int b = 0; b < MDL_SIZE_N; b++) {
-    guint n = 0, n_in = 0;
-    for (guint i = 0; i < n_points; i++) {
+    for (guint i = 0; i < n; i++) {
       const CalFitPoint *p = point_at (out, i);
-      if (out->stage[i] == NULL || p->use == CAL_USE_FIT || first[i] || band_of (out, i) != b)
-        continue;
-      n++;
-      n_in += fabs (log (out->predicted_s[i] / p->measured_s)) <= log1p (out->band[b]);
+      gboolean counts = out->stage[i] != NULL && p->use != CAL_USE_FIT && band_of (out, i) == b;
+      error[i] = counts ? fabs (log (out->predicted_s[i] / p->measured_s)) : (double)NAN;
     }
-    out->covered[b] = n > 0 ? (double)n_in / n : (double)NAN;
+    cal_band (error, second, n, &out->band[b], &out->covered[b]);
   }
 }
 

@@ -16,12 +16,7 @@
 /* Where jobs name a size of blocks and did another. */
 #define BLOCK_SLACK 0.05
 
-typedef struct {
-  const CalText *text;
-  GString *csv;
-  guint n_rows;
-  CalNote failed, idle, rate, block;
-} Reader;
+enum { FAILED, IDLE, RATE, BLOCK }; /* notes */
 
 typedef struct {
   JsonObject *object, *options, *global;
@@ -72,7 +67,8 @@ block_of (const char *text, guint direction)
 
 /* A member that is a number of at least 0; `otherwise` where there is none. */
 static gboolean
-read_number (const Reader *reader, JsonObject *in, const char *of, const char *name, double otherwise, double *out, GError **error)
+read_number (const CalImport *reader, JsonObject *in, const char *of, const char *name, double otherwise, double *out,
+             GError **error)
 {
   *out = otherwise;
   if (in == NULL || !json_object_has_member (in, name))
@@ -84,7 +80,7 @@ read_number (const Reader *reader, JsonObject *in, const char *of, const char *n
 }
 
 static gboolean
-read_latency (const Reader *reader, JsonObject *side, const char *path, CalStorage *row, GError **error)
+read_latency (const CalImport *reader, JsonObject *side, const char *path, CalStorage *row, GError **error)
 {
   static const struct {
     const char *name;
@@ -108,19 +104,19 @@ read_latency (const Reader *reader, JsonObject *side, const char *path, CalStora
 }
 
 static void
-check_side (Reader *reader, CalPlace place, const CalStorage *row, double bytes, double blocks)
+check_side (CalImport *reader, CalPlace place, const CalStorage *row, double bytes, double blocks)
 {
   double rate_Bps = bytes / row->runtime_s, mean_B = bytes / blocks;
   if (row->runtime_s > 0 && bytes > 0 && fabs (rate_Bps - row->rate_Bps) > RATE_SLACK * rate_Bps)
-    cal_note (&reader->rate, reader->text, place, "%g B in %g s are %.4g B/s, but the rate is %.4g B/s: kept", bytes,
+    cal_note (&reader->note[RATE], reader->text, place, "%g B in %g s are %.4g B/s, but the rate is %.4g B/s: kept", bytes,
               row->runtime_s, rate_Bps, row->rate_Bps);
   if (blocks > 0 && bytes > 0 && fabs (mean_B - (double)row->block_B) > BLOCK_SLACK * mean_B)
-    cal_note (&reader->block, reader->text, place,
+    cal_note (&reader->note[BLOCK], reader->text, place,
               "blocks of %" G_GUINT64_FORMAT " B were asked for, but %.6g B were moved at a time", row->block_B, mean_B);
 }
 
 static gboolean
-read_side (Reader *reader, const Job *job, const char *of, const char *direction, guint which, GError **error)
+read_side (CalImport *reader, const Job *job, const char *of, const char *direction, guint which, GError **error)
 {
   JsonObject *side = base_json_object (job->object, direction);
   if (side == NULL)
@@ -139,7 +135,7 @@ read_side (Reader *reader, const Job *job, const char *of, const char *direction
   if (bytes == 0 && blocks == 0)
     return TRUE; /* a direction that the job does not have */
   if (!(rate > 0)) {
-    cal_note (&reader->idle, reader->text, CAL_AT (path), "no rate: left out");
+    cal_note (&reader->note[IDLE], reader->text, CAL_AT (path), "no rate: left out");
     return TRUE;
   }
   const char *rw = option (job, "rw", "readwrite"), *bs = option (job, "bs", "blocksize"), *engine = option (job, "ioengine", NULL);
@@ -158,13 +154,12 @@ read_side (Reader *reader, const Job *job, const char *of, const char *direction
   if (row.block_B == 0 && mean_B < 0x1p63)
     row.block_B = (guint64)floor (mean_B + 0.5);
   check_side (reader, CAL_AT (path), &row, bytes, blocks);
-  cal_storage_write (reader->csv, &row);
-  reader->n_rows++;
+  cal_storage_write (reader, &row);
   return TRUE;
 }
 
 static gboolean
-read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **error)
+read_job (CalImport *reader, JsonObject *root, JsonArray *jobs, guint i, GError **error)
 {
   static const char *const directions[] = { "read", "write", "trim" };
   g_autofree char *path = g_strdup_printf ("jobs[%u]", i);
@@ -176,7 +171,7 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
     return FALSE;
   if (failed != 0) {
     g_autofree char *shown = cal_shown (job.name);
-    cal_note (&reader->failed, reader->text, CAL_AT (path), "job '%s' ended with error %g: left out", shown, failed);
+    cal_note (&reader->note[FAILED], reader->text, CAL_AT (path), "job '%s' ended with error %g: left out", shown, failed);
     return TRUE;
   }
   job.options = base_json_object (job.object, "job options");
@@ -187,11 +182,13 @@ read_job (Reader *reader, JsonObject *root, JsonArray *jobs, guint i, GError **e
 }
 
 static gboolean
-read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
+read_document (void *reader, JsonObject *root, unsigned line, GError **error)
 {
+  CalImport *import = reader;
+  import->known = TRUE;
   JsonArray *jobs = base_json_array (root, "jobs");
   if (jobs == NULL)
-    return cal_fail (reader->text, CAL_LINE (line), error,
+    return cal_fail (import->text, CAL_LINE (line), error,
                      "this is not fio's JSON: no `jobs`%s; what fio --output-format=json writes is accepted",
                      base_json_array (root, "client_stats") != NULL ? " (`client_stats` of --client is not read)" : "");
   for (guint i = 0; i < json_array_get_length (jobs); i++)
@@ -203,29 +200,10 @@ read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
 char *
 cal_import_fio (const CalText *text, const CalTold *told, GError **error)
 {
-  (void)told;
-  g_autoptr (GString) csv = g_string_new (CAL_STORAGE_HEADER);
-  Reader reader = { .text = text, .csv = csv };
-  CalJson json = { .text = text };
-  GError *why = NULL;
-  guint n_documents = 0;
-  for (JsonObject *root; why == NULL && (root = cal_json_next (&json, &why)) != NULL; n_documents++)
-    read_document (&reader, root, json.document, &why);
-  if (why == NULL && n_documents == 0) {
-    cal_note_clear (&json.other);
-    cal_fail (text, (CalPlace){ 0 }, &why,
-              "this is not fio's JSON: no line begins with '{'; what fio --output-format=json writes is accepted");
-  }
-  cal_json_end (&json);
-  cal_note_end (&reader.failed, text);
-  cal_note_end (&reader.idle, text);
-  cal_note_end (&reader.rate, text);
-  cal_note_end (&reader.block, text);
-  if (why == NULL && reader.n_rows == 0)
-    cal_fail (text, (CalPlace){ 0 }, &why, "no row is left to import");
-  if (why != NULL) {
-    g_propagate_error (error, why);
-    return NULL;
-  }
-  return g_string_free (g_steal_pointer (&csv), FALSE);
+  CalImport import;
+  cal_import_open (&import, text, told, CAL_STORAGE_HEADER);
+  gboolean good = cal_import_documents (&import, text, read_document, error);
+  return cal_import_close (&import, good,
+                           "this is not fio's JSON: no line begins with '{'; what fio --output-format=json writes is accepted",
+                           "row", error);
 }

@@ -15,13 +15,11 @@
 /* How far throughput may be from what was moved over the time before that is told. */
 #define RATE_SLACK 0.02
 
+enum { NONE, UNKNOWN, RATE }; /* notes */
 typedef struct {
-  const CalText *text;
+  CalImport in;
   const char *line; /* as it stands in the file */
   unsigned number;
-  GString *csv;
-  guint n_rows;
-  CalNote none, rate, unknown;
 } Reader;
 
 /* XferType by where data go: straight between storage and GPU, by way of the host's memory, or no further than that. */
@@ -54,7 +52,7 @@ static gboolean
 fail_at (const Reader *reader, const char *at, const char *expected, GError **error)
 {
   CalPlace place = { .line = reader->number, .column = (unsigned)(at + strspn (at, " \t") - reader->line) + 1 };
-  return cal_fail (reader->text, place, error, "'%s' is expected here: a line cut off, or not gdsio's", expected);
+  return cal_fail (reader->in.text, place, error, "'%s' is expected here: a line cut off, or not gdsio's", expected);
 }
 
 typedef struct {
@@ -123,7 +121,7 @@ read_values (const Reader *reader, const Words *words, CalStorage *row, double *
   for (guint i = 0; i < G_N_ELEMENTS (checks); i++)
     if (!checks[i].good) {
       g_autofree char *shown = cal_shown (checks[i].word);
-      return cal_fail (reader->text, CAL_LINE (reader->number), error, "%s '%s' is not the number that gdsio writes there",
+      return cal_fail (reader->in.text, CAL_LINE (reader->number), error, "%s '%s' is not the number that gdsio writes there",
                        checks[i].name, shown);
     }
   if (kibibytes (words->block, &block) && block < 0x1p63) /* a range of sizes is none */
@@ -137,8 +135,15 @@ read_values (const Reader *reader, const Words *words, CalStorage *row, double *
 }
 
 static gboolean
-read_line (Reader *reader, const char *from, GError **error)
+read_line (void *user, char *line, unsigned number, GError **error)
 {
+  Reader *reader = user;
+  const char *from = strstr (line, FIRST_LABEL);
+  if (from == NULL)
+    return TRUE;
+  reader->in.known = TRUE;
+  reader->line = line;
+  reader->number = number;
   Words words = { 0 };
   CalStorage row = { .tool = "gdsio", .job = words.transfer };
   CalPlace place = CAL_LINE (reader->number);
@@ -149,52 +154,33 @@ read_line (Reader *reader, const char *from, GError **error)
   static const char *const known[] = { "read", "write", "randread", "randwrite", NULL };
   if (!g_strv_contains (known, op)) {
     g_autofree char *type = cal_shown (words.io);
-    return cal_fail (reader->text, place, error, "IoType '%s'; READ, WRITE, RANDREAD and RANDWRITE are accepted", type);
+    return cal_fail (reader->in.text, place, error, "IoType '%s'; READ, WRITE, RANDREAD and RANDWRITE are accepted", type);
   }
   row.op = op;
   for (guint i = 0; i < G_N_ELEMENTS (transfers); i++)
     if (strcmp (transfers[i].name, words.transfer) == 0)
       row.path = transfers[i].path;
   if (row.path == NULL)
-    cal_note (&reader->unknown, reader->text, place, "XferType '%s' is not known: its path stays empty", shown);
+    cal_note (&reader->in.note[UNKNOWN], reader->in.text, place, "XferType '%s' is not known: its path stays empty", shown);
   if (!(row.rate_Bps > 0) || !isfinite (row.rate_Bps)) {
-    cal_note (&reader->none, reader->text, place, "throughput %s is none: left out", words.rate);
+    cal_note (&reader->in.note[NONE], reader->in.text, place, "throughput %s is none: left out", words.rate);
     return TRUE;
   }
   if (fabs (moved_B / row.runtime_s - row.rate_Bps) > RATE_SLACK * row.rate_Bps + GIB * 1e-6)
-    cal_note (&reader->rate, reader->text, place, "%g B in %g s are not the throughput of %s GiB/sec: kept", moved_B, row.runtime_s,
-              words.rate);
-  cal_storage_write (reader->csv, &row);
-  reader->n_rows++;
+    cal_note (&reader->in.note[RATE], reader->in.text, place, "%g B in %g s are not the throughput of %s GiB/sec: kept", moved_B,
+              row.runtime_s, words.rate);
+  cal_storage_write (&reader->in, &row);
   return TRUE;
 }
 
 char *
 cal_import_gdsio (const CalText *text, const CalTold *told, GError **error)
 {
-  (void)told;
-  g_autoptr (GString) csv = g_string_new (CAL_STORAGE_HEADER);
-  g_auto (CalLines) lines = { 0 };
-  Reader reader = { .text = text, .csv = csv };
-  gboolean good = cal_lines_open (&lines, text, error), known = FALSE;
-  while (good && cal_lines_next (&lines)) {
-    const char *from = strstr (lines.line->str, FIRST_LABEL);
-    if (from == NULL)
-      continue;
-    known = TRUE;
-    reader.line = lines.line->str;
-    reader.number = lines.number;
-    good = read_line (&reader, from, error);
-  }
-  cal_note_end (&reader.none, text);
-  cal_note_end (&reader.unknown, text);
-  cal_note_end (&reader.rate, text);
-  if (good && !known)
-    good =
-        cal_fail (text, (CalPlace){ 0 }, error,
-                  "this is not gdsio's output: no line 'IoType: … XferType: … Throughput: … GiB/sec, Avg_Latency: … usecs ops: … "
-                  "total_time … secs'");
-  else if (good && reader.n_rows == 0)
-    good = cal_fail (text, (CalPlace){ 0 }, error, "no row is left to import");
-  return good ? g_string_free (g_steal_pointer (&csv), FALSE) : NULL;
+  Reader reader = { 0 };
+  cal_import_open (&reader.in, text, told, CAL_STORAGE_HEADER);
+  gboolean good = cal_import_lines (&reader, text, read_line, error);
+  return cal_import_close (&reader.in, good,
+                           "this is not gdsio's output: no line 'IoType: … XferType: … Throughput: … GiB/sec, Avg_Latency: … usecs "
+                           "ops: … total_time … secs'",
+                           "row", error);
 }

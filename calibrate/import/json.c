@@ -8,46 +8,51 @@
 /* A tree takes some twenty times as much as its text. */
 #define LIMITS ((BaseJsonLimits){ (gsize)64 << 20, 1 << 22 })
 
-JsonObject *
-cal_json_next (CalJson *json, GError **error)
+/* Passes over what is between documents. Returned: whether there is one more, which *from points to then, in line *number. */
+static gboolean
+find_document (const CalText *text, const char **from, unsigned *number, CalNote *other)
 {
-  const CalText *text = json->text;
-  if (json->line == 0) {
-    json->line = 1;
-    json->at = cal_text_start (text);
-  }
-  while (json->at < text->n_B) {
-    const char *line = text->bytes + json->at, *stop = memchr (line, '\n', text->n_B - json->at);
-    gsize n = stop != NULL ? (gsize)(stop - line) : text->n_B - json->at, blanks = 0;
-    while (blanks < n && (line[blanks] == ' ' || line[blanks] == '\t' || line[blanks] == '\r'))
-      blanks++;
-    if (blanks < n && line[blanks] == '{') {
-      const char *from = line + blanks;
-      gsize n_B = 0;
-      const BaseJsonText rest = { text->path, from, (gsize)(text->bytes + text->n_B - from), json->line, LIMITS };
-      g_clear_pointer (&json->json, base_json_free);
-      json->document = json->line;
-      json->json = base_json_read_first (&rest, &n_B, error);
-      for (gsize i = 0; i < n_B; i++)
-        json->line += from[i] == '\n';
-      json->at = (gsize)(from - text->bytes) + n_B;
-      return json->json != NULL ? base_json_root (json->json) : NULL;
+  const char *end = text->bytes + text->n_B;
+  for (const char *line = *from, *stop; line < end; line = stop + 1) {
+    stop = memchr (line, '\n', (gsize)(end - line));
+    stop = stop != NULL ? stop : end;
+    *from = line;
+    while (*from < stop && strchr (" \t\r", **from) != NULL && **from != '\0')
+      (*from)++;
+    if (*from < stop && **from == '{')
+      return TRUE;
+    if (*from < stop) {
+      g_autofree char *rest = g_strndup (*from, (gsize)(stop - *from)), *shown = cal_shown (rest);
+      cal_note (other, text, CAL_LINE (*number), "'%s' is not JSON and was passed over", shown);
     }
-    if (blanks < n) {
-      g_autofree char *rest = g_strndup (line + blanks, n - blanks), *shown = cal_shown (rest);
-      cal_note (&json->other, text, CAL_LINE (json->line), "'%s' is not JSON and was passed over", shown);
-    }
-    json->at += stop != NULL ? n + 1 : n;
-    json->line += stop != NULL;
+    *number += stop < end;
   }
-  return NULL;
+  return FALSE;
 }
 
-void
-cal_json_end (CalJson *json)
+gboolean
+cal_import_documents (void *reader, const CalText *text,
+                      gboolean (*visit) (void *reader, JsonObject *root, unsigned line, GError **error), GError **error)
 {
-  cal_note_end (&json->other, json->text);
-  g_clear_pointer (&json->json, base_json_free);
+  const char *from = text->bytes + cal_text_start (text);
+  unsigned number = 1;
+  guint n = 0;
+  gboolean good = TRUE;
+  CalNote other = { 0 };
+  for (; good && find_document (text, &from, &number, &other); n++) {
+    gsize n_B = 0;
+    const BaseJsonText rest = { text->path, from, (gsize)(text->bytes + text->n_B - from), number, LIMITS };
+    BaseJson *json = base_json_read_first (&rest, &n_B, error);
+    good = json != NULL && visit (reader, base_json_root (json), number, error);
+    g_clear_pointer (&json, base_json_free);
+    for (gsize i = 0; i < n_B; i++)
+      number += from[i] == '\n';
+    from += n_B;
+  }
+  if (n == 0)
+    cal_note_clear (&other); /* no word of it is the tool's */
+  cal_note_end (&other, text);
+  return good;
 }
 
 gboolean

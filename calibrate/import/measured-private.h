@@ -35,21 +35,8 @@ void cal_note_clear (CalNote *note);
 
 /* ---- text ---- */
 
-typedef struct {
-  const CalText *text;
-  gsize at;
-  unsigned number; /* of the line, from 1 */
-  GString *line;   /* without its end */
-} CalLines;
-
 /* Behind a byte order mark. */
 gsize cal_text_start (const CalText *text);
-/* FALSE and *error: bytes that no text has. Skips a byte order mark. */
-gboolean cal_lines_open (CalLines *lines, const CalText *text, GError **error);
-gboolean cal_lines_next (CalLines *lines);
-void cal_lines_close (CalLines *lines);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CalLines, cal_lines_close)
-
 /* The words of a line, between blanks; `words` points into `line`, which is cut up. Returned: how many, at most `most`. */
 #define CAL_MAX_WORDS 2048
 guint cal_words (char *line, char **words, guint most);
@@ -61,21 +48,29 @@ gboolean cal_whole (const char *word, guint64 most, guint64 *value);
 /* Whether the first character that is not blank is '{'. */
 gboolean cal_is_json (const CalText *text);
 
-/* ---- JSON: one document after another, each from a line that begins with '{' ---- */
+/* ---- one file that is imported ---- */
 
+/* First member of what a reader has in hand. */
 typedef struct {
   const CalText *text;
-  gsize at;
-  unsigned line;     /* of `at` */
-  unsigned document; /* line where the last document begins */
-  CalNote other;     /* lines between documents */
-  BaseJson *json;    /* the last document, which owns its nodes */
-} CalJson;
+  const CalTold *told;
+  GString *csv;
+  guint n_rows;
+  gboolean known;  /* something was the tool's */
+  CalNote note[6]; /* by the reader's own numbers, said in this order */
+} CalImport;
 
-/* The next document's object, borrowed until the next call; NULL without *error at the end, NULL and *error on what is not JSON. */
-JsonObject *cal_json_next (CalJson *json, GError **error);
-/* Says which lines were passed over. */
-void cal_json_end (CalJson *json);
+void cal_import_open (CalImport *import, const CalText *text, const CalTold *told, const char *header);
+/* Visits each line, cut off from the text and numbered from 1. FALSE and *error: bytes that no text has, or as the visitor says. */
+gboolean cal_import_lines (void *reader, const CalText *text,
+                           gboolean (*visit) (void *reader, char *line, unsigned number, GError **error), GError **error);
+/* Visits the object of each JSON document; a document begins on a line whose first character is '{', and `line` is its number.
+ * Other lines are passed over and said. FALSE and *error on what is not JSON, or as the visitor says. */
+gboolean cal_import_documents (void *reader, const CalText *text,
+                               gboolean (*visit) (void *reader, JsonObject *root, unsigned line, GError **error), GError **error);
+/* Says what was noted. Returned: the CSV, full; NULL, and *error, where reading was not `good`, nothing was known (`foreign` says
+ * what would be), or no `row` is left. */
+char *cal_import_close (CalImport *import, gboolean good, const char *foreign, const char *row, GError **error);
 
 /* A number, or a text that is one. FALSE: neither. */
 gboolean cal_json_number (JsonNode *node, double *value);
@@ -97,10 +92,10 @@ typedef struct {
   int src, dst;
   gboolean latency; /* value in s; otherwise a rate in GB/s, GB = 1e9 B */
   double value;
-  unsigned copies; /* of `copy_B` that the rate counts; 0: not known */
+  unsigned copies; /* of told->copy_B that the rate counts; 0: not known */
 } CalCopy;
 
-void cal_copy_write (GString *out, const CalCopy *copy, guint64 copy_B);
+void cal_copy_write (CalImport *import, const CalCopy *copy);
 
 /* ---- storage ---- */
 
@@ -114,7 +109,7 @@ typedef struct {
   double rate_Bps, iops, latency_mean_s, latency_p99_s, runtime_s;
 } CalStorage;
 
-void cal_storage_write (GString *out, const CalStorage *row);
+void cal_storage_write (CalImport *import, const CalStorage *row);
 
 /* ---- nccl-tests ---- */
 

@@ -108,44 +108,27 @@ cal_text_start (const CalText *text)
 }
 
 gboolean
-cal_lines_open (CalLines *lines, const CalText *text, GError **error)
+cal_import_lines (void *reader, const CalText *text, gboolean (*visit) (void *reader, char *line, unsigned number, GError **error),
+                  GError **error)
 {
-  *lines = (CalLines){ .text = text, .line = g_string_new (NULL) };
-  const char *nul = memchr (text->bytes, '\0', text->n_B);
+  const char *from = text->bytes + cal_text_start (text), *end = text->bytes + text->n_B,
+             *nul = memchr (text->bytes, '\0', text->n_B);
+  unsigned number = 1;
   if (nul != NULL) {
-    unsigned line = 1;
     for (const char *p = text->bytes; p < nul; p++)
-      line += *p == '\n';
-    return cal_fail (text, CAL_LINE (line), error, "a NUL byte; a text file in ASCII or UTF-8 is accepted");
+      number += *p == '\n';
+    return cal_fail (text, CAL_LINE (number), error, "a NUL byte; a text file in ASCII or UTF-8 is accepted");
   }
-  lines->at = cal_text_start (text);
+  g_autoptr (GString) line = g_string_new (NULL);
+  for (const char *stop; from < end; from = stop + 1, number++) {
+    stop = memchr (from, '\n', (gsize)(end - from));
+    stop = stop != NULL ? stop : end;
+    g_string_truncate (line, 0);
+    g_string_append_len (line, from, stop - from - (stop > from && stop[-1] == '\r'));
+    if (!visit (reader, line->str, number, error))
+      return FALSE;
+  }
   return TRUE;
-}
-
-gboolean
-cal_lines_next (CalLines *lines)
-{
-  if (lines->at >= lines->text->n_B)
-    return FALSE;
-  const char *from = lines->text->bytes + lines->at;
-  gsize left = lines->text->n_B - lines->at;
-  const char *stop = memchr (from, '\n', left);
-  gsize n = stop != NULL ? (gsize)(stop - from) : left;
-  lines->at += stop != NULL ? n + 1 : n;
-  lines->number++;
-  g_string_truncate (lines->line, 0);
-  g_string_append_len (lines->line, from, (gssize)n);
-  if (n > 0 && lines->line->str[n - 1] == '\r')
-    g_string_truncate (lines->line, n - 1);
-  return TRUE;
-}
-
-void
-cal_lines_close (CalLines *lines)
-{
-  if (lines->line != NULL)
-    g_string_free (lines->line, TRUE);
-  lines->line = NULL;
 }
 
 guint
@@ -203,6 +186,30 @@ cal_is_json (const CalText *text)
   return at < text->n_B && text->bytes[at] == '{';
 }
 
+/* ---- one file ---- */
+
+void
+cal_import_open (CalImport *import, const CalText *text, const CalTold *told, const char *header)
+{
+  *import = (CalImport){ .text = text, .told = told, .csv = g_string_new (header) };
+}
+
+char *
+cal_import_close (CalImport *import, gboolean good, const char *foreign, const char *row, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (import->note); i++)
+    cal_note_end (&import->note[i], import->text);
+  if (good && !import->known)
+    good = cal_fail (import->text, (CalPlace){ 0 }, error, "%s", foreign);
+  else if (good && import->n_rows == 0)
+    good = cal_fail (import->text, (CalPlace){ 0 }, error, "no %s is left to import", row);
+  char *csv = g_string_free (import->csv, FALSE);
+  if (good)
+    return csv;
+  g_free (csv);
+  return NULL;
+}
+
 /* ---- CSV ---- */
 
 void
@@ -236,8 +243,11 @@ cal_csv_count (GString *out, guint64 value, char end)
 /* ---- rows ---- */
 
 void
-cal_copy_write (GString *out, const CalCopy *copy, guint64 copy_B)
+cal_copy_write (CalImport *import, const CalCopy *copy)
 {
+  GString *out = import->csv;
+  guint64 copy_B = import->told->copy_B;
+  import->n_rows++;
   double bytes = (double)copy_B * copy->copies;
   cal_csv_text (out, copy->kind, ',');
   g_string_append_printf (out, "%d,%d,", copy->src, copy->dst);
@@ -259,8 +269,10 @@ append_known (GString *out, guint64 value)
 }
 
 void
-cal_storage_write (GString *out, const CalStorage *row)
+cal_storage_write (CalImport *import, const CalStorage *row)
 {
+  GString *out = import->csv;
+  import->n_rows++;
   cal_csv_text (out, row->tool, ',');
   cal_csv_text (out, row->job, ',');
   cal_csv_text (out, row->op, ',');

@@ -20,7 +20,6 @@
 typedef struct {
   const CalText *text;
   CalRows *rows;
-  unsigned line; /* where the document begins */
 } Reader;
 
 /* Half a unit of the sixth decimal, which is how %lf writes. */
@@ -180,15 +179,16 @@ read_result (const Reader *reader, JsonArray *results, guint i, CalRun *run, GEr
 }
 
 static gboolean
-read_document (const Reader *reader, JsonObject *root, GError **error)
+read_document (void *user, JsonObject *root, unsigned line, GError **error)
 {
+  const Reader *reader = user;
   g_auto (CalRun) run = { 0 };
-  cal_run_open (&run, reader->line);
+  cal_run_open (&run, line);
   JsonArray *results = base_json_array (root, "results");
   if (json_object_has_member (root, "forerun"))
-    return cal_fail (reader->text, CAL_LINE (reader->line), error, "a prediction of forerun's own; measurements are accepted");
+    return cal_fail (reader->text, CAL_LINE (line), error, "a prediction of forerun's own; measurements are accepted");
   if (results == NULL || base_json_object (root, "config") == NULL)
-    return cal_fail (reader->text, CAL_LINE (reader->line), error,
+    return cal_fail (reader->text, CAL_LINE (line), error,
                      "this is not nccl-tests' JSON: no `config` and `results`; what -J writes is accepted, or the text");
   if (!read_run (reader, root, &run, error))
     return FALSE;
@@ -203,18 +203,6 @@ read_document (const Reader *reader, JsonObject *root, GError **error)
 gboolean
 cal_nccl_tests_read_json (const CalText *text, CalRows *rows, GError **error)
 {
-  CalJson json = { .text = text };
-  gboolean good = TRUE;
-  while (good) {
-    g_autoptr (GError) why = NULL;
-    JsonObject *root = cal_json_next (&json, &why);
-    if (root == NULL && why == NULL)
-      break;
-    Reader reader = { text, rows, json.document };
-    good = root != NULL && read_document (&reader, root, &why);
-    if (!good)
-      g_propagate_error (error, g_steal_pointer (&why));
-  }
-  cal_json_end (&json);
-  return good;
+  Reader reader = { text, rows };
+  return cal_import_documents (&reader, text, read_document, error);
 }

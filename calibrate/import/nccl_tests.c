@@ -350,8 +350,10 @@ read_nccl (Reader *reader, char *line)
 }
 
 static gboolean
-read_line (Reader *reader, char *whole, GError **error)
+read_line (void *user, char *whole, unsigned number, GError **error)
 {
+  Reader *reader = user;
+  reader->line = number;
   char *line = past_tag (whole), *words[CAL_MAX_WORDS];
   line += strspn (line, " \t");
   if (g_str_has_prefix (line, "## ")) {
@@ -368,8 +370,8 @@ read_line (Reader *reader, char *whole, GError **error)
   }
   /* a row begins with size and count; one word that is a number is a row cut off */
   guint n = cal_words (line, words, G_N_ELEMENTS (words));
-  guint64 number;
-  if (!cal_whole (words[0], G_MAXUINT64, &number) || (n > 1 && !cal_whole (words[1], G_MAXUINT64, &number)))
+  guint64 size;
+  if (!cal_whole (words[0], G_MAXUINT64, &size) || (n > 1 && !cal_whole (words[1], G_MAXUINT64, &size)))
     return TRUE;
   return read_row (reader, whole, words, n, error);
 }
@@ -377,14 +379,9 @@ read_line (Reader *reader, char *whole, GError **error)
 static gboolean
 read_text (const CalText *text, CalRows *rows, GError **error)
 {
-  g_auto (CalLines) lines = { 0 };
   Reader reader = { .text = text, .rows = rows, .layout = plain };
   cal_run_open (&reader.run, 1);
-  gboolean good = cal_lines_open (&lines, text, error);
-  while (good && cal_lines_next (&lines)) {
-    reader.line = lines.number;
-    good = read_line (&reader, lines.line->str, error);
-  }
+  gboolean good = cal_import_lines (&reader, text, read_line, error);
   if (good && !reader.known)
     good =
         cal_fail (text, (CalPlace){ 0 }, error,

@@ -49,13 +49,7 @@ static const struct {
   { "bisect", ROW, COLUMN },
 };
 
-typedef struct {
-  const CalText *text;
-  guint64 copy_B;
-  GString *csv;
-  guint n_rows;
-  CalNote left, failed, sum, unknown;
-} Reader;
+enum { FAILED, UNKNOWN, LEFT, SUM }; /* notes */
 
 /* ---- cells ---- */
 
@@ -93,7 +87,7 @@ end_of (End end, int row, int column)
 
 /* `cell` of a matrix; `row` and `column` are devices. FALSE and *error: it is neither a number nor N/A. */
 static gboolean
-add_cell (Reader *reader, CalPlace place, const char *kind, gboolean latency, const char *cell, int row, int column, double *sum,
+add_cell (CalImport *reader, CalPlace place, const char *kind, gboolean latency, const char *cell, int row, int column, double *sum,
           GError **error)
 {
   double value, half;
@@ -105,14 +99,14 @@ add_cell (Reader *reader, CalPlace place, const char *kind, gboolean latency, co
     return cal_fail (reader->text, place, error, "'%s' in a matrix of nvbandwidth; a number or N/A is accepted", shown);
   }
   if (!(value > 0) || !isfinite (value)) {
-    cal_note (&reader->left, reader->text, place, "%g in row %d, column %d of the matrix is no measurement: left out", value, row,
-              column);
+    cal_note (&reader->note[LEFT], reader->text, place, "%g in row %d, column %d of the matrix is no measurement: left out", value,
+              row, column);
     return TRUE;
   }
   *sum += value;
   if (!find_test (kind, &which)) {
     g_autofree char *shown = cal_shown (kind);
-    cal_note (&reader->unknown, reader->text, place, "test '%s' is not known, nor which way it copies: left out", shown);
+    cal_note (&reader->note[UNKNOWN], reader->text, place, "test '%s' is not known, nor which way it copies: left out", shown);
     return TRUE;
   }
   gboolean back = g_str_has_suffix (kind, "_read2") || g_str_has_suffix (kind, "_write2"); /* the copy the other way */
@@ -122,8 +116,7 @@ add_cell (Reader *reader, CalPlace place, const char *kind, gboolean latency, co
                    .latency = latency,
                    .value = latency ? value * NS : value,
                    .copies = copies_of (kind) };
-  cal_copy_write (reader->csv, &copy, reader->copy_B);
-  reader->n_rows++;
+  cal_copy_write (reader, &copy);
   return TRUE;
 }
 
@@ -133,11 +126,13 @@ typedef struct {
   char *test; /* of "Running …"; NULL: none */
   gboolean latency;
   unsigned line; /* where the matrix begins; 0: none is open */
+  unsigned last; /* line that was read */
   guint n_columns;
   GPtrArray *labels; /* char *: of rows */
   GPtrArray *cells;  /* char *: n_columns each */
   GArray *lines;     /* unsigned: of rows */
   gboolean closed;   /* by a blank line */
+  CalImport *reader;
 } Matrix;
 
 static void
@@ -162,7 +157,7 @@ is_column_line (char **words, guint n)
 }
 
 static gboolean
-add_row (const Reader *reader, Matrix *matrix, unsigned line, char **words, guint n, GError **error)
+add_row (const CalImport *reader, Matrix *matrix, unsigned line, char **words, guint n, GError **error)
 {
   if (n != matrix->n_columns + 1)
     return cal_fail (reader->text, CAL_LINE (line), error,
@@ -189,7 +184,7 @@ row_devices (const char *label, int *row, int *column)
 
 /* The matrix is over and has its name. */
 static gboolean
-write_matrix (Reader *reader, Matrix *matrix, const char *kind, const char *sum_text, unsigned line, GError **error)
+write_matrix (CalImport *reader, Matrix *matrix, const char *kind, const char *sum_text, unsigned line, GError **error)
 {
   double sum = 0, told, half;
   for (guint r = 0; r < matrix->lines->len; r++)
@@ -202,7 +197,7 @@ write_matrix (Reader *reader, Matrix *matrix, const char *kind, const char *sum_
     }
   double slack = TEXT_HALF * (matrix->cells->len + 1);
   if (cal_decimal (sum_text, &told, &half) && !(fabs (told - sum) <= slack + 1e-9 * sum))
-    cal_note (&reader->sum, reader->text, CAL_LINE (line), "the cells above sum to %.2f, not to %s: are some missing?", sum,
+    cal_note (&reader->note[SUM], reader->text, CAL_LINE (line), "the cells above sum to %.2f, not to %s: are some missing?", sum,
               sum_text);
   matrix_clear (matrix);
   return TRUE;
@@ -220,7 +215,7 @@ is_status (const char *line)
 }
 
 static gboolean
-not_closed (const Reader *reader, const Matrix *matrix, unsigned line, GError **error)
+not_closed (const CalImport *reader, const Matrix *matrix, unsigned line, GError **error)
 {
   g_autofree char *shown = cal_shown (matrix->test != NULL ? matrix->test : "?");
   return cal_fail (reader->text, CAL_LINE (line), error, "the matrix of %s, line %u, has no line 'SUM …' behind it: cut off?",
@@ -228,8 +223,11 @@ not_closed (const Reader *reader, const Matrix *matrix, unsigned line, GError **
 }
 
 static gboolean
-read_line (Reader *reader, Matrix *matrix, char *line, unsigned number, GError **error)
+read_line (void *user, char *line, unsigned number, GError **error)
 {
+  Matrix *matrix = user;
+  CalImport *reader = matrix->reader;
+  matrix->last = number;
   static const char running[] = "Running ", perf[] = "&&&& PERF ", sum[] = "SUM ";
   char *words[CAL_MAX_WORDS];
   if (g_str_has_prefix (line, running)) {
@@ -246,7 +244,7 @@ read_line (Reader *reader, Matrix *matrix, char *line, unsigned number, GError *
     while (n > 0 && strchr (": \t", line[n - 1]) != NULL)
       line[--n] = '\0';
     g_autofree char *shown = cal_shown (line), *test = cal_shown (matrix->test);
-    cal_note (&reader->failed, reader->text, CAL_LINE (number), "%s did not run: '%s'", test, shown);
+    cal_note (&reader->note[FAILED], reader->text, CAL_LINE (number), "%s did not run: '%s'", test, shown);
     matrix_clear (matrix);
     return TRUE;
   }
@@ -275,20 +273,16 @@ read_line (Reader *reader, Matrix *matrix, char *line, unsigned number, GError *
 }
 
 static gboolean
-read_text (Reader *reader, GError **error)
+read_text (CalImport *reader, GError **error)
 {
-  g_auto (CalLines) lines = { 0 };
-  Matrix matrix = { .labels = g_ptr_array_new_with_free_func (g_free),
+  Matrix matrix = { .reader = reader,
+                    .labels = g_ptr_array_new_with_free_func (g_free),
                     .cells = g_ptr_array_new_with_free_func (g_free),
                     .lines = g_array_new (FALSE, FALSE, sizeof (unsigned)) };
-  gboolean good = cal_lines_open (&lines, reader->text, error);
-  while (good && cal_lines_next (&lines))
-    good = read_line (reader, &matrix, lines.line->str, lines.number, error);
-  if (good && matrix.test == NULL)
-    good = cal_fail (reader->text, (CalPlace){ 0 }, error,
-                     "this is not nvbandwidth's output: no line 'Running TEST.'; its text, or the JSON of -j, is accepted");
+  gboolean good = cal_import_lines (&matrix, reader->text, read_line, error);
+  reader->known = matrix.test != NULL;
   if (good && matrix.line > 0)
-    good = not_closed (reader, &matrix, lines.number, error);
+    good = not_closed (reader, &matrix, matrix.last, error);
   g_free (matrix.test);
   g_ptr_array_unref (matrix.labels);
   g_ptr_array_unref (matrix.cells);
@@ -309,7 +303,7 @@ kind_of_row (const char *name, guint n_rows, guint n_columns, guint r)
 }
 
 static gboolean
-read_matrix (Reader *reader, const char *name, gboolean latency, JsonArray *matrix, const char *of, GError **error)
+read_matrix (CalImport *reader, const char *name, gboolean latency, JsonArray *matrix, const char *of, GError **error)
 {
   guint n_rows = json_array_get_length (matrix), n_columns = 0;
   for (guint r = 0; r < n_rows; r++) {
@@ -339,7 +333,7 @@ read_matrix (Reader *reader, const char *name, gboolean latency, JsonArray *matr
 }
 
 static gboolean
-read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
+read_testcase (CalImport *reader, JsonArray *testcases, guint i, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("nvbandwidth.testcases[%u]", i);
   JsonObject *testcase = base_json_element (testcases, i);
@@ -350,7 +344,7 @@ read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
     return cal_fail (reader->text, CAL_AT (path), error, "an object with name, status and bandwidth_matrix is accepted");
   if (strcmp (status, "Passed") != 0) {
     g_autofree char *test = cal_shown (name), *shown = cal_shown (status), *reason = cal_shown (why != NULL ? why : "");
-    cal_note (&reader->failed, reader->text, CAL_AT (path), "%s did not pass: '%s'%s%s", test, shown, why != NULL ? ": " : "",
+    cal_note (&reader->note[FAILED], reader->text, CAL_AT (path), "%s did not pass: '%s'%s%s", test, shown, why != NULL ? ": " : "",
               reason);
     return TRUE;
   }
@@ -361,8 +355,10 @@ read_testcase (Reader *reader, JsonArray *testcases, guint i, GError **error)
 }
 
 static gboolean
-read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
+read_document (void *user, JsonObject *root, unsigned line, GError **error)
 {
+  CalImport *reader = user;
+  reader->known = TRUE;
   JsonArray *testcases = base_json_array (base_json_object (root, "nvbandwidth"), "testcases");
   if (testcases == NULL) {
     const char *why = base_json_text (base_json_object (root, "nvbandwidth"), "error");
@@ -378,31 +374,13 @@ read_document (Reader *reader, JsonObject *root, unsigned line, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_json (Reader *reader, GError **error)
-{
-  CalJson json = { .text = reader->text };
-  GError *why = NULL;
-  for (JsonObject *root; why == NULL && (root = cal_json_next (&json, &why)) != NULL;)
-    read_document (reader, root, json.document, &why);
-  cal_json_end (&json);
-  if (why == NULL)
-    return TRUE;
-  g_propagate_error (error, why);
-  return FALSE;
-}
-
 char *
 cal_import_nvbandwidth (const CalText *text, const CalTold *told, GError **error)
 {
-  g_autoptr (GString) csv = g_string_new (CAL_COPY_HEADER);
-  Reader reader = { .text = text, .copy_B = told->copy_B, .csv = csv };
-  gboolean good = cal_is_json (text) ? read_json (&reader, error) : read_text (&reader, error);
-  cal_note_end (&reader.failed, text);
-  cal_note_end (&reader.unknown, text);
-  cal_note_end (&reader.left, text);
-  cal_note_end (&reader.sum, text);
-  if (good && reader.n_rows == 0)
-    good = cal_fail (text, (CalPlace){ 0 }, error, "no cell is left to import");
-  return good ? g_string_free (g_steal_pointer (&csv), FALSE) : NULL;
+  CalImport import;
+  cal_import_open (&import, text, told, CAL_COPY_HEADER);
+  gboolean good = cal_is_json (text) ? cal_import_documents (&import, text, read_document, error) : read_text (&import, error);
+  return cal_import_close (&import, good,
+                           "this is not nvbandwidth's output: no line 'Running TEST.'; its text, or the JSON of -j, is accepted",
+                           "cell", error);
 }

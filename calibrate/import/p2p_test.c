@@ -19,33 +19,29 @@
 #define MAX_GPUS 256
 #define US       1e-6
 
+enum { FAR, NONE }; /* notes */
 typedef struct {
-  const CalText *text;
-  guint64 copy_B;
-  GString *csv;
-  guint n_rows;
+  CalImport in;
   unsigned line;
-  gboolean known; /* a title was the sample's */
   /* the matrix */
   gboolean titled, connectivity, latency, both, p2p, reads;
   const char *clock;     /* of latencies: "gpu" or "cpu" */
   unsigned began;        /* line of its header; 0: none is open */
   guint n, row;          /* GPUs, rows read */
   GHashTable *unreached; /* i * MAX_GPUS + j */
-  CalNote far, none;
 } Reader;
 
 static gboolean
 read_title (Reader *reader, const char *line)
 {
   if (strstr (line, "P2P Connectivity Matrix") != NULL) {
-    reader->connectivity = reader->titled = reader->known = TRUE;
+    reader->connectivity = reader->titled = reader->in.known = TRUE;
     return TRUE;
   }
   const char *p2p = strstr (line, "P2P=");
   if (p2p == NULL || strstr (line, "Matrix (") == NULL)
     return FALSE;
-  reader->known = reader->titled = TRUE;
+  reader->in.known = reader->titled = TRUE;
   reader->connectivity = FALSE;
   reader->latency = strstr (line, "Latency") != NULL;
   reader->both = g_str_has_prefix (line, "Bidirectional");
@@ -75,7 +71,7 @@ add_cell (Reader *reader, const char *word, guint column, GError **error)
   gpointer pair = GUINT_TO_POINTER (row * MAX_GPUS + column);
   if (!cal_decimal (word, &value, &half)) {
     g_autofree char *shown = cal_shown (word);
-    return cal_fail (reader->text, CAL_LINE (reader->line), error, "'%s' in a matrix; a number is accepted", shown);
+    return cal_fail (reader->in.text, CAL_LINE (reader->line), error, "'%s' in a matrix; a number is accepted", shown);
   }
   if (reader->connectivity) {
     if (value == 0)
@@ -83,13 +79,13 @@ add_cell (Reader *reader, const char *word, guint column, GError **error)
     return TRUE;
   }
   if (reader->p2p && row != column && g_hash_table_contains (reader->unreached, pair)) {
-    cal_note (&reader->far, reader->text, CAL_LINE (reader->line),
+    cal_note (&reader->in.note[FAR], reader->in.text, CAL_LINE (reader->line),
               "GPUs %u and %u do not reach each other: left out of P2P=Enabled", row, column);
     return TRUE;
   }
   if (!(value > 0) || !isfinite (value)) {
-    cal_note (&reader->none, reader->text, CAL_LINE (reader->line), "%g between GPUs %u and %u is no measurement: left out", value,
-              row, column);
+    cal_note (&reader->in.note[NONE], reader->in.text, CAL_LINE (reader->line),
+              "%g between GPUs %u and %u is no measurement: left out", value, row, column);
     return TRUE;
   }
   g_autofree char *kind = kind_of (reader, row == column);
@@ -99,8 +95,7 @@ add_cell (Reader *reader, const char *word, guint column, GError **error)
                    .latency = reader->latency,
                    .value = reader->latency ? value * US : value,
                    .copies = (reader->both ? 2u : 1u) * (row == column ? 2u : 1u) };
-  cal_copy_write (reader->csv, &copy, reader->copy_B);
-  reader->n_rows++;
+  cal_copy_write (&reader->in, &copy);
   return TRUE;
 }
 
@@ -117,8 +112,8 @@ is_number_line (char **words, guint n, guint from)
 static gboolean
 not_closed (const Reader *reader, GError **error)
 {
-  return cal_fail (reader->text, CAL_LINE (reader->line), error, "the matrix of line %u has %u rows of %u: cut off?", reader->began,
-                   reader->row, reader->n);
+  return cal_fail (reader->in.text, CAL_LINE (reader->line), error, "the matrix of line %u has %u rows of %u: cut off?",
+                   reader->began, reader->row, reader->n);
 }
 
 static gboolean
@@ -128,7 +123,7 @@ read_row (Reader *reader, char **words, guint n, GError **error)
   if (n == 0 || !cal_whole (words[0], MAX_GPUS, &device) || device != reader->row)
     return not_closed (reader, error);
   if (n != reader->n + 1)
-    return cal_fail (reader->text, CAL_LINE (reader->line), error,
+    return cal_fail (reader->in.text, CAL_LINE (reader->line), error,
                      "%u words where the matrix of line %u has a GPU and %u cells: cut off?", n, reader->began, reader->n);
   for (guint c = 0; c < reader->n; c++)
     if (!add_cell (reader, words[c + 1], c, error))
@@ -139,9 +134,11 @@ read_row (Reader *reader, char **words, guint n, GError **error)
 }
 
 static gboolean
-read_line (Reader *reader, char *line, GError **error)
+read_line (void *user, char *line, unsigned number, GError **error)
 {
+  Reader *reader = user;
   char *words[MAX_GPUS + 2];
+  reader->line = number;
   line += strspn (line, " \t");
   if (reader->began == 0 && read_title (reader, line))
     return TRUE;
@@ -154,7 +151,7 @@ read_line (Reader *reader, char *line, GError **error)
   if (!reader->titled || !(pair || ((gpu || cpu) && n > 1 && cal_whole (words[1], MAX_GPUS, &first))))
     return TRUE;
   if (n - 1 > MAX_GPUS || !is_number_line (words, n, 1))
-    return cal_fail (reader->text, CAL_LINE (reader->line), error, "GPUs 0, 1, … are expected above a matrix, up to %u of them",
+    return cal_fail (reader->in.text, CAL_LINE (reader->line), error, "GPUs 0, 1, … are expected above a matrix, up to %u of them",
                      MAX_GPUS);
   reader->clock = cpu ? "cpu" : "gpu";
   reader->began = reader->line;
@@ -166,24 +163,12 @@ read_line (Reader *reader, char *line, GError **error)
 char *
 cal_import_p2p_test (const CalText *text, const CalTold *told, GError **error)
 {
-  g_autoptr (GString) csv = g_string_new (CAL_COPY_HEADER);
   g_autoptr (GHashTable) unreached = g_hash_table_new (NULL, NULL);
-  g_auto (CalLines) lines = { 0 };
-  Reader reader = { .text = text, .copy_B = told->copy_B, .csv = csv, .unreached = unreached };
-  gboolean good = cal_lines_open (&lines, text, error);
-  while (good && cal_lines_next (&lines)) {
-    reader.line = lines.number;
-    good = read_line (&reader, lines.line->str, error);
-  }
-  if (good && reader.began > 0)
-    good = not_closed (&reader, error);
-  cal_note_end (&reader.far, text);
-  cal_note_end (&reader.none, text);
-  if (good && !reader.known)
-    good = cal_fail (
-        text, (CalPlace){ 0 }, error,
-        "this is not p2pBandwidthLatencyTest's output: no title like 'Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)'");
-  else if (good && reader.n_rows == 0)
-    good = cal_fail (text, (CalPlace){ 0 }, error, "no cell is left to import");
-  return good ? g_string_free (g_steal_pointer (&csv), FALSE) : NULL;
+  Reader reader = { .unreached = unreached };
+  cal_import_open (&reader.in, text, told, CAL_COPY_HEADER);
+  gboolean good = cal_import_lines (&reader, text, read_line, error) && (reader.began == 0 || not_closed (&reader, error));
+  return cal_import_close (
+      &reader.in, good,
+      "this is not p2pBandwidthLatencyTest's output: no title like 'Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)'", "cell",
+      error);
 }

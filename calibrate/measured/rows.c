@@ -13,7 +13,9 @@ static const double MOST_B = 0x1p50, MOST_S = 1e5, MOST_BPS = 1e18;
 
 typedef struct {
   const CalText *text;
+  CalRowsKind kind;
   unsigned line;
+  guint n_cells; /* of the header; 0: not read yet */
   char *cell[MOST_CELLS];
   JsonArray *points; /* owned until the end */
   CalNote left, taken;
@@ -224,25 +226,20 @@ cut (Reader *r, char *line)
 }
 
 static gboolean
-read_rows (Reader *r, CalRowsKind kind, GError **error)
+read_line (void *user, char *line, unsigned number, GError **error)
 {
-  g_auto (CalLines) lines = { 0 };
-  guint n_cells = 0;
-  if (!cal_lines_open (&lines, r->text, error))
-    return FALSE;
-  while (cal_lines_next (&lines)) {
-    r->line = lines.number;
-    if (lines.line->len == 0 || *lines.line->str == '#')
-      continue;
-    guint n = cut (r, lines.line->str);
-    if (n_cells == 0)
-      n_cells = n; /* the header */
-    else if (n != n_cells)
-      return cal_fail (r->text, CAL_LINE (r->line), error, "%u cells where the header has %u", n, n_cells);
-    else if (!(kind == CAL_ROWS_COPIES ? read_copy (r, error) : read_storage (r, error)))
-      return FALSE;
+  Reader *r = user;
+  r->line = number;
+  if (*line == '\0' || *line == '#')
+    return TRUE;
+  guint n = cut (r, line);
+  if (r->n_cells == 0) {
+    r->n_cells = n; /* the header */
+    return TRUE;
   }
-  return TRUE;
+  if (n != r->n_cells)
+    return cal_fail (r->text, CAL_LINE (r->line), error, "%u cells where the header has %u", n, r->n_cells);
+  return r->kind == CAL_ROWS_COPIES ? read_copy (r, error) : read_storage (r, error);
 }
 
 CalProbe *
@@ -253,8 +250,8 @@ cal_rows_probe (const CalText *text, GError **error)
     cal_fail (text, CAL_LINE (1), error, "the header is of no CSV of copies or storage; what forerun import writes is accepted");
     return NULL;
   }
-  Reader reader = { .text = text, .points = json_array_new () };
-  gboolean good = read_rows (&reader, kind, error);
+  Reader reader = { .text = text, .kind = kind, .points = json_array_new () };
+  gboolean good = cal_import_lines (&reader, text, read_line, error);
   cal_note_end (&reader.left, text);
   cal_note_end (&reader.taken, text);
   if (!good) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stats.h"
 #include "models/coll.h"
 #include "solve/solve-private.h"
 
@@ -164,22 +163,5 @@ cal_fit_split (GArray *points, const CalHoldOut *what)
   for (unsigned op = 0; what->ranks && op < MDL_OP_N; op++) {
     hold_between (points, (MdlOp)op, FALSE);
     hold_between (points, (MdlOp)op, TRUE);
-  }
-}
-
-void
-cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-               double band[3])
-{
-  g_autofree double *size = g_new (double, MAX (points->len, 1));
-  for (unsigned b = 0; b < 3; b++) {
-    guint n = 0;
-    for (guint i = 0; i < points->len; i++) {
-      const CalFitPoint *p = point_at (points, i);
-      if (counts[i] && mdl_size_class (p->size_B, limits_B) == b && isfinite (predicted_s[i]))
-        size[n++] = fabs (log (predicted_s[i] / p->measured_s));
-    }
-    double width = base_quantile (size, n, share);
-    band[b] = isfinite (width) ? exp (width) - 1 : (double)NAN;
   }
 }

@@ -1,14 +1,10 @@
 /* The fit of a section, stage by stage. */
 #include "calibrate/section.h"
-#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-
-/* Of the held-out points, the share that the band of an answer is to hold. */
-static const double BAND_SHARE = 0.9;
 
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)
@@ -108,23 +104,19 @@ solve_all (Trial *t, const GPtrArray *probes, gboolean all, GError **error)
   return g_steal_pointer (&fit);
 }
 
-/* The band from every second held-out point, and how many of the others it holds. */
+/* The band from every second held-out point. */
 static void
 find_band (CalSectionFit *fit)
 {
-  g_autofree double *size = g_new (double, MAX (fit->points->len, 1));
-  guint n = 0, n_held = 0, n_other = 0, n_in = 0;
-  for (guint i = 0; i < fit->points->len; i++)
-    if (point_at (fit->points, i)->use != CAL_USE_FIT && isfinite (fit->predicted[i]) && n_held++ % 2 == 0)
-      size[n++] = fabs (log (fit->predicted[i] / point_at (fit->points, i)->measured));
-  fit->band = n > 0 ? exp (base_quantile (size, n, BAND_SHARE)) - 1 : (double)NAN;
-  n_held = 0;
-  for (guint i = 0; i < fit->points->len; i++)
-    if (point_at (fit->points, i)->use != CAL_USE_FIT && isfinite (fit->predicted[i]) && n_held++ % 2 == 1) {
-      n_other++;
-      n_in += fabs (log (fit->predicted[i] / point_at (fit->points, i)->measured)) <= log1p (fit->band);
-    }
-  fit->covered = n_other > 0 ? (double)n_in / n_other : (double)NAN;
+  guint n = fit->points->len, n_held = 0;
+  g_autofree double *error = g_new (double, n);
+  g_autofree gboolean *second = g_new0 (gboolean, n);
+  for (guint i = 0; i < n; i++) {
+    gboolean held = point_at (fit->points, i)->use != CAL_USE_FIT && isfinite (fit->predicted[i]);
+    error[i] = held ? fabs (log (fit->predicted[i] / point_at (fit->points, i)->measured)) : (double)NAN;
+    second[i] = held && n_held++ % 2 == 1;
+  }
+  cal_band (error, second, n, &fit->band, &fit->covered);
 }
 
 CalSectionFit *

@@ -306,3 +306,21 @@ cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem
   g_array_append_val (fit->stages, done);
   return TRUE;
 }
+
+void
+cal_band (const double *error, const gboolean *second, guint n, double *band, double *covered)
+{
+  g_autofree double *first = g_new (double, MAX (n, 1));
+  guint n_first = 0, n_second = 0, n_in = 0;
+  for (guint i = 0; i < n; i++)
+    if (!second[i] && isfinite (error[i]))
+      first[n_first++] = error[i];
+  double width = base_quantile (first, n_first, CAL_BAND_SHARE);
+  *band = isfinite (width) ? exp (width) - 1 : (double)NAN;
+  for (guint i = 0; i < n; i++)
+    if (second[i] && isfinite (error[i])) {
+      n_second++;
+      n_in += error[i] <= log1p (*band);
+    }
+  *covered = n_second > 0 ? (double)n_in / n_second : (double)NAN;
+}

@@ -325,22 +325,21 @@ without_points_nothing_is_fitted (void)
 }
 
 static void
-bands_hold_the_share_that_is_asked_for (void)
+a_band_holds_nine_tenths_of_one_half (void)
 {
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
-  double predicted_s[11], band[3];
-  gboolean counts[11];
-  for (guint i = 0; i <= 10; i++) { /* errors of 0, 1 … 10 %, all small */
-    CalFitPoint p = point (2, 1024);
-    p.measured_s = 1;
-    g_array_append_val (points, p);
-    predicted_s[i] = 1 + 0.01 * i;
-    counts[i] = TRUE;
+  double error[22], band, covered;
+  gboolean second[22];
+  for (guint i = 0; i <= 10; i++) { /* errors of 0, 1 … 10 % in either half; in the other one the last counts for none */
+    error[i] = error[11 + i] = log1p (0.01 * i);
+    second[i] = FALSE;
+    second[11 + i] = TRUE;
   }
-  const double limits_B[] = { 65536, 1e7 };
-  cal_fit_bands (points, predicted_s, counts, 0.9, limits_B, band);
-  TEST_NEAR (band[0], 0.09, 1e-9);
-  TEST_TRUE (isnan (band[1]) && isnan (band[2]));
+  error[21] = (double)NAN;
+  cal_band (error, second, G_N_ELEMENTS (error), &band, &covered);
+  TEST_NEAR (band, 0.09, 1e-9);
+  TEST_NEAR (covered, 1, 0);
+  cal_band (error, second, 0, &band, &covered);
+  TEST_TRUE (isnan (band) && isnan (covered));
 }
 
 static void
@@ -384,7 +383,7 @@ static const TestCase cases[] = {
   { "what no point depends on keeps its default", what_no_point_depends_on_keeps_its_default },
   { "of two constants of which only the sum is told one is left", of_two_constants_that_only_their_sum_is_told_one_is_left },
   { "without points nothing is fitted", without_points_nothing_is_fitted },
-  { "bands hold the share that is asked for", bands_hold_the_share_that_is_asked_for },
+  { "a band holds nine tenths of one half", a_band_holds_nine_tenths_of_one_half },
   { "a file names values, intervals and what was left", a_file_names_values_intervals_and_what_was_left },
   { NULL, NULL },
 };

@@ -48,11 +48,6 @@ const char *cal_fit_stage_name (const CalFitPoint *point);
  * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
 CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
 
-/* Relative half-width of the band that holds `share` of the points by size band: |ln (predicted / measured)| <= ln (1 + band). NAN
- * for bands without points. `predicted_s` beside the points. */
-void cal_fit_bands (const GArray *points, const double *predicted_s, const gboolean *counts, double share, const double limits_B[2],
-                    double band[3]);
-
 G_END_DECLS
 
 #endif

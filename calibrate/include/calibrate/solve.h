@@ -73,6 +73,14 @@ typedef struct {
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
 
+/* Of the held-out points, the share that the band of an answer is to hold. */
+#define CAL_BAND_SHARE 0.9
+
+/* The band of an answer, from half of what was held out: `error` is |ln (predicted / measured)| of `n` points, NAN where one does
+ * not count, and `second` says which are of the other half. *band: relative half-width that holds CAL_BAND_SHARE of the first
+ * half; *covered: share of the other half in it. NAN: of no points. */
+void cal_band (const double *error, const gboolean *second, guint n, double *band, double *covered);
+
 /* A group of constants, by their keys with blanks between, what matters most first; at most CAL_STAGE_MAX. */
 typedef struct {
   const char *name, *paths;
