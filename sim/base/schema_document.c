@@ -49,17 +49,21 @@ append_link (GString *out, const BaseSchema *schema)
   g_string_append_c (out, ')');
 }
 
+/* Only a number with a unit needs an example of how it is written. */
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
 {
-  g_string_append_printf (out, "%s%s, e.g. `%s`", base_dim_name (field->dim), list ? " or list" : "",
-                          base_dim_example (field->dim));
+  gboolean plain = field->dim == BASE_DIM_NUMBER || field->dim == BASE_DIM_COUNT || field->dim == BASE_DIM_RATIO;
+  g_string_append_printf (out, "%s%s", base_dim_name (field->dim), list ? " or list" : "");
+  if (!plain)
+    g_string_append_printf (out, ", e.g. `%s`", base_dim_example (field->dim));
+  const char *separator = plain ? "," : ";";
   if (field->min != NULL && field->max != NULL)
-    g_string_append_printf (out, "; %s to %s", field->min, field->max);
+    g_string_append_printf (out, "%s %s to %s", separator, field->min, field->max);
   else if (field->min != NULL)
-    g_string_append_printf (out, "; at least %s", field->min);
+    g_string_append_printf (out, "%s at least %s", separator, field->min);
   else if (field->max != NULL)
-    g_string_append_printf (out, "; at most %s", field->max);
+    g_string_append_printf (out, "%s at most %s", separator, field->max);
 }
 
 static void
@@ -146,7 +150,7 @@ base_schema_document (const BaseSchema *schema)
     if (one->help != NULL)
       g_string_append_printf (out, "%s\n\n", one->help);
     if (one->scalar_key != NULL)
-      g_string_append_printf (out, "A bare value stands for `%s`.\n\n", one->scalar_key);
+      g_string_append_printf (out, "A bare value sets `%s`.\n\n", one->scalar_key);
     g_string_append (out, "| key | value | default | meaning |\n|---|---|---|---|\n");
     for (const BaseField *field = one->fields; field->key != NULL; field++)
       append_row (out, field);

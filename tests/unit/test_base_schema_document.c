@@ -60,7 +60,7 @@ a_table_is_printed_for_each_mapping_once (void)
                   "\n"
                   "| key | value | default | meaning |\n"
                   "|---|---|---|---|\n"
-                  "| `nodes` | whole number, e.g. `8`; at least 1 | **required** | how many |\n"
+                  "| `nodes` | whole number, at least 1 | **required** | how many |\n"
                   "| `speed` | frequency, e.g. `337 kIOPS` | `1.5 GHz` | how fast |\n"
                   "| `kind` | `torus`, `none` | `none` | shape |\n"
                   "| `up` | mapping, see [Fabric.link](#fabriclink) |  | up |\n"
@@ -70,7 +70,7 @@ a_table_is_printed_for_each_mapping_once (void)
                   "| `under` | text or list |  | under |\n"
                   "| `name` | text |  | name |\n"
                   "| `sharp` | `true` or `false` |  | sharp |\n"
-                  "| `dims` | whole number or list, e.g. `8`; at most 64 |  | dims |\n"
+                  "| `dims` | whole number or list, at most 64 |  | dims |\n"
                   "| `domain` | see meaning; as a mapping, see [NVLink domain](#nvlink-domain) |  | `node`, or how many |\n"
                   "| `any` | see meaning |  | anything |\n"
                   "\n"
@@ -83,7 +83,7 @@ a_table_is_printed_for_each_mapping_once (void)
                   "\n"
                   "A cable.\n"
                   "\n"
-                  "A bare value stands for `rate`.\n"
+                  "A bare value sets `rate`.\n"
                   "\n"
                   "| key | value | default | meaning |\n"
                   "|---|---|---|---|\n"
@@ -93,7 +93,7 @@ a_table_is_printed_for_each_mapping_once (void)
                   "\n"
                   "| key | value | default | meaning |\n"
                   "|---|---|---|---|\n"
-                  "| `nodes` | whole number, e.g. `8` |  | nodes |\n");
+                  "| `nodes` | whole number |  | nodes |\n");
 }
 
 static void
