@@ -26,16 +26,16 @@
 #define AS_CAPS(constant, name, caps, help) caps,
 const BaseName mdl_tier_names[] = { MDL_TIER_KINDS (AS_NAME){ NULL, 0, NULL } };
 static const gboolean caps_apart[] = { MDL_TIER_KINDS (AS_CAPS) };
-const BaseName mdl_gds_names[] = { { "no", MDL_GDS_NO, "GPU memory is reached by way of the host's alone" },
-                                   { "yes", MDL_GDS_YES, "its client has GPUDirect Storage" },
+const BaseName mdl_gds_names[] = { { "no", MDL_GDS_NO, "data reaches GPU memory only through host memory" },
+                                   { "yes", MDL_GDS_YES, "its client supports GPUDirect Storage" },
                                    { NULL, 0, NULL } };
-const BaseName mdl_cache_names[] = { { "direct", MDL_CACHE_OFF, "past the page cache (O_DIRECT)" },
-                                     { "cold", MDL_CACHE_COLD, "through it, nothing there yet" },
-                                     { "warm", MDL_CACHE_WARM, "through it, all of `dataset` read before" },
+const BaseName mdl_cache_names[] = { { "direct", MDL_CACHE_OFF, "bypasses the page cache (O_DIRECT)" },
+                                     { "cold", MDL_CACHE_COLD, "through the page cache, which is empty" },
+                                     { "warm", MDL_CACHE_WARM, "through the page cache, after one read of all of `dataset`" },
                                      { NULL, 0, NULL } };
 
 const BaseName mdl_copies_by_names[] = {
-  { "servers", MDL_COPIES_SERVERS, "the first server, to the others at once" },
+  { "servers", MDL_COPIES_SERVERS, "the first server, to all others at once" },
   { "chain", MDL_COPIES_CHAIN, "each server to the next" },
   { "client", MDL_COPIES_CLIENT, "the client, over its own network" },
   { NULL, 0, NULL },

@@ -14,10 +14,10 @@
 #include "models/llm.h"
 
 const BaseName mdl_attention_names[] = {
-  { "mha", MDL_ATTENTION_MHA, "a key-value head a query head" },
+  { "mha", MDL_ATTENTION_MHA, "one key-value head per query head" },
   { "gqa", MDL_ATTENTION_GQA, "several query heads share a key-value head" },
-  { "mqa", MDL_ATTENTION_MQA, "all query heads share one" },
-  { "mla", MDL_ATTENTION_MLA, "keys and values from one compressed vector" },
+  { "mqa", MDL_ATTENTION_MQA, "all query heads share one key-value head" },
+  { "mla", MDL_ATTENTION_MLA, "multi-head latent attention: keys and values from one compressed vector" },
   { NULL, 0, NULL },
 };
 
@@ -31,17 +31,17 @@ const BaseName mdl_mlp_names[] = {
 
 const BaseName mdl_position_names[] = {
   { "rope", MDL_POSITION_ROPE, "rotated queries and keys" },
-  { "learned", MDL_POSITION_LEARNED, "a table, added to the embedding" },
-  { "alibi", MDL_POSITION_ALIBI, "a slope a head, added to the scores" },
-  { "none", MDL_POSITION_NONE, "none" },
+  { "learned", MDL_POSITION_LEARNED, "a learned table, added to the embedding" },
+  { "alibi", MDL_POSITION_ALIBI, "one slope per head, added to the scores" },
+  { "none", MDL_POSITION_NONE, "no position encoding" },
   { NULL, 0, NULL },
 };
 
 const BaseName mdl_norm_names[] = {
-  { "rmsnorm", MDL_NORM_RMSNORM, "a weight" },
-  { "layernorm", MDL_NORM_LAYERNORM, "a weight and a bias" },
-  { "layernorm_no_bias", MDL_NORM_LAYERNORM_NO_BIAS, "a weight, with the mean taken off" },
-  { "plain", MDL_NORM_PLAIN, "neither weight nor bias" },
+  { "rmsnorm", MDL_NORM_RMSNORM, "one weight" },
+  { "layernorm", MDL_NORM_LAYERNORM, "one weight, one bias" },
+  { "layernorm_no_bias", MDL_NORM_LAYERNORM_NO_BIAS, "one weight; the mean is subtracted" },
+  { "plain", MDL_NORM_PLAIN, "no weight, no bias" },
   { NULL, 0, NULL },
 };
 

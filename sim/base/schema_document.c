@@ -88,7 +88,7 @@ append_value (GString *out, const BaseField *field)
         g_string_append_printf (out, "%s`%s`", name == field->names ? "" : ", ", name->name);
       return;
     case BASE_FIELD_MAP:
-      g_string_append (out, "mapping, see ");
+      g_string_append (out, "mapping ");
       append_link (out, field->sub);
       return;
     case BASE_FIELD_LIST:
@@ -96,11 +96,11 @@ append_value (GString *out, const BaseField *field)
       append_link (out, field->sub);
       return;
     case BASE_FIELD_REF:
-      g_string_append_printf (out, "name of a file in `%s`, path, or mapping, see ", field->folder);
+      g_string_append_printf (out, "name in `%s`, path, or mapping ", field->folder);
       append_link (out, field->sub);
       return;
     case BASE_FIELD_NODE:
-      g_string_append (out, field->sub != NULL ? "see meaning; as a mapping, see " : "see meaning");
+      g_string_append (out, field->sub != NULL ? "see meaning; as a mapping " : "see meaning");
       if (field->sub != NULL)
         append_link (out, field->sub);
       return;

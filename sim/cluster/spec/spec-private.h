@@ -29,8 +29,8 @@ extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names
 extern const BaseSchema clu_schema_storage;
 
 /* Rows whose key is the member's name. */
-#define CLU_ROW(T, member, kind, ...) BASE_ROW (T, #member, member, kind, __VA_ARGS__)
-#define CLU_NUM(T, member, dim, ...)  BASE_ROW_NUM (T, #member, member, dim, __VA_ARGS__)
+#define CLU_ROW(T, member, kind, ...)    BASE_ROW (T, #member, member, kind, __VA_ARGS__)
+#define CLU_NUM(T, member, dim, ...)     BASE_ROW_NUM (T, #member, member, dim, __VA_ARGS__)
 #define CLU_MAP(T, member, schema, text) BASE_ROW (T, #member, member, MAP, .sub = &schema, .help = text)
 #define CLU_LIST(T, member, schema, Item, text) \
   BASE_ROW (T, #member, member, LIST, .sub = &schema, .item_size = sizeof (Item), .help = text)
@@ -40,19 +40,20 @@ extern const BaseSchema clu_schema_storage;
 
 /* The keys of a link described in place. `at`: what stands before CluLinkSpec's members in T ("link."; nothing for CluLinkSpec
  * itself). */
-#define CLU_LINK_ROWS(T, at)                                                                                              \
-  BASE_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),            \
-            .folder = "topologies/links", .help = "link class: a name in topologies/links, a path, or the class inline"), \
-      BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                         \
-                    .help = "lanes, NVLinks or ports together; default: the class's"),                                    \
-      CLU_RATE_OF (T, "rate", at rate, .help = "specified, one way, all lanes; default: lanes x the class's lane_rate"),     \
-      BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                    \
-                    .help = "what a large DMA reaches of the rate; default: the class's"),                                \
-      BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                              \
-                    .help = "what a kernel's loads and stores reach; default: the class's"),                              \
-      BASE_ROW_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                         \
-                    .help = "one crossing of the link and what stands at its far end; default: the class's"),             \
-      BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                              \
-                    .help = "both ways together over twice one way: 1 full duplex, 0.5 one shared medium")
+#define CLU_LINK_ROWS(T, at)                                                                                          \
+  BASE_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),        \
+            .folder = "topologies/links", .help = "link class"),                                                      \
+      BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                     \
+                    .help = "number of lanes, NVLinks or ports; default: the class's"),                               \
+      CLU_RATE_OF (T, "rate", at rate,                                                                                \
+                   .help = "specified rate of all lanes, one direction; default: `lanes` x the class's `lane_rate`"), \
+      BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                \
+                    .help = "fraction of the rate that a large DMA reaches; default: the class's"),                   \
+      BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                          \
+                    .help = "fraction that a kernel's loads and stores reach; default: the class's"),                 \
+      BASE_ROW_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                     \
+                    .help = "latency of the link and the device at its far end; default: the class's"),               \
+      BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                          \
+                    .help = "rate of both directions together over twice the rate of one: 1 full duplex, 0.5 shared medium")
 
 #endif

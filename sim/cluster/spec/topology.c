@@ -4,131 +4,135 @@
 
 const BaseName clu_scale_up_names[] = {
   { "none", CLU_SCALE_UP_NONE, "no scale-up network" },
-  { "switch", CLU_SCALE_UP_SWITCH, "every GPU reaches every other at its full rate" },
-  { "full_mesh", CLU_SCALE_UP_FULL_MESH, "each pair has its own links, a GPU's lanes split evenly over its peers" },
-  { "links", CLU_SCALE_UP_LINKS, "links as listed: hybrid cube mesh, bridges in pairs" },
-  { "torus", CLU_SCALE_UP_TORUS, "neighbours in each of `dims`, around the ends" },
+  { "switch", CLU_SCALE_UP_SWITCH, "any two GPUs can use all links of a GPU; all switch chips count together" },
+  { "full_mesh", CLU_SCALE_UP_FULL_MESH, "each pair has its own links; a GPU's lanes are divided evenly among its peers" },
+  { "links", CLU_SCALE_UP_LINKS, "the links listed in `links`: hybrid cube mesh, NVLink bridges" },
+  { "torus", CLU_SCALE_UP_TORUS,
+    "links to the neighbours in each of `dims`, with wrap-around; GPUs forward bytes one dimension after the "
+    "other, half in each direction if both are equally long" },
   { NULL, 0, NULL },
 };
 #define AS_NAME(constant, name, help) { #name, CLU_FABRIC_##constant, help },
-const BaseName clu_fabric_names[] = { { "none", CLU_FABRIC_NONE, "nodes are not joined" },
+const BaseName clu_fabric_names[] = { { "none", CLU_FABRIC_NONE, "no network between nodes" },
                                       CLU_FABRIC_KINDS (AS_NAME){ NULL, 0, NULL } };
 const BaseName clu_routing_names[] = {
-  { "static", CLU_ROUTING_STATIC, "the destination decides: D-mod-k in trees, dimension order in a torus" },
-  { "ecmp", CLU_ROUTING_ECMP, "a hash of seed, ends and flow picks one of the equal paths" },
-  { "adaptive", CLU_ROUTING_ADAPTIVE, "bytes spread evenly over all equal shortest paths" },
+  { "static", CLU_ROUTING_STATIC,
+    "the destination decides: in trees the up port is its index modulo the number of ports (D-mod-k), in a "
+    "torus dimension order" },
+  { "ecmp", CLU_ROUTING_ECMP, "a hash of seed, endpoints and flow selects one of the equal-cost paths" },
+  { "adaptive", CLU_ROUTING_ADAPTIVE, "bytes are spread evenly over all equal shortest paths" },
   { NULL, 0, NULL },
 };
 static const BaseName cpu_names[] = {
-  { "intel", CLU_CPU_INTEL, "x86, Intel" }, { "amd", CLU_CPU_AMD, "x86, AMD" },          { "arm", CLU_CPU_ARM, "Arm, Grace too" },
-  { "power", CLU_CPU_POWER, "POWER" },      { "other", CLU_CPU_OTHER, "anything else" }, { NULL, 0, NULL },
+  { "intel", CLU_CPU_INTEL, "" }, { "amd", CLU_CPU_AMD, "" },     { "arm", CLU_CPU_ARM, "" },
+  { "power", CLU_CPU_POWER, "" }, { "other", CLU_CPU_OTHER, "" }, { NULL, 0, NULL },
 };
 static const BaseName frontend_names[] = {
   { "single_switch", CLU_FABRIC_SINGLE_SWITCH, "one switch" },
-  { "fat_tree", CLU_FABRIC_FAT_TREE, "a tree, seen as one switch whose core may be oversubscribed" },
+  { "fat_tree", CLU_FABRIC_FAT_TREE, "a tree, modelled as one switch with a core that may be oversubscribed" },
   { NULL, 0, NULL },
 };
 
 static const BaseField mesh_link_fields[] = {
   CLU_NUM (CluMeshLink, a, COUNT, .required = TRUE, .max = "1023", .help = "number of a GPU in the node"),
   CLU_NUM (CluMeshLink, b, COUNT, .required = TRUE, .max = "1023", .help = "number of the other GPU"),
-  CLU_NUM (CluMeshLink, lanes, NUMBER, .fallback = "1", .min = "0.001", .max = "65536", .help = "links between the two"),
+  CLU_NUM (CluMeshLink, lanes, NUMBER, .fallback = "1", .min = "0.001", .max = "65536", .help = "links between the two GPUs"),
   BASE_ROW_END,
 };
 static const BaseSchema mesh_link_schema = { "node.nvlink.links", "Links between two GPUs.", mesh_link_fields, NULL };
 
 static const BaseField nvlink_fields[] = {
   CLU_ROW (CluNvlinkSpec, kind, ENUM, .names = clu_scale_up_names,
-           .help = "shape; default: switch with `switches`, links with `links`, torus with `dims`, else none"),
+           .help = "shape; default: `switch` if `switches` is given, `links` if `links`, `torus` if `dims`, else `none`"),
   CLU_NUM (CluNvlinkSpec, switches, COUNT, .min = "1", .max = "1024",
-           .help = "switch chips (planes); every GPU reaches all of them"),
+           .help = "switch chips (planes); every GPU is connected to all"),
   CLU_ROW (CluNvlinkSpec, planes, NUMS, .dim = BASE_DIM_COUNT,
-           .help = "links of one GPU to each switch (5, 4, 4, 5); default: even"),
+           .help = "links from one GPU to each switch, e.g. [5, 4, 4, 5]; default: equal"),
   CLU_ROW (CluNvlinkSpec, sharp, BOOL, .fallback = "false", .help = "reduction in the switch (NVLS)"),
   CLU_LIST (CluNvlinkSpec, links, mesh_link_schema, CluMeshLink, "links of kind `links`"),
   CLU_ROW (CluNvlinkSpec, dims, NUMS, .dim = BASE_DIM_COUNT, .min = "1", .max = "1024", .help = "torus: GPUs along each dimension"),
   CLU_NUM (CluNvlinkSpec, lanes_used, COUNT, .min = "1", .max = "65536",
-           .help = "links of one GPU that are up, if fewer than its type has (a failed plane)"),
-  CLU_MAP (CluNvlinkSpec, link, clu_schema_link_spec, "what differs from the GPU type's scale_up link"),
+           .help = "links of one GPU that work, if fewer than its type has (failed plane)"),
+  CLU_MAP (CluNvlinkSpec, link, clu_schema_link_spec, "changes to the GPU type's `scale_up` link"),
   BASE_ROW_END,
 };
-static const BaseSchema nvlink_schema = { "node.nvlink",
-                                          "The scale-up network of a node or of an NVLink domain, whatever its vendor calls it.",
+static const BaseSchema nvlink_schema = { "node.nvlink", "The scale-up network of a node or of an NVLink domain, of any vendor.",
                                           nvlink_fields, "kind" };
 
 static const BaseField width_fields[] = {
-  CLU_NUM (CluPcieWidth, generation, COUNT, .min = "1", .max = "9", .help = "PCIe generation; default: the GPUs'"),
-  CLU_NUM (CluPcieWidth, lanes, COUNT, .min = "1", .max = "32", .help = "1, 2, 4, 8, 16 or 32; default: the GPUs'"),
+  CLU_NUM (CluPcieWidth, generation, COUNT, .min = "1", .max = "9", .help = "PCIe generation; default: that of the GPUs"),
+  CLU_NUM (CluPcieWidth, lanes, COUNT, .min = "1", .max = "32", .help = "1, 2, 4, 8, 16 or 32; default: that of the GPUs"),
   BASE_ROW_END,
 };
 static const BaseSchema width_schema = { "node.pcie.uplink", "A PCIe switch's link to its socket.", width_fields, NULL };
 
 static const BaseField pcie_fields[] = {
   CLU_NUM (CluPcieSpec, generation, COUNT, .min = "1", .max = "9",
-           .help = "of a GPU's slot (class pcieN); default: the GPU type's"),
-  CLU_NUM (CluPcieSpec, lanes, COUNT, .min = "1", .max = "32", .help = "of a GPU's slot; default: the GPU type's"),
+           .help = "PCIe generation of a GPU's slot (link class pcieN); default: the GPU type's"),
+  CLU_NUM (CluPcieSpec, lanes, COUNT, .min = "1", .max = "32", .help = "lanes of a GPU's slot; default: the GPU type's"),
   CLU_NUM (CluPcieSpec, switch_per, COUNT, .max = "1024",
-           .help = "GPUs behind one PCIe switch; 0: GPUs hang on the sockets; default: 0, or all GPUs when `bus` is given"),
-  CLU_MAP (CluPcieSpec, uplink, width_schema, "switch to socket; default: as a GPU's slot"),
+           .help = "GPUs behind one PCIe switch; 0: GPUs connect to the sockets; default: 0, or all GPUs if `bus` is given"),
+  CLU_MAP (CluPcieSpec, uplink, width_schema, "link from switch to socket; default: as a GPU's slot"),
   CLU_ROW (CluPcieSpec, under_switch, STRS,
-           .help = "nics, nvme: what stands below the same switches; the rest hangs on the sockets"),
-  CLU_RATE (CluPcieSpec, bus, .help = "what all traffic through one switch shares, both ways together; absent: non-blocking"),
-  CLU_MAP (CluPcieSpec, link, clu_schema_link_spec, "what differs from class pcieN on slots and uplinks"),
+           .help = "devices below the same switches: `nics`, `nvme`; others connect to the sockets"),
+  CLU_RATE (CluPcieSpec, bus,
+            .help = "bandwidth shared by all traffic through one switch, both directions together; absent: non-blocking"),
+  CLU_MAP (CluPcieSpec, link, clu_schema_link_spec, "changes to link class pcieN on slots and uplinks"),
   BASE_ROW_END,
 };
 static const BaseSchema pcie_schema = { "node.pcie", "PCI Express inside a node.", pcie_fields, NULL };
 
 static const BaseField socket_fields[] = {
   CLU_NUM (CluSocketSpec, count, COUNT, .min = "1", .max = "64", .fallback = "1", .help = "CPU sockets"),
-  CLU_MAP (CluSocketSpec, interconnect, clu_schema_link_spec, "between each two sockets"),
+  CLU_MAP (CluSocketSpec, interconnect, clu_schema_link_spec, "link between each pair of sockets"),
   CLU_RATE (CluSocketSpec, peer,
-            .help =
-                "what drives and adapters of other sockets read or write of one socket's GPUs straight (GPUDirect Storage), all "
-                "together; default: the interconnect's class"),
+            .help = "total rate at which drives and NICs of other sockets directly access one socket's GPUs (GPUDirect Storage); "
+                    "default: from the interconnect's class"),
   CLU_RATE (CluSocketSpec, memory,
-            .help = "one socket's memory: what all copies from and to the host share; absent: no bottleneck"),
-  CLU_NUM (CluSocketSpec, memory_capacity, BYTES, .help = "of one socket"),
+            .help = "memory bandwidth of one socket, shared by all copies to and from the host; absent: no bottleneck"),
+  CLU_NUM (CluSocketSpec, memory_capacity, BYTES, .help = "memory of one socket"),
   CLU_NUM (CluSocketSpec, cores, COUNT, .min = "1", .max = "4096",
-           .help = "of one socket: what loaders and reads by way of the host share; absent: no bottleneck"),
+           .help = "CPU cores of one socket, shared by data loaders and reads through the host; absent: no bottleneck"),
   CLU_ROW (CluSocketSpec, vendor, ENUM, .names = cpu_names, .fallback = "intel",
-           .help = "the CPU's vendor; NCCL's constants differ by it"),
+           .help = "CPU vendor; Grace is `arm`; NCCL's constants depend on it"),
   CLU_MAP (CluSocketSpec, gpu_link, clu_schema_link_spec,
-           "coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as path to the host"),
+           "coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as the path to the host"),
   BASE_ROW_END,
 };
 static const BaseSchema socket_schema = { "node.sockets", "CPU sockets and their memory.", socket_fields, NULL };
 
 static const BaseField nics_fields[] = {
   CLU_ROW (CluNicsSpec, type, REF, .sub = &clu_schema_nic, .item_size = sizeof (CluNicSpec), .folder = "topologies/nics",
-           .help = "NIC type: a name in topologies/nics, a path, or inline"),
-  CLU_NUM (CluNicsSpec, count, COUNT, .max = "1024", .help = "adapters a node; default: per_gpu x GPUs"),
-  CLU_NUM (CluNicsSpec, per_gpu, NUMBER, .min = "0.0009765625", .max = "1024", .help = "adapters a GPU; default: count / GPUs"),
-  CLU_RATE (CluNicsSpec, rate, .help = "wire of one adapter, one way; default: the type's"),
+           .help = "NIC type"),
+  CLU_NUM (CluNicsSpec, count, COUNT, .max = "1024", .help = "NICs per node; default: `per_gpu` x GPUs"),
+  CLU_NUM (CluNicsSpec, per_gpu, NUMBER, .min = "0.0009765625", .max = "1024", .help = "NICs per GPU; default: `count` / GPUs"),
+  CLU_RATE (CluNicsSpec, rate, .help = "port rate of one NIC, one direction; default: the type's"),
   BASE_ROW_END,
 };
-static const BaseSchema nics_schema = { "node.nics", "Adapters on the fabric.", nics_fields, NULL };
+static const BaseSchema nics_schema = { "node.nics", "NICs connected to the fabric.", nics_fields, NULL };
 
 static const BaseField nvme_fields[] = {
-  CLU_NUM (CluLocalNvmeSpec, drives, COUNT, .min = "1", .max = "1024", .fallback = "1", .help = "drives a node"),
+  CLU_NUM (CluLocalNvmeSpec, drives, COUNT, .min = "1", .max = "1024", .fallback = "1", .help = "drives per node"),
   CLU_ROW (CluLocalNvmeSpec, type, REF, .sub = &clu_schema_drive, .item_size = sizeof (CluDriveSpec),
-           .folder = "topologies/storage", .required = TRUE, .help = "drive type: a name in topologies/storage, a path, or inline"),
-  CLU_NUM (CluLocalNvmeSpec, raid, COUNT, .fallback = "0", .help = "0: striped; no other level is built"),
-  CLU_ROW (CluLocalNvmeSpec, on, STRS,
-           .help = "where they stand, evenly and in this order: pcie_switch0, socket1 …; default: on all switches with "
-                   "`pcie.under_switch: [nvme]`, else on all sockets"),
+           .folder = "topologies/storage", .required = TRUE, .help = "drive type"),
+  CLU_NUM (CluLocalNvmeSpec, raid, COUNT, .fallback = "0", .help = "RAID level; only 0 (striped) is implemented"),
+  CLU_ROW (
+      CluLocalNvmeSpec, on, STRS,
+      .help = "switches or sockets that the drives connect to, divided evenly in this order: pcie_switch0, socket1 …; default: all "
+              "switches with `pcie.under_switch: [nvme]`, else all sockets"),
   BASE_ROW_END,
 };
-static const BaseSchema nvme_schema = { "node.storage.local_nvme", "Drives inside a node.", nvme_fields, NULL };
+static const BaseSchema nvme_schema = { "node.storage.local_nvme", "Local NVMe drives of a node.", nvme_fields, NULL };
 static const BaseField node_storage_fields[] = {
-  CLU_MAP (CluNodeStorageSpec, local_nvme, nvme_schema, "drives of the node"),
+  CLU_MAP (CluNodeStorageSpec, local_nvme, nvme_schema, "local NVMe drives"),
   BASE_ROW_END,
 };
 static const BaseSchema node_storage_schema = { "node.storage", "Storage inside a node.", node_storage_fields, NULL };
 
 static const BaseField gpus_fields[] = {
   CLU_ROW (CluGpusSpec, type, REF, .sub = &clu_schema_gpu, .item_size = sizeof (CluGpuSpec), .folder = "topologies/gpus",
-           .required = TRUE, .help = "GPU type: a name in topologies/gpus, a path, or inline"),
-  CLU_NUM (CluGpusSpec, count, COUNT, .min = "1", .max = "1024", .fallback = "8", .help = "GPUs a node"),
+           .required = TRUE, .help = "GPU type"),
+  CLU_NUM (CluGpusSpec, count, COUNT, .min = "1", .max = "1024", .fallback = "8", .help = "GPUs per node"),
   BASE_ROW_END,
 };
 static const BaseSchema gpus_schema = { "node.gpus", "The GPUs of a node.", gpus_fields, NULL };
@@ -139,23 +143,22 @@ static const BaseSchema gpus_schema = { "node.gpus", "The GPUs of a node.", gpus
       BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &nvlink_schema, .help = "scale-up network"),     \
       BASE_ROW (T, "pcie", at pcie, MAP, .sub = &pcie_schema, .help = "PCI Express"),                \
       BASE_ROW (T, "sockets", at sockets, MAP, .sub = &socket_schema, .help = "CPU sockets"),        \
-      BASE_ROW (T, "nics", at nics, MAP, .sub = &nics_schema, .help = "network adapters"),           \
+      BASE_ROW (T, "nics", at nics, MAP, .sub = &nics_schema, .help = "NICs on the fabric"),         \
       BASE_ROW (T, "storage", at storage, MAP, .sub = &node_storage_schema, .help = "local drives"), \
-      BASE_ROW_NUM (T, "power", at power, POWER, .help = "of the node beside its GPUs")
+      BASE_ROW_NUM (T, "power", at power, POWER, .help = "power of the node without its GPUs")
 
 static const BaseField node_fields[] = { NODE_ROWS (CluNodeSpec, , TRUE), BASE_ROW_END };
-const BaseSchema clu_schema_node = { "node", "What one node is.", node_fields, NULL };
+const BaseSchema clu_schema_node = { "node", "One node.", node_fields, NULL };
 
 static const BaseField link_override_fields[] = {
-  CLU_ROW (CluLinkOverride, from, STR, .required = TRUE,
-           .help = "a device of the node: gpu3, nic0, pcie_switch1, socket0, nvme2 …"),
+  CLU_ROW (CluLinkOverride, from, STR, .required = TRUE, .help = "device of the node: gpu3, nic0, pcie_switch1, socket0, nvme2 …"),
   CLU_ROW (CluLinkOverride, to, STR, .required = TRUE,
-           .help = "the other end, or `fabric` for a NIC's cable, `nvswitch` for a GPU's NVLinks"),
+           .help = "other end; `fabric` for a NIC's cable, `nvswitch` for a GPU's NVLinks"),
   CLU_LINK_ROWS (CluLinkOverride, link.),
   BASE_ROW_END,
 };
 static const BaseSchema link_override_schema = { "overrides.links",
-                                                 "A single link that differs: a slow cable, a slot that trained to half its width.",
+                                                 "A single link that differs, e.g. a slow cable or a slot at half its width.",
                                                  link_override_fields, NULL };
 static const BaseField override_fields[] = {
   CLU_ROW (CluOverrideSpec, nodes, NODE, .required = TRUE, .help = "which nodes: 3, \"0-7\" or [1, 5, \"8-9\"]"),
@@ -164,122 +167,121 @@ static const BaseField override_fields[] = {
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_override = { "overrides",
-                                         "An entry of `overrides`: nodes that differ, by any key of a node. Later entries win.",
+                                         "An entry of `overrides`: nodes that differ in any key of a node. Later entries win.",
                                          override_fields, NULL };
 
 static const BaseField tier_fields[] = {
   CLU_ROW (CluTierSpec, type, REF, .sub = &clu_schema_switch, .item_size = sizeof (CluSwitchSpec), .folder = "topologies/switches",
-           .help = "switch type: a name in topologies/switches, a path, or inline"),
-  CLU_NUM (CluTierSpec, radix, COUNT, .min = "1", .max = "65536", .help = "ports of one switch; default: the type's"),
+           .help = "switch type"),
+  CLU_NUM (CluTierSpec, radix, COUNT, .min = "1", .max = "65536", .help = "ports per switch; default: the type's"),
   CLU_NUM (CluTierSpec, latency, TIME, .max = "1 s",
-           .help = "a crossing, on top of the cables' latency; default: the type's, else 0"),
+           .help = "latency of one crossing, added to the cables'; default: the type's, else 0"),
   BASE_ROW_END,
 };
 static const BaseSchema tier_schema = {
-  "fabric.leaf", "The switches of one level; `spine` and `core` take the same keys and default to the level below.", tier_fields,
+  "fabric.leaf", "The switches of one level. `spine` and `core` take the same keys; their default is the level below.", tier_fields,
   "type"
 };
 
 static const BaseField level_fields[] = {
   CLU_NUM (CluLevelSpec, down, COUNT, .required = TRUE, .min = "1", .max = "1048576",
-           .help = "ports of one switch to the level below"),
-  CLU_NUM (CluLevelSpec, up, COUNT, .min = "1", .max = "1048576",
-           .help = "ports of one switch to the level above; absent at the top"),
+           .help = "ports per switch to the level below"),
+  CLU_NUM (CluLevelSpec, up, COUNT, .min = "1", .max = "1048576", .help = "ports per switch to the level above; absent at the top"),
   CLU_NUM (CluLevelSpec, parallel, COUNT, .min = "1", .max = "65536", .fallback = "1",
-           .help = "cables between a switch and one above it"),
+           .help = "parallel cables between a switch and each switch above it"),
   BASE_ROW_END,
 };
 static const BaseSchema level_schema = { "fabric.levels", "One level of a fat tree, from the leaf up.", level_fields, NULL };
 
 static const BaseField dragonfly_fields[] = {
   CLU_NUM (CluDragonflySpec, groups, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "groups"),
-  CLU_NUM (CluDragonflySpec, routers, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "routers a group"),
-  CLU_NUM (CluDragonflySpec, hosts, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "NIC ports a router"),
+  CLU_NUM (CluDragonflySpec, routers, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "routers per group"),
+  CLU_NUM (CluDragonflySpec, hosts, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "NIC ports per router"),
   CLU_NUM (CluDragonflySpec, global_links, COUNT, .min = "1", .max = "65536",
-           .help = "cables of one router to other groups; needed with more than one group"),
+           .help = "cables from one router to other groups; required with more than one group"),
   BASE_ROW_END,
 };
 static const BaseSchema dragonfly_schema = { "fabric.dragonfly", "Shape of a dragonfly.", dragonfly_fields, NULL };
 
 static const BaseField custom_switch_fields[] = {
   CLU_ROW (CluCustomSwitch, name, STR, .required = TRUE, .help = "name"),
-  CLU_NUM (CluCustomSwitch, latency, TIME, .max = "1 s", .fallback = "0", .help = "a crossing, on top of the cables' latency"),
+  CLU_NUM (CluCustomSwitch, latency, TIME, .max = "1 s", .fallback = "0", .help = "latency of one crossing, added to the cables'"),
   BASE_ROW_END,
 };
-static const BaseSchema custom_switch_schema = { "fabric.switches", "A switch of a custom fabric; a bare name does.",
-                                                 custom_switch_fields, "name" };
+static const BaseSchema custom_switch_schema = { "fabric.switches", "A switch of a custom fabric.", custom_switch_fields, "name" };
 static const BaseField custom_link_fields[] = {
-  CLU_ROW (CluCustomLink, from, STR, .required = TRUE, .help = "a switch's name or \"node3.nic0\"; ranges as \"node[0-7].nic0\""),
+  CLU_ROW (CluCustomLink, from, STR, .required = TRUE, .help = "a switch's name or \"node3.nic0\"; a range: \"node[0-7].nic0\""),
   CLU_ROW (CluCustomLink, to, STR, .required = TRUE,
-           .help = "the other end; two ranges of one length pair up, one end joins all of a range"),
+           .help = "other end; two ranges of equal length are connected pairwise, one end connects to all of a range"),
   CLU_NUM (CluCustomLink, count, COUNT, .min = "1", .max = "1024", .fallback = "1", .help = "parallel cables"),
   CLU_LINK_ROWS (CluCustomLink, link.),
   BASE_ROW_END,
 };
 static const BaseSchema custom_link_schema = {
-  "fabric.links", "Cables of a custom fabric; keys of a link describe the cable (default: the NIC's wire).", custom_link_fields,
+  "fabric.links", "Cables of a custom fabric. The keys of a link describe the cable; default: the NIC's port.", custom_link_fields,
   NULL
 };
 
 static const BaseField fabric_sharp_fields[] = {
-  CLU_ROW (CluFabricSharp, offered, BOOL, .help = "the switches reduce; default: as the leaf's type"),
+  CLU_ROW (CluFabricSharp, offered, BOOL, .help = "the switches reduce; default: from the leaf's type"),
   CLU_NUM (CluFabricSharp, jobs, COUNT, .max = "1000000", .fallback = "0",
-           .help = "other jobs that reduce in the same switches, with as many trees each"),
+           .help = "other jobs that reduce in the same switches, each with as many trees as this one"),
   BASE_ROW_END,
 };
-static const BaseSchema fabric_sharp_schema = { "fabric.sharp", "Reduction in the fabric's switches.", fabric_sharp_fields,
-                                                "offered" };
+static const BaseSchema fabric_sharp_schema = { "fabric.sharp", "In-network reduction in the fabric's switches.",
+                                                fabric_sharp_fields, "offered" };
 
 static const BaseField fabric_fields[] = {
   CLU_ROW (CluFabricSpec, kind, ENUM, .names = clu_fabric_names, .required = TRUE, .help = "shape"),
-  CLU_MAP (CluFabricSpec, leaf, tier_schema, "switches that NICs are on (or the only switch, or a router)"),
-  CLU_MAP (CluFabricSpec, spine, tier_schema, "second level; default: as leaf"),
-  CLU_MAP (CluFabricSpec, core, tier_schema, "third level and above; default: as spine"),
+  CLU_MAP (CluFabricSpec, leaf, tier_schema, "switches that NICs connect to (or the only switch, or a router)"),
+  CLU_MAP (CluFabricSpec, spine, tier_schema, "second level; default: as `leaf`"),
+  CLU_MAP (CluFabricSpec, core, tier_schema, "third level and above; default: as `spine`"),
   CLU_ROW (CluFabricSpec, oversubscription, NUMS, .dim = BASE_DIM_NUMBER, .min = "0.001", .max = "65536",
-           .help = "bandwidth down over up, from the leaf up; the last repeats; default 1"),
+           .help = "ratio of downlink to uplink bandwidth per level, from the leaf up; the last value repeats; default 1"),
   CLU_LIST (CluFabricSpec, levels, level_schema, CluLevelSpec,
-            "explicit shape of a tree from the leaf up, instead of radix and oversubscription"),
+            "explicit levels of a tree, from the leaf up, instead of `radix` and `oversubscription`"),
   CLU_NUM (CluFabricSpec, pod, COUNT, .min = "1", .max = "1000000",
-           .help = "nodes a pod (scalable unit) of a rail-optimised fabric; default: the leaf's down ports, half its radix at 1:1"),
+           .help =
+               "rail-optimised: nodes per pod (scalable unit); default: the leaf's down ports, which are half its radix at 1:1"),
   CLU_ROW (CluFabricSpec, dims, NUMS, .dim = BASE_DIM_COUNT, .min = "1", .max = "1000000",
            .help = "torus: nodes along each dimension"),
   CLU_MAP (CluFabricSpec, dragonfly, dragonfly_schema, "shape of a dragonfly"),
   CLU_LIST (CluFabricSpec, switches, custom_switch_schema, CluCustomSwitch, "custom: switches"),
   CLU_LIST (CluFabricSpec, links, custom_link_schema, CluCustomLink, "custom: cables"),
-  CLU_MAP (CluFabricSpec, link, clu_schema_link_spec, "switch-to-switch cables; default: the NIC's wire"),
+  CLU_MAP (CluFabricSpec, link, clu_schema_link_spec, "cables between switches; default: the NIC's port"),
   CLU_ROW (CluFabricSpec, routing, ENUM, .names = clu_routing_names, .fallback = "static",
-           .help = "which of the equal paths is taken"),
-  CLU_NUM (CluFabricSpec, seed, COUNT, .help = "of the ECMP hash; default: the run's"),
-  CLU_MAP (CluFabricSpec, sharp, fabric_sharp_schema, "reduction in the switches; default: as the leaf's type"),
+           .help = "selection among equal-cost paths"),
+  CLU_NUM (CluFabricSpec, seed, COUNT, .help = "seed of the ECMP hash; default: the run's"),
+  CLU_MAP (CluFabricSpec, sharp, fabric_sharp_schema, "in-network reduction; default: from the leaf's type"),
   BASE_ROW_END,
 };
 static const BaseSchema fabric_schema = { "fabric", "The network between the nodes' NICs.", fabric_fields, "kind" };
 
 static const BaseField frontend_fields[] = {
-  CLU_RATE (CluFrontendSpec, rate, .required = TRUE, .help = "a node's front-end adapter, one way"),
+  CLU_RATE (CluFrontendSpec, rate, .required = TRUE, .help = "NIC of a node on the front-end network, one direction"),
   CLU_ROW (CluFrontendSpec, kind, ENUM, .names = frontend_names, .fallback = "single_switch", .help = "shape"),
-  CLU_NUM (CluFrontendSpec, latency, TIME, .max = "1 s", .fallback = "0", .help = "from adapter to adapter or storage server"),
+  CLU_NUM (CluFrontendSpec, latency, TIME, .max = "1 s", .fallback = "0", .help = "latency from NIC to NIC or storage server"),
   CLU_ROW (CluFrontendSpec, oversubscription, NUMS, .dim = BASE_DIM_NUMBER, .min = "0.001", .max = "65536",
-           .help = "all adapters together over what the core carries; several levels multiply; default 1"),
+           .help = "sum of all NIC rates over core bandwidth; several levels multiply; default 1"),
   CLU_ROW (CluFrontendSpec, gpudirect, BOOL, .fallback = "false",
-           .help = "its adapters read and write GPU memory (RDMA): GPUDirect Storage over it"),
+           .help = "its NICs access GPU memory (RDMA), so that GPUDirect Storage works over it"),
   BASE_ROW_END,
 };
 static const BaseSchema frontend_schema = {
-  "frontend", "The network of storage and checkpoints: one switch, with a core capacity when oversubscribed.", frontend_fields,
-  "rate"
+  "frontend", "The network for storage and checkpoints: one switch, with a shared core capacity if oversubscribed.",
+  frontend_fields, "rate"
 };
 
 static const BaseField cost_fields[] = {
-  CLU_NUM (CluCostSpec, node, MONEY, .help = "a node with its GPUs"),
-  CLU_NUM (CluCostSpec, nic_port, MONEY, .help = "an adapter's port"),
-  CLU_NUM (CluCostSpec, switch_port, MONEY, .help = "a switch's port"),
-  CLU_NUM (CluCostSpec, cable, MONEY, .help = "a cable"),
-  CLU_NUM (CluCostSpec, rent, MONEY_PER_TIME, .help = "of a node"),
-  CLU_NUM (CluCostSpec, power, MONEY_PER_ENERGY, .help = "of electricity"),
+  CLU_NUM (CluCostSpec, node, MONEY, .help = "one node with its GPUs"),
+  CLU_NUM (CluCostSpec, nic_port, MONEY, .help = "one NIC port"),
+  CLU_NUM (CluCostSpec, switch_port, MONEY, .help = "one switch port"),
+  CLU_NUM (CluCostSpec, cable, MONEY, .help = "one cable"),
+  CLU_NUM (CluCostSpec, rent, MONEY_PER_TIME, .help = "rent of one node"),
+  CLU_NUM (CluCostSpec, power, MONEY_PER_ENERGY, .help = "price of electricity"),
   BASE_ROW_END,
 };
-static const BaseSchema cost_schema = { "cost", "What it costs.", cost_fields, NULL };
+static const BaseSchema cost_schema = { "cost", "Prices.", cost_fields, NULL };
 
 static const BaseField domain_fields[] = {
   CLU_NUM (CluDomainSpec, nodes, COUNT, .required = TRUE, .min = "1", .max = "1000000",
@@ -291,17 +293,17 @@ const BaseSchema clu_schema_domain = { "nvlink_domain", "An NVLink domain wider 
 
 static const BaseField topology_fields[] = {
   BASE_ROW (CluSpec, "topology", name, STR, .required = TRUE, .help = "name"),
-  CLU_ROW (CluSpec, description, STR, .help = "one line for lists"),
-  CLU_NUM (CluSpec, nodes, COUNT, .min = "1", .max = "1000000", .fallback = "1", .help = "nodes"),
-  CLU_ROW (CluSpec, node, MAP, .sub = &clu_schema_node, .required = TRUE, .help = "what one node is"),
-  CLU_ROW (CluSpec, overrides, NODE, .help = "list of nodes that differ: see `overrides` below"),
-  CLU_ROW (CluSpec, nvlink_domain, NODE, .help = "`node` (default) or {nodes: 18}: see `nvlink_domain` below"),
-  CLU_MAP (CluSpec, fabric, fabric_schema, "network between the nodes; needed with more than one node"),
-  CLU_MAP (CluSpec, frontend, frontend_schema, "network of storage and checkpoints; absent: there is none"),
-  CLU_RATE (CluSpec, management, .fallback = "1 Gb/s", .help = "a node's adapter on the out-of-band network, all on one switch"),
+  CLU_ROW (CluSpec, description, STR, .help = "one line for `forerun list`"),
+  CLU_NUM (CluSpec, nodes, COUNT, .min = "1", .max = "1000000", .fallback = "1", .help = "number of nodes"),
+  CLU_ROW (CluSpec, node, MAP, .sub = &clu_schema_node, .required = TRUE, .help = "the node"),
+  CLU_ROW (CluSpec, overrides, NODE, .help = "list of nodes that differ: see [overrides](#overrides)"),
+  CLU_ROW (CluSpec, nvlink_domain, NODE, .help = "`node` (default) or {nodes: 18}: see [nvlink_domain](#nvlink_domain)"),
+  CLU_MAP (CluSpec, fabric, fabric_schema, "network between the nodes; required with more than one node"),
+  CLU_MAP (CluSpec, frontend, frontend_schema, "network for storage and checkpoints; absent: none"),
+  CLU_RATE (CluSpec, management, .fallback = "1 Gb/s", .help = "NIC of a node on the out-of-band network, which is one switch"),
   CLU_LIST (CluSpec, storage, clu_schema_storage, CluStorageSpec, "storage tiers outside the nodes"),
   CLU_MAP (CluSpec, cost, cost_schema, "prices"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_topology = { "topology", "A cluster: what a node is, how many there are, what joins them.",
-                                         topology_fields, NULL };
+const BaseSchema clu_schema_topology = { "topology", "A cluster: the node, the number of nodes, the networks.", topology_fields,
+                                         NULL };

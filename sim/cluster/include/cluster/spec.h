@@ -33,16 +33,16 @@ typedef struct {
   ROW (NEURONLINK, neuronlink, TRUE, "AWS NeuronLink")                                              \
   ROW (SCALEUP_ETHERNET, scaleup_ethernet, TRUE, "Ethernet between accelerators of a node (Gaudi)") \
   ROW (PCIE, pcie, TRUE, "PCI Express")                                                             \
-  ROW (SOCKET, socket, TRUE, "between CPU sockets")                                                 \
-  ROW (MEMORY, memory, TRUE, "a host's memory")                                                     \
-  ROW (BUS, bus, TRUE, "a shared medium, or a link made for teaching")                              \
+  ROW (SOCKET, socket, TRUE, "link of CPU sockets")                                                 \
+  ROW (MEMORY, memory, TRUE, "host memory")                                                         \
+  ROW (BUS, bus, TRUE, "shared medium, or a link for teaching")                                     \
   ROW (INFINIBAND, infiniband, TRUE, "InfiniBand")                                                  \
   ROW (ROCE, roce, FALSE, "RDMA over Ethernet")                                                     \
   ROW (EFA, efa, FALSE, "AWS Elastic Fabric Adapter")                                               \
   ROW (SLINGSHOT, slingshot, FALSE, "HPE Slingshot")                                                \
   ROW (OMNIPATH, omnipath, FALSE, "Omni-Path")                                                      \
   ROW (ETHERNET, ethernet, FALSE, "Ethernet without RDMA")                                          \
-  ROW (STORAGE, storage, TRUE, "a storage tier or a drive")
+  ROW (STORAGE, storage, TRUE, "storage tier or drive")
 #define CLU_FAMILY_CODE(constant, name, reduces, help) CLU_FAMILY_##constant,
 typedef enum { CLU_FAMILIES (CLU_FAMILY_CODE) CLU_FAMILY_N } CluFamily;
 /* Whether switches of a network of such links may reduce. */
@@ -227,13 +227,13 @@ typedef struct {
 
 /* Kinds of fabric beside `none`: constant, name in files and of the CluFabricOps that builds it (sim/cluster/fabric), what it is.
  * To add one, add its row and its file. */
-#define CLU_FABRIC_KINDS(ROW)                                                                             \
-  ROW (SINGLE_SWITCH, single_switch, "all NICs on one non-blocking switch")                               \
-  ROW (FAT_TREE, fat_tree, "folded Clos of as many levels as needed, NICs in node order on the leaves")   \
-  ROW (RAIL_OPTIMISED, rail_optimised, "NIC k of every node of a pod on leaf k of the pod; spines above") \
-  ROW (DRAGONFLY, dragonfly, "all to all inside a group and between groups")                              \
-  ROW (TORUS, torus, "one router a node, cables to the neighbours in each of `dims`")                     \
-  ROW (CUSTOM, custom, "switches and cables as listed")
+#define CLU_FABRIC_KINDS(ROW)                                                                                         \
+  ROW (SINGLE_SWITCH, single_switch, "all NICs on one non-blocking switch")                                           \
+  ROW (FAT_TREE, fat_tree, "folded Clos; NICs on leaves in node order; paths go up to the first common level")        \
+  ROW (RAIL_OPTIMISED, rail_optimised, "tree with NIC k of each node of a pod on leaf k of the pod")                  \
+  ROW (DRAGONFLY, dragonfly, "all-to-all cables in a group and between groups; a path has at most one cable of each") \
+  ROW (TORUS, torus, "one router per node, cables to neighbours in each of `dims`; shortest paths")                   \
+  ROW (CUSTOM, custom, "the switches and cables listed; paths with the fewest cables")
 #define CLU_FABRIC_CODE(constant, name, help) CLU_FABRIC_##constant,
 typedef enum { CLU_FABRIC_NONE, CLU_FABRIC_KINDS (CLU_FABRIC_CODE) CLU_FABRIC_N } CluFabricKind;
 typedef enum { CLU_ROUTING_STATIC, CLU_ROUTING_ECMP, CLU_ROUTING_ADAPTIVE } CluRouting;
