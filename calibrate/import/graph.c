@@ -91,29 +91,30 @@ end_element (GMarkupParseContext *context, const char *name, gpointer data, GErr
 }
 
 char *
-cal_import_nccl_graph (const char *path, const char *bytes, gsize n_B, const char *name, const char *over, BaseDiag *warnings,
-                       GError **error)
+cal_import_nccl_graph (const CalText *text, const char *name, const char *over, GError **error)
 {
   static const GMarkupParser parser = { .start_element = start_element, .end_element = end_element };
   Reader reader = { 0 };
   g_autoptr (GError) cause = NULL;
   g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, (GMarkupParseFlags)0, &reader, NULL);
-  if (!g_markup_parse_context_parse (context, bytes, (gssize)n_B, &cause) || !g_markup_parse_context_end_parse (context, &cause)) {
+  if (!g_markup_parse_context_parse (context, text->bytes, (gssize)text->n_B, &cause) ||
+      !g_markup_parse_context_end_parse (context, &cause)) {
     int line, column;
     g_markup_parse_context_get_position (context, &line, &column);
     if (cause->domain == BASE_ERROR)
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%s", path, cause->message);
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%s", text->path, cause->message);
     else
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%d:%d: %s", path, line, column, cause->message);
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%d:%d: %s", text->path, line, column, cause->message);
     return NULL;
   }
   if (!reader.found.graph[CAL_GRAPH_RING].set || reader.found.gpus < 2) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:1:1: no ring (<graph pattern=\"4\">) over two GPUs or more", path);
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:1:1: no ring (<graph pattern=\"4\">) over two GPUs or more",
+                 text->path);
     return NULL;
   }
-  if (warnings != NULL)
+  if (text->warnings != NULL)
     base_diag_warn (
-        warnings, BASE_MARK_NONE,
+        text->warnings, BASE_MARK_NONE,
         "a graph dump does not tell NCCL's version, the number of nodes and the channels in use; a log does (nccl-log)");
   return cal_import_write (&reader.found, "a graph dump", name, over);
 }

@@ -12,20 +12,18 @@
 static gboolean
 find_document (const CalText *text, const char **from, unsigned *number, CalNote *other)
 {
-  const char *end = text->bytes + text->n_B;
-  for (const char *line = *from, *stop; line < end; line = stop + 1) {
-    stop = memchr (line, '\n', (gsize)(end - line));
-    stop = stop != NULL ? stop : end;
+  gsize n_B;
+  for (const char *at = *from, *line; (line = cal_next_line (text, &at, &n_B)) != NULL; ++*number) {
+    const char *stop = line + n_B;
+    while (line < stop && strchr (" \t\r", *line) != NULL && *line != '\0')
+      line++;
     *from = line;
-    while (*from < stop && strchr (" \t\r", **from) != NULL && **from != '\0')
-      (*from)++;
-    if (*from < stop && **from == '{')
+    if (line < stop && *line == '{')
       return TRUE;
-    if (*from < stop) {
-      g_autofree char *rest = g_strndup (*from, (gsize)(stop - *from)), *shown = cal_shown (rest);
+    if (line < stop) {
+      g_autofree char *rest = g_strndup (line, (gsize)(stop - line)), *shown = cal_shown (rest);
       cal_note (other, text, CAL_LINE (*number), "'%s' is not JSON and was passed over", shown);
     }
-    *number += stop < end;
   }
   return FALSE;
 }

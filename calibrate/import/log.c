@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "import/import-private.h"
+#include "import/measured-private.h"
 
-#define MARK " NCCL INFO "
+#define MARK      " NCCL INFO "
+#define LINE_MOST 4096 /* no line that is read is as long */
 
 /* One thread of the log: what it has said since its last communicator. */
 typedef struct {
@@ -20,190 +22,175 @@ typedef struct {
 } Thread;
 
 typedef struct {
-  const char *path;
-  unsigned line;
   GHashTable *threads; /* prefix -> Thread * */
   GHashTable *seen;    /* "op bytes" of choices */
   CalFound found;
   GArray *choices;
 } Reader;
 
-/* Moves past `label` and the number behind it. FALSE, and nothing moved, where they do not follow. */
-static gboolean
-take_number (const char **at, const char *label, double most, double *out)
+static unsigned
+count_of (const char *digits)
 {
-  if (!g_str_has_prefix (*at, label))
-    return FALSE;
-  const char *number = *at + strlen (label);
-  char *end = NULL;
-  *out = g_ascii_isdigit (*number) ? g_ascii_strtod (number, &end) : -1;
-  if (end == NULL || !(*out <= most))
-    return FALSE;
-  *at = end;
-  return TRUE;
+  return (unsigned)g_ascii_strtoull (digits, NULL, 10);
 }
 
-/* A whole number: "0..23" begins with 0. */
-static gboolean
-take_count (const char **at, const char *label, unsigned *out)
-{
-  if (!g_str_has_prefix (*at, label) || !g_ascii_isdigit ((*at)[strlen (label)]))
-    return FALSE;
-  char *end = NULL;
-  guint64 value = g_ascii_strtoull (*at + strlen (label), &end, 10);
-  if (value > 10000000)
-    return FALSE;
-  *out = (unsigned)value;
-  *at = end;
-  return TRUE;
-}
+/* ---- lines: part[1] and on are what the brackets of its pattern hold ---- */
 
-/* Moves past `label` and a word of letters, digits and '_'. */
-static gboolean
-take_word (const char **at, const char *label, char *out, gsize size)
+static void
+read_version (Reader *reader, Thread *thread, char *const *part)
 {
-  if (!g_str_has_prefix (*at, label))
-    return FALSE;
-  const char *word = *at + strlen (label);
-  gsize n = 0;
-  while (g_ascii_isalnum (word[n]) || word[n] == '_')
-    n++;
-  if (n == 0 || n >= size)
-    return FALSE;
-  memcpy (out, word, n);
-  out[n] = '\0';
-  *at = word + n;
-  return TRUE;
-}
-
-static gboolean
-read_pattern (const char *text, Thread *thread)
-{
-  unsigned pattern, channels, cross, same;
-  double intra, inter;
-  char type[2][8];
-  if (!take_count (&text, "Pattern ", &pattern) || !take_count (&text, ", crossNic ", &cross) ||
-      !take_count (&text, ", nChannels ", &channels) || !take_number (&text, ", bw ", 1e6, &intra) ||
-      !take_number (&text, "/", 1e6, &inter) || !take_word (&text, ", type ", type[0], sizeof type[0]) ||
-      !take_word (&text, "/", type[1], sizeof type[1]) || !take_count (&text, ", sameChannels ", &same))
-    return FALSE;
-  CalGraphKind kind = cal_graph_of (pattern, thread->graph);
-  if (kind == CAL_GRAPH_N || channels > 1024 || !cal_is_path (type[0]) || !cal_is_path (type[1]))
-    return FALSE;
-  CalGraph *graph = &thread->graph[kind];
-  *graph = (CalGraph){ .set = TRUE, .channels = channels, .intra_GBps = intra, .inter_GBps = inter, .same = same != 0 };
-  g_strlcpy (graph->intra, type[0], sizeof graph->intra);
-  g_strlcpy (graph->inter, type[1], sizeof graph->inter);
-  return TRUE;
+  (void)thread;
+  if (*reader->found.version == '\0')
+    g_strlcpy (reader->found.version, part[1], sizeof reader->found.version);
 }
 
 static void
-read_communicator (Reader *reader, const char *text, Thread *thread)
+read_choice (Reader *reader, Thread *thread, char *const *part)
 {
-  unsigned rank, ranks, nodes, local;
-  const char *at = strstr (text, " rank ");
-  if (at == NULL || !take_count (&at, " rank ", &rank) || !take_count (&at, " nRanks ", &ranks) ||
-      !take_count (&at, " nNodes ", &nodes) || !take_count (&at, " localRanks ", &local))
+  (void)thread;
+  unsigned first = count_of (part[5]), last = count_of (part[6]);
+  const BaseName *op = base_name_find (mdl_op_nccl_names, part[1]), *algo = mdl_nccl_name_find (mdl_algo_names, part[3]),
+                 *proto = mdl_nccl_name_find (mdl_proto_names, part[4]);
+  if (op == NULL || algo == NULL || proto == NULL || last < first || last > 1024)
     return;
-  thread->chosen = ranks >= reader->found.ranks && ranks > 1 && nodes > 0 && nodes <= ranks && thread->graph[CAL_GRAPH_RING].set;
-  if (thread->chosen && ranks > reader->found.ranks) {
-    memcpy (reader->found.graph, thread->graph, sizeof reader->found.graph);
-    reader->found.ranks = ranks;
-    reader->found.nodes = nodes;
-    reader->found.gpus = local;
-    reader->found.coll_channels = reader->found.p2p_channels = 0;
-  }
-  memset (thread->graph, 0, sizeof thread->graph);
-}
-
-static void
-read_choice (Reader *reader, const char *text)
-{
-  char function[24], algo[24], proto[24];
-  double bytes;
-  unsigned first, last;
-  if (!take_word (&text, "", function, sizeof function) || !take_number (&text, ": ", 1e18, &bytes) ||
-      !take_word (&text, " Bytes -> Algo ", algo, sizeof algo) || !take_word (&text, " proto ", proto, sizeof proto) ||
-      !take_count (&text, " channel{Lo..Hi}={", &first) || !take_count (&text, "..", &last))
-    return;
-  const BaseName *op = base_name_find (mdl_op_nccl_names, function), *a = mdl_nccl_name_find (mdl_algo_names, algo),
-                 *p = mdl_nccl_name_find (mdl_proto_names, proto);
-  if (op == NULL || a == NULL || p == NULL || last < first || last > 1024)
-    return;
-  char *key = g_strdup_printf ("%d %.0f", op->code, bytes);
-  if (!g_hash_table_add (reader->seen, key))
+  if (reader->choices == NULL || !g_hash_table_add (reader->seen, g_strdup_printf ("%d %s", op->code, part[2])))
     return;
   CalChoice choice = { .op = (MdlOp)op->code,
-                       .bytes = (guint64)bytes,
-                       .algo = (MdlAlgo)a->code,
-                       .proto = (MdlProto)p->code,
+                       .bytes = g_ascii_strtoull (part[2], NULL, 10),
+                       .algo = (MdlAlgo)algo->code,
+                       .proto = (MdlProto)proto->code,
                        .channels = last - first + 1,
                        .ranks = reader->found.ranks };
   g_array_append_val (reader->choices, choice);
 }
 
 static void
-read_line (Reader *reader, char *line)
+read_pattern (Reader *reader, Thread *thread, char *const *part)
+{
+  (void)reader;
+  unsigned channels = count_of (part[2]);
+  CalGraphKind kind = cal_graph_of (count_of (part[1]), thread->graph);
+  if (kind == CAL_GRAPH_N || channels > 1024 || !cal_is_path (part[5]) || !cal_is_path (part[6]))
+    return;
+  CalGraph *graph = &thread->graph[kind];
+  *graph = (CalGraph){ .set = TRUE,
+                       .channels = channels,
+                       .intra_GBps = g_ascii_strtod (part[3], NULL),
+                       .inter_GBps = g_ascii_strtod (part[4], NULL),
+                       .same = count_of (part[7]) != 0 };
+  g_strlcpy (graph->intra, part[5], sizeof graph->intra);
+  g_strlcpy (graph->inter, part[6], sizeof graph->inter);
+}
+
+static void
+read_communicator (Reader *reader, Thread *thread, char *const *part)
+{
+  unsigned ranks = count_of (part[1]), nodes = count_of (part[2]);
+  thread->chosen = ranks >= reader->found.ranks && ranks > 1 && nodes > 0 && nodes <= ranks && thread->graph[CAL_GRAPH_RING].set;
+  if (thread->chosen && ranks > reader->found.ranks) {
+    memcpy (reader->found.graph, thread->graph, sizeof reader->found.graph);
+    reader->found.ranks = ranks;
+    reader->found.nodes = nodes;
+    reader->found.gpus = count_of (part[3]);
+    reader->found.coll_channels = reader->found.p2p_channels = 0;
+  }
+  memset (thread->graph, 0, sizeof thread->graph);
+}
+
+static void
+read_channels (Reader *reader, Thread *thread, char *const *part)
+{
+  if (!thread->chosen)
+    return;
+  reader->found.coll_channels = MIN (count_of (part[1]), 1024);
+  reader->found.p2p_channels = MIN (count_of (part[2]), 1024);
+}
+
+/* What is read; the first row whose mark a line has is its own. */
+static const struct {
+  const char *mark, *pattern;
+  void (*read) (Reader *reader, Thread *thread, char *const *part);
+} lines[] = {
+  { "NCCL version ", "^NCCL version ([0-9.]{0,23})", read_version },
+  { " Bytes -> Algo ",
+    "^(\\w{1,23}): (\\d{1,18}) Bytes -> Algo (\\w{1,23}) proto (\\w{1,23}) channel{Lo\\.\\.Hi}={(\\d{1,7})\\.\\.(\\d{1,7})\\b",
+    read_choice },
+  { "Pattern ",
+    "^Pattern (\\d{1,7}), crossNic \\d+, nChannels (\\d{1,7}), bw (\\d{1,6}(?:\\.\\d*)?)/(\\d{1,6}(?:\\.\\d*)?), "
+    "type (\\w{1,7})/(\\w{1,7}), sameChannels (\\d+)",
+    read_pattern },
+  { " nRanks ", " rank \\d+ nRanks (\\d{1,7}) nNodes (\\d{1,7}) localRanks (\\d{1,7})\\b", read_communicator },
+  { " coll channels, ", "^(\\d{1,7}) coll channels, \\d+ collnet channels, \\d+ nvls channels, (\\d{1,7})\\b", read_channels },
+};
+
+static Thread *
+thread_of (Reader *reader, const char *prefix)
+{
+  Thread *thread = g_hash_table_lookup (reader->threads, prefix);
+  if (thread == NULL) {
+    thread = g_new0 (Thread, 1);
+    g_hash_table_insert (reader->threads, g_strdup (prefix), thread);
+  }
+  return thread;
+}
+
+static void
+read_line (Reader *reader, GRegex *const *regex, char *line)
 {
   char *text = strstr (line, MARK);
   if (text == NULL)
     return;
   *text = '\0';
   text += strlen (MARK);
-  const char *at = text;
-  unsigned coll, collnet, nvls, p2p;
-  if (g_str_has_prefix (text, "NCCL version ") && *reader->found.version == '\0') {
-    gsize n = strspn (text + strlen ("NCCL version "), "0123456789.");
-    g_strlcpy (reader->found.version, text + strlen ("NCCL version "), MIN (n + 1, sizeof reader->found.version));
-  } else if (strstr (text, " Bytes -> Algo ") != NULL && reader->choices != NULL)
-    read_choice (reader, text);
-  else if (g_str_has_prefix (text, "Pattern ") || strstr (text, " nRanks ") != NULL || strstr (text, " coll channels, ") != NULL) {
-    Thread *thread = g_hash_table_lookup (reader->threads, line);
-    if (thread == NULL) {
-      thread = g_new0 (Thread, 1);
-      g_hash_table_insert (reader->threads, g_strdup (line), thread);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    if (strstr (text, lines[i].mark) == NULL)
+      continue;
+    g_autoptr (GMatchInfo) match = NULL;
+    if (g_regex_match (regex[i], text, (GRegexMatchFlags)0, &match)) {
+      g_auto (GStrv) part = g_match_info_fetch_all (match);
+      lines[i].read (reader, thread_of (reader, line), part);
     }
-    if (g_str_has_prefix (text, "Pattern "))
-      read_pattern (text, thread);
-    else if (strstr (text, " nRanks ") != NULL)
-      read_communicator (reader, text, thread);
-    else if (thread->chosen && take_count (&at, "", &coll) && take_count (&at, " coll channels, ", &collnet) &&
-             take_count (&at, " collnet channels, ", &nvls) && take_count (&at, " nvls channels, ", &p2p)) {
-      reader->found.coll_channels = MIN (coll, 1024);
-      reader->found.p2p_channels = MIN (p2p, 1024);
-    }
+    return;
   }
 }
 
+static void
+read_lines (Reader *reader, const CalText *text, unsigned *n_lines)
+{
+  GRegex *regex[G_N_ELEMENTS (lines)];
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    regex[i] = g_regex_new (lines[i].pattern, (GRegexCompileFlags)(G_REGEX_RAW | G_REGEX_OPTIMIZE), (GRegexMatchFlags)0, NULL);
+  g_autoptr (GString) line = g_string_new (NULL);
+  gsize n_B;
+  for (const char *at = text->bytes, *from; (from = cal_next_line (text, &at, &n_B)) != NULL; (*n_lines)++) {
+    g_string_truncate (line, 0);
+    g_string_append_len (line, from, (gssize)MIN (n_B, LINE_MOST));
+    g_strdelimit (line->str, "\r", '\0');
+    read_line (reader, regex, line->str);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    g_regex_unref (regex[i]);
+}
+
 char *
-cal_import_nccl_log (const char *path, const char *bytes, gsize n_B, const char *name, const char *over, GArray *choices,
-                     BaseDiag *warnings, GError **error)
+cal_import_nccl_log (const CalText *text, const char *name, const char *over, GArray *choices, GError **error)
 {
   g_autoptr (GHashTable) threads = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Reader reader = { .path = path, .threads = threads, .seen = seen, .choices = choices };
-  g_autoptr (GString) line = g_string_new (NULL);
-  for (const char *at = bytes, *end = bytes + n_B; at < end;) {
-    const char *stop = memchr (at, '\n', (gsize)(end - at));
-    stop = stop != NULL ? stop : end;
-    g_string_truncate (line, 0);
-    g_string_append_len (line, at, MIN (stop - at, 4096)); /* no line that is read is as long */
-    g_strdelimit (line->str, "\r", '\0');
-    read_line (&reader, line->str);
-    reader.line++;
-    at = stop + 1;
-  }
+  Reader reader = { .threads = threads, .seen = seen, .choices = choices };
+  unsigned n_lines = 0;
+  read_lines (&reader, text, &n_lines);
   if (reader.found.ranks < 2) {
-    g_set_error (
-        error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-        "%s:%u: the log ends without a communicator of two ranks and its graphs ('Pattern …', 'comm … nRanks …'); they are "
-        "logged with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING",
-        path, MAX (reader.line, 1));
+    cal_fail (
+        text, CAL_LINE (MAX (n_lines, 1)), error,
+        "the log ends without a communicator of two ranks and its graphs ('Pattern …', 'comm … nRanks …'); they are logged with "
+        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING");
     return NULL;
   }
   for (guint i = 0; choices != NULL && i < choices->len; i++)
     g_array_index (choices, CalChoice, i).ranks = reader.found.ranks;
-  if (warnings != NULL && reader.found.coll_channels == 0)
-    base_diag_warn (warnings, BASE_MARK_NONE, "the log does not tell the channels in use ('… coll channels'); INIT logs them");
+  if (text->warnings != NULL && reader.found.coll_channels == 0)
+    base_diag_warn (text->warnings, BASE_MARK_NONE,
+                    "the log does not tell the channels in use ('… coll channels'); INIT logs them");
   return cal_import_write (&reader.found, "a debug log", name, over);
 }

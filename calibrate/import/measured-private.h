@@ -37,6 +37,8 @@ void cal_note_clear (CalNote *note);
 
 /* Behind a byte order mark. */
 gsize cal_text_start (const CalText *text);
+/* The line that begins at *at, of n_B bytes without its end; *at moves to the next one. NULL: the text ends there. */
+const char *cal_next_line (const CalText *text, const char **at, gsize *n_B);
 /* The words of a line, between blanks; `words` points into `line`, which is cut up. Returned: how many, at most `most`. */
 #define CAL_MAX_WORDS 2048
 guint cal_words (char *line, char **words, guint most);

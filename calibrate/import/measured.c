@@ -107,24 +107,34 @@ cal_text_start (const CalText *text)
   return text->n_B >= n && memcmp (text->bytes, byte_order_mark, n) == 0 ? n : 0;
 }
 
+const char *
+cal_next_line (const CalText *text, const char **at, gsize *n_B)
+{
+  const char *line = *at, *end = text->bytes + text->n_B;
+  if (line >= end)
+    return NULL;
+  const char *stop = memchr (line, '\n', (gsize)(end - line));
+  *n_B = (gsize)((stop != NULL ? stop : end) - line);
+  *at = stop != NULL ? stop + 1 : end;
+  return line;
+}
+
 gboolean
 cal_import_lines (void *reader, const CalText *text, gboolean (*visit) (void *reader, char *line, unsigned number, GError **error),
                   GError **error)
 {
-  const char *from = text->bytes + cal_text_start (text), *end = text->bytes + text->n_B,
-             *nul = memchr (text->bytes, '\0', text->n_B);
+  const char *at = text->bytes + cal_text_start (text), *from, *nul = memchr (text->bytes, '\0', text->n_B);
   unsigned number = 1;
+  gsize n_B;
   if (nul != NULL) {
     for (const char *p = text->bytes; p < nul; p++)
       number += *p == '\n';
     return cal_fail (text, CAL_LINE (number), error, "a NUL byte; a text file in ASCII or UTF-8 is accepted");
   }
   g_autoptr (GString) line = g_string_new (NULL);
-  for (const char *stop; from < end; from = stop + 1, number++) {
-    stop = memchr (from, '\n', (gsize)(end - from));
-    stop = stop != NULL ? stop : end;
+  for (; (from = cal_next_line (text, &at, &n_B)) != NULL; number++) {
     g_string_truncate (line, 0);
-    g_string_append_len (line, from, stop - from - (stop > from && stop[-1] == '\r'));
+    g_string_append_len (line, from, (gssize)(n_B - (n_B > 0 && from[n_B - 1] == '\r')));
     if (!visit (reader, line->str, number, error))
       return FALSE;
   }

@@ -85,37 +85,46 @@ end_of (End end, int row, int column)
   return end == ROW ? row : end == COLUMN ? column : CAL_HOST;
 }
 
-/* `cell` of a matrix; `row` and `column` are devices. FALSE and *error: it is neither a number nor N/A. */
+/* Of a matrix; `row` and `column` are devices. */
+typedef struct {
+  CalPlace place;
+  const char *kind, *text;
+  gboolean latency;
+  int row, column;
+} Cell;
+
+/* Adds it to *sum. FALSE and *error: it is neither a number nor N/A. */
 static gboolean
-add_cell (CalImport *reader, CalPlace place, const char *kind, gboolean latency, const char *cell, int row, int column, double *sum,
-          GError **error)
+add_cell (CalImport *reader, const Cell *cell, double *sum, GError **error)
 {
   double value, half;
   guint which;
-  if (strcmp (cell, "N/A") == 0)
+  if (strcmp (cell->text, "N/A") == 0)
     return TRUE;
-  if (!cal_decimal (cell, &value, &half)) {
-    g_autofree char *shown = cal_shown (cell);
-    return cal_fail (reader->text, place, error, "'%s' in a matrix of nvbandwidth; a number or N/A is accepted", shown);
+  if (!cal_decimal (cell->text, &value, &half)) {
+    g_autofree char *shown = cal_shown (cell->text);
+    return cal_fail (reader->text, cell->place, error, "'%s' in a matrix of nvbandwidth; a number or N/A is accepted", shown);
   }
   if (!(value > 0) || !isfinite (value)) {
-    cal_note (&reader->note[LEFT], reader->text, place, "%g in row %d, column %d of the matrix is no measurement: left out", value,
-              row, column);
+    cal_note (&reader->note[LEFT], reader->text, cell->place, "%g in row %d, column %d of the matrix is no measurement: left out",
+              value, cell->row, cell->column);
     return TRUE;
   }
   *sum += value;
-  if (!find_test (kind, &which)) {
-    g_autofree char *shown = cal_shown (kind);
-    cal_note (&reader->note[UNKNOWN], reader->text, place, "test '%s' is not known, nor which way it copies: left out", shown);
+  if (!find_test (cell->kind, &which)) {
+    g_autofree char *shown = cal_shown (cell->kind);
+    cal_note (&reader->note[UNKNOWN], reader->text, cell->place, "test '%s' is not known, nor which way it copies: left out",
+              shown);
     return TRUE;
   }
-  gboolean back = g_str_has_suffix (kind, "_read2") || g_str_has_suffix (kind, "_write2"); /* the copy the other way */
-  CalCopy copy = { .kind = kind,
-                   .src = end_of (back ? tests[which].dst : tests[which].src, row, column),
-                   .dst = end_of (back ? tests[which].src : tests[which].dst, row, column),
-                   .latency = latency,
-                   .value = latency ? value * NS : value,
-                   .copies = copies_of (kind) };
+  gboolean back = g_str_has_suffix (cell->kind, "_read2") || g_str_has_suffix (cell->kind, "_write2"); /* the copy the other way */
+  End src = back ? tests[which].dst : tests[which].src, dst = back ? tests[which].src : tests[which].dst;
+  CalCopy copy = { .kind = cell->kind,
+                   .src = end_of (src, cell->row, cell->column),
+                   .dst = end_of (dst, cell->row, cell->column),
+                   .latency = cell->latency,
+                   .value = cell->latency ? value * NS : value,
+                   .copies = copies_of (cell->kind) };
   cal_copy_write (reader, &copy);
   return TRUE;
 }
@@ -189,10 +198,13 @@ write_matrix (CalImport *reader, Matrix *matrix, const char *kind, const char *s
   double sum = 0, told, half;
   for (guint r = 0; r < matrix->lines->len; r++)
     for (guint c = 0; c < matrix->n_columns; c++) {
-      int row, column = (int)c;
-      row_devices (matrix->labels->pdata[r], &row, &column);
-      if (!add_cell (reader, CAL_LINE (g_array_index (matrix->lines, unsigned, r)), kind, matrix->latency,
-                     matrix->cells->pdata[r * matrix->n_columns + c], row, column, &sum, error))
+      Cell cell = { .place = CAL_LINE (g_array_index (matrix->lines, unsigned, r)),
+                    .kind = kind,
+                    .text = matrix->cells->pdata[r * matrix->n_columns + c],
+                    .latency = matrix->latency,
+                    .column = (int)c };
+      row_devices (matrix->labels->pdata[r], &cell.row, &cell.column);
+      if (!add_cell (reader, &cell, &sum, error))
         return FALSE;
     }
   double slack = TEXT_HALF * (matrix->cells->len + 1);
@@ -315,17 +327,22 @@ read_matrix (CalImport *reader, const char *name, gboolean latency, JsonArray *m
     n_columns = json_array_get_length (row);
     g_autofree char *kind = kind_of_row (name, n_rows, n_columns, r);
     for (guint c = 0; c < n_columns; c++) {
-      JsonNode *cell = json_array_get_element (row, c);
+      JsonNode *element = json_array_get_element (row, c);
       g_autofree char *at = g_strdup_printf ("%s[%u]", path, c);
       char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
       double value, sum = 0;
-      const char *text = base_json_text_of (cell);
-      if (text == NULL && cal_json_number (cell, &value))
+      const char *text = base_json_text_of (element);
+      if (text == NULL && cal_json_number (element, &value))
         g_ascii_dtostr (number, sizeof number, value);
       /* a bisection has a row a process, and copies to the one half of them further on */
       gboolean bisect = strstr (name, "bisect") != NULL;
-      if (!add_cell (reader, CAL_AT (at), kind, latency, text != NULL ? text : number, (int)(bisect ? r : r % n_columns),
-                     (int)(bisect ? (r + n_rows / 2) % n_rows : c), &sum, error))
+      const Cell it = { .place = CAL_AT (at),
+                        .kind = kind,
+                        .text = text != NULL ? text : number,
+                        .latency = latency,
+                        .row = (int)(bisect ? r : r % n_columns),
+                        .column = (int)(bisect ? (r + n_rows / 2) % n_rows : c) };
+      if (!add_cell (reader, &it, &sum, error))
         return FALSE;
     }
   }

@@ -14,23 +14,19 @@ static const double X_TOLERANCE = 1e-4, F_TOLERANCE = 1e-7;
 /* An eigenvalue of the scaled normal matrix below this part of the largest counts as 0. */
 static const double RANK_TOLERANCE = 1e-9;
 
-typedef struct {
-  CalCost f;
-  void *user;
-} Objective;
-
 static double
 objective (unsigned n, const double *x, double *gradient, void *data)
 {
-  const Objective *o = data;
+  const CalCost *cost = data;
   (void)gradient; /* BOBYQA asks for none */
-  return o->f (o->user, x, n);
+  return cost->f (cost->user, x, n);
 }
 
 gboolean
-cal_minimise (CalCost f, void *user, double *x, const double *lo, const double *hi, guint n, guint most, GError **error)
+cal_minimise (const CalCost *cost, double *x, GError **error)
 {
-  Objective o = { f, user };
+  const double *lo = cost->lo, *hi = cost->hi;
+  guint n = cost->n;
   for (guint i = 0; i < n; i++) { /* NLopt's first step is as long as the way to the nearest end, unless x is there */
     x[i] = x[i] - lo[i] < X_TOLERANCE ? lo[i] : x[i];
     x[i] = hi[i] - x[i] < X_TOLERANCE ? hi[i] : x[i];
@@ -38,12 +34,12 @@ cal_minimise (CalCost f, void *user, double *x, const double *lo, const double *
   /* BOBYQA wants two variables; one is searched by the simplex method. */
   nlopt_opt opt = nlopt_create (n > 1 ? NLOPT_LN_BOBYQA : NLOPT_LN_NELDERMEAD, n);
   double least;
-  nlopt_set_min_objective (opt, objective, &o);
+  nlopt_set_min_objective (opt, objective, (void *)(gpointer)cost);
   nlopt_set_lower_bounds (opt, lo);
   nlopt_set_upper_bounds (opt, hi);
   nlopt_set_xtol_rel (opt, X_TOLERANCE);
   nlopt_set_ftol_rel (opt, F_TOLERANCE);
-  nlopt_set_maxeval (opt, (int)most);
+  nlopt_set_maxeval (opt, (int)cost->most);
   nlopt_result status = nlopt_optimize (opt, x, &least);
   nlopt_destroy (opt);
   if (status < 0 && status != NLOPT_ROUNDOFF_LIMITED) {

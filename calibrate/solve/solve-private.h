@@ -17,10 +17,15 @@ extern const CalStageSpec cal_stages[]; /* ends with name NULL */
 
 gboolean cal_stage_takes (const CalStageSpec *stage, const CalFitPoint *point);
 
-/* Least value of f over n variables between lo and hi from x on, which is replaced. FALSE when NLopt fails for another reason than
- * rounding. */
-typedef double (*CalCost) (void *user, const double *x, guint n);
-gboolean cal_minimise (CalCost f, void *user, double *x, const double *lo, const double *hi, guint n, guint most, GError **error);
+/* A function of n variables between lo and hi; at most so many calls of it. */
+typedef struct {
+  double (*f) (void *user, const double *x, guint n);
+  void *user;
+  guint n, most;
+  const double *lo, *hi;
+} CalCost;
+/* Its least value from x on, which is replaced. FALSE when NLopt fails for another reason than rounding. */
+gboolean cal_minimise (const CalCost *cost, double *x, GError **error);
 
 /* Standard errors of n variables: sqrt of the diagonal of s^2 (J' W J)^-1; J is m x n by rows, w of m weights. INFINITY for
  * variables that the rows do not determine. */

@@ -157,9 +157,10 @@ solve_once (Solve *s, double *x, GError **error)
     hi[c] = fmin (log (FURTHEST), isfinite (constant->max) ? log (constant->max / constant->before) : HUGE_VAL);
     x[c] = CLAMP (x[c], lo[c], hi[c]);
   }
+  const CalCost of = { cost, s, s->n, EVALUATIONS_EACH * s->n, lo, hi };
   /* BOBYQA's trust region shrinks around kinks: once more from where it came to. */
   for (unsigned round = 0; round < 2; round++)
-    if (!cal_minimise (cost, s, x, lo, hi, s->n, EVALUATIONS_EACH * s->n, error))
+    if (!cal_minimise (&of, x, error))
       return FALSE;
   put (s, x);
   for (guint c = s->n; c-- > 0;)

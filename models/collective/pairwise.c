@@ -28,7 +28,7 @@
  * LL), src/graph/paths.cc:ncclTopoComputeP2pChannels (p), src/include/channel.h:ncclP2pChannelBaseForRound and
  * src/include/device.h:ncclP2pChannelForPart (peers beside each other, so that w is even), src/device/sendrecv.h (threads),
  * src/proxy.cc:progressOps (one thread). Rates: measured, see docs/models.md.
- * Valid: equal parts for every peer. Check: test_models_coll, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
+ * Valid: equal parts for every peer. Check: test_models_pairs, accuracy_models_others (all-to-all on A100, H100, H200, B200). */
 #include <math.h>
 
 #include "collective/terms-private.h"

@@ -38,7 +38,8 @@
  * overlap, latencies and rates: measured, see docs/models.md.
  * Valid: equal ranks; within calibrated sizes as its error band says. Saw-tooth of whole channels and grains below 16 B a rank
  * left out.
- * Check: test_models_coll (plain: 4 ranks, 1 us, 1 GB/s, 4 GB: 6.000006 s); law_models_coll; accuracy_models_h200. */
+ * Check: test_models_coll (plain: 4 ranks, 1 us, 1 GB/s, 4 GB: 6.000006 s), test_models_ring, law_models_coll,
+ * accuracy_models_h200. */
 #include <math.h>
 
 #include "collective/terms-private.h"

@@ -16,7 +16,7 @@
 void
 mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory, MdlKernelCost *cost)
 {
-  const MdlMemorySpec *spec = &kernels->memory;
+  const MdlMemoryKernelSpec *spec = &kernels->memory;
   mdl_kernel_open (gpu, memory->terse, cost);
   double bytes_B = memory->read_B + memory->written_B;
   if (bytes_B <= 0.0)

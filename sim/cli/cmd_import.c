@@ -181,25 +181,23 @@ import_slurm (Cli *cli, const Flags *flags, const CluImport *input, GError **err
 
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
 static char *
-convert (Cli *cli, const Flags *flags, const char *kind, const char *path, const char *bytes, gsize n_B, const char *name,
-         BaseDiag *diag, GError **error)
+convert (Cli *cli, const Flags *flags, const char *kind, const CalText *text, const char *name, GError **error)
 {
-  const CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = diag };
   if (cli_import_is_measured (kind))
-    return cli_import_measured (cli, kind, &flags->measured, &text, error);
-  const CluImport topology = { path, bytes, n_B, name, flags->gpu, cli->lookup, diag };
+    return cli_import_measured (cli, kind, &flags->measured, text, error);
+  const CluImport topology = { text->path, text->bytes, text->n_B, name, flags->gpu, cli->lookup, text->warnings };
   if (g_str_equal (kind, kinds[NCCL_TOPO]))
     return clu_import_nccl_topo (&topology, error);
   if (g_str_equal (kind, kinds[SMI_TOPO]))
     return clu_import_nvidia_smi_topo (&topology, error);
   if (g_str_equal (kind, kinds[HF_CONFIG]))
-    return import_hf_config (cli, flags, path, bytes, n_B, diag, error);
+    return import_hf_config (cli, flags, text->path, text->bytes, text->n_B, text->warnings, error);
   if (g_str_equal (kind, kinds[SLURM]))
     return import_slurm (cli, flags, &topology, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
-    return cal_import_nccl_graph (path, bytes, n_B, name, flags->gpu, diag, error);
+    return cal_import_nccl_graph (text, name, flags->gpu, error);
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
-  g_autofree char *yaml = cal_import_nccl_log (path, bytes, n_B, name, flags->gpu, choices, diag, error);
+  g_autofree char *yaml = cal_import_nccl_log (text, name, flags->gpu, choices, error);
   return yaml != NULL && write_choices (cli, flags, choices, error) ? g_steal_pointer (&yaml) : NULL;
 }
 
@@ -224,7 +222,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_ptr_array_add (cli->read, g_strdup (words[1]));
   g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  g_autofree char *answer = convert (cli, flags, words[0], path, bytes, n_B, name, diag, error);
+  g_autofree char *answer = convert (cli, flags, words[0], &(CalText){ path, bytes, n_B, diag }, name, error);
   cli_warn_all (cli, diag);
   if (answer == NULL)
     return FALSE;

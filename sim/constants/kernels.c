@@ -62,12 +62,12 @@ static SCHEMA (starts_schema, "starts", "What bytes do not hide, by kind.",
                NUM_AS (MdlMemoryStarts, "adam", at[MDL_MEMORY_ADAM], TIME, "optimizers"));
 
 static SCHEMA (memory_schema, "memory", "Kernels bound by memory.",
-               NUM (MdlMemorySpec, share, RATIO, "of the GPU's memory_efficiency, where as much is read as written", .min = "1 %",
-                    .max = "1.2", .required = TRUE),
-               NUM (MdlMemorySpec, reads, RATIO, "more, of it, were there reads alone", .max = "33 %"),
-               NUM (MdlMemorySpec, cache, BYTES, "of the L2 that the next kernel may find"),
-               NUM (MdlMemorySpec, cache_rate, NUMBER, "of it, times the memory's"),
-               MAP (MdlMemorySpec, start, &starts_schema, "by kind"));
+               NUM (MdlMemoryKernelSpec, share, RATIO, "of the GPU's memory_efficiency, where as much is read as written",
+                    .min = "1 %", .max = "1.2", .required = TRUE),
+               NUM (MdlMemoryKernelSpec, reads, RATIO, "more, of it, were there reads alone", .max = "33 %"),
+               NUM (MdlMemoryKernelSpec, cache, BYTES, "of the L2 that the next kernel may find"),
+               NUM (MdlMemoryKernelSpec, cache_rate, NUMBER, "of it, times the memory's"),
+               MAP (MdlMemoryKernelSpec, start, &starts_schema, "by kind"));
 
 static SCHEMA (launch_schema, "launch", "Launching.",
                NUM_AS (MdlLaunchSpec, "kernel", at[MDL_LAUNCH_COST_KERNEL], TIME, "host: queueing a kernel"),

@@ -20,10 +20,10 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   GError *error = NULL;
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
-  char *yaml = cal_import_nccl_log ("fuzz.txt", (const char *)data, size, "n", "o", choices, NULL, &error);
+  char *yaml = cal_import_nccl_log (&(CalText){ "fuzz.txt", (const char *)data, size, NULL }, "n", "o", choices, &error);
   check (yaml, error);
   error = NULL;
-  yaml = cal_import_nccl_graph ("fuzz.xml", (const char *)data, size, "n", "o", NULL, &error);
+  yaml = cal_import_nccl_graph (&(CalText){ "fuzz.xml", (const char *)data, size, NULL }, "n", "o", &error);
   check (yaml, error);
   return 0;
 }

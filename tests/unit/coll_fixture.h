@@ -36,6 +36,18 @@ question (MdlOp op, double size_B, unsigned n)
                             .switched = TRUE };
 }
 
+/* A plugin's link class, on 2 nodes of 4. */
+static inline MdlCollQuestion
+plugged_question (MdlOp op, double size_B)
+{
+  MdlCollQuestion q = question (op, size_B, 8);
+  q.n_nodes = 2;
+  q.ranks_per_node = 4;
+  q.n_nics = 4;
+  q.network = "efa2";
+  return q;
+}
+
 /* Round numbers: one channel, nothing limits but the links, wire 2 for LL. */
 static inline MdlLibrary
 simple_library (void)

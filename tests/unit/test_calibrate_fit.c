@@ -22,11 +22,11 @@ static void
 the_least_cost_is_found_within_bounds (void)
 {
   double x[] = { 0, 0 }, lo[] = { -10, -10 }, hi[] = { 10, 2 };
-  TEST_TRUE (cal_minimise (bowl, NULL, x, lo, hi, 2, 500, NULL));
+  TEST_TRUE (cal_minimise (&(CalCost){ bowl, NULL, 2, 500, lo, hi }, x, NULL));
   TEST_NEAR (x[0], 1, 1e-3);
   TEST_NEAR (x[1], 2, 1e-6); /* its bound */
   double one[] = { 0 };
-  TEST_TRUE (cal_minimise (bowl, NULL, one, lo, hi, 1, 500, NULL));
+  TEST_TRUE (cal_minimise (&(CalCost){ bowl, NULL, 1, 500, lo, hi }, one, NULL));
   TEST_NEAR (one[0], 1, 1e-3);
 }
 

@@ -20,7 +20,7 @@ read_file (const char *name, gsize *n_B)
 static char *
 import_log (const char *text, GArray *choices, GError **error)
 {
-  return cal_import_nccl_log ("log.txt", text, strlen (text), "node", "h200_sxm", choices, NULL, error);
+  return cal_import_nccl_log (&(CalText){ "log.txt", text, strlen (text), NULL }, "node", "h200_sxm", choices, error);
 }
 
 static void
@@ -93,7 +93,7 @@ a_graph_dump_gives_the_same_graphs (void)
   g_autofree char *text = read_file ("h200x4_graph.xml", &n_B);
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autofree char *yaml = cal_import_nccl_graph ("g.xml", text, n_B, "node", "h200_sxm", warnings, &error);
+  g_autofree char *yaml = cal_import_nccl_graph (&(CalText){ "g.xml", text, n_B, warnings }, "node", "h200_sxm", &error);
   g_assert_nonnull (yaml);
   TEST_HAS (yaml,
             "    gpus: 4\n    ring: {channels: 12, intra: 30 GB/s, inter: 30 GB/s, path_intra: NVL, path_inter: PIX, same: yes}\n");
@@ -115,7 +115,7 @@ a_bad_dump_is_refused_with_its_place (void)
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    TEST_TRUE (cal_import_nccl_graph ("g.xml", rows[i].xml, strlen (rows[i].xml), "n", "o", NULL, &error) == NULL);
+    TEST_TRUE (cal_import_nccl_graph (&(CalText){ "g.xml", rows[i].xml, strlen (rows[i].xml), NULL }, "n", "o", &error) == NULL);
     gboolean ok = error != NULL && g_str_has_prefix (error->message, rows[i].message);
     if (!ok)
       g_printerr ("%s\n", error != NULL ? error->message : "no error");
@@ -129,7 +129,7 @@ imported_graphs_stand_in_place_of_those_found_where_they_fit (void)
   gsize n_B;
   g_autofree char *text = read_file ("h200x4_shm_graph.xml", &n_B);
   g_autoptr (GError) error = NULL;
-  g_autofree char *yaml = cal_import_nccl_graph ("g.xml", text, n_B, "node", "h200_sxm", NULL, &error);
+  g_autofree char *yaml = cal_import_nccl_graph (&(CalText){ "g.xml", text, n_B, NULL }, "node", "h200_sxm", &error);
   g_autofree char *folder = g_dir_make_tmp (NULL, NULL), *path = g_build_filename (folder, "node.yaml", NULL);
   TEST_TRUE (g_file_set_contents (path, yaml, -1, NULL));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);

@@ -8,6 +8,14 @@
 
 G_BEGIN_DECLS
 
+/* A file that is imported. */
+typedef struct {
+  const char *path; /* as messages name it */
+  const char *bytes;
+  gsize n_B;
+  BaseDiag *warnings; /* of NCCL's words: NULL, and nothing is said */
+} CalText;
+
 /* One line of a log: what NCCL took. */
 typedef struct {
   MdlOp op;
@@ -21,12 +29,10 @@ typedef struct {
  * several communicators the largest counts. `name`: of the calibration; `over`: the calibration that it stands over, usually the
  * GPU type. `choices` (may be NULL): CalChoice of each operation and size once, in the order of the file. Returned: full, a
  * calibration file; NULL and *error (BASE_ERROR_INPUT, with file and line) on failure. */
-char *cal_import_nccl_log (const char *path, const char *bytes, gsize n_B, const char *name, const char *over, GArray *choices,
-                           BaseDiag *warnings, GError **error);
+char *cal_import_nccl_log (const CalText *text, const char *name, const char *over, GArray *choices, GError **error);
 
 /* The same of the XML that NCCL_GRAPH_DUMP_FILE names. It tells neither the version, nor the nodes, nor the channels in use. */
-char *cal_import_nccl_graph (const char *path, const char *bytes, gsize n_B, const char *name, const char *over, BaseDiag *warnings,
-                             GError **error);
+char *cal_import_nccl_graph (const CalText *text, const char *name, const char *over, GError **error);
 
 G_END_DECLS
 

@@ -4,17 +4,9 @@
 #ifndef CALIBRATE_IMPORT_MEASURED_H
 #define CALIBRATE_IMPORT_MEASURED_H
 
-#include "base/diag.h"
-#include "models/op.h"
+#include "calibrate/import.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  const char *path; /* as messages name it */
-  const char *bytes;
-  gsize n_B;
-  BaseDiag *warnings;
-} CalText;
 
 /* What the caller says of a file, most of it of nccl-tests'; -1, 0 and NULL: the file says it, or nobody does. */
 typedef struct {

@@ -203,17 +203,25 @@ __launch_bounds__ (THREADS) attention_kernel (const unsigned char *q_all, const 
 #endif
 }
 
+/* A set of arrays, and what was made of it. */
+typedef struct {
+  const __nv_bfloat16 *array[N_ARRAYS];
+  int heads, length;
+  bool causal;
+} Checked;
+
 /* One block a query, one thread an element of the head: the same in fp32 and double, all scores at once. */
 static __global__ void
-__launch_bounds__ (HEAD) attention_check_kernel (const __nv_bfloat16 *q, const __nv_bfloat16 *k, const __nv_bfloat16 *v,
-                                                 const __nv_bfloat16 *o, int heads, int length, bool causal, double *norms)
+__launch_bounds__ (HEAD) attention_check_kernel (Checked is, double *norms)
 {
+  const __nv_bfloat16 *q = is.array[0], *k = is.array[1], *v = is.array[2], *o = is.array[3];
+  const unsigned length = (unsigned)is.length;
   __shared__ float weight[LENGTH_MOST];
   /* An odd step, far from simple fractions of the lengths, which are powers of two: queries from all over the sequence and all
    * places of a tile. */
-  const unsigned query = blockIdx.x * 5081u % (unsigned)length, head = blockIdx.x * 7u % (unsigned)heads;
-  const size_t head_at = (size_t)head * (size_t)length * HEAD, query_at = head_at + (size_t)query * HEAD;
-  const unsigned n = causal ? query + 1 : (unsigned)length;
+  const unsigned query = blockIdx.x * 5081u % length, head = blockIdx.x * 7u % (unsigned)is.heads;
+  const size_t head_at = (size_t)head * length * HEAD, query_at = head_at + (size_t)query * HEAD;
+  const unsigned n = is.causal ? query + 1 : length;
   for (unsigned key = threadIdx.x; key < n; key += HEAD) {
     float sum = 0;
     for (unsigned i = 0; i < HEAD; i++)
@@ -258,12 +266,13 @@ attention_check (ComputeAttention *u)
 {
   double norms[2] = { NAN, NAN };
   cudaStream_t stream = u->device->on.stream;
+  Checked is = { {}, u->heads, u->length, u->causal };
+  for (unsigned i = 0; i < N_ARRAYS; i++)
+    is.array[i] = (const __nv_bfloat16 *)array (u, 0, i);
   if (!PROBE_CUDA (cudaMemsetAsync (u->norms, 0, sizeof norms, stream)) ||
       !PROBE_CUDA (cudaMemsetAsync (array (u, 0, 3), 0xff, u->array_B, stream)) || !compute_attention_launch (u, 0))
     return false;
-  attention_check_kernel<<<CHECKED_N, HEAD, 0, stream>>> (
-      (const __nv_bfloat16 *)array (u, 0, 0), (const __nv_bfloat16 *)array (u, 0, 1), (const __nv_bfloat16 *)array (u, 0, 2),
-      (const __nv_bfloat16 *)array (u, 0, 3), u->heads, u->length, u->causal, u->norms);
+  attention_check_kernel<<<CHECKED_N, HEAD, 0, stream>>> (is, u->norms);
   return PROBE_CUDA (cudaGetLastError ()) &&
          PROBE_CUDA (cudaMemcpyAsync (norms, u->norms, sizeof norms, cudaMemcpyDeviceToHost, stream)) &&
          PROBE_CUDA (cudaStreamSynchronize (stream)) && compute_is_right (sqrt (norms[0] / norms[1]), TOLERANCE);

@@ -71,7 +71,7 @@ typedef struct {
   BaseNum cache;     /* B of the L2 that the next kernel may find */
   BaseNum cache_rate; /* times memory's */
   MdlMemoryStarts start;
-} MdlMemorySpec;
+} MdlMemoryKernelSpec;
 
 typedef struct {
   BaseHead head;
@@ -84,7 +84,7 @@ struct MdlKernels {
   MdlPowerSpec power;
   MdlGemmSpec gemm;
   MdlAttentionSpec attention;
-  MdlMemorySpec memory;
+  MdlMemoryKernelSpec memory;
   MdlLaunchSpec launch;
 };
 
