@@ -4,24 +4,36 @@
 
 #include <string.h>
 
+/* A cell of a table holds no more names than these when the list below the table holds them too. */
+#define MOST_NAMES_IN_CELL 4
+
 static gboolean
 embeds (const BaseField *field)
 {
   return field->kind == BASE_FIELD_MAP || field->kind == BASE_FIELD_LIST || field->kind == BASE_FIELD_REF;
 }
 
-/* Returned: the container, in order of first mention. */
-static GPtrArray *
-collect (const BaseSchema *schema)
+/* Appends a schema and all that it embeds, in order of first mention, without those that are there. */
+static void
+collect_into (GPtrArray *all, const BaseSchema *schema)
 {
-  GPtrArray *all = g_ptr_array_new ();
-  g_ptr_array_add (all, (void *)schema);
-  for (unsigned i = 0; i < all->len; i++) {
+  unsigned i = all->len;
+  if (!g_ptr_array_find (all, schema, NULL))
+    g_ptr_array_add (all, (void *)schema);
+  for (; i < all->len; i++) {
     const BaseSchema *one = all->pdata[i];
     for (const BaseField *field = one->fields; field->key != NULL; field++)
       if (field->sub != NULL && !g_ptr_array_find (all, field->sub, NULL))
         g_ptr_array_add (all, (void *)field->sub);
   }
+}
+
+/* Returned: the container. */
+static GPtrArray *
+collect (const BaseSchema *schema)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  collect_into (all, schema);
   return all;
 }
 
@@ -49,6 +61,17 @@ append_link (GString *out, const BaseSchema *schema)
   g_string_append_c (out, ')');
 }
 
+/* How many names a field accepts, if they have explanations, which are listed below the table; else 0. */
+static unsigned
+n_explained (const BaseField *field)
+{
+  unsigned n = 0;
+  gboolean explained = FALSE;
+  for (const BaseName *name = field->names; name->name != NULL; name++, n++)
+    explained = explained || (name->help != NULL && name->help[0] != '\0');
+  return explained ? n : 0;
+}
+
 /* Only a number with a unit needs an example of how it is written. */
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
@@ -66,8 +89,34 @@ append_number (GString *out, const BaseField *field, gboolean list)
     g_string_append_printf (out, "%s at most %s", separator, field->max);
 }
 
+/* Where the names of an enumeration are listed. */
+typedef struct {
+  const BaseSchema *schema;
+  const BaseField *field;
+} Listed;
+
+/* The names, or where the table or the list is that has them. */
 static void
-append_value (GString *out, const BaseField *field)
+append_choice (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
+{
+  const Listed *first = g_hash_table_lookup (listed, field->names);
+  if (n_explained (field) <= MOST_NAMES_IN_CELL) {
+    for (const BaseName *name = field->names; name->name != NULL; name++)
+      g_string_append_printf (out, "%s`%s`", name == field->names ? "" : ", ", name->name);
+  } else if (first != NULL && first->field != field) {
+    g_string_append_printf (out, "a name, as `%s`", first->field->key);
+    if (first->schema != schema) {
+      g_string_append (out, " of ");
+      append_link (out, first->schema);
+    }
+  } else {
+    g_string_append (out, "a name, see below");
+  }
+}
+
+/* `listed`: by the names of an enumeration, the field that lists them (Listed). */
+static void
+append_value (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
 {
   switch (field->kind) {
     case BASE_FIELD_NUM:
@@ -84,8 +133,7 @@ append_value (GString *out, const BaseField *field)
       g_string_append (out, "`true` or `false`");
       return;
     case BASE_FIELD_ENUM:
-      for (const BaseName *name = field->names; name->name != NULL; name++)
-        g_string_append_printf (out, "%s`%s`", name == field->names ? "" : ", ", name->name);
+      append_choice (out, listed, schema, field);
       return;
     case BASE_FIELD_MAP:
       g_string_append (out, "mapping ");
@@ -108,10 +156,10 @@ append_value (GString *out, const BaseField *field)
 }
 
 static void
-append_row (GString *out, const BaseField *field)
+append_row (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
 {
   g_autoptr (GString) value = g_string_new (NULL);
-  append_value (value, field);
+  append_value (value, listed, schema, field);
   g_string_append_printf (out, "| `%s` | ", field->key);
   append_cell (out, value->str);
   g_string_append (out, " | ");
@@ -124,41 +172,66 @@ append_row (GString *out, const BaseField *field)
   g_string_append (out, " |\n");
 }
 
-/* Names that have an explanation are listed below the table. */
+/* A field whose names have explanations lists them below its table. Of fields with the same names, only the first does. */
 static void
-append_names (GString *out, const BaseField *field)
+find_lists (GHashTable *listed, const BaseSchema *schema)
 {
-  gboolean any = FALSE;
-  for (const BaseName *name = field->names; name->name != NULL; name++)
-    any = any || (name->help != NULL && name->help[0] != '\0');
-  if (!any)
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    if (field->kind == BASE_FIELD_ENUM && n_explained (field) > 1 && !g_hash_table_contains (listed, field->names)) {
+      Listed *first = g_new (Listed, 1);
+      *first = (Listed){ schema, field };
+      g_hash_table_insert (listed, (void *)field->names, first);
+    }
+}
+
+static void
+append_names (GString *out, GHashTable *listed, const BaseField *field)
+{
+  const Listed *first = g_hash_table_lookup (listed, field->names);
+  if (first == NULL || first->field != field)
     return;
   g_string_append_printf (out, "\n`%s`:\n\n", field->key);
   for (const BaseName *name = field->names; name->name != NULL; name++)
     g_string_append_printf (out, "- `%s`%s%s\n", name->name, name->help != NULL ? ": " : "", name->help != NULL ? name->help : "");
 }
 
+static void
+append_section (GString *out, GHashTable *listed, const BaseSchema *schema)
+{
+  find_lists (listed, schema);
+  g_string_append_printf (out, "%s## %s\n\n", out->len > 0 ? "\n" : "", schema->name);
+  if (schema->help != NULL)
+    g_string_append_printf (out, "%s\n\n", schema->help);
+  if (schema->scalar_key != NULL)
+    g_string_append_printf (out, "A bare value sets `%s`.\n\n", schema->scalar_key);
+  g_string_append (out, "| key | value | default | meaning |\n|---|---|---|---|\n");
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    append_row (out, listed, schema, field);
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    if (field->kind == BASE_FIELD_ENUM)
+      append_names (out, listed, field);
+}
+
+char *
+base_schema_documents (const BaseSchema *const *schemas)
+{
+  g_return_val_if_fail (schemas != NULL, NULL);
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  for (; *schemas != NULL; schemas++)
+    collect_into (all, *schemas);
+  g_autoptr (GHashTable) listed = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  GString *out = g_string_new (NULL);
+  for (unsigned i = 0; i < all->len; i++)
+    append_section (out, listed, all->pdata[i]);
+  return g_string_free (out, FALSE);
+}
+
 char *
 base_schema_document (const BaseSchema *schema)
 {
   g_return_val_if_fail (schema != NULL, NULL);
-  g_autoptr (GPtrArray) all = collect (schema);
-  GString *out = g_string_new (NULL);
-  for (unsigned i = 0; i < all->len; i++) {
-    const BaseSchema *one = all->pdata[i];
-    g_string_append_printf (out, "%s## %s\n\n", i > 0 ? "\n" : "", one->name);
-    if (one->help != NULL)
-      g_string_append_printf (out, "%s\n\n", one->help);
-    if (one->scalar_key != NULL)
-      g_string_append_printf (out, "A bare value sets `%s`.\n\n", one->scalar_key);
-    g_string_append (out, "| key | value | default | meaning |\n|---|---|---|---|\n");
-    for (const BaseField *field = one->fields; field->key != NULL; field++)
-      append_row (out, field);
-    for (const BaseField *field = one->fields; field->key != NULL; field++)
-      if (field->kind == BASE_FIELD_ENUM)
-        append_names (out, field);
-  }
-  return g_string_free (out, FALSE);
+  const BaseSchema *const schemas[] = { schema, NULL };
+  return base_schema_documents (schemas);
 }
 
 static gboolean

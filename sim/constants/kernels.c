@@ -69,7 +69,7 @@ static SCHEMA (memory_schema, "memory", "Kernels bound by memory.",
                NUM (MdlMemoryKernelSpec, cache_rate, NUMBER, "of it, times the memory's"),
                MAP (MdlMemoryKernelSpec, start, &starts_schema, "by kind"));
 
-static SCHEMA (launch_schema, "launch", "Launching.",
+static SCHEMA (launch_schema, "kernel launch", "What it takes to launch kernels.",
                NUM_AS (MdlLaunchSpec, "kernel", at[MDL_LAUNCH_COST_KERNEL], TIME, "host: queueing a kernel"),
                NUM_AS (MdlLaunchSpec, "graph", at[MDL_LAUNCH_COST_GRAPH], TIME, "host: cudaGraphLaunch"),
                NUM_AS (MdlLaunchSpec, "event", at[MDL_LAUNCH_COST_EVENT], TIME, "host: cudaEventRecord"),

@@ -10,32 +10,58 @@
 /* What follows a line that begins so is printed. */
 #define DOCUMENT_MARK "<!-- From here on printed from the schema tables: "
 
-/* A schema's sections, without those that are there already. */
-static inline void
-document_add_schema (GString *out, GHashTable *seen, const BaseSchema *schema)
+/* Schemas whose tables another page has; that page is linked to. */
+typedef struct {
+  const char *page;
+  const BaseSchema *const *schemas; /* ends with NULL */
+} DocumentOther;
+
+/* The sections of all schemas (ends with NULL), without "## " and empty lines at their ends. Returned: full. */
+static inline GPtrArray *
+document_sections (const BaseSchema *const *schemas)
 {
-  g_autofree char *text = base_schema_document (schema);
+  g_autofree char *text = base_schema_documents (schemas);
   g_auto (GStrv) sections = g_strsplit (text, "\n## ", -1);
-  for (char **at = sections; *at != NULL; at++) {
-    const char *section = at == sections && g_str_has_prefix (*at, "## ") ? *at + strlen ("## ") : *at;
-    g_autofree char *heading = g_strndup (section, strcspn (section, "\n"));
-    if (!g_hash_table_add (seen, g_steal_pointer (&heading)))
-      continue;
-    g_string_append_printf (out, "\n### %s", section);
-    while (out->len > 0 && out->str[out->len - 1] == '\n')
-      g_string_truncate (out, out->len - 1);
-    g_string_append_c (out, '\n');
-  }
+  GPtrArray *all = g_ptr_array_new_with_free_func (g_free);
+  for (char **at = sections; *at != NULL; at++)
+    g_ptr_array_add (all, g_strchomp (g_strdup (g_str_has_prefix (*at, "## ") ? *at + strlen ("## ") : *at)));
+  return all;
 }
 
-/* "## Keys" and the tables of all schemas (ends with NULL). Returned: full. */
-static inline char *
-document_reference (const BaseSchema *const *schemas)
+/* Links to a section of this page go to the section of another page. */
+static inline void
+document_link_to (GString *out, const char *page, const char *section)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GString) anchor = g_string_new (NULL);
+  for (const char *p = section; *p != '\0' && *p != '\n'; p++)
+    if (g_ascii_isalnum (*p) || *p == '_' || *p == '-' || *p == ' ')
+      g_string_append_c (anchor, *p == ' ' ? '-' : g_ascii_tolower (*p));
+  g_autofree char *from = g_strdup_printf ("](#%s)", anchor->str), *to = g_strdup_printf ("](%s#%s)", page, anchor->str);
+  g_auto (GStrv) parts = g_strsplit (out->str, from, -1);
+  g_autofree char *linked = g_strjoinv (to, parts);
+  g_string_assign (out, linked);
+}
+
+static inline gboolean
+document_has (GPtrArray *sections, const char *section)
+{
+  return g_ptr_array_find_with_equal_func (sections, section, g_str_equal, NULL);
+}
+
+/* "## Keys" and the tables of all schemas (ends with NULL), without those that another page has (NULL: none). Returned: full. */
+static inline char *
+document_reference (const BaseSchema *const *schemas, const DocumentOther *other)
+{
+  static const BaseSchema *const none[] = { NULL };
+  g_autoptr (GPtrArray) sections = document_sections (schemas);
+  g_autoptr (GPtrArray) others = document_sections (other != NULL ? other->schemas : none);
   GString *out = g_string_new ("\n## Keys\n");
-  for (; *schemas != NULL; schemas++)
-    document_add_schema (out, seen, *schemas);
+  for (unsigned i = 0; i < sections->len; i++)
+    if (!document_has (others, sections->pdata[i]))
+      g_string_append_printf (out, "\n### %s\n", (const char *)sections->pdata[i]);
+  for (unsigned i = 0; i < sections->len; i++)
+    if (document_has (others, sections->pdata[i]))
+      document_link_to (out, other->page, sections->pdata[i]);
   return g_string_free (out, FALSE);
 }
 
@@ -61,9 +87,9 @@ document_printed (char *text)
 }
 
 static inline int
-document_write (const char *path, const BaseSchema *const *schemas)
+document_write (const char *path, const BaseSchema *const *schemas, const DocumentOther *other)
 {
-  g_autofree char *text = document_read (path), *printed = document_reference (schemas);
+  g_autofree char *text = document_read (path), *printed = document_reference (schemas, other);
   *document_printed (text) = '\0';
   g_autofree char *all = g_strconcat (text, printed, NULL);
   g_autoptr (GError) error = NULL;
@@ -74,9 +100,9 @@ document_write (const char *path, const BaseSchema *const *schemas)
 }
 
 static inline void
-document_check_reference (const char *path, const BaseSchema *const *schemas)
+document_check_reference (const char *path, const BaseSchema *const *schemas, const DocumentOther *other)
 {
-  g_autofree char *text = document_read (path), *printed = document_reference (schemas);
+  g_autofree char *text = document_read (path), *printed = document_reference (schemas, other);
   gboolean same = strcmp (document_printed (text), printed) == 0;
   if (!same)
     fprintf (stderr, "%s is not what the tables print; this test with --write renews it\n", path);

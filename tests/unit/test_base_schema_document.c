@@ -96,6 +96,51 @@ a_table_is_printed_for_each_mapping_once (void)
                   "| `nodes` | whole number |  | nodes |\n");
 }
 
+typedef struct {
+  BaseHead head;
+  BaseEnum a, b, small;
+} Shape;
+
+static void
+names_are_listed_once (void)
+{
+  static const BaseName letters[] = { { "r", 0, "red" },   { "s", 1, "sand" },   { "t", 2, "tan" },
+                                      { "u", 3, "umber" }, { "v", 4, "violet" }, { 0 } };
+  static const BaseName one[] = { { "only", 0, "the only one" }, { 0 } };
+  static const BaseField first_fields[] = {
+    { "a", BASE_FIELD_ENUM, offsetof (Shape, a), "inside", .names = letters },
+    { "b", BASE_FIELD_ENUM, offsetof (Shape, b), "outside", .names = letters },
+    { "small", BASE_FIELD_ENUM, offsetof (Shape, small), "size", .names = one },
+    { 0 },
+  };
+  static const BaseField second_fields[] = { { "c", BASE_FIELD_ENUM, offsetof (Shape, a), "below", .names = letters }, { 0 } };
+  static const BaseSchema first = { .name = "first one", .fields = first_fields };
+  static const BaseSchema second = { .name = "second", .fields = second_fields };
+  static const BaseSchema *const schemas[] = { &first, &second, &first, NULL };
+  g_autofree char *text = base_schema_documents (schemas);
+  TEST_STR (text, "## first one\n"
+                  "\n"
+                  "| key | value | default | meaning |\n"
+                  "|---|---|---|---|\n"
+                  "| `a` | a name, see below |  | inside |\n"
+                  "| `b` | a name, as `a` |  | outside |\n"
+                  "| `small` | `only` |  | size |\n"
+                  "\n"
+                  "`a`:\n"
+                  "\n"
+                  "- `r`: red\n"
+                  "- `s`: sand\n"
+                  "- `t`: tan\n"
+                  "- `u`: umber\n"
+                  "- `v`: violet\n"
+                  "\n"
+                  "## second\n"
+                  "\n"
+                  "| key | value | default | meaning |\n"
+                  "|---|---|---|---|\n"
+                  "| `c` | a name, as `a` of [first one](#first-one) |  | below |\n");
+}
+
 static void
 a_sound_table_has_no_fault (void)
 {
@@ -148,6 +193,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "a table is printed for each mapping, once", a_table_is_printed_for_each_mapping_once },
+    { "names are listed once", names_are_listed_once },
     { "a sound table has no fault", a_sound_table_has_no_fault },
     { "faults of a table are named", faults_of_a_table_are_named },
     { 0 },

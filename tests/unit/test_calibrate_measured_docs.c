@@ -20,7 +20,7 @@ the_tables_are_sound (void)
 static void
 reference_is_what_the_tables_print (void)
 {
-  document_check_reference (DOCUMENT, schemas);
+  document_check_reference (DOCUMENT, schemas, NULL);
 }
 
 /* The first is a systems.yaml, the second a margins.yaml. */
@@ -59,6 +59,6 @@ static const TestCase cases[] = {
 int
 main (int argc, char **argv)
 {
-  return argc > 1 && strcmp (argv[1], "--write") == 0 ? document_write (DOCUMENT, schemas)
+  return argc > 1 && strcmp (argv[1], "--write") == 0 ? document_write (DOCUMENT, schemas, NULL)
                                                       : test_main ("calibrate: docs/measurements.md", cases);
 }

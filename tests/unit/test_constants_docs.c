@@ -25,7 +25,7 @@ static void
 reference_is_what_the_tables_print (void)
 {
   g_autofree const BaseSchema **schemas = list_schemas ();
-  document_check_reference (DOCUMENT, schemas);
+  document_check_reference (DOCUMENT, schemas, NULL);
 }
 
 static void
@@ -63,6 +63,6 @@ main (int argc, char **argv)
   };
   g_autofree const BaseSchema **schemas = list_schemas ();
   if (argc == 2 && strcmp (argv[1], "--write") == 0)
-    return document_write (DOCUMENT, schemas);
+    return document_write (DOCUMENT, schemas, NULL);
   return test_main ("calibration docs", cases);
 }

@@ -21,7 +21,7 @@ static const BaseSchema *const schemas[] = { &scn_schema_scenario,
 static void
 reference_is_what_the_tables_print (void)
 {
-  document_check_reference (DOCUMENT, schemas);
+  document_check_reference (DOCUMENT, schemas, NULL);
 }
 
 /* In either fidelity. */
@@ -69,6 +69,6 @@ main (int argc, char **argv)
     { NULL, NULL },
   };
   if (argc == 2 && strcmp (argv[1], "--write") == 0)
-    return document_write (DOCUMENT, schemas);
+    return document_write (DOCUMENT, schemas, NULL);
   return test_main ("scenario docs", cases);
 }

@@ -17,7 +17,7 @@ the_tables_are_sound (void)
 static void
 reference_is_what_the_tables_print (void)
 {
-  document_check_reference (DOCUMENT, schemas);
+  document_check_reference (DOCUMENT, schemas, NULL);
 }
 
 static void
@@ -61,6 +61,6 @@ main (int argc, char **argv)
     { NULL, NULL },
   };
   if (argc == 2 && strcmp (argv[1], "--write") == 0)
-    return document_write (DOCUMENT, schemas);
+    return document_write (DOCUMENT, schemas, NULL);
   return test_main ("model docs", cases);
 }

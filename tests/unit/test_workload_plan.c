@@ -10,6 +10,8 @@
 #define DOCUMENT TEST_SOURCE_DIR "/docs/plan.md"
 
 static const BaseSchema *const schemas[] = { &pln_schema_plan, &pln_schema_prices, &pln_schema_comparisons, NULL };
+static const BaseSchema *const of_training[] = { &trn_schema_training, NULL };
+static const DocumentOther scenario_page = { "scenario.md", of_training };
 
 static void
 every_configuration_is_counted_once (void)
@@ -113,8 +115,8 @@ load_priced (const BaseLookup *lookup, const char *prices, GError **error)
   const char *const sets[] = { set, "choices.nodes=[1, 32]", "constraints=", "goal.deadline=", "goal.budget=", NULL };
   Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
   TEST_TRUE (g_file_set_contents (path, prices, -1, NULL));
-  loaded.plan = pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &(PlnOptions){ .sets = sets },
-                               load_library, loaded.cals, error);
+  loaded.plan = pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &(PlnOptions){ .sets = sets }, load_library,
+                          loaded.cals, error);
   remove (path);
   remove (folder);
   return loaded;
@@ -289,7 +291,7 @@ the_tables_are_sound (void)
 static void
 reference_is_what_the_tables_print (void)
 {
-  document_check_reference (DOCUMENT, schemas);
+  document_check_reference (DOCUMENT, schemas, &scenario_page);
 }
 
 int
@@ -313,6 +315,6 @@ main (int argc, char **argv)
     { NULL, NULL },
   };
   if (argc == 2 && strcmp (argv[1], "--write") == 0)
-    return document_write (DOCUMENT, schemas);
+    return document_write (DOCUMENT, schemas, &scenario_page);
   return test_main ("plans", cases);
 }

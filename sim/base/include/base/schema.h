@@ -107,6 +107,8 @@ char *base_schema_check (const BaseSchema *schema);
 
 /* Markdown reference of a schema and all that it embeds, one table a mapping. Returned: full, g_free. */
 char *base_schema_document (const BaseSchema *schema);
+/* The same of several schemas, which end with NULL: each mapping and each list of names stands once. */
+char *base_schema_documents (const BaseSchema *const *schemas);
 
 G_END_DECLS
 
