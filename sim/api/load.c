@@ -112,8 +112,7 @@ fr_loaded_new (const char *path, const char *text, const BaseLookup *lookup, con
   g_autoptr (FrLoaded) loaded = g_new0 (FrLoaded, 1);
   FrConstants *constants = &loaded->constants;
   constants->lookup = lookup;
-  loaded->scenario = text == NULL ? scn_load (path, lookup, options, fr_constants_load, constants, error)
-                                  : scn_load_data (path, text, strlen (text), lookup, options, fr_constants_load, constants, error);
+  loaded->scenario = scn_load (path, text, lookup, options, fr_constants_load, constants, error);
   return loaded->scenario != NULL ? g_steal_pointer (&loaded) : NULL;
 }
 

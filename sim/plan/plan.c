@@ -193,7 +193,7 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *as
   const ScnOptions options = {
     .has_seed = plan->options.has_seed, .seed = plan->options.seed, .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL
   };
-  return scn_load_data (base_yaml_path (plan->yaml), text, strlen (text), plan->lookup, &options, plan->load, plan->user, error);
+  return scn_load (base_yaml_path (plan->yaml), text, plan->lookup, &options, plan->load, plan->user, error);
 }
 
 /* ---- machines ---- */

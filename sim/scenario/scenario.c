@@ -322,10 +322,13 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
   return (links == NULL || clu_links_set (scenario->system.clu, links, error)) && slow_links (scenario, error);
 }
 
-/* Takes `yaml`. */
-static Scn *
-load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load, void *user, GError **error)
+Scn *
+scn_load (const char *path, const char *text, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load, void *user,
+          GError **error)
 {
+  BaseYaml *yaml = text == NULL ? base_yaml_load_file (path, error) : base_yaml_load_data (path, text, strlen (text), error);
+  if (yaml == NULL)
+    return NULL;
   g_autoptr (Scn) scenario = g_new0 (Scn, 1);
   scenario->plots = g_ptr_array_new_with_free_func (g_free);
   scenario->yaml = yaml;
@@ -344,21 +347,6 @@ load_yaml (BaseYaml *yaml, const BaseLookup *lookup, const ScnOptions *options, 
   if (!load_rest (scenario, lookup, options, topology_sets, load, user, error))
     return NULL;
   return g_steal_pointer (&scenario);
-}
-
-Scn *
-scn_load (const char *path, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load, void *user, GError **error)
-{
-  BaseYaml *yaml = base_yaml_load_file (path, error);
-  return yaml != NULL ? load_yaml (yaml, lookup, options, load, user, error) : NULL;
-}
-
-Scn *
-scn_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup, const ScnOptions *options,
-               ScnLibraryLoad load, void *user, GError **error)
-{
-  BaseYaml *yaml = base_yaml_load_data (name, bytes, n_B, error);
-  return yaml != NULL ? load_yaml (yaml, lookup, options, load, user, error) : NULL;
 }
 
 void

@@ -144,8 +144,7 @@ loader_Bps (const Row *row, double batch_s)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   ScnOptions options = { 0 };
-  g_autoptr (Scn) scenario =
-      scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  g_autoptr (Scn) scenario = scn_load (TEST_SOURCE_DIR "/scenarios/s.yaml", text, lookup, &options, NULL, NULL, &error);
   g_autoptr (ScnResult) result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);
@@ -266,8 +265,7 @@ machine_Bps (const Row *row)
   g_autoptr (GError) error = NULL;
   Cst *cal = NULL;
   ScnOptions options = { 0 };
-  Scn *scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
-                                                  model_library, &cal, &error);
+  Scn *scenario = scn_load (TEST_SOURCE_DIR "/scenarios/s.yaml", text, lookup, &options, model_library, &cal, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s: %s", row->cell[NAME], error->message);
@@ -328,8 +326,7 @@ checkpoint (unsigned gpus, double rank_B, const char *memory)
   g_autoptr (GError) error = NULL;
   Cst *cal = NULL;
   ScnOptions options = { .sets = sets };
-  Scn *scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options,
-                                                  model_library, &cal, &error);
+  Scn *scenario = scn_load (TEST_SOURCE_DIR "/scenarios/s.yaml", text, lookup, &options, model_library, &cal, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);

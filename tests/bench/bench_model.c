@@ -48,7 +48,7 @@ run (void *user)
   Cst *cal = NULL;
   const ScnOptions options = { .sets = bench->sets };
   double start_s = bench_now_s ();
-  Scn *scenario = scn_load (bench->path, lookup, &options, bench_library, &cal, &error);
+  Scn *scenario = scn_load (bench->path, NULL, lookup, &options, bench_library, &cal, &error);
   double loaded_s = bench_now_s ();
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   double run_s = bench_now_s () - loaded_s;

@@ -5,8 +5,8 @@
 
 #include "bench.h"
 #include "bench_library.h"
-#include "training/closed.h"
 #include "scenario/scenario.h"
+#include "training/closed.h"
 
 enum { PRICES = 200000 };
 
@@ -166,7 +166,7 @@ main (int argc, char **argv)
   const ScnOptions options = { 0 };
   bench_print_machine ();
   Scn *scenario =
-      scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &options, bench_library, &cal, &error);
+      scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", NULL, lookup, &options, bench_library, &cal, &error);
   stop_on (error);
   if (collectives)
     bench_collectives (scenario);
@@ -174,7 +174,7 @@ main (int argc, char **argv)
   cst_free (cal);
   const char *const wide[] = { "cluster.nodes=32", NULL };
   const ScnOptions larger = { .sets = wide };
-  scenario = scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", lookup, &larger, bench_library, &cal, &error);
+  scenario = scn_load (BENCH_DATA_DIR "/scenarios/llama3_70b_16nodes.yaml", NULL, lookup, &larger, bench_library, &cal, &error);
   stop_on (error);
   if (steps)
     bench_steps (scenario);

@@ -109,7 +109,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GString) text = g_string_new (JOB);
   g_string_append_len (text, (const char *)data, (gssize)size);
   ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
-  Scn *scenario = scn_load_data (NAME, text->str, text->len, lookup, &options, NULL, NULL, &error);
+  Scn *scenario = scn_load (NAME, text->str, lookup, &options, NULL, NULL, &error);
   must ((scenario == NULL) != (error == NULL));
   if (scenario != NULL)
     follow (scenario);

@@ -81,10 +81,9 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   User user = { lookup, NULL };
-  ScnOptions options = {
-    .has_mode = size % 3 == 0, .mode = COL_MODE_MODEL, .has_steps = size % 5 == 0, .steps = COL_STEPS_EXACT
-  };
-  Scn *scenario = scn_load_data (NAME, (const char *)data, size, lookup, &options, load_library, &user, &error);
+  ScnOptions options = { .has_mode = size % 3 == 0, .mode = COL_MODE_MODEL, .has_steps = size % 5 == 0, .steps = COL_STEPS_EXACT };
+  g_autofree char *text = g_strndup ((const char *)data, size);
+  Scn *scenario = scn_load (NAME, text, lookup, &options, load_library, &user, &error);
   must ((scenario == NULL) != (error == NULL));
   if (scenario != NULL && is_small (scenario))
     run (scenario);

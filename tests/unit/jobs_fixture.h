@@ -35,7 +35,7 @@ jobs_load (const char *cluster, const char *work, ColMode mode, GError **error)
   g_autofree char *text = g_strconcat (cluster, work, NULL);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   const ScnOptions options = { .has_mode = TRUE, .mode = mode };
-  return scn_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, error);
+  return scn_load ("s.yaml", text, lookup, &options, NULL, NULL, error);
 }
 
 /* The result names links and jobs by the scenario's own strings: the caller keeps both. */

@@ -37,7 +37,7 @@ memory_of (unsigned nodes, unsigned gpus, const char *workload)
   const ScnOptions options = { 0 };
   MemoryFixture *f = g_new0 (MemoryFixture, 1);
   f->stages = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
-  f->scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &f->cal, &error);
+  f->scenario = scn_load (SCENARIO_NAME, text, lookup, &options, model_library, &f->cal, &error);
   if (f->scenario == NULL || !trn_model_plan (&f->scenario->training, &f->model, &error))
     g_error ("%s\n%s", workload, error->message);
   trn_model_memory (&f->model, f->stages);

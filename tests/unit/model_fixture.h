@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "library_fixture.h"
 #include "build-private.h"
+#include "library_fixture.h"
 #include "scenario/loaded.h"
 
 /* A model small enough to be reckoned by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
@@ -52,8 +52,7 @@ model_load (const char *cluster, const char *workload, const char *const *sets, 
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   ModelStep step = { 0 };
   ScnOptions options = { .has_mode = TRUE, .mode = mode, .sets = sets };
-  step.scenario = scn_load_data (TEST_SOURCE_DIR "/scenarios/s.yaml", text, strlen (text), lookup, &options, model_library,
-                                          &step.cal, error);
+  step.scenario = scn_load (TEST_SOURCE_DIR "/scenarios/s.yaml", text, lookup, &options, model_library, &step.cal, error);
   return step;
 }
 

@@ -31,8 +31,7 @@ model_try (const char *cluster, const char *workload, const char *more, const Sc
       g_strdup_printf ("scenario: s\ncluster: {%s}\n%sworkload: {kind: training, %s}\n", cluster, more, workload);
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   const ScnOptions none = { 0 };
-  run->scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, options != NULL ? options : &none,
-                                          model_library, &run->cal, error);
+  run->scenario = scn_load (SCENARIO_NAME, text, lookup, options != NULL ? options : &none, model_library, &run->cal, error);
   run->result = run->scenario != NULL ? scn_run (run->scenario, want_spans, error) : NULL;
   return run->result != NULL;
 }

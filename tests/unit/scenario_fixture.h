@@ -54,7 +54,7 @@ scenario_load (const char *text, const char *const *sets, const ScnOptions *give
   g_autoptr (GError) error = NULL;
   ScnOptions options = given != NULL ? *given : (ScnOptions){ 0 };
   options.sets = sets;
-  Scn *scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, NULL, NULL, &error);
+  Scn *scenario = scn_load (SCENARIO_NAME, text, lookup, &options, NULL, NULL, &error);
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;
   else if (scenario == NULL)

@@ -28,7 +28,7 @@ run_on_two_nodes (const char *workload, ColMode mode)
   g_autoptr (GError) error = NULL;
   Run run = { 0 };
   ScnOptions options = { .has_mode = TRUE, .mode = mode };
-  run.scenario = scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &run.cal, &error);
+  run.scenario = scn_load (SCENARIO_NAME, text, lookup, &options, model_library, &run.cal, &error);
   run.result = run.scenario != NULL ? scn_run (run.scenario, FALSE, &error) : NULL;
   if (run.result == NULL)
     g_error ("%s", error->message);

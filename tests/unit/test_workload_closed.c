@@ -185,7 +185,7 @@ shipped (const char *name)
   g_autoptr (GError) error = NULL;
   g_auto (ModelRun) run = { 0 };
   const ScnOptions none = { 0 };
-  run.scenario = scn_load (path, lookup, &none, model_library, &run.cal, &error);
+  run.scenario = scn_load (path, NULL, lookup, &none, model_library, &run.cal, &error);
   run.result = run.scenario != NULL ? scn_run (run.scenario, FALSE, &error) : NULL;
   g_autoptr (TrnClosed) closed = run.result != NULL ? trn_closed_new (scn_training (run.scenario), &error) : NULL;
   TrnClosedAsk ask;

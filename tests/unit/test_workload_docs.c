@@ -33,8 +33,7 @@ run_example (const char *example)
     Cst *cal = NULL;
     ScnOptions options = { .has_mode = TRUE, .mode = mode };
     g_autoptr (GError) error = NULL;
-    Scn *scenario =
-        scn_load_data (DOCUMENT, example, strlen (example), lookup, &options, model_library, &cal, &error);
+    Scn *scenario = scn_load (DOCUMENT, example, lookup, &options, model_library, &cal, &error);
     ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
     if (result == NULL)
       fprintf (stderr, "%s\n%s\n", error->message, example);

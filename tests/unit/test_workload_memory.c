@@ -266,8 +266,7 @@ each_of_several_jobs_has_its_own (void)
   g_autoptr (GError) error = NULL;
   const ScnOptions options = { 0 };
   Cst *cal = NULL;
-  Scn *scenario =
-      scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
+  Scn *scenario = scn_load (SCENARIO_NAME, text, lookup, &options, model_library, &cal, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   g_assert_no_error (error);
   const ScnJobResult *first = result->jobs->pdata[0], *second = result->jobs->pdata[1];

@@ -122,7 +122,7 @@ small_requests_of_one_job_slow_another (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   const ScnOptions options = { .sets = sets };
   g_autoptr (GError) error = NULL;
-  g_autoptr (Scn) scenario = scn_load_data ("s.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  g_autoptr (Scn) scenario = scn_load ("s.yaml", text, lookup, &options, NULL, NULL, &error);
   g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
   TEST_NEAR (job_of (result, 0)->alone_s, 400e6 * 2.625e-9, 1e-3);
   TEST_NEAR (job_of (result, 1)->alone_s, 400e6 * 0.135e-9, 1e-3);

@@ -1,8 +1,8 @@
 /* What a training scenario's size is counted in, and the settings that change it. */
 #include "base/lookup.h"
 #include "library_fixture.h"
-#include "training/scale.h"
 #include "scenario/scenario.h"
+#include "training/scale.h"
 
 static TrnScale
 scale_layers (guint32 replica)
@@ -79,7 +79,7 @@ scale_of (const char *file, TrnScale *scale, GError **error)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   Cst *cal = NULL;
   const ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
-  Scn *scenario = scn_load (path, lookup, &options, model_library, &cal, error);
+  Scn *scenario = scn_load (path, NULL, lookup, &options, model_library, &cal, error);
   gboolean done = scenario != NULL && trn_scale (scn_training (scenario), BASE_MARK_NONE, scale, error);
   scn_free (scenario);
   cst_free (cal);

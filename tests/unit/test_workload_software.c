@@ -14,8 +14,7 @@ run_step (unsigned gpus, const char *more, char **message)
   g_autoptr (GError) error = NULL;
   ScnOptions options = { .has_mode = TRUE, .mode = COL_MODE_MODEL };
   Cst *cal = NULL;
-  Scn *scenario =
-      scn_load_data (SCENARIO_NAME, text, strlen (text), lookup, &options, model_library, &cal, &error);
+  Scn *scenario = scn_load (SCENARIO_NAME, text, lookup, &options, model_library, &cal, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (message != NULL)
     *message = error != NULL ? g_strdup (error->message) : NULL;

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "training-private.h"
 #include "scenario/scenario.h"
+#include "training-private.h"
 
 /* A step written inline; the plain library, so that every time follows from the file. */
 static ScnResult *
@@ -25,8 +25,7 @@ run_text (const char *workload, const char *extra)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   ScnOptions options = { 0 };
-  g_autoptr (Scn) scenario =
-      scn_load_data ("step.yaml", text, strlen (text), lookup, &options, NULL, NULL, &error);
+  g_autoptr (Scn) scenario = scn_load ("step.yaml", text, lookup, &options, NULL, NULL, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, TRUE, &error) : NULL;
   if (result == NULL)
     fprintf (stderr, "%s\n", error->message);

@@ -124,8 +124,7 @@ run_with (Copiers *copiers, unsigned n_gpus, const char *workload, ColMode mode)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
   ScnOptions options = { .has_mode = TRUE, .mode = mode };
-  g_autoptr (Scn) scenario =
-      scn_load_data (SCENARIO_NAME, nccl, strlen (nccl), lookup, &options, hand_over, copiers, &error);
+  g_autoptr (Scn) scenario = scn_load (SCENARIO_NAME, nccl, lookup, &options, hand_over, copiers, &error);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
   if (result == NULL)
     g_error ("%s", error->message);

@@ -74,14 +74,11 @@ typedef struct Scn Scn;
 typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
                                              GPtrArray *inputs, BaseDiag *warnings, GError **error);
 
-/* Reads, checks and builds all but the run. `load` is called where the library is not the plain one, and may be NULL where that
- * is known (kind `io` then goes without what paths to GPUs add). NULL and *error (BASE_ERROR_INPUT, all errors of the file) on
- * failure. Returned: full. */
-Scn *scn_load (const char *path, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load, void *user,
-               GError **error);
-/* The same from memory; `name` stands for the path in messages, and names are looked up beside it. */
-Scn *scn_load_data (const char *name, const char *bytes, gsize n_B, const BaseLookup *lookup, const ScnOptions *options,
-                    ScnLibraryLoad load, void *user, GError **error);
+/* Reads, checks and builds all but the run. `text` is what the file holds, NULL where it is read; names are looked up beside `path`
+ * either way. `load` is called where the library is not the plain one, and may be NULL where that is known (kind `io` then goes
+ * without what paths to GPUs add). NULL and *error (BASE_ERROR_INPUT, all errors of the file) on failure. Returned: full. */
+Scn *scn_load (const char *path, const char *text, const BaseLookup *lookup, const ScnOptions *options, ScnLibraryLoad load,
+               void *user, GError **error);
 void scn_free (Scn *scenario);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Scn, scn_free)
 
