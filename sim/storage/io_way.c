@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-
 const BaseName sto_io_path_names[] = {
   { "auto", STO_IO_AUTO, "to a GPU: straight where the file system and the hardware can, else by way of the host" },
   { "host", STO_IO_HOST, "the host's memory" },
@@ -53,8 +51,8 @@ sto_io_find (const Clu *clu, const char *name, MdlTier *tier, GError **error)
   if (dev != CLU_NONE && clu_tier (clu, dev, tier))
     return dev;
   g_autofree char *all = clu_tier_names (clu);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "'%s' has no storage tier '%s'; %s%s", clu_name (clu), name,
-               *all != '\0' ? "accepted: " : "it has none: give the topology 'storage', or its nodes 'local_nvme'", all);
+  base_fail_at (error, BASE_MARK_NONE, "'%s' has no storage tier '%s'; %s%s", clu_name (clu), name,
+                *all != '\0' ? "accepted: " : "it has none: give the topology 'storage', or its nodes 'local_nvme'", all);
   return CLU_NONE;
 }
 
@@ -77,17 +75,6 @@ add (const CluRoute *route, double share, GArray *uses)
   }
 }
 
-/* One leg: between two devices, in the direction of the data. */
-static gboolean
-leg (const Clu *clu, const CluRouteOptions *options, CluDev near, CluDev far, MdlIoOp op, double share, CluRoute *route,
-     GArray *uses, GError **error)
-{
-  if (!clu_route_find (clu, op == MDL_IO_READ ? near : far, op == MDL_IO_READ ? far : near, options, route, error))
-    return FALSE;
-  add (route, share, uses);
-  return TRUE;
-}
-
 typedef struct {
   const Clu *clu;
   CluRouteOptions options;
@@ -95,6 +82,17 @@ typedef struct {
   guint32 node, n_drives; /* drives 0: a tier outside the nodes */
   MdlIoOp op;
 } Trip;
+
+/* One leg: between two devices, in the direction of the data. */
+static gboolean
+leg (const Trip *trip, CluDev near, CluDev far, double share, CluRoute *route, GArray *uses, GError **error)
+{
+  gboolean reads = trip->op == MDL_IO_READ;
+  if (!clu_route_find (trip->clu, reads ? near : far, reads ? far : near, &trip->options, route, error))
+    return FALSE;
+  add (route, share, uses);
+  return TRUE;
+}
 
 /* All drives or the tier, to `end`; the slowest drive's route is the one that people are shown. *staged: some bytes pass a host's
  * memory that is no end. */
@@ -108,7 +106,7 @@ reach (const Trip *trip, CluDev end, StoIoWay *out, gboolean *staged, GError **e
     CluDev near = trip->n_drives > 0 ? clu_node_device (trip->clu, trip->node, CLU_DEV_NVME, i) : trip->storage;
     g_auto (CluRoute) route = { 0 };
     clu_route_init (&route);
-    if (!leg (trip->clu, &trip->options, near, end, trip->op, 1.0 / n, &route, out->uses, error))
+    if (!leg (trip, near, end, 1.0 / n, &route, out->uses, error))
       return FALSE;
     out->latency_s = fmax (out->latency_s, route.latency_s);
     *staged = *staged || (end != trip->memory && clu_route_is_staged (trip->clu, &route));
@@ -130,8 +128,7 @@ bounce (const Trip *trip, StoIoWay *out, GError **error)
   gboolean staged;
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
-  if (!reach (trip, trip->memory, out, &staged, error) ||
-      !leg (trip->clu, &trip->options, trip->memory, trip->gpu, trip->op, 1, &route, out->copy, error))
+  if (!reach (trip, trip->memory, out, &staged, error) || !leg (trip, trip->memory, trip->gpu, 1, &route, out->copy, error))
     return FALSE;
   out->latency_s += route.latency_s;
   return TRUE;
@@ -151,61 +148,51 @@ static gboolean
 refuse_gds (const Trip *trip, const MdlTier *tier, GError **error)
 {
   if (tier->type.gds.v != MDL_GDS_YES)
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "GPUDirect Storage does not work with %s; accepted: path: bounce, auto or host (a type with `gds: yes` has it)",
-                 tier->type.product.v != NULL ? tier->type.product.v : base_name (mdl_tier_names, tier->type.kind.v));
-  else {
-    g_autofree char *name = clu_dev_name (trip->clu, trip->storage);
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "no way from %s to GPU memory but through the host's; accepted: path: bounce or auto (or `frontend: {gpudirect: "
-                 "yes}`, or a tier with `network: fabric`)",
-                 name);
-  }
-  return FALSE;
+    return base_fail_at (
+        error, BASE_MARK_NONE,
+        "GPUDirect Storage does not work with %s; accepted: path: bounce, auto or host (a type with `gds: yes` has it)",
+        tier->type.product.v != NULL ? tier->type.product.v : base_name (mdl_tier_names, tier->type.kind.v));
+  g_autofree char *name = clu_dev_name (trip->clu, trip->storage);
+  return base_fail_at (error, BASE_MARK_NONE,
+                       "no way from %s to GPU memory but through the host's; accepted: path: bounce or auto (or `frontend: "
+                       "{gpudirect: yes}`, or a tier with `network: fabric`)",
+                       name);
 }
 
 gboolean
-sto_io_way (const Clu *clu, const ColSettings *settings, CluDev storage, const StoIoPlace *place, MdlIoOp op, StoIoPath path,
-            StoIoWay *out, GError **error)
+sto_io_way (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoWay *out, GError **error)
 {
-  guint32 gpus = clu_node_n (clu, place->node, CLU_DEV_GPU), memories = clu_node_n (clu, place->node, CLU_DEV_MEMORY);
-  guint32 gpu = place->gpu % MAX (gpus, 1u);
-  Trip trip = { .clu = clu, .options = CLU_ROUTE_DEFAULT, .storage = storage, .node = place->node, .op = op };
+  guint32 node = ends->place.node, gpus = clu_node_n (clu, node, CLU_DEV_GPU), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
+  guint32 gpu = ends->place.gpu % MAX (gpus, 1u);
+  gboolean drives = clu_dev_kind (clu, ends->storage) == CLU_DEV_NVME;
+  Trip trip = { .clu = clu, .options = CLU_ROUTE_DEFAULT, .storage = ends->storage, .node = node, .op = ends->op };
   trip.options.degrade = settings->degrade;
   trip.options.peer_drives = TRUE;
-  trip.gpu = clu_node_device (clu, place->node, CLU_DEV_GPU, gpu);
-  trip.memory = clu_node_device (clu, place->node, CLU_DEV_MEMORY, gpu * memories / MAX (gpus, 1u));
-  trip.n_drives = clu_dev_kind (clu, storage) == CLU_DEV_NVME ? clu_node_n (clu, place->node, CLU_DEV_NVME) : 0;
-  if (clu_dev_kind (clu, storage) == CLU_DEV_NVME && trip.n_drives == 0) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "node%u has no drives of its own", place->node);
-    return FALSE;
-  }
+  trip.gpu = clu_node_device (clu, node, CLU_DEV_GPU, gpu);
+  trip.memory = clu_node_device (clu, node, CLU_DEV_MEMORY, gpu * memories / MAX (gpus, 1u));
+  trip.n_drives = drives ? clu_node_n (clu, node, CLU_DEV_NVME) : 0;
+  if (drives && trip.n_drives == 0)
+    return base_fail_at (error, BASE_MARK_NONE, "node%u has no drives of its own", node);
   MdlTier tier;
-  clu_tier (clu, storage, &tier);
+  clu_tier (clu, ends->storage, &tier);
   gboolean staged = FALSE, gds = tier.type.gds.v == MDL_GDS_YES && !settings->degrade.no_gdr;
   start (out);
-  if (path == STO_IO_HOST) {
+  if (ends->path == STO_IO_HOST) {
     out->path = MDL_IO_HOST;
-    if (!reach (&trip, trip.memory, out, &staged, error))
-      return FALSE;
-  } else if (path == STO_IO_BOUNCE || (path == STO_IO_AUTO && !gds)) {
-    out->path = MDL_IO_BOUNCE;
-    if (!bounce (&trip, out, error))
-      return FALSE;
-  } else {
+    return reach (&trip, trip.memory, out, &staged, error);
+  }
+  if (ends->path == STO_IO_GDS || (ends->path == STO_IO_AUTO && gds)) {
     out->path = MDL_IO_CUFILE;
     if (!gds)
       return refuse_gds (&trip, &tier, error);
     if (!reach (&trip, trip.gpu, out, &staged, error))
       return FALSE;
-    if (staged && path == STO_IO_GDS)
+    if (!staged)
+      return TRUE;
+    if (ends->path == STO_IO_GDS)
       return refuse_gds (&trip, &tier, error);
-    if (staged) {
-      start (out);
-      out->path = MDL_IO_BOUNCE;
-      if (!bounce (&trip, out, error))
-        return FALSE;
-    }
+    start (out);
   }
-  return TRUE;
+  out->path = MDL_IO_BOUNCE;
+  return bounce (&trip, out, error);
 }

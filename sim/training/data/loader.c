@@ -105,10 +105,11 @@ find_ways (Pipe *pipe, double *latency_s, GError **error)
   const TrnJob *job = pipe->job;
   for (guint32 node = 0; node < pipe->n_nodes; node++)
     for (guint32 i = 0; i < pipe->local; i++) {
-      StoIoPlace place = { g_array_index (pipe->homes, StoIoHome, node).node, i * pipe->gpus };
+      const StoIoPlace place = { g_array_index (pipe->homes, StoIoHome, node).node, i * pipe->gpus };
+      const StoIoEnds ends = { pipe->dev, place, MDL_IO_READ, STO_IO_HOST };
       g_auto (StoIoWay) way = { 0 };
       g_autoptr (GError) why = NULL;
-      if (!sto_io_way (job->system->clu, &job->system->settings, pipe->dev, &place, MDL_IO_READ, STO_IO_HOST, &way, &why))
+      if (!sto_io_way (job->system->clu, &job->system->settings, &ends, &way, &why))
         return col_fail_at (error, pipe->spec->tier.mark, "%s", why->message);
       for (guint u = 0; u < way.uses->len; u++) {
         const CluUse *use = &g_array_index (way.uses, CluUse, u);

@@ -22,11 +22,17 @@ typedef struct {
 void sto_io_way_clear (StoIoWay *way);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StoIoWay, sto_io_way_clear)
 
-/* `storage`: a tier's device, or any drive: then the drives of the client's own node, evenly. AUTO takes GDS where the tier's
- * client has it and no host memory lies on the way. `out` is zeroed by the caller; cleared by it, also on failure. FALSE and *error
- * (BASE_ERROR_INPUT) where no way leads there, or GDS is asked for and does not. */
-gboolean sto_io_way (const Clu *clu, const ColSettings *settings, CluDev storage, const StoIoPlace *place, MdlIoOp op,
-                     StoIoPath path, StoIoWay *out, GError **error);
+/* Between what, and which way. AUTO takes GDS where the tier's client has it and no host memory lies on the way. */
+typedef struct {
+  CluDev storage; /* a tier's device, or any drive: then the drives of the client's own node, evenly */
+  StoIoPlace place;
+  MdlIoOp op;
+  StoIoPath path;
+} StoIoEnds;
+
+/* `out` is zeroed by the caller; cleared by it, also on failure. FALSE and *error (BASE_ERROR_INPUT) where no way leads there, or
+ * GDS is asked for and does not. */
+gboolean sto_io_way (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoWay *out, GError **error);
 
 /* A node on which a system may use GPUs, and how many. */
 typedef struct {
