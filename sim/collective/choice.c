@@ -17,25 +17,10 @@ scale_up_lanes (ColComm *comm)
       guint32 a = comm->rings->ring[r].order[i], b = comm->rings->ring[r].order[(i + 1) % comm->n];
       if (comm->island[a] != comm->island[b] || !col_comm_route (comm, a, b, CLU_NONE, &comm->route, NULL))
         continue;
-      const CluHop *hop = &g_array_index (comm->route.hops, CluHop, 0);
-      if (comm->route.path_class != CLU_PATH_NVL || hop->link == CLU_NONE)
-        return 0;
       CluLink link;
-      clu_link (comm->clu, hop->link, &link);
-      return link.lanes;
+      return comm->route.path_class == CLU_PATH_NVL && col_comm_first_link (comm, &link) ? link.lanes : 0;
     }
   return 0;
-}
-
-unsigned
-col_comm_nics (const ColComm *comm, double *each_Bps)
-{
-  unsigned n = comm->n_islands > 1 ? comm->rings->n_rings : 0;
-  *each_Bps = comm->network_Bps;
-  if (n <= comm->max_local || comm->settings->library == NULL || !mdl_library_groups (comm->settings->library, comm->network))
-    return n;
-  *each_Bps *= (double)n / comm->max_local;
-  return comm->max_local;
 }
 
 static void
@@ -116,15 +101,17 @@ col_comm_knows_choice (ColComm *comm, MdlOp op)
   return op < MDL_TUNER_OPS && prepared (comm) != NULL;
 }
 
-static MdlTunerQuestion
-question_of (const ColComm *comm, const ColCollRequest *request)
+/* What to ask of it for `request`, in *question; NULL where the library's choice is not modelled. */
+static const MdlTuner *
+tuner_for (ColComm *comm, const ColCollRequest *request, MdlTunerQuestion *question)
 {
-  return (MdlTunerQuestion){ .op = request->op,
-                             .size_B = request->size_B,
-                             .dtype = request->dtype,
-                             .reduction = MDL_REDUCTION_SUM,
-                             .disabled_algos = col_off_algos (comm->settings, request->op),
-                             .disabled_protos = col_off_protos (comm->settings, request->op) };
+  *question = (MdlTunerQuestion){ .op = request->op,
+                                  .size_B = request->size_B,
+                                  .dtype = request->dtype,
+                                  .reduction = MDL_REDUCTION_SUM,
+                                  .disabled_algos = col_off_algos (comm->settings, request->op),
+                                  .disabled_protos = col_off_protos (comm->settings, request->op) };
+  return request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
 }
 
 /* What the tuner reckons for everything; the region of a plugin's tuner that decides instead, or NULL. */
@@ -140,10 +127,10 @@ reckon (const ColComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *ques
 gboolean
 col_comm_nccl_choice (ColComm *comm, const ColCollRequest *request, const GArray *choices, MdlAlgo *algo, MdlProto *proto)
 {
-  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
+  MdlTunerQuestion question;
+  const MdlTuner *tuner = tuner_for (comm, request, &question);
   if (tuner == NULL)
     return FALSE;
-  MdlTunerQuestion question = question_of (comm, request);
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N], least_s = HUGE_VAL;
   const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
   if (region != NULL)
@@ -163,30 +150,26 @@ col_comm_nccl_choice (ColComm *comm, const ColCollRequest *request, const GArray
 double
 col_comm_nccl_time_s (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto)
 {
-  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
-  if (tuner == NULL)
-    return (double)NAN;
-  MdlTunerQuestion question = question_of (comm, request);
-  return mdl_tuner_time_s (tuner, &question, algo, proto);
+  MdlTunerQuestion question;
+  const MdlTuner *tuner = tuner_for (comm, request, &question);
+  return tuner != NULL ? mdl_tuner_time_s (tuner, &question, algo, proto) : (double)NAN;
 }
 
 unsigned
 col_comm_nccl_terms (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, MdlTerm term[MDL_MAX_TERMS])
 {
-  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
-  if (tuner == NULL)
-    return 0;
-  MdlTunerQuestion question = question_of (comm, request);
-  return mdl_tuner_explain (tuner, &question, algo, proto, term);
+  MdlTunerQuestion question;
+  const MdlTuner *tuner = tuner_for (comm, request, &question);
+  return tuner != NULL ? mdl_tuner_explain (tuner, &question, algo, proto, term) : 0;
 }
 
 const char *
 col_comm_plugin_tuner (ColComm *comm, const ColCollRequest *request, MdlAlgo *algo, MdlProto *proto)
 {
-  const MdlTuner *tuner = request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
+  MdlTunerQuestion question;
+  const MdlTuner *tuner = tuner_for (comm, request, &question);
   if (tuner == NULL)
     return NULL;
-  MdlTunerQuestion question = question_of (comm, request);
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N];
   const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
   if (region == NULL)

@@ -48,27 +48,6 @@ ask (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   q->in_a_row = settings->steps != COL_STEPS_EXACT ? settings->in_a_row : 0;
 }
 
-/* Why the cluster or the settings forbid an algorithm that the library could run; NULL if they do not. */
-static const char *
-forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean rooms)
-{
-  if (col_off_algos (comm->settings, request->op) & (1u << algo))
-    return "it is disabled";
-  if (comm->settings->library != NULL && col_off_protos (comm->settings, request->op) & (1u << proto))
-    return "its protocol is disabled";
-  /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
-  gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
-  if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
-      request->op != MDL_OP_ALL_GATHER)
-    return "the NVSwitch does not add this data type";
-  const char *reason = rooms ? col_why_not_here (comm, algo) : col_why_not_whatever_room (comm, algo);
-  if (reason == NULL)
-    reason = col_why_no_gather_here (comm, request->op, algo);
-  if (reason == NULL && comm->settings->library != NULL && col_needs_fabric_sharp (comm, algo))
-    reason = col_sharp_why_not_type (comm, request->op, request->dtype);
-  return reason;
-}
-
 /* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
  * switches. */
 static GArray *
@@ -79,7 +58,7 @@ find_choices (ColComm *comm, const ColCollRequest *request, const MdlCollQuestio
     if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
-      ColChoice choice = { (*row)->algo, proto, forbidden (comm, request, (*row)->algo, proto, all) };
+      ColChoice choice = { (*row)->algo, proto, col_why_forbidden (comm, request, (*row)->algo, proto, all) };
       const char *reason = NULL;
       if (choice.reason == NULL && !mdl_coll_possible (comm->settings->library, *row, proto, question, &reason))
         choice.reason = reason;

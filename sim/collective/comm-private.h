@@ -76,12 +76,10 @@ ColTraffic *col_comm_traffic (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 roo
 gboolean col_comm_is_switched (const ColComm *comm);
 /* Route between two ranks; `nic` as in CluRouteOptions. `out` initialised. */
 gboolean col_comm_route (const ColComm *comm, guint32 from, guint32 to, guint32 nic, CluRoute *out, GError **error);
+/* The link that the scratch route leaves by; FALSE: none. */
+gboolean col_comm_first_link (const ColComm *comm, CluLink *link);
 /* The same as a way, which is found once for all ranks that are alike; valid until the next. */
 const ColWay *col_comm_way (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error);
-/* What of a resource's capacity a copy over this transport reaches. */
-double col_comm_copy_factor (const ColComm *comm, CluTransport transport, CluRes res);
-
-MdlHop col_hop_of_route (const CluRoute *route);
 
 /* A directed edge of an algorithm: rank to rank, by which NIC, and the share of size_B that crosses it in all. */
 typedef struct {
@@ -146,18 +144,16 @@ gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
 /* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where
  * they can. */
 const char *col_sharp_why_not (const ColComm *comm);
-/* Why they do not add a data type (static text); NULL where they do. */
-const char *col_sharp_why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype);
 /* Share of what a link reaches when its switch reduces. */
 double col_sharp_rate (const ColComm *comm, CluRes res);
 /* What an algorithm lacks here, switches that reduce above all (static text, or borrowed from the communicator); NULL for
  * nothing. */
 const char *col_why_not_here (const ColComm *comm, MdlAlgo algo);
-/* The same but for the room in the network's switches, which takes a look at all of them; that room alone. */
-const char *col_why_not_whatever_room (const ColComm *comm, MdlAlgo algo);
+/* For want of room in the network's switches alone. */
 const char *col_why_no_room (const ColComm *comm, MdlAlgo algo);
-/* What all-gather and reduce-scatter lack beyond that (static text); NULL for nothing and for other operations. */
-const char *col_why_no_gather_here (const ColComm *comm, MdlOp op, MdlAlgo algo);
+/* Why the cluster, the settings or the request forbid an algorithm that the library could run; NULL if they do not. `room`: whether
+ * room in the network's switches is asked for. */
+const char *col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean room);
 
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */
 gboolean col_coll_run_fluid (ColComm *comm, ColAnswer *coll, GError **error);

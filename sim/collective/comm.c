@@ -49,45 +49,15 @@ col_max_channels (const ColSettings *settings)
   return MIN (settings->max_channels, settings->max_ctas);
 }
 
-MdlHop
-col_hop_of_route (const CluRoute *route)
+unsigned
+col_comm_nics (const ColComm *comm, double *each_Bps)
 {
-  switch (route->transport) {
-    case CLU_TRANSPORT_SHM:
-    case CLU_TRANSPORT_COPY:
-      return MDL_HOP_HOST;
-    case CLU_TRANSPORT_NET_GDR:
-      return MDL_HOP_NET;
-    case CLU_TRANSPORT_NET_HOST:
-      return MDL_HOP_NET_HOST;
-    case CLU_TRANSPORT_TCP:
-      return MDL_HOP_TCP;
-    case CLU_TRANSPORT_P2P:
-    case CLU_TRANSPORT_N:
-    default:
-      return route->path_class <= CLU_PATH_C2C ? MDL_HOP_NVLINK : MDL_HOP_PCIE;
-  }
-}
-
-/* A kernel's loads and stores over the scale-up network carry headers that a copy engine's long packets do not; a NIC reads by
- * DMA whatever launched it. The plain library knows no software and so no such difference. */
-double
-col_comm_copy_factor (const ColComm *comm, CluTransport transport, CluRes res)
-{
-  return col_ground_copy_factor (comm->ground, transport, res);
-}
-
-gboolean
-col_check_shm (const Clu *clu, const ColSettings *settings, const CluRoute *route, CluDev from, CluDev to, GError **error)
-{
-  if (!settings->no_shm || route->transport != CLU_TRANSPORT_SHM)
-    return TRUE;
-  g_autofree char *a = clu_dev_name (clu, from), *b = clu_dev_name (clu, to);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not "
-               "modelled",
-               a, b);
-  return FALSE;
+  unsigned n = comm->n_islands > 1 ? comm->rings->n_rings : 0;
+  *each_Bps = comm->network_Bps;
+  if (n <= comm->max_local || comm->settings->library == NULL || !mdl_library_groups (comm->settings->library, comm->network))
+    return n;
+  *each_Bps *= (double)n / comm->max_local;
+  return comm->max_local;
 }
 
 gboolean
@@ -106,6 +76,15 @@ col_comm_route (const ColComm *comm, guint32 from, guint32 to, guint32 nic, CluR
   options.flow = ((guint64)comm->gpu[from] << 32) | comm->gpu[to];
   return clu_route_find (comm->clu, comm->dev[from], comm->dev[to], &options, out, error) &&
          col_check_shm (comm->clu, comm->settings, out, comm->dev[from], comm->dev[to], error);
+}
+
+gboolean
+col_comm_first_link (const ColComm *comm, CluLink *link)
+{
+  CluLinkId id = comm->route.hops->len > 0 ? g_array_index (comm->route.hops, CluHop, 0).link : CLU_NONE;
+  if (id != CLU_NONE)
+    clu_link (comm->clu, id, link);
+  return id != CLU_NONE;
 }
 
 const ColWay *

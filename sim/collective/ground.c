@@ -128,12 +128,47 @@ way_key (const ColGround *ground, const ColStand *from, const ColStand *to, guin
   return TRUE;
 }
 
+/* A kernel's loads and stores over the scale-up network carry headers that a copy engine's long packets do not; a NIC reads by
+ * DMA whatever launched it. The plain library knows no software and so no such difference. */
 double
 col_ground_copy_factor (const ColGround *ground, CluTransport transport, CluRes res)
 {
   if (ground->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
     return 1;
   return clu_resource_sm_factor (ground->clu, res);
+}
+
+static MdlHop
+hop_of_route (const CluRoute *route)
+{
+  switch (route->transport) {
+    case CLU_TRANSPORT_SHM:
+    case CLU_TRANSPORT_COPY:
+      return MDL_HOP_HOST;
+    case CLU_TRANSPORT_NET_GDR:
+      return MDL_HOP_NET;
+    case CLU_TRANSPORT_NET_HOST:
+      return MDL_HOP_NET_HOST;
+    case CLU_TRANSPORT_TCP:
+      return MDL_HOP_TCP;
+    case CLU_TRANSPORT_P2P:
+    case CLU_TRANSPORT_N:
+    default:
+      return route->path_class <= CLU_PATH_C2C ? MDL_HOP_NVLINK : MDL_HOP_PCIE;
+  }
+}
+
+gboolean
+col_check_shm (const Clu *clu, const ColSettings *settings, const CluRoute *route, CluDev from, CluDev to, GError **error)
+{
+  if (!settings->no_shm || route->transport != CLU_TRANSPORT_SHM)
+    return TRUE;
+  g_autofree char *a = clu_dev_name (clu, from), *b = clu_dev_name (clu, to);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
+               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not "
+               "modelled",
+               a, b);
+  return FALSE;
 }
 
 /* Fills the loose way from the route found last. Returned: whether some uses lie outside of the two nodes. */
@@ -145,7 +180,7 @@ take_route (ColGround *ground, const ColStand *from, const ColStand *to)
   CluRes from_end = clu_node_first_resource (ground->clu, from->node + 1),
          to_end = clu_node_first_resource (ground->clu, to->node + 1);
   gboolean outside = FALSE;
-  way->hop = col_hop_of_route (route);
+  way->hop = hop_of_route (route);
   way->path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
   way->latency_s = route->latency_s;
   way->rate_Bps = 0;

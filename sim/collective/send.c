@@ -7,13 +7,13 @@
 
 /* Replicas may sit differently: some pairs in a node, others across. The stage goes on when the slowest has arrived. */
 static gboolean
-find_slowest (ColGround *ground, const guint32 *from, const guint32 *to, guint32 n_pairs, guint32 *slowest, GError **error)
+find_slowest (ColGround *ground, const ColSends *sends, guint32 *slowest, GError **error)
 {
   MdlHop worst_hop = 0;
   double longest_s = -1, least_Bps = HUGE_VAL;
   guint32 at = 0;
-  for (guint32 i = 0; i < n_pairs; i++) {
-    const ColStand a = col_ground_stand (ground, from[i]), b = col_ground_stand (ground, to[i]);
+  for (guint32 i = 0; i < sends->n; i++) {
+    const ColStand a = col_ground_stand (ground, sends->from[i]), b = col_ground_stand (ground, sends->to[i]);
     const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
     if (way == NULL)
       return FALSE;
@@ -36,11 +36,11 @@ find_slowest (ColGround *ground, const guint32 *from, const guint32 *to, guint32
 
 /* What the links really get: one direction of every pair. */
 static ColSpread *
-load_pairs (ColGround *ground, const Clu *clu, const guint32 *from, const guint32 *to, guint32 n_pairs, GError **error)
+load_pairs (ColGround *ground, const Clu *clu, const ColSends *sends, GError **error)
 {
   ColScratch *scratch = col_ground_scratch (ground);
-  for (guint32 i = 0; i < n_pairs; i++) {
-    const ColStand a = col_ground_stand (ground, from[i]), b = col_ground_stand (ground, to[i]);
+  for (guint32 i = 0; i < sends->n; i++) {
+    const ColStand a = col_ground_stand (ground, sends->from[i]), b = col_ground_stand (ground, sends->to[i]);
     const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
     if (way == NULL) {
       col_scratch_clear (scratch);
@@ -53,24 +53,24 @@ load_pairs (ColGround *ground, const Clu *clu, const guint32 *from, const guint3
 }
 
 gboolean
-col_send_price (ColGround *ground, const Clu *clu, const ColSettings *settings, const guint32 *from, const guint32 *to,
-                guint32 n_pairs, double bytes, ColAnswer *out, GError **error)
+col_send_price (ColGround *ground, const Clu *clu, const ColSettings *settings, const ColSends *sends, ColAnswer *out,
+                GError **error)
 {
   guint32 slowest = 0;
   ColSettings closed = *settings;
   closed.mode = COL_MODE_MODEL;
   closed.one_way = TRUE;
-  if (!find_slowest (ground, from, to, n_pairs, &slowest, error))
+  if (!find_slowest (ground, sends, &slowest, error))
     return FALSE;
-  const guint32 pair[2] = { from[slowest], to[slowest] };
+  const guint32 pair[2] = { sends->from[slowest], sends->to[slowest] };
   g_autoptr (ColComm) comm = col_comm_new_on (ground, clu, &closed, pair, 2, error);
   if (comm == NULL)
     return FALSE;
-  ColCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
+  ColCollRequest request = { MDL_OP_SENDRECV, sends->bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
   if (!col_coll_price (comm, &request, out, error))
     return FALSE;
   col_spread_unref (out->spread);
-  out->spread = load_pairs (ground, clu, from, to, n_pairs, error);
+  out->spread = load_pairs (ground, clu, sends, error);
   if (out->spread == NULL)
     return FALSE;
   g_array_unref (out->alike);
@@ -78,7 +78,7 @@ col_send_price (ColGround *ground, const Clu *clu, const ColSettings *settings, 
   const ColSpreadBounds *bounds = &out->spread->bounds;
   out->bottleneck = bounds->bottleneck;
   out->provenance = MIN (out->cost.source, bounds->source);
-  double moving_s = bytes > 0 ? bytes / fmin (bounds->rate_Bps / out->cost.wire, out->cost.bound_Bps) : 0;
+  double moving_s = sends->bytes > 0 ? sends->bytes / fmin (bounds->rate_Bps / out->cost.wire, out->cost.bound_Bps) : 0;
   out->cost.time_s = out->time_s = out->cost.latency_s + moving_s;
   gboolean late = out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE;
   g_strlcpy (out->bound_by, late ? "latency" : clu_resource_class (clu, out->bottleneck), sizeof out->bound_by);

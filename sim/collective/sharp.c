@@ -186,58 +186,6 @@ col_sharp_why_not (const ColComm *comm)
   return room->why_not;
 }
 
-const char *
-col_sharp_why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype)
-{
-  const CluSharpSpec *spec = clu_fabric_sharp (comm->clu);
-  if (op == MDL_OP_ALL_GATHER)
-    return NULL;
-  if (dtype == MDL_DTYPE_FP8)
-    return "the network's switches do not add fp8";
-  gboolean small = dtype == MDL_DTYPE_BF16 || dtype == MDL_DTYPE_INT8;
-  return small && spec != NULL && spec->small_types.set && !spec->small_types.v
-             ? "the network's switches of this generation do not add bf16 and int8"
-             : NULL;
-}
-
-/* Rate, as specified, that a busbw is held against; infinite where there is none. */
-static double
-line_Bps (ColComm *comm)
-{
-  if (comm->n_islands > 1) {
-    double each_Bps;
-    unsigned nics = col_comm_nics (comm, &each_Bps);
-    return nics > 0 ? nics * each_Bps : HUGE_VAL;
-  }
-  if (comm->n < 2 || !col_comm_route (comm, 0, 1, CLU_NONE, &comm->route, NULL) || comm->route.hops->len == 0)
-    return HUGE_VAL;
-  const CluHop *hop = &g_array_index (comm->route.hops, CluHop, 0);
-  CluLink link;
-  if (hop->link == CLU_NONE)
-    return HUGE_VAL;
-  clu_link (comm->clu, hop->link, &link);
-  return link.rate_Bps;
-}
-
-void
-col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts)
-{
-  const ColSettings *settings = comm->settings;
-  const char *no_collnet = settings->collnet && comm->n_islands > 1 ? col_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
-  if (no_collnet != NULL)
-    g_ptr_array_add (texts, g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet));
-  if (col_algo_has_messages (coll->algo) || comm->n == 1)
-    return;
-  const char *algo = base_name (mdl_algo_names, (int)coll->algo);
-  if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
-    g_ptr_array_add (texts, g_strdup_printf ("exact steps: what switches reduce has no messages, %s ran as one activity", algo));
-  double rate_Bps = line_Bps (comm);
-  if (coll->busbw_Bps > rate_Bps)
-    g_ptr_array_add (texts, g_strdup_printf ("%s: busbw is above the line rate of %s, %.4g GB/s: switches reduce, and busbw counts "
-                                             "what a ring would send; wire is what links carry",
-                                             algo, comm->n_islands == 1 ? "a GPU" : "a node's adapters", rate_Bps * 1e-9));
-}
-
 double
 col_sharp_rate (const ColComm *comm, CluRes res)
 {

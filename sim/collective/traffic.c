@@ -3,12 +3,19 @@
 
 #include "comm-private.h"
 
-static void
-pipe_alloc (ColPipe *pipe, guint32 n_edges, guint32 n_needs)
+/* Room for so many edges and needs; as many pieces as `ask` wants. */
+static ColPipe *
+pipe_new (const ColPipesAsk *ask, guint32 n_edges, guint32 n_needs)
 {
+  static const double ROUNDING = 1e-9; /* no further piece for the last bits of a quotient */
+  gboolean cut = ask->piece_B > 0 && ask->size_B > ask->piece_B;
+  ColPipe *pipe = g_new0 (ColPipe, 1);
   pipe->edge = g_new0 (ColEdge, n_edges);
   pipe->need_at = g_new0 (guint32, n_edges + 1);
   pipe->need = g_new0 (guint32, MAX (n_needs, 1));
+  pipe->piece = cut ? fmax (ask->piece_B / ask->size_B, 1.0 / (1 << 20)) : 1;
+  pipe->n_pieces = (guint32)ceil (1 / pipe->piece - ROUNDING);
+  return pipe;
 }
 
 void
@@ -34,23 +41,14 @@ pipe_add (ColPipe *pipe, ColEdge edge, const guint32 *need, guint32 n_need)
   return e;
 }
 
-static void
-pipe_cut (ColPipe *pipe, double size_B, double piece_B)
-{
-  static const double ROUNDING = 1e-9; /* no further piece for the last bits of a quotient */
-  pipe->piece = piece_B > 0 && size_B > piece_B ? fmax (piece_B / size_B, 1.0 / (1 << 20)) : 1;
-  pipe->n_pieces = (guint32)ceil (1 / pipe->piece - ROUNDING);
-}
-
 /* Ring: every rank sends in each of its steps what it got in the step before. */
 static ColPipe *
-ring_pipe (const ColComm *comm, MdlOp op, const CluRing *ring)
+ring_pipe (const ColPipesAsk *ask, const CluRing *ring)
 {
-  guint32 n = comm->n;
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe_alloc (pipe, n, n);
+  guint32 n = ask->comm->n;
+  ColPipe *pipe = pipe_new (ask, n, n);
   pipe->lag = 1;
-  pipe->n_pieces = op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+  pipe->n_pieces = ask->op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
   pipe->piece = 1.0 / pipe->n_pieces;
   for (guint32 i = 0; i < n; i++) {
     guint32 before = (i + n - 1) % n;
@@ -62,16 +60,14 @@ ring_pipe (const ColComm *comm, MdlOp op, const CluRing *ring)
 
 /* Broadcast: a chain along the ring from the root; reduce: a chain along it to the root. */
 static ColPipe *
-chain_pipe (const ColComm *comm, MdlOp op, const CluRing *ring, guint32 root, double size_B, double piece_B)
+chain_pipe (const ColPipesAsk *ask, const CluRing *ring)
 {
-  guint32 n = comm->n, at = 0;
-  while (ring->order[at] != root)
+  guint32 n = ask->comm->n, at = 0;
+  while (ring->order[at] != ask->root)
     at++;
-  if (op == MDL_OP_REDUCE)
+  if (ask->op == MDL_OP_REDUCE)
     at = (at + 1) % n;
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe_alloc (pipe, n - 1, n);
-  pipe_cut (pipe, size_B, piece_B);
+  ColPipe *pipe = pipe_new (ask, n - 1, n);
   for (guint32 k = 0; k + 1 < n; k++) {
     guint32 i = (at + k) % n, before = k - 1;
     ColEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share };
@@ -111,11 +107,10 @@ col_dtree_parent (guint32 tree, guint32 v, guint32 n)
 
 /* A tree over ranks given by parents, reduce up and broadcast down in one pipeline. */
 static ColPipe *
-tree_pipe (const guint32 *parent, const guint32 *nic, guint32 n, double share, double size_B, double piece_B)
+tree_pipe (const ColPipesAsk *ask, const guint32 *parent, const guint32 *nic, double share)
 {
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe_alloc (pipe, 2 * (n - 1), 4 * n);
-  pipe_cut (pipe, size_B, piece_B);
+  guint32 n = ask->comm->n;
+  ColPipe *pipe = pipe_new (ask, 2 * (n - 1), 4 * n);
   g_autofree guint32 *up = g_new (guint32, n), *down = g_new (guint32, n), *need = g_new (guint32, n), *order = g_new (guint32, n);
   g_autofree guint32 *first = g_new (guint32, n), *next = g_new (guint32, n);
   for (guint32 v = 0; v < n; v++)
@@ -163,8 +158,9 @@ col_ring_start (const ColComm *comm, const CluRing *ring)
 /* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
  * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain, but for three GPUs. */
 static void
-tree_pipes_on_ring (const ColComm *comm, const CluRing *ring, double size_B, double piece_B, GPtrArray *pipes)
+tree_pipes_on_ring (const ColPipesAsk *ask, const CluRing *ring, GPtrArray *pipes)
 {
+  const ColComm *comm = ask->comm;
   gboolean turned = mdl_search_turns_chains (comm->n, comm->n_islands == 1, col_comm_is_switched (comm));
   guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? MDL_SEARCH_TURNED_GPUS : 1;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
@@ -191,57 +187,49 @@ tree_pipes_on_ring (const ColComm *comm, const CluRing *ring, double size_B, dou
       }
     }
     double share = ring->share * (turned ? mdl_search_turned_share[tree] : 1.0 / n_trees);
-    g_ptr_array_add (pipes, tree_pipe (parent, nic, n, share, size_B, piece_B));
+    g_ptr_array_add (pipes, tree_pipe (ask, parent, nic, share));
   }
 }
 
 /* The textbook's: a double binary tree over the ranks themselves. */
 static void
-plain_tree_pipes (const ColComm *comm, double size_B, double piece_B, GPtrArray *pipes)
+plain_tree_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
-  g_autofree guint32 *parent = g_new (guint32, comm->n), *nic = g_new (guint32, comm->n);
+  guint32 n = ask->comm->n;
+  g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n);
   for (guint32 tree = 0; tree < 2; tree++) {
-    for (guint32 v = 0; v < comm->n; v++) {
-      parent[v] = col_dtree_parent (tree, v, comm->n);
+    for (guint32 v = 0; v < n; v++) {
+      parent[v] = col_dtree_parent (tree, v, n);
       nic[v] = CLU_NONE;
     }
-    g_ptr_array_add (pipes, tree_pipe (parent, nic, comm->n, .5, size_B, piece_B));
+    g_ptr_array_add (pipes, tree_pipe (ask, parent, nic, .5));
   }
 }
 
-static ColPipe *
-pairwise_pipe (const ColComm *comm, MdlOp op)
+/* Whole messages. Sends and receives are as in nccl-tests: each rank sends to the next and receives from the one before. */
+static void
+pairwise_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
-  guint32 n = comm->n;
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe->n_pieces = 1;
-  pipe->piece = 1;
-  if (op == MDL_OP_SENDRECV) { /* nccl-tests: each rank sends to the next and receives from the one before */
-    pipe_alloc (pipe, n, 0);
-    for (guint32 i = 0; i < n; i++)
-      pipe_add (pipe, (ColEdge){ i, (i + 1) % n, CLU_NONE, 1 }, NULL, 0);
-    return pipe;
-  }
-  pipe_alloc (pipe, n * (n - 1), 0);
+  guint32 n = ask->comm->n, n_peers = ask->op == MDL_OP_SENDRECV ? 1 : n - 1;
+  double share = ask->op == MDL_OP_SENDRECV ? 1 : 1.0 / n;
+  ColPipe *pipe = pipe_new (&(ColPipesAsk){ .piece_B = 0 }, n * n_peers, 0);
   for (guint32 i = 0; i < n; i++) /* a sender's edges stand together: so do its messages in memory */
-    for (guint32 d = 1; d < n; d++)
-      pipe_add (pipe, (ColEdge){ i, (i + d) % n, CLU_NONE, 1.0 / n }, NULL, 0);
-  return pipe;
+    for (guint32 d = 1; d <= n_peers; d++)
+      pipe_add (pipe, (ColEdge){ i, (i + d) % n, CLU_NONE, share }, NULL, 0);
+  g_ptr_array_add (pipes, pipe);
 }
 
 /* PAT: a phase a bit of n - 1. Gather from the highest bit down, rank to rank + 2^bit; scatter from the lowest up, rank to
  * rank - 2^bit. Of the n trees' n - 1 edges each, those of the bit's length: one part for each offset whose lowest set bit it is.
  * A phase sends what its rank got in all phases before. Source: Jeaugey, arXiv:2506.20252. */
-static ColPipe *
-pat_pipe (const ColComm *comm, MdlOp op, double size_B, double piece_B)
+static void
+pat_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
-  guint32 n = comm->n, phases = 0;
+  guint32 n = ask->comm->n, phases = 0;
   while (phases < 31 && (1u << phases) < n)
     phases++;
-  gboolean gather = op == MDL_OP_ALL_GATHER;
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe_alloc (pipe, n * phases, n * phases * phases / 2);
-  pipe_cut (pipe, size_B, piece_B);
+  gboolean gather = ask->op == MDL_OP_ALL_GATHER;
+  ColPipe *pipe = pipe_new (ask, n * phases, n * phases * phases / 2);
   for (guint32 k = 0; k < phases; k++) {
     guint32 far = 1u << (gather ? phases - 1 - k : k), parts = ((n - 1) / far + 1) / 2;
     for (guint32 i = 0; i < n; i++) {
@@ -253,7 +241,7 @@ pat_pipe (const ColComm *comm, MdlOp op, double size_B, double piece_B)
       pipe_add (pipe, (ColEdge){ i, (gather ? i + far : i + n - far) % n, CLU_NONE, (double)parts / n }, need, k);
     }
   }
-  return pipe;
+  g_ptr_array_add (pipes, pipe);
 }
 
 /* ---- the table ---- */
@@ -264,30 +252,17 @@ ring_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
   gboolean chain = ask->op == MDL_OP_BROADCAST || ask->op == MDL_OP_REDUCE;
   const CluRings *rings = ask->comm->rings;
   for (guint32 r = 0; r < rings->n_rings; r++)
-    g_ptr_array_add (pipes, chain ? chain_pipe (ask->comm, ask->op, &rings->ring[r], ask->root, ask->size_B, ask->piece_B)
-                                  : ring_pipe (ask->comm, ask->op, &rings->ring[r]));
+    g_ptr_array_add (pipes, chain ? chain_pipe (ask, &rings->ring[r]) : ring_pipe (ask, &rings->ring[r]));
 }
 
 static void
 tree_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
   if (ask->comm->settings->library == NULL)
-    plain_tree_pipes (ask->comm, ask->size_B, ask->piece_B, pipes);
+    plain_tree_pipes (ask, pipes);
   else
     for (guint32 r = 0; r < ask->comm->rings->n_rings; r++)
-      tree_pipes_on_ring (ask->comm, &ask->comm->rings->ring[r], ask->size_B, ask->piece_B, pipes);
-}
-
-static void
-pat_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
-{
-  g_ptr_array_add (pipes, pat_pipe (ask->comm, ask->op, ask->size_B, ask->piece_B));
-}
-
-static void
-pairwise_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
-{
-  g_ptr_array_add (pipes, pairwise_pipe (ask->comm, ask->op));
+      tree_pipes_on_ring (ask, &ask->comm->rings->ring[r], pipes);
 }
 
 /* How the bytes of each algorithm travel. */

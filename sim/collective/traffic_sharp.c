@@ -61,7 +61,8 @@ load_nvls (ColComm *comm, const guint32 *rank, guint32 n, guint32 heads, MdlOp o
       /* behind one switch a route is: up to the switch, down from it */
       const GArray *hops = comm->route.hops;
       const CluHop *hop = &g_array_index (hops, CluHop, back ? hops->len - 1 : 0);
-      col_load_add (comm, hop->res, back ? in : out, reach * col_comm_copy_factor (comm, comm->route.transport, hop->res));
+      col_load_add (comm, hop->res, back ? in : out,
+                    reach * col_ground_copy_factor (comm->ground, comm->route.transport, hop->res));
     }
   }
   return TRUE;
@@ -144,7 +145,7 @@ load_branch (ColComm *comm, double share, gboolean back, Tree *tree)
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     if (use->share <= tree->most[use->res] || is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
-    double factor = col_comm_copy_factor (comm, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
+    double factor = col_ground_copy_factor (comm->ground, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
     col_load_add (comm, use->res, share * (use->share - tree->most[use->res]), factor);
     tree->most[use->res] = use->share;
     g_array_append_val (tree->seen, use->res);
@@ -205,7 +206,7 @@ load_stem (ColComm *comm, double bytes, CluDev root, gboolean back)
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     if (is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
-    double factor = col_comm_copy_factor (comm, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
+    double factor = col_ground_copy_factor (comm->ground, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
     col_load_add (comm, use->res, bytes * use->share, factor);
   }
 }
@@ -359,80 +360,4 @@ col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error)
   g_auto (Members) m;
   members_init (&m, comm);
   return load_nvls_islands (comm, &m, op, error) && load_trees_of_heads (comm, &m, error);
-}
-
-/* Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel: all-gather and reduce-scatter ask for a head for each rank, and
- * for a version that has them. */
-const char *
-col_why_no_gather_here (const ColComm *comm, MdlOp op, MdlAlgo algo)
-{
-  if (op == MDL_OP_ALL_REDUCE || !col_needs_fabric_sharp (comm, algo))
-    return NULL;
-  const MdlTunerSpec *spec = comm->settings->library != NULL ? mdl_library_tuner (comm->settings->library) : NULL;
-  if (spec != NULL && (algo == MDL_ALGO_NVLS ? !spec->nvls.gather_nodes.v : spec->collnet.gather.v == MDL_TUNER_COLLNET_NONE))
-    return "this version of NCCL neither gathers nor scatters in the network's switches by it";
-  double each_Bps;
-  if (comm->n != comm->n_islands * comm->max_local)
-    return "gathering and scattering in the network's switches needs as many GPUs on each node";
-  if (col_comm_nics (comm, &each_Bps) < comm->max_local)
-    return "gathering and scattering in the network's switches needs an adapter for each GPU";
-  return NULL;
-}
-
-gboolean
-col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo)
-{
-  return algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && comm->n_islands > 1);
-}
-
-static const char *
-why_not_network (const ColComm *comm, MdlAlgo algo)
-{
-  gboolean other = comm->network != NULL && !clu_family_may_reduce (comm->network_family);
-  if (clu_fabric_has_sharp (comm->clu) && !other)
-    return NULL;
-  const char *span = algo == MDL_ALGO_NVLS ? "its ranks span more than one NVLink domain and " : "";
-  g_autofree char *text =
-      other
-          ? g_strdup_printf ("%sthe network's switches do not reduce: SHARP is InfiniBand's, and this network is of link class %s",
-                             span, comm->network)
-          : g_strdup_printf ("%sthe network's switches do not reduce (topology: `fabric: {sharp: true}` where they do)", span);
-  return g_string_chunk_insert_const (comm->room->texts, text);
-}
-
-const char *
-col_why_not_whatever_room (const ColComm *comm, MdlAlgo algo)
-{
-  gboolean in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
-  if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
-    return "it needs one GPU a node";
-  if (col_algo_has_messages (algo))
-    return NULL;
-  if (in_node && !clu_domain_has_sharp (comm->clu))
-    return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
-  if (in_node && comm->intra.used && comm->intra.hop != MDL_HOP_NVLINK)
-    return "its ranks do not reach each other over NVLink";
-  if (comm->n_islands == 1)
-    return algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
-  if (!col_needs_fabric_sharp (comm, algo))
-    return NULL;
-  const char *network = why_not_network (comm, algo);
-  if (network != NULL)
-    return network;
-  if (comm->settings->degrade.management || comm->settings->degrade.frontend || comm->inter.hop == MDL_HOP_TCP)
-    return "only RDMA over the fabric reaches the network's reducing switches";
-  return NULL;
-}
-
-const char *
-col_why_no_room (const ColComm *comm, MdlAlgo algo)
-{
-  return col_needs_fabric_sharp (comm, algo) ? col_sharp_why_not (comm) : NULL;
-}
-
-const char *
-col_why_not_here (const ColComm *comm, MdlAlgo algo)
-{
-  const char *reason = col_why_not_whatever_room (comm, algo);
-  return reason != NULL ? reason : col_why_no_room (comm, algo);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "scenario_fixture.h"
 #include "collective/send.h"
+#include "scenario_fixture.h"
 
 #define LAYERS(n, more) "layers: [{count: " #n ", forward: 1 ms, backward: 2 ms" more "}]"
 
@@ -145,7 +145,7 @@ send_price (const Clu *clu, const ColSettings *settings, const guint32 *from, co
             ColAnswer *out, GError **error)
 {
   g_autoptr (ColGround) ground = col_ground_new (clu, settings);
-  return col_send_price (ground, clu, settings, from, to, n, bytes, out, error);
+  return col_send_price (ground, clu, settings, &(ColSends){ from, to, n, bytes }, out, error);
 }
 
 static void

@@ -418,7 +418,8 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
   priced = g_new0 (TrnPriced, 1);
   priced->n_groups = n;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  if (!col_send_price (prices->ground, model->job->system->clu, &prices->settings, ends, ends + n, n, size_B, &priced->coll, error))
+  if (!col_send_price (prices->ground, model->job->system->clu, &prices->settings, &(ColSends){ ends, ends + n, n, size_B },
+                       &priced->coll, error))
     return NULL;
   g_autofree char *key = g_strdup_printf ("send %u %u", from, to);
   const Shape *shape = g_hash_table_lookup (prices->shapes, key);

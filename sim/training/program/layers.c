@@ -242,8 +242,8 @@ price_send (Step *step, guint32 from, const MdlTurn *turn, guint32 to, ColAnswer
   ColSettings settings = step->job->system->settings;
   settings.no_fold = TRUE; /* stages share links */
   g_autoptr (ColGround) ground = col_ground_new (step->job->system->clu, &settings);
-  if (!col_send_price (ground, step->job->system->clu, &settings, step->gpu + (gsize)from * step->dp,
-                       step->gpu + (gsize)to * step->dp, step->dp, bytes, out, error))
+  const ColSends sends = { step->gpu + (gsize)from * step->dp, step->gpu + (gsize)to * step->dp, step->dp, bytes };
+  if (!col_send_price (ground, step->job->system->clu, &settings, &sends, out, error))
     return FALSE;
   TrnStageTraffic *traffic = mdl_schedule_is_up (&step->pipe, from, to) ? &step->stage[from].sent_up : &step->stage[from].sent_down;
   note_traffic (out, traffic);

@@ -1,0 +1,149 @@
+/* Why an algorithm cannot run on a communicator, and what a reader would misread where switches reduce. */
+#include <math.h>
+
+#include "comm-private.h"
+
+gboolean
+col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo)
+{
+  return algo == MDL_ALGO_COLLNET_DIRECT || algo == MDL_ALGO_COLLNET_CHAIN || (algo == MDL_ALGO_NVLS && comm->n_islands > 1);
+}
+
+static const char *
+why_not_network (const ColComm *comm, MdlAlgo algo)
+{
+  gboolean other = comm->network != NULL && !clu_family_may_reduce (comm->network_family);
+  if (clu_fabric_has_sharp (comm->clu) && !other)
+    return NULL;
+  const char *span = algo == MDL_ALGO_NVLS ? "its ranks span more than one NVLink domain and " : "";
+  g_autofree char *text =
+      other
+          ? g_strdup_printf ("%sthe network's switches do not reduce: SHARP is InfiniBand's, and this network is of link class %s",
+                             span, comm->network)
+          : g_strdup_printf ("%sthe network's switches do not reduce (topology: `fabric: {sharp: true}` where they do)", span);
+  return g_string_chunk_insert_const (comm->room->texts, text);
+}
+
+/* Why not, but for the room in the network's switches, which takes a look at all of them. */
+static const char *
+why_not_whatever_room (const ColComm *comm, MdlAlgo algo)
+{
+  gboolean in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
+  if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
+    return "it needs one GPU a node";
+  if (col_algo_has_messages (algo))
+    return NULL;
+  if (in_node && !clu_domain_has_sharp (comm->clu))
+    return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
+  if (in_node && comm->intra.used && comm->intra.hop != MDL_HOP_NVLINK)
+    return "its ranks do not reach each other over NVLink";
+  if (comm->n_islands == 1)
+    return algo == MDL_ALGO_NVLS ? NULL : "its ranks are all on one node";
+  if (!col_needs_fabric_sharp (comm, algo))
+    return NULL;
+  const char *network = why_not_network (comm, algo);
+  if (network != NULL)
+    return network;
+  if (comm->settings->degrade.management || comm->settings->degrade.frontend || comm->inter.hop == MDL_HOP_TCP)
+    return "only RDMA over the fabric reaches the network's reducing switches";
+  return NULL;
+}
+
+const char *
+col_why_no_room (const ColComm *comm, MdlAlgo algo)
+{
+  return col_needs_fabric_sharp (comm, algo) ? col_sharp_why_not (comm) : NULL;
+}
+
+const char *
+col_why_not_here (const ColComm *comm, MdlAlgo algo)
+{
+  const char *reason = why_not_whatever_room (comm, algo);
+  return reason != NULL ? reason : col_why_no_room (comm, algo);
+}
+
+/* Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel: all-gather and reduce-scatter ask for a head for each rank, and
+ * for a version that has them. */
+static const char *
+why_no_gather (const ColComm *comm, MdlOp op, MdlAlgo algo)
+{
+  if (op == MDL_OP_ALL_REDUCE || !col_needs_fabric_sharp (comm, algo))
+    return NULL;
+  const MdlTunerSpec *spec = comm->settings->library != NULL ? mdl_library_tuner (comm->settings->library) : NULL;
+  if (spec != NULL && (algo == MDL_ALGO_NVLS ? !spec->nvls.gather_nodes.v : spec->collnet.gather.v == MDL_TUNER_COLLNET_NONE))
+    return "this version of NCCL neither gathers nor scatters in the network's switches by it";
+  double each_Bps;
+  if (comm->n != comm->n_islands * comm->max_local)
+    return "gathering and scattering in the network's switches needs as many GPUs on each node";
+  if (col_comm_nics (comm, &each_Bps) < comm->max_local)
+    return "gathering and scattering in the network's switches needs an adapter for each GPU";
+  return NULL;
+}
+
+/* Why the network's switches do not add a data type; NULL where they do. */
+static const char *
+why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype)
+{
+  const CluSharpSpec *spec = clu_fabric_sharp (comm->clu);
+  if (op == MDL_OP_ALL_GATHER)
+    return NULL;
+  if (dtype == MDL_DTYPE_FP8)
+    return "the network's switches do not add fp8";
+  gboolean small = dtype == MDL_DTYPE_BF16 || dtype == MDL_DTYPE_INT8;
+  return small && spec != NULL && spec->small_types.set && !spec->small_types.v
+             ? "the network's switches of this generation do not add bf16 and int8"
+             : NULL;
+}
+
+const char *
+col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean room)
+{
+  if (col_off_algos (comm->settings, request->op) & (1u << algo))
+    return "it is disabled";
+  if (comm->settings->library != NULL && col_off_protos (comm->settings, request->op) & (1u << proto))
+    return "its protocol is disabled";
+  /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
+  gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
+  if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
+      request->op != MDL_OP_ALL_GATHER)
+    return "the NVSwitch does not add this data type";
+  const char *reason = room ? col_why_not_here (comm, algo) : why_not_whatever_room (comm, algo);
+  if (reason == NULL)
+    reason = why_no_gather (comm, request->op, algo);
+  if (reason == NULL && comm->settings->library != NULL && col_needs_fabric_sharp (comm, algo))
+    reason = why_not_type (comm, request->op, request->dtype);
+  return reason;
+}
+
+/* Rate, as specified, that a busbw is held against; infinite where there is none. */
+static double
+line_Bps (ColComm *comm)
+{
+  if (comm->n_islands > 1) {
+    double each_Bps;
+    unsigned nics = col_comm_nics (comm, &each_Bps);
+    return nics > 0 ? nics * each_Bps : HUGE_VAL;
+  }
+  CluLink link;
+  gboolean any = comm->n > 1 && col_comm_route (comm, 0, 1, CLU_NONE, &comm->route, NULL) && col_comm_first_link (comm, &link);
+  return any ? link.rate_Bps : HUGE_VAL;
+}
+
+void
+col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts)
+{
+  const ColSettings *settings = comm->settings;
+  const char *no_collnet = settings->collnet && comm->n_islands > 1 ? col_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
+  if (no_collnet != NULL)
+    g_ptr_array_add (texts, g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet));
+  if (col_algo_has_messages (coll->algo) || comm->n == 1)
+    return;
+  const char *algo = base_name (mdl_algo_names, (int)coll->algo);
+  if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
+    g_ptr_array_add (texts, g_strdup_printf ("exact steps: what switches reduce has no messages, %s ran as one activity", algo));
+  double rate_Bps = line_Bps (comm);
+  if (coll->busbw_Bps > rate_Bps)
+    g_ptr_array_add (texts, g_strdup_printf ("%s: busbw is above the line rate of %s, %.4g GB/s: switches reduce, and busbw counts "
+                                             "what a ring would send; wire is what links carry",
+                                             algo, comm->n_islands == 1 ? "a GPU" : "a node's adapters", rate_Bps * 1e-9));
+}
