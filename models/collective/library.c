@@ -8,8 +8,8 @@
 
 const BaseName mdl_launch_names[] = {
   { "graph", MDL_LAUNCH_GRAPH, "replayed from a CUDA graph: no launch cost" },
-  { "threads", MDL_LAUNCH_THREADS, "one thread or process a GPU, plain launches" },
-  { "serial", MDL_LAUNCH_SERIAL, "one thread launches on all GPUs of a node in turn" },
+  { "threads", MDL_LAUNCH_THREADS, "one thread or process per GPU, plain launches" },
+  { "serial", MDL_LAUNCH_SERIAL, "one thread launches on all GPUs of a node, one after another" },
   { "registered", MDL_LAUNCH_REGISTERED, "as graph, on buffers of ncclMemAlloc, which NCCL then registers (nccl-tests -G)" },
   { NULL, 0, NULL },
 };

@@ -29,16 +29,16 @@
 const BaseName mdl_unit_names[] = {
   { "gpu", MDL_UNIT_GPU, "each GPU of the job" },
   { "node", MDL_UNIT_NODE, "each node" },
-  { "nic", MDL_UNIT_NIC, "each adapter of its nodes, with cable and port" },
-  { "switch", MDL_UNIT_SWITCH, "one for as many nodes as `nodes` says" },
-  { "job", MDL_UNIT_JOB, "the job as a whole, whatever its size" },
+  { "nic", MDL_UNIT_NIC, "each NIC of the job's nodes, with cable and port" },
+  { "switch", MDL_UNIT_SWITCH, "one switch per `nodes` nodes" },
+  { "job", MDL_UNIT_JOB, "the whole job, at any size" },
   { NULL, 0, NULL },
 };
 
 const BaseName mdl_effect_names[] = {
   { "stop", MDL_EFFECT_STOP, "the job stops; work since the last checkpoint is lost" },
   { "planned", MDL_EFFECT_PLANNED, "the job takes a checkpoint, then stops" },
-  { "slow", MDL_EFFECT_SLOW, "the job goes on, slower, until somebody notices" },
+  { "slow", MDL_EFFECT_SLOW, "the job continues, slower, until the fault is found" },
   { NULL, 0, NULL },
 };
 

@@ -8,7 +8,7 @@ const BaseName mdl_format_names[] = {
   { "bf16", MDL_FORMAT_BF16, "16 bits, the exponent of fp32" },
   { "tf32", MDL_FORMAT_TF32, "fp32 in memory, multiplied with 10 bits of mantissa" },
   { "fp32", MDL_FORMAT_FP32, "32 bits" },
-  { "none", MDL_FORMAT_NONE, "no such copy" },
+  { "none", MDL_FORMAT_NONE, "no copy" },
   { NULL, 0, NULL },
 };
 

@@ -14,23 +14,23 @@
 #include "model/layer-private.h"
 
 const BaseName mdl_framework_names[] = {
-  { "eager", MDL_FRAMEWORK_EAGER, "a kernel an operation, launched by the framework" },
+  { "eager", MDL_FRAMEWORK_EAGER, "one kernel per operation, launched by the framework" },
   { "fused", MDL_FRAMEWORK_FUSED, "compiled, or a library's fused kernels" },
   { "graphs", MDL_FRAMEWORK_GRAPHS, "fused, launched as CUDA graphs" },
   { NULL, 0, NULL },
 };
 
 const BaseName mdl_cp_names[] = {
-  { "ring", MDL_CP_RING, "keys and values travel a ring beside the core of attention" },
-  { "all_gather", MDL_CP_ALL_GATHER, "keys and values are gathered before it" },
+  { "ring", MDL_CP_RING, "keys and values travel round a ring, concurrently with core attention" },
+  { "all_gather", MDL_CP_ALL_GATHER, "keys and values are gathered before core attention" },
   { "ulysses", MDL_CP_ULYSSES, "heads are exchanged for tokens by all-to-all" },
   { NULL, 0, NULL },
 };
 
 const BaseName mdl_experts_names[] = {
-  { "sorted", MDL_EXPERTS_SORTED, "tokens sorted once; the host reads how many each expert has, and launches its kernels" },
-  { "loop", MDL_EXPERTS_LOOP, "one by one: each looks for its tokens, which the host waits for, gathers them and adds its result" },
-  { "grouped", MDL_EXPERTS_GROUPED, "one kernel for all of a rank, which reads the counts on the GPU" },
+  { "sorted", MDL_EXPERTS_SORTED, "tokens are sorted once; the host reads the counts and launches each expert's kernels" },
+  { "loop", MDL_EXPERTS_LOOP, "one by one: each finds its tokens (the host waits), gathers them and adds its result" },
+  { "grouped", MDL_EXPERTS_GROUPED, "one kernel for all experts of a rank, which reads the counts on the GPU" },
   { NULL, 0, NULL },
 };
 

@@ -24,9 +24,9 @@
 #define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
 
 const BaseName pln_kin_names[] = {
-  { "network", PLN_KIN_NETWORK, "the same nodes and cut on another network" },
-  { "same_cut", PLN_KIN_SAME_CUT, "the same cut on more or fewer of the same GPUs" },
-  { "same_gpu", PLN_KIN_SAME_GPU, "another cut on the same GPUs" },
+  { "network", PLN_KIN_NETWORK, "same nodes and layout, another network" },
+  { "same_cut", PLN_KIN_SAME_CUT, "same layout on more or fewer of the same GPUs" },
+  { "same_gpu", PLN_KIN_SAME_GPU, "another layout on the same GPUs" },
   { "other_gpu", PLN_KIN_OTHER_GPU, "other GPUs" },
   { NULL, 0, NULL },
 };
@@ -37,24 +37,25 @@ static const BaseName model_names[] = {
 };
 
 static const BaseField row_fields[] = {
-  BASE_ROW (PlnApartRow, "model", model, ENUM, .names = model_names, .required = TRUE, .help = "of both runs"),
-  BASE_ROW (PlnApartRow, "kin", kin, ENUM, .names = pln_kin_names, .required = TRUE, .help = "what differs between them"),
+  BASE_ROW (PlnApartRow, "model", model, ENUM, .names = model_names, .required = TRUE, .help = "kind of model of both runs"),
+  BASE_ROW (PlnApartRow, "kin", kin, ENUM, .names = pln_kin_names, .required = TRUE, .help = "difference between the runs"),
   BASE_ROW_NUM (PlnApartRow, "half", half, RATIO, .min = "0.01 %", .max = "10", .required = TRUE,
-                .help = "that half of the measured ratios are within"),
-  BASE_ROW_NUM (PlnApartRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE, .help = "that 95 % are within"),
+                .help = "half of the ratios are within this error"),
+  BASE_ROW_NUM (PlnApartRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE,
+                .help = "95 % of the ratios are within this error"),
   BASE_ROW_END,
 };
 static const BaseSchema row_schema = { .name = "comparison", .help = "Pairs of measured steps.", .fields = row_fields };
 
 static const BaseField fields[] = {
-  BASE_ROW (PlnApartSpec, "comparisons", name, STR, .required = TRUE, .help = "their name"),
-  BASE_ROW (PlnApartSpec, "summary", summary, STR, .help = "one line for people"),
+  BASE_ROW (PlnApartSpec, "comparisons", name, STR, .required = TRUE, .help = "name"),
+  BASE_ROW (PlnApartSpec, "summary", summary, STR, .help = "one line"),
   BASE_ROW (PlnApartSpec, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (PlnApartRow), .required = TRUE,
-            .help = "one a kind of pair"),
+            .help = "one per kind of pair"),
   BASE_ROW_END,
 };
 const BaseSchema pln_schema_comparisons = { .name = "comparisons",
-                                            .help = "How far predicted ratios of two steps are from measured ones.",
+                                            .help = "Errors of predicted ratios of two steps, against measured ratios.",
                                             .fields = fields };
 
 gboolean

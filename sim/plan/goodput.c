@@ -12,19 +12,19 @@
 static const BaseField failures_fields[] = {
   BASE_ROW (TrnFailuresSpec, "rates", rates, REF, .sub = &trn_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
             .folder = "calibrate/defaults/failures", .required = TRUE,
-            .help = "a name of `forerun list failures`, a file, or rates written here"),
+            .help = "failure rates: a name of `forerun list failures`, a path, or the rates themselves"),
   BASE_ROW (TrnFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
-            .help = "whether kinds of `rates` that slow the job happen, at their `slowdown`; `no`: only those that stop it"),
+            .help = "`no`: leaves out kinds of `rates` that slow the job by their `slowdown`"),
   BASE_ROW_NUM (TrnFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",
-                .help = "on how often they happen"),
+                .help = "multiplies the rates"),
   BASE_ROW_NUM (TrnFailuresSpec, "detect", detect, TIME, .max = "30 days", .fallback = "1 min",
-                .help = "from a failure until it is noticed, for kinds that do not say"),
+                .help = "time to notice a failure, if its kind has none"),
   BASE_ROW_NUM (TrnFailuresSpec, "restart", restart, TIME, .max = "30 days", .fallback = "5 min",
-                .help = "scheduling, starting processes, warming up; the checkpoint's `restore` comes on top"),
+                .help = "time to schedule, start processes and warm up; the checkpoint's `restore` is added"),
   BASE_ROW_END,
 };
 const BaseSchema pln_schema_plan_failures = { .name = "failures",
-                                              .help = "What goes wrong over a run; spare nodes are always at hand.",
+                                              .help = "Failures during the run. Spare nodes are always available.",
                                               .fields = failures_fields };
 
 gboolean

@@ -11,42 +11,41 @@
 const char *const pln_miss_names[] = { NULL, "deadline", "budget", "power" };
 
 static const BaseField way_fields[] = {
-  BASE_ROW (PlnWaySpec, "name", name, STR, .required = TRUE, .help = "what it is called in the table"),
+  BASE_ROW (PlnWaySpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
   BASE_ROW_NUM (PlnWaySpec, "machines", machines, COUNT, .min = "1", .max = "1000000", .fallback = "1",
-                .help = "how many of them; price, rent and power are of one"),
-  BASE_ROW_NUM (PlnWaySpec, "price", price, MONEY, .help = "to buy one; or:"),
-  BASE_ROW_NUM (PlnWaySpec, "rent", rent, MONEY_PER_TIME, .help = "of one, its power with it"),
-  BASE_ROW_NUM (PlnWaySpec, "once", once, MONEY, .fallback = "0", .help = "of all, whatever the time: setting up, moving data"),
-  BASE_ROW_NUM (PlnWaySpec, "power", power, POWER,
-                .help = "of one while it runs, before the building's share; needed of what is bought, told of what is rented"),
-  BASE_ROW_NUM (PlnWaySpec, "time", time, TIME, .required = TRUE, .min = "1 s", .help = "that the work takes"),
-  BASE_ROW_NUM (PlnWaySpec, "amortisation", amortisation, TIME, .min = "1 day", .help = "of this one; default: that of all"),
-  BASE_ROW_NUM (PlnWaySpec, "pue", pue, NUMBER, .min = "1", .max = "10", .help = "likewise"),
+                .help = "number; price, rent and power are per machine"),
+  BASE_ROW_NUM (PlnWaySpec, "price", price, MONEY, .help = "purchase of one; or `rent`"),
+  BASE_ROW_NUM (PlnWaySpec, "rent", rent, MONEY_PER_TIME, .help = "one, with power"),
+  BASE_ROW_NUM (PlnWaySpec, "once", once, MONEY, .fallback = "0", .help = "one-time cost of all: set-up, data transfer"),
+  BASE_ROW_NUM (PlnWaySpec, "power", power, POWER, .help = "one while it runs, before PUE; needed if bought, shown if rented"),
+  BASE_ROW_NUM (PlnWaySpec, "time", time, TIME, .required = TRUE, .min = "1 s", .help = "run time of the work"),
+  BASE_ROW_NUM (PlnWaySpec, "amortisation", amortisation, TIME, .min = "1 day", .help = "of this offer; default: that of all"),
+  BASE_ROW_NUM (PlnWaySpec, "pue", pue, NUMBER, .min = "1", .max = "10", .help = "of this offer; default: that of all"),
   BASE_ROW_END,
 };
-static const BaseSchema way_schema = { .name = "ways", .help = "One offer: bought, or rented.", .fields = way_fields };
+static const BaseSchema way_schema = { .name = "ways", .help = "One offer, bought or rented.", .fields = way_fields };
 
 static const BaseField offers_fields[] = {
-  BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "their name"),
-  BASE_ROW (PlnOffersSpec, "description", description, STR, .help = "one line: the work"),
-  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
-  BASE_ROW (PlnOffersSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
-  BASE_ROW_NUM (PlnOffersSpec, "electricity", electricity, MONEY_PER_ENERGY, .help = "of energy; needed where something is bought"),
+  BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "name"),
+  BASE_ROW (PlnOffersSpec, "description", description, STR, .help = "one line about the work"),
+  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "only USD"),
+  BASE_ROW (PlnOffersSpec, "date", date, STR, .required = TRUE, .help = "date of the prices: year, or year-month-day"),
+  BASE_ROW_NUM (PlnOffersSpec, "electricity", electricity, MONEY_PER_ENERGY, .help = "energy; needed if an offer is bought"),
   BASE_ROW_NUM (PlnOffersSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
-                .help = "power that the building draws over what computers use"),
+                .help = "power usage effectiveness: power of the building over power of the computers"),
   BASE_ROW_NUM (PlnOffersSpec, "amortisation", amortisation, TIME, .min = "1 day",
-                .help = "over which what is bought is paid, and used; default: this work bears all of it"),
+                .help = "time over which a purchase is used and paid off; default: this work pays all of it"),
   BASE_ROW_NUM (PlnOffersSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T",
-                .help = "of the work, for the price of a token"),
-  BASE_ROW_NUM (PlnOffersSpec, "deadline", deadline, TIME, .min = "1 s", .help = "that the work has to end by"),
-  BASE_ROW_NUM (PlnOffersSpec, "budget", budget, MONEY, .min = "$0.01", .help = "that it may cost"),
-  BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "that may be drawn at home, with the building's share"),
+                .help = "tokens of the work, for the price per token"),
+  BASE_ROW_NUM (PlnOffersSpec, "deadline", deadline, TIME, .min = "1 s", .help = "maximum time"),
+  BASE_ROW_NUM (PlnOffersSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
+  BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "maximum power of purchased machines, with PUE"),
   BASE_ROW (PlnOffersSpec, "ways", ways, LIST, .sub = &way_schema, .item_size = sizeof (PlnWaySpec), .required = TRUE,
-            .help = "side by side"),
+            .help = "the offers"),
   BASE_ROW_END,
 };
 const BaseSchema pln_schema_offers = { .name = "offers",
-                                       .help = "Ways to get the same work done, their times and prices given.",
+                                       .help = "Offers for the same work, with known times and prices.",
                                        .fields = offers_fields };
 
 struct PlnOffers {

@@ -11,11 +11,11 @@
 #define MAX_MACHINES  1000u
 
 const BaseName pln_aim_names[] = {
-  { "time", PLN_AIM_TIME, "the shortest" },
-  { "cost", PLN_AIM_COST, "the cheapest" },
-  { "energy", PLN_AIM_ENERGY, "that which takes the least energy" },
-  { "cost_per_token", PLN_AIM_COST_PER_TOKEN, "the cheapest token" },
-  { "pareto", PLN_AIM_PARETO, "all that no other one beats in time and cost together" },
+  { "time", PLN_AIM_TIME, "shortest time" },
+  { "cost", PLN_AIM_COST, "lowest cost" },
+  { "energy", PLN_AIM_ENERGY, "least energy" },
+  { "cost_per_token", PLN_AIM_COST_PER_TOKEN, "lowest cost per token" },
+  { "pareto", PLN_AIM_PARETO, "the Pareto front of time and cost" },
   { NULL, 0, NULL },
 };
 const BaseName pln_way_names[] = {
@@ -27,71 +27,69 @@ const BaseName pln_way_names[] = {
 
 static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
-  BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "to train on; default: one step"),
-  BASE_ROW_NUM (PlnGoalSpec, "deadline", deadline, TIME, .min = "1 s", .help = "that the run has to end by"),
-  BASE_ROW_NUM (PlnGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "that it may cost"),
+  BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
+  BASE_ROW_NUM (PlnGoalSpec, "deadline", deadline, TIME, .min = "1 s", .help = "maximum run time"),
+  BASE_ROW_NUM (PlnGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
   BASE_ROW_END,
 };
-static const BaseSchema goal_schema = { .name = "goal", .help = "What is to be done.", .fields = goal_fields };
+static const BaseSchema goal_schema = { .name = "goal", .help = "The work and its limits.", .fields = goal_fields };
 
 static const BaseField choices_fields[] = {
-  BASE_ROW (PlnChoicesSpec, "topology", topology, STRS, .required = TRUE, .help = "machines, as `cluster: {topology: …}`"),
+  BASE_ROW (PlnChoicesSpec, "topology", topology, STRS, .required = TRUE, .help = "names or paths of topologies"),
   BASE_ROW (PlnChoicesSpec, "nodes", nodes, NUMS, .dim = BASE_DIM_COUNT, .required = TRUE, .min = "1", .max = "100000",
-            .help = "how many"),
-  BASE_ROW (PlnChoicesSpec, "nics.rate", nic_rate, STRS, .help = "of an adapter; default: as the topology has it"),
-  BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS, .help = "likewise"),
+            .help = "numbers of nodes"),
+  BASE_ROW (PlnChoicesSpec, "nics.rate", nic_rate, STRS, .help = "NIC rates; default: the topology's"),
+  BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS,
+            .help = "oversubscription ratios; default: the topology's"),
   BASE_ROW_END,
 };
 static const BaseSchema choices_schema = { .name = "choices",
-                                           .help = "Machines: every combination of the lists.",
+                                           .help = "Cluster options: every combination of the lists.",
                                            .fields = choices_fields };
 
 static const char *const dotted_keys[] = { "nics.rate", "fabric.oversubscription", NULL };
 
 static const BaseField free_fields[] = {
-  BASE_ROW (PlnFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default auto: powers of two inside a node"),
+  BASE_ROW (PlnFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default `auto`: powers of two within a node"),
   BASE_ROW (PlnFreeSpec, "cp", cp, STRS, .help = "context parallelism; default 1"),
-  BASE_ROW (PlnFreeSpec, "pp", pp, STRS, .help = "pipeline parallelism; default auto: all that divide the layers, up to 64"),
-  BASE_ROW (PlnFreeSpec, "vp", vp, STRS, .help = "chunks of a rank, interleaved; default auto: all that divide, up to 16"),
-  BASE_ROW (PlnFreeSpec, "ep", ep, STRS, .help = "expert parallelism; default auto: powers of two up to the experts"),
-  BASE_ROW (PlnFreeSpec, "zero", zero, STRS, .help = "0 to 3; default 1"),
+  BASE_ROW (PlnFreeSpec, "pp", pp, STRS, .help = "pipeline parallelism; default `auto`: all that divide the layers, up to 64"),
+  BASE_ROW (PlnFreeSpec, "vp", vp, STRS, .help = "virtual stages per rank; default `auto`: all that divide, up to 16"),
+  BASE_ROW (PlnFreeSpec, "ep", ep, STRS, .help = "expert parallelism; default `auto`: powers of two up to the number of experts"),
+  BASE_ROW (PlnFreeSpec, "zero", zero, STRS, .help = "ZeRO stage, 0 to 3; default 1"),
   BASE_ROW (PlnFreeSpec, "micro_batch", micro_batch, STRS, .help = "sequences; default 1, 2 and 4"),
-  BASE_ROW (PlnFreeSpec, "schedule", schedule, STRS, .help = "of pipelines; default 1f1b and interleaved"),
+  BASE_ROW (PlnFreeSpec, "schedule", schedule, STRS, .help = "pipeline schedules; default 1f1b and interleaved"),
   BASE_ROW (PlnFreeSpec, "recompute", recompute, STRS, .help = "none, selective, full; default none and full"),
   BASE_ROW_END,
 };
 static const BaseSchema free_schema = { .name = "free",
-                                        .help = "Cuts of the model: every combination of the lists that divides.",
+                                        .help = "Parallel layouts: every combination of the lists that divides.",
                                         .fields = free_fields };
 
 static const BaseField limit_fields[] = {
-  BASE_ROW_NUM (PlnLimitSpec, "power", power, POWER, .min = "1 W",
-                .help = "that all nodes draw at load, with the building's share"),
-  BASE_ROW_NUM (PlnLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "at most"),
+  BASE_ROW_NUM (PlnLimitSpec, "power", power, POWER, .min = "1 W", .help = "maximum power of all nodes at load, times PUE"),
+  BASE_ROW_NUM (PlnLimitSpec, "gpus", gpus, COUNT, .min = "1", .help = "maximum GPUs"),
   BASE_ROW_NUM (PlnLimitSpec, "goodput", goodput, RATIO, .min = "1 %", .max = "1",
-                .help = "useful time over all time, at least; with `failures`"),
+                .help = "minimum useful time over all time; needs `failures`"),
   BASE_ROW_END,
 };
-static const BaseSchema limit_schema = { .name = "constraints", .help = "What must hold beside the goal.", .fields = limit_fields };
+static const BaseSchema limit_schema = { .name = "constraints", .help = "Further limits.", .fields = limit_fields };
 
 static const BaseField plan_fields[] = {
-  BASE_ROW (PlnSpec, "plan", name, STR, .required = TRUE, .help = "its name"),
+  BASE_ROW (PlnSpec, "plan", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (PlnSpec, "description", description, STR, .help = "one line"),
-  BASE_ROW (PlnSpec, "goal", goal, MAP, .sub = &goal_schema, .required = TRUE, .help = "what is to be done"),
-  BASE_ROW (PlnSpec, "objective", aim, ENUM, .names = pln_aim_names, .fallback = "time", .help = "what is to be least"),
-  BASE_ROW (PlnSpec, "choices", choices, MAP, .sub = &choices_schema, .required = TRUE, .help = "machines"),
-  BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "cuts of the model"),
+  BASE_ROW (PlnSpec, "goal", goal, MAP, .sub = &goal_schema, .required = TRUE, .help = "the work and its limits"),
+  BASE_ROW (PlnSpec, "objective", aim, ENUM, .names = pln_aim_names, .fallback = "time", .help = "what to minimise"),
+  BASE_ROW (PlnSpec, "choices", choices, MAP, .sub = &choices_schema, .required = TRUE, .help = "cluster options"),
+  BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "parallel layouts"),
   BASE_ROW (PlnSpec, "fixed", fixed, NODE, .required = TRUE,
-            .help = "keys of the training workload that are given: sequence, global_batch, precision …"),
-  BASE_ROW (PlnSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed where money is asked for"),
-  BASE_ROW (PlnSpec, "failures", failures, MAP, .sub = &pln_schema_plan_failures,
-            .help = "what goes wrong over the run; default: nothing"),
-  BASE_ROW (PlnSpec, "checkpoint", checkpoint, MAP, .sub = &trn_schema_checkpoint,
-            .help = "saving the state; needed beside `failures`"),
-  BASE_ROW (PlnSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "what must hold"),
+            .help = "fixed keys of the training workload: sequence, global_batch, precision …"),
+  BASE_ROW (PlnSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed for costs"),
+  BASE_ROW (PlnSpec, "failures", failures, MAP, .sub = &pln_schema_plan_failures, .help = "failures during the run; default: none"),
+  BASE_ROW (PlnSpec, "checkpoint", checkpoint, MAP, .sub = &trn_schema_checkpoint, .help = "checkpoints; needed with `failures`"),
+  BASE_ROW (PlnSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "further limits"),
   BASE_ROW_END,
 };
-const BaseSchema pln_schema_plan = { .name = "plan", .help = "A plan.", .fields = plan_fields };
+const BaseSchema pln_schema_plan = { .name = "plan", .help = "A question to the planner.", .fields = plan_fields };
 
 /* ---- the scenario of a machine ---- */
 

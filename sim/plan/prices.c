@@ -11,60 +11,61 @@ const char *const pln_buy_names[PLN_BUY_N] = {
 };
 
 static const BaseField port_fields[] = {
-  BASE_ROW_NUM (PlnPortPrice, "rate", rate, BANDWIDTH, .required = TRUE, .min = "1 Gb/s", .help = "of ports up to this"),
-  BASE_ROW_NUM (PlnPortPrice, "adapter", adapter, MONEY, .fallback = "0", .help = "a port of an adapter; default: in the node"),
+  BASE_ROW_NUM (PlnPortPrice, "rate", rate, BANDWIDTH, .required = TRUE, .min = "1 Gb/s", .help = "for ports up to this rate"),
+  BASE_ROW_NUM (PlnPortPrice, "adapter", adapter, MONEY, .fallback = "0", .help = "one NIC port; default: in the node's price"),
   BASE_ROW_NUM (PlnPortPrice, "transceiver", transceiver, MONEY, .fallback = "0",
-                .help = "optics of an end of a cable; default: copper, in the cable"),
-  BASE_ROW_NUM (PlnPortPrice, "cable", cable, MONEY, .required = TRUE, .help = "a cable, without transceivers"),
+                .help = "optics at one end of a cable; default: copper, in the cable's price"),
+  BASE_ROW_NUM (PlnPortPrice, "cable", cable, MONEY, .required = TRUE, .help = "one cable without transceivers"),
   BASE_ROW_END,
 };
-static const BaseSchema port_schema = { .name = "ports", .help = "What hangs on a port.", .fields = port_fields };
+static const BaseSchema port_schema = { .name = "ports", .help = "Prices of a port's parts.", .fields = port_fields };
 
 static const BaseField switch_fields[] = {
   BASE_ROW (PlnSwitchPrice, "type", type, STR, .required = TRUE, .help = "a name of topologies/switches"),
-  BASE_ROW_NUM (PlnSwitchPrice, "price", price, MONEY, .required = TRUE, .help = "of one, without optics"),
+  BASE_ROW_NUM (PlnSwitchPrice, "price", price, MONEY, .required = TRUE, .help = "one switch, without optics"),
   BASE_ROW_END,
 };
-static const BaseSchema switch_schema = { .name = "switches", .help = "A switch's price.", .fields = switch_fields };
+static const BaseSchema switch_schema = { .name = "switches", .help = "Price of a switch.", .fields = switch_fields };
 
 static const BaseField fabric_fields[] = {
   BASE_ROW (PlnFabricPrice, "ports", ports, LIST, .sub = &port_schema, .item_size = sizeof (PlnPortPrice), .required = TRUE,
-            .help = "by rate, rising"),
+            .help = "by rate, ascending"),
   BASE_ROW (PlnFabricPrice, "switches", switches, LIST, .sub = &switch_schema, .item_size = sizeof (PlnSwitchPrice),
             .required = TRUE, .help = "by type"),
   BASE_ROW_END,
 };
-static const BaseSchema fabric_schema = { .name = "fabric", .help = "Prices of a fabric's parts.", .fields = fabric_fields };
+static const BaseSchema fabric_schema = { .name = "fabric", .help = "Prices of network parts.", .fields = fabric_fields };
 
 static const BaseField node_price_fields[] = {
-  BASE_ROW (PlnNodePrice, "topology", topology, STR, .required = TRUE, .help = "whose node"),
-  BASE_ROW_NUM (PlnNodePrice, "node", node, MONEY, .help = "to buy one, with its GPUs; without adapters, which the network has"),
-  BASE_ROW_NUM (PlnNodePrice, "rent", rent, MONEY_PER_TIME, .help = "of one, power and network with it"),
+  BASE_ROW (PlnNodePrice, "topology", topology, STR, .required = TRUE, .help = "topology whose node it is"),
+  BASE_ROW_NUM (PlnNodePrice, "node", node, MONEY,
+                .help = "purchase of one node with GPUs, without NICs, which `network` or `fabric` prices"),
+  BASE_ROW_NUM (PlnNodePrice, "rent", rent, MONEY_PER_TIME, .help = "one node, with power and network"),
   BASE_ROW_END,
 };
-static const BaseSchema node_price_schema = { .name = "nodes", .help = "A node's price.", .fields = node_price_fields };
+static const BaseSchema node_price_schema = { .name = "nodes", .help = "Price of a node.", .fields = node_price_fields };
 
 static const BaseField prices_fields[] = {
-  BASE_ROW (PlnPricesSpec, "prices", name, STR, .required = TRUE, .help = "their name"),
+  BASE_ROW (PlnPricesSpec, "prices", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (PlnPricesSpec, "description", description, STR, .help = "one line"),
-  BASE_ROW (PlnPricesSpec, "currency", currency, STR, .required = TRUE, .help = "USD: no other is reckoned in"),
-  BASE_ROW (PlnPricesSpec, "date", date, STR, .required = TRUE, .help = "of the figures: year, or year-month-day"),
+  BASE_ROW (PlnPricesSpec, "currency", currency, STR, .required = TRUE, .help = "only USD"),
+  BASE_ROW (PlnPricesSpec, "date", date, STR, .required = TRUE, .help = "date of the prices: year, or year-month-day"),
   BASE_ROW_NUM (PlnPricesSpec, "network", network, MONEY,
-                .help = "of a GPU that is bought: adapters, switches, optics and cables; or:"),
+                .help = "per purchased GPU: NICs, switches, optics and cables; or `fabric`"),
   BASE_ROW (PlnPricesSpec, "fabric", fabric, MAP, .sub = &fabric_schema,
-            .help = "in place of `network`: each machine's fabric, by its adapters, switches, optics and cables"),
+            .help = "prices of NICs, switches, optics and cables, which are counted in each topology"),
   BASE_ROW_NUM (PlnPricesSpec, "storage_server", storage_server, MONEY, .fallback = "0",
-                .help = "of a server of the topology's storage tiers"),
-  BASE_ROW_NUM (PlnPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "of energy"),
+                .help = "one server of the topology's storage tiers"),
+  BASE_ROW_NUM (PlnPricesSpec, "electricity", electricity, MONEY_PER_ENERGY, .required = TRUE, .help = "energy"),
   BASE_ROW_NUM (PlnPricesSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
-                .help = "power that the building draws over what computers use"),
+                .help = "power usage effectiveness: power of the building over power of the computers"),
   BASE_ROW_NUM (PlnPricesSpec, "amortisation", amortisation, TIME, .min = "1 day",
-                .help = "over which what is bought is paid; default: the run bears all of it"),
+                .help = "time over which a purchase is paid off; default: the run pays all of it"),
   BASE_ROW (PlnPricesSpec, "nodes", nodes, LIST, .sub = &node_price_schema, .item_size = sizeof (PlnNodePrice), .required = TRUE,
             .help = "by topology"),
   BASE_ROW_END,
 };
-const BaseSchema pln_schema_prices = { .name = "prices", .help = "What machines and energy cost.", .fields = prices_fields };
+const BaseSchema pln_schema_prices = { .name = "prices", .help = "Prices of hardware and energy.", .fields = prices_fields };
 
 gboolean
 pln_check_prices (const PlnPricesSpec *prices, GError **error)

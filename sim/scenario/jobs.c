@@ -11,25 +11,25 @@
 #define MOST_REPEATS 1e7
 
 static const BaseField job_fields[] = {
-  BASE_ROW (ScnJobSpec, "name", name, STR, .help = "for the answer; default: job 0, job 1, …"),
+  BASE_ROW (ScnJobSpec, "name", name, STR, .help = "name in the answer; default: job 0, job 1, …"),
   BASE_ROW (ScnJobSpec, "nodes", nodes, STRS,
-            .help = "its nodes: `0-15`, `3`, or a list of such, no other job's but one of kind io, whose clients may be on them, "
-                    "default: all; a transfer names its ends and has none"),
+            .help = "its nodes, `0-15`, `3` or a list; only `io` jobs may share nodes with another job; default for `io`: all; "
+                    "transfers have none"),
   BASE_ROW_NUM (ScnJobSpec, "steps", steps, COUNT, .min = "1", .max = "100000", .fallback = "1",
-                .help = "of a training job, one after the other, with what it reads and saves meanwhile"),
-  BASE_ROW (ScnJobSpec, "workload", workload, NODE, .required = TRUE, .help = "what it does, as `workload` of a scenario"),
+                .help = "steps of a training job, with what it reads and saves"),
+  BASE_ROW (ScnJobSpec, "workload", workload, NODE, .required = TRUE, .help = "as `workload` of a scenario"),
   BASE_ROW_END,
 };
-const BaseSchema scn_schema_job = { .name = "jobs", .help = "One of several workloads at the same time.", .fields = job_fields };
+const BaseSchema scn_schema_job = { .name = "jobs", .help = "One of several concurrent workloads.", .fields = job_fields };
 
 static const BaseField background_fields[] = {
   BASE_ROW_NUM (ScnBackgroundSpec, "load", load, RATIO, .max = "90 %", .required = TRUE,
-                .help = "share of the links between the fabric's switches that others take, in the mean over those they cross"),
-  BASE_ROW_NUM (ScnBackgroundSpec, "seed", seed, COUNT, .help = "draws who sends to whom; default: the scenario's"),
+                .help = "mean load of the links between switches that the streams use"),
+  BASE_ROW_NUM (ScnBackgroundSpec, "seed", seed, COUNT, .help = "selects who sends to whom; default: the scenario's"),
   BASE_ROW_END,
 };
 const BaseSchema scn_schema_background = { .name = "background",
-                                           .help = "Other people's traffic on the fabric: constant streams between random nodes.",
+                                           .help = "Other users' traffic on the fabric: constant streams between random nodes.",
                                            .fields = background_fields };
 
 void

@@ -5,20 +5,19 @@
 
 static const BaseName kind_names[] = { { "collective", 0, "one collective operation" }, { NULL, 0, NULL } };
 static const BaseField collective_fields[] = {
-  BASE_ROW (ScnCollectiveSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "collective"),
-  BASE_ROW (ScnCollectiveSpec, "op", op, ENUM, .names = mdl_op_names, .required = TRUE, .help = "the operation"),
+  BASE_ROW (ScnCollectiveSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "`collective`"),
+  BASE_ROW (ScnCollectiveSpec, "op", op, ENUM, .names = mdl_op_names, .required = TRUE, .help = "operation"),
   BASE_ROW_NUM (ScnCollectiveSpec, "bytes", bytes, BYTES, .min = "0", .max = "1 PB", .required = TRUE,
-                .help = "size as nccl-tests counts it: a rank's buffer; for all_gather and reduce_scatter the gathered one"),
+                .help = "size as in nccl-tests: one rank's buffer; for all_gather and reduce_scatter the gathered buffer"),
   BASE_ROW (ScnCollectiveSpec, "dtype", dtype, ENUM, .names = mdl_dtype_names, .fallback = "bf16", .help = "element type"),
   BASE_ROW (ScnCollectiveSpec, "algo", algo, ENUM, .names = mdl_algo_names, .fallback = "auto", .help = "algorithm"),
   BASE_ROW (ScnCollectiveSpec, "proto", proto, ENUM, .names = mdl_proto_names, .fallback = "auto", .help = "protocol"),
-  BASE_ROW_NUM (ScnCollectiveSpec, "ranks", ranks, COUNT, .min = "1",
-                .help = "how many GPUs take part, from the first; default: all"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "ranks", ranks, COUNT, .min = "1", .help = "GPUs that take part, from the first; default: all"),
   BASE_ROW_NUM (ScnCollectiveSpec, "repeat", repeat, COUNT, .min = "1", .max = "1 G", .fallback = "1",
-                .help = "how often, one after the other"),
+                .help = "repetitions, one after another; multiplies the time"),
   BASE_ROW_NUM (ScnCollectiveSpec, "communicators", communicators, COUNT, .max = "100000",
-                .help = "how many communicators of these ranks are made before, one after the other; told apart from the time"),
-  BASE_ROW_NUM (ScnCollectiveSpec, "root", root, COUNT, .fallback = "0", .help = "rank of broadcast and reduce"),
+                .help = "communicators of these ranks that are created first, one after another; their time is reported apart"),
+  BASE_ROW_NUM (ScnCollectiveSpec, "root", root, COUNT, .fallback = "0", .help = "root rank of broadcast and reduce"),
   BASE_ROW_END,
 };
 const BaseSchema scn_schema_collective = { .name = "workload (collective)",

@@ -6,10 +6,11 @@
 #include <string.h>
 
 const BaseName sto_io_path_names[] = {
-  { "auto", STO_IO_AUTO, "to a GPU: straight where the file system and the hardware can, else by way of the host" },
-  { "host", STO_IO_HOST, "the host's memory" },
-  { "gds", STO_IO_GDS, "a GPU's memory, straight (GPUDirect Storage); refused where that does not work" },
-  { "bounce", STO_IO_BOUNCE, "a GPU's memory by way of the host's" },
+  { "auto", STO_IO_AUTO,
+    "a GPU's memory, by GPUDirect Storage where file system and hardware support it, else through host memory" },
+  { "host", STO_IO_HOST, "host memory" },
+  { "gds", STO_IO_GDS, "a GPU's memory by GPUDirect Storage; an error where that is not supported" },
+  { "bounce", STO_IO_BOUNCE, "a GPU's memory, through host memory" },
   { NULL, 0, NULL },
 };
 

@@ -4,85 +4,87 @@
 #include "training/training.h"
 
 static const BaseField row_fields[] = {
-  BASE_ROW (MdlFailureRow, "name", name, STR, .required = TRUE, .help = "what fails"),
-  BASE_ROW (MdlFailureRow, "of", of, ENUM, .names = mdl_unit_names, .required = TRUE, .help = "what there are many of"),
-  BASE_ROW_NUM (MdlFailureRow, "count", count, NUMBER, .min = "0", .help = "that were counted over `observed`; or:"),
+  BASE_ROW (MdlFailureRow, "name", name, STR, .required = TRUE, .help = "name of the failure"),
+  BASE_ROW (MdlFailureRow, "of", of, ENUM, .names = mdl_unit_names, .required = TRUE, .help = "unit that fails"),
+  BASE_ROW_NUM (MdlFailureRow, "count", count, NUMBER, .min = "0", .help = "failures counted over `observed`; or `every`"),
   BASE_ROW_NUM (MdlFailureRow, "every", every, TIME, .min = "1 s", .help = "mean time between failures of one unit"),
   BASE_ROW_NUM (MdlFailureRow, "shape", shape, NUMBER, .min = "0.2", .max = "10", .fallback = "1",
                 .help =
-                    "of the Weibull distribution of the gaps between this job's failures of the kind; 1: exponential; below 1 they "
-                    "come in bursts"),
-  BASE_ROW (MdlFailureRow, "effect", effect, ENUM, .names = mdl_effect_names, .fallback = "stop", .help = "on the job"),
+                    "shape of the Weibull distribution of the time between this job's failures; 1: exponential; below 1: bursts"),
+  BASE_ROW (MdlFailureRow, "effect", effect, ENUM, .names = mdl_effect_names, .fallback = "stop", .help = "effect on the job"),
   BASE_ROW_NUM (MdlFailureRow, "nodes", nodes, COUNT, .max = "100000", .fallback = "1",
-                .help = "that one takes out of service; 0: the job starts again on the same"),
+                .help = "nodes that one failure takes out of service; 0: the job restarts on the same nodes"),
   BASE_ROW_NUM (MdlFailureRow, "detect", detect, TIME, .max = "30 days", .help = "until it is noticed; default: as the run's"),
   BASE_ROW_NUM (MdlFailureRow, "repair", repair, TIME, .max = "3650 days",
-                .help = "until its nodes are back; default: as the run's"),
+                .help = "time until its nodes are back; default: that of [failures](#failures)"),
   BASE_ROW_NUM (MdlFailureRow, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",
-                .help = "`slow`: what a step takes, in healthy ones; beside one of the next two, where those cannot be simulated"),
+                .help = "with `slow`: step time over the healthy step time; or, if they can be simulated, one of the next two"),
   BASE_ROW_NUM (MdlFailureRow, "nic_rate", nic_rate, RATIO, .min = "0.1 %", .max = "1",
-                .help = "`slow`: one adapter has this share of its rate, and a step with it is simulated; or:"),
+                .help = "with `slow`: one NIC has this fraction of its rate, and the step is simulated"),
   BASE_ROW_NUM (MdlFailureRow, "compute", compute, NUMBER, .min = "1", .max = "1000",
-                .help = "`slow`: one GPU computes so many times as long, and a step with it is simulated"),
-  BASE_ROW_NUM (MdlFailureRow, "lasts", lasts, TIME, .min = "1 s", .max = "3650 days",
-                .help = "`slow`: until it is found; then its `nodes` are replaced at a planned stop, or with 0 it ends by itself"),
+                .help = "with `slow`: compute of one GPU takes this many times as long, and the step is simulated"),
+  BASE_ROW_NUM (
+      MdlFailureRow, "lasts", lasts, TIME, .min = "1 s", .max = "3650 days",
+      .help =
+          "with `slow`: time until it is found and its `nodes` are replaced at a planned stop; with `nodes: 0` it ends by itself"),
   BASE_ROW_END,
 };
 static const BaseSchema row_schema = { .name = "failure", .help = "One kind of failure.", .fields = row_fields };
 
 static const BaseField observed_fields[] = {
-  BASE_ROW_NUM (MdlObserved, "gpus", gpus, COUNT, .min = "1", .help = "GPUs that were watched"),
+  BASE_ROW_NUM (MdlObserved, "gpus", gpus, COUNT, .min = "1", .help = "GPUs observed"),
   BASE_ROW_NUM (MdlObserved, "nodes", nodes, COUNT, .min = "1", .help = "their nodes"),
-  BASE_ROW_NUM (MdlObserved, "nics", nics, COUNT, .min = "1", .help = "their adapters"),
-  BASE_ROW_NUM (MdlObserved, "time", time, TIME, .min = "1 s", .help = "for how long"),
+  BASE_ROW_NUM (MdlObserved, "nics", nics, COUNT, .min = "1", .help = "their NICs"),
+  BASE_ROW_NUM (MdlObserved, "time", time, TIME, .min = "1 s", .help = "duration"),
   BASE_ROW_END,
 };
-static const BaseSchema observed_schema = { .name = "observed", .help = "What counts were taken over.", .fields = observed_fields };
+static const BaseSchema observed_schema = { .name = "observed",
+                                            .help = "What failures were counted over.",
+                                            .fields = observed_fields };
 
 static const BaseField rates_fields[] = {
-  BASE_ROW (MdlFailureRates, "failures", name, STR, .help = "its name"),
-  BASE_ROW (MdlFailureRates, "summary", summary, STR, .help = "one line for people"),
-  BASE_ROW (MdlFailureRates, "source", source, STR, .help = "where the figures were published"),
-  BASE_ROW (MdlFailureRates, "observed", observed, MAP, .sub = &observed_schema, .help = "what counts were taken over"),
+  BASE_ROW (MdlFailureRates, "failures", name, STR, .help = "name"),
+  BASE_ROW (MdlFailureRates, "summary", summary, STR, .help = "one line"),
+  BASE_ROW (MdlFailureRates, "source", source, STR, .help = "publication"),
+  BASE_ROW (MdlFailureRates, "observed", observed, MAP, .sub = &observed_schema, .help = "what failures were counted over"),
   BASE_ROW (MdlFailureRates, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow), .required = TRUE,
-            .help = "one a kind of failure"),
+            .help = "one per kind of failure"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_failure_rates = { .name = "failure rates",
-                                              .help = "How often parts fail. Files in calibrate/defaults/failures.",
+                                              .help = "How often parts fail. Shipped files: calibrate/defaults/failures.",
                                               .fields = rates_fields };
 
 static const BaseField failures_fields[] = {
   BASE_ROW (TrnFailuresSpec, "rates", rates, REF, .sub = &trn_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
             .folder = "calibrate/defaults/failures", .required = TRUE,
-            .help = "a name of `forerun list failures`, a file, or rates written here"),
+            .help = "failure rates: a name of `forerun list failures`, a path, or the rates themselves"),
   BASE_ROW (TrnFailuresSpec, "also", also, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow),
-            .help = "kinds of failures beside those of `rates`, with `every`: switches, slow parts …"),
+            .help = "further kinds of failure, with `every`: switches, slow parts …"),
   BASE_ROW (TrnFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
-            .help = "whether kinds of `rates` that slow the job happen; `no`: only those that stop it"),
+            .help = "`no`: leaves out kinds of `rates` that slow the job"),
   BASE_ROW_NUM (TrnFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",
-                .help = "on how often those of `rates` happen"),
+                .help = "multiplies the rates"),
   BASE_ROW_NUM (TrnFailuresSpec, "spares", spares, COUNT, .max = "100000",
-                .help = "nodes that stand by; one out of service comes back to them; default: always enough"),
+                .help = "spare nodes; repaired nodes return to them; default: always enough"),
   BASE_ROW_NUM (TrnFailuresSpec, "detect", detect, TIME, .max = "30 days", .fallback = "1 min",
-                .help = "from a failure until it is noticed, for kinds that do not say"),
+                .help = "time to notice a failure, if its kind has none"),
   BASE_ROW_NUM (TrnFailuresSpec, "repair", repair, TIME, .max = "3650 days", .fallback = "1 day",
-                .help = "until a node that is out of service is back, for kinds that do not say"),
+                .help = "time until a node is back in service, if the kind of failure has none"),
   BASE_ROW_NUM (TrnFailuresSpec, "restart", restart, TIME, .max = "30 days", .fallback = "5 min",
-                .help =
-                    "scheduling, starting processes, warming up; `communicators` of the workload and the checkpoint's `restore` "
-                    "come on top"),
-  BASE_ROW_NUM (TrnFailuresSpec, "days", days, NUMBER, .max = "36500", .help = "how long the run is; or:"),
-  BASE_ROW_NUM (TrnFailuresSpec, "steps", steps, COUNT, .min = "1", .help = "until so many are done; or:"),
-  BASE_ROW_NUM (TrnFailuresSpec, "tokens", tokens, COUNT, .min = "1", .help = "until a model has seen so many"),
+                .help = "time to schedule, start processes and warm up; `communicators` of the workload and the checkpoint's "
+                        "`restore` are added"),
+  BASE_ROW_NUM (TrnFailuresSpec, "days", days, NUMBER, .max = "36500", .help = "length of the run; or `steps` or `tokens`"),
+  BASE_ROW_NUM (TrnFailuresSpec, "steps", steps, COUNT, .min = "1", .help = "the run ends after this many steps"),
+  BASE_ROW_NUM (TrnFailuresSpec, "tokens", tokens, COUNT, .min = "1", .help = "the run ends after this many tokens of a model"),
   BASE_ROW_NUM (TrnFailuresSpec, "step_time", step_time, TIME, .min = "1 us", .max = "30 days",
-                .help = "of a healthy step, in place of the simulated one"),
+                .help = "healthy step time, instead of the simulated one"),
   BASE_ROW_NUM (TrnFailuresSpec, "seeds", seeds, COUNT, .min = "1", .max = "1 M", .fallback = "1000",
-                .help = "runs, each with failures of its own; bands are over them"),
+                .help = "runs with different failures; the bands are over them"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_failures = { .name = "failures",
-                                         .help = "What goes wrong over days, for `run --goodput`.",
+                                         .help = "Failures over days, for `run --goodput`.",
                                          .fields = failures_fields };
 
 /* ---- what goes together ---- */
