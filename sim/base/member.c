@@ -44,23 +44,6 @@ cell_kind (const BaseMember *member)
 
 /* ---- values ---- */
 
-/* What the ending of a key says of its unit. */
-static BaseDim
-dim_of (const char *key)
-{
-  static const struct {
-    const char *ending;
-    BaseDim dim;
-  } endings[] = {
-    { "per_s", BASE_DIM_FREQUENCY }, { "_s", BASE_DIM_TIME },    { "_B", BASE_DIM_BYTES }, { "bytes", BASE_DIM_BYTES },
-    { "_Bps", BASE_DIM_BANDWIDTH },  { "_usd", BASE_DIM_MONEY }, { "_W", BASE_DIM_POWER }, { "_J", BASE_DIM_ENERGY },
-  };
-  for (size_t i = 0; i < G_N_ELEMENTS (endings); i++)
-    if (g_str_has_suffix (key, endings[i].ending))
-      return endings[i].dim;
-  return BASE_DIM_NUMBER;
-}
-
 static void
 read_number (const BaseMember *member, const void *of, BaseValue *value)
 {
@@ -92,7 +75,7 @@ read_text (const BaseMember *member, const void *of, BaseValue *value)
 static BaseValue
 read_value (const BaseMember *member, const void *of)
 {
-  BaseValue value = { .member = member, .kind = cell_kind (member), .number = (double)NAN, .dim = dim_of (member->key) };
+  BaseValue value = { .member = member, .kind = cell_kind (member), .number = (double)NAN, .dim = base_dim_of_key (member->key) };
   if (of == NULL || member->by_hand || (member->when != NULL && !member->when (of)))
     return value;
   if (value.kind == BASE_CELL_TEXT)
@@ -105,7 +88,7 @@ read_value (const BaseMember *member, const void *of)
 static BaseValue
 read_part (const BaseMember *member, const void *of, guint part)
 {
-  BaseValue value = { .member = member, .kind = BASE_CELL_NUMBER, .number = (double)NAN, .dim = dim_of (member->key) };
+  BaseValue value = { .member = member, .kind = BASE_CELL_NUMBER, .number = (double)NAN, .dim = base_dim_of_key (member->key) };
   const double number = of != NULL ? ((const double *)at (member, of))[part] : (double)NAN;
   value.known = isfinite (number);
   value.number = value.known ? number : (double)NAN;
@@ -173,7 +156,7 @@ base_members_value (const BaseMember *members, const void *of, const char *path,
     if (path[n] == '.' && member->kind == BASE_MEMBER_GROUP) {
       const gboolean found = base_members_value (member->sub, group_of (member, of), path + n + 1, value);
       if (found && value->kind == BASE_CELL_NUMBER && value->dim == BASE_DIM_NUMBER)
-        value->dim = dim_of (member->key);
+        value->dim = base_dim_of_key (member->key);
       return found;
     }
     if (path[n] == '.' && !is_single (member) && n_items (member, of) > 0)
@@ -299,7 +282,7 @@ static void
 add_columns (const BaseMember *members, GArray *columns)
 {
   for (const BaseMember *member = members; is_row (member); member++) {
-    const BaseColumn column = { member->key, member->title, cell_kind (member), member->scale, member->format };
+    const BaseColumn column = { member->key, member->title, cell_kind (member), member->scale, member->format, member->rank };
     if (member->key == NULL)
       add_columns (member->sub, columns);
     else if (is_single (member) && !member->no_column)
@@ -397,7 +380,7 @@ column_at (const BaseMember *members, const void *of, const char *path, BaseValu
   g_autofree char *key =
       equals != NULL ? g_strndup (path, (gsize)(equals - path)) : column_key (path, value->kind == BASE_CELL_TEXT);
   const BaseMember *member = value->member;
-  return (BaseColumn){ g_intern_string (key), member->title, value->kind, member->scale, member->format };
+  return (BaseColumn){ g_intern_string (key), member->title, value->kind, member->scale, member->format, member->rank };
 }
 
 BaseTable *

@@ -1,28 +1,11 @@
-#include "base/table.h"
-
 #include <math.h>
 #include <string.h>
 
-#define PLAIN_BELOW 1e7 /* numbers in text that have no exponent, however few digits their column shows */
+#include "table-private.h"
 
 /* Whole doubles up to here are exact (2^53). */
 #define EXACT_MAX     9007199254740992.0
 #define MOST_UNBROKEN 32 /* characters of a cell on a page that stay in one line */
-
-typedef enum { CELL_NULL, CELL_TEXT, CELL_NUMBER, CELL_INTEGER, CELL_BOOL } CellKind;
-
-typedef struct {
-  CellKind kind;
-  char *text; /* CELL_TEXT: owned */
-  double number;
-  gint64 integer;
-} Cell;
-
-struct BaseTable {
-  BaseColumn *columns; /* a copy; its texts are borrowed */
-  unsigned n_columns;
-  GPtrArray *rows; /* Cell *, n_columns each */
-};
 
 static void
 row_free (const BaseTable *table, Cell *row)
@@ -113,126 +96,36 @@ base_table_bool (BaseTable *table, const char *key, gboolean value)
   *cell_at (table, key, BASE_CELL_BOOL) = (Cell){ .kind = CELL_BOOL, .integer = value ? 1 : 0 };
 }
 
-/* Control characters would break lines and columns: written as C does. */
 static void
-append_escaped (GString *out, const char *text)
+append_tsv_cell (const Cell *cell, GString *out)
 {
-  for (const char *p = text; *p != '\0'; p++)
-    if (*p == '\t')
-      g_string_append (out, "\\t");
-    else if (*p == '\n')
-      g_string_append (out, "\\n");
-    else if (*p == '\r')
-      g_string_append (out, "\\r");
-    else if (*p == '\\')
-      g_string_append (out, "\\\\");
-    else if (g_ascii_iscntrl (*p))
-      g_string_append_printf (out, "\\x%02x", (unsigned char)*p);
-    else
-      g_string_append_c (out, *p);
-}
-
-static char *
-cell_shown (const Cell *cell, const BaseColumn *column)
-{
-  double scale = column->scale == 0 ? 1 : column->scale;
-  char buffer[400]; /* "%.2f" of the largest double is 312 characters */
-  switch (cell->kind) {
-    case CELL_NULL:
-      return g_strdup ("-");
-    case CELL_TEXT: {
-      GString *text = g_string_new (NULL);
-      append_escaped (text, cell->text);
-      return g_string_free (text, FALSE);
-    }
-    case CELL_INTEGER:
-    case CELL_BOOL:
-      if (scale == 1 && column->format == NULL)
-        return g_strdup_printf ("%" G_GINT64_FORMAT, cell->integer);
-      return g_strdup (
-          g_ascii_formatd (buffer, sizeof buffer, column->format != NULL ? column->format : "%g", (double)cell->integer * scale));
-    case CELL_NUMBER:
-      g_ascii_formatd (buffer, sizeof buffer, column->format != NULL ? column->format : "%g", cell->number * scale);
-      if (strchr (buffer, 'e') != NULL && fabs (cell->number * scale) >= 1 && fabs (cell->number * scale) < PLAIN_BELOW)
-        g_ascii_formatd (buffer, sizeof buffer, "%.0f", cell->number * scale); /* 16540, beside 3456 */
-      return g_strdup (buffer);
-  }
-  return g_strdup ("");
-}
-
-/* Columns that one sees, blanks that count as one character each, whatever their bytes. */
-static gsize
-width_of (const char *text)
-{
-  gsize width = 0;
-  for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p)) {
-    gunichar c = g_utf8_get_char (p);
-    width += g_unichar_iszerowidth (c) ? 0 : g_unichar_iswide (c) ? 2 : 1;
-  }
-  return width;
-}
-
-static void
-append_padded (GString *line, const char *text, gsize width, gboolean right)
-{
-  gsize blank = width - width_of (text);
-  g_string_append_printf (line, "%*s%s%*s", right ? (int)blank : 0, "", text, right ? 0 : (int)blank, "");
-}
-
-static void
-append_line (const BaseTable *table, char **texts, const gsize *widths, GString *out)
-{
-  g_autoptr (GString) line = g_string_new (NULL);
-  for (unsigned i = 0, shown = 0; i < table->n_columns; i++) {
-    if (table->columns[i].title == NULL)
-      continue;
-    g_string_append (line, shown++ > 0 ? "  " : "");
-    append_padded (line, texts[i], widths[i], table->columns[i].kind != BASE_CELL_TEXT);
-  }
-  gsize n = line->len;
-  while (n > 0 && line->str[n - 1] == ' ')
-    n--;
-  g_string_append_len (out, line->str, (gssize)n);
-  g_string_append_c (out, '\n');
-}
-
-void
-base_table_print_text (const BaseTable *table, GString *out)
-{
-  unsigned n = table->n_columns;
-  g_autofree gsize *widths = g_new0 (gsize, n + 1);
-  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
-  for (unsigned r = 0; r <= table->rows->len; r++) {
-    char **texts = g_new0 (char *, n + 1);
-    for (unsigned i = 0; i < n; i++) {
-      const BaseColumn *column = &table->columns[i];
-      texts[i] = r == 0 ? g_strdup (column->title != NULL ? column->title : "")
-                        : cell_shown (&((Cell *)table->rows->pdata[r - 1])[i], column);
-      widths[i] = MAX (widths[i], width_of (texts[i]));
-    }
-    g_ptr_array_add (lines, texts);
-  }
-  for (unsigned r = 0; r < lines->len; r++)
-    append_line (table, lines->pdata[r], widths, out);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  if (cell->kind == CELL_TEXT)
+    base_table_append_escaped (out, cell->text);
+  else if (cell->kind == CELL_NUMBER)
+    g_string_append (out, g_ascii_dtostr (buffer, sizeof buffer, cell->number)); /* %.17g */
+  else if (cell->kind != CELL_NULL)
+    g_string_append_printf (out, "%" G_GINT64_FORMAT, cell->integer);
 }
 
 void
 base_table_print_tsv (const BaseTable *table, GString *out)
 {
-  for (unsigned i = 0; i < table->n_columns; i++)
-    g_string_append_printf (out, "%s%s", i > 0 ? "\t" : "", table->columns[i].key);
+  g_autoptr (GArray) places = base_table_picked (table);
+  if (places == NULL) {
+    places = g_array_new (FALSE, FALSE, sizeof (unsigned));
+    for (unsigned i = 0; i < table->n_columns; i++)
+      g_array_append_val (places, i);
+  }
+  const unsigned *at = (const unsigned *)(gpointer)places->data;
+  for (guint i = 0; i < places->len; i++)
+    g_string_append_printf (out, "%s%s", i > 0 ? "\t" : "", table->columns[at[i]].key);
   g_string_append_c (out, '\n');
   for (unsigned r = 0; r < table->rows->len; r++) {
     const Cell *row = table->rows->pdata[r];
-    for (unsigned i = 0; i < table->n_columns; i++) {
-      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+    for (guint i = 0; i < places->len; i++) {
       g_string_append (out, i > 0 ? "\t" : "");
-      if (row[i].kind == CELL_TEXT)
-        append_escaped (out, row[i].text);
-      else if (row[i].kind == CELL_NUMBER)
-        g_string_append (out, g_ascii_dtostr (buffer, sizeof buffer, row[i].number)); /* %.17g */
-      else if (row[i].kind == CELL_INTEGER || row[i].kind == CELL_BOOL)
-        g_string_append_printf (out, "%" G_GINT64_FORMAT, row[i].integer);
+      append_tsv_cell (&row[at[i]], out);
     }
     g_string_append_c (out, '\n');
   }
@@ -250,39 +143,30 @@ append_html_cell (const BaseColumn *column, const char *element, const char *tex
                           escaped, element);
 }
 
-/* Whether a page shows the column: it has a title, and some row a value. */
-static gboolean
-has_values (const BaseTable *table, unsigned column)
-{
-  gboolean some = table->rows->len == 0;
-  for (unsigned r = 0; r < table->rows->len && !some; r++)
-    some = ((const Cell *)table->rows->pdata[r])[column].kind != CELL_NULL;
-  return some && table->columns[column].title != NULL;
-}
-
 void
 base_table_print_html (const BaseTable *table, GString *out)
 {
-  g_autofree gboolean *shown = g_new (gboolean, table->n_columns);
+  g_autofree BaseTableShown *shown = g_new0 (BaseTableShown, table->n_columns);
+  unsigned n = 0;
   g_string_append (out, "<table>\n<thead><tr>");
-  for (unsigned i = 0; i < table->n_columns; i++) {
-    shown[i] = has_values (table, i);
-    if (shown[i])
-      append_html_cell (&table->columns[i], "th", table->columns[i].title, out);
-  }
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (base_table_has_values (table, i)) {
+      shown[n] = base_table_shown (table, i);
+      append_html_cell (shown[n].column, "th", shown[n].head, out);
+      n++;
+    }
   g_string_append (out, "</tr></thead>\n<tbody>\n");
   for (unsigned r = 0; r < table->rows->len; r++) {
-    const Cell *row = table->rows->pdata[r];
     g_string_append (out, "<tr>");
-    for (unsigned i = 0; i < table->n_columns; i++) {
-      if (!shown[i])
-        continue;
-      g_autofree char *text = cell_shown (&row[i], &table->columns[i]);
-      append_html_cell (&table->columns[i], "td", text, out);
+    for (unsigned i = 0; i < n; i++) {
+      g_autofree char *text = base_table_cell_shown (table, r, &shown[i]);
+      append_html_cell (shown[i].column, "td", text, out);
     }
     g_string_append (out, "</tr>\n");
   }
   g_string_append (out, "</tbody>\n</table>\n");
+  for (unsigned i = 0; i < n; i++)
+    g_free (shown[i].head);
 }
 
 void

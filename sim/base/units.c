@@ -199,3 +199,19 @@ base_dim_example (BaseDim dim)
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
   return base_unit_dims[dim].example;
 }
+
+BaseDim
+base_dim_of_key (const char *key)
+{
+  static const struct {
+    const char *ending;
+    BaseDim dim;
+  } endings[] = {
+    { "per_s", BASE_DIM_FREQUENCY }, { "_s", BASE_DIM_TIME },    { "_B", BASE_DIM_BYTES }, { "bytes", BASE_DIM_BYTES },
+    { "_Bps", BASE_DIM_BANDWIDTH },  { "_usd", BASE_DIM_MONEY }, { "_W", BASE_DIM_POWER }, { "_J", BASE_DIM_ENERGY },
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_suffix (key, endings[i].ending))
+      return endings[i].dim;
+  return BASE_DIM_NUMBER;
+}

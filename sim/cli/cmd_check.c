@@ -3,11 +3,11 @@
 
 #include "base/table.h"
 #include "base/yaml.h"
-#include "plan-private.h"
-#include "scenario-private.h"
 #include "goodput/goodput.h"
-#include "training/llm.h"
+#include "plan-private.h"
 #include "plan/offers.h"
+#include "scenario-private.h"
+#include "training/llm.h"
 
 typedef enum {
   FILE_TOPOLOGY,
@@ -235,10 +235,10 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
 }
 
 static const BaseColumn columns[] = {
-  { "path", NULL, BASE_CELL_TEXT, 0, NULL },     { "ok", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "kind", NULL, BASE_CELL_TEXT, 0, NULL },     { "name", NULL, BASE_CELL_TEXT, 0, NULL },
-  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL }, { "gpus", NULL, BASE_CELL_INTEGER, 0, NULL },
-  { "errors", NULL, BASE_CELL_TEXT, 0, NULL },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "path", NULL, BASE_CELL_TEXT, 0, NULL, 0 },     { "ok", NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+  { "kind", NULL, BASE_CELL_TEXT, 0, NULL, 0 },     { "name", NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+  { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL, 0 }, { "gpus", NULL, BASE_CELL_INTEGER, 0, NULL, 0 },
+  { "errors", NULL, BASE_CELL_TEXT, 0, NULL, 0 },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void

@@ -19,9 +19,9 @@ typedef struct {
 } ListKind;
 
 static const BaseColumn schedule_columns[] = {
-  { "name", "name", BASE_CELL_TEXT, 0, NULL },           { "bubble", "bubble", BASE_CELL_TEXT, 0, NULL },
-  { "in_flight", "in flight", BASE_CELL_TEXT, 0, NULL }, { "summary", "summary", BASE_CELL_TEXT, 0, NULL },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },           { "bubble", "bubble", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "in_flight", "in flight", BASE_CELL_TEXT, 0, NULL, 0 }, { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL, 0 },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void
@@ -62,9 +62,9 @@ static const ListKind kinds[] = {
 };
 
 static const BaseColumn columns[] = {
-  { "name", "name", BASE_CELL_TEXT, 0, NULL },
-  { "summary", "summary", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 /* A leaf's text, written plainly or as {value: …}. */

@@ -4,14 +4,14 @@
 #include "training/llm.h"
 
 const BaseColumn cli_llm_columns[] = {
-  { "name", "name", BASE_CELL_TEXT, 0, NULL },
-  { "parameters", "parameters (B)", BASE_CELL_INTEGER, 1e-9, "%.3f" },
-  { "active", "active (B)", BASE_CELL_INTEGER, 1e-9, "%.3f" },
-  { "layers", "layers", BASE_CELL_INTEGER, 0, NULL },
-  { "hidden", "hidden", BASE_CELL_INTEGER, 0, NULL },
-  { "summary", "summary", BASE_CELL_TEXT, 0, NULL },
-  { "source", NULL, BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "parameters", "parameters (B)", BASE_CELL_INTEGER, 1e-9, "%.3f", 0 },
+  { "active", "active (B)", BASE_CELL_INTEGER, 1e-9, "%.3f", 0 },
+  { "layers", "layers", BASE_CELL_INTEGER, 0, NULL, 0 },
+  { "hidden", "hidden", BASE_CELL_INTEGER, 0, NULL, 0 },
+  { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "source", NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void

@@ -397,11 +397,11 @@ write_text (Cli *cli, const Sheet *sheet, const GArray *chosen, guint n_axes)
   for (guint i = 0; i < n_axes + chosen->len; i++) {
     guint at = i < n_axes ? i : g_array_index (chosen, guint, i - n_axes);
     BaseColumn column = { sheet->header->pdata[at], sheet->header->pdata[at], i < n_axes ? BASE_CELL_TEXT : kind_of (sheet, at), 0,
-                          NULL };
+                          NULL, 0 };
     column.format = column.kind == BASE_CELL_NUMBER ? "%.6g" : NULL;
     g_array_append_val (columns, column);
     if (at == headline) {
-      BaseColumn ratio = { "\1ratio", "of the first", BASE_CELL_NUMBER, 0, "%.3f" };
+      BaseColumn ratio = { "\1ratio", "of the first", BASE_CELL_NUMBER, 0, "%.3f", 0 };
       g_array_append_val (columns, ratio);
     }
   }
@@ -602,9 +602,9 @@ draw_map (Cli *cli, const char *asked, const Sheet *sheet, const GPtrArray *axes
   g_autofree char *x_quoted = rep_picture_quote (x_name), *y_quoted = rep_picture_quote (up->path),
                   *z_quoted = rep_picture_quote (z_name);
   g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add (pictures, "map", "heat.gp", "", asked, g_steal_pointer (&tsv),
-                    g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_quoted, y_quoted, z_quoted,
-                                     numeric ? 1 : 0));
+  rep_pictures_add (
+      pictures, "map", "heat.gp", "", asked, g_steal_pointer (&tsv),
+      g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_quoted, y_quoted, z_quoted, numeric ? 1 : 0));
   return cli_draw (cli, "--vary-map", cli->vary_map, pictures, error);
 }
 

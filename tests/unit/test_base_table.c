@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const BaseColumn columns[] = {
-  { "size_B", "size (B)", BASE_CELL_INTEGER, 0, NULL },     { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.1f" }, { "seed", NULL, BASE_CELL_INTEGER, 0, NULL }, /* machines only */
-  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL },      { 0 },
+  { "size_B", "size (B)", BASE_CELL_INTEGER, 0, NULL, 0 },     { "algo", "algorithm", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.1f", 0 }, { "seed", NULL, BASE_CELL_INTEGER, 0, NULL, 0 }, /* machines only */
+  { "bound_by", "bound by", BASE_CELL_TEXT, 0, NULL, 0 },      { 0 },
 };
 
 static BaseTable *
@@ -48,7 +48,8 @@ text_is_aligned_and_has_no_blanks_at_the_end (void)
 static void
 large_numbers_of_few_digits_have_no_exponent_in_text (void)
 {
-  static const BaseColumn short_ones[] = { { "x", "x", BASE_CELL_NUMBER, 1e-3, "%.4g" }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL } };
+  static const BaseColumn short_ones[] = { { "x", "x", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
+                                           { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 } };
   static const double values[] = { 3456.4e3, 16540.4e3, 9999999e3, 12e9, 1e-6 };
   g_autoptr (BaseTable) table = base_table_new (short_ones);
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++) {
@@ -139,7 +140,7 @@ an_empty_table_is_a_header (void)
 static void
 yes_and_no_are_1_and_0_in_tsv_and_booleans_in_json (void)
 {
-  static const BaseColumn switches[] = { { "best", NULL, BASE_CELL_BOOL, 0, NULL }, { 0 } };
+  static const BaseColumn switches[] = { { "best", NULL, BASE_CELL_BOOL, 0, NULL, 0 }, { 0 } };
   g_autoptr (BaseTable) table = base_table_new (switches);
   for (int i = 0; i < 3; i++)
     base_table_row (table);
@@ -167,9 +168,9 @@ static void
 whole_numbers_may_be_scaled_for_people (void)
 {
   static const BaseColumn sizes[] = {
-    { "size_B", "size (MiB)", BASE_CELL_INTEGER, 0x1p-20, "%.1f" },
-    { "n", "n", BASE_CELL_INTEGER, 1000, NULL },
-    { "x", "x", BASE_CELL_NUMBER, 0, NULL },
+    { "size_B", "size (MiB)", BASE_CELL_INTEGER, 0x1p-20, "%.1f", 0 },
+    { "n", "n", BASE_CELL_INTEGER, 1000, NULL, 0 },
+    { "x", "x", BASE_CELL_NUMBER, 0, NULL, 0 },
     { 0 },
   };
   g_autoptr (BaseTable) table = base_table_new (sizes);
@@ -190,8 +191,8 @@ static void
 wide_characters_keep_columns_aligned (void)
 {
   static const BaseColumn names[] = {
-    { "name", "name", BASE_CELL_TEXT, 0, NULL },
-    { "n", "n", BASE_CELL_INTEGER, 0, NULL },
+    { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },
+    { "n", "n", BASE_CELL_INTEGER, 0, NULL, 0 },
     { 0 },
   };
   static const char *const rows[] = { "\xe6\x97\xa5", "e\xcc\x81", "\\\r\x01" };

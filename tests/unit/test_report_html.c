@@ -6,10 +6,10 @@
 #include "html-private.h"
 
 static const BaseColumn columns[] = {
-  { "name", "na<me", BASE_CELL_TEXT, 0, NULL },
-  { "value", "value (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "hidden", NULL, BASE_CELL_NUMBER, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "name", "na<me", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "value", "value (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "hidden", NULL, BASE_CELL_NUMBER, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 /* Whether a fragment is well-formed, and of elements that pages have. */

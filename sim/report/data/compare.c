@@ -161,9 +161,9 @@ void
 rep_compare_crossovers_tsv (const RepCompare *compare, GString *out)
 {
   static const BaseColumn columns[] = {
-    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL },   { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL },
-    { "from_B", NULL, BASE_CELL_INTEGER, 0, NULL },  { "algo", NULL, BASE_CELL_TEXT, 0, NULL },
-    { "instead_of", NULL, BASE_CELL_TEXT, 0, NULL }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL }
+    { "nodes", NULL, BASE_CELL_INTEGER, 0, NULL, 0 },   { "ranks", NULL, BASE_CELL_INTEGER, 0, NULL, 0 },
+    { "from_B", NULL, BASE_CELL_INTEGER, 0, NULL, 0 },  { "algo", NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+    { "instead_of", NULL, BASE_CELL_TEXT, 0, NULL, 0 }, { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 }
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint c = 0; c < compare->columns->len; c++) {

@@ -270,12 +270,12 @@ bases_table (const ScnResult *result, const ColAnswer *coll)
 }
 
 static const BaseColumn constant_columns[] = {
-  { "source", "source", BASE_CELL_TEXT, 0, NULL },
-  { "class", "link class", BASE_CELL_TEXT, 0, NULL },
-  { "name", "constant", BASE_CELL_TEXT, 0, NULL },
-  { "value", "value", BASE_CELL_TEXT, 0, NULL },
-  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "class", "link class", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "name", "constant", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void

@@ -11,21 +11,21 @@
 #define MOST_MACHINES 40u
 
 static const BaseColumn columns[] = {
-  { "rank", "#", BASE_CELL_INTEGER, 0, NULL },
-  { "machine", "machine", BASE_CELL_TEXT, 0, NULL },
-  { "cut", "cut of the model", BASE_CELL_TEXT, 0, NULL },
-  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f" },
-  { "simulated", "by", BASE_CELL_TEXT, 0, NULL },
-  { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f" },
-  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f" },
-  { "way", "way", BASE_CELL_TEXT, 0, NULL },
-  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g" },
-  { "capital_usd", "to buy it all (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g" },
-  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f" },
-  { "told", "against the first", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "rank", "#", BASE_CELL_INTEGER, 0, NULL, 0 },
+  { "machine", "machine", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "cut", "cut of the model", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f", 0 },
+  { "simulated", "by", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f", 0 },
+  { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f", 0 },
+  { "way", "way", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
+  { "capital_usd", "to buy it all (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
+  { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f", 0 },
+  { "told", "against the first", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 /* "tp 4, pp 2 x 8, dp 32, mb 2"; what is usual is not said. Returned: full. */
@@ -91,10 +91,10 @@ machines_table (const Pln *plan, const PlnResult *result)
 }
 
 static const BaseColumn out_columns[] = {
-  { "why", "why they fell out", BASE_CELL_TEXT, 0, NULL },
-  { "count", "configurations", BASE_CELL_NUMBER, 0, "%.0f" },
-  { "over", "nearest one over by (%)", BASE_CELL_NUMBER, 100, "%.3g" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "why", "why they fell out", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "count", "configurations", BASE_CELL_NUMBER, 0, "%.0f", 0 },
+  { "over", "nearest one over by (%)", BASE_CELL_NUMBER, 100, "%.3g", 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static BaseTable *

@@ -30,14 +30,14 @@ append_matrix (const RepCompare *compare, gboolean has_protocols, GString *out)
   guint n = compare->columns->len;
   g_autofree BaseColumn *columns = g_new0 (BaseColumn, n + 2);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  columns[0] = (BaseColumn){ "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL };
+  columns[0] = (BaseColumn){ "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL, 0 };
   for (guint c = 0; c < n; c++) {
     const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
     char *key = g_strdup_printf ("column%u", c);
     char *title = g_strdup_printf ("%u node%s", column->nodes, column->nodes == 1 ? "" : "s");
     g_ptr_array_add (names, key);
     g_ptr_array_add (names, title);
-    columns[c + 1] = (BaseColumn){ key, title, BASE_CELL_TEXT, 0, NULL };
+    columns[c + 1] = (BaseColumn){ key, title, BASE_CELL_TEXT, 0, NULL, 0 };
   }
   g_autofree const RepCompareRow **winner = g_new0 (const RepCompareRow *, (gsize)compare->sizes->len *n);
   for (guint i = 0; i < compare->rows->len; i++) {

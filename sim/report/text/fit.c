@@ -57,10 +57,10 @@ static const BaseMember score_members[] = {
 };
 
 static const BaseColumn band_columns[] = {
-  { "size", "size", BASE_CELL_TEXT, 0, NULL },
-  { "band", "90 % band (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "covered", "of other held-out points in it (%)", BASE_CELL_NUMBER, 100, "%.0f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "size", "size", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "band", "90 % band (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "covered", "of other held-out points in it (%)", BASE_CELL_NUMBER, 100, "%.0f", 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static BaseTable *

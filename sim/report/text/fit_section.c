@@ -7,14 +7,14 @@
 #include "json-private.h"
 
 static const BaseColumn score_columns[] = {
-  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "points", "points", BASE_CELL_INTEGER, 0, NULL },
-  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "worst_point", "worst point", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "stage", "stage", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "points", "points", BASE_CELL_INTEGER, 0, NULL, 0 },
+  { "median", "median (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "p95", "p95 (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "worst", "worst (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "worst_point", "worst point", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static const char *

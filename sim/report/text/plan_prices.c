@@ -3,9 +3,9 @@
 #include "plan-private.h"
 
 static const BaseColumn columns[] = {
-  { "source", "source", BASE_CELL_TEXT, 0, NULL }, { "what", "price of", BASE_CELL_TEXT, 0, NULL },
-  { "value", "value", BASE_CELL_TEXT, 0, NULL },   { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL, 0 }, { "what", "price of", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "value", "value", BASE_CELL_TEXT, 0, NULL, 0 },   { "note", "where it comes from", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 /* Counts a figure that is set, and writes it where there is a table. */

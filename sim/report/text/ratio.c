@@ -126,15 +126,15 @@ static void
 text_of_speeds (const RepRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
-    { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
-    { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL },
-    { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g" },
-    { "compute", "compute then (s)", BASE_CELL_NUMBER, 0, "%.5g" },
-    { "gpu0", titles->text[0][1], BASE_CELL_TEXT, 0, NULL },
-    { "engine0", titles->text[0][2], BASE_CELL_NUMBER, TO_GBPS, "%.4g" },
-    { "gpu1", titles->text[1][1], BASE_CELL_TEXT, 0, NULL },
-    { "engine1", titles->text[1][2], BASE_CELL_NUMBER, TO_GBPS, "%.4g" },
-    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+    { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
+    { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL, 0 },
+    { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g", 0 },
+    { "compute", "compute then (s)", BASE_CELL_NUMBER, 0, "%.5g", 0 },
+    { "gpu0", titles->text[0][1], BASE_CELL_TEXT, 0, NULL, 0 },
+    { "engine0", titles->text[0][2], BASE_CELL_NUMBER, TO_GBPS, "%.4g", 0 },
+    { "gpu1", titles->text[1][1], BASE_CELL_TEXT, 0, NULL, 0 },
+    { "engine1", titles->text[1][2], BASE_CELL_NUMBER, TO_GBPS, "%.4g", 0 },
+    { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint i = 0; i < ratio->speeds->len; i++) {
@@ -162,11 +162,11 @@ static void
 text_of_nodes (const RepRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
-    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g" },
-    { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g" },
-    { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL },
-    { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL },
-    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
+    { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g", 0 },
+    { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL, 0 },
+    { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL, 0 },
+    { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   gboolean last = FALSE;
@@ -206,12 +206,12 @@ static void
 text_of_batches (const RepRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
-    { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL },
-    { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL },
-    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g" },
-    { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL },
-    { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL },
-    { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+    { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
+    { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL, 0 },
+    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
+    { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL, 0 },
+    { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL, 0 },
+    { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint i = 0; i < ratio->batches->len; i++) {

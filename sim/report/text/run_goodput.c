@@ -8,10 +8,10 @@
 #define HOUR_s 3600.0
 
 static const BaseColumn lost_columns[] = {
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "hours of a run", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f" },
-  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.2f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "time_s", "hours of a run", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f", 0 },
+  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.2f", 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 BASE_MEMBER_WHEN (slows, GdpCause, it->effect == MDL_EFFECT_SLOW)

@@ -5,10 +5,10 @@
 #include "run-private.h"
 
 static const BaseColumn stage_columns[] = {
-  { "stage", "stage", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "one batch (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "least_s", "at most one a (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "stage", "stage", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "time_s", "one batch (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
+  { "least_s", "at most one a (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void

@@ -92,11 +92,11 @@ rep_io_text (const void *of, GString *out)
 /* ---- explain ---- */
 
 static const BaseColumn part_columns[] = {
-  { "part", "part of a request", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.3f" },
-  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { "what", "what", BASE_CELL_TEXT, 0, NULL },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", "part of a request", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.3f", 0 },
+  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { "what", "what", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static BaseTable *

@@ -109,10 +109,10 @@ const char *const rep_training_columns[] = { "step_time_s",
 /* ---- text ---- */
 
 static const BaseColumn part_columns[] = {
-  { "part", "part", BASE_CELL_TEXT, 0, NULL },
-  { "time_s", "time (ms)", BASE_CELL_NUMBER, 1e3, "%.4f" },
-  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f" },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL },
+  { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "time_s", "time (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
+  { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 /* The parts as a bar: each takes its share of the width, a letter a part. */

@@ -44,9 +44,10 @@ struct BaseMember {
   BaseMemberKind kind;
   size_t offset;     /* in the struct */
   size_t through;    /* 1 + the offset of a pointer in the struct: `offset` is in what it points to; 0: none */
-  const char *title; /* as of BaseColumn, like the next two */
+  const char *title; /* as of BaseColumn, like the next three */
   double scale;
   const char *format;
+  guint rank;
   const BaseName *names;    /* of an enum */
   const BaseMember *sub;    /* of GROUP and LIST */
   const char *const *parts; /* of PARTS */

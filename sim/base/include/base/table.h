@@ -10,12 +10,16 @@ G_BEGIN_DECLS
 typedef enum { BASE_CELL_TEXT, BASE_CELL_NUMBER, BASE_CELL_INTEGER, BASE_CELL_BOOL } BaseCellKind;
 
 typedef struct {
-  const char *key;     /* machine name with unit suffix: "time_s"; TSV header and JSON key */
-  const char *title;   /* head in text output, with unit: "time (us)"; NULL: not shown in text */
+  const char *key;   /* machine name with unit suffix: "time_s"; TSV header and JSON key */
+  const char *title; /* head in text output; NULL: not shown in text */
   BaseCellKind kind;
-  double scale;        /* text shows value x scale (1e6 for us); 0 means 1 */
-  const char *format;  /* printf format of the text cell for a double ("%.2f"); NULL: "%g" */
-} BaseColumn; /* tables end with key NULL */
+  double scale;       /* text shows value x scale (1e6 for us); 0: 1, or in the unit that reads best, see below */
+  const char *format; /* printf format of the text cell for a double ("%.2f"); NULL: "%g" */
+  guint rank;         /* 0: always shown in text; where a line has no room, columns of the highest rank are left out first */
+} BaseColumn;         /* tables end with key NULL */
+
+/* A number with neither scale nor format, whose key ends in a unit ("time_s") and whose title names none: text shows the column in
+ * the unit that reads best (base/layout.h), and the head says which: "time (ms)". */
 
 typedef struct BaseTable BaseTable;
 
@@ -24,19 +28,23 @@ BaseTable *base_table_new (const BaseColumn *columns);
 void base_table_free (BaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
 
-void base_table_row (BaseTable *table);                                /* begins a row; missing cells are null */
+void base_table_row (BaseTable *table);                                     /* begins a row; missing cells are null */
 void base_table_text (BaseTable *table, const char *key, const char *text); /* NULL text: null */
 void base_table_number (BaseTable *table, const char *key, double value);   /* NaN and infinities become null */
 void base_table_integer (BaseTable *table, const char *key, gint64 value);
 void base_table_bool (BaseTable *table, const char *key, gboolean value); /* 1 or 0; in JSON true or false */
 unsigned base_table_n_rows (const BaseTable *table);
 
-void base_table_print_text (const BaseTable *table, GString *out); /* right-aligned numbers, '-' for null, no trailing blanks */
-void base_table_print_tsv (const BaseTable *table, GString *out);  /* header line of keys; numbers %.17g; '' for null */
+/* Right-aligned numbers, '-' for null, no trailing blanks. Where base_layout_width is set, columns without a value are left out,
+ * and those of the highest rank until lines keep to it; then long texts are cut, with an ellipsis. base_layout_columns, where the
+ * table has any of them, are shown instead. */
+void base_table_print_text (const BaseTable *table, GString *out);
+/* A header line of keys, or of base_layout_columns; numbers %.17g; '' for null. */
+void base_table_print_tsv (const BaseTable *table, GString *out);
 /* A <table>, the columns of the text that have a value, with their titles as heads; numbers in cells of class "n", long texts of
  * class "l". All text is escaped. */
 void base_table_print_html (const BaseTable *table, GString *out);
-void base_table_build_json (const BaseTable *table, JsonBuilder *json); /* an array of objects */
+void base_table_build_json (const BaseTable *table, JsonBuilder *json);                  /* an array of objects */
 void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json); /* a row into the open object */
 
 /* json_builder_add_double_value that writes null for NaN and infinities, and a whole number when exact below 2^53. */

@@ -40,6 +40,8 @@ char *base_quantity_format (double value, BaseDim dim, unsigned digits);
 const char *base_dim_name (BaseDim dim);    /* "bandwidth" */
 const char *base_dim_unit (BaseDim dim);    /* SI unit as printed in JSON and TSV headers: "B/s", "" if none */
 const char *base_dim_example (BaseDim dim); /* "450 GB/s" */
+/* What the ending of a key says: "time_s" is a time; BASE_DIM_NUMBER where it says nothing. */
+BaseDim base_dim_of_key (const char *key);
 
 /* Sizes as nccl-tests' flags write them: 1K = 1024, 8G = 8 GiB; a bare number is bytes; also "1KiB", "8 GiB" and the
  * decimal "1 GB". FALSE and *error otherwise; fractions of a byte are refused. */

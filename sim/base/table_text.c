@@ -1,0 +1,306 @@
+/* Tables for people: units, columns that fit, aligned lines. */
+#include <math.h>
+#include <string.h>
+
+#include "table-private.h"
+
+#define PLAIN_BELOW 1e7 /* numbers that have no exponent, however few digits their column shows */
+#define LEAST_CUT   12  /* characters that stay of a text that is cut */
+#define GAP         2   /* blanks between columns */
+
+/* ---- cells ---- */
+
+void
+base_table_append_escaped (GString *out, const char *text)
+{
+  for (const char *p = text; *p != '\0'; p++)
+    if (*p == '\t')
+      g_string_append (out, "\\t");
+    else if (*p == '\n')
+      g_string_append (out, "\\n");
+    else if (*p == '\r')
+      g_string_append (out, "\\r");
+    else if (*p == '\\')
+      g_string_append (out, "\\\\");
+    else if (g_ascii_iscntrl (*p))
+      g_string_append_printf (out, "\\x%02x", (unsigned char)*p);
+    else
+      g_string_append_c (out, *p);
+}
+
+static const Cell *
+cell_of (const BaseTable *table, unsigned row, unsigned column)
+{
+  return &((const Cell *)table->rows->pdata[row])[column];
+}
+
+gboolean
+base_table_has_values (const BaseTable *table, unsigned column)
+{
+  gboolean some = table->rows->len == 0;
+  for (unsigned r = 0; r < table->rows->len && !some; r++)
+    some = cell_of (table, r, column)->kind != CELL_NULL;
+  return some && table->columns[column].title != NULL;
+}
+
+static double
+number_of (const Cell *cell)
+{
+  return cell->kind == CELL_NUMBER ? cell->number : cell->kind == CELL_INTEGER ? (double)cell->integer : 0;
+}
+
+static gboolean
+chooses_unit (const BaseColumn *column)
+{
+  return (column->kind == BASE_CELL_NUMBER || column->kind == BASE_CELL_INTEGER) && column->scale == 0 && column->format == NULL &&
+         base_dim_of_key (column->key) != BASE_DIM_NUMBER && strchr (column->title, '(') == NULL;
+}
+
+/* The unit of the whole column. */
+static BaseScale
+scale_of (const BaseTable *table, unsigned column)
+{
+  double least = INFINITY, most = 0;
+  for (unsigned r = 0; r < table->rows->len; r++) {
+    const double size = fabs (number_of (cell_of (table, r, column)));
+    most = MAX (most, size);
+    least = size > 0 ? MIN (least, size) : least;
+  }
+  return base_scale_of (base_dim_of_key (table->columns[column].key), most > 0 ? least : 0, most);
+}
+
+BaseTableShown
+base_table_shown (const BaseTable *table, unsigned column)
+{
+  BaseTableShown shown = { .column = &table->columns[column], .at = column };
+  const char *title = shown.column->title != NULL ? shown.column->title : shown.column->key;
+  shown.scaled = shown.column->title != NULL && chooses_unit (shown.column);
+  if (shown.scaled)
+    shown.scale = scale_of (table, column);
+  shown.head = shown.scaled ? g_strdup_printf ("%s (%s)", title, shown.scale.unit) : g_strdup (title);
+  return shown;
+}
+
+static char *
+formatted (const char *format, double value)
+{
+  char buffer[400]; /* "%.2f" of the largest double is 312 characters */
+  g_ascii_formatd (buffer, sizeof buffer, format, value);
+  if (strchr (buffer, 'e') != NULL && fabs (value) >= 1 && fabs (value) < PLAIN_BELOW)
+    g_ascii_formatd (buffer, sizeof buffer, "%.0f", value); /* 16540, beside 3456 */
+  return g_strdup (buffer);
+}
+
+char *
+base_table_cell_shown (const BaseTable *table, unsigned row, const BaseTableShown *shown)
+{
+  const Cell *cell = cell_of (table, row, shown->at);
+  const char *format = shown->column->format != NULL ? shown->column->format : "%g";
+  const double scale = shown->column->scale == 0 ? 1 : shown->column->scale;
+  if (cell->kind == CELL_NULL)
+    return g_strdup ("-");
+  if (cell->kind == CELL_TEXT) {
+    GString *text = g_string_new (NULL);
+    base_table_append_escaped (text, cell->text);
+    return g_string_free (text, FALSE);
+  }
+  if (shown->scaled) {
+    char decimals[16];
+    g_snprintf (decimals, sizeof decimals, "%%.%uf", shown->scale.decimals);
+    return formatted (decimals, number_of (cell) * shown->scale.scale);
+  }
+  if (cell->kind == CELL_NUMBER)
+    return formatted (format, cell->number * scale);
+  if (scale == 1 && shown->column->format == NULL)
+    return g_strdup_printf ("%" G_GINT64_FORMAT, cell->integer);
+  return formatted (format, (double)cell->integer * scale);
+}
+
+/* ---- columns ---- */
+
+/* The column that `name` means: its key, or its title without unit; n_columns where there is none. */
+static unsigned
+column_named (const BaseTable *table, const char *name)
+{
+  for (unsigned i = 0; i < table->n_columns; i++) {
+    const char *title = table->columns[i].title != NULL ? table->columns[i].title : "";
+    g_autofree char *plain = g_strchomp (g_strndup (title, strcspn (title, "(")));
+    if (strcmp (table->columns[i].key, name) == 0 || (*plain != '\0' && g_ascii_strcasecmp (plain, name) == 0))
+      return i;
+  }
+  return table->n_columns;
+}
+
+GArray *
+base_table_picked (const BaseTable *table)
+{
+  const char *const *names = base_layout_columns ();
+  g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (unsigned));
+  for (unsigned i = 0; i < table->n_columns; i++)
+    base_layout_note (BASE_LAYOUT_KNOWN, table->columns[i].key);
+  for (; names != NULL && *names != NULL; names++) {
+    const unsigned at = column_named (table, *names);
+    if (at == table->n_columns)
+      continue;
+    g_array_append_val (places, at);
+    base_layout_note (BASE_LAYOUT_PICKED, *names);
+  }
+  return places->len > 0 ? g_steal_pointer (&places) : NULL;
+}
+
+/* A column with the texts of its rows. */
+typedef struct {
+  BaseTableShown how;
+  char **texts; /* n rows, owned */
+  gsize width;
+} TextColumn;
+
+/* Columns that one sees, blanks that count as one character each, whatever their bytes. */
+static gsize
+width_of (const char *text)
+{
+  gsize width = 0;
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+    width += g_unichar_iszerowidth (c) ? 0 : g_unichar_iswide (c) ? 2 : 1;
+  }
+  return width;
+}
+
+static void
+measure (TextColumn *column)
+{
+  column->width = width_of (column->how.head);
+  for (char **text = column->texts; *text != NULL; text++)
+    column->width = MAX (column->width, width_of (*text));
+}
+
+static void
+text_column_clear (gpointer data)
+{
+  TextColumn *column = data;
+  g_free (column->how.head);
+  g_strfreev (column->texts);
+}
+
+static void
+add_column (const BaseTable *table, unsigned at, GArray *columns)
+{
+  TextColumn column = { base_table_shown (table, at), g_new0 (char *, table->rows->len + 1), 0 };
+  for (unsigned r = 0; r < table->rows->len; r++)
+    column.texts[r] = base_table_cell_shown (table, r, &column.how);
+  measure (&column);
+  g_array_append_val (columns, column);
+}
+
+/* TextColumn: those that are picked, else all, without empty ones where lines have a width. Returned: full. */
+static GArray *
+columns_of (const BaseTable *table, gboolean *pick)
+{
+  GArray *columns = g_array_new (FALSE, FALSE, sizeof (TextColumn));
+  g_array_set_clear_func (columns, text_column_clear);
+  g_autoptr (GArray) places = base_table_picked (table);
+  *pick = places != NULL;
+  for (guint i = 0; *pick && i < places->len; i++)
+    add_column (table, g_array_index (places, unsigned, i), columns);
+  for (unsigned i = 0; !*pick && i < table->n_columns; i++)
+    if (table->columns[i].title != NULL && (base_layout_width () == 0 || base_table_has_values (table, i)))
+      add_column (table, i, columns);
+  return columns;
+}
+
+#define COLUMN(columns, i) (&g_array_index (columns, TextColumn, i))
+
+static gsize
+line_width (const GArray *columns)
+{
+  gsize width = columns->len > 0 ? (columns->len - 1) * GAP : 0;
+  for (guint i = 0; i < columns->len; i++)
+    width += COLUMN (columns, i)->width;
+  return width;
+}
+
+/* Leaves out the last column of the highest rank. FALSE: all that are left must stay. */
+static gboolean
+leave_one_out (GArray *columns)
+{
+  guint which = 0;
+  for (guint i = 1; i < columns->len; i++)
+    if (COLUMN (columns, i)->how.column->rank >= COLUMN (columns, which)->how.column->rank)
+      which = i;
+  if (columns->len == 0 || COLUMN (columns, which)->how.column->rank == 0)
+    return FALSE;
+  base_layout_note (BASE_LAYOUT_LEFT_OUT, COLUMN (columns, which)->how.column->key);
+  g_array_remove_index (columns, which);
+  return TRUE;
+}
+
+/* Takes `over` characters off the texts of the widest column of texts, as far as LEAST_CUT goes. */
+static void
+cut_widest (GArray *columns, gsize over)
+{
+  TextColumn *widest = NULL;
+  for (guint i = 0; i < columns->len; i++)
+    if (COLUMN (columns, i)->how.column->kind == BASE_CELL_TEXT && (widest == NULL || COLUMN (columns, i)->width > widest->width))
+      widest = COLUMN (columns, i);
+  if (widest == NULL || widest->width <= LEAST_CUT)
+    return;
+  const gsize most = MAX ((gsize)LEAST_CUT, widest->width > over ? widest->width - over : 0);
+  for (char **text = widest->texts; *text != NULL; text++)
+    if (width_of (*text) > most) {
+      g_autofree char *kept = g_strchomp (g_utf8_substring (*text, 0, (glong)most - 1));
+      g_free (*text);
+      *text = g_strconcat (kept, "\342\200\246", NULL); /* an ellipsis */
+    }
+  measure (widest);
+}
+
+static void
+fit (GArray *columns, gsize width)
+{
+  while (line_width (columns) > width && leave_one_out (columns))
+    continue;
+  for (gsize now = line_width (columns), before = 0; now > width && now != before;) {
+    before = now;
+    cut_widest (columns, now - width);
+    now = line_width (columns);
+  }
+}
+
+/* ---- lines ---- */
+
+static void
+append_padded (GString *line, const char *text, gsize width, gboolean right)
+{
+  const gsize blank = width - width_of (text);
+  g_string_append_printf (line, "%*s%s%*s", right ? (int)blank : 0, "", text, right ? 0 : (int)blank, "");
+}
+
+/* row -1: the heads. */
+static void
+append_line (const GArray *columns, gint row, GString *out)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  for (guint i = 0; i < columns->len; i++) {
+    const TextColumn *column = COLUMN (columns, i);
+    g_string_append_printf (line, "%*s", i > 0 ? GAP : 0, "");
+    append_padded (line, row < 0 ? column->how.head : column->texts[row], column->width,
+                   column->how.column->kind != BASE_CELL_TEXT);
+  }
+  gsize n = line->len;
+  while (n > 0 && line->str[n - 1] == ' ')
+    n--;
+  g_string_append_len (out, line->str, (gssize)n);
+  g_string_append_c (out, '\n');
+}
+
+void
+base_table_print_text (const BaseTable *table, GString *out)
+{
+  gboolean pick;
+  g_autoptr (GArray) columns = columns_of (table, &pick);
+  if (!pick && base_layout_width () > 0)
+    fit (columns, base_layout_width ());
+  for (gint r = -1; r < (gint)table->rows->len; r++)
+    append_line (columns, r, out);
+}
