@@ -64,24 +64,34 @@ fr_data_root (const char *file, GError **error)
 /* ---- constants ---- */
 
 const MdlLibrary *
-fr_constants_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-                   BaseDiag *warnings, GError **error)
+fr_constants_load (void *user, const MdlLibraryAsk *ask, GError **error)
 {
   FrConstants *constants = user;
-  Cst *cal = cst_load (&(CstAsk){ .name = name,
-                                  .from = from,
-                                  .gpu_type = gpu_type,
-                                  .nccl = nccl,
-                                  .lookup = constants->lookup,
-                                  .inputs = inputs,
-                                  .warnings = warnings },
-                       error);
+  MdlLibraryAsk own = *ask;
+  own.lookup = constants->lookup;
+  Cst *cal = cst_load (&own, error);
   if (cal == NULL)
     return NULL;
   if (constants->loaded == NULL)
     constants->loaded = g_ptr_array_new_with_free_func ((GDestroyNotify)cst_free);
   g_ptr_array_add (constants->loaded, cal);
   return cst_library (cal);
+}
+
+const MdlLibrary *
+fr_constants_share (void *user, const MdlLibraryAsk *ask, GError **error)
+{
+  FrConstants *constants = user;
+  g_autofree char *key = g_strdup_printf ("%s\n%s\n%s", ask->name != NULL ? ask->name : "",
+                                          ask->gpu_type != NULL ? ask->gpu_type : "", ask->nccl != NULL ? ask->nccl : "");
+  if (g_strcmp0 (key, constants->shared) == 0)
+    return cst_library (g_ptr_array_index (constants->loaded, constants->loaded->len - 1));
+  const MdlLibrary *library = fr_constants_load (user, ask, error);
+  if (library != NULL) {
+    g_free (constants->shared);
+    constants->shared = g_steal_pointer (&key);
+  }
+  return library;
 }
 
 const char *
@@ -95,6 +105,7 @@ void
 fr_constants_clear (FrConstants *constants)
 {
   g_clear_pointer (&constants->loaded, g_ptr_array_unref);
+  g_clear_pointer (&constants->shared, g_free);
 }
 
 /* ---- scenarios ---- */

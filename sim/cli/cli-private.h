@@ -9,6 +9,7 @@
 #include "base/lookup.h"
 #include "base/schema.h"
 #include "report/envelope.h"
+#include "scenario/ranks.h"
 
 G_BEGIN_DECLS
 
@@ -76,7 +77,6 @@ struct Cli {
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
   FrConstants constants; /* kept until the end: settings point into them */
-  char *cal_key;         /* what the last of them was asked for by, where communicators share it */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
@@ -129,6 +129,10 @@ char *cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error);
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);
 
+/* Where scn_cluster_load and scn_ranks_open look for things; what they have read and warned about becomes the run's by closing it,
+ * also after a failure. Needs cli_lookup. */
+ScnHost cli_host_open (Cli *cli);
+void cli_host_close (Cli *cli, ScnHost *host);
 /* A cluster by name or path with the --set values applied; `nodes` 0: as the file says. Returned: full. */
 Clu *cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error);
 

@@ -191,7 +191,8 @@ check_calibration (Cli *cli, const char *path, GError **error)
 {
   g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = fr_constants_load (&cli->constants, named, NULL, NULL, NULL, cli->yamls, diag, error);
+  const MdlLibraryAsk ask = { .name = named, .inputs = cli->yamls, .warnings = diag };
+  const MdlLibrary *library = fr_constants_load (&cli->constants, &ask, error);
   cli_warn_all (cli, diag);
   return library != NULL;
 }

@@ -99,7 +99,7 @@ warn_above (Cli *cli, const Rows *rows, gboolean local)
 }
 
 static void
-begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, const CliComm *comm, Rows *rows)
+begin_comm (const Cli *cli, const CliQuestion *question, const ScnSizes *sweep, const ScnRanks *comm, Rows *rows)
 {
   if (cli->format == CLI_FORMAT_TEXT)
     cli_comm_header (cli, comm, rows->text);
@@ -123,10 +123,10 @@ begin_comm (const Cli *cli, const CliQuestion *question, const CliSweep *sweep, 
 }
 
 static gboolean
-price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliComm *comm, Rows *rows, GError **error)
+price_rows (Cli *cli, const CliQuestion *question, const ScnSizes *sweep, ScnRanks *comm, Rows *rows, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
-  g_autoptr (GArray) sizes = cli_sweep_sizes (sweep, question->op, element_B, comm->n);
+  g_autoptr (GArray) sizes = scn_sizes_list (sweep, question->op, element_B, comm->n);
   g_auto (ColAnswer) coll = { 0 };
   g_autoptr (GString) said = g_string_new (NULL);
   for (guint i = 0; i < sizes->len; i++) {
@@ -140,8 +140,8 @@ price_rows (Cli *cli, const CliQuestion *question, const CliSweep *sweep, CliCom
       g_prefix_error (error, "forerun %s: ", cli->verb->name);
       return FALSE;
     }
-    if (++rows->n_rows > CLI_MAX_ROWS)
-      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
+    if (++rows->n_rows > SCN_MAX_ROWS)
+      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
     rows->busbw_sum_Bps += coll.busbw_Bps;
     watch_above (rows, &coll);
     cli_warn_switches (cli, comm, &coll);
@@ -205,7 +205,7 @@ draw (Cli *cli, const char *path, const CliQuestion *question, const Rows *rows,
 }
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const CliSweep *sweep, const Rows *rows, GError **error)
+add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const ScnSizes *sweep, const Rows *rows, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
@@ -223,7 +223,7 @@ static gboolean
 answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **error)
 {
   const CliCollFlags *flags = &all_flags->coll;
-  CliSweep sweep;
+  ScnSizes sweep;
   if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
     return FALSE;
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && all_flags->plot != NULL)
@@ -237,7 +237,7 @@ answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **
                          .above = sets_above_the_leaves (cli) };
   gboolean local = FALSE;
   for (guint i = 0; i < question->n_nodes; i++) {
-    g_auto (CliComm) comm = { 0 };
+    g_auto (ScnRanks) comm = { 0 };
     if (!cli_comm_open (cli, flags, question, question->nodes[i], &comm, error))
       return FALSE;
     begin_comm (cli, question, &sweep, &comm, &rows);

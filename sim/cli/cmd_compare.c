@@ -142,7 +142,7 @@ follow (const Pricer *pricer, Winner low, const Winner *high, GArray *spans, GEr
   for (unsigned change = 0; change < MAX_CHANGES && !is_same (&low, high); change++) {
     Winner before = low, after = *high;
     while (after.size_B - before.size_B > step_B) {
-      guint64 middle_B = cli_size_round (pricer->question->op, before.size_B + (after.size_B - before.size_B) / 2, element_B,
+      guint64 middle_B = scn_size_round (pricer->question->op, before.size_B + (after.size_B - before.size_B) / 2, element_B,
                                          col_comm_n_ranks (pricer->comm));
       Winner middle;
       if (middle_B <= before.size_B)
@@ -175,7 +175,7 @@ price_column (Cli *cli, Pricer *pricer, RepCompare *compare, RepCompareColumn *c
   Winner last = { 0 };
   gboolean has_last = FALSE;
   for (guint s = 0; s < compare->sizes->len; s++) {
-    guint64 size_B = cli_size_round (pricer->question->op, g_array_index (compare->sizes, guint64, s), element_B,
+    guint64 size_B = scn_size_round (pricer->question->op, g_array_index (compare->sizes, guint64, s), element_B,
                                      col_comm_n_ranks (pricer->comm));
     g_array_set_size (rows, 0);
     if (!price_size (pricer, size_B, rows, error)) {
@@ -183,8 +183,8 @@ price_column (Cli *cli, Pricer *pricer, RepCompare *compare, RepCompareColumn *c
       return FALSE;
     }
     pricer->n_rows += rows->len;
-    if (pricer->n_rows > CLI_MAX_ROWS)
-      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", CLI_MAX_ROWS);
+    if (pricer->n_rows > SCN_MAX_ROWS)
+      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
     for (guint i = 0; i < rows->len; i++) {
       RepCompareRow *row = &g_array_index (rows, RepCompareRow, i);
       row->column = compare->columns->len - 1;
@@ -340,7 +340,7 @@ write_answer (Cli *cli, const RepCompare *compare, const GString *header)
 
 /* The constants are the same for all numbers of nodes: the header is of the last. */
 static void
-append_header (const Cli *cli, const CliQuestion *question, const CliComm *comm, GString *nodes, GString *ranks, GString *header)
+append_header (const Cli *cli, const CliQuestion *question, const ScnRanks *comm, GString *nodes, GString *ranks, GString *header)
 {
   const char *comma = nodes->len > 0 ? ", " : "";
   g_string_append_printf (nodes, "%s%u", comma, comm->n_nodes);
@@ -355,12 +355,12 @@ static gboolean
 answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
-  CliSweep sweep;
+  ScnSizes sweep;
   if (!cli_sweep_parse (cli, &flags->coll, element_B, &sweep, error))
     return FALSE;
   g_autoptr (RepCompare) compare = rep_compare_new (question->op);
   g_array_unref (compare->sizes);
-  compare->sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, element_B, 1); /* whole elements; each column rounds further */
+  compare->sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, element_B, 1); /* whole elements; each column rounds further */
   compare->max_B = g_array_index (compare->sizes, guint64, compare->sizes->len - 1);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_string);
   g_autoptr (GPtrArray) keys = g_ptr_array_new_with_free_func (g_free);
@@ -368,7 +368,7 @@ answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **erro
   g_autofree char *topology = NULL;
   Pricer pricer = { .question = question };
   for (guint i = 0; i < question->n_nodes; i++) {
-    g_auto (CliComm) comm = { 0 };
+    g_auto (ScnRanks) comm = { 0 };
     if (!cli_comm_open (cli, &flags->coll, question, question->nodes[i], &comm, error))
       return FALSE;
     if (comm.n == 1) {

@@ -97,7 +97,7 @@ parse_size (const Cli *cli, const CliCollFlags *flags, unsigned element_B, guint
   CliCollFlags one = *flags;
   one.min = flags->min != NULL ? flags->min : flags->max != NULL ? flags->max : fallback;
   one.max = flags->max != NULL ? flags->max : one.min;
-  CliSweep sweep;
+  ScnSizes sweep;
   if (!cli_sweep_parse (cli, &one, element_B, &sweep, error))
     return FALSE;
   if (sweep.min_B != sweep.max_B)
@@ -115,11 +115,11 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
     return cli_fail (cli, error, "one prediction is explained at a time; -n lists %u numbers of nodes", question->n_nodes);
   if (!parse_size (cli, flags, element_B, &size_B, error))
     return FALSE;
-  g_auto (CliComm) comm = { 0 };
+  g_auto (ScnRanks) comm = { 0 };
   if (!cli_comm_open (cli, flags, question, question->nodes[0], &comm, error))
     return FALSE;
   ColCollRequest request = { .op = question->op,
-                             .size_B = (double)cli_size_round (question->op, size_B, element_B, comm.n),
+                             .size_B = (double)scn_size_round (question->op, size_B, element_B, comm.n),
                              .dtype = question->dtype,
                              .algo = question->algo,
                              .proto = question->proto,

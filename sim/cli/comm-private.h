@@ -43,47 +43,20 @@ typedef struct {
 /* FALSE and *error on any flag that is wrong. Fills *question, whose `nodes` is freed with g_free. */
 gboolean cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op, CliQuestion *question, GError **error);
 
-/* The ranks on their cluster. */
-typedef struct {
-  Clu *clu;
-  ColSettings settings;
-  MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
-  guint32 *gpus; /* global GPU of each rank */
-  guint32 n;
-  guint32 n_nodes, gpus_per_node;
-  ColComm *comm;
-} CliComm;
-
-/* Builds cluster, library and communicator for one number of nodes. Initialise *comm with zeroes; cli_comm_clear after it, also on
- * failure. */
-gboolean cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, CliComm *comm,
+/* Builds cluster, library and communicator for one number of nodes, as scn_ranks_open does. */
+gboolean cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, ScnRanks *comm,
                         GError **error);
-void cli_comm_clear (CliComm *comm);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliComm, cli_comm_clear)
 
 /* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
  * that was asked for and cannot run. Repeated ones are told once. */
-void cli_warn_switches (Cli *cli, CliComm *comm, const ColAnswer *coll);
+void cli_warn_switches (Cli *cli, ScnRanks *comm, const ColAnswer *coll);
 
 /* '#' lines: cluster, ranks, library, and that nothing leaves the node where nothing does. */
-void cli_comm_header (const Cli *cli, const CliComm *comm, GString *out);
+void cli_comm_header (const Cli *cli, const ScnRanks *comm, GString *out);
 
 /* ---- sizes ---- */
 
-#define CLI_MAX_ROWS 10000u
-
-typedef struct {
-  guint64 min_B, max_B, step; /* step: a factor of at least 2, or bytes */
-  gboolean is_factor;
-} CliSweep;
-
-gboolean cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, CliSweep *sweep, GError **error);
-/* The size that is run when `size_B` is asked for: whole elements, and for all_gather, reduce_scatter and alltoall whole 16-byte
- * pieces for each rank, as nccl-tests rounds (src/all_gather.cu, AllGatherGetCollByteCount); sizes below one such piece a rank
- * keep their elements, where nccl-tests would go down to 0. */
-guint64 cli_size_round (MdlOp op, guint64 size_B, unsigned element_B, guint32 n_ranks);
-/* All sizes of a sweep, rounded, equal neighbours once. Returned: full, of guint64. */
-GArray *cli_sweep_sizes (const CliSweep *sweep, MdlOp op, unsigned element_B, guint32 n_ranks);
+gboolean cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, ScnSizes *sweep, GError **error);
 
 G_END_DECLS
 

@@ -207,112 +207,30 @@ cli_question_parse (Cli *cli, const CliCollFlags *flags, const char *op, CliQues
   return parse_nodes (cli, flags->nodes, question, error);
 }
 
-/* A cluster that has `nodes` nodes at least: what is asked for stands on the machine as its file says, and on a larger one only
- * where the file's is too small. */
-static Clu *
-load_cluster (Cli *cli, const char *topology, guint32 nodes, GError **error)
-{
-  Clu *clu = cli_cluster_load (cli, topology, 0, error);
-  if (clu == NULL || nodes <= clu_n_nodes (clu))
-    return clu;
-  clu_free (clu);
-  return cli_cluster_load (cli, topology, nodes, error);
-}
-
-static gboolean
-list_ranks (Cli *cli, const CliQuestion *question, CliComm *comm, GError **error)
-{
-  g_autoptr (GArray) gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
-  guint32 first = 0;
-  for (guint32 node = 0; node < comm->n_nodes; node++) {
-    guint32 has = clu_gpus_per_node (comm->clu, node), used = question->gpus != 0 ? question->gpus : has;
-    if (used > has)
-      return cli_fail (cli, error, "-g %u is more than node %u of %s has; 1 to %u is accepted", used, node, clu_name (comm->clu),
-                       has);
-    for (guint32 gpu = first; gpu < first + used; gpu++)
-      g_array_append_val (gpus, gpu);
-    comm->gpus_per_node = MAX (comm->gpus_per_node, used);
-    first += has;
-  }
-  comm->n = gpus->len;
-  comm->gpus = (guint32 *)(gpointer)g_array_free (g_steal_pointer (&gpus), FALSE);
-  if (question->root >= comm->n)
-    return cli_fail (cli, error, "--root %u is not one of the %u ranks; 0 to %u is accepted", question->root, comm->n, comm->n - 1);
-  return TRUE;
-}
-
-/* Someone who turns a knob of the network and sees no change should hear why. */
-static void
-warn_local (Cli *cli, const CliComm *comm)
-{
-  static const char *const network[] = { "nics", "fabric", "frontend", "oversubscription" };
-  for (char **set = cli->sets; set != NULL && *set != NULL && col_comm_is_local (comm->comm); set++) {
-    g_autofree char *path = g_strndup (*set, (gsize)(strchr (*set, '=') - *set));
-    g_auto (GStrv) keys = g_strsplit (path, ".", -1);
-    gboolean is_network = FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS (network); i++)
-      is_network = is_network || g_strv_contains ((const char *const *)keys, network[i]);
-    g_autofree char *text = g_strdup_printf ("--set %s cannot matter: this collective never leaves %s", path,
-                                             comm->n_nodes == 1 ? "a node" : "an NVLink domain");
-    if (is_network)
-      cli_warn (cli, text);
-  }
-}
-
-/* Constants of a GPU (NULL: none). Those of the last communicator where they are asked for by the same names: the numbers of nodes
- * of a sweep and the measurements of a system share them. */
-static const MdlLibrary *
-library_of (Cli *cli, const char *calibration, const CluGpuSpec *gpu, const char *nccl, GError **error)
-{
-  const char *type = gpu != NULL ? gpu->name.v : NULL;
-  g_autofree char *key =
-      g_strdup_printf ("%s\n%s\n%s", calibration != NULL ? calibration : "", type != NULL ? type : "", nccl != NULL ? nccl : "");
-  if (g_strcmp0 (key, cli->cal_key) == 0)
-    return cst_library (g_ptr_array_index (cli->constants.loaded, cli->constants.loaded->len - 1));
-  g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibrary *library = fr_constants_load (&cli->constants, calibration, NULL, type, nccl, cli->yamls, diag, error);
-  cli_warn_all (cli, diag);
-  if (library == NULL)
-    return NULL;
-  cli_take_inputs (cli, cli->yamls);
-  g_free (cli->cal_key);
-  cli->cal_key = g_steal_pointer (&key);
-  return library;
-}
-
 gboolean
-cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, CliComm *comm, GError **error)
+cli_comm_open (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, guint32 nodes, ScnRanks *comm, GError **error)
 {
-  comm->clu = load_cluster (cli, flags->topology, nodes, error);
-  if (comm->clu == NULL)
+  if (!cli_lookup (cli, error))
     return FALSE;
-  comm->n_nodes = nodes != 0 ? nodes : clu_n_nodes (comm->clu);
-  comm->settings = question->settings;
-  if (!list_ranks (cli, question, comm, error))
-    return FALSE;
-  if (!question->plain) {
-    const MdlLibrary *library =
-        library_of (cli, flags->calibration, clu_gpu_spec (comm->clu, 0), comm->settings.nccl_version, error);
-    if (library == NULL) {
-      col_nccl_tell_place (&comm->settings, error);
-      return FALSE;
-    }
-    comm->library = mdl_library_with (library, &comm->settings.env);
-    comm->settings.library = comm->library;
-    col_nccl_settle (comm->clu, &comm->settings);
-    const struct MdlLinks *links = mdl_library_links (library);
-    if (links != NULL && !clu_links_set (comm->clu, links, error))
-      return FALSE;
-  }
-  comm->comm = col_comm_new (comm->clu, &comm->settings, comm->gpus, comm->n, error);
-  if (comm->comm == NULL)
-    return FALSE;
-  warn_local (cli, comm);
-  return TRUE;
+  g_autofree char *who = g_strdup_printf ("forerun %s: ", cli->verb->name);
+  const ScnRanksAsk ask = { .topology = flags->topology,
+                            .sets = (const char *const *)cli->sets,
+                            .gpus = question->gpus,
+                            .root = question->root,
+                            .plain = question->plain,
+                            .calibration = flags->calibration,
+                            .settings = &question->settings,
+                            .who = who };
+  ScnHost host = cli_host_open (cli);
+  gboolean done = scn_ranks_open (&host, &ask, nodes, comm, error);
+  cli_host_close (cli, &host);
+  if (!done)
+    cli_tell_kind (cli, flags->topology, "topology", error);
+  return done;
 }
 
 void
-cli_warn_switches (Cli *cli, CliComm *comm, const ColAnswer *coll)
+cli_warn_switches (Cli *cli, ScnRanks *comm, const ColAnswer *coll)
 {
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
   col_comm_switch_warnings (comm->comm, coll, texts);
@@ -321,16 +239,7 @@ cli_warn_switches (Cli *cli, CliComm *comm, const ColAnswer *coll)
 }
 
 void
-cli_comm_clear (CliComm *comm)
-{
-  g_clear_pointer (&comm->comm, col_comm_free);
-  g_clear_pointer (&comm->library, g_free);
-  g_clear_pointer (&comm->gpus, g_free);
-  g_clear_pointer (&comm->clu, clu_free);
-}
-
-void
-cli_comm_header (const Cli *cli, const CliComm *comm, GString *out)
+cli_comm_header (const Cli *cli, const ScnRanks *comm, GString *out)
 {
   rep_header_cluster (out, comm->clu);
   g_string_append_printf (out, "# %u rank%s: %u GPU%s on %s%u node%s\n", comm->n, comm->n == 1 ? "" : "s", comm->gpus_per_node,

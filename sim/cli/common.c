@@ -75,15 +75,24 @@ cli_warn_all (Cli *cli, const BaseDiag *diag)
     cli_warn (cli, base_diag_warning (diag, i));
 }
 
-/* "topology.node.nics.rate=…", as a scenario writes it, addresses the same key as "node.nics.rate=…". */
-static char **
-topology_sets (const Cli *cli)
+ScnHost
+cli_host_open (Cli *cli)
 {
-  GPtrArray *sets = g_ptr_array_new ();
-  for (char **set = cli->sets; set != NULL && *set != NULL; set++)
-    g_ptr_array_add (sets, g_strdup (g_str_has_prefix (*set, "topology.") ? *set + strlen ("topology.") : *set));
-  g_ptr_array_add (sets, NULL);
-  return (char **)g_ptr_array_free (sets, FALSE);
+  return (ScnHost){ .lookup = cli->lookup,
+                    .load = fr_constants_share,
+                    .user = &cli->constants,
+                    .inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free),
+                    .warnings = g_ptr_array_new_with_free_func (g_free) };
+}
+
+void
+cli_host_close (Cli *cli, ScnHost *host)
+{
+  for (guint i = 0; i < host->warnings->len; i++)
+    cli_warn (cli, host->warnings->pdata[i]);
+  cli_take_inputs (cli, host->inputs);
+  g_ptr_array_unref (host->warnings);
+  g_ptr_array_unref (host->inputs);
 }
 
 Clu *
@@ -91,13 +100,9 @@ cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
 {
   if (!cli_lookup (cli, error))
     return NULL;
-  g_auto (GStrv) sets = topology_sets (cli);
-  g_autoptr (BaseDiag) diag = base_diag_new ();
-  g_autoptr (GPtrArray) yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  CluLoadOptions options = { .nodes = nodes, .seed = cli->seed, .inputs = yamls };
-  Clu *clu = clu_load (topology, NULL, cli->lookup, (const char *const *)sets, &options, diag, error);
-  cli_warn_all (cli, diag);
-  cli_take_inputs (cli, yamls);
+  ScnHost host = cli_host_open (cli);
+  Clu *clu = scn_cluster_load (&host, topology, (const char *const *)cli->sets, nodes, cli->seed, error);
+  cli_host_close (cli, &host);
   if (clu == NULL)
     cli_tell_kind (cli, topology, "topology", error);
   return clu;

@@ -93,7 +93,7 @@ gboolean
 cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path,
                 const CliSweepPage *what, GError **error)
 {
-  g_auto (CliComm) comm = { 0 };
+  g_auto (ScnRanks) comm = { 0 };
   g_auto (ColAnswer) coll = { 0 };
   if (!cli_comm_open (cli, flags, question, question->nodes[question->n_nodes - 1], &comm, error))
     return FALSE;

@@ -131,7 +131,6 @@ cli_free (Cli *cli)
   g_ptr_array_unref (cli->files);
   g_free (cli->folder);
   fr_constants_clear (&cli->constants);
-  g_free (cli->cal_key);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->kept);
   g_ptr_array_unref (cli->warnings);

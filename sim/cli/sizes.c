@@ -4,22 +4,11 @@
 /* Sizes beyond are no use, and a double still tells them apart by the byte. */
 #define MAX_SIZE_B (G_GUINT64_CONSTANT (1) << 50)
 
-static guint64
-count_sizes (const CliSweep *sweep)
-{
-  if (!sweep->is_factor)
-    return (sweep->max_B - sweep->min_B) / sweep->step + 1;
-  guint64 n = 1;
-  for (guint64 size_B = sweep->min_B; size_B <= sweep->max_B / sweep->step; size_B *= sweep->step)
-    n++;
-  return n;
-}
-
 gboolean
-cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, CliSweep *sweep, GError **error)
+cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, ScnSizes *sweep, GError **error)
 {
   guint64 factor = 2;
-  *sweep = (CliSweep){ .min_B = 8, .max_B = G_GUINT64_CONSTANT (8) << 30, .is_factor = TRUE };
+  *sweep = (ScnSizes){ .min_B = 8, .max_B = G_GUINT64_CONSTANT (8) << 30, .is_factor = TRUE };
   if (flags->factor != NULL && flags->step != NULL)
     return cli_fail (cli, error, "-f and -i exclude one another: sizes grow by a factor or by a step");
   if (!cli_size_value (cli, "-b", flags->min, &sweep->min_B, error) ||
@@ -43,37 +32,11 @@ cli_sweep_parse (const Cli *cli, const CliCollFlags *flags, unsigned element_B, 
                      sweep->min_B, element_B);
   if (sweep->max_B > MAX_SIZE_B)
     return cli_fail (cli, error, "size of %" G_GUINT64_FORMAT " B is out of range; at most 1 PiB is accepted", sweep->max_B);
-  guint64 n = count_sizes (sweep);
-  if (n > CLI_MAX_ROWS)
+  guint64 n = scn_sizes_count (sweep);
+  if (n > SCN_MAX_ROWS)
     return cli_fail (cli, error,
                      "%" G_GUINT64_FORMAT " sizes are too many; at most %u rows are accepted: take a larger step -i, or a "
                      "factor -f",
-                     n, CLI_MAX_ROWS);
+                     n, SCN_MAX_ROWS);
   return TRUE;
-}
-
-guint64
-cli_size_round (MdlOp op, guint64 size_B, unsigned element_B, guint32 n_ranks)
-{
-  guint64 whole_B = size_B / element_B * element_B;
-  if (op != MDL_OP_ALL_GATHER && op != MDL_OP_REDUCE_SCATTER && op != MDL_OP_ALLTOALL)
-    return whole_B;
-  guint64 piece_B = 16 * (guint64)n_ranks;
-  return size_B >= piece_B ? size_B / piece_B * piece_B : whole_B;
-}
-
-GArray *
-cli_sweep_sizes (const CliSweep *sweep, MdlOp op, unsigned element_B, guint32 n_ranks)
-{
-  GArray *sizes = g_array_new (FALSE, FALSE, sizeof (guint64));
-  guint64 last_B = 0;
-  for (guint64 size_B = sweep->min_B;;) {
-    guint64 rounded_B = cli_size_round (op, size_B, element_B, n_ranks);
-    if (rounded_B != last_B)
-      g_array_append_val (sizes, rounded_B);
-    last_B = rounded_B;
-    if (sweep->is_factor ? size_B > sweep->max_B / sweep->step : size_B > sweep->max_B - sweep->step || sweep->step > sweep->max_B)
-      return sizes;
-    size_B = sweep->is_factor ? size_B * sweep->step : size_B + sweep->step;
-  }
 }

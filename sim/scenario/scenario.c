@@ -5,6 +5,7 @@
 #include "cluster/background.h"
 #include "jobs-private.h"
 #include "models/library-spec.h"
+#include "scenario/ranks.h"
 #include "training/llm.h"
 
 /* ---- sets ---- */
@@ -298,9 +299,13 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
     warn_plain (scenario);
   if (plain && !trains_model && (!uses_storage (scenario) || load == NULL))
     return slow_links (scenario, error);
-  const MdlLibrary *library =
-      load (user, cluster->calibration.v, base_yaml_path (scenario->yaml), clu_gpu_spec (scenario->system.clu, 0)->name.v,
-            scenario->system.settings.nccl_version, scenario->inputs, scenario->warnings, error);
+  const MdlLibraryAsk ask = { .name = cluster->calibration.v,
+                              .from = base_yaml_path (scenario->yaml),
+                              .gpu_type = clu_gpu_spec (scenario->system.clu, 0)->name.v,
+                              .nccl = scenario->system.settings.nccl_version,
+                              .inputs = scenario->inputs,
+                              .warnings = scenario->warnings };
+  const MdlLibrary *library = load (user, &ask, error);
   if (library == NULL) {
     col_nccl_tell_place (&scenario->system.settings, error);
     return FALSE;
@@ -314,12 +319,8 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
     return FALSE;
   if (plain)
     return slow_links (scenario, error);
-  scenario->library = mdl_library_with (library, &scenario->system.settings.env);
-  scenario->system.settings.library = scenario->library;
-  col_nccl_settle (scenario->system.clu, &scenario->system.settings);
-  /* numbers of resources change by it */
-  const struct MdlLinks *links = mdl_library_links (library);
-  return (links == NULL || clu_links_set (scenario->system.clu, links, error)) && slow_links (scenario, error);
+  return scn_library_lay (library, scenario->system.clu, &scenario->system.settings, &scenario->library, error) &&
+         slow_links (scenario, error); /* numbers of resources change by the one before */
 }
 
 Scn *

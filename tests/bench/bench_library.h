@@ -6,19 +6,13 @@
 
 /* A ScnLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
 static inline const MdlLibrary *
-bench_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-               BaseDiag *warnings, GError **error)
+bench_library (void *data, const MdlLibraryAsk *ask, GError **error)
 {
   Cst **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  *cal = cst_load (&(CstAsk){ .name = name,
-                              .from = from,
-                              .gpu_type = gpu_type,
-                              .nccl = nccl,
-                              .lookup = lookup,
-                              .inputs = inputs,
-                              .warnings = warnings },
-                   error);
+  MdlLibraryAsk own = *ask;
+  own.lookup = lookup;
+  *cal = cst_load (&own, error);
   return *cal != NULL ? cst_library (*cal) : NULL;
 }
 

@@ -17,18 +17,12 @@ typedef struct {
 } User;
 
 static const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
+load_library (void *data, const MdlLibraryAsk *ask, GError **error)
 {
   User *user = data;
-  user->cal = cst_load (&(CstAsk){ .name = name,
-                                   .from = from,
-                                   .gpu_type = gpu_type,
-                                   .nccl = nccl,
-                                   .lookup = user->lookup,
-                                   .inputs = inputs,
-                                   .warnings = warnings },
-                        error);
+  MdlLibraryAsk own = *ask;
+  own.lookup = user->lookup;
+  user->cal = cst_load (&own, error);
   return user->cal != NULL ? cst_library (user->cal) : NULL;
 }
 

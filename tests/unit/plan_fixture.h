@@ -13,18 +13,12 @@ typedef struct {
 } Loaded;
 
 static inline const MdlLibrary *
-load_library (void *data, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-              BaseDiag *warnings, GError **error)
+load_library (void *data, const MdlLibraryAsk *ask, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cst *cal = cst_load (&(CstAsk){ .name = name,
-                                  .from = from,
-                                  .gpu_type = gpu_type,
-                                  .nccl = nccl,
-                                  .lookup = lookup,
-                                  .inputs = inputs,
-                                  .warnings = warnings },
-                       error);
+  MdlLibraryAsk own = *ask;
+  own.lookup = lookup;
+  Cst *cal = cst_load (&own, error);
   if (cal != NULL)
     g_ptr_array_add (data, cal);
   return cal != NULL ? cst_library (cal) : NULL;

@@ -180,7 +180,7 @@ unknown_name_gives_the_nearest_and_all (void)
 /* ---- sweeps ---- */
 
 static gboolean
-sweep_of (const char *min, const char *max, const char *factor, const char *step, unsigned element_B, CliSweep *sweep,
+sweep_of (const char *min, const char *max, const char *factor, const char *step, unsigned element_B, ScnSizes *sweep,
           char **message)
 {
   Cli cli = { .verb = &verb };
@@ -195,10 +195,10 @@ static void
 default_sweep_is_8_bytes_to_8_gibibytes (void)
 {
   /* 2^3 to 2^33: 31 sizes. */
-  CliSweep sweep;
+  ScnSizes sweep;
   g_autofree char *message = NULL;
   TEST_TRUE (sweep_of (NULL, NULL, NULL, NULL, 4, &sweep, &message));
-  g_autoptr (GArray) sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
+  g_autoptr (GArray) sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
   TEST_INT (sizes->len, 31);
   TEST_INT (g_array_index (sizes, guint64, 0), 8);
   TEST_INT (g_array_index (sizes, guint64, 30), G_GUINT64_CONSTANT (8589934592));
@@ -208,10 +208,10 @@ static void
 steps_of_bytes_end_at_the_largest_size (void)
 {
   /* 1M, 1.5M, 2M */
-  CliSweep sweep;
+  ScnSizes sweep;
   g_autofree char *message = NULL;
   TEST_TRUE (sweep_of ("1M", "2M", NULL, "512K", 4, &sweep, &message));
-  g_autoptr (GArray) sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
+  g_autoptr (GArray) sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
   TEST_INT (sizes->len, 3);
   TEST_INT (g_array_index (sizes, guint64, 2), 2097152);
 }
@@ -219,17 +219,17 @@ steps_of_bytes_end_at_the_largest_size (void)
 static void
 step_above_the_range_gives_the_smallest_size_alone (void)
 {
-  CliSweep sweep;
+  ScnSizes sweep;
   g_autofree char *message = NULL;
   TEST_TRUE (sweep_of ("1M", "1M", NULL, "8G", 4, &sweep, &message));
-  g_autoptr (GArray) sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
+  g_autoptr (GArray) sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
   TEST_INT (sizes->len, 1);
 }
 
 static void
 smallest_size_above_the_default_largest_stands_alone (void)
 {
-  CliSweep sweep;
+  ScnSizes sweep;
   g_autofree char *message = NULL;
   TEST_TRUE (sweep_of ("16G", NULL, NULL, NULL, 4, &sweep, &message));
   TEST_INT (sweep.max_B, sweep.min_B);
@@ -255,7 +255,7 @@ bad_sweeps_say_what_is_accepted (void)
     { "many", NULL, NULL, NULL, "forerun try: -b: " },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
-    CliSweep sweep;
+    ScnSizes sweep;
     g_autofree char *message = NULL;
     TEST_FALSE (sweep_of (cases[i].min, cases[i].max, cases[i].factor, cases[i].step, 4, &sweep, &message));
     TEST_HAS (message, cases[i].says);
@@ -266,23 +266,23 @@ static void
 sizes_round_down_as_nccl_tests_does (void)
 {
   /* all_reduce: whole elements. 1000003 B of 4 B: 250000 x 4. */
-  TEST_INT (cli_size_round (MDL_OP_ALL_REDUCE, 1000003, 4, 8), 1000000);
+  TEST_INT (scn_size_round (MDL_OP_ALL_REDUCE, 1000003, 4, 8), 1000000);
   /* all_gather over 6 ranks of 4 B: 1 MiB = 262144 elements, / 6 = 43690, & ~3 = 43688, x 6 x 4 = 1048512. */
-  TEST_INT (cli_size_round (MDL_OP_ALL_GATHER, 1048576, 4, 6), 1048512);
+  TEST_INT (scn_size_round (MDL_OP_ALL_GATHER, 1048576, 4, 6), 1048512);
   /* the same over 8 ranks divides: nothing is lost. */
-  TEST_INT (cli_size_round (MDL_OP_REDUCE_SCATTER, 1048576, 2, 8), 1048576);
+  TEST_INT (scn_size_round (MDL_OP_REDUCE_SCATTER, 1048576, 2, 8), 1048576);
   /* below 16 B a rank the elements are kept, where nccl-tests would run 0 B. */
-  TEST_INT (cli_size_round (MDL_OP_ALLTOALL, 67, 4, 8), 64);
+  TEST_INT (scn_size_round (MDL_OP_ALLTOALL, 67, 4, 8), 64);
 }
 
 static void
 equal_neighbours_of_a_sweep_are_one_row (void)
 {
   /* 8, 9, 10, 11, 12 in elements of 4 B: 8 and 12. */
-  CliSweep sweep;
+  ScnSizes sweep;
   g_autofree char *message = NULL;
   TEST_TRUE (sweep_of ("8", "12", NULL, "1", 4, &sweep, &message));
-  g_autoptr (GArray) sizes = cli_sweep_sizes (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
+  g_autoptr (GArray) sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, 4, 8);
   TEST_INT (sizes->len, 2);
   TEST_INT (g_array_index (sizes, guint64, 1), 12);
 }

@@ -106,10 +106,9 @@ typedef struct {
 } Copiers;
 
 static const MdlLibrary *
-hand_over (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl, GPtrArray *inputs,
-           BaseDiag *warnings, GError **error)
+hand_over (void *user, const MdlLibraryAsk *ask, GError **error)
 {
-  (void)name, (void)from, (void)gpu_type, (void)nccl, (void)inputs, (void)warnings, (void)error;
+  (void)ask, (void)error;
   Copiers *copiers = user;
   copiers->library.links = &copiers->links;
   return &copiers->library;

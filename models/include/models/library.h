@@ -3,6 +3,8 @@
 #ifndef MODELS_LIBRARY_H
 #define MODELS_LIBRARY_H
 
+#include "base/diag.h"
+#include "base/lookup.h"
 #include "models/op.h"
 
 G_BEGIN_DECLS
@@ -57,6 +59,20 @@ const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, co
 
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
+
+/* A library that is asked for; NULL: none, and what then holds. */
+typedef struct {
+  const char *name;         /* calibration, a path or a bare name; NULL: the one named like gpu_type if one is shipped, else none,
+                             * which is warned about: data sheet and default efficiencies, marked assumed, wide band */
+  const char *from;         /* file that a path is relative to */
+  const char *gpu_type;     /* "h100_sxm": its file names the vendor */
+  const char *nccl;         /* version of NCCL whose choice is taken, "2.28" or "2.28.9"; NULL: that of the calibration, else the
+                             * newest known */
+  gboolean nccl_if_known;   /* a version that is not known is as if none were asked for; else an error */
+  const BaseLookup *lookup; /* needed */
+  GPtrArray *inputs;        /* BaseYaml *: a reference of each file read is appended */
+  BaseDiag *warnings;
+} MdlLibraryAsk;
 
 G_END_DECLS
 

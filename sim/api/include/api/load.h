@@ -22,11 +22,14 @@ char *fr_data_root (const char *file, GError **error);
 typedef struct {
   const BaseLookup *lookup; /* borrowed; set before anything is loaded */
   GPtrArray *loaded;        /* Cst *, owned, in the order of loading; NULL: none yet */
+  char *shared;             /* owned: by what names fr_constants_share loaded the last of them; NULL: it has not */
 } FrConstants;
 
 /* Matches ScnLibraryLoad; `user`: the FrConstants. */
-const MdlLibrary *fr_constants_load (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
-                                     GPtrArray *inputs, BaseDiag *warnings, GError **error);
+const MdlLibrary *fr_constants_load (void *user, const MdlLibraryAsk *ask, GError **error);
+/* The same, for communicators of one question: where the last were loaded for the same names, these, and nothing is read again. Not
+ * to be mixed with fr_constants_load. */
+const MdlLibrary *fr_constants_share (void *user, const MdlLibraryAsk *ask, GError **error);
 const char *fr_constants_name (const FrConstants *constants); /* of those that were loaded last; NULL: none were */
 void fr_constants_clear (FrConstants *constants);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FrConstants, fr_constants_clear)

@@ -12,19 +12,7 @@ G_BEGIN_DECLS
 
 typedef struct Cst Cst;
 
-/* What is asked for; NULL: none, and what then holds. */
-typedef struct {
-  const char *name;         /* calibration, a path or a bare name; NULL: the one named like gpu_type if one is shipped, else none,
-                             * which is warned about: data sheet and default efficiencies, marked assumed, wide band */
-  const char *from;         /* file that a path is relative to */
-  const char *gpu_type;     /* "h100_sxm": its file names the vendor */
-  const char *nccl;         /* version of NCCL whose choice is taken, "2.28" or "2.28.9"; NULL: that of the calibration, else the
-                             * newest known */
-  gboolean nccl_if_known;   /* a version that is not known is as if none were asked for; else an error */
-  const BaseLookup *lookup; /* needed */
-  GPtrArray *inputs;        /* BaseYaml *: a reference of each file read is appended */
-  BaseDiag *warnings;
-} CstAsk;
+typedef MdlLibraryAsk CstAsk;
 
 /* Loads defaults/library.yaml (cited constants, by vendor), the defaults of the sections, and the calibration over them. Returned:
  * full; NULL and *error (BASE_ERROR_INPUT) on failure. */

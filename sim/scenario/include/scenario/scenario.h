@@ -70,9 +70,8 @@ typedef struct {
 /* A scenario read, checked, with its cluster built and its library loaded. */
 typedef struct Scn Scn;
 
-/* Loads `library` (a calibration) through a callback, since calibrations belong to a layer that this one does not see. */
-typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const char *name, const char *from, const char *gpu_type, const char *nccl,
-                                             GPtrArray *inputs, BaseDiag *warnings, GError **error);
+/* Loads constants, as cst_load does, into `user`, which knows the lookup: they belong to a layer that this one does not see. */
+typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const MdlLibraryAsk *ask, GError **error);
 
 /* Reads, checks and builds all but the run. `text` is what the file holds, NULL where it is read; names are looked up beside `path`
  * either way. `load` is called where the library is not the plain one, and may be NULL where that is known (kind `io` then goes
