@@ -25,8 +25,10 @@ static const BaseName memory_names[] = { { "pinned", 0, "page-locked, for the co
 
 static const BaseField transfer_fields[] = {
   BASE_ROW (StoTransferSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "`transfer`"),
-  BASE_ROW (StoTransferSpec, "from", from, STR, .required = TRUE,
-            .help = "gpuN, nodeM.gpuN, nodeM.host, nodeM.nvmeN, nodeM.nvme (all drives), storage.NAME; several: gpu[0-3], commas"),
+  BASE_ROW (
+      StoTransferSpec, "from", from, STR, .required = TRUE,
+      .help =
+          "gpuN, nodeM.gpuN, nodeM.host, nodeM.nvmeN, nodeM.nvme (all drives, striped), storage.NAME; several: `gpu[0-3]`, commas"),
   BASE_ROW (StoTransferSpec, "to", to, STR, .required = TRUE, .help = "as `from`"),
   BASE_ROW_NUM (StoTransferSpec, "bytes", bytes, BYTES, .min = "0", .max = "1 EB", .required = TRUE, .help = "size of one copy"),
   BASE_ROW_NUM (StoTransferSpec, "count", count, COUNT, .min = "1", .max = "1 M", .fallback = "1",
