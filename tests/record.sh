@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# calibrate/record.yaml, which reports show, is what docs/validation.md says in short; other tests keep that document true.
-# usage: record.sh [--update] SOURCE_DIR
+# calibrate/record.yaml, which reports show, and the first table of docs/validation.md are the summary of that page's other tables.
+# usage: record.sh [--update] SOURCE_DIR     (--update renews both)
 set -euo pipefail
 
 update=
@@ -12,7 +12,8 @@ fi
 document=$1/docs/validation.md
 record=$1/calibrate/record.yaml
 tmp=$(mktemp)
-trap 'rm -f -- "$tmp"' EXIT
+page=$(mktemp)
+trap 'rm -f -- "$tmp" "$page"' EXIT
 
 {
   echo '# How good predictions have been: docs/validation.md in short, made by tests/record.sh --update; a test compares.'
@@ -34,9 +35,29 @@ trap 'rm -f -- "$tmp"' EXIT
 } >"$tmp"
 [ "$(grep -c 'what: collectives' "$tmp")" -eq 3 ] && grep -q 'what: training steps.*held out' "$tmp" ||
   { echo "$document: the summaries are not where they were"; exit 1; }
+awk '
+  FNR == NR && match ($0, /part: "[^"]*"/) {
+    part = substr ($0, RSTART + 7, RLENGTH - 8)
+    n = split ($0, cell, /[:,}] */)
+    for (i = 1; i < n; i++) value[cell[i]] = cell[i + 1]
+    sub (/.*what: /, "")
+    sub (/,.*/, "")
+    rows = rows "| " $0 " | " part " | " value["points"] " | " value["median"]
+    rows = rows " | " value["tail"] " (" value["quantile"] + 0 "th) |\n"
+  }
+  FNR == NR { next }
+  $0 == "<!-- end of tests/record.sh -->" { inside = 0; marks++ }
+  !inside { print }
+  $0 == "<!-- tests/record.sh -->" {
+    inside = 1
+    marks++
+    printf "| prediction | part | measurements | median error | 90th or 95th percentile |\n|---|---|---|---|---|\n%s", rows
+  }
+  END { exit marks != 2 }' "$tmp" "$document" >"$page" || { echo "$document: the first table has lost its marks"; exit 1; }
 if [ -n "$update" ]; then
   cp -- "$tmp" "$record"
-elif ! diff -u -- "$record" "$tmp"; then
+  cat -- "$page" >"$document"
+elif ! diff -u -- "$record" "$tmp" || ! diff -u -- "$document" "$page"; then
   echo "If the change is meant: tests/record.sh --update SOURCE_DIR"
   exit 1
 fi

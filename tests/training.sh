@@ -103,7 +103,7 @@ score table -v limits="$source/tests/data/training/limits.txt" >"$tmp/table" || 
 {
   cat -- "$tmp/table"
   echo
-  echo '| run that is more than 15 % off | use | measured (s) | predicted (s) | error |'
+  echo '| run with an error above 15 % | use | measured (s) | predicted (s) | error |'
   echo '|---|---|---|---|---|'
   score misses || true # told above
   echo

@@ -86,12 +86,12 @@ END {
       match(line, /most: \{value: [0-9.]+/)
       most[kind] = substr(line, RSTART + 14, RLENGTH - 14) / 100
     }
-  text["same_cut"] = "the same cut, more or fewer GPUs or sequences"
-  text["same_gpu"] = "another cut on the same GPUs"
-  text["other_gpu"] = "other GPUs"
+  text["same_cut"] = "number of GPUs or sequences; same parallel layout"
+  text["same_gpu"] = "parallel layout; same GPUs"
+  text["other_gpu"] = "type of GPU"
   n_models = split("dense experts", models, " ")
   n_kinds = split("same_cut same_gpu other_gpu", kinds, " ")
-  print "| model | two runs of one source, framework, model, sequence and format | pairs | half are within (%) | 95 % are within (%) |"
+  print "| model | difference between the two runs | pairs | median error (%) | 95th percentile (%) |"
   print "|---|---|---|---|---|"
   for (j = 1; j <= n_models; j++)
     for (i = 1; i <= n_kinds; i++) {

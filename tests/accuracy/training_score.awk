@@ -109,7 +109,7 @@ END {
   if (mode == "limits")
     for (i = 1; i <= n_groups; i++) { if (order[i] !~ /^all /) line_of(order[i]) }
   if (mode == "table") {
-    printf "%d runs (%d reports), %d more left out. Error of the step time, %%.\n\n", runs, reports, left
+    printf "%d runs (%d reports) are scored, %d are not. Error of the step time, %%.\n\n", runs, reports, left
     print "| | runs | median | 90th percentile | worst | bias |\n|---|---|---|---|---|---|"
     for (i = 1; i <= n_groups; i++) if (order[i] ~ /^all /) line_of(order[i])
     print "\n| use | source | GPU | format | runs | median | 90th percentile | worst | bias | allowed |\n|---|---|---|---|---|---|---|---|---|---|"
