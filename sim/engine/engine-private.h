@@ -62,15 +62,13 @@ typedef struct {
   uint32_t seen;   /* component number */
   uint32_t spot;   /* place in the list being copied; trusted only if that place names this link */
   uint32_t cut;    /* of flows[], where those begin that the solve at hand fills; 0 between solves */
-  bool dirty, busy, saturated;
+  bool dirty;
   bool grown;      /* a flow has joined or the capacity has changed since the last solve */
   bool plain;      /* all of flows[] have priority 1 and the weight `unit` here */
   bool sorted;     /* flows[] but for those that joined since are in the order in which they got their rates, with marks */
   uint8_t n_scans; /* searches through all of flows[] since it was last sorted */
   double unit;
   double carried; /* by flows that have ended */
-  EngTime since;  /* of busy and saturated */
-  EngTime busy_ps, saturated_ps;
 } EngLinkState;
 
 /* Of a sorted link: from flows[at] on, up to the next mark, all are at `level`; those before take `used` of the capacity. */
@@ -236,20 +234,12 @@ eng_link_mark_dirty (EngNet *net, EngLink link)
 }
 
 void eng_link_drop_ended (EngNet *net, EngLink link);
-void eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated);
 
 static inline void
 eng_link_purge (EngNet *net, EngLink link)
 {
   if (net->links.state[link].n_flows != net->links.state[link].n_live)
     eng_link_drop_ended (net, link);
-}
-
-static inline void
-eng_link_set_use (Eng *eng, EngLink link, bool busy, bool saturated)
-{
-  if (busy != eng->net.links.state[link].busy || saturated != eng->net.links.state[link].saturated)
-    eng_link_change_use (eng, link, busy, saturated);
 }
 
 /* flow.c */
@@ -263,8 +253,6 @@ uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
 void eng_net_next_component (EngNet *net);
 /* Gives rates to the members, whose links are `reached`, their fill[] and cut set; `level` is the last one below. */
 void eng_net_fill (Eng *eng, double level);
-/* Which of the links `reached` are used, and fully, by their fill[]. */
-void eng_net_note_use (Eng *eng);
 
 /* solve_part.c */
 /* Solves for the flows that the dirty links can concern, from the lowest level that may have changed; FALSE where that does not

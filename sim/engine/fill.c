@@ -125,17 +125,6 @@ eng_net_fill (Eng *eng, double level)
 }
 
 void
-eng_net_note_use (Eng *eng)
-{
-  EngNet *net = &eng->net;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLink link = g_array_index (net->work.reached, uint32_t, i);
-    double used = used_of (&net->links.fill[link]), capacity = net->links.state[link].capacity;
-    eng_link_set_use (eng, link, used > 0.0, used > 0.0 && used >= capacity * (1.0 - REL_SAME));
-  }
-}
-
-void
 eng_net_next_component (EngNet *net)
 {
   if (net->work.component > UINT32_MAX - 4u) {

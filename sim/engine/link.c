@@ -1,4 +1,4 @@
-/* Links: capacities, who moves on them, and what they have carried. */
+/* Links: capacities, and who moves on them. */
 #include "engine-private.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n)
   }
   for (unsigned i = 0; i < n; i++) {
     g_assert (capacity_per_s[i] >= 0.0 && isfinite (capacity_per_s[i]));
-    net->links.state[first + i] = (EngLinkState){ .capacity = capacity_per_s[i], .since = eng->now };
+    net->links.state[first + i] = (EngLinkState){ .capacity = capacity_per_s[i] };
   }
   net->links.n += n;
   return first;
@@ -26,12 +26,6 @@ EngLink
 eng_link_new (Eng *eng, double capacity_per_s)
 {
   return eng_links_new (eng, &capacity_per_s, 1);
-}
-
-unsigned
-eng_n_links (const Eng *eng)
-{
-  return eng->net.links.n;
 }
 
 void
@@ -91,33 +85,4 @@ eng_link_drop_ended (EngNet *net, EngLink link)
         state->flows[n++] = state->flows[i];
   g_assert (n == state->n_live);
   state->n_flows = n;
-}
-
-void
-eng_link_change_use (Eng *eng, EngLink link, bool busy, bool saturated)
-{
-  EngLinkState *state = &eng->net.links.state[link];
-  if (state->busy)
-    state->busy_ps += eng->now - state->since;
-  if (state->saturated)
-    state->saturated_ps += eng->now - state->since;
-  state->since = eng->now;
-  state->busy = busy;
-  state->saturated = saturated;
-}
-
-double
-eng_link_busy_s (Eng *eng, EngLink link)
-{
-  g_assert (link < eng->net.links.n);
-  const EngLinkState *state = &eng->net.links.state[link];
-  return eng_time_to_s (state->busy_ps + (state->busy ? eng->now - state->since : 0));
-}
-
-double
-eng_link_saturated_s (Eng *eng, EngLink link)
-{
-  g_assert (link < eng->net.links.n);
-  const EngLinkState *state = &eng->net.links.state[link];
-  return eng_time_to_s (state->saturated_ps + (state->saturated ? eng->now - state->since : 0));
 }

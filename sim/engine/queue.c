@@ -153,6 +153,23 @@ eng_queue_push (EngQueue *queue, EngEntry entry)
   queue->n++;
 }
 
+/* Takes the bucket apart and files again what is kept; `keep` NULL: all. The order inside it stays. */
+static void
+file_again (EngQueue *queue, const Bucket *bucket, bool (*keep) (const EngEntry *entry, void *user), void *user)
+{
+  for (Block *block = bucket->head; block != NULL;) {
+    Block *next = block->next;
+    uint32_t begin = block == bucket->head ? bucket->first : 0, end = next == NULL ? bucket->end : BLOCK_ENTRIES;
+    for (uint32_t i = begin; i < end; i++)
+      if (keep == NULL || keep (&block->entries[i], user))
+        file (queue, block->entries[i]);
+      else
+        queue->n--;
+    give_block (queue, block);
+    block = next;
+  }
+}
+
 /* Level 0 is empty and the queue is not: brings the least time down to level 0. */
 static void
 deal_out (EngQueue *queue)
@@ -161,14 +178,7 @@ deal_out (EngQueue *queue)
   Bucket bucket = queue->buckets[level][digit];
   mark_empty (queue, level, digit);
   queue->last = bucket.least;
-  for (Block *block = bucket.head; block != NULL;) {
-    Block *next = block->next;
-    uint32_t begin = block == bucket.head ? bucket.first : 0, end = next == NULL ? bucket.end : BLOCK_ENTRIES;
-    for (uint32_t i = begin; i < end; i++)
-      file (queue, block->entries[i]);
-    give_block (queue, block);
-    block = next;
-  }
+  file_again (queue, &bucket, NULL, NULL);
 }
 
 /* Takes from the first bucket of level 0, which is not empty. */
@@ -241,30 +251,15 @@ eng_queue_n (const EngQueue *queue)
   return queue->n;
 }
 
-/* Takes the bucket apart and files again what is kept; the order inside it stays. */
-static void
-compact_bucket (EngQueue *queue, unsigned level, unsigned digit, bool (*keep) (const EngEntry *entry, void *user), void *user)
-{
-  Bucket bucket = queue->buckets[level][digit];
-  mark_empty (queue, level, digit);
-  for (Block *block = bucket.head; block != NULL;) {
-    Block *next = block->next;
-    uint32_t begin = block == bucket.head ? bucket.first : 0, end = next == NULL ? bucket.end : BLOCK_ENTRIES;
-    for (uint32_t i = begin; i < end; i++)
-      if (keep (&block->entries[i], user))
-        file (queue, block->entries[i]);
-      else
-        queue->n--;
-    give_block (queue, block);
-    block = next;
-  }
-}
-
 void
 eng_queue_compact (EngQueue *queue, bool (*keep) (const EngEntry *entry, void *user), void *user)
 {
   for (unsigned level = 0; level < N_LEVELS; level++)
-    for (unsigned digit = 0; digit < N_DIGITS; digit++)
-      if (queue->buckets[level][digit].head != NULL)
-        compact_bucket (queue, level, digit, keep, user);
+    for (unsigned digit = 0; digit < N_DIGITS; digit++) {
+      Bucket bucket = queue->buckets[level][digit];
+      if (bucket.head == NULL)
+        continue;
+      mark_empty (queue, level, digit);
+      file_again (queue, &bucket, keep, user);
+    }
 }

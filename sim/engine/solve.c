@@ -135,7 +135,6 @@ solve_component (Eng *eng, EngLink start)
     sum_mixed_weights (net);
   settle_none (net);
   eng_net_fill (eng, 0.0);
-  eng_net_note_use (eng);
   eng->stats.solved += net->work.members->len;
 }
 
@@ -163,12 +162,9 @@ solve_lone (Eng *eng, EngLink start)
   }
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLink id = net->pool.word[head->uses + k];
-    EngLinkState *link = &net->links.state[id];
-    double used = eng_net_weight (net, flow, k) * head->priority * level;
-    link->seen = net->work.component;
-    link->sorted = false;
+    net->links.state[id].seen = net->work.component;
+    net->links.state[id].sorted = false;
     eng_link_purge (net, id);
-    eng_link_set_use (eng, id, used > 0.0, used > 0.0 && used >= link->capacity * (1.0 - REL_SAME));
   }
   head->seen = net->work.component + 1;
   eng_net_set_rate (eng, flow, rate);
@@ -189,11 +185,7 @@ solve_components (Eng *eng)
     if (state->seen >= before)
       continue;
     eng_link_purge (net, link);
-    if (state->n_flows == 0) {
-      eng_link_set_use (eng, link, false, false);
-      continue;
-    }
-    if (state->n_flows == 1 && solve_lone (eng, link))
+    if (state->n_flows == 0 || (state->n_flows == 1 && solve_lone (eng, link)))
       continue;
     eng_net_next_component (net);
     solve_component (eng, link);

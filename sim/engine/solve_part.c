@@ -193,7 +193,7 @@ restore (EngNet *net, EngLink link)
 {
   EngLinkState *state = &net->links.state[link];
   EngLinkFill *fill = &net->links.fill[link];
-  bool rests = fill->rest_lo == 0; /* nothing to fill: only whether it is full is asked */
+  bool rests = fill->rest_lo == 0; /* nothing to fill */
   bool often = state->n_scans >= SCANS_BEFORE_SORT && state->n_flows >= LIST_WORTH_SORTING;
   fill->settled_lo = fill->rest_lo;
   if (!state->sorted && rests && !often)
@@ -252,7 +252,6 @@ solve_from (Part *part)
   eng_net_fill (part->eng, level);
   net->work.keep_order = false;
   g_assert (net->work.frozen->len == net->work.members->len);
-  eng_net_note_use (part->eng);
   list_in_order (net);
   part->eng->stats.solved += net->work.members->len;
   return true;

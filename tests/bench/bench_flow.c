@@ -34,8 +34,8 @@ count (Eng *eng, void *user, uint64_t arg)
 static EngLink
 add_links (Eng *eng, unsigned n)
 {
-  EngLink first = eng_n_links (eng);
-  for (unsigned i = 0; i < n; i++)
+  EngLink first = eng_link_new (eng, PORT_BPS);
+  for (unsigned i = 1; i < n; i++)
     eng_link_new (eng, PORT_BPS);
   return first;
 }

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "engine/flow.h"
+#include "maxmin_oracle.h"
 #include "series-private.h"
 #include "workload_fixture.h"
 
@@ -109,8 +110,8 @@ rates_are_the_same_without_links_that_do_not_bind (void)
       TEST_TRUE (part[f].n_uses > 0);
       n_left_out += whole[f].n_uses - part[f].n_uses;
     }
-    eng_maxmin_reference (capacity, MAX_LINKS, whole, n, expected);
-    eng_maxmin_reference (capacity, MAX_LINKS, part, n, rates);
+    maxmin_oracle (capacity, MAX_LINKS, whole, n, expected);
+    maxmin_oracle (capacity, MAX_LINKS, part, n, rates);
     for (unsigned f = 0; f < n; f++)
       TEST_NEAR (rates[f], expected[f], 1e-12);
   }

@@ -42,7 +42,6 @@ EngLink eng_link_new (Eng *eng, double capacity_per_s);
 EngLink eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n);
 /* Takes effect from now on. */
 void eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s);
-unsigned eng_n_links (const Eng *eng);
 
 EngFlow eng_flow_start (Eng *eng, const EngFlowSpec *spec);
 /* Another own rate bound from now on, above 0; INFINITY: none, where it uses links. Nothing where it has ended. */
@@ -65,13 +64,8 @@ typedef enum {
 void eng_set_solve (Eng *eng, EngSolve how);
 
 /* Units that crossed the link up to now (the amounts of ended activities times their weights, exactly; costs a look at those that
- * move on it), and the time during which it was used at all / fully (saturated). */
+ * move on it). */
 double eng_link_carried (Eng *eng, EngLink link);
-double eng_link_busy_s (Eng *eng, EngLink link);
-double eng_link_saturated_s (Eng *eng, EngLink link);
-
-/* The oracle: one full solve of the same rules without any incremental state, for tests. rates[i] of flow i. */
-void eng_maxmin_reference (const double *capacity, unsigned n_links, const EngFlowSpec *flows, unsigned n_flows, double *rates);
 
 G_END_DECLS
 

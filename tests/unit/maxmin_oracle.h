@@ -1,7 +1,10 @@
-/* The oracle of the flow network: the same rules, written for eyes and not for speed. O(levels x uses) and no state.
+/* The oracle of the flow network: one full solve of the same rules, written for eyes and not for speed. O(levels x uses), no state.
  *
  * Each round finds the least level at which a link fills or a flow meets its bound, and gives that level to the flows concerned.
  * Independent of solve.c on purpose: no heap, no component, no tolerance, plain sums. */
+#ifndef MAXMIN_ORACLE_H
+#define MAXMIN_ORACLE_H
+
 #include "engine/flow.h"
 
 #include <math.h>
@@ -11,19 +14,19 @@ typedef struct {
   double weight; /* a p of those that have none */
 } OracleLink;
 
-static double
+static inline double
 priority_of (const EngFlowSpec *flow)
 {
   return flow->priority > 0.0 ? flow->priority : 1.0;
 }
 
-static double
+static inline double
 bound_of (const EngFlowSpec *flow)
 {
   return flow->bound_per_s > 0.0 ? flow->bound_per_s : (double)INFINITY;
 }
 
-static void
+static inline void
 weigh_links (OracleLink *links, unsigned n_links, const EngFlowSpec *flows, unsigned n_flows, const double *rates)
 {
   for (unsigned l = 0; l < n_links; l++)
@@ -39,7 +42,7 @@ weigh_links (OracleLink *links, unsigned n_links, const EngFlowSpec *flows, unsi
 }
 
 /* The level at which the first link of the flow is full, or its bound is met. */
-static double
+static inline double
 own_level (const OracleLink *links, const double *capacity, const EngFlowSpec *flow)
 {
   double level = bound_of (flow) / priority_of (flow);
@@ -50,8 +53,9 @@ own_level (const OracleLink *links, const double *capacity, const EngFlowSpec *f
   return level;
 }
 
-void
-eng_maxmin_reference (const double *capacity, unsigned n_links, const EngFlowSpec *flows, unsigned n_flows, double *rates)
+/* rates[i] of flow i. */
+static inline void
+maxmin_oracle (const double *capacity, unsigned n_links, const EngFlowSpec *flows, unsigned n_flows, double *rates)
 {
   g_autofree OracleLink *links = g_new (OracleLink, (gsize)n_links + 1u);
   unsigned n_left = n_flows;
@@ -70,3 +74,5 @@ eng_maxmin_reference (const double *capacity, unsigned n_links, const EngFlowSpe
       }
   }
 }
+
+#endif
