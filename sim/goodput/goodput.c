@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/stats.h"
 #include "cluster/storage.h"
 #include "goodput-private.h"
 #include "scenario/loaded.h"
@@ -220,23 +221,6 @@ gdp_closed (const TrnFailuresSpec *spec, const MdlJobSize *size, const MdlCheckp
 
 /* ---- many runs ---- */
 
-static int
-by_value (gconstpointer a, gconstpointer b)
-{
-  const double *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
-/* What a share of the values does not exceed, between two by their distance. */
-static double
-quantile (const GArray *sorted, double share)
-{
-  double at = share * (sorted->len - 1);
-  guint i = (guint)at, next = MIN (i + 1, sorted->len - 1);
-  double lo = g_array_index (sorted, double, i), hi = g_array_index (sorted, double, next);
-  return lo + (at - i) * (hi - lo);
-}
-
 /* Sorts the values. */
 static GdpBand
 band_of (GArray *values)
@@ -244,8 +228,8 @@ band_of (GArray *values)
   double sum = 0;
   for (guint i = 0; i < values->len; i++)
     sum += g_array_index (values, double, i);
-  g_array_sort (values, by_value);
-  return (GdpBand){ sum / values->len, quantile (values, 0.025), quantile (values, 0.975) };
+  double *value = (double *)(gpointer)values->data;
+  return (GdpBand){ sum / values->len, base_quantile (value, values->len, 0.025), base_quantile (value, values->len, 0.975) };
 }
 
 /* Bands and means over `runs` runs. */

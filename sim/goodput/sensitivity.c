@@ -12,12 +12,15 @@
 #include "scenario/loaded.h"
 
 /* Of a thing: what it is, and how a factor changes it. */
-typedef struct {
+typedef struct Thing Thing;
+struct Thing {
   const char *name;
   BaseDim dim;
-  double (*value) (const Gdp *goodput);         /* NAN or 0: there is none of it, and nothing to change */
-  void (*change) (Gdp *goodput, double factor); /* its causes are its own */
-} Thing;
+  double (*value) (const Gdp *goodput, const Thing *thing);         /* NAN or 0: there is none of it, and nothing to change */
+  void (*change) (Gdp *goodput, const Thing *thing, double factor); /* causes are its own */
+  gsize member;     /* a double, of the run or of each kind of failure, where it is no more than that */
+  MdlEffect effect; /* of the kinds of failure that it is about */
+};
 
 static GdpCause *
 cause_at (const Gdp *goodput, guint i)
@@ -25,107 +28,47 @@ cause_at (const Gdp *goodput, guint i)
   return &g_array_index (goodput->causes, GdpCause, i);
 }
 
-/* ---- how often ---- */
+/* ---- of kinds of failure with one effect ---- */
 
 static double
-gap_s (const Gdp *goodput, MdlEffect effect)
+gap_s (const Gdp *goodput, const Thing *thing)
 {
   double per_s = 0;
   for (guint i = 0; i < goodput->causes->len; i++)
-    per_s += cause_at (goodput, i)->effect == effect ? cause_at (goodput, i)->rate_per_s : 0;
+    per_s += cause_at (goodput, i)->effect == thing->effect ? cause_at (goodput, i)->rate_per_s : 0;
   return per_s > 0 ? 1 / per_s : 0;
 }
 
-static void
-scale_rates (Gdp *goodput, MdlEffect effect, double factor)
-{
-  for (guint i = 0; i < goodput->causes->len; i++)
-    if (cause_at (goodput, i)->effect == effect)
-      cause_at (goodput, i)->rate_per_s *= factor;
-}
-
-#define OFTEN(name, EFFECT)                              \
-  static double name##_gap_s (const Gdp *goodput)        \
-  {                                                      \
-    return gap_s (goodput, EFFECT);                      \
-  }                                                      \
-  static void name##_often (Gdp *goodput, double factor) \
-  {                                                      \
-    scale_rates (goodput, EFFECT, factor);               \
-  }
-OFTEN (stop, MDL_EFFECT_STOP)
-OFTEN (planned, MDL_EFFECT_PLANNED)
-OFTEN (slow, MDL_EFFECT_SLOW)
-
-/* ---- of kinds of failure: the mean over those that happen ---- */
-
-typedef double *(*Member) (GdpCause *cause);
-
+/* The mean over those that happen. */
 static double
-mean_of (const Gdp *goodput, MdlEffect effect, Member member)
+mean_of (const Gdp *goodput, const Thing *thing)
 {
   double sum = 0, per_s = 0;
   for (guint i = 0; i < goodput->causes->len; i++) {
-    GdpCause *cause = cause_at (goodput, i);
-    if (cause->effect != effect)
+    const GdpCause *cause = cause_at (goodput, i);
+    if (cause->effect != thing->effect)
       continue;
-    sum += cause->rate_per_s * *member (cause);
+    sum += cause->rate_per_s * G_STRUCT_MEMBER (double, cause, thing->member);
     per_s += cause->rate_per_s;
   }
   return per_s > 0 ? sum / per_s : 0;
 }
 
 static void
-scale_members (Gdp *goodput, MdlEffect effect, Member member, double factor)
+scale_members (Gdp *goodput, const Thing *thing, double factor)
 {
   for (guint i = 0; i < goodput->causes->len; i++)
-    if (cause_at (goodput, i)->effect == effect)
-      *member (cause_at (goodput, i)) *= factor;
-}
-
-static double *
-detect_member (GdpCause *cause)
-{
-  return &cause->detect_s;
-}
-
-static double *
-lasts_member (GdpCause *cause)
-{
-  return &cause->lasts_s;
-}
-
-static double
-detect_s (const Gdp *goodput)
-{
-  return mean_of (goodput, MDL_EFFECT_STOP, detect_member);
-}
-
-static void
-detect_scale (Gdp *goodput, double factor)
-{
-  scale_members (goodput, MDL_EFFECT_STOP, detect_member, factor);
-}
-
-static double
-lasts_s (const Gdp *goodput)
-{
-  return mean_of (goodput, MDL_EFFECT_SLOW, lasts_member);
-}
-
-static void
-lasts_scale (Gdp *goodput, double factor)
-{
-  scale_members (goodput, MDL_EFFECT_SLOW, lasts_member, factor);
+    if (cause_at (goodput, i)->effect == thing->effect)
+      G_STRUCT_MEMBER (double, cause_at (goodput, i), thing->member) *= factor;
 }
 
 /* What a slow part adds to a step, over a healthy one. */
 static double
-excess (const Gdp *goodput)
+excess (const Gdp *goodput, const Thing *thing)
 {
   double sum = 0, per_s = 0;
   for (guint i = 0; i < goodput->causes->len; i++)
-    if (cause_at (goodput, i)->effect == MDL_EFFECT_SLOW) {
+    if (cause_at (goodput, i)->effect == thing->effect) {
       sum += cause_at (goodput, i)->rate_per_s * (cause_at (goodput, i)->slowdown - 1);
       per_s += cause_at (goodput, i)->rate_per_s;
     }
@@ -133,49 +76,52 @@ excess (const Gdp *goodput)
 }
 
 static void
-excess_scale (Gdp *goodput, double factor)
+excess_scale (Gdp *goodput, const Thing *thing, double factor)
 {
+  (void)thing;
   for (guint i = 0; i < goodput->causes->len; i++)
     cause_at (goodput, i)->slowdown = 1 + (cause_at (goodput, i)->slowdown - 1) * factor;
 }
 
 /* ---- of the run ---- */
 
-#define OF_RUN(name, member)                             \
-  static double name (const Gdp *goodput)                \
-  {                                                      \
-    return goodput->member;                              \
-  }                                                      \
-  static void name##_scale (Gdp *goodput, double factor) \
-  {                                                      \
-    goodput->member *= factor;                           \
-  }
-OF_RUN (stall_s, checkpoint.stall_s)
-OF_RUN (drain_s, checkpoint.drain_s)
-OF_RUN (restore_s, checkpoint.restore_s)
-OF_RUN (step_s, step_s)
+static double
+of_run (const Gdp *goodput, const Thing *thing)
+{
+  return G_STRUCT_MEMBER (double, goodput, thing->member);
+}
+
+static void
+scale_run (Gdp *goodput, const Thing *thing, double factor)
+{
+  G_STRUCT_MEMBER (double, goodput, thing->member) *= factor;
+}
 
 static double
-interval_s (const Gdp *goodput)
+interval_s (const Gdp *goodput, const Thing *thing)
 {
+  (void)thing;
   return goodput->checkpoint.every_steps * goodput->step_s;
 }
 
 static void
-interval_scale (Gdp *goodput, double factor)
+interval_scale (Gdp *goodput, const Thing *thing, double factor)
 {
+  (void)thing;
   goodput->checkpoint.every_steps = fmax (1, round (goodput->checkpoint.every_steps * factor));
 }
 
 static double
-restart_s (const Gdp *goodput)
+restart_s (const Gdp *goodput, const Thing *thing)
 {
+  (void)thing;
   return goodput->restart_s + goodput->create_s;
 }
 
 static void
-restart_scale (Gdp *goodput, double factor)
+restart_scale (Gdp *goodput, const Thing *thing, double factor)
 {
+  (void)thing;
   goodput->restart_s *= factor;
   goodput->create_s *= factor;
 }
@@ -190,14 +136,16 @@ nodes_out (const Gdp *goodput)
 }
 
 static double
-spares (const Gdp *goodput)
+spares (const Gdp *goodput, const Thing *thing)
 {
+  (void)thing;
   return nodes_out (goodput) > 0 ? goodput->spares : 0;
 }
 
 static void
-spares_scale (Gdp *goodput, double factor)
+spares_scale (Gdp *goodput, const Thing *thing, double factor)
 {
+  (void)thing;
   if (isinf (goodput->spares))
     goodput->spares = factor < 1 ? ceil (nodes_out (goodput)) : goodput->spares;
   else
@@ -206,8 +154,9 @@ spares_scale (Gdp *goodput, double factor)
 
 /* Matters where spares can run out. */
 static double
-repair_s (const Gdp *goodput)
+repair_s (const Gdp *goodput, const Thing *thing)
 {
+  (void)thing;
   if (isinf (goodput->spares))
     return 0;
   double sum = 0, per_s = 0;
@@ -220,27 +169,31 @@ repair_s (const Gdp *goodput)
 }
 
 static void
-repair_scale (Gdp *goodput, double factor)
+repair_scale (Gdp *goodput, const Thing *thing, double factor)
 {
+  (void)thing;
   for (guint i = 0; i < goodput->causes->len; i++)
     cause_at (goodput, i)->repair_s *= factor;
 }
 
+#define OF_RUN(member)            of_run, scale_run, G_STRUCT_OFFSET (Gdp, member), 0
+#define OF_CAUSES(member, EFFECT) mean_of, scale_members, G_STRUCT_OFFSET (GdpCause, member), EFFECT
+#define HOW_OFTEN(EFFECT)         gap_s, scale_members, G_STRUCT_OFFSET (GdpCause, rate_per_s), EFFECT
 static const Thing things[] = {
-  { "step time", BASE_DIM_TIME, step_s, step_s_scale },
-  { "failures that stop the job: one in", BASE_DIM_TIME, stop_gap_s, stop_often },
-  { "detect", BASE_DIM_TIME, detect_s, detect_scale },
-  { "restart", BASE_DIM_TIME, restart_s, restart_scale },
-  { "restore", BASE_DIM_TIME, restore_s, restore_s_scale },
-  { "interval between checkpoints", BASE_DIM_TIME, interval_s, interval_scale },
-  { "stall of a checkpoint", BASE_DIM_TIME, stall_s, stall_s_scale },
-  { "drain of a checkpoint", BASE_DIM_TIME, drain_s, drain_s_scale },
-  { "planned stops: one in", BASE_DIM_TIME, planned_gap_s, planned_often },
-  { "spare nodes", BASE_DIM_COUNT, spares, spares_scale },
-  { "repair", BASE_DIM_TIME, repair_s, repair_scale },
-  { "slow parts: one in", BASE_DIM_TIME, slow_gap_s, slow_often },
-  { "slow parts: what they add to a step", BASE_DIM_RATIO, excess, excess_scale },
-  { "slow parts: until they are found", BASE_DIM_TIME, lasts_s, lasts_scale },
+  { "step time", BASE_DIM_TIME, OF_RUN (step_s) },
+  { "failures that stop the job: one in", BASE_DIM_TIME, HOW_OFTEN (MDL_EFFECT_STOP) },
+  { "detect", BASE_DIM_TIME, OF_CAUSES (detect_s, MDL_EFFECT_STOP) },
+  { "restart", BASE_DIM_TIME, restart_s, restart_scale, 0, 0 },
+  { "restore", BASE_DIM_TIME, OF_RUN (checkpoint.restore_s) },
+  { "interval between checkpoints", BASE_DIM_TIME, interval_s, interval_scale, 0, 0 },
+  { "stall of a checkpoint", BASE_DIM_TIME, OF_RUN (checkpoint.stall_s) },
+  { "drain of a checkpoint", BASE_DIM_TIME, OF_RUN (checkpoint.drain_s) },
+  { "planned stops: one in", BASE_DIM_TIME, HOW_OFTEN (MDL_EFFECT_PLANNED) },
+  { "spare nodes", BASE_DIM_COUNT, spares, spares_scale, 0, 0 },
+  { "repair", BASE_DIM_TIME, repair_s, repair_scale, 0, 0 },
+  { "slow parts: one in", BASE_DIM_TIME, HOW_OFTEN (MDL_EFFECT_SLOW) },
+  { "slow parts: what they add to a step", BASE_DIM_RATIO, excess, excess_scale, 0, MDL_EFFECT_SLOW },
+  { "slow parts: until they are found", BASE_DIM_TIME, OF_CAUSES (lasts_s, MDL_EFFECT_SLOW) },
 };
 enum { THE_STEP = 0 };
 
@@ -262,8 +215,8 @@ run_again (void *item)
   changed.causes = g_array_sized_new (FALSE, FALSE, sizeof (GdpCause), again->goodput->causes->len);
   g_array_append_vals (changed.causes, again->goodput->causes->data, again->goodput->causes->len);
   if (again->thing != NULL) {
-    again->thing->change (&changed, again->factor);
-    again->value = again->thing->value (&changed);
+    again->thing->change (&changed, again->thing, again->factor);
+    again->value = again->thing->value (&changed, again->thing);
   }
   gdp_again (&changed, again->seed, &again->reached, &again->time_s);
   g_array_unref (changed.causes);
@@ -278,7 +231,7 @@ gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, dou
   GArray *hangs = g_array_new (FALSE, TRUE, sizeof (GdpHang));
   for (guint i = 0; i < G_N_ELEMENTS (things); i++) {
     const Thing *thing = &things[i];
-    double value = thing->value (goodput);
+    double value = thing->value (goodput, thing);
     /* of a step without a band the time would be in proportion: nothing to learn */
     if (!(value > 0) || (i == THE_STEP && (goodput->step_given || !(step_lo < step_hi))))
       continue;
