@@ -365,12 +365,6 @@ scn_free (Scn *scenario)
   g_free (scenario);
 }
 
-gboolean
-scn_has_jobs (const Scn *scenario)
-{
-  return scenario->jobs != NULL;
-}
-
 const char *
 scn_name (const Scn *scenario)
 {
@@ -387,12 +381,6 @@ const char *
 scn_description (const Scn *scenario)
 {
   return scenario->spec.description.v;
-}
-
-ScnKind
-scn_kind (const Scn *scenario)
-{
-  return scenario->kind;
 }
 
 const Clu *

@@ -81,12 +81,9 @@ Scn *scn_load (const char *path, const char *text, const BaseLookup *lookup, con
 void scn_free (Scn *scenario);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Scn, scn_free)
 
-/* Whether it has `jobs` in place of one workload. */
-gboolean scn_has_jobs (const Scn *scenario);
 const char *scn_name (const Scn *scenario);
 const char *scn_description (const Scn *scenario); /* NULL if none */
 const GPtrArray *scn_plots (const Scn *scenario);  /* char *, pictures that `report` asks for; none: all */
-ScnKind scn_kind (const Scn *scenario);
 const Clu *scn_cluster (const Scn *scenario);
 const ColSettings *scn_settings (const Scn *scenario);
 /* Its step, where it is one training workload; NULL for all others. Borrowed. */
