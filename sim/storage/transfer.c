@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "cluster/hostlist.h"
 #include "storage/transfer.h"
 
 /* Most copies at once that are named by ranges. */
@@ -10,42 +10,23 @@
 
 /* ---- ends: "gpu0", "node[0-1].gpu[0-3]", several of these by commas ---- */
 
-/* Appends what one word names; its first range is replaced by each of its numbers. */
-static gboolean
-expand (const char *word, const BaseStr *name, GPtrArray *out, GError **error)
-{
-  const char *open = strchr (word, '['), *close = open != NULL ? strchr (open, ']') : NULL;
-  if (open == NULL) {
-    g_ptr_array_add (out, g_strdup (word));
-    return out->len <= MOST_COPIES || col_fail_at (error, name->mark, "'%s' names more than %u devices", name->v, MOST_COPIES);
-  }
-  g_autofree char *inside = close != NULL ? g_strndup (open + 1, (gsize)(close - open - 1)) : g_strdup ("");
-  g_auto (GStrv) ends = g_strsplit (inside, "-", -1);
-  guint64 first, last;
-  guint n = g_strv_length (ends);
-  if (n < 1 || n > 2 || !g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXUINT32 - 1, &first, NULL) ||
-      !g_ascii_string_to_unsigned (ends[n - 1], 10, 0, G_MAXUINT32 - 1, &last, NULL) || first > last)
-    return col_fail_at (error, name->mark, "'%s' is no range of devices; accepted: gpu[0-3], node[0-1].gpu0, gpu0,gpu2", name->v);
-  for (guint64 i = first; i <= last; i++) {
-    g_autofree char *one = g_strdup_printf ("%.*s%" G_GUINT64_FORMAT "%s", (int)(open - word), word, i, close + 1);
-    if (!expand (one, name, out, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* Returned: full, of char *; NULL and *error. */
 static GPtrArray *
 names_of (const BaseStr *name, GError **error)
 {
   g_autoptr (GPtrArray) out = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) words = g_strsplit (name->v, ",", -1);
-  for (char **word = words; *word != NULL; word++)
-    if (!expand (g_strstrip (*word), name, out, error))
-      return NULL;
-  if (out->len > 0)
+  gboolean good = TRUE;
+  for (char **word = words; *word != NULL && good && out->len <= MOST_COPIES; word++)
+    good = clu_hostlist_expand_name (g_strstrip (*word), out);
+  if (out->len > MOST_COPIES)
+    col_fail_at (error, name->mark, "'%s' names more than %u devices", name->v, MOST_COPIES);
+  else if (!good)
+    col_fail_at (error, name->mark, "'%s' is no range of devices; accepted: gpu[0-3], node[0-1].gpu0, gpu0,gpu2", name->v);
+  else if (out->len == 0)
+    col_fail_at (error, name->mark, "'' names no device; accepted: gpu0, gpu[0-3], node1.gpu0, storage.NAME …");
+  else
     return g_steal_pointer (&out);
-  col_fail_at (error, name->mark, "'' names no device; accepted: gpu0, gpu[0-3], node1.gpu0, storage.NAME …");
   return NULL;
 }
 
