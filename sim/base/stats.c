@@ -3,6 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+int
+base_by_u32 (const void *a, const void *b)
+{
+  guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+  return (x > y) - (x < y);
+}
+
 static int
 compare (const void *a, const void *b)
 {
@@ -10,19 +17,12 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-void
-base_sort (double *values, guint n)
-{
-  if (n > 1)
-    qsort (values, n, sizeof *values, compare);
-}
-
 double
 base_quantile (double *values, guint n, double share)
 {
   if (n == 0)
     return (double)NAN;
-  base_sort (values, n);
+  qsort (values, n, sizeof *values, compare);
   double at = share * (n - 1);
   guint below = (guint)at;
   return below + 1 < n ? values[below] + (at - below) * (values[below + 1] - values[below]) : values[below];

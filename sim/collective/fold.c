@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/stats.h"
+
 #define NONE G_MAXUINT32
 
 /* A class of nodes, or of resources between nodes. Its parent is what it was split from by `operation`. */
@@ -35,12 +38,6 @@ clear_spread (gpointer data)
   col_spread_unref (*(ColSpread **)data);
 }
 
-static void
-free_loads (gpointer data)
-{
-  g_array_unref (data);
-}
-
 ColFold *
 col_fold_new (ColGround *ground, const Clu *clu, gboolean fold)
 {
@@ -59,8 +56,8 @@ col_fold_new (ColGround *ground, const Clu *clu, gboolean fold)
   memset (f->of_res, 0xff, (clu_n_resources (clu) - f->outside) * sizeof *f->of_res);
   f->colours = g_hash_table_new (NULL, NULL);
   f->looks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  f->loads = g_ptr_array_new_with_free_func (free_loads);
-  f->binding = g_ptr_array_new_with_free_func (free_loads);
+  f->loads = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  f->binding = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
   return f;
 }
 
@@ -140,18 +137,15 @@ static guint
 hash_split (gconstpointer data)
 {
   const Class *class = data;
-  guint64 load, hash = ((guint64) class->parent << 32) | class->kind;
-  memcpy (&load, &class->load, sizeof load);
-  hash = (hash ^ load) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
-  return (guint)(hash >> 32);
+  return (guint)base_hash_double (((guint64) class->parent << 32) | class->kind, class->load);
 }
 
 static gboolean
 equal_splits (gconstpointer a, gconstpointer b)
 {
   const Class *x = a, *y = b;
-  return x->parent == y->parent && x->kind == y->kind && memcmp (&x->load, &y->load, sizeof x->load) == 0 &&
-         memcmp (&x->factor, &y->factor, sizeof x->factor) == 0;
+  return x->parent == y->parent && x->kind == y->kind && base_double_bits (x->load) == base_double_bits (y->load) &&
+         base_double_bits (x->factor) == base_double_bits (y->factor);
 }
 
 static guint32
@@ -370,13 +364,6 @@ find_binding (Closing *c)
   }
 }
 
-static int
-by_resource (gconstpointer a, gconstpointer b)
-{
-  CluRes x = ((const ColLoad *)a)->res, y = ((const ColLoad *)b)->res;
-  return x < y ? -1 : x > y;
-}
-
 void
 col_fold_close (ColFold *fold)
 {
@@ -405,8 +392,8 @@ col_fold_close (ColFold *fold)
     }
   }
   for (guint i = 0; i < fold->spreads->len; i++) {
-    g_array_sort (fold->loads->pdata[i], by_resource);
-    g_array_sort (fold->binding->pdata[i], by_resource);
+    g_array_sort (fold->loads->pdata[i], base_by_u32);
+    g_array_sort (fold->binding->pdata[i], base_by_u32);
   }
   g_array_unref (c.constraints);
   g_array_unref (c.parts);

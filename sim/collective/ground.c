@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/stats.h"
 #include "comm-private.h"
 
 struct ColGround {
@@ -27,7 +29,7 @@ static guint
 hash_site (gconstpointer data)
 {
   const Site *site = data;
-  return (site->colour * 31u + site->gpu) * 2654435761u + site->place; /* Knuth's multiplicative hash */
+  return base_hash_u32 (site->colour * 31u + site->gpu) + site->place;
 }
 
 static gboolean
@@ -267,13 +269,6 @@ col_ground_scratch (ColGround *ground)
   return &ground->scratch;
 }
 
-static int
-by_res (gconstpointer a, gconstpointer b)
-{
-  CluRes x = *(const CluRes *)a, y = *(const CluRes *)b;
-  return x < y ? -1 : x > y;
-}
-
 void
 col_scratch_sort (ColScratch *scratch)
 {
@@ -285,7 +280,7 @@ col_scratch_sort (ColScratch *scratch)
     last = MAX (last, touched[i]);
   }
   if (n == 0 || (last - first) / SWEEP > n) {
-    g_array_sort (scratch->touched, by_res);
+    g_array_sort (scratch->touched, base_by_u32);
     return;
   }
   for (CluRes res = first; res <= last; res++)

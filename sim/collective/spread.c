@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static void
 free_kind (gpointer data)
 {
@@ -31,12 +33,6 @@ col_spread_unref (ColSpread *spread)
 
 /* ---- taking ---- */
 
-static gboolean
-same_bits (double a, double b)
-{
-  return memcmp (&a, &b, sizeof a) == 0;
-}
-
 static guint
 hash_kind (gconstpointer data)
 {
@@ -44,10 +40,7 @@ hash_kind (gconstpointer data)
   guint64 hash = kind->colour;
   for (guint i = 0; i < kind->rows->len; i++) {
     const ColLoad *row = &g_array_index (kind->rows, ColLoad, i);
-    guint64 bits;
-    memcpy (&bits, &row->load, sizeof bits);
-    hash = (hash ^ bits ^ row->res) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
-    hash ^= hash >> 32;
+    hash = base_hash_double (hash ^ row->res, row->load);
   }
   return (guint)hash;
 }
@@ -60,7 +53,8 @@ equal_kinds (gconstpointer a, gconstpointer b)
     return FALSE;
   for (guint i = 0; i < x->rows->len; i++) {
     const ColLoad *p = &g_array_index (x->rows, ColLoad, i), *q = &g_array_index (y->rows, ColLoad, i);
-    if (p->res != q->res || !same_bits (p->load, q->load) || !same_bits (p->factor, q->factor))
+    if (p->res != q->res || base_double_bits (p->load) != base_double_bits (q->load) ||
+        base_double_bits (p->factor) != base_double_bits (q->factor))
       return FALSE;
   }
   return TRUE;
@@ -215,15 +209,8 @@ static guint
 hash_alike (gconstpointer key)
 {
   const Alike *a = key;
-  const double parts[] = { a->load, a->factor, a->capacity };
-  guint64 hash = (guint64)a->both_ways;
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    guint64 bits;
-    memcpy (&bits, &parts[i], sizeof bits);
-    hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
-  return (guint)hash;
+  guint64 hash = base_hash_double (base_hash_double ((guint64)a->both_ways, a->load), a->factor);
+  return (guint)base_hash_double (hash, a->capacity);
 }
 
 static gboolean

@@ -5,6 +5,7 @@
  * group; pairs inside a domain, and those whose way depends on more than their sites, are looked at one by one. With m groups that
  * is m^2 routes in place of n^2: 8,192 ranks behind 32 leaves are 256 groups.
  * Check: law_workload_fold holds it against the pairs one by one. */
+#include "base/stats.h"
 #include "comm-private.h"
 
 typedef struct {
@@ -32,12 +33,6 @@ free_group (gpointer data)
   g_free (group->load);
   g_free (group->effort);
   g_free (group);
-}
-
-static void
-free_array (gpointer data)
-{
-  g_array_unref (data);
 }
 
 static void
@@ -69,13 +64,6 @@ find_domains (Pairs *pairs)
   }
 }
 
-static int
-by_number (gconstpointer a, gconstpointer b)
-{
-  guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Domains whose ranks are on the same sites have one pattern. */
 static void
 find_patterns (Pairs *pairs)
@@ -87,7 +75,7 @@ find_patterns (Pairs *pairs)
     g_autofree guint32 *sites = g_new (guint32, ranks->len);
     for (guint i = 0; i < ranks->len; i++)
       sites[i] = pairs->comm->stand[g_array_index (ranks, guint32, i)].site;
-    qsort (sites, ranks->len, sizeof *sites, by_number);
+    qsort (sites, ranks->len, sizeof *sites, base_by_u32);
     g_autoptr (GBytes) key = g_bytes_new (sites, ranks->len * sizeof *sites);
     guint32 pattern = GPOINTER_TO_UINT (g_hash_table_lookup (known, key));
     if (pattern == 0) {
@@ -209,7 +197,7 @@ col_load_all_to_all (ColComm *comm, GError **error)
   g_auto (Pairs) pairs = { comm,
                            col_ground_scratch (comm->ground),
                            g_ptr_array_new_with_free_func (free_group),
-                           g_ptr_array_new_with_free_func (free_array),
+                           g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref),
                            g_new (guint32, comm->n),
                            NULL,
                            g_new (guint32, comm->n) };

@@ -1,6 +1,7 @@
 /* Reads and writes beside others, as flows on a network that others load too, or as one activity. See storage/io_run.h. */
 #include <math.h>
 
+#include "base/stats.h"
 #include "io-private.h"
 
 /* Where nothing is known that holds a client back. */
@@ -163,13 +164,6 @@ side_other (const StoWork *work, const StoSideOther *asked, const guint32 *numbe
   g_array_append_val (others, one);
 }
 
-static int
-by_resource (gconstpointer a, gconstpointer b)
-{
-  CluRes x = ((const ColLoad *)a)->res, y = ((const ColLoad *)b)->res;
-  return x < y ? -1 : x > y;
-}
-
 void
 sto_io_run_side (const StoIoRun *io, double least_s, StoSide *out)
 {
@@ -189,7 +183,7 @@ sto_io_run_side (const StoIoRun *io, double least_s, StoSide *out)
     if (one->res != CLU_NONE && one->load > 0)
       g_array_append_val (out->loads, load);
   }
-  g_array_sort (out->loads, by_resource);
+  g_array_sort (out->loads, base_by_u32);
   g_autofree guint32 *number = g_new (guint32, (gsize)work->n);
   for (guint32 i = 0; i < (guint32)work->n; i++) {
     guint32 node = sto_io_place (work->homes, i).node;
