@@ -5,6 +5,7 @@
 #include "api/load.h"
 #include "base/member.h"
 #include "forerun.h"
+#include "study/question.h"
 
 /* Lives as long as the last handle that was made of it. */
 struct FrSession {
@@ -21,7 +22,7 @@ bool fr_fail (FrError **out, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* An answer as its makers know it: all but `session` may be what only this answer is of. */
 typedef struct {
   FrSession *session;  /* borrowed */
-  FrLoaded *loaded;    /* taken */
+  StdLoaded *loaded;   /* taken */
   ScnResult *scenario; /* taken */
   char **command;      /* taken, g_strfreev: the words that ask the program for the same */
 } FrAnswer;

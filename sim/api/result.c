@@ -5,7 +5,7 @@
 
 struct FrResult {
   FrSession *session; /* owned reference */
-  FrLoaded *loaded;   /* what the answer points into */
+  StdLoaded *loaded;  /* what the answer points into */
   ScnResult *scenario;
   char **command;
   char **keys; /* of all fields */
@@ -67,7 +67,7 @@ fr_result_free (FrResult *result)
   g_strfreev (result->keys);
   g_strfreev (result->command);
   scn_result_free (result->scenario);
-  fr_loaded_free (result->loaded);
+  std_loaded_free (result->loaded);
   fr_session_free (result->session);
   g_free (result);
 }

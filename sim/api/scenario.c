@@ -142,10 +142,10 @@ fr_scenario_run (FrScenario *scenario, FrError **error)
   ScnOptions options = scenario->options;
   options.sets = (const char *const *)sets->pdata;
   GError *why = NULL;
-  FrLoaded *loaded = fr_loaded_new (scenario->path, scenario->text, scenario->session->lookup, &options, &why);
+  StdLoaded *loaded = std_loaded_new (scenario->path, scenario->text, scenario->session->lookup, &options, &why);
   ScnResult *result = loaded != NULL ? scn_run (loaded->scenario, FALSE, &why) : NULL;
   if (result == NULL) {
-    fr_loaded_free (loaded);
+    std_loaded_free (loaded);
     fr_error_take (error, why);
     return NULL;
   }

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/schema.h"
+#include "constants/store.h"
 #include "report/envelope.h"
 #include "scenario/ranks.h"
 
@@ -76,7 +77,7 @@ struct Cli {
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
-  FrConstants constants; /* kept until the end: settings point into them */
+  CstStore constants; /* kept until the end: settings point into them */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */

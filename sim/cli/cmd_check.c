@@ -168,7 +168,7 @@ static gboolean
 check_scenario (Cli *cli, const char *path, Finding *finding, GError **error)
 {
   ScnOptions options = { .has_seed = cli->seed_text != NULL, .seed = cli->seed, .sets = (const char *const *)cli->sets };
-  g_autoptr (FrLoaded) loaded = cli_scenario_load (cli, path, &options, error);
+  g_autoptr (StdLoaded) loaded = cli_scenario_load (cli, path, &options, error);
   if (loaded == NULL)
     return FALSE;
   take_cluster (finding, scn_cluster (loaded->scenario));
@@ -192,7 +192,7 @@ check_calibration (Cli *cli, const char *path, GError **error)
   g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const MdlLibraryAsk ask = { .name = named, .inputs = cli->yamls, .warnings = diag };
-  const MdlLibrary *library = fr_constants_load (&cli->constants, &ask, error);
+  const MdlLibrary *library = cst_store_load (&cli->constants, &ask, error);
   cli_warn_all (cli, diag);
   return library != NULL;
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "export-private.h"
 #include "draw-private.h"
+#include "export-private.h"
 #include "report/compare.h"
 
 typedef struct {
@@ -296,7 +296,7 @@ add_files (Cli *cli, const Flags *flags, const CliQuestion *question, const RepC
            GError **error)
 {
   if (flags->tuner_conf != NULL) {
-    const char *constants = fr_constants_name (&cli->constants);
+    const char *constants = cst_store_name (&cli->constants);
     GString *text = g_string_new (NULL);
     gboolean has_say =
         rep_tuner_conf (compare, FORERUN_VERSION, topology, question->plain || constants == NULL ? "none" : constants, text);
@@ -348,7 +348,7 @@ append_header (const Cli *cli, const CliQuestion *question, const ScnRanks *comm
   g_string_truncate (header, 0);
   rep_header_cluster (header, comm->clu);
   g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str, strcmp (nodes->str, "1") == 0 ? "" : "s");
-  rep_header_settings (header, &comm->settings, question->plain ? NULL : fr_constants_name (&cli->constants));
+  rep_header_settings (header, &comm->settings, question->plain ? NULL : cst_store_name (&cli->constants));
 }
 
 static gboolean

@@ -3,7 +3,7 @@
 
 #include "draw-private.h"
 #include "plan-private.h"
-#include "plan_sensitivity-private.h"
+#include "report/plan.h"
 
 #define PLANS_FOLDER "scenarios/plans"
 #define MOST_BEST    100
@@ -45,7 +45,7 @@ static const CliFlag share_flags[] = {
 };
 
 static void
-write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity, guint rows)
+write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity, guint rows)
 {
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
@@ -87,8 +87,8 @@ append_header (const char *text, GString *header)
 }
 
 static gboolean
-add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity,
-          guint rows, GPtrArray *pictures, GError **error)
+add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity, guint rows,
+          GPtrArray *pictures, GError **error)
 {
   const PlnChoiceRow *first = &g_array_index (result->rows, PlnChoiceRow, 0);
   Scn *scenario = NULL;
@@ -124,7 +124,7 @@ add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, 
 }
 
 static gboolean
-add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult *result, const RepSensitivity *sensitivity,
+add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity,
            guint rows, GError **error)
 {
   if (flags->plot == NULL && flags->report == NULL)
@@ -145,16 +145,22 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult
          (flags->report == NULL || add_page (cli, flags->report, plan, result, sensitivity, rows, pictures, error));
 }
 
+static PlnOptions
+plan_options (const Cli *cli)
+{
+  return (PlnOptions){ .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
+}
+
 /* What the first hangs on; *out NULL where it was not asked for. */
 static gboolean
-find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const Pln *plan, guint threads, RepSensitivity **out,
+find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const Pln *plan, guint threads, StdSensitivity **out,
                   GError **error)
 {
-  int upto = CLI_HANGS_ASSUMED;
+  int scope = STD_SCOPE_ASSUMED;
   *out = NULL;
   if (flags->sensitivity == NULL)
     return TRUE;
-  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, cli_hangs_names, &upto, error))
+  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, std_scope_names, &scope, error))
     return FALSE;
   if (strcmp (path, "/dev/stdin") == 0)
     return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
@@ -162,7 +168,8 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
     return cli_fail (cli, error,
                      "--sensitivity is of what comes first, and of a front nothing does: time, cost, energy and "
                      "cost_per_token are accepted as 'objective'");
-  *out = cli_plan_sensitivity (cli, path, plan, threads, (CliHangs)upto, error);
+  const StdPlanQuestion question = { plan, path, cli->lookup, plan_options (cli), threads, rep_plan_choice };
+  *out = std_sensitivity_plan (&question, (StdScope)scope, error);
   return *out != NULL;
 }
 
@@ -182,8 +189,8 @@ cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GE
 Pln *
 cli_plan_read (Cli *cli, const char *path, GError **error)
 {
-  const PlnOptions options = { .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
-  return pln_load (path, cli->lookup, &options, fr_constants_load, &cli->constants, error);
+  const PlnOptions options = plan_options (cli);
+  return pln_load (path, cli->lookup, &options, cst_store_load, &cli->constants, error);
 }
 
 Pln *
@@ -209,15 +216,15 @@ cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const Pln 
 {
   const guint machines = pln_machines (plan)->len;
   return (PlnAsk){ .threads = (guint)counts->threads,
-                       .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
-                       .per_machine = flags->per_machine };
+                   .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
+                   .per_machine = flags->per_machine };
 }
 
 gboolean
 cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const Pln *plan,
                  const PlnResult *result, GError **error)
 {
-  g_autoptr (RepSensitivity) sensitivity = NULL;
+  g_autoptr (StdSensitivity) sensitivity = NULL;
   if (!find_sensitivity (cli, flags, path, plan, (guint)counts->threads, &sensitivity, error))
     return FALSE;
   g_autofree char *infeasible = rep_plan_infeasible (result);

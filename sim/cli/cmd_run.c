@@ -4,7 +4,8 @@
 #include "draw-private.h"
 #include "report/advice.h"
 #include "report/run.h"
-#include "sensitivity-private.h"
+#include "report/sensitivity.h"
+#include "scenario-private.h"
 
 typedef struct {
   char *mode, *steps, *trace, *plot, *report, *sensitivity;
@@ -45,7 +46,7 @@ typedef struct {
   Gdp *goodput;
   GArray *hangs; /* GdpHang; NULL: nobody asked what it hangs on */
   double hangs_time_s;
-  RepSensitivity *sensitivity;
+  StdSensitivity *sensitivity;
 } Beside;
 
 static void
@@ -55,7 +56,7 @@ beside_clear (Beside *beside)
   g_clear_pointer (&beside->changes, g_ptr_array_unref);
   g_clear_pointer (&beside->goodput, gdp_free);
   g_clear_pointer (&beside->hangs, g_array_unref);
-  g_clear_pointer (&beside->sensitivity, rep_sensitivity_free);
+  g_clear_pointer (&beside->sensitivity, std_sensitivity_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
@@ -133,7 +134,7 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
   g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
   const ColSettings *settings = scn_settings (done->scenario);
   rep_header_cluster (header, scn_cluster (done->scenario));
-  rep_header_settings (header, settings, settings->library != NULL ? fr_constants_name (&done->loaded->constants) : NULL);
+  rep_header_settings (header, settings, settings->library != NULL ? cst_store_name (&done->loaded->constants) : NULL);
   write_text (flags, done, beside, &envelope, text);
   g_autofree char *scenario = NULL; /* a pipe cannot be read again */
   if (g_file_test (done->path, G_FILE_TEST_IS_REGULAR) && !g_file_get_contents (done->path, &scenario, NULL, NULL))
@@ -194,24 +195,38 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
 }
 
 static gboolean
-find_beside (Cli *cli, const Flags *flags, const char *name, const CliScenarioFlags *how, const CliScenarioRun *done, Beside *out,
-             GError **error)
+advise (const Cli *cli, const CliScenarioRun *done, const StdQuestion *question, Beside *out, GError **error)
 {
-  int upto = CLI_HANGS_ASSUMED;
-  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, cli_hangs_names, &upto, error))
+  if (cli_scenario_is_stdin (done))
+    return cli_fail (cli, error, "--advise runs the scenario again, and stdin can be read only once: give a file");
+  if (!done->result->training.has_model)
+    return cli_fail (cli, error, "--advise is for a training step of a model");
+  out->changes = trn_advice_changes (scn_training (done->scenario));
+  out->advice = std_advise (question, &done->result->training, out->changes);
+  return TRUE;
+}
+
+static gboolean
+find_beside (Cli *cli, const Flags *flags, const CliScenarioRun *done, Beside *out, GError **error)
+{
+  const TrnResult *training = &done->result->training;
+  int scope = STD_SCOPE_ASSUMED;
+  const StdQuestion question = cli_scenario_question (cli, done);
+  if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, std_scope_names, &scope, error))
     return FALSE;
-  if (flags->sensitivity != NULL && strcmp (name, "-") == 0)
+  if (flags->sensitivity != NULL && cli_scenario_is_stdin (done))
     return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
-  if (flags->advise && !cli_advise (cli, done, &out->changes, &out->advice, error))
+  if (flags->advise && !advise (cli, done, &question, out, error))
     return FALSE;
   if (!flags->goodput && gdp_scenario_has_failures (done->scenario))
     cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
   if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
     return FALSE;
   if (flags->goodput && flags->sensitivity != NULL)
-    out->hangs = cli_goodput_hangs (done, out->goodput, &out->hangs_time_s);
+    out->hangs = gdp_hangs (out->goodput, training->step_time_lo_s / training->step_time_s,
+                            training->step_time_hi_s / training->step_time_s, scn_seed (done->scenario), &out->hangs_time_s);
   if (flags->sensitivity != NULL)
-    out->sensitivity = cli_sensitivity (cli, name, how, (CliHangs)upto, done, error);
+    out->sensitivity = std_sensitivity_scenario (&question, (StdScope)scope, error);
   return flags->sensitivity == NULL || out->sensitivity != NULL;
 }
 
@@ -234,7 +249,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
                                  .quiet_trace = flags->trace == NULL,
                                  .want_spans = flags->trace != NULL || flags->plot != NULL || flags->report != NULL };
   g_auto (Beside) beside = { 0 };
-  if (!cli_scenario_run (cli, words[0], &how, &done, error) || !find_beside (cli, flags, words[0], &how, &done, &beside, error))
+  if (!cli_scenario_run (cli, words[0], &how, &done, error) || !find_beside (cli, flags, &done, &beside, error))
     return FALSE;
   write_answer (cli, flags, &done, &beside);
   if (flags->strict && !fits (done.result))

@@ -245,7 +245,7 @@ cli_comm_header (const Cli *cli, const ScnRanks *comm, GString *out)
   g_string_append_printf (out, "# %u rank%s: %u GPU%s on %s%u node%s\n", comm->n, comm->n == 1 ? "" : "s", comm->gpus_per_node,
                           comm->gpus_per_node == 1 ? "" : "s", comm->n_nodes == 1 ? "" : "each of ", comm->n_nodes,
                           comm->n_nodes == 1 ? "" : "s");
-  rep_header_settings (out, &comm->settings, fr_constants_name (&cli->constants));
+  rep_header_settings (out, &comm->settings, cst_store_name (&cli->constants));
   if (comm->n == 1)
     g_string_append (out, "# one rank has nobody to talk to: this collective costs its launch alone\n");
   else if (col_comm_is_local (comm->comm))

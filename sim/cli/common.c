@@ -79,7 +79,7 @@ ScnHost
 cli_host_open (Cli *cli)
 {
   return (ScnHost){ .lookup = cli->lookup,
-                    .load = fr_constants_share,
+                    .load = cst_store_share,
                     .user = &cli->constants,
                     .inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free),
                     .warnings = g_ptr_array_new_with_free_func (g_free) };

@@ -3,17 +3,15 @@
 #define CLI_SCENARIO_PRIVATE_H
 
 #include "cli-private.h"
-#include "report/advice.h"
-#include "goodput/goodput.h"
-#include "scenario/scenario.h"
+#include "study/goodput.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  char *path;                 /* owned: the file */
-  ScnOptions options;         /* that it was loaded with; sets are the command line's */
-  FrLoaded *loaded;           /* owned */
-  Scn *scenario;              /* of it */
+  char *path;         /* owned: the file */
+  ScnOptions options; /* that it was loaded with; sets are the command line's */
+  StdLoaded *loaded;  /* owned */
+  Scn *scenario;      /* of it */
   ScnResult *result;
 } CliScenarioRun;
 
@@ -33,16 +31,14 @@ void cli_scenario_run_clear (CliScenarioRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliScenarioRun, cli_scenario_run_clear)
 
 /* Loads and checks without running. */
-FrLoaded *cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error);
+StdLoaded *cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error);
 
-/* Runs it again with each of trn_advice_changes, as RepAdvice, sorted; *changes, full, is what they borrow from. What cannot run
- * says why; nothing is warned about. FALSE and *error where it cannot be read again. */
-gboolean cli_advise (Cli *cli, const CliScenarioRun *run, GPtrArray **changes, GArray **advice, GError **error);
-
-/* What failures leave of it; slow parts whose effect is not given are simulated first. Returned: full, free before the run. */
+/* The same scenario, to be run again; borrows from both. */
+StdQuestion cli_scenario_question (const Cli *cli, const CliScenarioRun *run);
+/* Whether it was read from stdin, which can be read only once. */
+gboolean cli_scenario_is_stdin (const CliScenarioRun *run);
+/* What failures leave of it; warns of what the answer does not count. Returned: full, free before the run; NULL and *error. */
 Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
-/* What that hangs on. Returned: full, as gdp_hangs has it. */
-GArray *cli_goodput_hangs (const CliScenarioRun *run, const Gdp *goodput, double *time_s);
 
 void cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 

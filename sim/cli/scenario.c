@@ -4,10 +4,10 @@
 
 #include "training/trace.h"
 
-FrLoaded *
+StdLoaded *
 cli_scenario_load (Cli *cli, const char *path, const ScnOptions *options, GError **error)
 {
-  FrLoaded *loaded = fr_loaded_new (path, NULL, cli->lookup, options, error);
+  StdLoaded *loaded = std_loaded_new (path, NULL, cli->lookup, options, error);
   if (loaded == NULL) {
     cli_tell_kind (cli, path, "scenario", error);
     return NULL;
@@ -33,16 +33,16 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
     return FALSE;
   }
   run->options = (ScnOptions){ .has_seed = cli->seed_text != NULL,
-                                       .seed = cli->seed,
-                                       .sets = (const char *const *)cli->sets,
-                                       .has_mode = mode != NULL,
-                                       .mode = (ColMode)mode_code,
-                                       .has_steps = steps != NULL,
-                                       .steps = (ColSteps)steps_code,
-                                       .no_interference = flags->no_interference,
-                                       .want_terms = flags->want_terms,
-                                       .no_fold = flags->no_fold,
-                                       .switches_follow = flags->switches_follow };
+                               .seed = cli->seed,
+                               .sets = (const char *const *)cli->sets,
+                               .has_mode = mode != NULL,
+                               .mode = (ColMode)mode_code,
+                               .has_steps = steps != NULL,
+                               .steps = (ColSteps)steps_code,
+                               .no_interference = flags->no_interference,
+                               .want_terms = flags->want_terms,
+                               .no_fold = flags->no_fold,
+                               .switches_follow = flags->switches_follow };
   run->loaded = cli_scenario_load (cli, run->path, &run->options, error);
   if (run->loaded == NULL)
     return FALSE;
@@ -71,8 +71,40 @@ void
 cli_scenario_run_clear (CliScenarioRun *run)
 {
   g_clear_pointer (&run->result, scn_result_free);
-  g_clear_pointer (&run->loaded, fr_loaded_free);
+  g_clear_pointer (&run->loaded, std_loaded_free);
   g_clear_pointer (&run->path, g_free);
+}
+
+StdQuestion
+cli_scenario_question (const Cli *cli, const CliScenarioRun *run)
+{
+  return (StdQuestion){ run->path, cli->lookup, run->options };
+}
+
+gboolean
+cli_scenario_is_stdin (const CliScenarioRun *run)
+{
+  return strcmp (run->path, "/dev/stdin") == 0;
+}
+
+Gdp *
+cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
+{
+  const StdQuestion question = cli_scenario_question (cli, run);
+  const gboolean once = cli_scenario_is_stdin (run);
+  g_autoptr (GArray) parts = gdp_scenario_slow_parts (run->scenario);
+  for (guint i = 0; once && i < parts->len; i++)
+    if (!g_array_index (parts, GdpSlowPart, i).given) {
+      cli_fail (cli, error,
+                "a slow part is simulated by running the scenario again, and stdin can be read only once: give a file, or "
+                "'slowdown'");
+      return NULL;
+    }
+  g_autoptr (Gdp) goodput = std_goodput (once ? NULL : &question, run->scenario, run->result, error);
+  g_autofree char *warning = goodput != NULL ? std_goodput_warning (goodput) : NULL;
+  if (warning != NULL)
+    cli_warn (cli, warning);
+  return g_steal_pointer (&goodput);
 }
 
 void
@@ -84,5 +116,5 @@ cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GSt
   if (scn_description (run->scenario) != NULL)
     g_string_append_printf (out, "# %s\n", scn_description (run->scenario));
   rep_header_cluster (out, scn_cluster (run->scenario));
-  rep_header_settings (out, settings, settings->library != NULL ? fr_constants_name (&run->loaded->constants) : NULL);
+  rep_header_settings (out, settings, settings->library != NULL ? cst_store_name (&run->loaded->constants) : NULL);
 }

@@ -130,7 +130,7 @@ cli_free (Cli *cli)
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
   g_free (cli->folder);
-  fr_constants_clear (&cli->constants);
+  cst_store_clear (&cli->constants);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->kept);
   g_ptr_array_unref (cli->warnings);

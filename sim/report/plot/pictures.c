@@ -174,9 +174,9 @@ rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s,
 }
 
 void
-rep_pictures_add_sensitivity (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what)
+rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const char *scenario, const char *what)
 {
-  if (sensitivity->hangs->len == 0)
+  if (sensitivity->effects->len == 0)
     return;
   GString *tsv = g_string_new (NULL);
   rep_sensitivity_tsv (sensitivity, tsv);

@@ -7,19 +7,19 @@
 static void
 write_sets (const void *of, JsonBuilder *json)
 {
-  const GPtrArray *sets = ((const RepAdvice *)of)->change->sets;
+  const GPtrArray *sets = ((const StdAdvice *)of)->change->sets;
   json_builder_begin_array (json);
   for (guint k = 0; k < sets->len; k++)
     json_builder_add_string_value (json, sets->pdata[k]);
   json_builder_end_array (json);
 }
 
-BASE_MEMBER_WHEN (can_run, RepAdvice, it->reason == NULL)
-BASE_MEMBER_TEXT_OF (kind, RepAdvice, trn_change_kind_names[it->change->kind])
+BASE_MEMBER_WHEN (can_run, StdAdvice, it->reason == NULL)
+BASE_MEMBER_TEXT_OF (kind, StdAdvice, trn_change_kind_names[it->change->kind])
 
-#define ADVICE(...) BASE_MEMBER (RepAdvice, __VA_ARGS__)
+#define ADVICE(...) BASE_MEMBER (StdAdvice, __VA_ARGS__)
 static const BaseMember members[] = {
-  BASE_MEMBER_THROUGH (RepAdvice, change, TrnChange, "change", what, .title = "change"),
+  BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),
   { .key = "kind", .text = kind, .no_column = TRUE },
   { .key = "set", .kind = BASE_MEMBER_WRITTEN, .write = write_sets },
   ADVICE ("step_time_s", step_time_s, BASE_SHOWN ("step (ms)", 1e3, "%.4f"), .when = can_run),
@@ -34,38 +34,6 @@ const char *const rep_advice_titles[TRN_CHANGE_KINDS] = {
   [TRN_CHANGE_SOFTWARE] = "what would help: the same machine",
   [TRN_CHANGE_SENSITIVITY] = "what the answer hangs on",
 };
-
-static void
-clear_advice (gpointer data)
-{
-  g_free (((RepAdvice *)data)->reason);
-}
-
-GArray *
-rep_advice_new (void)
-{
-  GArray *advice = g_array_new (FALSE, TRUE, sizeof (RepAdvice));
-  g_array_set_clear_func (advice, clear_advice);
-  return advice;
-}
-
-static gint
-compare (gconstpointer a, gconstpointer b)
-{
-  const RepAdvice *x = a, *y = b;
-  gboolean x_runs = x->reason == NULL, y_runs = y->reason == NULL;
-  if (x_runs != y_runs)
-    return x_runs ? -1 : 1;
-  if (!x_runs || x->gain == y->gain)
-    return 0;
-  return x->gain > y->gain ? -1 : 1;
-}
-
-void
-rep_advice_sort (GArray *advice)
-{
-  g_array_sort (advice, compare); /* stable: equal ones stay in the order of the changes */
-}
 
 /* As it would be typed. Returned: full. */
 static char *
@@ -92,7 +60,7 @@ rep_advice_table (const GArray *advice, TrnChangeKind kind)
 {
   BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < advice->len; i++) {
-    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
+    const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
     if (one->change->kind != kind || one->reason != NULL)
       continue;
     g_autofree char *set = how (one->change);
@@ -119,7 +87,7 @@ rep_advice_text (const GArray *advice, gboolean all, GString *out)
     append_kind (advice, kind, out);
   guint refused = 0;
   for (guint i = 0; i < advice->len; i++) {
-    const RepAdvice *one = &g_array_index (advice, RepAdvice, i);
+    const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
     if (one->reason == NULL)
       continue;
     if (all)

@@ -5,113 +5,48 @@
 
 #include "json-private.h"
 
-#define HANG(...) BASE_MEMBER (RepHang, __VA_ARGS__)
-static const BaseMember hang_members[] = {
-  HANG ("source", source, .title = "source", .names = base_source_names),
-  HANG ("name", name, .title = "constant"),
-  HANG ("line", line, .title = "line", .positive = TRUE),
-  HANG ("value", value, .title = "value"),
+#define EFFECT(...) BASE_MEMBER (StdEffect, __VA_ARGS__)
+static const BaseMember effect_members[] = {
+  EFFECT ("source", source, .title = "source", .names = base_source_names),
+  EFFECT ("name", name, .title = "constant"),
+  EFFECT ("line", line, .title = "line", .positive = TRUE),
+  EFFECT ("value", value, .title = "value"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "less", BASE_SHOWN ("with less of it (%)", 100, "%+.2f")),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "more", BASE_SHOWN ("with more (%)", 100, "%+.2f")),
   BASE_MEMBER_END,
 };
 static const BaseMember members[] = {
-  { .kind = BASE_MEMBER_GROUP, .sub = hang_members },
-  HANG ("note", note, .title = "where it comes from"),
+  { .kind = BASE_MEMBER_GROUP, .sub = effect_members },
+  EFFECT ("note", note, .title = "where it comes from"),
   BASE_MEMBER_END,
 };
 /* Of what is ranked. */
 static const BaseMember first_members[] = {
-  { .kind = BASE_MEMBER_GROUP, .sub = hang_members },
-  HANG ("less_first", less_first, .title = "first with less"),
-  HANG ("more_first", more_first, .title = "first with more"),
-  HANG ("note", note, .title = "where it comes from"),
+  { .kind = BASE_MEMBER_GROUP, .sub = effect_members },
+  EFFECT ("less_first", less_first, .title = "first with less"),
+  EFFECT ("more_first", more_first, .title = "first with more"),
+  EFFECT ("note", note, .title = "where it comes from"),
   BASE_MEMBER_END,
 };
 
-static void
-hang_clear (gpointer data)
-{
-  RepHang *hang = data;
-  g_free (hang->name);
-  g_free (hang->value);
-  g_free (hang->note);
-  g_free (hang->less_first);
-  g_free (hang->more_first);
-}
-
-RepSensitivity *
-rep_sensitivity_new (double answer_s, double by)
-{
-  RepSensitivity *sensitivity = g_new (RepSensitivity, 1);
-  *sensitivity = (RepSensitivity){ .answer_s = answer_s, .by = by, .hangs = g_array_new (FALSE, TRUE, sizeof (RepHang)) };
-  g_array_set_clear_func (sensitivity->hangs, hang_clear);
-  return sensitivity;
-}
-
-void
-rep_sensitivity_free (RepSensitivity *sensitivity)
-{
-  if (sensitivity == NULL)
-    return;
-  g_array_unref (sensitivity->hangs);
-  g_free (sensitivity->first);
-  g_free (sensitivity);
-}
-
-/* How far the answer goes, to either side, in s; what could not run goes nowhere. */
-static double
-reach (const RepHang *hang, double answer_s)
-{
-  double less = isfinite (hang->less_s) ? fabs (hang->less_s - answer_s) : 0,
-         more = isfinite (hang->more_s) ? fabs (hang->more_s - answer_s) : 0;
-  return MAX (less, more);
-}
-
-static gboolean
-changes_first (const RepHang *hang)
-{
-  return hang->less_first != NULL || hang->more_first != NULL;
-}
-
-/* What changes what comes first before what moves it. */
-static gint
-compare (gconstpointer a, gconstpointer b, gpointer user)
-{
-  const RepHang *x = a, *y = b;
-  const double answer_s = *(const double *)user, dx = reach (x, answer_s), dy = reach (y, answer_s);
-  if (changes_first (x) != changes_first (y))
-    return changes_first (x) ? -1 : 1;
-  if (dx > dy || dx < dy)
-    return dx > dy ? -1 : 1;
-  int names = strcmp (x->name, y->name);
-  return names != 0 ? names : x->line < y->line ? -1 : x->line > y->line;
-}
-
-void
-rep_sensitivity_sort (RepSensitivity *sensitivity)
-{
-  g_array_sort_with_data (sensitivity->hangs, compare, &sensitivity->answer_s);
-}
-
 BaseTable *
-rep_sensitivity_table (const RepSensitivity *sensitivity, double least)
+rep_sensitivity_table (const StdSensitivity *sensitivity, double least)
 {
   const BaseMember *shown = sensitivity->first != NULL ? first_members : members;
   BaseTable *table = base_members_table (shown, NULL);
-  for (guint i = 0; i < sensitivity->hangs->len; i++) {
-    const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
-    if (reach (hang, sensitivity->answer_s) < least * sensitivity->answer_s && !changes_first (hang))
+  for (guint i = 0; i < sensitivity->effects->len; i++) {
+    const StdEffect *effect = &g_array_index (sensitivity->effects, StdEffect, i);
+    if (std_effect_reach (effect, sensitivity->answer_s) < least * sensitivity->answer_s && !std_effect_changes_first (effect))
       continue;
-    base_members_add (table, shown, hang);
-    base_table_number (table, "less", hang->less_s / sensitivity->answer_s - 1);
-    base_table_number (table, "more", hang->more_s / sensitivity->answer_s - 1);
+    base_members_add (table, shown, effect);
+    base_table_number (table, "less", effect->less_s / sensitivity->answer_s - 1);
+    base_table_number (table, "more", effect->more_s / sensitivity->answer_s - 1);
   }
   return table;
 }
 
 void
-rep_sensitivity_text (const RepSensitivity *sensitivity, GString *out)
+rep_sensitivity_text (const StdSensitivity *sensitivity, GString *out)
 {
   g_autoptr (BaseTable) table = rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST);
   const guint shown = base_table_n_rows (table);
@@ -119,21 +54,21 @@ rep_sensitivity_text (const RepSensitivity *sensitivity, GString *out)
       out,
       "\n# what the answer hangs on: each constant alone %g %% less and more; %u of the %u that were read move it "
       "(%u runs)\n",
-      sensitivity->by * 100, sensitivity->hangs->len, sensitivity->n_tried, sensitivity->n_runs);
+      sensitivity->by * 100, sensitivity->effects->len, sensitivity->n_tried, sensitivity->n_runs);
   guint n_first = 0;
-  for (guint i = 0; i < sensitivity->hangs->len; i++)
-    n_first += changes_first (&g_array_index (sensitivity->hangs, RepHang, i)) ? 1u : 0u;
+  for (guint i = 0; i < sensitivity->effects->len; i++)
+    n_first += std_effect_changes_first (&g_array_index (sensitivity->effects, StdEffect, i)) ? 1u : 0u;
   if (sensitivity->first != NULL)
     g_string_append_printf (out, "# with %u of them another one comes first; as it is: %s\n", n_first, sensitivity->first);
   if (shown > 0)
     base_table_print_text (table, out);
-  if (shown < sensitivity->hangs->len)
-    g_string_append_printf (out, "# %u %smove it less than %g %%\n", sensitivity->hangs->len - shown, shown > 0 ? "more " : "",
+  if (shown < sensitivity->effects->len)
+    g_string_append_printf (out, "# %u %smove it less than %g %%\n", sensitivity->effects->len - shown, shown > 0 ? "more " : "",
                             REP_SENSITIVITY_LEAST * 100);
 }
 
 void
-rep_sensitivity_json (const RepSensitivity *sensitivity, JsonBuilder *json)
+rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "sensitivity");
   json_builder_begin_object (json);
@@ -146,21 +81,22 @@ rep_sensitivity_json (const RepSensitivity *sensitivity, JsonBuilder *json)
 }
 
 void
-rep_sensitivity_tsv (const RepSensitivity *sensitivity, GString *out)
+rep_sensitivity_tsv (const StdSensitivity *sensitivity, GString *out)
 {
   g_string_append (out, "name\tless\tmore\n");
   guint bars = 0;
-  for (guint i = 0; i < sensitivity->hangs->len && bars < REP_SENSITIVITY_BARS; i++) {
-    const RepHang *hang = &g_array_index (sensitivity->hangs, RepHang, i);
-    if (bars > 0 && !changes_first (hang) && reach (hang, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
+  for (guint i = 0; i < sensitivity->effects->len && bars < REP_SENSITIVITY_BARS; i++) {
+    const StdEffect *effect = &g_array_index (sensitivity->effects, StdEffect, i);
+    if (bars > 0 && !std_effect_changes_first (effect) &&
+        std_effect_reach (effect, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
       continue;
     bars++;
-    const double ends[] = { hang->less_s, hang->more_s };
-    g_autofree char *name = g_utf8_make_valid (hang->name, -1);
+    const double ends[] = { effect->less_s, effect->more_s };
+    g_autofree char *name = g_utf8_make_valid (effect->name, -1);
     g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
-    if (sensitivity->first != NULL && hang->line > 0) /* prices of a list have the same key */
-      g_string_append_printf (out, ", line %u", hang->line);
-    if (changes_first (hang))
+    if (sensitivity->first != NULL && effect->line > 0) /* prices of a list have the same key */
+      g_string_append_printf (out, ", line %u", effect->line);
+    if (std_effect_changes_first (effect))
       g_string_append (out, " *");
     for (size_t k = 0; k < G_N_ELEMENTS (ends); k++) {
       char text[G_ASCII_DTOSTR_BUF_SIZE];

@@ -1,11 +1,8 @@
-/* What libforerun and the command line share: finding the shipped data, loading constants, and loading a scenario by name. Not
- * installed. */
+/* What libforerun and the command line share: finding the shipped data, and scenarios by name. Not installed. */
 #ifndef API_LOAD_H
 #define API_LOAD_H
 
 #include "base/lookup.h"
-#include "constants/calibration.h"
-#include "scenario/scenario.h"
 
 G_BEGIN_DECLS
 
@@ -18,34 +15,8 @@ G_BEGIN_DECLS
  * there is none: says where it was looked for. Returned: full, g_free. */
 char *fr_data_root (const char *file, GError **error);
 
-/* Constants that were loaded, and live as long as this does. */
-typedef struct {
-  const BaseLookup *lookup; /* borrowed; set before anything is loaded */
-  GPtrArray *loaded;        /* Cst *, owned, in the order of loading; NULL: none yet */
-  char *shared;             /* owned: by what names fr_constants_share loaded the last of them; NULL: it has not */
-} FrConstants;
-
-/* Matches ScnLibraryLoad; `user`: the FrConstants. */
-const MdlLibrary *fr_constants_load (void *user, const MdlLibraryAsk *ask, GError **error);
-/* The same, for communicators of one question: where the last were loaded for the same names, these, and nothing is read again. Not
- * to be mixed with fr_constants_load. */
-const MdlLibrary *fr_constants_share (void *user, const MdlLibraryAsk *ask, GError **error);
-const char *fr_constants_name (const FrConstants *constants); /* of those that were loaded last; NULL: none were */
-void fr_constants_clear (FrConstants *constants);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FrConstants, fr_constants_clear)
-
-/* A scenario, and the constants that it points into. */
-typedef struct {
-  Scn *scenario;
-  FrConstants constants;
-} FrLoaded;
-
 /* The file of a scenario, by path or shipped name; the error is that of the first folder. Returned: full, g_free. */
 char *fr_scenario_path (const BaseLookup *lookup, const char *name, GError **error);
-/* `text` NULL: the file `path`; else `path` stands for a file in messages. NULL and *error on failure. Returned: full. */
-FrLoaded *fr_loaded_new (const char *path, const char *text, const BaseLookup *lookup, const ScnOptions *options, GError **error);
-void fr_loaded_free (FrLoaded *loaded);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (FrLoaded, fr_loaded_free)
 
 G_END_DECLS
 

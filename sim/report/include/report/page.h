@@ -27,7 +27,7 @@ typedef struct {
   const char *text;              /* the whole answer, as it is printed */
   const Gdp *goodput;     /* NULL: not asked for */
   const BaseTable *hangs;        /* what it hangs on; NULL: not asked for */
-  const GArray *advice;          /* RepAdvice; NULL: not asked for */
+  const GArray *advice;          /* StdAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const BaseTable *prices;       /* with their sources; NULL: none were counted */
   const GPtrArray *pictures;     /* RepPicture */

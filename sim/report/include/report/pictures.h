@@ -3,10 +3,10 @@
 #define REPORT_PICTURES_H
 
 #include "base/lookup.h"
+#include "goodput/goodput.h"
 #include "report/compare.h"
 #include "report/sensitivity.h"
 #include "report/validate.h"
-#include "goodput/goodput.h"
 
 G_BEGIN_DECLS
 
@@ -34,7 +34,7 @@ void rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const c
 void rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario);
 /* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". */
 void rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
-void rep_pictures_add_sensitivity (GPtrArray *pictures, const RepSensitivity *sensitivity, const char *scenario, const char *what);
+void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const char *scenario, const char *what);
 
 /* Bus bandwidth of a table of collectives. */
 void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);

@@ -1,7 +1,7 @@
-/* --sensitivity: which constants an answer hangs on. A first run writes down all numbers that it reads. Those that could matter
- * are changed together, in groups that are halved until what moves the answer stands alone: an answer that stays the same to the
- * last bit hangs on none of a group. What is left is changed by itself, to both sides. */
-#include "sensitivity-private.h"
+/* Which constants an answer depends on. A first run writes down all numbers that it reads. Those that could matter are changed
+ * together, in groups that are halved until what moves the answer stands alone: an answer that stays the same to the last bit
+ * depends on none of a group. What is left is changed by itself, to both sides. */
+#include "study/sensitivity.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,18 +10,80 @@
 
 #define CHANGED_BY 0.2
 
-const BaseName cli_hangs_names[] = { { "assumed", CLI_HANGS_ASSUMED, "constants that are assumed" },
-                                     { "datasheet", CLI_HANGS_DATASHEET, "those of data sheets too" },
+const BaseName std_scope_names[] = { { "assumed", STD_SCOPE_ASSUMED, "constants that are assumed" },
+                                     { "datasheet", STD_SCOPE_DATASHEET, "those of data sheets too" },
                                      { NULL, 0, NULL } };
+
+/* ---- the result ---- */
+
+static void
+effect_clear (gpointer data)
+{
+  StdEffect *effect = data;
+  g_free (effect->name);
+  g_free (effect->value);
+  g_free (effect->note);
+  g_free (effect->less_first);
+  g_free (effect->more_first);
+}
+
+static StdSensitivity *
+sensitivity_new (double answer_s)
+{
+  StdSensitivity *out = g_new (StdSensitivity, 1);
+  *out = (StdSensitivity){ .answer_s = answer_s, .by = CHANGED_BY, .effects = g_array_new (FALSE, TRUE, sizeof (StdEffect)) };
+  g_array_set_clear_func (out->effects, effect_clear);
+  return out;
+}
+
+void
+std_sensitivity_free (StdSensitivity *sensitivity)
+{
+  if (sensitivity == NULL)
+    return;
+  g_array_unref (sensitivity->effects);
+  g_free (sensitivity->first);
+  g_free (sensitivity);
+}
+
+double
+std_effect_reach (const StdEffect *effect, double answer_s)
+{
+  double less = isfinite (effect->less_s) ? fabs (effect->less_s - answer_s) : 0,
+         more = isfinite (effect->more_s) ? fabs (effect->more_s - answer_s) : 0;
+  return MAX (less, more);
+}
+
+gboolean
+std_effect_changes_first (const StdEffect *effect)
+{
+  return effect->less_first != NULL || effect->more_first != NULL;
+}
+
+/* What changes what comes first before what moves it. */
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer user)
+{
+  const StdEffect *x = a, *y = b;
+  const double answer_s = *(const double *)user, dx = std_effect_reach (x, answer_s), dy = std_effect_reach (y, answer_s);
+  if (std_effect_changes_first (x) != std_effect_changes_first (y))
+    return std_effect_changes_first (x) ? -1 : 1;
+  if (dx > dy || dx < dy)
+    return dx > dy ? -1 : 1;
+  int names = strcmp (x->name, y->name);
+  return names != 0 ? names : x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* ---- the search ---- */
 
 /* One run with some constants changed. */
 typedef struct {
-  const CliHangsAsk *ask;
+  const StdAsk *ask;
   const GPtrArray *constants; /* BaseWatched * */
   guint from, n;              /* which of them */
   double factor;
   gboolean whole;
-  CliHangsAnswer answer;
+  StdAnswer answer;
 } Trial;
 
 static void
@@ -42,7 +104,7 @@ trials_new (void)
 
 /* Asks, with a watch on what is read. FALSE: it cannot run so. */
 static gboolean
-ask_watched (const CliHangsAsk *ask, gboolean whole, BaseWatch *watch, CliHangsAnswer *answer, GError **error)
+ask_watched (const StdAsk *ask, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   answer->values = g_array_new (FALSE, FALSE, sizeof (double));
   if (ask->again (ask->question, whole, watch, answer, error))
@@ -71,7 +133,7 @@ try_all (GArray *trials)
 
 /* To the last bit. */
 static gboolean
-is_same (const CliHangsAnswer *a, const CliHangsAnswer *b)
+is_same (const StdAnswer *a, const StdAnswer *b)
 {
   return a->values != NULL && a->values->len == b->values->len &&
          memcmp (a->values->data, b->values->data, a->values->len * sizeof (double)) == 0 && g_strcmp0 (a->first, b->first) == 0;
@@ -80,11 +142,11 @@ is_same (const CliHangsAnswer *a, const CliHangsAnswer *b)
 /* Whether a number is one that a buyer could be wrong about: no count, nothing of the question itself, unless it says that it is
  * assumed. */
 static gboolean
-could_matter (const BaseWatched *one, CliHangs upto, const char *question)
+could_matter (const BaseWatched *one, StdScope scope, const char *question)
 {
   gboolean own = g_strcmp0 (one->file, question) == 0;
   return one->dim != BASE_DIM_COUNT && one->v != 0.0 &&
-         (one->source == BASE_SOURCE_ASSUMED || (upto == CLI_HANGS_DATASHEET && one->source == BASE_SOURCE_DATASHEET && !own));
+         (one->source == BASE_SOURCE_ASSUMED || (scope == STD_SCOPE_DATASHEET && one->source == BASE_SOURCE_DATASHEET && !own));
 }
 
 static gint
@@ -94,10 +156,10 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Constants, by number, on which the answer hangs: with less of what does not bind it may, and with more of what does it may not.
+/* Constants, by number, on which the answer depends: with less of what does not bind it may, and with more of what does it may not.
  * Returned: guint, some twice, ascending, full. */
 static GArray *
-find_those (const Trial *like, double by, const CliHangsAnswer *answer, guint *n_runs)
+find_those (const Trial *like, double by, const StdAnswer *answer, guint *n_runs)
 {
   g_autoptr (GArray) trials = trials_new ();
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -119,7 +181,7 @@ find_those (const Trial *like, double by, const CliHangsAnswer *answer, guint *n
         continue;
       }
       Trial halves[2] = { *trial, *trial };
-      halves[0].answer = halves[1].answer = (CliHangsAnswer){ NULL, NULL };
+      halves[0].answer = halves[1].answer = (StdAnswer){ NULL, NULL };
       halves[0].n = trial->n / 2;
       halves[1].from += halves[0].n;
       halves[1].n -= halves[0].n;
@@ -144,14 +206,14 @@ name_of (const BaseWatched *one, const char *root)
 }
 
 static double
-value_of (const CliHangsAnswer *answer)
+value_of (const StdAnswer *answer)
 {
   return answer->values != NULL && answer->values->len > 0 ? g_array_index (answer->values, double, 0) : (double)NAN;
 }
 
 /* Where another one comes first then, a search among a few said so: asks over everything. */
 static void
-confirm (GArray *trials, const CliHangsAnswer *answer, guint *n_runs)
+confirm (GArray *trials, const StdAnswer *answer, guint *n_runs)
 {
   g_autoptr (GArray) again = trials_new ();
   g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -159,7 +221,7 @@ confirm (GArray *trials, const CliHangsAnswer *answer, guint *n_runs)
     Trial trial = g_array_index (trials, Trial, i);
     if (trial.answer.values == NULL || g_strcmp0 (trial.answer.first, answer->first) == 0)
       continue;
-    trial.answer = (CliHangsAnswer){ NULL, NULL };
+    trial.answer = (StdAnswer){ NULL, NULL };
     trial.whole = TRUE;
     g_array_append_val (again, trial);
     g_array_append_val (at, i);
@@ -168,14 +230,14 @@ confirm (GArray *trials, const CliHangsAnswer *answer, guint *n_runs)
   *n_runs += again->len;
   for (guint i = 0; i < again->len; i++) {
     Trial *to = &g_array_index (trials, Trial, g_array_index (at, guint, i)), *from = &g_array_index (again, Trial, i);
-    CliHangsAnswer swap = to->answer;
+    StdAnswer swap = to->answer;
     to->answer = from->answer;
     from->answer = swap;
   }
 }
 
 static void
-add_hang (const Cli *cli, const Trial sides[2], const CliHangsAnswer *answer, RepSensitivity *out)
+add_effect (const Trial sides[2], const StdAnswer *answer, StdSensitivity *out)
 {
   const BaseWatched *one = sides[0].constants->pdata[sides[0].from];
   double base = value_of (answer), less = value_of (&sides[0].answer), more = value_of (&sides[1].answer);
@@ -186,20 +248,20 @@ add_hang (const Cli *cli, const Trial sides[2], const CliHangsAnswer *answer, Re
     return; /* a count that is written as a number: a fifth of it means nothing */
   if (!other[0] && !other[1] && !(less > base || less < base) && !(more > base || more < base))
     return; /* it moves others than the first */
-  RepHang hang = { .name = name_of (one, base_lookup_root (cli->lookup)),
-                   .value = base_quantity_format (one->v, one->dim, 5),
-                   .note = g_strdup (one->note),
-                   .line = one->line,
-                   .source = one->source,
-                   .less_first = other[0] ? g_strdup (sides[0].answer.first) : NULL,
-                   .more_first = other[1] ? g_strdup (sides[1].answer.first) : NULL,
-                   .less_s = less,
-                   .more_s = more };
-  g_array_append_val (out->hangs, hang);
+  StdEffect effect = { .name = name_of (one, sides[0].ask->root),
+                       .value = base_quantity_format (one->v, one->dim, 5),
+                       .note = g_strdup (one->note),
+                       .line = one->line,
+                       .source = one->source,
+                       .less_first = other[0] ? g_strdup (sides[0].answer.first) : NULL,
+                       .more_first = other[1] ? g_strdup (sides[1].answer.first) : NULL,
+                       .less_s = less,
+                       .more_s = more };
+  g_array_append_val (out->effects, effect);
 }
 
 static void
-move_each (const Cli *cli, const Trial *like, GArray *found, const CliHangsAnswer *answer, RepSensitivity *out)
+move_each (const Trial *like, GArray *found, const StdAnswer *answer, StdSensitivity *out)
 {
   g_autoptr (GArray) trials = trials_new ();
   for (guint i = found->len; i-- > 1;)
@@ -218,12 +280,12 @@ move_each (const Cli *cli, const Trial *like, GArray *found, const CliHangsAnswe
   if (answer->first != NULL)
     confirm (trials, answer, &out->n_runs);
   for (guint i = 0; i < found->len; i++)
-    add_hang (cli, &g_array_index (trials, Trial, 2 * i), answer, out);
-  rep_sensitivity_sort (out);
+    add_effect (&g_array_index (trials, Trial, 2 * i), answer, out);
+  g_array_sort_with_data (out->effects, compare, &out->answer_s);
 }
 
-RepSensitivity *
-cli_sensitivity_of (const Cli *cli, const CliHangsAsk *ask, CliHangs upto, const char *path, GError **error)
+StdSensitivity *
+std_sensitivity (const StdAsk *ask, StdScope scope, GError **error)
 {
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
@@ -232,38 +294,19 @@ cli_sensitivity_of (const Cli *cli, const CliHangsAsk *ask, CliHangs upto, const
     return NULL;
   const GPtrArray *seen = base_watch_seen (watch);
   for (guint i = 0; i < seen->len; i++)
-    if (could_matter (seen->pdata[i], upto, path))
+    if (could_matter (seen->pdata[i], scope, ask->path))
       g_ptr_array_add (constants, seen->pdata[i]);
-  g_autoptr (RepSensitivity) out = rep_sensitivity_new (value_of (&first.answer), CHANGED_BY);
+  g_autoptr (StdSensitivity) out = sensitivity_new (value_of (&first.answer));
   out->n_tried = constants->len;
   out->first = g_strdup (first.answer.first);
   const Trial like = { .ask = ask, .constants = constants, .n = constants->len };
   g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, &out->n_runs);
-  move_each (cli, &like, found, &first.answer, out);
+  move_each (&like, found, &first.answer, out);
   trial_clear (&first);
   return g_steal_pointer (&out);
 }
 
-Cli *
-cli_sensitivity_cli (const Cli *cli, BaseWatch *watch, GError **error)
-{
-  g_autoptr (Cli) own = cli_new (cli->verb, (int)g_strv_length (cli->command), cli->command);
-  own->sets = g_strdupv (cli->sets);
-  own->seed_text = g_strdup (cli->seed_text);
-  own->seed = cli->seed;
-  if (!cli_lookup (own, error))
-    return NULL;
-  base_lookup_set_watch (own->lookup, watch);
-  return g_steal_pointer (&own);
-}
-
 /* ---- of a scenario ---- */
-
-typedef struct {
-  const Cli *cli;
-  const char *name;
-  const CliScenarioFlags *flags;
-} Scenario;
 
 static double
 time_of (const ScnResult *result)
@@ -274,28 +317,23 @@ time_of (const ScnResult *result)
   return all_s;
 }
 
-/* The same question as the command line asked. */
 static gboolean
-run_again (const void *question, gboolean whole, BaseWatch *watch, CliHangsAnswer *answer, GError **error)
+run_again (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   (void)whole;
-  const Scenario *scenario = question;
-  g_autoptr (Cli) own = cli_sensitivity_cli (scenario->cli, watch, error);
-  g_auto (CliScenarioRun) run = { 0 };
-  if (own == NULL || !cli_scenario_run (own, scenario->name, scenario->flags, &run, error))
+  g_auto (StdRun) run = { 0 };
+  if (!std_question_run (question, NULL, watch, &run, error))
     return FALSE;
   double time_s = time_of (run.result);
   g_array_append_val (answer->values, time_s);
   return TRUE;
 }
 
-RepSensitivity *
-cli_sensitivity (Cli *cli, const char *name, const CliScenarioFlags *flags, CliHangs upto, const CliScenarioRun *run,
-                 GError **error)
+StdSensitivity *
+std_sensitivity_scenario (const StdQuestion *question, StdScope scope, GError **error)
 {
-  CliScenarioFlags bare = *flags;
-  bare.want_spans = bare.want_terms = FALSE;
-  const Scenario scenario = { cli, name, &bare };
-  const CliHangsAsk ask = { run_again, &scenario };
-  return cli_sensitivity_of (cli, &ask, upto, run->path, error);
+  StdQuestion bare = *question;
+  bare.options.want_terms = FALSE;
+  const StdAsk ask = { run_again, &bare, question->path, base_lookup_root (question->lookup) };
+  return std_sensitivity (&ask, scope, error);
 }

@@ -1,15 +1,13 @@
-/* plan --sensitivity: the plan asked again with other constants. A search takes seconds, and there are hundreds of questions: each
+/* The sensitivity of a plan: asked again with other constants. A search takes seconds, and there are hundreds of questions: each
  * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything. */
-#include "plan-private.h"
-#include "plan_sensitivity-private.h"
-
 #include <math.h>
+
+#include "study/sensitivity.h"
 
 #define CONTENDERS 6u /* of each machine, and as many that a constraint puts out */
 
 typedef struct {
-  const Cli *cli;
-  const char *path;
+  const StdPlanQuestion *ask;
   const GArray *contenders;
 } Question;
 
@@ -26,47 +24,47 @@ first_of (const GArray *leads)
 }
 
 static void
-answer_with (const Pln *plan, const PlnChoiceRow *first, CliHangsAnswer *answer)
+answer_with (const Question *question, const Pln *plan, const PlnChoiceRow *first, StdAnswer *answer)
 {
   double value = first != NULL ? first->formula : (double)NAN;
   g_array_append_val (answer->values, value);
-  answer->first = first != NULL ? rep_plan_choice (plan, first) : g_strdup ("none meets the constraints");
+  answer->first = first != NULL ? question->ask->name (plan, first) : g_strdup ("none meets the constraints");
 }
 
 /* Besides the first the least of each machine counts: a constant that moves another one may let that pass. */
 static gboolean
-ask_again (const void *data, gboolean whole, BaseWatch *watch, CliHangsAnswer *answer, GError **error)
+ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   const Question *question = data;
-  g_autoptr (Cli) own = cli_sensitivity_cli (question->cli, watch, error);
-  if (own == NULL)
-    return FALSE;
-  g_autoptr (Pln) plan = cli_plan_read (own, question->path, error);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->ask->lookup));
+  base_lookup_set_watch (lookup, watch);
+  g_auto (CstStore) constants = { .lookup = lookup };
+  g_autoptr (Pln) plan = pln_load (question->ask->path, lookup, &question->ask->options, cst_store_load, &constants, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {
     const PlnAsk ask = { .threads = 1 };
     g_autoptr (PlnResult) result = pln_search (plan, &ask, error);
     if (result != NULL)
-      answer_with (plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
+      answer_with (question, plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
     return result != NULL;
   }
   g_autoptr (GArray) leads = pln_leads (plan, question->contenders, error);
   if (leads == NULL)
     return FALSE;
-  answer_with (plan, first_of (leads), answer);
+  answer_with (question, plan, first_of (leads), answer);
   for (guint i = 0; i < leads->len; i++)
     g_array_append_val (answer->values, g_array_index (leads, PlnChoiceRow, i).formula);
   return TRUE;
 }
 
-RepSensitivity *
-cli_plan_sensitivity (const Cli *cli, const char *path, const Pln *plan, guint threads, CliHangs upto, GError **error)
+StdSensitivity *
+std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error)
 {
-  g_autoptr (GArray) contenders = pln_contenders (plan, threads, CONTENDERS, error);
+  g_autoptr (GArray) contenders = pln_contenders (question->plan, question->threads, CONTENDERS, error);
   if (contenders == NULL)
     return NULL;
-  const Question question = { cli, path, contenders };
-  const CliHangsAsk ask = { ask_again, &question };
-  return cli_sensitivity_of (cli, &ask, upto, path, error);
+  const Question search = { question, contenders };
+  const StdAsk ask = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
+  return std_sensitivity (&ask, scope, error);
 }

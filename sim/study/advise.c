@@ -1,0 +1,75 @@
+#include "study/advise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+/* The first line of a reason, without the place that --set has in it. Returned: full. */
+static char *
+reason_of (const GError *error)
+{
+  char *text = g_strndup (error->message, strcspn (error->message, "\n"));
+  if (g_str_has_prefix (text, "--set ") && strstr (text, ": ") != NULL)
+    memmove (text, strstr (text, ": ") + 2, strlen (strstr (text, ": ") + 2) + 1);
+  return text;
+}
+
+static void
+try_change (const StdQuestion *question, const TrnResult *before, const TrnChange *change, StdAdvice *advice)
+{
+  g_autofree const char **sets = g_new0 (const char *, change->sets->len + 1);
+  for (guint i = 0; i < change->sets->len; i++)
+    sets[i] = change->sets->pdata[i];
+  StdQuestion changed = *question;
+  changed.options.no_interference = changed.options.no_interference || change->no_interference;
+  *advice = (StdAdvice){ .change = change, .step_time_s = (double)NAN, .gain = (double)NAN };
+  g_autoptr (GError) error = NULL;
+  g_auto (StdRun) run = { 0 };
+  if (!std_question_run (&changed, sets, NULL, &run, &error)) {
+    advice->reason = reason_of (error);
+    return;
+  }
+  const TrnResult *training = &run.result->training;
+  const TrnMemory *memory = &training->fullest;
+  if (training->memory != NULL && !memory->fits) {
+    g_autofree char *needs = base_quantity_format (memory->total_B, BASE_DIM_BYTES, 4),
+                    *has = base_quantity_format (memory->capacity_B, BASE_DIM_BYTES, 4);
+    advice->reason = g_strdup_printf ("does not fit: stage %u needs %s of a GPU that has %s", memory->stage, needs, has);
+    return;
+  }
+  advice->step_time_s = training->step_time_s;
+  advice->gain = training->tokens_per_s / before->tokens_per_s - 1;
+}
+
+static void
+clear_advice (gpointer data)
+{
+  g_free (((StdAdvice *)data)->reason);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const StdAdvice *x = a, *y = b;
+  gboolean x_runs = x->reason == NULL, y_runs = y->reason == NULL;
+  if (x_runs != y_runs)
+    return x_runs ? -1 : 1;
+  if (!x_runs || x->gain == y->gain)
+    return 0;
+  return x->gain > y->gain ? -1 : 1;
+}
+
+GArray *
+std_advise (const StdQuestion *question, const TrnResult *before, const GPtrArray *changes)
+{
+  GArray *advice = g_array_new (FALSE, TRUE, sizeof (StdAdvice));
+  g_array_set_clear_func (advice, clear_advice);
+  for (guint i = 0; i < changes->len; i++) {
+    StdAdvice one;
+    try_change (question, before, changes->pdata[i], &one);
+    g_array_append_val (advice, one);
+  }
+  g_array_sort (advice, compare); /* stable: equal ones stay in the order of the changes */
+  return advice;
+}

@@ -1,0 +1,44 @@
+/* One question that is asked many times: a scenario, run again with some of its keys changed. */
+#ifndef STUDY_QUESTION_H
+#define STUDY_QUESTION_H
+
+#include "base/watch.h"
+#include "constants/store.h"
+#include "scenario/scenario.h"
+
+G_BEGIN_DECLS
+
+/* A scenario, and the constants that it points into. */
+typedef struct {
+  Scn *scenario;
+  CstStore constants;
+} StdLoaded;
+
+/* `text` NULL: the file `path`; else `path` stands for a file in messages. Returned: full; NULL and *error on failure. */
+StdLoaded *std_loaded_new (const char *path, const char *text, const BaseLookup *lookup, const ScnOptions *options, GError **error);
+void std_loaded_free (StdLoaded *loaded);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StdLoaded, std_loaded_free)
+
+/* What is run again. All is borrowed. */
+typedef struct {
+  const char *path; /* a file that can be read many times */
+  const BaseLookup *lookup;
+  ScnOptions options;
+} StdQuestion;
+
+/* Initialise with zeroes. */
+typedef struct {
+  BaseLookup *lookup; /* all owned */
+  StdLoaded *loaded;
+  ScnResult *result;
+} StdRun;
+
+/* Runs the scenario with `sets` ("path=value", ends with NULL; NULL: none) after those of the question. `watch` (NULL: none) sees
+ * what is read. FALSE and *error on failure. May be called by many threads at once. */
+gboolean std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error);
+void std_run_clear (StdRun *run);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StdRun, std_run_clear)
+
+G_END_DECLS
+
+#endif

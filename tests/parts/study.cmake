@@ -1,0 +1,3 @@
+foreach(file sensitivity)
+  forerun_test (test_study_${file} LABEL unit SOURCES unit/test_study_${file}.c USES study)
+endforeach()
