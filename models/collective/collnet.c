@@ -93,13 +93,6 @@ add_net (const MdlLibrary *library, const MdlCollnetSpec *spec, const MdlCollQue
 }
 
 static void
-add_start (const MdlCollnetSpec *spec, const MdlCollQuestion *q, MdlCollCost *cost)
-{
-  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
-  cost->start_s = spec->start.v;
-}
-
-static void
 direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   (void)proto; /* Simple alone */
@@ -113,7 +106,7 @@ direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   cost->channels = (unsigned)channels;
   cost->wire = efficiency->set ? 1.0 / efficiency->v : 1.0;
   mdl_cost_use (cost, efficiency);
-  add_start (spec, q, cost);
+  mdl_cost_begin (q, cost, &spec->start);
   if (others > 0.0) {
     double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);
     mdl_cost_term (q, cost, "hop latency", ways * (hop_s + others * spec->peer.v), &spec->hop,
@@ -155,7 +148,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
       mdl_cost_use (cost, &step->rate);
     }
   }
-  add_start (spec, q, cost);
+  mdl_cost_begin (q, cost, &spec->start);
   double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);
   mdl_cost_term (q, cost, "hop latency", hops * hop_s, &spec->hop, "%.4g hops x %.3g us", hops, hop_s * 1e6);
   add_net (library, spec, q, channels, cost);

@@ -93,8 +93,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, &spec->rate);
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
-  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
-  cost->start_s = spec->start.v;
+  mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us a reduction through the switch",
                  spec->latency.v * 1e6);
   if (wide) {

@@ -82,8 +82,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
     mdl_cost_use (cost, &inter.step->rate);
   }
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
-  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
-  cost->start_s = spec->start.v;
+  mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us through the node's switch",
                  spec->latency.v * 1e6);
 

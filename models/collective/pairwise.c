@@ -159,14 +159,14 @@ static void
 latencies (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, const Spread *s, MdlStepTime hop, MdlCollCost *cost)
 {
   const MdlPairSpec *spec = &library->pairwise;
-  mdl_cost_term (q, cost, "start", spec->start.at[proto].v, &spec->start.at[proto], "%.3g us", spec->start.at[proto].v * 1e6);
+  mdl_cost_begin (q, cost, &spec->start.at[proto]);
   double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 2)) - 1.0, late_s = doublings * spec->doubling.v;
   mdl_cost_term (q, cost, "late ranks", late_s, &spec->doubling, "%.3g doublings of two ranks x %.3g us", doublings,
                  spec->doubling.v * 1e6);
   double further_s = (s->works - 1.0) * spec->further.v;
   mdl_cost_term (q, cost, "further peers", further_s, &spec->further, "%.4g more on the same channel x %.3g us", s->works - 1.0,
                  spec->further.v * 1e6);
-  cost->start_s = spec->start.at[proto].v + late_s + further_s;
+  cost->start_s = cost->start_s + late_s + further_s;
   double rounds = ceil (s->works / fmax (spec->peers.v, 1.0));
   mdl_cost_term (q, cost, "rounds", rounds * hop.latency_s, &hop.step->latency,
                  "%.4g x %.3g us: %.4g peers on a channel, %.3g at once", rounds, hop.latency_s * 1e6, s->works, spec->peers.v);

@@ -51,9 +51,9 @@ pat_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, M
     cost->bound_Bps = channels * inter.step->rate.v * n / (n - 1.0);
     mdl_cost_use (cost, &inter.step->rate);
   }
-  mdl_cost_term (q, cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
+  mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "parts", n * spec->per_rank.v, &spec->per_rank, "%.4g ranks x %.3g us", n, spec->per_rank.v * 1e6);
-  cost->start_s = spec->start.v + n * spec->per_rank.v;
+  cost->start_s += n * spec->per_rank.v;
   double phase_s = inter.latency_s - (1.0 - spec->hop_share.v) * inter.step->latency.v;
   mdl_cost_term (q, cost, "network hop latency", phases * phase_s, &inter.step->latency,
                  "%.4g phases x %.3g us (%.3g of the tree's hop)", phases, phase_s * 1e6, spec->hop_share.v);

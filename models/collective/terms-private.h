@@ -37,6 +37,9 @@ const char *mdl_why_not_nvls_node (const MdlCollQuestion *question);
 void mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByProto *start, const MdlByProto *per_channel,
                      MdlProto proto, double channels);
 
+/* The same of one constant. */
+void mdl_cost_begin (const MdlCollQuestion *question, MdlCollCost *cost, const BaseNum *start);
+
 /* Latency of a short step over `hop`, its wire and channels included, and what of it can never be hidden. */
 typedef struct {
   const MdlStep *step;

@@ -19,6 +19,18 @@ mdl_cost_use (MdlCollCost *cost, const BaseNum *num)
 }
 
 void
+mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
+{
+  term->name = name;
+  term->value_s = value_s;
+  term->source = from != NULL ? from->source : BASE_SOURCE_N;
+  term->note = from != NULL ? from->note : NULL;
+  term->how[0] = '\0';
+  if (format != NULL)
+    g_vsnprintf (term->how, sizeof term->how, format, args);
+}
+
+void
 mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *name, double value_s, const BaseNum *from,
                const char *format, ...)
 {
@@ -28,17 +40,9 @@ mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *n
   if (from != NULL)
     mdl_cost_use (cost, from);
   g_return_if_fail (cost->n_terms < MDL_MAX_TERMS);
-  MdlTerm *term = &cost->term[cost->n_terms++];
-  term->name = name;
-  term->value_s = value_s;
-  term->source = from != NULL ? from->source : BASE_SOURCE_N;
-  term->note = from != NULL ? from->note : NULL;
-  term->how[0] = '\0';
-  if (question->terse)
-    return;
   va_list args;
   va_start (args, format);
-  g_vsnprintf (term->how, sizeof term->how, format, args);
+  mdl_term_fill (&cost->term[cost->n_terms++], name, value_s, from, question->terse ? NULL : format, args);
   va_end (args);
 }
 
@@ -98,6 +102,13 @@ mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByP
   if (more_s > 0.0)
     mdl_cost_use (cost, &per_channel->at[proto]);
   cost->start_s += first_s + more_s;
+}
+
+void
+mdl_cost_begin (const MdlCollQuestion *question, MdlCollCost *cost, const BaseNum *start)
+{
+  mdl_cost_term (question, cost, "start", start->v, start, "%.3g us", start->v * 1e6);
+  cost->start_s += start->v;
 }
 
 double

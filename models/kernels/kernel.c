@@ -78,20 +78,13 @@ mdl_kernel_term (MdlKernelCost *cost, const char *name, double value_s, const Ba
   if (value_s == 0.0)
     return;
   g_return_if_fail (cost->n_terms < MDL_KERNEL_TERMS);
-  MdlTerm *term = &cost->term[cost->n_terms++];
-  term->name = name;
-  term->value_s = value_s;
-  term->source = from != NULL ? from->source : BASE_SOURCE_N;
-  term->note = from != NULL ? from->note : NULL;
   if (from != NULL)
     mdl_kernel_use (cost, from);
   cost->time_s += value_s;
-  if (cost->terse)
-    return;
-  va_list arguments;
-  va_start (arguments, format);
-  g_vsnprintf (term->how, sizeof term->how, format, arguments);
-  va_end (arguments);
+  va_list args;
+  va_start (args, format);
+  mdl_term_fill (&cost->term[cost->n_terms++], name, value_s, from, cost->terse ? NULL : format, args);
+  va_end (args);
 }
 
 void

@@ -8,6 +8,7 @@ typedef struct {
   const MdlLlm *llm;
   const MdlLayerAsk *ask;
   unsigned layer;
+  gboolean moe; /* its MLP is of experts */
   GArray *out;
   MdlPass pass;
   unsigned modules; /* that what is appended now belongs to */
@@ -37,6 +38,8 @@ void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask,
 /* ---- single works; what they return is valid until the next one ---- */
 
 MdlWork *mdl_build_gemm (MdlBuild *build, const char *name, MdlWorkGemm gemm, MdlFormat format);
+/* C (m x n) = A (m x k) B (k x n), so many at once; the results are activations. */
+MdlWork *mdl_build_product (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format);
 /* `eager` kernels there, one where kernels are fused. */
 MdlWork *mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write_B, double eager);
 /* Nothing where the group is one rank. It starts after the work before it and the next one waits for it. Returns its index, -1

@@ -129,11 +129,11 @@ attention_half (MdlBuild *build)
 }
 
 static void
-mlp_half (MdlBuild *build, gboolean moe)
+mlp_half (MdlBuild *build)
 {
   if (build->llm->norms.v > 1)
     pre_norm (build, MDL_MODULE_MLP, !build->llm->parallel.v);
-  if (moe)
+  if (build->moe)
     mdl_build_moe (build);
   else
     mdl_build_mlp (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
@@ -143,51 +143,44 @@ mlp_half (MdlBuild *build, gboolean moe)
 
 /* What a half repeats before its own backward. */
 static void
-again (MdlBuild *build, void (*half) (MdlBuild *build, gboolean moe), gboolean moe)
+again (MdlBuild *build, void (*half) (MdlBuild *build))
 {
   const unsigned modules = build->ask->recompute;
   if (modules == 0 || (modules & MDL_MODULE_LAYER) != 0)
     return;
   build->pass = MDL_PASS_RECOMPUTE;
   build->filter = modules;
-  half (build, moe);
+  half (build);
   build->filter = 0;
   build->pass = MDL_PASS_DGRAD;
 }
 
 static void
-attention_again (MdlBuild *build, gboolean moe)
+layer_forward (MdlBuild *build)
 {
-  (void)moe;
   attention_half (build);
+  mlp_half (build);
 }
 
 static void
-layer_forward (MdlBuild *build, gboolean moe)
-{
-  attention_half (build);
-  mlp_half (build, moe);
-}
-
-static void
-layer_back (MdlBuild *build, gboolean moe)
+layer_back (MdlBuild *build)
 {
   if ((build->ask->recompute & MDL_MODULE_LAYER) != 0) {
     build->pass = MDL_PASS_RECOMPUTE;
-    layer_forward (build, moe);
+    layer_forward (build);
   }
   build->pass = MDL_PASS_DGRAD;
   mdl_build_add_back (build, stream (build));
-  again (build, mlp_half, moe);
+  again (build, mlp_half);
   post_norm (build, TRUE);
-  if (moe)
+  if (build->moe)
     mdl_build_moe_back (build);
   else
     mdl_build_mlp_back (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
   if (build->llm->norms.v > 1)
     mdl_build_norm_back (build, "norm", stream (build), TRUE);
   mdl_build_add_back (build, stream (build));
-  again (build, attention_again, moe);
+  again (build, attention_half);
   post_norm (build, TRUE);
   mdl_build_attention_back (build);
   mdl_build_norm_back (build, "norm", stream (build), TRUE);
@@ -329,7 +322,7 @@ mtp_forward (MdlBuild *build)
   mdl_build_norm (build, "norm", stream (build), FALSE);
   mdl_build_columns (build, &projection, 1, build->tokens, MDL_GROUP_TP);
   mdl_build_coll (build, "gather_projection", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all_B, build->ask->activation);
-  layer_forward (build, build->llm->moe.experts.v >= 1);
+  layer_forward (build);
   head_forward (build);
 }
 
@@ -338,7 +331,7 @@ mtp_back (MdlBuild *build)
 {
   const MdlLinear projection = mtp_projection (build);
   head_back (build);
-  layer_back (build, build->llm->moe.experts.v >= 1);
+  layer_back (build);
   mdl_build_columns_back (build, &projection, 1, build->tokens, MDL_GROUP_TP);
   mdl_build_norm_back (build, "norm", stream (build), FALSE);
   mdl_build_norm_back (build, "norm", stream (build), FALSE);
@@ -347,63 +340,31 @@ mtp_back (MdlBuild *build)
 
 /* ---- parts ---- */
 
-static void
-part_forward (MdlBuild *build, MdlPart part)
-{
-  switch (part) {
-    case MDL_PART_EMBEDDING:
-      embedding_forward (build);
-      break;
-    case MDL_PART_DENSE:
-    case MDL_PART_MOE:
-      layer_forward (build, part == MDL_PART_MOE);
-      break;
-    case MDL_PART_HEAD:
-      head_forward (build);
-      break;
-    case MDL_PART_MTP:
-      mtp_forward (build);
-      break;
-    case MDL_PART_N:
-    default:
-      g_return_if_reached ();
-  }
-}
-
-static void
-part_back (MdlBuild *build, MdlPart part)
-{
-  build->pass = MDL_PASS_DGRAD;
-  switch (part) {
-    case MDL_PART_EMBEDDING:
-      embedding_back (build);
-      break;
-    case MDL_PART_DENSE:
-    case MDL_PART_MOE:
-      layer_back (build, part == MDL_PART_MOE);
-      break;
-    case MDL_PART_HEAD:
-      head_back (build);
-      break;
-    case MDL_PART_MTP:
-      mtp_back (build);
-      break;
-    case MDL_PART_N:
-    default:
-      g_return_if_reached ();
-  }
-}
+static const struct {
+  void (*forward) (MdlBuild *build), (*back) (MdlBuild *build);
+} parts[MDL_PART_N] = {
+  [MDL_PART_EMBEDDING] = { embedding_forward, embedding_back },
+  [MDL_PART_DENSE] = { layer_forward, layer_back },
+  [MDL_PART_MOE] = { layer_forward, layer_back },
+  [MDL_PART_HEAD] = { head_forward, head_back },
+  [MDL_PART_MTP] = { mtp_forward, mtp_back },
+};
 
 void
 mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward)
 {
+  g_return_if_fail (part < MDL_PART_N);
+  const gboolean moe = part == MDL_PART_MTP ? llm->moe.experts.v >= 1 : part == MDL_PART_MOE;
   MdlBuild build;
   if (forward != NULL) {
     mdl_build_init (&build, llm, ask, layer, forward);
-    part_forward (&build, part);
+    build.moe = moe;
+    parts[part].forward (&build);
   }
   if (backward != NULL) {
     mdl_build_init (&build, llm, ask, layer, backward);
-    part_back (&build, part);
+    build.moe = moe;
+    build.pass = MDL_PASS_DGRAD;
+    parts[part].back (&build);
   }
 }

@@ -203,48 +203,40 @@ flash (MdlBuild *build, gboolean back)
   return at;
 }
 
+/* A product of all heads, in one kernel. */
+static void
+of_heads (MdlBuild *build, const char *name, double m, double n, double k)
+{
+  const MdlWorkAttention core = core_of (build);
+  mdl_build_product (build, name, m, n, k, core.batch * core.heads, build->ask->activation)->kernels = 1;
+}
+
 /* Scores in memory: products of full matrices, softmax between. */
 static void
 scores (MdlBuild *build)
 {
   const MdlWorkAttention core = core_of (build);
-  const MdlFormat format = build->ask->activation;
-  const double batch = core.batch * core.heads, unit_B = batch * core.q_len * core.kv_len * build->element_B;
-  const double mask_B = batch * core.q_len * core.kv_len;
-  mdl_build_gemm (build, "scores",
-                  (MdlWorkGemm){ .m = core.q_len, .n = core.kv_len, .k = core.qk_dim, .batch = batch, .out = format }, format)
-      ->kernels = 1;
+  const double mask_B = core.batch * core.heads * core.q_len * core.kv_len, unit_B = mask_B * build->element_B;
+  of_heads (build, "scores", core.q_len, core.kv_len, core.qk_dim);
   /* eager: scale, mask, softmax */
   mdl_build_memory (build, "softmax", (build->fused ? 1 : 3) * unit_B, (build->fused ? 1 : 3) * unit_B, 3);
   if (build->ask->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + mask_B, 1);
-  mdl_build_gemm (build, "values",
-                  (MdlWorkGemm){ .m = core.q_len, .n = core.value_dim, .k = core.kv_len, .batch = batch, .out = format }, format)
-      ->kernels = 1;
+  of_heads (build, "values", core.q_len, core.value_dim, core.kv_len);
 }
 
 static void
 scores_back (MdlBuild *build)
 {
   const MdlWorkAttention core = core_of (build);
-  const MdlFormat format = build->ask->activation;
-  const double batch = core.batch * core.heads, unit_B = batch * core.q_len * core.kv_len * build->element_B;
-  const double mask_B = batch * core.q_len * core.kv_len;
-  mdl_build_gemm (build, "values",
-                  (MdlWorkGemm){ .m = core.q_len, .n = core.kv_len, .k = core.value_dim, .batch = batch, .out = format }, format)
-      ->kernels = 1;
-  mdl_build_gemm (build, "values",
-                  (MdlWorkGemm){ .m = core.kv_len, .n = core.value_dim, .k = core.q_len, .batch = batch, .out = format }, format)
-      ->kernels = 1;
+  const double mask_B = core.batch * core.heads * core.q_len * core.kv_len, unit_B = mask_B * build->element_B;
+  of_heads (build, "values", core.q_len, core.kv_len, core.value_dim);
+  of_heads (build, "values", core.kv_len, core.value_dim, core.q_len);
   if (build->ask->dropout)
     mdl_build_memory (build, "dropout", unit_B + mask_B, unit_B, 1);
   mdl_build_memory (build, "softmax", (build->fused ? 2 : 3) * unit_B, (build->fused ? 1 : 2) * unit_B, 2);
-  mdl_build_gemm (build, "scores",
-                  (MdlWorkGemm){ .m = core.q_len, .n = core.qk_dim, .k = core.kv_len, .batch = batch, .out = format }, format)
-      ->kernels = 1;
-  mdl_build_gemm (build, "scores",
-                  (MdlWorkGemm){ .m = core.kv_len, .n = core.qk_dim, .k = core.q_len, .batch = batch, .out = format }, format)
-      ->kernels = 1;
+  of_heads (build, "scores", core.q_len, core.qk_dim, core.kv_len);
+  of_heads (build, "scores", core.kv_len, core.qk_dim, core.q_len);
 }
 
 /* ---- context parallelism ---- */

@@ -69,6 +69,13 @@ mdl_build_gemm (MdlBuild *build, const char *name, MdlWorkGemm gemm, MdlFormat f
 }
 
 MdlWork *
+mdl_build_product (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format)
+{
+  const MdlWorkGemm gemm = { .m = m, .n = n, .k = k, .batch = batch, .out = build->ask->activation };
+  return mdl_build_gemm (build, name, gemm, format);
+}
+
+MdlWork *
 mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write_B, double eager)
 {
   MdlWork *work = append (build, MDL_WORK_MEMORY, name, build->ask->activation);
@@ -188,17 +195,13 @@ static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->ask->activation;
-  mdl_build_gemm (build, linear->name,
-                  (MdlWorkGemm){ .m = rows, .n = linear->out, .k = linear->in, .batch = linear->copies, .out = activation },
-                  linear->format);
+  mdl_build_product (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format);
   if (!adapted (build, linear))
     return;
   const double rank = build->ask->lora_rank, out = rows * linear->out * linear->copies;
   drop_adapter (build, rows * linear->in * linear->copies);
-  mdl_build_gemm (build, "lora_a",
-                  (MdlWorkGemm){ .m = rows, .n = rank, .k = linear->in, .batch = linear->copies, .out = activation }, activation);
-  mdl_build_gemm (build, "lora_b",
-                  (MdlWorkGemm){ .m = rows, .n = linear->out, .k = rank, .batch = linear->copies, .out = activation }, activation);
+  mdl_build_product (build, "lora_a", rows, rank, linear->in, linear->copies, activation);
+  mdl_build_product (build, "lora_b", rows, linear->out, rank, linear->copies, activation);
   join_adapter (build, out, out);
 }
 
@@ -207,16 +210,12 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->ask->activation;
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_gemm (build, linear->name,
-                  (MdlWorkGemm){ .m = rows, .n = linear->in, .k = linear->out, .batch = linear->copies, .out = activation },
-                  linear->format);
+  mdl_build_product (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format);
   if (!adapted (build, linear))
     return;
   const double rank = build->ask->lora_rank, in = rows * linear->in * linear->copies;
-  mdl_build_gemm (build, "lora_b",
-                  (MdlWorkGemm){ .m = rows, .n = rank, .k = linear->out, .batch = linear->copies, .out = activation }, activation);
-  mdl_build_gemm (build, "lora_a",
-                  (MdlWorkGemm){ .m = rows, .n = linear->in, .k = rank, .batch = linear->copies, .out = activation }, activation);
+  mdl_build_product (build, "lora_b", rows, rank, linear->out, linear->copies, activation);
+  mdl_build_product (build, "lora_a", rows, linear->in, rank, linear->copies, activation);
   drop_adapter (build, in);
   join_adapter (build, rows * linear->out * linear->copies, in);
 }

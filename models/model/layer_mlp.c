@@ -181,9 +181,7 @@ route_back (MdlBuild *build)
   const double rows = build->rows, logits = rows * router.out, input_B = rows * router.in * build->element_B;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_memory (build, "choose_experts", 2 * logits * 4, logits * 4, 6);
-  mdl_build_gemm (build, router.name,
-                  (MdlWorkGemm){ .m = rows, .n = router.in, .k = router.out, .batch = 1, .out = build->ask->activation },
-                  router.format);
+  mdl_build_product (build, router.name, rows, router.in, router.out, 1, router.format);
   mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
   if (mdl_build_frozen (build))
     return;

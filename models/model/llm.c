@@ -112,18 +112,25 @@ mdl_llm_n_moe (const MdlLlm *llm)
 
 /* ---- tensors ---- */
 
+/* Rows that are looked up, not multiplied. */
+static void
+add_table (GArray *out, const char *name, double rows, double columns, MdlSplit split)
+{
+  g_array_append_val (out, ((MdlTensor){ .name = name, .rows = rows, .columns = columns, .copies = 1, .split = split }));
+}
+
 static void
 add_matrix (GArray *out, const char *name, double rows, double columns, MdlSplit split)
 {
-  g_array_append_val (out,
-                      ((MdlTensor){ .name = name, .rows = rows, .columns = columns, .copies = 1, .split = split, .matrix = TRUE }));
+  add_table (out, name, rows, columns, split);
+  g_array_index (out, MdlTensor, out->len - 1).matrix = TRUE;
 }
 
 /* A vector is cut as the rows of its matrix are. */
 static void
 add_vector (GArray *out, const char *name, double rows, MdlSplit split)
 {
-  g_array_append_val (out, ((MdlTensor){ .name = name, .rows = rows, .columns = 1, .copies = 1, .split = split }));
+  add_table (out, name, rows, 1, split);
 }
 
 /* A matrix and, unless `bias` is NULL, its vector, which every rank has whole where the columns are cut. */
@@ -255,16 +262,9 @@ add_layer (GArray *out, const MdlLlm *llm, gboolean moe)
 static void
 add_embedding (GArray *out, const MdlLlm *llm)
 {
-  g_array_append_val (
-      out,
-      ((MdlTensor){
-          .name = "embedding", .rows = llm->vocabulary.v, .columns = llm->hidden.v, .copies = 1, .split = MDL_SPLIT_VOCABULARY }));
+  add_table (out, "embedding", llm->vocabulary.v, llm->hidden.v, MDL_SPLIT_VOCABULARY);
   if (llm->positions.kind.v == MDL_POSITION_LEARNED)
-    g_array_append_val (out, ((MdlTensor){ .name = "positions",
-                                           .rows = llm->positions.length.v,
-                                           .columns = llm->hidden.v,
-                                           .copies = 1,
-                                           .split = MDL_SPLIT_NONE }));
+    add_table (out, "positions", llm->positions.length.v, llm->hidden.v, MDL_SPLIT_NONE);
   if (llm->embedding_norm.v)
     add_norm (out, llm);
 }

@@ -275,6 +275,14 @@ add_head (Sum *sum)
 
 /* ---- blocks ---- */
 
+static void (*const blocks[]) (Sum *sum) = {
+  [MDL_BLOCK_EMBEDDING] = add_embedding,
+  [MDL_BLOCK_ATTENTION] = add_attention,
+  [MDL_BLOCK_MLP] = add_mlp,
+  [MDL_BLOCK_MOE] = add_moe,
+  [MDL_BLOCK_HEAD] = add_head,
+};
+
 void
 mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerAsk *ask, MdlBlock block, gboolean with_gradient,
                   MdlHeld *out)
@@ -292,24 +300,7 @@ mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerAs
               .operand_B = eager ? unit_B : fmin (unit_B, mdl_format_B (ask->compute)),
               .eager = eager,
               .gradient = with_gradient && ask->lora_rank == 0 };
-  switch (block) {
-    case MDL_BLOCK_EMBEDDING:
-      add_embedding (&sum);
-      break;
-    case MDL_BLOCK_ATTENTION:
-      add_attention (&sum);
-      break;
-    case MDL_BLOCK_MLP:
-      add_mlp (&sum);
-      break;
-    case MDL_BLOCK_MOE:
-      add_moe (&sum);
-      break;
-    case MDL_BLOCK_HEAD:
-    default:
-      add_head (&sum);
-      break;
-  }
+  blocks[block](&sum);
   /* eager autograd frees nothing before the gradients of weights are done; what was computed again stays as well */
   out->late_B += eager ? out->kept_B + out->again_B : sum.product_B;
 }

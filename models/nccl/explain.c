@@ -17,14 +17,9 @@ add (Terms *terms, const char *name, double value_s, const BaseNum *from, const 
 {
   if (!(value_s > 0.0) || terms->n >= MDL_MAX_TERMS)
     return;
-  MdlTerm *term = &terms->term[terms->n++];
-  term->name = name;
-  term->value_s = value_s;
-  term->source = from != NULL ? from->source : BASE_SOURCE_N;
-  term->note = from != NULL ? from->note : NULL;
   va_list args;
   va_start (args, format);
-  g_vsnprintf (term->how, sizeof term->how, format, args);
+  mdl_term_fill (&terms->term[terms->n++], name, value_s, from, format, args);
   va_end (args);
 }
 

@@ -9,6 +9,8 @@
 #ifndef MODELS_COLL_H
 #define MODELS_COLL_H
 
+#include <stdarg.h>
+
 #include "models/library.h"
 
 G_BEGIN_DECLS
@@ -44,6 +46,9 @@ typedef struct {
   const char *note;  /* provenance of the constant; borrowed; may be NULL */
 } MdlTerm;
 #define MDL_MAX_TERMS 12
+/* Fills a term. `from`: the constant that it rests on, NULL for none; `format` NULL: without text. */
+void mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
+    G_GNUC_PRINTF (5, 0);
 
 typedef struct {
   double time_s, latency_s;
