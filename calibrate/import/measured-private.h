@@ -80,9 +80,19 @@ gboolean cal_json_member (JsonObject *in, const char *name, double *value);
 
 /* ---- CSV: no quotes, so a cell keeps no comma, quote or control character ---- */
 
-void cal_csv_text (GString *out, const char *cell, char end); /* end: ',' or '\n'; NULL: empty */
-void cal_csv_number (GString *out, double value, char end);   /* NaN: empty */
-void cal_csv_count (GString *out, guint64 value, char end);
+/* A text (NULL: empty), a number (NaN: empty), or a whole number. */
+typedef struct {
+  enum { CAL_CELL_TEXT, CAL_CELL_NUMBER, CAL_CELL_COUNT } kind;
+  const char *text;
+  double number;
+  guint64 count;
+} CalCell;
+#define CAL_TEXT(value)   ((CalCell){ .kind = CAL_CELL_TEXT, .text = (value) })
+#define CAL_NUMBER(value) ((CalCell){ .kind = CAL_CELL_NUMBER, .number = (value) })
+#define CAL_COUNT(value)  ((CalCell){ .kind = CAL_CELL_COUNT, .count = (value) })
+#define CAL_KNOWN(value)  ((value) > 0 ? CAL_COUNT (value) : CAL_TEXT (NULL)) /* 0: not known */
+
+void cal_csv_row (GString *out, const CalCell *cells, guint n);
 
 /* ---- copies between devices ---- */
 
@@ -114,6 +124,12 @@ typedef struct {
 void cal_storage_write (CalImport *import, const CalStorage *row);
 
 /* ---- nccl-tests ---- */
+
+/* What text and JSON may hold; sizes as `validate` accepts, times up to a day. */
+#define CAL_MOST_SIZE_B  ((guint64)1 << 50)
+#define CAL_MOST_TIME_US 1e11
+#define CAL_MOST_RANK    10000000
+#define CAL_MOST_EACH    1024 /* threads, GPUs of a thread */
 
 /* A run: what its header says. */
 #define CAL_NOT_SAID (-3) /* of algorithms and protocols, where -1 is NCCL's choice */

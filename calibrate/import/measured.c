@@ -222,32 +222,30 @@ cal_import_close (CalImport *import, gboolean good, const char *foreign, const c
 
 /* ---- CSV ---- */
 
-void
-cal_csv_text (GString *out, const char *cell, char end)
+static void
+append_text (GString *out, const char *text)
 {
-  if (cell != NULL) {
-    g_autofree char *valid = g_utf8_make_valid (cell, -1);
-    for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p)) {
-      gunichar c = g_utf8_get_char (p);
-      g_string_append_unichar (out, c == ',' ? ';' : c == '"' || !g_unichar_isprint (c) ? '_' : c);
-    }
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p)) {
+    gunichar c = g_utf8_get_char (p);
+    g_string_append_unichar (out, c == ',' ? ';' : c == '"' || !g_unichar_isprint (c) ? '_' : c);
   }
-  g_string_append_c (out, end);
 }
 
 void
-cal_csv_number (GString *out, double value, char end)
+cal_csv_row (GString *out, const CalCell *cells, guint n)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  if (isfinite (value))
-    g_string_append (out, g_ascii_formatd (text, sizeof text, "%.10g", value));
-  g_string_append_c (out, end);
-}
-
-void
-cal_csv_count (GString *out, guint64 value, char end)
-{
-  g_string_append_printf (out, "%" G_GUINT64_FORMAT "%c", value, end);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  for (guint i = 0; i < n; i++) {
+    const CalCell *cell = &cells[i];
+    if (cell->kind == CAL_CELL_COUNT)
+      g_string_append_printf (out, "%" G_GUINT64_FORMAT, cell->count);
+    else if (cell->kind == CAL_CELL_NUMBER && isfinite (cell->number))
+      g_string_append (out, g_ascii_formatd (number, sizeof number, "%.10g", cell->number));
+    else if (cell->kind == CAL_CELL_TEXT && cell->text != NULL)
+      append_text (out, cell->text);
+    g_string_append_c (out, i + 1 < n ? ',' : '\n');
+  }
 }
 
 /* ---- rows ---- */
@@ -255,44 +253,33 @@ cal_csv_count (GString *out, guint64 value, char end)
 void
 cal_copy_write (CalImport *import, const CalCopy *copy)
 {
-  GString *out = import->csv;
   guint64 copy_B = import->told->copy_B;
+  double bytes = (double)copy_B * copy->copies, rate_s = bytes > 0 ? bytes / (copy->value * 1e9) : (double)NAN;
+  const CalCell cells[] = { CAL_TEXT (copy->kind),
+                            CAL_NUMBER (copy->src),
+                            CAL_NUMBER (copy->dst),
+                            copy->latency ? CAL_TEXT (NULL) : CAL_KNOWN (copy_B),
+                            CAL_NUMBER (copy->latency ? copy->value : rate_s),
+                            CAL_NUMBER (copy->latency ? (double)NAN : copy->value) };
+  cal_csv_row (import->csv, cells, G_N_ELEMENTS (cells));
   import->n_rows++;
-  double bytes = (double)copy_B * copy->copies;
-  cal_csv_text (out, copy->kind, ',');
-  g_string_append_printf (out, "%d,%d,", copy->src, copy->dst);
-  if (copy_B > 0 && !copy->latency)
-    cal_csv_count (out, copy_B, ',');
-  else
-    cal_csv_text (out, NULL, ',');
-  cal_csv_number (out, copy->latency ? copy->value : bytes > 0 ? bytes / (copy->value * 1e9) : (double)NAN, ',');
-  cal_csv_number (out, copy->latency ? (double)NAN : copy->value, '\n');
-}
-
-static void
-append_known (GString *out, guint64 value)
-{
-  if (value > 0)
-    cal_csv_count (out, value, ',');
-  else
-    cal_csv_text (out, NULL, ',');
 }
 
 void
 cal_storage_write (CalImport *import, const CalStorage *row)
 {
-  GString *out = import->csv;
+  const CalCell cells[] = { CAL_TEXT (row->tool),
+                            CAL_TEXT (row->job),
+                            CAL_TEXT (row->op),
+                            CAL_TEXT (row->path),
+                            CAL_KNOWN (row->block_B),
+                            CAL_KNOWN (row->threads),
+                            CAL_KNOWN (row->depth),
+                            CAL_NUMBER (row->rate_Bps),
+                            CAL_NUMBER (row->iops),
+                            CAL_NUMBER (row->latency_mean_s),
+                            CAL_NUMBER (row->latency_p99_s),
+                            CAL_NUMBER (row->runtime_s) };
+  cal_csv_row (import->csv, cells, G_N_ELEMENTS (cells));
   import->n_rows++;
-  cal_csv_text (out, row->tool, ',');
-  cal_csv_text (out, row->job, ',');
-  cal_csv_text (out, row->op, ',');
-  cal_csv_text (out, row->path, ',');
-  append_known (out, row->block_B);
-  append_known (out, row->threads);
-  append_known (out, row->depth);
-  cal_csv_number (out, row->rate_Bps, ',');
-  cal_csv_number (out, row->iops, ',');
-  cal_csv_number (out, row->latency_mean_s, ',');
-  cal_csv_number (out, row->latency_p99_s, ',');
-  cal_csv_number (out, row->runtime_s, '\n');
 }

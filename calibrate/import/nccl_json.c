@@ -12,10 +12,6 @@
 #include "import/measured-private.h"
 
 #define LAYOUT_VERSION 3
-#define MAX_SIZE_B     0x1p50
-#define MAX_TIME_US    1e11
-#define MAX_RANK       10000000
-#define MAX_EACH       1024
 
 typedef struct {
   const CalText *text;
@@ -49,8 +45,8 @@ read_devices (const Reader *reader, JsonObject *config, CalRun *run, GError **er
     CalRank rank = { .rank = G_MAXUINT32 };
     if (device == NULL || host == NULL)
       return cal_fail (reader->text, CAL_AT (path), error, "an object with rank, group and hostname is accepted");
-    if (!read_count (reader, device, "rank", path, MAX_RANK, &rank.rank, error) ||
-        !read_count (reader, device, "group", path, MAX_RANK, &rank.group, error))
+    if (!read_count (reader, device, "rank", path, CAL_MOST_RANK, &rank.rank, error) ||
+        !read_count (reader, device, "group", path, CAL_MOST_RANK, &rank.group, error))
       return FALSE;
     if (rank.rank == G_MAXUINT32)
       return cal_fail (reader->text, CAL_AT (path), error, "no rank");
@@ -88,8 +84,8 @@ read_run (const Reader *reader, JsonObject *root, CalRun *run, GError **error)
   guint32 version = LAYOUT_VERSION, nccl = 0, graphs = 0;
   if (!read_count (reader, root, "version", "version", G_MAXUINT32, &version, error) ||
       !read_count (reader, root, "nccl_version", "nccl_version", G_MAXUINT32, &nccl, error) ||
-      !read_count (reader, config, "nthreads", "config.nthreads", MAX_EACH, &run->threads, error) ||
-      !read_count (reader, config, "ngpus", "config.ngpus", MAX_EACH, &run->gpus_per_thread, error) ||
+      !read_count (reader, config, "nthreads", "config.nthreads", CAL_MOST_EACH, &run->threads, error) ||
+      !read_count (reader, config, "ngpus", "config.ngpus", CAL_MOST_EACH, &run->gpus_per_thread, error) ||
       !read_count (reader, config, "graph", "config.graph", G_MAXUINT32, &graphs, error) ||
       !read_devices (reader, config, run, error))
     return FALSE;
@@ -139,8 +135,8 @@ read_half (const Reader *reader, JsonObject *result, const char *of, const char 
       !read_number (reader, half, path, "alg_bw", &row->algbw_GBps, error) ||
       !read_number (reader, half, path, "bus_bw", &row->busbw_GBps, error))
     return FALSE;
-  if (isfinite (row->time_us) && row->time_us > MAX_TIME_US)
-    return cal_fail (reader->text, CAL_AT (path), error, "time %g us; up to %g is accepted", row->time_us, MAX_TIME_US);
+  if (isfinite (row->time_us) && row->time_us > CAL_MOST_TIME_US)
+    return cal_fail (reader->text, CAL_AT (path), error, "time %g us; up to %g is accepted", row->time_us, CAL_MOST_TIME_US);
   row->time_half = row->algbw_half = row->busbw_half = json_half;
   row->wrong = -1;
   if (json_object_has_member (half, "nwrong") && !json_object_get_null_member (half, "nwrong")) {
@@ -165,7 +161,7 @@ read_result (const Reader *reader, JsonArray *results, guint i, CalRun *run, GEr
   const char *type = base_json_text (result, "type");
   if (result == NULL || !cal_json_member (result, "size", &size) || type == NULL)
     return cal_fail (reader->text, CAL_AT (path), error, "an object with size, type, out_of_place and in_place is accepted");
-  if (!(size >= 0 && size <= MAX_SIZE_B) || size != floor (size))
+  if (!(size >= 0 && size <= (double)CAL_MOST_SIZE_B) || size != floor (size))
     return cal_fail (reader->text, CAL_AT (path), error, "size %g: a whole number up to 2^50 is accepted", size);
   row.size_B = (guint64)size;
   if (!cal_rows_resolve (reader->rows, run, CAL_AT (path), error))

@@ -33,6 +33,9 @@ typedef struct {
   const char *nccl, *title; /* in the string chunk, or NULL */
 } Out;
 
+/* In the order in which they are said. */
+enum { OTHER, TYPE, NO_TIME, WRONG, RATE, FACTOR, REPEAT, EMPTY, CUT, N_NOTES };
+
 struct CalRows {
   const CalText *text;
   const CalTold *told;
@@ -41,7 +44,7 @@ struct CalRows {
   GStringChunk *chunk;
   gboolean titled;
   guint n_zero; /* rows of size 0 */
-  CalNote no_time, wrong, type, rate, factor, repeat, other, empty, cut;
+  CalNote note[N_NOTES];
 };
 
 CalRows *
@@ -61,10 +64,8 @@ cal_rows_free (CalRows *rows)
 {
   if (rows == NULL)
     return;
-  CalNote *notes[] = { &rows->no_time, &rows->wrong, &rows->type,  &rows->rate, &rows->factor,
-                       &rows->repeat,  &rows->other, &rows->empty, &rows->cut };
-  for (guint i = 0; i < G_N_ELEMENTS (notes); i++)
-    cal_note_clear (notes[i]);
+  for (guint i = 0; i < N_NOTES; i++)
+    cal_note_clear (&rows->note[i]);
   g_array_unref (rows->out);
   g_hash_table_unref (rows->seen);
   g_string_chunk_free (rows->chunk);
@@ -297,7 +298,7 @@ cal_rows_dtype (CalRows *rows, CalPlace place, const char *type, int *dtype)
     return TRUE;
   }
   g_autofree char *shown = cal_shown (type);
-  cal_note (&rows->type, rows->text, place, "type '%s' is none of forerun's: left out", shown);
+  cal_note (&rows->note[TYPE], rows->text, place, "type '%s' is none of forerun's: left out", shown);
   return FALSE;
 }
 
@@ -319,11 +320,11 @@ check_rates (CalRows *rows, const CalRun *run, CalPlace place, const CalRow *row
   if (!isfinite (row->algbw_GBps) || !isfinite (row->busbw_GBps))
     return;
   if (!agree (row->algbw_GBps, row->algbw_half, algbw, rel))
-    cal_note (&rows->rate, rows->text, place,
+    cal_note (&rows->note[RATE], rows->text, place,
               "%" G_GUINT64_FORMAT " B in %g us are %.4g GB/s, but algbw is %g: size or time is wrong", row->size_B, row->time_us,
               algbw, row->algbw_GBps);
   else if (!agree (row->busbw_GBps, row->busbw_half, busbw, rel))
-    cal_note (&rows->factor, rows->text, place,
+    cal_note (&rows->note[FACTOR], rows->text, place,
               "busbw is %g, but %s over %u ranks makes %.4g of algbw %g: is the operation or the number of ranks another?",
               row->busbw_GBps, base_name (mdl_op_names, run->op), ranks, busbw, row->algbw_GBps);
 }
@@ -343,7 +344,7 @@ note_repeat (CalRows *rows, CalPlace place, const Out *out)
                                out->gpus, out->algo, out->proto, out->launch, out->row.size_B, out->row.in_place,
                                out->nccl != NULL ? out->nccl : "", out->title != NULL ? out->title : "");
   if (!g_hash_table_add (rows->seen, key))
-    cal_note (&rows->repeat, rows->text, place, "measures what an earlier row does: kept");
+    cal_note (&rows->note[REPEAT], rows->text, place, "measures what an earlier row does: kept");
 }
 
 void
@@ -353,7 +354,7 @@ cal_rows_add (CalRows *rows, CalRun *run, CalPlace place, const CalRow *row)
   run->n_left++; /* until it is known to stay */
   if (run->op == OP_OTHER) {
     g_autofree char *shown = cal_shown (run->program != NULL ? run->program : "");
-    cal_note (&rows->other, rows->text, place, "operation '%s' is none of forerun's: left out", shown);
+    cal_note (&rows->note[OTHER], rows->text, place, "operation '%s' is none of forerun's: left out", shown);
     return;
   }
   if (row->size_B == 0) {
@@ -361,12 +362,12 @@ cal_rows_add (CalRows *rows, CalRun *run, CalPlace place, const CalRow *row)
     return;
   }
   if (!(row->time_us > 0) || !isfinite (row->time_us)) {
-    cal_note (&rows->no_time, rows->text, place, "time %g us %s of %" G_GUINT64_FORMAT " B is no time: left out", row->time_us,
-              side, row->size_B);
+    cal_note (&rows->note[NO_TIME], rows->text, place, "time %g us %s of %" G_GUINT64_FORMAT " B is no time: left out",
+              row->time_us, side, row->size_B);
     return;
   }
   if (row->wrong > 0) {
-    cal_note (&rows->wrong, rows->text, place, "%" G_GINT64_FORMAT " wrong elements %s of %" G_GUINT64_FORMAT " B: left out",
+    cal_note (&rows->note[WRONG], rows->text, place, "%" G_GINT64_FORMAT " wrong elements %s of %" G_GUINT64_FORMAT " B: left out",
               row->wrong, side, row->size_B);
     return;
   }
@@ -394,45 +395,46 @@ cal_rows_run_end (CalRows *rows, CalRun *run)
   if (run->seen == 0)
     return;
   if (run->n_rows == 0 && run->n_left == 0)
-    cal_note (&rows->empty, rows->text, CAL_LINE (run->start), "the run that begins here has no row");
+    cal_note (&rows->note[EMPTY], rows->text, CAL_LINE (run->start), "the run that begins here has no row");
   else if ((run->seen & CAL_RUN_CONFIG) && !(run->seen & CAL_RUN_FOOT))
-    cal_note (&rows->cut, rows->text, CAL_LINE (run->start),
+    cal_note (&rows->note[CUT], rows->text, CAL_LINE (run->start),
               "the run that begins here ends without its summary ('# Out of bounds values'): was it cut short?");
 }
 
 /* ---- CSV ---- */
 
+/* What was not said stays empty, so that a section of systems.yaml may say it: validate takes a word for what was asked. */
+static CalCell
+said (const BaseName *names, int code, int nothing)
+{
+  return CAL_TEXT (code != nothing ? base_name (names, code) : NULL);
+}
+
 static void
 write_row (GString *csv, const CalRows *rows, const Out *out)
 {
-  cal_csv_text (csv, base_name (mdl_op_names, out->op), ',');
-  cal_csv_text (csv, base_name (mdl_dtype_names, out->row.dtype), ',');
-  cal_csv_count (csv, out->nodes, ',');
-  cal_csv_count (csv, out->gpus, ',');
-  /* empty, so that a section of systems.yaml may say it: validate takes a word for what was asked */
-  cal_csv_text (csv, out->algo != CAL_NOT_SAID ? base_name (mdl_algo_names, out->algo) : NULL, ',');
-  cal_csv_text (csv, out->proto != CAL_NOT_SAID ? base_name (mdl_proto_names, out->proto) : NULL, ',');
-  cal_csv_text (csv, out->launch >= 0 ? base_name (mdl_launch_names, out->launch) : NULL, ',');
-  cal_csv_count (csv, out->row.size_B, ',');
-  cal_csv_number (csv, out->row.time_us, ',');
-  cal_csv_count (csv, out->row.in_place ? 1 : 0, ',');
-  cal_csv_number (csv, out->row.busbw_GBps, ',');
-  cal_csv_text (csv, out->nccl, ',');
-  if (out->row.wrong >= 0)
-    cal_csv_count (csv, (guint64)out->row.wrong, rows->titled ? ',' : '\n');
-  else
-    cal_csv_text (csv, NULL, rows->titled ? ',' : '\n');
-  if (rows->titled)
-    cal_csv_text (csv, out->title, '\n');
+  const CalCell cells[] = { CAL_TEXT (base_name (mdl_op_names, out->op)),
+                            CAL_TEXT (base_name (mdl_dtype_names, out->row.dtype)),
+                            CAL_COUNT (out->nodes),
+                            CAL_COUNT (out->gpus),
+                            said (mdl_algo_names, out->algo, CAL_NOT_SAID),
+                            said (mdl_proto_names, out->proto, CAL_NOT_SAID),
+                            said (mdl_launch_names, out->launch, -1),
+                            CAL_COUNT (out->row.size_B),
+                            CAL_NUMBER (out->row.time_us),
+                            CAL_COUNT (out->row.in_place ? 1 : 0),
+                            CAL_NUMBER (out->row.busbw_GBps),
+                            CAL_TEXT (out->nccl),
+                            out->row.wrong >= 0 ? CAL_COUNT ((guint64)out->row.wrong) : CAL_TEXT (NULL),
+                            CAL_TEXT (out->title) };
+  cal_csv_row (csv, cells, rows->titled ? G_N_ELEMENTS (cells) : G_N_ELEMENTS (cells) - 1);
 }
 
 char *
 cal_rows_finish (CalRows *rows, GError **error)
 {
-  CalNote *notes[] = { &rows->other,  &rows->type,   &rows->no_time, &rows->wrong, &rows->rate,
-                       &rows->factor, &rows->repeat, &rows->empty,   &rows->cut };
-  for (guint i = 0; i < G_N_ELEMENTS (notes); i++)
-    cal_note_end (notes[i], rows->text);
+  for (guint i = 0; i < N_NOTES; i++)
+    cal_note_end (&rows->note[i], rows->text);
   if (rows->n_zero > 0)
     cal_rows_warn (rows, (CalPlace){ 0 }, "%u rows of size 0, in which nothing was sent, are left out", rows->n_zero);
   if (rows->out->len == 0) {

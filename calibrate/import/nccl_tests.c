@@ -15,11 +15,6 @@
 
 #include "import/measured-private.h"
 
-#define MAX_SIZE_B  ((guint64)1 << 50) /* as `validate` accepts */
-#define MAX_TIME_US 1e11               /* a day */
-#define MAX_RANK    10000000
-#define MAX_EACH    1024 /* threads, GPUs of a thread */
-
 /* Columns, as a header line has them. */
 enum { PLACE_TIME, PLACE_ALGBW, PLACE_BUSBW, PLACE_WRONG, PLACE_LEAST };
 typedef struct {
@@ -85,9 +80,9 @@ read_config (Reader *reader, char **words, guint n, GError **error)
 {
   guint64 threads, gpus, graphs = 0;
   begin (reader, CAL_RUN_CONFIG);
-  if (!number_after (words, n, "nThread", MAX_EACH, &threads) || !number_after (words, n, "nGpus", MAX_EACH, &gpus) ||
+  if (!number_after (words, n, "nThread", CAL_MOST_EACH, &threads) || !number_after (words, n, "nGpus", CAL_MOST_EACH, &gpus) ||
       threads == 0 || gpus == 0)
-    return cal_fail (reader->text, here (reader), error, "'# nThread N nGpus N …' without its numbers, 1 to %u", MAX_EACH);
+    return cal_fail (reader->text, here (reader), error, "'# nThread N nGpus N …' without its numbers, 1 to %u", CAL_MOST_EACH);
   number_after (words, n, "graph:", G_MAXUINT32, &graphs);
   reader->run.threads = (guint32)threads;
   reader->run.gpus_per_thread = (guint32)gpus;
@@ -103,11 +98,11 @@ read_rank (Reader *reader, char **words, guint n, GError **error)
   reader->known = TRUE;
   while (on < n && strcmp (words[on], "on") != 0)
     on++;
-  if (!number_after (words, n, "Rank", MAX_RANK, &rank) || on + 2 >= n || strcmp (words[on + 2], "device") != 0)
+  if (!number_after (words, n, "Rank", CAL_MOST_RANK, &rank) || on + 2 >= n || strcmp (words[on + 2], "device") != 0)
     return cal_fail (reader->text, here (reader), error,
                      "a line of ranks that is cut off or mixed with another; "
                      "'#  Rank N … on HOST device N [BUS] NAME' is accepted");
-  number_after (words, on, "Group", MAX_RANK, &group);
+  number_after (words, on, "Group", CAL_MOST_RANK, &group);
   CalRank entry = { (guint32)rank, (guint32)group, g_strdup (words[on + 1]), reader->line };
   g_array_append_val (reader->run.ranks, entry);
   return TRUE;
@@ -256,9 +251,9 @@ read_half (const Reader *reader, const char *line, char **words, CalRow *row, GE
       return cal_fail (reader->text, at_word (reader, line, words[i]), error,
                        "%s '%s' is no number: a row cut off, or broken by other output", names[i], shown);
     }
-  if (isfinite (row->time_us) && row->time_us > MAX_TIME_US)
+  if (isfinite (row->time_us) && row->time_us > CAL_MOST_TIME_US)
     return cal_fail (reader->text, at_word (reader, line, words[PLACE_TIME]), error, "time %g us; up to %g is accepted",
-                     row->time_us, MAX_TIME_US);
+                     row->time_us, CAL_MOST_TIME_US);
   row->wrong = -1;
   const char *last = words[PLACE_WRONG];
   if (strcmp (last, "N/A") == 0)
@@ -287,7 +282,7 @@ read_row (Reader *reader, const char *line, char **words, guint n, GError **erro
                      foreign, n, layout->n);
   CalRow row = { 0 };
   guint64 count;
-  if (!cal_whole (words[0], MAX_SIZE_B, &row.size_B) || !cal_whole (words[1], MAX_SIZE_B, &count))
+  if (!cal_whole (words[0], CAL_MOST_SIZE_B, &row.size_B) || !cal_whole (words[1], CAL_MOST_SIZE_B, &count))
     return cal_fail (reader->text, here (reader), error, "size and count are whole numbers up to 2^50");
   if (!cal_rows_resolve (reader->rows, &reader->run, here (reader), error))
     return FALSE;

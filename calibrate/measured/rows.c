@@ -8,15 +8,14 @@
 
 /* What tools copy where a file does not say (docs/measurements.md): nvbandwidth from 0.7 on, p2pBandwidthLatencyTest. */
 static const double NVBANDWIDTH_B = 512.0 * 1024 * 1024, P2P_TEST_B = 160e6;
-#define MOST_CELLS 16u
 static const double MOST_B = 0x1p50, MOST_S = 1e5, MOST_BPS = 1e18;
 
 typedef struct {
   const CalText *text;
   CalRowsKind kind;
   unsigned line;
-  guint n_cells; /* of the header; 0: not read yet */
-  char *cell[MOST_CELLS];
+  guint n_cells;     /* of the header; 0: not read yet */
+  char **cell;       /* of the line */
   JsonArray *points; /* owned until the end */
   CalNote left, taken;
 } Reader;
@@ -209,22 +208,6 @@ read_storage (Reader *r, GError **error)
 
 /* ---- files ---- */
 
-/* Cuts a line into its cells. */
-static guint
-cut (Reader *r, char *line)
-{
-  guint n = 0;
-  for (char *at = line; at != NULL; n++) {
-    char *comma = strchr (at, ',');
-    if (comma != NULL)
-      *comma = '\0';
-    if (n < MOST_CELLS)
-      r->cell[n] = at;
-    at = comma != NULL ? comma + 1 : NULL;
-  }
-  return n;
-}
-
 static gboolean
 read_line (void *user, char *line, unsigned number, GError **error)
 {
@@ -232,7 +215,9 @@ read_line (void *user, char *line, unsigned number, GError **error)
   r->line = number;
   if (*line == '\0' || *line == '#')
     return TRUE;
-  guint n = cut (r, line);
+  g_auto (GStrv) cells = g_strsplit (line, ",", -1);
+  guint n = g_strv_length (cells);
+  r->cell = cells;
   if (r->n_cells == 0) {
     r->n_cells = n; /* the header */
     return TRUE;
