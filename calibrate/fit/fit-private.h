@@ -5,8 +5,6 @@
 #include "calibrate/fit.h"
 #include "models/links.h"
 
-G_BEGIN_DECLS
-
 /* A point, and what prices it. */
 typedef struct {
   CalGroup *group;
@@ -37,7 +35,5 @@ void cal_fit_compare_choices (const CalFitWork *work);
 
 /* FALSE and *error, without a place. */
 gboolean cal_fit_fail (GError **error, CalFitError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "calibrate/links.h"
 #include "storage/copies.h"
 
-G_BEGIN_DECLS
-
 typedef struct CalRoutes CalRoutes;
 
 /* `clu` is borrowed and changed: its links and host memory are as they are tried. `links`: what is fitted over; figures that it
@@ -17,7 +15,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalRoutes, cal_routes_free)
 
 /* For CalNode: seconds; NAN where the node has no such GPUs or no way between them. `user`: a CalRoutes. */
 double cal_routes_s (void *user, const MdlLinks *links, const CalLinkCase *what);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "calibrate/collectives.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   CalStage stage;
   unsigned ops, algos, protos, launches; /* bits */
@@ -30,7 +28,5 @@ gboolean cal_minimise (const CalCost *cost, double *x, GError **error);
 /* Standard errors of n variables: sqrt of the diagonal of s^2 (J' W J)^-1; J is m x n by rows, w of m weights. INFINITY for
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
-
-G_END_DECLS
 
 #endif

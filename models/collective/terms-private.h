@@ -5,8 +5,6 @@
 #include "models/coll.h"
 #include "models/library-spec.h"
 
-G_BEGIN_DECLS
-
 #define MDL_COLL_EXTERN_(code, name, letter, help) extern const MdlColl mdl_coll_##name;
 MDL_ALGO_ROWS (MDL_COLL_EXTERN_)
 
@@ -76,7 +74,5 @@ double mdl_plain_bound_Bps (const MdlCollQuestion *question, double share);
 
 /* ceil (log2 (n)); 0 for n <= 1. */
 unsigned mdl_log2_ceil (unsigned n);
-
-G_END_DECLS
 
 #endif

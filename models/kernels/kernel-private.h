@@ -4,8 +4,6 @@
 
 #include "models/kernel-spec.h"
 
-G_BEGIN_DECLS
-
 /* Two things under way at once, the slower all but hides the other: (a^4 + b^4)^(1/4). Grows with both, never below either. */
 double mdl_kernel_beside (double a_s, double b_s);
 
@@ -28,7 +26,5 @@ double mdl_kernel_sm_flop_per_s (const MdlGpu *gpu);
 /* What `flop` in `time_s` at full clock take once power is limited; adds the difference as a term, where `cost` is not NULL. */
 double mdl_kernel_power_s (const MdlKernels *kernels, const MdlGpu *gpu, MdlPrecision dtype, double flop, double time_s,
                            gboolean sustained, MdlKernelCost *cost);
-
-G_END_DECLS
 
 #endif

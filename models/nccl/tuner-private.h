@@ -4,8 +4,6 @@
 
 #include "models/tuner.h"
 
-G_BEGIN_DECLS
-
 #define MDL_TUNER_HOW 160 /* as MdlTerm's `how` */
 
 /* Steps and what each costs: latency = base + n_intra x intra + n_inter x inter + n_extra x extra. */
@@ -35,7 +33,5 @@ typedef struct {
   double penalty; /* on the whole time */
 } MdlTunerFactors;
 MdlTunerFactors mdl_tuner_factors (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlAlgo algo, MdlProto proto);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "calibrate/section.h"
 #include "models/library-spec.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   MdlOp op;
   MdlAlgo algo; /* as it ran: never AUTO */
@@ -47,7 +45,5 @@ const char *cal_fit_stage_name (const CalFitPoint *point);
 /* Fits over `library` (its values are the defaults and the start); `points` (CalFitPoint) of use CAL_USE_FIT count. The model's
  * constants stand at the result afterwards. Returned: full; NULL and *error where no point tells any stage. */
 CalFit *cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "calibrate/collectives.h"
 #include "calibrate/predict.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *topology;    /* the node that was measured, on which sections are predicted; NULL: they are not fitted */
   const char *folder;      /* that paths of topologies are read from */
@@ -83,7 +81,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFitResult, cal_fit_result_free)
 
 /* The calibration as YAML: what was fitted, with intervals and counts. Returned: full, g_free. */
 char *cal_fit_write (const CalFitResult *result, const CalData *data, const char *name);
-
-G_END_DECLS
 
 #endif

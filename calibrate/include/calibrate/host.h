@@ -6,8 +6,6 @@
 #include "base/lookup.h"
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   void *user; /* first argument of all functions */
   const BaseLookup *lookup;
@@ -24,7 +22,5 @@ typedef struct {
 
 /* Passes the warnings of `diag` on. */
 void cal_host_warn (const CalHost *host, const BaseDiag *diag);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "base/diag.h"
 #include "models/op.h"
 
-G_BEGIN_DECLS
-
 /* A file that is imported. */
 typedef struct {
   const char *path; /* as messages name it */
@@ -33,7 +31,5 @@ char *cal_import_nccl_log (const CalText *text, const char *name, const char *ov
 
 /* The same of the XML that NCCL_GRAPH_DUMP_FILE names. It tells neither the version, nor the nodes, nor the channels in use. */
 char *cal_import_nccl_graph (const CalText *text, const char *name, const char *over, GError **error);
-
-G_END_DECLS
 
 #endif

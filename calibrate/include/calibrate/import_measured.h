@@ -6,8 +6,6 @@
 
 #include "calibrate/import.h"
 
-G_BEGIN_DECLS
-
 /* What the caller says of a file, most of it of nccl-tests'; -1, 0 and NULL: the file says it, or nobody does. */
 typedef struct {
   int op, algo, proto, launch;  /* MdlOp, MdlAlgo, MdlProto, MdlLaunch */
@@ -38,7 +36,5 @@ char *cal_import_p2p_test (const CalText *text, const CalTold *told, GError **er
 /* fio's JSON (--output-format=json); lines of gdsio. Neither needs to be told anything. */
 char *cal_import_fio (const CalText *text, const CalTold *told, GError **error);
 char *cal_import_gdsio (const CalText *text, const CalTold *told, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "calibrate/section.h"
 #include "models/links.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   CAL_LINK_ONE,   /* one copy: GPU first to GPU second */
   CAL_LINK_BOTH,  /* and one back at the same time */
@@ -26,7 +24,5 @@ typedef struct CalLinkCase {
   gboolean queued; /* behind others of its kind */
   double own_s;    /* LOAD from a GPU: one from its own memory */
 } CalLinkCase;
-
-G_END_DECLS
 
 #endif

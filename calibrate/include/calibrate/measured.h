@@ -9,8 +9,6 @@
 #include "calibrate/probe_file.h"
 #include "models/library.h"
 
-G_BEGIN_DECLS
-
 enum { CAL_LIBRARY_NCCL, CAL_LIBRARY_PLAIN };
 
 typedef struct {
@@ -118,7 +116,5 @@ gboolean cal_data_add_probe (const CalHost *host, const CalProbe *file, const Ca
 /* Appends the points of a text of `n_B` bytes and a NUL: CSV, or nccl-tests' output where `table` says so. */
 gboolean cal_data_add_text (const char *path, const char *text, gsize n_B, gboolean table, const CalMeasuredFile *file,
                             CalData *data, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "collective/comm.h"
 #include "constants/calibration.h"
 
-G_BEGIN_DECLS
-
 /* Keeps the constants that predictions were made with. */
 typedef struct CalPredictor CalPredictor;
 
@@ -53,7 +51,5 @@ gboolean cal_predict (CalPredictor *predictor, const CalPredict *how, const CalD
 /* Prices a point of the group; group->coll is the answer. *possible FALSE: what was measured cannot run here, and why (full,
  * g_free). FALSE and *error on failure. */
 gboolean cal_group_price (CalGroup *group, const CalMeasured *point, gboolean *possible, char **why, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef struct CalProbe CalProbe;
 
 /* The text of a file, or what gzip made of it where `path` ends in .gz. NULL and *error (BASE_ERROR_INPUT, with the place) where it
@@ -36,7 +34,5 @@ gboolean cal_probe_count (const CalProbe *probe, guint i, const char *key, doubl
 
 /* FALSE and *error: "PATH: points[i].WHAT", "PATH: WHAT" with G_MAXUINT for i. */
 gboolean cal_probe_fail (const CalProbe *probe, guint i, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
-
-G_END_DECLS
 
 #endif

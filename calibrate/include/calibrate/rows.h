@@ -6,8 +6,6 @@
 #include "calibrate/import_measured.h"
 #include "calibrate/probe_file.h"
 
-G_BEGIN_DECLS
-
 typedef enum { CAL_ROWS_NONE, CAL_ROWS_COPIES, CAL_ROWS_STORAGE } CalRowsKind;
 
 /* By the header line. */
@@ -16,7 +14,5 @@ CalRowsKind cal_rows_kind (const CalText *text);
 /* Such a CSV as points `link` or `storage`, each once for each row: repeats stay. Rows that no model tells of are counted in the
  * warnings. Returned: full; NULL and *error (with file and line) on anything that such a file has not. */
 CalProbe *cal_rows_probe (const CalText *text, GError **error);
-
-G_END_DECLS
 
 #endif

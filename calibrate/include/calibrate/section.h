@@ -9,8 +9,6 @@
 #include "constants/section.h"
 #include "models/gpu.h"
 
-G_BEGIN_DECLS
-
 /* What predictions know of the node. What a copy takes over its links is asked of who knows its routes: s; NAN: no such way. */
 struct MdlLinks;
 struct CalLinkCase;
@@ -93,7 +91,5 @@ void cal_section_hold_every_second (GArray *points, guint first,
 
 /* Appends the section as it stands in a calibration file. */
 void cal_section_write (const CalSectionFit *fit, GString *out);
-
-G_END_DECLS
 
 #endif

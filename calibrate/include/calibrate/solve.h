@@ -12,8 +12,6 @@
 #include "base/schema.h"
 #include "base/units.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   CAL_USE_FIT,         /* fitted */
   CAL_USE_HELD_SIZE,   /* held out: every second size */
@@ -105,7 +103,5 @@ typedef struct {
 
 /* Solves a stage by its points and appends what came of it to *fit. TRUE too where there is no point. */
 gboolean cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem *problem, CalFit *fit, GError **error);
-
-G_END_DECLS
 
 #endif

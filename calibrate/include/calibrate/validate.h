@@ -7,8 +7,6 @@
 
 #include "calibrate/predict.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *system; /* borrowed */
   guint order;        /* of the system among the rows */
@@ -54,7 +52,5 @@ typedef struct {
 gboolean cal_validate (const CalHost *host, const CalPredict *how, const CalData *data, CalValidation *out, GError **error);
 void cal_validation_clear (CalValidation *validation);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CalValidation, cal_validation_clear)
-
-G_END_DECLS
 
 #endif

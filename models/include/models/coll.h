@@ -13,8 +13,6 @@
 
 #include "models/library.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   MdlOp op;
   double size_B;                           /* nccl-tests' bytes */
@@ -105,7 +103,5 @@ void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto pro
 /* What NVLS reaches of the links behind an NVSwitch that reduces, by compute capability; 1 for the plain library. In a node alone
  * it is the answer's wire factor; over several nodes only the links inside the nodes suffer it, so that the traffic has it. */
 double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "base/leaf.h"
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 /* ---- rates: a file of calibrate/defaults/failures, or written in a scenario ---- */
 
 /* What there are many of. A switch is one for as many nodes as it takes down. */
@@ -99,7 +97,5 @@ double mdl_weibull_scale (double mean, double shape);
 
 /* The 95 % band of a count whose mean is known (Poisson): the smallest numbers that 2.5 % and 97.5 % of counts do not exceed. */
 void mdl_poisson_band (double mean, double *lo, double *hi);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "models/gpu.h"
 #include "models/op.h"
 
-G_BEGIN_DECLS
-
 /* Narrowest first. */
 typedef enum {
   MDL_FORMAT_FP4, MDL_FORMAT_FP8, MDL_FORMAT_FP16, MDL_FORMAT_BF16, MDL_FORMAT_TF32, MDL_FORMAT_FP32, MDL_FORMAT_N,
@@ -21,7 +19,5 @@ double mdl_format_B (MdlFormat format);
 MdlPrecision mdl_format_precision (MdlFormat format);
 /* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */
 MdlDtype mdl_format_dtype (MdlFormat format);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/leaf.h"
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 /* Number formats of arithmetic. */
 typedef enum {
   MDL_PRECISION_FP64, MDL_PRECISION_FP32, MDL_PRECISION_TF32, MDL_PRECISION_FP16, MDL_PRECISION_BF16, MDL_PRECISION_FP8,
@@ -28,7 +26,5 @@ typedef struct {
   double power_W;
   BaseSource source;                            /* weakest of the above */
 } MdlGpu;
-
-G_END_DECLS
 
 #endif

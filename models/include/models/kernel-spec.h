@@ -6,8 +6,6 @@
 #include "base/leaf.h"
 #include "models/kernel.h"
 
-G_BEGIN_DECLS
-
 /* What a GPU does when its units would draw more than its power limit. */
 typedef struct {
   BaseHead head;
@@ -87,7 +85,5 @@ struct MdlKernels {
   MdlMemoryKernelSpec memory;
   MdlLaunchSpec launch;
 };
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "models/coll.h"
 #include "models/gpu.h"
 
-G_BEGIN_DECLS
-
 typedef struct MdlKernels MdlKernels; /* models/kernel-spec.h */
 
 #define MDL_KERNEL_TERMS 8
@@ -109,7 +107,5 @@ typedef enum {
 extern const BaseName mdl_launch_kind_names[];
 
 double mdl_launch_cost_s (const MdlKernels *kernels, MdlLaunchKind kind);
-
-G_END_DECLS
 
 #endif

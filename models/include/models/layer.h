@@ -6,8 +6,6 @@
 #include "models/format.h"
 #include "models/llm.h"
 
-G_BEGIN_DECLS
-
 typedef enum { MDL_FRAMEWORK_EAGER, MDL_FRAMEWORK_FUSED, MDL_FRAMEWORK_GRAPHS } MdlFramework; /* graphs: fused, launched as one */
 typedef enum { MDL_CP_RING, MDL_CP_ALL_GATHER, MDL_CP_ULYSSES } MdlCpKind;
 /* How a rank's experts are computed, once their tokens are there. */
@@ -151,7 +149,5 @@ typedef struct {
 
 /* AdamW. Appends to `out`, a GArray of MdlWork. */
 void mdl_optimizer_works (const MdlOptimizerAsk *ask, GArray *out);
-
-G_END_DECLS
 
 #endif

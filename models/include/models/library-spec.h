@@ -11,8 +11,6 @@
 #include "models/library.h"
 #include "models/transfer.h"
 
-G_BEGIN_DECLS
-
 /* One number a protocol. */
 typedef struct {
   BaseHead head;
@@ -306,7 +304,5 @@ struct MdlLibrary {
   BaseNum outside;            /* factor on the band outside `range` */
   MdlRange range;
 };
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "base/lookup.h"
 #include "models/op.h"
 
-G_BEGIN_DECLS
-
 /* How operations reach the GPU. */
 typedef enum {
   MDL_LAUNCH_GRAPH,      /* CUDA graph replay: no launch cost */
@@ -25,9 +23,9 @@ typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_
 
 typedef struct MdlLibrary MdlLibrary;
 
-/* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
 /* Copies and links that come with it (models/links.h), borrowed; NULL: none. */
 const struct MdlLinks *mdl_library_links (const MdlLibrary *library);
+/* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
 const char *mdl_library_version (const MdlLibrary *library);
 
 /* What NCCL's variables make of a library's constants; 0: as they are. */
@@ -73,7 +71,5 @@ typedef struct {
   GPtrArray *inputs;        /* BaseYaml *: a reference of each file read is appended */
   BaseDiag *warnings;
 } MdlLibraryAsk;
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "base/schema.h"
 #include "models/transfer.h"
 
-G_BEGIN_DECLS
-
 /* One kind of copy. */
 typedef struct {
   BaseHead head;
@@ -50,7 +48,5 @@ struct MdlLinks {
   MdlLinkFigures pcie;     /* of the class that GPUs' slots have */
   MdlHostFigures host;
 };
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "base/leaf.h"
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef enum { MDL_ATTENTION_MHA, MDL_ATTENTION_GQA, MDL_ATTENTION_MQA, MDL_ATTENTION_MLA } MdlAttentionKind;
 typedef enum { MDL_MLP_SWIGLU, MDL_MLP_GEGLU, MDL_MLP_GELU, MDL_MLP_RELU } MdlMlpKind;
 typedef enum { MDL_POSITION_ROPE, MDL_POSITION_LEARNED, MDL_POSITION_ALIBI, MDL_POSITION_NONE } MdlPositionKind;
@@ -165,7 +163,5 @@ typedef struct {
 void mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out);
 /* What `modules` of multi-token prediction add to it: the projection, a layer and the head again, each. */
 void mdl_llm_add_mtp_flop (const MdlLlm *llm, double sequence, double packed, double modules, MdlLlmFlop *out);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 
 #include "models/layer.h"
 
-G_BEGIN_DECLS
-
 /* ---- constants: the section `memory` of a calibration ---- */
 
 /* B a logit of one micro-batch. */
@@ -55,7 +53,5 @@ double mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerAsk *ask);
 
 /* The block that a tensor of a layer is in. */
 MdlBlock mdl_memory_block_of (const MdlTensor *tensor, MdlPart part);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct {
   double capital_usd;    /* of everything that is bought; 0: nothing is */
   double amortised_s;    /* over which; 0: the run bears all of it */
@@ -28,7 +26,5 @@ double mdl_money_break_even_s (double capital_usd, double rent_usd_per_s, double
 
 /* Mean power of a device that is at load for `busy` of its time. */
 double mdl_power_W (double load_W, double idle_W, double busy);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   MDL_OP_ALL_REDUCE, MDL_OP_ALL_GATHER, MDL_OP_REDUCE_SCATTER, MDL_OP_BROADCAST, MDL_OP_REDUCE, MDL_OP_ALLTOALL, MDL_OP_SENDRECV,
   MDL_OP_N
@@ -61,7 +59,5 @@ unsigned mdl_dtype_size_B (MdlDtype dtype);
 /* busbw / algbw for `ranks` ranks; algbw = bytes / time, with `bytes` as nccl-tests prints them. 0 for one rank where the factor
  * vanishes. */
 double mdl_op_busbw_factor (MdlOp op, unsigned ranks);
-
-G_END_DECLS
 
 #endif

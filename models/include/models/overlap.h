@@ -9,8 +9,6 @@
 #include "models/gpu.h"
 #include "models/op.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   MDL_OVERLAP_GEMM,
   MDL_OVERLAP_ATTENTION,
@@ -102,7 +100,5 @@ typedef struct {
   double total_s;           /* until both are done */
 } MdlOverlapQueues;
 void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapAsk *ask, MdlOverlapQueues *out);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 struct MdlLibrary;
 
-G_BEGIN_DECLS
-
 /* NCCL's path classes, near to far, in the order of CluPathClass (src/graph/topo.h: PATH_LOC …). */
 typedef enum {
   MDL_PATH_LOC, MDL_PATH_NVL, MDL_PATH_NVB, MDL_PATH_C2C, MDL_PATH_PIX, MDL_PATH_PXB, MDL_PATH_P2C, MDL_PATH_PXN, MDL_PATH_PHB,
@@ -143,7 +141,5 @@ gboolean mdl_search_take (const struct MdlLibrary *library, unsigned gpus, unsig
 gboolean mdl_search_turns_chains (unsigned gpus, gboolean one_node, gboolean switched);
 /* Share of the chains that begin at each of the three. */
 extern const double mdl_search_turned_share[MDL_SEARCH_TURNED_GPUS];
-
-G_END_DECLS
 
 #endif

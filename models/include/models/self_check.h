@@ -4,13 +4,9 @@
 
 #include "models/coll.h"
 
-G_BEGIN_DECLS
-
 /* Collectives and schedules. FALSE and *error (BASE_ERROR_RUN) where a row lacks a part. */
 gboolean mdl_self_check (GError **error);
 /* What a row lacks, in a sentence (full); NULL: nothing. */
 char *mdl_coll_fault (const MdlColl *row, const char *name);
-
-G_END_DECLS
 
 #endif

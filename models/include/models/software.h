@@ -8,8 +8,6 @@
 #include "base/schema.h"
 #include "models/gpu.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   BaseHead head;
   BaseStr name;       /* "megatron" */
@@ -62,7 +60,5 @@ char *mdl_software_names (const MdlSoftware *software);
 
 /* Mean of the largest of n normal values of mean 0 and standard deviation 1; 0 for one. */
 double mdl_software_slowest (double n);
-
-G_END_DECLS
 
 #endif

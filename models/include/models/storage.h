@@ -10,8 +10,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef enum { MDL_IO_READ, MDL_IO_WRITE, MDL_IO_OP_N } MdlIoOp;
 extern const BaseName mdl_io_op_names[];
 
@@ -84,7 +82,5 @@ typedef struct {
 } MdlIoCost;
 
 void mdl_storage_cost (const MdlStorage *storage, const MdlIoQuestion *question, MdlIoCost *cost);
-
-G_END_DECLS
 
 #endif

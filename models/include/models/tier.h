@@ -12,8 +12,6 @@
 
 #include "models/storage.h"
 
-G_BEGIN_DECLS
-
 /* Kinds of tier: constant, name in files, whether it caps bytes and requests apart (two buckets that empty beside each other, of
  * which the slower counts), what it is. To add one, add its row. */
 #define MDL_TIER_KINDS(ROW)                                                 \
@@ -151,7 +149,5 @@ extern const BaseName mdl_cache_names[]; /* direct cold warm */
 /* The part of reads that a page cache of cache_B answers, of a set of set_B that was read before. In order, least recently used
  * pages leave just before they are wanted: all or nothing. At random what is held is hit. */
 double mdl_cache_hits (MdlCache cache, double set_B, double cache_B, gboolean random);
-
-G_END_DECLS
 
 #endif

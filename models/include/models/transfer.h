@@ -4,8 +4,6 @@
 
 #include "models/coll.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   MDL_COPY_DMA,           /* copy engine between GPUs; NVMe */
   MDL_COPY_KERNEL,        /* a kernel's stores into another GPU */
@@ -39,7 +37,5 @@ void mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *transfer, 
 /* What of a link's rate a message of `size_B` reaches: alpha-beta ramp, size / (size + half_B). half_B: the size that reaches
  * half. */
 double mdl_ramp (double size_B, double half_B);
-
-G_END_DECLS
 
 #endif

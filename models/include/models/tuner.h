@@ -13,8 +13,6 @@
 #include "models/coll.h"
 #include "models/search.h"
 
-G_BEGIN_DECLS
-
 #define MDL_TUNER_ALGOS ((int)MDL_ALGO_NCCL_N) /* those before it: sends and receives are not tuned */
 #define MDL_TUNER_OPS ((int) MDL_OP_ALLTOALL)     /* likewise */
 
@@ -201,7 +199,5 @@ const char *mdl_tuner_reason (const MdlTuner *tuner, const MdlTunerQuestion *que
  * 0 where they are not offered. */
 unsigned mdl_tuner_explain (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlAlgo algo, MdlProto proto,
                             MdlTerm term[MDL_MAX_TERMS]);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "models/tuner.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   BaseHead head;
   BaseNum gpus;           /* of a node */
@@ -24,7 +22,5 @@ typedef struct MdlTunerRegions {
 /* The region that decides, of those whose algorithm and protocol NCCL offers (time_s finite: mdl_tuner_table). NULL: NCCL does. */
 const MdlTunerRegion *mdl_tuner_region (const MdlTunerRegions *tuner, const MdlTunerComm *comm, const MdlTunerQuestion *question,
                                         double time_s[MDL_ALGO_NCCL_N][MDL_PROTO_N]);
-
-G_END_DECLS
 
 #endif
